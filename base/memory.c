@@ -309,6 +309,12 @@ void cm_free(void *block)
   free(before);
 }
 
+void cm_free_blocks(void *const *block, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    cm_free(block[i]);
+}
+
 /* ---- of the C library's heap ---- */
 
 cm_status cm_whole(bool whole, const char *what, cm_error *error)

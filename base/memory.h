@@ -77,6 +77,10 @@ cm_status cm_peek(const void *block, uint64_t offset, size_t bytes, void *into, 
 /* Frees a block of cm_allocate and takes it off its account; NULL is allowed. */
 void cm_free(void *block);
 
+/* The same of several blocks. */
+void cm_free_blocks(void *const *block, size_t count);
+#define CM_FREE(...) cm_free_blocks((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+
 /* For what others free: `*block` becomes `count` zeroed elements of the C library's heap, freed with free(). CM_NO_MEMORY says that
  * it was for `what`. */
 cm_status cm_heap_new(void **block, size_t count, size_t size, const char *what, cm_error *error);

@@ -42,6 +42,9 @@ void cm_threads_record(cm_rounds_log *log);
 /* The open phase of the recorded run is about to change or end: what the thread did since its last round was part of it. */
 void cm_threads_close_phase(const cm_run *run);
 
+/* Slices of much work that threads may share: so many that none waits long for the last. */
+enum { CM_SLICES = 64 };
+
 /* Where slice `slice` of `count` things in `slices` even slices begins; slice `slices` begins at `count`. */
 static inline uint64_t cm_slice_begin(uint64_t count, uint64_t slice, uint64_t slices)
 {

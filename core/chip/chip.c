@@ -9,10 +9,7 @@ void cm_chip_free(cm_chip *chip)
 {
   if (chip == NULL)
     return;
-  cm_free(chip->description);
-  cm_free(chip->dead_cores);
-  cm_free(chip->dead_links);
-  cm_free(chip->target);
+  CM_FREE(chip->description, chip->dead_cores, chip->dead_links, chip->target);
   cm_classes_free(chip);
   cm_interconnect_free(chip->interconnect);
   cm_free(chip);

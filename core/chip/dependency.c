@@ -123,9 +123,7 @@ cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory,
     for (size_t i = 0; status == CM_OK && i < found; i++)
       list[i] = s.path[first + i];
   }
-  cm_free(s.state);
-  cm_free(s.turn);
-  cm_free(s.path);
+  CM_FREE(s.state, s.turn, s.path);
   if (status != CM_OK)
     return status;
   *cycle = list;

@@ -47,9 +47,7 @@ cm_status cm_tallest_rectangles(cm_core_map of, cm_memory *memory, uint32_t *tal
   for (uint32_t w = width; w > 0; w--)
     if (tallest[w + 1] > tallest[w])
       tallest[w] = tallest[w + 1];
-  cm_free(column);
-  cm_free(start);
-  cm_free(rise);
+  CM_FREE(column, start, rise);
   return status;
 }
 
@@ -143,9 +141,7 @@ static cm_status count_pieces(const uint8_t *usable, uint32_t width, uint32_t he
     f->pieces++;
     f->largest_piece = p.piece[i].members > f->largest_piece ? p.piece[i].members : f->largest_piece;
   }
-  cm_free(p.piece);
-  cm_free(p.above);
-  cm_free(p.here);
+  CM_FREE(p.piece, p.above, p.here);
   return status;
 }
 

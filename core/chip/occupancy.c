@@ -18,10 +18,7 @@ void cm_occupancy_free(cm_occupancy *occupancy)
     return;
   for (uint32_t i = 0; i < occupancy->owner_count; i++)
     cm_free(occupancy->owners[i]);
-  cm_free(occupancy->owners);
-  cm_free(occupancy->state);
-  cm_free(occupancy->owner);
-  cm_free(occupancy);
+  CM_FREE(occupancy->owners, occupancy->state, occupancy->owner, occupancy);
 }
 
 /* The index of an owner's name, added when new. */

@@ -109,9 +109,6 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
     }
     *cost = (sum + pairs_along(&x, column) + pairs_along(&y, row)) / ((double)count * (count - 1) / 2 * unit);
   }
-  cm_free(x.at);
-  cm_free(y.at);
-  cm_free(column);
-  cm_free(row);
+  CM_FREE(x.at, y.at, column, row);
   return status;
 }

@@ -171,12 +171,7 @@ cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm
     status = find_components(&c, cm_chip_routers_x(chip) * cm_chip_routers_y(chip), memory, error);
     if (status == CM_OK)
       status = keep_largest(chip, &c, memory, usable, error);
-    cm_free(c.number);
-    cm_free(c.low);
-    cm_free(c.component);
-    cm_free(c.open);
-    cm_free(c.path);
-    cm_free(c.next);
+    CM_FREE(c.number, c.low, c.component, c.open, c.path, c.next);
   }
   uint32_t found = 0;
   for (uint32_t core = 0; core < cores; core++)

@@ -325,17 +325,6 @@ cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t 
   }
   if (status == CM_OK)
     sets->count = kept.count;
-  cm_free(kept.set);
-  cm_free(s.x.at);
-  cm_free(s.y.at);
-  cm_free(s.order);
-  cm_free(s.in);
-  cm_free(s.member);
-  cm_free(s.less_x);
-  cm_free(s.less_y);
-  cm_free(s.by_x);
-  cm_free(s.by_y);
-  cm_free(s.column);
-  cm_free(s.row);
+  CM_FREE(kept.set, s.x.at, s.y.at, s.order, s.in, s.member, s.less_x, s.less_y, s.by_x, s.by_y, s.column, s.row);
   return status;
 }

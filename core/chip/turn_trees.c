@@ -92,14 +92,7 @@ void cm_tracer_free(cm_tracer *tracer)
 {
   if (tracer == NULL)
     return;
-  cm_free(tracer->dead);
-  cm_free(tracer->node);
-  cm_free(tracer->slot);
-  cm_free(tracer->late);
-  cm_free(tracer->seen);
-  cm_free(tracer->before);
-  cm_free(tracer->queue);
-  cm_free(tracer);
+  CM_FREE(tracer->dead, tracer->node, tracer->slot, tracer->late, tracer->seen, tracer->before, tracer->queue, tracer);
 }
 
 unsigned cm_tracer_open_quadrants(const cm_tracer *tracer, unsigned quadrant[2])

@@ -6,9 +6,7 @@
 void cm_constraints_clear(cm_constraints *constraints)
 {
   for (uint32_t i = 0; i < constraints->count; i++) {
-    cm_free(constraints->constraint[i].of);
-    cm_free(constraints->constraint[i].to);
-    cm_free(constraints->constraint[i].at);
+    CM_FREE(constraints->constraint[i].of, constraints->constraint[i].to, constraints->constraint[i].at);
   }
   cm_free(constraints->constraint);
   *constraints = (cm_constraints){0};

@@ -15,9 +15,7 @@ typedef struct explaining {
 
 void cm_reason_clear(cm_reason *reason)
 {
-  cm_free(reason->constraint);
-  cm_free(reason->node);
-  cm_free(reason->enough);
+  CM_FREE(reason->constraint, reason->node, reason->enough);
   *reason = (cm_reason){.minimal = false};
 }
 
@@ -153,9 +151,7 @@ cm_status cm_explain(const cm_problem *problem, uint64_t work, cm_run *run, cm_r
     status = CM_NEW(memory, made.enough, problem->constraints.count, error);
   if (status == CM_OK)
     status = explain(&e, bound, &made, error);
-  cm_free(e.constraint);
-  cm_free(e.node);
-  cm_free(bound);
+  CM_FREE(e.constraint, e.node, bound);
   if (status == CM_OK)
     *reason = made;
   else

@@ -12,15 +12,8 @@ void cm_problem_free(cm_problem *problem)
   for (uint32_t i = 0; i < problem->group_count; i++)
     cm_free(problem->group[i]);
   cm_constraints_clear(&problem->constraints);
-  cm_free(problem->tile);
-  cm_free(problem->node);
-  cm_free(problem->kind);
-  cm_free(problem->first);
-  cm_free(problem->pin);
-  cm_free(problem->weight);
-  cm_free(problem->group);
-  cm_free(problem->group_of);
-  cm_free(problem);
+  CM_FREE(problem->tile, problem->node, problem->kind, problem->first, problem->pin, problem->weight, problem->group,
+          problem->group_of, problem);
 }
 
 uint64_t cm_problem_cost(const cm_problem *problem, const uint32_t *place)

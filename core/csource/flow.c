@@ -154,22 +154,12 @@ cm_status cm_c_flow_make(const cm_program *p, const bool *left_out, uint32_t mos
   }
   if (status == CM_OK)
     status = go_through(&f, left_out, error);
-  cm_free(f.of_lane);
-  cm_free(f.waits_on);
-  cm_free(f.clock);
-  cm_free(f.known);
-  cm_free(f.signal);
-  cm_free(f.first_signal);
-  cm_free(f.seen);
-  cm_free(f.count);
+  CM_FREE(f.of_lane, f.waits_on, f.clock, f.known, f.signal, f.first_signal, f.seen, f.count);
   return status;
 }
 
 void cm_c_flow_end(cm_c_flow *flow)
 {
-  cm_free(flow->lane);
-  cm_free(flow->number);
-  cm_free(flow->awaited);
-  cm_free(flow->waits);
+  CM_FREE(flow->lane, flow->number, flow->awaited, flow->waits);
   *flow = (cm_c_flow){0};
 }

@@ -132,10 +132,7 @@ cm_status cm_c_space_make(const cm_program *p, cm_c_space *s, cm_error *error)
 
 void cm_c_space_end(cm_c_space *s)
 {
-  cm_free(s->buffers);
-  cm_free(s->next_load);
-  cm_free(s->left_out);
-  cm_free(s->lines);
+  CM_FREE(s->buffers, s->next_load, s->left_out, s->lines);
   *s = (cm_c_space){0};
 }
 

@@ -183,11 +183,7 @@ cm_status cm_generate_microcircuit(double scale, bool rates, const char *path, c
     m.begin[p + 1] = m.begin[p] + m.counts.size[p];
   cm_run_phase(run, "generate");
   cm_status status = generate(&m, rates, path, &made, error);
-  cm_free(m.dealt);
-  cm_free(m.times);
-  cm_free(m.marked);
-  cm_free(m.target);
-  cm_free(m.weight);
+  CM_FREE(m.dealt, m.times, m.marked, m.target, m.weight);
   if (status == CM_OK && report != NULL)
     *report = made;
   return status;

@@ -207,11 +207,7 @@ cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, c
     r.made->size_total = neurons;
     status = generate(&r, error);
   }
-  cm_free(r.drawn);
-  cm_free(r.sorted);
-  cm_free(r.first);
-  cm_free(r.fan);
-  cm_free(r.table);
+  CM_FREE(r.drawn, r.sorted, r.first, r.fan, r.table);
   if (status != CM_OK) {
     cm_topology_free(r.made);
     return status;

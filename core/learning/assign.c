@@ -220,15 +220,7 @@ void cm_assigner_free(cm_assigner *assigner)
   if (assigner == NULL)
     return;
   finder *f = &assigner->finder;
-  cm_free(f->east);
-  cm_free(f->west);
-  cm_free(f->first);
-  cm_free(f->core);
-  cm_free(f->left);
-  cm_free(assigner->sorted);
-  cm_free(assigner->claim);
-  cm_free(assigner->loser);
-  cm_free(assigner);
+  CM_FREE(f->east, f->west, f->first, f->core, f->left, assigner->sorted, assigner->claim, assigner->loser, assigner);
 }
 
 static cm_status fill(cm_assigner *a, const cm_assign_task *task, cm_memory *memory, cm_error *error)

@@ -17,11 +17,7 @@ typedef struct gatherer {
 
 static void gatherer_free(gatherer *g)
 {
-  cm_free(g->first);
-  cm_free(g->net);
-  cm_free(g->by_net);
-  cm_free(g->by_part);
-  cm_free(g->reached);
+  CM_FREE(g->first, g->net, g->by_net, g->by_part, g->reached);
 }
 
 /* Fills g->reached with the other parts that p reaches, returns how many; *most is what one axon reaches. */

@@ -181,22 +181,9 @@ void cm_reward_state_free(cm_reward_state *state)
 {
   if (state == NULL)
     return;
-  cm_free(state->place);
-  cm_free(state->site_of);
-  cm_free(state->where);
-  cm_free(state->euclidean);
-  cm_free(state->node_at);
-  cm_free(state->at);
-  cm_free(state->paid);
-  cm_free(state->said);
+  CM_FREE(state->place, state->site_of, state->where, state->euclidean, state->node_at, state->at, state->paid, state->said);
   cm_tracer_free(state->tracer);
-  cm_free(state->router);
-  cm_free(state->source_first);
-  cm_free(state->source);
-  cm_free(state->links);
-  cm_free(state->stale);
-  cm_free(state->stale_list);
-  cm_free(state);
+  CM_FREE(state->router, state->source_first, state->source, state->links, state->stale, state->stale_list, state);
 }
 
 int64_t cm_reward_state_loss(const cm_reward_state *state)
@@ -207,11 +194,6 @@ int64_t cm_reward_state_loss(const cm_reward_state *state)
 double cm_reward_state_unit(const cm_reward_state *state)
 {
   return state->unit;
-}
-
-uint32_t cm_reward_state_node(const cm_reward_state *state, uint32_t site)
-{
-  return state->node_at[site];
 }
 
 uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node)

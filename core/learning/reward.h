@@ -74,8 +74,7 @@ int64_t cm_reward_trade(cm_reward_state *state, uint32_t site_a, uint32_t site_b
 int64_t cm_reward_state_loss(const cm_reward_state *state);
 double cm_reward_state_unit(const cm_reward_state *state);
 
-/* The node on a site, or UINT32_MAX; the site of a node. O(1). */
-uint32_t cm_reward_state_node(const cm_reward_state *state, uint32_t site);
+/* The site of a node. O(1). */
 uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node);
 
 /* Channels of the trees of multicast nodes as things stand: trees whose nodes moved since the last call are counted

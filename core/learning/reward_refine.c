@@ -324,12 +324,7 @@ static cm_status refiner_fill(refiner *r, const cm_reward_task *task, const uint
 static void refiner_free(refiner *r)
 {
   cm_reward_state_free(r->state);
-  cm_free(r->column);
-  cm_free(r->row);
-  cm_free(r->first);
-  cm_free(r->site_of);
-  cm_free(r->weight_before);
-  cm_free(r->best);
+  CM_FREE(r->column, r->row, r->first, r->site_of, r->weight_before, r->best);
 }
 
 /* Anneals and descends; what came in stands again where the reward did not rise. */

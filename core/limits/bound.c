@@ -267,10 +267,7 @@ cm_status cm_bound_without_populations(const cm_demand *demand, const cm_limits 
   if (limits->synapses != 0 || limits->inbound_axons != 0 || limits->outbound_axons != 0 || limits->target_cores != 0 ||
       demand->target_cores_max != 0)
     status = bound_by_synapses(&w, error);
-  cm_free(w.synapses);
-  cm_free(w.axons);
-  cm_free(w.seen);
-  cm_free(w.share);
+  CM_FREE(w.synapses, w.axons, w.seen, w.share);
   if (status == CM_OK)
     *bound = w.best;
   return status;

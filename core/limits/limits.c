@@ -143,11 +143,7 @@ cm_status cm_count_use_and_cuts(const cm_demand *demand, const uint32_t *part, u
     *cuts = sum_cuts(&c);
   for (uint32_t s = 0; c.use != NULL && s < c.slices; s++)
     cm_free(c.use[s]);
-  cm_free(c.use);
-  cm_free(c.cuts);
-  cm_free(copies);
-  cm_free(first);
-  cm_free(net);
+  CM_FREE(c.use, c.cuts, copies, first, net);
   return status;
 }
 

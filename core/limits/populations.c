@@ -26,9 +26,7 @@ cm_status cm_count_populations(const cm_topology *t, const uint32_t *part, uint3
       count[p] += *mark != p + 1;
       *mark = p + 1;
     }
-  cm_free(first);
-  cm_free(vertex);
-  cm_free(seen);
+  CM_FREE(first, vertex, seen);
   return status;
 }
 
@@ -78,13 +76,7 @@ cm_status cm_refuse_populations(const cm_topology *topology, const cm_limits *li
 
 void cm_population_split_free(cm_population_split *s)
 {
-  cm_free(s->number);
-  cm_free(s->member_first);
-  cm_free(s->member);
-  cm_free(s->pin_first);
-  cm_free(s->pin);
-  cm_free(s->pin_net);
-  cm_free(s->local);
+  CM_FREE(s->number, s->member_first, s->member, s->pin_first, s->pin, s->pin_net, s->local);
   *s = (cm_population_split){0};
 }
 
@@ -164,13 +156,8 @@ cm_status cm_population_split_open(const cm_demand *demand, const uint32_t *of, 
 void cm_population_network_free(cm_population_network *n)
 {
   if (n->topology != NULL) {
-    cm_free(n->topology->net_first);
-    cm_free(n->topology->net_source);
-    cm_free(n->topology->net_weight);
-    cm_free(n->topology->pin);
-    cm_free(n->topology->pin_weight);
-    cm_free(n->topology->size);
-    cm_free(n->topology);
+    CM_FREE(n->topology->net_first, n->topology->net_source, n->topology->net_weight, n->topology->pin, n->topology->pin_weight,
+            n->topology->size, n->topology);
   }
   cm_free(n->origin);
   *n = (cm_population_network){0};

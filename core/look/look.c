@@ -282,8 +282,6 @@ void cm_look_end(cm_look *look)
 {
   for (int k = 0; k < CM_STRANDS; k++)
     cm_strand_free(&look->strand[k]);
-  cm_free(look->rate);
-  cm_free(look->sends);
-  cm_free(look->seen);
+  CM_FREE(look->rate, look->sends, look->seen);
   *look = (cm_look){0};
 }

@@ -138,8 +138,6 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
 
 void cm_strand_free(cm_strand *strand)
 {
-  cm_free(strand->first);
-  cm_free(strand->net);
-  cm_free(strand->neuron);
+  CM_FREE(strand->first, strand->net, strand->neuron);
   *strand = (cm_strand){0};
 }

@@ -54,9 +54,6 @@ cm_status cm_hop_times_make(const cm_target *target, cm_memory *memory, cm_hop_t
 
 void cm_hop_times_end(cm_hop_times *hops)
 {
-  cm_free(hops->station);
-  cm_free(hops->memory_station);
-  cm_free(hops->ns);
-  cm_free(hops->farthest);
+  CM_FREE(hops->station, hops->memory_station, hops->ns, hops->farthest);
   *hops = (cm_hop_times){0};
 }

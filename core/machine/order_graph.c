@@ -111,10 +111,7 @@ cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *
 void cm_order_graph_free(cm_order_graph *g)
 {
   cm_dag_free(g->dag);
-  cm_free(g->latency);
-  cm_free(g->first_op);
-  cm_free(g->host);
-  cm_free(g->node);
+  CM_FREE(g->latency, g->first_op, g->host, g->node);
   *g = (cm_order_graph){0};
 }
 

@@ -276,19 +276,8 @@ static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, 
     status = find_begins(&b, error);
   if (status == CM_OK)
     status = bound_all(&b, &bound, error);
-  cm_free(b.value);
-  cm_free(b.met);
-  cm_free(b.op_of);
-  cm_free(b.place_of);
-  cm_free(b.begin);
-  cm_free(b.work);
-  cm_free(b.bytes);
-  cm_free(b.least);
-  cm_free(b.tail);
-  cm_free(b.sorted);
-  cm_free(b.inputs[0]);
-  cm_free(b.inputs[1]);
-  cm_free(b.whole_inputs);
+  CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.least, b.tail, b.sorted, b.inputs[0], b.inputs[1],
+          b.whole_inputs);
   if (status == CM_OK)
     *made = bound;
   return status;

@@ -16,8 +16,6 @@ double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, 
 
 void cm_metrics_detail_free(cm_metrics_detail *detail)
 {
-  cm_free(detail->core);
-  cm_free(detail->congestion);
-  cm_free(detail->link_load);
+  CM_FREE(detail->core, detail->congestion, detail->link_load);
   *detail = (cm_metrics_detail){0};
 }

@@ -24,9 +24,7 @@ static const double NEGLIGIBLE = 0x1p-400;
 
 static void exits_free(cm_exit_table *table)
 {
-  cm_free(table->chance);
-  cm_free(table->start);
-  cm_free(table->stop);
+  CM_FREE(table->chance, table->start, table->stop);
 }
 
 static cm_status exits_new(uint32_t reach_a, uint32_t reach_b, cm_memory *memory, cm_exit_table *table, cm_error *error)
@@ -113,15 +111,9 @@ cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memor
 void cm_spread_part_free(cm_spread_part *part)
 {
   for (int q = 0; q < CM_QUADRANTS; q++) {
-    cm_free(part->column[q]);
-    cm_free(part->row[q]);
-    cm_free(part->begin[q]);
-    cm_free(part->column_end[q]);
-    cm_free(part->row_end[q]);
+    CM_FREE(part->column[q], part->row[q], part->begin[q], part->column_end[q], part->row_end[q]);
   }
-  cm_free(part->flow[0]);
-  cm_free(part->flow[1]);
-  cm_free(part->count);
+  CM_FREE(part->flow[0], part->flow[1], part->count);
   *part = (cm_spread_part){0};
 }
 

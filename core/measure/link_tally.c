@@ -55,9 +55,7 @@ cm_status cm_tree_scratch_new(const cm_chip *chip, cm_memory *memory, cm_tree_sc
 
 void cm_tree_scratch_free(cm_tree_scratch *scratch)
 {
-  cm_free(scratch->extent);
-  cm_free(scratch->stamp);
-  cm_free(scratch->branch);
+  CM_FREE(scratch->extent, scratch->stamp, scratch->branch);
 }
 
 /* Adds `packets` to `count` links from `first` on, around the end of the line where needed. `line` holds the

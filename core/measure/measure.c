@@ -22,9 +22,7 @@ static void tally_free(tally *t)
     cm_free(t->by_part[i]);
   cm_link_tally_free(&t->packets);
   cm_link_tally_free(&t->trees);
-  cm_free(t->ways.packets);
-  cm_free(t->ways.trees);
-  cm_free(t->ways.stamp);
+  CM_FREE(t->ways.packets, t->ways.trees, t->ways.stamp);
 }
 
 static cm_status work_new(work *w, cm_error *error)
@@ -46,12 +44,7 @@ static cm_status work_new(work *w, cm_error *error)
 
 static void work_free(work *w)
 {
-  cm_free(w->net);
-  cm_free(w->net_first);
-  cm_free(w->outbound);
-  cm_free(w->outgoing);
-  cm_free(w->casts);
-  cm_free(w->targets);
+  CM_FREE(w->net, w->net_first, w->outbound, w->outgoing, w->casts, w->targets);
   for (uint32_t i = 0; w->tally != NULL && i < w->tasks; i++)
     tally_free(&w->tally[i]);
   cm_free(w->tally);

@@ -38,10 +38,7 @@ typedef struct scratch {
 
 static void scratch_free(scratch *s)
 {
-  cm_free(s->lane);
-  cm_free(s->used);
-  cm_free(s->reached);
-  cm_free(s->flow);
+  CM_FREE(s->lane, s->used, s->reached, s->flow);
   cm_tree_scratch_free(&s->tree);
 }
 

@@ -45,9 +45,7 @@ cm_status cm_populations_by_part(const cm_demand *demand, const uint32_t *part, 
     qsort(made->list + made->first[p], used - made->first[p], sizeof *made->list, by_population);
     made->first[p + 1] = used;
   }
-  cm_free(first);
-  cm_free(order);
-  cm_free(count);
+  CM_FREE(first, order, count);
   if (status != CM_OK)
     cm_population_counts_free(made);
   return status;

@@ -214,15 +214,7 @@ static cm_status work_new(work *w, uint32_t steps, cm_step_by_step *made, cm_err
 
 static void work_free(work *w)
 {
-  cm_free(w->first);
-  cm_free(w->reach);
-  cm_free(w->rest);
-  cm_free(w->now);
-  cm_free(w->peak);
-  cm_free(w->touched);
-  cm_free(w->stamp);
-  cm_free(w->ns);
-  cm_free(w->bound);
+  CM_FREE(w->first, w->reach, w->rest, w->now, w->peak, w->touched, w->stamp, w->ns, w->bound);
 }
 
 /* What the mean step says of all of them: neurons of cores, the barrier, the slowest link. */

@@ -28,11 +28,7 @@ void cm_dynamics_free(cm_dynamics *dynamics)
   cm_free(dynamics->model);
   for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
     cm_free(dynamics->parameter[p]);
-  cm_free(dynamics->weight);
-  cm_free(dynamics->parallel);
-  cm_free(dynamics->nodes);
-  cm_free(dynamics->number);
-  cm_free(dynamics);
+  CM_FREE(dynamics->weight, dynamics->parallel, dynamics->nodes, dynamics->number, dynamics);
 }
 
 bool cm_neuron_has(cm_neuron_model model, cm_neuron_parameter parameter)

@@ -97,9 +97,7 @@ cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint
 
 void cm_names_close(cm_names *names)
 {
-  cm_free(names->text);
-  cm_free(names->first);
-  cm_free(names->slot);
+  CM_FREE(names->text, names->first, names->slot);
   *names = (cm_names){0};
 }
 

@@ -18,9 +18,7 @@ typedef struct call_space {
 
 static void end_call(call_space *s)
 {
-  cm_free(s->input);
-  cm_free(s->value);
-  cm_free(s->call.output);
+  CM_FREE(s->input, s->value, s->call.output);
 }
 
 static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memory *memory, call_space *s,

@@ -105,10 +105,6 @@ cm_status cm_model_check(const cm_model *model, cm_error *error)
     if (n->known == NULL || !is_constant(model, n))
       status = check_node(&c, n, error);
   }
-  cm_free(c.input);
-  cm_free(c.output);
-  cm_free(c.value);
-  cm_free(c.result);
-  cm_free(c.tensors);
+  CM_FREE(c.input, c.output, c.value, c.result, c.tensors);
   return status;
 }

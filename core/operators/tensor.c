@@ -150,9 +150,7 @@ void cm_tensor_free(cm_tensor *tensor)
     return;
   for (uint64_t i = 0; tensor->items != NULL && i < tensor->count; i++)
     cm_tensor_free(tensor->items[i]);
-  cm_free(tensor->items);
-  cm_free(tensor->data);
-  cm_free(tensor);
+  CM_FREE(tensor->items, tensor->data, tensor);
 }
 
 int64_t cm_tensor_integer(const cm_tensor *t, uint64_t i)

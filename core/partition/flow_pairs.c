@@ -35,15 +35,7 @@ typedef struct work {
 
 static void release(work *w)
 {
-  cm_free(w->changed);
-  cm_free(w->counter);
-  cm_free(w->contact);
-  cm_free(w->spare);
-  cm_free(w->pair);
-  cm_free(w->seed);
-  cm_free(w->order[0]);
-  cm_free(w->order[1]);
-  cm_free(w->side);
+  CM_FREE(w->changed, w->counter, w->contact, w->spare, w->pair, w->seed, w->order[0], w->order[1], w->side);
 }
 
 static cm_status allocate(work *w, cm_error *error)

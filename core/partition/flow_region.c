@@ -14,9 +14,7 @@ cm_status cm_flow_region_new(uint32_t vertices, const uint32_t *size, cm_run *ru
 
 void cm_flow_region_free(cm_flow_region *r)
 {
-  cm_free(r->vertex);
-  cm_free(r->node);
-  cm_free(r->depth);
+  CM_FREE(r->vertex, r->node, r->depth);
   cm_flow_free(&r->flow);
 }
 

@@ -44,10 +44,7 @@ void cm_flows_free(cm_flows *flows)
 {
   if (flows == NULL)
     return;
-  cm_free(flows->first);
-  cm_free(flows->target);
-  cm_free(flows->weight);
-  cm_free(flows);
+  CM_FREE(flows->first, flows->target, flows->weight, flows);
 }
 
 /* Makes room for `more` flows after the first `count`. */
@@ -163,9 +160,7 @@ cm_status cm_flows_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   if (status == CM_OK)
     status = join(&c, flows, error);
   for (uint32_t s = 0; s < c.slices; s++) {
-    cm_free(c.slice[s].seen);
-    cm_free(c.slice[s].weight);
-    cm_free(c.slice[s].touched);
+    CM_FREE(c.slice[s].seen, c.slice[s].weight, c.slice[s].touched);
     cm_flows_free(c.slice[s].found);
   }
   cm_free(c.first);
@@ -225,9 +220,7 @@ cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph
       weight[there] = weight[back] = flows->weight[i];
     }
   status = cm_graph_from_rows(flows->parts, first, neighbour, weight, run, graph, error);
-  cm_free(first);
-  cm_free(neighbour);
-  cm_free(weight);
+  CM_FREE(first, neighbour, weight);
   return status;
 }
 

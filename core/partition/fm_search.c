@@ -22,12 +22,7 @@ cm_status cm_fm_search_new(uint32_t vertices, cm_run *run, cm_fm_search *s, cm_e
 void cm_fm_search_free(cm_fm_search *s)
 {
   cm_indexed_heap_free(&s->heap);
-  cm_free(s->place);
-  cm_free(s->done);
-  cm_free(s->order);
-  cm_free(s->moved);
-  cm_free(s->from);
-  cm_free(s->before);
+  CM_FREE(s->place, s->done, s->order, s->moved, s->from, s->before);
 }
 
 bool cm_fm_moved(cm_fm_search *s, uint32_t v, uint32_t from, int64_t gain, bool evener)

@@ -10,11 +10,7 @@ void cm_graph_free(cm_graph *graph)
 {
   if (graph == NULL)
     return;
-  cm_free(graph->first);
-  cm_free(graph->neighbour);
-  cm_free(graph->weight);
-  cm_free(graph->size);
-  cm_free(graph);
+  CM_FREE(graph->first, graph->neighbour, graph->weight, graph->size, graph);
 }
 
 cm_status cm_graph_new(cm_run *run, uint32_t vertices, uint64_t entries, cm_graph **graph, cm_error *error)

@@ -24,9 +24,7 @@ typedef struct slice {
 
 static void slice_free(slice *in)
 {
-  cm_free(in->first);
-  cm_free(in->net);
-  cm_free(in->weight);
+  CM_FREE(in->first, in->net, in->weight);
 }
 
 /* Two places ahead, so that filling moves each start to where it belongs. */

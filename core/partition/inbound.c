@@ -13,9 +13,7 @@ typedef struct builder {
 
 void cm_inbound_free(cm_inbound *inbound)
 {
-  cm_free(inbound->first);
-  cm_free(inbound->entry);
-  cm_free(inbound->weight);
+  CM_FREE(inbound->first, inbound->entry, inbound->weight);
   *inbound = (cm_inbound){0};
 }
 

@@ -6,19 +6,11 @@
 
 void cm_flow_free(cm_flow *f)
 {
-  cm_free(f->pair);
-  cm_free(f->first);
-  cm_free(f->arc);
-  cm_free(f->owner);
-  cm_free(f->end);
+  CM_FREE(f->pair, f->first, f->arc, f->owner, f->end);
   for (int side = 0; side < 2; side++) {
-    cm_free(f->open[side]);
-    cm_free(f->reach[side]);
-    cm_free(f->reached[side]);
+    CM_FREE(f->open[side], f->reach[side], f->reached[side]);
   }
-  cm_free(f->depth);
-  cm_free(f->next);
-  cm_free(f->path);
+  CM_FREE(f->depth, f->next, f->path);
   *f = (cm_flow){.memory = f->memory};
 }
 

@@ -8,22 +8,11 @@ void cm_part_usage_free(cm_part_usage *s)
 {
   for (uint32_t p = 0; s->members != NULL && p < s->slots; p++)
     cm_free(s->members[p].vertex);
-  cm_free(s->in_first);
-  cm_free(s->in_source);
-  cm_free(s->synapses);
-  cm_free(s->reached);
-  cm_free(s->out_net);
-  cm_free(s->use);
+  CM_FREE(s->in_first, s->in_source, s->synapses, s->reached, s->out_net, s->use);
   cm_counts_free(&s->presence);
   cm_counts_free(&s->pair);
   cm_population_tally_free(&s->populations);
-  cm_free(s->members);
-  cm_free(s->place);
-  cm_free(s->over);
-  cm_free(s->over_place);
-  cm_free(s->touched);
-  cm_free(s->before);
-  cm_free(s->seen);
+  CM_FREE(s->members, s->place, s->over, s->over_place, s->touched, s->before, s->seen);
 }
 
 /* ---- book-keeping ---- */

@@ -20,9 +20,7 @@ void cm_partition_free(cm_partition *partition)
 {
   if (partition == NULL)
     return;
-  cm_free(partition->part);
-  cm_free(partition->core);
-  cm_free(partition->kind);
+  CM_FREE(partition->part, partition->core, partition->kind);
   cm_graph_free(partition->parts);
   cm_free(partition);
 }

@@ -197,10 +197,7 @@ cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_
       core[p] = region->cores[w.at[p]];
     *result = w.result;
   }
-  cm_free(w.at);
-  cm_free(w.annealed);
-  cm_free(w.pool.at);
-  cm_free(w.pool.cost);
+  CM_FREE(w.at, w.annealed, w.pool.at, w.pool.cost);
   return status;
 }
 

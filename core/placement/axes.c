@@ -70,9 +70,5 @@ void cm_axes_free(cm_axes *axes)
 {
   if (axes == NULL)
     return;
-  cm_free(axes->dx);
-  cm_free(axes->dy);
-  cm_free(axes->column);
-  cm_free(axes->row);
-  cm_free(axes);
+  CM_FREE(axes->dx, axes->dy, axes->column, axes->row, axes);
 }

@@ -119,10 +119,6 @@ cm_status cm_place_by_bisection(const cm_graph *parts, const cm_place_task *task
                                count, 1};
     status = place_boxes(&w, core, error);
   }
-  cm_free(w.core);
-  cm_free(w.part);
-  cm_free(w.scratch);
-  cm_free(w.side);
-  cm_free(w.stack);
+  CM_FREE(w.core, w.part, w.scratch, w.side, w.stack);
   return status;
 }

@@ -159,9 +159,7 @@ static cm_status first_vertices(const cm_csr_graph *c, uint32_t count, cm_run *r
     }
     status = cm_graph_from_rows(count, first, neighbour, weight, run, graph, error);
   }
-  cm_free(weight);
-  cm_free(neighbour);
-  cm_free(first);
+  CM_FREE(weight, neighbour, first);
   return status;
 }
 
@@ -182,10 +180,7 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   for (uint32_t v = movable; v < c->vertex_count; v++)
     cell[v] = v;
   cm_graph_free(graph);
-  cm_free(axes.column);
-  cm_free(axes.row);
-  cm_free(axes.dx);
-  cm_free(axes.dy);
+  CM_FREE(axes.column, axes.row, axes.dx, axes.dy);
   return status;
 }
 
@@ -331,14 +326,7 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, c
     status = CM_NEW(w.run->memory, scratch, w.parts, error);
   if (status == CM_OK && w.parts > 0)
     status = place_all(&w, order, scratch, at, error);
-  cm_free(order);
-  cm_free(scratch);
-  cm_free(w.curve);
-  cm_free(w.rank_at);
-  cm_free(w.cell_at);
-  cm_free(w.column);
-  cm_free(w.row);
-  cm_free(w.representative);
+  CM_FREE(order, scratch, w.curve, w.rank_at, w.cell_at, w.column, w.row, w.representative);
   if (status == CM_OK)
     *result = w.result;
   return status;

@@ -75,9 +75,7 @@ static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t 
       order[i] = list[i].vertex;
     status = cm_run_check(run, error);
   }
-  cm_free(list);
-  cm_free(begin);
-  cm_free(rank);
+  CM_FREE(list, begin, rank);
   return status;
 }
 

@@ -110,9 +110,7 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
     if (status == CM_OK)
       status = order_greedily(parts, priority, ordered, &q, order, error);
   }
-  cm_free(priority);
-  cm_free(ordered);
-  cm_free(q.item);
+  CM_FREE(priority, ordered, q.item);
   return status;
 }
 

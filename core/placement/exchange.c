@@ -262,10 +262,7 @@ cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells
     }
     status = anneal(&f, schedule, random, run, error);
   }
-  cm_free(weight);
-  cm_free(f.spot);
-  cm_free(f.occupant);
-  cm_free(f.chance);
+  CM_FREE(weight, f.spot, f.occupant, f.chance);
   if (status == CM_OK)
     *gain = f.gain * (INT64_C(1) << shift);
   return status;

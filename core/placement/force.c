@@ -362,14 +362,7 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, co
       f.occupant[place_of(&f, core[u])] = u;
     status = refine(&f, options, order, &found, error);
   }
-  cm_free(f.occupant);
-  cm_free(f.force);
-  cm_free(f.strength);
-  cm_free(f.tile);
-  cm_free(f.bound);
-  cm_free(f.pull);
-  cm_free(f.tie);
-  cm_free(order);
+  CM_FREE(f.occupant, f.force, f.strength, f.tile, f.bound, f.pull, f.tie, order);
   if (status == CM_OK)
     *result = found;
   return status;

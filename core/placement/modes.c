@@ -16,10 +16,7 @@ static const double growth = 4.5, growth_max = 200; /* beyond it numbers get too
 
 void cm_modes_free(cm_modes *m)
 {
-  cm_free(m->value);
-  cm_free(m->last);
-  cm_free(m->next);
-  cm_free(m->degree);
+  CM_FREE(m->value, m->last, m->next, m->degree);
 }
 
 /* next = a * walk(value) + b * value + c * last. */

@@ -196,12 +196,7 @@ cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count
     if (status == CM_OK)
       status = cm_run_check(run, error);
   }
-  cm_free(o.cluster);
-  cm_free(o.mate);
-  cm_free(o.next);
-  cm_free(o.pair);
-  cm_free(o.seen);
-  cm_free(o.spare);
+  CM_FREE(o.cluster, o.mate, o.next, o.pair, o.seen, o.spare);
   return status;
 }
 

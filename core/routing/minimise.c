@@ -207,10 +207,7 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
   cm_ternary_table made = {m.entry, m.entries};
   if (status == CM_OK)
     status = cm_merge_ternary(blocks, until, memory, &made, m.owner, error);
-  cm_free(m.word);
-  cm_free(m.node);
-  cm_free(m.route);
-  cm_free(m.owner);
+  CM_FREE(m.word, m.node, m.route, m.owner);
   if (status == CM_OK)
     *table = made;
   else

@@ -304,12 +304,6 @@ cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_mem
     drop_spare(&m);
   if (status == CM_OK)
     status = put_in_order(&m, memory, table, error);
-  cm_free(group);
-  cm_free(word);
-  cm_free(m.next);
-  cm_free(m.first);
-  cm_free(m.order);
-  cm_free(m.place);
-  cm_free(m.sets);
+  CM_FREE(group, word, m.next, m.first, m.order, m.place, m.sets);
   return status;
 }

@@ -428,21 +428,9 @@ void cm_routes_free(cm_routes *routes)
 {
   if (routes == NULL)
     return;
-  cm_free(routes->first);
-  cm_free(routes->target);
-  cm_free(routes->needed);
-  cm_free(routes->source);
-  cm_free(routes->net);
-  cm_free(routes->weight);
-  cm_free(routes->shapes);
-  cm_free(routes->part_first);
-  cm_free(routes->load);
-  cm_free(routes->entries);
-  cm_free(routes->key_block);
-  cm_free(routes->table);
-  cm_free(routes->table_first);
-  cm_free(routes->rehung);
-  cm_free(routes->rehung_first);
+  CM_FREE(routes->first, routes->target, routes->needed, routes->source, routes->net, routes->weight, routes->shapes,
+          routes->part_first, routes->load, routes->entries, routes->key_block, routes->table, routes->table_first,
+          routes->rehung, routes->rehung_first);
   cm_words_free(routes->words);
   cm_free(routes);
 }

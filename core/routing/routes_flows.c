@@ -205,14 +205,6 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
     status = CM_NEW(memory, routes->shapes, routes->flow_count, error);
   routes->rank_bits = bits_for(largest);
   routes->key_bits = routes->rank_bits + bits_for(parts);
-  cm_free(b.first);
-  cm_free(b.net);
-  cm_free(b.seen);
-  cm_free(b.used);
-  cm_free(b.sum);
-  cm_free(b.axon);
-  cm_free(b.axon_target);
-  cm_free(b.order);
-  cm_free(b.axon_first);
+  CM_FREE(b.first, b.net, b.seen, b.used, b.sum, b.axon, b.axon_target, b.order, b.axon_first);
   return status;
 }

@@ -262,11 +262,7 @@ cm_status cm_routes_share(cm_routes *routes, cm_walker *walker, cm_run *run, cm_
     status = book_all(&s, error);
   for (uint32_t round = 0; round < ROUNDS_MAX && s.moves > 0 && status == CM_OK; round++)
     status = make_round(&s, error);
-  cm_free(s.at);
-  cm_free(s.stamp);
-  cm_free(s.branch);
-  cm_free(s.hung);
-  cm_free(s.hung_first);
+  CM_FREE(s.at, s.stamp, s.branch, s.hung, s.hung_first);
   cm_counts_free(&s.ways);
   return status;
 }

@@ -230,16 +230,7 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
       status = cm_run_check(run, error);
   }
   cm_walker_free(&w.walker);
-  cm_free(w.local);
-  cm_free(w.first);
-  cm_free(w.last);
-  cm_free(w.touched);
-  cm_free(w.child);
-  cm_free(w.sibling);
-  cm_free(w.port);
-  cm_free(w.bit);
-  cm_free(w.visit);
-  cm_free(w.list);
+  CM_FREE(w.local, w.first, w.last, w.touched, w.child, w.sibling, w.port, w.bit, w.visit, w.list);
   return status;
 }
 

@@ -61,10 +61,7 @@ static cm_status allot_keys(fitter *f, cm_error *error)
       cm_blocks_walk(f->r, f->run, count_block, f, error) != CM_OK ||
       cm_routes_order_keys(f->r, f->way, f->ways, f->run, error) != CM_OK)
     status = error->status;
-  cm_free(f->part);
-  cm_free(f->ways_here);
-  cm_free(f->last_word);
-  cm_free(f->way);
+  CM_FREE(f->part, f->ways_here, f->last_word, f->way);
   return status;
 }
 
@@ -196,10 +193,7 @@ static made take(cm_routes *r)
 
 static void give(cm_routes *r, made m)
 {
-  cm_free(r->key_block);
-  cm_free(r->entries);
-  cm_free(r->table);
-  cm_free(r->table_first);
+  CM_FREE(r->key_block, r->entries, r->table, r->table_first);
   r->key_block = m.key_block;
   r->entries = m.entries;
   r->table = m.table;

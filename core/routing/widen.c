@@ -407,9 +407,7 @@ static cm_status widen(widener *w, cm_error *error)
   if (status == CM_OK)
     status = widen_parts(w, first, &target, error);
   if (status != CM_OK) {
-    cm_free(first);
-    cm_free(target);
-    cm_free(needed);
+    CM_FREE(first, target, needed);
     return status;
   }
   cm_free(r->first);

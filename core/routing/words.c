@@ -23,10 +23,7 @@ void cm_words_free(cm_words *words)
 {
   if (words == NULL)
     return;
-  cm_free(words->word);
-  cm_free(words->link);
-  cm_free(words->bucket);
-  cm_free(words);
+  CM_FREE(words->word, words->link, words->bucket, words);
 }
 
 static uint32_t bucket_of(const cm_words *w, uint64_t cores, const uint32_t *link, uint32_t count)

@@ -9,14 +9,7 @@ void cm_dag_free(cm_dag *dag)
 {
   if (dag == NULL)
     return;
-  cm_free(dag->out_first);
-  cm_free(dag->out);
-  cm_free(dag->out_weight);
-  cm_free(dag->in_first);
-  cm_free(dag->in);
-  cm_free(dag->in_weight);
-  cm_free(dag->order);
-  cm_free(dag);
+  CM_FREE(dag->out_first, dag->out, dag->out_weight, dag->in_first, dag->in, dag->in_weight, dag->order, dag);
 }
 
 static int by_ends(const void *a, const void *b)

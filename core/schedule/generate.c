@@ -31,17 +31,7 @@ void cm_generator_free(cm_generator *g)
 {
   if (g == NULL)
     return;
-  cm_free(g->need);
-  cm_free(g->moment);
-  cm_free(g->left);
-  cm_free(g->key);
-  cm_free(g->merged);
-  cm_free(g->waiting);
-  cm_free(g->queue_of);
-  cm_free(g->queue);
-  cm_free(g->queue_items);
-  cm_free(g->running.item);
-  cm_free(g);
+  CM_FREE(g->need, g->moment, g->left, g->key, g->merged, g->waiting, g->queue_of, g->queue, g->queue_items, g->running.item, g);
 }
 
 /* Lays fields out and packs capacities; where field r is, as word and shift. */

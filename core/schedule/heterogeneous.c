@@ -53,16 +53,7 @@ static cm_status begin(search *s, cm_error *error)
 
 static void end(search *s)
 {
-  cm_free(s->rank);
-  cm_free(s->list);
-  cm_free(s->place);
-  cm_free(s->unit);
-  cm_free(s->start);
-  cm_free(s->finish);
-  cm_free(s->next);
-  cm_free(s->previous);
-  cm_free(s->first);
-  cm_free(s->last);
+  CM_FREE(s->rank, s->list, s->place, s->unit, s->start, s->finish, s->next, s->previous, s->first, s->last);
 }
 
 /* ---- building a schedule ---- */

@@ -174,9 +174,7 @@ static cm_status search_subgraph(void *context, size_t index, cm_error *error)
     for (uint32_t k = 0; k < count && status == CM_OK; k++)
       s->result->order[first + k] = node[t.hunt.best[k]];
   }
-  cm_free(height);
-  cm_free(t.hunt.best);
-  cm_free(t.nodes);
+  CM_FREE(height, t.hunt.best, t.nodes);
   cm_piece_free(&piece);
   return status;
 }

@@ -54,13 +54,7 @@ static cm_status begin(search *s, cm_error *error)
 static void end(search *s)
 {
   cm_generator_free(s->generator);
-  cm_free(s->height);
-  cm_free(s->start);
-  cm_free(s->waiting);
-  cm_free(s->free);
-  cm_free(s->taken);
-  cm_free(s->memory_of_lists);
-  cm_free(s->member);
+  CM_FREE(s->height, s->start, s->waiting, s->free, s->taken, s->memory_of_lists, s->member);
 }
 
 /* Keeps a schedule when it is the best so far. */

@@ -12,9 +12,7 @@ typedef struct project {
 
 static void drop(project *p)
 {
-  cm_free(p->time);
-  cm_free(p->demand);
-  cm_free(p->capacity);
+  CM_FREE(p->time, p->demand, p->capacity);
 }
 
 static cm_status make_room(project *p, cm_text *text, cm_error *error)

@@ -10,10 +10,7 @@ void cm_schedule_free(cm_schedule *schedule)
 {
   if (schedule == NULL)
     return;
-  cm_free(schedule->start);
-  cm_free(schedule->finish);
-  cm_free(schedule->unit);
-  cm_free(schedule);
+  CM_FREE(schedule->start, schedule->finish, schedule->unit, schedule);
 }
 
 static cm_status make_room(uint32_t tasks, cm_memory *memory, cm_schedule **made, cm_error *error)
@@ -55,9 +52,7 @@ static cm_status seat_on_units(const cm_workload *w, cm_memory *memory, cm_sched
     }
     s->unit_count = units;
   }
-  cm_free(starts.item);
-  cm_free(running.item);
-  cm_free(idle.item);
+  CM_FREE(starts.item, running.item, idle.item);
   return status;
 }
 

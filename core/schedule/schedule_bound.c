@@ -151,9 +151,6 @@ cm_status cm_schedule_bound(const cm_workload *workload, cm_memory *memory, uint
     compute(&b);
     *bound = b.bound;
   }
-  cm_free(b.task);
-  cm_free(b.time);
-  cm_free(b.head);
-  cm_free(b.tail);
+  CM_FREE(b.task, b.time, b.head, b.tail);
   return status;
 }

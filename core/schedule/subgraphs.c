@@ -6,9 +6,7 @@
 
 void cm_subgraphs_free(cm_subgraphs *subgraphs)
 {
-  cm_free(subgraphs->first);
-  cm_free(subgraphs->node);
-  cm_free(subgraphs->key);
+  CM_FREE(subgraphs->first, subgraphs->node, subgraphs->key);
   *subgraphs = (cm_subgraphs){0};
 }
 
@@ -117,14 +115,7 @@ cm_status cm_piece_new(const cm_dag *dag, const uint32_t *node, uint32_t count, 
 
 void cm_piece_free(cm_piece *p)
 {
-  cm_free(p->first);
-  cm_free(p->out);
-  cm_free(p->before);
-  cm_free(p->waiting);
-  cm_free(p->ready);
-  cm_free(p->choice);
-  cm_free(p->ready_at);
-  cm_free(p->order);
+  CM_FREE(p->first, p->out, p->before, p->waiting, p->ready, p->choice, p->ready_at, p->order);
   *p = (cm_piece){0};
 }
 

@@ -105,9 +105,7 @@ cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memor
     }
     *lanes = used;
   }
-  cm_free(starts.item);
-  cm_free(running.item);
-  cm_free(idle.item);
+  CM_FREE(starts.item, running.item, idle.item);
   return status;
 }
 

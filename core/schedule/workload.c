@@ -49,10 +49,7 @@ void cm_workload_free(cm_workload *w)
   if (w == NULL)
     return;
   cm_dag_free(w->dag);
-  cm_free(w->time);
-  cm_free(w->capacity);
-  cm_free(w->demand);
-  cm_free(w);
+  CM_FREE(w->time, w->capacity, w->demand, w);
 }
 
 void cm_workload_set_processors(cm_workload *project, uint32_t processors)

@@ -80,12 +80,7 @@ cm_status cm_arrivals_new(const cm_traffic *t, double load, uint64_t seed, cm_me
 void cm_arrivals_free(cm_arrivals *a)
 {
   cm_events_free(&a->order);
-  cm_free(a->sender);
-  cm_free(a->guess);
-  cm_free(a->first);
-  cm_free(a->first_ps);
-  cm_free(a->sum);
-  cm_free(a->rate);
+  CM_FREE(a->sender, a->guess, a->first, a->first_ps, a->sum, a->rate);
   *a = (cm_arrivals){0};
 }
 

@@ -236,8 +236,6 @@ void cm_events_free(cm_events *e)
 {
   for (uint32_t i = 0; i < e->lanes; i++)
     cm_free(e->lane[i].row);
-  cm_free(e->bucket);
-  cm_free(e->event);
-  cm_free(e->heap);
+  CM_FREE(e->bucket, e->event, e->heap);
   *e = (cm_events){0};
 }

@@ -97,9 +97,6 @@ cm_status cm_stimulus_step(cm_stimulus *s, uint32_t step, const uint32_t **input
 void cm_stimulus_free(cm_stimulus *stimulus)
 {
   cm_spikes_free(&stimulus->spikes);
-  cm_free(stimulus->input);
-  cm_free(stimulus->chance);
-  cm_free(stimulus->next);
-  cm_free(stimulus->now);
+  CM_FREE(stimulus->input, stimulus->chance, stimulus->next, stimulus->now);
   *stimulus = (cm_stimulus){.inputs = 0};
 }

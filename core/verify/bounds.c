@@ -116,12 +116,7 @@ static cm_status gather(work *w, cm_error *error)
     if (status == CM_OK && p % 64 == 0)
       status = cm_run_check(w->run, error);
   }
-  cm_free(first);
-  cm_free(net);
-  cm_free(f.seen);
-  cm_free(f.used);
-  cm_free(f.open);
-  cm_free(f.sum);
+  CM_FREE(first, net, f.seen, f.used, f.open, f.sum);
   return status;
 }
 
@@ -260,13 +255,7 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
     b.multicast_hops = mapped->demand->network->directed ? w.tree_links : b.hop_traffic;
     b.multicast_energy_pj = mapped->demand->network->directed ? w.axons * e->router + w.tree_links * cm_bound_step_pj(chip) : b.energy_pj;
   }
-  cm_free(w.first);
-  cm_free(w.pair);
-  cm_free(w.partner_first);
-  cm_free(w.partner);
-  cm_free(w.partners);
-  cm_free(w.hops);
-  cm_free(w.cost);
+  CM_FREE(w.first, w.pair, w.partner_first, w.partner, w.partners, w.hops, w.cost);
   if (status == CM_OK)
     *bounds = b;
   return status;

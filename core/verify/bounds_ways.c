@@ -68,9 +68,7 @@ cm_status cm_bound_ways(const cm_chip *chip, const uint8_t *usable, uint32_t mos
       spread(&f, r, most, hops);
       status = cm_run_check(run, error);
     }
-  cm_free(f.here);
-  cm_free(f.queue);
-  cm_free(f.distance);
+  CM_FREE(f.here, f.queue, f.distance);
   return status;
 }
 

@@ -177,11 +177,7 @@ static cm_status compare_all(const char *mapping_path, const cm_check_context *c
     status = cm_check_whole(found, error);
   json_decref(true_json);
   cm_check_file_free(&file);
-  cm_free(core);
-  cm_free(truth.core);
-  cm_free(scenario);
-  cm_free(f.usable);
-  cm_free(f.populations);
+  CM_FREE(core, truth.core, scenario, f.usable, f.populations);
   return status;
 }
 

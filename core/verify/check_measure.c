@@ -339,19 +339,8 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
     cm_check_border(mapped, &fresh.metrics);
   if (status == CM_OK)
     status = cm_check_step(mapped, run, &fresh, error);
-  cm_free(vertices);
-  cm_free(m.seen);
-  cm_free(m.reached);
-  cm_free(m.target);
-  cm_free(m.net);
-  cm_free(m.net_begin);
-  cm_free(m.link);
-  cm_free(m.link_ns);
-  cm_free(m.cast);
-  cm_free(m.tree_link);
-  cm_free(m.link_stamp);
-  cm_free(m.passing);
-  cm_free(m.pair);
+  CM_FREE(vertices, m.seen, m.reached, m.target, m.net, m.net_begin, m.link, m.link_ns, m.cast, m.tree_link, m.link_stamp,
+          m.passing, m.pair);
   cm_check_walk_free(&m.walk);
   if (status != CM_OK) {
     cm_free(fresh.core);

@@ -8,9 +8,7 @@
 
 void cm_check_walk_free(cm_check_walk *walk)
 {
-  cm_free(walk->wave[0]);
-  cm_free(walk->wave[1]);
-  cm_free(walk->way);
+  CM_FREE(walk->wave[0], walk->wave[1], walk->way);
   cm_check_ways_free(&walk->ways);
 }
 

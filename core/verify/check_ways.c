@@ -30,11 +30,7 @@ cm_status cm_check_ways_new(const cm_chip *chip, cm_memory *memory, cm_check_way
 
 void cm_check_ways_free(cm_check_ways *ways)
 {
-  cm_free(ways->length);
-  cm_free(ways->queue);
-  cm_free(ways->queued);
-  cm_free(ways->into);
-  cm_free(ways->first);
+  CM_FREE(ways->length, ways->queue, ways->queued, ways->into, ways->first);
   *ways = (cm_check_ways){0};
 }
 

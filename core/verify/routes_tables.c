@@ -316,14 +316,6 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
         cm_router_name(c->routers_x, c->routers_y, r, name);
         routes_violation(c, "routes: the entry for key %" PRIu64 " of %s serves no axon", c->entry[i].key, name);
       }
-  cm_free(w.queue);
-  cm_free(w.out);
-  cm_free(w.came);
-  cm_free(w.core_stamp);
-  cm_free(w.holds);
-  cm_free(w.more);
-  cm_free(taken);
-  cm_free(o.first);
-  cm_free(o.net);
+  CM_FREE(w.queue, w.out, w.came, w.core_stamp, w.holds, w.more, taken, o.first, o.net);
   return status;
 }

@@ -287,10 +287,7 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
     *channels = k.count;
     *dependencies = k.arcs;
   }
-  cm_free(k.arc);
-  cm_free(k.used);
-  cm_free(k.waits);
-  cm_free(k.queue);
+  CM_FREE(k.arc, k.used, k.waits, k.queue);
   return status;
 }
 

@@ -115,14 +115,9 @@ void cm_detours_free(cm_detours *d)
     return;
   for (unsigned i = 0; i < LANES; i++) {
     (void)pthread_mutex_destroy(&d->lane[i].busy);
-    cm_free(d->lane[i].seen);
-    cm_free(d->lane[i].length);
-    cm_free(d->lane[i].next);
+    CM_FREE(d->lane[i].seen, d->lane[i].length, d->lane[i].next);
   }
-  cm_free(d->straight);
-  cm_free(d->piece);
-  cm_free(d->remembered);
-  cm_free(d);
+  CM_FREE(d->straight, d->piece, d->remembered, d);
 }
 
 /* ---- ways of two straight pieces ---- */

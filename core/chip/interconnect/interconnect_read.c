@@ -246,10 +246,7 @@ void cm_interconnect_free(cm_interconnect *net)
   if (net == NULL)
     return;
   (void)pthread_mutex_destroy(&net->making);
-  cm_free(net->first);
-  cm_free(net->link);
-  cm_free(net->cost);
-  cm_free(net->way);
+  CM_FREE(net->first, net->link, net->cost, net->way);
   cm_detours_free(net->detours);
   cm_free(net);
 }

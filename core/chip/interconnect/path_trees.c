@@ -103,13 +103,7 @@ void cm_way_tracer_free(cm_way_tracer *tracer)
 {
   if (tracer == NULL)
     return;
-  cm_free(tracer->place);
-  cm_free(tracer->slot);
-  cm_free(tracer->back);
-  cm_free(tracer->node);
-  cm_free(tracer->before);
-  cm_free(tracer->child);
-  cm_free(tracer);
+  CM_FREE(tracer->place, tracer->slot, tracer->back, tracer->node, tracer->before, tracer->child, tracer);
 }
 
 static bool is_in(const cm_way_tracer *t, uint32_t router)
@@ -233,9 +227,7 @@ cm_status cm_channels_new(const cm_way_tracer *tracer, uint32_t channels, cm_mem
 
 void cm_channels_free(cm_channels *graph)
 {
-  cm_free(graph->offset);
-  cm_free(graph->used);
-  cm_free(graph->next);
+  CM_FREE(graph->offset, graph->used, graph->next);
   *graph = (cm_channels){0};
 }
 
@@ -323,9 +315,7 @@ cm_status cm_channels_ring(const cm_channels *graph, cm_memory *memory, bool *ri
     status = error->status;
   for (size_t i = 0; i < count && status == CM_OK && !found; i++)
     found = graph->used[i] && s.state[i] == UNSEEN && descend(&s, (uint32_t)i);
-  cm_free(s.state);
-  cm_free(s.turn);
-  cm_free(s.path);
+  CM_FREE(s.state, s.turn, s.path);
   if (status == CM_OK)
     *ring = found;
   return status;

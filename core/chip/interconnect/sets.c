@@ -277,10 +277,7 @@ cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint3
     s.here[cm_router_of(chip, c)] += usable[c];
   if (status == CM_OK)
     status = look_around(&s, sets, error);
-  cm_free(s.here);
-  cm_free(s.order);
-  cm_free(s.members);
-  cm_free(s.price);
+  CM_FREE(s.here, s.order, s.members, s.price);
   if (status == CM_OK)
     return CM_OK;
   while (sets->count > 0)
@@ -317,8 +314,6 @@ cm_status cm_interconnect_usable(const cm_chip *chip, cm_memory *memory, uint8_t
   }
   for (uint32_t c = 0; status == CM_OK && c < cores; c++)
     usable[c] = usable[c] && chosen[cm_router_of(chip, c)];
-  cm_free(reached);
-  cm_free(chosen);
-  cm_free(seen);
+  CM_FREE(reached, chosen, seen);
   return status;
 }

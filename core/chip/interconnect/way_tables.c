@@ -124,9 +124,7 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
     status = CM_NEW(NULL, s.item, (size_t)net->link_count + 1, error);
   for (uint32_t r = 0; status == CM_OK && r < net->routers; r++)
     fill_ways(net, r, ones, &s, way + (size_t)r * net->routers);
-  cm_free(s.length);
-  cm_free(s.order);
-  cm_free(s.item);
+  CM_FREE(s.length, s.order, s.item);
   if (status == CM_OK)
     atomic_store_explicit(&net->way, way, memory_order_release);
   else

@@ -138,10 +138,7 @@ static cm_status act(const work *w, uint32_t steps, cm_acted *acted, cm_error *e
   cm_status status = scratch_new(w, &s, error);
   if (status == CM_OK)
     status = take_steps(w, steps, &s, acted, error);
-  cm_free(s.to);
-  cm_free(s.best);
-  cm_free(s.input);
-  cm_free(s.position);
+  CM_FREE(s.to, s.best, s.input, s.position);
   cm_swap_refinement_free(&s.exchange);
   cm_policy_pass_free(s.pass);
   return status;

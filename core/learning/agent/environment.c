@@ -154,10 +154,7 @@ cm_status cm_environment_join(const cm_environment *environment, cm_memory *memo
 
 void cm_environment_joined_free(cm_environment *joined)
 {
-  cm_free(joined->node_first);
-  cm_free(joined->node);
-  cm_free(joined->site_first);
-  cm_free(joined->site_of);
+  CM_FREE(joined->node_first, joined->node, joined->site_first, joined->site_of);
   *joined = (cm_environment){0};
 }
 
@@ -178,15 +175,9 @@ void cm_environment_free(cm_environment *environment)
     return;
   cm_free(environment->site);
   cm_axes_free(environment->axes);
-  cm_free(environment->node_first);
-  cm_free(environment->node);
-  cm_free(environment->site_first);
-  cm_free(environment->site_of);
+  CM_FREE(environment->node_first, environment->node, environment->site_first, environment->site_of);
   cm_laplacian_free(environment->laplacian);
-  cm_free(environment->feature);
-  cm_free(environment->priority);
-  cm_free(environment->site_on);
-  cm_free(environment);
+  CM_FREE(environment->feature, environment->priority, environment->site_on, environment);
 }
 
 /* One axis as a policy sees it. */

@@ -212,10 +212,7 @@ static cm_status spectral(const cm_environment *s, cm_run *run, uint32_t *at, cm
   cm_status status = find_modes(&m, run, error);
   if (status == CM_OK)
     status = turn_and_slice(s, m.value, run, at, error);
-  cm_free(m.value);
-  cm_free(m.last);
-  cm_free(m.next);
-  cm_free(m.degree);
+  CM_FREE(m.value, m.last, m.next, m.degree);
   return status;
 }
 
@@ -274,9 +271,7 @@ static cm_status along_curve(const cm_environment *s, cm_run *run, uint32_t *at,
     site_rank[order[i]] = i;
   if (status == CM_OK)
     status = deal(s, rank, site_rank, run, at, error);
-  cm_free(order);
-  cm_free(rank);
-  cm_free(site_rank);
+  CM_FREE(order, rank, site_rank);
   return status;
 }
 

@@ -58,10 +58,7 @@ static cm_status nearest(const cm_environment *environment, const float *positio
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     if (environment->node_first[p + 1] > environment->node_first[p])
       status = assign_processor(&c, p, memory, error);
-  cm_free(c.wanted);
-  cm_free(c.free);
-  cm_free(c.core);
-  cm_free(c.priority);
+  CM_FREE(c.wanted, c.free, c.core, c.priority);
   return status;
 }
 

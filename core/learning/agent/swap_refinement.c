@@ -18,10 +18,7 @@ cm_status cm_swap_refinement_new(const cm_environment *environment, cm_memory *m
 
 void cm_swap_refinement_free(cm_swap_refinement *exchange)
 {
-  cm_free(exchange->occupant);
-  cm_free(exchange->left);
-  cm_free(exchange->done);
-  cm_free(exchange->entered);
+  CM_FREE(exchange->occupant, exchange->left, exchange->done, exchange->entered);
   *exchange = (cm_swap_refinement){0};
 }
 

@@ -33,11 +33,7 @@ typedef struct mover {
 
 static void mover_free(mover *m)
 {
-  cm_free(m->total);
-  cm_free(m->tie);
-  cm_free(m->touched);
-  cm_free(m->queue);
-  cm_free(m->queued);
+  CM_FREE(m->total, m->tie, m->touched, m->queue, m->queued);
 }
 
 static cm_status mover_new(level of, uint32_t *community, cm_memory *memory, mover *made, cm_error *error)

@@ -55,9 +55,7 @@ static cm_status split_largest(cm_fit *f, cm_error *error)
     cm_fit_count(f);
   }
   cm_graph_free(inner);
-  cm_free(member);
-  cm_free(side);
-  cm_free(scratch);
+  CM_FREE(member, side, scratch);
   return status;
 }
 
@@ -234,10 +232,7 @@ static cm_status refine(cm_fit *f, cm_error *error)
   }
   cm_free(r.view.size);
   cm_pair_table_free(&r.table);
-  cm_free(r.seed);
-  cm_free(r.first);
-  cm_free(r.member);
-  cm_free(r.most);
+  CM_FREE(r.seed, r.first, r.member, r.most);
   return status;
 }
 
@@ -279,11 +274,7 @@ static cm_status check_room(const uint32_t *room, uint32_t count, uint32_t nodes
 
 static void fit_free(cm_fit *f)
 {
-  cm_free(f->community);
-  cm_free(f->capacity);
-  cm_free(f->nodes);
-  cm_free(f->order);
-  cm_free(f->slot);
+  CM_FREE(f->community, f->capacity, f->nodes, f->order, f->slot);
 }
 
 /* With a copy of the communities, and room for as many as there may be. The caller frees, after a failure too. */

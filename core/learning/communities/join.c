@@ -128,9 +128,6 @@ cm_status cm_fit_join(cm_fit *fit, cm_error *error)
     cm_fit_count(f);
   }
   cm_graph_free(j.between);
-  cm_free(j.degree);
-  cm_free(j.order);
-  cm_free(j.into);
-  cm_free(j.grown);
+  CM_FREE(j.degree, j.order, j.into, j.grown);
   return status;
 }

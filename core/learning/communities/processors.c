@@ -58,9 +58,7 @@ cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t 
 
 void cm_processors_free(cm_processors *processors)
 {
-  cm_free(processors->die);
-  cm_free(processors->first);
-  cm_free(processors->core);
+  CM_FREE(processors->die, processors->first, processors->core);
   *processors = (cm_processors){0};
 }
 
@@ -229,12 +227,7 @@ static int by_room(const void *a, const void *b, void *user)
 static void giver_free(giver *g)
 {
   cm_graph_free(g->between);
-  cm_free(g->list);
-  cm_free(g->priority);
-  cm_free(g->by_nodes);
-  cm_free(g->by_room);
-  cm_free(g->processor);
-  cm_free(g->community);
+  CM_FREE(g->list, g->priority, g->by_nodes, g->by_room, g->processor, g->community);
 }
 
 /* Frees by the caller, after a failure too. */

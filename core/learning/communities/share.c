@@ -124,10 +124,6 @@ cm_status cm_processors_share(const cm_graph *graph, const cm_chip *chip, const 
   cm_status status = share(&s, seed, error);
   for (uint32_t v = 0; status == CM_OK && v < graph->vertex_count; v++)
     processor[v] = s.where[s.community[v]];
-  cm_free(s.community);
-  cm_free(s.tried);
-  cm_free(s.where);
-  cm_free(s.holds);
-  cm_free(s.room);
+  CM_FREE(s.community, s.tried, s.where, s.holds, s.room);
   return status;
 }

@@ -75,12 +75,7 @@ void cm_full_letter_free(cm_full_letter *letter)
 {
   if (letter == NULL)
     return;
-  cm_free(letter->parameter);
-  cm_free(letter->raw);
-  cm_free(letter->d_raw);
-  cm_free(letter->mean);
-  cm_free(letter->deviation);
-  cm_free(letter);
+  CM_FREE(letter->parameter, letter->raw, letter->d_raw, letter->mean, letter->deviation, letter);
 }
 
 void cm_full_letter_forward(cm_full_letter *letter)

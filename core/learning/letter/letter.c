@@ -38,12 +38,7 @@ void cm_letter_pass_free(cm_letter_pass *pass)
   if (pass == NULL)
     return;
   cm_convolved_free(&pass->convolved);
-  cm_free(pass->full);
-  cm_free(pass->mixed);
-  cm_free(pass->raw);
-  cm_free(pass->mean);
-  cm_free(pass->deviation);
-  cm_free(pass);
+  CM_FREE(pass->full, pass->mixed, pass->raw, pass->mean, pass->deviation, pass);
 }
 
 static cm_convolution_rows rows_of(const cm_letter_view *view)

@@ -38,9 +38,7 @@ cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uin
 void cm_letter_seats_free(cm_letter_seats *seats)
 {
   cm_assigner_free(seats->assigner);
-  cm_free(seats->free_core);
-  cm_free(seats->wanted);
-  cm_free(seats->core);
+  CM_FREE(seats->free_core, seats->wanted, seats->core);
   *seats = (cm_letter_seats){0};
 }
 

@@ -214,9 +214,7 @@ cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment
     memcpy(at, f.best, environment->nodes * sizeof *at);
     *hops = (uint64_t)((int64_t)start + f.least);
   }
-  cm_free(f.on);
-  cm_free(f.best);
-  cm_free(f.core_at);
+  CM_FREE(f.on, f.best, f.core_at);
   return status;
 }
 

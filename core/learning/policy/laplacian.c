@@ -36,9 +36,7 @@ void cm_laplacian_free(cm_laplacian *laplacian)
 {
   if (laplacian == NULL)
     return;
-  cm_free(laplacian->weight);
-  cm_free(laplacian->inverse);
-  cm_free(laplacian);
+  CM_FREE(laplacian->weight, laplacian->inverse, laplacian);
 }
 
 enum { BLOCK = 32, SMALL = 8 };

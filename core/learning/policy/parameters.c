@@ -55,10 +55,7 @@ void cm_policy_pass_free(cm_policy_pass *pass)
   if (pass == NULL)
     return;
   cm_convolved_free(&pass->convolved);
-  cm_free(pass->raw);
-  cm_free(pass->mean);
-  cm_free(pass->deviation);
-  cm_free(pass);
+  CM_FREE(pass->raw, pass->mean, pass->deviation, pass);
 }
 
 /* The two rows of a node stand one after the other: to the Laplacian they are one row of twice the width. */

@@ -40,13 +40,9 @@ static cm_status scratch_new(const cm_policy *policy, const cm_environment *envi
 
 static void scratch_free(scratch *s)
 {
-  cm_free(s->at);
-  cm_free(s->other);
-  cm_free(s->drawn);
+  CM_FREE(s->at, s->other, s->drawn);
   cm_swap_refinement_free(&s->exchange);
-  cm_free(s->position);
-  cm_free(s->loss);
-  cm_free(s->other_loss);
+  CM_FREE(s->position, s->loss, s->other_loss);
   cm_policy_pass_free(s->pass);
 }
 
@@ -172,12 +168,7 @@ void cm_episode_free(cm_episode *episode)
 {
   for (uint32_t r = 0; episode->look != NULL && r < episode->looks; r++) {
     cm_look *look = &episode->look[r];
-    cm_free(look->input);
-    cm_free(look->action[0]);
-    cm_free(look->action[1]);
-    cm_free(look->mean);
-    cm_free(look->log_deviation);
-    cm_free(look->advantage);
+    CM_FREE(look->input, look->action[0], look->action[1], look->mean, look->log_deviation, look->advantage);
     cm_letter_look_free(look);
   }
   cm_free(episode->look);
@@ -231,7 +222,5 @@ void cm_letter_look_free(cm_look *look)
 {
   cm_letter_view_free(&look->view);
   cm_letter_seats_free(&look->seats);
-  cm_free(look->drawn);
-  cm_free(look->was);
-  cm_free(look->worth);
+  CM_FREE(look->drawn, look->was, look->worth);
 }

@@ -165,9 +165,7 @@ cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episo
     status = CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error);
   if (status == CM_OK)
     status = play_draws(play, &random, &d, &made, error);
-  cm_free(d.at);
-  cm_free(d.reward);
-  cm_free(d.loss);
+  CM_FREE(d.at, d.reward, d.loss);
   if (status != CM_OK) {
     cm_episode_free(&made);
     return status;

@@ -43,10 +43,7 @@ static void desk_free(desk *d)
   cm_letter_look_free(&d->look);
   cm_full_letter_free(d->letter);
   cm_adam_free(&d->adam);
-  cm_free(d->gradient);
-  cm_free(d->d_mean);
-  cm_free(d->d_deviation);
-  cm_free(d->drawn);
+  CM_FREE(d->gradient, d->d_mean, d->d_deviation, d->drawn);
 }
 
 static void tuning_free(tuning *t)

@@ -105,13 +105,9 @@ void cm_training_free(cm_training *training)
     for (int l = 0; l < CM_LAYOUTS; l++)
       cm_free(training->sight[i].start[l]);
   cm_policy_free(training->policy);
-  cm_free(training->sight);
-  cm_free(training->learnt);
-  cm_free(training->watched);
+  CM_FREE(training->sight, training->learnt, training->watched);
   cm_adam_free(&training->adam);
-  cm_free(training->curve);
-  cm_free(training->collected);
-  cm_free(training);
+  CM_FREE(training->curve, training->collected, training);
 }
 
 /* ---- an update ---- */
@@ -214,10 +210,7 @@ static cm_status improve(cm_training *t, cm_error *error)
       shuffled[i] = look[order[i]];
     status = epoch(t, shuffled, count, gradient, error);
   }
-  cm_free(look);
-  cm_free(shuffled);
-  cm_free(order);
-  cm_free(gradient);
+  CM_FREE(look, shuffled, order, gradient);
   return status;
 }
 

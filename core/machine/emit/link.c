@@ -164,14 +164,7 @@ static cm_status make_room(linker *l, cm_error *error)
 
 static void end(linker *l)
 {
-  cm_free(l->lane_of);
-  cm_free(l->first_signal);
-  cm_free(l->to);
-  cm_free(l->ordinal);
-  cm_free(l->signal_of);
-  cm_free(l->filled);
-  cm_free(l->flag_of);
-  cm_free(l->flag_value);
+  CM_FREE(l->lane_of, l->first_signal, l->to, l->ordinal, l->signal_of, l->filled, l->flag_of, l->flag_value);
 }
 
 cm_status cm_link(cm_emission *emission, cm_program **made, cm_error *error)

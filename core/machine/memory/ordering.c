@@ -215,12 +215,7 @@ cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, const cm_ordering *li
 
 void cm_ordering_end(cm_ordering *o)
 {
-  cm_free(o->done);
-  cm_free(o->pieces);
-  cm_free(o->sinks);
-  cm_free(o->has_reader);
-  cm_free(o->op_at);
-  cm_free(o->place);
+  CM_FREE(o->done, o->pieces, o->sinks, o->has_reader, o->op_at, o->place);
   if (!o->borrowed) {
     cm_free(o->maker_first);
     cm_free(o->makers);

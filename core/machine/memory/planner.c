@@ -70,20 +70,9 @@ void cm_planner_free(cm_planner *planner)
   if (planner == NULL)
     return;
   cm_space_end(&planner->space);
-  cm_free(planner->use_first);
-  cm_free(planner->use_op);
-  cm_free(planner->seen);
-  cm_free(planner->seen_stamp);
-  cm_free(planner->owed);
-  cm_free(planner->pieces_before);
-  cm_free(planner->view);
-  cm_free(planner->prices);
-  cm_free(planner->pinned);
-  cm_free(planner->leaving);
-  cm_free(planner->heap_items);
-  cm_free(planner->entry_next);
-  cm_free(planner->events);
-  cm_free(planner);
+  CM_FREE(planner->use_first, planner->use_op, planner->seen, planner->seen_stamp, planner->owed, planner->pieces_before,
+          planner->view, planner->prices, planner->pinned, planner->leaving, planner->heap_items, planner->entry_next,
+          planner->events, planner);
 }
 
 /* ---- when a tile is needed next ---- */

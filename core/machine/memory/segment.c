@@ -267,8 +267,6 @@ cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_p
 
 void cm_memory_plan_free(cm_memory_plan *layout)
 {
-  cm_free(layout->segments);
-  cm_free(layout->pieces);
-  cm_free(layout->events);
+  CM_FREE(layout->segments, layout->pieces, layout->events);
   *layout = (cm_memory_plan){0};
 }

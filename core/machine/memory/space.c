@@ -12,11 +12,7 @@ cm_status cm_space_begin(cm_space *space, uint64_t bytes, size_t tile_count, cm_
 
 void cm_space_end(cm_space *space)
 {
-  cm_free(space->resident);
-  cm_free(space->pinned);
-  cm_free(space->spare);
-  cm_free(space->number_of);
-  cm_free(space->block);
+  CM_FREE(space->resident, space->pinned, space->spare, space->number_of, space->block);
   *space = (cm_space){0};
 }
 

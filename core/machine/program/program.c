@@ -11,16 +11,8 @@ void cm_program_free(cm_program *program)
   for (uint32_t t = 0; t < program->tensor_count; t++)
     cm_tensor_free(program->tensors[t].data);
   cm_arena_free(&program->arena);
-  cm_free(program->lanes);
-  cm_free(program->tensors);
-  cm_free(program->inputs);
-  cm_free(program->outputs);
-  cm_free(program->operators);
-  cm_free(program->objects);
-  cm_free(program->instructions);
-  cm_free(program->operands);
-  cm_free(program->parts);
-  cm_free(program);
+  CM_FREE(program->lanes, program->tensors, program->inputs, program->outputs, program->operators, program->objects,
+          program->instructions, program->operands, program->parts, program);
 }
 
 const char *cm_opcode_name(cm_opcode opcode)

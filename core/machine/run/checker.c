@@ -53,16 +53,7 @@ void cm_checker_free(cm_checker *c, uint32_t tensor_count)
     cm_free(c->home_lane != NULL ? c->home_lane[t] : NULL);
     cm_free(c->home_seq != NULL ? c->home_seq[t] : NULL);
   }
-  cm_free(c->clock);
-  cm_free(c->seq);
-  cm_free(c->signal);
-  cm_free(c->tag);
-  cm_free(c->memory);
-  cm_free(c->access);
-  cm_free(c->written);
-  cm_free(c->home_lane);
-  cm_free(c->home_seq);
-  cm_free(c);
+  CM_FREE(c->clock, c->seq, c->signal, c->tag, c->memory, c->access, c->written, c->home_lane, c->home_seq, c);
 }
 
 /* ---- clocks ---- */

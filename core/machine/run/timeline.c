@@ -82,9 +82,6 @@ cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run 
   else
     cm_file_discard(&file);
   cm_analysis_free(&analysis);
-  cm_free(spans);
-  cm_free(points);
-  cm_free(names);
-  cm_free(texts);
+  CM_FREE(spans, points, names, texts);
   return status;
 }

@@ -20,10 +20,7 @@ cm_status cm_ready_begin(cm_ready *r, const cm_target *target, uint32_t most, cm
 
 void cm_ready_end(cm_ready *r)
 {
-  cm_free(r->now);
-  cm_free(r->later);
-  cm_free(r->items);
-  cm_free(r->piece);
+  CM_FREE(r->now, r->later, r->items, r->piece);
   *r = (cm_ready){0};
 }
 

@@ -254,21 +254,11 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
 
 void cm_timing_end(cm_timing *t)
 {
-  cm_free(t->lanes.lane);
-  cm_free(t->arrive);
-  cm_free(t->more);
-  cm_free(t->promised);
-  cm_free(t->moved);
-  cm_free(t->use);
-  cm_free(t->granted);
-  cm_free(t->idle_slot);
+  CM_FREE(t->lanes.lane, t->arrive, t->more, t->promised, t->moved, t->use, t->granted, t->idle_slot);
   cm_ready_end(&t->ready);
   cm_free(t->waiter);
   cm_addresses_end(&t->addresses);
-  cm_free(t->buffer);
-  cm_free(t->buffer_of);
-  cm_free(t->stored);
-  cm_free(t->next_use);
+  CM_FREE(t->buffer, t->buffer_of, t->stored, t->next_use);
   if (!t->borrowed) {
     cm_free(t->live);
     cm_free(t->live_peak);
@@ -299,9 +289,6 @@ cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm
 
 void cm_timetable_free(cm_timetable *timetable)
 {
-  cm_free(timetable->tasks);
-  cm_free(timetable->buffers);
-  cm_free(timetable->use);
-  cm_free(timetable->layer_ns);
+  CM_FREE(timetable->tasks, timetable->buffers, timetable->use, timetable->layer_ns);
   *timetable = (cm_timetable){0};
 }

@@ -104,12 +104,7 @@ void cm_windows_free(cm_windows *w)
     cm_timing_end(&w->state[s]);
   cm_ordering_end(&w->like);
   cm_sequence_free(&w->sequence);
-  cm_free(w->window);
-  cm_free(w->state);
-  cm_free(w->next_use);
-  cm_free(w->live);
-  cm_free(w->live_peak);
-  cm_free(w);
+  CM_FREE(w->window, w->state, w->next_use, w->live, w->live_peak, w);
 }
 
 uint64_t cm_windows_effort(const cm_windows *w, uint32_t subgraph)

@@ -224,12 +224,6 @@ cm_status cm_tiles_agree(const cm_program *program, const cm_topology *topology,
     status = follow(&f, run, error);
   for (uint32_t t = 0; f.outside != NULL && t < program->tensor_count; t++)
     cm_free(f.outside[t]);
-  cm_free(f.chip);
-  cm_free(f.outside);
-  cm_free(f.constant);
-  cm_free(f.reader);
-  cm_free(f.bytes);
-  cm_free(f.touched);
-  cm_free(f.by_reader);
+  CM_FREE(f.chip, f.outside, f.constant, f.reader, f.bytes, f.touched, f.by_reader);
   return status;
 }

@@ -245,10 +245,7 @@ cm_status cm_tiles_topology(cm_plan *plan, const cm_program *program, const uint
       status = cm_run_check(run, error);
   if (status == CM_OK)
     status = fill(&m, error);
-  cm_free(m.vertex);
-  cm_free(m.bytes);
-  cm_free(m.touched);
-  cm_free(m.arcs);
+  CM_FREE(m.vertex, m.bytes, m.touched, m.arcs);
   if (status != CM_OK) {
     cm_topology_free(m.topology);
     return status;

@@ -18,13 +18,7 @@ void cm_topology_reader_close(cm_topology_reader *r)
   if (r->zip != NULL)
     zip_discard(r->zip);
   free(r->input.hash);
-  cm_free(r->members);
-  cm_free(r->populations);
-  cm_free(r->scenarios);
-  cm_free(r->target);
-  cm_free(r->size);
-  cm_free(r->weight);
-  cm_free(r);
+  CM_FREE(r->members, r->populations, r->scenarios, r->target, r->size, r->weight, r);
 }
 
 cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path, cm_memory *memory,

@@ -26,10 +26,7 @@ void cm_topology_writer_abort(cm_topology_writer *w)
   json_decref(w->populations);
   json_decref(w->scenarios);
   json_decref(w->dynamics);
-  cm_free(w->vertex.data);
-  cm_free(w->group.data);
-  cm_free(w->stored_member);
-  cm_free(w);
+  CM_FREE(w->vertex.data, w->group.data, w->stored_member, w);
 }
 
 cm_status cm_topology_writer_open(const char *path, const cm_topology_header *header, const uint32_t *sizes,

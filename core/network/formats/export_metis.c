@@ -100,13 +100,7 @@ typedef struct both_ways {
 
 static void both_ways_free(both_ways *b)
 {
-  cm_free(b->net_of);
-  cm_free(b->in_first);
-  cm_free(b->in_net);
-  cm_free(b->in_pin);
-  cm_free(b->weight);
-  cm_free(b->neighbour);
-  cm_free(b->seen);
+  CM_FREE(b->net_of, b->in_first, b->in_net, b->in_pin, b->weight, b->neighbour, b->seen);
 }
 
 static cm_status both_ways_make(const cm_topology *t, cm_memory *memory, both_ways *b, cm_error *error)

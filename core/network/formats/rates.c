@@ -121,10 +121,7 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
     pin_weight[i] = (uint32_t)(ones ? scale
                                     : cm_weight_scaled((double)t->pin_weight[i] / (double)t->weight_scale, scale));
   if (t->lender == NULL) {
-    cm_free(t->net_weight);
-    cm_free(t->pin_weight);
-    cm_free(t->scenario_rate);
-    cm_free(t->scenario_name);
+    CM_FREE(t->net_weight, t->pin_weight, t->scenario_rate, t->scenario_name);
   }
   t->net_weight = net_weight;
   t->pin_weight = pin_weight;

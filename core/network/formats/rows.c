@@ -1,11 +1,12 @@
 /* What importers do with rows once they are read: sort, merge, scale. */
 #include <string.h>
 
+#include "base/order.h"
 #include "core/network/formats/rows.h"
 #include "core/network/formats/weighted.h"
 #include "core/network/import_limits.h"
 
-enum { INSERTION_MAX = 40, RADIX = 256 };
+enum { INSERTION_MAX = 40 };
 
 void cm_row_sorter_free(cm_row_sorter *sorter)
 {
@@ -32,28 +33,6 @@ static void sort_by_insertion(uint64_t *key, uint64_t count)
   }
 }
 
-/* Radix sort on the vertex, which stands in the upper half; positions below ascend already. */
-static uint64_t *sort_by_radix(uint64_t *key, uint64_t *other, uint64_t count, uint32_t largest)
-{
-  for (unsigned shift = 32; shift < 64 && (largest >> (shift - 32)) != 0; shift += 8) {
-    uint64_t begin[RADIX] = {0};
-    for (uint64_t i = 0; i < count; i++)
-      begin[(key[i] >> shift) % RADIX]++;
-    uint64_t sum = 0;
-    for (int digit = 0; digit < RADIX; digit++) {
-      uint64_t here = begin[digit];
-      begin[digit] = sum;
-      sum += here;
-    }
-    for (uint64_t i = 0; i < count; i++)
-      other[begin[(key[i] >> shift) % RADIX]++] = key[i];
-    uint64_t *held = key;
-    key = other;
-    other = held;
-  }
-  return key;
-}
-
 cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t count, const uint64_t **key,
                        cm_error *error)
 {
@@ -70,8 +49,8 @@ cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t coun
   *key = sorter->key;
   if (count <= INSERTION_MAX)
     sort_by_insertion(sorter->key, count);
-  else
-    *key = sort_by_radix(sorter->key, sorter->key + count, count, largest);
+  else /* of one vertex, positions ascend already */
+    *key = cm_sort_by_upper_half(sorter->key, sorter->key + count, count, largest);
   return CM_OK;
 }
 

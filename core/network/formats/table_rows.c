@@ -243,9 +243,6 @@ cm_status cm_table_next_row(cm_table *t, const char **line, size_t *length, bool
 void cm_table_free(cm_table *t)
 {
   cm_names_close(&t->names);
-  cm_free(t->rate);
-  cm_free(t->unquoted);
-  cm_free(t->gathered);
-  cm_free(t->fields);
+  CM_FREE(t->rate, t->unquoted, t->gathered, t->fields);
   cm_entries_free(&t->edges);
 }

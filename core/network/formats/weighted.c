@@ -59,10 +59,7 @@ cm_status cm_weights_keep_beside(cm_weights *weights, cm_memory *memory, cm_besi
 
 void cm_weights_free(cm_weights *weights)
 {
-  cm_free(weights->value);
-  cm_free(weights->delay_ms);
-  cm_free(weights->exact);
-  cm_free(weights->beside);
+  CM_FREE(weights->value, weights->delay_ms, weights->exact, weights->beside);
   *weights = (cm_weights){0};
 }
 

@@ -202,11 +202,7 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
     begin = end;
   }
   cm_row_sorter_free(&c.sorter);
-  cm_free(c.scratch);
-  cm_free(c.delay_scratch);
-  cm_free(c.exact_scratch);
-  cm_free(c.term);
-  cm_free(weights->beside);
+  CM_FREE(c.scratch, c.delay_scratch, c.exact_scratch, c.term, weights->beside);
   weights->beside = c.closed.beside;
   weights->besides = c.closed.besides;
   weights->beside_room = c.closed.beside_room;

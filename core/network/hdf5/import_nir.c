@@ -299,16 +299,9 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
     status = import_graph(&c, error);
   }
   for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {
-    cm_free(c.at[i].value);
-    cm_free(c.at[i].delay_ms);
-    cm_free(c.at[i].term);
-    cm_free(c.at[i].turn);
-    cm_free(c.at[i].touched);
+    CM_FREE(c.at[i].value, c.at[i].delay_ms, c.at[i].term, c.at[i].turn, c.at[i].touched);
   }
-  cm_free(c.at);
-  cm_free(c.term);
-  cm_free(c.order);
-  cm_free(c.visit);
+  CM_FREE(c.at, c.term, c.order, c.visit);
   cm_weights_free(&c.weights);
   nir_free(&graph);
   if (status != CM_OK) {

@@ -238,9 +238,5 @@ void nir_free(nir_graph *g)
       cm_free(g->node[i].parameter[p].value);
     cm_free(g->node[i].next);
   }
-  cm_free(g->node);
-  cm_free(g->edge);
-  cm_free(g->unit);
-  cm_free(g->nodes);
-  cm_free(g->number);
+  CM_FREE(g->node, g->edge, g->unit, g->nodes, g->number);
 }

@@ -284,8 +284,6 @@ cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)
   sonata_member_close(&c);
   cm_archive_close(&c.archive);
   json_decref(c.networks);
-  cm_free(c.rate);
-  cm_free(c.measured);
-  cm_free(c.virtual_type);
+  CM_FREE(c.rate, c.measured, c.virtual_type);
   return status;
 }

@@ -205,9 +205,7 @@ const sonata_type *sonata_type_find(const sonata *s, uint64_t id)
 static void free_groups(group *groups)
 {
   for (int g = 0; groups != NULL && g < GROUPS_MAX; g++) {
-    cm_free(groups[g].weight);
-    cm_free(groups[g].delay_ms);
-    cm_free(groups[g].synapses);
+    CM_FREE(groups[g].weight, groups[g].delay_ms, groups[g].synapses);
   }
   cm_free(groups);
 }
@@ -403,16 +401,7 @@ void sonata_close(sonata *s, bool made)
     cm_free(s->numbered[p].id);
     cm_free(s->numbered[p].row);
   }
-  cm_free(s->numbered);
-  cm_free(s->used);
-  cm_free(s->ids);
-  cm_free(s->first);
-  cm_free(s->source);
-  cm_free(s->target);
-  cm_free(s->group);
-  cm_free(s->index);
-  cm_free(s->type);
-  cm_free(s->types);
+  CM_FREE(s->numbered, s->used, s->ids, s->first, s->source, s->target, s->group, s->index, s->type, s->types);
   cm_entries_free(&s->entries);
   if (made)
     cm_topology_free(s->made);

@@ -166,9 +166,7 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
                  b != NULL ? (const float *)b->data + g * c.filters : NULL, first, count,
                  (float *)call->result[0]->data + (n * group + g) * c.filters * c.out_size);
   }
-  cm_free(c.places);
-  cm_free(c.columns);
-  cm_free(c.tile);
+  CM_FREE(c.places, c.columns, c.tile);
   return status;
 }
 

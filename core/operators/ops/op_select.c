@@ -169,9 +169,7 @@ static int compare_slices(const unique *u, int64_t a, int64_t b)
 
 static void end_unique(unique *u)
 {
-  cm_free(u->first);
-  cm_free(u->number);
-  cm_free(u->order);
+  CM_FREE(u->first, u->number, u->order);
 }
 
 static cm_status find_unique(const cm_call *call, unique *u, cm_error *error)

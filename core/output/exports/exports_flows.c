@@ -25,13 +25,7 @@ typedef struct flows {
 
 static void flows_free(flows *f)
 {
-  cm_free(f->first);
-  cm_free(f->net);
-  cm_free(f->router);
-  cm_free(f->order);
-  cm_free(f->weight);
-  cm_free(f->head);
-  cm_free(f->mark);
+  CM_FREE(f->first, f->net, f->router, f->order, f->weight, f->head, f->mark);
 }
 
 typedef struct sort_key {

@@ -26,7 +26,5 @@ cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *grou
 
 void cm_groups_free(cm_groups *groups)
 {
-  cm_free(groups->first);
-  cm_free(groups->neuron);
-  cm_free(groups->at);
+  CM_FREE(groups->first, groups->neuron, groups->at);
 }

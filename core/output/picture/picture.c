@@ -245,8 +245,6 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
   }
   if (status == CM_OK && (fflush(stream) != 0 || ferror(stream) != 0))
     status = cm_fail(error, CM_DISK_FULL, "cannot write the picture");
-  cm_free(p.value);
-  cm_free(p.dead);
-  cm_free(p.link);
+  CM_FREE(p.value, p.dead, p.link);
   return status;
 }

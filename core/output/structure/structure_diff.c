@@ -74,10 +74,7 @@ static cm_status list_moves(const cm_asking *q, moves *m, cm_error *error)
       status = take_moves(q, order + first[p], first[p + 1] - first[p], m, error);
   if (status == CM_OK && m->count > 0)
     qsort(m->list, m->count, sizeof *m->list, by_neurons);
-  cm_free(first);
-  cm_free(order);
-  cm_free(m->to);
-  cm_free(m->used);
+  CM_FREE(first, order, m->to, m->used);
   return status;
 }
 

@@ -172,11 +172,7 @@ static cm_status answer_of(cm_asking *q, group of, uint64_t limit, cm_error *err
     put_flows(q, "in", &g.in, limit);
     cm_view_put_text(&q->w, "}\n");
   }
-  cm_free(g.sums.at);
-  cm_free(g.sums.used);
-  cm_free(g.stamp);
-  cm_free(g.out.list);
-  cm_free(g.in.list);
+  CM_FREE(g.sums.at, g.sums.used, g.stamp, g.out.list, g.in.list);
   return status;
 }
 
@@ -212,9 +208,7 @@ static cm_status answer_link(cm_asking *q, uint32_t link, uint64_t limit, cm_err
     put_flows(q, "through", &through, limit);
     cm_view_put_text(&q->w, "}\n");
   }
-  cm_free(sum.at);
-  cm_free(sum.used);
-  cm_free(through.list);
+  CM_FREE(sum.at, sum.used, through.list);
   return status;
 }
 

@@ -284,8 +284,6 @@ cm_status cm_structure_make(const cm_mapped *mapped, const cm_map_options *optio
     status = take_populations(&m, error);
   if (status == CM_OK)
     status = take_names(&m, error);
-  cm_free(m.net);
-  cm_free(m.stamp);
-  cm_free(m.place);
+  CM_FREE(m.net, m.stamp, m.place);
   return status;
 }

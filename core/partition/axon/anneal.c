@@ -8,12 +8,11 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 16, ROUND_MIN = 32, ROUND_MAX = 1024, RUN = 16, TABLE_RUN = 64 };
+enum { BLOCK = 8, ROUNDS = 16, ROUND_MIN = 32, ROUND_MAX = 1024, RUN = 16 };
 
-/* Processor time, in nanoseconds, that a round's look at a net takes, the look at a part in the table, a net's move with all
- * that follows, and its note in the table for each target: about. Less than SHARED_MIN costs one thread less than several
- * need to meet. */
-enum { LOOK_NS = 15, TABLE_NS = 1, MOVE_NS = 60, FOLLOW_NS = 2, SHARED_MIN = 6000 };
+/* Less than so many looks at the table cost one thread less than several need to meet; a look at a net, or its move, takes as long as
+ * so many of them, about. */
+enum { SHARED_MIN = 6000, NET_LOOKS = 30 };
 
 /* A table is worth its making for so many sweeps. */
 enum { TABLE_SWEEPS = 4 };
@@ -76,9 +75,9 @@ static cm_status look(void *context, size_t t, cm_error *error)
 }
 
 /* Tasks 0 .. count - 1, on all threads where they take long enough together. */
-static cm_status play(sweeping *w, size_t count, cm_task task, double nanoseconds, cm_error *error)
+static cm_status play(sweeping *w, size_t count, cm_task task, double looks, cm_error *error)
 {
-  if (w->threads > 1 && nanoseconds >= SHARED_MIN)
+  if (w->threads > 1 && looks >= SHARED_MIN)
     return cm_thread_pool_run(w->pool, count, task, w, error);
   for (size_t i = 0; i < count; i++)
     (void)task(w, i, error); /* none of them fails */
@@ -209,7 +208,7 @@ static cm_status move_together(sweeping *w, cm_error *error)
   plan(w);
   for (uint32_t i = 0; i < w->moves; i++)
     nets += nets_of(g, w->move[i].vertex);
-  w->slices = (double)nets * MOVE_NS >= SHARED_MIN ? w->threads : 1;
+  w->slices = (double)nets * NET_LOOKS >= SHARED_MIN ? w->threads : 1;
   if ((w->table != NULL && empty_logs(w, nets, error) != CM_OK) ||
       move_nets(w, error) != CM_OK)
     return error->status;
@@ -217,17 +216,16 @@ static cm_status move_together(sweeping *w, cm_error *error)
     return CM_OK;
   for (uint32_t i = 0; i < w->slices; i++)
     events += w->log[i].count;
-  return play(w, w->slices, follow_slice, (double)events * w->net_targets * FOLLOW_NS, error);
+  return play(w, w->slices, follow_slice, (double)events * w->net_targets, error);
 }
 
 static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
 {
   const cm_hypergraph *g = w->state->graph;
-  uint32_t length = w->end - w->begin, shares = length / (2 * w->threads), most = w->table != NULL ? TABLE_RUN : RUN;
-  double nanoseconds = w->table != NULL ? (double)length * w->table->parts * TABLE_NS
-                                        : (double)length * (double)g->pin_count / g->vertex_count * LOOK_NS;
-  w->run = shares < 1 ? 1 : shares < most ? shares : most;
-  if (play(w, (length + w->run - 1) / w->run, look, nanoseconds, error) != CM_OK)
+  uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
+  double looks = length * (w->table != NULL ? w->table->parts : (double)g->pin_count / g->vertex_count * NET_LOOKS);
+  w->run = shares < 1 ? 1 : shares < RUN ? shares : RUN;
+  if (play(w, (length + w->run - 1) / w->run, look, looks, error) != CM_OK)
     return error->status;
   if (w->options->hard) {
     *moves += move_one_by_one(w);
@@ -313,10 +311,6 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   cm_free(w->visits);
   cm_free(w->log);
   cm_axon_table_free(w->table);
-  cm_free(w->probe);
-  cm_free(w->order);
-  cm_free(w->planned);
-  cm_free(w->taken);
-  cm_free(w);
+  CM_FREE(w->probe, w->order, w->planned, w->taken, w);
   return status;
 }

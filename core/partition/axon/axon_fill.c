@@ -4,9 +4,6 @@
 
 #include "base/threads.h"
 
-/* Work on a range of nets; ranges of different nets may run side by side. */
-enum { RANGES_MAX = 16 };
-
 /* A target and its part: level 0 keeps other numbers of them. */
 typedef struct target {
   uint32_t vertex, part;
@@ -129,8 +126,8 @@ static cm_status find_targets(filling *w, cm_error *error)
 
 static cm_status fill_nets(cm_axon_state *s, unsigned threads, cm_error *error)
 {
-  uint64_t begin[RANGES_MAX];
-  filling w = {.state = s, .ranges = threads < RANGES_MAX ? threads : RANGES_MAX, .begin = begin};
+  uint64_t begin[CM_RANGES_MAX];
+  filling w = {.state = s, .ranges = threads < CM_RANGES_MAX ? threads : CM_RANGES_MAX, .begin = begin};
   cm_thread_pool *pool = NULL;
   cm_status status = find_targets(&w, error);
   if (status == CM_OK)

@@ -7,7 +7,6 @@
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/partition.h"
 
-enum { CHECK_EVERY = 1024 };
 #define NONE UINT32_MAX
 
 /* ---- splitting ---- */
@@ -201,7 +200,7 @@ static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
     if (s->part[v] != part)
       continue;
     offer[found++] = (exit_offer){best_exit(probe, v).cost, v};
-    if (found % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
+    if (cm_run_check(s->run, error) != CM_OK)
       return error->status;
   }
   qsort(offer, found, sizeof *offer, by_cost);

@@ -2,21 +2,17 @@
 
 #include <math.h>
 
-enum { SLICES = 64, ENTRIES_PER_PIN = 1 };
-
 bool cm_axon_table_suits(const cm_axon_state *s)
 {
   const cm_hypergraph *g = s->graph;
-  return s->prices == NULL && (uint64_t)g->vertex_count * s->part_count <= ENTRIES_PER_PIN * g->axon_count;
+  return s->prices == NULL && (uint64_t)g->vertex_count * s->part_count <= g->axon_count;
 }
 
 void cm_axon_table_free(cm_axon_table *t)
 {
   if (t == NULL)
     return;
-  cm_free(t->tie);
-  cm_free(t->all);
-  cm_free(t);
+  CM_FREE(t->tie, t->all, t);
 }
 
 static cm_tie *row_of(const cm_axon_table *t, uint32_t v)
@@ -80,8 +76,8 @@ static cm_status fill_slice(void *context, size_t slice, cm_error *error)
 {
   (void)error;
   cm_axon_table *t = context;
-  uint64_t n = t->state->graph->vertex_count, end = cm_slice_begin(n, slice + 1, SLICES);
-  for (uint64_t v = cm_slice_begin(n, slice, SLICES); v < end; v++)
+  uint64_t n = t->state->graph->vertex_count, end = cm_slice_begin(n, slice + 1, CM_SLICES);
+  for (uint64_t v = cm_slice_begin(n, slice, CM_SLICES); v < end; v++)
     fill_row(t, (uint32_t)v);
   return CM_OK;
 }
@@ -97,7 +93,7 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axo
   t->parts = s->part_count;
   choose_shift(t);
   if (CM_NEW(memory, t->tie, (size_t)n * t->parts, error) != CM_OK || CM_NEW(memory, t->all, n, error) != CM_OK ||
-      cm_thread_pool_run(pool, SLICES, fill_slice, t, error) != CM_OK) {
+      cm_thread_pool_run(pool, CM_SLICES, fill_slice, t, error) != CM_OK) {
     cm_axon_table_free(t);
     return error->status;
   }

@@ -1,9 +1,9 @@
 #include "core/partition/axon/bands.h"
 
+#include "base/order.h"
 #include "base/random.h"
 #include "base/threads.h"
 
-enum { DIGIT = 11, PASSES = 3, RADIX = 1 << DIGIT };
 #define NONE UINT32_MAX
 
 typedef struct banding {
@@ -27,35 +27,20 @@ static void take_keys(const banding *w, size_t band)
   }
 }
 
-/* A radix sort that leaves equal keys in order; `other` [vertices] is overwritten. */
-static void sort(const banding *w, size_t band, uint32_t *order, uint32_t *other)
-{
-  uint32_t n = w->sketches->vertex_count;
-  for (uint32_t v = 0; v < n; v++)
-    other[v] = v;
-  for (unsigned pass = 0; pass < PASSES; pass++) {
-    uint32_t count[RADIX] = {0};
-    for (uint32_t v = 0; v < n; v++)
-      count[*group_of(w, v, band) >> pass * DIGIT & (RADIX - 1)]++;
-    for (uint32_t r = 0, sum = 0; r < RADIX; r++) {
-      uint32_t here = count[r];
-      count[r] = sum;
-      sum += here;
-    }
-    for (uint32_t i = 0; i < n; i++)
-      order[count[*group_of(w, other[i], band) >> pass * DIGIT & (RADIX - 1)]++] = other[i];
-    uint32_t *swap = order;
-    order = other;
-    other = swap;
-  }
-}
-
 static cm_status make_band(void *context, size_t band, cm_error *error)
 {
   const banding *w = context;
   uint32_t n = w->sketches->vertex_count, *order = w->bands->order + band * n, *end = w->bands->end + band * n;
+  uint64_t *keys;
+  if (CM_NEW(w->run->memory, keys, 2 * (size_t)n, error) != CM_OK)
+    return error->status;
   take_keys(w, band);
-  sort(w, band, order, end); /* passes are odd in number: it ends in `order` */
+  for (uint32_t v = 0; v < n; v++)
+    keys[v] = (uint64_t)*group_of(w, v, band) << 32 | v;
+  const uint64_t *sorted = cm_sort_by_upper_half(keys, keys + n, n, NONE);
+  for (uint32_t i = 0; i < n; i++)
+    order[i] = (uint32_t)sorted[i];
+  cm_free(keys);
   for (uint32_t begin = 0, i; begin < n; begin = i) {
     uint32_t key = *group_of(w, order[begin], band);
     for (i = begin; i < n && *group_of(w, order[i], band) == key; i++)
@@ -83,8 +68,6 @@ cm_status cm_bands_new(const cm_sketches *sketches, uint32_t count, cm_run *run,
 
 void cm_bands_free(cm_bands *bands)
 {
-  cm_free(bands->group);
-  cm_free(bands->order);
-  cm_free(bands->end);
+  CM_FREE(bands->group, bands->order, bands->end);
   *bands = (cm_bands){0};
 }

@@ -222,16 +222,9 @@ static cm_status allocate(clustering *c, cm_memory *memory, cm_error *error)
 static void release(clustering *c)
 {
   for (uint32_t t = 0; c->notes != NULL && t < c->threads; t++) {
-    cm_free(c->notes[t].hits);
-    cm_free(c->notes[t].shared);
-    cm_free(c->notes[t].touched);
-    cm_free(c->notes[t].leader);
+    CM_FREE(c->notes[t].hits, c->notes[t].shared, c->notes[t].touched, c->notes[t].leader);
   }
-  cm_free(c->notes);
-  cm_free(c->leader);
-  cm_free(c->size);
-  cm_free(c->members);
-  cm_free(c->proposal);
+  CM_FREE(c->notes, c->leader, c->size, c->members, c->proposal);
 }
 
 /* Every vertex once, a round at a time. */
@@ -280,7 +273,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   c.floor = options->floor;
   c.count = n;
   if (status == CM_OK)
-    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_BANDS_MAX : 0, run, &c.bands, error);
+    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_SKETCH_KEYS / 2 : 0, run, &c.bands, error);
   if (status == CM_OK && c.bands.count == 0)
     status = list_nets(&c, run, error);
   if (status == CM_OK)

@@ -8,19 +8,17 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "base/wide.h"
+#include "core/partition/axon/closure.h"
 #include "core/partition/axon/signature.h"
 #include "core/partition/synapses.h"
 
-enum {
-  WAITING = 2048, /* neurons that are rated */
-  TAKEN_MIN = 4,  /* of them, as they were rated, before all are rated again: one of so many vertices as may wait */
-  TAKEN_MAX = 16,
-  SLICES = 16     /* of the waiting neurons, for parallel work */
-};
+/* Neurons that are rated, and those of them that go in, as they were rated, before all are rated again: one of so many vertices as may
+ * wait. */
+enum { WAITING = 2048, TAKEN_MIN = 4, TAKEN_MAX = 16 };
 #define NONE UINT32_MAX
 
-/* Networks with fewer synapses, in all or beside the number of possible ones, have levels (axon_levels.h). */
-static const uint64_t pins_min = UINT64_C(1) << 27, density_min = 100;
+/* Networks with fewer synapses have levels (axon_levels.h). */
+static const uint64_t pins_min = UINT64_C(1) << 27;
 
 /* A neuron that waits. */
 typedef struct waiting {
@@ -54,7 +52,7 @@ typedef struct dense {
 
 bool cm_dense_suits(const cm_topology *t)
 {
-  return t->directed && t->pin_count >= pins_min && t->pin_count / t->vertex_count * density_min >= t->vertex_count;
+  return t->directed && t->pin_count >= pins_min && cm_may_lack_clusters(t);
 }
 
 static uint32_t taken_of(const cm_topology *t)
@@ -170,7 +168,7 @@ static cm_status rate_slice(void *context, size_t slice, cm_error *error)
 {
   (void)error;
   dense *d = context;
-  for (uint64_t i = cm_slice_begin(d->waits, slice, SLICES); i < cm_slice_begin(d->waits, slice + 1, SLICES); i++) {
+  for (uint64_t i = cm_slice_begin(d->waits, slice, CM_SLICES); i < cm_slice_begin(d->waits, slice + 1, CM_SLICES); i++) {
     waiting *w = &d->waiting[i];
     uint32_t lacks = missing(d, w);
     w->share = !fits(d, w, lacks) ? -1 : w->count == 0 ? 1 : 1 - (double)lacks / w->count;
@@ -210,7 +208,7 @@ static cm_status fill_part(dense *d, cm_error *error)
   for (bool any = true; any;) {
     any = false;
     if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK ||
-        cm_thread_pool_run(d->pool, SLICES, rate_slice, d, error) != CM_OK)
+        cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error) != CM_OK)
       return error->status;
     for (uint32_t taken = 0; taken < taken_of(d->demand->network); taken++) {
       uint32_t best = best_rated(d);

@@ -1,12 +1,9 @@
 #include "core/partition/axon/hypergraph.h"
 
-#include <string.h>
-
+#include "base/order.h"
 #include "core/limits/limits.h"
 #include "core/partition/axon/hypergraph_internal.h"
 #include "core/partition/axon/locality.h"
-
-enum { RADIX = 1 << 16, TARGETS_MANY = 64 };
 
 void cm_hypergraph_free(cm_hypergraph *graph)
 {
@@ -24,7 +21,7 @@ void cm_hypergraph_free(cm_hypergraph *graph)
 
 bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
 {
-  return g->pin_count >= (uint64_t)TARGETS_MANY * g->net_count;
+  return g->pin_count >= (uint64_t)CM_MANY * g->net_count;
 }
 
 cm_status cm_hypergraph_arrays(cm_hypergraph *g, cm_run *run, cm_error *error)
@@ -51,60 +48,27 @@ cm_status cm_hypergraph_list_outbound(cm_hypergraph *g, cm_run *run, cm_error *e
   return cm_run_check(run, error);
 }
 
-/* Sorts key [n] descending, equal ones by `number` [n] as they stand, and carries `number` along: two passes of a radix
- * sort, by `other` and back. */
-static void sort_descending(uint32_t *key, uint32_t *number, uint32_t *other_key, uint32_t *other, uint32_t *count,
-                            uint32_t n)
-{
-  for (unsigned shift = 0; shift < 32; shift += 16) {
-    memset(count, 0, RADIX * sizeof *count);
-    for (uint32_t i = 0; i < n; i++)
-      count[~key[i] >> shift & (RADIX - 1)]++;
-    for (uint32_t r = 0, sum = 0; r < RADIX; r++) {
-      uint32_t here = count[r];
-      count[r] = sum;
-      sum += here;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-      uint32_t to = count[~key[i] >> shift & (RADIX - 1)]++;
-      other_key[to] = key[i];
-      other[to] = number[i];
-    }
-    uint32_t *swap = key;
-    key = other_key;
-    other_key = swap;
-    swap = number;
-    number = other;
-    other = swap;
-  }
-}
-
 /* Weights to 32 bits, and the nets by falling weight: rank [net_count] is the net of the topology. */
 static cm_status rank_nets(const cm_demand *demand, cm_hypergraph *g, uint32_t *rank, cm_run *run, cm_error *error)
 {
-  uint32_t *other_key = NULL, *other = NULL, *count = NULL;
-  uint64_t most = 0;
+  const uint32_t nets = g->net_count;
+  uint64_t most = 0, *key;
   unsigned shift = 0;
-  cm_status status = CM_NEW(run->memory, other_key, g->net_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, other, g->net_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, count, RADIX, error);
-  for (uint32_t e = 0; demand->net_weight != NULL && e < g->net_count; e++)
+  if (CM_NEW(run->memory, key, 2 * (size_t)nets, error) != CM_OK)
+    return error->status;
+  for (uint32_t e = 0; demand->net_weight != NULL && e < nets; e++)
     most = demand->net_weight[e] > most ? demand->net_weight[e] : most;
   while (most >> shift > UINT32_MAX)
     shift++;
-  if (status == CM_OK) {
-    for (uint32_t e = 0; e < g->net_count; e++) {
-      rank[e] = e;
-      g->own_net_weight[e] = demand->net_weight != NULL ? (uint32_t)(demand->net_weight[e] >> shift) : 1;
-    }
-    sort_descending(g->own_net_weight, rank, other_key, other, count, g->net_count);
+  for (uint32_t e = 0; e < nets; e++)
+    key[e] = (UINT32_MAX - (demand->net_weight != NULL ? demand->net_weight[e] >> shift : 1)) << 32 | e;
+  const uint64_t *sorted = cm_sort_by_upper_half(key, key + nets, nets, UINT32_MAX);
+  for (uint32_t e = 0; e < nets; e++) {
+    rank[e] = (uint32_t)sorted[e];
+    g->own_net_weight[e] = UINT32_MAX - (uint32_t)(sorted[e] >> 32);
   }
-  cm_free(other_key);
-  cm_free(other);
-  cm_free(count);
-  return status;
+  cm_free(key);
+  return CM_OK;
 }
 
 static void take_nets(const cm_topology *topology, const uint32_t *rank, cm_hypergraph *g)

@@ -15,6 +15,12 @@
 /* Nets that one may stand for. */
 enum { CM_NET_AXONS_MAX = 16 };
 
+/* So many targets of a net, or inbound nets of a vertex, are many. */
+enum { CM_MANY = 64 };
+
+/* Ranges of nets that threads may work on side by side, each with arrays of its own. */
+enum { CM_RANGES_MAX = 8 };
+
 typedef struct cm_hypergraph {
   uint32_t vertex_count, net_count;
   uint64_t pin_count;

@@ -6,8 +6,6 @@
 #include "core/partition/axon/hypergraph_internal.h"
 #include "core/partition/axon/net_sample.h"
 
-enum { RANGES_MAX = 8 };
-
 typedef struct merging {
   const cm_hypergraph *fine;
   const uint32_t *map; /* by what the finer graph keeps */
@@ -15,9 +13,9 @@ typedef struct merging {
   cm_hypergraph *coarse;
   cm_run *run;
   uint32_t ranges;
-  uint64_t place[RANGES_MAX + 1]; /* first word of a range if nothing merged */
-  uint64_t used[RANGES_MAX];      /* words that it has */
-  uint64_t pins[RANGES_MAX], axons[RANGES_MAX];
+  uint64_t place[CM_RANGES_MAX + 1]; /* first word of a range if nothing merged */
+  uint64_t used[CM_RANGES_MAX];      /* words that it has */
+  uint64_t pins[CM_RANGES_MAX], axons[CM_RANGES_MAX];
 } merging;
 
 static uint32_t first_net(const merging *w, size_t range)
@@ -101,7 +99,7 @@ static cm_status merge_pins(merging *w, cm_error *error)
 {
   const cm_hypergraph *fine = w->fine;
   uint32_t words = words_max(w->coarse->vertex_count);
-  w->ranges = w->run->threads < RANGES_MAX ? w->run->threads : RANGES_MAX;
+  w->ranges = w->run->threads < CM_RANGES_MAX ? w->run->threads : CM_RANGES_MAX;
   for (uint32_t range = 0; range < w->ranges; range++) {
     w->place[range + 1] = w->place[range];
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)

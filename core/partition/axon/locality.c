@@ -78,12 +78,7 @@ cm_status cm_number_by_locality(const cm_topology *topology, cm_run *run, uint32
     for (uint32_t v = 0; v < n; v++)
       number[v] = c.size[c.cell[v]]++;
   }
-  cm_free(c.net);
-  cm_free(c.cell);
-  cm_free(c.size);
-  cm_free(c.child);
-  cm_free(c.sibling);
-  cm_free(c.stack);
+  CM_FREE(c.net, c.cell, c.size, c.child, c.sibling, c.stack);
   return status;
 }
 

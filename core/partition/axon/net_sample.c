@@ -3,24 +3,18 @@
 #include "base/random.h"
 #include "core/partition/options.h"
 
-/* Vertices need so many inbound nets on average. */
-enum { INBOUND_MIN = 64 };
-
-/* The halvings of a threshold until it is exact. */
-enum { HALVINGS = 64 };
-
 bool cm_net_sample_suits(const cm_hypergraph *g)
 {
-  return g->reach_max == 0 && cm_hypergraph_reaches_many(g) && g->pin_count >= (uint64_t)INBOUND_MIN * g->vertex_count;
+  return g->reach_max == 0 && cm_hypergraph_reaches_many(g) && g->pin_count >= (uint64_t)CM_MANY * g->vertex_count;
 }
 
-/* The number of nets that weigh so much or more: weights fall. */
-static uint32_t heavier(const cm_hypergraph *g, double weight)
+/* The number of nets that weigh threshold / m or more: weights fall. */
+static uint32_t heavier(const cm_hypergraph *g, uint64_t threshold, uint32_t m)
 {
   uint32_t low = 0, high = g->net_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if ((double)g->net_weight[middle] >= weight)
+    if ((uint64_t)g->net_weight[middle] * m >= threshold)
       low = middle + 1;
     else
       high = middle;
@@ -29,13 +23,13 @@ static uint32_t heavier(const cm_hypergraph *g, double weight)
 }
 
 /* Where the nets end of which one of m is kept: those that weigh threshold / m or more, and all for the largest m. */
-static uint32_t end_of_class(const cm_hypergraph *g, double threshold, uint32_t m, uint32_t most)
+static uint32_t end_of_class(const cm_hypergraph *g, uint64_t threshold, uint32_t m, uint32_t most)
 {
-  return m < most ? heavier(g, threshold / m) : g->net_count;
+  return m < most ? heavier(g, threshold, m) : g->net_count;
 }
 
 /* The nets that are kept of all. */
-static uint64_t kept_nets(const cm_hypergraph *g, double threshold, uint32_t most)
+static uint64_t kept_nets(const cm_hypergraph *g, uint64_t threshold, uint32_t most)
 {
   uint64_t kept = 0;
   for (uint32_t m = 1, begin = 0; m <= most; m++) {
@@ -47,13 +41,13 @@ static uint64_t kept_nets(const cm_hypergraph *g, double threshold, uint32_t mos
 }
 
 /* The weight from which on nets stay, so that up to so many are kept. */
-static double find_threshold(const cm_hypergraph *g, uint64_t wanted, uint32_t most)
+static uint64_t find_threshold(const cm_hypergraph *g, uint64_t wanted, uint32_t most)
 {
-  double low = 0, high = (g->net_count > 0 ? (double)g->net_weight[0] : 0) * most + 1;
-  for (int i = 0; i < HALVINGS; i++) {
-    double middle = low + (high - low) / 2;
+  uint64_t low = 0, high = (uint64_t)(g->net_count > 0 ? g->net_weight[0] : 0) * most + 1;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
     if (kept_nets(g, middle, most) > wanted)
-      low = middle;
+      low = middle + 1;
     else
       high = middle;
   }
@@ -82,10 +76,10 @@ static bool stays(const cm_hypergraph *g, uint32_t net)
   return g->synapses[g->net_source[net]] == 0;
 }
 
-static void draw_all(const cm_hypergraph *g, double threshold, uint32_t most, cm_random *random, cm_net_sample *sample)
+static void draw_all(const cm_hypergraph *g, uint64_t threshold, uint32_t most, cm_random *random, cm_net_sample *sample)
 {
   unsigned shift = 0; /* what a net stands for weighs less than this and itself */
-  while ((uint64_t)(threshold + (g->net_count > 0 ? (double)g->net_weight[0] : 0)) >> shift > UINT32_MAX)
+  while ((threshold + (g->net_count > 0 ? g->net_weight[0] : 0)) >> shift > UINT32_MAX)
     shift++;
   for (uint32_t m = 1, e = 0; m <= most; m++) {
     group open = {.count = 0};
@@ -107,7 +101,7 @@ cm_status cm_net_sample_draw(const cm_hypergraph *g, uint32_t one_of, uint64_t s
                              cm_error *error)
 {
   uint32_t most = 2 * one_of;
-  double threshold = find_threshold(g, g->net_count / one_of, most);
+  uint64_t threshold = find_threshold(g, g->net_count / one_of, most);
   size_t room = (size_t)kept_nets(g, threshold, most);
   for (uint32_t e = 0; e < g->net_count; e++)
     room += stays(g, e);
@@ -123,8 +117,6 @@ cm_status cm_net_sample_draw(const cm_hypergraph *g, uint32_t one_of, uint64_t s
 
 void cm_net_sample_clear(cm_net_sample *sample)
 {
-  cm_free(sample->net);
-  cm_free(sample->weight);
-  cm_free(sample->axons);
+  CM_FREE(sample->net, sample->weight, sample->axons);
   *sample = (cm_net_sample){0};
 }

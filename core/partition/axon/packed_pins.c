@@ -4,12 +4,10 @@
 
 #include "core/partition/axon/gaps.h"
 
-/* Ways between numbers below it take two words at most. */
-enum { VERTICES_MAX = 1 << (2 * CM_GAP_BITS - 1) };
-
+/* Ways between numbers below half of what two words hold take two words at most. */
 bool cm_pins_packable(const cm_topology *t)
 {
-  return t->vertex_count <= VERTICES_MAX && t->pin_count > 0 && !cm_in_file(t->pin);
+  return t->vertex_count <= 1U << (2 * CM_GAP_BITS - 1) && t->pin_count > 0 && !cm_in_file(t->pin);
 }
 
 cm_status cm_pins_pack(const cm_topology *t, uint64_t *begin, cm_run *run, cm_packed_pins *packed, cm_error *error)

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 
-enum { LENGTH = 8, PASSES = 3, SLICES = 64, LEAF = 32, DEPTH_MAX = 48, CHECK_EVERY = 256 };
+enum { LENGTH = 8, PASSES = 3, LEAF = 32, DEPTH_MAX = 48 };
 
 typedef struct vector {
   float x[LENGTH];
@@ -22,7 +22,7 @@ typedef struct signatures {
 
 static uint32_t border(const signatures *s, size_t slice)
 {
-  return (uint32_t)cm_slice_begin(s->n, slice, SLICES);
+  return (uint32_t)cm_slice_begin(s->n, slice, CM_SLICES);
 }
 
 /* The sum of the sources' vectors. */
@@ -38,10 +38,8 @@ static cm_status sum_slice(void *context, size_t slice, cm_error *error)
         sum.x[k] += source->x[k];
     }
     s->new[v] = sum;
-    if (v % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
-      return error->status;
   }
-  return CM_OK;
+  return cm_run_check(s->run, error);
 }
 
 static void centre(signatures *s)
@@ -118,7 +116,7 @@ static cm_status make_signatures(signatures *s, uint64_t seed, cm_error *error)
     vector *held = s->old;
     s->old = s->new;
     s->new = held;
-    if (cm_parallel(s->run, SLICES, sum_slice, s, error) != CM_OK)
+    if (cm_parallel(s->run, CM_SLICES, sum_slice, s, error) != CM_OK)
       return error->status;
     centre(s);
   }
@@ -130,11 +128,10 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
 {
   uint32_t n = synapses->demand->network->vertex_count, *scratch = NULL;
   signatures s = {.synapses = synapses, .run = run, .n = n, .order = order};
-  cm_status status = CM_NEW(run->memory, s.old, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, s.new, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, n, error);
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, s.old, n, error) != CM_OK || CM_NEW(run->memory, s.new, n, error) != CM_OK ||
+      CM_NEW(run->memory, scratch, n, error) != CM_OK)
+    status = error->status;
   if (status == CM_OK)
     status = make_signatures(&s, seed, error);
   if (status == CM_OK) {
@@ -142,8 +139,6 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
       order[v] = v;
     arrange(&s, 0, n, 0, scratch);
   }
-  cm_free(s.old);
-  cm_free(s.new);
-  cm_free(scratch);
+  CM_FREE(s.old, s.new, scratch);
   return status;
 }

@@ -5,16 +5,13 @@
 #include "base/random.h"
 #include "base/threads.h"
 
-enum { SLICES = 8, EMPTY = UINT16_MAX };
 #define NONE UINT32_MAX
 
 void cm_sketches_free(cm_sketches *sketches)
 {
   if (sketches == NULL)
     return;
-  cm_free(sketches->rank);
-  cm_free(sketches->key);
-  cm_free(sketches);
+  CM_FREE(sketches->rank, sketches->key, sketches);
 }
 
 static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, cm_sketches **sketches, cm_error *error)
@@ -72,31 +69,29 @@ static void write_bin(const sketching *w, uint32_t bin, const uint32_t *least)
     uint32_t hash = least[i];
     size_t v = number != NULL ? number[i] : i;
     w->sketches->rank[v * bins + bin] =
-        (uint16_t)(hash == NONE ? EMPTY : hash >> 16 < EMPTY ? hash >> 16 : EMPTY - 1);
+        (uint16_t)(hash == NONE ? UINT16_MAX : hash >> 16 < UINT16_MAX ? hash >> 16 : UINT16_MAX - 1);
     if (bin < CM_SKETCH_KEYS)
       w->sketches->key[v * CM_SKETCH_KEYS + bin] = hash;
   }
 }
 
 /* Every net falls into one bin. `least` [vertices, as the graph keeps them]: the least hash of each. */
-static cm_status sketch_bins(void *context, size_t slice, cm_error *error)
+static cm_status sketch_bin(void *context, size_t bin, cm_error *error)
 {
   const sketching *w = context;
   const cm_hypergraph *g = w->graph;
-  uint32_t *least, bins = w->sketches->bins, end = (uint32_t)cm_slice_begin(bins, slice + 1, SLICES);
+  uint32_t *least;
   if (CM_NEW(w->run->memory, least, g->vertex_count, error) != CM_OK)
     return error->status;
-  for (uint32_t b = (uint32_t)cm_slice_begin(bins, slice, SLICES); b < end; b++) {
-    memset(least, 0xff, g->vertex_count * sizeof *least);
-    for (uint32_t i = w->begin[b]; i < w->begin[b + 1]; i++) {
-      uint32_t here = (uint32_t)hash_of(w, w->net[i]);
-      for (cm_targets t = cm_targets_of(g, w->net[i]); t.left > 0;) {
-        uint32_t *of = &least[cm_targets_next_kept(&t)];
-        *of = here < *of ? here : *of;
-      }
+  memset(least, 0xff, g->vertex_count * sizeof *least);
+  for (uint32_t i = w->begin[bin]; i < w->begin[bin + 1]; i++) {
+    uint32_t here = (uint32_t)hash_of(w, w->net[i]);
+    for (cm_targets t = cm_targets_of(g, w->net[i]); t.left > 0;) {
+      uint32_t *of = &least[cm_targets_next_kept(&t)];
+      *of = here < *of ? here : *of;
     }
-    write_bin(w, b, least);
   }
+  write_bin(w, (uint32_t)bin, least);
   cm_free(least);
   return cm_run_check(w->run, error);
 }
@@ -108,7 +103,7 @@ static cm_status sketch_all(sketching *w, cm_error *error)
   if (CM_NEW(w->run->memory, w->net, w->graph->net_count, error) != CM_OK)
     return error->status;
   sort_nets(w);
-  cm_status status = cm_parallel(w->run, SLICES, sketch_bins, w, error);
+  cm_status status = cm_parallel(w->run, w->sketches->bins, sketch_bin, w, error);
   cm_free(w->net);
   return status;
 }

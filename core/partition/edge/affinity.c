@@ -58,16 +58,7 @@ typedef struct profiles {
 static void profiles_free(profiles *w)
 {
   cm_part_ties_free(&w->ties);
-  cm_free(w->share);
-  cm_free(w->load);
-  cm_free(w->member);
-  cm_free(w->member_first);
-  cm_free(w->place);
-  cm_free(w->room);
-  cm_free(w->order);
-  cm_free(w->proposal);
-  cm_free(w->change);
-  cm_free(w->touched);
+  CM_FREE(w->share, w->load, w->member, w->member_first, w->place, w->room, w->order, w->proposal, w->change, w->touched);
 }
 
 static uint32_t *row(const profiles *w, uint32_t v)

@@ -275,12 +275,7 @@ cm_status cm_cluster_heavy_edges(const cm_csr_graph *graph, const cm_clustering_
     cm_free(c.rater[t].seen);
     cm_free(c.rater[t].place);
   }
-  cm_free(c.rater);
-  cm_free(c.order);
-  cm_free(c.cluster);
-  cm_free(c.size);
-  cm_free(c.wanted);
-  cm_free(c.proposal);
+  CM_FREE(c.rater, c.order, c.cluster, c.size, c.wanted, c.proposal);
   return status;
 }
 

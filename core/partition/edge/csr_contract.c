@@ -176,9 +176,7 @@ cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, 
     cm_free(c.piece[p].neighbour);
     cm_free(c.piece[p].weight);
   }
-  cm_free(c.piece);
-  cm_free(c.first);
-  cm_free(c.member);
+  CM_FREE(c.piece, c.first, c.member);
   if (status != CM_OK) {
     cm_csr_graph_free(c.coarse);
     return status;

@@ -15,12 +15,7 @@ void cm_csr_graph_free(cm_csr_graph *graph)
 {
   if (graph == NULL)
     return;
-  cm_free(graph->first);
-  cm_free(graph->neighbour);
-  cm_free(graph->weight);
-  cm_free(graph->wide);
-  cm_free(graph->size);
-  cm_free(graph);
+  CM_FREE(graph->first, graph->neighbour, graph->weight, graph->wide, graph->size, graph);
 }
 
 cm_status cm_csr_new_weights(cm_run *run, cm_csr_graph *graph, cm_csr_width kept, cm_error *error)

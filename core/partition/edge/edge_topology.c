@@ -63,9 +63,7 @@ static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, u
     }
     status = cm_graph_from_rows(parts, first, neighbour, weight, run, graph, error);
   }
-  cm_free(weight);
-  cm_free(first);
-  cm_free(neighbour);
+  CM_FREE(weight, first, neighbour);
   return status;
 }
 

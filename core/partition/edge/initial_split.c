@@ -28,9 +28,7 @@ static void halving_free(halving *h)
 {
   cm_pair_table_free(&h->table);
   cm_indexed_heap_free(&h->queue);
-  cm_free(h->side);
-  cm_free(h->best);
-  cm_free(h->seed);
+  CM_FREE(h->side, h->best, h->seed);
 }
 
 /* Weight of a vertex's edges to side 0 less that of the others: what the cut gains when it joins side 0. */

@@ -7,12 +7,7 @@ void cm_kway_free(cm_kway *state)
 {
   if (state == NULL)
     return;
-  cm_free(state->load);
-  cm_free(state->vertex);
-  cm_free(state->tie_part);
-  cm_free(state->tie_weight);
-  cm_free(state->border);
-  cm_free(state);
+  CM_FREE(state->load, state->vertex, state->tie_part, state->tie_weight, state->border, state);
 }
 
 static void tie_add(cm_kway *s, cm_kway_vertex *v, uint32_t part, int64_t weight)

@@ -179,10 +179,6 @@ cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propaga
     status = run_rounds(&w, error);
   for (unsigned s = 0; w.ties != NULL && s < w.slices; s++)
     cm_ties_free(&w.ties[s]);
-  cm_free(w.ties);
-  cm_free(w.order);
-  cm_free(w.next);
-  cm_free(w.waiting);
-  cm_free(w.proposal);
+  CM_FREE(w.ties, w.order, w.next, w.waiting, w.proposal);
   return status;
 }

@@ -28,10 +28,7 @@ static uint32_t border(const cm_part_ties *w, size_t block)
 void cm_part_ties_free(cm_part_ties *w)
 {
   cm_synapses_free(&w->synapses);
-  cm_free(w->tie);
-  cm_free(w->stretch);
-  cm_free(w->neighbour);
-  cm_free(w->weight);
+  CM_FREE(w->tie, w->stretch, w->neighbour, w->weight);
   *w = (cm_part_ties){0};
 }
 

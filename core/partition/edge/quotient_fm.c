@@ -55,17 +55,7 @@ static void pairwise_free(pairwise *w)
     cm_free(w->slice[s].contact);
   cm_free(w->slice);
   cm_pair_table_free(&w->table);
-  cm_free(w->contact);
-  cm_free(w->spare);
-  cm_free(w->seed);
-  cm_free(w->first);
-  cm_free(w->counter);
-  cm_free(w->last);
-  cm_free(w->changed);
-  cm_free(w->order);
-  cm_free(w->done);
-  cm_free(w->batch);
-  cm_free(w->pair);
+  CM_FREE(w->contact, w->spare, w->seed, w->first, w->counter, w->last, w->changed, w->order, w->done, w->batch, w->pair);
 }
 
 static cm_status add_contact(pairwise *w, slice *s, cm_contact added, cm_error *error)
@@ -137,9 +127,7 @@ static cm_status find_contacts(pairwise *w, cm_error *error)
   w->contact_count = 0;
   for (uint32_t s = 0; s < w->slices; s++)
     w->contact_count += w->slice[s].count;
-  cm_free(w->contact);
-  cm_free(w->spare);
-  cm_free(w->seed);
+  CM_FREE(w->contact, w->spare, w->seed);
   w->contact = w->spare = NULL;
   w->seed = NULL;
   if (CM_NEW(w->run->memory, w->contact, w->contact_count, error) != CM_OK ||
@@ -174,9 +162,7 @@ static bool may_gain(const pairwise *w, uint32_t p)
 static cm_status group_contacts(pairwise *w, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
-  cm_free(w->first);
-  cm_free(w->order);
-  cm_free(w->done);
+  CM_FREE(w->first, w->order, w->done);
   w->first = w->order = NULL;
   w->done = NULL;
   cm_contacts_sort(w->contact, w->spare, w->contact_count, w->counter, w->parts);

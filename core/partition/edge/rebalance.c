@@ -39,17 +39,8 @@ typedef struct balancer {
 
 static void balancer_free(balancer *b)
 {
-  cm_free(b->planned);
-  cm_free(b->member_first);
-  cm_free(b->member);
-  cm_free(b->touch_first);
-  cm_free(b->touch);
-  cm_free(b->next);
-  cm_free(b->end);
-  cm_free(b->steps);
-  cm_free(b->queue);
-  cm_free(b->seen);
-  cm_free(b->place);
+  CM_FREE(b->planned, b->member_first, b->member, b->touch_first, b->touch, b->next, b->end, b->steps, b->queue, b->seen,
+          b->place);
   cm_indexed_heap_free(&b->heap);
 }
 
@@ -326,10 +317,7 @@ static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
     memcpy(b->load, packed.load, b->parts * sizeof *packed.load);
     *left = 0;
   }
-  cm_free(packed.part);
-  cm_free(order);
-  cm_free(packed.load);
-  cm_free(rooms.place);
+  CM_FREE(packed.part, order, packed.load, rooms.place);
   cm_indexed_heap_free(&rooms);
   return status;
 }

@@ -10,18 +10,10 @@ void cm_net_bisection_free(cm_net_bisection *b)
 {
   if (b == NULL)
     return;
-  cm_free(b->net);
-  cm_free(b->gain);
-  cm_free(b->degree);
-  cm_free(b->touched);
-  cm_free(b->is_touched);
+  CM_FREE(b->net, b->gain, b->degree, b->touched, b->is_touched);
   cm_indexed_heap_free(&b->heap[0]);
   cm_indexed_heap_free(&b->heap[1]);
-  cm_free(b->place);
-  cm_free(b->order);
-  cm_free(b->moved);
-  cm_free(b->done);
-  cm_free(b);
+  CM_FREE(b->place, b->order, b->moved, b->done, b);
 }
 
 cm_status cm_net_bisection_new(const cm_net_graph *graph, uint32_t *side, cm_run *run, cm_net_bisection **bisection,

@@ -24,10 +24,7 @@ typedef struct ties {
 
 static void ties_free(ties *g)
 {
-  cm_free(g->first);
-  cm_free(g->to);
-  cm_free(g->weight);
-  cm_free(g->degree);
+  CM_FREE(g->first, g->to, g->weight, g->degree);
   *g = (ties){0};
 }
 
@@ -82,11 +79,7 @@ typedef struct unfolding {
 
 static void unfolding_free(unfolding *u)
 {
-  cm_free(u->cluster);
-  cm_free(u->inside);
-  cm_free(u->toward);
-  cm_free(u->met);
-  cm_free(u->order);
+  CM_FREE(u->cluster, u->inside, u->toward, u->met, u->order);
 }
 
 static cm_status unfolding_new(const ties *g, cm_run *run, unfolding *u, cm_error *error)

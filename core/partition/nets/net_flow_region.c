@@ -16,9 +16,7 @@ cm_status cm_net_region_new(const cm_net_state *state, cm_run *run, cm_net_regio
 void cm_net_region_free(cm_net_region *r)
 {
   cm_flow_region_free(&r->base);
-  cm_free(r->inside[0]);
-  cm_free(r->inside[1]);
-  cm_free(r->net);
+  CM_FREE(r->inside[0], r->inside[1], r->net);
 }
 
 void cm_net_region_begin(cm_net_region *r)

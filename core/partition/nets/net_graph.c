@@ -14,13 +14,7 @@ void cm_net_graph_free(cm_net_graph *graph)
 {
   if (graph == NULL)
     return;
-  cm_free(graph->net_first);
-  cm_free(graph->pin);
-  cm_free(graph->net_weight);
-  cm_free(graph->vertex_first);
-  cm_free(graph->net);
-  cm_free(graph->size);
-  cm_free(graph);
+  CM_FREE(graph->net_first, graph->pin, graph->net_weight, graph->vertex_first, graph->net, graph->size, graph);
 }
 
 /* A hypergraph in the making: pins of a net are added, then the net is closed. */

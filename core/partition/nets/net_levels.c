@@ -120,12 +120,7 @@ static cm_status allocate(clustering *c, uint32_t n, cm_run *run, cm_error *erro
 
 static void release(clustering *c)
 {
-  cm_free(c->leader);
-  cm_free(c->size);
-  cm_free(c->rating);
-  cm_free(c->met);
-  cm_free(c->order);
-  cm_free(c->joined);
+  CM_FREE(c->leader, c->size, c->rating, c->met, c->order, c->joined);
 }
 
 static cm_status cluster_level(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *error)

@@ -8,19 +8,8 @@ void cm_net_state_free(cm_net_state *s)
 {
   if (s == NULL)
     return;
-  cm_free(s->load);
-  cm_free(s->place);
-  cm_free(s->hold_first);
-  cm_free(s->lambda);
-  cm_free(s->hold);
-  cm_free(s->tie_first);
-  cm_free(s->tie_count);
-  cm_free(s->tie);
-  cm_free(s->alone);
-  cm_free(s->degree);
-  cm_free(s->touched);
-  cm_free(s->is_touched);
-  cm_free(s);
+  CM_FREE(s->load, s->place, s->hold_first, s->lambda, s->hold, s->tie_first, s->tie_count, s->tie, s->alone, s->degree,
+          s->touched, s->is_touched, s);
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)

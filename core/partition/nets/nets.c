@@ -382,10 +382,7 @@ cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *opti
     memcpy(part, result.part, n * sizeof *part);
     *excess = result.excess;
   }
-  cm_free(trial.part);
-  cm_free(result.part);
-  cm_free(w.most);
-  cm_free(w.community);
+  CM_FREE(trial.part, result.part, w.most, w.community);
   cm_net_graph_free(w.graph);
   return status;
 }

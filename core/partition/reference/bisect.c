@@ -48,10 +48,7 @@ static void take(growth *g, uint32_t v)
 static void growth_free(growth *g)
 {
   cm_graph_rows_free(&g->rows);
-  cm_free(g->cost);
-  cm_free(g->stamp);
-  cm_free(g->item);
-  cm_free(g->place);
+  CM_FREE(g->cost, g->stamp, g->item, g->place);
 }
 
 /* degree [vertices]: the weight of all edges of each vertex. */
@@ -185,9 +182,7 @@ cm_status cm_bisect(const cm_graph *graph, const cm_bisect_options *options, cm_
   }
   for (uint32_t t = 0; all.side != NULL && t < count; t++)
     cm_free(all.side[t]);
-  cm_free(all.side);
-  cm_free(all.cut);
-  cm_free(all.degree);
+  CM_FREE(all.side, all.cut, all.degree);
   return status;
 }
 
@@ -331,10 +326,6 @@ cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_option
     status = CM_NEW(run->memory, r.stack, (size_t)n + 1, error);
   if (status == CM_OK)
     status = recurse(&r, part, parts, error);
-  cm_free(r.vertex);
-  cm_free(r.local);
-  cm_free(r.scratch);
-  cm_free(r.side);
-  cm_free(r.stack);
+  CM_FREE(r.vertex, r.local, r.scratch, r.side, r.stack);
   return status;
 }

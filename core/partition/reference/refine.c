@@ -32,11 +32,7 @@ typedef struct refinement {
 
 static void refinement_free(refinement *r)
 {
-  cm_free(r->size);
-  cm_free(r->filled);
-  cm_free(r->around.weight);
-  cm_free(r->around.touched);
-  cm_free(r->around.seen);
+  CM_FREE(r->size, r->filled, r->around.weight, r->around.touched, r->around.seen);
   cm_graph_rows_free(&r->rows);
 }
 

@@ -346,9 +346,6 @@ cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *opt
   }
   if (status == CM_OK && a.best_ns < INFINITY)
     restore(state, a.best);
-  cm_free(a.slope);
-  cm_free(a.worst);
-  cm_free(a.best);
-  cm_free(order);
+  CM_FREE(a.slope, a.worst, a.best, order);
   return status;
 }

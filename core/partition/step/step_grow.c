@@ -319,14 +319,7 @@ cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *e
     grow_part(&g, part++, first);
     status = cm_run_check(state->run, error);
   }
-  cm_free(g.of);
-  cm_free(g.touched);
-  cm_free(g.left);
-  cm_free(g.planned);
-  cm_free(g.last);
-  cm_free(g.shared_in);
-  cm_free(g.planned_in);
-  cm_free(g.sending_in);
+  CM_FREE(g.of, g.touched, g.left, g.planned, g.last, g.shared_in, g.planned_in, g.sending_in);
   if (status == CM_OK)
     *used = part;
   return status;

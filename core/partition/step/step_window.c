@@ -40,9 +40,7 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
 
 void cm_step_window_free(cm_step_window *window)
 {
-  cm_free(window->order);
-  cm_free(window->target);
-  cm_free(window->from);
+  CM_FREE(window->order, window->target, window->from);
   *window = (cm_step_window){0};
 }
 

@@ -256,13 +256,6 @@ cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, co
     made.after = fmin(made.after, made.before);
     *result = made;
   }
-  cm_free(s.in_first);
-  cm_free(s.in_source);
-  cm_free(s.in_weight);
-  cm_free(s.core);
-  cm_free(s.occupant);
-  cm_free(s.load);
-  cm_free(s.hold);
-  cm_free(best);
+  CM_FREE(s.in_first, s.in_source, s.in_weight, s.core, s.occupant, s.load, s.hold, best);
   return status;
 }

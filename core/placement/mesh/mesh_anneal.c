@@ -225,12 +225,7 @@ static cm_status visited_new(cm_mesh_state *s, visited *all, cm_error *error)
 
 static void visited_free(visited *all)
 {
-  cm_free(all->list);
-  cm_free(all->woken);
-  cm_free(all->way);
-  cm_free(all->next);
-  cm_free(all->previous);
-  cm_free(all->head);
+  CM_FREE(all->list, all->woken, all->way, all->next, all->previous, all->head);
 }
 
 static void move_and_wake(visited *all, uint32_t v, uint32_t to)

@@ -86,9 +86,7 @@ static cm_status rate_by_distance(const cm_csr_graph *g, uint64_t seed, uint32_t
     *rating = made;
     made = NULL;
   }
-  cm_free(from);
-  cm_free(to);
-  cm_free(made);
+  CM_FREE(from, to, made);
   return status;
 }
 

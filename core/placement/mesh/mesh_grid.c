@@ -6,14 +6,7 @@ void cm_mesh_grid_free(cm_mesh_grid *grid)
 {
   if (grid == NULL)
     return;
-  cm_free(grid->column_first);
-  cm_free(grid->row_first);
-  cm_free(grid->dx);
-  cm_free(grid->dy);
-  cm_free(grid->cores);
-  cm_free(grid->x);
-  cm_free(grid->y);
-  cm_free(grid);
+  CM_FREE(grid->column_first, grid->row_first, grid->dx, grid->dy, grid->cores, grid->x, grid->y, grid);
 }
 
 bool cm_mesh_grid_done(const cm_mesh_grid *grid, const cm_axes *axes)

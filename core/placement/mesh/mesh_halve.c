@@ -71,9 +71,6 @@ cm_status cm_mesh_halve_cells(const cm_mesh_work *w, cm_mesh_descent *d, cm_rand
     finer = grid;
   }
   cm_mesh_grid_free(finer);
-  cm_free(parent);
-  cm_free(halves);
-  cm_free(left);
-  cm_free(order);
+  CM_FREE(parent, halves, left, order);
   return status;
 }

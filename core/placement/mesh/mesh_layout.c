@@ -151,13 +151,7 @@ static cm_status turn(const cm_modes *m, const cm_mesh_grid *grid, cm_run *run, 
       }
     assign(&l, best, cell);
   }
-  cm_free(l.order);
-  cm_free(l.scratch);
-  cm_free(l.column);
-  cm_free(l.begin);
-  cm_free(l.counter);
-  cm_free(l.share);
-  cm_free(l.end);
+  CM_FREE(l.order, l.scratch, l.column, l.begin, l.counter, l.share, l.end);
   return status;
 }
 

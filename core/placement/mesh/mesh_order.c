@@ -68,10 +68,7 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
     *order = made;
     number = made = NULL;
   }
-  cm_free(map);
-  cm_free(first);
-  cm_free(number);
-  cm_free(made);
+  CM_FREE(map, first, number, made);
   return status;
 }
 

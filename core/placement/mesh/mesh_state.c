@@ -289,16 +289,7 @@ void cm_mesh_state_free(cm_mesh_state *s)
 {
   if (s == NULL)
     return;
-  cm_free(s->own_weight);
-  cm_free(s->room);
-  cm_free(s->change);
-  cm_free(s->narrow_change);
-  cm_free(s->load);
-  cm_free(s->most);
-  cm_free(s->head);
-  cm_free(s->next);
-  cm_free(s->previous);
-  cm_free(s);
+  CM_FREE(s->own_weight, s->room, s->change, s->narrow_change, s->load, s->most, s->head, s->next, s->previous, s);
 }
 
 uint64_t cm_mesh_total(const cm_csr_graph *graph, const cm_mesh_grid *grid, const uint32_t *cell)

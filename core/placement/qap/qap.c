@@ -361,9 +361,7 @@ static cm_status set_up(search *s, cm_error *error)
 static void tear_down(search *s)
 {
   cm_thread_pool_free(s->pool);
-  cm_free(s->qap.distance);
-  cm_free(s->qap.weight);
-  cm_free(s->qap.threshold);
+  CM_FREE(s->qap.distance, s->qap.weight, s->qap.threshold);
   cm_symmetries_free(&s->symmetries);
   for (uint32_t i = 0; s->member != NULL && i < s->options->population; i++)
     cm_free(s->member[i].occupant);

@@ -190,9 +190,7 @@ cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_
     status = CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error);
   if (status == CM_OK && parts->vertex_count > 0)
     status = search(&s, options, &best, &made.before, error);
-  cm_free(s.at);
-  cm_free(s.occupant);
-  cm_free(s.held);
+  CM_FREE(s.at, s.occupant, s.held);
   if (status != CM_OK)
     return status;
   made.cost = cm_axes_cost(parts, task->axes, at);

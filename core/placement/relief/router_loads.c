@@ -116,16 +116,7 @@ void cm_loads_free(cm_loads *l)
 {
   if (l == NULL)
     return;
-  cm_free(l->in_first);
-  cm_free(l->in_source);
-  cm_free(l->in_weight);
-  cm_free(l->core_x);
-  cm_free(l->core_y);
-  cm_free(l->pattern_first);
-  cm_free(l->pattern);
-  cm_free(l->mirrored);
-  cm_free(l->load);
-  cm_free(l);
+  CM_FREE(l->in_first, l->in_source, l->in_weight, l->core_x, l->core_y, l->pattern_first, l->pattern, l->mirrored, l->load, l);
 }
 
 /* ---- booking ---- */

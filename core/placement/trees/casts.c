@@ -12,11 +12,7 @@ void cm_casts_free(cm_casts *casts)
 {
   if (casts == NULL)
     return;
-  cm_free(casts->of_part);
-  cm_free(casts->first);
-  cm_free(casts->target);
-  cm_free(casts->weight);
-  cm_free(casts);
+  CM_FREE(casts->of_part, casts->first, casts->target, casts->weight, casts);
 }
 
 static cm_status casts_new(uint32_t parts, uint64_t room, uint64_t pin_room, cm_run *run, cm_casts **casts,
@@ -191,10 +187,7 @@ cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint3
     status = CM_NEW(run->memory, g.digest, most, error);
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     status = gather_part(&g, p, error);
-  cm_free(g.net_first);
-  cm_free(g.net);
-  cm_free(g.seen);
-  cm_free(g.digest);
+  CM_FREE(g.net_first, g.net, g.seen, g.digest);
   if (status != CM_OK) {
     cm_casts_free(g.casts);
     return status;
@@ -295,9 +288,7 @@ cm_status cm_inbound_casts_new(const cm_casts *casts, cm_memory *memory, cm_inbo
 
 void cm_inbound_casts_free(cm_inbound_casts *inbound)
 {
-  cm_free(inbound->first);
-  cm_free(inbound->cast);
-  cm_free(inbound->sender);
+  CM_FREE(inbound->first, inbound->cast, inbound->sender);
   *inbound = (cm_inbound_casts){0};
 }
 

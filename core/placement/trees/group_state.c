@@ -174,11 +174,7 @@ cm_status cm_group_casts_new(const cm_casts *casts, const uint32_t *group, uint3
     join(&m);
     status = list_touching(&m.made, memory, error);
   }
-  cm_free(m.here);
-  cm_free(m.list);
-  cm_free(m.cast);
-  cm_free(m.reached);
-  cm_free(m.digest);
+  CM_FREE(m.here, m.list, m.cast, m.reached, m.digest);
   if (status == CM_OK)
     *made = m.made;
   else
@@ -188,12 +184,7 @@ cm_status cm_group_casts_new(const cm_casts *casts, const uint32_t *group, uint3
 
 void cm_group_casts_free(cm_group_casts *casts)
 {
-  cm_free(casts->sender);
-  cm_free(casts->first);
-  cm_free(casts->target);
-  cm_free(casts->weight);
-  cm_free(casts->of_group);
-  cm_free(casts->touching);
+  CM_FREE(casts->sender, casts->first, casts->target, casts->weight, casts->of_group, casts->touching);
   *casts = (cm_group_casts){0};
 }
 
@@ -285,9 +276,7 @@ cm_status cm_group_state_new(const cm_group_casts *casts, const cm_interconnect 
 
 void cm_group_state_free(cm_group_state *state)
 {
-  cm_free(state->router);
-  cm_free(state->node);
-  cm_free(state->met);
+  CM_FREE(state->router, state->node, state->met);
   cm_counts_free(&state->ways);
   *state = (cm_group_state){0};
 }

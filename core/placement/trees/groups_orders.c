@@ -81,9 +81,7 @@ static cm_status order_by_growth(const cm_casts *casts, const cm_inbound_casts *
     order[i] = part;
     take(&g, part);
   }
-  cm_free(g.talk);
-  cm_free(g.fringe);
-  cm_free(g.taken);
+  CM_FREE(g.talk, g.fringe, g.taken);
   return status;
 }
 
@@ -182,10 +180,7 @@ cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, d
   cm_status status = prepare(&t, error);
   if (status == CM_OK)
     status = choose(&t, steps, core, &least, error);
-  cm_free(t.plain);
-  cm_free(t.grown);
-  cm_free(t.core);
-  cm_free(t.begins);
+  CM_FREE(t.plain, t.grown, t.core, t.begins);
   cm_inbound_casts_free(&t.inbound);
   if (status == CM_OK)
     *cost = least;

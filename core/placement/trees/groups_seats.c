@@ -32,9 +32,7 @@ static cm_status graph_of(const cm_seating *w, uint32_t groups, cm_graph **graph
   }
   if (status == CM_OK)
     status = cm_graph_from_rows(groups, first, neighbour, weight, w->run, graph, error);
-  cm_free(first);
-  cm_free(neighbour);
-  cm_free(weight);
+  CM_FREE(first, neighbour, weight);
   return status;
 }
 

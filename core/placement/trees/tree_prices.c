@@ -49,9 +49,7 @@ void cm_tree_prices_free(cm_tree_prices *p)
   slopes_free(&p->of_line);
   slopes_free(&p->of_place);
   slopes_free(&p->at);
-  cm_free(p->by_line);
-  cm_free(p->by_place);
-  cm_free(p);
+  CM_FREE(p->by_line, p->by_place, p);
 }
 
 uint32_t cm_tree_prices_cell(const cm_tree_prices *p, uint32_t core)

@@ -343,15 +343,7 @@ void cm_trees_free(cm_trees *t)
 {
   if (t == NULL)
     return;
-  cm_free(t->trunk.sum);
-  cm_free(t->branch.sum);
-  cm_free(t->key);
-  cm_free(t->net);
+  CM_FREE(t->trunk.sum, t->branch.sum, t->key, t->net);
   cm_inbound_casts_free(&t->inbound);
-  cm_free(t->core);
-  cm_free(t->spot);
-  cm_free(t->stamp);
-  cm_free(t->lowest);
-  cm_free(t->highest);
-  cm_free(t);
+  CM_FREE(t->core, t->spot, t->stamp, t->lowest, t->highest, t);
 }

@@ -94,9 +94,7 @@ static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, c
     qsort(seats, region->core_count, sizeof *seats, by_rank);
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)
     order[i] = seats[i].number;
-  cm_free(rank);
-  cm_free(list);
-  cm_free(seats);
+  CM_FREE(rank, list, seats);
   return status;
 }
 

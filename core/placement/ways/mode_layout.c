@@ -95,10 +95,7 @@ cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, c
 void cm_layout_free(cm_layout *layout)
 {
   cm_modes_free(&layout->modes);
-  cm_free(layout->part);
-  cm_free(layout->slot);
-  cm_free(layout->column);
-  cm_free(layout->row);
+  CM_FREE(layout->part, layout->slot, layout->column, layout->row);
   *layout = (cm_layout){0};
 }
 

@@ -120,8 +120,6 @@ cm_status cm_evict_over_limits(cm_reassignment *w, bool *any, cm_error *error)
     shrink(w, p, list, members);
     status = cm_run_check(w->run, error);
   }
-  cm_free(list);
-  cm_free(first);
-  cm_free(vertex);
+  CM_FREE(list, first, vertex);
   return status;
 }

@@ -13,7 +13,7 @@ static uint32_t check_bands(const cm_sketches *s, uint32_t *met)
 {
   cm_bands bands;
   uint32_t n = s->vertex_count, pairs = 0;
-  ck_ok(cm_bands_new(s, CM_BANDS_MAX, &run, &bands, &error));
+  ck_ok(cm_bands_new(s, (CM_SKETCH_KEYS / 2), &run, &bands, &error));
   for (uint32_t u = 0; u < n; u++)
     for (uint32_t v = 0; v < u; v++) {
       bool meet = false;
