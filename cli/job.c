@@ -112,7 +112,7 @@ cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error
              has_id = job->cache_folder != NULL || job->certificate != NULL || job->output != NULL;
   cli_run_begin(&job->cli, job->quiet);
   job->cli.whole = true;
-  if (settle(job, error) != CM_OK ||
+  if (cli_read_constraints(job->constraints, job->flags, error) != CM_OK || settle(job, error) != CM_OK ||
       (has_chip && cli_chip(job->chip_name, job->mesh, job->occupancy_path, &job->chip, error) != CM_OK) ||
       cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;

@@ -32,6 +32,7 @@ enum {
     {"mesh", "WxH", CLI_JOB_MESH, of_mesh},                                                                  \
     {"occupancy", "FILE", CLI_JOB_OCCUPANCY, "cores that are taken or broken"},                              \
     {"set", "NAME=VALUE", CLI_JOB_SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"}
+#define CLI_JOB_CONSTRAINTS_FLAG {"constraints", "FILE", CLI_JOB_CONSTRAINTS, "where neurons and populations may lie (docs/reference/constraints.md)"}
 #define CLI_JOB_PLACED_FLAGS                                                                                 \
   {"placement", "FILE", CLI_JOB_PLACEMENT, "write part,x,y"},                                                \
     {"policy", "FILE", CLI_JOB_POLICY, "of mapper learned, from coremap train; unless given, the one that ships"}, \

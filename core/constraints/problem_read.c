@@ -384,7 +384,7 @@ static cm_status read_constraints(reading *r, const json_t *list, cm_error *erro
 {
   static const char *const groups[] = {"group", NULL};
   cm_problem *p = r->p;
-  const cm_constraint_world world = {.what = "node", .count = p->node_count, .name = name_of, .group = group_named, .groups = groups, .context = p,
+  const cm_constraint_world world = {.what = "node", .count = p->node_count, .numbered = p->node_count, .name = name_of, .group = group_named, .groups = groups, .context = p,
                                      .width = p->width, .height = p->height, .router_x = p->router_x, .router_y = p->router_y, .chip_x = p->chip_x,
                                      .chip_y = p->chip_y, .status = CM_BAD_OPTION};
   return list == NULL ? CM_OK : cm_constraints_read(list, "/constraints", &world, r->memory, &p->constraints, error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/constraints/constraints_option.h"
 #include "core/constraints/improve.h"
 
 #define FIELD(name) offsetof(cm_solve_request, name)
@@ -38,7 +39,7 @@ static json_t *problem_schema(void)
     "\"nodes\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"name\"], \"properties\": {\"name\": {\"type\": \"string\"}}}}, "
     "\"edges\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"from\", \"to\"], \"properties\": {\"weight\": {\"type\": \"integer\"}}}}, "
     "\"nets\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"nodes\"], \"properties\": {\"weight\": {\"type\": \"integer\"}}}}, "
-    "\"constraints\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"kind\", \"of\"], \"properties\": {\"kind\": {\"type\": \"string\"}}}}}}";
+    "\"constraints\": {\"type\": \"array\", \"items\": " CM_CONSTRAINT_SCHEMA "}}}";
   json_error_t trouble;
   return cm_json_loadb(text, sizeof text - 1, 0, &trouble);
 }

@@ -352,7 +352,7 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *resul
                           CM_NEW(memory, w.part_kind, n, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
-    status = cm_allowed_kinds(job->input->demand, job->input->chip, w.cores, job->run, w.allowed, error);
+    status = cm_allowed_kinds(job->input, w.cores, job->run, w.allowed, error);
   if (status == CM_OK)
     status = partition(&w, error);
   if (status == CM_OK)

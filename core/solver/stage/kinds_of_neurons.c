@@ -10,6 +10,7 @@
 
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
+#include "core/constraints/areas.h"
 #include "core/limits/bound.h"
 #include "core/limits/populations.h"
 #include "core/mapping/options.h"
@@ -115,9 +116,11 @@ static cm_status refuse_neuron(const cm_demand *demand, const cm_chip *chip, uin
   return error->status;
 }
 
-cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
-                           cm_error *error)
+cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_run *run, uint64_t *allowed, cm_error *error)
 {
+  const cm_demand *demand = input->demand;
+  const cm_chip *chip = input->chip;
+  const cm_areas *areas = input->areas;
   uint32_t n = demand->network->vertex_count, *synapses = NULL, *axons = NULL;
   uint64_t *takes = NULL, ignored, all = 0;
   cm_status status = take_labels(demand->network, chip, cores, run, &takes, error);
@@ -130,7 +133,7 @@ cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const u
   for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
     all |= cores[k] > 0 ? UINT64_C(1) << k : 0;
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
-    uint64_t mine = takes[label_of(demand->network, v)];
+    uint64_t mine = takes[label_of(demand->network, v)] & (areas != NULL ? areas->takes[areas->choice_of[v]] : ~UINT64_C(0));
     allowed[v] = 0;
     if (cm_demand_is_outside(demand, v) && all != 0) {
       allowed[v] = all;
