@@ -3,7 +3,7 @@
 
 #include "base/option.h"
 #include "core/mapping/options.h"
-#include "core/solver/stage/part_file.h"
+#include "core/partition/part_file.h"
 #include "library/internal.h"
 
 static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;

@@ -24,11 +24,6 @@ static bool lies_in(const cm_constraint *c, uint32_t x, uint32_t y)
   return false;
 }
 
-static bool is_pin(const cm_constraint *c)
-{
-  return c->kind == CM_PIN || c->kind == CM_NOT_HERE;
-}
-
 /* ---- cores ---- */
 
 /* A kind for those cores of kind `from` that a constraint names. */
@@ -44,6 +39,7 @@ static cm_status add_kind(splitting *s, uint32_t from, uint32_t constraint, uint
   memcpy(before, from > 0 ? made->name : "constraint", from > 0 ? sizeof before : sizeof "constraint");
   (void)snprintf(made->name, sizeof made->name, "%.50s %u", before, constraint + 1);
   *number = (uint8_t)chip->class_count;
+  s->a->base[*number] = s->a->base[from];
   return CM_OK;
 }
 
@@ -74,6 +70,8 @@ static cm_status make_kinds(splitting *s, cm_error *error)
   cm_areas *a = s->a;
   const cm_chip *chip = s->in->chip;
   a->chip = *chip;
+  for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
+    a->base[k] = (uint8_t)k;
   a->chip.classes = NULL;
   a->chip.class_of = NULL;
   if (CM_NEW(s->run->memory, a->chip.classes, CM_KINDS_MAX, error) != CM_OK || CM_NEW(s->run->memory, a->chip.class_of, cm_chip_cores(chip), error) != CM_OK ||
@@ -84,7 +82,7 @@ static cm_status make_kinds(splitting *s, cm_error *error)
     memcpy(a->chip.class_of, chip->class_of, cm_chip_cores(chip) * sizeof *chip->class_of);
   }
   for (uint32_t i = 0; i < a->constraints.count; i++)
-    if (is_pin(&a->constraints.constraint[i]) && split_kinds(s, i, error) != CM_OK)
+    if (cm_is_area(&a->constraints.constraint[i]) && split_kinds(s, i, error) != CM_OK)
       return error->status;
   for (uint32_t i = 0; i < a->constraints.count; i++)
     for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
@@ -142,22 +140,12 @@ static cm_status make_choices(splitting *s, cm_error *error)
       add_choice(s, 0, NONE, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < a->constraints.count; i++)
-    if (is_pin(&a->constraints.constraint[i]) && split_choices(s, i, error) != CM_OK)
+    if (cm_is_area(&a->constraints.constraint[i]) && split_choices(s, i, error) != CM_OK)
       return error->status;
   return CM_OK;
 }
 
 /* ---- both ---- */
-
-static cm_status check_kinds(const cm_constraints *constraints, cm_error *error)
-{
-  char where[CM_JSON_PLACE_MAX];
-  for (uint32_t i = 0; i < constraints->count; i++)
-    if (!is_pin(&constraints->constraint[i]))
-      return cm_json_fail(error, CM_BAD_OPTION, cm_json_place(where, "/options/constraints/%u/kind", i),
-                          "%s: mappings keep pin and not_here; the other kinds are for coremap solve", where);
-  return CM_OK;
-}
 
 cm_status cm_areas_open(const cm_area_input *input, cm_run *run, cm_areas **areas, cm_error *error)
 {
@@ -170,11 +158,11 @@ cm_status cm_areas_open(const cm_area_input *input, cm_run *run, cm_areas **area
   if (status == CM_OK)
     status = cm_subject_constraints(input->list, "/options/constraints", &a->subjects, input->chip, &a->constraints, error);
   if (status == CM_OK)
-    status = check_kinds(&a->constraints, error);
-  if (status == CM_OK)
     status = make_kinds(&s, error);
   if (status == CM_OK)
     status = make_choices(&s, error);
+  if (status == CM_OK)
+    status = cm_areas_make_cells(a, input->demand->network->vertex_count, run->memory, error);
   if (status == CM_OK)
     status = cm_areas_check_room(a, input, run, error);
   cm_free(s.seen);
@@ -192,7 +180,7 @@ void cm_areas_close(cm_areas *a)
     return;
   cm_subjects_clear(&a->subjects);
   cm_constraints_clear(&a->constraints);
-  void *const blocks[] = {a->chip.classes, a->chip.class_of, a->choice_of, a->takes, a->before, a->by, a->inside, a};
+  void *const blocks[] = {a->chip.classes, a->chip.class_of, a->choice_of, a->takes, a->cell_of, a->whole, a->before, a->by, a->inside, a};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
 }

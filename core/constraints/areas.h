@@ -24,11 +24,16 @@ typedef struct cm_areas {
   cm_subjects subjects;
   cm_constraints constraints;
   cm_chip chip;        /* the job's with finer kinds; the rest of it is borrowed */
+  uint8_t base[CM_KINDS_MAX]; /* the job's kind that each is of */
   uint32_t *choice_of; /* [vertices] neurons of one choice are pinned alike */
   uint64_t *takes;     /* [choices] kinds of `chip` whose cores take them, as bits */
   uint32_t *before, *by; /* [choices] the choice that it was split from, and the constraint that did it; of the first: itself, none */
   uint64_t *inside;    /* [constraints] kinds whose cores lie in `at` */
   uint32_t choices;
+  uint32_t *cell_of; /* [vertices] neurons that relations between them name alike; parts hold neurons of one cell */
+  bool *whole;       /* [cells] its neurons share a core */
+  uint32_t cells;
+  bool relations;    /* there are some: constraints that say more than where somebody may lie */
 } cm_areas;
 
 /* Reads the constraints and lays out the areas. The caller's: cm_areas_close. O(constraints * cores + neurons named + choices * kinds). Errors: CM_BAD_OPTION at
@@ -37,11 +42,20 @@ typedef struct cm_areas {
 cm_status cm_areas_open(const cm_area_input *input, cm_run *run, cm_areas **areas, cm_error *error);
 void cm_areas_close(cm_areas *areas); /* NULL is allowed */
 
+/* Whether a constraint says where somebody may lie, whoever lies elsewhere; the others are relations. O(1). */
+static inline bool cm_is_area(const cm_constraint *constraint)
+{
+  return constraint->kind == CM_PIN || constraint->kind == CM_NOT_HERE;
+}
+
 /* Kinds of cores that a constraint lets a neuron that it names lie on. O(1). */
 static inline uint64_t cm_area_of(const cm_areas *areas, uint32_t constraint)
 {
   return areas->constraints.constraint[constraint].kind == CM_PIN ? areas->inside[constraint] : ~areas->inside[constraint];
 }
+
+/* cells.c: of zeroed fields. O(neurons named + vertices). Errors: memory. */
+cm_status cm_areas_make_cells(cm_areas *areas, uint32_t vertices, cm_memory *memory, cm_error *error);
 
 /* areas_room.c: CM_BAD_OPTION where the neurons that pins name need more room than their cores have, whatever else is done. */
 cm_status cm_areas_check_room(const cm_areas *areas, const cm_area_input *input, cm_run *run, cm_error *error);

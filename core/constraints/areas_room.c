@@ -129,6 +129,50 @@ static cm_status count_cores(room *r, cm_error *error)
   return status;
 }
 
+/* What a neuron needs of the resource that is looked at; `synapses` NULL: of neurons. */
+static uint64_t need_of(const room *r, const uint32_t *synapses, uint32_t neuron)
+{
+  if (cm_demand_is_outside(r->in->demand, neuron))
+    return 0;
+  return synapses != NULL ? synapses[neuron] : cm_demand_size(r->in->demand, neuron);
+}
+
+/* Whether neurons that share a core can: of each such cell what it needs, and the most that a core has. */
+static cm_status check_whole(room *r, const uint64_t *need, cm_error *error)
+{
+  const cm_areas *a = r->a;
+  uint64_t most = 0;
+  for (uint32_t k = 0; k < cm_chip_kinds(&a->chip); k++)
+    if (r->cores[k] > 0 && r->capacity[k] / r->cores[k] > most)
+      most = r->capacity[k] / r->cores[k];
+  for (uint32_t i = 0; i < a->constraints.count; i++) {
+    const cm_constraint *c = &a->constraints.constraint[i];
+    const uint64_t mine = c->kind == CM_TOGETHER && c->scope == CM_SCOPE_CORE ? need[a->cell_of[cm_subject_neuron(&a->subjects, c->of[0], 0)]] : 0;
+    char where[CM_JSON_PLACE_MAX], words[400];
+    if (mine <= most)
+      continue;
+    cm_subjects_text(&a->subjects, &a->constraints, i, words, sizeof words);
+    return cm_json_fail(error, CM_BAD_OPTION, cm_json_place(where, "/options/constraints/%u", i), "%s cannot be kept: a core holds %" PRIu64 " %s, and these have %" PRIu64, words,
+                        most, cm_resource_name(r->resource), mine);
+  }
+  return CM_OK;
+}
+
+/* What each cell needs of the resource, where one has to share a core. */
+static cm_status check_cells(room *r, const uint32_t *synapses, cm_error *error)
+{
+  uint64_t *need;
+  if (!r->a->relations)
+    return CM_OK;
+  if (CM_NEW(r->run->memory, need, r->a->cells, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0; v < r->in->demand->network->vertex_count; v++)
+    need[r->a->cell_of[v]] += need_of(r, synapses, v);
+  cm_status status = check_whole(r, need, error);
+  cm_free(need);
+  return status;
+}
+
 /* What choices need and kinds have of a resource. */
 static cm_status count_resource(room *r, cm_resource resource, cm_error *error)
 {
@@ -142,16 +186,16 @@ static cm_status count_resource(room *r, cm_resource resource, cm_error *error)
   }
   memset(r->need, 0, r->a->choices * sizeof *r->need);
   for (uint32_t v = 0; v < n; v++)
-    if (!cm_demand_is_outside(r->in->demand, v))
-      r->need[r->a->choice_of[v]] += synapses != NULL ? synapses[v] : cm_demand_size(r->in->demand, v);
-  cm_free(synapses);
+    r->need[r->a->choice_of[v]] += need_of(r, synapses, v);
   for (uint32_t k = 0; k < cm_chip_kinds(&r->a->chip); k++) {
     uint64_t limit = cm_limit(cm_chip_kind_limits(&r->a->chip, k), resource);
     if (resource == CM_NEURONS && most > 0)
       limit = limit > 0 ? smaller(limit, most) : most;
     r->capacity[k] = r->cores[k] == 0 ? 0 : limit == 0 ? unlimited : smaller(unlimited, limit * r->cores[k]);
   }
-  return CM_OK;
+  cm_status status = check_cells(r, synapses, error);
+  cm_free(synapses);
+  return status;
 }
 
 /* Names what is left, which cannot be kept together. */

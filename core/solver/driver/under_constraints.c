@@ -31,6 +31,10 @@ cm_status cm_map_constrained(const cm_map_input *input, cm_map_function *map, cm
   cm_run_phase(run, "constraints");
   if (cm_areas_open(&in, run, &areas, error) != CM_OK)
     return error->status;
+  if (areas->relations && input->from != NULL) {
+    cm_areas_close(areas);
+    return cm_option_refuse(error, "from", "left out: an old mapping's parts keep pin and not_here, and no other kind of constraint");
+  }
   constrained.areas = areas;
   constrained.chip = &areas->chip;
   cm_status status = map(&constrained, run, &made, error);

@@ -2,8 +2,20 @@
 #ifndef CM_SOLVER_STAGE_KINDS_OF_NEURONS_H
 #define CM_SOLVER_STAGE_KINDS_OF_NEURONS_H
 
-#include "core/chip/classes.h"
+#include "core/constraints/areas.h"
 #include "core/mapping/input.h"
+
+/* Whether constraints relate neurons to each other, so that those of different cells share no part. O(1). */
+static inline bool cm_has_relations(const cm_map_input *input)
+{
+  return input->areas != NULL && input->areas->relations;
+}
+
+/* Whether neurons are given out to kinds of cores, or cells, first. O(1). */
+static inline bool cm_neurons_differ(const cm_map_input *input)
+{
+  return cm_cores_differ(input->chip) || cm_has_relations(input);
+}
 
 /* Free cores of each kind that can talk to each other: cores [kinds]. O(cores). */
 cm_status cm_count_kinds(const cm_map_input *input, cm_run *run, uint32_t *cores, cm_error *error);

@@ -1,4 +1,4 @@
-#include "core/solver/stage/part_file.h"
+#include "core/partition/part_file.h"
 
 #include <errno.h>
 #include <stdio.h>

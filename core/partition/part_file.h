@@ -1,6 +1,6 @@
 /* Reading OUT.part files: one part number a line. */
-#ifndef CM_SOLVER_STAGE_PART_FILE_H
-#define CM_SOLVER_STAGE_PART_FILE_H
+#ifndef CM_PARTITION_PART_FILE_H
+#define CM_PARTITION_PART_FILE_H
 
 #include "base/run.h"
 
