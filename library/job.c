@@ -24,6 +24,8 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
   if (status == CM_OK)
     status = library_take_text(object, "policy_file", job->policy, error);
   if (status == CM_OK)
+    status = library_take_text(object, "fixed", job->fixed, error);
+  if (status == CM_OK)
     status = library_take_text(object, "cache", job->cache, error);
   if (status == CM_OK)
     status = library_stimulus_take(object, &job->stimulus, error);
