@@ -54,7 +54,7 @@ static inline uint64_t cm_area_of(const cm_areas *areas, uint32_t constraint)
   return areas->constraints.constraint[constraint].kind == CM_PIN ? areas->inside[constraint] : ~areas->inside[constraint];
 }
 
-/* cells.c: of zeroed fields. O(neurons named + vertices). Errors: memory. */
+/* cells.c: of zeroed fields. O(neurons named + vertices). Errors: CM_BAD_OPTION: neurons are to share a core and may not; memory. */
 cm_status cm_areas_make_cells(cm_areas *areas, uint32_t vertices, cm_memory *memory, cm_error *error);
 
 /* areas_room.c: CM_BAD_OPTION where the neurons that pins name need more room than their cores have, whatever else is done. */

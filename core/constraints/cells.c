@@ -1,7 +1,9 @@
-/* Neurons that relations (together, apart, adjacent, connected, order) name alike. What can fail: memory. */
+/* Neurons that relations (together, apart, adjacent, connected, order) name alike. What can fail: neurons that are to share a core and may not; memory. */
 #include "core/constraints/areas.h"
 
 #include <string.h>
+
+#include "core/chip/json.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -102,6 +104,66 @@ static void renumber(celling *s, uint32_t vertices)
   a->cells = count;
 }
 
+/* ---- contradictions ---- */
+
+/* Whether two members of a constraint's lists, by their places in both, may not share a core; the places of `to` follow those of `of`. */
+static bool parts_them(const cm_constraint *c, uint32_t a, uint32_t b)
+{
+  const bool sides = (a < c->of_count) != (b < c->of_count), next = a + 1 == b || b + 1 == a;
+  bool apart = c->kind == CM_APART || (c->kind == CM_ORDER && c->side != CM_WITHIN_HOPS) || c->kind == CM_ADJACENT;
+  for (uint32_t i = 0; i < c->offset_count && c->kind == CM_ADJACENT; i++)
+    apart = apart && (c->offset[i].x != 0 || c->offset[i].y != 0);
+  return apart && a != b && (c->to_count > 0 ? sides : c->kind == CM_APART || next);
+}
+
+static cm_status refuse(const celling *s, uint32_t number, uint32_t cell, cm_error *error)
+{
+  const cm_areas *a = s->a;
+  char where[CM_JSON_PLACE_MAX], words[400];
+  cm_subjects_text(&a->subjects, &a->constraints, number, words, sizeof words);
+  (void)cm_json_fail(error, CM_BAD_OPTION, cm_json_place(where, "/options/constraints/%u", number), "%s", words);
+  for (uint32_t i = 0; i < a->constraints.count; i++) {
+    const cm_constraint *c = &a->constraints.constraint[i];
+    if (c->kind != CM_TOGETHER || c->scope != CM_SCOPE_CORE || a->cell_of[cm_subject_neuron(&a->subjects, c->of[0], 0)] != cell)
+      continue;
+    cm_subjects_text(&a->subjects, &a->constraints, i, words, sizeof words);
+    cm_fail_more(error, " and %s", words);
+  }
+  cm_fail_more(error, " cannot be kept together: some of these neurons share a core, and may not");
+  return error->status;
+}
+
+/* Whether a constraint parts neurons that share a core; owner [cells] is scratch. */
+static cm_status check_parted(const celling *s, uint32_t number, uint32_t *owner, cm_error *error)
+{
+  const cm_areas *a = s->a;
+  const cm_constraint *c = &a->constraints.constraint[number];
+  memset(owner, 0xff, a->cells * sizeof *owner);
+  for (uint32_t k = 0; k < c->of_count + c->to_count; k++) {
+    const uint32_t subject = k < c->of_count ? c->of[k] : c->to[k - c->of_count];
+    for (uint32_t i = 0; i < cm_subject_size(&a->subjects, subject); i++) {
+      const uint32_t cell = a->cell_of[cm_subject_neuron(&a->subjects, subject, i)];
+      if (a->whole[cell] && owner[cell] != NONE && parts_them(c, owner[cell], k))
+        return refuse(s, number, cell, error);
+      owner[cell] = k;
+    }
+  }
+  return CM_OK;
+}
+
+static cm_status check_contradictions(const celling *s, cm_error *error)
+{
+  uint32_t *owner;
+  if (CM_NEW(s->memory, owner, s->a->cells, error) != CM_OK)
+    return error->status;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < s->a->constraints.count && status == CM_OK; i++)
+    if (!cm_is_area(&s->a->constraints.constraint[i]))
+      status = check_parted(s, i, owner, error);
+  cm_free(owner);
+  return status;
+}
+
 cm_status cm_areas_make_cells(cm_areas *a, uint32_t vertices, cm_memory *memory, cm_error *error)
 {
   celling s = {.a = a, .memory = memory};
@@ -126,6 +188,7 @@ cm_status cm_areas_make_cells(cm_areas *a, uint32_t vertices, cm_memory *memory,
     for (uint32_t i = 0; i < a->cells; i++)
       a->whole[leader_of(&s, i)] = a->whole[leader_of(&s, i)] || a->whole[i];
     renumber(&s, vertices);
+    status = check_contradictions(&s, error);
   }
   cm_free(s.seen);
   cm_free(s.to);
