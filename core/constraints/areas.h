@@ -57,6 +57,9 @@ static inline uint64_t cm_area_of(const cm_areas *areas, uint32_t constraint)
 /* cells.c: of zeroed fields. O(neurons named + vertices). Errors: CM_BAD_OPTION: neurons are to share a core and may not; memory. */
 cm_status cm_areas_make_cells(cm_areas *areas, uint32_t vertices, cm_memory *memory, cm_error *error);
 
+/* The cell whose neurons a constraint puts into one core; UINT32_MAX: it does not, or names nobody. O(subjects). */
+uint32_t cm_cell_together(const cm_areas *areas, uint32_t constraint);
+
 /* areas_room.c: CM_BAD_OPTION where the neurons that pins name need more room than their cores have, whatever else is done. */
 cm_status cm_areas_check_room(const cm_areas *areas, const cm_area_input *input, cm_run *run, cm_error *error);
 

@@ -146,8 +146,8 @@ static cm_status check_whole(room *r, const uint64_t *need, cm_error *error)
     if (r->cores[k] > 0 && r->capacity[k] / r->cores[k] > most)
       most = r->capacity[k] / r->cores[k];
   for (uint32_t i = 0; i < a->constraints.count; i++) {
-    const cm_constraint *c = &a->constraints.constraint[i];
-    const uint64_t mine = c->kind == CM_TOGETHER && c->scope == CM_SCOPE_CORE ? need[a->cell_of[cm_subject_neuron(&a->subjects, c->of[0], 0)]] : 0;
+    const uint32_t cell = cm_cell_together(a, i);
+    const uint64_t mine = cell != UINT32_MAX ? need[cell] : 0;
     char where[CM_JSON_PLACE_MAX], words[400];
     if (mine <= most)
       continue;

@@ -104,6 +104,15 @@ static void renumber(celling *s, uint32_t vertices)
   a->cells = count;
 }
 
+uint32_t cm_cell_together(const cm_areas *a, uint32_t constraint)
+{
+  const cm_constraint *c = &a->constraints.constraint[constraint];
+  for (uint32_t k = 0; k < c->of_count && c->kind == CM_TOGETHER && c->scope == CM_SCOPE_CORE; k++)
+    if (cm_subject_size(&a->subjects, c->of[k]) > 0)
+      return a->cell_of[cm_subject_neuron(&a->subjects, c->of[k], 0)];
+  return NONE;
+}
+
 /* ---- contradictions ---- */
 
 /* Whether two members of a constraint's lists, by their places in both, may not share a core; the places of `to` follow those of `of`. */
@@ -123,8 +132,7 @@ static cm_status refuse(const celling *s, uint32_t number, uint32_t cell, cm_err
   cm_subjects_text(&a->subjects, &a->constraints, number, words, sizeof words);
   (void)cm_json_fail(error, CM_BAD_OPTION, cm_json_place(where, "/options/constraints/%u", number), "%s", words);
   for (uint32_t i = 0; i < a->constraints.count; i++) {
-    const cm_constraint *c = &a->constraints.constraint[i];
-    if (c->kind != CM_TOGETHER || c->scope != CM_SCOPE_CORE || a->cell_of[cm_subject_neuron(&a->subjects, c->of[0], 0)] != cell)
+    if (cm_cell_together(a, i) != cell)
       continue;
     cm_subjects_text(&a->subjects, &a->constraints, i, words, sizeof words);
     cm_fail_more(error, " and %s", words);
