@@ -267,6 +267,7 @@ static cm_status find_groups(choice *c, cm_error *error)
 static cm_status find_needs(choice *c, cm_population_split *split, cm_error *error)
 {
   const cm_chip *chip = c->input->chip;
+  const uint64_t most = c->input->options->max_part_size;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < split->count && status == CM_OK; i++) {
     group *g = &c->group[split->number[i]];
@@ -282,6 +283,8 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
         continue;
       bool apart = limits.populations == 1;
       limits.populations = limits.outbound_axons = limits.target_cores = 0;
+      if (c->input->areas != NULL && most != 0 && (limits.neurons == 0 || most < limits.neurons))
+        limits.neurons = most; /* kinds that constraints split are small */
       status = cm_bound_parts(&n.demand, &limits, c->run, &bound, error);
       if (status != CM_OK)
         break;
