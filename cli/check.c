@@ -15,7 +15,7 @@ enum { OCCUPANCY = 1, CONSTRAINTS, CERTIFICATE, ROUTES, UNITS, PROGRAM, AGAIN };
 static const cli_flag flags[] = {
   CLI_MAPPED_FLAGS,
   {"occupancy", "FILE", OCCUPANCY, "cores that are taken or broken"},
-  {"constraints", "FILE", CONSTRAINTS, "where populations may lie, of a mapping that was made with it (coremap map --constraints)"},
+  {"constraints", "FILE", CONSTRAINTS, "also these, beside those that the mapping was made with (docs/reference/constraints.md)"},
   {"certificate", "FILE", CERTIFICATE, "also all that a certificate says (coremap map --certificate)"},
   {"routes", "FILE.json", ROUTES, "also the routes (coremap map --routes): every axon over them, and rings that could deadlock"},
   {"units", "FILE", UNITS, "also copies and relays (coremap export --to units): every synapse made once, within the limits of single neurons"},
@@ -48,17 +48,26 @@ static int parse(int argc, char **argv, arguments *a)
   return cli_mapped_end(&a->in, "check", argc, argv);
 }
 
-/* By the list alone, whatever kinds of cores it made. */
-static cm_status check_constraints(const arguments *a, const coremap_network *network, const coremap_chip *chip, const char *constraints, cm_error *error)
+/* Of a file, beside those that the mapping states. */
+static cm_status check_constraints(const arguments *a, const coremap_network *network, const coremap_chip *chip, cm_error *error)
 {
   coremap_mapping *mapping;
   coremap_error *why = NULL;
+  char *constraints = NULL;
+  json_t *file = json_object();
+  cm_status status = cli_read_constraints(a->constraints, file, error);
+  if (status == CM_OK && a->constraints != NULL)
+    status = cli_json_text(file, &constraints, error);
+  json_decref(file);
   if (constraints == NULL)
-    return CM_OK;
-  if (library_status(coremap_mapping_open(a->in.mapping, network, chip, NULL, NULL, &mapping, &why), &why, error) != CM_OK)
+    return status;
+  if (library_status(coremap_mapping_open(a->in.mapping, network, chip, NULL, NULL, &mapping, &why), &why, error) != CM_OK) {
+    free(constraints);
     return error->status;
-  cm_status status = library_status(coremap_constraints_check(mapping, constraints, &why), &why, error);
+  }
+  status = library_status(coremap_constraints_check(mapping, constraints, &why), &why, error);
   coremap_mapping_free(mapping);
+  free(constraints);
   return status;
 }
 
@@ -67,7 +76,7 @@ static cm_status verify(const arguments *a, cli_run *cli, json_t **verdict, cm_e
   coremap_chip *chip = NULL;
   coremap_network *network = NULL;
   coremap_error *why = NULL;
-  char *beside = NULL, *text = NULL, *constraints = NULL;
+  char *beside = NULL, *text = NULL;
   json_t *asked = json_pack("{s:s*, s:s*, s:s*, s:s*, s:b}", "certificate", a->certificate, "routes", a->routes, "units", a->units, "program",
                             a->program, "again", a->again);
   cm_status status = asked == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(asked, &beside, error);
@@ -77,15 +86,12 @@ static cm_status verify(const arguments *a, cli_run *cli, json_t **verdict, cm_e
   if (status == CM_OK)
     status = cli_network(a->in.network, a->in.format, true, &cli->run, &network, error);
   if (status == CM_OK)
-    status = cli_constrain(a->constraints, network, &chip, &constraints, error);
-  if (status == CM_OK)
     status = library_status(coremap_check_beside(a->in.mapping, beside, network, chip, library_on_run, &cli->run, &text, &why), &why, error);
   if (status == CM_OK)
     *verdict = library_json(text);
   if (status == CM_OK)
-    status = check_constraints(a, network, chip, constraints, error);
+    status = check_constraints(a, network, chip, error);
   free(beside);
-  free(constraints);
   coremap_network_free(network);
   coremap_chip_free(chip);
   return status;

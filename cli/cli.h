@@ -83,8 +83,8 @@ uint64_t cli_run_peak(const cli_run *cli);
 /* Reads "WxH" into a bare grid, or a chip by name or path; with the occupancy of a file, NULL: all cores are free. */
 cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error);
 
-/* The chip becomes one on which the constraints of a file hold (NULL: it stays); *text, the file's, is the caller's. */
-cm_status cli_constrain(const char *path, const coremap_network *network, coremap_chip **chip, char **text, cm_error *error);
+/* Sets option constraints from a file (NULL: none), {"constraints": [...]}. */
+cm_status cli_read_constraints(const char *path, json_t *options, cm_error *error);
 
 /* Reads a flag's whole number: digits alone, of a number from `least` to `most`. False, and nothing read, when the text
  * is none. */

@@ -188,19 +188,22 @@ cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, co
   return status == CM_BAD_OCCUPANCY ? cli_name_file(occupancy, status, error) : status;
 }
 
-cm_status cli_constrain(const char *path, const coremap_network *network, coremap_chip **chip, char **text, cm_error *error)
+cm_status cli_read_constraints(const char *path, json_t *options, cm_error *error)
 {
-  coremap_chip *made;
-  coremap_error *why = NULL;
+  char *text;
   size_t size;
+  json_error_t trouble;
   if (path == NULL)
     return CM_OK;
-  if (cm_file_read(path, CONSTRAINTS_BYTES_MAX, text, &size, error) != CM_OK ||
-      library_status(coremap_chip_constrain(*chip, network, *text, &made, &why), &why, error) != CM_OK)
+  if (cm_file_read(path, CONSTRAINTS_BYTES_MAX, &text, &size, error) != CM_OK)
     return error->status;
-  coremap_chip_free(*chip);
-  *chip = made;
-  return CM_OK;
+  json_t *root = cm_json_loadb(text, size, 0, &trouble);
+  const bool good = json_is_array(json_object_get(root, "constraints")) && json_object_set(options, "constraints", json_object_get(root, "constraints")) == 0;
+  cm_status status = good ? CM_OK : root != NULL ? cm_fail(error, CM_BAD_OPTION, "%s: expected {\"constraints\": [...]}", path)
+                                                : cm_fail(error, CM_BAD_OPTION, "%s is not valid JSON: line %d, column %d", path, trouble.line, trouble.column);
+  json_decref(root);
+  free(text);
+  return status;
 }
 
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)

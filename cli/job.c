@@ -32,6 +32,7 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
       case CLI_JOB_CERTIFICATE: a->certificate = cli_output(optarg); break;
       case CLI_JOB_PARETO: a->pareto = optarg; break;
       case CLI_JOB_CONSTRAINTS: a->constraints = cli_input(optarg); break;
+      case CLI_JOB_FIXED: a->fixed = cli_input(optarg); break;
       case CLI_JOB_FROM: a->from = cli_input(optarg); break;
       case CLI_JOB_INPUT: a->input = cli_input(optarg); break;
       case CLI_JOB_POISSON:
@@ -99,7 +100,7 @@ static cm_status make_options(const cli_job *job, const char *parts, char **text
   json_t *options = json_copy(job->flags);
   const bool good = set_path(options, "from", job->from) && set_path(options, "policy_file", job->policy) &&
                     set_path(options, "cache", job->cache_folder) &&
-                    set_path(options, "spikes_file", job->input) && set_path(options, "poisson_file", job->poisson) && set_path(options, "part", parts);
+                    set_path(options, "spikes_file", job->input) && set_path(options, "poisson_file", job->poisson) && set_path(options, "part", parts) && set_path(options, "fixed", job->fixed);
   (void)json_object_set_new(options, "alone", json_true());
   cm_status status = good ? cli_json_text(options, text, error) : cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text");
   json_decref(options);
@@ -112,7 +113,7 @@ cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error
              has_id = job->cache_folder != NULL || job->certificate != NULL || job->output != NULL;
   cli_run_begin(&job->cli, job->quiet);
   job->cli.whole = true;
-  if (settle(job, error) != CM_OK ||
+  if (cli_read_constraints(job->constraints, job->flags, error) != CM_OK || settle(job, error) != CM_OK ||
       (has_chip && cli_chip(job->chip_name, job->mesh, job->occupancy_path, &job->chip, error) != CM_OK) ||
       cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;

@@ -10,7 +10,7 @@ static const cli_flag map_flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
   {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},
   {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
-  {"constraints", "FILE", CLI_JOB_CONSTRAINTS, "where populations may lie (docs/reference/constraints.md)"},
+  CLI_JOB_CONSTRAINTS_FLAG,
   {"from", "FILE", CLI_JOB_FROM, "start from an old mapping (-o of an earlier run): keep what can stay, move what must"},
   CLI_STIMULUS_FLAGS(CLI_JOB_INPUT, CLI_JOB_POISSON),
   {"spikes", "SPIKES", CLI_JOB_INPUT, NULL}, /* as the option is called */
@@ -19,6 +19,7 @@ static const cli_flag map_flags[] = {
   {0}};
 
 static const cli_flag place_flags[] = {
+  CLI_JOB_CONSTRAINTS_FLAG,
   {"part", "FILE", CLI_JOB_PART, "the parts; no number up to the largest may be missing"},
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
   CLI_JOB_PLACED_FLAGS,
@@ -195,19 +196,13 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
 static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, cm_error *error)
 {
   coremap_error *why = NULL;
-  char *constraints = NULL;
   const char *objective = json_string_value(json_object_get(job->flags, "objective"));
   char *options = NULL;
   cm_status status = cli_job_open(job, in, &options, error);
   if (status == CM_OK && job->pareto != NULL && (objective == NULL || strcmp(objective, "pareto") != 0))
     status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
   if (status == CM_OK)
-    status = cli_constrain(job->constraints, job->network, &job->chip, &constraints, error);
-  if (status == CM_OK)
     status = library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error);
-  if (status == CM_OK && constraints != NULL)
-    status = library_status(coremap_constraints_check(*mapping, constraints, &why), &why, error);
-  free(constraints);
   if (status != CM_OK && job->network != NULL && job->chip != NULL)
     library_name_chips(job->network, job->chip, &job->cli.run, error);
   free(options);

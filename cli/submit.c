@@ -10,7 +10,7 @@
 #include "cli/upload.h"
 
 enum { SPIKES_BYTES_MAX = 1 << 20 };
-enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT, CLUSTER };
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT, CONSTRAINTS, CLUSTER };
 
 static const cli_flag flags[] = {
   {"chip", "NAME", CHIP, "a chip of the server"},
@@ -18,6 +18,7 @@ static const cli_flag flags[] = {
   {"name", "TEXT", NAME, "the job's name; the file's unless given"},
   {"input", "SPIKES", INPUT, "with --profile: which inputs fire when, a line STEP,NEURON each (more than 1 MiB: an upload, docs/reference/http.md)"},
   {"spikes", "SPIKES", INPUT, NULL},
+  {"constraints", "FILE", CONSTRAINTS, "where neurons and populations may lie (docs/reference/constraints.md)"},
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
   {"cluster", "auto|always|never", CLUSTER, "whether it goes to the server's cluster (auto: by what it is expected to take)"},
@@ -31,7 +32,7 @@ static const cli_flag flags[] = {
   {0}};
 
 typedef struct arguments {
-  const char *network, *network_name, *format, *spikes;
+  const char *network, *network_name, *format, *spikes, *constraints;
   cli_where where;
   json_t *job, *options;
   bool wait;
@@ -84,6 +85,7 @@ static int parse(int argc, char **argv, arguments *a)
       break;
     case WAIT: a->wait = true; break;
     case INPUT: a->spikes = cli_input(optarg); break;
+    case CONSTRAINTS: a->constraints = cli_input(optarg); break;
     case SET:
       if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
         return cli_usage("submit", "--set \"%s\" is not of the form NAME=VALUE", optarg);
@@ -136,7 +138,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
 {
   json_t *network = NULL;
   const cli_upload file = {a->network, a->network_name, a->format, json_string_value(json_object_get(a->job, "visibility"))};
-  if (read_spikes(a->spikes, a->options, error) != CM_OK || check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
+  if (read_spikes(a->spikes, a->options, error) != CM_OK || cli_read_constraints(a->constraints, a->options, error) != CM_OK || check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;

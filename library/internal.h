@@ -69,7 +69,7 @@ typedef struct library_job {
   coremap_network *measured; /* the network at rates of its profile; NULL: none was asked for */
   cm_profile profile;
   cm_map_options *options;
-  char from[CM_PATH_MAX], part[CM_PATH_MAX], policy[CM_PATH_MAX], cache[CM_PATH_MAX]; /* "": not given */
+  char from[CM_PATH_MAX], part[CM_PATH_MAX], policy[CM_PATH_MAX], cache[CM_PATH_MAX], fixed[CM_PATH_MAX]; /* "": not given */
   bool alone;
   cm_cache *kept;
   cm_level_cache levels;

@@ -3,7 +3,7 @@
 
 #include "base/option.h"
 #include "core/mapping/options.h"
-#include "core/solver/stage/part_file.h"
+#include "core/partition/part_file.h"
 #include "library/internal.h"
 
 static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;
@@ -23,6 +23,8 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
     status = library_take_text(object, "part", job->part, error);
   if (status == CM_OK)
     status = library_take_text(object, "policy_file", job->policy, error);
+  if (status == CM_OK)
+    status = library_take_text(object, "fixed", job->fixed, error);
   if (status == CM_OK)
     status = library_take_text(object, "cache", job->cache, error);
   if (status == CM_OK)

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "core/mapping/options.h"
+#include "core/partition/fixed.h"
+#include "core/partition/part_file.h"
 #include "core/solver/stage/stage.h"
 #include "library/internal.h"
 
@@ -59,6 +62,37 @@ static json_t *limits_json(const cm_candidate *stage)
   return limits;
 }
 
+/* Keeps what a file fixes, and counts what parts use then. */
+static cm_status fix(const library_job *job, const cm_map_input *input, cm_run *run, cm_candidate *made, cm_error *error)
+{
+  const cm_topology *t = input->demand->network;
+  const cm_attempt *last = &made->attempts[made->attempt_count - 1];
+  cm_partition *p = made->partition;
+  cm_fixed_task task = {.parts = p->part_count, .limits = made->limits, .edges = made->objective == CM_OBJECTIVE_EDGE, .seed = input->options->seed};
+  uint32_t *fixed;
+  cm_cuts cuts;
+  bool legal;
+  if (job->fixed[0] == '\0')
+    return CM_OK;
+  if (input->options->parts == 0)
+    return cm_option_refuse(error, "fixed", "given with parts, the number of parts that it is about");
+  if (cm_fix_read(job->fixed, t->vertex_count, task.parts, run, &fixed, error) != CM_OK)
+    return error->status;
+  task.fixed = fixed;
+  task.limits.neurons = task.limits.neurons == 0 || last->capacity < task.limits.neurons ? last->capacity : task.limits.neurons;
+  cm_run_phase(run, "fixed");
+  cm_status status = cm_fix_parts(input->demand, &task, run, p->part, &legal, error);
+  cm_free(fixed);
+  if (status == CM_OK && !legal)
+    status = cm_fail(error, CM_LIMIT_BROKEN, "no partition with what %s fixes was found within %llu neurons a part: allow more imbalance, or more parts", job->fixed,
+                     (unsigned long long)task.limits.neurons);
+  if (status == CM_OK)
+    status = cm_count_use_and_cuts(input->demand, p->part, p->part_count, run, made->use, &cuts, error);
+  if (status == CM_OK)
+    made->quality = cm_quality_of(t, &cuts);
+  return status;
+}
+
 static cm_status make(coremap_partition *p, const coremap_network *network, const coremap_chip *chip, const char *options, cm_run *run,
                       cm_error *error)
 {
@@ -68,6 +102,8 @@ static cm_status make(coremap_partition *p, const coremap_network *network, cons
   cm_status status = library_job_begin(&job, options, network, &demand, chip, run, &input, error);
   if (status == CM_OK)
     status = cm_make_parts(&input, run, &p->stage, error);
+  if (status == CM_OK)
+    status = fix(&job, &input, run, &p->stage, error);
   library_job_end(&job, run);
   cm_demand_clear(&demand);
   p->stage.input = NULL;

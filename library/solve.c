@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/constraints/population_areas.h"
+#include "core/chip/json.h"
 #include "core/constraints/solution.h"
-#include "core/verify/areas_check.h"
+#include "core/verify/constraints_check.h"
 #include "core/verify/problem_check.h"
 #include "library/internal.h"
 
@@ -65,41 +65,31 @@ int coremap_solve_file(const char *path, const char *options, coremap_progress p
 
 /* ---- mappings ---- */
 
-static cm_status constrain(const coremap_chip *chip, const cm_topology *topology, const char *text, coremap_chip **made, cm_error *error)
+static cm_status check_constraints(const coremap_mapping *m, const char *text, cm_error *error)
 {
-  cm_constraints constraints;
-  cm_chip *kinds;
-  char *occupancy = NULL;
-  if (cm_population_constraints(text, strlen(text), topology, chip->chip, &constraints, error) != CM_OK)
+  cm_subjects subjects;
+  cm_constraints constraints = {.count = 0};
+  json_t *root = NULL;
+  char words[CM_BROKEN_WORDS_MAX];
+  if (cm_json_load(text, strlen(text), &(cm_document){"text of constraints", CM_PROBLEM_BYTES_MAX, CM_BAD_OPTION}, &root, error) != CM_OK)
     return error->status;
-  cm_status status = cm_chip_constrain(chip->chip, chip->occupancy, topology, &constraints, &kinds, error);
-  cm_constraints_clear(&constraints);
-  if (status != CM_OK)
-    return status;
-  if (cm_occupancy_print(chip->occupancy, chip->chip, &occupancy, error) != CM_OK) {
-    cm_chip_free(kinds);
-    return error->status;
+  cm_status status = cm_subjects_open(m->network->topology, m->mapped.part, m->mapped.parts, NULL, &subjects, error);
+  if (status == CM_OK) {
+    status = cm_subject_constraints(json_object_get(root, "constraints"), "/constraints", &subjects, m->chip->chip, &constraints, error);
+    for (uint32_t i = 0; i < constraints.count && status == CM_OK; i++) {
+      status = cm_constraint_check(&m->mapped, &subjects, &constraints, i, words, error);
+      if (status == CM_OK && words[0] != '\0')
+        status = cm_fail(error, CM_LIMIT_BROKEN, "%s", words);
+    }
+    cm_constraints_clear(&constraints);
+    cm_subjects_clear(&subjects);
   }
-  status = library_chip_own(kinds, occupancy, strlen(occupancy), made, error);
-  free(occupancy);
+  json_decref(root);
   return status;
-}
-
-int coremap_chip_constrain(const coremap_chip *chip, const coremap_network *network, const char *constraints, coremap_chip **made, coremap_error **error)
-{
-  cm_error e;
-  return library_tell(constrain(chip, network->topology, constraints, made, &e), &e, error);
 }
 
 int coremap_constraints_check(const coremap_mapping *mapping, const char *constraints, coremap_error **error)
 {
   cm_error e;
-  cm_constraints read;
-  const cm_topology *topology = mapping->network->topology;
-  cm_status status = cm_population_constraints(constraints, strlen(constraints), topology, mapping->chip->chip, &read, &e);
-  if (status == CM_OK) {
-    status = cm_areas_check(&mapping->mapped, topology, &read, &e);
-    cm_constraints_clear(&read);
-  }
-  return library_tell(status, &e, error);
+  return library_tell(check_constraints(mapping, constraints, &e), &e, error);
 }

@@ -51,6 +51,7 @@ export function draw(map) {
   if (scale >= LABEL_PITCH) drawLabels(map, place, cells);
   drawBorders(map, place);
   map.overlay?.(place);
+  drawPins(map, place);
   drawMarks(map, place, cells ? GAP * scale - 3 : 0);
   // At the whole chip there is nothing to pan: a finger scrolls the page.
   canvas.classList.toggle('whole', view.zoom === 1);
@@ -287,6 +288,20 @@ function drawBorders(map, { context, ink, scale, left, top }) {
     );
     context.setLineDash([]);
   }
+}
+
+/* Cores that constraints pin somebody to. */
+function drawPins(map, { context, ink, scale, left, top }) {
+  context.strokeStyle = context.fillStyle = ink.strong;
+  context.lineWidth = 2;
+  context.font = '12px system-ui, sans-serif';
+  context.textAlign = 'left';
+  context.textBaseline = 'bottom';
+  for (const { x, y, width, height, name } of map.pins) {
+    context.strokeRect(left + x * scale, top + y * scale, width * scale, height * scale);
+    context.fillText(name, left + x * scale + 2, top + y * scale - 1);
+  }
+  context.lineWidth = 1;
 }
 
 function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {

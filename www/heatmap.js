@@ -20,6 +20,7 @@ export class HeatMap {
     this.router = [1, 1];
     this.die = null;
     this.region = null;
+    this.pins = []; // rectangles with a name
     this.links = null;
     this.showLinks = true;
     this.labelOf = null;

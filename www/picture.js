@@ -5,6 +5,7 @@ import { announce, element, fill, setText } from './dom.js';
 import { count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
+import { pinsOf } from './pins.js';
 import { problemWords } from './problem.js';
 
 const COLOURS = palette(),
@@ -66,6 +67,12 @@ export class Picture {
     const dies = model.chip.dies ?? [1, 1];
     this.map.die = dies[0] * dies[1] > 1 ? model.chip.cores : null;
     this.map.region = model.summary.region ?? null;
+    this.map.pins = pinsOf(model.summary.options?.constraints, {
+      width: model.width,
+      height: model.height,
+      router: this.map.router,
+      die: model.chip.cores,
+    });
     this.map.absent = model.absent;
     this.map.markOf = (core) => [null, null, 'taken', 'broken'][this.kinds?.kind[core] ?? 0];
     this.map.labelOf = (core) => this.#figure(core);

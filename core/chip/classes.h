@@ -6,6 +6,8 @@
 
 #include "core/chip/chip.h"
 
+enum { CM_KINDS_MAX = 64 }; /* bits of a word: a chip file has fewer, constraints split them */
+
 /* Kinds, 1 where the chip has no classes. O(1). */
 static inline uint32_t cm_chip_kinds(const cm_chip *chip) { return chip->class_count + 1; }
 

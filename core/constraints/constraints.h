@@ -53,7 +53,7 @@ typedef struct cm_constraints {
 /* What can be named in constraints, and the cores that places are written in. */
 typedef struct cm_constraint_world {
   const char *what; /* "node", "neuron" */
-  uint32_t count;
+  uint32_t count, numbered; /* the first of them can be named by their numbers */
   const char *(*name)(const void *context, uint32_t member); /* NULL: it has none */
   /* Calls `take` for every member of group `name`; false: there is no such group. `kind` is "population", "part", ...: those of `groups`. */
   bool (*group)(const void *context, const char *kind, const json_t *name, void (*take)(void *user, uint32_t member), void *user);

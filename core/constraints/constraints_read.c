@@ -80,9 +80,9 @@ static cm_status take_one(reading *r, const json_t *one, const char *where, cm_e
   if (!json_is_integer(one))
     return bad(r, where, "a name, a number, or a group as an object", error);
   const json_int_t number = json_integer_value(one);
-  if (number < 0 || number >= (json_int_t)r->world->count)
+  if (number < 0 || number >= (json_int_t)r->world->numbered)
     return cm_json_fail(error, r->world->status, where, "%s: there is no %s %" JSON_INTEGER_FORMAT ": 0 to %u are there", where,
-                        r->world->what, number, r->world->count - 1);
+                        r->world->what, number, r->world->numbered - 1);
   take(r, (uint32_t)number);
   return CM_OK;
 }

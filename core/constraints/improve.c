@@ -6,6 +6,7 @@
 #include "base/annealing.h"
 
 enum { STREAM = 0x706c6163, ANNEAL = 1, AROUND = 2, TRIALS = 4, PROBES = 200, FREED = 6, DECISIONS_AROUND = 400 };
+static const uint64_t WORK_A_ROUND = 1000000; /* in the mean, at most */
 static const double COLDEST = 1e-3; /* of the hottest */
 
 typedef struct annealing {
@@ -308,7 +309,8 @@ cm_status cm_search_around(cm_state *state, const uint64_t *domain, uint32_t rou
     return error->status;
   cm_random_init(&random, run->seed, STREAM, AROUND);
   cm_status status = CM_OK;
-  for (uint32_t round = 0; round < rounds && cost > 0 && status == CM_OK; round++) {
+  const uint64_t begin = state->work;
+  for (uint32_t round = 0; round < rounds && cost > 0 && status == CM_OK && state->work - begin <= rounds * WORK_A_ROUND; round++) {
     uint32_t freed[FREED] = {0};
     choose_freed(m, &random, freed, FREED);
     memset(narrow, 0, (size_t)m->variables * m->words * sizeof *narrow);

@@ -1,146 +1,25 @@
 /* Builds models. What can fail: memory, too many pairs. */
-#include "core/constraints/model.h"
+#include "core/constraints/model_building.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
-
-enum { TABLE_WORDS_MAX = 1 << 25 };
-
-/* A model as it grows. */
-typedef struct building {
-  cm_place_model *m;
-  const cm_problem *p;
-  const cm_left_out *out;
-  cm_memory *memory;
-  uint32_t *leader;  /* [nodes] union-find of nodes that share a tile */
-  uint64_t *role;    /* [variables] hash of what a variable does in all constraints */
-  struct pair {
-    uint32_t from;
-    cm_relation relation;
-  } *pair;
-  const cm_constraint **tabled; /* [constraints] the first one of each pair of tables */
-  uint64_t pair_count, pair_capacity, table_capacity, packing_capacity, chain_capacity;
-} building;
 
 static bool is_out(const bool *list, uint32_t number)
 {
   return list != NULL && list[number];
 }
 
-static uint32_t leader_of(building *b, uint32_t node)
+static uint32_t leader_of(cm_model_building *b, uint32_t node)
 {
   while (b->leader[node] != node)
     node = b->leader[node] = b->leader[b->leader[node]];
   return node;
 }
 
-/* ---- tiles ---- */
-
-/* Where a tile's router lies. */
-static cm_place_offset router_at(const cm_problem *p, uint32_t tile)
-{
-  return (cm_place_offset){(int32_t)(tile % p->width / p->router_x), (int32_t)(tile / p->width / p->router_y)};
-}
-
-static uint32_t label_at(const cm_problem *p, cm_scope scope, uint32_t tile)
-{
-  const uint32_t x = tile % p->width, y = tile / p->width;
-  switch (scope) {
-    case CM_SCOPE_ROUTER: return y / p->router_y * (p->width / p->router_x) + x / p->router_x;
-    case CM_SCOPE_CHIP: return y / p->chip_y * (p->width / p->chip_x) + x / p->chip_x;
-    case CM_SCOPE_COLUMN: return x;
-    case CM_SCOPE_ROW: return y;
-    default: return tile;
-  }
-}
-
-static cm_status label_tiles(building *b, cm_scope scope, cm_error *error)
-{
-  cm_place_model *m = b->m;
-  if (m->label[scope] != NULL)
-    return CM_OK;
-  m->labels[scope] = label_at(b->p, scope, m->tiles - 1) + 1;
-  if (CM_NEW(b->memory, m->label[scope], m->tiles, error) != CM_OK ||
-      CM_NEW(b->memory, m->mask[scope], (size_t)m->labels[scope] * m->words, error) != CM_OK)
-    return error->status;
-  for (uint32_t t = 0; t < m->tiles; t++) {
-    m->label[scope][t] = label_at(b->p, scope, t);
-    cm_tile_add(&m->mask[scope][(size_t)m->label[scope][t] * m->words], t);
-  }
-  return CM_OK;
-}
-
-/* Whether a tile may stand to another as a constraint between two says. */
-static bool related(const cm_constraint *c, cm_place_offset a, cm_place_offset b)
-{
-  const int32_t x = a.x - b.x, y = a.y - b.y;
-  if (c->kind == CM_ADJACENT) {
-    for (uint32_t i = 0; i < c->offset_count; i++)
-      if (c->offset[i].x == x && c->offset[i].y == y)
-        return true;
-    return false;
-  }
-  switch (c->side) {
-    case CM_LEFT_OF: return x < 0;
-    case CM_RIGHT_OF: return x > 0;
-    case CM_ABOVE: return y < 0;
-    case CM_BELOW: return y > 0;
-    default: return (uint32_t)abs(x) + (uint32_t)abs(y) <= c->hops;
-  }
-}
-
-static bool same_relation(const cm_constraint *a, const cm_constraint *b)
-{
-  if (a->kind != b->kind || a->offset_count != b->offset_count || a->side != b->side || a->hops != b->hops)
-    return false;
-  return a->offset_count == 0 || memcmp(a->offset, b->offset, a->offset_count * sizeof *a->offset) == 0;
-}
-
-/* Two tables: what goes with a tile of the first, and with a tile of the second; one pair for all constraints of one relation. */
-static cm_status make_tables(building *b, const cm_constraint *c, uint32_t *first, cm_error *error)
-{
-  cm_place_model *m = b->m;
-  for (*first = 0; *first < m->table_count; *first += 2)
-    if (same_relation(b->tabled[*first / 2], c))
-      return CM_OK;
-  if ((uint64_t)m->table_count * m->tiles * m->words > TABLE_WORDS_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "too many different relations for an array of %u tiles: %u", m->tiles, m->table_count / 2);
-  b->tabled[m->table_count / 2] = c;
-  if (CM_ROOM(b->memory, m->table, &b->table_capacity, m->table_count + 2, error) != CM_OK)
-    return error->status;
-  *first = m->table_count;
-  for (int side = 0; side < 2; side++, m->table_count++)
-    if (CM_NEW(b->memory, m->table[m->table_count], (size_t)m->tiles * m->words, error) != CM_OK)
-      return error->status;
-  for (uint32_t s = 0; s < m->tiles; s++)
-    for (uint32_t t = 0; t < m->tiles; t++)
-      if (related(c, router_at(b->p, s), router_at(b->p, t))) {
-        cm_tile_add(&m->table[*first][(size_t)s * m->words], t);
-        cm_tile_add(&m->table[*first + 1][(size_t)t * m->words], s);
-      }
-  return CM_OK;
-}
-
-static cm_status make_links(building *b, cm_error *error)
-{
-  cm_place_model *m = b->m;
-  if (m->links != NULL)
-    return CM_OK;
-  if (CM_NEW(b->memory, m->links, (size_t)m->tiles * m->words, error) != CM_OK)
-    return error->status;
-  const cm_constraint near = {.kind = CM_ORDER, .side = CM_WITHIN_HOPS, .hops = 1};
-  for (uint32_t s = 0; s < m->tiles; s++)
-    for (uint32_t t = 0; t < m->tiles; t++)
-      if (related(&near, router_at(b->p, s), router_at(b->p, t)))
-        cm_tile_add(&m->links[(size_t)s * m->words], t);
-  return CM_OK;
-}
-
 /* ---- variables ---- */
 
-static void join_nodes(building *b)
+static void join_nodes(cm_model_building *b)
 {
   for (uint32_t i = 0; i < b->p->node_count; i++)
     b->leader[i] = i;
@@ -159,7 +38,7 @@ static void join_nodes(building *b)
   }
 }
 
-static cm_status number_variables(building *b, cm_error *error)
+static cm_status number_variables(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
   join_nodes(b);
@@ -179,19 +58,14 @@ static cm_status number_variables(building *b, cm_error *error)
   return status;
 }
 
-static uint64_t *domain_of(cm_place_model *m, uint32_t variable)
-{
-  return &m->domain[(size_t)variable * m->words];
-}
-
 static void keep(cm_place_model *m, uint32_t variable, const uint64_t *tiles, bool inside)
 {
   for (uint32_t w = 0; w < m->words; w++)
-    domain_of(m, variable)[w] &= inside ? tiles[w] : ~tiles[w];
+    cm_model_domain(m, variable)[w] &= inside ? tiles[w] : ~tiles[w];
 }
 
 /* Tiles that are there, and of each node's kind. */
-static cm_status first_domains(building *b, cm_error *error)
+static cm_status first_domains(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
   uint64_t *tiles;
@@ -215,13 +89,13 @@ static cm_status first_domains(building *b, cm_error *error)
 
 /* ---- constraints ---- */
 
-static cm_status relate(building *b, uint32_t from, uint32_t to, cm_relation relation, cm_error *error)
+static cm_status relate(cm_model_building *b, uint32_t from, uint32_t to, cm_relation relation, cm_error *error)
 {
   cm_place_model *m = b->m;
   if (from == to) { /* one variable is both: only tiles that go with themselves are left */
     for (uint32_t t = 0; t < m->tiles; t++)
-      if (cm_tile_in(domain_of(m, from), t) && !cm_relation_holds(m, &relation, t, t))
-        domain_of(m, from)[t / 64] &= ~(UINT64_C(1) << t % 64);
+      if (cm_tile_in(cm_model_domain(m, from), t) && !cm_relation_holds(m, &relation, t, t))
+        cm_model_domain(m, from)[t / 64] &= ~(UINT64_C(1) << t % 64);
     return CM_OK;
   }
   if (b->pair_count + 2 > CM_MODEL_RELATIONS_MAX)
@@ -237,7 +111,7 @@ static cm_status relate(building *b, uint32_t from, uint32_t to, cm_relation rel
 }
 
 /* Between each of `of` and each of `to`; without `to` between neighbours in the list, or all pairs. */
-static cm_status relate_all(building *b, const cm_constraint *c, cm_relation relation, bool all, cm_error *error)
+static cm_status relate_all(cm_model_building *b, const cm_constraint *c, cm_relation relation, bool all, cm_error *error)
 {
   const uint32_t *variable_of = b->m->variable_of;
   cm_status status = CM_OK;
@@ -252,10 +126,10 @@ static cm_status relate_all(building *b, const cm_constraint *c, cm_relation rel
   return status;
 }
 
-static cm_status add_packing(building *b, cm_scope scope, uint32_t count, cm_packing **made, cm_error *error)
+static cm_status add_packing(cm_model_building *b, cm_scope scope, uint32_t count, cm_packing **made, cm_error *error)
 {
   cm_place_model *m = b->m;
-  if (label_tiles(b, scope, error) != CM_OK || CM_ROOM(b->memory, m->packing, &b->packing_capacity, m->packing_count + 1, error) != CM_OK)
+  if (cm_model_label(b, scope, error) != CM_OK || CM_ROOM(b->memory, m->packing, &b->packing_capacity, m->packing_count + 1, error) != CM_OK)
     return error->status;
   cm_packing *p = &m->packing[m->packing_count++];
   *p = (cm_packing){.scope = scope, .buckets = m->labels[scope]};
@@ -266,7 +140,7 @@ static cm_status add_packing(building *b, cm_scope scope, uint32_t count, cm_pac
   return CM_OK;
 }
 
-static cm_status add_apart(building *b, const cm_constraint *c, cm_error *error)
+static cm_status add_apart(cm_model_building *b, const cm_constraint *c, cm_error *error)
 {
   cm_packing *p;
   if (add_packing(b, c->scope, c->of_count, &p, error) != CM_OK)
@@ -282,10 +156,10 @@ static cm_status add_apart(building *b, const cm_constraint *c, cm_error *error)
   return CM_OK;
 }
 
-static cm_status add_chain(building *b, const cm_constraint *c, cm_error *error)
+static cm_status add_chain(cm_model_building *b, const cm_constraint *c, cm_error *error)
 {
   cm_place_model *m = b->m;
-  if (make_links(b, error) != CM_OK || CM_ROOM(b->memory, m->chain, &b->chain_capacity, m->chain_count + 1, error) != CM_OK)
+  if (cm_model_links(b, error) != CM_OK || CM_ROOM(b->memory, m->chain, &b->chain_capacity, m->chain_count + 1, error) != CM_OK)
     return error->status;
   cm_chain *chain = &m->chain[m->chain_count++];
   *chain = (cm_chain){0};
@@ -297,7 +171,7 @@ static cm_status add_chain(building *b, const cm_constraint *c, cm_error *error)
   return CM_OK;
 }
 
-static cm_status add_pin(building *b, const cm_constraint *c, cm_error *error)
+static cm_status add_pin(cm_model_building *b, const cm_constraint *c, cm_error *error)
 {
   cm_place_model *m = b->m;
   uint64_t *tiles;
@@ -315,7 +189,7 @@ static cm_status add_pin(building *b, const cm_constraint *c, cm_error *error)
 }
 
 /* What a variable does in a constraint: its side, and its place in the list where that matters. */
-static void note_roles(building *b, uint32_t number)
+static void note_roles(cm_model_building *b, uint32_t number)
 {
   const cm_constraint *c = &b->p->constraints.constraint[number];
   const bool listed = (c->kind == CM_ADJACENT || (c->kind == CM_ORDER && c->side != CM_WITHIN_HOPS)) && c->to_count == 0;
@@ -327,7 +201,7 @@ static void note_roles(building *b, uint32_t number)
   }
 }
 
-static cm_status add_constraint(building *b, uint32_t number, cm_error *error)
+static cm_status add_constraint(cm_model_building *b, uint32_t number, cm_error *error)
 {
   const cm_constraint *c = &b->p->constraints.constraint[number];
   cm_relation relation = {.kind = CM_BY_TABLE, .scope = (uint8_t)c->scope};
@@ -340,20 +214,20 @@ static cm_status add_constraint(building *b, uint32_t number, cm_error *error)
       if (c->to_count == 0)
         return add_apart(b, c, error);
       relation.kind = CM_OTHER_LABEL;
-      return label_tiles(b, c->scope, error) == CM_OK ? relate_all(b, c, relation, true, error) : error->status;
+      return cm_model_label(b, c->scope, error) == CM_OK ? relate_all(b, c, relation, true, error) : error->status;
     case CM_TOGETHER:
       relation.kind = CM_SAME_LABEL;
       if (c->scope == CM_SCOPE_CORE)
         return CM_OK;
-      return label_tiles(b, c->scope, error) == CM_OK ? relate_all(b, c, relation, false, error) : error->status;
+      return cm_model_label(b, c->scope, error) == CM_OK ? relate_all(b, c, relation, false, error) : error->status;
     default:
-      return make_tables(b, c, &relation.table, error) == CM_OK ? relate_all(b, c, relation, c->kind == CM_ORDER && c->side == CM_WITHIN_HOPS, error)
+      return cm_model_tables(b, c, &relation.table, error) == CM_OK ? relate_all(b, c, relation, c->kind == CM_ORDER && c->side == CM_WITHIN_HOPS, error)
                                                               : error->status;
   }
 }
 
 /* What all variables that need something of a limit take of it in tiles, or behind routers, or on chips. */
-static cm_status add_limit(building *b, cm_scope scope, uint32_t limit, uint64_t capacity, cm_error *error)
+static cm_status add_limit(cm_model_building *b, cm_scope scope, uint32_t limit, uint64_t capacity, cm_error *error)
 {
   cm_place_model *m = b->m;
   const cm_problem *p = b->p;
@@ -375,7 +249,7 @@ static cm_status add_limit(building *b, cm_scope scope, uint32_t limit, uint64_t
   return CM_OK;
 }
 
-static cm_status add_limits(building *b, cm_error *error)
+static cm_status add_limits(cm_model_building *b, cm_error *error)
 {
   cm_status status = CM_OK;
   for (uint32_t l = 0; l < CM_TILE_LIMITS && status == CM_OK; l++) {
@@ -390,77 +264,7 @@ static cm_status add_limits(building *b, cm_error *error)
   return status;
 }
 
-/* ---- what is looked up ---- */
-
-static cm_status sort_relations(building *b, cm_error *error)
-{
-  cm_place_model *m = b->m;
-  if (CM_NEW(b->memory, m->first_relation, m->variables + 1, error) != CM_OK || CM_NEW(b->memory, m->relation, b->pair_count, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < b->pair_count; i++)
-    m->first_relation[b->pair[i].from]++;
-  for (uint32_t v = 0, sum = 0; v <= m->variables; v++) {
-    sum += m->first_relation[v];
-    m->first_relation[v] = sum;
-  }
-  for (uint64_t i = b->pair_count; i-- > 0;)
-    m->relation[--m->first_relation[b->pair[i].from]] = b->pair[i].relation;
-  return CM_OK;
-}
-
-static cm_status collect_nets(building *b, cm_error *error)
-{
-  cm_place_model *m = b->m;
-  const cm_problem *p = b->p;
-  if (CM_NEW(b->memory, m->first, p->net_count + 1, error) != CM_OK || CM_NEW(b->memory, m->pin, p->first[p->net_count], error) != CM_OK ||
-      CM_NEW(b->memory, m->weight, p->net_count, error) != CM_OK || CM_NEW(b->memory, m->first_net, m->variables + 1, error) != CM_OK ||
-      CM_NEW(b->memory, m->net_of, p->first[p->net_count], error) != CM_OK)
-    return error->status;
-  for (uint32_t n = 0; n < p->net_count; n++) {
-    uint32_t end = m->first[m->net_count];
-    for (uint32_t i = p->first[n]; i < p->first[n + 1]; i++) {
-      const uint32_t v = m->variable_of[p->pin[i]];
-      bool known = v == UINT32_MAX;
-      for (uint32_t k = m->first[m->net_count]; k < end && !known; k++)
-        known = m->pin[k] == v;
-      if (!known)
-        m->pin[end++] = v;
-    }
-    if (end - m->first[m->net_count] < 2 || p->weight[n] == 0)
-      continue;
-    m->weight[m->net_count++] = p->weight[n];
-    m->first[m->net_count] = end;
-  }
-  for (uint32_t i = 0; i < m->first[m->net_count]; i++)
-    m->first_net[m->pin[i]]++;
-  for (uint32_t v = 0, sum = 0; v <= m->variables; v++) {
-    sum += m->first_net[v];
-    m->first_net[v] = sum;
-  }
-  for (uint32_t n = m->net_count; n-- > 0;)
-    for (uint32_t i = m->first[n + 1]; i-- > m->first[n];)
-      m->net_of[--m->first_net[m->pin[i]]] = n;
-  return CM_OK;
-}
-
-/* Variables of the same needs, domains and roles may trade places. O(variables^2) of the few whose hash is one. */
-static cm_status find_alike(building *b, cm_error *error)
-{
-  cm_place_model *m = b->m;
-  if (CM_NEW(b->memory, m->alike, m->variables, error) != CM_OK)
-    return error->status;
-  for (uint32_t v = 0; v < m->variables; v++) {
-    m->alike[v] = v;
-    for (uint32_t u = 0; u < v; u++)
-      if (m->alike[u] == u && b->role[u] == b->role[v] && memcmp(domain_of(m, u), domain_of(m, v), m->words * sizeof *m->domain) == 0) {
-        m->alike[v] = u;
-        break;
-      }
-  }
-  return CM_OK;
-}
-
-static cm_status build(building *b, cm_error *error)
+static cm_status build(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
   cm_status status = number_variables(b, error);
@@ -472,20 +276,20 @@ static cm_status build(building *b, cm_error *error)
   if (status == CM_OK)
     status = add_limits(b, error);
   if (status == CM_OK)
-    status = sort_relations(b, error);
+    status = cm_model_sort_relations(b, error);
   if (status == CM_OK)
-    status = collect_nets(b, error);
+    status = cm_model_collect_nets(b, error);
   if (status == CM_OK)
-    status = find_alike(b, error);
+    status = cm_model_find_alike(b, error);
   for (uint32_t v = 0; v < m->variables && status == CM_OK && m->tiles % 64 != 0; v++)
-    domain_of(m, v)[m->words - 1] &= ~(~UINT64_C(0) << m->tiles % 64);
+    cm_model_domain(m, v)[m->words - 1] &= ~(~UINT64_C(0) << m->tiles % 64);
   return status;
 }
 
 cm_status cm_place_model_new(const cm_problem *problem, const cm_left_out *out, cm_memory *memory, cm_place_model **model, cm_error *error)
 {
   static const cm_left_out nothing = {NULL, NULL, NULL};
-  building b = {.p = problem, .out = out != NULL ? out : &nothing, .memory = memory};
+  cm_model_building b = {.p = problem, .out = out != NULL ? out : &nothing, .memory = memory};
   if (CM_NEW(memory, b.m, 1, error) != CM_OK)
     return error->status;
   b.m->problem = problem;

@@ -20,7 +20,9 @@ typedef struct searching {
   const cm_place_model *m;
   const cm_search *asked;
   cm_run *run;
-  box *box;               /* [variables] */
+  box *box;               /* [variables] of the domains that were */
+  uint64_t *boxed;        /* [variables * words] those */
+  uint64_t *cost[2];      /* [columns of routers], [rows] */
   decision *stack;
   uint64_t depth, capacity, decisions, until, steps;
   uint64_t best;          /* places have to cost less */
@@ -62,8 +64,14 @@ static uint64_t bound(searching *g)
 {
   const cm_place_model *m = g->m;
   uint64_t cost = 0;
-  for (uint32_t v = 0; v < m->variables; v++)
-    g->box[v] = box_of(m, cm_state_domain(g->s, v));
+  for (uint32_t v = 0; v < m->variables; v++) {
+    const uint64_t *domain = cm_state_domain(g->s, v);
+    uint64_t *boxed = &g->boxed[(size_t)v * m->words];
+    if (memcmp(boxed, domain, m->words * sizeof *domain) == 0)
+      continue;
+    memcpy(boxed, domain, m->words * sizeof *domain);
+    g->box[v] = box_of(m, domain);
+  }
   for (uint32_t n = 0; n < m->net_count; n++) {
     uint32_t low[2] = {0, 0}, high[2] = {UINT32_MAX, UINT32_MAX}; /* the largest low, the smallest high */
     for (uint32_t i = m->first[n]; i < m->first[n + 1]; i++)
@@ -76,32 +84,6 @@ static uint64_t bound(searching *g)
       cost += low[axis] > high[axis] ? m->weight[n] * (low[axis] - high[axis]) : 0;
   }
   g->s->work += (uint64_t)m->variables * m->words + m->net_count;
-  return cost;
-}
-
-/* What a variable's nets would cost more on a tile, against the pins that are settled. */
-static uint64_t cost_at(const searching *g, uint32_t v, uint32_t tile)
-{
-  const cm_place_model *m = g->m;
-  uint64_t cost = 0;
-  for (uint32_t i = m->first_net[v]; i < m->first_net[v + 1]; i++) {
-    const uint32_t n = m->net_of[i];
-    box all = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
-    for (uint32_t k = m->first[n]; k < m->first[n + 1]; k++) {
-      const box *b = &g->box[m->pin[k]];
-      if (m->pin[k] == v || b->low[0] != b->high[0] || b->low[1] != b->high[1])
-        continue;
-      for (int axis = 0; axis < 2; axis++) {
-        all.low[axis] = b->low[axis] < all.low[axis] ? b->low[axis] : all.low[axis];
-        all.high[axis] = b->high[axis] > all.high[axis] ? b->high[axis] : all.high[axis];
-      }
-    }
-    if (all.low[0] == UINT32_MAX)
-      continue;
-    const uint64_t before = (uint64_t)(all.high[0] - all.low[0]) + (all.high[1] - all.low[1]);
-    grow_box(m->problem, tile, &all);
-    cost += m->weight[n] * ((uint64_t)(all.high[0] - all.low[0]) + (all.high[1] - all.low[1]) - before);
-  }
   return cost;
 }
 
@@ -121,15 +103,52 @@ static uint32_t choose_variable(const searching *g)
   return chosen;
 }
 
+/* Adds what a net costs more where its pins reach from low to high already, for each place along an axis. */
+static void add_stretch(uint64_t *cost, uint32_t places, uint32_t low, uint32_t high, uint64_t weight)
+{
+  for (uint32_t at = 0; at < low; at++)
+    cost[at] += weight * (low - at);
+  for (uint32_t at = high + 1; at < places; at++)
+    cost[at] += weight * (at - high);
+}
+
+/* What a variable's nets would cost more in each column and row of routers, against the pins that are settled. */
+static void find_costs(const searching *g, uint32_t v)
+{
+  const cm_place_model *m = g->m;
+  const uint32_t across = m->problem->width / m->problem->router_x, down = m->problem->height / m->problem->router_y;
+  memset(g->cost[0], 0, across * sizeof *g->cost[0]);
+  memset(g->cost[1], 0, down * sizeof *g->cost[1]);
+  for (uint32_t i = m->first_net[v]; i < m->first_net[v + 1]; i++) {
+    const uint32_t n = m->net_of[i];
+    box all = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+    for (uint32_t k = m->first[n]; k < m->first[n + 1]; k++) {
+      const box *b = &g->box[m->pin[k]];
+      if (m->pin[k] == v || b->low[0] != b->high[0] || b->low[1] != b->high[1])
+        continue;
+      for (int axis = 0; axis < 2; axis++) {
+        all.low[axis] = b->low[axis] < all.low[axis] ? b->low[axis] : all.low[axis];
+        all.high[axis] = b->high[axis] > all.high[axis] ? b->high[axis] : all.high[axis];
+      }
+    }
+    if (all.low[0] == UINT32_MAX)
+      continue;
+    add_stretch(g->cost[0], across, all.low[0], all.high[0], m->weight[n]);
+    add_stretch(g->cost[1], down, all.low[1], all.high[1], m->weight[n]);
+  }
+}
+
 static uint32_t choose_tile(const searching *g, uint32_t v)
 {
+  const cm_problem *p = g->m->problem;
   const uint64_t *domain = cm_state_domain(g->s, v);
   uint32_t chosen = cm_tile_next(domain, g->m->words, 0);
   uint64_t least = UINT64_MAX;
   if (g->m->first_net[v] == g->m->first_net[v + 1])
     return chosen;
+  find_costs(g, v);
   for (uint32_t t = chosen; t < g->m->tiles; t = cm_tile_next(domain, g->m->words, t + 1)) {
-    const uint64_t cost = cost_at(g, v, t);
+    const uint64_t cost = g->cost[0][t % p->width / p->router_x] + g->cost[1][t / p->width / p->router_y];
     if (cost < least) {
       least = cost;
       chosen = t;
@@ -234,6 +253,12 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
   g.asked = &whole;
   bool ended = false;
   cm_status status = CM_NEW(state->memory, g.box, g.m->variables, error);
+  if (status == CM_OK)
+    status = CM_NEW(state->memory, g.boxed, (size_t)g.m->variables * g.m->words, error);
+  if (status == CM_OK)
+    status = CM_NEW(state->memory, g.cost[0], g.m->problem->width, error);
+  if (status == CM_OK)
+    status = CM_NEW(state->memory, g.cost[1], g.m->problem->height, error);
   for (g.until = FIRST_DECISIONS; status == CM_OK && !ended; g.until *= 2) {
     const bool last = search->decisions_max > 0 && g.until >= search->decisions_max;
     g.until = last ? search->decisions_max : g.until;
@@ -242,6 +267,9 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
       break;
   }
   cm_free(g.box);
+  cm_free(g.boxed);
+  cm_free(g.cost[0]);
+  cm_free(g.cost[1]);
   cm_free(g.stack);
   if (status != CM_OK)
     return status;

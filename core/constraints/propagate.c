@@ -31,13 +31,18 @@ static cm_status follow_relation(cm_state *s, uint32_t v, const cm_relation *r, 
   }
   memset(support, 0, m->words * sizeof *support);
   const uint64_t *domain = cm_state_domain(s, v);
-  for (uint32_t t = cm_tile_next(domain, m->words, 0); t < m->tiles; t = cm_tile_next(domain, m->words, t + 1)) {
+  const uint64_t *other = cm_state_domain(s, r->other);
+  bool all = false; /* of the other's domain has support */
+  for (uint32_t t = cm_tile_next(domain, m->words, 0); t < m->tiles && !all; t = cm_tile_next(domain, m->words, t + 1)) {
     const uint64_t *row = r->kind == CM_BY_TABLE ? &m->table[r->table][(size_t)t * m->words] : &m->mask[r->scope][(size_t)m->label[r->scope][t] * m->words];
-    for (uint32_t w = 0; w < m->words; w++)
+    all = true;
+    for (uint32_t w = 0; w < m->words; w++) {
       support[w] |= row[w];
+      all = all && (other[w] & ~support[w]) == 0;
+    }
     s->work += m->words;
   }
-  return cm_state_narrow(s, r->other, support, true, possible, error);
+  return all ? CM_OK : cm_state_narrow(s, r->other, support, true, possible, error);
 }
 
 /* ---- packings ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/constraints/constraints_option.h"
 #include "core/constraints/improve.h"
 
 #define FIELD(name) offsetof(cm_solve_request, name)
@@ -38,7 +39,7 @@ static json_t *problem_schema(void)
     "\"nodes\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"name\"], \"properties\": {\"name\": {\"type\": \"string\"}}}}, "
     "\"edges\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"from\", \"to\"], \"properties\": {\"weight\": {\"type\": \"integer\"}}}}, "
     "\"nets\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"nodes\"], \"properties\": {\"weight\": {\"type\": \"integer\"}}}}, "
-    "\"constraints\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"kind\", \"of\"], \"properties\": {\"kind\": {\"type\": \"string\"}}}}}}";
+    "\"constraints\": {\"type\": \"array\", \"items\": " CM_CONSTRAINT_SCHEMA "}}}";
   json_error_t trouble;
   return cm_json_loadb(text, sizeof text - 1, 0, &trouble);
 }
@@ -127,8 +128,10 @@ cm_status cm_solve(const cm_problem *problem, const cm_solve_request *request, c
   cm_solution made = {.answer = CM_UNKNOWN};
   cm_place_model *model = NULL;
   cm_state *state = NULL;
+  const uint64_t seed = run->seed;
   run->seed = request->seed;
-  run->deadline = request->time_limit > 0 ? cm_now() + request->time_limit : 0;
+  if (request->time_limit > 0)
+    run->deadline = cm_now() + request->time_limit;
   cm_status status = CM_NEW(run->memory, made.place, problem->node_count, error);
   if (status == CM_OK)
     status = cm_place_model_new(problem, NULL, run->memory, &model, error);
@@ -136,9 +139,10 @@ cm_status cm_solve(const cm_problem *problem, const cm_solve_request *request, c
     status = cm_state_new(model, run->memory, &state, error);
   if (status == CM_OK)
     status = solve_model(state, request, run, &made, error);
+  run->seed = seed;
   cm_state_free(state);
   cm_place_model_free(model);
-  if (status == CM_OK && made.answer == CM_IMPOSSIBLE) {
+  if (status == CM_OK && made.answer == CM_IMPOSSIBLE && !request->unexplained) {
     cm_run_phase(run, "explain");
     status = cm_explain(problem, SEARCH_WORK * request->effort, run, &made.reason, error);
   }

@@ -12,6 +12,7 @@ typedef struct cm_solve_request {
   uint64_t seed;
   uint32_t effort; /* how long to search, 1 to 100 */
   double time_limit;
+  bool unexplained; /* no reason is wanted where there are no places */
 } cm_solve_request;
 
 extern const cm_options cm_solve_option_table;

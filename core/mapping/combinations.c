@@ -18,6 +18,7 @@ enum {
   NO_CHIP = 1 << 7,
   UNDIRECTED = 1 << 8,
   ONE_PARTITION = 1 << 9, /* is to be made, and no mapping */
+  CONSTRAINED = 1 << 10   /* there are constraints */
 };
 
 #define OF_STEPS "time energy edp pareto knee"
@@ -56,6 +57,8 @@ const cm_option_rule cm_map_rules[] = {
    "mapper \"integrated\" does not keep a limit on populations_per_core: choose \"auto\" or \"two-phase\""},
   {"mapper", {{"mapper", "bisection integrated learned"}}, CLASSES,
    "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"two-phase\""},
+  {"mapper", {{"mapper", "bisection integrated learned"}}, CONSTRAINED,
+   "mapper \"{mapper}\" does not keep constraints: choose \"auto\" or \"two-phase\""},
   {"objective", {{"objective", "pareto knee"}}, ONE_PARTITION,
    "objective \"{objective}\" is for mappings, not for one partition: choose time, energy or edp"},
   {"objective", {{"objective", OF_STEPS}}, NO_CHIP, "objective \"{objective}\" needs a chip, whose costs it counts: name one"},
@@ -74,7 +77,7 @@ cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
   const cm_chip *chip = input->chip;
   const bool linked = cm_geometry_of(chip) == CM_BY_WAYS;
   const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->demand->scenario_count == 0) * STEADY +
-                         linked * LINKED + (chip->limits.neuron_target_cores != 0) * COPIES;
+                         linked * LINKED + (input->options->constraints != NULL) * CONSTRAINED + (chip->limits.neuron_target_cores != 0) * COPIES;
   json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", linked ? cm_interconnect_kind_name(chip->interconnect->kind) : "",
                            "target_cores", json_sprintf("%llu", (unsigned long long)chip->limits.neuron_target_cores));
   cm_status status = cm_options_check(&cm_map_option_table, input->options, (unsigned)facts, told, error);

@@ -23,6 +23,7 @@ typedef struct cm_map_input {
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
   uint32_t part_count;             /* of those; none empty */
+  const struct cm_areas *areas;    /* core/constraints/areas.h: set by cm_map where the options have constraints; the chip is theirs; NULL: none */
   const cm_spikes *spikes;         /* that the network's rates were measured of, of option profile's steps; NULL: not known */
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
   uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "core/constraints/constraints_option.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/mapping.h"
 #include "core/partition/options.h"
@@ -95,6 +96,8 @@ static const cm_option options_of_maps[] = {
 #define RUNNING(name) FIELD(running.name)
 #include "core/spiking/running_options.def"
 #undef RUNNING
+  {"constraints", CM_OPTION_OWN, FIELD(constraints), 0, 0, 0, {0}, NULL, false,
+   CM_SHAPES_PLACES, .about = "where neurons and populations may lie (docs/reference/constraints.md)", .own = &cm_option_of_constraints},
   {"from", CM_OPTION_NAME, FIELD(from), 0, CM_FROM_MAX, 0, {0}, NULL, false,
    CM_SHAPES_WHOLE, .about = "start from this mapping: keep what can stay, move what must"},
   {"baseline", CM_OPTION_WORD, FIELD(baseline), 0, 0, 0, {"none", "fresh"}, NULL, false,
@@ -138,6 +141,8 @@ const char *cm_objective_name(cm_objective objective)
 
 void cm_map_options_free(cm_map_options *options)
 {
+  if (options != NULL)
+    json_decref(options->constraints);
   free(options);
 }
 
@@ -153,6 +158,10 @@ json_t *cm_map_options_shaping_json(const cm_map_options *options)
   for (size_t i = 0; i < sizeof running / sizeof *running && made != NULL; i++)
     if (!running[i].shapes)
       (void)json_object_del(made, running[i].name);
+  if (made != NULL && options->constraints != NULL && json_object_set(made, "constraints", options->constraints) != 0) {
+    json_decref(made);
+    return NULL;
+  }
   return made;
 }
 

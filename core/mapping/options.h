@@ -107,6 +107,7 @@ struct cm_map_options {
   char from[CM_FROM_MAX];        /* id of the mapping to start from, "": none */
   uint32_t profile, profile_windows; /* steps that the network runs before, for rates; 0: it does not; windows of them that are scenarios */
   cm_running running;                /* how */
+  json_t *constraints;               /* docs/reference/constraints.md; its own; NULL: none */
   uint64_t regions; /* candidates that are placed on and compared; 0: the source's box alone */
   /* These never change a result: */
   uint32_t threads;

@@ -51,10 +51,11 @@ cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_
   struct cm_map_options *made;
   if (CM_HEAP(made, 1, "the options", error) != CM_OK)
     return error->status;
+  made->constraints = NULL;
   cm_options_default(&cm_map_option_table, made);
   if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK ||
       check_profile(made, error) != CM_OK) {
-    free(made);
+    cm_map_options_free(made);
     return error->status;
   }
   resolve(made);

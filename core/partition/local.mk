@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/partition/options.h core/partition/partition.h core/partition/partition.c \
+  core/partition/options.h core/partition/partition.h core/partition/fixed.c core/partition/fixed.h core/partition/merge_parts.c core/partition/merge_parts.h core/partition/part_file.c core/partition/part_file.h core/partition/partition.c \
   core/partition/graph.h core/partition/graph.c core/partition/graph_gather.h core/partition/graph_gather.c \
   core/partition/graph_rows.h core/partition/graph_rows.c core/partition/graph_topology.c core/partition/graph_file.c \
   core/partition/fm_walk.h core/partition/fm_search.h core/partition/fm_search.c \

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/solver/driver/again.c core/solver/driver/again.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
+  core/solver/driver/again.c core/solver/driver/again.h core/solver/driver/under_constraints.c core/solver/driver/under_constraints.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
   core/solver/driver/make.c core/solver/driver/make.h core/solver/driver/portfolio.c core/solver/driver/portfolio.h \
   core/solver/incremental/dissolve.c core/solver/incremental/evict.c core/solver/incremental/hasten.c \
   core/solver/incremental/hasten.h core/solver/incremental/place_new.c core/solver/incremental/reassign.c \
@@ -19,5 +19,5 @@ libcoremap_a_SOURCES += \
   core/solver/stage/attempts_mend.c core/solver/stage/attempts_next.c core/solver/stage/by_class.c core/solver/stage/by_class.h \
   core/solver/stage/by_population.c core/solver/stage/by_population.h core/solver/stage/infeasibility.c \
   core/solver/stage/infeasibility.h core/solver/stage/kinds_match.c core/solver/stage/kinds_of_neurons.c \
-  core/solver/stage/kinds_of_neurons.h core/solver/stage/merge_parts.c core/solver/stage/merge_parts.h \
-  core/solver/stage/part_file.c core/solver/stage/part_file.h core/solver/stage/stage.c core/solver/stage/stage.h
+  core/solver/stage/kinds_of_neurons.h \
+  core/solver/stage/stage.c core/solver/stage/stage.h

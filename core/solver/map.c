@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
+#include "core/solver/driver/under_constraints.h"
 #include "core/solver/driver/fitting.h"
 #include "core/measure/measure.h"
 #include "core/measure/neurons.h"
@@ -271,13 +272,21 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
 static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_map_input whole = *input;
-  cm_occupancy *occupancy = NULL;
   whole.places = true;
+  return map(&whole, run, mapping, error);
+}
+
+/* Where nobody says which cores are free, all but the dead ones are. */
+static cm_status map_on_cores(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  cm_map_function *const way = input->from != NULL ? map_from : map_afresh;
+  cm_map_input known = *input;
+  cm_occupancy *occupancy = NULL;
   if (input->occupancy == NULL && cm_occupancy_new(input->chip, &occupancy, error) != CM_OK)
     return error->status;
   if (input->occupancy == NULL)
-    whole.occupancy = occupancy;
-  cm_status status = map(&whole, run, mapping, error);
+    known.occupancy = occupancy;
+  cm_status status = input->options->constraints == NULL ? way(&known, run, mapping, error) : cm_map_constrained(&known, way, run, mapping, error);
   cm_occupancy_free(occupancy);
   return status;
 }
@@ -293,7 +302,7 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
   if (input->chip->limits.neuron_target_cores != input->demand->target_cores_max ||
       (input->chip->limits.fan_in != 0 && !input->demand->neurons_limited))
     return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
-  cm_status status = input->from != NULL ? map_from(input, run, &made, error) : map_afresh(input, run, &made, error);
+  cm_status status = map_on_cores(input, run, &made, error);
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the report", error);
   if (status != CM_OK) {

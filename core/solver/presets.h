@@ -22,6 +22,7 @@ typedef struct cm_place_effort {
   cm_links_budget links;
   /* On cores of several kinds: entries of the graph looked at, and all of them so many times at most; both above 0. */
   double kind_entries, kind_sweeps;
+  uint32_t related; /* effort (core/constraints/solution.h) where constraints relate parts; above 0 */
 } cm_place_effort;
 
 /* Of the integrated mapper for axons. */

@@ -138,7 +138,7 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   if (status != CM_OK)
     return status;
   cm_checker_limits(c);
-  if (cm_checker_classes(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
+  if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
   cm_checker_loads(c);
   cm_checker_metrics(c);

@@ -27,6 +27,7 @@ void cm_checker_count(cm_checker *c, const json_t *object, const char *name, con
 /* Each lists what is violated, of a sound file whose truth is known. O(parts) where nothing else is said. */
 void cm_checker_limits(cm_checker *c);                               /* of cores */
 cm_status cm_checker_classes(cm_checker *c, cm_error *error);        /* labels of neurons that a core's class takes; O(vertices * labels of a class) */
+cm_status cm_checker_constraints(cm_checker *c, cm_error *error);    /* that the options state */
 cm_status cm_checker_populations(cm_checker *c, cm_error *error);    /* of cores; O(n log n) */
 void cm_checker_loads(cm_checker *c);                                /* what the file says of each core */
 void cm_checker_metrics(cm_checker *c);                              /* and of the whole */

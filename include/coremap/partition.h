@@ -12,7 +12,8 @@ extern "C" {
 typedef struct coremap_partition coremap_partition;
 
 /* Cuts a network into parts; `chip` has the limits, a part a free core at most, NULL: only the options do. `options` as of
- * coremap_map, and beside them "cache" and "alone". Errors: those of coremap_map. */
+ * coremap_map, and beside them "cache" and "alone". Errors: those of coremap_map. Path "fixed", with parts: a
+ * line a vertex, the part that it belongs to or -1. */
 int coremap_partition_make(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                            void *user, coremap_partition **partition, coremap_error **error);
 

@@ -17,12 +17,8 @@ int coremap_solve(const char *problem, const char *options, coremap_progress pro
 /* The same of a file. Errors also not-found, io. */
 int coremap_solve_file(const char *path, const char *options, coremap_progress progress, void *user, char **answer, coremap_error **error);
 
-/* A chip on which a network's constraints of place hold: cores that a pin of populations tells apart become classes that take who may lie there, so that every
- * mapping on it keeps them. `constraints` is JSON, {"constraints": [...]} with pin and not_here (docs/reference/constraints.md). The caller's:
- * coremap_chip_free. Errors: bad-option at the JSON pointer of what is wrong, too-large, no-memory. */
-int coremap_chip_constrain(const coremap_chip *chip, const coremap_network *network, const char *constraints, coremap_chip **made, coremap_error **error);
-
-/* Whether a mapping keeps them, by code of its own. Errors: limit-broken names a neuron; those of reading. */
+/* Whether a mapping keeps constraints, JSON {"constraints": [...]} (docs/reference/constraints.md), by code of its own. Errors: limit-broken names a neuron;
+ * bad-option at the JSON pointer of what is wrong; no-memory. */
 int coremap_constraints_check(const coremap_mapping *mapping, const char *constraints, coremap_error **error);
 
 #ifdef __cplusplus

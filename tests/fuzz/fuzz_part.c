@@ -1,5 +1,5 @@
 /* Part files as coremap place --part reads them, of three neurons. */
-#include "core/solver/stage/part_file.h"
+#include "core/partition/part_file.h"
 #include "old.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -91,7 +91,8 @@ class Requests:
             "postReservation": lambda: {"count": 1, "owner": "x", "ttl": 5},
             "putReservation": lambda: {"ttl": 60},
             "postJob": lambda: {"network": w["network"], "chip": "hostile", "name": "n", "priority": r.randrange(-100, 101),
-                                "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64}}
+                                "options": {"preset": "fast", "seed": r.randrange(3), "max_part_size": 64,
+                                            **({"constraints": [{"kind": "pin", "of": [0, 1], "at": [0, 0, 3, 3]}]} if r.random() < 0.3 else {})}}
             if r.random() < 0.7 else [{"network": w["network"], "chip": "hostile", "labels": {"batch": "1"}, "options": {"preset": "fast"}}] * r.randrange(1, 4)
             if r.random() < 0.3 else {"kind": "compile", "network": w["model"], "options": {"verify": True}} if r.random() < 0.7
             else {"kind": "solve", "options": {"problem": {"array": {"columns": 3, "rows": 3, "tiles": [{"nodes": 2}]}, "nodes": [{"name": "a"}, {"name": "b", "memory": 3}],

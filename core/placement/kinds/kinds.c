@@ -13,7 +13,7 @@
 #include "core/placement/trades.h"
 #include "core/placement/ways/ways.h"
 
-enum { KINDS = CM_CORE_CLASSES_MAX + 1, TABLE_MAX = 2048 };
+enum { KINDS = CM_KINDS_MAX, TABLE_MAX = 2048 };
 
 /* Temperatures, in mean costs of a trade: at first, and what is left at the end. */
 static const double hot = 0.5, cold = 0.01;

@@ -23,7 +23,7 @@ static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *err
   if (status == CM_OK)
     status = cm_count_kinds(in, c->run, cores, error);
   if (status == CM_OK)
-    status = cm_allowed_kinds(in->demand, in->chip, cores, c->run, allowed, error);
+    status = cm_allowed_kinds(in, cores, c->run, allowed, error);
   if (status == CM_OK)
     status = cm_match_kinds(in, allowed, use, cores, c->run, c->partition->kind, error);
   cm_free(allowed);

@@ -41,7 +41,7 @@ static void count_members(const cm_assignment *s, uint32_t *members, uint32_t *t
 
 cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_error *error)
 {
-  uint32_t *members, *taken = NULL, left[CM_CORE_CLASSES_MAX + 1], count = 0, gone = 0;
+  uint32_t *members, *taken = NULL, left[CM_KINDS_MAX], count = 0, gone = 0;
   displaced *list = NULL;
   memcpy(left, s->cores, sizeof left);
   if (CM_NEW(run->memory, members, s->parts, error) != CM_OK)

@@ -192,7 +192,7 @@ static uint32_t choose(cm_reassignment *w, uint32_t v)
       best = p;
     }
   }
-  uint32_t used[CM_CORE_CLASSES_MAX + 1] = {0}, empty = CM_NOWHERE;
+  uint32_t used[CM_KINDS_MAX] = {0}, empty = CM_NOWHERE;
   for (uint32_t p = 0; best == CM_NOWHERE && p < s->parts; p++) {
     used[s->kind[p]] += w->members[p] > 0;
     if (w->members[p] > 0 && has_room(w, p, v, sources))

@@ -15,8 +15,8 @@ typedef struct cm_assignment {
   cm_limits limits;   /* that no core exceeds; of one kind of core alone: of_kind */
   uint32_t parts_max; /* cores that there are for parts: so many parts may have neurons */
   uint32_t kinds;     /* of cores (core/chip/classes.h), 1 where they do not differ */
-  uint32_t cores[CM_CORE_CLASSES_MAX + 1];    /* [kinds] of those cores */
-  cm_limits of_kind[CM_CORE_CLASSES_MAX + 1]; /* [kinds] */
+  uint32_t cores[CM_KINDS_MAX];    /* [kinds] of those cores */
+  cm_limits of_kind[CM_KINDS_MAX]; /* [kinds] */
   const uint64_t *allowed; /* [vertex_count] kinds that may take each neuron, as bits; NULL: any */
   uint8_t *kind;      /* [room + 1] of the core that each part needs */
   uint32_t room;      /* at least parts_max and parts */

@@ -61,7 +61,7 @@ static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
       CM_NEW(r->run->memory, s->core, (size_t)s->room + 1, error) != CM_OK)
     return error->status;
   if (s->kinds > 1 && (CM_NEW(r->run->memory, r->allowed, topology->vertex_count, error) != CM_OK ||
-                       cm_allowed_kinds(r->input->demand, chip, s->cores, r->run, r->allowed, error) != CM_OK))
+                       cm_allowed_kinds(r->input, s->cores, r->run, r->allowed, error) != CM_OK))
     return error->status;
   s->allowed = r->allowed;
   memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
@@ -284,10 +284,6 @@ cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *r
 {
   cm_remapping r = {.input = input, .afresh = afresh, .run = run, .occupancy = input->occupancy};
   cm_status status = CM_NEW(run->memory, r.mapping, 1, error);
-  if (status == CM_OK && r.occupancy == NULL) {
-    status = cm_occupancy_new(input->chip, &r.own_occupancy, error);
-    r.occupancy = r.own_occupancy;
-  }
   if (status == CM_OK)
     status = run_remap(&r, error);
   cm_run_finish(run);
@@ -299,7 +295,6 @@ cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *r
   cm_free(r.assignment.core);
   cm_free(r.assignment.kind);
   cm_free(r.allowed);
-  cm_occupancy_free(r.own_occupancy);
   if (status != CM_OK) {
     cm_mapping_free(r.mapping);
     return status;

@@ -11,7 +11,6 @@ typedef struct cm_remapping {
   const cm_map_input *input;
   cm_remap_afresh *afresh;
   cm_run *run;
-  cm_occupancy *own_occupancy;
   const cm_occupancy *occupancy;
   cm_check_file old;
   uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "core/chip/reach.h"
+#include "core/placement/placement.h"
+#include "core/placement/related/related.h"
 #include "core/solver/mappers/engine.h"
 #include "core/solver/place/methods.h"
 #include "core/solver/presets.h"
+#include "core/solver/stage/kinds_of_neurons.h"
 
 enum { REGIONS_MAX = 64, ROAMING_MAX = 448 };
 
@@ -212,6 +215,27 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
   return cm_whole(c->places.report != NULL, "the report", error);
 }
 
+/* Parts that constraints relate to each other; they may come to stand on other kinds of cores that take them. */
+static cm_status place_related(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  cm_partition *made = c->partition;
+  const cm_related_task task = {.areas = in->areas, .demand = in->demand, .occupancy = in->occupancy, .parts = made->parts, .part = made->part, .kind = made->kind,
+                                .seed = in->options->placement_seed, .effort = cm_effort_of(in->options)->place.related, .run = c->run};
+  bool optimal;
+  c->region_count = 1;
+  if (CM_NEW(c->run->memory, c->places.core, made->part_count, error) != CM_OK || cm_place_related(&task, c->places.core, &optimal, error) != CM_OK ||
+      enclose(c, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; made->kind != NULL && p < made->part_count; p++)
+    made->kind[p] = (uint8_t)cm_chip_kind_of(in->chip, c->places.core[p]);
+  c->places.energy = cm_placement_energy(made->parts, in->chip, c->places.core);
+  c->places.report = json_pack("{s:{s:f, s:s, s:b}}", "placement", "part_traffic",
+                               (double)cm_placement_traffic(made->parts, in->chip, c->places.core) / (double)in->demand->network->weight_scale, "method",
+                               "search and annealing under constraints", "optimal", (int)optimal);
+  return cm_whole(c->places.report != NULL, "the report", error);
+}
+
 /* What placing takes beside what follows it. */
 static const double share_beside_links = 0.03, share_beside_trees = 0.5;
 
@@ -220,6 +244,8 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
   cm_run_phase(c->run, "region");
   if (c->places.core == NULL && tell_parts(c, error) != CM_OK)
     return error->status;
+  if (cm_has_relations(c->input)) /* what improves places afterwards knows no relations */
+    return place_related(c, error);
   const size_t mark = cm_run_enter(c->run, cm_spreads_over_links(c) ? share_beside_links : cm_pays_for_trees(c) ? share_beside_trees : 1);
   cm_status status = c->places.core != NULL   ? keep_places(c, error)
                      : c->partition->kind != NULL ? cm_place_on_kinds(c, error)

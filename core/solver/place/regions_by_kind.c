@@ -10,7 +10,7 @@
 #include "core/solver/place/methods.h"
 #include "core/solver/presets.h"
 
-enum { KINDS = CM_CORE_CLASSES_MAX + 1, ANCHORS = 48, REGIONS = 3 };
+enum { KINDS = CM_KINDS_MAX, ANCHORS = 48, REGIONS = 3 };
 
 typedef struct search {
   cm_candidate *c;

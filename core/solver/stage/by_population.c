@@ -6,7 +6,7 @@
 
 #include "core/limits/populations.h"
 #include "core/partition/legalise.h"
-#include "core/solver/stage/merge_parts.h"
+#include "core/partition/merge_parts.h"
 
 typedef struct work {
   const cm_by_population *job;

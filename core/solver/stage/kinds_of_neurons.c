@@ -10,6 +10,7 @@
 
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
+#include "core/constraints/areas.h"
 #include "core/limits/bound.h"
 #include "core/limits/populations.h"
 #include "core/mapping/options.h"
@@ -115,9 +116,36 @@ static cm_status refuse_neuron(const cm_demand *demand, const cm_chip *chip, uin
   return error->status;
 }
 
-cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
-                           cm_error *error)
+/* Neurons that share a core go where all of them may. */
+static cm_status agree(const cm_map_input *input, cm_run *run, uint64_t *allowed, cm_error *error)
 {
+  const uint32_t n = input->demand->network->vertex_count;
+  uint64_t *common;
+  if (!cm_has_relations(input))
+    return CM_OK;
+  if (CM_NEW(run->memory, common, input->areas->cells, error) != CM_OK)
+    return error->status;
+  memset(common, 0xff, input->areas->cells * sizeof *common);
+  for (uint32_t v = 0; v < n; v++)
+    common[input->areas->cell_of[v]] &= allowed[v];
+  cm_status status = CM_OK;
+  for (uint32_t v = 0; v < n && status == CM_OK; v++) {
+    const uint32_t cell = input->areas->cell_of[v];
+    if (!input->areas->whole[cell])
+      continue;
+    allowed[v] = common[cell];
+    if (common[cell] == 0)
+      status = cm_fail(error, CM_LIMIT_BROKEN, "neuron %u shares a core with others (kind together), and no kind of core takes all of them", v);
+  }
+  cm_free(common);
+  return status;
+}
+
+cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_run *run, uint64_t *allowed, cm_error *error)
+{
+  const cm_demand *demand = input->demand;
+  const cm_chip *chip = input->chip;
+  const cm_areas *areas = input->areas;
   uint32_t n = demand->network->vertex_count, *synapses = NULL, *axons = NULL;
   uint64_t *takes = NULL, ignored, all = 0;
   cm_status status = take_labels(demand->network, chip, cores, run, &takes, error);
@@ -130,7 +158,7 @@ cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const u
   for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
     all |= cores[k] > 0 ? UINT64_C(1) << k : 0;
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
-    uint64_t mine = takes[label_of(demand->network, v)];
+    uint64_t mine = takes[label_of(demand->network, v)] & (areas != NULL ? areas->takes[areas->choice_of[v]] : ~UINT64_C(0));
     allowed[v] = 0;
     if (cm_demand_is_outside(demand, v) && all != 0) {
       allowed[v] = all;
@@ -147,7 +175,7 @@ cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const u
   cm_free(takes);
   cm_free(synapses);
   cm_free(axons);
-  return status;
+  return status == CM_OK ? agree(input, run, allowed, error) : status;
 }
 
 void cm_name_labels(const cm_demand *demand, const uint8_t *kind, uint32_t which, char *text, size_t size)
@@ -182,9 +210,10 @@ void cm_name_labels(const cm_demand *demand, const uint8_t *kind, uint32_t which
 
 /* ---- which shall run where ---- */
 
-/* Neurons of one label with one choice of kinds. */
+/* Neurons of one label with one choice of kinds, and of one cell of relations. */
 typedef struct group {
-  uint32_t label, next; /* another group of the label, NONE: none */
+  uint32_t label, cell, next; /* another group of the label, NONE: none */
+  bool whole;           /* of a cell whose neurons share a core */
   uint64_t allowed;
   double need[CM_KINDS_MAX]; /* cores of each kind, as shares where they add up */
   double least;
@@ -202,6 +231,12 @@ typedef struct choice {
   uint8_t *kind;
 } choice;
 
+/* Whether neurons of a cell share a core, whatever their labels. */
+static bool cell_is_whole(const cm_map_input *input, uint32_t cell)
+{
+  return cm_has_relations(input) && input->areas->whole[cell];
+}
+
 static cm_status find_groups(choice *c, cm_error *error)
 {
   const cm_topology *t = c->input->demand->network;
@@ -211,13 +246,15 @@ static cm_status find_groups(choice *c, cm_error *error)
   memset(first, 0xff, labels * sizeof *first);
   cm_status status = CM_NEW(c->run->memory, c->of, t->vertex_count, error);
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
-    uint32_t label = label_of(t, v), g = first[label];
-    while (g != NONE && c->group[g].allowed != c->allowed[v])
+    const uint32_t cell = cm_has_relations(c->input) ? c->input->areas->cell_of[v] : 0;
+    const bool whole = cell_is_whole(c->input, cell);
+    uint32_t label = whole ? cell % labels : label_of(t, v), g = first[label];
+    while (g != NONE && (c->group[g].allowed != c->allowed[v] || c->group[g].cell != cell))
       g = c->group[g].next;
     if (g == NONE) {
       if ((status = CM_ROOM(c->run->memory, c->group, &c->room, c->groups + 1, error)) != CM_OK)
         break;
-      c->group[c->groups] = (group){.label = label, .next = first[label], .allowed = c->allowed[v]};
+      c->group[c->groups] = (group){.label = label, .cell = cell, .whole = whole, .next = first[label], .allowed = c->allowed[v]};
       first[label] = g = c->groups++;
     }
     c->of[v] = g;
@@ -230,6 +267,7 @@ static cm_status find_groups(choice *c, cm_error *error)
 static cm_status find_needs(choice *c, cm_population_split *split, cm_error *error)
 {
   const cm_chip *chip = c->input->chip;
+  const uint64_t most = c->input->options->max_part_size;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < split->count && status == CM_OK; i++) {
     group *g = &c->group[split->number[i]];
@@ -245,6 +283,8 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
         continue;
       bool apart = limits.populations == 1;
       limits.populations = limits.outbound_axons = limits.target_cores = 0;
+      if (c->input->areas != NULL && most != 0 && (limits.neurons == 0 || most < limits.neurons))
+        limits.neurons = most; /* kinds that constraints split are small */
       status = cm_bound_parts(&n.demand, &limits, c->run, &bound, error);
       if (status != CM_OK)
         break;
@@ -252,6 +292,7 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
       bool adds_up = bound.argument == CM_ARGUMENT_TOTAL || bound.argument == CM_ARGUMENT_NONE;
       if (!apart && adds_up) /* where nothing is limited one core holds all */
         g->need[k] = bound.filled > 0 ? bound.filled : 1e-9 * (double)n.demand.size_total;
+      g->need[k] = g->whole ? 1 : g->need[k];
       g->least = fmin(g->least, g->need[k]);
     }
     cm_population_network_free(&n);

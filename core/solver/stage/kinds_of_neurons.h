@@ -2,19 +2,29 @@
 #ifndef CM_SOLVER_STAGE_KINDS_OF_NEURONS_H
 #define CM_SOLVER_STAGE_KINDS_OF_NEURONS_H
 
+#include "core/constraints/areas.h"
 #include "core/mapping/input.h"
 
-enum { CM_KINDS_MAX = CM_CORE_CLASSES_MAX + 1 };
+/* Whether constraints relate neurons to each other, so that those of different cells share no part. O(1). */
+static inline bool cm_has_relations(const cm_map_input *input)
+{
+  return input->areas != NULL && input->areas->relations;
+}
+
+/* Whether neurons are given out to kinds of cores, or cells, first. O(1). */
+static inline bool cm_neurons_differ(const cm_map_input *input)
+{
+  return cm_cores_differ(input->chip) || cm_has_relations(input);
+}
 
 /* Free cores of each kind that can talk to each other: cores [kinds]. O(cores). */
 cm_status cm_count_kinds(const cm_map_input *input, cm_run *run, uint32_t *cores, cm_error *error);
 
 /* The kinds that may take each neuron, as bits: allowed [vertices]. Those whose classes take the neuron's label (name or model
- * of its population) and whose limits hold it alone; inputs outside the chip go anywhere. Kinds without cores take nobody.
+ * of its population), whose limits hold it alone and where constraints let it lie; inputs outside the chip go anywhere. Kinds without cores take nobody.
  * CM_LIMIT_BROKEN: 'label "X": no core class takes it'; CM_NEURON_TOO_LARGE where only limits are in the way. O(pins +
  * vertices * kinds). */
-cm_status cm_allowed_kinds(const cm_demand *demand, const cm_chip *chip, const uint32_t *cores, cm_run *run, uint64_t *allowed,
-                           cm_error *error);
+cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_run *run, uint64_t *allowed, cm_error *error);
 
 /* A kind for every neuron: kind [vertices]. Neurons of one label stay together where one kind has room for them, by bounds on
  * the cores that they need; those with the least choice come first, each label where it needs the fewest cores. `room`

@@ -18,6 +18,7 @@ const { readLabels } = await load('actions.js');
 const { largest } = await load('matrix.js');
 const { histogram } = await load('plots.js');
 const { bands } = await load('progressplot.js');
+const { pinsOf } = await load('pins.js');
 const { paretoFront, spread } = await load('sweep.js');
 const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
 const { Problem, problemWords } = await load('problem.js');
@@ -612,4 +613,17 @@ test('operators are ranked by what they take of the critical path', () => {
   const [first, second] = operatorsOf(trace);
   assert.deepEqual([first.name, first.path, first.busy, first.spans], ['a', 5, 5, 2]);
   assert.deepEqual([second.name, second.path, second.busy], ['b', 0, 9]);
+});
+
+test('pins are rectangles, however they are written', () => {
+  const chip = { width: 8, height: 6, router: [2, 3], die: [4, 6] };
+  const at = (place, name) => pinsOf([{ kind: 'apart', of: 'a' }, { kind: 'pin', of: 'a', at: place, name }], chip);
+  assert.deepEqual(at([3, 4]), [{ x: 3, y: 4, width: 1, height: 1, name: 'constraint 2' }]);
+  assert.deepEqual(at([1, 2, 3, 2], 'io'), [{ x: 1, y: 2, width: 3, height: 1, name: 'io' }]);
+  assert.equal(at([[0, 0], [1, 1, 2, 2]]).length, 2);
+  assert.deepEqual(at({ column: 5 }, 'c'), [{ x: 5, y: 0, width: 1, height: 6, name: 'c' }]);
+  assert.deepEqual(at({ rows: [4, 5], columns: [1, 2] }, 'b'), [{ x: 1, y: 4, width: 2, height: 2, name: 'b' }]);
+  assert.deepEqual(at({ router: [1, 1] }, 'r'), [{ x: 2, y: 3, width: 2, height: 3, name: 'r' }]);
+  assert.deepEqual(at({ chip: [1, 0] }, 'd'), [{ x: 4, y: 0, width: 4, height: 6, name: 'd' }]);
+  assert.deepEqual(pinsOf(undefined, chip), []);
 });

@@ -1,29 +1,41 @@
-#include "core/solver/stage/part_file.h"
+#include "core/partition/part_file.h"
+
+#include "core/partition/fixed.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One line's number, which must be below `most`. */
-static cm_status parse_line(const char *line, uint32_t number, uint32_t most, uint32_t *part, cm_error *error)
+/* Numbers that lines may have: below `most`, and -1 (CM_NOT_FIXED) where vertices may be free. */
+typedef struct allowed {
+  uint32_t most;
+  bool free;
+} allowed;
+
+static cm_status parse_line(const char *line, uint32_t number, allowed may, uint32_t *part, cm_error *error)
 {
+  const char *begin = line + strspn(line, " \t");
+  if (may.free && strncmp(begin, "-1", 2) == 0 && begin[2 + strspn(begin + 2, " \t\r\n")] == '\0') {
+    *part = CM_NOT_FIXED;
+    return CM_OK;
+  }
   char *end;
   errno = 0;
   unsigned long value = strtoul(line, &end, 10);
   while (*end == ' ' || *end == '\t' || *end == '\r' || *end == '\n')
     end++;
-  if (end != line && *end == '\0' && errno == 0 && line[0] != '-' && value < most) {
+  if (end != line && *end == '\0' && errno == 0 && *begin != '-' && value < may.most) {
     *part = (uint32_t)value;
     return CM_OK;
   }
   int shown = (int)strcspn(line, "\r\n");
-  cm_fail(error, CM_BAD_MAPPING, "line %u is no part number from 0 to %u: \"%.*s\"", number, most - 1,
+  cm_fail(error, CM_BAD_MAPPING, "line %u is no part number from 0 to %u%s: \"%.*s\"", number, may.most - 1, may.free ? ", nor -1" : "",
           shown < 40 ? shown : 40, line);
   return cm_fail_at(error, "line %u", number);
 }
 
-static cm_status read_lines(FILE *stream, uint32_t vertices, uint32_t *part, cm_error *error)
+static cm_status read_lines(FILE *stream, uint32_t vertices, allowed may, uint32_t *part, cm_error *error)
 {
   char line[256];
   for (uint32_t v = 0; v < vertices; v++) {
@@ -31,7 +43,7 @@ static cm_status read_lines(FILE *stream, uint32_t vertices, uint32_t *part, cm_
       cm_fail(error, CM_BAD_MAPPING, "the file has %u lines, but the network has %u neurons", v, vertices);
       return cm_fail_at(error, "line %u", v + 1);
     }
-    if (parse_line(line, v + 1, vertices, &part[v], error) != CM_OK)
+    if (parse_line(line, v + 1, may, &part[v], error) != CM_OK)
       return error->status;
   }
   while (fgets(line, sizeof line, stream) != NULL)
@@ -64,8 +76,7 @@ static cm_status count_parts(const uint32_t *part, uint32_t vertices, cm_run *ru
   return status;
 }
 
-cm_status cm_part_read(const char *path, uint32_t vertices, cm_run *run, uint32_t **part, uint32_t *parts,
-                       cm_error *error)
+static cm_status read_file(const char *path, uint32_t vertices, allowed may, cm_run *run, uint32_t **numbers, cm_error *error)
 {
   uint32_t *read;
   FILE *stream = fopen(path, "re");
@@ -73,14 +84,30 @@ cm_status cm_part_read(const char *path, uint32_t vertices, cm_run *run, uint32_
     return cm_fail_errno(error, errno, "cannot open", path);
   cm_status status = CM_NEW(run->memory, read, vertices, error);
   if (status == CM_OK)
-    status = read_lines(stream, vertices, read, error);
+    status = read_lines(stream, vertices, may, read, error);
   (void)fclose(stream);
   if (status == CM_OK)
-    status = count_parts(read, vertices, run, parts, error);
-  if (status != CM_OK) {
+    *numbers = read;
+  else
     cm_free(read);
-    return status;
-  }
-  *part = read;
-  return CM_OK;
+  return status;
+}
+
+cm_status cm_part_read(const char *path, uint32_t vertices, cm_run *run, uint32_t **part, uint32_t *parts,
+                       cm_error *error)
+{
+  uint32_t *read;
+  if (read_file(path, vertices, (allowed){vertices, false}, run, &read, error) != CM_OK)
+    return error->status;
+  cm_status status = count_parts(read, vertices, run, parts, error);
+  if (status == CM_OK)
+    *part = read;
+  else
+    cm_free(read);
+  return status;
+}
+
+cm_status cm_fix_read(const char *path, uint32_t vertices, uint32_t parts, cm_run *run, uint32_t **fixed, cm_error *error)
+{
+  return read_file(path, vertices, (allowed){parts, true}, run, fixed, error);
 }

@@ -1,4 +1,4 @@
-#include "core/solver/stage/merge_parts.h"
+#include "core/partition/merge_parts.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Parts of different populations put together on one core. */
-#ifndef CM_SOLVER_STAGE_MERGE_PARTS_H
-#define CM_SOLVER_STAGE_MERGE_PARTS_H
+#ifndef CM_PARTITION_MERGE_PARTS_H
+#define CM_PARTITION_MERGE_PARTS_H
 
 #include "core/limits/limits.h"
 

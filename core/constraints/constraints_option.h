@@ -1,0 +1,13 @@
+/* Constraints as an option of jobs. */
+#ifndef CM_CONSTRAINTS_CONSTRAINTS_OPTION_H
+#define CM_CONSTRAINTS_CONSTRAINTS_OPTION_H
+
+#include "base/option.h"
+
+/* A list of constraints, to a field json_t * of its own: what each is and has is read here, who and where is known with network and chip. */
+extern const cm_option_own cm_option_of_constraints;
+
+/* The schema of one, as text of JSON. */
+#define CM_CONSTRAINT_SCHEMA "{\"type\": \"object\", \"required\": [\"kind\", \"of\"], \"properties\": {\"kind\": {\"type\": \"string\"}}}"
+
+#endif

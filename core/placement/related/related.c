@@ -1,0 +1,359 @@
+/* Happy path: parts as nodes, free cores as tiles, constraints of neurons as constraints of their parts -> places (core/constraints/solution.h). What can fail:
+ * there are none, or none are found; too many cores; memory, cancel. */
+#include "core/placement/related/related.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/chip/reach.h"
+#include "core/chip/region.h"
+#include "core/constraints/solution.h"
+
+enum { WEIGHT_BITS = 30, PART_NAME_MAX = 24, NEAR_MORE = 16 };
+
+typedef struct making {
+  const cm_related_task *t;
+  cm_memory *memory;
+  cm_problem *p;
+  cm_rectangle box;    /* of cores that are the problem's tiles */
+  uint32_t *origin;    /* [constraints of p] the job's constraint that each follows from */
+  uint64_t room, origin_room;
+  uint32_t *part, *first; /* parts of the members of a constraint: part[first[k]] .. */
+  uint64_t part_room;
+  uint32_t *seen;      /* [parts] the last member that named it, plus 1 */
+} making;
+
+/* ---- nodes, tiles, nets ---- */
+
+static uint32_t core_of(const making *m, uint32_t tile)
+{
+  return (m->box.y0 + tile / m->p->width) * m->t->areas->chip.width + m->box.x0 + tile % m->p->width;
+}
+
+static cm_status make_tiles(making *m, cm_error *error)
+{
+  const cm_related_task *in = m->t;
+  const cm_chip *chip = &in->areas->chip;
+  cm_problem *p = m->p;
+  uint8_t *usable;
+  uint32_t ignored;
+  p->width = m->box.x1 - m->box.x0 + 1;
+  p->height = m->box.y1 - m->box.y0 + 1;
+  p->router_x = chip->router_x;
+  p->router_y = chip->router_y;
+  p->chip_x = chip->dies_x > 1 ? chip->die_width : p->width;
+  p->chip_y = chip->dies_y > 1 ? chip->die_height : p->height;
+  memset(p->router_limit, 0xff, sizeof p->router_limit);
+  memset(p->chip_limit, 0xff, sizeof p->chip_limit);
+  if (CM_NEW(m->memory, p->tile, cm_problem_tiles(p), error) != CM_OK || CM_NEW(m->memory, usable, cm_chip_cores(chip), error) != CM_OK)
+    return error->status;
+  cm_status status = cm_usable_cores(chip, in->occupancy, m->memory, usable, &ignored, error);
+  for (uint32_t t = 0; t < cm_problem_tiles(p); t++) {
+    const uint32_t core = core_of(m, t);
+    memset(p->tile[t].limit, 0xff, sizeof p->tile[t].limit);
+    p->tile[t].limit[CM_TILE_NODES] = 1;
+    p->tile[t].kind = usable[core] ? in->areas->base[cm_chip_kind_of(chip, core)] : CM_NO_KIND;
+  }
+  cm_free(usable);
+  return status;
+}
+
+static cm_status make_nodes(making *m, cm_error *error)
+{
+  const uint32_t parts = m->t->parts->vertex_count;
+  if (CM_NEW(m->memory, m->p->node, parts, error) != CM_OK)
+    return error->status;
+  for (m->p->node_count = 0; m->p->node_count < parts; m->p->node_count++) {
+    cm_problem_node *n = &m->p->node[m->p->node_count];
+    n->kind = m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
+    n->need[CM_TILE_NODES] = 1;
+    if (CM_NEW(m->memory, n->name, PART_NAME_MAX, error) != CM_OK)
+      return error->status;
+    (void)snprintf(n->name, PART_NAME_MAX, "part %u", m->p->node_count);
+  }
+  return CM_OK;
+}
+
+/* What parts say to each other, as many bits of it as a net may weigh. */
+static cm_status make_nets(making *m, cm_error *error)
+{
+  const cm_graph *g = m->t->parts;
+  cm_problem *p = m->p;
+  uint64_t most = 0;
+  unsigned shift = 0;
+  if (g->entry_count > UINT32_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "the parts say too much to each other for constraints that relate them");
+  for (uint64_t e = 0; e < g->entry_count; e++)
+    most = g->weight[e] > most ? g->weight[e] : most;
+  while (most >> shift >> WEIGHT_BITS != 0)
+    shift++;
+  if (CM_NEW(m->memory, p->first, g->entry_count / 2 + 1, error) != CM_OK || CM_NEW(m->memory, p->pin, g->entry_count, error) != CM_OK ||
+      CM_NEW(m->memory, p->weight, g->entry_count / 2, error) != CM_OK)
+    return error->status;
+  for (uint32_t a = 0; a < g->vertex_count; a++)
+    for (uint64_t e = g->first[a]; e < g->first[a + 1]; e++) {
+      if (g->neighbour[e] <= a)
+        continue;
+      p->weight[p->net_count] = g->weight[e] >> shift;
+      p->pin[2 * p->net_count] = a;
+      p->pin[2 * p->net_count + 1] = g->neighbour[e];
+      p->net_count++;
+      p->first[p->net_count] = 2 * p->net_count;
+    }
+  return CM_OK;
+}
+
+/* ---- constraints ---- */
+
+/* The parts of `count` members of a list, from m->first[from] on. */
+static cm_status find_parts(making *m, const uint32_t *member, uint32_t from, uint32_t count, cm_error *error)
+{
+  const cm_subjects *s = &m->t->areas->subjects;
+  for (uint32_t k = 0; k < count; k++) {
+    m->first[from + k + 1] = m->first[from + k];
+    for (uint32_t i = 0; i < cm_subject_size(s, member[k]); i++) {
+      const uint32_t v = cm_subject_neuron(s, member[k], i), part = m->t->part[v];
+      if (cm_demand_is_outside(m->t->demand, v) || m->seen[part] == from + k + 1)
+        continue;
+      m->seen[part] = from + k + 1;
+      if (CM_ROOM(m->memory, m->part, &m->part_room, (uint64_t)m->first[from + k + 1] + 1, error) != CM_OK)
+        return error->status;
+      m->part[m->first[from + k + 1]++] = part;
+    }
+  }
+  return CM_OK;
+}
+
+/* Copies of parts that stand at from .. to - 1, each once. */
+static cm_status take_parts(making *m, uint32_t from, uint32_t to, uint32_t **list, uint32_t *count, cm_error *error)
+{
+  if (CM_NEW(m->memory, *list, to - from, error) != CM_OK)
+    return error->status;
+  memset(m->seen, 0, m->t->parts->vertex_count * sizeof *m->seen);
+  for (uint32_t i = from; i < to; i++)
+    if (m->seen[m->part[i]]++ == 0)
+      (*list)[(*count)++] = m->part[i];
+  return CM_OK;
+}
+
+/* What of a rectangle of cores lies in the box, in tiles. */
+static bool in_box(const making *m, cm_rectangle at, cm_rectangle *made)
+{
+  const cm_rectangle *b = &m->box;
+  if (at.x0 > b->x1 || at.x1 < b->x0 || at.y0 > b->y1 || at.y1 < b->y0)
+    return false;
+  *made = (cm_rectangle){at.x0 > b->x0 ? at.x0 - b->x0 : 0, at.y0 > b->y0 ? at.y0 - b->y0 : 0, (at.x1 < b->x1 ? at.x1 : b->x1) - b->x0,
+                         (at.y1 < b->y1 ? at.y1 : b->y1) - b->y0};
+  return true;
+}
+
+/* Adds what constraint `number` asks of parts of -from.. and to-from.., places in m->part; nothing where a side has none. */
+static cm_status add(making *m, uint32_t number, const uint32_t of[2], const uint32_t to[2], cm_error *error)
+{
+  cm_constraints *all = &m->p->constraints;
+  const cm_constraint *c = &m->t->areas->constraints.constraint[number];
+  if (of[0] == of[1] || (to != NULL && to[0] == to[1]))
+    return CM_OK;
+  if (CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error) != CM_OK ||
+      CM_ROOM(m->memory, m->origin, &m->origin_room, (uint64_t)all->count + 1, error) != CM_OK)
+    return error->status;
+  cm_constraint *made = &all->constraint[all->count];
+  m->origin[all->count++] = number;
+  *made = *c;
+  made->of = made->to = NULL;
+  made->at = NULL;
+  made->of_count = made->to_count = made->at_count = 0;
+  cm_status status = take_parts(m, of[0], of[1], &made->of, &made->of_count, error);
+  if (status == CM_OK && to != NULL)
+    status = take_parts(m, to[0], to[1], &made->to, &made->to_count, error);
+  if (status == CM_OK && c->at_count > 0 && (status = CM_NEW(m->memory, made->at, c->at_count, error)) == CM_OK)
+    for (uint32_t i = 0; i < c->at_count; i++)
+      made->at_count += in_box(m, c->at[i], &made->at[made->at_count]);
+  return status;
+}
+
+/* Between the parts of each of `of` and of each of `to`, or of its like. */
+static cm_status add_pairs(making *m, uint32_t number, cm_error *error)
+{
+  const cm_constraint *c = &m->t->areas->constraints.constraint[number];
+  const bool next = c->kind == CM_ADJACENT || (c->kind == CM_ORDER && c->side != CM_WITHIN_HOPS);
+  const uint32_t *first = m->first, n = c->of_count;
+  cm_status status = CM_OK;
+  for (uint32_t i = 0; i < n && status == CM_OK; i++) {
+    const uint32_t begin = c->to_count > 0 ? n : i + 1, end = c->to_count > 0 ? n + c->to_count : next && i + 2 < n ? i + 2 : n;
+    for (uint32_t k = begin; k < end && status == CM_OK; k++)
+      status = add(m, number, (uint32_t[]){first[i], first[i + 1]}, (uint32_t[]){first[k], first[k + 1]}, error);
+  }
+  return status;
+}
+
+/* Whether each member of a constraint has one part. */
+static bool one_part_each(const making *m, const cm_constraint *c)
+{
+  uint32_t k = 0;
+  while (k < c->of_count && m->first[k + 1] == m->first[k] + 1)
+    k++;
+  return k == c->of_count;
+}
+
+static cm_status add_constraint(making *m, uint32_t number, cm_error *error)
+{
+  const cm_constraint *c = &m->t->areas->constraints.constraint[number];
+  m->first[0] = 0;
+  memset(m->seen, 0, m->t->parts->vertex_count * sizeof *m->seen);
+  if (find_parts(m, c->of, 0, c->of_count, error) != CM_OK || find_parts(m, c->to, c->of_count, c->to_count, error) != CM_OK)
+    return error->status;
+  switch (c->kind) {
+    case CM_PIN:
+    case CM_NOT_HERE:
+    case CM_TOGETHER:
+    case CM_CONNECTED: return add(m, number, (uint32_t[]){0, m->first[c->of_count]}, NULL, error);
+    case CM_APART:
+      if (c->to_count == 0 && one_part_each(m, c)) { /* one flow says more than many pairs */
+        uint32_t before = m->p->constraints.count;
+        cm_status status = add(m, number, (uint32_t[]){0, m->first[c->of_count]}, NULL, error);
+        if (status != CM_OK || m->p->constraints.constraint[before].of_count == c->of_count)
+          return status;
+      }
+      return add_pairs(m, number, error);
+    default: return add_pairs(m, number, error);
+  }
+}
+
+static cm_status make_constraints(making *m, cm_error *error)
+{
+  const cm_constraints *all = &m->t->areas->constraints;
+  cm_status status = CM_NEW(m->memory, m->seen, m->t->parts->vertex_count, error);
+  for (uint32_t i = 0; i < all->count && status == CM_OK; i++) {
+    const cm_constraint *c = &all->constraint[i];
+    cm_free(m->first);
+    status = CM_NEW(m->memory, m->first, (size_t)c->of_count + c->to_count + 1, error);
+    if (status == CM_OK)
+      status = add_constraint(m, i, error);
+  }
+  return status;
+}
+
+/* ---- answers ---- */
+
+static cm_status not_found(const cm_related_task *t, cm_error *error)
+{
+  return cm_fail(error, CM_LIMIT_BROKEN, "no places were found for %u parts under the constraints, and whether there are any is unknown: a preset of more effort searches longer",
+                 t->parts->vertex_count);
+}
+
+/* Which of the job's constraints a reason is about, in words. */
+static cm_status refuse(const making *m, const cm_solution *s, cm_error *error)
+{
+  const cm_areas *areas = m->t->areas;
+  uint32_t told = 0, last = UINT32_MAX, parts = 0;
+  char words[400];
+  if (s->answer == CM_UNKNOWN)
+    return not_found(m->t, error);
+  for (uint32_t i = 0; i < m->p->node_count; i++)
+    parts += s->reason.node[i];
+  (void)cm_fail(error, CM_LIMIT_BROKEN, "%u part%s of this partition ha%s no place%s under ", parts, parts == 1 ? "" : "s", parts == 1 ? "s" : "ve", parts == 1 ? "" : "s");
+  for (uint32_t i = 0; i < m->p->constraints.count; i++) {
+    if (!s->reason.constraint[i] || m->origin[i] == last)
+      continue;
+    last = m->origin[i];
+    cm_subjects_text(&areas->subjects, &areas->constraints, last, words, sizeof words);
+    cm_fail_more(error, "%s%s", told++ > 0 ? " and " : "", words);
+  }
+  cm_fail_more(error, "%s", told == 0 ? "the free cores of their classes" : "");
+  return error->status;
+}
+
+static cm_status make_problem(making *m, cm_error *error)
+{
+  if (CM_NEW(m->memory, m->p, 1, error) != CM_OK || make_tiles(m, error) != CM_OK || make_nodes(m, error) != CM_OK || make_nets(m, error) != CM_OK)
+    return error->status;
+  return make_constraints(m, error);
+}
+
+/* ---- boxes ---- */
+
+static uint32_t up_to_block(uint32_t last, uint32_t block)
+{
+  return last / block * block + block - 1;
+}
+
+/* The box grows by a rectangle, in whole routers or chips. */
+static void grow(cm_rectangle *box, const cm_rectangle *more, const uint32_t block[2])
+{
+  box->x0 = (more->x0 < box->x0 ? more->x0 : box->x0) / block[0] * block[0];
+  box->y0 = (more->y0 < box->y0 ? more->y0 : box->y0) / block[1] * block[1];
+  box->x1 = up_to_block(more->x1 > box->x1 ? more->x1 : box->x1, block[0]);
+  box->y1 = up_to_block(more->y1 > box->y1 ? more->y1 : box->y1, block[1]);
+}
+
+/* Cores around the cheapest region with room to choose from, and those that pins name. */
+static cm_status near_box(const cm_related_task *t, cm_rectangle *box, cm_error *error)
+{
+  const cm_chip *chip = &t->areas->chip;
+  const cm_constraints *all = &t->areas->constraints;
+  const uint32_t free_cores = cm_occupancy_free_count(t->occupancy), wanted = 2 * t->parts->vertex_count + NEAR_MORE;
+  uint32_t block[2] = {chip->router_x, chip->router_y};
+  cm_region *region;
+  for (uint32_t i = 0; i < all->count; i++)
+    if (all->constraint[i].scope == CM_SCOPE_CHIP) {
+      block[0] = chip->die_width;
+      block[1] = chip->die_height;
+    }
+  if (cm_region_choose(chip, t->occupancy, wanted < free_cores ? wanted : free_cores, t->run, &region, error) != CM_OK)
+    return error->status;
+  const cm_rectangle first = {region->x0, region->y0, region->x0 + region->width - 1, region->y0 + region->height - 1};
+  cm_region_free(region);
+  *box = first;
+  grow(box, &first, block);
+  for (uint32_t i = 0; i < all->count; i++)
+    for (uint32_t k = 0; k < all->constraint[i].at_count && all->constraint[i].kind == CM_PIN; k++)
+      grow(box, &all->constraint[i].at[k], block);
+  return CM_OK;
+}
+
+/* Solves on a box; answer impossible: there are no places there, which on the whole chip is an error, as is that it is unknown. */
+static cm_status place_in(making *m, bool whole, uint32_t *core, cm_solution *solution, cm_error *error)
+{
+  const cm_solve_request request = {.seed = m->t->seed, .effort = m->t->effort, .unexplained = !whole};
+  if (make_problem(m, error) != CM_OK || cm_solve(m->p, &request, m->t->run, solution, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; solution->answer == CM_POSSIBLE && p < m->p->node_count; p++)
+    core[p] = core_of(m, solution->place[p]);
+  return solution->answer != CM_POSSIBLE && whole ? refuse(m, solution, error) : CM_OK;
+}
+
+static void end(making *m, cm_solution *solution)
+{
+  cm_solution_clear(solution);
+  cm_problem_free(m->p);
+  cm_free(m->origin);
+  cm_free(m->part);
+  cm_free(m->first);
+  cm_free(m->seen);
+}
+
+cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optimal, cm_error *error)
+{
+  const cm_chip *chip = &t->areas->chip;
+  making near = {.t = t, .memory = t->run->memory}, whole = near;
+  cm_solution solution = {.answer = CM_UNKNOWN};
+  whole.box = (cm_rectangle){0, 0, chip->width - 1, chip->height - 1};
+  if (near_box(t, &near.box, error) != CM_OK)
+    return error->status;
+  const uint32_t across = near.box.x1 - near.box.x0 + 1, down = near.box.y1 - near.box.y0 + 1;
+  const bool same = across == chip->width && down == chip->height;
+  if ((uint64_t)across * down > CM_PROBLEM_TILES_MAX)
+    return cm_fail(error, CM_TOO_LARGE, "constraints that relate neurons to each other are kept among at most %d cores: pins and %u parts need a box of %u by %u",
+                   CM_PROBLEM_TILES_MAX, t->parts->vertex_count, across, down);
+  cm_status status = place_in(&near, same, core, &solution, error);
+  if (status == CM_OK && solution.answer != CM_POSSIBLE) {
+    end(&near, &solution);
+    near = (making){.t = t};
+    status = cm_chip_cores(chip) <= CM_PROBLEM_TILES_MAX ? place_in(&whole, true, core, &solution, error) : not_found(t, error);
+  }
+  *optimal = solution.optimal && same;
+  end(&near, &solution);
+  end(&whole, &solution);
+  return status;
+}

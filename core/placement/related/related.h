@@ -1,0 +1,25 @@
+/* Placement where constraints relate parts to each other (core/constraints/cells.c): a complete search, then annealing that keeps them. */
+#ifndef CM_PLACEMENT_RELATED_H
+#define CM_PLACEMENT_RELATED_H
+
+#include "core/constraints/areas.h"
+#include "core/partition/graph.h"
+
+typedef struct cm_related_task {
+  const cm_areas *areas;
+  const cm_demand *demand;
+  const cm_occupancy *occupancy; /* of areas->chip */
+  const cm_graph *parts;         /* what they say to each other */
+  const uint32_t *part;          /* [vertices] */
+  const uint8_t *kind;           /* [parts] the job's kind of cores that each needs is that of this one; NULL: any */
+  uint64_t seed;
+  uint32_t effort;               /* as of coremap solve */
+  cm_run *run;
+} cm_related_task;
+
+/* Fills core [parts], free ones of areas->chip on which all constraints hold; *optimal: no others cost fewer hops. Errors: CM_LIMIT_BROKEN: the parts have no
+ * places, with constraints of which none can be left out, or none were found; CM_TOO_LARGE: pins and parts need more than CM_PROBLEM_TILES_MAX cores to choose
+ * from; cancelled, memory. */
+cm_status cm_place_related(const cm_related_task *task, uint32_t *core, bool *optimal, cm_error *error);
+
+#endif
