@@ -50,9 +50,9 @@ typedef struct dense {
   uint64_t size, axons, inputs;
 } dense;
 
-bool cm_dense_suits(const cm_topology *t)
+bool cm_dense_suits(const cm_demand *demand)
 {
-  return t->directed && t->pin_count >= pins_min && cm_may_lack_clusters(t);
+  return demand->network->directed && demand->network->pin_count >= pins_min && cm_may_lack_clusters(demand);
 }
 
 static uint32_t taken_of(const cm_topology *t)

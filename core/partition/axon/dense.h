@@ -6,7 +6,7 @@
 #include "core/partition/axon/axon.h"
 
 /* Whether this way suits: many synapses in all, and a good part of the possible ones. */
-bool cm_dense_suits(const cm_topology *topology);
+bool cm_dense_suits(const cm_demand *demand);
 
 /* What is at hand of its memory though the lists of sources stand in files: the sets of sources. */
 uint64_t cm_dense_hot_bytes(const cm_topology *topology);

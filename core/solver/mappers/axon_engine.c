@@ -193,7 +193,7 @@ static cm_status search_axons(const cm_engine_task *task, const starts *from, cm
     options.cycles = after_nets;
   if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
     return error->status;
-  cm_status status = cm_dense_suits(topology) ? cm_partition_dense(task->input->demand, &options, run, made->part, &made->part_count, error)
+  cm_status status = cm_dense_suits(task->input->demand) ? cm_partition_dense(task->input->demand, &options, run, made->part, &made->part_count, error)
                                               : cm_partition_axons(task->input->demand, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK) {
     *partition = made;

@@ -91,7 +91,7 @@ static uint64_t axon_hot_bytes(const cm_engine_task *task)
   const cm_topology *t = task->input->demand->network;
   if (task->parts != 0)
     return axon_bytes(task);
-  uint64_t more = cm_dense_suits(t) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_BYTES / LEVELS_HOT;
+  uint64_t more = cm_dense_suits(task->input->demand) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_BYTES / LEVELS_HOT;
   return cm_engine_vertex_bytes(task) + more;
 }
 

@@ -317,7 +317,7 @@ static cm_status by_axons_on_mesh(const cm_engine_task *task, cm_run *run, cm_at
 {
   /* As if there were cores without end, there is no place for them; networks without levels are refined nowhere, and
    * their parts are placed when they are made. */
-  if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->demand->network))
+  if (task->parts_max == UINT32_MAX || cm_dense_suits(task->input->demand))
     return cm_partition_or_kept(&cm_engine_axons, task, run, attempt, result, error);
   ground g = {.task = task, .effort = &cm_effort_of(task->input->options)->axons_on_mesh, .run = run};
   cm_partition *made;
