@@ -8,7 +8,7 @@
 #include "core/simulate/outcomes.h"
 #include "core/simulate/turn_order.h"
 
-/* STEPS: that are simulated for a figure. Lengths are share_least + share_step * i of the busiest core's time. They are chosen for buffers that
+/* STEPS: that are simulated for the figure; one for a choice. Lengths are share_least + share_step * i of the busiest core's time. They are chosen for buffers that
  * are TIGHT times smaller than those of the figure: what then still flows does so on chips whose routers hold less than it seems. */
 enum { STEPS = 2, FIRST = 7, LENGTHS = 12, TIGHT = 2 };
 static const double share_least = 0.66, share_step = 0.05, share_blind = 1.04;
@@ -33,20 +33,23 @@ bool cm_pace_is_possible(const cm_demand *demand, const cm_chip *chip)
          chip->router_x * chip->router_y <= CM_FABRIC_CORES_MAX;
 }
 
-/* The time of a step under a pacing, mean of some. */
-static cm_status foresee(pace *p, const cm_pacing *pacing, double *ns, cm_error *error)
+/* The time of a step under a pacing, mean of so many. */
+static cm_status foresee(pace *p, const cm_pacing *pacing, uint32_t steps, double *ns, cm_error *error)
 {
+  cm_status status = CM_OK;
   *ns = p->barrier_ns;
   p->traffic.pacing = pacing;
-  for (uint32_t i = 0; i < STEPS; i++) {
+  for (uint32_t i = 0; i < steps; i++) {
     cm_step_outcome o;
-    if (cm_simulate_step(&p->traffic, &p->options, i, p->run, &o, error) != CM_OK)
-      return error->status;
-    *ns += o.stuck > 0 ? INFINITY : o.ns / STEPS;
+    status = cm_simulate_step(&p->traffic, &p->options, i, p->run, &o, error);
+    if (status != CM_OK)
+      break;
+    *ns += o.stuck > 0 ? INFINITY : o.ns / steps;
     cm_free(o.latency);
     cm_free(o.carried);
   }
-  return CM_OK;
+  p->traffic.pacing = NULL;
+  return status;
 }
 
 /* A pacing by an order and a number of lengths; it becomes the best if it is. */
@@ -54,7 +57,7 @@ static cm_status attempt(pace *p, order o, double length, double *ns, cm_error *
 {
   static const char *const names[ORDERS] = {"numbered", "chosen"};
   const cm_pacing pacing = {.ns = length * p->busiest_ns, .turn = p->turn[o]};
-  if (foresee(p, &pacing, ns, error) != CM_OK)
+  if (foresee(p, &pacing, 1, ns, error) != CM_OK)
     return error->status;
   if (isfinite(*ns) && *ns < p->best.step_ns) {
     p->best = pacing;
@@ -91,7 +94,7 @@ static cm_status search(pace *p, cm_error *error)
     return error->status;
   const cm_pacing best = p->best;
   p->options.buffers = cm_simulate_defaults.buffers;
-  return best.turn != NULL ? foresee(p, &best, &p->best.step_ns, error) : CM_OK;
+  return best.turn != NULL ? foresee(p, &best, STEPS, &p->best.step_ns, error) : CM_OK;
 }
 
 static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
