@@ -322,7 +322,7 @@ static void theirs(const cm_map_input *input, double seconds, cm_run *run, doubl
     exit(1);
   double begin = cpu_seconds();
   place_by_force(input->demand->network, input->chip, input->part, input->part_count, seconds, run, core);
-  check(cm_metrics_compute(&(cm_mapped){input->demand, input->chip, input->part, input->part_count, core}, run, &metrics,
+  check(cm_metrics_compute(&(cm_mapped){input->demand, input->chip, input->part, input->part_count, core, NULL}, run, &metrics,
                            &detail, &error));
   figures(&metrics, cpu_seconds() - begin, figure);
   cm_metrics_detail_free(&detail);

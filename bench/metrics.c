@@ -136,7 +136,7 @@ static cm_status measure(const setting *s, cm_error *error)
   }
   double begin = cm_now();
   clock_t used = clock();
-  if (cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, clusters, core}, &run, &m, &d, error) != CM_OK)
+  if (cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, clusters, core, NULL}, &run, &m, &d, error) != CM_OK)
     return error->status;
   double seconds = cm_now() - begin, processor = (double)(clock() - used) / CLOCKS_PER_SEC;
   json_t *all = cm_metrics_json(&m);

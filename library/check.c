@@ -66,8 +66,7 @@ static cm_status check_program(checking *c, cm_error *error)
   cm_status status = cm_mapping_read_places(c->path, c->demand.network->vertex_count, c->given.chip, c->given.run, &places, error);
   if (status == CM_OK) {
     status = cm_tiles_agree(program, c->demand.network, places.part, places.core, c->given.run, error);
-    cm_free(places.part);
-    cm_free(places.core);
+    cm_mapping_places_free(&places);
   }
   cm_program_free(program);
   if (status != CM_BAD_MAPPING)

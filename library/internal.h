@@ -43,7 +43,7 @@ struct coremap_mapping {
   cm_memory memory;      /* that the mapping stands in */
   cm_mapping *mapping;   /* NULL: it was opened from a file, which gave: */
   json_t *summary;
-  uint32_t *part, *core;
+  cm_mapping_places places;
   cm_mapped mapped;      /* either, as exports take it */
   int32_t *place; /* [2 * parts] */
 };

@@ -110,7 +110,6 @@ const int32_t *coremap_mapping_places(const coremap_mapping *mapping, uint64_t *
 
 static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run, cm_error *error)
 {
-  cm_mapping_places places = {0};
   cm_chip *described;
   coremap_network *measured;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
@@ -129,13 +128,10 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   if (status == CM_OK)
     status = cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &places, error);
-  m->part = places.part;
-  m->core = places.core;
+    status = cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &m->places, error);
   if (status != CM_OK)
     return status;
-  m->mapped =
-    (cm_mapped){.demand = &m->demand, .chip = m->chip->chip, .part = places.part, .parts = places.parts, .core = places.core};
+  m->mapped = cm_mapped_at(&m->places, &m->demand, m->chip->chip);
   return set_places(m, error);
 }
 
@@ -164,8 +160,7 @@ void coremap_mapping_free(coremap_mapping *mapping)
     return;
   cm_mapping_free(mapping->mapping);
   json_decref(mapping->summary);
-  cm_free(mapping->part);
-  cm_free(mapping->core);
+  cm_mapping_places_free(&mapping->places);
   cm_demand_clear(&mapping->demand);
   coremap_network_free(mapping->network);
   coremap_chip_free(mapping->chip);

@@ -72,7 +72,7 @@ static void report(bench *b, const char *method, double seconds, const uint32_t 
   cm_metrics_detail detail = {0};
   cm_reward reward;
   bench_must(
-    cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(b->i.topology), b->i.chip, b->i.part, b->i.parts, core}, &b->i.run, &metrics, &detail, &error),
+    cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(b->i.topology), b->i.chip, b->i.part, b->i.parts, core, NULL}, &b->i.run, &metrics, &detail, &error),
     "cannot measure", &error);
   bench_must(cm_reward_compute(&b->i.task, core, &b->i.run, &reward, &error), "cannot reward", &error);
   const bench_wish *wish = &b->i.wish;

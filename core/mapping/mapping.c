@@ -29,6 +29,7 @@ void cm_mapping_free(cm_mapping *mapping)
     if (i == mapping->point_chosen) {
       point->part = point->core = NULL;
       point->region = NULL;
+      point->pacing.turn = NULL;
       point->scenario = NULL;
       point->detail = (cm_metrics_detail){0};
     }
@@ -37,6 +38,7 @@ void cm_mapping_free(cm_mapping *mapping)
   cm_free(mapping->points);
   cm_free(mapping->part);
   cm_free(mapping->core);
+  cm_free(mapping->pacing.turn);
   cm_region_free(mapping->region);
   cm_metrics_detail_free(&mapping->detail);
   cm_free(mapping->scenario);

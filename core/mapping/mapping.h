@@ -38,6 +38,7 @@ typedef struct cm_mapping {
   uint32_t *part;  /* [vertex_count] part of each neuron */
   uint32_t *core;  /* [part_count] core number of each part */
   cm_region *region;
+  cm_pacing pacing; /* its turns are the mapping's own */
   cm_metrics metrics;
   cm_metrics_detail detail;
   cm_attempt attempts[CM_ATTEMPTS_MAX];
@@ -64,7 +65,8 @@ double cm_mapping_aimed(const cm_mapping *mapping, cm_metric_figure *figure);
 /* A mapping of that network on that chip; valid as long as all three. */
 static inline cm_mapped cm_mapped_by(const cm_mapping *m, const cm_demand *demand, const cm_chip *chip)
 {
-  return (cm_mapped){.demand = demand, .chip = chip, .part = m->part, .parts = m->part_count, .core = m->core};
+  return (cm_mapped){.demand = demand, .chip = chip, .part = m->part, .parts = m->part_count, .core = m->core,
+                     .pacing = m->pacing.turn != NULL ? &m->pacing : NULL};
 }
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */

@@ -157,7 +157,7 @@ static cm_status measure_whole(work *w, uint32_t step, uint64_t *count, uint64_t
   if (status != CM_OK)
     return status;
   cm_metrics_detail_free(&detail);
-  w->ns[step] = metrics.step_ns;
+  w->ns[step] = metrics.step_ideal_ns;
   w->bound[step] = 0;
   return CM_OK;
 }

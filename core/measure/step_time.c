@@ -1,5 +1,6 @@
 #include "core/measure/step_time.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "core/chip/geometry.h"
@@ -128,7 +129,9 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
     return status;
   judge_links(chip, detail, &b);
   m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
-  m->step_ns = b.ns + m->barrier_ns;
+  m->step_ideal_ns = b.ns + m->barrier_ns;
+  m->pacing_ns = mapped->pacing != NULL ? mapped->pacing->ns : 0;
+  m->step_ns = mapped->pacing != NULL ? fmax(mapped->pacing->step_ns, m->step_ideal_ns) : m->step_ideal_ns;
   m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;
   m->saturation_load = saturation(chip, m, detail);
   return CM_OK;

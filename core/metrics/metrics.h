@@ -10,7 +10,7 @@
 enum { CM_STEP_LIMIT_MAX = 192 };
 
 /* Mapping files of older versions lack what came later. */
-typedef enum cm_metrics_age { CM_SINCE_FIRST, CM_SINCE_STEPS, CM_SINCE_PORTS, CM_SINCE_BORDER } cm_metrics_age;
+typedef enum cm_metrics_age { CM_SINCE_FIRST, CM_SINCE_STEPS, CM_SINCE_PORTS, CM_SINCE_BORDER, CM_SINCE_PACING } cm_metrics_age;
 
 typedef struct cm_metrics {
 #define REAL(name, ...) double name;

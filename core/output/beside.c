@@ -21,7 +21,7 @@ static const uint64_t LINKS_UNASKED_MAX = UINT64_C(1) << 26;
 cm_status cm_mapping_certify(const cm_mapping *m, const cm_check_context *context, FILE *stream, cm_error *error)
 {
   const cm_certified made = {
-    .mapped = {.demand = context->demand, .chip = context->chip, .part = m->part, .parts = m->part_count, .core = m->core},
+    .mapped = cm_mapped_by(m, context->demand, context->chip),
     .metrics = &m->metrics,
     .load = m->detail.core,
     .scenario = m->scenario,
@@ -192,8 +192,8 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
   if (cm_mapped_open(path, topology, NULL, run, &s->file, error) != CM_OK)
     return error->status;
   json_t *options = json_object_get(s->file.summary, "options");
-  s->mapping = (cm_mapping){.vertex_count = topology->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.part,
-                            .core = s->file.core, .options = options};
+  s->mapping = (cm_mapping){.vertex_count = topology->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.places.part,
+                            .core = s->file.places.core, .pacing = s->file.places.pacing, .options = options};
   s->input = (cm_map_input){.demand = &s->file.demand, .chip = s->file.chip,
                             .network_id = json_string_value(json_object_get(json_object_get(s->file.summary, "network"), "id"))};
   status = cm_map_options_parse(options, &s->options, error);

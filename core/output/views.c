@@ -74,6 +74,12 @@ static json_t *measured_json(const cm_measured *m)
   return json_pack("{s:I, s:I, s:s, s:f}", "steps", (json_int_t)m->steps, "windows", (json_int_t)m->windows, "semantics", m->semantics, "dt", m->dt);
 }
 
+/* NULL: none. */
+static json_t *pacing_json(const cm_pacing *pacing)
+{
+  return pacing->turn != NULL ? json_pack("{s:f, s:f}", "ns", pacing->ns, "step_ns", pacing->step_ns) : NULL;
+}
+
 static json_t *summary_json(const writer *w)
 {
   json_t *report = w->mapping->report == NULL ? json_object() : json_incref(w->mapping->report);
@@ -84,21 +90,22 @@ static json_t *summary_json(const writer *w)
     json_decref(report);
     return NULL;
   }
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o*, s:o*, s:o, s:o}", "format", "coremapd mapping 1", "populations",
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o*, s:o*, s:o*, s:o, s:o}", "format", "coremapd mapping 1", "populations",
                    cm_populations_json(w->demand, m->part, m->part_count), "network",
                    network_json(w), "chip", chip_json(w), "options", options_json(w), "region", region_json(w),
                    "parts", (json_int_t)w->mapping->part_count, "bound", cm_bound_json(&w->mapping->bound), "metrics",
-                   cm_metrics_json(&w->mapping->metrics), "scenarios", scenarios, "measured", measured != NULL ? measured_json(measured) : NULL, "attempts",
+                   cm_metrics_json(&w->mapping->metrics), "pacing", pacing_json(&m->pacing), "scenarios", scenarios, "measured", measured != NULL ? measured_json(measured) : NULL, "attempts",
                    cm_attempts_json(w->mapping->attempts, w->mapping->attempt_count, false), "report", report);
 }
 
-static void put_part_list(writer *w, const char *lead)
+/* One number a neuron. */
+static void put_neuron_list(writer *w, const char *lead, const uint32_t *number)
 {
   cm_view_put_text(w, lead);
   for (uint32_t v = 0; v < w->mapping->vertex_count; v++) {
     if (v > 0)
       cm_view_put_text(w, v % 32 == 0 ? ",\n" : ",");
-    cm_view_put_count(w, w->mapping->part[v]);
+    cm_view_put_count(w, number[v]);
   }
   cm_view_put_text(w, "]");
 }
@@ -206,7 +213,9 @@ static cm_status write_summary(writer *w, bool full)
     return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
   if (full) {
     put_core_list(w, ",\n\"cores\": [", NULL);
-    put_part_list(w, ",\n\"neurons\": [");
+    put_neuron_list(w, ",\n\"neurons\": [", w->mapping->part);
+    if (w->mapping->pacing.turn != NULL)
+      put_neuron_list(w, ",\n\"turns\": [", w->mapping->pacing.turn);
     if (put_keys(w) != CM_OK)
       return w->error->status;
     const cm_measured *m = w->demand->network->measured;
@@ -240,7 +249,7 @@ static cm_status write_neurons_json(writer *w)
   cm_view_put_text(w, ",\n\"cores\": [");
   for (uint32_t p = 0; p < w->mapping->part_count; p++)
     (void)fprintf(w->stream, "%s[%" PRIu32 ",%" PRIu32 "]", p == 0 ? "" : ",", core_x(w, p), core_y(w, p));
-  put_part_list(w, "],\n\"neurons\": [");
+  put_neuron_list(w, "],\n\"neurons\": [", w->mapping->part);
   cm_view_put_text(w, "}\n");
   return CM_OK;
 }

@@ -1,8 +1,20 @@
 /* One time step: every core goes through its neurons in order, sends what those that fire have to send, and processes
  * what comes in beside it. Where a chip does not do both at once, a core processes when it has sent. */
+#include <stdlib.h>
+
+#include "base/order.h"
 #include "base/random.h"
 #include "core/partition/options.h"
 #include "core/simulate/outcomes.h"
+
+/* A neuron's turn to send the spike of an axon; `net` NO_NET: it is looked at, and has nothing to send. */
+typedef struct turn {
+  double from_ns; /* not before */
+  uint32_t place; /* of the neuron in its core's order */
+  uint32_t neuron, net;
+  bool first;     /* of the neuron: it is updated */
+} turn;
+enum { NO_NET = UINT32_MAX };
 
 /* A packet to be sent. */
 typedef struct planned {
@@ -15,6 +27,8 @@ typedef struct step {
   uint64_t plan_count, plan_capacity;
   uint64_t *first;    /* [parts + 1] */
   uint64_t *next;     /* [parts] */
+  turn *turn;         /* of one core */
+  uint64_t turn_count, turn_room;
   cm_histogram *latency;
   uint32_t *fires;    /* [vertices] spikes of given trains; NULL: by rates */
   double free_ns;     /* of the busiest core without contention */
@@ -63,30 +77,74 @@ static cm_status count_given(step *s, const cm_spikes *given, uint32_t number, c
 
 enum { CHECK_EVERY = 1 << 16 };
 
+static int by_time(const void *a, const void *b)
+{
+  const turn *x = a, *y = b;
+  if (x->from_ns != y->from_ns)
+    return x->from_ns < y->from_ns ? -1 : 1;
+  return x->place != y->place ? cm_ascending(&x->place, &y->place) : y->first - x->first;
+}
+
+static cm_status add_turn(step *s, turn t, cm_error *error)
+{
+  if (s->turn_count % CHECK_EVERY == 0 && cm_run_check(s->fabric.run, error) != CM_OK) /* rates have no bound but that of weights */
+    return error->status;
+  if (CM_ROOM(s->fabric.run->memory, s->turn, &s->turn_room, s->turn_count + 1, error) != CM_OK)
+    return error->status;
+  s->turn[s->turn_count++] = t;
+  return CM_OK;
+}
+
+/* The turns of a part, in their order. */
+static cm_status list_turns(step *s, uint32_t part, cm_random *random, cm_error *error)
+{
+  const cm_traffic *t = s->fabric.traffic;
+  const uint32_t first = t->member_first[part], end = t->member_first[part + 1];
+  const cm_pacing *pacing = t->pacing;
+  const double length = pacing != NULL ? pacing->ns : 0;
+  s->turn_count = 0;
+  for (uint32_t i = first; i < end; i++) {
+    const uint32_t v = t->member[i], place = pacing != NULL ? pacing->turn[v] : i - first;
+    const double begin = length * (place + 0.5) / (end - first);
+    const uint64_t before = s->turn_count;
+    for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++) {
+      const uint64_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random);
+      for (uint64_t k = 0; k < spikes; k++)
+        if (add_turn(s, (turn){(begin + length * (double)k) / (double)spikes, place, v, e, s->turn_count == before}, error) != CM_OK)
+          return error->status;
+    }
+    if (s->turn_count == before && add_turn(s, (turn){begin, place, v, NO_NET, true}, error) != CM_OK)
+      return error->status;
+  }
+  if (pacing != NULL && s->turn_count > 0)
+    qsort(s->turn, s->turn_count, sizeof *s->turn, by_time);
+  return CM_OK;
+}
+
 /* What a core sends, and when; the time when it has done so. */
 static cm_status plan_core(step *s, uint32_t part, cm_random *random, double *received, double *end_ns, cm_error *error)
 {
   const cm_traffic *t = s->fabric.traffic;
   const cm_charge_cost *c = t->chip->costs.charge;
   double now = 0;
-  for (uint32_t i = t->member_first[part]; i < t->member_first[part + 1]; i++) {
-    uint32_t v = t->member[i];
-    now += c[CM_CHARGE_NEURON].ns * cm_demand_size(t->demand, v) * (t->copies != NULL ? t->copies[v] : 1);
-    for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++)
-      for (uint64_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random); spikes > 0; spikes--) {
-        if (spikes % CHECK_EVERY == 0 && cm_run_check(s->fabric.run, error) != CM_OK) /* rates have no bound but that of weights */
-          return error->status;
-        now += c[CM_CHARGE_SPIKE].ns;
-        for (uint64_t k = t->net_first[e]; k < t->net_first[e + 1]; k++) {
-          now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
-          if (CM_ROOM(s->fabric.run->memory, s->plan, &s->plan_capacity, s->plan_count + 1, error) != CM_OK)
-            return error->status;
-          s->plan[s->plan_count++] = (planned){cm_ps(now), k};
-          for (uint64_t j = t->first[k]; j < t->first[k + 1]; j++)
-            received[t->part_on[t->target[j].core]] +=
-              c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * t->target[j].synapses;
-        }
-      }
+  if (list_turns(s, part, random, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < s->turn_count; i++) {
+    const turn *u = &s->turn[i];
+    now = now > u->from_ns ? now : u->from_ns;
+    if (u->first)
+      now += c[CM_CHARGE_NEURON].ns * cm_demand_size(t->demand, u->neuron) * (t->copies != NULL ? t->copies[u->neuron] : 1);
+    if (u->net == NO_NET)
+      continue;
+    now += c[CM_CHARGE_SPIKE].ns;
+    for (uint64_t k = t->net_first[u->net]; k < t->net_first[u->net + 1]; k++) {
+      now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
+      if (CM_ROOM(s->fabric.run->memory, s->plan, &s->plan_capacity, s->plan_count + 1, error) != CM_OK)
+        return error->status;
+      s->plan[s->plan_count++] = (planned){cm_ps(now), k};
+      for (uint64_t j = t->first[k]; j < t->first[k + 1]; j++)
+        received[t->part_on[t->target[j].core]] += c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * t->target[j].synapses;
+    }
   }
   *end_ns = now;
   return CM_OK;
@@ -125,6 +183,7 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
 static void step_free(step *s)
 {
   cm_free(s->plan);
+  cm_free(s->turn);
   cm_free(s->fires);
   cm_free(s->first);
   cm_free(s->next);

@@ -70,7 +70,8 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
   const cm_topology *topology = mapped->demand->network;
   const uint32_t *part = mapped->part;
   cm_traffic t = {
-    .demand = mapped->demand, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core};
+    .demand = mapped->demand, .chip = mapped->chip, .parts = mapped->parts, .multicast = multicast, .core = mapped->core,
+    .pacing = mapped->pacing};
   cm_memory *memory = run->memory;
   uint64_t *target_first = NULL, longest = 0;
   uint32_t *scratch = NULL;

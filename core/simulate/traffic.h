@@ -18,6 +18,7 @@ typedef struct cm_traffic {
   uint32_t parts;
   bool multicast;          /* a packet a net; else a packet a target: first[f] is f */
   const uint32_t *core;    /* [parts] */
+  const cm_pacing *pacing; /* when neurons take their turns; NULL: as fast as each core can */
   uint64_t packet_count;   /* kinds of packets */
   uint64_t target_count, target_capacity; /* of `target` */
   uint64_t *first;         /* [packet_count + 1] */

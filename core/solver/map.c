@@ -2,6 +2,8 @@
  * the partition stage (stage/stage.h), memory, cancel. */
 #include "core/solver/map.h"
 
+#include <math.h>
+
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/under_constraints.h"
@@ -17,6 +19,7 @@
 #include "core/solver/scenarios/at_rates.h"
 #include "core/solver/scenarios/scenarios.h"
 #include "core/partition/step/step_bound.h"
+#include "core/simulate/pace.h"
 
 /* Of a network that says how it runs, so that others can be had. */
 static bool all_rates_are_one(const cm_demand *demand)
@@ -131,6 +134,23 @@ static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, 
   return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
 }
 
+/* When its cores send, where the job is about steps. */
+static cm_status pace(const cm_map_input *input, cm_objective objective, cm_run *run, cm_mapping *m, cm_error *error)
+{
+  const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
+  const cm_pace_task task = {.multicast = input->options->traffic_model == CM_MULTICAST, .busiest_ns = m->metrics.core_ns_max,
+                             .packet_hops = m->metrics.hop_traffic};
+  json_t *tried;
+  if (!cm_objective_is_of_steps(objective) || !cm_pace_is_possible(input->demand, input->chip))
+    return CM_OK;
+  cm_run_phase(run, "pace");
+  if (cm_pace_choose(&mapped, &task, run, &m->pacing, &tried, error) != CM_OK)
+    return error->status;
+  m->metrics.pacing_ns = m->pacing.ns;
+  m->metrics.step_ns = fmax(m->metrics.step_ideal_ns, m->pacing.step_ns);
+  return cm_json_set(m->report, "pacing", tried, "the report", error);
+}
+
 /* Of the time of a mapping: finding it; the rest is measuring. Of the time of a Pareto set: what is proved before. */
 static const double share_of_candidate = 0.96, share_of_bound = 0.01;
 
@@ -157,6 +177,8 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
     status = report(&c, m, error);
   if (status == CM_OK)
     status = measure(input, run, m, error);
+  if (status == CM_OK)
+    status = pace(input, c.objective, run, m, error);
   if (status == CM_OK)
     status = widen_at_rates(input, m, run, &tables, error);
   if (status == CM_OK && tables != NULL)

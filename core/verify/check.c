@@ -140,6 +140,8 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   cm_checker_limits(c);
   if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
+  if (cm_checker_pacing(c, error) != CM_OK)
+    return error->status;
   cm_checker_loads(c);
   cm_checker_metrics(c);
   if (cm_checker_added_neurons(c, error) != CM_OK || cm_checker_scenarios(c, error) != CM_OK)

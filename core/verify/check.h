@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "core/chip/occupancy.h"
+#include "core/mapping/mapped.h"
 #include "core/network/demand.h"
 #include "core/network/measured.h"
 
@@ -74,15 +75,24 @@ typedef struct cm_mapping_places {
   uint32_t *part; /* [neurons] */
   uint32_t *core; /* [parts] */
   uint32_t parts;
+  cm_pacing pacing; /* when cores send; its turn NULL: as fast as they can */
   char tables_rule[16]; /* turn rule of the tables that the report tells of; "": of none */
   uint64_t wider;       /* axons whose keys were widened for them, */
   double dropped;       /* and the packets that cores drop therefore */
 } cm_mapping_places;
 
-/* Reads it from a mapping file; both arrays are the caller's (cm_free). CM_BAD_MAPPING when the file is none of a network with so
+/* Reads it from a mapping file; the arrays are the caller's (cm_mapping_places_free). CM_BAD_MAPPING when the file is none of a network with so
  * many neurons on this chip, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_chip *chip, cm_run *run, cm_mapping_places *places,
                                  cm_error *error);
+void cm_mapping_places_free(cm_mapping_places *places); /* harmless on zeroed ones */
+
+/* That mapping of a network on a chip; valid as long as all three. */
+static inline cm_mapped cm_mapped_at(const cm_mapping_places *p, const cm_demand *demand, const cm_chip *chip)
+{
+  return (cm_mapped){.demand = demand, .chip = chip, .part = p->part, .parts = p->parts, .core = p->core,
+                     .pacing = p->pacing.turn != NULL ? &p->pacing : NULL};
+}
 
 /* Reads the spikes that the mapping's rates were measured of; *measured, the caller's, is zeroed where it says nothing of any. CM_BAD_MAPPING,
  * CM_NOT_FOUND. O(file). */

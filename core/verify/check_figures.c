@@ -130,9 +130,7 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 /* How old the file is, by what it has. */
 static cm_metrics_age age_of(const cm_checker *c, const json_t *metrics)
 {
-  cm_metrics_age made = CM_SINCE_FIRST;
-  if (c->given->demand->outside_count > 0) /* no older mapping has inputs outside */
-    return CM_SINCE_BORDER;
+  cm_metrics_age made = c->given->demand->outside_count > 0 ? CM_SINCE_BORDER : CM_SINCE_FIRST; /* no older mapping has inputs outside */
   for (size_t i = 0; i < FIGURES; i++)
     if (figures[i].real && figures[i].since > made && json_object_get(metrics, figures[i].name) != NULL)
       made = figures[i].since;

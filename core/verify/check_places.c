@@ -75,14 +75,25 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
   if (status == CM_OK)
     status = place(&file, chip, used, cores, error);
   cm_free(used);
+  cm_pacing pacing;
+  if (status == CM_OK)
+    status = cm_check_file_pacing(&file, file.neuron, run, &pacing, error);
   if (status == CM_OK) {
-    *places = (cm_mapping_places){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = cores};
+    *places = (cm_mapping_places){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = cores, .pacing = pacing};
     read_tables(file.rest, places);
     file.neuron = NULL;
   } else
     cm_free(cores);
   cm_check_file_free(&file);
   return status;
+}
+
+void cm_mapping_places_free(cm_mapping_places *places)
+{
+  cm_free(places->part);
+  cm_free(places->core);
+  cm_free(places->pacing.turn);
+  *places = (cm_mapping_places){0};
 }
 
 /* ---- rates ---- */

@@ -192,6 +192,11 @@ static cm_status read_key(reader *r)
   return add_number(r, &r->file->key, r->neurons_max, "\"keys\" must be a list of whole numbers");
 }
 
+static cm_status read_turn(reader *r)
+{
+  return add_number(r, &r->file->turns, r->neurons_max, "\"turns\" must be a list of whole numbers");
+}
+
 static cm_status read_spikes(reader *r)
 {
   return add_number(r, &r->file->spikes, r->neurons_max * CM_SCENARIOS_MAX, "\"spikes\" must be a list of whole numbers");
@@ -320,6 +325,7 @@ typedef struct bulk {
 static const bulk bulks[] = {
     {"neurons", "\"neurons\" stands twice", offsetof(cm_check_file, has_neurons), read_neuron},
     {"keys", "\"keys\" stands twice", offsetof(cm_check_file, has_keys), read_key},
+    {"turns", "\"turns\" stands twice", offsetof(cm_check_file, has_turns), read_turn},
     {"spikes", "\"spikes\" stands twice", offsetof(cm_check_file, has_spikes), read_spikes},
     {"stimulus", "\"stimulus\" stands twice", offsetof(cm_check_file, has_stimulus), read_stimulus},
     {"cores", "\"cores\" stands twice", offsetof(cm_check_file, has_cores), read_core},
@@ -374,6 +380,7 @@ void cm_check_file_free(cm_check_file *file)
   json_decref(file->rest);
   cm_free(file->neuron);
   cm_free(file->key.number);
+  cm_free(file->turns.number);
   cm_free(file->spikes.number);
   cm_free(file->stimulus.number);
   cm_free(file->core);

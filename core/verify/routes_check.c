@@ -195,6 +195,7 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
   c.part = places.part;
   c.core = places.core;
   c.parts = places.parts;
+  cm_free(places.pacing.turn);
   if (status == CM_OK)
     status = check(&c, error);
   if (status == CM_OK)

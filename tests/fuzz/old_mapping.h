@@ -29,7 +29,7 @@ static inline void old_mapping_check(const void *bytes, size_t size,
   int handle, mapping_handle;
   cm_run_init(&old.run);
   FILE *stream = open_memstream(&text, &length);
-  if (cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&old.network), old.chip, part, 2, core}, &old.run, &mapping.metrics, &mapping.detail,
+  if (cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&old.network), old.chip, part, 2, core, NULL}, &old.run, &mapping.metrics, &mapping.detail,
                          &error) != CM_OK ||
       cm_mapping_write(&mapping, CM_DEMAND_OF(&old.network), old.chip, NULL, CM_VIEW_FULL_JSON, stream, &error) != CM_OK)
     abort();

@@ -352,7 +352,7 @@ START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
     cm_memory_fail_at(n);
     cm_status status = cm_place_by_groups(s.casts, &(cm_place_task){.chip = s.chip, .region = s.region, .seed = 1, .run = &mine},
                                           1e3, s.core, &cost, &error);
-    const cm_mapped mapped = {CM_DEMAND_OF(&s.topology), s.chip, part, 20, s.core};
+    const cm_mapped mapped = {CM_DEMAND_OF(&s.topology), s.chip, part, 20, s.core, NULL};
     cm_route_options options = {.multicast = true};
     if (status == CM_OK)
       status = cm_routes_make(&mapped, &options, &mine, &routes, &error);

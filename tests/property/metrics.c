@@ -281,7 +281,7 @@ START_TEST(metrics_agree_with_a_walk_of_every_packet)
     cm_memory memory;
     cm_memory_init(&memory, 0);
     run.memory = &memory;
-    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&n), chip, part, parts, order}, &run, &m, &d, &error));
+    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&n), chip, part, parts, order, NULL}, &run, &m, &d, &error));
     agree(&m, d.core, parts, &t, round);
     uint32_t routers_x = cm_chip_routers_x(chip), routers = routers_x * cm_chip_routers_y(chip);
     for (uint32_t c = 0; c < cores; c++)
@@ -292,12 +292,12 @@ START_TEST(metrics_agree_with_a_walk_of_every_packet)
       same(cm_link_load_at(&d, l / 4 % routers_x, l / 4 / routers_x, (cm_direction)(l % 4)), t.link[l], "link load", round);
     /* The figures of `coremap check`, which come from code of their own. */
     cm_check_truth checked;
-    ck_ok(cm_check_measure(&(cm_mapped){CM_DEMAND_OF(&n), chip, part, parts, order}, &run, &checked, &error));
+    ck_ok(cm_check_measure(&(cm_mapped){CM_DEMAND_OF(&n), chip, part, parts, order, NULL}, &run, &checked, &error));
     agree(&checked.metrics, checked.core, parts, &t, round);
     cm_free(checked.core);
     /* The same bits on any number of threads. */
     run.threads = 2 + (unsigned)(round % 7);
-    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&n), chip, part, parts, order}, &run, &again, &e, &error));
+    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&n), chip, part, parts, order, NULL}, &run, &again, &e, &error));
     ck_assert_mem_eq(&m, &again, sizeof m);
     size_t window = cm_window_size(&d.window);
     ck_assert_uint_eq(window, cm_window_size(&e.window));

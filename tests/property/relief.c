@@ -68,7 +68,7 @@ static double congestion(const scene *s)
   cm_metrics_detail detail;
   for (uint32_t p = 0; p < s->parts; p++)
     core[p] = s->core[s->at[p]];
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&s->topology), s->chip, s->part, s->parts, core}, &run, &metrics, &detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&s->topology), s->chip, s->part, s->parts, core, NULL}, &run, &metrics, &detail, &error));
   cm_metrics_detail_free(&detail);
   return metrics.congestion_max * (double)s->topology.weight_scale;
 }
@@ -239,7 +239,7 @@ static double held(const scene *s, const uint32_t *core)
   cm_metrics metrics;
   cm_metrics_detail d;
   double most = 0;
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&s->topology), s->chip, s->part, s->parts, core}, &run, &metrics, &d, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&s->topology), s->chip, s->part, s->parts, core, NULL}, &run, &metrics, &d, &error));
   for (uint32_t r = 0; r < cm_chip_routers_x(s->chip) * cm_chip_routers_y(s->chip); r++)
     for (int k = 0; k < CM_DIRECTIONS; k++)
       most = fmax(most, cm_link_load_at(&d, r % cm_chip_routers_x(s->chip), r / cm_chip_routers_x(s->chip), (cm_direction)k) *

@@ -611,7 +611,7 @@ START_TEST(xy_routes_agree_with_the_metrics)
     cm_metrics metrics;
     cm_metrics_detail detail;
     cm_routes *tree, *path;
-    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&m->network), m->chip, m->part, m->mapping.part_count, m->core}, &run, &metrics, &detail,
+    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&m->network), m->chip, m->part, m->mapping.part_count, m->core, NULL}, &run, &metrics, &detail,
                              &error));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, true, &run, &tree));
     ck_ok(route(&m->mapping, &m->network, m->chip, CM_TURNS_XY, false, &run, &path));

@@ -374,7 +374,7 @@ START_TEST(a_ring_of_ways_is_found)
                           .pin = targets, .weight_scale = 1, .size_total = 4};
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, parts, 4, cores, NULL}, &run, &square.metrics, &square.detail, &error));
   mapping = &square;
   write_mapping();
   json_t *json = made(ROUTES, CM_TURNS_XY, false), *figures = json_object_get(json, "figures");
@@ -493,7 +493,7 @@ START_TEST(a_ring_is_found)
                           .pin = targets, .weight_scale = 1, .size_total = 4};
   ck_ok(cm_chip_parse(text, strlen(text), &chip, &error));
   cm_mapping square = {.vertex_count = 4, .part_count = 4, .part = parts, .core = cores};
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, parts, 4, cores}, &run, &square.metrics, &square.detail, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, parts, 4, cores, NULL}, &run, &square.metrics, &square.detail, &error));
   mapping = &square;
   write_mapping();
   json_t *json = made(ROUTES, CM_TURNS_XY, false);

@@ -185,7 +185,7 @@ START_TEST(a_window_goes_over_the_edge_of_a_torus)
       uint32_t x = (uint32_t)((int)chip->width + at[p][0]) % chip->width, y = (uint32_t)((int)chip->height + at[p][1]) % chip->height;
       cores[vast][p] = y * chip->width + x;
     }
-    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, part, 6, cores[vast]}, &run, &metrics[vast], &detail[vast], &error));
+    ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, part, 6, cores[vast], NULL}, &run, &metrics[vast], &detail[vast], &error));
     cm_chip_free(chip);
   }
   ck_assert_uint_eq(cm_window_size(&detail[1].window), 9 * 7);

@@ -96,7 +96,7 @@ cm_status cm_tiles_map(const cm_demand *demand, const cm_program *program, const
   if (number_parts(m, program, cm_chip_cores(chip), run->memory, error) != CM_OK ||
       make_region(m, chip, run->memory, error) != CM_OK || say(m, error) != CM_OK ||
       cm_bound_parts(demand, &chip->limits, run, &m->bound, error) != CM_OK ||
-      cm_metrics_compute(&(cm_mapped){demand, chip, m->part, m->part_count, m->core}, run, &m->metrics, &m->detail, error) !=
+      cm_metrics_compute(&(cm_mapped){.demand = demand, .chip = chip, .part = m->part, .parts = m->part_count, .core = m->core}, run, &m->metrics, &m->detail, error) !=
         CM_OK ||
       keep_limits(m, chip, error) != CM_OK) {
     cm_mapping_free(m);

@@ -7,6 +7,7 @@
 
 #include "base/run.h"
 #include "core/mapping/mapped.h"
+#include "core/verify/check.h"
 
 /* A mapping file (CM_VIEW_FULL_JSON) and what belongs to it. */
 typedef struct cm_mapped_file {
@@ -15,7 +16,7 @@ typedef struct cm_mapped_file {
   cm_topology *measured; /* the same at the rates that the mapping was made at; NULL: they are its own */
   cm_demand demand; /* of it, as the mapping's options and the chip make it */
   cm_chip *chip;
-  uint32_t *part, *core;
+  cm_mapping_places places;
   cm_mapped mapped; /* borrows from all of these */
 } cm_mapped_file;
 

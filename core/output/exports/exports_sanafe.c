@@ -7,6 +7,7 @@
 
 #include "core/chip/turns.h"
 #include "core/measure/step_time.h"
+#include "core/output/exports/sanafe_pacing.h"
 #include "core/output/exports/sanafe_running.h"
 #include "core/output/exports/writers.h"
 
@@ -14,6 +15,7 @@ typedef struct writer {
   const cm_mapped *m;
   cm_groups groups;
   cm_sanafe_running running;
+  cm_sanafe_pacing pacing;
   uint32_t *sources; /* [parts] units of inputs that are taken */
   uint32_t sources_max;
   FILE *out;
@@ -55,6 +57,14 @@ static void put_unit(FILE *out, const char *unit, const char *name, const char *
 static void put_cost(FILE *out, const char *what, double pj, double ns)
 {
   (void)fprintf(out, "                energy_%s: %.9ge-12\n                latency_%s: %.9ge-9\n", what, pj, what, ns);
+}
+
+/* Of a unit before which its core waits. */
+static void put_soma_costs(FILE *out, const cm_charge_cost *charge, double wait_ns)
+{
+  put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns + wait_ns);
+  put_cost(out, "update_neuron", 0, 0);
+  put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
 }
 
 /* SANA-FE looks the barrier up by its own tiles, the routers; where the chip's tiles are others, it is what this mapping takes. */
@@ -101,16 +111,16 @@ static void put_architecture(const writer *w, uint32_t tiles)
   put_unit(out, "dendrite", "dendrite", "accumulator");
   put_cost(out, "update", 0, 0);
   put_unit(out, "soma", "lif", "leaky_integrate_fire");
-  put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns);
-  put_cost(out, "update_neuron", 0, 0);
-  put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
+  put_soma_costs(out, charge, 0);
+  for (uint32_t wait = 1; w->pacing.wait_ns > 0 && wait < CM_SANAFE_WAITS; wait++) {
+    (void)fprintf(out, "            - name: lif_%" PRIu32 "\n              attributes:\n                model: leaky_integrate_fire\n", wait);
+    put_soma_costs(out, charge, wait * w->pacing.wait_ns);
+  }
   if (w->sources_max > 0) /* each has one spike train */
     (void)fprintf(out, "            - name: source[0..%" PRIu32 "]\n              attributes:\n                model: input\n", w->sources_max - 1);
   else
     (void)fputs("            - name: source\n              attributes:\n                model: input\n", out);
-  put_cost(out, "access_neuron", charge[CM_CHARGE_NEURON].pj, charge[CM_CHARGE_NEURON].ns);
-  put_cost(out, "update_neuron", 0, 0);
-  put_cost(out, "spike_out", charge[CM_CHARGE_SPIKE].pj, charge[CM_CHARGE_SPIKE].ns);
+  put_soma_costs(out, charge, 0);
   put_unit(out, "axon_out", "axon_out", NULL);
   put_cost(out, "message_out", charge[CM_CHARGE_PACKET_SENT].pj, charge[CM_CHARGE_PACKET_SENT].ns);
 }
@@ -194,24 +204,42 @@ static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
 
 /* ---- mapping ---- */
 
-/* An input's own unit of its core, the next that is free. */
-static void put_source(writer *w, uint32_t part)
+static void put_core(const writer *w, uint32_t part)
 {
   const cm_chip *chip = w->m->chip;
   const uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip), core = w->m->core[part], router = cm_router_of(chip, core);
-  (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: \"source[%" PRIu32 "]\"]\n", router % x * y + router / x, cm_core_behind(chip, core),
-                w->sources[part]++);
+  (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: ", router % x * y + router / x, cm_core_behind(chip, core));
 }
 
-static void put_mapping(writer *w)
+/* An input's own unit of its core, the next that is free. */
+static void put_source(writer *w, uint32_t part)
 {
-  const cm_chip *chip = w->m->chip;
-  uint32_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip);
-  (void)fputs("mappings:\n", w->out);
+  put_core(w, part);
+  (void)fprintf(w->out, "\"source[%" PRIu32 "]\"]\n", w->sources[part]++);
+}
+
+/* In the order in which cores take them. */
+static void put_paced(writer *w)
+{
+  for (uint32_t i = 0; i < w->m->demand->network->vertex_count; i++) {
+    const uint32_t v = w->pacing.order[i], wait = w->pacing.wait[v];
+    (void)fputs("  - ", w->out);
+    put_neuron(w, v);
+    if (is_input(w, population_of(w, v))) {
+      put_source(w, w->m->part[v]);
+      continue;
+    }
+    put_core(w, w->m->part[v]);
+    (void)fprintf(w->out, wait > 0 ? "lif_%" PRIu32 "]\n" : "lif]\n", wait);
+  }
+}
+
+/* By groups, as they are numbered. */
+static void put_groups(writer *w)
+{
   for (uint32_t p = 0; p < w->groups.count; p++)
     for (uint32_t i = w->groups.first[p], end; i < w->groups.first[p + 1]; i = end) {
-      uint32_t part = w->m->part[w->groups.neuron[i]], core = w->m->core[part], router = cm_router_of(chip, core),
-               base = w->groups.first[p];
+      uint32_t part = w->m->part[w->groups.neuron[i]], base = w->groups.first[p];
       for (end = i + 1; !is_input(w, p) && end < w->groups.first[p + 1] && w->m->part[w->groups.neuron[end]] == part; end++) {}
       (void)fputs("  - ", w->out);
       put_group(w, p);
@@ -222,8 +250,18 @@ static void put_mapping(writer *w)
       }
       if (end - i > 1)
         (void)fprintf(w->out, "..%" PRIu32, end - 1 - base);
-      (void)fprintf(w->out, ": [core: %" PRIu32 ".%" PRIu32 ", soma: lif]\n", router % x * y + router / x, cm_core_behind(chip, core));
+      put_core(w, part);
+      (void)fputs("lif]\n", w->out);
     }
+}
+
+static void put_mapping(writer *w)
+{
+  (void)fputs("mappings:\n", w->out);
+  if (w->pacing.order != NULL)
+    put_paced(w);
+  else
+    put_groups(w);
   if (w->running.biased) {
     (void)fputs("  - bias.0", w->out);
     put_source(w, 0);
@@ -257,6 +295,8 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
     return error->status;
   cm_status status = cm_sanafe_running_make(mapped->demand->network, run, &w.running, error);
   if (status == CM_OK)
+    status = cm_sanafe_pacing_make(mapped, run, &w.pacing, error);
+  if (status == CM_OK)
     status = count_sources(&w, run, error);
   if (status == CM_OK) {
     put_architecture(&w, tiles);
@@ -265,6 +305,7 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
   if (status == CM_OK)
     put_mapping(&w);
   cm_free(w.sources);
+  cm_sanafe_pacing_free(&w.pacing);
   cm_sanafe_running_free(&w.running);
   cm_groups_free(&w.groups);
   return status;

@@ -37,7 +37,6 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
                          cm_error *error)
 {
   *file = (cm_mapped_file){.topology = topology, .demand = cm_demand_of(topology)};
-  cm_mapping_places places = {0};
   cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
   if (status == CM_OK && json_object_get(file->summary, "measured") != NULL)
     status = set_rates(path, run, file, error);
@@ -48,15 +47,12 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
   if (status == CM_OK)
     status = cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &places, error);
-  file->part = places.part;
-  file->core = places.core;
+    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &file->places, error);
   if (status != CM_OK) {
     cm_mapped_close(file);
     return status;
   }
-  file->mapped =
-    (cm_mapped){.demand = &file->demand, .chip = file->chip, .part = places.part, .parts = places.parts, .core = places.core};
+  file->mapped = cm_mapped_at(&file->places, &file->demand, file->chip);
   return CM_OK;
 }
 
@@ -67,8 +63,7 @@ void cm_mapped_close(cm_mapped_file *file)
   cm_topology_free(file->measured);
   cm_topology_free(file->topology);
   cm_chip_free(file->chip);
-  cm_free(file->part);
-  cm_free(file->core);
+  cm_mapping_places_free(&file->places);
   memset(file, 0, sizeof *file);
 }
 

@@ -35,7 +35,7 @@ START_TEST(metrics_by_hand)
   cm_run_init(&run);
   cm_metrics m;
   cm_metrics_detail d;
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, small_core}, &run, &m, &d, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, small_core, NULL}, &run, &m, &d, &error));
   /* Flows: 0 -> 1: 2 over 2 hops; 0 -> 2: 2 over 4 hops; 1 -> 0: 4 over 2 hops. */
   ck_assert_double_eq(m.connectivity, 8);
   ck_assert_double_eq(m.cut_net, 6);
@@ -101,14 +101,14 @@ START_TEST(nothing_flows_nothing_breaks)
   cm_metrics m;
   cm_metrics_detail d;
   const uint32_t together[4] = {0};
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, together, 1, together}, &run, &m, &d, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, together, 1, together, NULL}, &run, &m, &d, &error));
   ck_assert_double_eq(m.latency_mean_ns, 0);
   ck_assert_double_eq(m.energy_pj, 0);
   ck_assert_double_eq(m.link_load_mean, 0);
   ck_assert_double_eq(m.imbalance, 0);
   cm_metrics_detail_free(&d);
   cm_topology empty = {.directed = true, .weight_scale = 1, .net_first = t.net_first};
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&empty), chip, together, 0, together}, &run, &m, &d, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&empty), chip, together, 0, together, NULL}, &run, &m, &d, &error));
   ck_assert_uint_eq(m.cores_used, 0);
   ck_assert_double_eq(m.imbalance, 0);
   cm_metrics_detail_free(&d);
@@ -126,17 +126,17 @@ START_TEST(bad_input_memory_and_cancel)
   cm_run_init(&run);
   cm_metrics m;
   cm_metrics_detail d;
-  ck_fails(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 2, small_core}, &run, &m, &d, &error), CM_BAD_MAPPING);
+  ck_fails(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 2, small_core, NULL}, &run, &m, &d, &error), CM_BAD_MAPPING);
   const uint32_t outside[] = {0, 2, 9};
-  ck_fails(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, outside}, &run, &m, &d, &error), CM_BAD_MAPPING);
+  ck_fails(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, outside, NULL}, &run, &m, &d, &error), CM_BAD_MAPPING);
   atomic_bool cancel = true;
   run.cancel = &cancel;
-  ck_fails(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, small_core}, &run, &m, &d, &error), CM_CANCELLED);
+  ck_fails(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, small_core, NULL}, &run, &m, &d, &error), CM_CANCELLED);
   run.cancel = NULL;
   int faults = 0;
   for (uint64_t n = 1;; n++, faults++) {
     cm_memory_fail_at(n);
-    cm_status status = cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, small_core}, &run, &m, &d, &error);
+    cm_status status = cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, small_part, 3, small_core, NULL}, &run, &m, &d, &error);
     if (!cm_memory_fault_fired())
       break;
     ck_assert_int_eq(status, CM_NO_MEMORY);

@@ -46,7 +46,7 @@ static void build(uint64_t seed, bool directed)
       (cm_attempt){.capacity = 1000, .parts = PARTS, .edge_cut = 12.5, .levels = 3, .coarsening_cached = true};
   mapping->attempt_count = 1;
   ck_ok(cm_bound_parts(CM_DEMAND_OF(&network), &chip->limits, &run, &mapping->bound, &error));
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, mapping->part, PARTS, mapping->core}, &run, &mapping->metrics,
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&network), chip, mapping->part, PARTS, mapping->core, NULL}, &run, &mapping->metrics,
                            &mapping->detail, &error));
 }
 

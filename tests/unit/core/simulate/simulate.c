@@ -2,10 +2,12 @@
 #include "tests/unit/networks.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/measure/measure.h"
 #include "core/simulate/events.h"
 #include "core/simulate/simulate.h"
+#include "core/simulate/turn_order.h"
 
 static cm_error error;
 static cm_run run;
@@ -57,7 +59,7 @@ START_TEST(a_step_by_hand)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error));
   /* Sent at 10 + 30 + 5; 6 ns on the link, 2 at the inlet; processed in 16 + 3; two tiles wait 200. */
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), 45 + 6 + 2 + 19 + 200, 1e-6);
   ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), 45 + 200, 1e-6);
@@ -81,7 +83,7 @@ START_TEST(a_step_of_huge_rates_can_be_stopped)
   cm_memory_init(&memory, UINT64_C(1) << 30);
   run.memory = &memory;
   run.deadline = cm_now() + 0.01;
-  ck_fails(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error),
+  ck_fails(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error),
            CM_TIME_LIMIT);
   cm_chip_free(chip);
 }
@@ -98,7 +100,7 @@ START_TEST(one_link_is_a_queue_with_fixed_service)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = {.load = rho / service, .buffers = 16, .packets = 400000, .seed = 5};
-  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error));
   double mean = number(json_object_get(report, "stream"), "latency", "mean_ns"), wait = rho * service / (2 * (1 - rho));
   ck_assert_double_eq_tol(mean, 8 + wait, 0.03 * wait + 0.01);
   ck_assert_double_eq_tol(number(report, "stream", "unhindered_mean_ns"), 8, 1e-9);
@@ -115,10 +117,10 @@ START_TEST(saturation_is_where_the_link_is_full)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = {.saturation = true, .buffers = 16, .packets = 100000, .seed = 5};
-  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error));
   json_t *again; /* threads that try loads ahead of time change nothing */
   run.threads = 3;
-  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &again, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &again, &error));
   ck_assert(json_equal(report, again));
   json_decref(again);
   double load = number(report, "saturation", "load");
@@ -147,13 +149,13 @@ START_TEST(given_spikes_by_hand)
   cm_simulate_options options = cm_simulate_defaults;
   options.steps = 2;
   options.spikes = &spikes;
-  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error));
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_max"), 80 + 6 + 2 + 19 + 200, 1e-6);
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), (80 + 6 + 2 + 19 + 10) / 2.0 + 200, 1e-6);
   ck_assert_double_eq(number(report, "steps", "packets"), 2);
   json_decref(report);
   options.steps = 3;
-  ck_assert_int_eq(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error),
+  ck_assert_int_eq(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error),
                    CM_BAD_OPTION);
   ck_assert_str_eq(error.detail, "3 steps are asked for, and spikes are given for 2: ask for fewer");
   cm_chip_free(chip);
@@ -186,16 +188,16 @@ START_TEST(hops_are_those_of_the_metrics)
     core[p] = order[p];
   cm_metrics m;
   cm_metrics_detail d;
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core}, &run, &m, &d, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core, NULL}, &run, &m, &d, &error));
   for (int multicast = 0; multicast < 2; multicast++) {
     json_t *report, *again;
     cm_simulate_options options = {.steps = 2, .buffers = 1, .packets = test_rounds(20000), .load = 0.001, .seed = 3,
                                    .multicast = multicast};
-    ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core}, &options, &run, &report, &error));
+    ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core, NULL}, &options, &run, &report, &error));
     ck_assert_double_eq_tol(number(report, "steps", "hops"), 2 * (multicast ? m.multicast_hops : m.hop_traffic), 1e-6);
     ck_assert(json_is_false(json_object_get(json_object_get(report, "steps"), "deadlock")));
     run.threads = 3;
-    ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core}, &options, &run, &again, &error));
+    ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 12, core, NULL}, &options, &run, &again, &error));
     run.threads = 1;
     ck_assert(json_equal(report, again));
     json_decref(report);
@@ -238,8 +240,8 @@ START_TEST(a_step_without_contention_is_the_formula)
   cm_metrics_detail d;
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 10, core}, &run, &m, &d, &error));
-  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 10, core}, &options, &run, &report, &error));
+  ck_ok(cm_metrics_compute(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 10, core, NULL}, &run, &m, &d, &error));
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&t), chip, part, 10, core, NULL}, &options, &run, &report, &error));
   ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), m.core_ns_max + m.barrier_ns, 1e-6);
   ck_assert_double_ge(number(report, "steps", "step_ns_mean"), m.core_ns_max + m.barrier_ns - 1e-6);
   json_decref(report);
@@ -295,6 +297,85 @@ START_TEST(events_come_in_order)
 }
 END_TEST
 
+/* Neurons 0 and 1 on core 0 fire, each at a rate of its own, and reach neuron 2 on core 1. */
+typedef struct paced {
+  uint64_t first[3], weight[2];
+  uint32_t source[2], pin[2], part[3], core[2], turn[3];
+  cm_topology topology;
+  cm_pacing pacing;
+} paced;
+
+static void paced_init(paced *p, uint64_t rate, double ns)
+{
+  *p = (paced){.first = {0, 1, 2}, .weight = {rate, 1}, .source = {0, 1}, .pin = {2, 2}, .part = {0, 0, 1}, .core = {0, 1}, .turn = {1, 0, 0}};
+  p->topology = (cm_topology){.directed = true, .vertex_count = 3, .net_count = 2, .pin_count = 2, .net_first = p->first, .net_source = p->source,
+                              .net_weight = p->weight, .pin = p->pin, .size_total = 3, .weight_scale = 1};
+  p->pacing = (cm_pacing){.ns = ns, .turn = p->turn};
+}
+
+static double paced_ns(const paced *p, const cm_chip *chip)
+{
+  json_t *report;
+  cm_simulate_options options = cm_simulate_defaults;
+  ck_ok(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p->topology), chip, p->part, 2, p->core, &p->pacing}, &options, &run, &report, &error));
+  double ns = number(report, "steps", "step_ns_mean");
+  json_decref(report);
+  return ns;
+}
+
+/* Neuron 1 has the first turn of two, neuron 0 the second; a packet is sent 10 + 30 + 5 after its neuron's turn has come, and processed 6 + 2 + 19
+ * later, unless the one before it is not done. */
+START_TEST(a_paced_step_by_hand)
+{
+  paced p;
+  cm_chip *chip = chip_of(plain);
+  paced_init(&p, 1, 1000);
+  ck_assert_double_eq_tol(paced_ns(&p, chip), 750 + 45 + 27 + 200, 1e-6);
+  paced_init(&p, 2, 1000); /* neuron 0 fires twice: its turns are at 375 and at 875, where it has been updated before */
+  ck_assert_double_eq_tol(paced_ns(&p, chip), 875 + 35 + 27 + 200, 1e-6);
+  paced_init(&p, 1, 0); /* sent at 45 and 90 */
+  ck_assert_double_eq_tol(paced_ns(&p, chip), 90 + 27 + 200, 1e-6);
+  cm_chip_free(chip);
+}
+END_TEST
+
+/* Ten neurons of part 0 reach part 1 alone, ten part 2 alone: as numbered, either would be sent ten packets in a row. */
+START_TEST(turns_alternate_between_those_who_wait)
+{
+  enum { EACH = 10, NEURONS = 2 * EACH + 2 };
+  uint64_t first[NEURONS - 1], weight[2 * EACH];
+  uint32_t source[2 * EACH], pin[2 * EACH], part[NEURONS] = {0}, core[] = {0, 1, 2}, turn[NEURONS], at[2 * EACH];
+  cm_chip *chip = chip_of(plain);
+  cm_traffic traffic;
+  for (uint32_t i = 0; i < 2 * EACH; i++) {
+    first[i] = i;
+    weight[i] = 1;
+    source[i] = i;
+    pin[i] = 2 * EACH + i / EACH;
+  }
+  first[2 * EACH] = 2 * EACH;
+  part[2 * EACH] = 1;
+  part[2 * EACH + 1] = 2;
+  cm_topology t = {.directed = true, .vertex_count = NEURONS, .net_count = 2 * EACH, .pin_count = 2 * EACH, .net_first = first, .net_source = source,
+                   .net_weight = weight, .pin = pin, .size_total = NEURONS, .weight_scale = 1};
+  const cm_mapped mapped = {CM_DEMAND_OF(&t), chip, part, 3, core, NULL};
+  ck_ok(cm_traffic_new(&mapped, false, &run, &traffic, &error));
+  ck_ok(cm_turns_choose(&traffic, 1, 1 << 20, &run, turn, &error));
+  memset(at, 0xff, sizeof at);
+  for (uint32_t v = 0; v < 2 * EACH; v++) {
+    ck_assert_uint_lt(turn[v], 2 * EACH);
+    ck_assert_uint_eq(at[turn[v]], UINT32_MAX);
+    at[turn[v]] = v;
+  }
+  for (int sent = 0, i = 0; i < 2 * EACH; i++) {
+    sent += at[i] < EACH ? 1 : -1;
+    ck_assert_int_le(abs(sent), 1);
+  }
+  cm_traffic_free(&traffic);
+  cm_chip_free(chip);
+}
+END_TEST
+
 START_TEST(undirected_networks_are_refused)
 {
   pair p;
@@ -303,7 +384,7 @@ START_TEST(undirected_networks_are_refused)
   cm_chip *chip = chip_of(plain);
   json_t *report;
   cm_simulate_options options = cm_simulate_defaults;
-  ck_fails(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core}, &options, &run, &report, &error),
+  ck_fails(cm_packets_simulate(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &options, &run, &report, &error),
            CM_BAD_OPTION);
   cm_chip_free(chip);
 }
@@ -321,6 +402,8 @@ int main(void)
   tcase_add_figures_test(tests, saturation_is_where_the_link_is_full);
   tcase_add_loop_test(tests, hops_are_those_of_the_metrics, 0, CM_SANITIZED ? 6 : 12); /* each grid once */
   tcase_add_loop_test(tests, a_step_without_contention_is_the_formula, 0, 16);
+  tcase_add_test(tests, a_paced_step_by_hand);
+  tcase_add_test(tests, turns_alternate_between_those_who_wait);
   tcase_add_test(tests, events_come_in_order);
   tcase_add_test(tests, undirected_networks_are_refused);
   suite_add_tcase(suite, tests);

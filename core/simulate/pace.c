@@ -1,0 +1,145 @@
+/* Happy path: the packets of the mapping -> an order of turns by what targets miss -> steps simulated under some pacings -> the shortest. What
+ * can fail: memory, a stop. */
+#include "core/simulate/pace.h"
+
+#include <math.h>
+
+#include "core/measure/step_time.h"
+#include "core/simulate/outcomes.h"
+#include "core/simulate/turn_order.h"
+
+/* STEPS: that are simulated for the figure; one for a choice. Lengths are share_least + share_step * i of the busiest core's time. They are chosen for buffers that
+ * are TIGHT times smaller than those of the figure: what then still flows does so on chips whose routers hold less than it seems. */
+enum { STEPS = 2, FIRST = 7, LENGTHS = 12, TIGHT = 2 };
+static const double share_least = 0.66, share_step = 0.05, share_blind = 1.04;
+static const uint64_t looks_max = 50000000;
+static const double packet_hops_max = 2e6; /* of a step, up to which steps are simulated */
+
+typedef enum order { AS_NUMBERED, CHOSEN, ORDERS } order;
+
+typedef struct pace {
+  cm_traffic traffic;
+  cm_simulate_options options;
+  cm_run *run;
+  double busiest_ns, barrier_ns;
+  uint32_t *turn[ORDERS]; /* [vertices] */
+  cm_pacing best;
+  json_t *tried;
+} pace;
+
+bool cm_pace_is_possible(const cm_demand *demand, const cm_chip *chip)
+{
+  return demand->network->directed && demand->scenario_count == 0 && demand->target_cores_max == 0 && chip->costs.side_by_side &&
+         chip->router_x * chip->router_y <= CM_FABRIC_CORES_MAX;
+}
+
+/* The time of a step under a pacing, mean of so many. */
+static cm_status foresee(pace *p, const cm_pacing *pacing, uint32_t steps, double *ns, cm_error *error)
+{
+  cm_status status = CM_OK;
+  *ns = p->barrier_ns;
+  p->traffic.pacing = pacing;
+  for (uint32_t i = 0; i < steps; i++) {
+    cm_step_outcome o;
+    status = cm_simulate_step(&p->traffic, &p->options, i, p->run, &o, error);
+    if (status != CM_OK)
+      break;
+    *ns += o.stuck > 0 ? INFINITY : o.ns / steps;
+    cm_free(o.latency);
+    cm_free(o.carried);
+  }
+  p->traffic.pacing = NULL;
+  return status;
+}
+
+/* A pacing by an order and a number of lengths; it becomes the best if it is. */
+static cm_status attempt(pace *p, order o, double length, double *ns, cm_error *error)
+{
+  static const char *const names[ORDERS] = {"numbered", "chosen"};
+  const cm_pacing pacing = {.ns = length * p->busiest_ns, .turn = p->turn[o]};
+  if (foresee(p, &pacing, 1, ns, error) != CM_OK)
+    return error->status;
+  if (isfinite(*ns) && *ns < p->best.step_ns) {
+    p->best = pacing;
+    p->best.step_ns = *ns;
+  }
+  json_t *told = json_pack("{s:s, s:f, s:f}", "order", names[o], "ns", pacing.ns, "step_ns", isfinite(*ns) ? *ns : 0);
+  return cm_whole(json_array_append_new(p->tried, told) == 0, "the report", error);
+}
+
+/* Lengths from the first on, in one direction while steps get shorter. */
+static cm_status descend(pace *p, order o, int by, double before, cm_error *error)
+{
+  for (int i = FIRST + by; i >= 0 && i < LENGTHS; i += by) {
+    double ns;
+    if (attempt(p, o, share_least + share_step * i, &ns, error) != CM_OK)
+      return error->status;
+    if (ns >= before)
+      break;
+    before = ns;
+  }
+  return CM_OK;
+}
+
+static cm_status search(pace *p, cm_error *error)
+{
+  double at_once, ns[ORDERS];
+  if (attempt(p, AS_NUMBERED, 0, &at_once, error) != CM_OK)
+    return error->status;
+  for (order o = 0; o < ORDERS; o++)
+    if (attempt(p, o, share_least + share_step * FIRST, &ns[o], error) != CM_OK)
+      return error->status;
+  const order o = ns[CHOSEN] <= ns[AS_NUMBERED] ? CHOSEN : AS_NUMBERED;
+  if (descend(p, o, -1, ns[o], error) != CM_OK || descend(p, o, 1, ns[o], error) != CM_OK)
+    return error->status;
+  const cm_pacing best = p->best;
+  p->options.buffers = cm_simulate_defaults.buffers;
+  return best.turn != NULL ? foresee(p, &best, STEPS, &p->best.step_ns, error) : CM_OK;
+}
+
+static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
+{
+  uint32_t tiles = 0, vertices = mapped->demand->network->vertex_count;
+  cm_memory *memory = p->run->memory;
+  if (CM_NEW(memory, p->turn[AS_NUMBERED], vertices, error) != CM_OK || CM_NEW(memory, p->turn[CHOSEN], vertices, error) != CM_OK ||
+      cm_turns_choose(&p->traffic, p->options.seed, looks_max, p->run, p->turn[CHOSEN], error) != CM_OK)
+    return error->status;
+  for (uint32_t part = 0; part < mapped->parts; part++)
+    for (uint32_t first = p->traffic.member_first[part], i = first; i < p->traffic.member_first[part + 1]; i++)
+      p->turn[AS_NUMBERED][p->traffic.member[i]] = i - first;
+  if (mapped->chip->costs.barrier.points > 0 &&
+      cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, p->run->memory, &tiles, error) != CM_OK)
+    return error->status;
+  p->barrier_ns = cm_barrier_ns(&mapped->chip->costs.barrier, tiles);
+  return CM_OK;
+}
+
+cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_run *run, cm_pacing *pacing, json_t **report,
+                         cm_error *error)
+{
+  const double blind_ns = task->busiest_ns * share_blind;
+  pace p = {.options = cm_simulate_defaults, .run = run, .busiest_ns = task->busiest_ns, .best.step_ns = INFINITY, .tried = json_array()};
+  if (cm_traffic_new(mapped, task->multicast, run, &p.traffic, error) != CM_OK) {
+    json_decref(p.tried);
+    return error->status;
+  }
+  p.options.multicast = task->multicast;
+  p.options.frames = 0;
+  p.options.buffers /= TIGHT;
+  cm_status status = prepare(&p, mapped, error);
+  if (status == CM_OK && task->packet_hops <= packet_hops_max)
+    status = search(&p, error);
+  else if (status == CM_OK)
+    p.best = (cm_pacing){.ns = blind_ns, .step_ns = blind_ns + p.barrier_ns, .turn = p.turn[CHOSEN]};
+  for (order o = 0; o < ORDERS; o++)
+    if (status != CM_OK || p.turn[o] != p.best.turn)
+      cm_free(p.turn[o]);
+  cm_traffic_free(&p.traffic);
+  if (status != CM_OK) {
+    json_decref(p.tried);
+    return status;
+  }
+  *pacing = p.best.turn != NULL ? p.best : (cm_pacing){0};
+  *report = p.tried;
+  return CM_OK;
+}
