@@ -144,11 +144,11 @@ static bool find_product(quantizing *q, const cm_node *n, product *p)
 /* A node of one output, inferred; *value: what it makes. */
 static cm_status add_node(quantizing *q, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
 {
-  uint32_t node;
-  return cm_model_add_named(q->model, "matrix", value, error) == CM_OK &&
-                 cm_model_add_node(q->model, op, inputs, count, value, 1, &node, error) == CM_OK
-             ? cm_infer_node(q->model, node, q->run, error)
-             : error->status;
+  uint32_t node, made; /* what is read may be named by `value` */
+  if (cm_model_add_named(q->model, "matrix", &made, error) != CM_OK || cm_model_add_node(q->model, op, inputs, count, &made, 1, &node, error) != CM_OK)
+    return error->status;
+  *value = made;
+  return cm_infer_node(q->model, node, q->run, error);
 }
 
 static cm_status add_reshape(quantizing *q, uint32_t matrix, const int64_t *dims, size_t rank, uint32_t *value, cm_error *error)
