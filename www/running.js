@@ -106,6 +106,7 @@ export function runSections({ report, options, network }) {
         ['Spikes in a step', `${si(peak.mean)} in the mean, ${count(peak.p99)} in 99 of 100, ${count(peak.worst)} at most, in step ${count(peak.step)}`],
         ['Synaptic events', count(report.synaptic_events)],
       ]),
+      report.note && element('p', { class: 'note' }, `${report.note}.`),
       address.length < ADDRESS_MAX && element('p', {}, link(address, 'Map it at these rates')),
     ),
     section(
