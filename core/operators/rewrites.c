@@ -91,7 +91,7 @@ static double number_of(const cm_attribute *a, double otherwise)
   if (a == NULL)
     return otherwise;
   return a->kind == CM_ATTRIBUTE_INT ? (double)a->integer : a->kind == CM_ATTRIBUTE_FLOAT ? (double)a->number
-         : a->kind == CM_ATTRIBUTE_TENSOR && a->tensor->count == 1 ? cm_tensor_number(a->tensor, 0) : otherwise;
+         : a->kind == CM_ATTRIBUTE_TENSOR && a->tensor->count == 1 && cm_type_bytes(a->tensor->type) > 0 ? cm_tensor_number(a->tensor, 0) : otherwise;
 }
 
 static cm_attribute integer(int64_t number)
@@ -268,11 +268,11 @@ static cm_status make_node(rewriting *r, const char *op, uint32_t *outputs, uint
   cm_node like = {.name = ""};
   uint32_t node;
   const uint32_t first = outputs[0];
-  if (read_operands(r, &o, error) != CM_OK || read_attributes(r, &like, error) != CM_OK)
-    return error->status;
+  cm_status status = read_operands(r, &o, error);
+  if (status == CM_OK)
+    status = read_attributes(r, &like, error);
   outputs[0] = o.count > 0 ? o.value[0] : CM_NONE;
-  cm_status status = CM_OK;
-  if (r->dry > 0 || o.missing)
+  if (status != CM_OK || r->dry > 0 || o.missing)
     ;
   else if (strcmp(op, "Turned") == 0)
     status = cm_node_integer(&like, "if", 0) != 0 ? turn(r, o.value[0], &outputs[0], error) : CM_OK;
