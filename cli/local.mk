@@ -24,7 +24,7 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/map.c cli/mapped.c \
   cli/partition.c \
   cli/print.h cli/print.c \
-  cli/profile.c \
+  cli/profile.c cli/quantize.c \
   cli/remap.c \
   cli/remote.c \
   cli/remove.c \

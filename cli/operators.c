@@ -27,6 +27,24 @@ static void print_name(const json_t *o, bool first)
     cli_printf(stdout, " to %.0f", json_number_value(until));
 }
 
+/* Operators of others, some in a line, with their domain in front. */
+static void print_rewrites(void)
+{
+  enum { ROW = 12 };
+  const json_t *r, *before = NULL;
+  size_t i;
+  unsigned in_row = 0;
+  json_array_foreach(cli_table("rewrites"), i, r) {
+    const bool first = before == NULL || !same_member(before, r, "domain") || in_row == ROW;
+    if (first)
+      cli_printf(stdout, "%s| %s: ", before != NULL ? " | of what they stand for | | |\n" : "", cli_text(r, "domain")[0] != '\0' ? cli_text(r, "domain") : "ai.onnx");
+    cli_printf(stdout, "%s%s", first ? "" : ", ", cli_text(r, "name"));
+    in_row = first ? 1 : in_row + 1;
+    before = r;
+  }
+  fputs(" | of what they stand for | | |\n", stdout);
+}
+
 void cli_show_operators(void)
 {
   const json_t *table = cli_table("operators"), *second;
@@ -47,4 +65,5 @@ void cli_show_operators(void)
       cli_printf(stdout, "; second: %s", json_string_value(second));
     cli_printf(stdout, " | %s | %s |\n", cli_text(o, "cut"), json_is_true(json_object_get(o, "permutations")) ? "yes" : "no");
   }
+  print_rewrites();
 }

@@ -8,7 +8,7 @@
 
 enum { FILES_MAX = 256 };
 
-enum { INPUT = 1, OUTPUT_DIR, MODEL, TIMELINE, SEED, CHECK, TIME_ALONE };
+enum { INPUT = 1, OUTPUT_DIR, MODEL, TIMELINE, SEED, CHECK, TIME_ALONE, NODES };
 
 static const cli_flag flags[] = {
   {"input", "[NAME=]FILE", INPUT,
@@ -21,6 +21,7 @@ static const cli_flag flags[] = {
   {"timeline", "FILE", TIMELINE, "write what every unit does when, as Chrome trace JSON"},
   {"seed", "N", SEED, "of random inputs"},
   {"time", NULL, TIME_ALONE, "time alone, computes nothing"},
+  {"nodes", NULL, NODES, "print a row for each node of the model and each tensor that is moved: where the time goes"},
   CLI_JSON_FLAG,
   {0}};
 
@@ -28,7 +29,7 @@ typedef struct arguments {
   const char *program, *model, *output, *output_dir, *timeline, *inputs[FILES_MAX];
   size_t input_count;
   uint64_t seed;
-  bool check, json, time_alone;
+  bool check, json, time_alone, nodes;
 } arguments;
 
 /* Negative: go on. */
@@ -51,6 +52,7 @@ static int parse(int argc, char **argv, arguments *a)
       break;
     case CHECK: a->check = true; break;
     case TIME_ALONE: a->time_alone = true; break;
+    case NODES: a->nodes = true; break;
     case CLI_JSON: a->json = true; break;
     default: return cli_ended(flag);
     }
@@ -98,9 +100,9 @@ static cm_status make_options(const arguments *a, const json_t *about, char **op
 {
   json_t *inputs = list_inputs(a, json_object_get(about, "inputs"));
   json_t *asked = inputs == NULL ? NULL
-                                 : json_pack("{s:o, s:s*, s:s*, s:s*, s:s*, s:I, s:b, s:b}", "inputs", inputs, "output", a->output,
+                                 : json_pack("{s:o, s:s*, s:s*, s:s*, s:s*, s:I, s:b, s:b, s:b}", "inputs", inputs, "output", a->output,
                                              "output_dir", a->output_dir, "timeline", a->timeline, "model", a->model, "seed",
-                                             (json_int_t)a->seed, "check", a->check, "time", a->time_alone);
+                                             (json_int_t)a->seed, "check", a->check, "time", a->time_alone, "nodes", a->nodes);
   cm_status status = asked != NULL ? cli_json_text(asked, options, error) : cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text");
   json_decref(asked);
   return status;
@@ -108,11 +110,24 @@ static cm_status make_options(const arguments *a, const json_t *about, char **op
 
 /* ---- the command ---- */
 
+static void print_nodes(const json_t *nodes, double time_ns)
+{
+  const json_t *one;
+  size_t i;
+  if (nodes != NULL)
+    cli_printf(stdout, "%-12s %-10s %11s %7s %8s %10s %-6s %s\n", "operator", "device", "us", "share", "critical", "bytes", "waits", "node");
+  json_array_foreach(nodes, i, one)
+    cli_printf(stdout, "%-12s %-10s %11.3f %6.1f%% %7.1f%% %10.0f %-6s %s\n", cli_text(one, "operator"), cli_text(one, "device"),
+               cli_number(one, "busy_ns") / 1000, 100 * cli_number(one, "share"), time_ns > 0 ? 100 * cli_number(one, "path_ns") / time_ns : 0,
+               cli_number(one, "bytes"), cli_text(one, "waits"), cli_text(one, "node"));
+}
+
 static void print_result(const arguments *a, const json_t *about, const json_t *r)
 {
   const double time_ns = cli_number(r, "time_ns");
   const char *name;
   json_t *unit;
+  print_nodes(json_object_get(r, "nodes"), time_ns);
   cli_printf(stdout, "time         %.3f us on %s, %s\n", time_ns / 1000, cli_text(r, "chip"), cli_count(cli_number(r, "instructions"), "instruction").text);
   json_object_foreach(json_object_get(r, "units"), name, unit) {
     double lanes = cli_number(unit, "lanes");

@@ -7,8 +7,9 @@
 #include "core/operators/permute/permutations.h"
 #include "library/internal.h"
 
-/* Files beside what is compiled, "": not made. */
+/* The model, what it becomes, and files beside that, "": not made. */
 typedef struct beside {
+  const char *model, *out;
   char timeline[CM_PATH_MAX], tiles[CM_PATH_MAX], mapping[CM_PATH_MAX], measure[CM_PATH_MAX], scratch[CM_PATH_MAX], program[CM_PATH_MAX];
   bool weights;
 } beside;
@@ -44,8 +45,7 @@ static const char *or_none(const char *path)
 }
 
 /* With a folder for what is measured. */
-static cm_status compile(const char *model, const coremap_chip *chip, cm_compile_options *options, beside *b, const char *out, cm_run *run,
-                         json_t **report, cm_error *error)
+static cm_status compile(const coremap_chip *chip, cm_compile_options *options, beside *b, cm_run *run, json_t **report, cm_error *error)
 {
   cm_error ignored;
   if (b->measure[0] != '\0' && (cm_folder_scratch(b->scratch, error) != CM_OK || cm_path(b->program, error, "%s/program", b->scratch) != CM_OK))
@@ -57,7 +57,7 @@ static cm_status compile(const char *model, const coremap_chip *chip, cm_compile
   options->measure_path = b->program;
   options->measure_seconds = MEASURE_SECONDS;
   cm_status status =
-    cm_compile(model, options, chip != NULL ? chip->chip : NULL, run, out, or_none(b->timeline), report, error);
+    cm_compile(b->model, options, chip != NULL ? chip->chip : NULL, run, b->out, or_none(b->timeline), report, error);
   if (b->scratch[0] != '\0')
     (void)cm_folder_remove(b->scratch, &ignored);
   return status;
@@ -79,7 +79,7 @@ int coremap_compile_files(const char *model, const coremap_chip *chip, const cha
   cm_error e;
   library_run r;
   cm_compile_options options;
-  beside b = {0};
+  beside b = {.model = model, .out = out};
   json_t *made = NULL;
   cm_status status = read_options(options_text, &options, &e);
   if (status == CM_OK)
@@ -87,7 +87,7 @@ int coremap_compile_files(const char *model, const coremap_chip *chip, const cha
   if (status != CM_OK)
     return library_tell(status, &e, error);
   library_begin(&r, progress, user);
-  status = compile(model, chip, &options, &b, out, r.run, &made, &e);
+  status = compile(chip, &options, &b, r.run, &made, &e);
   cm_run_finish(r.run);
   if (status == CM_OK)
     status = library_text(made, JSON_COMPACT, report, &e);

@@ -140,8 +140,9 @@ json_t *library_options_table(const char *kind);
 
 json_t *library_option_rows(const cm_options *table);
 
-/* The rows of the table of operators, and of what training is asked; likewise. */
+/* The rows of the table of operators, of those of others that are written as them, and of what training is asked; likewise. */
 json_t *library_operators(void);
+json_t *library_rewrites(void);
 json_t *library_train_table(void);
 
 /* How a network is to be read, with room for what options say of it. */

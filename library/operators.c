@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/operators/tiling/split.h"
+#include "core/operators/unrolling.h"
 #include "library/internal.h"
 
 enum { LAST_OPSET = 99 }; /* of rows that still hold */
@@ -68,5 +69,13 @@ json_t *library_operators(void)
   for (const cm_operator *o = cm_operator_table(); o->name != NULL; o++)
     if ((o->flags & CM_OPERATOR_OWN) == 0)
       (void)json_array_append_new(rows, row(o));
+  return rows;
+}
+
+json_t *library_rewrites(void)
+{
+  json_t *rows = json_array();
+  for (const cm_rewrite *r = cm_rewrite_table(); r->name != NULL; r++)
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "domain", r->domain, "name", r->name, "as", r->text));
   return rows;
 }

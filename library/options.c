@@ -6,6 +6,7 @@
 #include "core/constraints/solution.h"
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
+#include "core/quantize/quantize.h"
 #include "core/schedule/request.h"
 #include "core/simulate/simulate_request.h"
 #include "core/spiking/profile_request.h"
@@ -55,6 +56,13 @@ static cm_status read_compile(const json_t *given, json_t **all, json_t **shapin
   cm_compile_options options;
   cm_status status = cm_compile_options_read(given, &options, error);
   return status == CM_OK ? state(&cm_compile_option_table, given, &options, all, shaping, error) : status;
+}
+
+static cm_status read_quantize(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_quantize_options options;
+  cm_status status = cm_quantize_options_read(given, &options, error);
+  return status == CM_OK ? state(&cm_quantize_option_table, given, &options, all, shaping, error) : status;
 }
 
 static cm_status read_simulate(const json_t *given, json_t **all, json_t **shaping, cm_error *error)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/option.h"
+#include "core/machine/run/node_table.h"
 #include "core/machine/run/run_lanes.h"
 #include "core/machine/run/timeline.h"
 #include "core/operators/control.h"
@@ -22,8 +23,15 @@ typedef struct asked {
   char model[CM_PATH_MAX], output[CM_PATH_MAX], output_dir[CM_PATH_MAX], timeline[CM_PATH_MAX];
   library_program_given given;
   coremap_arrays *outputs; /* where outputs go beside files; NULL: nowhere */
-  bool check, time_alone;
+  bool check, time_alone, nodes;
 } asked;
+
+/* What came of a run. */
+typedef struct outcome {
+  cm_simulation simulation;
+  double deviation; /* from the model */
+  json_t *nodes;    /* the table of them; NULL: not asked for */
+} outcome;
 
 /* ---- outputs ---- */
 
@@ -100,23 +108,33 @@ static cm_status beside_model(const asked *a, const cm_program *p, cm_tensor *co
 
 /* ---- a run ---- */
 
-static json_t *result_json(const asked *a, const cm_program *p, const cm_simulation *r, double deviation)
+static json_t *result_json(const asked *a, const cm_program *p, const outcome *made)
 {
+  const cm_simulation *r = &made->simulation;
   json_t *units = json_object();
   for (uint32_t d = 0; d < p->target.device_count; d++) {
     const cm_device *device = &p->target.device[d];
     (void)json_object_set_new(units, device->name, json_pack("{s:i, s:f}", "lanes", (int)(device->units * device->ports),
                                                              "busy_ns", r->busy_ns[d]));
   }
-  return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o*}", "chip", p->chip_name, "time_ns", r->time_ns,
+  return json_pack("{s:s, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o*, s:O*}", "chip", p->chip_name, "time_ns", r->time_ns,
                    "units", units, "instructions", (json_int_t)r->executed, "loaded_bytes", (json_int_t)r->loaded_bytes,
                    "stored_bytes", (json_int_t)r->stored_bytes, "parameter_bytes", (json_int_t)r->parameter_bytes,
                    "copied_bytes", (json_int_t)r->copied_bytes, "peak_bytes", (json_int_t)r->peak_bytes, "checked",
-                   a->check, "largest_relative_deviation", a->model[0] != '\0' ? json_real(deviation) : NULL);
+                   a->check, "largest_relative_deviation", a->model[0] != '\0' ? json_real(made->deviation) : NULL, "nodes", made->nodes);
 }
 
-static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_simulation *result,
-                          double *deviation, cm_error *error)
+static cm_status table_nodes(const cm_program *p, cm_run *run, json_t **nodes, cm_error *error)
+{
+  cm_analysis analysis = {0};
+  cm_status status = cm_analysis_make(p, run, &analysis, error);
+  if (status == CM_OK)
+    status = cm_node_table(p, &analysis, nodes, error);
+  cm_analysis_free(&analysis);
+  return status;
+}
+
+static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, outcome *made, cm_error *error)
 {
   cm_tensor **inputs = NULL, **outputs = NULL;
   cm_simulation_options options = {.compute = !a->time_alone, .check = a->check && !a->time_alone};
@@ -126,13 +144,15 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, cm_s
       library_program_inputs(&a->given, p, run->memory, inputs, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
-    status = cm_simulate(p, inputs, &options, run, outputs, result, error);
+    status = cm_simulate(p, inputs, &options, run, outputs, &made->simulation, error);
   if (status == CM_OK && a->timeline[0] != '\0')
     status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
+  if (status == CM_OK && a->nodes)
+    status = table_nodes(p, run, &made->nodes, error);
   if (status == CM_OK && !a->time_alone)
     status = write_outputs(a, p, outputs, error);
   if (status == CM_OK && a->model[0] != '\0' && !a->time_alone)
-    status = beside_model(a, p, inputs, outputs, run, deviation, error);
+    status = beside_model(a, p, inputs, outputs, run, &made->deviation, error);
   if (status == CM_OK && a->outputs != NULL && !a->time_alone)
     status = keep_outputs(a, p, outputs, error);
   for (uint32_t i = 0; inputs != NULL && i < p->input_count; i++)
@@ -176,7 +196,7 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
     return cm_option_refuse(error, "seed", "a whole number");
   (void)json_object_del(object, "seed");
   if (read_inputs(object, a, error) != CM_OK || read_flag(object, "check", &a->check, error) != CM_OK ||
-      read_flag(object, "time", &a->time_alone, error) != CM_OK || library_take_text(object, "model", a->model, error) != CM_OK ||
+      read_flag(object, "time", &a->time_alone, error) != CM_OK || read_flag(object, "nodes", &a->nodes, error) != CM_OK || library_take_text(object, "model", a->model, error) != CM_OK ||
       library_take_text(object, "output", a->output, error) != CM_OK || library_take_text(object, "output_dir", a->output_dir, error) != CM_OK ||
       library_take_text(object, "timeline", a->timeline, error) != CM_OK)
     return error->status;
@@ -186,16 +206,16 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
 static cm_status run_program(const coremap_program *program, asked *a, const char *options, cm_run *run, char **report, cm_error *error)
 {
   json_t *object = NULL;
-  cm_simulation result;
-  double deviation = 0;
+  outcome made = {.nodes = NULL};
   const uint64_t refusals = cm_json_refusals();
   cm_status status = library_options(options, &object, error);
   if (status == CM_OK)
     status = read_asked(object, a, error);
   if (status == CM_OK)
-    status = simulate(a, program->program, run, &result, &deviation, error);
+    status = simulate(a, program->program, run, &made, error);
   if (status == CM_OK)
-    status = library_whole_text(result_json(a, program->program, &result, deviation), refusals, report, error);
+    status = library_whole_text(result_json(a, program->program, &made), refusals, report, error);
+  json_decref(made.nodes);
   json_decref(a->given.files);
   json_decref(object);
   return status;

@@ -65,7 +65,7 @@ static const struct table {
   const char *name;
   json_t *(*make)(void); /* NULL: options of this kind */
 } tables[] = {{"formats", formats}, {"reading", reading}, {"parameters", parameters}, {"exports", exports}, {"layers", layers}, {"layouts", cm_layouts_json}, {"metrics", cm_metrics_schema},
-              {"operators", library_operators}, {"partition", NULL}, {"place", NULL},
+              {"operators", library_operators}, {"rewrites", library_rewrites}, {"partition", NULL}, {"place", NULL},
 #define JOB_KIND(kind, ...) {#kind, NULL},
 #include "library/private/job_kinds.def"
 #undef JOB_KIND

@@ -15,6 +15,12 @@ const settings = (chosen) =>
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${si(value, '', 3)}`)
     .join(', ');
 const tiled = (device) => `${device.name} ${count(device.tiles)} tiles on ${count(device.units)} units, busy for ${time(device.busy_ns)}`;
+const errors = (list, name) =>
+  list
+    .toSorted((a, b) => b.error - a.error)
+    .slice(0, 5)
+    .map((one) => `${one[name]} ${percent(one.error)}`)
+    .join(', ');
 const yes = (flag) => (flag === null ? 'not computed' : flag ? 'yes' : 'no');
 
 // A row: its label, where the report has it, and how it reads.
@@ -32,6 +38,17 @@ const GROUPS = [
     ['Memory of the chip', 'program.memory_bytes', bytes],
     ['Held at most', 'program.memory_held_bytes', bytes],
     ['Operator set', 'opset', String],
+  ],
+  [
+    '8-bit integers',
+    ['Products in integers', 'products.int8', count],
+    ['Products in float32', 'products.float32', count],
+    ['Constants', 'constant_bytes', change(bytes)],
+    ['Samples', 'samples', count],
+    ['Random samples', 'random', yes],
+    ['Ranges by', 'method', String],
+    ['Error of outputs', 'outputs', (list) => errors(list, 'name')],
+    ['Worst products alone', 'layers', (list) => errors(list, 'output')],
   ],
   [
     'Traffic',

@@ -89,6 +89,8 @@ cm_status cm_c_weights(cm_c_piece *piece, const cm_c_factors *f, const int64_t d
   const int64_t groups = dims[0], filters = dims[1], depth = dims[2], wide[3] = {groups, depth, filters};
   const cm_tensor *zero;
   p->right_type = piece->call.input[f->w].type;
+  if (p->right_type != CM_FLOAT && cm_type_bytes(p->right_type) > 1)
+    return cm_c_refuse(piece, error, "multiplies %s, where float32 and 8 bits are written", cm_type_name(p->right_type));
   if (known(piece, f->w_zero, order == CM_C_COLUMNS ? (uint64_t)filters : (uint64_t)(groups * filters), "zero point", &zero, error) != CM_OK)
     return error->status;
   const bool differs = zero != NULL && !all_alike(zero);

@@ -8,44 +8,6 @@ enum { THREADS_MAX = 1024 };
 
 static const double LARGE = 9007199254740992.0; /* the largest whole number that a double is sure of */
 
-/* Text, or an object with text or numbers by name. */
-static cm_status read_shapes(const char *option, const json_t *value, void *field, cm_error *error)
-{
-  cm_stated_shapes *shapes = field;
-  static const char expected[] = "text like \"input=1x3x224x224\", or {\"input\": [1, 3, 224, 224]}";
-  const char *name;
-  json_t *item;
-  *shapes = (cm_stated_shapes){.count = 0};
-  if (json_is_string(value))
-    return cm_stated_shapes_parse(json_string_value(value), shapes, error);
-  if (!json_is_object(value))
-    return cm_option_refuse(error, option, expected);
-  json_object_foreach((json_t *)(uintptr_t)value, name, item)
-  {
-    int64_t dims[CM_RANK_MAX];
-    size_t rank = json_array_size(item);
-    bool numbers = json_is_array(item) && rank > 0 && rank <= CM_RANK_MAX;
-    for (size_t k = 0; numbers && k < rank; k++) {
-      numbers = json_is_integer(json_array_get(item, k));
-      dims[k] = json_integer_value(json_array_get(item, k));
-    }
-    if (!numbers)
-      return cm_option_refuse(error, option, expected);
-    if (cm_stated_shapes_add(shapes, name, dims, (uint32_t)rank, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
-static json_t *shapes_schema(void)
-{
-  return json_pack("{s:[{s:s, s:[s]}, {s:s, s:{s:s, s:{s:s, s:i}}}]}", "anyOf", "type", "string", "examples",
-                   "input=1x3x224x224", "type", "object", "additionalProperties", "type", "array", "items", "type", "integer",
-                   "minimum", 0);
-}
-
-static const cm_option_own of_shapes = {"NAME=DIMS", read_shapes, shapes_schema};
-
 #define FIELD(name) offsetof(cm_compile_options, name)
 
 static const cm_option options_of_compile_jobs[] = {
@@ -58,7 +20,7 @@ static const cm_option options_of_compile_jobs[] = {
    .about = "of on-chip memory instead of the chip's, or 256K, 4M"},
   {"shape", CM_OPTION_OWN, FIELD(shapes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension, like batch=1; once for each",
-   .own = &of_shapes},
+   .own = &cm_stated_shapes_option},
   {"order", CM_OPTION_WORD, FIELD(order), CM_COMPILE_ORDER_SEARCH, 0, CM_COMPILE_ORDER_SEARCH, {"search", "file", "tree", "sample"}, NULL, false,
    CM_SHAPES_BOTH,
    .about = "of operators: search (unless given: every order of a part where there are few, else tree search), tree, sample (random orders) or file (as in the file)"},

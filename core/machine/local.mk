@@ -13,5 +13,5 @@ libcoremap_a_SOURCES += \
   core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/reading.h core/machine/program/program_read.c core/machine/program/reading.c core/machine/program/program_code.c \
   core/machine/program/code_loops.h core/machine/program/code_loops.c core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \
   core/machine/run/run_lanes.h core/machine/run/runner.h core/machine/run/run_lanes.c core/machine/run/execute.c \
-  core/machine/run/checker.c core/machine/run/analysis.h core/machine/run/analysis.c core/machine/run/timeline.h core/machine/run/timeline.c \
+  core/machine/run/checker.c core/machine/run/analysis.h core/machine/run/analysis.c core/machine/run/timeline.h core/machine/run/node_table.h core/machine/run/node_table.c core/machine/run/timeline.c \
   core/machine/tiles/tiles.h core/machine/tiles/network.c core/machine/tiles/tile_cores.c core/machine/tiles/agree.c core/machine/tiles/compile_tiles.c

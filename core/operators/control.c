@@ -93,7 +93,11 @@ static cm_status walk(cm_unrolling *u, uint32_t node, cm_error *error)
   if (++u->depth > DEPTH_MAX)
     return cm_unroll_fail(&n, CM_BAD_NETWORK, "subgraphs and functions are nested too deeply", error);
   const unrolled_operator *o = unrolled_find(&n);
-  if (o != NULL) {
+  const cm_rewrite *row = o == NULL ? cm_rewrite_find(&n) : NULL;
+  if (row != NULL) {
+    status = cm_unroll_rewrite(u, &n, row, error);
+    unrolled = true;
+  } else if (o != NULL) {
     status = cm_node_check_kinds(&n, error);
     status = status == CM_OK ? o->unroll(u, &n, error) : status;
     unrolled = true;

@@ -40,21 +40,10 @@ static cm_status transpose(cm_unrolling *u, uint32_t from, const int64_t perm[4]
   return u->walk(u, node, error);
 }
 
-static cm_status number(cm_unrolling *u, cm_type type, double x, uint32_t *value, cm_error *error)
-{
-  cm_tensor *tensor;
-  if (cm_tensor_new(u->model->arena.memory, type, 0, NULL, &tensor, error) != CM_OK)
-    return error->status;
-  cm_tensor_put_number(tensor, 0, x, false);
-  cm_status status = cm_model_add_constant(u->model, "number", tensor, value, error);
-  cm_tensor_free(tensor);
-  return status;
-}
-
 static cm_status scale(cm_unrolling *u, uint32_t *value, double factor, cm_error *error)
 {
   uint32_t inputs[2] = {*value};
-  return number(u, u->model->values[*value].shape.type, factor, &inputs[1], error) == CM_OK
+  return cm_unroll_number(u, u->model->values[*value].shape.type, factor, &inputs[1], error) == CM_OK
              ? add(u, "Mul", inputs, 2, value, error) : error->status;
 }
 
@@ -184,7 +173,7 @@ static cm_status add_mask(attention *a, uint32_t *scores, cm_error *error)
     return cm_unroll_fail(a->n, CM_BAD_NETWORK, "its mask should be as long as its keys", error);
   if (m->type != CM_BOOL)
     return add(a->u, "Add", all, 2, scores, error);
-  return number(a->u, shape_of(a->u, *scores)->type, -INFINITY, &all[2], error) == CM_OK ? add(a->u, "Where", all, 3, scores, error)
+  return cm_unroll_number(a->u, shape_of(a->u, *scores)->type, -INFINITY, &all[2], error) == CM_OK ? add(a->u, "Where", all, 3, scores, error)
                                                                                           : error->status;
 }
 

@@ -39,6 +39,17 @@ cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64
   return CM_OK;
 }
 
+cm_status cm_unroll_number(cm_unrolling *u, cm_type type, double x, uint32_t *value, cm_error *error)
+{
+  cm_tensor *tensor;
+  if (cm_tensor_new(u->model->arena.memory, type, 0, NULL, &tensor, error) != CM_OK)
+    return error->status;
+  cm_tensor_put_number(tensor, 0, x, false);
+  cm_status status = cm_model_add_constant(u->model, "number", tensor, value, error);
+  cm_tensor_free(tensor);
+  return status;
+}
+
 /* A node of one output (CM_NONE: a new value), inferred at once; `attribute` may be NULL. */
 cm_status cm_unroll_node(cm_unrolling *u, const cm_new_node *node, uint32_t *output, cm_error *error)
 {

@@ -23,6 +23,15 @@ cm_status cm_constant_tensor(cm_model *model, uint32_t value, cm_run *run, const
  * that is not computed, an input of another shape than declared), memory, CM_CANCELLED. */
 cm_status cm_evaluate(cm_model *model, cm_tensor *const *inputs, cm_run *run, cm_tensor **outputs, cm_error *error);
 
+/* Called after each node of cm_evaluate_watched, while `tensors`, by value, still has what it read and made. An error ends the evaluation. */
+typedef struct cm_watch {
+  cm_status (*after)(void *user, uint32_t node, cm_tensor *const *tensors, cm_error *error);
+  void *user;
+} cm_watch;
+
+/* The same, watched; `outputs` may be NULL. */
+cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const cm_watch *watch, cm_run *run, cm_tensor **outputs, cm_error *error);
+
 /* Computes one node alone. `tensors` are named by node->inputs; `results` (output_count) get one reference each for the
  * caller, NULL for left-out outputs; on failure all are NULL. node->known must be set. Errors: as cm_evaluate. */
 cm_status cm_evaluate_node(const cm_node *node, int64_t opset, cm_tensor *const *tensors, cm_memory *memory,

@@ -23,7 +23,7 @@ static void drop_use(const cm_model *m, cm_tensor **tensors, uint32_t *uses, uin
   }
 }
 
-static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, cm_run *run, cm_error *error)
+static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, const cm_watch *watch, cm_run *run, cm_error *error)
 {
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
@@ -37,6 +37,8 @@ static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, cm_ru
       else
         cm_tensor_free(results[o]);
     cm_free(results);
+    if (status == CM_OK && watch != NULL)
+      status = watch->after(watch->user, m->order[i], tensors, error);
     if (status != CM_OK)
       return status;
     for (uint32_t k = 0; k < n->input_count; k++)
@@ -45,7 +47,7 @@ static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, cm_ru
   return CM_OK;
 }
 
-cm_status cm_evaluate(cm_model *model, cm_tensor *const *inputs, cm_run *run, cm_tensor **outputs, cm_error *error)
+cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const cm_watch *watch, cm_run *run, cm_tensor **outputs, cm_error *error)
 {
   cm_tensor **tensors = NULL;
   uint32_t *uses = NULL;
@@ -65,12 +67,17 @@ cm_status cm_evaluate(cm_model *model, cm_tensor *const *inputs, cm_run *run, cm
       tensors[v] = cm_tensor_share(inputs[i]);
   }
   if (status == CM_OK)
-    status = run_all(model, tensors, uses, run, error);
-  for (size_t i = 0; status == CM_OK && i < model->output_count; i++)
+    status = run_all(model, tensors, uses, watch, run, error);
+  for (size_t i = 0; status == CM_OK && outputs != NULL && i < model->output_count; i++)
     outputs[i] = cm_tensor_share(tensors[model->outputs[i]]);
   for (size_t i = 0; tensors != NULL && i < model->value_count; i++)
     cm_tensor_free(tensors[i]);
   cm_free(tensors);
   cm_free(uses);
   return status;
+}
+
+cm_status cm_evaluate(cm_model *model, cm_tensor *const *inputs, cm_run *run, cm_tensor **outputs, cm_error *error)
+{
+  return cm_evaluate_watched(model, inputs, NULL, run, outputs, error);
 }

@@ -159,6 +159,18 @@ cm_status cm_node_set_integer(cm_model *model, cm_node *node, const char *name, 
   return CM_OK;
 }
 
+cm_status cm_node_put_attribute(cm_model *model, cm_node *node, const char *name, const cm_attribute *attribute, cm_error *error)
+{
+  cm_attribute *place;
+  if (attribute_place(model, node, name, &place, error) != CM_OK)
+    return error->status;
+  const char *own = place->name;
+  *place = *attribute;
+  place->name = own;
+  place->tensor = cm_tensor_share(attribute->tensor);
+  return CM_OK;
+}
+
 cm_status cm_model_add_slice(cm_model *model, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
   const struct {

@@ -143,6 +143,9 @@ cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name,
                                cm_error *error);
 cm_status cm_node_set_integer(cm_model *model, cm_node *node, const char *name, int64_t number, cm_error *error);
 
+/* The same with a copy of another attribute; its texts and lists are shared, and have to live as long. */
+cm_status cm_node_put_attribute(cm_model *model, cm_node *node, const char *name, const cm_attribute *attribute, cm_error *error);
+
 /* The attribute of that name, or NULL. */
 const cm_attribute *cm_node_attribute(const cm_node *node, const char *name);
 

@@ -1,7 +1,7 @@
 libcoremap_a_SOURCES += \
   core/operators/tensor.h core/operators/tensor.c core/operators/tensor_file.h core/operators/tensor_file.c core/operators/narrow.c \
-  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/model_check.h core/operators/model_check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx.h core/operators/onnx/onnx_kind.h core/operators/onnx/onnx_kind.c \
-  core/operators/operator.h core/operators/operators.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/operator_check.c core/operators/operator_table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
+  core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/shapes_option.c core/operators/model_check.h core/operators/model_check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/rewrites.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx.h core/operators/onnx/onnx_kind.h core/operators/onnx/onnx_kind.c \
+  core/operators/operator.h core/operators/operators.def core/operators/rewrites.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/operator_check.c core/operators/operator_table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
   core/operators/ops/window.h core/operators/ops/window.c \
   core/operators/ops/op_unary.c core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \

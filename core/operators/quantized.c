@@ -96,15 +96,34 @@ typedef struct product {
   steps x, w, y;
 } product;
 
-static bool weights_fit(const cm_model *m, const product *p, bool convolution)
+/* Whether the scales of the weights are those of the product's channels: filters, or columns. */
+static bool weights_fit(const cm_model *m, const cm_node *n, const product *p)
 {
   const cm_shape *w = &m->values[p->w.input].shape;
   if (p->x.count != 1 || p->y.count != 1 || w->rank == CM_UNKNOWN_RANK)
     return false;
   if (p->w.count == 1)
     return true;
-  int64_t axis = p->w.axis + (p->w.axis < 0 ? w->rank : 0);
-  return convolution ? axis == 0 : w->rank == 2 && axis == 1;
+  const bool first = cm_node_is(n, cm_kernel_conv) || cm_node_integer(n, "transB", 0) != 0;
+  const int64_t axis = p->w.axis + (p->w.axis < 0 ? w->rank : 0);
+  return first ? axis == 0 : w->rank == 2 && axis == 1;
+}
+
+/* A Gemm of what it is given and constant weights, with a bias a column, if any. */
+static bool is_plain_gemm(const cm_model *m, const cm_node *n)
+{
+  const cm_shape *x = &m->values[n->inputs[0]].shape, *w = &m->values[n->inputs[1]].shape;
+  if (!cm_node_is(n, cm_kernel_gemm) || cm_node_integer(n, "transA", 0) != 0 || cm_node_number(n, "alpha", 1) != 1.0F ||
+      cm_node_number(n, "beta", 1) != 1.0F || !cm_shape_known(x) || !cm_shape_known(w) || !m->values[n->inputs[1]].constant)
+    return false;
+  return n->input_count < 3 || n->inputs[2] == CM_NONE ||
+         m->values[n->inputs[2]].shape.dims[0] == w->dims[cm_node_integer(n, "transB", 0) != 0 ? 0 : 1];
+}
+
+static bool is_product(const cm_model *m, const cm_node *n)
+{
+  return n != NULL && n->input_count >= 2 && n->inputs[0] != CM_NONE && n->inputs[1] != CM_NONE &&
+         (cm_node_is(n, cm_kernel_conv) || cm_node_is(n, cm_kernel_matmul) || is_plain_gemm(m, n));
 }
 
 static bool find_product(quantizing *q, const cm_node *n, product *p)
@@ -113,10 +132,8 @@ static bool find_product(quantizing *q, const cm_node *n, product *p)
   if (!read_steps(q, n, true, &p->y))
     return false;
   const cm_node *inner = producer(m, p->y.input);
-  bool convolution = inner != NULL && cm_node_is(inner, cm_kernel_conv);
-  if (inner == NULL || (!convolution && !cm_node_is(inner, cm_kernel_matmul)) || m->values[p->y.input].use_count != 1 || inner->input_count < 2 ||
-      !read_steps(q, producer(m, inner->inputs[0]), false, &p->x) ||
-      !read_steps(q, producer(m, inner->inputs[1]), false, &p->w) || !weights_fit(m, p, convolution))
+  if (!is_product(m, inner) || m->values[p->y.input].use_count != 1 || !read_steps(q, producer(m, inner->inputs[0]), false, &p->x) ||
+      !read_steps(q, producer(m, inner->inputs[1]), false, &p->w) || !weights_fit(m, inner, p))
     return false;
   p->made = *inner;
   uint32_t bias = inner->input_count > 2 ? inner->inputs[2] : CM_NONE;
@@ -124,12 +141,50 @@ static bool find_product(quantizing *q, const cm_node *n, product *p)
                              m->values[bias].shape.type == CM_FLOAT);
 }
 
-static cm_status make_product(quantizing *q, uint32_t node, const product *p, cm_error *error)
+/* A node of one output, inferred; *value: what it makes. */
+static cm_status add_node(quantizing *q, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
+{
+  uint32_t node, made; /* what is read may be named by `value` */
+  if (cm_model_add_named(q->model, "matrix", &made, error) != CM_OK || cm_model_add_node(q->model, op, inputs, count, &made, 1, &node, error) != CM_OK)
+    return error->status;
+  *value = made;
+  return cm_infer_node(q->model, node, q->run, error);
+}
+
+static cm_status add_reshape(quantizing *q, uint32_t matrix, const int64_t *dims, size_t rank, uint32_t *value, cm_error *error)
+{
+  uint32_t inputs[2] = {matrix};
+  return cm_model_add_integers(q->model, "shape", dims, rank, &inputs[1], error) == CM_OK ? add_node(q, "Reshape", inputs, 2, value, error)
+                                                                                          : error->status;
+}
+
+/* A Gemm is a convolution of images of one element, which alone has a bias in integers: what it reads becomes such, and what `node`
+ * makes a matrix again. */
+static cm_status make_pixels(quantizing *q, uint32_t node, product *p, cm_error *error)
 {
   cm_model *m = q->model;
-  bool convolution = cm_node_is(&p->made, cm_kernel_conv);
+  const int64_t *x = m->values[p->x.input].shape.dims, *w = m->values[p->w.input].shape.dims;
+  const bool turned = cm_node_integer(&p->made, "transB", 0) != 0;
+  const int64_t rows = x[0], inner = x[1], columns = w[turned ? 0 : 1], images[4] = {rows, inner, 1, 1}, filters[4] = {columns, inner, 1, 1},
+                matrix[2] = {rows, columns};
+  uint32_t made, shape, last;
+  if ((!turned && add_node(q, "Transpose", &p->w.input, 1, &p->w.input, error) != CM_OK) ||
+      add_reshape(q, p->w.input, filters, 4, &p->w.input, error) != CM_OK || add_reshape(q, p->x.input, images, 4, &p->x.input, error) != CM_OK ||
+      cm_model_add_named(m, "pixels", &made, error) != CM_OK || cm_model_add_integers(m, "shape", matrix, 2, &shape, error) != CM_OK ||
+      cm_model_add_node(m, "Reshape", (uint32_t[]){made, shape}, 2, m->nodes[node].outputs, 1, &last, error) != CM_OK)
+    return error->status;
+  m->nodes[node].outputs[0] = made;
+  m->values[made].producer = node;
+  p->made.attribute_count = 0;
+  return CM_OK;
+}
+
+static cm_status make_product(quantizing *q, uint32_t node, product *p, cm_error *error)
+{
+  cm_model *m = q->model;
+  const bool gemm = cm_node_is(&p->made, cm_kernel_gemm), convolution = gemm || cm_node_is(&p->made, cm_kernel_conv);
   uint32_t *in, bias = p->made.input_count > 2 ? p->made.inputs[2] : CM_NONE, count = bias != CM_NONE ? 9 : 8;
-  if (CM_ARENA_NEW(&m->arena, in, 9, error) != CM_OK || zero_of(q, &p->x, &in[2], error) != CM_OK ||
+  if ((gemm && make_pixels(q, node, p, error) != CM_OK) || CM_ARENA_NEW(&m->arena, in, 9, error) != CM_OK || zero_of(q, &p->x, &in[2], error) != CM_OK ||
       zero_of(q, &p->w, &in[5], error) != CM_OK || zero_of(q, &p->y, &in[7], error) != CM_OK ||
       (bias != CM_NONE && whole_bias(q, bias, &p->x, &p->w, &in[8], error) != CM_OK))
     return error->status;
@@ -146,7 +201,7 @@ static cm_status make_product(quantizing *q, uint32_t node, const product *p, cm
   n->attributes = p->made.attributes;
   n->attribute_count = p->made.attribute_count;
   n->known = cm_operator_find("", n->op, m->opset);
-  return CM_OK;
+  return gemm ? cm_infer_node(m, node, q->run, error) : CM_OK;
 }
 
 /* ---- operators for which scale and zero point do not matter ---- */

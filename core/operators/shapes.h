@@ -2,6 +2,7 @@
 #ifndef CM_OPERATORS_SHAPES_H
 #define CM_OPERATORS_SHAPES_H
 
+#include "base/option.h"
 #include "core/operators/graph.h"
 
 enum { CM_STATED_SHAPES_MAX = 32, CM_STATED_NAME_MAX = 128 };
@@ -23,6 +24,9 @@ cm_status cm_stated_shapes_parse(const char *text, cm_stated_shapes *shapes, cm_
 /* Adds one shape. Errors: as above. */
 cm_status cm_stated_shapes_add(cm_stated_shapes *shapes, const char *name, const int64_t *dims, uint32_t rank,
                                cm_error *error);
+
+/* The same as the value of an option: text, or {NAME: [EXTENT, ...]}; the field is a cm_stated_shapes. */
+extern const cm_option_own cm_stated_shapes_option;
 
 /* Gives a model's inputs the extents that are stated; open dimensions of one name get one extent. Call it before
  * cm_infer. Errors: CM_BAD_OPTION at /options/shape: a name that is neither an input nor an open dimension, another

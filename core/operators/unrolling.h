@@ -18,6 +18,9 @@ cm_status cm_unroll_fail(const cm_node *node, cm_status status, const char *why,
 /* A new constant of rank 0 or 1 with one element. Errors: memory. */
 cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64_t number, uint32_t *value, cm_error *error);
 
+/* A new constant, one number of a type, without dimensions. Errors: memory. */
+cm_status cm_unroll_number(cm_unrolling *u, cm_type type, double number, uint32_t *value, cm_error *error);
+
 typedef struct cm_new_node {
   const char *op;
   const uint32_t *inputs;
@@ -46,5 +49,17 @@ cm_status cm_unroll_scan(cm_unrolling *u, const cm_node *n, cm_error *error);
 cm_status cm_unroll_attention(cm_unrolling *u, const cm_node *n, cm_error *error);
 cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error);
 cm_status cm_unroll_center(cm_unrolling *u, const cm_node *n, cm_error *error);
+
+/* A row of rewrites.def: an operator of others as standard ones. */
+typedef struct cm_rewrite {
+  const char *domain, *name, *needs, *text;
+} cm_rewrite;
+
+/* All rows, the last one without a name; the row of a node, or NULL. */
+const cm_rewrite *cm_rewrite_table(void);
+const cm_rewrite *cm_rewrite_find(const cm_node *node);
+
+/* Puts what a row says in a node's place. Errors: of walk; CM_BAD_NETWORK for attributes, inputs or outputs that the row does not have. */
+cm_status cm_unroll_rewrite(cm_unrolling *u, const cm_node *n, const cm_rewrite *row, cm_error *error);
 
 #endif

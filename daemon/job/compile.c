@@ -3,7 +3,6 @@
 
 #include <coremap/compile.h>
 #include <coremap/network.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,20 +18,6 @@ static const char *compiled_name(const char *last)
     if (strcmp(names[i][0], last) == 0)
       return names[i][1];
   return "model.onnx";
-}
-
-static cm_status write_report(cm_work *w, const json_t *report, cm_error *error)
-{
-  char path[CM_PATH_MAX];
-  cm_file file = {0};
-  if (cm_path(path, error, "%s/report.json", w->made) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  if (cm_json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
-    cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write", path);
-    cm_file_discard(&file);
-    return error->status;
-  }
-  return cm_file_commit(&file, error);
 }
 
 /* The report without its lists: they are in the program's own file. */
@@ -103,7 +88,7 @@ cm_status cm_work_compile(cm_work *work, cm_error *error)
   if (status == CM_OK)
     status = check_tiles(work, chip, error);
   if (status == CM_OK)
-    status = write_report(work, report, error);
+    status = cm_work_keep_report(work, report, error);
   if (status == CM_OK)
     status = cm_work_tell(work, "report", short_report(report), error);
   json_decref(report);

@@ -1,6 +1,7 @@
 /* What jobs of all kinds share: their folder, their inputs and options, what they tell. */
 #include "daemon/job/work_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -95,4 +96,18 @@ cm_status cm_work_spiking_options(const cm_work *w, char **text, cm_error *error
     return cm_work_text(options, text, error);
   json_decref(options);
   return error->status;
+}
+
+cm_status cm_work_keep_report(const cm_work *w, const json_t *report, cm_error *error)
+{
+  char path[CM_PATH_MAX];
+  cm_file file = {0};
+  if (cm_path(path, error, "%s/report.json", w->made) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (cm_json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
+    cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write", path);
+    cm_file_discard(&file);
+    return error->status;
+  }
+  return cm_file_commit(&file, error);
 }

@@ -50,4 +50,7 @@ cm_status cm_work_spiking_options(const cm_work *work, char **text, cm_error *er
 /* Adds a member to the result; takes the reference. */
 cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error *error);
 
+/* Writes a report whole into the folder that the job makes, beside what it is of. */
+cm_status cm_work_keep_report(const cm_work *work, const json_t *report, cm_error *error);
+
 #endif

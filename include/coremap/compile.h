@@ -27,6 +27,14 @@ int coremap_compile_files(const char *model, const coremap_chip *chip, const cha
  * bad-option. */
 int coremap_compile_last(const char *options, const coremap_chip *chip, const char **stage, coremap_error **error);
 
+/* Writes a float32 model with its products in 8-bit integers (QuantizeLinear and DequantizeLinear) to `out`, an ONNX file that
+ * coremap_compile turns into integer programs; scales follow from samples. `options` is a JSON object or NULL: those of quantize
+ * jobs (docs/reference/options.md), "data", a folder of samples (docs/how-to/quantizing.md; random numbers unless given), and "beside" as above. *report is the
+ * caller's text: how wrong each product and each output is. Errors: bad-network (also: nothing to quantize), bad-request (samples), bad-option,
+ * memory-limit, time-limit, cancelled, not-found, disk-full, io. */
+int coremap_quantize(const char *model, const char *options, const char *out, coremap_progress progress, void *user, char **report,
+                     coremap_error **error);
+
 /* What a model is, as JSON that is the caller's: {"opset", "producer", "operators": how many, "permutation_bytes" (that
  * permutations move), "inputs" and "outputs": [{"name", "type", "dims": [extent, or the name of an open one, or null]}]}, no
  * "dims": their number is not known. `options`: "shape", as of jobs. Weights beside the model are read from its folder alone.

@@ -20,7 +20,7 @@ int coremap_program_about(const coremap_program *program, char **json, coremap_e
 
 /* Simulates the program: the time of every unit, and what it computes. `options` is a JSON object or NULL: "inputs", [FILE or
  * NAME=FILE] (.npy, .npz or raw little-endian elements; without a name in the program's order; what is not given is random by
- * "seed"); "output", a prefix of .npy files; "output_dir", a folder of raw elements; "timeline", a file (Chrome trace JSON);
+ * "seed"); "output", a prefix of .npy files; "output_dir", a folder of raw elements; "timeline", a file (Chrome trace JSON); "nodes": true for a table of the time by node (docs/explanation/programs.md);
  * "model", an ONNX file that is computed on the same inputs; "check": true proves that nothing is read that was not written or
  * was overwritten, in any timing; "time": true computes nothing. *report is the caller's: {"chip", "time_ns", "units": {name:
  * {"lanes", "busy_ns"}}, "instructions", "loaded_bytes", "stored_bytes", "parameter_bytes", "copied_bytes", "peak_bytes",

@@ -25,7 +25,7 @@ from ._network import Network
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "fit", "solve", "Mapping", "Nets", "Network", "read", "profile", "Profile", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
+__all__ = ["map", "fit", "solve", "Mapping", "Nets", "Network", "read", "profile", "Profile", "quantize", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
            "mappings", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
@@ -362,6 +362,31 @@ class Program:
 
     def __repr__(self) -> str:
         return "<coremap.Program: %s>" % ", ".join("%s %s" % one for one in self.report.items() if isinstance(one[1], (str, int, float)))
+
+
+def quantize(model: "str | os.PathLike[str]", out: "str | os.PathLike[str]", *, data: Any = None, server: Optional[str] = None,
+             token: Optional[str] = None, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+    """Writes a float32 ONNX model with its products in 8-bit integers to ``out`` (docs/how-to/quantizing.md).
+
+    data: samples: a folder, an array of them, or a dict of such arrays by the name of the input; random numbers unless given, and always
+        where a server does it. server, token, progress: as in coremap.map. All else are options: method, percentile, threshold, samples, seed,
+        shape. Returns the report: "layers" and "outputs", each with its "error".
+    """
+    paths = os.fspath(model), os.fspath(out)
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
+        if server is not None:
+            if data is not None:
+                raise ValueError("a server takes random samples: quantize here to give data")
+            return _server.quantize_file(*paths, server, token, options, heard)
+        if data is not None and not isinstance(data, (str, os.PathLike)):
+            for number in range(len(next(iter(data.values())) if isinstance(data, dict) else data)):
+                path = "%s/%06d" % (folder, number)
+                if isinstance(data, dict):
+                    np.savez(path, **{name: array[number] for name, array in data.items()})
+                else:
+                    np.save(path, data[number])
+            data = folder
+        return _local.quantize(*paths, options if data is None else dict(options, data=os.fspath(data)), heard)
 
 
 def compile(model: "str | os.PathLike[str]", chip: Optional[str] = None, *, server: Optional[str] = None, token: Optional[str] = None,

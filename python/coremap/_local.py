@@ -74,6 +74,7 @@ def _load() -> ctypes.CDLL:
                 ("profile_spikes", ctypes.c_uint32, [pointer, ctypes.POINTER(count), ctypes.POINTER(ctypes.POINTER(ctypes.c_uint32))]),
                 ("profile_free", None, [pointer]),
                 ("mapping_open", ctypes.c_int, [text, pointer, pointer, _PROGRESS, pointer, out, out]),
+                ("quantize", ctypes.c_int, [text, text, text, _PROGRESS, pointer, out, out]),
                 ("compile", ctypes.c_int, [text, pointer, text, text, _PROGRESS, pointer, out, out]),
                 ("simulate", ctypes.c_int, [pointer, text, _PROGRESS, pointer, out, out]),
                 ("program_read", ctypes.c_int, [text, _PROGRESS, pointer, out, out]), ("program_free", None, [pointer]),
@@ -342,6 +343,10 @@ def open_mapping(path: str, source: Source) -> _Result:
     finally:
         lib.coremap_network_free(network)
     return _Result(mapping)
+
+
+def quantize(model: str, out: str, options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+    return _report("quantize", progress, os.fsencode(model), json.dumps(options).encode(), os.fsencode(out))
 
 
 class Compiled:

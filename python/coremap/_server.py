@@ -232,6 +232,13 @@ class _Program:
         self._server.ask("GET", "%s/%s" % (self._path, self._made), output=os.path.abspath(path))
 
 
+def quantize_file(model: str, out: str, url: str, token: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+    server = _Server(url, token)
+    made = _Program(server, _has(_wait(server, _submit(server, "quantize", model, None, {}, None, options), progress), "program", str))
+    made.write(out)
+    return made.report
+
+
 def compile_file(model: str, chip: Optional[str], url: str, token: Optional[str], options: Dict[str, Any], progress: Any) -> _Program:
     server = _Server(url, token)
     return _Program(server, _has(_wait(server, _submit(server, "compile", model, chip, {}, None, options), progress), "program", str))

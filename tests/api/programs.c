@@ -46,6 +46,24 @@ START_TEST(a_model_becomes_a_program)
 }
 END_TEST
 
+/* A model in float32 goes up, one in 8-bit integers comes back. */
+START_TEST(a_model_becomes_one_in_integers)
+{
+  char network[65], id[33], path[160];
+  test_upload_file(&server, "onnx/shuffle.onnx", network);
+  test_job(&server, id, "{\"kind\": \"quantize\", \"network\": \"%s\", \"options\": {\"samples\": 1, \"method\": \"error\"}}", network);
+  json_t *job = finished(id, "done"), *report = json_object_get(job, "report");
+  ck_assert_uint_eq(json_array_size(json_object_get(report, "layers")), 9);
+  ck_assert_double_lt(json_number_value(json_object_get(json_array_get(json_object_get(report, "outputs"), 0), "error")), 0.05);
+  snprintf(path, sizeof path, "/v1/programs/%s/model", test_word(job, "program"));
+  test_reply reply = test_get(&server, path);
+  ck_assert_int_eq(reply.status, 200);
+  ck_assert_ptr_nonnull(memmem(reply.body, reply.size, "QuantizeLinear", strlen("QuantizeLinear")));
+  test_reply_clear(&reply);
+  json_decref(job);
+}
+END_TEST
+
 /* For a chip that runs programs the job makes one. */
 START_TEST(a_model_becomes_a_program_for_a_chip)
 {
@@ -114,6 +132,7 @@ int main(void)
   TCase *tests = tcase_create("programs");
   tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
   tcase_add_test(tests, a_model_becomes_a_program);
+  tcase_add_test(tests, a_model_becomes_one_in_integers);
   tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -199,6 +199,11 @@ for where, program in compiled.items():
     program.save("%s.program" % ("here" if where is None else "there"))
 check(open("here.program", "rb").read() == open("there.program", "rb").read(), "a model is compiled to the same bytes, here and there")
 check(len({"%.12g" % program.report["program"]["time"]["total_ns"] for program in compiled.values()}) == 1, "and reported alike")
+image = np.random.default_rng(3).uniform(-1, 1, (2, 1, 16, 16, 6)).astype(np.float32)
+quantized = [coremap.quantize(model, "quantized%d.onnx" % i, data=data) for i, data in enumerate((image, {"v": image}))]
+check(open("quantized0.onnx", "rb").read() == open("quantized1.onnx", "rb").read() and quantized[0]["samples"] == 2, "samples as an array, and by the input's name")
+check(coremap.quantize(model, "there.onnx", server=server, samples=2) == coremap.quantize(model, "here.onnx", samples=2) and
+      open("here.onnx", "rb").read() == open("there.onnx", "rb").read(), "a model is quantized to the same bytes, here and there")
 try:
     coremap.compile(model, "loihi1")
     sys.exit("FAILED: a chip without a machine runs programs")

@@ -71,11 +71,12 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   return CM_OK;
 }
 
-/* Whether matrix units compute it: what can go to either kind of unit, only where there are such. */
+/* Whether matrix units compute it: what can go to either kind of unit, and products of wide integers, only where there are such. */
 static bool on_matrix_units(const cm_call *call, const cm_target *target)
 {
-  return cm_split_is_matrix(call) && (call->node->known->runs == CM_RUNS_MATRIX ||
-                                      cm_power_for(target, CM_UNIT_MATRIX, call->input[0].type).rate > 0);
+  const cm_type type = call->input[0].type;
+  const bool either = call->node->known->runs != CM_RUNS_MATRIX || (cm_type_is_integer(type) && cm_type_bytes(type) > 1);
+  return cm_split_is_matrix(call) && (!either || cm_power_for(target, CM_UNIT_MATRIX, type).rate > 0);
 }
 
 /* What each device does of an operator a nanosecond. */

@@ -4,6 +4,31 @@
 #include "base/product.h"
 #include "core/operators/operator.h"
 
+/* Two matrices, what they make, and the elements where each begins. */
+typedef struct factors {
+  const cm_tensor *a, *b;
+  cm_tensor *y;
+  int64_t at, bt, to;
+} factors;
+
+/* Integers wrap. */
+static void multiply(const cm_product *p, const factors *f)
+{
+  if (f->y->type == CM_FLOAT) {
+    cm_ordered_product(*p, (const float *)f->a->data + f->at, (const float *)f->b->data + f->bt, (float *)f->y->data + f->to);
+    return;
+  }
+  for (int64_t i = 0; i < p->m; i++)
+    for (int64_t j = 0; j < p->n; j++) {
+      uint64_t sum = 0;
+      for (int64_t k = 0; k < p->k; k++) {
+        const int64_t a = f->at + (p->transpose_a ? k * p->m + i : i * p->k + k), b = f->bt + (p->transpose_b ? j * p->k + k : k * p->n + j);
+        sum += (uint64_t)cm_tensor_integer(f->a, (uint64_t)a) * (uint64_t)cm_tensor_integer(f->b, (uint64_t)b);
+      }
+      cm_tensor_put_integer(f->y, (uint64_t)(f->to + i * p->n + j), (int64_t)sum);
+    }
+}
+
 /* ---- MatMul: NumPy's rules; a vector is a row on the left and a column on the right ---- */
 
 cm_status cm_shape_matmul(cm_call *call, cm_error *error)
@@ -47,8 +72,7 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
 {
   const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *y = call->result[0];
-  if (a->type != CM_FLOAT || b->type != CM_FLOAT)
-    return cm_call_bad_type(call, a->type != CM_FLOAT ? a->type : b->type, error);
+  (void)error;
   int64_t m = a->rank > 1 ? a->dims[a->rank - 2] : 1, k = a->dims[a->rank - 1],
           n = b->rank > 1 ? b->dims[b->rank - 1] : 1;
   uint32_t rank = y->rank - (a->rank > 1) - (b->rank > 1);
@@ -57,15 +81,16 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
     return CM_OK;
   batch_strides(a, rank, sa);
   batch_strides(b, rank, sb);
-  float *to = y->data;
+  const cm_product product = {.m = m, .n = n, .k = k};
+  factors f = {.a = a, .b = b, .y = y};
   do {
-    int64_t at = 0, bt = 0;
+    f.at = f.bt = 0;
     for (uint32_t i = 0; i < rank; i++) {
-      at += index[i] * sa[i];
-      bt += index[i] * sb[i];
+      f.at += index[i] * sa[i];
+      f.bt += index[i] * sb[i];
     }
-    cm_ordered_product((cm_product){.m = m, .n = n, .k = k}, (const float *)a->data + at, (const float *)b->data + bt, to);
-    to += m * n;
+    multiply(&product, &f);
+    f.to += m * n;
   } while (cm_next_index(rank, y->dims, index));
   return CM_OK;
 }
@@ -104,10 +129,19 @@ static void scale_and_add(const cm_call *call, cm_tensor *y)
   const float alpha = cm_node_number(call->node, "alpha", 1), beta = cm_node_number(call->node, "beta", 1);
   cm_shape wide = cm_shape_of(y);
   int64_t strides[CM_RANK_MAX] = {0};
-  const float *c = cm_has(call, 2) ? call->value[2]->data : NULL;
+  const cm_tensor *third = cm_has(call, 2) ? call->value[2] : NULL;
+  if (third != NULL)
+    cm_broadcast_strides(third, &wide, strides);
+  if (y->type != CM_FLOAT) {
+    for (int64_t i = 0; i < (int64_t)y->count; i++) {
+      const int64_t c = i / y->dims[1] * strides[0] + i % y->dims[1] * strides[1];
+      const double added = third != NULL ? (double)beta * (double)cm_tensor_integer(third, (uint64_t)c) : 0;
+      cm_tensor_put_integer(y, (uint64_t)i, (int64_t)((double)alpha * (double)cm_tensor_integer(y, (uint64_t)i) + added));
+    }
+    return;
+  }
+  const float *c = third != NULL ? third->data : NULL;
   float *to = y->data;
-  if (c != NULL)
-    cm_broadcast_strides(call->value[2], &wide, strides);
   for (int64_t i = 0; i < y->dims[0]; i++)
     for (int64_t j = 0; j < y->dims[1]; j++, to++)
       *to = c == NULL ? alpha * *to : alpha * *to + beta * c[i * strides[0] + j * strides[1]];
@@ -118,9 +152,9 @@ cm_status cm_kernel_gemm(cm_call *call, cm_error *error)
   const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *y = call->result[0];
   bool ta = cm_node_integer(call->node, "transA", 0) != 0, tb = cm_node_integer(call->node, "transB", 0) != 0;
-  if (a->type != CM_FLOAT || b->type != CM_FLOAT || (cm_has(call, 2) && call->value[2]->type != CM_FLOAT))
-    return cm_call_bad_type(call, a->type != CM_FLOAT ? a->type : b->type != CM_FLOAT ? b->type : call->value[2]->type, error);
-  cm_ordered_product((cm_product){.m = y->dims[0], .n = y->dims[1], .k = a->dims[!ta], .transpose_a = ta, .transpose_b = tb}, a->data, b->data, y->data);
+  (void)error;
+  multiply(&(cm_product){.m = y->dims[0], .n = y->dims[1], .k = a->dims[!ta], .transpose_a = ta, .transpose_b = tb},
+           &(factors){.a = a, .b = b, .y = y});
   scale_and_add(call, y);
   return CM_OK;
 }

@@ -1,0 +1,113 @@
+/* coremap quantize: an ONNX model in float32 in, one in 8-bit integers out. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+
+typedef struct arguments {
+  const char *model, *output, *data;
+  json_t *options;
+  bool json, quiet;
+} arguments;
+
+enum { DATA = 1 };
+
+static const cli_flag flags[] = {
+  {"output", "FILE", CLI_OUTPUT, "where the model (ONNX) goes; needed"},
+  {"data", "DIR", DATA, "samples: each a .npy or raw file, or for several inputs a .npz or a folder; random numbers unless given"},
+  CLI_JSON_FLAG,
+  CLI_QUIET_FLAG,
+  {0}};
+
+/* Negative: go on. */
+static int parse(int argc, char **argv, arguments *a)
+{
+  for (int flag; (flag = cli_next(&cli_command_quantize, argc, argv)) != -1;)
+    switch (flag) {
+    case CLI_OUTPUT: a->output = cli_output(optarg); break;
+    case DATA: a->data = cli_input(optarg); break;
+    case CLI_JSON: a->json = true; break;
+    case CLI_QUIET: a->quiet = true; break;
+    case CLI_TAKES_OPTION:
+      if (strcmp(cli_taken(), "shape") == 0)
+        cli_shape_set(a->options, optarg);
+      else if (!cli_option_set(a->options, cli_taken(), optarg))
+        return cli_usage("quantize", "--%s \"%s\" is not text", cli_taken(), optarg);
+      break;
+    default: return cli_ended(flag);
+    }
+  if (optind + 1 != argc)
+    return cli_usage("quantize", optind == argc ? "no model is named" : "one model is needed");
+  if (a->output == NULL)
+    return cli_usage("quantize", "-o is needed: where the model in integers goes");
+  a->model = cli_input(argv[optind]);
+  return -1;
+}
+
+static void print_report(const json_t *r)
+{
+  const json_t *bytes = json_object_get(r, "constant_bytes"), *products = json_object_get(r, "products"), *one;
+  size_t i;
+  cli_printf(stdout, "%-10s %-8s %9s  %s\n", "operator", "type", "error", "output");
+  json_array_foreach(json_object_get(r, "layers"), i, one)
+    cli_printf(stdout, "%-10s %-8s %8.3f%%  %s\n", cli_text(one, "operator"), cli_text(one, "type"), 100 * cli_number(one, "error"),
+               cli_text(one, "output"));
+  cli_printf(stdout, "samples       %.0f%s, ranges by method %s\n", cli_number(r, "samples"),
+             json_is_true(json_object_get(r, "random")) ? ", random: give real ones with --data" : "", cli_text(r, "method"));
+  cli_printf(stdout, "products      %.0f in int8, %.0f in float32\n", cli_number(products, "int8"), cli_number(products, "float32"));
+  cli_printf(stdout, "constants     %s -> %s\n", cli_size(cli_number(bytes, "before")).text, cli_size(cli_number(bytes, "after")).text);
+  json_array_foreach(json_object_get(r, "outputs"), i, one)
+    cli_printf(stdout, "output        %s: error %.3f%%, at most %.4g\n", cli_text(one, "name"), 100 * cli_number(one, "error"),
+               cli_number(one, "largest"));
+}
+
+static cm_status quantize(const arguments *a, cli_run *cli, json_t **report, cm_error *error)
+{
+  coremap_error *why = NULL;
+  char *options = NULL, *text;
+  cm_status status = cli_check_options("quantize", a->options, error);
+  if (status == CM_OK && a->data != NULL && json_object_set_new(a->options, "data", json_string(a->data)) != 0)
+    status = cm_fail(error, CM_BAD_OPTION, "\"%s\" is not text", a->data);
+  if (status == CM_OK)
+    status = cli_json_text(a->options, &options, error);
+  if (status == CM_OK)
+    status = library_status(coremap_quantize(a->model, options, a->output, library_on_run, &cli->run, &text, &why), &why, error);
+  free(options);
+  if (status == CM_OK)
+    status = cm_whole((*report = library_json(text)) != NULL, "the report", error);
+  return status;
+}
+
+static int quantize_command(int argc, char **argv)
+{
+  arguments a = {.options = json_object()};
+  cm_error error;
+  cli_run cli;
+  json_t *report = NULL;
+  int parsed = parse(argc, argv, &a);
+  if (parsed >= 0) {
+    json_decref(a.options);
+    return parsed;
+  }
+  cli_run_begin(&cli, a.quiet);
+  cm_status status = quantize(&a, &cli, &report, &error);
+  cli_run_end(&cli);
+  if (status == CM_OK && a.json)
+    cli_print_json(report);
+  else if (status == CM_OK)
+    print_report(report);
+  json_decref(report);
+  json_decref(a.options);
+  if (status != CM_OK)
+    return cli_fail(&error);
+  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+const cli_command cli_command_quantize = {
+  .name = "quantize", .what = "turn a float32 model's products into 8-bit integers", .run = quantize_command, .options = CLI_OPTIONS_QUANTIZE,
+  .usage = "MODEL.onnx -o OUT.onnx [--data DIR] [OPTION...]",
+  .about = "Writes the model with QuantizeLinear and DequantizeLinear around its products, which coremap compile turns into integer ones;\n"
+           "scales follow from samples (docs/how-to/quantizing.md). Prints how wrong each product alone and each output becomes.",
+  .flags = flags};

@@ -1,0 +1,109 @@
+#include "core/machine/run/node_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+typedef struct row {
+  const char *node, *op;
+  uint32_t device;
+  uint64_t instructions, bytes;
+  double first_ns, busy_ns, path_ns, reason_ns[CM_BEGIN_REASONS];
+} row;
+
+static row row_of(const cm_program *p, const cm_busy *busy)
+{
+  const cm_instruction *i = &p->instructions[busy->instruction];
+  const double ns = busy->end_ns - busy->start_ns;
+  row r = {.node = "", .op = "copy", .device = p->lanes[i->lane].device, .instructions = 1, .bytes = i->bytes, .first_ns = busy->start_ns, .busy_ns = ns};
+  if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_STORE) {
+    r.node = p->tensors[i->tensor].name;
+    r.op = i->opcode == CM_CODE_LOAD ? "load" : "store";
+  } else if (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR) {
+    r.node = p->operators[i->operator_number].name;
+    r.op = p->operators[i->operator_number].op;
+    r.bytes = i->work.read_bytes + i->work.written_bytes;
+  }
+  if (busy->reason != CM_BEGINS_OFF_PATH) {
+    r.path_ns = ns;
+    r.reason_ns[busy->reason] = ns;
+  }
+  return r;
+}
+
+static int by_key(const void *left, const void *right)
+{
+  const row *a = left, *b = right;
+  const int node = strcmp(a->node, b->node), op = node != 0 ? node : strcmp(a->op, b->op);
+  if (op != 0)
+    return op;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
+}
+
+static int by_start(const void *left, const void *right)
+{
+  const row *a = left, *b = right;
+  return a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns ? 1 : by_key(left, right);
+}
+
+static void add(row *to, const row *more)
+{
+  to->instructions += more->instructions;
+  to->bytes += more->bytes;
+  to->busy_ns += more->busy_ns;
+  to->path_ns += more->path_ns;
+  for (int r = 0; r < CM_BEGIN_REASONS; r++)
+    to->reason_ns[r] += more->reason_ns[r];
+}
+
+/* Rows of one key become one; their number. */
+static size_t merge(row *rows, size_t count)
+{
+  size_t made = 0;
+  for (size_t i = 0; i < count; i++)
+    if (made > 0 && rows[made - 1].device == rows[i].device && strcmp(rows[made - 1].node, rows[i].node) == 0 && strcmp(rows[made - 1].op, rows[i].op) == 0)
+      add(&rows[made - 1], &rows[i]);
+    else
+      rows[made++] = rows[i];
+  return made;
+}
+
+static json_t *row_json(const cm_program *p, const cm_analysis *analysis, const row *r)
+{
+  const cm_device *device = &p->target.device[r->device];
+  const double lanes = (double)device->units * device->ports;
+  cm_begin_reason reason = CM_BEGINS_AT_START;
+  for (int k = CM_BEGINS_AT_START; k < CM_BEGIN_REASONS; k++)
+    reason = r->reason_ns[k] > r->reason_ns[reason] ? (cm_begin_reason)k : reason;
+  return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:I, s:s*}", "node", r->node, "operator", r->op, "device", device->name, "instructions",
+                   (json_int_t)r->instructions, "busy_ns", r->busy_ns, "share", analysis->time_ns > 0 ? r->busy_ns / lanes / analysis->time_ns : 0,
+                   "path_ns", r->path_ns, "bytes", (json_int_t)r->bytes, "waits", r->path_ns > 0 ? cm_begin_reason_name(reason) : NULL);
+}
+
+cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, json_t **table, cm_error *error)
+{
+  row *rows;
+  const uint64_t refusals = cm_json_refusals();
+  if (CM_NEW(program->memory, rows, analysis->busy_count + 1, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < analysis->busy_count; i++)
+    rows[i] = row_of(program, &analysis->busy[i]);
+  qsort(rows, analysis->busy_count, sizeof *rows, by_key);
+  const size_t count = merge(rows, analysis->busy_count);
+  qsort(rows, count, sizeof *rows, by_start);
+  json_t *made = json_array();
+  for (size_t i = 0; i < count; i++)
+    (void)json_array_append_new(made, row_json(program, analysis, &rows[i]));
+  if (analysis->path_hops_ns > 0)
+    (void)json_array_append_new(made, json_pack("{s:s, s:s, s:f}", "node", "", "operator", "hops", "path_ns", analysis->path_hops_ns));
+  cm_free(rows);
+  cm_status status = cm_json_whole(refusals, "the table of nodes", error);
+  if (status == CM_OK)
+    *table = made;
+  else
+    json_decref(made);
+  return status;
+}

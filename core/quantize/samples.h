@@ -1,0 +1,22 @@
+/* Inputs that a model is calibrated with. */
+#ifndef CM_QUANTIZE_SAMPLES_H
+#define CM_QUANTIZE_SAMPLES_H
+
+#include "core/operators/graph.h"
+
+typedef struct cm_samples {
+  cm_tensor **tensors; /* [count * inputs], a sample's inputs side by side; one reference each */
+  size_t count, inputs;
+} cm_samples;
+
+/* Reads the samples of a folder in the order of their names: each a file that cm_tensor_read takes (of several inputs a .npz), or a
+ * folder with such a file for each input, in the order of their names or named after them. At most `most` (0: all). Errors: CM_BAD_NETWORK (an
+ * input whose shape is open), CM_BAD_REQUEST (no sample, or what is wrong with one), CM_NOT_FOUND, CM_IO, memory. */
+cm_status cm_samples_read(const cm_model *model, const char *folder, size_t most, cm_memory *memory, cm_samples *samples, cm_error *error);
+
+/* Random samples: real numbers from -1 to 1, any byte, else 0. Errors: CM_BAD_NETWORK (an input whose shape is open), memory. */
+cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, cm_memory *memory, cm_samples *samples, cm_error *error);
+
+void cm_samples_free(cm_samples *samples);
+
+#endif

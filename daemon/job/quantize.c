@@ -1,0 +1,43 @@
+/* Kind quantize: a float32 model in, one in 8-bit integers out. */
+#include <coremap/compile.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "daemon/job/work_parts.h"
+
+/* On one thread; nothing outside the model's file is read. */
+static cm_status make_options(const cm_work *work, char **text, cm_error *error)
+{
+  json_t *options = cm_work_options(work);
+  (void)json_object_del(options, "threads");
+  (void)json_object_set_new(options, "beside", json_false());
+  if (work->job.time_limit > 0)
+    (void)json_object_set_new(options, "time_limit", json_real(work->job.time_limit));
+  return cm_work_text(options, text, error);
+}
+
+cm_status cm_work_quantize(cm_work *work, cm_error *error)
+{
+  char model[CM_PATH_MAX], out[CM_PATH_MAX], *options = NULL, *text;
+  coremap_error *why = NULL;
+  json_t *report = NULL;
+  work->memory.limit_bytes = work->job.memory_limit;
+  cm_status status = make_options(work, &options, error);
+  if (status == CM_OK)
+    status = cm_work_path(work, CM_WORK_NETWORK, model, error);
+  if (status == CM_OK)
+    status = cm_folder_make(work->made, error);
+  if (status == CM_OK)
+    status = cm_path(out, error, "%s/model.onnx", work->made);
+  if (status == CM_OK)
+    status = library_status(coremap_quantize(model, options, out, library_on_run, &work->run, &text, &why), &why, error);
+  free(options);
+  if (status == CM_OK)
+    status = cm_whole((report = library_json(text)) != NULL, "the report", error);
+  if (status == CM_OK)
+    status = cm_work_keep_report(work, report, error);
+  if (status == CM_OK)
+    return cm_work_tell(work, "report", report, error);
+  json_decref(report);
+  return status;
+}

@@ -1,0 +1,44 @@
+/* Models in 8-bit integers. */
+#include "base/json.h"
+#include "core/quantize/quantize.h"
+#include "library/internal.h"
+
+static cm_status read_options(const char *text, char data[CM_PATH_MAX], cm_quantize_options *options, cm_error *error)
+{
+  json_t *object = NULL;
+  if (library_options(text, &object, error) != CM_OK)
+    return error->status;
+  const json_t *beside = json_object_get(object, "beside");
+  const bool taken = !json_is_false(beside);
+  cm_status status = beside == NULL || json_is_boolean(beside) ? CM_OK : cm_option_refuse(error, "beside", "true or false");
+  (void)json_object_del(object, "beside");
+  if (status == CM_OK)
+    status = library_take_text(object, "data", data, error);
+  if (status == CM_OK)
+    status = cm_quantize_options_read(object, options, error);
+  options->beside = taken;
+  options->data = data[0] != '\0' ? data : NULL;
+  json_decref(object);
+  return status;
+}
+
+int coremap_quantize(const char *model, const char *options_text, const char *out, coremap_progress progress, void *user, char **report,
+                     coremap_error **error)
+{
+  char data[CM_PATH_MAX] = "";
+  cm_error e;
+  library_run r;
+  cm_quantize_options options;
+  json_t *made = NULL;
+  cm_status status = read_options(options_text, data, &options, &e);
+  if (status != CM_OK)
+    return library_tell(status, &e, error);
+  library_begin(&r, progress, user);
+  status = cm_quantize(model, &options, r.run, out, &made, &e);
+  cm_run_finish(r.run);
+  if (status == CM_OK)
+    status = library_text(made, JSON_COMPACT | JSON_REAL_PRECISION(15), report, &e);
+  else
+    json_decref(made);
+  return library_tell(status, &e, error);
+}
