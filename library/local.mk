@@ -1,9 +1,9 @@
 # The public headers, and what they need of the core: our programs have it from the archive, all others as a shared library. Installed it is libcoremap.so.0, with its headers, their
 # pages and a description for pkg-config.
-shared_library_headers = include/coremap/arrays.h include/coremap/check.h include/coremap/chip.h include/coremap/client.h include/coremap/compile.h include/coremap/coremap.h \
+shared_library_headers = include/coremap/arrays.h include/coremap/check.h include/coremap/chip.h include/coremap/client.h include/coremap/compile.h include/coremap/coremap.h include/coremap/deploy.h \
   include/coremap/error.h include/coremap/generate.h include/coremap/map.h include/coremap/network.h include/coremap/options.h include/coremap/partition.h include/coremap/profile.h include/coremap/program.h include/coremap/routes.h include/coremap/run.h include/coremap/schedule.h include/coremap/simulate.h include/coremap/solve.h \
   include/coremap/tables.h include/coremap/train.h
-shared_library_sources = library/arrays.c library/check.c library/chip.c library/client.c library/compile.c library/cores.c library/fit.c library/generate.c library/hint.c library/job.c library/job_kinds.c library/levels.c library/map.c library/network.c library/network_about.c library/operators.c \
+shared_library_sources = library/arrays.c library/check.c library/chip.c library/client.c library/compile.c library/cores.c library/deploy.c library/fit.c library/generate.c library/hint.c library/job.c library/job_kinds.c library/levels.c library/map.c library/network.c library/network_about.c library/operators.c \
   library/options.c library/options_set.c library/partition.c library/profile.c library/program.c library/program_inputs.c library/program_source.c library/report.c library/routes.c library/run.c library/schedule.c library/simulate.c library/solve.c library/spikes.c library/stored.c \
   library/tables.c library/tokens.c library/train.c library/training_set.c library/written.c
 shared_library_internal = library/arrays.h library/internal.h library/program_held.h library/program_inputs.h library/training_set.h library/private/base.h library/private/client.h library/private/cores.h library/private/job_kinds.def library/private/job_kinds.h library/private/tokens.h library/private/levels.h library/private/stored.h
