@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/deploy/deploy.h"
+#include "core/verify/images_check.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 
@@ -172,4 +173,28 @@ void coremap_deployment_free(coremap_deployment *deployment)
   coremap_network_free(deployment->network);
   coremap_chip_free(deployment->chip);
   free(deployment);
+}
+
+static json_t *verdict_json(const cm_images_verdict *v)
+{
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < v->result.listed; i++)
+    (void)json_array_append_new(list, json_string(v->result.violations[i]));
+  return json_pack("{s:b, s:I, s:o, s:I, s:I, s:I, s:I}", "legal", v->result.violation_count == 0, "violations", (json_int_t)v->result.violation_count, "listed", list,
+                   "cores", (json_int_t)v->cores, "neurons", (json_int_t)v->neurons, "synapses", (json_int_t)v->synapses, "spikes", (json_int_t)v->spikes);
+}
+
+int coremap_images_check(const char *folder, const coremap_chip *chip, coremap_progress progress, void *user, char **report, coremap_error **error)
+{
+  cm_error e;
+  library_run r;
+  cm_images_verdict verdict = {.spikes = 0};
+  library_begin(&r, progress, user);
+  cm_status status = cm_images_check(folder, chip->chip, r.run, &verdict, &e);
+  const uint64_t before = cm_json_refusals();
+  if (status == CM_OK)
+    status = library_whole_text(verdict_json(&verdict), before, report, &e);
+  cm_check_result_free(&verdict.result);
+  cm_run_finish(r.run);
+  return library_tell(status, &e, error);
 }

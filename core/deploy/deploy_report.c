@@ -99,7 +99,7 @@ static cm_status write_expected(const cm_deployment *d, FILE *stream, cm_error *
 static cm_status write_images(const cm_deployment *d, FILE *stream, cm_error *error)
 {
   (void)error;
-  cm_images_print(&d->images, stream);
+  cm_images_print(&d->images, &d->on_chip.spikes, stream);
   return CM_OK;
 }
 

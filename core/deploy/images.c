@@ -237,7 +237,7 @@ static cm_status make(builder *b, cm_error *error)
 
 cm_status cm_images_make(const cm_integer_network *network, const cm_mapped *mapped, uint32_t network_steps, cm_run *run, cm_images *images, cm_error *error)
 {
-  cm_images m = {.chip = mapped->chip, .neurons = network->neurons, .network_steps = network_steps, .steps = network_steps + network->shift_most,
+  cm_images m = {.chip = mapped->chip, .neurons = network->neurons, .synapses = network->synapses, .network_steps = network_steps, .steps = network_steps + network->shift_most,
                  .memory = run->memory};
   builder b = {.n = network, .mapped = mapped, .run = run, .made = &m};
   const cm_status status = make(&b, error);

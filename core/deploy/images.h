@@ -48,6 +48,7 @@ typedef struct cm_images {
   cm_core_image *image;  /* [cores] ascending by core */
   uint32_t *of_core;     /* [cores of the chip] number of its image; UINT32_MAX: none */
   uint32_t neurons;      /* of the network */
+  uint64_t synapses;     /* of the network */
   uint32_t *core, *at;   /* [neurons] image and place of each */
   uint32_t *shift;       /* [neurons] as of cm_integer_network */
   uint32_t steps;        /* of the chip, for so many of the network's: */

@@ -33,16 +33,30 @@ static void put_core(const cm_images *m, const cm_core_image *c, FILE *out)
   (void)fputs("]}", out);
 }
 
-void cm_images_print(const cm_images *m, FILE *out)
+/* Steps and neurons of the network, of inputs alone. */
+static void put_inputs(const cm_images *m, const cm_spikes *given, FILE *out)
+{
+  uint64_t count = 0;
+  (void)fputs("],\n\"inputs\": [", out);
+  for (uint32_t step = 0; step < given->steps; step++)
+    for (uint64_t i = given->first[step]; i < given->first[step + 1]; i++) {
+      const uint32_t v = given->neuron[i];
+      if (m->image[m->core[v]].neuron[m->at[v]].kind == CM_IMAGE_INPUT)
+        (void)fprintf(out, "%s[%" PRIu32 ", %" PRIu32 "]", count++ == 0 ? "" : count % 16 == 0 ? ",\n  " : ", ", step, v);
+    }
+}
+
+void cm_images_print(const cm_images *m, const cm_spikes *given, FILE *out)
 {
   (void)fputs("{\"version\": 1, \"chip\": ", out);
   cm_json_put_string(m->chip->name, out);
-  (void)fprintf(out, ", \"format\": \"%s\", \"network_neurons\": %" PRIu32 ", \"network_steps\": %" PRIu32 ", \"steps\": %" PRIu32
+  (void)fprintf(out, ", \"format\": \"%s\", \"network_neurons\": %" PRIu32 ", \"network_synapses\": %" PRIu64 ", \"network_steps\": %" PRIu32 ", \"steps\": %" PRIu32
                 ",\n\"neuron_columns\": %s,\n\"pool_columns\": [\"target\", \"weight\", \"delay\"], \"route_columns\": [\"core\", \"neuron\"],\n\"cores\": [",
-                m->chip->images.format, m->neurons, m->network_steps, m->steps, columns);
+                m->chip->images.format, m->neurons, m->synapses, m->network_steps, m->steps, columns);
   for (uint32_t i = 0; i < m->cores; i++) {
     (void)fputs(i == 0 ? "\n" : ",\n", out);
     put_core(m, &m->image[i], out);
   }
+  put_inputs(m, given, out);
   (void)fputs("]}\n", out);
 }

@@ -6,7 +6,7 @@
 
 #include "core/deploy/images.h"
 
-/* Writes images; the stream keeps its errors. Same images, same bytes. O(images). */
-void cm_images_print(const cm_images *images, FILE *stream);
+/* Writes images, with the spikes of inputs in `given`; the stream keeps its errors. Same images, same bytes. O(images + spikes). */
+void cm_images_print(const cm_images *images, const cm_spikes *given, FILE *stream);
 
 #endif

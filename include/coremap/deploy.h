@@ -25,6 +25,11 @@ int coremap_deployment_report(const coremap_deployment *deployment, char **json,
 /* Writes all its files into a folder, made if missing. Errors: conflict (the chip's words have no room for it), disk-full, io. */
 int coremap_deployment_write(const coremap_deployment *deployment, const char *folder, coremap_error **error);
 
+/* Checks the images in a folder by code of its own: limits of the chip, each synapse once, and that the network that they make spikes as expected.txt
+ * says. *report is JSON, the caller's: {"legal", "violations", "listed", "cores", "neurons", "synapses", "spikes"}. Errors: bad-mapping (a file is
+ * damaged, with its place), not-found, cancelled, no-memory, io. */
+int coremap_images_check(const char *folder, const coremap_chip *chip, coremap_progress progress, void *user, char **report, coremap_error **error);
+
 void coremap_deployment_free(coremap_deployment *deployment); /* NULL is allowed */
 
 #ifdef __cplusplus
