@@ -79,7 +79,13 @@ static void put_users(FILE *out, const cm_figures *f)
 {
   family(out, "coremapd_queue_age_seconds", "gauge", "For how long the oldest queued job has waited, by lane.");
   for (int lane = 0; lane < CM_LANES; lane++)
-    (void)fprintf(out, "coremapd_queue_age_seconds{lane=\"%s\"} %.3f\n", cm_queue_lane_name((cm_lane_of_jobs)lane), f->queue_age[lane]);
+    (void)fprintf(out, "coremapd_queue_age_seconds{lane=\"%s\"} %.3f\n", cm_queue_lane_name((cm_lane_of_jobs)lane), f->lanes[lane].age);
+  family(out, "coremapd_lane_jobs", "gauge", "Jobs that wait and run, by lane; those of lane cluster run on it.");
+  for (int lane = 0; lane < CM_LANES; lane++) {
+    const char *name = cm_queue_lane_name((cm_lane_of_jobs)lane);
+    (void)fprintf(out, "coremapd_lane_jobs{lane=\"%s\",state=\"queued\"} %.0f\ncoremapd_lane_jobs{lane=\"%s\",state=\"running\"} %.0f\n", name,
+                  f->lanes[lane].queued, name, f->lanes[lane].running);
+  }
   family(out, "coremapd_user_bytes", "gauge", "Stored bytes by owner; user \"\": nobody's.");
   for (size_t i = 0; i < f->user_count; i++) {
     const cm_user_figures *u = &f->users[i];

@@ -273,6 +273,20 @@ static const library_job_kind *read_kind(cm_request *request, const json_t *obje
   return NULL;
 }
 
+/* Whether it goes to a cluster; false: the reply is set. */
+static bool read_cluster(cm_request *request, const json_t *object, cm_job *job)
+{
+  char word[16];
+  if (!read_word(request, object, "cluster", word, sizeof word))
+    return false;
+  for (int wish = 0; wish < CM_CLUSTER_WISHES; wish++)
+    if (word[0] == '\0' || strcmp(word, cm_cluster_wish_name((cm_cluster_wish)wish)) == 0) {
+      job->cluster = (cm_cluster_wish)wish;
+      return true;
+    }
+  return cm_reply_bad_member(request, CM_BAD_OPTION, "/cluster", "expected auto, always or never");
+}
+
 /* What all jobs may be given; false: the reply is set. */
 static bool read_terms(cm_request *request, const library_job_kind *kind, const json_t *object, cm_job *job)
 {
@@ -304,7 +318,7 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
 
 bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
 {
-  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", "labels", NULL};
+  static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", "labels", "cluster", NULL};
   const json_t *options = json_object_get(object, "options");
   const library_job_kind *kind = cm_request_members(request, object, names) ? read_kind(request, object, job) : NULL;
   if (kind == NULL || !read_word(request, object, "network", job->network, sizeof job->network) ||
@@ -325,7 +339,7 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
   if (job->chip[0] != '\0' && kind->input == LIBRARY_INPUT_NETWORK && !kind->chip)
     return cm_reply_bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
   const bool uploaded = !alone && !of_mapping;
-  if (!read_terms(request, kind, object, job) || (uploaded && !check_upload_options(request, kind, options, job)) ||
+  if (!read_terms(request, kind, object, job) || !read_cluster(request, object, job) || (uploaded && !check_upload_options(request, kind, options, job)) ||
       (!alone && !network_suits(request, kind, job, options)) || (uploaded && !check_given(request, job->network, options)) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))

@@ -123,7 +123,7 @@ static json_t *point_of(const json_t *body, const axes *a, size_t point)
     point /= size;
   }
   (void)json_object_set_new(job, "options", options);
-  static const char *const shared[] = {"name", "priority", "visibility", "labels", NULL};
+  static const char *const shared[] = {"name", "priority", "visibility", "labels", "cluster", NULL};
   for (size_t i = 0; shared[i] != NULL; i++)
     if (json_object_get(body, shared[i]) != NULL)
       (void)json_object_set(job, shared[i], json_object_get(body, shared[i]));
@@ -248,7 +248,7 @@ static bool read_points(cm_request *request, const json_t *body, reading *r, siz
 
 static bool read_sweep(cm_request *request, const json_t *body, reading *r)
 {
-  static const char *const names[] = {"kind", "network", "chip", "base", "axes", "keep", "by", "budget", "name", "priority", "visibility", "labels", NULL};
+  static const char *const names[] = {"kind", "network", "chip", "base", "axes", "keep", "by", "budget", "name", "priority", "visibility", "labels", "cluster", NULL};
   const json_t *base = json_object_get(body, "base");
   if (!cm_request_members(request, body, names))
     return false;

@@ -136,6 +136,8 @@ static void print_report(const json_t *report)
     print_neurons(cli_text(one, "name"), one);
   cli_printf(stdout, "spikes in a step: %.4g in the mean, %.0f in 99 %% of them, %.0f at most, in step %.0f\n", number(peak, "mean"),
              number(peak, "p99"), number(peak, "worst"), number(peak, "step"));
+  if (json_object_get(report, "note") != NULL)
+    cli_printf(stdout, "note: %s\n", cli_text(report, "note"));
   print_raster(json_object_get(report, "raster"));
 }
 

@@ -10,7 +10,7 @@
 #include "cli/upload.h"
 
 enum { SPIKES_BYTES_MAX = 1 << 20 };
-enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT };
+enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT, CLUSTER };
 
 static const cli_flag flags[] = {
   {"chip", "NAME", CHIP, "a chip of the server"},
@@ -20,6 +20,7 @@ static const cli_flag flags[] = {
   {"spikes", "SPIKES", INPUT, NULL},
   {"reserve", NULL, RESERVE, "lease the region's cores when the job is done"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
+  {"cluster", "auto|always|never", CLUSTER, "whether it goes to the server's cluster (auto: by what it is expected to take)"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
   {"label", "KEY=VALUE", LABEL, "a label of the job, and of what it makes; give it again for more"},
   {"wait", NULL, WAIT, "wait until the job has ended, as coremap wait does"},
@@ -68,6 +69,7 @@ static int parse(int argc, char **argv, arguments *a)
     switch (flag) {
     case FORMAT: a->format = optarg; break;
     case CHIP:
+    case CLUSTER:
     case NAME: good = json_object_set_new(a->job, cli_taken(), json_string(optarg)) == 0; break;
     case PRIORITY: good = json_object_set_new(a->job, "priority", cli_option_value(optarg)) == 0; break;
     case RESERVE: (void)json_object_set_new(a->job, "reserve", json_true()); break;

@@ -9,7 +9,7 @@
 #include "cli/table.h"
 #include "cli/upload.h"
 
-enum { CHIP = 1, AXIS, KEEP, BY, JOBS, CPU_SECONDS, IDLE, GAP, FORMAT, NAME, PRIORITY, VISIBILITY, NO_WAIT, LABEL };
+enum { CHIP = 1, AXIS, KEEP, BY, JOBS, CPU_SECONDS, IDLE, GAP, FORMAT, NAME, PRIORITY, CLUSTER, VISIBILITY, NO_WAIT, LABEL };
 enum { SWEEP_ID = 20, COLUMNS_MAX = 12, ROWS_SHOWN = 20 };
 
 static const cli_flag flags[] = {
@@ -24,6 +24,7 @@ static const cli_flag flags[] = {
   {"format", "NAME", FORMAT, "the network's format, whatever it looks like: @N"},
   {"name", "TEXT", NAME, "the sweep's name; the file's unless given"},
   {"priority", "N", PRIORITY, "-100 to 100, higher first"},
+  {"cluster", "auto|always|never", CLUSTER, "whether its jobs go to the server's cluster (auto: by what each is expected to take)"},
   {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
   {"label", "KEY=VALUE", LABEL, "a label of the sweep, its jobs and what they make; give it again for more"},
   {"no-wait", NULL, NO_WAIT, "print the sweep's id and do not wait until it has ended"},
@@ -97,9 +98,10 @@ static bool take(arguments *a, int flag)
     while (next_word(&words, word, sizeof word))
       add_to_list(a->body, "by", json_string(word));
     return true;
-  case KEEP: return json_object_set_new(a->body, "keep", json_string(optarg)) == 0;
-  case NAME: return json_object_set_new(a->body, "name", json_string(optarg)) == 0;
-  case VISIBILITY: return json_object_set_new(a->body, "visibility", json_string(optarg)) == 0;
+  case CLUSTER:
+  case KEEP:
+  case NAME:
+  case VISIBILITY: return json_object_set_new(a->body, cli_taken(), json_string(optarg)) == 0;
   case PRIORITY: return json_object_set_new(a->body, "priority", cli_option_value(optarg)) == 0;
   case JOBS:
   case IDLE:

@@ -61,6 +61,7 @@ static const setting settings[] = {
   {"bridge", "PATH", "unix socket of coremapd slurm-bridge, by which long jobs are given to a Slurm cluster (none)", TEXT, FIELD(bridge), 0, 0, false},
   {"shared", "FOLDER", "where jobs for the cluster are put: a folder that all its nodes see under this path", TEXT, FIELD(shared), 0, 0, false},
   {"cluster-from", "SECONDS", "what a job is expected to take for it to go to the cluster (60)", NUMBER, FIELD(cluster_from), 0, 31536000, false},
+  {"cluster-bytes", "BYTES", "what a job is expected to hold for it to go there (the memory of one job here)", BYTES, FIELD(cluster_bytes), 1, INT64_MAX, false},
   {"cluster-jobs", "N", "jobs in the cluster's hands at once (200)", NUMBER, FIELD(cluster_jobs), 1, 100000, false},
   {"slurm-flags", "FLAGS", "of sbatch, for all jobs, such as --partition=main --account=lab (none)", LIST, FIELD(slurm_flags), 0, 0, false},
   {"import-in-child", "yes|no",

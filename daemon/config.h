@@ -36,6 +36,7 @@ typedef struct cm_config {
   char bridge[CM_PATH_MAX], shared[CM_PATH_MAX]; /* of a cluster; "": there is none */
   char slurm_flags[600];
   uint64_t cluster_from;  /* seconds from which a job goes there */
+  uint64_t cluster_bytes; /* or bytes that it holds; 0: the memory of one job here */
   uint64_t cluster_jobs;  /* there at once */
   uint64_t cache_limit;   /* bytes of the coarsening cache */
   uint64_t bin_days;      /* that what is deleted lies in the bin */

@@ -94,7 +94,9 @@ static cm_status start(service *s, cm_error *error)
         cm_usage_set_half_life(s->store, (double)c->half_life, error) != CM_OK || cm_scrub_start(s->store, error) != CM_OK)
     return error->status;
   const bool cluster = c->shared[0] != '\0';
-  if (cm_cluster_open(c->bridge, c->shared, s->store->folder, error) != CM_OK || cm_jobs_set_cluster(s->store, cluster ? (double)c->cluster_from : INFINITY, error) != CM_OK)
+  const double bytes = c->cluster_bytes > 0 ? (double)c->cluster_bytes : c->memory_limit > 0 ? (double)c->memory_limit : INFINITY;
+  if (cm_cluster_open(c->bridge, c->shared, s->store->folder, error) != CM_OK ||
+      cm_jobs_set_cluster(s->store, cluster ? (double)c->cluster_from : INFINITY, bytes, error) != CM_OK)
     return error->status;
   cm_fork_prepare(s->store->folder, (unsigned)c->outlive);
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,

@@ -233,25 +233,51 @@ cm_lane_of_jobs cm_queue_lane_of(int number)
   return number >= 0 && number < CM_LANES ? (cm_lane_of_jobs)number : CM_LANE_OF_LONG;
 }
 
+const char *cm_cluster_wish_name(cm_cluster_wish wish)
+{
+  static const char *const names[CM_CLUSTER_WISHES] = {"auto", "always", "never"};
+  return names[wish];
+}
+
+static const char *const cluster_from[] = {"cluster_from", "cluster_bytes"}; /* rows of meta: seconds, bytes; not there: no cluster */
+
 static cm_status set_cluster(sqlite3 *handle, void *context, cm_error *error)
 {
-  const double seconds = *(const double *)context;
-  return isinf(seconds) ? cm_sql_run(handle, NULL, error, "DELETE FROM meta WHERE name = 'cluster_from'", "")
-                        : cm_sql_run(handle, NULL, error, "INSERT INTO meta(name, value) VALUES('cluster_from', ?) ON CONFLICT(name) DO UPDATE"
-                                     " SET value = excluded.value", "i", (int64_t)seconds);
+  const double *values = context;
+  cm_status status = CM_OK;
+  for (int i = 0; i < 2 && status == CM_OK; i++)
+    status = isinf(values[0]) ? cm_sql_run(handle, NULL, error, "DELETE FROM meta WHERE name = ?", "t", cluster_from[i])
+                              : cm_sql_run(handle, NULL, error, "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE"
+                                           " SET value = excluded.value", "ti", cluster_from[i], (int64_t)fmin(values[i], 1e18));
+  return status;
 }
 
-cm_status cm_jobs_set_cluster(cm_store *store, double seconds, cm_error *error)
+cm_status cm_jobs_set_cluster(cm_store *store, double seconds, double bytes, cm_error *error)
 {
-  return cm_database_write(store->database, set_cluster, &seconds, error);
+  double values[2] = {seconds, bytes};
+  return cm_database_write(store->database, set_cluster, values, error);
 }
 
-static cm_status choose_lane(sqlite3 *handle, double expected, cm_lane_of_jobs *lane, cm_error *error)
+/* CM_BAD_OPTION, /cluster: it is to go to a cluster that is not there. */
+static cm_status choose_lane(sqlite3 *handle, const cm_job *job, double expected, cm_lane_of_jobs *lane, cm_error *error)
 {
-  int64_t from;
-  if (cm_sql_number(handle, INT64_MAX, &from, error, "SELECT value FROM meta WHERE name = 'cluster_from'", "") != CM_OK)
+  double bytes;
+  int64_t from[2];
+  for (int i = 0; i < 2; i++)
+    if (cm_sql_number(handle, INT64_MAX, &from[i], error, "SELECT value FROM meta WHERE name = ?", "t", cluster_from[i]) != CM_OK)
+      return error->status;
+  const bool there = from[0] < INT64_MAX;
+  *lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
+  if (!there && job->cluster == CM_CLUSTER_ALWAYS) {
+    (void)cm_fail(error, CM_BAD_OPTION, "this server has no cluster: leave \"cluster\" out, and the job runs here");
+    return cm_fail_at(error, "/cluster");
+  }
+  if (!there || job->cluster == CM_CLUSTER_NEVER)
+    return CM_OK;
+  if (cm_estimate_bytes_in(handle, job, &bytes, error) != CM_OK)
     return error->status;
-  *lane = expected >= (double)from ? CM_LANE_OF_CLUSTER : expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
+  if (job->cluster == CM_CLUSTER_ALWAYS || expected >= (double)from[0] || bytes >= (double)from[1])
+    *lane = CM_LANE_OF_CLUSTER;
   return CM_OK;
 }
 
@@ -268,7 +294,7 @@ cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry
     return error->status;
   if (job->time_limit > 0)
     expected = fmin(expected, job->time_limit);
-  if (choose_lane(handle, expected, &lane, error) != CM_OK)
+  if (choose_lane(handle, job, expected, &lane, error) != CM_OK)
     return error->status;
   cm_store_id(id);
   char words[CM_OWNER_WORDS_MAX];

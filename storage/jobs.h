@@ -52,8 +52,12 @@ cm_lane_of_jobs cm_queue_lane_of(int number);
 typedef unsigned cm_claim;
 enum { CM_CLAIM_SHORT = 1U << CM_LANE_OF_SHORT, CM_CLAIM_CLUSTER = 1U << CM_LANE_OF_CLUSTER, CM_CLAIM_ANY = (1U << CM_LANES) - 1 };
 
-/* From now on jobs that are expected to take so many seconds wait for a cluster; INFINITY: none does. */
-cm_status cm_jobs_set_cluster(cm_store *store, double seconds, cm_error *error);
+/* From now on jobs that are expected to take so many seconds, or bytes of memory, wait for a cluster; INFINITY: none does. */
+cm_status cm_jobs_set_cluster(cm_store *store, double seconds, double bytes, cm_error *error);
+
+/* Whether a job goes to the cluster. */
+typedef enum cm_cluster_wish { CM_CLUSTER_AUTO, CM_CLUSTER_ALWAYS, CM_CLUSTER_NEVER, CM_CLUSTER_WISHES } cm_cluster_wish;
+const char *cm_cluster_wish_name(cm_cluster_wish wish); /* "auto", "always", "never" */
 
 typedef struct cm_job {
   int64_t sequence; /* order of arrival; the cursor of lists */
@@ -72,6 +76,7 @@ typedef struct cm_job {
   char likeness[CM_LIKENESS_MAX]; /* kind, preset and other words that say how long it takes; "": unknown */
   double size;         /* of what it works on: neurons and synapses, or bytes of a model */
   double time_limit;   /* seconds, 0: none; read when it is queued */
+  cm_cluster_wish cluster; /* read when it is queued */
   cm_lane_of_jobs lane;
   double expected;     /* seconds */
   double cpu_seconds;  /* processor time of this attempt, and the memory that it held at most; set by whoever runs it */

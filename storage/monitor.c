@@ -93,18 +93,23 @@ const cm_job_series *cm_monitor_jobs(cm_monitor *monitor, size_t number)
 
 /* ---- what the database knows ---- */
 
-static cm_status read_ages(sqlite3 *handle, cm_figures *f, cm_error *error)
+static cm_status read_lanes(sqlite3 *handle, cm_figures *f, cm_error *error)
 {
-  double now = cm_store_time();
+  /* Of lane ?1: when its oldest job came, jobs that wait, jobs that run. */
+  static const char query[] =
+      "SELECT (SELECT created FROM jobs INDEXED BY jobs_queued_lane WHERE state = 'queued' AND lane = ?1 ORDER BY sequence LIMIT 1),"
+      " (SELECT total(queued) FROM queue_totals WHERE lane = ?1),"
+      " (SELECT count(*) FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND lane = ?1 AND kind <> 'sweep')";
+  const double now = cm_store_time();
   for (int lane = 0; lane < CM_LANES; lane++) {
     sqlite3_stmt *statement;
     bool row = false;
-    cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT created FROM jobs INDEXED BY jobs_queued_lane"
-                                      " WHERE state = 'queued' AND lane = ? ORDER BY sequence LIMIT 1", "i", (int64_t)lane);
+    cm_status status = cm_sql_prepare(handle, &statement, error, query, "i", (int64_t)lane);
     if (status == CM_OK)
       status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK)
-      f->queue_age[lane] = row ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0;
+    if (status == CM_OK && row)
+      f->lanes[lane] = (cm_lane_figures){.age = sqlite3_column_type(statement, 0) != SQLITE_NULL ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0,
+                                         .queued = sqlite3_column_double(statement, 1), .running = sqlite3_column_double(statement, 2)};
     if (cm_sql_end(statement, status, error) != CM_OK)
       return error->status;
   }
@@ -163,7 +168,7 @@ static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
 static cm_status read_figures(sqlite3 *handle, void *context, cm_error *error)
 {
   cm_figures *f = context;
-  return read_ages(handle, f, error) != CM_OK ? error->status : read_users(handle, f, error);
+  return read_lanes(handle, f, error) != CM_OK ? error->status : read_users(handle, f, error);
 }
 
 cm_status cm_figures_read(cm_store *store, cm_figures *figures, cm_error *error)

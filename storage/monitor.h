@@ -46,8 +46,13 @@ typedef struct cm_user_figures {
   double queued, running;
 } cm_user_figures;
 
+/* Of a lane of the queue: the seconds for which its oldest job has waited (0: none waits), and its jobs. */
+typedef struct cm_lane_figures {
+  double age, queued, running;
+} cm_lane_figures;
+
 typedef struct cm_figures {
-  double queue_age[CM_LANES]; /* seconds for which the oldest job has waited; 0: none waits */
+  cm_lane_figures lanes[CM_LANES];
   cm_user_figures *users;     /* who has anything, by name */
   size_t user_count;
 } cm_figures;

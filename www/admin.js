@@ -11,12 +11,37 @@ import { parseMetrics, total } from './prometheus.js';
 const QUEUE_MAX = 50,
   AUDIT_MAX = 50;
 
-async function queuePart(signal) {
+const LANES = { short: 'Short jobs', long: 'Long jobs', cluster: 'Cluster' };
+
+/** Jobs that wait and run, by where they run. */
+function laneTable(metrics) {
+  const of = (name, wanted) =>
+    (metrics.get(name) ?? []).find(({ labels }) => Object.entries(wanted).every(([key, value]) => labels[key] === value))?.value ?? 0;
+  const rows = Object.keys(LANES).map((lane) => ({
+    lane,
+    running: of('coremapd_lane_jobs', { lane, state: 'running' }),
+    queued: of('coremapd_lane_jobs', { lane, state: 'queued' }),
+    age: of('coremapd_queue_age_seconds', { lane }),
+  }));
+  return table(
+    'Lanes of the queue',
+    [
+      ['Lane', ({ lane }) => LANES[lane]],
+      ['Running', ({ running }) => count(running), 'number'],
+      ['Waiting', ({ queued }) => count(queued), 'number'],
+      ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), 'number'],
+    ],
+    rows,
+  );
+}
+
+async function queuePart(metrics, signal) {
   const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
   const jobs = [...lists[0].jobs, ...lists[1].jobs.reverse()];
   const waits = (job) => (job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason);
   return section(
     'Queue',
+    laneTable(metrics),
     table(
       'Queue',
       [
@@ -193,7 +218,7 @@ export async function showAdmin(page, context, signal) {
     const admin = me.role === 'admin';
     const metrics = parseMetrics(await getText('metrics', signal));
     const made = await Promise.all([
-      guarded('Queue', queuePart(signal), signal),
+      guarded('Queue', queuePart(metrics, signal), signal),
       guarded('Leases', leasePart(signal), signal),
       diskPart(metrics),
       admin && guarded('Users', userPart(signal, attempt, show), signal),

@@ -12,6 +12,7 @@ import { phaseText } from './phases.js';
 import { actButton, problemNode } from './problemnode.js';
 import { reportPanels } from './program.js';
 import { progressPlot } from './progressplot.js';
+import { runSections } from './running.js';
 import { simulationSections } from './simulation.js';
 import { NUMBER, share, table } from './table.js';
 import { attemptsTable, keyFigures, optionsTable, stepLine } from './tables.js';
@@ -36,6 +37,7 @@ const KINDS = {
     edited: true,
     mapped: true,
   },
+  profile: { sections: runSections },
   sweep: { once: true },
 };
 

@@ -7,6 +7,7 @@ import { OPTIONS, tick } from './jobfields.js';
 import { limitsOf } from './model.js';
 import { problemNode } from './problemnode.js';
 import { readingNode } from './reading.js';
+import { RUN_OPTIONS, runFields } from './running.js';
 import { isModel, sizeText } from './upload.js';
 import { visibilityField } from './visibility.js';
 
@@ -41,7 +42,7 @@ async function chipText(entry, model, signal) {
 
 /** Options of an address that the form has no field for, as they were. */
 function others(wanted) {
-  const known = new Set(['network', 'chip', ...OPTIONS.map(({ name }) => name)]);
+  const known = new Set(['network', 'chip', ...RUN_OPTIONS, ...OPTIONS.map(({ name }) => name)]);
   const value = (text) => (/^(true|false|-?\d+(\.\d+)?)$/.test(text) ? JSON.parse(text) : text);
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => !known.has(name)).map(([name, text]) => [name, value(text)]));
 }
@@ -76,7 +77,9 @@ export function jobForm(chips, me, wanted, signal) {
       if (control.type === 'checkbox') control.checked = wanted[option.name] === 'true';
       else control.value = control.type === 'number' ? wanted[option.name] / (option.unit ?? 1) : wanted[option.name];
     }
-  const kept = others(wanted);
+  const kept = others(wanted),
+    run = runFields(wanted);
+  const runNode = element('details', { open: wanted.profile !== undefined }, element('summary', {}, 'Run it first, and map it at its rates'), element('div', { class: 'field-row' }, run.nodes));
   const visibility = visibilityField('visibility', 'Who sees the result', me);
   let networks = [];
 
@@ -176,7 +179,7 @@ export function jobForm(chips, me, wanted, signal) {
     shown = kind();
     setText(title, shown === 'compile' ? 'Compile it' : 'Map it on a chip');
     showOptions();
-    reserveNode.hidden = shown === 'compile';
+    reserveNode.hidden = runNode.hidden = shown === 'compile';
     listChips();
   }
 
@@ -188,6 +191,7 @@ export function jobForm(chips, me, wanted, signal) {
     for (const { option, control, node } of options)
       if (!node.hidden && chosen(option, control) !== undefined) sent[option.name] = chosen(option, control);
     try {
+      if (kind() === 'map') Object.assign(sent, await run.values());
       const job = await createJob({
         kind: kind(),
         network: network.value,
@@ -221,6 +225,7 @@ export function jobForm(chips, me, wanted, signal) {
       element('summary', {}, 'More options'),
       element('div', { class: 'field-row' }, nodes(true)),
     ),
+    runNode,
     reserveNode,
     outcome,
     element('div', { class: 'buttons' }, submit),

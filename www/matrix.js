@@ -18,11 +18,13 @@ export function largest(rows, most) {
     .slice(0, most);
 }
 
-function picture(rows, label) {
-  const size = rows.length,
-    canvas = element('canvas', { width: size, height: size, class: 'matrix', role: 'img', 'aria-label': label });
+/** Rows of numbers as a picture, a pixel each. */
+export function grid(rows, label) {
+  const width = rows[0].length,
+    height = rows.length,
+    canvas = element('canvas', { width, height, class: 'matrix', role: 'img', 'aria-label': label });
   const context = canvas.getContext('2d'),
-    image = context.createImageData(size, size),
+    image = context.createImageData(width, height),
     values = Float64Array.from(rows.flat(), (value) => (value > 0 ? value : NaN));
   paint(values, new Uint32Array(image.data.buffer), range(values), palette(), EMPTY, true);
   context.putImageData(image, 0, 0);
@@ -38,7 +40,7 @@ export async function matrixTab(model) {
       const name = (i) => names?.[i] ?? (folded > 1 ? `${i * folded}–${Math.min(of, (i + 1) * folded) - 1}` : String(i));
       fill(
         shown,
-        picture(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
+        grid(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
         element(
           'p',
           { class: 'quiet' },

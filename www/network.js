@@ -8,6 +8,7 @@ import { bytes, count, energy, shortId, time } from './format.js';
 import { mappingName } from './mapping.js';
 import { actButton } from './problemnode.js';
 import { readingNode } from './reading.js';
+import { runSection } from './running.js';
 import { NUMBER, table } from './table.js';
 import { isModel } from './upload.js';
 
@@ -75,6 +76,7 @@ export async function showNetwork(main, { id }, signal) {
         outcome,
         fits,
       ),
+    !model && runSection(id),
     mappings.length > 0 &&
       section(
         'Mappings',

@@ -12,7 +12,7 @@ export function histogram(values, most, bins = 24) {
 }
 
 /** onBrush(low, high): a range of values was pressed or dragged over; of nothing: all. */
-export function histogramPlot(label, values, { limit, most, show }, onBrush) {
+export function histogramPlot(label, values, { limit, most, show, of = 'cores' }, onBrush) {
   const end = Math.max(limit ?? 0, most) || 1,
     counts = histogram(values, end),
     tallest = Math.max(...counts, 1),
@@ -24,7 +24,7 @@ export function histogramPlot(label, values, { limit, most, show }, onBrush) {
   });
   const plot = svg(
     'svg',
-    { viewBox: `0 -2 ${WIDTH} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many cores have how much` },
+    { viewBox: `0 -2 ${WIDTH} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many ${of} have how much` },
     bars,
     svg('line', { x1: 0, x2: WIDTH, y1: height, y2: height, class: 'axis' }),
     limit ? svg('line', { x1: (limit / end) * WIDTH - 1, x2: (limit / end) * WIDTH - 1, y1: -2, y2: height, class: 'limit' }) : null,

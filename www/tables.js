@@ -212,7 +212,7 @@ export function optionsTable(options, described) {
       'Options',
       [
         ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
-        ['Value', ([, value]) => plainValue(value)],
+        ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
         ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
       ],
       given,

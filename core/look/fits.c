@@ -9,7 +9,6 @@
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/limits/bound.h"
-#include "core/limits/populations.h"
 #include "core/mapping/options.h"
 #include "core/look/choices.h"
 
@@ -29,10 +28,10 @@ typedef struct answer {
   json_t *bound;
 } answer;
 
-/* Legal parts by cutting a line, the fewest of both; what lines do not know, populations and classes of cores, leaves them unknown. */
+/* Legal parts by cutting a line, the fewest of both; what lines do not know, classes of cores, leaves them unknown. */
 static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits, answer *a, cm_error *error)
 {
-  if (cm_cores_differ(chip) || cm_populations_limited(f->network, limits))
+  if (cm_cores_differ(chip))
     return CM_OK;
   for (int order = 0; order < CM_STRANDS; order++) {
     uint64_t *use;
@@ -83,7 +82,8 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
   }
   status = find_parts(f, on->chip, limits, a, error);
   if (status == CM_OK && (a->found == 0 || a->found > a->free))
-    (void)snprintf(a->reason, sizeof a->reason, "no limit forbids it, and a quick look found no legal parts on %u free cores: map it to know", a->free);
+    (void)snprintf(a->reason, sizeof a->reason, "no limit forbids it, and a quick look %s %u free cores: map it to know",
+                   cm_cores_differ(on->chip) ? "does not tell apart the classes of" : "found no legal parts on", a->free);
   return status;
 }
 

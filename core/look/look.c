@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/limits/populations.h"
 #include "core/partition/step/step_bound.h"
 
 /* Of the packets that stretches send beyond the fewest possible, what is left by annealing; and how much longer the busiest core takes
@@ -54,17 +55,20 @@ static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs,
   return p;
 }
 
-/* `number` [vertices] gets the stretch of each, or NULL. */
+/* `number` [vertices] gets the stretch of each, or NULL. Where populations are limited, one ends with its population. */
 static cut cut_line(cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns, uint32_t *number)
 {
   static const part none = {0};
+  const cm_topology *t = look->demand->network;
+  const uint32_t *population = cm_populations_limited(t, limits) ? t->population_of : NULL;
   cut c = {0};
   part now = none;
   look->stamp++;
   for (uint32_t i = 0; i < s->count; i++) {
     double packets;
     part next = with(look, s, costs, i, &now, &packets);
-    if (now.use[CM_NEURONS] > 0 && !has_room(limits, &next, budget_ns)) {
+    const bool another = population != NULL && i > 0 && population[s->neuron[i]] != population[s->neuron[i - 1]];
+    if (now.use[CM_NEURONS] > 0 && (another || !has_room(limits, &next, budget_ns))) {
       c.parts++;
       c.ns += now.ns;
       look->stamp++;

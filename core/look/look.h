@@ -35,7 +35,8 @@ enum { CM_LOOK_POINTS_MAX = 6 };
 cm_status cm_look_begin(const cm_demand *demand, uint64_t pins_max, cm_run *run, cm_look *look, cm_error *error);
 void cm_look_end(cm_look *look); /* harmless on a zeroed one */
 
-/* Cuts a line that is whole into parts, as few as the limits of neurons, synapses, inbound axons and memory allow it; number [vertices].
+/* Cuts a line that is whole into parts, as few as the limits of neurons, synapses, inbound axons and memory allow it, where populations are
+ * limited each of one; number [vertices].
  * Returns how many. O(pins). */
 uint32_t cm_look_cut(cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number);
 

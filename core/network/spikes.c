@@ -317,6 +317,22 @@ cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids
   return finish(&r, status, spikes, error);
 }
 
+bool cm_spikes_miss_inputs(const cm_spikes *spikes, const cm_topology *topology, char *note, size_t size)
+{
+  const cm_dynamics *d = topology->dynamics;
+  uint32_t inputs = 0;
+  for (uint32_t v = 0; d != NULL && v < topology->vertex_count; v++)
+    inputs += d->model[v] == CM_NEURON_INPUT;
+  const uint64_t all = spikes->first[spikes->steps];
+  for (uint64_t i = 0; inputs > 0 && i < all; i++)
+    if (d->model[spikes->neuron[i]] == CM_NEURON_INPUT)
+      return false;
+  if (inputs > 0)
+    (void)snprintf(note, size, "none of the %u inputs fires, so that biases alone make spikes: say when inputs fire (spikes, --input on the command line) or how "
+                   "often (poisson)", inputs);
+  return inputs > 0;
+}
+
 void cm_spikes_free(cm_spikes *spikes)
 {
   cm_free(spikes->first);

@@ -26,6 +26,8 @@ cm_status cm_spikes_read(const char *path, const char *name, const cm_spike_ids 
 /* The same of text in memory, which messages call `name`. */
 cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids *ids, cm_run *run, cm_spikes *spikes,
                           cm_error *error);
+/* Whether a network has inputs of which none fires: `note` says so, and what to give. O(neurons + spikes). */
+bool cm_spikes_miss_inputs(const cm_spikes *spikes, const cm_topology *topology, char *note, size_t size);
 void cm_spikes_free(cm_spikes *spikes); /* harmless on a zeroed one */
 
 #endif

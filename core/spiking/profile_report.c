@@ -112,6 +112,9 @@ json_t *cm_profile_report(const cm_profile *profile, bool peaks)
                            "synaptic_events", (json_int_t)profile->events, "peak", peak(profile), "raster", raster(profile));
   if (made != NULL && profile->topology->population_count > 0)
     (void)json_object_set_new(made, "populations", populations(profile));
+  char note[240];
+  if (made != NULL && cm_spikes_miss_inputs(&profile->spikes, profile->topology, note, sizeof note))
+    (void)json_object_set_new(made, "note", json_string(note));
   if (made != NULL && peaks)
     (void)json_object_set_new(made, "spikes_by_step", by_step(profile));
   return made;

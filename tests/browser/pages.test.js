@@ -53,6 +53,8 @@ const drawnAnew = (selector, before, nth = 0) =>
 /** Waits until what is to be drawn is drawn. */
 const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
+const section = (title) => page.locator(`section:has(> h2:text-is("${title}"))`);
+
 /** Presses a key until the readout names the core, from wherever the keyboard stands. */
 async function walkTo({ x, y }) {
   for (let steps = 0; steps < 300; steps++) {
@@ -384,6 +386,44 @@ test('a policy is chosen of those that the server has, where the learned mapper 
   const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.equal(done.options.policy, 'letter');
   assert.equal((await getJson(`/v1/mappings/${done.mapping}`)).report.learned.policy, 'letter');
+});
+
+test('a network is run: who spiked when, and a map at the rates', async () => {
+  const { networks } = await getJson('/v1/networks');
+  const { id: network } = networks.find(({ name }) => name === 'braille.nir');
+  await go(`#/networks/${network}`);
+  await page.click('button:text-is("Run")');
+  await page.waitForSelector('.problem:has-text("how many steps")');
+  await page.fill('#run-steps', '256');
+  await page.fill('#run-dt', '1e-4');
+  await page.setInputFiles('#run-spikes', join(process.env.CM_SOURCE, 'tests', 'data', 'nir', 'recorded', 'braille_input.csv'));
+  await page.click('button:text-is("Run")');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done');
+  const { report } = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  const spikes = section('Spikes');
+  const told = plain(await spikes.textContent());
+  assert.ok(told.includes(`Spikes of neurons${grouped(report.neurons.spikes)}`), told);
+  assert.ok(told.includes(`${grouped(report.peak.worst)} at most, in step ${report.peak.step}`), told);
+  const raster = section('Who spiked when').locator('canvas');
+  assert.deepEqual(await raster.evaluate(({ width, height }) => [width, height]), [report.raster[0].length, report.raster.length]);
+  const drawnPixels = await raster.evaluate((canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((value, at) => at % 4 === 3 && value > 0).length;
+  });
+  assert.equal(drawnPixels, report.raster.flat().filter((value) => value > 0).length);
+  assert.equal(await section('Rates').locator('tbody tr').count(), (report.populations ?? [1, 2]).length);
+  await shot('run', { fullPage: true });
+  await page.click('a:text-is("Map it at these rates")');
+  await page.waitForSelector('#run-steps:visible');
+  assert.deepEqual([await page.inputValue('#run-steps'), await page.inputValue('#run-dt')], ['256', '0.0001']);
+  await page.selectOption('#chip', 'loihi1');
+  await page.click('button[type=submit]');
+  await page.waitForURL(/#\/jobs\/.+/);
+  await page.waitForSelector('.badge-done');
+  const mapped = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  assert.deepEqual([mapped.options.profile, mapped.options.dt, mapped.options.spikes.length > 1000], [256, 1e-4, true]);
+  assert.ok(mapped.report.metrics.step_ns > 0);
 });
 
 test('a job for short time steps, from the form to what holds a step up', async () => {

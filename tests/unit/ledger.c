@@ -273,7 +273,7 @@ static int64_t number(const char *text)
 START_TEST(folders_of_earlier_releases_get_a_ledger)
 {
   static const char *const folders[] = {"data-folder-2.tar.gz", "data-folder-7.tar.gz", "data-folder-11.tar.gz",
-                                        "data-folder-19.tar.gz", "data-folder-24.tar.gz"};
+                                        "data-folder-19.tar.gz", "data-folder-24.tar.gz", "data-folder-25.tar.gz", "data-folder-28.tar.gz"};
   char command[2 * CM_PATH_MAX + 64];
   cm_store_close(store);
   ck_ok(cm_folder_remove(folder, &error));
@@ -316,7 +316,7 @@ int main(void)
   tcase_add_test(tests, bytes_are_those_of_a_months_end);
   tcase_add_test(tests, a_removed_users_months_stay);
   tcase_add_test(tests, a_database_without_a_ledger_gets_one);
-  tcase_add_loop_test(tests, folders_of_earlier_releases_get_a_ledger, 0, 5);
+  tcase_add_loop_test(tests, folders_of_earlier_releases_get_a_ledger, 0, 7);
   tcase_add_test(tests, a_backup_has_the_ledger);
   suite_add_tcase(suite, tests);
   return test_main(suite);

@@ -289,7 +289,7 @@ START_TEST(a_folder_without_lanes_is_taken_over)
 }
 END_TEST
 
-/* Folders as releases 0.2 (schema 19) and 0.3 (24) left them: users, a mapping of each, one of a private network, a lease, half an upload,
+/* Folders as releases 0.2 (schema 19), 0.3 (24), 0.4 (25) and 0.5 (28) left them (scripts/release-folder): users, a mapping of each, one of a private network, a lease, half an upload,
  * something in the bin. All is there and sound, and whose it is. */
 static const struct {
   const char *file, *hidden, *job, *mapping, *of_bob, *lease, *upload;
@@ -298,6 +298,10 @@ static const struct {
    "7f2901189be24716ba02", "f9f837ae1b2a09a6bac9", "f4fcb3aa057af47ec0bf"},
   {"data-folder-24.tar.gz", "9df42e0f5576413829dbf5baccb97f82efab61626bba0cdf178657a14ded4afc", "484c6c444bcfbc3a7e5d", "2de68f5bac16198379d7",
    "dba36fdbb53d20be98a1", "3b7b36ec79fb9786c656", "2db46ec607043ca770d8"},
+  {"data-folder-25.tar.gz", "77371b68e6caa25937716e2b6bf3b8ce74f0b6192676e196289be48d9749328e", "53b31377ad0860752812", "1eec55c8ffb1ea20e019",
+   "dc81111fa25b066a99b7", "b029f964f20fe44925c6", "b22fcfa5f9a36fc9b941"},
+  {"data-folder-28.tar.gz", "abc821e279e5fa690940d3be4682ff5f4409b0474174c2b55a4f3323c2c869e3", "56e0d5bb0a73c086022d", "dd8983bac65dbab6539a",
+   "80c575d84667d66e422b", "252d07bc31cc1747c441", "36a8b775b7639a3cb7b8"},
 };
 
 START_TEST(a_folder_of_a_released_version_is_taken_over)

@@ -88,7 +88,10 @@ static cm_status tell_steps(const cm_map_input *input, cm_mapping *m, cm_run *ru
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
   if (cm_step_by_step_measure(input, m, run, &steps, error) != CM_OK)
     return error->status;
+  char note[240];
   cm_status status = cm_json_set(m->report, "steps", cm_step_by_step_json(&steps, &mapped), "the report", error);
+  if (status == CM_OK && json_object_get(m->report, "note") == NULL && cm_spikes_miss_inputs(input->spikes, input->demand->network, note, sizeof note))
+    status = cm_json_set(m->report, "note", json_string(note), "the report", error);
   cm_step_by_step_free(&steps);
   return status;
 }

@@ -1,0 +1,123 @@
+// A network that runs: what it is asked for, before a map or alone, and what came of it.
+
+import { createJob } from './api.js';
+import { element, facts, link, section } from './dom.js';
+import { bytes, count, percent, si, time } from './format.js';
+import { grid } from './matrix.js';
+import { histogramPlot } from './plots.js';
+import { actButton } from './problemnode.js';
+import { NUMBER, table } from './table.js';
+
+const INLINE_MAX = 1 << 20, // bytes of spikes that a request takes
+  ADDRESS_MAX = 1 << 16; // that browsers take
+
+export const RUN_OPTIONS = ['profile', 'dt', 'poisson', 'spikes', 'semantics'];
+const SEMANTICS = ['snntorch', 'snntorch-subtract', 'norse', 'spyx', 'rockpool', 'exact'];
+
+/** Fields for a run: nodes, and values() with the options, null where no steps are given. `begun`: options to begin with. */
+export function runFields(begun = {}) {
+  const number = (id, placeholder, more) => element('input', { id, type: 'number', placeholder, ...more });
+  const controls = {
+    profile: number('run-steps', 'not at all', { min: 1, step: 1 }),
+    dt: number('run-dt', 'needed where there are time constants', { min: 0, step: 'any' }),
+    poisson: number('run-poisson', 'or spikes from a file', { min: 0, step: 'any' }),
+    spikes: element('input', { id: 'run-spikes', type: 'file' }),
+    semantics: element(
+      'select',
+      { id: 'run-semantics' },
+      SEMANTICS.map((name) => element('option', { value: name }, name)),
+    ),
+  };
+  const labels = {
+    profile: 'Steps to run',
+    dt: 'Seconds of a step',
+    poisson: 'Spikes a second of each input',
+    spikes: 'Spikes of the inputs (lines STEP,NEURON)',
+    semantics: 'Steps are taken as by',
+  };
+  for (const [name, control] of Object.entries(controls)) if (begun[name] !== undefined && name !== 'spikes') control.value = begun[name];
+  const node = (name) => element('div', { class: 'field' }, element('label', { for: controls[name].id }, labels[name]), controls[name]);
+  return {
+    nodes: Object.keys(controls).map(node),
+    async values() {
+      if (controls.profile.value === '') return null;
+      const set = { profile: Number(controls.profile.value), semantics: controls.semantics.value },
+        [file] = controls.spikes.files;
+      for (const name of ['dt', 'poisson']) if (controls[name].value !== '') set[name] = Number(controls[name].value);
+      if (file && file.size > INLINE_MAX)
+        throw new Error(`${file.name} has ${bytes(file.size)}; a page sends 1 MiB of spikes at most, and coremap submit --input sends more.`);
+      if (file) set.spikes = await file.text();
+      else if (begun.spikes !== undefined) set.spikes = begun.spikes;
+      return set;
+    },
+  };
+}
+
+/** The section of a network's page that runs it alone. */
+export function runSection(network) {
+  const fields = runFields(),
+    outcome = element('div', {});
+  const run = async () => {
+    const { profile: steps, ...options } = (await fields.values()) ?? {};
+    if (!steps) throw new Error('Say how many steps it is to run.');
+    const job = await createJob({ kind: 'profile', network, options: { steps, ...options } });
+    location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
+  };
+  return section('Run it', element('div', { class: 'field-row' }, fields.nodes), actButton('Run', run, { outcome }), outcome);
+}
+
+const rateText = ({ rate, rate_hz: hz }) => `${si(rate)} a step${hz !== undefined ? `, ${si(hz, 'Hz')}` : ''}`;
+
+function groupTable({ neurons, inputs, populations }) {
+  const rows = populations ?? [
+    { name: 'inputs', ...inputs },
+    { name: 'neurons', ...neurons },
+  ];
+  return table(
+    populations ? 'Populations' : 'Inputs and neurons',
+    [
+      [populations ? 'Population' : 'Which', ({ name, kind }) => `${name}${kind ? ` (${kind})` : ''}`],
+      ['Neurons', (one) => count(one.neurons), NUMBER],
+      ['Silent', (one) => count(one.silent), NUMBER],
+      ['Spikes', (one) => count(one.spikes), NUMBER],
+      ['Rate', rateText, NUMBER],
+      ['Highest rate', (one) => `${si(one.largest_rate)} a step`, NUMBER],
+    ],
+    rows.filter((one) => one.neurons > 0),
+  );
+}
+
+/** Of a job that ran a network: figures, who spiked when, how rates are spread; and the way to a map at these rates. */
+export function runSections({ report, options, network }) {
+  const { neurons, peak, raster, steps, counts } = report,
+    rates = counts.map((spikes) => spikes / steps),
+    begun = { ...options, profile: steps };
+  delete begun.steps;
+  const address = `#/new?${new URLSearchParams({ network, ...begun })}`;
+  return [
+    section(
+      'Spikes',
+      facts([
+        ['Steps', `${count(steps)}${report.dt > 0 ? ` of ${time(report.dt * 1e9)}` : ''}`],
+        ['Taken as by', report.semantics],
+        ['Spikes of neurons', count(neurons.spikes)],
+        ['Mean rate', rateText(neurons)],
+        ['Silent neurons', `${count(neurons.silent)}, ${percent(neurons.neurons > 0 ? neurons.silent / neurons.neurons : 0)}`],
+        ['Spikes in a step', `${si(peak.mean)} in the mean, ${count(peak.p99)} in 99 of 100, ${count(peak.worst)} at most, in step ${count(peak.step)}`],
+        ['Synaptic events', count(report.synaptic_events)],
+      ]),
+      report.note && element('p', { class: 'note' }, `${report.note}.`),
+      address.length < ADDRESS_MAX && element('p', {}, link(address, 'Map it at these rates')),
+    ),
+    section(
+      'Who spiked when',
+      grid(raster, `Spikes of ${count(counts.length)} neurons (rows) over ${count(steps)} steps (columns)`),
+      element('p', { class: 'quiet' }, `${count(counts.length)} neurons from the top down, ${count(steps)} steps from left to right; the scale is logarithmic`),
+    ),
+    section(
+      'Rates',
+      histogramPlot('Spikes a step', rates, { most: rates.reduce((a, b) => Math.max(a, b), 0), show: (value) => `${si(value)} spikes a step`, of: 'neurons' }, () => {}),
+      groupTable(report),
+    ),
+  ];
+}
