@@ -7,5 +7,5 @@ endif
 endif
 endif
 dist_check_SCRIPTS += tests/python/package
-EXTRA_DIST += python/coremap/__init__.py python/coremap/_jobs.py python/coremap/_local.py \
+EXTRA_DIST += python/coremap/__init__.py python/coremap/_deploy.py python/coremap/_jobs.py python/coremap/_local.py \
   python/coremap/_network.py python/coremap/_profile.py python/coremap/_server.py python/coremap/_sweep.py python/coremap/py.typed python/pyproject.toml python/examples/first.ipynb tests/python/package.py tests/python/library.c tests/python/library_made.c tests/python/library_arrays.c
