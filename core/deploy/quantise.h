@@ -12,7 +12,7 @@ typedef struct cm_quantised {
   cm_integer_result result; /* of the last run, the one that stands */
 } cm_quantised;
 
-/* Sets the weights of a network so that it spikes as `wanted` says, which ran in floating point with the same loops: the scale of all populations
+/* Sets the weights of a network so that it spikes as `wanted` says, which ran in floating point with the same loops, counts of neurons before steps: the scale of all populations
  * by powers of the root of 2, then each population's alone. More bits are not fewer errors: words also hold the lowest v. Deterministic. Errors as of
  * cm_integer_run. O(runs * (steps * neurons + events)), at most some 2 * 10^9, the first scale always. */
 cm_status cm_quantise(cm_integer_network *network, const cm_spikes *wanted, cm_run *run, cm_quantised *quantised, cm_error *error);
