@@ -122,6 +122,7 @@ static void print_report(const json_t *report, const char *folder)
   print_difference(report, "quantising", "integers");
   print_difference(report, "mapping", "images");
   print_peak(report, "spikes", "spikes of a core in a step");
+  print_peak(report, "sent", "packets of a core in a step");
   print_peak(report, "packets", "packets in a step");
   print_peak(report, "delayed", "delayed synapses of a core in a step");
   cli_printf(stdout, "a step: %.0f clocks\nwritten: %s\n", number(report, NULL, "clocks_per_step"), folder);

@@ -65,7 +65,7 @@ json_t *cm_deployment_report(const cm_deployment *d)
     for (uint64_t k = 0; k < m->image[i].neurons; k++)
       kind[m->image[i].neuron[k].kind]++;
   }
-  return json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:I, s:I, s:I}, s:o, s:o, s:o, s:I, s:I, s:{s:o, s:o, s:o}, s:f, s:o}",
+  return json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:I, s:I, s:I}, s:o, s:o, s:o, s:I, s:I, s:{s:o, s:o, s:o, s:o}, s:f, s:o}",
                    "chip", m->chip->name, "semantics", d->reference->semantics->name, "dt", d->reference->dt, "steps", (json_int_t)m->network_steps, "chip_steps",
                    (json_int_t)m->steps, "synapse_steps", (json_int_t)n->hop, "loop_steps", (json_int_t)n->loop,
                    "images", "cores", (json_int_t)m->cores, "neurons", (json_int_t)(kind[CM_IMAGE_NEURON] + kind[CM_IMAGE_INPUT]), "copies",
@@ -75,7 +75,7 @@ json_t *cm_deployment_report(const cm_deployment *d)
                    (json_int_t)spikes_of(n, &d->quantised.result.spikes), "images", (json_int_t)spikes_of(n, &d->result.network), "all", (json_int_t)d->result.spikes,
                    "longer_loops", difference(n, &d->reference->spikes, &d->on_chip.spikes), "quantising",
                    difference(n, &d->on_chip.spikes, &d->quantised.result.spikes), "mapping", difference(n, &d->quantised.result.spikes, &d->result.network),
-                   "clamped", (json_int_t)d->quantised.clamped, "runs", (json_int_t)d->quantised.runs, "peaks", "spikes", peak(m, &d->result.spikes_peak, l->spikes_per_step, true),
+                   "clamped", (json_int_t)d->quantised.clamped, "runs", (json_int_t)d->quantised.runs, "peaks", "spikes", peak(m, &d->result.spikes_peak, l->spikes_per_step, true), "sent", peak(m, &d->result.sent_peak, 0, true),
                    "packets", peak(m, &d->result.packets_peak, l->packets_per_step, false), "delayed", peak(m, &d->result.delayed_peak, l->delayed_per_step, true),
                    "clocks_per_step", m->steps > 0 ? (double)d->result.clocks / m->steps : 0.0, "populations", populations(d));
 }

@@ -131,6 +131,7 @@ static cm_status route(engine *e, uint32_t step, cm_error *error)
   e->packets = 0;
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const cm_core_image *c = &e->m->image[i];
+    const uint64_t before = all;
     for (uint32_t k = 0; k < e->core[i].count; k++) {
       const cm_image_neuron *from = &c->neuron[e->core[i].spiked[k]];
       if (CM_ROOM(e->run->memory, e->packet, &e->room, e->packets + from->routes, error) != CM_OK)
@@ -142,6 +143,7 @@ static cm_status route(engine *e, uint32_t step, cm_error *error)
           e->r->lost++;
       }
     }
+    peak(&e->r->sent_peak, all - before, step, i);
   }
   peak(&e->r->packets_peak, all, step, 0);
   return CM_OK;
