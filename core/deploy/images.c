@@ -97,21 +97,30 @@ static cm_status put_rows(const builder *b, cm_error *error)
   return CM_OK;
 }
 
+/* From a source to its relay `at` on a core: on its own by its row, elsewhere by a route of it or of copy `copy`. */
+static cm_status lead_to(const builder *b, uint32_t v, uint32_t copy, const cm_core_image *c, uint32_t at, cm_error *error)
+{
+  cm_core_image *home = image_of(b, v);
+  if (c == home)
+    return add_entry(b, home, b->made->at[v], (cm_image_entry){at, 1, 0}, error);
+  if (CM_ROOM(b->run->memory, home->route, &home->route_room, home->routes + 1, error) != CM_OK)
+    return error->status;
+  cm_image_neuron *from = &home->neuron[b->made->at[v] + copy];
+  if (from->routes++ == 0)
+    from->route = (uint32_t)home->routes;
+  home->route[home->routes++] = (cm_image_route){c->core, at};
+  return CM_OK;
+}
+
 /* The relay of the source at hand on each core that it reaches, with its row; routes from the source and its copies by turns. */
 static cm_status put_relays(builder *b, uint32_t v, cm_error *error)
 {
-  cm_core_image *home = image_of(b, v);
   const uint32_t each = b->copies[v] > 1 ? (uint32_t)b->mapped->chip->limits.neuron_target_cores : b->reaches;
   for (uint32_t k = 0; k < b->reaches; k++) {
     cm_core_image *c = &b->made->image[b->reached[k]];
     const uint32_t at = (uint32_t)c->neurons;
-    if (add_neuron(b, c, CM_IMAGE_RELAY, v, &relay, error) != CM_OK ||
-        CM_ROOM(b->run->memory, home->route, &home->route_room, home->routes + 1, error) != CM_OK)
+    if (add_neuron(b, c, CM_IMAGE_RELAY, v, &relay, error) != CM_OK || lead_to(b, v, k / each, c, at, error) != CM_OK)
       return error->status;
-    cm_image_neuron *from = &home->neuron[b->made->at[v] + k / each];
-    if (from->routes++ == 0)
-      from->route = (uint32_t)home->routes;
-    home->route[home->routes++] = (cm_image_route){c->core, at};
     for (uint64_t i = b->n->first[v]; i < b->n->first[v + 1]; i++) {
       const cm_integer_synapse *s = &b->n->synapse[i];
       const cm_image_entry entry = {b->made->at[s->target], s->weight, s->delay};

@@ -75,9 +75,19 @@ static bool sends(const cm_read_neuron *n)
   return n->kind <= CM_READ_COPY;
 }
 
+/* Whether a synapse leads to the source's relay on its own core. */
+static bool relays(const cm_read_images *r, uint32_t row, const cm_read_synapse *s)
+{
+  const cm_read_neuron *to = &r->neuron[s->target];
+  return sends(&r->neuron[row]) && to->kind == CM_READ_RELAY && to->of == r->neuron[row].of && s->weight == 1 && s->delay == 0;
+}
+
 static void follow_routes(const checker *c)
 {
   const cm_read_images *r = c->r;
+  for (uint32_t i = 0; i < r->neurons; i++)
+    for (uint32_t k = r->neuron[i].pool; k < r->neuron[i].pool + r->neuron[i].synapses; k++)
+      c->fed[r->synapse[k].target] += relays(r, i, &r->synapse[k]);
   for (uint32_t i = 0; i < r->neurons; i++)
     for (uint32_t k = r->neuron[i].route; k < r->neuron[i].route + r->neuron[i].routes; k++) {
       const cm_read_neuron *to = &r->neuron[r->route[k]];
@@ -102,11 +112,16 @@ static uint64_t mix(uint64_t x)
 static cm_status gather(checker *c, uint32_t row, uint64_t *count, cm_error *error)
 {
   const cm_read_neuron *n = &c->r->neuron[row];
-  if (CM_ROOM(c->run->memory, c->key, &c->room, *count + n->synapses, error) != CM_OK)
-    return error->status;
   for (uint32_t k = n->pool; k < n->pool + n->synapses; k++) {
     const cm_read_synapse *s = &c->r->synapse[k];
     const cm_read_neuron *to = &c->r->neuron[s->target];
+    if (relays(c->r, row, s)) {
+      if (gather(c, s->target, count, error) != CM_OK)
+        return error->status;
+      continue;
+    }
+    if (CM_ROOM(c->run->memory, c->key, &c->room, *count + 1, error) != CM_OK)
+      return error->status;
     c->inbound[s->target] += mix((uint64_t)n->of << 32 ^ (uint64_t)(uint32_t)(s->weight * 64 + s->delay));
     if (to->kind == CM_READ_NEURON)
       c->key[(*count)++] = (uint64_t)to->of << 8 | (uint64_t)s->delay;
@@ -186,6 +201,8 @@ static void send_row(const rerun *e, uint32_t row, uint32_t arrives)
     const uint32_t then = (arrives + (uint32_t)r->synapse[k].delay) % SLOTS;
     if (to->kind == CM_READ_NEURON)
       e->sum[(size_t)then * r->network_neurons + to->of] += r->synapse[k].weight;
+    else if (relays(r, row, &r->synapse[k]))
+      send_row(e, r->synapse[k].target, arrives + 1);
   }
 }
 
