@@ -6,11 +6,11 @@
 
 typedef struct arguments {
   cli_mapped in;
-  const char *occupancy, *constraints, *certificate, *routes, *units, *program;
+  const char *occupancy, *constraints, *certificate, *routes, *units, *program, *images;
   bool again, json;
 } arguments;
 
-enum { OCCUPANCY = 1, CONSTRAINTS, CERTIFICATE, ROUTES, UNITS, PROGRAM, AGAIN };
+enum { OCCUPANCY = 1, CONSTRAINTS, CERTIFICATE, ROUTES, UNITS, PROGRAM, IMAGES, AGAIN };
 
 static const cli_flag flags[] = {
   CLI_MAPPED_FLAGS,
@@ -22,6 +22,8 @@ static const cli_flag flags[] = {
   {"program", "FILE", PROGRAM,
    "the network is the tiles of this program and the mapping where its units lie (coremap compile --tiles): whether both are "
    "what the program does, byte for byte"},
+  {"images", "DIR", IMAGES,
+   "instead of a mapping: images of cores (coremap deploy -o): limits of the chip, every synapse once, and whether they spike as expected"},
   {"again", NULL, AGAIN,
    "map again with the options that the mapping states, and compare all of it: what stands in options, attempts and report is "
    "proved by nothing else (with --occupancy where it was made with one)"},
@@ -38,6 +40,7 @@ static int parse(int argc, char **argv, arguments *a)
       case ROUTES: a->routes = cli_input(optarg); break;
       case UNITS: a->units = cli_input(optarg); break;
       case PROGRAM: a->program = cli_input(optarg); break;
+      case IMAGES: a->images = optarg; break;
       case AGAIN: a->again = true; break;
       case CLI_JSON: a->json = true; break;
       default:
@@ -45,7 +48,25 @@ static int parse(int argc, char **argv, arguments *a)
           return cli_ended(flag);
     }
   }
-  return cli_mapped_end(&a->in, "check", argc, argv);
+  if (a->images == NULL)
+    return cli_mapped_end(&a->in, "check", argc, argv);
+  if (optind != argc || a->in.mapping != NULL || a->in.chip == NULL)
+    return cli_usage("check", a->in.chip == NULL ? "name the --chip that the --images are for" : "--images stand for themselves: name no network and no --mapping");
+  return -1;
+}
+
+static cm_status verify_images(const arguments *a, cli_run *cli, json_t **verdict, cm_error *error)
+{
+  coremap_chip *chip = NULL;
+  coremap_error *why = NULL;
+  char *text = NULL;
+  cm_status status = cli_chip(a->in.chip, NULL, a->occupancy, &chip, error);
+  if (status == CM_OK)
+    status = library_status(coremap_images_check(a->images, chip, library_on_run, &cli->run, &text, &why), &why, error);
+  if (status == CM_OK)
+    *verdict = library_json(text);
+  coremap_chip_free(chip);
+  return status;
 }
 
 /* Of a file, beside those that the mapping states. */
@@ -111,7 +132,7 @@ static int tell(const arguments *a, json_t *verdict)
   else
     fputs("legal\n", stdout);
   if (!legal && agrees)
-    cli_printf(stderr, "coremap: the mapping breaks %s\n", cli_count(cli_number(verdict, "violations"), "rule").text);
+    cli_printf(stderr, "coremap: the %s %s\n", a->images != NULL ? "images break" : "mapping breaks", cli_count(cli_number(verdict, "violations"), "rule").text);
   return legal ? EXIT_DONE : EXIT_REFUSED;
 }
 
@@ -125,7 +146,7 @@ static int check(int argc, char **argv)
   cm_error error;
   json_t *verdict = NULL;
   cli_run_begin(&cli, a.in.quiet);
-  cm_status status = verify(&a, &cli, &verdict, &error);
+  cm_status status = a.images != NULL ? verify_images(&a, &cli, &verdict, &error) : verify(&a, &cli, &verdict, &error);
   cli_run_end(&cli);
   int exit_status = status == CM_OK ? tell(&a, verdict) : cli_fail(&error);
   json_decref(verdict);
@@ -135,7 +156,8 @@ static int check(int argc, char **argv)
 const cli_command cli_command_check = {
   .name = "check", .what = "verify a mapping independently of what made it", .run = check, .reads = true,
   .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) --mapping FILE [--certificate FILE] [--routes FILE] [--units FILE]\n"
-           "NETWORK ... [--program FILE] [--occupancy FILE] [--again]",
+           "NETWORK ... [--program FILE] [--occupancy FILE] [--again]\n"
+           "--images DIR --chip NAME|FILE",
   .about = "Recomputes every limit and metric of a mapping (coremap map -o FILE) with code of its own, and all that a\n"
            "certificate (coremap map --certificate FILE) says of it; follows every axon over its routes (coremap map --routes\n"
            "FILE.json) and looks for rings that could deadlock. Exit status: 0 legal, 1 not (every violation is listed),\n"

@@ -136,6 +136,12 @@ bool cli_option_set(json_t *options, const char *flag, const char *value);
 /* Flag --poisson: a number is of all inputs, all else a file; false: it is no finite number. */
 bool cli_take_poisson(json_t *options, const char *value, const char **file);
 
+/* The text of options of a kind ("profile"), checked, with the paths (NULL: not given) of files that others name; the last has no name. */
+typedef struct cli_file_option {
+  const char *name, *path;
+} cli_file_option;
+cm_status cli_file_options(const char *kind, json_t *options, const cli_file_option *files, char **text, cm_error *error);
+
 /* An object as the text that the library takes; *text is the caller's. */
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
 

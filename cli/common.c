@@ -319,6 +319,15 @@ bool cli_take_poisson(json_t *options, const char *value, const char **file)
   return true;
 }
 
+cm_status cli_file_options(const char *kind, json_t *options, const cli_file_option *files, char **text, cm_error *error)
+{
+  cm_status status = cli_check_options(kind, options, error);
+  for (; files->name != NULL && status == CM_OK; files++)
+    if (files->path != NULL && json_object_set_new(options, files->name, json_string(files->path)) != 0)
+      status = cm_fail(error, CM_BAD_OPTION, "\"%s\" is not text", files->path);
+  return status == CM_OK ? cli_json_text(options, text, error) : status;
+}
+
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
 {
   *text = cm_json_dumps(object, JSON_COMPACT);

@@ -7,7 +7,7 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/context.c \
   cli/convert.c \
   cli/cores.c \
-  cli/download.c \
+  cli/deploy.c cli/download.c \
   cli/emit.c \
   cli/export.c \
   cli/figures.c \

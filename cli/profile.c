@@ -49,19 +49,6 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-/* The options, with the files that give spikes beside them. */
-static cm_status make_options(const arguments *a, char **text, cm_error *error)
-{
-  const struct {
-    const char *name, *path;
-  } files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}};
-  cm_status status = cli_check_options("profile", a->flags, error);
-  for (size_t i = 0; i < sizeof files / sizeof *files && status == CM_OK; i++)
-    if (files[i].path != NULL && json_object_set_new(a->flags, files[i].name, json_string(files[i].path)) != 0)
-      status = cm_fail(error, CM_BAD_OPTION, "\"%s\" is not text", files[i].path);
-  return status == CM_OK ? cli_json_text(a->flags, text, error) : status;
-}
-
 static cm_status write_files(const arguments *a, const coremap_profile *profile, cm_error *error)
 {
   coremap_error *why = NULL;
@@ -79,7 +66,8 @@ static cm_status profile_network(const arguments *a, cli_run *cli, json_t **repo
   coremap_profile *profile = NULL;
   coremap_error *why = NULL;
   char *options = NULL, *text = NULL;
-  cm_status status = make_options(a, &options, error);
+  const cli_file_option files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}, {NULL, NULL}};
+  cm_status status = cli_file_options("profile", a->flags, files, &options, error);
   if (status == CM_OK)
     status = cli_network(a->network, a->format, false, &cli->run, &network, error);
   if (status == CM_OK)

@@ -6,7 +6,7 @@
 #include "library/internal.h"
 
 /* The spikes that are given, if any. */
-static cm_status read_spikes(const coremap_mapping *m, const json_t *object, const library_spikes *from, cm_run *run,
+static cm_status read_spikes(const coremap_mapping *m, const library_spikes *from, cm_run *run,
                              cm_simulate_request *asked, cm_spikes *spikes, cm_error *error)
 {
   if (!library_spikes_are_given(from))
@@ -20,8 +20,6 @@ static cm_status read_spikes(const coremap_mapping *m, const json_t *object, con
   if (library_spikes_read(from, &ids, run, spikes, error) != CM_OK)
     return error->status;
   asked->options.spikes = spikes;
-  if (json_object_get(object, "steps") == NULL)
-    asked->options.steps = spikes->steps;
   return CM_OK;
 }
 
@@ -35,7 +33,9 @@ static cm_status simulate(const coremap_mapping *m, json_t *object, library_run 
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
   r->run->memory->limit_bytes = asked.memory_limit;
-  cm_status status = read_spikes(m, object, &from, r->run, &asked, &spikes, error);
+  cm_status status = read_spikes(m, &from, r->run, &asked, &spikes, error);
+  if (status == CM_OK && asked.options.spikes != NULL && json_object_get(object, "steps") == NULL)
+    asked.options.steps = spikes.steps;
   if (status == CM_OK)
     status = cm_packets_simulate(&m->mapped, &asked.options, r->run, report, error);
   cm_spikes_free(&spikes);

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "core/chip/costs.h"
+#include "core/chip/image_limits.h"
 #include "core/chip/target.h"
 
 enum { CM_CHIP_NAME_MAX = 64, CM_CHIP_CORES_MAX = 1 << 24, CM_CHIP_FILE_BYTES_MAX = 4 << 20 };
@@ -67,6 +68,8 @@ typedef struct cm_chip {
   bool torus_x, torus_y;
   cm_limits limits;
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
+  bool axon_relays;             /* each inbound axon of a core takes one of its neurons: limits.memory_bits has both */
+  cm_image_limits images;       /* what images of its cores must keep; format "": nobody makes any */
   bool relays;                  /* neurons of more inputs than limits.fan_in may get them through others */
   uint32_t class_count;         /* 0: all cores are alike */
   cm_core_class *classes;       /* [class_count] */

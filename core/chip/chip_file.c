@@ -196,6 +196,34 @@ static cm_status read_table_entries(const json_t *root, cm_chip *chip, cm_error 
   return CM_OK;
 }
 
+/* Inbound axons that take neurons: both count against the neurons of a core, as memory of a bit each. */
+static cm_status read_axon_relays(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const json_t *relays = json_object_get(root, "axon_relays");
+  cm_limits *l = &chip->limits;
+  if (relays != NULL && !json_is_boolean(relays))
+    return cm_chip_bad(error, "/axon_relays", "expected a truth value");
+  if (!json_is_true(relays))
+    return CM_OK;
+  if (l->neurons == 0 || l->memory_bits != 0)
+    return cm_chip_bad(error, "/axon_relays", l->neurons == 0 ? "inbound axons take neurons of limits/neurons, which is missing" : "leave out limits/memory_bits, or this");
+  if (chip->class_count > 0)
+    return cm_chip_bad(error, "/axon_relays", "cores of such a chip are all alike: leave out core_classes, or this");
+  chip->axon_relays = true;
+  l->memory_bits = l->neurons;
+  l->neuron_bits = l->axon_bits = 1;
+  return CM_OK;
+}
+
+/* Limits as the file states them. */
+static json_t *limits_json(const cm_chip *chip)
+{
+  cm_limits stated = chip->limits;
+  if (chip->axon_relays)
+    stated.memory_bits = stated.neuron_bits = stated.axon_bits = 0;
+  return cm_limits_json(&stated, chip->bits_per_synapse);
+}
+
 /* What a chip asks of single neurons. Synapses of relays and copies are no synapses of the network: where these are limited nobody
  * would count them. */
 static cm_status read_neurons(const json_t *root, cm_chip *chip, cm_error *error)
@@ -207,6 +235,8 @@ static cm_status read_neurons(const json_t *root, cm_chip *chip, cm_error *error
   chip->relays = json_is_true(relays);
   if (chip->relays && l->fan_in == 0)
     return cm_chip_bad(error, "/relays", "relays are for neurons of more inputs than limits/fan_in_per_neuron, which is missing");
+  if (read_axon_relays(root, chip, error) != CM_OK)
+    return error->status;
   bool counted = l->synapses != 0 || (l->memory_bits != 0 && l->synapse_bits != 0);
   for (uint32_t k = 0; k < chip->class_count; k++)
     counted = counted || chip->classes[k].limits.synapses != 0 || chip->classes[k].limits.synapse_bits != 0;
@@ -240,7 +270,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
                                       "dead_links", "table_entries", "machine", "costs", "interconnect",
-                                      "dead_routers", "core_classes", "relays", NULL};
+                                      "dead_routers", "core_classes", "relays", "axon_relays", "images", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -252,7 +282,8 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = cm_dead_cores_read(root, chip, error)) != CM_OK ||
       (status = cm_classes_read(json_object_get(root, "core_classes"), chip, error)) != CM_OK ||
-      (status = read_neurons(root, chip, error)) != CM_OK)
+      (status = read_neurons(root, chip, error)) != CM_OK ||
+      (status = cm_image_limits_read(json_object_get(root, "images"), &chip->images, error)) != CM_OK)
     return status;
   if (read_interconnect(root, chip, error) != CM_OK)
     return error->status;
@@ -294,11 +325,11 @@ static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
-                   chip->torus_y, "limits", cm_limits_json(&chip->limits, chip->bits_per_synapse), "energy_pj", cost_json(chip, &chip->energy_pj),
+                   chip->torus_y, "limits", limits_json(chip), "energy_pj", cost_json(chip, &chip->energy_pj),
                    "latency_ns", cost_json(chip, &chip->latency_ns), "routing",
                    chip->interconnect != NULL ? NULL : chip->routing == CM_ROUTING_XY ? "xy" : "yx", "dead_cores", cm_dead_cores_json(chip),
                    "dead_links",
@@ -307,7 +338,8 @@ json_t *cm_chip_json(const cm_chip *chip)
                    chip->target == NULL ? NULL : cm_target_json(chip->target), "costs",
                    cm_costs_json(&chip->costs), "interconnect",
                    chip->interconnect == NULL ? NULL : cm_interconnect_json(chip->interconnect),
-                   "core_classes", cm_classes_json(chip), "relays", chip->relays ? json_true() : NULL);
+                   "core_classes", cm_classes_json(chip), "relays", chip->relays ? json_true() : NULL, "axon_relays",
+                   chip->axon_relays ? json_true() : NULL, "images", cm_image_limits_json(&chip->images));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

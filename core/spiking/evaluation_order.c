@@ -10,11 +10,12 @@ typedef struct sending {
   uint32_t *to;
   uint64_t count, room;
   uint32_t *seen; /* [groups] by which group last, from 1 */
+  bool delayed;   /* whatever its delay */
 } sending;
 
-static bool at_once(const cm_topology *t, uint64_t pin)
+static bool at_once(const cm_topology *t, uint64_t pin, bool delayed)
 {
-  return t->pin_delay == NULL || t->pin_delay[pin] == 0;
+  return delayed || t->pin_delay == NULL || t->pin_delay[pin] == 0;
 }
 
 static void make_groups(const cm_topology *t, cm_evaluation_order *o)
@@ -44,7 +45,7 @@ static cm_status add_net(const cm_topology *t, const cm_evaluation_order *o, uin
   const uint32_t mark = o->group_of[cm_topology_source(t, net)] + 1;
   for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++) {
     const uint32_t to = o->group_of[t->pin[i]];
-    if (s->seen[to] == mark || !at_once(t, i))
+    if (s->seen[to] == mark || !at_once(t, i, s->delayed))
       continue;
     s->seen[to] = mark;
     if (CM_ROOM(memory, s->to, &s->room, s->count + 1, error) != CM_OK)
@@ -165,10 +166,10 @@ static cm_status find_loops(const sending *sent, cm_evaluation_order *o, cm_memo
   return status == CM_OK ? find_levels(sent, s.found, o, memory, error) : status;
 }
 
-cm_status cm_evaluation_order_make(const cm_topology *topology, cm_run *run, cm_evaluation_order *order, cm_error *error)
+cm_status cm_evaluation_order_make(const cm_topology *topology, bool delayed, cm_run *run, cm_evaluation_order *order, cm_error *error)
 {
   cm_evaluation_order o = {.groups = 0};
-  sending s = {.first = NULL};
+  sending s = {.delayed = delayed};
   cm_status status = CM_NEW(run->memory, o.group_of, topology->vertex_count, error);
   if (status == CM_OK)
     make_groups(topology, &o);

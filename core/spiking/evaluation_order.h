@@ -14,8 +14,8 @@ typedef struct cm_evaluation_order {
   uint32_t *level;    /* [groups] levels are evaluated one after another from 0; groups of a loop have the same */
 } cm_evaluation_order;
 
-/* The order of a directed network with dynamics. O(pins + groups). Errors: memory, stops. */
-cm_status cm_evaluation_order_make(const cm_topology *topology, cm_run *run, cm_evaluation_order *order, cm_error *error);
+/* The order of a directed network with dynamics; `delayed`: loops by way of synapses with delays count as well. O(pins + groups). Errors: memory, stops. */
+cm_status cm_evaluation_order_make(const cm_topology *topology, bool delayed, cm_run *run, cm_evaluation_order *order, cm_error *error);
 void cm_evaluation_order_free(cm_evaluation_order *order); /* harmless on a zeroed one */
 
 /* Whether a synapse without a delay from one neuron to another is part of a loop. O(1). */

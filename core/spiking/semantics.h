@@ -3,6 +3,8 @@
 #ifndef CM_SPIKING_SEMANTICS_H
 #define CM_SPIKING_SEMANTICS_H
 
+#include <stdbool.h>
+
 typedef enum cm_decay { CM_DECAY_EULER, CM_DECAY_EXPONENTIAL, CM_DECAY_CLOSED } cm_decay;
 typedef enum cm_current { CM_CURRENT_NEW, CM_CURRENT_OVER_STEP } cm_current;
 typedef enum cm_reset { CM_RESET_VALUE, CM_RESET_SUBTRACT, CM_RESET_SUBTRACT_LAST, CM_RESET_SUBTRACT_NEXT } cm_reset;
@@ -23,6 +25,8 @@ typedef struct cm_semantics {
   unsigned output; /* steps */
   cm_first first;
   const char *about;
+  unsigned loop; /* steps that a synapse inside a loop takes at least; 0: 1 */
+  bool delayed;  /* loops by way of synapses with delays are loops, too */
 } cm_semantics;
 extern const cm_semantics cm_semantics_table[CM_SEMANTICS];
 

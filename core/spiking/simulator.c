@@ -158,11 +158,11 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *sema
   e->topology = topology;
   e->semantics = semantics;
   e->run = run;
-  const cm_latency latency = {dt, semantics->output};
+  const cm_latency latency = {dt, semantics->output, semantics->loop};
   cm_status status = cm_coefficients_make(topology, semantics, dt, run->memory, &e->coefficients, error);
   if (status == CM_OK) {
     cm_coefficients_set_bias(topology, semantics->first == CM_FIRST_ALL, &e->coefficients);
-    status = cm_evaluation_order_make(topology, run, &e->order, error);
+    status = cm_evaluation_order_make(topology, semantics->delayed, run, &e->order, error);
   }
   if (status == CM_OK)
     status = cm_synapse_blocks_make(topology, &e->order, &latency, run, &e->synapses, error);

@@ -2,117 +2,31 @@
  * put there. What can fail: delays that are no multiple of a step; memory. */
 #include "core/spiking/synapse_blocks.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "core/network/dynamics.h"
-#include "core/spiking/coefficients.h"
-
-enum { DELAY_MAX = 1 << 20, BLOCK_BITS_MIN = 8, BLOCK_BITS_MAX = 17, SEGMENT = 8, AHEAD = 8 };
+enum { BLOCK_BITS_MIN = 8, BLOCK_BITS_MAX = 17, SEGMENT = 8, AHEAD = 8 };
 static const uint64_t cached = 1 << 18; /* sums of a block */
 
-/* ---- delays ---- */
-
-typedef struct builder {
-  const cm_topology *topology;
-  const cm_evaluation_order *order;
-  const cm_latency *latency;
-  cm_run *run;
-  cm_synapse_blocks *synapses;
-  double steps_a_unit; /* of delays */
-} builder;
-
-static cm_status refuse_delay(const builder *b, uint32_t from, uint32_t to, uint32_t delay, cm_error *error)
-{
-  char called[96], target[96];
-  const double ms = (double)delay * (double)b->topology->delay_unit_ns / 1e6, dt = b->latency->dt * 1e3, steps = delay * b->steps_a_unit;
-  (void)cm_neuron_called(b->topology, from, called, sizeof called);
-  (void)cm_neuron_called(b->topology, to, target, sizeof target);
-  if (b->latency->dt <= 0)
-    return cm_fail(error, CM_BAD_OPTION, "dt is missing: the synapse from %s to %s has a delay of %g ms, so how long a step is has to be said, in seconds",
-                   called, target, ms);
-  if (steps > DELAY_MAX)
-    return cm_fail(error, CM_TOO_LARGE, "the synapse from %s to %s has a delay of %g steps; the longest is %d", called, target, steps, DELAY_MAX);
-  return cm_fail(error, CM_BAD_OPTION, "the synapse from %s to %s has a delay of %g ms, no multiple of dt, %g ms: it is %g ms off", called,
-                 target, ms, dt, fabs(steps - round(steps)) * dt);
-}
-
-/* The steps that a synapse takes. */
-static cm_status steps_of(const builder *b, uint32_t from, uint32_t to, uint32_t delay, uint32_t *steps, cm_error *error)
-{
-  const double near = 1e-6, exact = delay * b->steps_a_unit, whole = round(exact);
-  if (delay > 0 && (b->latency->dt <= 0 || whole > DELAY_MAX || fabs(exact - whole) > near))
-    return refuse_delay(b, from, to, delay, error);
-  *steps = (uint32_t)whole + (b->topology->dynamics->model[from] != CM_NEURON_INPUT ? b->latency->output : 0);
-  *steps += *steps == 0 && cm_in_loop(b->order, from, to);
-  return CM_OK;
-}
-
-/* ---- what a pin holds: its first synapse, and those beside it ---- */
-
-static float weight_of(const cm_topology *t, uint32_t net, uint64_t pin)
-{
-  return t->dynamics->weight != NULL ? t->dynamics->weight[pin] : (float)cm_topology_pin_value(t, net, pin);
-}
-
-/* ---- building ---- */
-
-typedef cm_status take_synapse(builder *b, uint32_t from, uint32_t to, uint32_t steps, float weight);
-
-static cm_status for_pin(builder *b, uint32_t net, uint64_t pin, uint64_t *parallel, take_synapse *take, cm_error *error)
-{
-  const cm_topology *t = b->topology;
-  const cm_dynamics *d = t->dynamics;
-  const uint32_t from = cm_topology_source(t, net), to = t->pin[pin];
-  uint32_t steps;
-  if (steps_of(b, from, to, t->pin_delay != NULL ? t->pin_delay[pin] : 0, &steps, error) != CM_OK)
-    return error->status;
-  (void)take(b, from, to, steps, weight_of(t, net, pin));
-  for (; *parallel < d->parallel_count && d->parallel[*parallel].pin == pin; ++*parallel) {
-    if (steps_of(b, from, to, d->parallel[*parallel].delay, &steps, error) != CM_OK)
-      return error->status;
-    (void)take(b, from, to, steps, d->parallel[*parallel].weight);
-  }
-  return CM_OK;
-}
-
-static cm_status for_each(builder *b, take_synapse *take, cm_error *error)
-{
-  const cm_topology *t = b->topology;
-  uint64_t parallel = 0, done = 0;
-  cm_status status = CM_OK;
-  for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1] && status == CM_OK; i++)
-      status = for_pin(b, e, i, &parallel, take, error);
-    if (status == CM_OK && cm_run_due(&done, t->net_first[e + 1] - t->net_first[e]))
-      status = cm_run_check(b->run, error);
-  }
-  return status;
-}
-
-static cm_status measure(builder *b, uint32_t from, uint32_t to, uint32_t steps, float weight)
+static void measure(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight)
 {
   (void)from, (void)to, (void)weight;
-  b->synapses->slots = steps >= b->synapses->slots ? steps + 1 : b->synapses->slots;
-  b->synapses->count++;
-  return CM_OK;
+  cm_synapse_blocks *s = context;
+  s->slots = steps >= s->slots ? steps + 1 : s->slots;
+  s->count++;
 }
 
-static cm_status count(builder *b, uint32_t from, uint32_t to, uint32_t steps, float weight)
+static void count(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight)
 {
   (void)steps, (void)weight;
-  b->synapses->block[to >> b->synapses->block_bits].first[from + 1]++;
-  return CM_OK;
+  const cm_synapse_blocks *s = context;
+  s->block[to >> s->block_bits].first[from + 1]++;
 }
 
 /* While synapses are put, first[v + 1] is where the next one of v goes. */
-static cm_status put(builder *b, uint32_t from, uint32_t to, uint32_t steps, float weight)
+static void put(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight)
 {
-  cm_synapse_blocks *s = b->synapses;
+  const cm_synapse_blocks *s = context;
   cm_synapse_block *block = &s->block[to >> s->block_bits];
   const uint32_t local = to & ((UINT32_C(1) << s->block_bits) - 1);
   s->synapse[block->begin + block->first[from + 1]++] = (cm_blocked_synapse){(steps << s->block_bits) + local, weight};
-  return CM_OK;
 }
 
 /* Blocks whose sums stay in the cache, if a row then still has some synapses in each; of a large network never fewer than eight, for threads. */
@@ -165,20 +79,19 @@ static cm_status begin_rows(cm_synapse_blocks *s, cm_error *error)
 cm_status cm_synapse_blocks_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
                            cm_synapse_blocks *synapses, cm_error *error)
 {
+  const cm_timed_network timed = {topology, order, latency};
   cm_synapse_blocks s = {.neurons = topology->vertex_count, .slots = 1};
-  builder b = {.topology = topology, .order = order, .latency = latency, .run = run, .synapses = &s};
-  b.steps_a_unit = latency->dt > 0 ? (double)topology->delay_unit_ns * 1e-9 / latency->dt : 0;
-  cm_status status = for_each(&b, measure, error);
+  cm_status status = cm_synapses_tell(&timed, run, measure, &s, error);
   if (status == CM_OK) {
     choose_blocks(&s);
     status = make_blocks(&s, run->memory, error);
   }
   if (status == CM_OK)
-    status = for_each(&b, count, error);
+    status = cm_synapses_tell(&timed, run, count, &s, error);
   if (status == CM_OK)
     status = begin_rows(&s, error);
   if (status == CM_OK)
-    status = for_each(&b, put, error);
+    status = cm_synapses_tell(&timed, run, put, &s, error);
   if (status == CM_OK)
     *synapses = s;
   else

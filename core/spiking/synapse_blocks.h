@@ -5,7 +5,7 @@
 
 #include "base/run.h"
 #include "core/network/topology.h"
-#include "core/spiking/evaluation_order.h"
+#include "core/spiking/timed_synapses.h"
 
 /* 8 bytes: delay * block_size + target in the block, and the weight. */
 typedef struct cm_blocked_synapse {
@@ -28,15 +28,7 @@ typedef struct cm_synapse_blocks {
   uint64_t count;
 } cm_synapse_blocks;
 
-/* How long spikes are under way. */
-typedef struct cm_latency {
-  double dt;       /* seconds; 0: not said */
-  unsigned output; /* steps by which spikes are later than the step that made them */
-} cm_latency;
-
-/* Builds them from a directed network with dynamics. A delay of d steps takes d + output, and in loops at least one; spikes of inputs have
- * no output. O(pins + neurons * blocks). Errors: CM_BAD_OPTION: delays without dt, or a delay that is no multiple of it, which and by how
- * much; CM_TOO_LARGE; memory, stops. */
+/* Builds them from a directed network with dynamics. O(pins + neurons * blocks). Errors: those of cm_synapses_tell; CM_TOO_LARGE; memory. */
 cm_status cm_synapse_blocks_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
                            cm_synapse_blocks *synapses, cm_error *error);
 void cm_synapse_blocks_free(cm_synapse_blocks *synapses); /* harmless on a zeroed one */

@@ -6,6 +6,7 @@
 #include <coremap/check.h>
 #include <coremap/client.h>
 #include <coremap/compile.h>
+#include <coremap/deploy.h>
 #include <coremap/fabric.h>
 #include <coremap/generate.h>
 #include <coremap/map.h>

@@ -73,6 +73,9 @@ def _load() -> ctypes.CDLL:
                 ("profile_counts", ctypes.POINTER(ctypes.c_uint64), [pointer]),
                 ("profile_spikes", ctypes.c_uint32, [pointer, ctypes.POINTER(count), ctypes.POINTER(ctypes.POINTER(ctypes.c_uint32))]),
                 ("profile_free", None, [pointer]),
+                ("deploy", ctypes.c_int, [pointer, pointer, text, _PROGRESS, pointer, out, out]),
+                ("deployment_report", ctypes.c_int, [pointer, out, out]), ("deployment_write", ctypes.c_int, [pointer, text, out]),
+                ("deployment_free", None, [pointer]),
                 ("mapping_open", ctypes.c_int, [text, pointer, pointer, _PROGRESS, pointer, out, out]),
                 ("quantize", ctypes.c_int, [text, text, text, _PROGRESS, pointer, out, out]),
                 ("compile", ctypes.c_int, [text, pointer, text, text, _PROGRESS, pointer, out, out]),
@@ -331,6 +334,29 @@ class Ran:
         begin = np.ctypeslib.as_array(first, (steps + 1,))
         which = np.ctypeslib.as_array(neuron, (int(begin[-1]),)) if begin[-1] else np.zeros(0, np.uint32)
         return np.column_stack((np.repeat(np.arange(steps, dtype=np.int64), np.diff(begin.astype(np.int64))), which))
+
+
+def deploy(network: Any, chip: str, options: Dict[str, Any], folder: str, progress: Any) -> Dict[str, Any]:
+    """Deploys a source, or a network that is open, and writes its files."""
+    lib, listener, own = _load(), _Listener(progress), isinstance(network, Source)
+    source, opened, made, text = ctypes.c_void_p() if own else network, ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    try:
+        _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
+        if own:
+            network.open(source, listener.callback)
+        _call("deploy", source, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        _call("deployment_write", made, os.fsencode(folder))
+        _call("deployment_report", made, ctypes.byref(text))
+        return json.loads(ctypes.string_at(text.value))
+    except CoremapError as error:
+        raise listener.raised or error from None
+    finally:
+        if text.value:
+            lib.coremap_text_free(text)
+        lib.coremap_deployment_free(made)
+        lib.coremap_chip_free(opened)
+        if own:
+            lib.coremap_network_free(source)
 
 
 def open_mapping(path: str, source: Source) -> _Result:

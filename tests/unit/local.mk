@@ -8,6 +8,7 @@ UNIT_TESTS = \
   tests/unit/core/chip/chip \
   tests/unit/core/chip/occupancy \
   tests/unit/core/chip/regions \
+  tests/unit/core/deploy/chip_neurons \
   tests/unit/core/generate/generate \
   tests/unit/core/learning/letter \
   tests/unit/core/learning/policy \

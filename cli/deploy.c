@@ -1,0 +1,159 @@
+/* coremap deploy: a network as images of a chip's cores. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+
+typedef struct arguments {
+  const char *network, *format, *chip, *mapping, *occupancy, *input, *poisson, *folder;
+  json_t *flags; /* options that are given */
+  bool json, quiet;
+} arguments;
+
+enum { INPUT = 1, POISSON, CHIP, MAPPING, OCCUPANCY, FORMAT };
+
+static const cli_flag flags[] = {
+  {"chip", "NAME|FILE", CHIP, "the chip, whose file has \"images\": catalyst-n1"},
+  {"mapping", "FILE", MAPPING, "the mapping, as coremap map -o writes it; unless given, one is made, on one core where that is enough"},
+  {"occupancy", "FILE", OCCUPANCY, "cores that are taken or broken; all are free unless given"},
+  CLI_STIMULUS_FLAGS(INPUT, POISSON),
+  {"output", "DIR", CLI_OUTPUT, "write images.json, commands.txt, expected.txt, spikes.csv and report.json there"},
+  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
+  CLI_QUIET_FLAG,
+  {"json", NULL, CLI_JSON, "print the whole report as JSON"},
+  {0}};
+
+static int parse(int argc, char **argv, arguments *a)
+{
+  for (int flag; (flag = cli_next(&cli_command_deploy, argc, argv)) != -1;) {
+    switch (flag) {
+      case INPUT: a->input = cli_input(optarg); break;
+      case POISSON:
+        if (!cli_take_poisson(a->flags, optarg, &a->poisson))
+          return cli_usage("deploy", "--poisson %s is no finite number", optarg);
+        break;
+      case CHIP: a->chip = optarg; break;
+      case MAPPING: a->mapping = cli_input(optarg); break;
+      case OCCUPANCY: a->occupancy = cli_input(optarg); break;
+      case CLI_OUTPUT: a->folder = optarg; break;
+      case FORMAT: a->format = optarg; break;
+      case CLI_QUIET: a->quiet = true; break;
+      case CLI_JSON: a->json = true; break;
+      case CLI_TAKES_OPTION:
+        if (!cli_option_set(a->flags, cli_taken(), optarg))
+          return cli_usage("deploy", "--%s \"%s\" is not text", cli_taken(), optarg);
+        break;
+      default: return cli_ended(flag);
+    }
+  }
+  if (optind + 1 != argc)
+    return cli_usage("deploy", optind == argc ? "NETWORK is missing" : "one NETWORK is expected");
+  if (a->chip == NULL || a->folder == NULL)
+    return cli_usage("deploy", a->chip == NULL ? "--chip is missing: the chip that the images are for" : "--output is missing: the folder that the images go to");
+  a->network = cli_input(argv[optind]);
+  return -1;
+}
+
+static cm_status deploy_network(const arguments *a, cli_run *cli, json_t **report, cm_error *error)
+{
+  coremap_network *network = NULL;
+  coremap_chip *chip = NULL;
+  coremap_deployment *made = NULL;
+  coremap_error *why = NULL;
+  char *options = NULL, *text = NULL;
+  const cli_file_option files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}, {"mapping_file", a->mapping}, {NULL, NULL}};
+  cm_status status = cli_file_options("profile", a->flags, files, &options, error);
+  if (status == CM_OK)
+    status = cli_chip(a->chip, NULL, a->occupancy, &chip, error);
+  if (status == CM_OK)
+    status = cli_network(a->network, a->format, false, &cli->run, &network, error);
+  if (status == CM_OK)
+    status = library_status(coremap_deploy(network, chip, options, library_on_run, &cli->run, &made, &why), &why, error);
+  if (status == CM_OK)
+    status = library_status(coremap_deployment_write(made, a->folder, &why), &why, error);
+  if (status == CM_OK)
+    status = library_status(coremap_deployment_report(made, &text, &why), &why, error);
+  if (status == CM_OK)
+    *report = library_json(text);
+  free(options);
+  coremap_deployment_free(made);
+  coremap_network_free(network);
+  coremap_chip_free(chip);
+  return status;
+}
+
+/* ---- for people ---- */
+
+static double number(const json_t *report, const char *of, const char *name)
+{
+  const json_t *object = of != NULL ? json_object_get(report, of) : report;
+  return json_number_value(json_object_get(object, name));
+}
+
+static void print_difference(const json_t *report, const char *name, const char *what)
+{
+  const json_t *first = json_object_get(json_object_get(report, name), "first_step");
+  cli_printf(stdout, "%s: %.0f spikes differ", what, number(report, name, "spikes"));
+  if (json_is_integer(first))
+    cli_printf(stdout, ", the first in step %.0f", json_number_value(first));
+  (void)fputs("\n", stdout);
+}
+
+static void print_peak(const json_t *report, const char *name, const char *what)
+{
+  const json_t *peak = json_object_get(json_object_get(report, "peaks"), name);
+  cli_printf(stdout, "%s: at most %.0f, in step %.0f", what, json_number_value(json_object_get(peak, "most")), json_number_value(json_object_get(peak, "step")));
+  if (json_is_integer(json_object_get(peak, "limit")))
+    cli_printf(stdout, "; the chip takes %.0f", json_number_value(json_object_get(peak, "limit")));
+  (void)fputs("\n", stdout);
+}
+
+static void print_report(const json_t *report, const char *folder)
+{
+  cli_printf(stdout, "%s: %.0f cores, %.0f neurons, %.0f copies, %.0f relays, %.0f for biases; %.0f synapses, %.0f routes\n", cli_text(report, "chip"),
+             number(report, "images", "cores"), number(report, "images", "neurons"), number(report, "images", "copies"), number(report, "images", "relays"),
+             number(report, "images", "biases"), number(report, "images", "synapses"), number(report, "images", "routes"));
+  cli_printf(stdout, "steps: %.0f, as %.0f of the chip; a synapse takes %.0f, one in a loop at least %.0f\n", number(report, NULL, "steps"),
+             number(report, NULL, "chip_steps"), number(report, NULL, "synapse_steps"), number(report, NULL, "loop_steps"));
+  cli_printf(stdout, "spikes: %.0f in floating point, %.0f with the chip's loops, %.0f in its integers, %.0f by the images\n", number(report, "spikes", "reference"),
+             number(report, "spikes", "on_chip"), number(report, "spikes", "quantised"), number(report, "spikes", "images"));
+  print_difference(report, "longer_loops", "longer loops");
+  print_difference(report, "quantising", "integers");
+  print_difference(report, "mapping", "images");
+  print_peak(report, "spikes", "spikes of a core in a step");
+  print_peak(report, "sent", "packets of a core in a step");
+  print_peak(report, "packets", "packets in a step");
+  print_peak(report, "delayed", "delayed synapses of a core in a step");
+  cli_printf(stdout, "a step: %.0f clocks\nwritten: %s\n", number(report, NULL, "clocks_per_step"), folder);
+}
+
+static int deploy_command(int argc, char **argv)
+{
+  arguments a = {.flags = json_object()};
+  int parsed = parse(argc, argv, &a);
+  if (parsed >= 0) {
+    json_decref(a.flags);
+    return parsed;
+  }
+  cli_run cli;
+  cm_error error;
+  json_t *report = NULL;
+  cli_run_begin(&cli, a.quiet);
+  cm_status status = deploy_network(&a, &cli, &report, &error);
+  cli_run_end(&cli);
+  if (status == CM_OK && a.json)
+    cli_print_json(report);
+  else if (status == CM_OK)
+    print_report(report, a.folder);
+  json_decref(report);
+  json_decref(a.flags);
+  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+}
+
+const cli_command cli_command_deploy = {
+  .name = "deploy", .what = "make images of a chip's cores that spike as a network does", .run = deploy_command, .reads = true,
+  .options = CLI_OPTIONS_PROFILE, .usage = "NETWORK --chip NAME|FILE --steps N [--input SPIKES | --poisson HZ|FILE] [--mapping FILE] -o DIR [OPTION...]",
+  .about = "Runs a network, finds integers of the chip that spike as it does, and writes what each core is programmed with, the commands that do so,\n"
+           "and the spikes that are to come out, which a run of the images with the chip's queues has shown (docs/reference/core-images.md).",
+  .flags = flags};

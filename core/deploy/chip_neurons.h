@@ -1,0 +1,43 @@
+/* Neurons as chips compute them: rows of core/deploy/chip_neurons.def. The reference, the images' simulation and the check share them. */
+#ifndef CM_DEPLOY_CHIP_NEURONS_H
+#define CM_DEPLOY_CHIP_NEURONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum cm_chip_neuron {
+#define CHIP_NEURON(number, name, function, latency, about) CM_CHIP_NEURON_##number,
+#include "core/deploy/chip_neurons.def"
+#undef CHIP_NEURON
+  CM_CHIP_NEURONS
+} cm_chip_neuron;
+
+/* What is programmed of a neuron, in the chip's words. */
+typedef struct cm_chip_parameters {
+  uint8_t model; /* cm_chip_neuron */
+  int16_t threshold, leak, rest, refractory;
+  int16_t decay_v, decay_u; /* parts of 4096 that go in a step */
+  int16_t bias;             /* what v gains in every step, of neurons with a current */
+  int16_t v_min, v_max;
+} cm_chip_parameters;
+
+typedef struct cm_chip_state {
+  int32_t v, u;
+  int16_t refractory; /* steps that are left of it */
+} cm_chip_state;
+
+/* Takes a neuron one step further with what came in; whether it spikes. */
+typedef bool cm_chip_step(const cm_chip_parameters *parameters, int32_t in, cm_chip_state *state);
+
+typedef struct cm_chip_neuron_row {
+  const char *name;
+  cm_chip_step *step;
+  unsigned latency;
+  const char *about;
+} cm_chip_neuron_row;
+extern const cm_chip_neuron_row cm_chip_neurons[CM_CHIP_NEURONS];
+
+/* The row of a name; CM_CHIP_NEURONS: there is none. */
+cm_chip_neuron cm_chip_neuron_find(const char *name);
+
+#endif

@@ -1,0 +1,114 @@
+#include "core/deploy/deploy.h"
+
+#include <string.h>
+
+#include "core/deploy/emitters.h"
+
+cm_status cm_deploy_check(const cm_chip *chip, cm_error *error)
+{
+  cm_emit *emit;
+  return cm_emitter_find(chip, &emit, error);
+}
+
+/* The spikes of inputs alone. */
+static cm_status inputs_of(const cm_profile *p, cm_memory *memory, cm_spikes *inputs, cm_error *error)
+{
+  const cm_spikes *all = &p->spikes;
+  cm_spikes s = {.neurons = all->neurons, .steps = all->steps};
+  if (CM_NEW(memory, s.first, (size_t)s.steps + 1, error) != CM_OK || CM_NEW(memory, s.neuron, all->first[all->steps], error) != CM_OK) {
+    cm_spikes_free(&s);
+    return error->status;
+  }
+  for (uint32_t step = 0; step < s.steps; step++) {
+    s.first[step + 1] = s.first[step];
+    for (uint64_t i = all->first[step]; i < all->first[step + 1]; i++)
+      if (p->topology->dynamics->model[all->neuron[i]] == CM_NEURON_INPUT)
+        s.neuron[s.first[step + 1]++] = all->neuron[i];
+  }
+  *inputs = s;
+  return CM_OK;
+}
+
+/* Runs the network with loops as long as the chip's. */
+static cm_status run_on_chip(cm_deployment *d, cm_run *run, cm_error *error)
+{
+  const cm_profile *r = d->reference;
+  cm_semantics semantics = *r->semantics;
+  cm_spikes inputs = {0};
+  cm_stimulus stimulus = {.inputs = 0};
+  semantics.loop = d->network.loop;
+  semantics.delayed = d->network.delayed;
+  const cm_profile_setting setting = {&semantics, r->dt, r->steps};
+  cm_status status = inputs_of(r, run->memory, &inputs, error);
+  if (status == CM_OK)
+    status = cm_stimulus_given(r->topology, &inputs, r->steps, run, &stimulus, error);
+  if (status == CM_OK)
+    status = cm_profile_run(r->topology, &setting, &stimulus, run, &d->on_chip, error);
+  cm_stimulus_free(&stimulus);
+  d->on_chip.semantics = r->semantics;
+  return status;
+}
+
+static cm_status check_peak(const cm_images *m, const cm_image_peak *peak, uint64_t most, const char *what, cm_error *error)
+{
+  char called[64];
+  if (most == 0 || peak->most <= most)
+    return CM_OK;
+  (void)cm_fail(error, CM_LIMIT_BROKEN, "%s has %llu %s in step %u, of which the chip loses those beyond %llu: map with smaller parts, or drive the network less",
+                cm_image_core_called(m, peak->image, called, sizeof called), (unsigned long long)peak->most, what, peak->step, (unsigned long long)most);
+  cm_error_figure(error, "most", peak->most);
+  cm_error_figure(error, "limit", most);
+  return error->status;
+}
+
+static cm_status check_result(const cm_deployment *d, cm_error *error)
+{
+  const cm_image_limits *l = &d->images.chip->images;
+  const cm_images_result *r = &d->result;
+  uint32_t first;
+  if (l->packets_per_step != 0 && r->packets_peak.most > l->packets_per_step)
+    return cm_fail(error, CM_LIMIT_BROKEN, "the chip has %llu packets in step %u, of which it loses those beyond %llu: map on fewer cores, or drive the network less",
+                   (unsigned long long)r->packets_peak.most, r->packets_peak.step, (unsigned long long)l->packets_per_step);
+  if (check_peak(&d->images, &r->spikes_peak, l->spikes_per_step, "spikes", error) != CM_OK)
+    return error->status;
+  if (r->lost > 0)
+    return cm_fail(error, CM_LIMIT_BROKEN, "%llu delayed synapses are due beyond the %llu a step that a core has room for: use shorter delays, or smaller parts",
+                   (unsigned long long)r->lost, (unsigned long long)l->delayed_per_step);
+  if (cm_spikes_differ(&d->network, &d->quantised.result.spikes, &r->network, NULL, &first) > 0)
+    return cm_fail(error, CM_INTERNAL, "the images spike otherwise than the quantised network, from step %u on", first);
+  return CM_OK;
+}
+
+cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error)
+{
+  cm_deployment d = {.reference = reference};
+  const cm_integer_setting setting = {reference->semantics, reference->dt, mapped->parts == 1 ? 1 : 2};
+  cm_status status = cm_integer_network_make(reference->topology, &setting, run, &d.network, error);
+  if (status == CM_OK)
+    status = run_on_chip(&d, run, error);
+  cm_run_phase(run, "quantise");
+  if (status == CM_OK)
+    status = cm_quantise(&d.network, &d.on_chip.spikes, run, &d.quantised, error);
+  cm_run_phase(run, "images");
+  if (status == CM_OK)
+    status = cm_images_make(&d.network, mapped, reference->steps, run, &d.images, error);
+  if (status == CM_OK)
+    status = cm_images_run(&d.images, &d.on_chip.spikes, run, &d.result, error);
+  if (status == CM_OK)
+    status = check_result(&d, error);
+  if (status == CM_OK)
+    *deployment = d;
+  else
+    cm_deployment_free(&d);
+  return status;
+}
+
+void cm_deployment_free(cm_deployment *d)
+{
+  cm_profile_free(&d->on_chip);
+  cm_integer_network_free(&d->network);
+  cm_quantised_free(&d->quantised);
+  cm_images_free(&d->images);
+  cm_images_result_free(&d->result);
+  *d = (cm_deployment){.reference = NULL};
+}

@@ -1,0 +1,12 @@
+/* The neutral file of images, images.json (docs/reference/core-images.md). */
+#ifndef CM_DEPLOY_IMAGES_FILE_H
+#define CM_DEPLOY_IMAGES_FILE_H
+
+#include <stdio.h>
+
+#include "core/deploy/images.h"
+
+/* Writes images, with the spikes of inputs in `given`; the stream keeps its errors. Same images, same bytes. O(images + spikes). */
+void cm_images_print(const cm_images *images, const cm_spikes *given, FILE *stream);
+
+#endif

@@ -1,0 +1,246 @@
+/* The chip's own way through a step: packets of the last step write sums, delayed synapses and rows add to them, neurons step in order, and of their
+ * spikes each core keeps as many as its queues hold (catalyst-n1, rtl/scalable_core_v2.v, rtl/neuromorphic_mesh.v). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "core/deploy/images.h"
+
+enum { DELAYS = CM_CHIP_DELAY_MAX + 1 };
+
+/* Clocks of a step: of a core for each neuron, spike and synapse; of the chip for each spike's routes, and besides. */
+enum { NEURON_CLOCKS = 4, SPIKE_CLOCKS = 3, SYNAPSE_CLOCKS = 6, ROUTE_CLOCKS = 37 };
+
+/* A core that runs. */
+typedef struct runner {
+  cm_chip_state *state; /* [neurons] */
+  int32_t *sum;         /* [neurons] */
+  int32_t *waiting;     /* [DELAYS * neurons] what delayed synapses bring, by step */
+  uint64_t held[DELAYS]; /* delayed synapses by step */
+  uint32_t *spiked;     /* [count] of the last step, those that the queues held */
+  uint32_t count;
+} runner;
+
+typedef struct packet {
+  uint32_t image, neuron;
+} packet;
+
+typedef struct engine {
+  const cm_images *m;
+  cm_run *run;
+  runner *core; /* [cores] */
+  packet *packet;
+  uint64_t packets, room;
+  cm_images_result *r;
+} engine;
+
+static void peak(cm_image_peak *p, uint64_t now, uint32_t step, uint32_t image)
+{
+  if (now > p->most)
+    *p = (cm_image_peak){now, step, image};
+}
+
+static cm_status inject(const engine *e, const cm_spikes *given, uint32_t step, cm_error *error)
+{
+  for (uint64_t i = step < given->steps ? given->first[step] : 0; step < given->steps && i < given->first[step + 1]; i++) {
+    const uint32_t v = given->neuron[i], image = e->m->core[v];
+    const cm_core_image *c = &e->m->image[image];
+    uint64_t k = e->m->at[v];
+    if (c->neuron[k].kind != CM_IMAGE_INPUT)
+      continue;
+    do
+      e->core[image].sum[k++] = 1;
+    while (k < c->neurons && c->neuron[k].kind == CM_IMAGE_COPY);
+  }
+  return cm_run_check(e->run, error);
+}
+
+/* Rows of the last step's spikes. */
+static uint64_t deliver(const engine *e, uint32_t image, uint32_t step)
+{
+  const cm_core_image *c = &e->m->image[image];
+  runner *r = &e->core[image];
+  const uint64_t most = e->m->chip->images.delayed_per_step;
+  const uint32_t now = step % DELAYS;
+  uint64_t synapses = r->held[now];
+  int32_t *due = r->waiting + (size_t)now * c->neurons;
+  peak(&e->r->delayed_peak, r->held[now], step, image);
+  for (uint64_t k = 0; k < c->neurons; k++)
+    r->sum[k] += due[k];
+  if (c->neurons > 0)
+    memset(due, 0, c->neurons * sizeof *due);
+  r->held[now] = 0;
+  for (uint32_t i = 0; i < r->count; i++) {
+    const cm_image_neuron *from = &c->neuron[r->spiked[i]];
+    synapses += from->entries;
+    for (uint32_t k = from->entry; k < from->entry + from->entries; k++) {
+      const cm_image_entry *s = &c->pool[k];
+      const uint32_t then = (step + s->delay) % DELAYS;
+      const bool waits = s->delay > 0 && (most == 0 || r->held[then] < most);
+      if (waits) {
+        r->waiting[(size_t)then * c->neurons + s->target] += s->weight;
+        r->held[then]++;
+      } else
+        r->sum[s->target] += s->weight;
+      e->r->lost += s->delay > 0 && !waits;
+    }
+  }
+  return synapses;
+}
+
+static cm_status keep(engine *e, uint32_t step, const cm_core_image *c, uint32_t neuron, cm_error *error)
+{
+  cm_images_result *r = e->r;
+  if (CM_ROOM(e->run->memory, r->spike, &r->room, r->spikes + 1, error) != CM_OK)
+    return error->status;
+  r->spike[r->spikes++] = (cm_image_spike){step, c->core, neuron};
+  return CM_OK;
+}
+
+static cm_status update(engine *e, uint32_t image, uint32_t step, uint64_t *spikes, cm_error *error)
+{
+  const cm_core_image *c = &e->m->image[image];
+  runner *r = &e->core[image];
+  const uint64_t most = e->m->chip->images.spikes_per_step;
+  uint64_t all = 0;
+  r->count = 0;
+  for (uint32_t k = 0; k < c->neurons; k++) {
+    const cm_chip_parameters *p = &c->neuron[k].parameter;
+    if (!cm_chip_neurons[p->model].step(p, r->sum[k], &r->state[k]))
+      continue;
+    if (keep(e, step, c, k, error) != CM_OK)
+      return error->status;
+    if (most == 0 || all < most)
+      r->spiked[r->count++] = k;
+    else
+      e->r->lost++;
+    all++;
+  }
+  if (c->neurons > 0)
+    memset(r->sum, 0, c->neurons * sizeof *r->sum);
+  peak(&e->r->spikes_peak, all, step, image);
+  *spikes += r->count;
+  return CM_OK;
+}
+
+/* Spikes of all cores as packets of the next step. */
+static cm_status route(engine *e, uint32_t step, cm_error *error)
+{
+  const uint64_t most = e->m->chip->images.packets_per_step;
+  uint64_t all = 0;
+  e->packets = 0;
+  for (uint32_t i = 0; i < e->m->cores; i++) {
+    const cm_core_image *c = &e->m->image[i];
+    const uint64_t before = all;
+    for (uint32_t k = 0; k < e->core[i].count; k++) {
+      const cm_image_neuron *from = &c->neuron[e->core[i].spiked[k]];
+      if (CM_ROOM(e->run->memory, e->packet, &e->room, e->packets + from->routes, error) != CM_OK)
+        return error->status;
+      for (uint32_t j = from->route; j < from->route + from->routes; j++, all++) {
+        if (most == 0 || all < most)
+          e->packet[e->packets++] = (packet){e->m->of_core[c->route[j].core], c->route[j].neuron};
+        else
+          e->r->lost++;
+      }
+    }
+    peak(&e->r->sent_peak, all - before, step, i);
+  }
+  peak(&e->r->packets_peak, all, step, 0);
+  return CM_OK;
+}
+
+static cm_status step_once(engine *e, const cm_spikes *given, uint32_t step, cm_error *error)
+{
+  uint64_t spikes = 0, longest = 0;
+  if (inject(e, given, step, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < e->packets; i++)
+    e->core[e->packet[i].image].sum[e->packet[i].neuron] = 1;
+  for (uint32_t i = 0; i < e->m->cores; i++) {
+    const uint64_t before = e->core[i].count, synapses = deliver(e, i, step), clocks = SPIKE_CLOCKS * before + SYNAPSE_CLOCKS * synapses;
+    longest = clocks > longest ? clocks : longest;
+    if (update(e, i, step, &spikes, error) != CM_OK)
+      return error->status;
+  }
+  e->r->clocks += NEURON_CLOCKS * e->m->chip->limits.neurons + longest + ROUTE_CLOCKS * spikes;
+  return route(e, step, error);
+}
+
+/* The network's own spikes by its steps, ascending in each. */
+static cm_status sort(const engine *e, cm_error *error)
+{
+  const cm_images *m = e->m;
+  cm_images_result *r = e->r;
+  cm_spikes *own = &r->network;
+  uint64_t *next = NULL;
+  own->neurons = m->neurons;
+  own->steps = m->network_steps;
+  if (CM_NEW(e->run->memory, own->first, (size_t)own->steps + 2, error) != CM_OK || CM_NEW(e->run->memory, own->neuron, r->spikes, error) != CM_OK ||
+      CM_NEW(e->run->memory, next, (size_t)own->steps + 1, error) != CM_OK)
+    return error->status;
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint64_t i = 0; i < r->spikes; i++) {
+      const cm_image_neuron *from = &m->image[m->of_core[r->spike[i].core]].neuron[r->spike[i].neuron];
+      if (from->kind > CM_IMAGE_INPUT || r->spike[i].step < m->shift[from->of] || r->spike[i].step - m->shift[from->of] >= own->steps)
+        continue;
+      const uint32_t step = r->spike[i].step - m->shift[from->of];
+      if (pass == 0)
+        own->first[step + 1]++;
+      else
+        own->neuron[next[step]++] = from->of;
+    }
+    for (uint32_t s = 0; s < own->steps && pass == 0; s++) {
+      next[s] = own->first[s];
+      own->first[s + 1] += own->first[s];
+    }
+  }
+  cm_free(next);
+  for (uint32_t s = 0; s < own->steps; s++)
+    qsort(own->neuron + own->first[s], own->first[s + 1] - own->first[s], sizeof *own->neuron, cm_ascending);
+  return CM_OK;
+}
+
+static cm_status start(engine *e, cm_error *error)
+{
+  if (CM_NEW(e->run->memory, e->core, e->m->cores, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < e->m->cores; i++) {
+    const uint64_t n = e->m->image[i].neurons;
+    runner *r = &e->core[i];
+    if (CM_NEW(e->run->memory, r->state, n, error) != CM_OK || CM_NEW(e->run->memory, r->sum, n, error) != CM_OK ||
+        CM_NEW(e->run->memory, r->waiting, n * DELAYS, error) != CM_OK || CM_NEW(e->run->memory, r->spiked, n, error) != CM_OK)
+      return error->status;
+  }
+  return CM_OK;
+}
+
+cm_status cm_images_run(const cm_images *images, const cm_spikes *given, cm_run *run, cm_images_result *result, cm_error *error)
+{
+  cm_images_result r = {.spikes = 0};
+  engine e = {.m = images, .run = run, .r = &r};
+  cm_status status = start(&e, error);
+  for (uint32_t step = 0; step < images->steps && status == CM_OK; step++)
+    status = step_once(&e, given, step, error);
+  if (status == CM_OK)
+    status = sort(&e, error);
+  for (uint32_t i = 0; e.core != NULL && i < images->cores; i++) {
+    cm_free(e.core[i].state);
+    cm_free(e.core[i].sum);
+    cm_free(e.core[i].waiting);
+    cm_free(e.core[i].spiked);
+  }
+  cm_free(e.core);
+  cm_free(e.packet);
+  if (status == CM_OK)
+    *result = r;
+  else
+    cm_images_result_free(&r);
+  return status;
+}
+
+void cm_images_result_free(cm_images_result *result)
+{
+  cm_free(result->spike);
+  cm_spikes_free(&result->network);
+  *result = (cm_images_result){.spikes = 0};
+}
