@@ -162,6 +162,8 @@ static cm_status compare_all(const char *mapping_path, const cm_check_context *c
     .demand = context->demand, .chip = context->chip, .part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core};
   if (status == CM_OK)
     status = cm_check_measure(&made.mapped, context->run, &truth, error);
+  if (status == CM_OK)
+    status = cm_check_paced_step(&file, file.neuron, context->run, &truth.metrics, error);
   made.load = truth.core;
   if (status == CM_OK)
     status = measure_scenarios(&f, &scenario, error);

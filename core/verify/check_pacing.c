@@ -55,17 +55,22 @@ cm_status cm_check_file_pacing(const cm_check_file *file, const uint32_t *part, 
   return status;
 }
 
-cm_status cm_checker_pacing(cm_checker *c, cm_error *error)
+cm_status cm_check_paced_step(const cm_check_file *file, const uint32_t *part, cm_run *run, cm_metrics *metrics, cm_error *error)
 {
   cm_pacing pacing;
-  cm_metrics *m = &c->truth.metrics;
-  cm_status status = cm_check_file_pacing(&c->file, c->file.neuron, c->given->run, &pacing, error);
-  if (status == CM_BAD_MAPPING)
-    violation(c, "%s", error->detail);
-  else if (status == CM_OK) {
-    m->pacing_ns = pacing.ns;
-    m->step_ns = pacing.step_ns > m->step_ideal_ns ? pacing.step_ns : m->step_ideal_ns;
+  cm_status status = cm_check_file_pacing(file, part, run, &pacing, error);
+  if (status == CM_OK) {
+    metrics->pacing_ns = pacing.ns;
+    metrics->step_ns = pacing.step_ns > metrics->step_ideal_ns ? pacing.step_ns : metrics->step_ideal_ns;
   }
   cm_free(pacing.turn);
+  return status;
+}
+
+cm_status cm_checker_pacing(cm_checker *c, cm_error *error)
+{
+  cm_status status = cm_check_paced_step(&c->file, c->file.neuron, c->given->run, &c->truth.metrics, error);
+  if (status == CM_BAD_MAPPING)
+    violation(c, "%s", error->detail);
   return status == CM_BAD_MAPPING ? CM_OK : status;
 }

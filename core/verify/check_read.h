@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/run.h"
+#include "core/metrics/metrics.h"
 #include "core/mapping/mapped.h"
 
 /* One entry of the file's "cores". */
@@ -42,5 +43,8 @@ void cm_check_file_free(cm_check_file *file);
 
 /* When cores send; pacing->turn is the caller's (cm_free), NULL where the file says nothing. `part` of each neuron, in range. CM_BAD_MAPPING, memory. O(neurons). */
 cm_status cm_check_file_pacing(const cm_check_file *file, const uint32_t *part, cm_run *run, cm_pacing *pacing, cm_error *error);
+
+/* The step of metrics that are measured, as the file's pacing foresees it. Errors and cost as above. */
+cm_status cm_check_paced_step(const cm_check_file *file, const uint32_t *part, cm_run *run, cm_metrics *metrics, cm_error *error);
 
 #endif

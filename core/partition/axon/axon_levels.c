@@ -14,6 +14,10 @@ static const double floor_first = 0.4, floor_later = 0.2;
  * the level before it: levels that hardly shrink would cost more time and memory than poor clusters do. */
 static const double far_from_target = 16, shrink_enough = 0.6;
 
+/* Coarsening ends where vertices have so much of the limit on inbound axons on average, however many parts the other limits
+ * allow: parts of two or three vertices pack badly, and a first partition of them does not show that parts are far too many. */
+static const double limit_share_max = 0.5;
+
 /* Vertices a part on the coarsest level, about; and where nets are a sample, of how many one is drawn. */
 enum { COARSE_VERTICES = 20, ONE_NET_OF = 2 };
 
@@ -67,6 +71,15 @@ static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
   if (limits->memory_bits != 0 && (memory + limits->memory_bits - 1) / limits->memory_bits > least)
     least = (memory + limits->memory_bits - 1) / limits->memory_bits;
   return (uint32_t)least;
+}
+
+/* Whether vertices have so many inbound axons that parts of a few of them are full. */
+static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
+{
+  return (limits->inbound_axons != 0 &&
+          (double)g->axon_count > limit_share_max * (double)limits->inbound_axons * g->vertex_count) ||
+         (limits->memory_bits != 0 &&
+          (double)g->axon_count * limits->axon_bits > limit_share_max * (double)limits->memory_bits * g->vertex_count);
 }
 
 /* What a level is made with. */
@@ -169,7 +182,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   cm_status status = cm_sketches_new(g, seed, run, &b.sketches, error);
   bool shrunk = true, widened = true;
   while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
-         levels->graph[levels->count - 1]->vertex_count > target) {
+         levels->graph[levels->count - 1]->vertex_count > target && !near_limit(levels->graph[levels->count - 1], &options->limits)) {
     double wider = fmin(size_max * growth, most);
     widened = wider > size_max;
     size_max = wider;

@@ -12,9 +12,10 @@
 /* All starts together have up to so many vertices, or there is one. */
 enum { PAID_VERTICES = 1 << 19 };
 
-/* Parts that are exactly full leave refinement no room. Where sources have copies they
+/* Parts that are exactly full leave refinement no room, but of few neurons a missing one would be too many. Where sources have copies they
  * look no fuller on coarse levels than they are, and a split costs much: less is filled, of the network's own limits. */
 static const double filled[] = {0.96, 0.91};
+enum { ROOM_MIN = 8 };
 
 /* What a start may fill. */
 static cm_limits limits_of_start(const cm_axon_search *w)
@@ -23,7 +24,8 @@ static cm_limits limits_of_start(const cm_axon_search *w)
   bool copies = w->levels.graph[0]->reach_max != 0;
   if (copies)
     limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled[copies]);
-  limits.neurons = (uint64_t)ceil((double)(copies ? w->options->limits.neurons : limits.neurons) * filled[copies]);
+  if (limits.neurons >= ROOM_MIN)
+    limits.neurons = (uint64_t)((double)(copies ? w->options->limits.neurons : limits.neurons) * filled[copies]);
   return limits;
 }
 

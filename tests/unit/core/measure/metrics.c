@@ -83,7 +83,7 @@ START_TEST(metrics_by_hand)
   ck_assert_uint_eq(m.cores_used, 3);
   json_t *json = cm_metrics_json(&m);
   ck_assert_double_eq(json_number_value(json_object_get(json, "hop_traffic")), 20);
-  ck_assert_uint_eq(json_object_size(json), 39);
+  ck_assert_uint_eq(json_object_size(json), 41);
   json_decref(json);
   cm_metrics_detail_free(&d);
   cm_chip_free(chip);
