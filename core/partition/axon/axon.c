@@ -9,11 +9,19 @@
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
-/* An attempt looks at so many times the pins. */
+/* The caller's parts are refined before others are made where visits of all neurons look at so many pins at most, each in as many parts as
+ * its axon reaches. */
+static const double given_looks = 5e7;
+
+/* Growing costs no more than a sweep or two, however many pins there are, where axons reach so few parts, and finds what levels miss:
+ * layers that fill parts to the brim. Else on networks of so much of the work. */
+static const double grow_reach = 4, grow_share = 0.125;
+
+/* An attempt looks at so many times the pins, and at half of the parts that their axons reach. */
 static const double attempt_pins = 4;
 
 /* The ways to parts. */
-typedef enum way { FILLED, GIVEN, GROWN, OTHER, BELOW, LEVELS, PLACES, CYCLES, WAYS } way;
+typedef enum way { FILLED, GIVEN, GROWN, OTHER, BELOW, LEVELS, COPIES, PLACES, CYCLES, WAYS } way;
 
 /* How far a search is. */
 typedef struct progress {
@@ -40,6 +48,17 @@ static bool is_known(const progress *p)
   return !isinf(p->best->cost);
 }
 
+static bool has_copies(const progress *p)
+{
+  return p->search->levels.graph[0]->reach_max != 0;
+}
+
+/* Parts that an axon reaches, its own aside. */
+static double reach_of(const progress *p)
+{
+  return cm_axon_reached_parts(p->search, p->best->cost);
+}
+
 static double no_work(const progress *p)
 {
   (void)p;
@@ -55,14 +74,24 @@ static bool suits_filling(const progress *p)
 
 /* ---- the caller's parts ---- */
 
+static bool may_go_below(const progress *p)
+{
+  const cm_axon_options *o = options_of(p);
+  return o->below != NULL && o->places == NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
+}
+
 static bool suits_given(const progress *p)
 {
   return options_of(p)->start != NULL && !p->search->flat && p->made[GIVEN] == 0;
 }
 
-static cm_status take_given(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
+static cm_status take_given(progress *p, cm_error *error)
 {
-  return cm_axon_measure_start(w, w->options->start, best, error);
+  const cm_axon_options *o = options_of(p);
+  if (cm_axon_measure_start(p->search, o->start, p->best, error) != CM_OK)
+    return error->status;
+  bool refined = is_known(p) && o->places == NULL && o->cycles > 0 && !may_go_below(p) && pins_of(p) * (1 + reach_of(p)) <= given_looks;
+  return refined ? cm_axon_cycle(p->search, CM_AXON_START_CYCLE, p->best, error) : CM_OK;
 }
 
 /* The other ones, refined as those that are there have been before the better ones stay. */
@@ -91,17 +120,19 @@ static cm_status take_other(progress *p, cm_error *error)
 
 static bool suits_growing(const progress *p)
 {
-  const bool copies = p->search->levels.graph[0]->reach_max != 0; /* layers that fill cores need none */
-  return !p->search->grown && !p->search->flat && options_of(p)->places == NULL && (copies || cm_axon_is_for_growing(p->search));
+  const cm_axon_options *o = options_of(p);
+  if (p->search->grown || p->search->flat || o->places != NULL || has_copies(p))
+    return false;
+  return cm_axon_is_for_growing(p->search) ||
+         (o->work > 0 && (pins_of(p) <= grow_share * (double)o->work || (is_known(p) && reach_of(p) <= grow_reach)));
+}
+
+static bool suits_growing_with_copies(const progress *p)
+{
+  return has_copies(p) && !p->search->grown && !p->search->flat && options_of(p)->places == NULL && p->made[BELOW] + p->made[LEVELS] > 0;
 }
 
 /* ---- the effort below ---- */
-
-static bool may_go_below(const progress *p)
-{
-  const cm_axon_options *o = options_of(p);
-  return o->below != NULL && o->places == NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
-}
 
 static double pass(const progress *p)
 {
@@ -133,7 +164,8 @@ static cm_status go_below(progress *p, cm_error *error)
 /* The first one is made whatever it costs, unless something else stands in its place. */
 static bool needs_levels(const progress *p)
 {
-  return p->made[LEVELS] == 0 && !(is_known(p) && (p->made[BELOW] > 0 || cm_axon_is_for_growing(p->search)));
+  bool grown = p->search->grown && is_known(p) && cm_axon_is_for_growing(p->search);
+  return p->made[LEVELS] == 0 && !(is_known(p) && (p->made[BELOW] > 0 || grown));
 }
 
 static bool suits_levels(const progress *p)
@@ -144,7 +176,7 @@ static bool suits_levels(const progress *p)
 
 static double work_of_levels(const progress *p)
 {
-  return needs_levels(p) ? 0 : attempt_pins * pins_of(p);
+  return needs_levels(p) ? 0 : pins_of(p) * fmin(attempt_pins, (1 + reach_of(p)) / 2);
 }
 
 static cm_status attempt(progress *p, cm_error *error)
@@ -189,11 +221,12 @@ static const struct {
   cm_status (*step)(cm_axon_search *search, cm_axon_solution *best, cm_error *error);
 } ways[WAYS] = {
   [FILLED] = {false, suits_filling, no_work, NULL, cm_axon_fill_flat},
-  [GIVEN] = {false, suits_given, no_work, NULL, take_given},
+  [GIVEN] = {false, suits_given, no_work, take_given, NULL},
   [GROWN] = {false, suits_growing, no_work, NULL, cm_axon_grow_flat},
   [OTHER] = {false, suits_other, pass, take_other, NULL},
   [BELOW] = {false, may_go_below, pass, go_below, NULL},
   [LEVELS] = {false, suits_levels, work_of_levels, attempt, NULL},
+  [COPIES] = {false, suits_growing_with_copies, no_work, NULL, cm_axon_grow_with_copies},
   [PLACES] = {true, suits_places, no_work, NULL, cm_axon_take_places},
   [CYCLES] = {true, suits_cycles, pass, cycle, NULL},
 };

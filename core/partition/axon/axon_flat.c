@@ -14,13 +14,39 @@
  * reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
 static const double polish_looks = 1e10;
 
-void cm_axon_keep_better(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best)
+/* Growths of which the best is refined: the second is as often the better one as the first. */
+enum { GROWTHS = 2 };
+
+/* Sweeps of a growth with copies, as hot as those of a cycle begin. */
+enum { EXCHANGE_SWEEPS = 4 };
+static const double exchange_hot = 0.05, exchange_cold = 0.0125;
+
+/* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits, in limits a
+ * part, is to be mended by sweeps. */
+enum { COPIES_GROWTHS = 2 };
+static const double copies_excess = 0.02;
+
+/* Names the random streams of growths and their sweeps, beside those of descents. */
+enum { GROWN = 1 << 17 };
+
+static void take_over(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best)
 {
-  if (candidate->cost >= best->cost)
-    return;
   memcpy(best->part, candidate->part, w->levels.graph[0]->vertex_count * sizeof *best->part);
   best->parts = candidate->parts;
   best->cost = candidate->cost;
+}
+
+void cm_axon_keep_better(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best)
+{
+  if (candidate->cost < best->cost)
+    take_over(w, candidate, best);
+}
+
+/* The state of a solution of the network itself. */
+static cm_status state_of(const cm_axon_search *w, const cm_axon_solution *s, cm_axon_state **state, cm_error *error)
+{
+  cm_axon_state_options options = {.limits = &w->options->limits, .part = s->part, .parts = s->parts};
+  return cm_axon_state_new(w->levels.graph[0], &options, w->run, state, error);
 }
 
 /* What partitions of the network itself cost, refined there by moves that pay and keep the limits; INFINITY where they
@@ -28,15 +54,79 @@ void cm_axon_keep_better(const cm_axon_search *w, const cm_axon_solution *candid
 static cm_status polish(cm_axon_search *w, uint32_t sweeps, cm_axon_solution *polished, cm_error *error)
 {
   cm_axon_state *s;
-  cm_axon_state_options options = {.limits = &w->options->limits, .part = polished->part, .parts = polished->parts};
   cm_random random;
   cm_anneal_options cold = {.sweeps = sweeps, .hard = true};
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, 1 << 20);
-  if (cm_axon_state_new(w->levels.graph[0], &options, w->run, &s, error) != CM_OK)
+  if (state_of(w, polished, &s, error) != CM_OK)
     return error->status;
   cm_status status = sweeps > 0 ? cm_anneal(s, &cold, &random, error) : CM_OK;
   polished->cost = polished->parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
   cm_axon_state_free(s);
+  return status;
+}
+
+cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, cm_axon_solution *s,
+                             cm_error *error)
+{
+  cm_axon_descent d = {.number = number};
+  cm_random random;
+  cm_error none = {0};
+  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, number);
+  cm_status status = cm_axon_refine_level(w, &d, sweeps, &random, s, &none);
+  if (status == CM_OK)
+    return CM_OK;
+  s->cost = INFINITY;
+  if (status == CM_NO_ROOM)
+    return CM_OK;
+  *error = none;
+  return status;
+}
+
+/* Grown parts after annealed sweeps, in which full ones exchange vertices beyond their limits for a while. They stay where they cost
+ * less. */
+static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_solution *best, cm_error *error)
+{
+  cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = exchange_cold};
+  cm_status status = cm_axon_sweep_flat(w, GROWN, &sweeps, grown, error);
+  if (status == CM_OK)
+    cm_axon_keep_better(w, grown, best);
+  return status;
+}
+
+/* The cheapest of several growths. */
+static cm_status grow_best(cm_axon_search *w, double known, cm_axon_solution *grown, cm_error *error)
+{
+  cm_hypergraph *g = w->levels.graph[0];
+  cm_grow_options options = {.limits = w->options->limits, .known = known, .apart = true};
+  cm_random random;
+  uint64_t least = UINT64_MAX;
+  cm_growth growth = {.part = w->trial, .from = g->number[0]};
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
+  cm_run_phase(w->run, "initial");
+  cm_status status = cm_hypergraph_list_inbound(g, w->run, error);
+  for (uint32_t i = 0; status == CM_OK && i < GROWTHS; i++) {
+    status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
+    if (status != CM_OK || growth.cost >= least)
+      continue;
+    memcpy(grown->part, growth.part, g->vertex_count * sizeof *grown->part);
+    grown->parts = growth.parts;
+    least = growth.cost;
+  }
+  return status;
+}
+
+cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
+{
+  cm_axon_solution grown = {.cost = INFINITY};
+  w->grown = true;
+  if (CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
+    return error->status;
+  cm_status status = grow_best(w, isinf(best->cost) ? 0 : best->cost, &grown, error);
+  if (status == CM_OK && grown.parts > 0)
+    status = polish(w, cm_axon_last_sweeps(w), &grown, error);
+  if (status == CM_OK)
+    cm_axon_keep_better(w, &grown, best);
+  cm_free(grown.part);
   return status;
 }
 
@@ -49,24 +139,68 @@ bool cm_axon_is_for_growing(const cm_axon_search *w)
   const cm_limits *l = &w->options->limits;
   uint64_t n = g->vertex_count;
   bool neurons_alone = l->synapses == 0 && l->memory_bits == 0 && (l->inbound_axons == 0 || g->net_count <= l->inbound_axons);
-  return g->reach_max == 0 && neurons_alone && g->pin_count >= DENSE_PINS && g->pin_count >= n * n / DENSE_SHARE;
+  return neurons_alone && g->pin_count >= DENSE_PINS && g->pin_count >= n * n / DENSE_SHARE;
 }
 
-cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
+double cm_axon_reached_parts(const cm_axon_search *w, double cost)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  double all = 0;
+  for (uint32_t e = 0; e < g->net_count; e++)
+    all += (double)g->net_weight[e];
+  return cost / all;
+}
+
+/* What a growth costs, by how much of the limits its parts exceed them, and what each vertex takes of its part with its copies. */
+typedef struct growth_use {
+  double cost, excess;
+  uint32_t *size; /* [vertices] */
+} growth_use;
+
+static cm_status count_use(cm_axon_search *w, const cm_axon_solution *grown, growth_use *use, cm_error *error)
+{
+  const cm_hypergraph *g = w->levels.graph[0];
+  cm_axon_state *s;
+  if (state_of(w, grown, &s, error) != CM_OK)
+    return error->status;
+  use->cost = cm_axon_cost(s);
+  use->excess = cm_total_excess(s);
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    use->size[v] = (uint32_t)cm_axon_size(s, v);
+  cm_axon_state_free(s);
+  return CM_OK;
+}
+
+cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
-  cm_growth growth = {.part = w->trial, .from = g->number[0]};
+  growth_use use = {0};
+  cm_grow_options options = {.limits = w->options->limits, .apart = true};
   cm_random random;
+  cm_axon_solution grown = {.part = w->trial};
   w->grown = true;
-  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, GROWN);
   cm_run_phase(w->run, "initial");
-  if (cm_hypergraph_list_inbound(g, w->run, error) != CM_OK ||
-      cm_grow_parts(g, &w->options->limits, &random, w->run, &growth, error) != CM_OK)
-    return error->status;
-  cm_axon_solution grown = {.part = growth.part, .parts = growth.parts};
-  cm_status status = polish(w, cm_axon_last_sweeps(w), &grown, error);
+  cm_status status = CM_NEW(w->run->memory, use.size, g->vertex_count, error);
   if (status == CM_OK)
-    cm_axon_keep_better(w, &grown, best);
+    status = cm_hypergraph_list_inbound(g, w->run, error);
+  for (uint32_t i = 0; status == CM_OK && i < COPIES_GROWTHS && use.cost < best->cost; i++) {
+    cm_growth growth = {.part = grown.part, .from = g->number[0]};
+    options.size = i > 0 ? use.size : NULL;
+    status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
+    grown.parts = growth.parts;
+    if (status == CM_OK)
+      status = count_use(w, &grown, &use, error);
+  }
+  bool pays = status == CM_OK && use.cost < best->cost && use.excess <= copies_excess * grown.parts;
+  if (pays && use.excess <= 0) {
+    status = polish(w, 1, &grown, error);
+    if (status == CM_OK)
+      cm_axon_keep_better(w, &grown, best);
+  }
+  if (status == CM_OK && pays)
+    status = exchange(w, &grown, best, error);
+  cm_free(use.size);
   return status;
 }
 

@@ -4,31 +4,22 @@
 
 #include "core/partition/axon/axon_repair.h"
 #include "core/partition/axon/axon_state.h"
-#include "core/partition/options.h"
 
 /* Parts that exceed limits by so much of them on average are mended at little cost. */
 static const double mended_max = 0.02;
 
 /* Where copies ask for too much, so many limits a part on average are. */
-static const double copies_max = 1;
+static const double copies_max = 1, mending_heat = 0.01;
 
 /* Parts that leave too little room for copies, brought within the limits by sweeps of the finest level, at the temperature at which these
  * end. No parts where that cannot be. */
 static cm_status mend_copies(cm_axon_search *w, cm_axon_solution *made, cm_error *error)
 {
-  const cm_anneal_options sweeps = {.sweeps = w->options->fine_sweeps, .hot = CM_AXON_COLD, .cold = CM_AXON_COLD};
-  const cm_axon_descent d = {.number = CM_AXON_START_MENDED};
-  cm_random random;
-  cm_error none = {0};
-  cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, d.number);
-  cm_status status = cm_axon_refine_level(w, &d, &sweeps, &random, made, &none);
-  if (status == CM_OK)
-    return CM_OK;
-  made->cost = INFINITY;
-  made->parts = 0;
-  if (status != CM_NO_ROOM)
-    *error = none;
-  return status == CM_NO_ROOM ? CM_OK : status;
+  cm_anneal_options sweeps = {.sweeps = w->options->fine_sweeps, .hot = mending_heat, .cold = mending_heat};
+  cm_status status = cm_axon_sweep_flat(w, CM_AXON_START_MENDED, &sweeps, made, error);
+  if (status != CM_OK || isinf(made->cost))
+    made->parts = 0;
+  return status;
 }
 
 cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, cm_axon_solution *made, cm_error *error)

@@ -15,7 +15,7 @@ static const double floor_first = 0.4, floor_later = 0.2;
 static const double far_from_target = 16, shrink_enough = 0.6;
 
 /* Coarsening ends where vertices have so much of the limit on inbound axons on average, however many parts the other limits
- * allow: parts of two or three vertices pack badly, and a first partition of them does not show that parts are far too many. */
+ * allow: parts of two or three vertices pack badly. */
 static const double limit_share_max = 0.5;
 
 /* Vertices a part on the coarsest level, about; and where nets are a sample, of how many one is drawn. */
@@ -182,7 +182,8 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   cm_status status = cm_sketches_new(g, seed, run, &b.sketches, error);
   bool shrunk = true, widened = true;
   while (status == CM_OK && levels->count < CM_AXON_LEVELS_MAX && (shrunk || widened) &&
-         levels->graph[levels->count - 1]->vertex_count > target && !near_limit(levels->graph[levels->count - 1], &options->limits)) {
+         levels->graph[levels->count - 1]->vertex_count > target &&
+         !near_limit(levels->graph[levels->count - 1], &options->limits)) {
     double wider = fmin(size_max * growth, most);
     widened = wider > size_max;
     size_max = wider;

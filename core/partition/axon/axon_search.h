@@ -13,9 +13,6 @@
  * by this much a level, and that on neurons where these have copies. */
 #define CM_AXON_SLACK 0.025
 
-/* The temperature at which sweeps end: a random step is worth so much of a typical one. */
-#define CM_AXON_COLD 0.01
-
 /* A partition, and what it costs. */
 typedef struct cm_axon_solution {
   uint32_t *part; /* [vertices of the coarsest level] */
@@ -46,9 +43,9 @@ typedef struct cm_axon_descent {
   double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } cm_axon_descent;
 
-/* Random streams of descents, beside those of cycles that are counted: mending a start, and the cycle of the caller's other parts, which
- * dissolves a part as the first of a count does. */
-enum { CM_AXON_START_MENDED = 1 << 16, CM_AXON_OTHER_CYCLE };
+/* Random streams of descents, beside those of cycles that are counted: mending a start, and the cycle of the caller's other parts and
+ * that of its first ones, which dissolve a part as the first and the second of a count do. */
+enum { CM_AXON_START_MENDED = 1 << 16, CM_AXON_OTHER_CYCLE, CM_AXON_START_CYCLE };
 
 /* Fewer sweeps and starts for a large network, and less shaping. O(1). */
 void cm_axon_spare_sweeps(cm_axon_options *options, uint64_t pins);
@@ -78,12 +75,25 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_s
  * CM_NO_ROOM where it did not and nothing is known. Phases "coarsen", "initial", "refine". */
 cm_status cm_axon_attempt(cm_axon_search *w, uint32_t number, cm_axon_solution *best, bool *found, cm_error *error);
 
-/* Parts grown on the network itself, from the first vertex of the topology on, and refined; they are kept where they are better. */
+/* Sweeps of the network itself from given parts, then the way to the limits. The cost is INFINITY, and the parts are of no use, where
+ * there is no room for as many as that takes. `number` names the random stream. O(sweeps * pins). */
+cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, cm_axon_solution *s,
+                             cm_error *error);
+
+/* Parts grown on the network itself by turns: the first growth begins with the first vertex of the topology, as anybody's would, the
+ * other where that one ended, at the edge. The cheaper one is refined, and kept where it is better. */
 cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
+
+/* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
+ * that may pay. */
+cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Whether growing alone is both cheaper and better, on large dense networks: on levels, parts too full of neurons that all share little
  * are split, and most axons reach both halves. Where axons limit parts, levels are better. */
 bool cm_axon_is_for_growing(const cm_axon_search *w);
+
+/* How many parts an axon reaches on average, its own aside. O(nets). */
+double cm_axon_reached_parts(const cm_axon_search *w, double cost);
 
 /* Where there is nothing to coarsen by: parts filled on the network itself, then moves that pay and keep the limits where they cost
  * little. Without places parts may be more than there are cores. */

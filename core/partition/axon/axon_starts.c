@@ -9,8 +9,9 @@
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-/* All starts together have up to so many vertices, or there is one. */
-enum { PAID_VERTICES = 1 << 19 };
+/* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are
+ * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
+enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
 
 /* Parts that are exactly full leave refinement no room, but of few neurons a missing one would be too many. Where sources have copies they
  * look no fuller on coarse levels than they are, and a split costs much: less is filled, of the network's own limits. */
@@ -56,8 +57,8 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   if (CM_NEW(w->run->memory, it->made.part, w->levels.graph[l]->vertex_count, error) != CM_OK)
     return error->status;
   cm_growth growth = {.part = it->made.part, .from = CM_GROW_ANYWHERE};
-  cm_limits limits = limits_of_start(w);
-  cm_status status = cm_grow_parts(w->levels.graph[l], &limits, &it->random, w->run, &growth, error);
+  cm_grow_options options = {.limits = limits_of_start(w)};
+  cm_status status = cm_grow_parts(w->levels.graph[l], &options, &it->random, w->run, &growth, error);
   it->made.parts = growth.parts;
   return status;
 }
@@ -92,10 +93,10 @@ static cm_status anneal_starts(starts *all, cm_error *error)
   return status;
 }
 
-/* Of `count` starts of n vertices those that are paid for; one at least. */
-static uint32_t paid_starts(uint32_t count, uint32_t n)
+/* Of `count` starts of n vertices those that take up to `most` together; one at least. */
+static uint32_t fewer_starts(uint32_t count, uint32_t n, uint32_t most)
 {
-  return (uint64_t)n * count <= PAID_VERTICES ? count : n >= PAID_VERTICES ? 1 : PAID_VERTICES / n;
+  return (uint64_t)n * count <= most ? count : n >= most ? 1 : most / n;
 }
 
 /* One start of more vertices than are paid for has fewer sweeps, down to half of them: where there is nothing to coarsen by, it is the
@@ -134,10 +135,11 @@ static cm_status check_parts(cm_axon_search *w, const starts *all, cm_error *err
 
 static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
-  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, best = 0;
-  uint32_t count = paid_starts(w->options->starts > 0 ? w->options->starts : 1, n);
+  uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts > 0 ? w->options->starts : 1, best = 0;
+  uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
+  count = fewer_starts(count, n, START_VERTICES);
   starts all = {.work = w, .count = count};
-  w->start_sweeps = sweeps_of_start(w->options->start_sweeps, n);
+  w->start_sweeps = sweeps_of_start(w->options->start_sweeps * paid / count, n);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   if (status == CM_OK)
@@ -163,7 +165,7 @@ static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *er
 
 static cm_status attempt(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
-  cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = CM_AXON_COLD};
+  cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = 0.01};
   if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK || best_start(w, s, error) != CM_OK)
     return error->status;
   if (w->levels.count > 1)

@@ -269,8 +269,8 @@ cm_status cm_axon_deal_nets(const cm_axon_state *s, const cm_move *move, uint32_
 void cm_axon_visit_nets(cm_axon_state *s, const cm_move *move, const cm_net_visits *visits, cm_net_log *log)
 {
   for (uint64_t i = 0; i < visits->count; i++) {
-    if (i + 2 * CM_NETS_NEAR < visits->count)
-      __builtin_prefetch(&s->net[visits->visit[i + 2 * CM_NETS_NEAR].net]);
+    if (i + CM_NETS_FAR < visits->count)
+      __builtin_prefetch(&s->net[visits->visit[i + CM_NETS_FAR].net]);
     if (i + CM_NETS_NEAR < visits->count)
       cm_net_fetch(s, &s->net[visits->visit[i + CM_NETS_NEAR].net], true);
     cm_net_visit at = visits->visit[i];

@@ -137,10 +137,10 @@ void cm_axon_book(cm_axon_state *state, cm_net_log *log);
 
 /* The inbound nets of a vertex that are still to come, those in the distance being fetched: a visit of all of them waits for
  * memory at nearly every one. */
-enum { CM_NETS_NEAR = 8 };
+enum { CM_NETS_NEAR = 8, CM_NETS_FAR = 16 };
 typedef struct cm_nets_ahead {
   cm_nets beyond;            /* those that are not in `net` yet */
-  uint32_t net[2 * CM_NETS_NEAR]; /* a ring: the next one at `at` */
+  uint32_t net[CM_NETS_FAR]; /* a ring: the next one at `at` */
   uint32_t at, left;
 } cm_nets_ahead;
 
@@ -157,7 +157,7 @@ static inline void cm_nets_look_ahead(cm_nets_ahead *ahead, const cm_axon_state 
   ahead->beyond = cm_nets_into(state->graph, v);
   ahead->left = ahead->beyond.left;
   ahead->at = 0;
-  for (uint32_t i = 0; i < 2 * CM_NETS_NEAR && ahead->beyond.left > 0; i++) {
+  for (uint32_t i = 0; i < CM_NETS_FAR && ahead->beyond.left > 0; i++) {
     ahead->net[i] = cm_nets_next(&ahead->beyond);
     __builtin_prefetch(&state->net[ahead->net[i]]);
   }
@@ -173,8 +173,8 @@ static inline uint32_t cm_nets_ahead_next(cm_nets_ahead *ahead, const cm_axon_st
     __builtin_prefetch(&state->net[far]);
   }
   if (ahead->left > CM_NETS_NEAR)
-    cm_net_fetch(state, &state->net[ahead->net[(ahead->at + CM_NETS_NEAR) % (2 * CM_NETS_NEAR)]], holds);
-  ahead->at = (ahead->at + 1) % (2 * CM_NETS_NEAR);
+    cm_net_fetch(state, &state->net[ahead->net[(ahead->at + CM_NETS_NEAR) % CM_NETS_FAR]], holds);
+  ahead->at = (ahead->at + 1) % CM_NETS_FAR;
   ahead->left--;
   return e;
 }

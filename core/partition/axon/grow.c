@@ -17,12 +17,14 @@ typedef struct candidate {
 /* What a part holds. */
 typedef struct holding {
   uint64_t size, axons, synapses;
+  bool whole; /* all that is connected with it is in it: others may join it */
 } holding;
 
 typedef struct growth {
   const cm_hypergraph *graph;
-  const cm_limits *limits;
+  const cm_grow_options *options;
   cm_run *run;
+  const uint32_t *size; /* [vertices] */
   uint32_t *part;
   uint32_t *net_part;   /* [nets] last part that took the net, NONE: none yet */
   uint32_t *axons_in;   /* [vertices] inbound axons */
@@ -37,11 +39,20 @@ typedef struct growth {
   holding *holds;       /* of each part */
   uint64_t holds_capacity;
   uint32_t number;      /* of the growing part */
+  uint32_t *taken;      /* [vertices] in the order in which they were taken */
+  uint32_t taken_count;
+  uint64_t cost;        /* weight of the nets in every part so far, but for those of its own members */
 } growth;
 
 /* While more than so many vertices are near, the bar rises, and it falls to so much of the largest share below it. */
 enum { NEAR_MAX = 128 };
 static const float bar_falls = 0.6F, bar_rounding = 1e-5F;
+
+/* From such a share of the vertices on a growth tells what it will cost, and where that is so many times what is known it is in vain. */
+static const double telling_share = 0.125, vain_cost = 1.15;
+
+/* Parts that another one may join. */
+enum { JOIN_MAX = 64 };
 
 static float share(uint32_t axons, const growth *w, uint32_t v)
 {
@@ -71,11 +82,12 @@ static void take(growth *w, uint32_t v)
   candidate *all = w->candidate;
   float bar = w->bar;
   w->part[v] = number;
+  w->taken[w->taken_count++] = v;
   w->waiting -= w->candidate[v].shared > 0;
   w->candidate[v] = (candidate){.shared = 1, .taken = true};
   if (w->place[v] != CM_INDEXED_HEAP_ABSENT)
     cm_indexed_heap_remove(&w->open, v);
-  w->holds[number].size += g->size[v];
+  w->holds[number].size += w->size[v];
   w->holds[number].synapses += g->synapses[v];
   for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
     uint32_t e = cm_nets_next(&nets);
@@ -84,6 +96,7 @@ static void take(growth *w, uint32_t v)
     uint32_t axons = cm_net_axons(g, e), fresh = w->net_part[e] == NONE ? axons : 0;
     w->net_part[e] = number;
     w->holds[number].axons += axons;
+    w->cost += g->net_weight[e];
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
       uint32_t u = cm_targets_next(&t);
       candidate *c = &all[u]; /* half of them are taken, which no branch foresees: they count on, and for nothing */
@@ -103,7 +116,8 @@ static bool fits(const growth *w, uint32_t v)
 {
   const cm_hypergraph *g = w->graph;
   const holding *u = &w->holds[w->number];
-  return cm_core_holds(w->limits, u->size + g->size[v], u->synapses + g->synapses[v], u->axons + w->axons_in[v] - w->candidate[v].shared);
+  return cm_core_holds(&w->options->limits, u->size + w->size[v], u->synapses + g->synapses[v],
+                       u->axons + w->axons_in[v] - w->candidate[v].shared);
 }
 
 /* Of those near the one with the largest share that fits, of equals the lowest number; NONE: none fits. */
@@ -208,11 +222,12 @@ static cm_status start_part(growth *w, uint32_t number, cm_error *error)
   return CM_OK;
 }
 
-/* Vertices without inbound nets cost no axons: they fill up the last part, and further ones. Refinement brings them to their targets. */
+/* Vertices without inbound nets cost no axons: they fill up the last part, or where parts are whole all that have room, and further
+ * ones. Refinement brings them to their targets. */
 static cm_status place_lonely(growth *w, uint32_t *parts, cm_error *error)
 {
   cm_status status = CM_OK;
-  w->number = *parts == 0 ? 0 : *parts - 1;
+  w->number = w->options->apart || *parts == 0 ? 0 : *parts - 1;
   for (uint32_t v = 0; v < w->graph->vertex_count && status == CM_OK; v++) {
     if (w->part[v] != NONE)
       continue;
@@ -226,33 +241,97 @@ static cm_status place_lonely(growth *w, uint32_t *parts, cm_error *error)
   return status;
 }
 
+/* Whole parts join earlier ones that have room, of the last few. */
+static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
+{
+  uint32_t open[JOIN_MAX], opened = 0, kept = 0, *to;
+  if (CM_NEW(w->run->memory, to, *parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < *parts; p++) {
+    holding u = w->holds[p];
+    uint32_t i = 0;
+    for (; u.whole && i < opened; i++) {
+      const holding *o = &w->holds[open[i]];
+      if (cm_core_holds(&w->options->limits, o->size + u.size, o->synapses + u.synapses, o->axons + u.axons))
+        break;
+    }
+    if (u.whole && i < opened) {
+      holding *o = &w->holds[to[p] = open[i]];
+      *o = (holding){o->size + u.size, o->axons + u.axons, o->synapses + u.synapses, true};
+      continue;
+    }
+    w->holds[to[p] = kept++] = u;
+    if (!u.whole)
+      continue;
+    if (opened == JOIN_MAX)
+      memmove(open, open + 1, --opened * sizeof *open);
+    open[opened++] = to[p];
+  }
+  for (uint32_t v = 0; v < w->graph->vertex_count; v++)
+    if (w->part[v] != NONE)
+      w->part[v] = to[w->part[v]];
+  *parts = kept;
+  cm_free(to);
+  return CM_OK;
+}
+
 /* Grows a part from `next`, and says where the next one begins. */
-static uint32_t grow_one(growth *w, uint32_t next)
+static uint32_t grow_one(growth *w, uint32_t next, uint32_t *last)
 {
   do {
     take(w, next);
+    *last = next;
     next = next_vertex(w);
     if (next != NONE || w->waiting > 0)
       continue;
     next = next_seed(w); /* all that is connected is in: another piece may fit beside it */
-    if (next == NONE || !fits(w, next))
+    w->holds[w->number].whole = w->options->apart;
+    if (w->options->apart || next == NONE || !fits(w, next))
       return next;
   } while (next != NONE);
   return next_seed(w);
 }
 
-static cm_status grow_all(growth *w, uint32_t next, uint32_t *parts, cm_error *error)
+/* Its members' own nets are not paid where they are. */
+static void count_own(growth *w, uint32_t first)
 {
-  uint32_t number = 0;
+  const cm_hypergraph *g = w->graph;
+  for (uint32_t i = first; i < w->taken_count; i++)
+    for (uint32_t j = g->out_first[w->taken[i]]; j < g->out_first[w->taken[i] + 1]; j++) {
+      uint32_t e = g->out_net[j];
+      w->cost -= w->net_part[e] == w->number ? g->net_weight[e] : 0;
+    }
+}
+
+/* Whether it costs more than refinement will save, beside what is known. */
+static bool in_vain(const growth *w)
+{
+  double share = (double)w->taken_count / w->graph->vertex_count;
+  return w->options->known > 0 && share >= telling_share && (double)w->cost > vain_cost * share * w->options->known;
+}
+
+static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t *parts, cm_error *error)
+{
+  uint32_t n = w->graph->vertex_count, number = 0;
+  uint32_t next = *from != CM_GROW_ANYWHERE ? *from : n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
   if (next != NONE && lonely(w->graph, next))
     next = next_seed(w);
   for (; next != NONE; number++) {
     if (start_part(w, number, error) != CM_OK)
       return error->status;
-    next = grow_one(w, next);
+    uint32_t first = w->taken_count;
+    next = grow_one(w, next, from);
+    count_own(w, first);
     if (cm_run_check(w->run, error) != CM_OK)
       return error->status;
+    if (in_vain(w)) {
+      w->cost = UINT64_MAX;
+      *parts = 0;
+      return CM_OK;
+    }
   }
+  if (w->options->apart && number > 0 && join_whole(w, &number, error) != CM_OK)
+    return error->status;
   *parts = number;
   return place_lonely(w, parts, error);
 }
@@ -276,7 +355,8 @@ static cm_status prepare(growth *w, cm_error *error)
   uint32_t n = g->vertex_count;
   if (CM_NEW(memory, w->net_part, g->net_count, error) != CM_OK || CM_NEW(memory, w->axons_in, n, error) != CM_OK ||
       CM_NEW(memory, w->candidate, n, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK ||
-      CM_NEW(memory, w->near, n, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK)
+      CM_NEW(memory, w->near, n, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
+      CM_NEW(memory, w->taken, n, error) != CM_OK)
     return error->status;
   memset(w->net_part, 0xff, (size_t)g->net_count * sizeof *w->net_part);
   memset(w->place, 0xff, (size_t)n * sizeof *w->place);
@@ -292,20 +372,24 @@ static cm_status prepare(growth *w, cm_error *error)
   return status;
 }
 
-cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_limits *limits, cm_random *random, cm_run *run, cm_growth *made,
-                        cm_error *error)
+cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
+                        cm_growth *made, cm_error *error)
 {
-  growth w = {.graph = graph, .limits = limits, .run = run, .part = made->part};
-  const uint32_t n = graph->vertex_count;
-  const uint32_t from = made->from != CM_GROW_ANYWHERE ? made->from : n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
+  growth w = {.graph = graph,
+              .options = options,
+              .run = run,
+              .part = made->part,
+              .size = options->size != NULL ? options->size : graph->size};
   cm_status status = prepare(&w, error);
   if (status == CM_OK)
-    status = grow_all(&w, from, &made->parts, error);
+    status = grow_all(&w, random, &made->from, &made->parts, error);
+  made->cost = w.cost;
   cm_free(w.net_part);
   cm_free(w.axons_in);
   cm_free(w.candidate);
   cm_free(w.touched);
   cm_free(w.near);
+  cm_free(w.taken);
   cm_free(w.holds);
   cm_free(w.place);
   cm_indexed_heap_free(&w.open);

@@ -7,7 +7,7 @@
 #include "core/partition/axon/hypergraph.h"
 
 /* A pin that was dealt is a word: its vertex within the group, and above it its net within the chunk. */
-enum { GROUP_BITS = 11, CHUNK_PINS = 1 << 20, CHUNKS_MOST = 32 };
+enum { GROUP_BITS = 11, GROUP = 1 << GROUP_BITS, CHUNK_NETS = 1 << (32 - GROUP_BITS), CHUNK_PINS = 1 << 20, CHUNKS_MOST = 32 };
 
 /* Where the next net of a vertex goes. */
 typedef struct place {
@@ -122,7 +122,7 @@ static cm_status deal_range(void *context, size_t i, cm_error *error)
   for (uint32_t e = r->first; e < r->end; e++)
     for (uint32_t left = w->graph->net_targets[e]; left > 0; left--) {
       uint32_t v = *from++;
-      w->dealt[r->count[v >> GROUP_BITS]++] = (e - w->first) << GROUP_BITS | (v & ((1U << GROUP_BITS) - 1));
+      w->dealt[r->count[v >> GROUP_BITS]++] = (e - w->first) << GROUP_BITS | (v & (GROUP - 1));
     }
   return CM_OK;
 }
@@ -135,7 +135,7 @@ static cm_status append_group(void *context, size_t group, cm_error *error)
   const uint64_t *begin = w->graph->in_begin + (group << GROUP_BITS);
   uint16_t *gaps = w->graph->in_gap;
   for (uint32_t i = w->begin[group]; i < w->begin[group + 1]; i++) {
-    uint32_t v = w->dealt[i] & ((1U << GROUP_BITS) - 1), e = w->first + (w->dealt[i] >> GROUP_BITS);
+    uint32_t v = w->dealt[i] & (GROUP - 1), e = w->first + (w->dealt[i] >> GROUP_BITS);
     place *at = &places[v];
     uint16_t *list = gaps + begin[v];
     at->word = (uint32_t)(cm_gap_put(list + at->word, e - at->last) - list);
@@ -183,7 +183,7 @@ static cm_status list_chunk(listing *w, uint32_t end, cm_error *error)
 static uint32_t chunk_end(const cm_hypergraph *g, uint32_t first, uint64_t most, uint64_t *pins)
 {
   uint32_t e = first;
-  for (*pins = 0; e < g->net_count && e - first < 1U << (32 - GROUP_BITS) && (e == first || *pins + g->net_targets[e] <= most); e++)
+  for (*pins = 0; e < g->net_count && e - first < CHUNK_NETS && (e == first || *pins + g->net_targets[e] <= most); e++)
     *pins += g->net_targets[e];
   return e;
 }
@@ -222,7 +222,10 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
   cm_thread_pool_free(w.pool);
   for (uint32_t i = 0; i < w.ranges; i++)
     cm_free(w.range[i].count);
-  CM_FREE(w.place, w.target, w.dealt, w.begin);
+  cm_free(w.place);
+  cm_free(w.target);
+  cm_free(w.dealt);
+  cm_free(w.begin);
   if (status != CM_OK)
     cm_hypergraph_drop_inbound(graph);
   return status;

@@ -128,10 +128,11 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
 {
   uint32_t n = synapses->demand->network->vertex_count, *scratch = NULL;
   signatures s = {.synapses = synapses, .run = run, .n = n, .order = order};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, s.old, n, error) != CM_OK || CM_NEW(run->memory, s.new, n, error) != CM_OK ||
-      CM_NEW(run->memory, scratch, n, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW(run->memory, s.old, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, s.new, n, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, scratch, n, error);
   if (status == CM_OK)
     status = make_signatures(&s, seed, error);
   if (status == CM_OK) {
@@ -139,6 +140,8 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
       order[v] = v;
     arrange(&s, 0, n, 0, scratch);
   }
-  CM_FREE(s.old, s.new, scratch);
+  cm_free(s.old);
+  cm_free(s.new);
+  cm_free(scratch);
   return status;
 }
