@@ -94,6 +94,10 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
+/* How a command ends: what it found, `report`, as JSON or by `print`, or why it found nothing. Takes the report, NULL where there is none. Returns the
+ * exit status: EXIT_REFUSED also where standard output does not take it. */
+int cli_tell(cm_status status, json_t *report, bool as_json, void (*print)(const json_t *report), const cm_error *error);
+
 /* Prints a network's counts as one JSON object: format, neurons, hyperedges, synapses. */
 cm_status cli_print_counts(const coremap_network *network, cm_error *error);
 
@@ -130,7 +134,7 @@ int cli_mapped_end(cli_mapped *mapped, const char *command, int argc, char **arg
  * value is no text. */
 json_t *cli_option_value(const char *text);
 
-/* Sets the option that a flag names, "memory-limit" as "memory_limit"; false: the value is no text. */
+/* Sets the option that a flag names, "memory-limit" as "memory_limit", or adds to shapes; false: the value is no text. */
 bool cli_option_set(json_t *options, const char *flag, const char *value);
 
 /* Flag --poisson: a number is of all inputs, all else a file; false: it is no finite number. */

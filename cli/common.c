@@ -224,11 +224,6 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
   return true;
 }
 
-void cli_print_json(const json_t *report)
-{
-  (void)cli_write_json(report, JSON_INDENT(1) | JSON_REAL_PRECISION(15), stdout);
-}
-
 cm_status cli_print_counts(const coremap_network *network, cm_error *error)
 {
   char *text;
@@ -306,6 +301,10 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
   (void)snprintf(name, sizeof name, "%s", flag);
   for (char *c = name; *c != '\0'; c++)
     *c = *c == '-' ? '_' : *c;
+  if (strcmp(name, "shape") == 0) {
+    cli_shape_set(options, value);
+    return true;
+  }
   return json_object_set_new(options, name, cli_option_value(value)) == 0;
 }
 

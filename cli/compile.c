@@ -47,9 +47,7 @@ static int parse(int argc, char **argv, arguments *a)
     case CLI_JSON: a->json = true; break;
     case CLI_QUIET: a->quiet = true; break;
     case CLI_TAKES_OPTION:
-      if (strcmp(cli_taken(), "shape") == 0)
-        cli_shape_set(a->options, optarg);
-      else if (!cli_option_set(a->options, cli_taken(), optarg))
+      if (!cli_option_set(a->options, cli_taken(), optarg))
         return cli_usage("compile", "--%s \"%s\" is not text", cli_taken(), optarg);
       break;
     default: return cli_ended(flag);

@@ -85,16 +85,10 @@ static cm_status deploy_network(const arguments *a, cli_run *cli, json_t **repor
 
 /* ---- for people ---- */
 
-static double number(const json_t *report, const char *of, const char *name)
-{
-  const json_t *object = of != NULL ? json_object_get(report, of) : report;
-  return json_number_value(json_object_get(object, name));
-}
-
 static void print_difference(const json_t *report, const char *name, const char *what)
 {
   const json_t *first = json_object_get(json_object_get(report, name), "first_step");
-  cli_printf(stdout, "%s: %.0f spikes differ", what, number(report, name, "spikes"));
+  cli_printf(stdout, "%s: %.0f spikes differ", what, cli_number(json_object_get(report, name), "spikes"));
   if (json_is_integer(first))
     cli_printf(stdout, ", the first in step %.0f", json_number_value(first));
   (void)fputs("\n", stdout);
@@ -109,15 +103,16 @@ static void print_peak(const json_t *report, const char *name, const char *what)
   (void)fputs("\n", stdout);
 }
 
-static void print_report(const json_t *report, const char *folder)
+static void print_report(const json_t *report)
 {
+  const json_t *images = json_object_get(report, "images"), *spikes = json_object_get(report, "spikes");
   cli_printf(stdout, "%s: %.0f cores, %.0f neurons, %.0f copies, %.0f relays, %.0f for biases; %.0f synapses, %.0f routes\n", cli_text(report, "chip"),
-             number(report, "images", "cores"), number(report, "images", "neurons"), number(report, "images", "copies"), number(report, "images", "relays"),
-             number(report, "images", "biases"), number(report, "images", "synapses"), number(report, "images", "routes"));
-  cli_printf(stdout, "steps: %.0f, as %.0f of the chip; a synapse takes %.0f, one in a loop at least %.0f\n", number(report, NULL, "steps"),
-             number(report, NULL, "chip_steps"), number(report, NULL, "synapse_steps"), number(report, NULL, "loop_steps"));
-  cli_printf(stdout, "spikes: %.0f in floating point, %.0f with the chip's loops, %.0f in its integers, %.0f by the images\n", number(report, "spikes", "reference"),
-             number(report, "spikes", "on_chip"), number(report, "spikes", "quantised"), number(report, "spikes", "images"));
+             cli_number(images, "cores"), cli_number(images, "neurons"), cli_number(images, "copies"), cli_number(images, "relays"),
+             cli_number(images, "biases"), cli_number(images, "synapses"), cli_number(images, "routes"));
+  cli_printf(stdout, "steps: %.0f, as %.0f of the chip; a synapse takes %.0f, one in a loop at least %.0f\n", cli_number(report, "steps"),
+             cli_number(report, "chip_steps"), cli_number(report, "synapse_steps"), cli_number(report, "loop_steps"));
+  cli_printf(stdout, "spikes: %.0f in floating point, %.0f with the chip's loops, %.0f in its integers, %.0f by the images\n", cli_number(spikes, "reference"),
+             cli_number(spikes, "on_chip"), cli_number(spikes, "quantised"), cli_number(spikes, "images"));
   print_difference(report, "longer_loops", "longer loops");
   print_difference(report, "quantising", "integers");
   print_difference(report, "mapping", "images");
@@ -125,7 +120,7 @@ static void print_report(const json_t *report, const char *folder)
   print_peak(report, "sent", "packets of a core in a step");
   print_peak(report, "packets", "packets in a step");
   print_peak(report, "delayed", "delayed synapses of a core in a step");
-  cli_printf(stdout, "a step: %.0f clocks\nwritten: %s\n", number(report, NULL, "clocks_per_step"), folder);
+  cli_printf(stdout, "a step: %.0f clocks\n", cli_number(report, "clocks_per_step"));
 }
 
 static int deploy_command(int argc, char **argv)
@@ -142,13 +137,11 @@ static int deploy_command(int argc, char **argv)
   cli_run_begin(&cli, a.quiet);
   cm_status status = deploy_network(&a, &cli, &report, &error);
   cli_run_end(&cli);
-  if (status == CM_OK && a.json)
-    cli_print_json(report);
-  else if (status == CM_OK)
-    print_report(report, a.folder);
-  json_decref(report);
+  const int ended = cli_tell(status, report, a.json, print_report, &error);
+  if (ended == EXIT_DONE && !a.json)
+    cli_printf(stdout, "written: %s\n", a.folder);
   json_decref(a.flags);
-  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  return ended;
 }
 
 const cli_command cli_command_deploy = {

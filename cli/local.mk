@@ -32,7 +32,7 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/schedule.c \
   cli/solve.c \
   cli/simulate.c \
-  cli/table.c cli/tables.c \
+  cli/table.c cli/tables.c cli/tell.c \
   cli/tile.c \
   cli/upload.c \
   cli/show.h cli/show.c cli/show_mapping.c cli/show_chip.c cli/show_network.c cli/operators.c \

@@ -7,6 +7,7 @@
 
 #include "base/foreign.h"
 #include "base/json.h"
+#include "cli/cli.h"
 
 void cli_printf(FILE *stream, const char *format, ...)
 {
@@ -73,4 +74,9 @@ cli_colour cli_state_colour(const char *state)
     if (strcmp(state, colours[i].state) == 0)
       return colours[i].colour;
   return CLI_PLAIN;
+}
+
+void cli_print_json(const json_t *report)
+{
+  (void)cli_write_json(report, JSON_INDENT(1) | JSON_REAL_PRECISION(15), stdout);
 }

@@ -86,18 +86,13 @@ static cm_status profile_network(const arguments *a, cli_run *cli, json_t **repo
 
 /* ---- for people ---- */
 
-static double number(const json_t *object, const char *name)
-{
-  return json_number_value(json_object_get(object, name));
-}
-
 static void print_neurons(const char *what, const json_t *told)
 {
-  cli_printf(stdout, "%s: %.0f, %.0f of them silent; %.0f spikes, %.4g a step in the mean", what, number(told, "neurons"),
-             number(told, "silent"), number(told, "spikes"), number(told, "rate"));
+  cli_printf(stdout, "%s: %.0f, %.0f of them silent; %.0f spikes, %.4g a step in the mean", what, cli_number(told, "neurons"),
+             cli_number(told, "silent"), cli_number(told, "spikes"), cli_number(told, "rate"));
   if (json_object_get(told, "rate_hz") != NULL)
-    cli_printf(stdout, " (%.4g Hz)", number(told, "rate_hz"));
-  cli_printf(stdout, ", %.4g at most\n", number(told, "largest_rate"));
+    cli_printf(stdout, " (%.4g Hz)", cli_number(told, "rate_hz"));
+  cli_printf(stdout, ", %.4g at most\n", cli_number(told, "largest_rate"));
 }
 
 /* A character for each box, by how full the fullest is. */
@@ -126,16 +121,16 @@ static void print_report(const json_t *report)
 {
   size_t i;
   const json_t *one, *peak = json_object_get(report, "peak");
-  cli_printf(stdout, "%.0f steps", number(report, "steps"));
-  if (number(report, "dt") > 0)
-    cli_printf(stdout, " of %g s", number(report, "dt"));
-  cli_printf(stdout, ", semantics %s; %.0f synaptic events\n", cli_text(report, "semantics"), number(report, "synaptic_events"));
+  cli_printf(stdout, "%.0f steps", cli_number(report, "steps"));
+  if (cli_number(report, "dt") > 0)
+    cli_printf(stdout, " of %g s", cli_number(report, "dt"));
+  cli_printf(stdout, ", semantics %s; %.0f synaptic events\n", cli_text(report, "semantics"), cli_number(report, "synaptic_events"));
   print_neurons("inputs", json_object_get(report, "inputs"));
   print_neurons("neurons", json_object_get(report, "neurons"));
   json_array_foreach(json_object_get(report, "populations"), i, one)
     print_neurons(cli_text(one, "name"), one);
-  cli_printf(stdout, "spikes in a step: %.4g in the mean, %.0f in 99 %% of them, %.0f at most, in step %.0f\n", number(peak, "mean"),
-             number(peak, "p99"), number(peak, "worst"), number(peak, "step"));
+  cli_printf(stdout, "spikes in a step: %.4g in the mean, %.0f in 99 %% of them, %.0f at most, in step %.0f\n", cli_number(peak, "mean"),
+             cli_number(peak, "p99"), cli_number(peak, "worst"), cli_number(peak, "step"));
   if (json_object_get(report, "note") != NULL)
     cli_printf(stdout, "note: %s\n", cli_text(report, "note"));
   print_raster(json_object_get(report, "raster"));
@@ -155,13 +150,8 @@ static int profile_command(int argc, char **argv)
   cli_run_begin(&cli, a.quiet);
   cm_status status = profile_network(&a, &cli, &report, &error);
   cli_run_end(&cli);
-  if (status == CM_OK && a.json)
-    cli_print_json(report);
-  else if (status == CM_OK)
-    print_report(report);
-  json_decref(report);
   json_decref(a.flags);
-  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  return cli_tell(status, report, a.json, print_report, &error);
 }
 
 const cli_command cli_command_profile = {

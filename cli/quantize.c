@@ -31,9 +31,7 @@ static int parse(int argc, char **argv, arguments *a)
     case CLI_JSON: a->json = true; break;
     case CLI_QUIET: a->quiet = true; break;
     case CLI_TAKES_OPTION:
-      if (strcmp(cli_taken(), "shape") == 0)
-        cli_shape_set(a->options, optarg);
-      else if (!cli_option_set(a->options, cli_taken(), optarg))
+      if (!cli_option_set(a->options, cli_taken(), optarg))
         return cli_usage("quantize", "--%s \"%s\" is not text", cli_taken(), optarg);
       break;
     default: return cli_ended(flag);
@@ -94,15 +92,8 @@ static int quantize_command(int argc, char **argv)
   cli_run_begin(&cli, a.quiet);
   cm_status status = quantize(&a, &cli, &report, &error);
   cli_run_end(&cli);
-  if (status == CM_OK && a.json)
-    cli_print_json(report);
-  else if (status == CM_OK)
-    print_report(report);
-  json_decref(report);
   json_decref(a.options);
-  if (status != CM_OK)
-    return cli_fail(&error);
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+  return cli_tell(status, report, a.json, print_report, &error);
 }
 
 const cli_command cli_command_quantize = {

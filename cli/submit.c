@@ -38,13 +38,6 @@ typedef struct arguments {
   bool wait;
 } arguments;
 
-static bool set_option(arguments *a, const char *name, const char *value)
-{
-  if (strcmp(name, "shape") == 0)
-    cli_shape_set(a->options, value);
-  return strcmp(name, "shape") == 0 || cli_option_set(a->options, name, value);
-}
-
 /* Those of a file, if any is named, among the options. */
 static cm_status read_spikes(const char *path, json_t *options, cm_error *error)
 {
@@ -90,9 +83,9 @@ static int parse(int argc, char **argv, arguments *a)
       if (strchr(optarg, '=') == NULL || strcspn(optarg, "=") >= sizeof name)
         return cli_usage("submit", "--set \"%s\" is not of the form NAME=VALUE", optarg);
       (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(optarg, "="), optarg);
-      good = set_option(a, name, strchr(optarg, '=') + 1);
+      good = cli_option_set(a->options, name, strchr(optarg, '=') + 1);
       break;
-    case CLI_TAKES_OPTION: good = set_option(a, cli_taken(), optarg); break;
+    case CLI_TAKES_OPTION: good = cli_option_set(a->options, cli_taken(), optarg); break;
     default:
       if (!cli_where_take(&a->where, flag))
         return cli_ended(flag);
