@@ -97,11 +97,31 @@ static bool find_mapping(cm_request *request, const char *option, const char *id
   return false;
 }
 
+/* The network whose levels are carried over is there for the asker, and one; false: the reply is set. */
+static bool check_levels_from(cm_request *request, const char *id)
+{
+  static const char where[] = "/options/levels_from";
+  cm_error error;
+  cm_network before;
+  if (id[0] == '\0')
+    return true;
+  if (!cm_access_sees(request, CM_OBJECT_NETWORK, id, where))
+    return false;
+  cm_status status = cm_networks_get(request->store, id, &before, &error);
+  if (status == CM_OK && before.operators > 0)
+    status = cm_fail(&error, CM_BAD_OPTION, "%.64s is an ONNX model, which has no coarsened levels: name a network", id);
+  if (status == CM_OK)
+    return true;
+  (void)cm_fail_at(&error, "%s", where);
+  cm_reply_error(request, &error);
+  return false;
+}
+
 /* Options of a job on what was uploaded, and the mapping that it starts from; false: the reply is set. */
 static bool check_upload_options(cm_request *request, const library_job_kind *kind, const json_t *options, cm_job *job)
 {
   cm_mapping_row old;
-  if (!check_options(request, kind->name, options, job))
+  if (!check_options(request, kind->name, options, job) || !check_levels_from(request, word_of(options, "levels_from", "")))
     return false;
   const char *from = kind->mapping != NULL ? word_of(options, kind->mapping, "") : "";
   return from[0] == '\0' || find_mapping(request, kind->mapping, from, &old);

@@ -34,6 +34,7 @@ int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
       case CLI_JOB_CONSTRAINTS: a->constraints = cli_input(optarg); break;
       case CLI_JOB_FIXED: a->fixed = cli_input(optarg); break;
       case CLI_JOB_FROM: a->from = cli_input(optarg); break;
+      case CLI_JOB_LEVELS_FROM: a->edited_from = cli_input(optarg); break;
       case CLI_JOB_INPUT: a->input = cli_input(optarg); break;
       case CLI_JOB_POISSON:
         if (!cli_take_poisson(a->flags, optarg, &a->poisson))
@@ -99,7 +100,7 @@ static cm_status make_options(const cli_job *job, const char *parts, char **text
 {
   json_t *options = json_copy(job->flags);
   const bool good = set_path(options, "from", job->from) && set_path(options, "policy_file", job->policy) &&
-                    set_path(options, "cache", job->cache_folder) &&
+                    set_path(options, "cache", job->cache_folder) && set_path(options, "levels_from", job->edited_from) &&
                     set_path(options, "spikes_file", job->input) && set_path(options, "poisson_file", job->poisson) && set_path(options, "part", parts) && set_path(options, "fixed", job->fixed);
   (void)json_object_set_new(options, "alone", json_true());
   cm_status status = good ? cli_json_text(options, text, error) : cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text");

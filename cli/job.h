@@ -10,7 +10,7 @@
 typedef struct cli_job {
   /* As named on the command line; NULL: not named. */
   const char *network_name, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes,
-      *certificate, *pareto, *from, *policy, *format, *input, *poisson, *constraints, *fixed;
+      *certificate, *pareto, *from, *policy, *format, *input, *poisson, *constraints, *fixed, *edited_from;
   const char *routes_name; /* as named: its ending says the view */
   json_t *flags; /* job options */
   bool json, quiet, verbose;
@@ -25,13 +25,16 @@ typedef struct cli_job {
 enum {
   CLI_JOB_CHIP = 1, CLI_JOB_MESH, CLI_JOB_OCCUPANCY, CLI_JOB_CACHE, CLI_JOB_PART, CLI_JOB_PLACEMENT, CLI_JOB_ROUTES,
   CLI_JOB_CERTIFICATE, CLI_JOB_PARETO, CLI_JOB_FROM, CLI_JOB_POLICY, CLI_JOB_FORMAT, CLI_JOB_SET, CLI_JOB_VERBOSE, CLI_JOB_INPUT, CLI_JOB_POISSON,
-  CLI_JOB_CONSTRAINTS, CLI_JOB_FIXED
+  CLI_JOB_CONSTRAINTS, CLI_JOB_FIXED, CLI_JOB_LEVELS_FROM
 };
 #define CLI_JOB_INPUT_FLAGS(of_chip, of_mesh)                                                                \
   {"format", "NAME", CLI_JOB_FORMAT, CLI_FORMAT_ABOUT}, {"chip", "NAME|FILE", CLI_JOB_CHIP, of_chip},        \
     {"mesh", "WxH", CLI_JOB_MESH, of_mesh},                                                                  \
     {"occupancy", "FILE", CLI_JOB_OCCUPANCY, "cores that are taken or broken"},                              \
     {"set", "NAME=VALUE", CLI_JOB_SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"}
+#define CLI_JOB_LEVELS_FLAGS                                                                                                             \
+  {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},         \
+  {"levels-from", "FILE", CLI_JOB_LEVELS_FROM, "of preset reference: carry over the coarsened levels of this network, which was edited"}
 #define CLI_JOB_CONSTRAINTS_FLAG {"constraints", "FILE", CLI_JOB_CONSTRAINTS, "where neurons and populations may lie (docs/reference/constraints.md)"}
 #define CLI_JOB_PLACED_FLAGS                                                                                 \
   {"placement", "FILE", CLI_JOB_PLACEMENT, "write part,x,y"},                                                \

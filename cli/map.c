@@ -8,7 +8,7 @@
 
 static const cli_flag map_flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
-  {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},
+  CLI_JOB_LEVELS_FLAGS,
   {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
   CLI_JOB_CONSTRAINTS_FLAG,
   {"from", "FILE", CLI_JOB_FROM, "start from an old mapping (-o of an earlier run): keep what can stay, move what must"},
@@ -155,11 +155,26 @@ static void print_cached(const json_t *attempts)
     fputs("coarsening  none: the levels were in the cache\n", stdout);
 }
 
+/* Of all tries. */
+static void print_carried(const json_t *attempts)
+{
+  const json_t *one;
+  size_t i;
+  double carried = 0, matched = 0;
+  json_array_foreach(attempts, i, one) {
+    carried += cli_number(one, "pairs_carried");
+    matched += cli_number(one, "pairs_matched");
+  }
+  if (carried + matched > 0)
+    cli_printf(stdout, "coarsening  %.0f of %.0f pairs carried over, %.0f matched anew\n", carried, carried + matched, matched);
+}
+
 static void print_all(const cli_job *job, const json_t *made, const json_t *routes)
 {
   const json_t *attempts = json_object_get(made, "attempts"), *report = json_object_get(made, "report"), *region = json_object_get(made, "region");
   cli_job_print_inputs(job);
   print_cached(attempts);
+  print_carried(attempts);
   cli_job_print_parts(made);
   cli_printf(stdout, "region      %.0f x %.0f at (%.0f, %.0f)\n", cli_number(region, "width"), cli_number(region, "height"), cli_number(region, "x"),
          cli_number(region, "y"));

@@ -7,7 +7,7 @@
 static const cli_flag flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file: its limits, a part a core at most",
                       "a bare grid of cores without limits: one part a core"),
-  {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},
+  CLI_JOB_LEVELS_FLAGS,
   {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
   {"fixed", "FILE", CLI_JOB_FIXED, "with --parts: a line a neuron, the part that it belongs to or -1 (a .fix file of hMETIS)"},
   CLI_JSON_FLAG,

@@ -23,23 +23,29 @@ typedef struct preparing {
   coremap_chip *chip;
 } preparing;
 
-/* What the network's bytes are called, and by which name its coarsened levels are shared: among jobs that the same people
- * see, for what is in the cache shows in how long a job takes. */
+/* The name by which coarsened levels of a network are shared: among jobs that the same people see, for what is in the cache shows in how
+ * long a job takes. */
+static void name_levels(const cm_running *r, const char *network, char levels[CM_SHA_MAX])
+{
+  char text[CM_SHA_MAX + CM_USER_MAX + 32], domain[CM_USER_MAX + 16];
+  cm_owner_domain(&r->job.owner, domain);
+  (void)snprintf(text, sizeof text, "%s %s", network, domain);
+  if (domain[0] == '\0')
+    (void)snprintf(levels, CM_SHA_MAX, "%s", network);
+  else
+    cm_store_sha256(text, strlen(text), levels);
+}
+
+/* What the network's bytes are called, and its levels. */
 static cm_status identify_network(cm_running *r, cm_error *error)
 {
   cm_network network;
-  char text[CM_SHA_MAX + CM_USER_MAX + 32], domain[CM_USER_MAX + 16];
   if (r->job.network[0] == '\0')
     return CM_OK;
   if (cm_networks_get(r->store, r->job.network, &network, error) != CM_OK)
     return error->status;
-  cm_owner_domain(&r->job.owner, domain);
-  (void)snprintf(text, sizeof text, "%s %s", r->job.network, domain);
   memcpy(r->work.network, network.sha256, sizeof r->work.network);
-  if (domain[0] == '\0')
-    memcpy(r->work.levels, r->job.network, sizeof r->work.levels);
-  else
-    cm_store_sha256(text, strlen(text), r->work.levels);
+  name_levels(r, r->job.network, r->work.levels);
   return CM_OK;
 }
 
@@ -245,9 +251,27 @@ static cm_status put_levels(const preparing *p, cm_error *error)
   char path[CM_PATH_MAX];
   if (!p->r->options.executor->outside || p->r->remote)
     return CM_OK;
-  if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK)
+  if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK ||
+      library_levels_lend(p->r->store->cache, p->r->work.levels, path, error) != CM_OK)
     return error->status;
-  return library_levels_lend(p->r->store->cache, p->r->work.levels, path, error);
+  return p->r->work.levels_before[0] != '\0' ? library_levels_lend(p->r->store->cache, p->r->work.levels_before, path, error) : CM_OK;
+}
+
+/* The network whose levels are carried over. */
+static cm_status put_before(preparing *p, cm_error *error)
+{
+  const char *id = text_of(p, "levels_from");
+  char path[CM_PATH_MAX];
+  cm_network before;
+  if (id[0] == '\0')
+    return CM_OK;
+  cm_status status = cm_networks_get(p->r->store, id, &before, error);
+  if (status == CM_NOT_FOUND)
+    return cm_fail(error, CM_NOT_FOUND, "network %s, whose levels were to be carried over (levels_from), is gone: upload it again, or leave the option out", id);
+  if (status != CM_OK || cm_networks_path(p->r->store, id, path, error) != CM_OK)
+    return error->status;
+  name_levels(p->r, id, p->r->work.levels_before);
+  return put_file(p->r, path, CM_WORK_BEFORE, error);
 }
 
 /* The mapping to start from, or whose packets are to move. */
@@ -286,7 +310,7 @@ static cm_status put_spikes(const preparing *p, cm_error *error)
 /* Lets the folder's group, whose runs are, read what is in it and add to it. */
 static cm_status open_to_group(const cm_running *r, cm_error *error)
 {
-  static const char *const files[] = {CM_WORK_JOB, CM_WORK_NETWORK, CM_WORK_CHIP, CM_WORK_OCCUPANCY, CM_WORK_FROM, CM_WORK_SPIKES};
+  static const char *const files[] = {CM_WORK_JOB, CM_WORK_NETWORK, CM_WORK_CHIP, CM_WORK_OCCUPANCY, CM_WORK_FROM, CM_WORK_BEFORE, CM_WORK_SPIKES};
   char path[CM_PATH_MAX];
   if (!r->remote || !cm_cluster_is_foreign())
     return CM_OK;
@@ -309,7 +333,7 @@ static cm_status prepare(preparing *p, cm_error *error)
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;
   if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
-      put_spikes(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
+      put_before(p, error) != CM_OK || put_spikes(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
     return error->status;
   return cm_work_describe(r->folder, &r->work, error) == CM_OK ? open_to_group(r, error) : error->status;
 }

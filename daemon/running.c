@@ -239,6 +239,20 @@ static double peak_of(const cm_work_result *result)
   return peak;
 }
 
+/* What was carried over from the levels of another network. */
+static void log_carried(const cm_running *r)
+{
+  const json_t *attempt;
+  size_t i;
+  double carried = 0, matched = 0;
+  json_array_foreach(json_object_get(json_object_get(r->result.json, "report"), "attempts"), i, attempt) {
+    carried += json_number_value(json_object_get(attempt, "pairs_carried"));
+    matched += json_number_value(json_object_get(attempt, "pairs_matched"));
+  }
+  if (carried + matched > 0)
+    cm_event_bus_log(r->store->bus, r->job.id, "levels: %.0f of %.0f pairs carried over, %.0f matched anew", carried, carried + matched, matched);
+}
+
 /* Of a submission that has ended: what it made is put in its place, unless it failed. */
 static cm_status take(cm_running *r, cm_error *error)
 {
@@ -250,6 +264,7 @@ static cm_status take(cm_running *r, cm_error *error)
     return error->status;
   r->job.bytes = peak_of(&r->result);
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
+  log_carried(r);
   if (r->result.status == CM_OK)
     return makes_nothing(r) ? CM_OK : place(r, error) == CM_OK ? place_points(r, error) : error->status;
   *error = r->result.why;

@@ -69,7 +69,10 @@ typedef struct library_job {
   coremap_network *measured; /* the network at rates of its profile; NULL: none was asked for */
   cm_profile profile;
   cm_map_options *options;
-  char from[CM_PATH_MAX], part[CM_PATH_MAX], policy[CM_PATH_MAX], cache[CM_PATH_MAX], fixed[CM_PATH_MAX]; /* "": not given */
+  char from[CM_PATH_MAX], part[CM_PATH_MAX], policy[CM_PATH_MAX], cache[CM_PATH_MAX], fixed[CM_PATH_MAX], edited_from[CM_PATH_MAX]; /* "": not given */
+  coremap_network *before; /* of the file edited_from; NULL: none was given */
+  cm_demand demand_before; /* of that network, or of one that a server brought along */
+  cm_levels_from levels_from;
   bool alone;
   cm_cache *kept;
   cm_level_cache levels;
@@ -83,6 +86,11 @@ typedef struct library_job {
 cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_demand *demand, const coremap_chip *chip,
                             cm_run *run, cm_map_input *input, cm_error *error);
 void library_job_end(library_job *job, cm_run *run);
+
+/* The job's levels are carried over from this network's, which outlives it and whose levels are kept by `id` ("": they are not). The chip
+ * is the input's. */
+cm_status library_job_carry(library_job *job, const coremap_network *before, const char *id, cm_run *run, cm_map_input *input,
+                            cm_error *error);
 
 /* The names of those metrics that say something where they have these values. */
 json_t *library_shown(const json_t *metrics);

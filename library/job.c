@@ -2,9 +2,11 @@
 #include <stdio.h>
 
 #include "base/option.h"
+#include "core/mapping/combinations.h"
 #include "core/mapping/options.h"
 #include "core/partition/part_file.h"
 #include "library/internal.h"
+#include "library/private/base.h"
 
 static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;
 
@@ -25,6 +27,12 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
     status = library_take_text(object, "policy_file", job->policy, error);
   if (status == CM_OK)
     status = library_take_text(object, "fixed", job->fixed, error);
+  if (status == CM_OK)
+    status = library_take_text(object, "levels_from", job->edited_from, error);
+  if (status == CM_OK && json_object_get(object, "levels_from_id") != NULL) { /* a server's, which brings the network along */
+    (void)json_object_set(object, "levels_from", json_object_get(object, "levels_from_id"));
+    (void)json_object_del(object, "levels_from_id");
+  }
   if (status == CM_OK)
     status = library_take_text(object, "cache", job->cache, error);
   if (status == CM_OK)
@@ -76,6 +84,39 @@ static const char *or_none(const char *path)
   return path[0] != '\0' ? path : NULL;
 }
 
+/* ---- the network that this one was edited from ---- */
+
+cm_status library_job_carry(library_job *job, const coremap_network *before, const char *id, cm_run *run, cm_map_input *input,
+                            cm_error *error)
+{
+  job->demand_before = cm_demand_of(before->topology);
+  job->levels_from = (cm_levels_from){&job->demand_before, or_none(id)};
+  input->levels_from = &job->levels_from;
+  cm_status status = cm_map_options_set_inputs(job->options, &job->demand_before, run->memory, error);
+  if (status == CM_OK && input->chip != NULL)
+    status = cm_chip_limit_neurons(input->chip, &job->demand_before, run->memory, error);
+  return status == CM_OK ? CM_OK : cm_fail_at(error, "/options/levels_from");
+}
+
+/* Of a file, which the mapping states by its content. */
+static cm_status carry_from_file(library_job *job, cm_run *run, cm_map_input *input, cm_error *error)
+{
+  coremap_error *why = NULL;
+  cm_map_options *o = job->options;
+  if (job->edited_from[0] == '\0')
+    return CM_OK;
+  (void)snprintf(o->levels_from, sizeof o->levels_from, "file");
+  if (cm_combinations_of_options(o, error) != CM_OK)
+    return error->status;
+  if (library_status(coremap_network_read(job->edited_from, "{\"id\": true}", library_on_run, run, &job->before, &why), &why, error) != CM_OK) {
+    const cm_error inner = *error;
+    (void)cm_fail(error, inner.status, "levels_from, %s: %s", job->edited_from, inner.detail);
+    return cm_fail_at(error, "/options/levels_from");
+  }
+  (void)snprintf(o->levels_from, sizeof o->levels_from, "%s", job->before->id);
+  return library_job_carry(job, job->before, job->before->id, run, input, error);
+}
+
 cm_status library_job_begin(library_job *job, const char *options, const coremap_network *network, cm_demand *demand, const coremap_chip *chip,
                             cm_run *run, cm_map_input *input, cm_error *error)
 {
@@ -96,6 +137,8 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
                           .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
                           .options = job->options, .scratch_folder = job->scratch[0] != '\0' ? job->scratch : run->memory->scratch_folder, .from = or_none(job->from),
                           .policy = or_none(job->policy)};
+  if (carry_from_file(job, run, input, error) != CM_OK)
+    return error->status;
   if (job->cache[0] != '\0') { /* its entries are named by content */
     if (network->id[0] == '\0')
       return cm_option_refuse(error, "cache", "left out for a network without an id: its entries are named by that");
@@ -123,6 +166,8 @@ void library_job_end(library_job *job, cm_run *run)
   cm_map_options_free(job->options);
   cm_profile_free(&job->profile);
   coremap_network_free(job->measured);
+  coremap_network_free(job->before);
+  cm_demand_clear(&job->demand_before);
   json_decref(job->given);
   cm_free(job->parts);
 }

@@ -35,6 +35,8 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
   if (status == CM_OK && levels != NULL) {
     input.cache = levels->cache;
     input.levels_id = levels->key;
+    if (levels->before != NULL)
+      status = library_job_carry(&job, levels->before, levels->key_before, run, &input, error);
   }
   if (status == CM_OK)
     status = cm_map(&input, run, &m->mapping, error);

@@ -21,7 +21,7 @@ cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, 
   bool row = true;
   cm_status status = cm_sql_prepare(
       handle, &statement, error,
-      OWNER_OF("networks", "id = ?1") " UNION ALL " OWNER_OF("chips", "name = ?2") " UNION ALL " OWNER_OF(
+      OWNER_OF("networks", "id IN (?1, " OPTION("$.levels_from") ")") " UNION ALL " OWNER_OF("chips", "name = ?2") " UNION ALL " OWNER_OF(
           "mappings", "id IN (" OPTION("$.from") ", " OPTION("$.mapping") ")") " UNION ALL " OWNER_OF("uploads", "id = " OPTION("$.spikes.upload")),
       "ttt", job->network, job->chip, job->options);
   while (status == CM_OK && row) {

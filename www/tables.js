@@ -122,8 +122,8 @@ const outcomeText = (attempt) =>
 const levelsText = (attempt) =>
   attempt.levels_available > 0 ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)` : count(attempt.levels);
 
-const cacheText = ({ coarsening_cached: cached, saved_seconds: saved }) =>
-  !cached ? 'done' : saved > 0 ? `the partition from the cache: ${duration(saved)} saved` : 'from the cache';
+const cacheText = ({ coarsening_cached: cached, saved_seconds: saved, pairs_carried: carried, pairs_matched: matched }) =>
+  !cached ? carried >= 0 ? `${count(carried)} of ${count(carried + matched)} pairs carried over` : 'done' : saved > 0 ? `the partition from the cache: ${duration(saved)} saved` : 'from the cache';
 
 export function attemptsTable(attempts) {
   if (!attempts?.length) return null;

@@ -10,37 +10,43 @@ static cm_status pairs_path(const char *folder, uint32_t level, char path[CM_PAT
   return cm_path(path, error, "%s/pairs-%u.zip", folder, level);
 }
 
-/* The coarse vertex of each finer one of a level, or of its pairs: *parent [finer_count], the caller's. */
-static cm_status read_parents(const char *path, cm_run *run, uint32_t **parent, cm_topology_header *header, cm_error *error)
+cm_status cm_level_parents_read(const char *path, cm_run *run, uint32_t **parent, uint32_t *finer_count, uint32_t *count, cm_error *error)
 {
   cm_topology_reader *reader;
+  uint32_t *made;
   if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
     return error->status;
-  *header = *cm_topology_reader_header(reader);
-  cm_status status = CM_NEW(run->memory, *parent, header->finer_count, error);
+  const cm_topology_header header = *cm_topology_reader_header(reader);
+  cm_status status = CM_NEW(run->memory, made, header.finer_count, error);
   if (status == CM_OK)
-    status = cm_topology_reader_parents(reader, *parent, error);
+    status = cm_topology_reader_parents(reader, made, error);
   cm_topology_reader_close(reader);
-  return status;
+  if (status != CM_OK) {
+    cm_free(made);
+    return status;
+  }
+  *parent = made;
+  *finer_count = header.finer_count;
+  *count = header.vertex_count;
+  return CM_OK;
 }
 
 static cm_status keep_level(const cm_level_files *files, uint32_t level, const char *to, cm_run *run, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  uint32_t *parent = NULL;
-  cm_topology_header header = {0};
+  uint32_t *parent = NULL, finer_count = 0, count = 0;
   cm_graph *bare = NULL;
   cm_status status = cm_level_path(files, level, path, error);
   if (status == CM_OK)
-    status = read_parents(path, run, &parent, &header, error);
+    status = cm_level_parents_read(path, run, &parent, &finer_count, &count, error);
   if (status == CM_OK)
-    status = cm_graph_new(run, header.vertex_count, 0, &bare, error);
-  for (uint32_t v = 0; status == CM_OK && v < header.vertex_count; v++)
+    status = cm_graph_new(run, count, 0, &bare, error);
+  for (uint32_t v = 0; status == CM_OK && v < count; v++)
     bare->size[v] = 1;
   if (status == CM_OK)
     status = pairs_path(to, level, path, error);
   if (status == CM_OK)
-    status = cm_graph_save(bare, parent, header.finer_count, files->weight_scale, false, path, run, error);
+    status = cm_graph_save(bare, parent, finer_count, files->weight_scale, false, path, run, error);
   cm_graph_free(bare);
   cm_free(parent);
   return status;
@@ -63,14 +69,13 @@ static cm_status restore_level(cm_graph **graph, const char *pairs, cm_level_fil
 {
   const uint32_t finer_count = (*graph)->vertex_count;
   char path[CM_PATH_MAX];
-  uint32_t *parent = NULL;
-  cm_topology_header header = {0};
+  uint32_t *parent = NULL, merged = 0, count = 0;
   cm_graph *coarse = NULL;
-  cm_status status = read_parents(pairs, run, &parent, &header, error);
-  if (status == CM_OK && header.finer_count != finer_count)
-    status = cm_fail(error, CM_DAMAGED, "%s merges %u vertices, and the finer level has %u", pairs, header.finer_count, finer_count);
+  cm_status status = cm_level_parents_read(pairs, run, &parent, &merged, &count, error);
+  if (status == CM_OK && merged != finer_count)
+    status = cm_fail(error, CM_DAMAGED, "%s merges %u vertices, and the finer level has %u", pairs, merged, finer_count);
   if (status == CM_OK)
-    status = cm_graph_contract(*graph, parent, header.vertex_count, run, &coarse, error);
+    status = cm_graph_contract(*graph, parent, count, run, &coarse, error);
   if (status == CM_OK) {
     cm_graph_free(*graph);
     *graph = coarse;

@@ -9,6 +9,9 @@
  * memory, disk, what reading the levels fails with. O(neurons and synapses of the levels). */
 cm_status cm_level_pairs_keep(const cm_level_files *files, const char *to, cm_run *run, cm_error *error);
 
+/* The coarse vertex of each finer one of a level's file, or of its pairs': *parent [*finer_count], the caller's; *count of the coarse ones. */
+cm_status cm_level_parents_read(const char *path, cm_run *run, uint32_t **parent, uint32_t *finer_count, uint32_t *count, cm_error *error);
+
 /* Makes the levels after files->shared_count again in files->folder, with their notes, from what is kept in `from`. Frees the graph,
  * which is of level shared_count. CM_DAMAGED: the pairs are not those of this graph, or levels are missing; also what reading fails
  * with. O(entries of the levels). */

@@ -9,11 +9,18 @@
 
 typedef struct cm_map_options cm_map_options; /* core/mapping/options.h */
 
+/* A network that the job's was edited from, as the chip makes it. */
+typedef struct cm_levels_from {
+  const cm_demand *demand;
+  const char *levels_id; /* by which its levels are kept and found; NULL: they are not */
+} cm_levels_from;
+
 typedef struct cm_map_input {
   const cm_demand *demand;
   bool sole_reader;                /* nobody else reads the topology while it is mapped: its targets may be packed */
   const char *network_id;          /* hex sha256 of the uploaded bytes */
   const char *levels_id;           /* by which coarsened levels are kept and found; NULL: network_id */
+  const cm_levels_from *levels_from; /* whose coarsened levels are carried over; NULL: they are made afresh */
   const cm_chip *chip;
   const cm_occupancy *occupancy;   /* NULL: all free but dead cores */
   const cm_map_options *options;

@@ -12,6 +12,9 @@ json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how)
                   a->by_axons, "moved", a->moved, "broken", a->broken);
     if ((how && (json_object_set_new(row, "coarsening_cached", json_boolean(a->coarsening_cached)) != 0 ||
                  json_object_set_new(row, "saved_seconds", json_real(a->saved_seconds)) != 0)) ||
+        (how && a->pairs_carried + a->pairs_matched > 0 &&
+         (json_object_set_new(row, "pairs_carried", json_integer((json_int_t)a->pairs_carried)) != 0 ||
+          json_object_set_new(row, "pairs_matched", json_integer((json_int_t)a->pairs_matched)) != 0)) ||
         json_array_append_new(list, row) != 0) {
       json_decref(list);
       return NULL;

@@ -20,6 +20,7 @@ typedef struct cm_attempt {
   uint32_t levels;        /* coarsened levels */
   uint32_t levels_available; /* of them, matched along the heaviest edges available, because the heaviest did not do */
   bool coarsening_cached; /* true: taken from the cache, no coarsening was done */
+  uint64_t pairs_carried, pairs_matched; /* of levels that were carried over from another network's, now and not from the cache */
   double saved_seconds;   /* that the partition took when it was made: it was in the cache; 0: it was not */
   bool only;              /* no other partition keeps the terms: a part a neuron, nothing was searched */
   bool by_axons;          /* made by the method for axons, which keeps more limits, then refined for objective edge */

@@ -56,6 +56,8 @@ static const cm_option options_of_maps[] = {
    CM_SHAPES_PARTS, .about = "of preset reference: a level that shrinks by less ends coarsening; 0.2 unless given"},
   {"matching", CM_OPTION_WORD, FIELD(matching), 0, 0, CM_MATCHING_AUTO, {"auto", "heaviest", "available"}, NULL, false,
    CM_SHAPES_PARTS, .about = "of preset reference: which neighbours are asked"},
+  {"levels_from", CM_OPTION_NAME, FIELD(levels_from), 0, CM_FROM_MAX, 0, {0}, NULL, false,
+   CM_SHAPES_PARTS, .about = "of preset reference: carry over the coarsened levels of this network, which the job's was edited from"},
   {"bisection_tries", CM_OPTION_COUNT, FIELD(bisection_tries), 1, 64, 8, {0}, NULL, false,
    CM_SHAPES_BOTH, .about = "of preset reference and mapper bisection: growings a bisection; 8 unless given"},
   {"refinement_passes", CM_OPTION_COUNT, FIELD(refinement_passes), 0, 1000, 1, {0}, NULL, false,
@@ -152,12 +154,13 @@ json_t *cm_map_options_shaping_json(const cm_map_options *options)
   const struct {
     const char *name;
     bool shapes;
-  } running[] = {{"profile", profiled},   {"profile_windows", profiled}, {"semantics", profiled},
-                 {"spike_ids", profiled}, {"dt", timed},                 {"poisson", timed && options->running.poisson > 0}};
+  } some[] = {{"profile", profiled},   {"profile_windows", profiled}, {"semantics", profiled},
+                 {"spike_ids", profiled}, {"dt", timed},                 {"poisson", timed && options->running.poisson > 0},
+                 {"levels_from", options->levels_from[0] != '\0'}};
   json_t *made = cm_options_json(&cm_map_option_table, options, true);
-  for (size_t i = 0; i < sizeof running / sizeof *running && made != NULL; i++)
-    if (!running[i].shapes)
-      (void)json_object_del(made, running[i].name);
+  for (size_t i = 0; i < sizeof some / sizeof *some && made != NULL; i++)
+    if (!some[i].shapes)
+      (void)json_object_del(made, some[i].name);
   if (made != NULL && options->constraints != NULL && json_object_set(made, "constraints", options->constraints) != 0) {
     json_decref(made);
     return NULL;

@@ -90,6 +90,7 @@ struct cm_map_options {
   uint32_t coarsening_share, coarsening_tries;
   double coarsening_stop;
   uint32_t matching; /* cm_matching */
+  char levels_from[CM_FROM_MAX]; /* id of the network that this one was edited from, "": none */
   uint32_t bisection_tries, refinement_passes;
   double force_fraction;
   uint32_t force_passes;

@@ -9,7 +9,7 @@ typedef struct map_job {
   cm_work *work;
   char *options;
   coremap_chip *chip;
-  coremap_network *network;
+  coremap_network *network, *before; /* NULL: no levels are carried over */
   coremap_mapping *mapping;
 } map_job;
 
@@ -26,6 +26,10 @@ static cm_status make_options(map_job *j, cm_error *error)
       return error->status;
     }
     (void)json_object_set_new(options, "from", json_string(path));
+  }
+  if (j->work->job.levels_before[0] != '\0') {
+    (void)json_object_set(options, "levels_from_id", json_object_get(options, "levels_from"));
+    (void)json_object_del(options, "levels_from");
   }
   (void)json_object_set_new(options, "alone", json_true());
   if (cm_work_name_spikes(j->work, options, error) == CM_OK && cm_json_whole(refusals, "the job's options", error) == CM_OK)
@@ -46,6 +50,19 @@ static cm_status read_inputs(map_job *j, cm_error *error)
   if (j->chip == NULL)
     return cm_fail(error, CM_DAMAGED, "the job folder has no " CM_WORK_CHIP);
   return cm_work_network(w, &j->network, error);
+}
+
+/* The network that the job's was edited from. */
+static cm_status read_before(map_job *j, cm_error *error)
+{
+  cm_work *w = j->work;
+  char path[CM_PATH_MAX];
+  coremap_error *why = NULL;
+  if (w->job.levels_before[0] == '\0')
+    return CM_OK;
+  if (cm_work_path(w, CM_WORK_BEFORE, path, error) != CM_OK)
+    return error->status;
+  return library_status(library_network_load(path, w->job.levels_before, library_on_run, &w->run, &j->before, &why), &why, error);
 }
 
 /* Whether every attempt found its levels in the cache. */
@@ -126,9 +143,10 @@ static cm_status run(map_job *j, cm_error *error)
 {
   cm_work *w = j->work;
   coremap_error *why = NULL;
-  const library_levels_key levels = {w->watch->levels, w->job.levels[0] != '\0' ? w->job.levels : NULL};
-  if (read_inputs(j, error) != CM_OK)
+  if (read_inputs(j, error) != CM_OK || read_before(j, error) != CM_OK)
     return error->status;
+  const library_levels_key levels = {.cache = w->watch->levels, .key = w->job.levels[0] != '\0' ? w->job.levels : NULL, .before = j->before,
+                                     .key_before = w->job.levels_before};
   int result = library_map(j->network, j->chip, j->options, &levels, library_on_run, &w->run, &j->mapping, &why);
   if (result == 0)
     result = library_mapping_store(j->mapping, w->made, library_on_run, &w->run, &why);
@@ -146,6 +164,7 @@ cm_status cm_work_map(cm_work *work, cm_error *error)
   cm_status status = run(&j, error);
   coremap_mapping_free(j.mapping);
   coremap_network_free(j.network);
+  coremap_network_free(j.before);
   coremap_chip_free(j.chip);
   free(j.options);
   return status;

@@ -18,6 +18,7 @@ struct cm_level_cache; /* library/private/levels.h */
 #define CM_WORK_OCCUPANCY "in/occupancy.json"
 #define CM_WORK_FROM "in/from.json"
 #define CM_WORK_LEVELS "in/levels"
+#define CM_WORK_BEFORE "in/before" /* the network that option levels_from names; may be missing */
 #define CM_WORK_SPIKES "in/spikes" /* of a simulation: a file of them; may be missing */
 
 /* What each attempt at it has a folder of its own for, out.ATTEMPT: a run that comes late, or twice, writes where nobody reads. */
@@ -34,6 +35,7 @@ typedef struct cm_work_job {
   char program[65];      /* SHA-256 of the program that is to carry it out; "": any */
   char network[65];      /* SHA-256 of the network's file, "" when unknown */
   char levels[65];       /* by which coarsened levels of it are kept; "": as `network` */
+  char levels_before[65]; /* the same of the network of option levels_from; "": there is none */
   json_t *options;       /* of the kind; NULL: none */
   bool region;           /* the result is to name the cores of its region */
   unsigned threads;      /* at most */

@@ -12,6 +12,8 @@ struct cm_level_cache; /* the server's (storage), or that of a job folder, below
 typedef struct library_levels_key {
   const struct cm_level_cache *cache; /* NULL: none */
   const char *key;                    /* by which those of this network are found; NULL: the network's id */
+  const coremap_network *before;      /* whose levels are carried over (option levels_from, whose id is levels_from_id here); NULL: none */
+  const char *key_before;             /* by which that one's are found */
 } library_levels_key;
 
 /* coremap_map with such a cache. */

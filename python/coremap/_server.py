@@ -208,6 +208,9 @@ def _submit(server: _Server, kind: str, path: str, chip: Optional[str], reading:
 def map_file(path: str, chip: str, url: str, token: Optional[str], reading: Dict[str, str], occupancy: Any, options: Dict[str, Any],
              spikes: Optional[str], progress: Any, labels: Optional[Dict[str, str]] = None) -> _Result:
     server = _Server(url, token)
+    before = options.get("levels_from")
+    if isinstance(before, (str, os.PathLike)) and os.path.exists(before):
+        options = dict(options, levels_from=_network(server, os.fspath(before), {}))
     with _uploaded(server, spikes) as given:
         job = _submit(server, "map", path, os.fspath(chip), reading, occupancy, dict(options, **given), labels=labels)
         return _Result(server, _has(_wait(server, job, progress), "mapping", str))

@@ -65,11 +65,11 @@ static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const ui
                       cm_pairing *pairing, cm_error *error)
 {
   uint32_t vertices = task->graph->vertex_count, *mate = pairing->mate;
-  pairing->pairs = 0;
+  pairing->pairs = task->kept != NULL ? task->kept->pairs : 0;
   pairing->removed = 0;
   pairing->holds = (cm_capacities){0, UINT64_MAX};
   for (uint32_t v = 0; v < vertices; v++)
-    mate[v] = v;
+    mate[v] = task->kept != NULL && task->kept->pairs > 0 ? task->kept->mate[v] : v;
   for (uint32_t i = 0; i < vertices; i++) {
     uint32_t v = order[i];
     cm_graph_row row;
@@ -206,7 +206,7 @@ static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *
   const cm_graph *whole = task->graph;
   cm_graph *kept = NULL;
   cm_status status = CM_OK;
-  if (task->matching == CM_MATCHING_HEAVIEST)
+  if (task->matching == CM_MATCHING_HEAVIEST && (task->kept == NULL || task->kept->pairs == 0))
     status = keep_records(whole, task->run, &kept, error);
   task->graph = kept != NULL ? kept : whole;
   if (status == CM_OK)
@@ -229,13 +229,13 @@ cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_gra
   const cm_graph *graph = task->graph;
   uint32_t count = task->options->coarsening_tries, best = 0;
   bool by_itself = task->matching == CM_MATCHING_AUTO, shrinks = false;
-  tries all = {.task = *task, .holds = {0, UINT64_MAX}};
+  tries all = {.task = *task, .holds = task->kept != NULL ? task->kept->holds : (cm_capacities){0, UINT64_MAX}};
   if (by_itself)
-    all.task.matching = CM_MATCHING_HEAVIEST;
+    all.task.matching = task->kept != NULL && task->kept->available ? CM_MATCHING_AVAILABLE : CM_MATCHING_HEAVIEST;
   cm_status status = CM_NEW(task->run->memory, all.pairing, count, error);
   if (status == CM_OK)
     status = match_all(&all, &best, &shrinks, error);
-  if (status == CM_OK && !shrinks && by_itself) {
+  if (status == CM_OK && !shrinks && by_itself && all.task.matching != CM_MATCHING_AVAILABLE) {
     all.task.matching = CM_MATCHING_AVAILABLE;
     status = match_all(&all, &best, &shrinks, error);
   }
@@ -254,9 +254,14 @@ cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_gra
 
 /* ---- files ---- */
 
+static const char *name_of(const cm_level_files *files)
+{
+  return files->pairs ? "pairs" : "level";
+}
+
 cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[CM_PATH_MAX], cm_error *error)
 {
-  return cm_path(path, error, "%s/level-%u.zip", number <= files->shared_count ? files->shared : files->folder, number);
+  return cm_path(path, error, "%s/%s-%u.zip", number <= files->shared_count ? files->shared : files->folder, name_of(files), number);
 }
 
 cm_status cm_level_note_write(const char *folder, uint32_t level, const cm_level_note *note, cm_error *error)
@@ -295,11 +300,11 @@ static const char *next_in(const cm_level_files *files, cm_level_note *note)
   return files->shared_count == files->count && cm_level_note_read(files->shared, level, note) ? files->shared : NULL;
 }
 
-static bool is_there(const char *folder, uint32_t level)
+static bool is_there(const cm_level_files *files, const char *folder, uint32_t level)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  return cm_path(path, &ignored, "%s/level-%u.zip", folder, level) == CM_OK && access(path, R_OK) == 0;
+  return cm_path(path, &ignored, "%s/%s-%u.zip", folder, name_of(files), level) == CM_OK && access(path, R_OK) == 0;
 }
 
 bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *available)
@@ -310,7 +315,7 @@ bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *availabl
     const char *folder = next_in(files, &note);
     if (folder == NULL || capacity < note.holds.least || capacity > note.holds.most)
       return false;
-    if (!is_there(folder, files->count + 1))
+    if (!is_there(files, folder, files->count + 1))
       break;
     files->count++;
     files->shared_count += folder == files->shared;
@@ -319,18 +324,17 @@ bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *availabl
   return true;
 }
 
-/* One level below *graph, which it replaces, and its files; *made is false where it would shrink too little. */
-static cm_status add_level(cm_graph **graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, bool *made,
-                           cm_error *error)
+cm_status cm_coarsen_once(cm_graph **graph, const cm_pairing_task *task, cm_level_files *files, uint32_t *parent, bool *made,
+                          cm_error *error)
 {
   const uint32_t finer_count = (*graph)->vertex_count, level = files->count;
-  uint32_t *parent;
+  cm_pairing_task own = *task;
+  own.graph = *graph;
+  own.level = level;
   cm_graph *coarse = NULL;
   cm_level_note note;
   char path[CM_PATH_MAX];
-  if (CM_NEW(run->memory, parent, finer_count, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_coarsen_level(&(cm_pairing_task){*graph, options, options->matching, level, run}, parent, &coarse, &note, error);
+  cm_status status = cm_coarsen_level(&own, parent, &coarse, &note, error);
   if (status == CM_OK)
     status = cm_level_note_write(files->folder, level + 1, &note, error);
   *made = coarse != NULL;
@@ -340,8 +344,19 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
     if (status == CM_OK)
       status = cm_level_path(files, ++files->count, path, error);
     if (status == CM_OK)
-      status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, run, error);
+      status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, task->run, error);
   }
+  return status;
+}
+
+static cm_status add_level(cm_graph **graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, bool *made,
+                           cm_error *error)
+{
+  uint32_t *parent;
+  if (CM_NEW(run->memory, parent, (*graph)->vertex_count, error) != CM_OK)
+    return error->status;
+  const cm_pairing_task task = {.options = options, .matching = options->matching, .run = run};
+  cm_status status = cm_coarsen_once(graph, &task, files, parent, made, error);
   cm_free(parent);
   return status;
 }

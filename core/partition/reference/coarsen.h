@@ -8,6 +8,19 @@
 
 enum { CM_LEVELS_MAX = 60 };
 
+/* Capacities with which all pairs that were asked about would have been allowed or refused as they were. */
+typedef struct cm_capacities {
+  uint64_t least, most;
+} cm_capacities;
+
+/* Pairs that a matching begins with. */
+typedef struct cm_pairs_kept {
+  const uint32_t *mate; /* [vertices] itself when unpaired; not looked at where there are no */
+  uint32_t pairs;
+  cm_capacities holds;  /* with these they are the same */
+  bool available;       /* CM_MATCHING_AUTO begins with CM_MATCHING_AVAILABLE */
+} cm_pairs_kept;
+
 /* What matches a level, and the matching. */
 typedef struct cm_pairing_task {
   const cm_graph *graph;
@@ -15,12 +28,8 @@ typedef struct cm_pairing_task {
   cm_matching matching;
   uint32_t level;
   cm_run *run;
+  const cm_pairs_kept *kept; /* NULL: none */
 } cm_pairing_task;
-
-/* Capacities with which all pairs that were asked about would have been allowed or refused as they were. */
-typedef struct cm_capacities {
-  uint64_t least, most;
-} cm_capacities;
 
 typedef struct cm_pairing {
   uint32_t *mate; /* [vertex_count] itself when unpaired */
@@ -53,6 +62,7 @@ typedef struct cm_level_files {
   char folder[CM_PATH_MAX]; /* of the others */
   uint32_t shared_count, count;
   uint64_t weight_scale;
+  bool pairs; /* they are pairs-N.zip, which say what was merged, without edges */
 } cm_level_files;
 
 cm_status cm_level_path(const cm_level_files *files, uint32_t number, char path[CM_PATH_MAX], cm_error *error);
@@ -63,6 +73,11 @@ bool cm_level_note_read(const char *folder, uint32_t level, cm_level_note *note)
 
 /* Whether the levels in both folders are all that a capacity has, by their notes; counts those that it has there. */
 bool cm_levels_hold(cm_level_files *files, uint64_t capacity, uint32_t *available);
+
+/* One level below *graph, which is level files->count and which it replaces, written and counted; *made is false where it would shrink too
+ * little. parent [vertices] gets the coarse vertex of each. The task's graph and level are these. */
+cm_status cm_coarsen_once(cm_graph **graph, const cm_pairing_task *task, cm_level_files *files, uint32_t *parent, bool *made,
+                          cm_error *error);
 
 /* The levels below a graph, which is level files->shared_count, written to files->folder, and counted. Frees
  * the graph as soon as it is no longer needed. */

@@ -29,6 +29,8 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
   attempt->levels = levels.files.count;
   attempt->levels_available = levels.available;
   attempt->coarsening_cached = levels.cached;
+  attempt->pairs_carried = levels.mended.carried;
+  attempt->pairs_matched = levels.mended.matched;
   cm_levels_release(&levels);
   return status;
 }

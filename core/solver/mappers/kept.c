@@ -92,7 +92,8 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
   hash state;
   unsigned char digest[CM_DEMAND_DIGEST_BYTES];
   *kept = (cm_kept){.task = task, .began = cm_now()};
-  if (in->cache == NULL || network_of(in) == NULL || strlen(network_of(in)) > 64)
+  if (in->cache == NULL || network_of(in) == NULL || strlen(network_of(in)) > 64 ||
+      (in->levels_from != NULL && in->levels_from->levels_id == NULL))
     return CM_OK;
   (void)crypto_generichash_init(&state, NULL, 0, 32);
   add_whole(&state, PARTS_VERSION);
@@ -107,6 +108,10 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
     add(&state, in->traffic, t->net_count * sizeof *in->traffic);
   cm_demand_digest(in->demand, digest);
   add(&state, digest, sizeof digest);
+  if (in->levels_from != NULL) {
+    cm_demand_digest(in->levels_from->demand, digest);
+    add(&state, digest, sizeof digest);
+  }
   if (add_options(&state, in->options, error) != CM_OK ||
       (in->chip != NULL && add_json(&state, cm_costs_json(&in->chip->costs), error) != CM_OK))
     return error->status;

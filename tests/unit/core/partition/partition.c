@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "core/levels/level_pairs.h"
+#include "core/levels/mend.h"
 #include "core/network/topology_file.h"
 #include "core/partition/graph.h"
 #include "core/partition/reference/bisect.h"
@@ -237,7 +238,7 @@ START_TEST(matching_pairs_only_along_heaviest_edges_within_the_size_limit)
       size[v] = 1 + (uint32_t)cm_random_below(&random, 3);
     cm_graph *graph = graph_of(n, weight, size);
     cm_partition_options options = defaults(15 * 4);
-    cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 0, &run};
+    cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 0, &run, NULL};
     cm_pairing pairing = {.mate = mate};
     ck_ok(cm_match(&task, (uint32_t)round, &pairing, &error));
     pairs = pairing.pairs;
@@ -279,7 +280,7 @@ START_TEST(matching_leaves_no_pair_that_the_rule_allows)
   uint32_t mate[SMALL], pairs;
   uint64_t removed;
   for (uint32_t try = 0; try < 20; try++) {
-    cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 0, &run};
+    cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 0, &run, NULL};
     cm_pairing pairing = {.mate = mate};
     ck_ok(cm_match(&task, try, &pairing, &error));
     pairs = pairing.pairs;
@@ -291,7 +292,7 @@ START_TEST(matching_leaves_no_pair_that_the_rule_allows)
   uint32_t parent[SMALL];
   cm_graph *coarse = graph;
   cm_level_note note;
-  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run, NULL}, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
   ck_assert(!note.available);
   cm_graph_free(graph);
@@ -312,11 +313,11 @@ START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
   uint32_t parent[SMALL];
   cm_level_note note = {.available = true};
   options.matching = CM_MATCHING_HEAVIEST;
-  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run, NULL}, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
   ck_assert(!note.available);
   options.matching = CM_MATCHING_AUTO;
-  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 0, &run, NULL}, parent, &coarse, &note, &error));
   ck_assert_ptr_nonnull(coarse);
   ck_assert(note.available);
   ck_assert_uint_le(coarse->vertex_count, 6);
@@ -326,7 +327,7 @@ START_TEST(a_level_that_heaviest_edges_would_end_takes_the_heaviest_available)
   for (uint32_t v = 0; v + 1 < 8; v++)
     connect(path, v, v + 1, v % 2 == 0 ? 9 : 1);
   cm_graph *line = graph_of(8, path, NULL);
-  ck_ok(cm_coarsen_level(&(cm_pairing_task){line, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){line, &options, options.matching, 0, &run, NULL}, parent, &coarse, &note, &error));
   ck_assert_ptr_nonnull(coarse);
   ck_assert_uint_eq(coarse->vertex_count, 4);
   ck_assert(!note.available);
@@ -349,14 +350,14 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
     options.coarsening_stop = 0;
     uint64_t most = 0, removed;
     for (uint32_t try = 0; try < options.coarsening_tries; try++) {
-      cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 7, &run};
+      cm_pairing_task task = {graph, &options, CM_MATCHING_HEAVIEST, 7, &run, NULL};
       cm_pairing pairing = {.mate = mate};
       ck_ok(cm_match(&task, try, &pairing, &error));
       removed = pairing.removed;
       most = removed > most ? removed : most;
     }
     cm_level_note note;
-    ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 7, &run}, parent, &coarse, &note, &error));
+    ck_ok(cm_coarsen_level(&(cm_pairing_task){graph, &options, options.matching, 7, &run, NULL}, parent, &coarse, &note, &error));
     ck_assert_uint_eq(graph->weight_total - coarse->weight_total, most);
     cm_graph_free(coarse);
     cm_graph_free(graph);
@@ -433,6 +434,167 @@ START_TEST(levels_made_with_one_capacity_are_shared_by_another_where_they_are_th
 }
 END_TEST
 
+/* ---- levels of an edited network ---- */
+
+/* Every vertex has the name of the one before the edit: order [SMALL] says which. */
+static cm_topology named(const uint32_t *order)
+{
+  cm_topology made = {.vertex_count = SMALL};
+  made.label_text = calloc(SMALL, 8);
+  made.label_first = calloc(SMALL + 1, sizeof *made.label_first);
+  for (uint64_t v = 0; v < SMALL; v++) {
+    made.label_first[v] = 8 * v;
+    snprintf(made.label_text + 8 * v, 8, "n%u", order[v]);
+  }
+  return made;
+}
+
+/* Levels carried over from those in `old`, after what holds of the ones in `shared`. */
+static cm_mended mend(uint64_t weight[SMALL][SMALL], const cm_mend_task *given, const cm_level_files *old, const char *shared,
+                      cm_level_files *files)
+{
+  uint32_t available, *parent, finer;
+  char path[CM_PATH_MAX];
+  cm_old_levels before;
+  cm_graph *graph = NULL;
+  cm_mended mended;
+  cm_mend_task task = *given;
+  *files = (cm_level_files){.weight_scale = 1};
+  ck_ok(cm_path(files->shared, &error, "%s", shared));
+  if (shared[0] != '\0' && cm_levels_hold(files, task.options->capacity, &available))
+    files->shared_count = files->count;
+  test_folder(files->folder);
+  if (files->shared_count > 0) {
+    ck_ok(cm_level_path(files, files->shared_count, path, &error));
+    ck_ok(cm_graph_load(path, &run, &graph, &parent, &finer, &error));
+    cm_free(parent);
+  } else
+    graph = graph_of(SMALL, weight, NULL);
+  ck_ok(cm_old_levels_read(old, &run, &before, &error));
+  task.old = &before;
+  ck_ok(cm_levels_mend(graph, &task, files, &run, &mended, &error));
+  cm_old_levels_free(&before);
+  ck_assert(cm_levels_hold(files, task.options->capacity, &available));
+  return mended;
+}
+
+/* Every level merges two at most, which touch and fit, and its graph is what merging gives. */
+static void judge_levels(uint64_t weight[SMALL][SMALL], const cm_partition_options *options, const cm_level_files *files)
+{
+  uint64_t now[SMALL][SMALL], next[SMALL][SMALL];
+  uint32_t size[SMALL], count = SMALL;
+  memcpy(now, weight, sizeof now);
+  for (uint32_t v = 0; v < SMALL; v++)
+    size[v] = 1;
+  for (uint32_t level = 1; level <= files->count; level++) {
+    char path[CM_PATH_MAX];
+    cm_graph *graph;
+    uint32_t *parent, finer, members[SMALL] = {0}, sizes[SMALL] = {0};
+    ck_ok(cm_level_path(files, level, path, &error));
+    ck_ok(cm_graph_load(path, &run, &graph, &parent, &finer, &error));
+    ck_assert_uint_eq(finer, count);
+    memset(next, 0, sizeof next);
+    for (uint32_t u = 0; u < finer; u++) {
+      ck_assert_uint_le(++members[parent[u]], 2);
+      sizes[parent[u]] += size[u];
+      for (uint32_t v = 0; v < finer; v++)
+        if (parent[u] != parent[v])
+          next[parent[u]][parent[v]] += now[u][v];
+        else if (u != v)
+          ck_assert(now[u][v] > 0 && (uint64_t)(size[u] + size[v]) * options->coarsening_share <= options->capacity);
+    }
+    count = graph->vertex_count;
+    ck_assert(count <= finer * (1 - options->coarsening_stop));
+    for (uint32_t v = 0; v < count; v++) {
+      uint64_t entries = 0;
+      for (uint32_t u = 0; u < count; u++)
+        entries += next[v][u] > 0;
+      ck_assert_uint_eq(graph->first[v + 1] - graph->first[v], entries);
+      for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
+        ck_assert_uint_eq(graph->weight[i], next[v][graph->neighbour[i]]);
+      ck_assert_uint_eq(graph->size[v], sizes[v]);
+    }
+    memcpy(now, next, sizeof now);
+    memcpy(size, sizes, sizeof size);
+    cm_graph_free(graph);
+    cm_free(parent);
+  }
+}
+
+/* Of the first level: pairs of neurons that still touch, by the names that they have now. */
+static void judge_pairs(uint64_t weight[SMALL][SMALL], const cm_level_files *old, const cm_level_files *files, const uint32_t *now)
+{
+  const cm_level_files *both[] = {old, files};
+  uint32_t *parent[2], finer, count;
+  char path[CM_PATH_MAX];
+  for (int i = 0; i < 2; i++) {
+    ck_ok(cm_level_path(both[i], 1, path, &error));
+    ck_ok(cm_level_parents_read(path, &run, &parent[i], &finer, &count, &error));
+  }
+  for (uint32_t a = 0; a < SMALL; a++)
+    for (uint32_t b = 0; b < a; b++)
+      if (parent[0][a] == parent[0][b] && weight[now[a]][now[b]] > 0)
+        ck_assert_uint_eq(parent[1][now[a]], parent[1][now[b]]);
+  cm_free(parent[0]);
+  cm_free(parent[1]);
+}
+
+START_TEST(levels_of_an_edited_network_keep_the_pairs_that_still_are_some)
+{
+  cm_random random;
+  uint64_t weight[SMALL][SMALL], edited[SMALL][SMALL], carried = 0, shared = 0;
+  for (uint64_t round = 0; round < 40; round++) {
+    uint32_t order[SMALL], now[SMALL], plain[SMALL];
+    cm_random_init(&random, round, 13, 0);
+    random_weights(&random, SMALL, 15, 50, weight);
+    cm_random_permutation(&random, order, SMALL);
+    for (uint32_t v = 0; v < SMALL; v++) {
+      order[v] = round % 2 ? order[v] : v;
+      plain[v] = v;
+      now[order[v]] = v;
+    }
+    for (uint32_t v = 0; v < SMALL; v++) /* one edge of ten is another now */
+      for (uint32_t u = 0; u < v; u++) {
+        const uint64_t old = weight[order[v]][order[u]];
+        edited[u][v] = edited[v][u] = cm_random_below(&random, 10) > 0 ? old : old > 0 ? 0 : cm_random_below(&random, 9) == 0;
+      }
+    for (uint32_t v = 0; v < SMALL; v++)
+      edited[v][v] = 0;
+    cm_topology before = named(plain), after = named(order), numbered = {.vertex_count = SMALL};
+    cm_partition_options options = defaults(15 * (2 + cm_random_below(&random, 20)));
+    options.matching = (cm_matching)(round % 3);
+    cm_level_files old, mended, other, alone;
+    const cm_mend_task task = {round % 2 ? &after : &numbered, round % 2 ? &before : &numbered, &options, NULL},
+                       same = {&numbered, &numbered, &options, NULL};
+    (void)coarsen(weight, &options, "", &old);
+    (void)mend(weight, &same, &old, "", &alone);
+    same_levels(&alone, &old); /* nothing was edited */
+    ck_ok(cm_folder_remove(alone.folder, &error));
+    carried += mend(edited, &task, &old, "", &mended).carried;
+    judge_levels(edited, &options, &mended);
+    if (old.count > 0 && mended.count > 0)
+      judge_pairs(edited, &old, &mended, now);
+    ck_ok(cm_folder_remove(old.folder, &error));
+    options.capacity = 15 * (2 + cm_random_below(&random, 20)) + cm_random_below(&random, 15);
+    (void)coarsen(weight, &options, "", &old); /* of another capacity, with what is the same */
+    (void)mend(edited, &task, &old, mended.folder, &other);
+    shared += other.shared_count;
+    (void)mend(edited, &task, &old, "", &alone);
+    same_levels(&other, &alone);
+    ck_ok(cm_folder_remove(old.folder, &error));
+    ck_ok(cm_folder_remove(mended.folder, &error));
+    ck_ok(cm_folder_remove(other.folder, &error));
+    ck_ok(cm_folder_remove(alone.folder, &error));
+    free(before.label_text);
+    free(before.label_first);
+    free(after.label_text);
+    free(after.label_first);
+  }
+  ck_assert_uint_gt(carried, 500);
+  ck_assert_uint_gt(shared, 20);
+}
+END_TEST
+
 /* Levels again from their pairs, byte for byte with their notes; pairs of another graph are told from its own. */
 START_TEST(levels_follow_from_their_pairs)
 {
@@ -472,13 +634,13 @@ START_TEST(a_pair_refused_by_size_bounds_the_capacities_of_its_level)
   cm_partition_options options = defaults(30);
   uint32_t parent[SMALL];
   cm_level_note note;
-  ck_ok(cm_coarsen_level(&(cm_pairing_task){path, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){path, &options, options.matching, 0, &run, NULL}, parent, &coarse, &note, &error));
   ck_assert_uint_eq(coarse->vertex_count, 2);
   ck_assert_uint_eq(note.holds.least, 30);
   ck_assert_uint_eq(note.holds.most, UINT64_MAX);
   cm_graph_free(coarse);
   options.capacity = 29;
-  ck_ok(cm_coarsen_level(&(cm_pairing_task){path, &options, options.matching, 0, &run}, parent, &coarse, &note, &error));
+  ck_ok(cm_coarsen_level(&(cm_pairing_task){path, &options, options.matching, 0, &run, NULL}, parent, &coarse, &note, &error));
   ck_assert_ptr_null(coarse);
   ck_assert_uint_eq(note.holds.least, 0);
   ck_assert_uint_eq(note.holds.most, 29);
@@ -697,6 +859,7 @@ int main(void)
   tcase_add_test(tests, matching_pairs_only_along_heaviest_edges_within_the_size_limit);
   tcase_add_test(tests, matching_leaves_no_pair_that_the_rule_allows);
   tcase_add_test(tests, levels_made_with_one_capacity_are_shared_by_another_where_they_are_the_same);
+  tcase_add_test(tests, levels_of_an_edited_network_keep_the_pairs_that_still_are_some);
   tcase_add_test(tests, levels_follow_from_their_pairs);
   tcase_add_test(tests, a_pair_refused_by_size_bounds_the_capacities_of_its_level);
   tcase_add_test(tests, a_level_that_heaviest_edges_would_end_takes_the_heaviest_available);
