@@ -32,6 +32,11 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
 cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                             cm_graph **coarse, cm_error *error);
 
+/* cm_graph_contract of cm_graph_from_topology, without the latter's graph where a table of all pairs of parts is smaller. O(pins + parts
+ * squared). */
+cm_status cm_graph_of_parts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph,
+                            cm_error *error);
+
 /* A graph from rows of neighbours, in any order; repeated ones add up. first [vertices + 1]. Sizes are 1. */
 cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uint32_t *neighbour,
                              const uint64_t *weight, cm_run *run, cm_graph **graph, cm_error *error);

@@ -176,3 +176,84 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
   *graph = made;
   return CM_OK;
 }
+
+/* ---- of parts ---- */
+
+/* Weights of all pairs of parts, doubled, and odd where there is an edge, whatever it weighs. */
+static cm_status fill_table(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, uint64_t *table, cm_error *error)
+{
+  const cm_topology *t = demand->network;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    uint64_t *row = table + (size_t)part[cm_topology_source(t, e)] * parts;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      uint64_t *cell = row + part[t->pin[i]];
+      *cell = (*cell + 2 * cm_demand_pin_weight(demand, e, i)) | 1;
+    }
+    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
+      return error->status;
+  }
+  for (uint32_t p = 0; t->directed && p < parts; p++)
+    for (uint32_t q = 0; q < p; q++) {
+      uint64_t *there = table + (size_t)p * parts + q, *back = table + (size_t)q * parts + p;
+      *there = *back = (*there / 2 + *back / 2) * 2 + (*there % 2 | *back % 2);
+    }
+  return CM_OK;
+}
+
+/* Sizes stay 0. */
+static cm_status graph_of_table(const uint64_t *table, uint32_t parts, cm_run *run, cm_graph **graph, cm_error *error)
+{
+  uint64_t entries = 0, used = 0;
+  cm_graph *made;
+  for (uint32_t p = 0; p < parts; p++)
+    for (uint32_t q = 0; q < parts; q++)
+      entries += q != p && table[(size_t)p * parts + q] % 2;
+  if (cm_graph_new(run, parts, entries, &made, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; p < parts; p++) {
+    for (uint32_t q = 0; q < parts; q++) {
+      const uint64_t cell = table[(size_t)p * parts + q];
+      if (q == p || cell % 2 == 0)
+        continue;
+      made->neighbour[used] = q;
+      made->weight[used++] = cell / 2;
+      made->weight_total += cell / 2;
+    }
+    made->first[p + 1] = used;
+  }
+  *graph = made;
+  return CM_OK;
+}
+
+static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph, cm_error *error)
+{
+  uint64_t *table;
+  cm_graph *made = NULL;
+  if (CM_NEW(run->memory, table, (size_t)parts * parts, error) != CM_OK)
+    return error->status;
+  cm_status status = fill_table(demand, part, parts, run, table, error);
+  if (status == CM_OK)
+    status = graph_of_table(table, parts, run, &made, error);
+  cm_free(table);
+  for (uint32_t v = 0; status == CM_OK && v < demand->network->vertex_count; v++)
+    made->size[part[v]] += cm_demand_size(demand, v);
+  if (status == CM_OK)
+    status = cm_graph_finish(made, run, error);
+  if (status == CM_OK)
+    *graph = made;
+  else
+    cm_graph_free(made);
+  return status;
+}
+
+cm_status cm_graph_of_parts(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run, cm_graph **graph, cm_error *error)
+{
+  cm_graph *whole;
+  if ((uint64_t)parts * parts <= demand->network->pin_count)
+    return graph_by_table(demand, part, parts, run, graph, error);
+  if (cm_graph_from_topology(demand, run, &whole, error) != CM_OK)
+    return error->status;
+  const cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
+  cm_graph_free(whole);
+  return status;
+}

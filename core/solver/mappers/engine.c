@@ -35,17 +35,6 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
   return status;
 }
 
-static cm_status graph_of_edges(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
-                                cm_graph **graph, cm_error *error)
-{
-  cm_graph *whole;
-  if (cm_graph_from_topology(demand, run, &whole, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
-  cm_graph_free(whole);
-  return status;
-}
-
 /* The multilevel method for the least edge cut; of the limits it knows the neurons. */
 static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
@@ -111,7 +100,7 @@ static const cm_engine of_edges = {"edges", by_edges, cm_graph_of_synapses, edge
                                    .takes_parts = true, .mends = true};
 
 /* Of presets that are a published method to the letter. */
-static const cm_engine published = {"reference", by_seed, graph_of_edges, seed_bytes, cm_engine_vertex_bytes, .takes_parts = true};
+static const cm_engine published = {"reference", by_seed, cm_graph_of_parts, seed_bytes, cm_engine_vertex_bytes, .takes_parts = true};
 
 const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective)
 {

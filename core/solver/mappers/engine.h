@@ -19,6 +19,7 @@ typedef struct cm_engine_task {
   uint32_t parts_max;        /* cores that are free */
   struct cm_levels
     *first_levels; /* of earlier attempts of the job (core/levels/levels.h) */
+  unsigned char *digest;   /* of the demand (core/network/demand_digest.h), zeros until it is asked for; NULL: not kept for other attempts */
 } cm_engine_task;
 
 typedef struct cm_engine {

@@ -85,6 +85,16 @@ static void set_key(cm_kept *kept, hash *state)
   (void)sodium_bin2hex(kept->key + length, sizeof kept->key - length, digest, sizeof digest);
 }
 
+/* Found once a job. */
+static void add_demand(hash *state, const cm_engine_task *task)
+{
+  static const unsigned char zeros[CM_DEMAND_DIGEST_BYTES] = {0};
+  unsigned char own[CM_DEMAND_DIGEST_BYTES] = {0}, *digest = task->digest != NULL ? task->digest : own;
+  if (memcmp(digest, zeros, sizeof zeros) == 0)
+    cm_demand_digest(task->input->demand, digest);
+  add(state, digest, sizeof own);
+}
+
 cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_kept *kept, cm_error *error)
 {
   const cm_map_input *in = task->input;
@@ -106,8 +116,7 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
   add_whole(&state, in->traffic != NULL);
   if (in->traffic != NULL)
     add(&state, in->traffic, t->net_count * sizeof *in->traffic);
-  cm_demand_digest(in->demand, digest);
-  add(&state, digest, sizeof digest);
+  add_demand(&state, task);
   if (in->levels_from != NULL) {
     cm_demand_digest(in->levels_from->demand, digest);
     add(&state, digest, sizeof digest);

@@ -110,7 +110,7 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
 {
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count];
   cm_engine_task task = {
-    .input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores, .first_levels = &a->levels};
+    .input = a->input, .limits = a->made.limits, .parts = parts, .parts_max = cores, .first_levels = &a->levels, .digest = a->digest};
   cm_partition *partition = NULL;
   *attempt = (cm_attempt){.capacity = capacity};
   task.limits.neurons = capacity;

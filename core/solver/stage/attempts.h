@@ -3,6 +3,7 @@
 #define CM_SOLVER_STAGE_ATTEMPTS_H
 
 #include "core/levels/levels.h"
+#include "core/network/demand_digest.h"
 #include "core/solver/mappers/engine.h"
 #include "core/solver/stage/infeasibility.h"
 #include "core/solver/stage/stage.h"
@@ -21,6 +22,7 @@ typedef struct cm_attempts {
   uint64_t least_broken; /* parts over a limit, of the attempts so far that broke one */
   double least_excess;   /* of the worst part over its limit, as a share of it */
   uint32_t vain;      /* attempts in a row that came no nearer by either */
+  unsigned char digest[CM_DEMAND_DIGEST_BYTES]; /* cm_engine_task.digest */
   cm_levels levels;   /* that the first attempt made, where there is no cache */
   cm_candidate made;    /* objective, limits that count, attempts and, in the end, the legal partition */
   cm_candidate aside;   /* a legal partition for which single moves paid much, while a smaller capacity is tried */

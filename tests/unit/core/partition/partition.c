@@ -153,6 +153,24 @@ START_TEST(the_graph_of_a_network_is_whole_in_slices)
   }
   ck_assert_uint_eq(graph->entry_count, at);
   ck_assert_uint_eq(graph->weight_total, sum / 2);
+  for (uint32_t parts = 5; parts <= 180; parts += 175) { /* few pairs, by a table; more than there are synapses */
+    uint32_t part[MANY];
+    cm_graph *few, *same;
+    for (uint32_t v = 0; v < MANY; v++)
+      part[v] = v < parts ? v : (uint32_t)cm_random_below(&random, parts);
+    ck_ok(cm_graph_contract(graph, part, parts, &run, &same, &error));
+    ck_ok(cm_graph_of_parts(CM_DEMAND_OF(&t), part, parts, &run, &few, &error));
+    ck_assert_uint_eq(few->vertex_count, parts);
+    ck_assert_uint_eq(few->entry_count, same->entry_count);
+    ck_assert_uint_eq(few->weight_total, same->weight_total);
+    ck_assert_uint_eq(few->size_total, same->size_total);
+    ck_assert_mem_eq(few->first, same->first, (parts + 1) * sizeof *few->first);
+    ck_assert_mem_eq(few->size, same->size, parts * sizeof *few->size);
+    ck_assert_mem_eq(few->neighbour, same->neighbour, few->entry_count * sizeof *few->neighbour);
+    ck_assert_mem_eq(few->weight, same->weight, few->entry_count * sizeof *few->weight);
+    cm_graph_free(few);
+    cm_graph_free(same);
+  }
   cm_graph_free(graph);
   network_free(&t);
   ck_assert_uint_eq(memory.used_bytes, 0);
