@@ -92,10 +92,15 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
-static cm_status report_neurons(const cm_demand *demand, cm_mapping *m, cm_run *run, cm_error *error)
+static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
 {
   json_t *told;
-  cm_status status = cm_neurons_json(demand, m->part, m->part_count, run, &told, error);
+  const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
+  cm_status status = cm_leaving_json(&mapped, run, &told, error);
+  if (status == CM_OK && told != NULL)
+    status = cm_json_set(m->report, "leaving", told, "the report", error);
+  if (status == CM_OK)
+    status = cm_neurons_json(input->demand, m->part, m->part_count, run, &told, error);
   if (status != CM_OK || told == NULL)
     return status;
   return cm_json_set(m->report, "neurons", told, "the report", error);
@@ -130,7 +135,7 @@ static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, 
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
   cm_status status = cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error);
   if (status == CM_OK)
-    status = report_neurons(input->demand, m, run, error);
+    status = report_neurons(input, m, run, error);
   return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
 }
 
@@ -280,7 +285,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   if (status == CM_OK && tables != NULL)
     status = report_tables(made, tables, error);
   if (status == CM_OK)
-    status = report_neurons(input->demand, made, run, error);
+    status = report_neurons(input, made, run, error);
   json_decref(tables);
   if (status == CM_OK)
     status = cm_scenarios_measure(input, run, made, error);

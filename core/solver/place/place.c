@@ -110,8 +110,7 @@ static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
 
 /* ---- the region of parts that are on their cores ---- */
 
-/* The region becomes that of the cores in use. */
-static cm_status enclose(cm_candidate *c, cm_error *error)
+cm_status cm_place_enclose(cm_candidate *c, cm_error *error)
 {
   cm_region *used;
   if (CM_NEW(c->run->memory, used, 1, error) != CM_OK)
@@ -204,7 +203,7 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
 {
   cm_status status = c->partition->part_count == 0
                        ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
-                       : enclose(c, error);
+                       : cm_place_enclose(c, error);
   if (status == CM_OK && cm_pays_for_trees(c) && may_roam(c))
     status = widen(c, error);
   if (status == CM_OK && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
@@ -225,7 +224,7 @@ static cm_status place_related(cm_candidate *c, cm_error *error)
   bool optimal;
   c->region_count = 1;
   if (CM_NEW(c->run->memory, c->places.core, made->part_count, error) != CM_OK || cm_place_related(&task, c->places.core, &optimal, error) != CM_OK ||
-      enclose(c, error) != CM_OK)
+      cm_place_enclose(c, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; made->kind != NULL && p < made->part_count; p++)
     made->kind[p] = (uint8_t)cm_chip_kind_of(in->chip, c->places.core[p]);
@@ -256,6 +255,6 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
   if (status == CM_OK)
     status = cm_spread_over_links(c, error);
   if (status == CM_OK && c->places.region->core_count != c->partition->part_count)
-    status = enclose(c, error);
+    status = cm_place_enclose(c, error);
   return status;
 }
