@@ -146,7 +146,10 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
     (void)json_object_set_new(a->job, "name", json_string(cli_base_name(a->network_name)));
   json_decref(network);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
-  return library_client_ask(server, &post, reply, error);
+  const cm_status status = library_client_ask(server, &post, reply, error);
+  if (status != CM_OK)
+    cli_place_in_file(a->constraints, "/options/constraints", error);
+  return status;
 }
 
 static int submit_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
