@@ -69,6 +69,7 @@ typedef struct cm_chip {
   uint32_t cluster_x, cluster_y; /* cores of a cluster: a block; 0: the chip is one */
   bool torus_x, torus_y;
   cm_limits limits;
+  cm_limits router_limits, die_limits; /* synapses, inbound and outbound axons that the cores of one take together */
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
   bool axon_relays;             /* each inbound axon of a core takes one of its neurons: limits.memory_bits has both */
   cm_image_limits images;       /* what images of its cores must keep; format "": nobody makes any */

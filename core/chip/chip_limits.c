@@ -114,3 +114,22 @@ json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse)
   }
   return object;
 }
+
+cm_status cm_shared_limits_read(const json_t *root, const char *field, cm_limits *limits, cm_error *error)
+{
+  static const char *const shared[] = {"synapses", "inbound_axons", "outbound_axons", NULL};
+  const json_t *object = json_object_get(root, field);
+  uint32_t none;
+  char where[64];
+  (void)snprintf(where, sizeof where, "/%s", field);
+  if (json_is_object(object) && json_object_size(object) == 0)
+    return cm_chip_bad(error, where, "expected synapses, inbound_axons or outbound_axons");
+  if (json_is_object(object) && cm_json_known_fields(object, where, shared, CM_BAD_CHIP, error) != CM_OK)
+    return error->status;
+  return cm_limits_read(object, where, limits, &none, error);
+}
+
+json_t *cm_shared_limits_json(const cm_limits *limits)
+{
+  return limits->synapses + limits->inbound_axons + limits->outbound_axons == 0 ? NULL : cm_limits_json(limits, 0);
+}

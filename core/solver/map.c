@@ -8,6 +8,8 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/under_constraints.h"
 #include "core/solver/driver/fitting.h"
+#include "core/limits/limits.h"
+#include "core/limits/shared.h"
 #include "core/measure/measure.h"
 #include "core/measure/neurons.h"
 #include "core/mapping/combinations.h"
@@ -92,11 +94,28 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
+/* What routers and dies hold: places of older mappings may break it. */
+static cm_status check_shared(const cm_map_input *input, const cm_mapping *m, cm_run *run, cm_error *error)
+{
+  uint64_t *use;
+  if (!cm_limits_are_shared(input->chip))
+    return CM_OK;
+  if (CM_NEW(run->memory, use, (size_t)m->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(input->demand, m->part, m->part_count, run, use, error);
+  if (status == CM_OK)
+    status = cm_refuse_shared(input->chip, use, m->core, m->part_count, run->memory, error);
+  cm_free(use);
+  return status;
+}
+
 static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
 {
-  json_t *told;
+  json_t *told = NULL;
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
-  cm_status status = cm_leaving_json(&mapped, run, &told, error);
+  cm_status status = check_shared(input, m, run, error);
+  if (status == CM_OK)
+    status = cm_leaving_json(&mapped, run, &told, error);
   if (status == CM_OK && told != NULL)
     status = cm_json_set(m->report, "leaving", told, "the report", error);
   if (status == CM_OK)

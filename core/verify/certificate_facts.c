@@ -89,6 +89,8 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
   cm_status status = find_usable(f, error);
   if (status == CM_OK)
     status = find_populations(f, error);
+  for (int die = 0; die < 2 && status == CM_OK; die++)
+    status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
   if (status == CM_OK) {
     hash_parts(f, f->part_hash);
     hash_placement(f, f->placement_hash);
@@ -155,6 +157,22 @@ static json_t *leaving_row(const facts *f, const char *name, const cm_leaving_wa
                    (json_int_t)f->made->mapped.part[way->neuron], "holds", way->most <= limit);
 }
 
+/* What routers and dies of a chip that limits it hold, and a part on the fullest. */
+static bool add_shared(const facts *f, json_t *list)
+{
+  static const char *const names[2][3] = {{"synapses of a router", "inbound axons of a router", "outbound axons of a router"},
+                                          {"synapses of a die", "inbound axons of a die", "outbound axons of a die"}};
+  for (int die = 0; die < 2; die++)
+    for (int kind = 0; kind < 3; kind++) {
+      const uint64_t limit = cm_check_shared_limit(f->given->chip, die == 1, kind);
+      const cm_check_shared *s = &f->shared[die][kind];
+      if (limit != 0 && json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:b}", "resource", names[die][kind], "limit", (json_int_t)limit, "most",
+                                                              (json_int_t)s->most, "part", (json_int_t)s->part, "holds", s->most <= limit)) != 0)
+        return false;
+    }
+  return true;
+}
+
 /* All limits, of each kind of cores that parts stand on; those on memory, populations and what leaves neurons where there are such. */
 static json_t *limits_json(const facts *f)
 {
@@ -176,7 +194,8 @@ static json_t *limits_json(const facts *f)
   }
   const cm_limits *l = &f->given->chip->limits;
   if ((l->near_synapses != 0 && json_array_append_new(list, leaving_row(f, "near synapses of a neuron", &f->leaving.near, l->near_synapses)) != 0) ||
-      (l->far_synapses != 0 && json_array_append_new(list, leaving_row(f, "far synapses of a neuron", &f->leaving.far, l->far_synapses)) != 0)) {
+      (l->far_synapses != 0 && json_array_append_new(list, leaving_row(f, "far synapses of a neuron", &f->leaving.far, l->far_synapses)) != 0) ||
+      !add_shared(f, list)) {
     json_decref(list);
     return NULL;
   }

@@ -13,6 +13,7 @@ typedef struct cm_certificate_facts {
   /* Found by cm_certificate_find: */
   uint32_t *populations; /* [parts] of each part; NULL: the chip does not limit them */
   cm_check_leaving leaving;
+  cm_check_shared shared[2][3]; /* of routers, and of dies */
   uint8_t *usable;       /* [cores] */
   uint32_t usable_count;
   cm_bounds bounds;

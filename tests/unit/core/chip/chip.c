@@ -131,6 +131,8 @@ START_TEST(bad_chip_files_are_refused_with_their_place)
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"populations_per_core\": 0}}", "/limits/populations_per_core"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"far_synapses_per_neuron\": 4}}", "/cluster"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"cluster\": [3, 2]}", "/cluster"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"router_limits\": {\"neurons\": 4}}", "/router_limits/neurons"},
+    {"{\"name\": \"a\", \"cores\": [4,4], \"die_limits\": {\"synapses\": 4}, \"limits\": {\"near_synapses_per_neuron\": 4}}", "/die_limits"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"near_synapses_per_neuron\": 4}, \"core_classes\": [{\"name\": \"b\", \"cores\": [[0, 0]]}]}", "/core_classes"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"memory_bits\": 9}}", "/limits/memory_bits"},
     {"{\"name\": \"a\", \"cores\": [4,4], \"limits\": {\"bits_per_neuron\": 9}}", "/limits/memory_bits"},
