@@ -146,10 +146,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
     (void)json_object_set_new(a->job, "name", json_string(cli_base_name(a->network_name)));
   json_decref(network);
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->job};
-  const cm_status status = library_client_ask(server, &post, reply, error);
-  if (status != CM_OK)
-    cli_place_in_file(a->constraints, "/options/constraints", error);
-  return status;
+  return library_client_ask(server, &post, reply, error);
 }
 
 static int submit_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
@@ -157,7 +154,10 @@ static int submit_step(cli_server *server, cli_run *cli, const void *given, cm_e
   const arguments *a = given;
   cli_reply job = {0};
   (void)json_object_set(a->job, "options", a->options);
-  return queue(server, cli, a, &job, error) == CM_OK ? cli_tell_job(server, cli, &job, &a->where, a->wait, error) : -1;
+  if (queue(server, cli, a, &job, error) == CM_OK)
+    return cli_tell_job(server, cli, &job, &a->where, a->wait, error);
+  cli_place_in_file(a->constraints, "/options/constraints", error);
+  return -1;
 }
 
 static int submit_command(int argc, char **argv)
