@@ -87,6 +87,8 @@ static cm_status check_constraints(const arguments *a, const coremap_network *ne
     return error->status;
   }
   status = library_status(coremap_constraints_check(mapping, constraints, &why), &why, error);
+  if (status != CM_OK)
+    cli_place_in_file(a->constraints, "/constraints", error);
   coremap_mapping_free(mapping);
   free(constraints);
   return status;

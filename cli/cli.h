@@ -86,6 +86,10 @@ cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, co
 /* Sets option constraints from a file (NULL: none), {"constraints": [...]}. */
 cm_status cli_read_constraints(const char *path, json_t *options, cm_error *error);
 
+/* Names the file that an error is about, where that is at `place` or below: from the last / of `place` on, places are those in the file, so that
+ * "/options/constraints/0: ..." becomes "FILE: /constraints/0: ...". Without a file, and of other places, nothing changes. */
+void cli_place_in_file(const char *file, const char *place, cm_error *error);
+
 /* Reads a flag's whole number: digits alone, of a number from `least` to `most`. False, and nothing read, when the text
  * is none. */
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number);

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/number.h"
 
-enum { OCCUPANCY_BYTES_MAX = 1 << 28, CONSTRAINTS_BYTES_MAX = 16 << 20, BAR_WIDTH = 30 };
+enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
 
 static atomic_bool stop_wanted;
 
@@ -186,24 +186,6 @@ cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, co
   cm_status status = open_chip(chip, mesh, text, made, error);
   free(text);
   return status == CM_BAD_OCCUPANCY ? cli_name_file(occupancy, status, error) : status;
-}
-
-cm_status cli_read_constraints(const char *path, json_t *options, cm_error *error)
-{
-  char *text;
-  size_t size;
-  json_error_t trouble;
-  if (path == NULL)
-    return CM_OK;
-  if (cm_file_read(path, CONSTRAINTS_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
-  json_t *root = cm_json_loadb(text, size, 0, &trouble);
-  const bool good = json_is_array(json_object_get(root, "constraints")) && json_object_set(options, "constraints", json_object_get(root, "constraints")) == 0;
-  cm_status status = good ? CM_OK : root != NULL ? cm_fail(error, CM_BAD_OPTION, "%s: expected {\"constraints\": [...]}", path)
-                                                : cm_fail(error, CM_BAD_OPTION, "%s is not valid JSON: line %d, column %d", path, trouble.line, trouble.column);
-  json_decref(root);
-  free(text);
-  return status;
 }
 
 bool cli_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)

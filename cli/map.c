@@ -250,8 +250,10 @@ static int run_command(cli_job *job, const char *in)
   coremap_mapping_free(mapping);
   json_decref(routes);
   json_decref(made);
-  if (status != CM_OK)
+  if (status != CM_OK) {
+    cli_place_in_file(job->constraints, "/options/constraints", &error);
     return cli_fail(&error);
+  }
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 

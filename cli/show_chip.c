@@ -25,6 +25,10 @@ static void show_neuron_limits(const json_t *chip)
            json_is_true(json_object_get(chip, "relays")) ? ", further ones through relays" : "");
   if (cli_number(limits, "target_cores") != 0)
     cli_printf(stdout, "  %-16s %.0f per neuron, further ones by copies of it\n", "target cores", cli_number(limits, "target_cores"));
+  if (cli_number(limits, "near_synapses") != 0)
+    cli_printf(stdout, "  %-16s %.0f per neuron, to other cores of its cluster\n", "near synapses", cli_number(limits, "near_synapses"));
+  if (cli_number(limits, "far_synapses") != 0)
+    cli_printf(stdout, "  %-16s %.0f per neuron, beyond its cluster\n", "far synapses", cli_number(limits, "far_synapses"));
 }
 
 static void show_network_on_chip(const json_t *chip)

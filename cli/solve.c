@@ -96,8 +96,13 @@ static int solve(const arguments *a)
   if (status == CM_OK)
     status = write_answer(a->output, text, &error);
   cli_run_end(&cli);
-  if (status != CM_OK)
+  if (status != CM_OK) {
+    if (strncmp(error.where, "/options", 8) != 0)
+      cli_place_in_file(a->problem, "/", &error);
+    if (strncmp(error.detail, "the problem", 11) == 0)
+      (void)cli_name_file(a->problem, status, &error);
     return cli_fail(&error);
+  }
   answer = library_json(text);
   const bool placed = json_object_get(answer, "places") != NULL;
   if (a->json)

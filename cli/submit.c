@@ -154,7 +154,10 @@ static int submit_step(cli_server *server, cli_run *cli, const void *given, cm_e
   const arguments *a = given;
   cli_reply job = {0};
   (void)json_object_set(a->job, "options", a->options);
-  return queue(server, cli, a, &job, error) == CM_OK ? cli_tell_job(server, cli, &job, &a->where, a->wait, error) : -1;
+  if (queue(server, cli, a, &job, error) == CM_OK)
+    return cli_tell_job(server, cli, &job, &a->where, a->wait, error);
+  cli_place_in_file(a->constraints, "/options/constraints", error);
+  return -1;
 }
 
 static int submit_command(int argc, char **argv)

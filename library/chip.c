@@ -154,6 +154,8 @@ static json_t *neuron_limits_json(const cm_limits *limits)
   json_t *made = json_object();
   set_limit(made, "fan_in", limits->fan_in);
   set_limit(made, "target_cores", limits->neuron_target_cores);
+  set_limit(made, "near_synapses", limits->near_synapses);
+  set_limit(made, "far_synapses", limits->far_synapses);
   return made;
 }
 

@@ -291,7 +291,11 @@ function chipFacts(chip, width, height) {
       ['Array', `${count(width)} × ${count(height)}`],
       ['Interconnect', chip.interconnect?.kind ?? (chip.torus ? 'torus' : 'mesh')],
       chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map(count).join(' × ')],
+      chip.cluster && ['Cores of a cluster', chip.cluster.map(count).join(' × ')],
       chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
+      ...['router', 'die'].flatMap((of) =>
+        Object.entries(chip[`${of}_limits`] ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} of a ${of}`, count(value)]),
+      ),
       ...limits.map(([name, value]) => [name.replaceAll('_', ' '), count(value)]),
     ]),
   );

@@ -29,6 +29,7 @@ typedef struct cm_limits {
   uint32_t neuron_bits, synapse_bits, axon_bits; /* of that, each */
   uint64_t fan_in;         /* inputs of one neuron; the chip's alone, no class's */
   uint64_t neuron_target_cores; /* cores that one neuron reaches, its own included; the chip's alone */
+  uint64_t near_synapses, far_synapses; /* of one neuron, to other cores of its cluster and beyond it; the chip's alone */
   uint64_t populations;    /* distinct populations of the neurons here; nothing that adds up (core/limits/populations.h) */
 } cm_limits;
 
@@ -65,8 +66,10 @@ typedef struct cm_chip {
   uint32_t die_width, die_height; /* cores of one die */
   uint32_t width, height;       /* cores of the whole array */
   uint32_t router_x, router_y;  /* cores behind one router: a block of router_x * router_y, 1 and 1: each its own */
+  uint32_t cluster_x, cluster_y; /* cores of a cluster: a block; 0: the chip is one */
   bool torus_x, torus_y;
   cm_limits limits;
+  cm_limits router_limits, die_limits; /* synapses, inbound and outbound axons that the cores of one take together */
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
   bool axon_relays;             /* each inbound axon of a core takes one of its neurons: limits.memory_bits has both */
   cm_image_limits images;       /* what images of its cores must keep; format "": nobody makes any */
@@ -118,6 +121,12 @@ static inline uint32_t cm_chip_routers_x(const cm_chip *chip) { return chip->wid
 static inline uint32_t cm_chip_routers_y(const cm_chip *chip) { return chip->height / chip->router_y; }
 
 static inline uint32_t cm_chip_cores(const cm_chip *chip) { return chip->width * chip->height; }
+
+/* The number of a core's cluster: 0 where the chip is one. O(1). */
+static inline uint32_t cm_chip_cluster_of(const cm_chip *chip, uint32_t core)
+{
+  return chip->cluster_x == 0 ? 0 : core / chip->width / chip->cluster_y * (chip->width / chip->cluster_x) + core % chip->width / chip->cluster_x;
+}
 
 /* Hops from core a to core b by kind of link on a minimal way. On a torus the shorter way round counts, the
  * positive one (east, south) when both are as long, so there hops of (a, b) and (b, a) may differ in kind, never

@@ -71,6 +71,27 @@ static cm_status read_size(const json_t *root, cm_chip *chip, cm_error *error)
   return CM_OK;
 }
 
+/* Clusters, and what may leave a neuron for other cores. */
+static cm_status read_clusters(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  const cm_limits *l = &chip->limits;
+  uint32_t block[2];
+  if (l->far_synapses != 0 && json_object_get(root, "cluster") == NULL)
+    return cm_chip_bad(error, "/cluster", "missing; limits/far_synapses_per_neuron counts synapses that leave it: give it as [x, y] cores");
+  if ((l->near_synapses != 0 || l->far_synapses != 0) && chip->class_count > 0)
+    return cm_chip_bad(error, "/core_classes", "cores of a chip that limits near_synapses_per_neuron or far_synapses_per_neuron are all alike: leave these out, or those");
+  if (json_object_get(root, "cluster") == NULL)
+    return CM_OK;
+  if (read_pair(root, "cluster", CM_CHIP_CORES_MAX, block, error) != CM_OK)
+    return error->status;
+  if (chip->width % block[0] != 0 || chip->height % block[1] != 0)
+    return cm_json_fail(error, CM_BAD_CHIP, "/cluster", "/cluster: %" PRIu32 " x %" PRIu32 " cores do not divide into clusters of %" PRIu32 " x %" PRIu32,
+                        chip->width, chip->height, block[0], block[1]);
+  chip->cluster_x = block[0];
+  chip->cluster_y = block[1];
+  return CM_OK;
+}
+
 static cm_status read_text(const json_t *root, cm_chip *chip, cm_error *error)
 {
   const json_t *name = json_object_get(root, "name"), *description = json_object_get(root, "description");
@@ -270,7 +291,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
                                       "dead_links", "table_entries", "machine", "costs", "interconnect",
-                                      "dead_routers", "core_classes", "relays", "axon_relays", "images", NULL};
+                                      "dead_routers", "core_classes", "relays", "axon_relays", "images", "cluster", "router_limits", "die_limits", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -282,11 +303,17 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_table_entries(root, chip, error)) != CM_OK ||
       (status = cm_dead_cores_read(root, chip, error)) != CM_OK ||
       (status = cm_classes_read(json_object_get(root, "core_classes"), chip, error)) != CM_OK ||
-      (status = read_neurons(root, chip, error)) != CM_OK ||
+      (status = read_neurons(root, chip, error)) != CM_OK || (status = read_clusters(root, chip, error)) != CM_OK ||
+      (status = cm_shared_limits_read(root, "router_limits", &chip->router_limits, error)) != CM_OK ||
+      (status = cm_shared_limits_read(root, "die_limits", &chip->die_limits, error)) != CM_OK ||
       (status = cm_image_limits_read(json_object_get(root, "images"), &chip->images, error)) != CM_OK)
     return status;
   if (read_interconnect(root, chip, error) != CM_OK)
     return error->status;
+  if ((chip->limits.near_synapses != 0 || chip->limits.far_synapses != 0) &&
+      (json_object_get(root, "router_limits") != NULL || json_object_get(root, "die_limits") != NULL))
+    return cm_chip_bad(error, json_object_get(root, "router_limits") != NULL ? "/router_limits" : "/die_limits",
+                       "not kept together with limits/near_synapses_per_neuron or far_synapses_per_neuron: leave these out, or this");
   const json_t *machine = json_object_get(root, "machine");
   if (machine != NULL && chip->class_count > 0)
     return cm_chip_bad(error, "/core_classes", "cores of chips that run programs differ by their devices: leave out machine, or this");
@@ -325,7 +352,7 @@ static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
@@ -339,7 +366,9 @@ json_t *cm_chip_json(const cm_chip *chip)
                    cm_costs_json(&chip->costs), "interconnect",
                    chip->interconnect == NULL ? NULL : cm_interconnect_json(chip->interconnect),
                    "core_classes", cm_classes_json(chip), "relays", chip->relays ? json_true() : NULL, "axon_relays",
-                   chip->axon_relays ? json_true() : NULL, "images", cm_image_limits_json(&chip->images));
+                   chip->axon_relays ? json_true() : NULL, "images", cm_image_limits_json(&chip->images),
+                   "cluster", chip->cluster_x == 0 ? NULL : json_pack("[i,i]", (int)chip->cluster_x, (int)chip->cluster_y),
+                   "router_limits", cm_shared_limits_json(&chip->router_limits), "die_limits", cm_shared_limits_json(&chip->die_limits));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

@@ -10,11 +10,11 @@ enum { ITEM_BITS_MAX = 65536 };
 
 /* Fields of a file, in the order of `value` below. */
 enum { NEURONS, SYNAPSES, SYNAPSE_BITS, BITS_PER_SYNAPSE, INBOUND, OUTBOUND, TARGETS, POPULATIONS, MEMORY_BITS, BITS_PER_NEURON,
-       BITS_PER_AXON, FAN_IN, NEURON_TARGETS, FIELDS };
+       BITS_PER_AXON, FAN_IN, NEURON_TARGETS, NEAR, FAR, FIELDS };
 static const char *const names[FIELDS + 1] = {"neurons", "synapses", "synapse_bits", "bits_per_synapse", "inbound_axons",
                                               "outbound_axons", "target_cores", "populations_per_core", "memory_bits",
                                               "bits_per_neuron", "bits_per_inbound_axon", "fan_in_per_neuron",
-                                              "target_cores_per_neuron", NULL};
+                                              "target_cores_per_neuron", "near_synapses_per_neuron", "far_synapses_per_neuron", NULL};
 
 static cm_status refuse(const char *where, const char *field, const char *what, cm_error *error)
 {
@@ -76,6 +76,8 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
     .populations = (uint64_t)value[POPULATIONS],
     .fan_in = (uint64_t)value[FAN_IN],
     .neuron_target_cores = (uint64_t)value[NEURON_TARGETS],
+    .near_synapses = (uint64_t)value[NEAR],
+    .far_synapses = (uint64_t)value[FAR],
   };
   return CM_OK;
 }
@@ -96,9 +98,11 @@ json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse)
     [BITS_PER_AXON] = limits->axon_bits,
     [FAN_IN] = limits->fan_in,
     [NEURON_TARGETS] = limits->neuron_target_cores,
+    [NEAR] = limits->near_synapses,
+    [FAR] = limits->far_synapses,
   };
   static const int order[FIELDS] = {NEURONS, SYNAPSES, SYNAPSE_BITS, MEMORY_BITS, BITS_PER_NEURON, BITS_PER_SYNAPSE, BITS_PER_AXON,
-                                    INBOUND, OUTBOUND, TARGETS, POPULATIONS, FAN_IN, NEURON_TARGETS};
+                                    INBOUND, OUTBOUND, TARGETS, POPULATIONS, FAN_IN, NEURON_TARGETS, NEAR, FAR};
   json_t *object = json_object();
   int failed = object == NULL;
   for (int i = 0; i < FIELDS && !failed; i++)
@@ -109,4 +113,23 @@ json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse)
     return NULL;
   }
   return object;
+}
+
+cm_status cm_shared_limits_read(const json_t *root, const char *field, cm_limits *limits, cm_error *error)
+{
+  static const char *const shared[] = {"synapses", "inbound_axons", "outbound_axons", NULL};
+  const json_t *object = json_object_get(root, field);
+  uint32_t none;
+  char where[64];
+  (void)snprintf(where, sizeof where, "/%s", field);
+  if (json_is_object(object) && json_object_size(object) == 0)
+    return cm_chip_bad(error, where, "expected synapses, inbound_axons or outbound_axons");
+  if (json_is_object(object) && cm_json_known_fields(object, where, shared, CM_BAD_CHIP, error) != CM_OK)
+    return error->status;
+  return cm_limits_read(object, where, limits, &none, error);
+}
+
+json_t *cm_shared_limits_json(const cm_limits *limits)
+{
+  return limits->synapses + limits->inbound_axons + limits->outbound_axons == 0 ? NULL : cm_limits_json(limits, 0);
 }

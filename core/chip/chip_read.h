@@ -17,6 +17,10 @@ cm_status cm_chip_read_whole(const json_t *value, const char *where, int64_t lea
 cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *limits, uint32_t *bits_per_synapse, cm_error *error);
 json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse);
 
+/* Limits that cores share (chip->router_limits, die_limits), from an object (NULL: none) and as one, NULL where there are none. */
+cm_status cm_shared_limits_read(const json_t *root, const char *field, cm_limits *limits, cm_error *error);
+json_t *cm_shared_limits_json(const cm_limits *limits);
+
 /* Dead cores (dead routers have no cores) and, of a plain mesh, dead links: from a chip file's root, and as lists. */
 cm_status cm_dead_cores_read(const json_t *root, cm_chip *chip, cm_error *error);
 cm_status cm_dead_links_read(const json_t *root, cm_chip *chip, cm_error *error);

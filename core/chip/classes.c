@@ -148,8 +148,8 @@ static cm_status read_class(const json_t *object, size_t index, cm_chip *chip, c
       read_labels(json_object_get(object, "labels"), where, c, error) != CM_OK ||
       cm_limits_read(limits, place, &c->limits, &c->bits_per_synapse, error) != CM_OK)
     return error->status;
-  if (c->limits.fan_in != 0 || c->limits.neuron_target_cores != 0)
-    return cm_chip_bad(error, place, "fan_in_per_neuron and target_cores_per_neuron are limits of the whole chip: give them there");
+  if (c->limits.fan_in != 0 || c->limits.neuron_target_cores != 0 || c->limits.near_synapses != 0 || c->limits.far_synapses != 0)
+    return cm_chip_bad(error, place, "limits per neuron are limits of the whole chip: give them there");
   return read_cores(json_object_get(object, "cores"), where, chip, (uint8_t)(index + 1), error);
 }
 

@@ -182,8 +182,7 @@ cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uin
   return found;
 }
 
-/* "neuron 5 (AVAL)" */
-static void name_neuron(const cm_topology *topology, uint32_t v, char *text, size_t size)
+void cm_name_neuron(const cm_topology *topology, uint32_t v, char *text, size_t size)
 {
   const char *label = cm_topology_label(topology, v);
   (void)snprintf(text, size, label != NULL ? "neuron %u (%.60s)" : "neuron %u", v, label);
@@ -193,7 +192,7 @@ cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resour
                               uint64_t limit, cm_error *error)
 {
   char name[96];
-  name_neuron(topology, v, name, sizeof name);
+  cm_name_neuron(topology, v, name, sizeof name);
   cm_fail(error, CM_NEURON_TOO_LARGE, "%s alone needs %llu %s, %llu more than the %llu that a core has", name,
           (unsigned long long)use, cm_resource_name(resource), (unsigned long long)(use - limit),
           (unsigned long long)limit);
@@ -239,7 +238,7 @@ static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *li
       cm_neuron_too_large(topology, e->worst, order[i], e->use, cm_limit(limits, order[i]), error);
     if (remedy == NULL && e->count > 1)
       cm_fail_more(error, "; it is the largest of %u that do not fit", e->count);
-    name_neuron(topology, e->worst, name, sizeof name);
+    cm_name_neuron(topology, e->worst, name, sizeof name);
     if (remedy != NULL)
       cm_fail_more(error, "; %u exceed the limit on %s too, %s with %llu", e->count, cm_resource_name(order[i]), name,
                    (unsigned long long)e->use);

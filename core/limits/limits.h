@@ -30,6 +30,9 @@ typedef struct cm_violation {
 } cm_violation;
 cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uint32_t parts);
 
+/* "neuron 5 (AVAL)", cut to `size`. */
+void cm_name_neuron(const cm_topology *topology, uint32_t v, char *text, size_t size);
+
 /* The failure CM_NEURON_TOO_LARGE of one neuron: which, which limit, by how much. Figures neuron, use, limit,
  * limit_proved. */
 cm_status cm_neuron_too_large(const cm_topology *topology, uint32_t v, cm_resource resource, uint64_t use,

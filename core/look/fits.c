@@ -9,6 +9,8 @@
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/limits/bound.h"
+#include "core/limits/leaving.h"
+#include "core/limits/shared.h"
 #include "core/mapping/options.h"
 #include "core/look/choices.h"
 
@@ -28,10 +30,10 @@ typedef struct answer {
   json_t *bound;
 } answer;
 
-/* Legal parts by cutting a line, the fewest of both; what lines do not know, classes of cores, leaves them unknown. */
+/* Legal parts by cutting a line, the fewest of both; what lines do not know, classes of cores and what leaves a neuron, leaves them unknown. */
 static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits, answer *a, cm_error *error)
 {
-  if (cm_cores_differ(chip))
+  if (cm_cores_differ(chip) || cm_leaving_is_limited(limits) || cm_limits_are_shared(chip))
     return CM_OK;
   for (int order = 0; order < CM_STRANDS; order++) {
     uint64_t *use;
@@ -68,6 +70,10 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
   cm_bound bound;
   cm_status status = cm_check_neurons(demand, limits, f->run, error);
   if (status == CM_OK)
+    status = cm_prove_shared(demand, on->chip, on->occupancy, f->run->memory, error);
+  if (status == CM_OK)
+    status = cm_prove_leaving(demand, on->chip, limits, f->run, error);
+  if (status == CM_OK)
     status = cm_bound_parts(demand, limits, f->run, &bound, error);
   if (status == CM_OK)
     status = cm_check_reach(demand, &bound, limits, error);
@@ -83,7 +89,11 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
   status = find_parts(f, on->chip, limits, a, error);
   if (status == CM_OK && (a->found == 0 || a->found > a->free))
     (void)snprintf(a->reason, sizeof a->reason, "no limit forbids it, and a quick look %s %u free cores: map it to know",
-                   cm_cores_differ(on->chip) ? "does not tell apart the classes of" : "found no legal parts on", a->free);
+                   cm_cores_differ(on->chip)           ? "does not tell apart the classes of"
+              : cm_leaving_is_limited(limits) ? "does not count what leaves neurons on"
+              : cm_limits_are_shared(on->chip) ? "does not count what routers and dies hold on"
+                                              : "found no legal parts on",
+              a->free);
   return status;
 }
 

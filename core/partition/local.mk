@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/partition/population_tally.h core/partition/population_tally.c \
   core/partition/quality.h core/partition/quality.c \
   core/partition/counts.h core/partition/counts.c core/partition/part_usage.h core/partition/part_usage.c \
-  core/partition/legalise.h core/partition/legalise.c \
+  core/partition/legalise.h core/partition/legalise.c core/partition/keep_leaving.h core/partition/keep_leaving.c \
   core/partition/flows.h core/partition/flows.c \
   core/partition/inbound.h core/partition/inbound.c core/partition/synapses.h core/partition/synapses.c \
   core/partition/reference/coarsen.h core/partition/reference/coarsen.c \

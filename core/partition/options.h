@@ -51,6 +51,7 @@ enum cm_random_stream {
   CM_STREAM_NETS_FLOW,
   CM_STREAM_EDGE_FLOW,
   CM_STREAM_EDGE_MEMBERS,
+  CM_STREAM_LEAVING,
 };
 
 #endif

@@ -1,4 +1,5 @@
 libcoremap_a_SOURCES += \
+  core/placement/cluster_sites.h core/placement/cluster_sites.c \
   core/placement/placement.h core/placement/task.h core/placement/bisection.c core/placement/force.c \
   core/placement/axes.h core/placement/axes.c \
   core/placement/qap/grid_symmetry.h core/placement/qap/grid_symmetry.c core/placement/qap/crossing.h core/placement/qap/crossing.c \
@@ -15,7 +16,7 @@ libcoremap_a_SOURCES += \
   core/placement/exchange.h core/placement/exchange.c \
   core/placement/modes.h core/placement/modes.c core/placement/trades.h core/placement/trades.c \
   core/placement/ways/ways.h core/placement/ways/ways.c core/placement/ways/core_order.c core/placement/ways/mode_layout.h core/placement/ways/level.c core/placement/ways/level.h core/placement/ways/mode_layout.c \
-  core/placement/kinds/kinds.h core/placement/kinds/kinds.c core/placement/related/related.h core/placement/related/related.c \
+  core/placement/kinds/kinds.h core/placement/kinds/kinds.c core/placement/related/related.h core/placement/related/related.c core/placement/related/related_near.c \
   core/placement/links/links.h core/placement/links/links.c \
   core/placement/relief/router_loads.h core/placement/relief/router_loads.c core/placement/relief/relief.h core/placement/relief/relief.c \
   core/placement/trees/casts.h core/placement/trees/casts.c \

@@ -8,6 +8,8 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/under_constraints.h"
 #include "core/solver/driver/fitting.h"
+#include "core/limits/limits.h"
+#include "core/limits/shared.h"
 #include "core/measure/measure.h"
 #include "core/measure/neurons.h"
 #include "core/mapping/combinations.h"
@@ -92,10 +94,32 @@ static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *e
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
-static cm_status report_neurons(const cm_demand *demand, cm_mapping *m, cm_run *run, cm_error *error)
+/* What routers and dies hold: places of older mappings may break it. */
+static cm_status check_shared(const cm_map_input *input, const cm_mapping *m, cm_run *run, cm_error *error)
 {
-  json_t *told;
-  cm_status status = cm_neurons_json(demand, m->part, m->part_count, run, &told, error);
+  uint64_t *use;
+  if (!cm_limits_are_shared(input->chip))
+    return CM_OK;
+  if (CM_NEW(run->memory, use, (size_t)m->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(input->demand, m->part, m->part_count, run, use, error);
+  if (status == CM_OK)
+    status = cm_refuse_shared(input->chip, use, m->core, m->part_count, run->memory, error);
+  cm_free(use);
+  return status;
+}
+
+static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
+{
+  json_t *told = NULL;
+  const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
+  cm_status status = check_shared(input, m, run, error);
+  if (status == CM_OK)
+    status = cm_leaving_json(&mapped, run, &told, error);
+  if (status == CM_OK && told != NULL)
+    status = cm_json_set(m->report, "leaving", told, "the report", error);
+  if (status == CM_OK)
+    status = cm_neurons_json(input->demand, m->part, m->part_count, run, &told, error);
   if (status != CM_OK || told == NULL)
     return status;
   return cm_json_set(m->report, "neurons", told, "the report", error);
@@ -130,7 +154,7 @@ static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, 
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
   cm_status status = cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error);
   if (status == CM_OK)
-    status = report_neurons(input->demand, m, run, error);
+    status = report_neurons(input, m, run, error);
   return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
 }
 
@@ -280,7 +304,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   if (status == CM_OK && tables != NULL)
     status = report_tables(made, tables, error);
   if (status == CM_OK)
-    status = report_neurons(input->demand, made, run, error);
+    status = report_neurons(input, made, run, error);
   json_decref(tables);
   if (status == CM_OK)
     status = cm_scenarios_measure(input, run, made, error);

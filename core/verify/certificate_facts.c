@@ -89,9 +89,12 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
   cm_status status = find_usable(f, error);
   if (status == CM_OK)
     status = find_populations(f, error);
+  for (int die = 0; die < 2 && status == CM_OK; die++)
+    status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
   if (status == CM_OK) {
     hash_parts(f, f->part_hash);
     hash_placement(f, f->placement_hash);
+    cm_check_measure_leaving(&f->made->mapped, &f->leaving);
     status = cm_bounds_compute(&f->made->mapped, f->usable, f->given->run, &f->bounds, error);
   }
   if (status == CM_OK)
@@ -147,7 +150,30 @@ static json_t *limit_row(const facts *f, uint32_t kind, const cm_limits *l, int 
                    "holds", limit == 0 || most <= limit);
 }
 
-/* All limits, of each kind of cores that parts stand on; those on memory and populations where there are such. */
+/* What leaves neurons of a chip that limits it: the neuron that has most, and its part. */
+static json_t *leaving_row(const facts *f, const char *name, const cm_leaving_way *way, uint64_t limit)
+{
+  return json_pack("{s:s, s:I, s:I, s:I, s:b}", "resource", name, "limit", (json_int_t)limit, "most", (json_int_t)way->most, "part",
+                   (json_int_t)f->made->mapped.part[way->neuron], "holds", way->most <= limit);
+}
+
+/* What routers and dies of a chip that limits it hold, and a part on the fullest. */
+static bool add_shared(const facts *f, json_t *list)
+{
+  static const char *const names[2][3] = {{"synapses of a router", "inbound axons of a router", "outbound axons of a router"},
+                                          {"synapses of a die", "inbound axons of a die", "outbound axons of a die"}};
+  for (int die = 0; die < 2; die++)
+    for (int kind = 0; kind < 3; kind++) {
+      const uint64_t limit = cm_check_shared_limit(f->given->chip, die == 1, kind);
+      const cm_check_shared *s = &f->shared[die][kind];
+      if (limit != 0 && json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:b}", "resource", names[die][kind], "limit", (json_int_t)limit, "most",
+                                                              (json_int_t)s->most, "part", (json_int_t)s->part, "holds", s->most <= limit)) != 0)
+        return false;
+    }
+  return true;
+}
+
+/* All limits, of each kind of cores that parts stand on; those on memory, populations and what leaves neurons where there are such. */
 static json_t *limits_json(const facts *f)
 {
   json_t *list = json_array();
@@ -165,6 +191,13 @@ static json_t *limits_json(const facts *f)
         return NULL;
       }
     }
+  }
+  const cm_limits *l = &f->given->chip->limits;
+  if ((l->near_synapses != 0 && json_array_append_new(list, leaving_row(f, "near synapses of a neuron", &f->leaving.near, l->near_synapses)) != 0) ||
+      (l->far_synapses != 0 && json_array_append_new(list, leaving_row(f, "far synapses of a neuron", &f->leaving.far, l->far_synapses)) != 0) ||
+      !add_shared(f, list)) {
+    json_decref(list);
+    return NULL;
   }
   return list;
 }

@@ -3,6 +3,7 @@
 #define CM_VERIFY_CERTIFICATE_FACTS_H
 
 #include "core/verify/certificate.h"
+#include "core/verify/check_measure.h"
 
 enum { CM_CERTIFICATE_HEX = 65 };
 
@@ -11,6 +12,8 @@ typedef struct cm_certificate_facts {
   const cm_check_context *given;
   /* Found by cm_certificate_find: */
   uint32_t *populations; /* [parts] of each part; NULL: the chip does not limit them */
+  cm_check_leaving leaving;
+  cm_check_shared shared[2][3]; /* of routers, and of dies */
   uint8_t *usable;       /* [cores] */
   uint32_t usable_count;
   cm_bounds bounds;

@@ -25,6 +25,31 @@ void cm_check_border(const cm_mapped *mapped, cm_metrics *metrics);
 cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                        uint32_t *count, cm_error *error);
 
+/* Synapses of one kind that leave a neuron for other cores. */
+typedef struct cm_leaving_way {
+  uint64_t most, broken; /* of one neuron; neurons that have more than the chip allows */
+  uint32_t neuron;       /* the first that has most */
+} cm_leaving_way;
+
+typedef struct cm_check_leaving {
+  cm_leaving_way near, far; /* to other cores of its cluster, and beyond it */
+} cm_check_leaving;
+
+/* O(pins). */
+void cm_check_measure_leaving(const cm_mapped *mapped, cm_check_leaving *found);
+
+/* What the cores of one router, or die, take together at most, at (x, y) of these, where part `part` is one. */
+typedef struct cm_check_shared {
+  uint64_t most;
+  uint32_t x, y, part;
+} cm_check_shared;
+
+/* Of synapses, inbound and outbound axons, from loads [parts]. O(parts + cores). Errors: memory. */
+cm_status cm_check_measure_shared(const cm_mapped *mapped, const cm_core_load *load, bool die, cm_run *run, cm_check_shared found[3], cm_error *error);
+
+/* The chip's limit on each of these, 0: none. */
+uint64_t cm_check_shared_limit(const cm_chip *chip, bool die, int kind);
+
 /* Distinct parts, ascending. Zero it before use; `part` is the caller's: cm_free. */
 typedef struct cm_reached {
   uint32_t *part;

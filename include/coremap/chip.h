@@ -46,7 +46,7 @@ int coremap_chip_set_cores(coremap_chip *chip, const uint8_t *state, coremap_err
 char *coremap_chip_json(const coremap_chip *chip);
 
 /* What the chip is, with what its file leaves unsaid, as JSON that is the caller's: {"name", "description", "cores": [along x,
- * y], "dies", "die_cores", "router_cores", "limits": {of a core}, "neuron_limits": {of a neuron: "fan_in", "target_cores"},
+ * y], "dies", "die_cores", "router_cores", "limits": {of a core}, "neuron_limits": {of a neuron: "fan_in", "target_cores", "near_synapses", "far_synapses"},
  * "relays", "interconnect" ("mesh", ...), "torus": [x, y], "table_entries" (0: no limit), "energy_pj" and "latency_ns":
  * {"router", "east_west", "north_south", "die_to_die"}, "dead_cores", "dead_links": how many, "classes": [{"name", "cores": how
  * many, "labels", "limits"}], "occupancy": {"free", "taken", "broken": cores, "fragmentation", "pieces", "largest_piece",

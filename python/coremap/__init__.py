@@ -23,10 +23,11 @@ from ._deploy import deploy
 from ._local import CoremapError
 from ._jobs import Job, jobs, load, mappings, submit
 from ._network import Network
+from ._partition import Partition, fix_file, partition_source
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "fit", "solve", "Mapping", "Nets", "Network", "read", "profile", "Profile", "deploy", "quantize", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
+__all__ = ["map", "fit", "solve", "partition", "Partition", "Mapping", "Nets", "Network", "read", "profile", "Profile", "deploy", "quantize", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
            "mappings", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]
@@ -335,6 +336,19 @@ def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, server:
         if server is not None:
             return _server.fit_file(source.file(folder), names, server, token, source.reading, taken)
         return _local.fit_source(source, names, taken, heard)
+
+
+def partition(network: Any, chip: Optional[str] = None, *, fixed: Any = None, neurons: Optional[int] = None, format: Optional[str] = None,
+              directed: Optional[str] = None, sizes: Any = None, rates: Any = None, progress: Optional[Progress] = None, **options: Any) -> Partition:
+    """Cuts a network into parts, which get no places: ``part`` of each neuron, and ``report``.
+
+    chip: whose limits parts keep; None: options say (parts=8, max_part_size=64). fixed, with parts: for each neuron the part that it belongs to, or -1; or the
+    path of a .fix file of hMETIS. All else as in map().
+    """
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
+        source, _ = _written(network, neurons, format, directed, sizes, rates, None, folder)
+        fix = fix_file(fixed, folder)
+        return partition_source(source, chip, options if fix is None else dict(options, fixed=fix), heard)
 
 
 def solve(problem: Any, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:

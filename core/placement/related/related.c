@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "core/chip/reach.h"
-#include "core/chip/region.h"
 #include "core/constraints/solution.h"
 
-enum { WEIGHT_BITS = 30, PART_NAME_MAX = 24, NEAR_MORE = 16 };
+enum { WEIGHT_BITS = 30, PART_NAME_MAX = 24 };
 
 typedef struct making {
   const cm_related_task *t;
@@ -30,6 +29,14 @@ static uint32_t core_of(const making *m, uint32_t tile)
   return (m->box.y0 + tile / m->p->width) * m->t->areas->chip.width + m->box.x0 + tile % m->p->width;
 }
 
+/* What of parts the limits of routers and dies count. */
+static const cm_resource shared[CM_TILE_LIMITS] = {[CM_TILE_MEMORY] = CM_SYNAPSES, [CM_TILE_CHANNELS_IN] = CM_INBOUND_AXONS, [CM_TILE_CHANNELS_OUT] = CM_OUTBOUND_AXONS};
+
+static uint64_t limit_or_none(uint64_t limit)
+{
+  return limit == 0 ? UINT64_MAX : limit;
+}
+
 static cm_status make_tiles(making *m, cm_error *error)
 {
   const cm_related_task *in = m->t;
@@ -45,6 +52,10 @@ static cm_status make_tiles(making *m, cm_error *error)
   p->chip_y = chip->dies_y > 1 ? chip->die_height : p->height;
   memset(p->router_limit, 0xff, sizeof p->router_limit);
   memset(p->chip_limit, 0xff, sizeof p->chip_limit);
+  for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS; l++) {
+    p->router_limit[l] = limit_or_none(cm_limit(&chip->router_limits, shared[l]));
+    p->chip_limit[l] = limit_or_none(cm_limit(&chip->die_limits, shared[l]));
+  }
   if (CM_NEW(m->memory, p->tile, cm_problem_tiles(p), error) != CM_OK || CM_NEW(m->memory, usable, cm_chip_cores(chip), error) != CM_OK)
     return error->status;
   cm_status status = cm_usable_cores(chip, in->occupancy, m->memory, usable, &ignored, error);
@@ -67,6 +78,8 @@ static cm_status make_nodes(making *m, cm_error *error)
     cm_problem_node *n = &m->p->node[m->p->node_count];
     n->kind = m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
     n->need[CM_TILE_NODES] = 1;
+    for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && m->t->use != NULL; l++)
+      n->need[l] = m->t->use[(size_t)m->p->node_count * CM_RESOURCES + shared[l]];
     if (CM_NEW(m->memory, n->name, PART_NAME_MAX, error) != CM_OK)
       return error->status;
     (void)snprintf(n->name, PART_NAME_MAX, "part %u", m->p->node_count);
@@ -238,7 +251,7 @@ static cm_status make_constraints(making *m, cm_error *error)
 
 static cm_status not_found(const cm_related_task *t, cm_error *error)
 {
-  return cm_fail(error, CM_LIMIT_BROKEN, "no places were found for %u parts under the constraints, and whether there are any is unknown: a preset of more effort searches longer",
+  return cm_fail(error, CM_LIMIT_BROKEN, "no places were found for %u parts under the constraints and limits that they share, and whether there are any is unknown: a preset of more effort searches longer",
                  t->parts->vertex_count);
 }
 
@@ -260,6 +273,9 @@ static cm_status refuse(const making *m, const cm_solution *s, cm_error *error)
     cm_subjects_text(&areas->subjects, &areas->constraints, last, words, sizeof words);
     cm_fail_more(error, "%s%s", told++ > 0 ? " and " : "", words);
   }
+  for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS; l++)
+    if (s->reason.limit[l])
+      cm_fail_more(error, "%sthe %s that the cores of a router or die may take together", told++ > 0 ? " and " : "", cm_resource_name(shared[l]));
   cm_fail_more(error, "%s", told == 0 ? "the free cores of their classes" : "");
   return error->status;
 }
@@ -269,47 +285,6 @@ static cm_status make_problem(making *m, cm_error *error)
   if (CM_NEW(m->memory, m->p, 1, error) != CM_OK || make_tiles(m, error) != CM_OK || make_nodes(m, error) != CM_OK || make_nets(m, error) != CM_OK)
     return error->status;
   return make_constraints(m, error);
-}
-
-/* ---- boxes ---- */
-
-static uint32_t up_to_block(uint32_t last, uint32_t block)
-{
-  return last / block * block + block - 1;
-}
-
-/* The box grows by a rectangle, in whole routers or chips. */
-static void grow(cm_rectangle *box, const cm_rectangle *more, const uint32_t block[2])
-{
-  box->x0 = (more->x0 < box->x0 ? more->x0 : box->x0) / block[0] * block[0];
-  box->y0 = (more->y0 < box->y0 ? more->y0 : box->y0) / block[1] * block[1];
-  box->x1 = up_to_block(more->x1 > box->x1 ? more->x1 : box->x1, block[0]);
-  box->y1 = up_to_block(more->y1 > box->y1 ? more->y1 : box->y1, block[1]);
-}
-
-/* Cores around the cheapest region with room to choose from, and those that pins name. */
-static cm_status near_box(const cm_related_task *t, cm_rectangle *box, cm_error *error)
-{
-  const cm_chip *chip = &t->areas->chip;
-  const cm_constraints *all = &t->areas->constraints;
-  const uint32_t free_cores = cm_occupancy_free_count(t->occupancy), wanted = 2 * t->parts->vertex_count + NEAR_MORE;
-  uint32_t block[2] = {chip->router_x, chip->router_y};
-  cm_region *region;
-  for (uint32_t i = 0; i < all->count; i++)
-    if (all->constraint[i].scope == CM_SCOPE_CHIP) {
-      block[0] = chip->die_width;
-      block[1] = chip->die_height;
-    }
-  if (cm_region_choose(chip, t->occupancy, wanted < free_cores ? wanted : free_cores, t->run, &region, error) != CM_OK)
-    return error->status;
-  const cm_rectangle first = {region->x0, region->y0, region->x0 + region->width - 1, region->y0 + region->height - 1};
-  cm_region_free(region);
-  *box = first;
-  grow(box, &first, block);
-  for (uint32_t i = 0; i < all->count; i++)
-    for (uint32_t k = 0; k < all->constraint[i].at_count && all->constraint[i].kind == CM_PIN; k++)
-      grow(box, &all->constraint[i].at[k], block);
-  return CM_OK;
 }
 
 /* Solves on a box; answer impossible: there are no places there, which on the whole chip is an error, as is that it is unknown. */
@@ -339,7 +314,7 @@ cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optim
   making near = {.t = t, .memory = t->run->memory}, whole = near;
   cm_solution solution = {.answer = CM_UNKNOWN};
   whole.box = (cm_rectangle){0, 0, chip->width - 1, chip->height - 1};
-  if (near_box(t, &near.box, error) != CM_OK)
+  if (cm_related_near(t, &near.box, error) != CM_OK)
     return error->status;
   const uint32_t across = near.box.x1 - near.box.x0 + 1, down = near.box.y1 - near.box.y0 + 1;
   const bool same = across == chip->width && down == chip->height;

@@ -1,7 +1,8 @@
-/* Placement where constraints relate parts to each other (core/constraints/cells.c): a complete search, then annealing that keeps them. */
+/* Placement where constraints relate parts to each other (core/constraints/cells.c), or routers and dies limit them together: a complete search, then annealing that keeps them. */
 #ifndef CM_PLACEMENT_RELATED_H
 #define CM_PLACEMENT_RELATED_H
 
+#include "core/chip/resources.h"
 #include "core/constraints/areas.h"
 #include "core/partition/graph.h"
 
@@ -11,6 +12,7 @@ typedef struct cm_related_task {
   const cm_occupancy *occupancy; /* of areas->chip */
   const cm_graph *parts;         /* what they say to each other */
   const uint32_t *part;          /* [vertices] */
+  const uint64_t *use;           /* [parts * CM_RESOURCES] where routers or dies limit what their cores take together; else NULL */
   const uint8_t *kind;           /* [parts] the job's kind of cores that each needs is that of this one; NULL: any */
   uint64_t seed;
   uint32_t effort;               /* as of coremap solve */
@@ -21,5 +23,9 @@ typedef struct cm_related_task {
  * places, with constraints of which none can be left out, or none were found; CM_TOO_LARGE: pins and parts need more than CM_PROBLEM_TILES_MAX cores to choose
  * from; cancelled, memory. */
 cm_status cm_place_related(const cm_related_task *task, uint32_t *core, bool *optimal, cm_error *error);
+
+/* related_near.c: the box of cores around the cheapest region with room to choose from, and those that pins name, in whole routers, or dies. O(cores). Errors:
+ * memory. */
+cm_status cm_related_near(const cm_related_task *task, cm_rectangle *box, cm_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/chip/classes.h"
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
+#include "core/solver/driver/leave.h"
 #include "core/solver/place/place.h"
 #include "core/solver/stage/kinds_of_neurons.h"
 #include "core/solver/stage/stage.h"
@@ -201,6 +202,8 @@ cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate
     status = empty_parts(&c, error);
   if (status == CM_OK)
     status = cm_place_parts(&c, error);
+  if (status == CM_OK)
+    status = cm_candidate_keep_leaving(&c, error);
   if (status == CM_OK)
     status = verify(&c, error);
   if (status == CM_OK)

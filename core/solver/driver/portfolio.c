@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "core/limits/leaving.h"
 #include "core/placement/placement.h"
 #include "core/solver/driver/make.h"
 #include "core/solver/mappers/engine.h"
@@ -64,6 +65,7 @@ typedef struct portfolio {
   cm_run *run;
   cm_candidate best; /* the cheapest; none at first */
   json_t *tried;     /* array for the report */
+  cm_error why;      /* of the last refusal that was not passed on */
 } portfolio;
 
 /* Takes a candidate for another objective as one for the job's. */
@@ -90,8 +92,10 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   variant.options.objective = by.objective;
   cm_status status = cm_candidate_make(input, f->run, &made, error);
   cm_run_leave(f->run, mark);
-  if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN))
+  if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)) {
+    f->why = *error;
     return CM_OK;
+  }
   if (status != CM_OK)
     return status;
   made.input = f->input;
@@ -162,14 +166,16 @@ static cm_status try_all(portfolio *f, cm_error *error)
   two_phase.share = may_be_edges ? 0.75 : 1;
   cm_status status = sparse ? try_method(f, quick, false, &fast, error) : CM_OK;
   bool tight = sparse && is_tight(f);
+  const bool must = !cm_leaving_is_limited(&f->input->chip->limits); /* whose search may end well from other parts */
   if (status == CM_OK && !tight)
-    status = try_method(f, own, true, &integrated, error);
+    status = try_method(f, own, must, &integrated, error);
   if (status == CM_OK && is_settled(f))
     return CM_OK;
-  if (status == CM_OK && (sparse ? fast <= saving_most * integrated : was_mended(&f->best)))
+  if (status == CM_OK && (sparse ? fast <= saving_most * integrated : f->best.partition == NULL || was_mended(&f->best)))
     status = try_method(f, two_phase, false, &ignored, error);
-  bool few = f->best.objective == CM_OBJECTIVE_AXON && cm_axons_reach_few(f->input->demand->network);
-  return status == CM_OK && few && f->best.cost > 0 ? try_edges(f, sparse, tight, error) : status;
+  const bool none = f->best.partition == NULL;
+  bool few = (none || f->best.objective == CM_OBJECTIVE_AXON) && cm_axons_reach_few(f->input->demand->network);
+  return status == CM_OK && few && (none || f->best.cost > 0) ? try_edges(f, sparse, tight, error) : status;
 }
 
 static cm_status tell(const portfolio *f, cm_error *error)
@@ -186,6 +192,10 @@ cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate
   cm_status status = cm_whole(f.tried != NULL, "the report", error);
   if (status == CM_OK)
     status = try_all(&f, error);
+  if (status == CM_OK && f.best.partition == NULL) {
+    *error = f.why;
+    status = f.why.status;
+  }
   if (status == CM_OK)
     status = tell(&f, error);
   json_decref(f.tried);

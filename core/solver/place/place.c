@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/chip/reach.h"
+#include "core/limits/limits.h"
+#include "core/limits/shared.h"
 #include "core/placement/placement.h"
 #include "core/placement/related/related.h"
 #include "core/solver/mappers/engine.h"
@@ -110,8 +112,7 @@ static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
 
 /* ---- the region of parts that are on their cores ---- */
 
-/* The region becomes that of the cores in use. */
-static cm_status enclose(cm_candidate *c, cm_error *error)
+cm_status cm_place_enclose(cm_candidate *c, cm_error *error)
 {
   cm_region *used;
   if (CM_NEW(c->run->memory, used, 1, error) != CM_OK)
@@ -204,7 +205,7 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
 {
   cm_status status = c->partition->part_count == 0
                        ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
-                       : enclose(c, error);
+                       : cm_place_enclose(c, error);
   if (status == CM_OK && cm_pays_for_trees(c) && may_roam(c))
     status = widen(c, error);
   if (status == CM_OK && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
@@ -220,12 +221,24 @@ static cm_status place_related(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;
   cm_partition *made = c->partition;
-  const cm_related_task task = {.areas = in->areas, .demand = in->demand, .occupancy = in->occupancy, .parts = made->parts, .part = made->part, .kind = made->kind,
+  cm_areas bare = {.chip = *in->chip};
+  uint64_t *use = NULL;
+  for (uint32_t k = 0; k < CM_KINDS_MAX; k++)
+    bare.base[k] = (uint8_t)k;
+  if (CM_NEW(c->run->memory, use, (size_t)made->part_count * CM_RESOURCES, error) != CM_OK || cm_count_use(in->demand, made->part, made->part_count, c->run, use, error) != CM_OK) {
+    cm_free(use);
+    return error->status;
+  }
+  const cm_related_task task = {.areas = in->areas != NULL ? in->areas : &bare, .use = use, .demand = in->demand, .occupancy = in->occupancy, .parts = made->parts, .part = made->part, .kind = made->kind,
                                 .seed = in->options->placement_seed, .effort = cm_effort_of(in->options)->place.related, .run = c->run};
   bool optimal;
   c->region_count = 1;
-  if (CM_NEW(c->run->memory, c->places.core, made->part_count, error) != CM_OK || cm_place_related(&task, c->places.core, &optimal, error) != CM_OK ||
-      enclose(c, error) != CM_OK)
+  cm_free(c->places.core); /* of a method that places as it partitions */
+  cm_status status = CM_NEW(c->run->memory, c->places.core, made->part_count, error);
+  if (status == CM_OK)
+    status = cm_place_related(&task, c->places.core, &optimal, error);
+  cm_free(use);
+  if (status != CM_OK || cm_place_enclose(c, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; made->kind != NULL && p < made->part_count; p++)
     made->kind[p] = (uint8_t)cm_chip_kind_of(in->chip, c->places.core[p]);
@@ -242,9 +255,10 @@ static const double share_beside_links = 0.03, share_beside_trees = 0.5;
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
   cm_run_phase(c->run, "region");
-  if (c->places.core == NULL && tell_parts(c, error) != CM_OK)
+  const bool related = cm_has_relations(c->input) || cm_limits_are_shared(c->input->chip);
+  if ((c->places.core == NULL || related) && tell_parts(c, error) != CM_OK)
     return error->status;
-  if (cm_has_relations(c->input)) /* what improves places afterwards knows no relations */
+  if (related) /* what improves places afterwards knows no relations */
     return place_related(c, error);
   const size_t mark = cm_run_enter(c->run, cm_spreads_over_links(c) ? share_beside_links : cm_pays_for_trees(c) ? share_beside_trees : 1);
   cm_status status = c->places.core != NULL   ? keep_places(c, error)
@@ -256,6 +270,6 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
   if (status == CM_OK)
     status = cm_spread_over_links(c, error);
   if (status == CM_OK && c->places.region->core_count != c->partition->part_count)
-    status = enclose(c, error);
+    status = cm_place_enclose(c, error);
   return status;
 }

@@ -10,4 +10,7 @@
  * CM_BAD_OPTION, memory and run errors. */
 cm_status cm_place_parts(cm_candidate *candidate, cm_error *error);
 
+/* The region becomes that of the cores that the candidate's parts have. O(cores). */
+cm_status cm_place_enclose(cm_candidate *candidate, cm_error *error);
+
 #endif

@@ -5,7 +5,9 @@
 
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
+#include "core/limits/leaving.h"
 #include "core/limits/populations.h"
+#include "core/limits/shared.h"
 #include "core/mapping/combinations.h"
 #include "core/solver/presets.h"
 #include "core/solver/stage/attempts.h"
@@ -197,6 +199,8 @@ static cm_status prepare(job *j, cm_error *error)
   take_mesh_mapper(j);
   if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
       cm_check_neurons(j->input->demand, &j->terms.limits, j->run, error) != CM_OK ||
+      cm_prove_shared(j->input->demand, j->input->chip, j->input->occupancy, j->run->memory, error) != CM_OK ||
+      cm_prove_leaving(j->input->demand, j->input->chip, &j->terms.limits, j->run, error) != CM_OK ||
       cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
     return error->status;
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)

@@ -1,0 +1,63 @@
+/* Happy path: no neuron has too much. Else parts change places, then neurons their parts. What can fail: neurons that have too much in the end. */
+#include "core/solver/driver/leave.h"
+
+#include "base/json.h"
+#include "core/limits/limits.h"
+#include "core/partition/keep_leaving.h"
+#include "core/placement/cluster_sites.h"
+#include "core/solver/place/place.h"
+
+/* What a candidate knows of its parts, anew. */
+static cm_status count_anew(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  cm_partition *p = c->partition;
+  cm_cuts cuts;
+  cm_graph_free(p->parts);
+  p->parts = NULL;
+  cm_flows_free(c->flows);
+  c->flows = NULL;
+  cm_free(c->use);
+  if (CM_NEW(c->run->memory, c->use, (size_t)p->part_count * CM_RESOURCES, error) != CM_OK ||
+      cm_count_use_and_cuts(in->demand, p->part, p->part_count, c->run, c->use, &cuts, error) != CM_OK)
+    return error->status;
+  c->quality = cm_quality_of(in->demand->network, &cuts);
+  c->attempts[c->attempt_count - 1].edge_cut = c->quality.edge_cut;
+  return CM_OK;
+}
+
+/* Neurons change parts, unless the caller gave these. */
+static cm_status move_neurons(cm_candidate *c, uint64_t *left, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  cm_partition *p = c->partition;
+  uint32_t *cluster;
+  cm_leaving *leaving = NULL;
+  if (CM_NEW(c->run->memory, cluster, p->part_count, error) != CM_OK)
+    return error->status;
+  const cm_keep_leaving options = {.limits = &c->limits, .cluster = cluster, .parts = p->part_count, .seed = in->options->seed};
+  for (uint32_t k = 0; k < p->part_count; k++)
+    cluster[k] = cm_chip_cluster_of(in->chip, c->places.core[k]);
+  cm_status status = in->part == NULL ? cm_keep_leaving_synapses(in->demand, &options, c->run, p->part, left, error) : CM_OK;
+  if (status == CM_OK && *left > 0 && (status = CM_NEW(c->run->memory, leaving, p->vertex_count, error)) == CM_OK) {
+    cm_count_leaving(in->demand, p->part, cluster, leaving);
+    status = cm_refuse_leaving(in->demand->network, &in->chip->limits, leaving, error);
+  }
+  CM_FREE(cluster, leaving);
+  return status == CM_OK ? count_anew(c, error) : status;
+}
+
+cm_status cm_candidate_keep_leaving(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  const cm_cluster_task task = {.demand = in->demand, .chip = in->chip, .occupancy = in->occupancy, .region = c->places.region, .part = c->partition->part,
+                                .parts = c->partition->part_count, .run = c->run};
+  uint64_t left;
+  if (!cm_leaving_is_limited(&in->chip->limits))
+    return CM_OK;
+  cm_run_phase(c->run, "leaving");
+  cm_status status = cm_place_in_clusters(&task, c->places.core, &left, error);
+  if (status == CM_OK)
+    status = cm_place_enclose(c, error);
+  return status == CM_OK && left > 0 ? move_neurons(c, &left, error) : status;
+}

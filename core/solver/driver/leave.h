@@ -1,0 +1,12 @@
+/* Candidates on chips that limit what leaves a neuron (core/limits/leaving.h). */
+#ifndef CM_SOLVER_DRIVER_LEAVE_H
+#define CM_SOLVER_DRIVER_LEAVE_H
+
+#include "core/mapping/candidate.h"
+
+/* Makes a candidate with places keep these limits, where it does not: parts change places across clusters, then neurons their parts, unless the caller gave
+ * these; all other limits stay kept. CM_LIMIT_BROKEN names the worst neuron that is left; nothing where the chip has no such limits. Other
+ * errors: memory, a stop. */
+cm_status cm_candidate_keep_leaving(cm_candidate *candidate, cm_error *error);
+
+#endif
