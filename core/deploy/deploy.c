@@ -10,8 +10,7 @@ cm_status cm_deploy_check(const cm_chip *chip, cm_error *error)
   return cm_emitter_find(chip, &emit, error);
 }
 
-/* The spikes of inputs alone. */
-static cm_status inputs_of(const cm_profile *p, cm_memory *memory, cm_spikes *inputs, cm_error *error)
+cm_status cm_deploy_inputs(const cm_profile *p, cm_memory *memory, cm_spikes *inputs, cm_error *error)
 {
   const cm_spikes *all = &p->spikes;
   cm_spikes s = {.neurons = all->neurons, .steps = all->steps};
@@ -39,7 +38,7 @@ static cm_status run_on_chip(cm_deployment *d, cm_run *run, cm_error *error)
   semantics.loop = d->network.loop;
   semantics.delayed = d->network.delayed;
   const cm_profile_setting setting = {&semantics, r->dt, r->steps};
-  cm_status status = inputs_of(r, run->memory, &inputs, error);
+  cm_status status = cm_deploy_inputs(r, run->memory, &inputs, error);
   if (status == CM_OK)
     status = cm_stimulus_given(r->topology, &inputs, r->steps, run, &stimulus, error);
   if (status == CM_OK)

@@ -82,6 +82,7 @@ typedef struct cm_images_result {
   cm_spikes network;     /* those of the network's neurons, in its steps */
   cm_image_peak spikes_peak, packets_peak, delayed_peak;
   cm_image_peak sent_peak; /* packets of one core, of which a mesh of buffered routers holds 34 to a neighbour until the step ends */
+  uint64_t *most;        /* [cores in use] spikes of each in the step in which it has most */
   uint64_t lost;         /* spikes and packets that the chip lost, and delayed synapses that came too early */
   uint64_t clocks;       /* of all steps, as the chip's costs have them */
 } cm_images_result;

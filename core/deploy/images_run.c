@@ -119,6 +119,7 @@ static cm_status update(engine *e, uint32_t image, uint32_t step, uint64_t *spik
   if (c->neurons > 0)
     memset(r->sum, 0, c->neurons * sizeof *r->sum);
   peak(&e->r->spikes_peak, all, step, image);
+  e->r->most[image] = all > e->r->most[image] ? all : e->r->most[image];
   *spikes += r->count;
   return CM_OK;
 }
@@ -202,7 +203,7 @@ static cm_status sort(const engine *e, cm_error *error)
 
 static cm_status start(engine *e, cm_error *error)
 {
-  if (CM_NEW(e->run->memory, e->core, e->m->cores, error) != CM_OK)
+  if (CM_NEW(e->run->memory, e->core, e->m->cores, error) != CM_OK || CM_NEW(e->run->memory, e->r->most, e->m->cores, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const uint64_t n = e->m->image[i].neurons;
@@ -241,6 +242,7 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, cm_run 
 void cm_images_result_free(cm_images_result *result)
 {
   cm_free(result->spike);
+  cm_free(result->most);
   cm_spikes_free(&result->network);
   *result = (cm_images_result){.spikes = 0};
 }

@@ -323,10 +323,7 @@ cm_status cm_images_check(const char *folder, const cm_chip *chip, cm_run *run, 
   cm_images_verdict found = {.spikes = 0};
   cm_read_images r = {.cores = 0};
   checker c = {.r = &r, .chip = chip, .run = run, .result = &found.result};
-  char path[CM_PATH_MAX];
-  cm_status status = cm_path(path, error, "%s/images.json", folder);
-  if (status == CM_OK)
-    status = cm_images_read(path, run, &r, error);
+  cm_status status = cm_images_read_folder(folder, run, &r, error);
   if (status == CM_OK && (CM_NEW(run->memory, found.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK ||
                           CM_NEW(run->memory, c.home, r.network_neurons, error) != CM_OK || CM_NEW(run->memory, c.fed, r.neurons, error) != CM_OK ||
                           CM_NEW(run->memory, c.inbound, r.neurons, error) != CM_OK))
