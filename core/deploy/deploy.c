@@ -60,6 +60,17 @@ static cm_status check_peak(const cm_images *m, const cm_image_peak *peak, uint6
   return error->status;
 }
 
+static cm_status check_stuck(const cm_deployment *d, cm_error *error)
+{
+  const cm_images_result *r = &d->result;
+  char called[64];
+  (void)cm_fail(error, CM_LIMIT_BROKEN, "%s sends %llu packets in step %u, of which the routers hold %llu until it ends and lose the others: map with smaller parts, or drive the network less",
+                cm_image_core_called(&d->images, r->stuck.image, called, sizeof called), (unsigned long long)r->stuck.most, r->stuck.step, (unsigned long long)r->stuck_held);
+  cm_error_figure(error, "most", r->stuck.most);
+  cm_error_figure(error, "limit", r->stuck_held);
+  return error->status;
+}
+
 static cm_status check_result(const cm_deployment *d, cm_error *error)
 {
   const cm_image_limits *l = &d->images.chip->images;
@@ -70,6 +81,8 @@ static cm_status check_result(const cm_deployment *d, cm_error *error)
                    (unsigned long long)r->packets_peak.most, r->packets_peak.step, (unsigned long long)l->packets_per_step);
   if (check_peak(&d->images, &r->spikes_peak, l->spikes_per_step, "spikes", error) != CM_OK)
     return error->status;
+  if (r->stuck.most > 0)
+    return check_stuck(d, error);
   if (r->lost > 0)
     return cm_fail(error, CM_LIMIT_BROKEN, "%llu delayed synapses are due beyond the %llu a step that a core has room for: use shorter delays, or smaller parts",
                    (unsigned long long)r->lost, (unsigned long long)l->delayed_per_step);

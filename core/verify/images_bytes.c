@@ -164,8 +164,8 @@ int cm_images_are_binary(const uint8_t *bytes, size_t size)
 cm_status cm_images_binary_open(const uint8_t *bytes, size_t size, cm_images_source **source, cm_error *error)
 {
   binary_source *s = calloc(1, sizeof *s);
-  if (cm_whole(s != NULL, "images of cores", error) != CM_OK)
-    return error->status;
+  if (s == NULL)
+    return cm_whole(false, "images of cores", error);
   s->base = (cm_images_source){.core = core_at, .row = row_at, .close = close_binary};
   s->bytes = bytes;
   const cm_status status = read_head(s, size, error);

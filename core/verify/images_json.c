@@ -108,8 +108,8 @@ cm_status cm_images_json_open(const char *text, size_t size, cm_images_source **
   static const cm_document kind = {"images of cores", FILE_MAX, CM_BAD_MAPPING};
   int64_t version;
   json_source *s = calloc(1, sizeof *s);
-  if (cm_whole(s != NULL, "images of cores", error) != CM_OK)
-    return error->status;
+  if (s == NULL)
+    return cm_whole(false, "images of cores", error);
   s->base = (cm_images_source){.core = core_at, .row = row_at, .close = close_json};
   cm_status status = cm_json_load(text, size, &kind, &s->root, error);
   if (status == CM_OK && (member(s->root, "", "version", 1, &version, error) != CM_OK ||
