@@ -76,6 +76,30 @@ static json_t *cores(const cm_deployment *d)
   return list;
 }
 
+/* Spikes that one of both has and the other has not, in boxes; NULL: no memory. */
+static json_t *differing_raster(const cm_spikes *a, const cm_spikes *b)
+{
+  cm_spikes d = {.neurons = a->neurons, .steps = a->steps};
+  uint64_t count = 0;
+  d.first = calloc((size_t)a->steps + 1, sizeof *d.first);
+  d.neuron = calloc(a->first[a->steps] + b->first[a->steps] + 1, sizeof *d.neuron);
+  for (uint32_t s = 0; s < a->steps && d.first != NULL && d.neuron != NULL; s++) {
+    uint64_t i = a->first[s], j = b->first[s];
+    while (i < a->first[s + 1] || j < b->first[s + 1]) {
+      const uint32_t x = i < a->first[s + 1] ? a->neuron[i] : UINT32_MAX, y = j < b->first[s + 1] ? b->neuron[j] : UINT32_MAX;
+      i += x <= y;
+      j += y <= x;
+      if (x != y)
+        d.neuron[count++] = x < y ? x : y;
+    }
+    d.first[s + 1] = count;
+  }
+  json_t *made = d.first != NULL && d.neuron != NULL ? cm_spikes_raster(&d) : NULL;
+  free(d.first);
+  free(d.neuron);
+  return made;
+}
+
 /* The report without what is drawn. */
 static json_t *numbers(const cm_deployment *d)
 {
@@ -113,8 +137,9 @@ json_t *cm_deployment_report(const cm_deployment *d)
       (json_object_set_new(made, "limits", json_pack("{s:o, s:o, s:o}", "neurons", limit(chip->limits.neurons), "synapses", limit(l->pool_entries), "spikes",
                                                      limit(l->spikes_per_step))) != 0 ||
        json_object_set_new(made, "cores", cores(d)) != 0 ||
-       json_object_set_new(made, "raster", json_pack("{s:o, s:o}", "reference", cm_spikes_raster(&d->reference->spikes), "chip",
-                                                     cm_spikes_raster(&d->result.network))) != 0)) {
+       json_object_set_new(made, "raster", json_pack("{s:o, s:o, s:o}", "reference", cm_spikes_raster(&d->reference->spikes), "chip",
+                                                     cm_spikes_raster(&d->result.network), "differing",
+                                                     differing_raster(&d->reference->spikes, &d->result.network))) != 0)) {
     json_decref(made);
     return NULL;
   }
