@@ -18,6 +18,7 @@ static const struct part {
              {"images", "images.json", "application/json", NULL},
              {"binary", "images.bin", "application/octet-stream", ".images"},
              {"commands", "commands.txt", "text/plain; charset=utf-8", NULL},
+             {"bench", "bench.mem", "text/plain; charset=utf-8", NULL},
              {"inputs", "inputs.csv", "text/csv", NULL},
              {"expected", "expected.txt", "text/plain; charset=utf-8", NULL},
              {"spikes", "spikes.csv", "text/csv", NULL}};

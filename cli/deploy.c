@@ -21,7 +21,7 @@ static const cli_flag flags[] = {
   {"occupancy", "FILE", OCCUPANCY, "cores that are taken or broken; all are free unless given"},
   CLI_STIMULUS_FLAGS(INPUT, POISSON),
   {"spikes", "SPIKES", INPUT, NULL},
-  {"output", "DIR", CLI_OUTPUT, "write images.json, images.bin, commands.txt, expected.txt, inputs.csv, spikes.csv and report.json there"},
+  {"output", "DIR", CLI_OUTPUT, "write images.json, images.bin, commands.txt, bench.mem, expected.txt, inputs.csv, spikes.csv and report.json there"},
   {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
   CLI_SERVER_FLAGS,
   CLI_QUIET_FLAG,

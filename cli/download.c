@@ -38,7 +38,7 @@ static const view mapping_views[] = {{"content", "mapping.json"},        {"part"
 static const view program_views[] = {{"model", "model.onnx"},   {"program", "model.program"}, {"report", "report.json"},
                                      {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},   {"mapping", "mapping.json"},
                                      {"pieces", "pieces.json"}, {"images", "images.json"},   {"binary", "images.bin"},
-                                     {"commands", "commands.txt"}, {"inputs", "inputs.csv"},    {"expected", "expected.txt"},
+                                     {"commands", "commands.txt"}, {"bench", "bench.mem"},   {"inputs", "inputs.csv"},    {"expected", "expected.txt"},
                                      {"spikes", "spikes.csv"}, {NULL, NULL}};
 
 static cm_status fetch_file(cli_server *server, cli_run *cli, const char *path, const char *to, cm_error *error)

@@ -21,6 +21,7 @@ const FILES = [
   ['images', 'Images'],
   ['binary', 'Images in binary'],
   ['commands', 'Commands'],
+  ['bench', 'Test bench'],
   ['inputs', 'Input spikes'],
   ['expected', 'Expected spikes'],
   ['spikes', 'Spikes of the network'],

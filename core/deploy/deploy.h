@@ -31,7 +31,7 @@ cm_status cm_deploy_inputs(const cm_profile *profile, cm_memory *memory, cm_spik
 /* The report; a new reference, NULL: no memory. */
 json_t *cm_deployment_report(const cm_deployment *deployment);
 
-/* Writes images.json, images.bin, commands.txt, expected.txt, report.json, inputs.csv and spikes.csv into a folder, made if missing. Errors: CM_CONFLICT, CM_DISK_FULL, CM_IO. */
+/* Writes images.json, images.bin, commands.txt, bench.mem, expected.txt, report.json, inputs.csv and spikes.csv into a folder, made if missing. Errors: CM_CONFLICT, CM_DISK_FULL, CM_IO. */
 cm_status cm_deployment_write(const cm_deployment *deployment, const char *folder, cm_error *error);
 
 #endif

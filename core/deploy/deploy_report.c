@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "core/deploy/bench_words.h"
 #include "core/deploy/deploy.h"
 #include "core/deploy/emitters.h"
 #include "core/deploy/images_file.h"
@@ -194,6 +195,14 @@ static cm_status write_table(const cm_deployment *d, const cm_spikes *spikes, co
   return cm_path(path, error, "%s/%s", folder, name) == CM_OK ? cm_profile_write_spikes(&own, path, error) : error->status;
 }
 
+static cm_status write_bench(const char *folder, cm_error *error)
+{
+  char commands[CM_PATH_MAX], path[CM_PATH_MAX];
+  if (cm_path(commands, error, "%s/commands.txt", folder) != CM_OK || cm_path(path, error, "%s/bench.mem", folder) != CM_OK)
+    return error->status;
+  return cm_bench_words_write(commands, path, error);
+}
+
 static cm_status write_tables(const cm_deployment *d, const char *folder, cm_error *error)
 {
   cm_spikes inputs = {0};
@@ -224,5 +233,5 @@ cm_status cm_deployment_write(const cm_deployment *d, const char *folder, cm_err
     if (cm_file_commit(&file, error) != CM_OK)
       return error->status;
   }
-  return write_tables(d, folder, error);
+  return write_bench(folder, error) == CM_OK ? write_tables(d, folder, error) : error->status;
 }

@@ -122,7 +122,7 @@ bool cm_router_queues_send(cm_router_queues *q, uint32_t from, uint32_t to)
   while (q->pendings > 0) {
     const uint32_t router = q->pending[--q->pendings];
     q->is_pending[router] = false;
-    while (take_heads(q, router) | send_on(q, router)) {}
+    while (take_heads(q, router) || send_on(q, router)) {}
   }
   return true;
 }

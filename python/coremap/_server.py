@@ -244,7 +244,7 @@ def compile_file(model: str, chip: Optional[str], url: str, token: Optional[str]
     return _Program(server, _has(_wait(server, _submit(server, "compile", model, chip, {}, None, options), progress), "program", str))
 
 
-_DEPLOYED = {"images": "images.json", "binary": "images.bin", "commands": "commands.txt", "inputs": "inputs.csv", "expected": "expected.txt", "spikes": "spikes.csv",
+_DEPLOYED = {"images": "images.json", "binary": "images.bin", "commands": "commands.txt", "bench": "bench.mem", "inputs": "inputs.csv", "expected": "expected.txt", "spikes": "spikes.csv",
              "report": "report.json"}
 
 
