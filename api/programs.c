@@ -1,4 +1,4 @@
-/* /v1/programs: what compile jobs made: a model and the report of how it was made. */
+/* /v1/programs: what jobs made that compile, quantize and deploy: models, programs, images of cores, and the report of how. */
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +14,14 @@ static const struct part {
              {"schedule", "schedule.json", "application/json", NULL},
              {"tiles", "tiles.zip", "application/zip", "-tiles.zip"},
              {"mapping", "mapping.json", "application/json", NULL},
-             {"pieces", "pieces.json", "application/json", NULL}};
+             {"pieces", "pieces.json", "application/json", NULL},
+             {"images", "images.json", "application/json", NULL},
+             {"binary", "images.bin", "application/octet-stream", ".images"},
+             {"commands", "commands.txt", "text/plain; charset=utf-8", NULL},
+             {"bench", "bench.mem", "text/plain; charset=utf-8", NULL},
+             {"inputs", "inputs.csv", "text/csv", NULL},
+             {"expected", "expected.txt", "text/plain; charset=utf-8", NULL},
+             {"spikes", "spikes.csv", "text/csv", NULL}};
 
 /* The one that a path ends with, which has a route. */
 static const struct part *part_of(const cm_request *request)

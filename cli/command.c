@@ -93,7 +93,7 @@ static void gather(const cli_command *command, flags *all)
   static const char *const tables[][2] = {
     [CLI_OPTIONS_MAP] = {"map"},         [CLI_OPTIONS_PARTITION] = {"partition"}, [CLI_OPTIONS_PLACE] = {"place"},
     [CLI_OPTIONS_COMPILE] = {"compile"}, [CLI_OPTIONS_SIMULATE] = {"simulate"},   [CLI_OPTIONS_SCHEDULE] = {"schedule"},
-    [CLI_OPTIONS_PROFILE] = {"profile"}, [CLI_OPTIONS_SOLVE] = {"solve"}, [CLI_OPTIONS_QUANTIZE] = {"quantize"},
+    [CLI_OPTIONS_PROFILE] = {"profile"}, [CLI_OPTIONS_DEPLOY] = {"deploy"}, [CLI_OPTIONS_SOLVE] = {"solve"}, [CLI_OPTIONS_QUANTIZE] = {"quantize"},
     [CLI_OPTIONS_JOB] = {"map", "compile"}};
   all->count = 0;
   for (const cli_flag *f = command->flags; f != NULL && f->name != NULL; f++)

@@ -25,6 +25,7 @@ typedef enum cli_options {
   CLI_OPTIONS_COMPILE,   /* those of models */
   CLI_OPTIONS_SIMULATE,  /* those of simulations */
   CLI_OPTIONS_PROFILE,   /* those of profiles */
+  CLI_OPTIONS_DEPLOY,    /* those of deployments */
   CLI_OPTIONS_SCHEDULE,  /* those of schedules */
   CLI_OPTIONS_SOLVE,     /* those of placement problems */
   CLI_OPTIONS_QUANTIZE,  /* those of models that become integers */

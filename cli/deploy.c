@@ -1,28 +1,52 @@
 /* coremap deploy: a network as images of a chip's cores. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/remote.h"
+#include "cli/upload.h"
 
 typedef struct arguments {
-  const char *network, *format, *chip, *mapping, *occupancy, *input, *poisson, *folder;
+  cli_where where;
+  const char *name, *network, *format, *chip, *mapping, *occupancy, *input, *poisson, *folder;
   json_t *flags; /* options that are given */
-  bool json, quiet;
 } arguments;
 
 enum { INPUT = 1, POISSON, CHIP, MAPPING, OCCUPANCY, FORMAT };
 
 static const cli_flag flags[] = {
   {"chip", "NAME|FILE", CHIP, "the chip, whose file has \"images\": catalyst-n1"},
-  {"mapping", "FILE", MAPPING, "the mapping, as coremap map -o writes it; unless given, one is made, on one core where that is enough"},
+  {"mapping", "FILE", MAPPING, "the mapping, as coremap map -o writes it, of a server its id; unless given, one is made, on one core where that is enough"},
   {"occupancy", "FILE", OCCUPANCY, "cores that are taken or broken; all are free unless given"},
   CLI_STIMULUS_FLAGS(INPUT, POISSON),
-  {"output", "DIR", CLI_OUTPUT, "write images.json, commands.txt, expected.txt, spikes.csv and report.json there"},
+  {"spikes", "SPIKES", INPUT, NULL},
+  {"output", "DIR", CLI_OUTPUT, "write images.json, images.bin, commands.txt, bench.mem, expected.txt, inputs.csv, spikes.csv and report.json there"},
   {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
+  CLI_SERVER_FLAGS,
   CLI_QUIET_FLAG,
   {"json", NULL, CLI_JSON, "print the whole report as JSON"},
   {0}};
+
+/* Whether a server is named, which does it. */
+static bool is_there(const arguments *a)
+{
+  return a->where.server != NULL || a->where.context != NULL;
+}
+
+/* What a server has not; negative: go on. */
+static int check_there(const arguments *a)
+{
+  if (a->occupancy != NULL)
+    return cli_usage("deploy", "a server knows the occupancies of its chips: --occupancy is for one named here");
+  if (a->poisson != NULL)
+    return cli_usage("deploy", "--poisson FILE is read here: with a server name one rate in hertz");
+  if (a->mapping != NULL && !cli_is_id(a->mapping))
+    return cli_usage("deploy", "--mapping %s is no id: a server has its mappings by ids", a->mapping);
+  if (a->mapping != NULL)
+    (void)json_object_set_new(a->flags, "mapping", json_string(a->mapping));
+  return -1;
+}
 
 static int parse(int argc, char **argv, arguments *a)
 {
@@ -38,21 +62,22 @@ static int parse(int argc, char **argv, arguments *a)
       case OCCUPANCY: a->occupancy = cli_input(optarg); break;
       case CLI_OUTPUT: a->folder = optarg; break;
       case FORMAT: a->format = optarg; break;
-      case CLI_QUIET: a->quiet = true; break;
-      case CLI_JSON: a->json = true; break;
       case CLI_TAKES_OPTION:
         if (!cli_option_set(a->flags, cli_taken(), optarg))
           return cli_usage("deploy", "--%s \"%s\" is not text", cli_taken(), optarg);
         break;
-      default: return cli_ended(flag);
+      default:
+        if (!cli_where_take(&a->where, flag))
+          return cli_ended(flag);
     }
   }
   if (optind + 1 != argc)
     return cli_usage("deploy", optind == argc ? "NETWORK is missing" : "one NETWORK is expected");
   if (a->chip == NULL || a->folder == NULL)
     return cli_usage("deploy", a->chip == NULL ? "--chip is missing: the chip that the images are for" : "--output is missing: the folder that the images go to");
-  a->network = cli_input(argv[optind]);
-  return -1;
+  a->name = argv[optind];
+  a->network = cli_input(a->name);
+  return is_there(a) ? check_there(a) : -1;
 }
 
 static cm_status deploy_network(const arguments *a, cli_run *cli, json_t **report, cm_error *error)
@@ -63,7 +88,7 @@ static cm_status deploy_network(const arguments *a, cli_run *cli, json_t **repor
   coremap_error *why = NULL;
   char *options = NULL, *text = NULL;
   const cli_file_option files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}, {"mapping_file", a->mapping}, {NULL, NULL}};
-  cm_status status = cli_file_options("profile", a->flags, files, &options, error);
+  cm_status status = cli_file_options("deploy", a->flags, files, &options, error);
   if (status == CM_OK)
     status = cli_chip(a->chip, NULL, a->occupancy, &chip, error);
   if (status == CM_OK)
@@ -123,6 +148,56 @@ static void print_report(const json_t *report)
   cli_printf(stdout, "a step: %.0f clocks\n", cli_number(report, "clocks_per_step"));
 }
 
+/* ---- on a server ---- */
+
+/* The job that is done; it has failed where this fails. */
+static cm_status run_job(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
+{
+  const cli_upload file = {a->network, a->name, a->format, NULL};
+  cli_reply reply = {0};
+  json_t *network;
+  if (cli_check_options("deploy", a->flags, error) != CM_OK || cli_read_spikes(a->input, a->flags, error) != CM_OK ||
+      cli_upload_network(server, cli, &file, &network, error) != CM_OK)
+    return error->status;
+  json_t *body = json_pack("{s:s, s:O, s:s, s:O, s:s}", "kind", "deploy", "network", json_object_get(network, "id"), "chip", a->chip, "options", a->flags,
+                           "name", cli_base_name(a->name));
+  const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};
+  cm_status status = cm_whole(body != NULL, "a job", error);
+  if (status == CM_OK)
+    status = library_client_ask(server, &post, &reply, error);
+  json_decref(body);
+  json_decref(network);
+  if (status == CM_OK)
+    status = cli_follow(server, cli, reply.etag, &reply.json, error);
+  if (status == CM_OK && strcmp(cli_text(reply.json, "state"), "done") != 0)
+    status = cm_fail(error, CM_CONFLICT, "job %s %s: %s", cli_text(reply.json, "id"), strcmp(cli_text(reply.json, "state"), "failed") == 0 ? "failed" : "was cancelled",
+                     cli_text(json_object_get(reply.json, "problem"), "detail"));
+  if (status == CM_OK)
+    *job = reply.json;
+  else
+    json_decref(reply.json);
+  return status;
+}
+
+static int deploy_there(cli_server *server, cli_run *cli, const void *given, cm_error *error)
+{
+  const arguments *a = given;
+  json_t *job = NULL;
+  cm_status status = run_job(server, cli, a, &job, error);
+  if (status == CM_OK && cli_id(job, "program")[0] == '\0')
+    status = cm_fail(error, CM_IO, "the server's answer has no id of what was made");
+  if (status == CM_OK)
+    status = cli_fetch_program(server, cli, cli_id(job, "program"), a->folder, error);
+  json_t *report = status == CM_OK ? json_incref(json_object_get(job, "report")) : NULL;
+  json_decref(job);
+  if (status != CM_OK)
+    return -1;
+  const int ended = cli_tell(CM_OK, report, a->where.json, print_report, error);
+  if (ended == EXIT_DONE && !a->where.json)
+    cli_printf(stdout, "written: %s\n", a->folder);
+  return ended;
+}
+
 static int deploy_command(int argc, char **argv)
 {
   arguments a = {.flags = json_object()};
@@ -134,11 +209,16 @@ static int deploy_command(int argc, char **argv)
   cli_run cli;
   cm_error error;
   json_t *report = NULL;
-  cli_run_begin(&cli, a.quiet);
+  if (is_there(&a)) {
+    const int done = cli_on_server(&a.where, deploy_there, &a);
+    json_decref(a.flags);
+    return done;
+  }
+  cli_run_begin(&cli, a.where.quiet);
   cm_status status = deploy_network(&a, &cli, &report, &error);
   cli_run_end(&cli);
-  const int ended = cli_tell(status, report, a.json, print_report, &error);
-  if (ended == EXIT_DONE && !a.json)
+  const int ended = cli_tell(status, report, a.where.json, print_report, &error);
+  if (ended == EXIT_DONE && !a.where.json)
     cli_printf(stdout, "written: %s\n", a.folder);
   json_decref(a.flags);
   return ended;
@@ -146,7 +226,8 @@ static int deploy_command(int argc, char **argv)
 
 const cli_command cli_command_deploy = {
   .name = "deploy", .what = "make images of a chip's cores that spike as a network does", .run = deploy_command, .reads = true,
-  .options = CLI_OPTIONS_PROFILE, .usage = "NETWORK --chip NAME|FILE --steps N [--input SPIKES | --poisson HZ|FILE] [--mapping FILE] -o DIR [OPTION...]",
+  .options = CLI_OPTIONS_DEPLOY, .usage = "NETWORK --chip NAME|FILE --steps N [--input SPIKES | --poisson HZ|FILE] [--mapping FILE] -o DIR [OPTION...]\n"
+           "NETWORK|ID --server URL --chip NAME --steps N [--input SPIKES | --poisson HZ] [--mapping ID] -o DIR [OPTION...]",
   .about = "Runs a network, finds integers of the chip that spike as it does, and writes what each core is programmed with, the commands that do so,\n"
            "and the spikes that are to come out, which a run of the images with the chip's queues has shown (docs/reference/core-images.md).",
   .flags = flags};

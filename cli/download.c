@@ -37,7 +37,9 @@ static const view mapping_views[] = {{"content", "mapping.json"},        {"part"
                                      {"routes?format=json", "routes.json"}, {"certificate", "certificate.json"}, {NULL, NULL}};
 static const view program_views[] = {{"model", "model.onnx"},   {"program", "model.program"}, {"report", "report.json"},
                                      {"schedule", "schedule.json"}, {"tiles", "tiles.zip"},   {"mapping", "mapping.json"},
-                                     {"pieces", "pieces.json"}, {NULL, NULL}};
+                                     {"pieces", "pieces.json"}, {"images", "images.json"},   {"binary", "images.bin"},
+                                     {"commands", "commands.txt"}, {"bench", "bench.mem"},   {"inputs", "inputs.csv"},    {"expected", "expected.txt"},
+                                     {"spikes", "spikes.csv"}, {NULL, NULL}};
 
 static cm_status fetch_file(cli_server *server, cli_run *cli, const char *path, const char *to, cm_error *error)
 {
@@ -73,6 +75,14 @@ static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind
       return status;
   }
   return CM_OK;
+}
+
+cm_status cli_fetch_program(cli_server *server, cli_run *cli, const char *id, const char *folder, cm_error *error)
+{
+  json_t *files = json_array();
+  const cm_status status = fetch_folder(server, cli, "programs", id, program_views, folder, files, error);
+  json_decref(files);
+  return status;
 }
 
 static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments *a, const json_t *about, json_t *files, cm_error *error)

@@ -37,6 +37,9 @@ typedef struct cli_search {
 /* Asks one kind after the other until one knows the id: *kind. CM_NOT_FOUND: none does. */
 cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char **kind, cli_reply *reply, cm_error *error);
 
+/* All files of a program, into a folder that is made if missing. */
+cm_status cli_fetch_program(cli_server *server, cli_run *cli, const char *id, const char *folder, cm_error *error);
+
 /* True when the text can be an id: letters and digits. */
 bool cli_is_id(const char *text);
 

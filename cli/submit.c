@@ -5,11 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "cli/remote.h"
 #include "cli/upload.h"
 
-enum { SPIKES_BYTES_MAX = 1 << 20 };
 enum { FORMAT = 1, CHIP, NAME, RESERVE, PRIORITY, VISIBILITY, WAIT, SET, LABEL, INPUT, CONSTRAINTS, CLUSTER };
 
 static const cli_flag flags[] = {
@@ -37,21 +35,6 @@ typedef struct arguments {
   json_t *job, *options;
   bool wait;
 } arguments;
-
-/* Those of a file, if any is named, among the options. */
-static cm_status read_spikes(const char *path, json_t *options, cm_error *error)
-{
-  char *text;
-  size_t size;
-  if (path == NULL)
-    return CM_OK;
-  if (cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
-  json_t *spikes = json_stringn(text, size);
-  free(text);
-  return spikes != NULL && json_object_set_new(options, "spikes", spikes) == 0
-           ? CM_OK : cm_fail(error, CM_BAD_OPTION, "--input %s is no text of lines STEP,NEURON", path);
-}
 
 /* Negative: go on. */
 static int parse(int argc, char **argv, arguments *a)
@@ -131,7 +114,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
 {
   json_t *network = NULL;
   const cli_upload file = {a->network, a->network_name, a->format, json_string_value(json_object_get(a->job, "visibility"))};
-  if (read_spikes(a->spikes, a->options, error) != CM_OK || cli_read_constraints(a->constraints, a->options, error) != CM_OK || check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
+  if (cli_read_spikes(a->spikes, a->options, error) != CM_OK || cli_read_constraints(a->constraints, a->options, error) != CM_OK || check_job(server, a, error) != CM_OK || cli_upload_network(server, cli, &file, &network, error) != CM_OK)
     return error->status;
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;

@@ -8,6 +8,8 @@
 #include "cli/remote.h"
 #include "base/file.h"
 
+enum { SPIKES_BYTES_MAX = 1 << 20 };
+
 const char *cli_base_name(const char *path)
 {
   const char *slash = strrchr(path, '/');
@@ -17,6 +19,20 @@ const char *cli_base_name(const char *path)
 bool cli_is_visibility(const char *text)
 {
   return strcmp(text, "lab") == 0 || strcmp(text, "group") == 0 || strcmp(text, "private") == 0;
+}
+
+cm_status cli_read_spikes(const char *path, json_t *options, cm_error *error)
+{
+  char *text;
+  size_t size;
+  if (path == NULL)
+    return CM_OK;
+  if (cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  json_t *spikes = json_stringn(text, size);
+  free(text);
+  return spikes != NULL && json_object_set_new(options, "spikes", spikes) == 0
+           ? CM_OK : cm_fail(error, CM_BAD_OPTION, "--input %s is no text of lines STEP,NEURON", path);
 }
 
 /* Adds the options for reading to a path that has a query; false: no room. */

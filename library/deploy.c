@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/option.h"
 #include "core/deploy/deploy.h"
+#include "core/deploy/deploy_request.h"
 #include "core/verify/images_check.h"
 #include "library/internal.h"
 #include "library/private/base.h"
@@ -21,7 +23,7 @@ struct coremap_deployment {
 /* What is under way. */
 typedef struct deploying {
   coremap_deployment *d;
-  cm_profile_request asked;
+  cm_deploy_request asked;
   char mapping[CM_PATH_MAX]; /* "": none is given */
   cm_run *run;
 } deploying;
@@ -69,7 +71,7 @@ static cm_status deploy_parts(deploying *at, uint32_t *most, cm_error *error)
   coremap_error *why = NULL;
   char options[128];
   uint32_t largest = 0;
-  (void)snprintf(options, sizeof options, "{\"preset\": \"fast\", \"seed\": %llu, \"max_part_size\": %u}", (unsigned long long)at->asked.seed, *most);
+  (void)snprintf(options, sizeof options, "{\"preset\": \"fast\", \"seed\": %llu, \"max_part_size\": %u}", (unsigned long long)at->asked.run.seed, *most);
   cm_status status = library_status(coremap_map(at->d->network, at->d->chip, options, library_on_run, at->run, &mapping, &why), &why, error);
   if (status == CM_OK)
     status = find_largest(&mapping->mapped, at->run->memory, &largest, error);
@@ -112,12 +114,14 @@ static cm_status deploy(coremap_deployment *d, json_t *object, library_run *r, c
   library_stimulus from;
   deploying at = {.d = d, .run = r->run};
   if (cm_deploy_check(d->chip->chip, error) != CM_OK || library_stimulus_take(object, &from, error) != CM_OK ||
-      library_take_text(object, "mapping_file", at.mapping, error) != CM_OK || cm_profile_options_read(object, &at.asked, error) != CM_OK)
+      library_take_text(object, "mapping_file", at.mapping, error) != CM_OK || cm_deploy_options_read(object, &at.asked, error) != CM_OK)
     return error->status;
-  r->run->threads = json_object_get(object, "threads") != NULL ? at.asked.threads : r->run->threads;
-  r->run->deadline = at.asked.time_limit > 0 ? cm_now() + at.asked.time_limit : 0;
-  r->run->memory->limit_bytes = at.asked.memory_limit;
-  if (library_profile(d->network->topology, &from, &at.asked, r->run, &d->reference, error) != CM_OK)
+  if (at.asked.mapping[0] != '\0')
+    return cm_option_refuse(error, "mapping", "left out: a server knows mappings by ids, here option mapping_file names a file");
+  r->run->threads = json_object_get(object, "threads") != NULL ? at.asked.run.threads : r->run->threads;
+  r->run->deadline = at.asked.run.time_limit > 0 ? cm_now() + at.asked.run.time_limit : 0;
+  r->run->memory->limit_bytes = at.asked.run.memory_limit;
+  if (library_profile(d->network->topology, &from, &at.asked.run, r->run, &d->reference, error) != CM_OK)
     return error->status;
   return at.mapping[0] != '\0' ? deploy_given(&at, error) : deploy_anywhere(&at, error);
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/option.h"
 #include "core/constraints/solution.h"
+#include "core/deploy/deploy_request.h"
 #include "core/machine/compile.h"
 #include "core/mapping/options.h"
 #include "core/quantize/quantize.h"
@@ -77,6 +78,13 @@ static cm_status read_profile(const json_t *given, json_t **all, json_t **shapin
   cm_profile_request request;
   cm_status status = cm_profile_options_read(given, &request, error);
   return status == CM_OK ? state(&cm_profile_option_table, given, &request, all, shaping, error) : status;
+}
+
+static cm_status read_deploy(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
+{
+  cm_deploy_request request;
+  cm_status status = cm_deploy_options_read(given, &request, error);
+  return status == CM_OK ? state(&cm_deploy_option_table, given, &request, all, shaping, error) : status;
 }
 
 static cm_status read_schedule(const json_t *given, json_t **all, json_t **shaping, cm_error *error)

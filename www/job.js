@@ -3,6 +3,7 @@
 import { actionBar } from './actions.js';
 import { cancelJob, createJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName } from './api.js';
 import { mapCopies } from './copyas.js';
+import { deploySections } from './deploy.js';
 import { announce, element, facts, fill, link, progressBar, section, setText, stamp } from './dom.js';
 import { fitsBox, HELPED } from './fits.js';
 import { bytes, count, duration, NONE, shortId, words } from './format.js';
@@ -38,6 +39,7 @@ const KINDS = {
     mapped: true,
   },
   profile: { sections: runSections },
+  deploy: { sections: deploySections },
   sweep: { once: true },
 };
 

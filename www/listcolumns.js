@@ -66,7 +66,7 @@ export const LISTS = {
     usual: ['Job', 'State', 'Network', 'Chip', 'Cores', 'Step', 'Energy of a step', 'Time', 'Created', ''],
     filters: {
       state: ['queued', 'running', 'done', 'failed', 'cancelled'],
-      kind: ['map', 'compile', 'simulate', 'profile', 'sweep'],
+      kind: ['map', 'compile', 'simulate', 'profile', 'deploy', 'sweep'],
       chip: null,
       network: null,
     },

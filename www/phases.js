@@ -36,6 +36,8 @@ const SENTENCES = {
   schedule: 'Each unit is told what to do when',
   link: 'The parts of the program are joined',
   tile: 'The pieces are laid on cores',
+  quantise: 'Integers are found by running them',
+  images: 'Cores are filled, and run with the chip’s queues',
   traffic: 'The packets of a step are made',
   steps: 'Time steps are simulated',
   saturation: 'The load is raised until the chip no longer keeps up',

@@ -1,25 +1,15 @@
-// #/programs/ID: what a compile job made, with its schedule; #/timeline: a schedule from a file of one's own.
+// #/programs/ID: what a job made that compiles, with its schedule, or deploys; #/timeline: a schedule from a file of one's own.
 
 import { getJson, getProgram, getSchedule, networkName, programUrl } from './api.js';
 import { actionBar } from './actions.js';
+import { deploySections } from './deploy.js';
 import { element, facts, fill, link, section, stamp } from './dom.js';
 import { bytes, count, NONE, percent, shortId, si, time as nanoseconds } from './format.js';
-import { Problem } from './problem.js';
 import { problemNode } from './problemnode.js';
 import { reportGroups } from './programreport.js';
 import { NUMBER, share, table } from './table.js';
 import { timelineSection } from './timelinesection.js';
 import { operatorsOf, parseTrace } from './trace.js';
-
-/** A program without a schedule (permutations alone) is no error. */
-async function scheduleOf(id, signal) {
-  try {
-    return parseTrace(await getSchedule(id, signal));
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return null;
-    throw error;
-  }
-}
 
 // What a job may have made, and what to call the button.
 const FILES = [
@@ -28,6 +18,13 @@ const FILES = [
   ['schedule', 'Timeline'],
   ['tiles', 'Tiles'],
   ['mapping', 'Core mapping'],
+  ['images', 'Images'],
+  ['binary', 'Images in binary'],
+  ['commands', 'Commands'],
+  ['bench', 'Test bench'],
+  ['inputs', 'Input spikes'],
+  ['expected', 'Expected spikes'],
+  ['spikes', 'Spikes of the network'],
   ['pieces', 'Pieces'],
 ];
 
@@ -95,7 +92,7 @@ function operatorsSection(trace) {
 function headline(program, report) {
   const { time } = report?.program ?? {};
   return section(
-    'Program',
+    report?.images ? 'Images' : 'Program',
     facts([
       time && ['Time', nanoseconds(time.total_ns)],
       time?.lower_bound_ns > 0 && ['No program is below', nanoseconds(time.lower_bound_ns)],
@@ -108,8 +105,12 @@ function headline(program, report) {
 }
 
 export async function showProgram(main, { id, attach }, signal) {
-  const [program, trace] = await Promise.all([getProgram(id, signal), scheduleOf(id, signal)]);
-  const [network, report] = await Promise.all([networkName(program.network, signal), getJson(programUrl(id, '/report'), signal).catch(() => null)]);
+  const program = await getProgram(id, signal);
+  const [network, report, trace] = await Promise.all([
+    networkName(program.network, signal),
+    getJson(programUrl(id, '/report'), signal).catch(() => null),
+    program.files?.schedule ? getSchedule(id, signal).then(parseTrace) : null, // images of cores and rewritten models have none
+  ]);
   const schedule = trace && timelineSection(trace, signal);
   fill(
     main,
@@ -132,7 +133,7 @@ export async function showProgram(main, { id, attach }, signal) {
     headline(program, report),
     trace && operatorsSection(trace),
     schedule?.node,
-    reportPanels(report),
+    report?.images ? deploySections({ report }) : reportPanels(report),
     section('Keep, share', actionBar('programs', id, signal)),
   );
   attach();

@@ -9,14 +9,14 @@
 static const int64_t most = INT64_C(1) << 40;
 
 /* Fields of numbers, in the order of cm_image_limits. */
-static const char *const fields[] = {"spikes_per_step", "packets_per_step", "delayed_per_step", "pool_entries"};
-enum { FIELDS = sizeof fields / sizeof *fields };
+static const char *const fields[] = {"spikes_per_step", "packets_per_step", "delayed_per_step", "pool_entries", "router_queue"};
+enum { FIELDS = sizeof fields / sizeof *fields, QUEUE_MAX = 4096 };
 
 cm_status cm_image_limits_read(const json_t *object, cm_image_limits *limits, cm_error *error)
 {
-  static const char *const names[] = {"format", "spikes_per_step", "packets_per_step", "delayed_per_step", "pool_entries", NULL};
+  static const char *const names[] = {"format", "spikes_per_step", "packets_per_step", "delayed_per_step", "pool_entries", "router_queue", NULL};
   cm_image_limits l = {.format = ""};
-  uint64_t *const value[FIELDS] = {&l.spikes_per_step, &l.packets_per_step, &l.delayed_per_step, &l.pool_entries};
+  uint64_t *const value[FIELDS] = {&l.spikes_per_step, &l.packets_per_step, &l.delayed_per_step, &l.pool_entries, &l.router_queue};
   if (object == NULL)
     return CM_OK;
   if (!json_is_object(object))
@@ -32,7 +32,7 @@ cm_status cm_image_limits_read(const json_t *object, cm_image_limits *limits, cm
     int64_t number = 0;
     const json_t *given = json_object_get(object, fields[i]);
     (void)snprintf(where, sizeof where, "/images/%s", fields[i]);
-    if (given != NULL && cm_chip_read_whole(given, where, 1, most, &number, error) != CM_OK)
+    if (given != NULL && cm_chip_read_whole(given, where, 1, value[i] == &l.router_queue ? QUEUE_MAX : most, &number, error) != CM_OK)
       return error->status;
     *value[i] = (uint64_t)number;
   }
@@ -42,7 +42,7 @@ cm_status cm_image_limits_read(const json_t *object, cm_image_limits *limits, cm
 
 json_t *cm_image_limits_json(const cm_image_limits *l)
 {
-  const uint64_t value[FIELDS] = {l->spikes_per_step, l->packets_per_step, l->delayed_per_step, l->pool_entries};
+  const uint64_t value[FIELDS] = {l->spikes_per_step, l->packets_per_step, l->delayed_per_step, l->pool_entries, l->router_queue};
   if (l->format[0] == '\0')
     return NULL;
   json_t *object = json_pack("{s:s}", "format", l->format);

@@ -15,6 +15,7 @@ typedef struct cm_image_limits {
   uint64_t packets_per_step;        /* of the whole chip */
   uint64_t delayed_per_step;        /* delayed synapses that are due */
   uint64_t pool_entries;            /* synapses that a core holds */
+  uint64_t router_queue;            /* packets that an input of a router holds until the step ends */
 } cm_image_limits;
 
 /* Reads the field "images" of a chip (NULL: not there). Errors: CM_BAD_CHIP with the place. */

@@ -10,8 +10,7 @@ cm_status cm_deploy_check(const cm_chip *chip, cm_error *error)
   return cm_emitter_find(chip, &emit, error);
 }
 
-/* The spikes of inputs alone. */
-static cm_status inputs_of(const cm_profile *p, cm_memory *memory, cm_spikes *inputs, cm_error *error)
+cm_status cm_deploy_inputs(const cm_profile *p, cm_memory *memory, cm_spikes *inputs, cm_error *error)
 {
   const cm_spikes *all = &p->spikes;
   cm_spikes s = {.neurons = all->neurons, .steps = all->steps};
@@ -39,7 +38,7 @@ static cm_status run_on_chip(cm_deployment *d, cm_run *run, cm_error *error)
   semantics.loop = d->network.loop;
   semantics.delayed = d->network.delayed;
   const cm_profile_setting setting = {&semantics, r->dt, r->steps};
-  cm_status status = inputs_of(r, run->memory, &inputs, error);
+  cm_status status = cm_deploy_inputs(r, run->memory, &inputs, error);
   if (status == CM_OK)
     status = cm_stimulus_given(r->topology, &inputs, r->steps, run, &stimulus, error);
   if (status == CM_OK)
@@ -61,6 +60,17 @@ static cm_status check_peak(const cm_images *m, const cm_image_peak *peak, uint6
   return error->status;
 }
 
+static cm_status check_stuck(const cm_deployment *d, cm_error *error)
+{
+  const cm_images_result *r = &d->result;
+  char called[64];
+  (void)cm_fail(error, CM_LIMIT_BROKEN, "%s sends %llu packets in step %u, of which the routers hold %llu until it ends and lose the others: map with smaller parts, or drive the network less",
+                cm_image_core_called(&d->images, r->stuck.image, called, sizeof called), (unsigned long long)r->stuck.most, r->stuck.step, (unsigned long long)r->stuck_held);
+  cm_error_figure(error, "most", r->stuck.most);
+  cm_error_figure(error, "limit", r->stuck_held);
+  return error->status;
+}
+
 static cm_status check_result(const cm_deployment *d, cm_error *error)
 {
   const cm_image_limits *l = &d->images.chip->images;
@@ -71,6 +81,8 @@ static cm_status check_result(const cm_deployment *d, cm_error *error)
                    (unsigned long long)r->packets_peak.most, r->packets_peak.step, (unsigned long long)l->packets_per_step);
   if (check_peak(&d->images, &r->spikes_peak, l->spikes_per_step, "spikes", error) != CM_OK)
     return error->status;
+  if (r->stuck.most > 0)
+    return check_stuck(d, error);
   if (r->lost > 0)
     return cm_fail(error, CM_LIMIT_BROKEN, "%llu delayed synapses are due beyond the %llu a step that a core has room for: use shorter delays, or smaller parts",
                    (unsigned long long)r->lost, (unsigned long long)l->delayed_per_step);

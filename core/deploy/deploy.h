@@ -25,10 +25,13 @@ cm_status cm_deploy_check(const cm_chip *chip, cm_error *error);
 cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error);
 void cm_deployment_free(cm_deployment *deployment); /* harmless on a zeroed one */
 
+/* The spikes of inputs alone; free them with cm_spikes_free. O(spikes + steps). */
+cm_status cm_deploy_inputs(const cm_profile *profile, cm_memory *memory, cm_spikes *inputs, cm_error *error);
+
 /* The report; a new reference, NULL: no memory. */
 json_t *cm_deployment_report(const cm_deployment *deployment);
 
-/* Writes images.json, commands.txt, expected.txt, spikes.csv and report.json into a folder, made if missing. Errors: CM_CONFLICT, CM_DISK_FULL, CM_IO. */
+/* Writes images.json, images.bin, commands.txt, bench.mem, expected.txt, report.json, inputs.csv and spikes.csv into a folder, made if missing. Errors: CM_CONFLICT, CM_DISK_FULL, CM_IO. */
 cm_status cm_deployment_write(const cm_deployment *deployment, const char *folder, cm_error *error);
 
 #endif

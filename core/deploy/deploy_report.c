@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "core/deploy/bench_words.h"
 #include "core/deploy/deploy.h"
 #include "core/deploy/emitters.h"
 #include "core/deploy/images_file.h"
@@ -53,7 +54,55 @@ static json_t *populations(const cm_deployment *d)
   return list;
 }
 
-json_t *cm_deployment_report(const cm_deployment *d)
+static json_t *limit(uint64_t most)
+{
+  return most > 0 ? json_integer((json_int_t)most) : json_null();
+}
+
+/* What each core in use holds, by kinds of neurons, and its fullest step. */
+static json_t *cores(const cm_deployment *d)
+{
+  const cm_images *m = &d->images;
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < m->cores; i++) {
+    const cm_core_image *c = &m->image[i];
+    json_int_t kind[CM_IMAGE_KINDS] = {0};
+    for (uint64_t k = 0; k < c->neurons; k++)
+      kind[c->neuron[k].kind]++;
+    (void)json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "core", (json_int_t)c->core, "x", (json_int_t)(c->core % m->chip->width), "y",
+                                                (json_int_t)(c->core / m->chip->width), "neurons", kind[CM_IMAGE_NEURON] + kind[CM_IMAGE_INPUT], "copies",
+                                                kind[CM_IMAGE_COPY], "relays", kind[CM_IMAGE_RELAY], "biases", kind[CM_IMAGE_BIAS], "synapses", (json_int_t)c->entries,
+                                                "routes", (json_int_t)c->routes, "spikes", (json_int_t)d->result.most[i]));
+  }
+  return list;
+}
+
+/* Spikes that one of both has and the other has not, in boxes; NULL: no memory. */
+static json_t *differing_raster(const cm_spikes *a, const cm_spikes *b)
+{
+  cm_spikes d = {.neurons = a->neurons, .steps = a->steps};
+  uint64_t count = 0;
+  d.first = calloc((size_t)a->steps + 1, sizeof *d.first);
+  d.neuron = calloc(a->first[a->steps] + b->first[a->steps] + 1, sizeof *d.neuron);
+  for (uint32_t s = 0; s < a->steps && d.first != NULL && d.neuron != NULL; s++) {
+    uint64_t i = a->first[s], j = b->first[s];
+    while (i < a->first[s + 1] || j < b->first[s + 1]) {
+      const uint32_t x = i < a->first[s + 1] ? a->neuron[i] : UINT32_MAX, y = j < b->first[s + 1] ? b->neuron[j] : UINT32_MAX;
+      i += x <= y;
+      j += y <= x;
+      if (x != y)
+        d.neuron[count++] = x < y ? x : y;
+    }
+    d.first[s + 1] = count;
+  }
+  json_t *made = d.first != NULL && d.neuron != NULL ? cm_spikes_raster(&d) : NULL;
+  free(d.first);
+  free(d.neuron);
+  return made;
+}
+
+/* The report without what is drawn. */
+static json_t *numbers(const cm_deployment *d)
 {
   const cm_integer_network *n = &d->network;
   const cm_images *m = &d->images;
@@ -80,6 +129,24 @@ json_t *cm_deployment_report(const cm_deployment *d)
                    "clocks_per_step", m->steps > 0 ? (double)d->result.clocks / m->steps : 0.0, "populations", populations(d));
 }
 
+json_t *cm_deployment_report(const cm_deployment *d)
+{
+  json_t *made = numbers(d);
+  const cm_chip *chip = d->images.chip;
+  const cm_image_limits *l = &chip->images;
+  if (made != NULL &&
+      (json_object_set_new(made, "limits", json_pack("{s:o, s:o, s:o}", "neurons", limit(chip->limits.neurons), "synapses", limit(l->pool_entries), "spikes",
+                                                     limit(l->spikes_per_step))) != 0 ||
+       json_object_set_new(made, "cores", cores(d)) != 0 ||
+       json_object_set_new(made, "raster", json_pack("{s:o, s:o, s:o}", "reference", cm_spikes_raster(&d->reference->spikes), "chip",
+                                                     cm_spikes_raster(&d->result.network), "differing",
+                                                     differing_raster(&d->reference->spikes, &d->result.network))) != 0)) {
+    json_decref(made);
+    return NULL;
+  }
+  return made;
+}
+
 /* ---- files ---- */
 
 static cm_status write_commands(const cm_deployment *d, FILE *stream, cm_error *error)
@@ -103,21 +170,47 @@ static cm_status write_images(const cm_deployment *d, FILE *stream, cm_error *er
   return CM_OK;
 }
 
+static cm_status write_binary(const cm_deployment *d, FILE *stream, cm_error *error)
+{
+  (void)error;
+  cm_images_put(&d->images, &d->on_chip.spikes, stream);
+  return CM_OK;
+}
+
 static cm_status write_report(const cm_deployment *d, FILE *stream, cm_error *error)
 {
   json_t *report = cm_deployment_report(d);
-  const bool whole = report != NULL && cm_json_dumpf(report, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
+  const bool whole = report != NULL && cm_json_dumpf(report, stream, JSON_COMPACT | JSON_REAL_PRECISION(12)) == 0;
   json_decref(report);
   (void)fputc('\n', stream);
   return cm_whole(whole, "the report", error);
 }
 
-/* Spikes of the network's neurons by its own steps and names. */
-static cm_status write_spikes(const cm_deployment *d, const char *path, cm_error *error)
+/* Spikes by the network's own steps and names. */
+static cm_status write_table(const cm_deployment *d, const cm_spikes *spikes, const char *folder, const char *name, cm_error *error)
 {
+  char path[CM_PATH_MAX];
   cm_profile own = *d->reference;
-  own.spikes = d->result.network;
-  return cm_profile_write_spikes(&own, path, error);
+  own.spikes = *spikes;
+  return cm_path(path, error, "%s/%s", folder, name) == CM_OK ? cm_profile_write_spikes(&own, path, error) : error->status;
+}
+
+static cm_status write_bench(const char *folder, cm_error *error)
+{
+  char commands[CM_PATH_MAX], path[CM_PATH_MAX];
+  if (cm_path(commands, error, "%s/commands.txt", folder) != CM_OK || cm_path(path, error, "%s/bench.mem", folder) != CM_OK)
+    return error->status;
+  return cm_bench_words_write(commands, path, error);
+}
+
+static cm_status write_tables(const cm_deployment *d, const char *folder, cm_error *error)
+{
+  cm_spikes inputs = {0};
+  cm_status status = cm_deploy_inputs(d->reference, d->images.memory, &inputs, error);
+  if (status == CM_OK)
+    status = write_table(d, &inputs, folder, "inputs.csv", error);
+  cm_spikes_free(&inputs);
+  return status == CM_OK ? write_table(d, &d->result.network, folder, "spikes.csv", error) : status;
 }
 
 cm_status cm_deployment_write(const cm_deployment *d, const char *folder, cm_error *error)
@@ -125,7 +218,7 @@ cm_status cm_deployment_write(const cm_deployment *d, const char *folder, cm_err
   static const struct {
     const char *name;
     cm_status (*write)(const cm_deployment *d, FILE *stream, cm_error *error);
-  } files[] = {{"images.json", write_images}, {"commands.txt", write_commands}, {"expected.txt", write_expected}, {"report.json", write_report}};
+  } files[] = {{"images.json", write_images}, {"images.bin", write_binary}, {"commands.txt", write_commands}, {"expected.txt", write_expected}, {"report.json", write_report}};
   char path[CM_PATH_MAX];
   cm_file file;
   if (cm_folder_make(folder, error) != CM_OK)
@@ -140,5 +233,5 @@ cm_status cm_deployment_write(const cm_deployment *d, const char *folder, cm_err
     if (cm_file_commit(&file, error) != CM_OK)
       return error->status;
   }
-  return cm_path(path, error, "%s/spikes.csv", folder) == CM_OK ? write_spikes(d, path, error) : error->status;
+  return write_bench(folder, error) == CM_OK ? write_tables(d, folder, error) : error->status;
 }

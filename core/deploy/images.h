@@ -81,7 +81,10 @@ typedef struct cm_images_result {
   uint64_t spikes, room;
   cm_spikes network;     /* those of the network's neurons, in its steps */
   cm_image_peak spikes_peak, packets_peak, delayed_peak;
-  cm_image_peak sent_peak; /* packets of one core, of which a mesh of buffered routers holds 34 to a neighbour until the step ends */
+  cm_image_peak sent_peak; /* packets of one core */
+  cm_image_peak stuck;     /* the first core and step whose packets routers did not hold until the step ended: how many it sent */
+  uint64_t stuck_held;     /* and how many of them they held */
+  uint64_t *most;        /* [cores in use] spikes of each in the step in which it has most */
   uint64_t lost;         /* spikes and packets that the chip lost, and delayed synapses that came too early */
   uint64_t clocks;       /* of all steps, as the chip's costs have them */
 } cm_images_result;

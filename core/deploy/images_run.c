@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "core/deploy/images.h"
+#include "core/deploy/router_queues.h"
 
 enum { DELAYS = CM_CHIP_DELAY_MAX + 1 };
 
@@ -31,6 +32,7 @@ typedef struct engine {
   runner *core; /* [cores] */
   packet *packet;
   uint64_t packets, room;
+  cm_router_queues queues; /* where the chip has such */
   cm_images_result *r;
 } engine;
 
@@ -119,8 +121,24 @@ static cm_status update(engine *e, uint32_t image, uint32_t step, uint64_t *spik
   if (c->neurons > 0)
     memset(r->sum, 0, c->neurons * sizeof *r->sum);
   peak(&e->r->spikes_peak, all, step, image);
+  e->r->most[image] = all > e->r->most[image] ? all : e->r->most[image];
   *spikes += r->count;
   return CM_OK;
+}
+
+/* Whether the routers hold a packet. */
+static bool held(engine *e, uint32_t from, uint32_t to)
+{
+  return e->queues.length == 0 || cm_router_queues_send(&e->queues, from, to);
+}
+
+/* What core i sent in a step, of which routers held less. */
+static void note_stuck(engine *e, uint32_t i, uint32_t step, uint64_t sent, uint64_t held_of)
+{
+  if (held_of < sent && e->r->stuck.most == 0) {
+    e->r->stuck = (cm_image_peak){sent, step, i};
+    e->r->stuck_held = held_of;
+  }
 }
 
 /* Spikes of all cores as packets of the next step. */
@@ -129,20 +147,25 @@ static cm_status route(engine *e, uint32_t step, cm_error *error)
   const uint64_t most = e->m->chip->images.packets_per_step;
   uint64_t all = 0;
   e->packets = 0;
+  cm_router_queues_empty(&e->queues);
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const cm_core_image *c = &e->m->image[i];
     const uint64_t before = all;
+    uint64_t stuck = 0;
     for (uint32_t k = 0; k < e->core[i].count; k++) {
       const cm_image_neuron *from = &c->neuron[e->core[i].spiked[k]];
       if (CM_ROOM(e->run->memory, e->packet, &e->room, e->packets + from->routes, error) != CM_OK)
         return error->status;
       for (uint32_t j = from->route; j < from->route + from->routes; j++, all++) {
-        if (most == 0 || all < most)
+        const bool fits = held(e, c->core, c->route[j].core);
+        stuck += !fits;
+        if (fits && (most == 0 || all < most))
           e->packet[e->packets++] = (packet){e->m->of_core[c->route[j].core], c->route[j].neuron};
         else
           e->r->lost++;
       }
     }
+    note_stuck(e, i, step, all - before, all - before - stuck);
     peak(&e->r->sent_peak, all - before, step, i);
   }
   peak(&e->r->packets_peak, all, step, 0);
@@ -202,7 +225,11 @@ static cm_status sort(const engine *e, cm_error *error)
 
 static cm_status start(engine *e, cm_error *error)
 {
-  if (CM_NEW(e->run->memory, e->core, e->m->cores, error) != CM_OK)
+  const cm_chip *chip = e->m->chip;
+  if (chip->images.router_queue > 0 &&
+      cm_router_queues_make(chip->width, chip->height, (uint32_t)chip->images.router_queue, e->run->memory, &e->queues, error) != CM_OK)
+    return error->status;
+  if (CM_NEW(e->run->memory, e->core, e->m->cores, error) != CM_OK || CM_NEW(e->run->memory, e->r->most, e->m->cores, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const uint64_t n = e->m->image[i].neurons;
@@ -231,6 +258,7 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, cm_run 
   }
   cm_free(e.core);
   cm_free(e.packet);
+  cm_router_queues_free(&e.queues);
   if (status == CM_OK)
     *result = r;
   else
@@ -241,6 +269,7 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, cm_run 
 void cm_images_result_free(cm_images_result *result)
 {
   cm_free(result->spike);
+  cm_free(result->most);
   cm_spikes_free(&result->network);
   *result = (cm_images_result){.spikes = 0};
 }

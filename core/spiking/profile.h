@@ -36,6 +36,9 @@ void cm_profile_free(cm_profile *profile); /* harmless on a zeroed one */
 /* The report of docs/explanation/running.md; with `peaks` also the spikes of every step. A new reference; NULL: no memory. */
 json_t *cm_profile_report(const cm_profile *profile, bool peaks);
 
+/* Spikes in boxes, a list of rows: rows are even slices of the neurons, at most 40, columns of the steps, at most 100. A new reference; NULL: no memory. */
+json_t *cm_spikes_raster(const cm_spikes *spikes);
+
 /* Writes tables: rates, "neuron,rate", in spikes a step, as cm_rates_read takes them; spikes, "step,neuron", as cm_spikes_read does. Whole or
  * not at all. Errors: CM_IO. */
 cm_status cm_profile_write_rates(const cm_profile *profile, const char *path, cm_error *error);

@@ -80,17 +80,15 @@ static json_t *by_step(const cm_profile *p)
   return list;
 }
 
-/* Spikes in boxes: rows are even slices of the neurons, columns of the steps. */
-static json_t *raster(const cm_profile *p)
+json_t *cm_spikes_raster(const cm_spikes *spikes)
 {
-  const uint32_t n = p->topology->vertex_count, rows = n < RASTER_ROWS ? n : RASTER_ROWS,
-                 columns = p->steps < RASTER_COLUMNS ? p->steps : RASTER_COLUMNS;
-  uint64_t *box = calloc((size_t)rows * columns, sizeof *box);
+  const uint32_t n = spikes->neurons, rows = n < RASTER_ROWS ? n : RASTER_ROWS, columns = spikes->steps < RASTER_COLUMNS ? spikes->steps : RASTER_COLUMNS;
+  uint64_t *box = calloc((size_t)rows * columns + 1, sizeof *box);
   if (box == NULL)
     return NULL;
-  for (uint32_t s = 0; s < p->steps; s++)
-    for (uint64_t i = p->spikes.first[s]; i < p->spikes.first[s + 1]; i++)
-      box[(uint64_t)p->spikes.neuron[i] * rows / n * columns + (uint64_t)s * columns / p->steps]++;
+  for (uint32_t s = 0; s < spikes->steps; s++)
+    for (uint64_t i = spikes->first[s]; i < spikes->first[s + 1]; i++)
+      box[(uint64_t)spikes->neuron[i] * rows / n * columns + (uint64_t)s * columns / spikes->steps]++;
   json_t *all = json_array();
   for (uint32_t r = 0; r < rows; r++) {
     json_t *row = json_array();
@@ -109,7 +107,7 @@ json_t *cm_profile_report(const cm_profile *profile, bool peaks)
     add(profile->topology->dynamics->model[v] == CM_NEURON_INPUT ? &inputs : &others, profile->count[v]);
   json_t *made = json_pack("{s:s, s:f, s:I, s:o, s:o, s:I, s:o, s:o}", "semantics", profile->semantics->name, "dt", profile->dt, "steps",
                            (json_int_t)profile->steps, "neurons", told(profile, &others), "inputs", told(profile, &inputs),
-                           "synaptic_events", (json_int_t)profile->events, "peak", peak(profile), "raster", raster(profile));
+                           "synaptic_events", (json_int_t)profile->events, "peak", peak(profile), "raster", cm_spikes_raster(&profile->spikes));
   if (made != NULL && profile->topology->population_count > 0)
     (void)json_object_set_new(made, "populations", populations(profile));
   char note[240];

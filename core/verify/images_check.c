@@ -318,34 +318,36 @@ static cm_status run_again(const checker *c, const char *folder, uint64_t *spike
 
 /* ---- all ---- */
 
-cm_status cm_images_check(const char *folder, const cm_chip *chip, cm_run *run, cm_images_verdict *verdict, cm_error *error)
+cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_chip *chip, cm_run *run, cm_images_verdict *verdict, cm_error *error)
 {
-  cm_images_verdict found = {.spikes = 0};
-  cm_read_images r = {.cores = 0};
-  checker c = {.r = &r, .chip = chip, .run = run, .result = &found.result};
-  char path[CM_PATH_MAX];
-  cm_status status = cm_path(path, error, "%s/images.json", folder);
-  if (status == CM_OK)
-    status = cm_images_read(path, run, &r, error);
-  if (status == CM_OK && (CM_NEW(run->memory, found.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK ||
-                          CM_NEW(run->memory, c.home, r.network_neurons, error) != CM_OK || CM_NEW(run->memory, c.fed, r.neurons, error) != CM_OK ||
-                          CM_NEW(run->memory, c.inbound, r.neurons, error) != CM_OK))
+  cm_images_verdict found = {.cores = r->cores, .neurons = r->network_neurons};
+  checker c = {.r = r, .chip = chip, .run = run, .result = &found.result};
+  cm_status status = CM_OK;
+  if (CM_NEW(run->memory, found.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK || CM_NEW(run->memory, c.home, r->network_neurons, error) != CM_OK ||
+      CM_NEW(run->memory, c.fed, r->neurons, error) != CM_OK || CM_NEW(run->memory, c.inbound, r->neurons, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
     status = check_structure(&c, error);
   if (status == CM_OK && found.result.violation_count == 0)
     status = run_again(&c, folder, &found.spikes, error);
-  found.cores = r.cores;
-  found.neurons = r.network_neurons;
   found.synapses = c.synapses;
   cm_free(c.home);
   cm_free(c.fed);
   cm_free(c.inbound);
   cm_free(c.key);
-  cm_read_images_free(&r);
   if (status == CM_OK)
     *verdict = found;
   else
     cm_check_result_free(&found.result);
+  return status;
+}
+
+cm_status cm_images_check(const char *folder, const cm_chip *chip, cm_run *run, cm_images_verdict *verdict, cm_error *error)
+{
+  cm_read_images r;
+  if (cm_images_read_folder(folder, run, &r, error) != CM_OK)
+    return error->status;
+  const cm_status status = cm_images_judge(&r, folder, chip, run, verdict, error);
+  cm_read_images_free(&r);
   return status;
 }

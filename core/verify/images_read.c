@@ -6,255 +6,299 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "core/chip/json.h"
+#include "core/verify/images_source.h"
 
-enum { COLUMNS = 17, FILE_MAX = 1 << 30 };
-
-static const char *const kinds[CM_READ_KINDS] = {"neuron", "input", "copy", "relay", "bias"};
+enum { FILE_MAX = 1 << 30 };
 
 typedef struct reader {
   cm_run *run;
+  const cm_images_source *from;
   cm_read_images *r;
   uint64_t routes;
 } reader;
 
-static cm_status refuse(const char *where, const char *what, cm_error *error)
+/* A row whose columns are to be checked. */
+typedef struct row {
+  cm_image_list list;
+  size_t core, number;
+  int64_t value[CM_IMAGE_COLUMNS];
+} row;
+
+static cm_status take_row(const reader *b, row *r, cm_error *error)
 {
-  return cm_json_fail(error, CM_BAD_MAPPING, where, "%s: %s", where, what);
+  return b->from->row(b->from, r->list, r->core, r->number, r->value, error);
 }
 
-/* A list at `name` of an object; an empty one is fine. */
-static cm_status list_of(const json_t *object, const char *where, const char *name, const json_t **list, cm_error *error)
+static cm_status refuse(const row *r, const char *what, cm_error *error)
 {
-  char place[CM_JSON_PLACE_MAX];
-  *list = json_object_get(object, name);
-  return json_is_array(*list) ? CM_OK : refuse(cm_json_place(place, "%s/%s", where, name), "expected a list", error);
+  char where[CM_IMAGE_PLACE_MAX];
+  return cm_json_fail(error, CM_BAD_MAPPING, cm_image_place(where, r->list, r->core, r->number), "%s: %s", where, what);
 }
 
-#define RANGE(least, most) ((const int64_t[]){(least), (most)})
-
-/* Entry k of a row, from range[0] to range[1]; `where` is the row's place. */
-static cm_status whole(const json_t *row, size_t k, const int64_t range[2], const char *where, int64_t *value, cm_error *error)
+/* Whether column k is from least to most. */
+static cm_status whole(const row *r, size_t k, int64_t least, int64_t most, cm_error *error)
 {
-  const json_t *number = json_array_get(row, k);
-  if (!json_is_integer(number) || json_integer_value(number) < range[0] || json_integer_value(number) > range[1])
-    return cm_json_fail(error, CM_BAD_MAPPING, where, "%s/%zu: expected a whole number from %lld to %lld", where, k, (long long)range[0], (long long)range[1]);
-  *value = json_integer_value(number);
-  return CM_OK;
-}
-
-static cm_status member(const json_t *object, const char *where, const char *name, int64_t most, int64_t *value, cm_error *error)
-{
-  char place[CM_JSON_PLACE_MAX];
-  const json_t *number = json_object_get(object, name);
-  if (!json_is_integer(number) || json_integer_value(number) < 0 || json_integer_value(number) > most)
-    return refuse(cm_json_place(place, "%s/%s", where, name), "expected a whole number that is not negative", error);
-  *value = json_integer_value(number);
-  return CM_OK;
+  char where[CM_IMAGE_PLACE_MAX];
+  if (r->value[k] >= least && r->value[k] <= most)
+    return CM_OK;
+  return cm_json_fail(error, CM_BAD_MAPPING, cm_image_place(where, r->list, r->core, r->number), "%s/%zu: expected a whole number from %lld to %lld", where, k,
+                      (long long)least, (long long)most);
 }
 
 /* ---- rows ---- */
 
-static cm_status read_kind(const json_t *row, const char *where, cm_read_neuron *n, cm_error *error)
+/* A stretch of a core's pool or routes that a neuron has; behind those of the neurons before, none is another's too. */
+static cm_status read_stretch(const row *r, size_t k, uint64_t count, uint64_t *used, cm_error *error)
 {
-  const char *kind = json_string_value(json_array_get(row, 0)), *model = json_string_value(json_array_get(row, 3));
-  n->kind = CM_READ_KINDS;
-  for (int k = 0; kind != NULL && k < CM_READ_KINDS; k++)
-    if (strcmp(kinds[k], kind) == 0)
-      n->kind = (cm_read_kind)k;
-  const cm_chip_neuron found = model != NULL ? cm_chip_neuron_find(model) : CM_CHIP_NEURONS;
-  if (n->kind == CM_READ_KINDS)
-    return refuse(where, "expected a kind: neuron, input, copy, relay or bias", error);
-  if (found == CM_CHIP_NEURONS)
-    return refuse(where, "expected a model of neurons: catalyst-lif, catalyst-cuba or loihi-cuba", error);
-  n->parameter.model = (uint8_t)found;
-  return CM_OK;
-}
-
-/* A stretch of a core's pool or routes that a neuron has. */
-static cm_status read_stretch(const json_t *row, size_t k, uint64_t count, const char *where, uint32_t stretch[2], cm_error *error)
-{
-  int64_t from, length;
-  if (whole(row, k, RANGE(0, INT32_MAX), where, &from, error) != CM_OK || whole(row, k + 1, RANGE(0, INT32_MAX), where, &length, error) != CM_OK)
+  if (whole(r, k, 0, INT32_MAX, error) != CM_OK || whole(r, k + 1, 0, INT32_MAX, error) != CM_OK)
     return error->status;
-  if (length > 0 && (uint64_t)(from + length) > count)
-    return refuse(where, "it has more synapses or routes than its core", error);
-  stretch[0] = (uint32_t)from;
-  stretch[1] = (uint32_t)length;
+  *used += (uint64_t)r->value[k + 1];
+  if ((r->value[k + 1] > 0 && (uint64_t)(r->value[k] + r->value[k + 1]) > count) || *used > count)
+    return refuse(r, "it has more synapses or routes than its core", error);
   return CM_OK;
 }
 
-static cm_status read_neuron(const json_t *row, const char *where, uint64_t pool, uint64_t routes, cm_read_neuron *n, cm_error *error)
+static cm_status read_neuron(const row *r, const cm_image_core *core, uint64_t used[2], cm_read_neuron *n, cm_error *error)
 {
   cm_chip_parameters *p = &n->parameter;
   int16_t *const words[] = {&p->threshold, &p->leak, &p->rest, &p->refractory, &p->decay_v, &p->decay_u, &p->bias, &p->v_min, &p->v_max};
-  const size_t first = 4, count = sizeof words / sizeof *words;
-  int64_t value, of, shift;
-  uint32_t stretch[2];
-  if (!json_is_array(row) || json_array_size(row) != COLUMNS)
-    return refuse(where, "expected a row of 17 columns", error);
-  if (read_kind(row, where, n, error) != CM_OK || whole(row, 1, RANGE(0, INT32_MAX), where, &of, error) != CM_OK ||
-      whole(row, 2, RANGE(0, INT32_MAX), where, &shift, error) != CM_OK)
+  const size_t first = CM_IMAGE_COLUMN_MODEL + 1, count = sizeof words / sizeof *words;
+  if (whole(r, 1, 0, INT32_MAX, error) != CM_OK || whole(r, 2, 0, INT32_MAX, error) != CM_OK)
     return error->status;
-  n->of = (uint32_t)of;
-  n->shift = (uint32_t)shift;
+  n->kind = (cm_read_kind)r->value[CM_IMAGE_COLUMN_KIND];
+  p->model = (uint8_t)r->value[CM_IMAGE_COLUMN_MODEL];
+  n->of = (uint32_t)r->value[1];
+  n->shift = (uint32_t)r->value[2];
   for (size_t k = 0; k < count; k++) {
-    if (whole(row, first + k, RANGE(INT16_MIN, INT16_MAX), where, &value, error) != CM_OK)
+    if (whole(r, first + k, INT16_MIN, INT16_MAX, error) != CM_OK)
       return error->status;
-    *words[k] = (int16_t)value;
+    *words[k] = (int16_t)r->value[first + k];
   }
-  if (read_stretch(row, first + count, pool, where, stretch, error) != CM_OK)
+  if (read_stretch(r, first + count, core->rows[CM_LIST_POOL], &used[0], error) != CM_OK ||
+      read_stretch(r, first + count + 2, core->rows[CM_LIST_ROUTES], &used[1], error) != CM_OK)
     return error->status;
-  n->pool = stretch[0];
-  n->synapses = stretch[1];
-  if (read_stretch(row, first + count + 2, routes, where, stretch, error) != CM_OK)
-    return error->status;
-  n->route = stretch[0];
-  n->routes = stretch[1];
+  n->pool = (uint32_t)r->value[first + count];
+  n->synapses = (uint32_t)r->value[first + count + 1];
+  n->route = (uint32_t)r->value[first + count + 2];
+  n->routes = (uint32_t)r->value[first + count + 3];
   return CM_OK;
 }
 
-/* ---- cores ---- */
-
-static cm_status read_rows(reader *b, const json_t *core, uint32_t c, cm_error *error)
+static cm_status read_neurons(const reader *b, uint32_t c, const cm_image_core *core, cm_error *error)
 {
   cm_read_images *r = b->r;
-  const json_t *neurons, *pool, *routes;
-  char where[CM_JSON_PLACE_MAX], place[CM_JSON_PLACE_MAX];
-  (void)cm_json_place(where, "/cores/%u", c);
-  if (list_of(core, where, "neurons", &neurons, error) != CM_OK || list_of(core, where, "pool", &pool, error) != CM_OK ||
-      list_of(core, where, "routes", &routes, error) != CM_OK)
-    return error->status;
-  for (size_t k = 0; k < json_array_size(neurons); k++) {
-    cm_read_neuron *n = &r->neuron[r->first[c] + k];
-    if (read_neuron(json_array_get(neurons, k), cm_json_place(place, "/cores/%u/neurons/%zu", c, k), json_array_size(pool), json_array_size(routes), n, error) != CM_OK)
+  row at = {.list = CM_LIST_NEURONS, .core = c};
+  uint64_t used[2] = {0, 0};
+  for (; at.number < core->rows[CM_LIST_NEURONS]; at.number++) {
+    cm_read_neuron *n = &r->neuron[r->first[c] + at.number];
+    if (take_row(b, &at, error) != CM_OK || read_neuron(&at, core, used, n, error) != CM_OK)
       return error->status;
     n->core = c;
     n->pool += (uint32_t)r->pool_first[c];
     n->route += (uint32_t)b->routes;
     if (n->kind <= CM_READ_RELAY && n->of >= r->network_neurons)
-      return refuse(place, "the network has no such neuron", error);
+      return refuse(&at, "the network has no such neuron", error);
   }
-  for (size_t k = 0; k < json_array_size(pool); k++) {
-    int64_t target, weight, delay;
-    const json_t *row = json_array_get(pool, k);
-    (void)cm_json_place(place, "/cores/%u/pool/%zu", c, k);
-    if (whole(row, 0, RANGE(0, (int64_t)json_array_size(neurons) - 1), place, &target, error) != CM_OK ||
-        whole(row, 1, RANGE(INT16_MIN, INT16_MAX), place, &weight, error) != CM_OK || whole(row, 2, RANGE(0, INT8_MAX / 2), place, &delay, error) != CM_OK)
-      return error->status;
-    r->synapse[r->pool_first[c] + k] = (cm_read_synapse){r->first[c] + (uint32_t)target, (int32_t)weight, (int32_t)delay};
-  }
-  for (size_t k = 0; k < json_array_size(routes); k++) {
-    int64_t to, neuron;
-    uint32_t at = 0;
-    const json_t *row = json_array_get(routes, k);
-    (void)cm_json_place(place, "/cores/%u/routes/%zu", c, k);
-    if (whole(row, 0, RANGE(0, INT32_MAX), place, &to, error) != CM_OK)
-      return error->status;
-    while (at < r->cores && r->number[at] != (uint32_t)to)
-      at++;
-    if (at == r->cores)
-      return refuse(place, "no core of that number has an image", error);
-    if (whole(row, 1, RANGE(0, (int64_t)r->first[at + 1] - r->first[at] - 1), place, &neuron, error) != CM_OK)
-      return error->status;
-    r->route[b->routes + k] = r->first[at] + (uint32_t)neuron;
-  }
-  b->routes += json_array_size(routes);
   return CM_OK;
 }
 
-/* How many rows all cores have, and which cores they are. */
-static cm_status read_sizes(reader *b, const json_t *cores, cm_error *error)
+static cm_status read_pool(const reader *b, uint32_t c, const cm_image_core *core, cm_error *error)
 {
   cm_read_images *r = b->r;
-  uint64_t routes = 0;
-  r->cores = (uint32_t)json_array_size(cores);
+  row at = {.list = CM_LIST_POOL, .core = c};
+  for (; at.number < core->rows[CM_LIST_POOL]; at.number++) {
+    if (take_row(b, &at, error) != CM_OK || whole(&at, 0, 0, (int64_t)core->rows[CM_LIST_NEURONS] - 1, error) != CM_OK ||
+        whole(&at, 1, INT16_MIN, INT16_MAX, error) != CM_OK || whole(&at, 2, 0, INT8_MAX / 2, error) != CM_OK)
+      return error->status;
+    r->synapse[r->pool_first[c] + at.number] = (cm_read_synapse){r->first[c] + (uint32_t)at.value[0], (int32_t)at.value[1], (int32_t)at.value[2]};
+  }
+  return CM_OK;
+}
+
+static cm_status read_routes(reader *b, uint32_t c, const cm_image_core *core, cm_error *error)
+{
+  cm_read_images *r = b->r;
+  row at = {.list = CM_LIST_ROUTES, .core = c};
+  for (; at.number < core->rows[CM_LIST_ROUTES]; at.number++) {
+    uint32_t to = 0;
+    if (take_row(b, &at, error) != CM_OK || whole(&at, 0, 0, INT32_MAX, error) != CM_OK)
+      return error->status;
+    while (to < r->cores && r->number[to] != (uint32_t)at.value[0])
+      to++;
+    if (to == r->cores)
+      return refuse(&at, "no core of that number has an image", error);
+    if (whole(&at, 1, 0, (int64_t)r->first[to + 1] - r->first[to] - 1, error) != CM_OK)
+      return error->status;
+    r->route[b->routes + at.number] = r->first[to] + (uint32_t)at.value[1];
+  }
+  b->routes += core->rows[CM_LIST_ROUTES];
+  r->all_routes = b->routes;
+  return CM_OK;
+}
+
+static cm_status read_inputs(const reader *b, cm_error *error)
+{
+  cm_read_images *r = b->r;
+  row at = {.list = CM_LIST_INPUTS};
+  r->inputs = b->from->inputs;
+  if (CM_NEW(b->run->memory, r->input, 2 * r->inputs, error) != CM_OK)
+    return error->status;
+  for (; at.number < r->inputs; at.number++) {
+    if (take_row(b, &at, error) != CM_OK || whole(&at, 0, 0, (int64_t)r->network_steps - 1, error) != CM_OK ||
+        whole(&at, 1, 0, (int64_t)r->network_neurons - 1, error) != CM_OK)
+      return error->status;
+    if (at.number > 0 && (uint32_t)at.value[0] < r->input[2 * at.number - 2])
+      return refuse(&at, "steps ascend", error);
+    r->input[2 * at.number] = (uint32_t)at.value[0];
+    r->input[2 * at.number + 1] = (uint32_t)at.value[1];
+  }
+  return CM_OK;
+}
+
+/* ---- all ---- */
+
+/* How many rows all cores have, and which cores they are. */
+static cm_status read_sizes(const reader *b, cm_error *error)
+{
+  cm_read_images *r = b->r;
+  uint64_t routes = 0, neurons = 0;
+  cm_image_core core;
+  if (b->from->cores > INT32_MAX)
+    return cm_json_fail(error, CM_BAD_MAPPING, "/cores", "/cores: there are too many");
+  r->cores = (uint32_t)b->from->cores;
   if (CM_NEW(b->run->memory, r->number, r->cores, error) != CM_OK || CM_NEW(b->run->memory, r->first, (size_t)r->cores + 1, error) != CM_OK ||
       CM_NEW(b->run->memory, r->pool_first, (size_t)r->cores + 1, error) != CM_OK)
     return error->status;
   for (uint32_t c = 0; c < r->cores; c++) {
     char where[CM_JSON_PLACE_MAX];
-    int64_t number;
-    const json_t *core = json_array_get(cores, c);
-    if (member(core, cm_json_place(where, "/cores/%u", c), "core", INT32_MAX, &number, error) != CM_OK)
+    if (b->from->core(b->from, c, &core, error) != CM_OK)
       return error->status;
-    if (c > 0 && (uint32_t)number <= r->number[c - 1])
-      return refuse(where, "cores ascend", error);
-    r->number[c] = (uint32_t)number;
-    r->first[c + 1] = r->first[c] + (uint32_t)json_array_size(json_object_get(core, "neurons"));
-    r->pool_first[c + 1] = r->pool_first[c] + json_array_size(json_object_get(core, "pool"));
-    routes += json_array_size(json_object_get(core, "routes"));
+    (void)cm_json_place(where, "/cores/%u", c);
+    if (core.number > INT32_MAX || (c > 0 && (uint32_t)core.number <= r->number[c - 1]))
+      return cm_json_fail(error, CM_BAD_MAPPING, where, "%s: cores ascend", where);
+    neurons += core.rows[CM_LIST_NEURONS];
+    routes += core.rows[CM_LIST_ROUTES];
+    r->number[c] = (uint32_t)core.number;
+    r->first[c + 1] = (uint32_t)neurons;
+    r->pool_first[c + 1] = r->pool_first[c] + core.rows[CM_LIST_POOL];
+    if (neurons > INT32_MAX || routes > INT32_MAX || r->pool_first[c + 1] > INT32_MAX)
+      return cm_json_fail(error, CM_BAD_MAPPING, where, "%s: there are too many rows", where);
   }
-  r->neurons = r->first[r->cores];
+  r->neurons = (uint32_t)neurons;
+  if (r->network_neurons > r->neurons)
+    return cm_json_fail(error, CM_BAD_MAPPING, "/network_neurons", "the network has %" PRIu32 " neurons, more than the %" PRIu32 " of all cores", r->network_neurons, r->neurons);
   if (CM_NEW(b->run->memory, r->neuron, r->neurons, error) != CM_OK || CM_NEW(b->run->memory, r->synapse, r->pool_first[r->cores], error) != CM_OK ||
       CM_NEW(b->run->memory, r->route, routes, error) != CM_OK)
     return error->status;
   return CM_OK;
 }
 
-static cm_status read_inputs(reader *b, const json_t *inputs, cm_error *error)
+static cm_status read_all(reader *b, cm_error *error)
 {
   cm_read_images *r = b->r;
-  r->inputs = json_array_size(inputs);
-  if (CM_NEW(b->run->memory, r->input, 2 * r->inputs, error) != CM_OK)
-    return error->status;
-  for (size_t k = 0; k < r->inputs; k++) {
-    char where[CM_JSON_PLACE_MAX];
-    int64_t step, neuron;
-    (void)cm_json_place(where, "/inputs/%zu", k);
-    if (whole(json_array_get(inputs, k), 0, RANGE(0, (int64_t)r->network_steps - 1), where, &step, error) != CM_OK ||
-        whole(json_array_get(inputs, k), 1, RANGE(0, (int64_t)r->network_neurons - 1), where, &neuron, error) != CM_OK)
-      return error->status;
-    if (k > 0 && (uint32_t)step < r->input[2 * k - 2])
-      return refuse(where, "steps ascend", error);
-    r->input[2 * k] = (uint32_t)step;
-    r->input[2 * k + 1] = (uint32_t)neuron;
+  cm_image_core core;
+  r->network_neurons = (uint32_t)b->from->network_neurons;
+  r->network_synapses = (uint64_t)b->from->network_synapses;
+  r->network_steps = (uint32_t)b->from->network_steps;
+  r->steps = (uint32_t)b->from->steps;
+  cm_status status = read_sizes(b, error);
+  for (uint32_t c = 0; c < r->cores && status == CM_OK; c++) {
+    status = b->from->core(b->from, c, &core, error);
+    if (status == CM_OK)
+      status = read_neurons(b, c, &core, error);
+    if (status == CM_OK)
+      status = read_pool(b, c, &core, error);
+    if (status == CM_OK)
+      status = read_routes(b, c, &core, error);
   }
-  return CM_OK;
+  return status == CM_OK ? read_inputs(b, error) : status;
 }
 
-static cm_status read_all(reader *b, const json_t *root, cm_error *error)
+cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_images *images, cm_error *error)
 {
-  cm_read_images *r = b->r;
-  const json_t *cores, *inputs;
-  int64_t version, neurons, synapses, own, steps;
-  if (member(root, "", "version", 1, &version, error) != CM_OK || member(root, "", "network_neurons", INT32_MAX, &neurons, error) != CM_OK ||
-      member(root, "", "network_synapses", INT64_MAX, &synapses, error) != CM_OK || member(root, "", "network_steps", INT32_MAX, &own, error) != CM_OK ||
-      member(root, "", "steps", INT32_MAX, &steps, error) != CM_OK || list_of(root, "", "cores", &cores, error) != CM_OK ||
-      list_of(root, "", "inputs", &inputs, error) != CM_OK)
-    return error->status;
-  r->network_neurons = (uint32_t)neurons;
-  r->network_synapses = (uint64_t)synapses;
-  r->network_steps = (uint32_t)own;
-  r->steps = (uint32_t)steps;
-  cm_status status = read_sizes(b, cores, error);
-  for (uint32_t c = 0; c < r->cores && status == CM_OK; c++)
-    status = read_rows(b, json_array_get(cores, c), c, error);
-  return status == CM_OK ? read_inputs(b, inputs, error) : status;
-}
-
-cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, cm_error *error)
-{
-  static const cm_document kind = {"images of cores", FILE_MAX, CM_BAD_MAPPING};
   cm_read_images r = {.cores = 0};
-  reader b = {.run = run, .r = &r};
-  char *text;
-  size_t size;
-  json_t *root;
-  if (cm_file_read(path, FILE_MAX, &text, &size, error) != CM_OK)
-    return error->status;
-  cm_status status = cm_json_load(text, size, &kind, &root, error);
-  free(text);
+  cm_images_source *from;
+  cm_status status = cm_images_are_binary((const uint8_t *)bytes, size) ? cm_images_binary_open((const uint8_t *)bytes, size, &from, error)
+                                                                        : cm_images_json_open(bytes, size, &from, error);
   if (status != CM_OK)
     return status;
-  status = read_all(&b, root, error);
-  json_decref(root);
+  reader b = {.run = run, .from = from, .r = &r};
+  status = read_all(&b, error);
+  from->close(from);
   if (status == CM_OK)
     *images = r;
   else
     cm_read_images_free(&r);
   return status;
+}
+
+cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, cm_error *error)
+{
+  char *text;
+  size_t size;
+  if (cm_file_read(path, FILE_MAX, &text, &size, error) != CM_OK)
+    return error->status;
+  const cm_status status = cm_images_parse(text, size, run, images, error);
+  free(text);
+  return status;
+}
+
+cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images *images, cm_error *error)
+{
+  static const char *const names[] = {"images.json", "images.bin"};
+  cm_read_images read[2] = {{.cores = 0}, {.cores = 0}};
+  int found = 0;
+  for (int k = 0; k < 2; k++) {
+    char path[CM_PATH_MAX];
+    cm_status status = cm_path(path, error, "%s/%s", folder, names[k]);
+    if (status == CM_OK)
+      status = cm_images_read(path, run, &read[found], error);
+    if (status != CM_OK && status != CM_NOT_FOUND) {
+      cm_read_images_free(&read[0]);
+      return status;
+    }
+    found += status == CM_OK;
+  }
+  if (found == 0)
+    return cm_fail(error, CM_NOT_FOUND, "%s has neither %s nor %s, which coremap deploy writes", folder, names[0], names[1]);
+  if (found == 2 && !cm_read_images_same(&read[0], &read[1])) {
+    cm_read_images_free(&read[0]);
+    cm_read_images_free(&read[1]);
+    return cm_fail(error, CM_BAD_MAPPING, "%s and %s are images of different content", names[0], names[1]);
+  }
+  cm_read_images_free(&read[1]);
+  *images = read[0];
+  return CM_OK;
+}
+
+/* ---- the same ---- */
+
+static bool same_neuron(const cm_read_neuron *a, const cm_read_neuron *b)
+{
+  const cm_chip_parameters *p = &a->parameter, *q = &b->parameter;
+  const int64_t x[] = {a->kind, a->of, a->shift, a->pool, a->synapses, a->route, a->routes, p->model, p->threshold, p->leak, p->rest, p->refractory, p->decay_v, p->decay_u, p->bias, p->v_min, p->v_max};
+  const int64_t y[] = {b->kind, b->of, b->shift, b->pool, b->synapses, b->route, b->routes, q->model, q->threshold, q->leak, q->rest, q->refractory, q->decay_v, q->decay_u, q->bias, q->v_min, q->v_max};
+  return memcmp(x, y, sizeof x) == 0;
+}
+
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+  return size == 0 || memcmp(a, b, size) == 0;
+}
+
+bool cm_read_images_same(const cm_read_images *a, const cm_read_images *b)
+{
+  if (a->cores != b->cores || a->neurons != b->neurons || a->network_neurons != b->network_neurons || a->network_steps != b->network_steps ||
+      a->steps != b->steps || a->network_synapses != b->network_synapses || a->inputs != b->inputs || a->all_routes != b->all_routes ||
+      !same_bytes(a->number, b->number, a->cores * sizeof *a->number) || !same_bytes(a->first, b->first, ((size_t)a->cores + 1) * sizeof *a->first) ||
+      !same_bytes(a->pool_first, b->pool_first, ((size_t)a->cores + 1) * sizeof *a->pool_first))
+    return false;
+  for (uint32_t i = 0; i < a->neurons; i++)
+    if (!same_neuron(&a->neuron[i], &b->neuron[i]))
+      return false;
+  return same_bytes(a->synapse, b->synapse, a->pool_first[a->cores] * sizeof *a->synapse) && same_bytes(a->route, b->route, a->all_routes * sizeof *a->route) &&
+         same_bytes(a->input, b->input, 2 * a->inputs * sizeof *a->input);
 }
 
 void cm_read_images_free(cm_read_images *r)

@@ -1,4 +1,4 @@
-/* images.json as its check reads it. */
+/* Images of cores, in JSON or binary, as their check reads them. */
 #ifndef CM_VERIFY_IMAGES_READ_H
 #define CM_VERIFY_IMAGES_READ_H
 
@@ -30,12 +30,20 @@ typedef struct cm_read_images {
   cm_read_synapse *synapse;
   uint32_t *route;        /* row of a neuron that spikes go to */
   uint32_t neurons, network_neurons, network_steps, steps;
-  uint64_t network_synapses, inputs;
+  uint64_t network_synapses, inputs, all_routes;
   uint32_t *input;        /* [2 * inputs] step and neuron of the network */
 } cm_read_images;
 
 /* Reads it; all indices are in range afterwards. CM_BAD_MAPPING with the place: what is not as the page says; CM_NOT_FOUND, CM_IO, memory. O(file). */
 cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, cm_error *error);
+cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_images *images, cm_error *error); /* the same of what a file holds */
+
+/* Of a folder: images.json, images.bin, or both, which then have to hold the same. */
+cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images *images, cm_error *error);
+
+/* Whether both hold the same. O(rows). */
+bool cm_read_images_same(const cm_read_images *a, const cm_read_images *b);
+
 void cm_read_images_free(cm_read_images *images); /* harmless on a zeroed one */
 
 #endif

@@ -245,3 +245,19 @@ def quantize_file(model: str, out: str, url: str, token: Optional[str], options:
 def compile_file(model: str, chip: Optional[str], url: str, token: Optional[str], options: Dict[str, Any], progress: Any) -> _Program:
     server = _Server(url, token)
     return _Program(server, _has(_wait(server, _submit(server, "compile", model, chip, {}, None, options), progress), "program", str))
+
+
+_DEPLOYED = {"images": "images.json", "binary": "images.bin", "commands": "commands.txt", "bench": "bench.mem", "inputs": "inputs.csv", "expected": "expected.txt", "spikes": "spikes.csv",
+             "report": "report.json"}
+
+
+def deploy_file(path: str, chip: str, folder: str, url: str, token: Optional[str], reading: Dict[str, str], spikes: Optional[str], options: Dict[str, Any],
+                progress: Any) -> Dict[str, Any]:
+    server = _Server(url, token)
+    with _uploaded(server, spikes) as given:
+        job = _wait(server, _submit(server, "deploy", path, os.fspath(chip), reading, None, dict(options, **given)), progress)
+    program = "/v1/programs/" + _has(job, "program", str)
+    os.makedirs(folder, exist_ok=True)
+    for part, name in _DEPLOYED.items():
+        server.ask("GET", "%s/%s" % (program, part), output=os.path.abspath(os.path.join(folder, name)))
+    return _has(job, "report", dict)

@@ -216,6 +216,13 @@ static const struct {
   {"GET", "/v1/programs/{id}/mapping", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/report", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/pieces", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/images", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/binary", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/commands", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/bench", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/inputs", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/expected", 'r', 'G', 's', NULL},
+  {"GET", "/v1/programs/{id}/spikes", 'r', 'G', 's', NULL},
   {"GET", "/v1/programs/{id}/source", 'r', 'G', 's', NULL},
   {"PUT", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
   {"DELETE", "/v1/programs/{id}/pin", 's', 'G', 'c', NULL},
@@ -270,7 +277,8 @@ static void put_file(const char *format, const char *id, const char *name, const
 static void make_files(const char *id)
 {
   static const char *const files[] = {"model.onnx", "program.bin", "report.json", "schedule.json", "tiles.zip", "mapping.json",
-                                      "pieces.json", "pareto.json", "pareto-1.json"};
+                                      "pieces.json", "images.json", "images.bin", "commands.txt", "bench.mem", "inputs.csv", "expected.txt", "spikes.csv",
+                                      "pareto.json", "pareto-1.json"};
   char path[CM_PATH_MAX];
   ck_ok(cm_path(path, &error, "%s/mappings/%s", folder, id));
   ck_ok(cm_folder_make(path, &error));

@@ -426,6 +426,28 @@ test('a network is run: who spiked when, and a map at the rates', async () => {
   assert.ok(mapped.report.metrics.step_ns > 0);
 });
 
+test('a network is deployed: what differs, and what each core holds', async () => {
+  const { networks } = await getJson('/v1/networks');
+  const { id: network } = networks.find(({ name }) => name === 'braille.nir');
+  const options = { steps: 40, dt: 1e-4, poisson: 400 };
+  const made = await api.post(`${server.url}/v1/jobs`, { data: { kind: 'deploy', network, chip: 'catalyst-n1', options } });
+  const { id } = await made.json();
+  await go(`#/jobs/${id}`);
+  await page.waitForSelector('.badge-done');
+  const { report } = await getJson(`/v1/jobs/${id}`);
+  const stages = plain(await section('Spikes').locator('tbody').textContent());
+  assert.ok(stages.includes(`In floating point${grouped(report.spikes.reference)}`), stages);
+  assert.ok(stages.includes(`By the images${grouped(report.spikes.images)}0`), stages);
+  assert.equal(await section('Who spiked when').locator('canvas').count(), 3);
+  const cores = plain(await section('Images by core').locator('tbody').textContent());
+  assert.ok(cores.includes(`of ${grouped(report.limits.neurons)}`) && cores.includes(`${report.cores[0].spikes} of ${report.limits.spikes}`), cores);
+  assert.equal(await section('Error by population').locator('tbody tr').count(), report.populations.length);
+  await shot('deployed', { fullPage: true });
+  await page.click('a:text-is("Open the program")');
+  await page.waitForSelector('a:text-is("Commands")');
+  assert.equal(await section('Images by core').locator('tbody tr').count(), report.cores.length);
+});
+
 test('a job for short time steps, from the form to what holds a step up', async () => {
   await go('#/new');
   const network = (await getJson('/v1/networks')).networks.find((entry) => entry.name === NETWORK);

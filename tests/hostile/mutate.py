@@ -98,6 +98,7 @@ class Requests:
             else {"kind": "quantize", "network": w["model"], "options": {"samples": 2, "method": "percentile", "threshold": 0.5}} if r.random() < 0.3
             else {"kind": "solve", "options": {"problem": {"array": {"columns": 3, "rows": 3, "tiles": [{"nodes": 2}]}, "nodes": [{"name": "a"}, {"name": "b", "memory": 3}],
                                                            "edges": [{"from": "a", "to": "b"}], "constraints": [{"kind": "order", "of": "a", "to": "b", "is": "left_of"}]}}}
+            if r.random() < 0.5 else {"kind": "deploy", "network": w["network"], "chip": "catalyst-n1", "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "mapping": ""}}
             if r.random() < 0.5 else {"kind": "profile", "network": w["network"], "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "semantics": "norse"}},
             "postFits": lambda: {"network": w["network"], "chips": r.choice(["all", ["loihi1", "hostile"]])},
             "commitMapping": lambda: {"owner": "x", "ttl": 2},
