@@ -25,6 +25,12 @@ cm_status cm_deploy_check(const cm_chip *chip, cm_error *error);
 cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error);
 void cm_deployment_free(cm_deployment *deployment); /* harmless on a zeroed one */
 
+/* The same whatever the chip loses, which result.lost and the report tell; with `events` result.events are there. */
+cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bool events, cm_run *run, cm_deployment *deployment, cm_error *error);
+
+/* Spikes of the network's neurons in the chip's steps, the caller's. O(spikes). Errors: memory. */
+cm_status cm_deployment_spikes(const cm_deployment *deployment, cm_memory *memory, cm_spikes *spikes, cm_error *error);
+
 /* The report; a new reference, NULL: no memory. */
 json_t *cm_deployment_report(const cm_deployment *deployment);
 
