@@ -82,8 +82,10 @@ static cm_status check_result(const cm_deployment *d, cm_error *error)
 cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bool events, cm_run *run, cm_deployment *deployment, cm_error *error)
 {
   cm_deployment d = {.reference = reference};
-  const cm_integer_setting setting = {reference->semantics, reference->dt, mapped->parts == 1 ? 1 : 2};
-  cm_status status = cm_integer_network_make(reference->topology, &setting, run, &d.network, error);
+  cm_integer_setting setting = {.semantics = reference->semantics, .dt = reference->dt, .hop = mapped->parts == 1 ? 1 : 2};
+  cm_status status = cm_emitter_words(mapped->chip, &setting.words, error);
+  if (status == CM_OK)
+    status = cm_integer_network_make(reference->topology, &setting, run, &d.network, error);
   if (status == CM_OK)
     status = run_on_chip(&d, run, error);
   cm_run_phase(run, "quantise");
