@@ -112,7 +112,7 @@ static void set_up(fit *f, const double price[CM_TERMS])
 static bool solve(const fit *f, unsigned set, const double b[CM_TERMS], double x[CM_TERMS])
 {
   double l[CM_TERMS][CM_TERMS] = {{0}}, y[CM_TERMS] = {0};
-  int at[CM_TERMS], n = 0;
+  int at[CM_TERMS] = {0}, n = 0;
   for (int k = 0; k < CM_TERMS; k++) {
     x[k] = 0;
     if (set >> k & 1)
@@ -219,8 +219,10 @@ static cm_status fit_costs(fit *f, cm_run *run, cm_costs *costs, cm_error *error
     for (uint32_t k = 0; k < f->steps->runs; k++) {
       double *at = f->row + (size_t)k * CM_TERMS;
       count(f, k, &now, row);
-      changed = changed || memcmp(at, row, sizeof row) != 0;
-      memcpy(at, row, sizeof row);
+      for (int i = 0; i < CM_TERMS; i++) {
+        changed = changed || at[i] != row[i];
+        at[i] = row[i];
+      }
     }
     if (!changed)
       break;
