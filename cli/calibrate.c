@@ -128,7 +128,7 @@ static int calibrate_command(int argc, char **argv)
 }
 
 const cli_command cli_command_calibrate = {
-  .name = "calibrate", .what = "fit a chip's costs to measured steps", .run = calibrate_command, .reads = true,
+  .name = "calibrate", .what = "fit a chip's costs to measured steps", .run = calibrate_command,
   .usage = "RUNS.csv --chip NAME|FILE -o FITTED [OPTION...]",
   .about = "Fits what a chip file says that packets, synapses, neurons, spikes and the barrier take to steps that were measured. RUNS.csv has columns run, ns and\n"
            "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md).",
