@@ -87,6 +87,6 @@ extern const cli_command cli_command_map, cli_command_partition, cli_command_pla
   cli_command_reserve, cli_command_release, cli_command_log, cli_command_rm, cli_command_quota, cli_command_bin, cli_command_restore, cli_command_pin, cli_command_unpin,
   cli_command_label,
   cli_command_download, cli_command_remap,
-  cli_command_fit, cli_command_export, cli_command_draw, cli_command_completion, cli_command_help_;
+  cli_command_fit, cli_command_calibrate, cli_command_export, cli_command_draw, cli_command_completion, cli_command_help_;
 
 #endif

@@ -1,6 +1,6 @@
 bin_PROGRAMS += coremap
 coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/mapped.h cli/remote.h cli/table.h cli/upload.h \
-  cli/check.c \
+  cli/calibrate.c cli/check.c \
   cli/command.c \
   cli/common.c cli/constraints.c \
   cli/compare.c cli/compile.c \

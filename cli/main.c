@@ -9,7 +9,7 @@
 const cli_command *const cli_commands[] = {
   &cli_command_map,     &cli_command_partition,   &cli_command_place,    &cli_command_quantize, &cli_command_compile, &cli_command_run,
   &cli_command_disassemble, &cli_command_emit,    &cli_command_tile,    &cli_command_schedule, &cli_command_solve, &cli_command_profile, &cli_command_deploy, &cli_command_simulate, &cli_command_check,
-  &cli_command_export, &cli_command_draw, &cli_command_fit, &cli_command_compare,
+  &cli_command_export, &cli_command_draw, &cli_command_fit, &cli_command_calibrate, &cli_command_compare,
   &cli_command_show,    &cli_command_convert,     &cli_command_generate, &cli_command_train,    &cli_command_login,
   &cli_command_logout,  &cli_command_context,     &cli_command_submit,   &cli_command_sweep,    &cli_command_remap,    &cli_command_wait,
   &cli_command_log,     &cli_command_cancel,      &cli_command_get,      &cli_command_download, &cli_command_jobs,

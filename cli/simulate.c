@@ -8,17 +8,19 @@
 
 typedef struct arguments {
   cli_mapped in;
-  const char *spikes, *out;
+  const char *spikes, *expected, *events, *out;
   json_t *flags; /* options that are given */
 } arguments;
 
-enum { SPIKES = 1 };
+enum { SPIKES = 1, EXPECTED, EVENTS };
 
 static const cli_flag flags[] = {
   CLI_MAPPED_FLAGS,
   {"spikes", "FILE", SPIKES,
    "neurons that fire, a line STEP,NEURON each, steps from 0, all steps of it unless --steps says otherwise; "
    "unless given, at random by their rates"},
+  {"expected", "FILE", EXPECTED, "with --function: write all spikes of the images, STEP CORE NEURON a line"},
+  {"events", "FILE", EVENTS, "with --function: write what each core does in each step, for coremap calibrate"},
   {"output", "FILE", CLI_OUTPUT, "write there instead of standard output"},
   {"json", NULL, CLI_JSON, "what is printed is JSON, always"},
   {0}};
@@ -29,6 +31,8 @@ static int parse(int argc, char **argv, arguments *a)
     switch (flag) {
       case CLI_OUTPUT: a->out = cli_output(optarg); break;
       case SPIKES: a->spikes = cli_input(optarg); break;
+      case EXPECTED: a->expected = cli_output(optarg); break;
+      case EVENTS: a->events = cli_output(optarg); break;
       case CLI_JSON: break;
       case CLI_TAKES_OPTION:
         if (!cli_option_set(a->flags, cli_taken(), optarg))
@@ -49,11 +53,8 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   coremap_mapping *mapping = NULL;
   coremap_error *why = NULL;
   char *options = NULL, *text = NULL;
-  cm_status status = cli_check_options("simulate", a->flags, error);
-  if (status == CM_OK && a->spikes != NULL && json_object_set_new(a->flags, "spikes_file", json_string(a->spikes)) != 0)
-    status = cm_fail(error, CM_BAD_OPTION, "--spikes \"%s\" is not text", a->spikes);
-  if (status == CM_OK)
-    status = cli_json_text(a->flags, &options, error);
+  const cli_file_option files[] = {{"spikes_file", a->spikes}, {"expected_file", a->expected}, {"events_file", a->events}, {NULL, NULL}};
+  cm_status status = cli_file_options("simulate", a->flags, files, &options, error);
   if (status == CM_OK)
     status = cli_chip(a->in.chip, a->in.mesh, NULL, &chip, error);
   if (status == CM_OK)

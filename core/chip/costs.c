@@ -10,10 +10,10 @@
 static const double COST_MAX = 1e12;
 enum { WHERE = 80, TILE_MAX = 1 << 12 };
 
-static const char *const event_fields[CM_CHARGES + 1] = {
+const char *const cm_charge_names[CM_CHARGES] = {
   [CM_CHARGE_PACKET_SENT] = "packet_sent", [CM_CHARGE_PACKET_RECEIVED] = "packet_received",
   [CM_CHARGE_SYNAPSE] = "synapse",         [CM_CHARGE_NEURON] = "neuron",
-  [CM_CHARGE_SPIKE] = "spike",             [CM_CHARGES] = NULL};
+  [CM_CHARGE_SPIKE] = "spike"};
 
 const cm_costs cm_costs_unit = {.charge = {[CM_CHARGE_PACKET_SENT] = {1, 1},
                                           [CM_CHARGE_PACKET_RECEIVED] = {1, 1},
@@ -47,12 +47,12 @@ static cm_status expect_object(const json_t *value, const char *where, const cha
 static cm_status read_event(const json_t *root, cm_charge event, cm_charge_cost *cost, cm_error *error)
 {
   static const char *const fields[] = {"ns", "pj", NULL};
-  const json_t *value = json_object_get(root, event_fields[event]);
+  const json_t *value = json_object_get(root, cm_charge_names[event]);
   char where[WHERE];
   *cost = (cm_charge_cost){0};
   if (value == NULL)
     return CM_OK;
-  (void)snprintf(where, sizeof where, "/costs/%s", event_fields[event]);
+  (void)snprintf(where, sizeof where, "/costs/%s", cm_charge_names[event]);
   if (expect_object(value, where, fields, error) != CM_OK ||
       read_number(value, where, "ns", &cost->ns, error) != CM_OK)
     return error->status;
@@ -107,13 +107,15 @@ static cm_status read_points(const json_t *value, cm_barrier *barrier, cm_error 
 
 static cm_status read_barrier(const json_t *root, cm_barrier *barrier, cm_error *error)
 {
-  static const char *const fields[] = {"tile", "ns", NULL};
+  static const char *const fields[] = {"tile", "ns", "spike", "packet", NULL};
   const json_t *value = json_object_get(root, "barrier");
   *barrier = (cm_barrier){.tile_x = 1, .tile_y = 1};
   if (value == NULL)
     return CM_OK;
   if (expect_object(value, "/costs/barrier", fields, error) != CM_OK ||
-      read_tile(json_object_get(value, "tile"), barrier, error) != CM_OK)
+      read_tile(json_object_get(value, "tile"), barrier, error) != CM_OK ||
+      read_number(value, "/costs/barrier", "spike", &barrier->spike_ns, error) != CM_OK ||
+      read_number(value, "/costs/barrier", "packet", &barrier->packet_ns, error) != CM_OK)
     return error->status;
   return read_points(json_object_get(value, "ns"), barrier, error);
 }
@@ -172,7 +174,12 @@ static json_t *barrier_json(const cm_barrier *barrier)
   json_t *points = json_array();
   for (uint32_t i = 0; i < barrier->points; i++)
     (void)json_array_append_new(points, json_pack("[i, f]", (int)barrier->tiles[i], barrier->ns[i]));
-  return json_pack("{s:[i, i], s:o}", "tile", (int)barrier->tile_x, (int)barrier->tile_y, "ns", points);
+  json_t *object = json_pack("{s:[i, i], s:o}", "tile", (int)barrier->tile_x, (int)barrier->tile_y, "ns", points);
+  if (barrier->spike_ns > 0)
+    (void)json_object_set_new(object, "spike", json_real(barrier->spike_ns));
+  if (barrier->packet_ns > 0)
+    (void)json_object_set_new(object, "packet", json_real(barrier->packet_ns));
+  return object;
 }
 
 bool cm_costs_are_stated(const cm_costs *costs)
@@ -188,7 +195,7 @@ json_t *cm_costs_json(const cm_costs *costs)
   json_t *object = json_object();
   int failed = 0;
   for (cm_charge e = 0; e < CM_CHARGES; e++)
-    failed |= json_object_set_new(object, event_fields[e],
+    failed |= json_object_set_new(object, cm_charge_names[e],
                                   json_pack("{s:f, s:f}", "ns", costs->charge[e].ns, "pj", costs->charge[e].pj));
   failed |= json_object_set_new(object, "side_by_side", json_boolean(costs->side_by_side));
   if (costs->barrier.points > 0)
@@ -210,6 +217,11 @@ double cm_barrier_ns(const cm_barrier *barrier, uint32_t tiles)
   for (uint32_t i = 0; i < barrier->points && barrier->tiles[i] <= tiles; i++)
     ns = barrier->ns[i];
   return ns;
+}
+
+double cm_between_ns(const cm_barrier *barrier, uint32_t parts, double spikes, double packets)
+{
+  return barrier->spike_ns * spikes + (parts > 1 ? barrier->packet_ns * packets : 0);
 }
 
 double cm_receive_ns(const cm_costs *costs, const cm_core_events *events)

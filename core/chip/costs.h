@@ -18,6 +18,7 @@ typedef enum cm_charge {
   CM_CHARGE_SPIKE,           /* one neuron that fires, besides CM_CHARGE_NEURON */
   CM_CHARGES
 } cm_charge;
+extern const char *const cm_charge_names[CM_CHARGES]; /* in files: "packet_sent", ... */
 
 typedef struct cm_charge_cost {
   double ns, pj;
@@ -25,12 +26,13 @@ typedef struct cm_charge_cost {
 
 enum { CM_BARRIER_POINTS_MAX = 32 };
 
-/* The time between steps: that of the last point with at most as many tiles as are in use. */
+/* The time between steps: that of the last point with at most as many tiles as are in use, and what the chip then does one after another. */
 typedef struct cm_barrier {
   uint32_t tile_x, tile_y; /* cores of a tile */
   uint32_t points;
   uint32_t tiles[CM_BARRIER_POINTS_MAX]; /* [points] ascending, the first is 1 */
   double ns[CM_BARRIER_POINTS_MAX];      /* [points] */
+  double spike_ns, packet_ns;            /* for each of all cores' spikes and packets */
 } cm_barrier;
 
 typedef struct cm_costs {
@@ -54,8 +56,11 @@ bool cm_costs_are_stated(const cm_costs *costs);
 /* What cm_costs_read takes, as a new object; NULL when out of memory. */
 json_t *cm_costs_json(const cm_costs *costs);
 
-/* Time between steps with so many tiles in use, in ns. */
+/* Time between steps with so many tiles in use, in ns, but for what is done one after another. */
 double cm_barrier_ns(const cm_barrier *barrier, uint32_t tiles);
+
+/* What is done one after another between steps, in ns: rates of spikes and of packets of all cores, own ones included; on one core alone none are sent. */
+double cm_between_ns(const cm_barrier *barrier, uint32_t parts, double spikes, double packets);
 
 /* Events at one core in a step, on average: neurons are a number, the rest are rates. */
 typedef struct cm_core_events {

@@ -26,7 +26,7 @@ static int32_t clamp(const cm_chip_parameters *p, int32_t v)
   return v < p->v_min ? p->v_min : v > p->v_max ? p->v_max : v;
 }
 
-static bool cm_catalyst_lif(const cm_chip_parameters *p, int32_t in, cm_chip_state *s)
+bool cm_catalyst_lif(const cm_chip_parameters *p, int32_t in, cm_chip_state *s)
 {
   const int32_t v = wrap(s->v + in - p->leak);
   const bool rests = s->refractory > 0, spikes = !rests && v >= p->threshold;
@@ -36,7 +36,7 @@ static bool cm_catalyst_lif(const cm_chip_parameters *p, int32_t in, cm_chip_sta
   return spikes;
 }
 
-static bool cm_catalyst_cuba(const cm_chip_parameters *p, int32_t in, cm_chip_state *s)
+bool cm_catalyst_cuba(const cm_chip_parameters *p, int32_t in, cm_chip_state *s)
 {
   const int32_t v = wrap(s->v - lose_catalyst(s->v, p->decay_v) + s->u + p->bias);
   const bool rests = s->refractory > 0, spikes = !rests && v >= p->threshold;
@@ -46,7 +46,7 @@ static bool cm_catalyst_cuba(const cm_chip_parameters *p, int32_t in, cm_chip_st
   return spikes;
 }
 
-static bool cm_loihi_cuba(const cm_chip_parameters *p, int32_t in, cm_chip_state *s)
+bool cm_loihi_cuba(const cm_chip_parameters *p, int32_t in, cm_chip_state *s)
 {
   s->u = wrap(s->u - (int32_t)((int64_t)s->u * p->decay_u / PARTS) + in);
   const int32_t v = wrap(s->v - (int32_t)((int64_t)s->v * p->decay_v / PARTS) + s->u + p->bias);
@@ -57,7 +57,7 @@ static bool cm_loihi_cuba(const cm_chip_parameters *p, int32_t in, cm_chip_state
 }
 
 const cm_chip_neuron_row cm_chip_neurons[CM_CHIP_NEURONS] = {
-#define CHIP_NEURON(number, name, function, latency, about) {name, function, latency, about},
+#define CHIP_NEURON(number, name, function, latency, reset, above, about) {name, function, latency, CM_RESET_##reset, above, about},
 #include "core/deploy/chip_neurons.def"
 #undef CHIP_NEURON
 };

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/spiking/semantics.h"
+
 typedef enum cm_chip_neuron {
-#define CHIP_NEURON(number, name, function, latency, about) CM_CHIP_NEURON_##number,
+#define CHIP_NEURON(number, ...) CM_CHIP_NEURON_##number,
 #include "core/deploy/chip_neurons.def"
 #undef CHIP_NEURON
   CM_CHIP_NEURONS
@@ -33,9 +35,21 @@ typedef struct cm_chip_neuron_row {
   const char *name;
   cm_chip_step *step;
   unsigned latency;
+  cm_reset reset;
+  int above; /* 1: a spike where v is above the threshold; 0: where it reaches it */
   const char *about;
 } cm_chip_neuron_row;
-extern const cm_chip_neuron_row cm_chip_neurons[CM_CHIP_NEURONS];
+extern const cm_chip_neuron_row cm_chip_neurons[]; /* [CM_CHIP_NEURONS] */
+
+/* What images of a chip are made of. */
+typedef struct cm_chip_words {
+  cm_chip_neuron plain, full; /* of inputs, relays, biases and integrators that nothing inhibits; of all others */
+  unsigned bits;              /* of a weight, with its sign, at most 16 */
+} cm_chip_words;
+
+#define CHIP_NEURON(number, name, function, ...) cm_chip_step function;
+#include "core/deploy/chip_neurons.def"
+#undef CHIP_NEURON
 
 /* The row of a name; CM_CHIP_NEURONS: there is none. */
 cm_chip_neuron cm_chip_neuron_find(const char *name);

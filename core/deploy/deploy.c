@@ -91,11 +91,13 @@ static cm_status check_result(const cm_deployment *d, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error)
+cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bool events, cm_run *run, cm_deployment *deployment, cm_error *error)
 {
   cm_deployment d = {.reference = reference};
-  const cm_integer_setting setting = {reference->semantics, reference->dt, mapped->parts == 1 ? 1 : 2};
-  cm_status status = cm_integer_network_make(reference->topology, &setting, run, &d.network, error);
+  cm_integer_setting setting = {.semantics = reference->semantics, .dt = reference->dt, .hop = mapped->parts == 1 ? 1 : 2};
+  cm_status status = cm_emitter_words(mapped->chip, &setting.words, error);
+  if (status == CM_OK)
+    status = cm_integer_network_make(reference->topology, &setting, run, &d.network, error);
   if (status == CM_OK)
     status = run_on_chip(&d, run, error);
   cm_run_phase(run, "quantise");
@@ -105,14 +107,46 @@ cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run
   if (status == CM_OK)
     status = cm_images_make(&d.network, mapped, reference->steps, run, &d.images, error);
   if (status == CM_OK)
-    status = cm_images_run(&d.images, &d.on_chip.spikes, run, &d.result, error);
-  if (status == CM_OK)
-    status = check_result(&d, error);
+    status = cm_images_run(&d.images, &d.on_chip.spikes, events, run, &d.result, error);
   if (status == CM_OK)
     *deployment = d;
   else
     cm_deployment_free(&d);
   return status;
+}
+
+cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error)
+{
+  cm_deployment d;
+  if (cm_deploy_run(reference, mapped, false, run, &d, error) != CM_OK)
+    return error->status;
+  const cm_status status = check_result(&d, error);
+  if (status == CM_OK)
+    *deployment = d;
+  else
+    cm_deployment_free(&d);
+  return status;
+}
+
+cm_status cm_deployment_spikes(const cm_deployment *d, cm_memory *memory, cm_spikes *spikes, cm_error *error)
+{
+  const cm_images *m = &d->images;
+  cm_spikes s = {.neurons = m->neurons, .steps = m->steps};
+  uint64_t count = 0, next = 0;
+  if (CM_NEW(memory, s.first, (size_t)s.steps + 1, error) != CM_OK || CM_NEW(memory, s.neuron, d->result.spikes, error) != CM_OK) {
+    cm_spikes_free(&s);
+    return error->status;
+  }
+  for (uint32_t step = 0; step < s.steps; step++) {
+    for (; next < d->result.spikes && d->result.spike[next].step == step; next++) {
+      const cm_image_neuron *n = &m->image[m->of_core[d->result.spike[next].core]].neuron[d->result.spike[next].neuron];
+      if (n->kind <= CM_IMAGE_INPUT)
+        s.neuron[count++] = n->of;
+    }
+    s.first[step + 1] = count;
+  }
+  *spikes = s;
+  return CM_OK;
 }
 
 void cm_deployment_free(cm_deployment *d)

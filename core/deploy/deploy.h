@@ -28,6 +28,12 @@ void cm_deployment_free(cm_deployment *deployment); /* harmless on a zeroed one 
 /* The spikes of inputs alone; free them with cm_spikes_free. O(spikes + steps). */
 cm_status cm_deploy_inputs(const cm_profile *profile, cm_memory *memory, cm_spikes *inputs, cm_error *error);
 
+/* The same whatever the chip loses, which result.lost and the report tell; with `events` result.events are there. */
+cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bool events, cm_run *run, cm_deployment *deployment, cm_error *error);
+
+/* Spikes of the network's neurons in the chip's steps, the caller's. O(spikes). Errors: memory. */
+cm_status cm_deployment_spikes(const cm_deployment *deployment, cm_memory *memory, cm_spikes *spikes, cm_error *error);
+
 /* The report; a new reference, NULL: no memory. */
 json_t *cm_deployment_report(const cm_deployment *deployment);
 

@@ -1,5 +1,4 @@
 /* What is told of a deployment, and its files. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -158,8 +157,7 @@ static cm_status write_commands(const cm_deployment *d, FILE *stream, cm_error *
 static cm_status write_expected(const cm_deployment *d, FILE *stream, cm_error *error)
 {
   (void)error;
-  for (uint64_t i = 0; i < d->result.spikes; i++)
-    (void)fprintf(stream, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", d->result.spike[i].step, d->result.spike[i].core, d->result.spike[i].neuron);
+  cm_images_print_spikes(&d->result, stream);
   return CM_OK;
 }
 

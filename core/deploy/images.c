@@ -18,8 +18,12 @@ typedef struct builder {
   uint32_t reaches;
 } builder;
 
-static const cm_chip_parameters relay = {.model = CM_CHIP_NEURON_CATALYST_LIF, .threshold = 1, .v_min = INT16_MIN, .v_max = INT16_MAX};
-static const cm_chip_parameters source = {.model = CM_CHIP_NEURON_CATALYST_LIF, .threshold = 0, .v_min = INT16_MIN, .v_max = INT16_MAX};
+/* Spikes where at least so much comes in: 1 of a relay; 0 of what spikes in every step. */
+static cm_chip_parameters spikes_from(const builder *b, int least)
+{
+  const cm_chip_neuron model = b->n->words.plain;
+  return (cm_chip_parameters){.model = (uint8_t)model, .threshold = (int16_t)(least - cm_chip_neurons[model].above), .v_min = INT16_MIN, .v_max = INT16_MAX};
+}
 
 static cm_core_image *image_of(const builder *b, uint32_t neuron)
 {
@@ -115,6 +119,7 @@ static cm_status lead_to(const builder *b, uint32_t v, uint32_t copy, const cm_c
 /* The relay of the source at hand on each core that it reaches, with its row; routes from the source and its copies by turns. */
 static cm_status put_relays(builder *b, uint32_t v, cm_error *error)
 {
+  const cm_chip_parameters relay = spikes_from(b, 1);
   const uint32_t each = b->copies[v] > 1 ? (uint32_t)b->mapped->chip->limits.neuron_target_cores : b->reaches;
   for (uint32_t k = 0; k < b->reaches; k++) {
     cm_core_image *c = &b->made->image[b->reached[k]];
@@ -150,6 +155,7 @@ static cm_status put_synapses(builder *b, cm_error *error)
 static cm_status put_biases(const builder *b, uint32_t image, cm_error *error)
 {
   cm_core_image *c = &b->made->image[image];
+  const cm_chip_parameters source = spikes_from(b, 0), relay = spikes_from(b, 1);
   const uint32_t begin = (uint32_t)c->neurons;
   uint32_t last = 0;
   for (uint32_t i = 0; i < b->n->biases; i++)

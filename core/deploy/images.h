@@ -2,6 +2,8 @@
 #ifndef CM_DEPLOY_IMAGES_H
 #define CM_DEPLOY_IMAGES_H
 
+#include <stdio.h>
+
 #include "core/deploy/integer_network.h"
 #include "core/mapping/mapped.h"
 
@@ -87,10 +89,15 @@ typedef struct cm_images_result {
   uint64_t *most;        /* [cores in use] spikes of each in the step in which it has most */
   uint64_t lost;         /* spikes and packets that the chip lost, and delayed synapses that came too early */
   uint64_t clocks;       /* of all steps, as the chip's costs have them */
+  cm_core_events *events; /* [steps * cores] of each step and image, where they are asked for; relays are what receives packets, others spike */
 } cm_images_result;
 
 /* Runs the images as the chip does, its queues and losses included, with the inputs' spikes of `given`. O(steps * neurons of cores + events). */
-cm_status cm_images_run(const cm_images *images, const cm_spikes *given, cm_run *run, cm_images_result *result, cm_error *error);
+cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool events, cm_run *run, cm_images_result *result, cm_error *error);
+
+/* All spikes, STEP CORE NEURON a line; events, a table that cm_measured_steps_read takes once it has a column ns. */
+void cm_images_print_spikes(const cm_images_result *result, FILE *out);
+void cm_images_print_events(const cm_images *images, const cm_images_result *result, FILE *out);
 void cm_images_result_free(cm_images_result *result); /* harmless on a zeroed one */
 
 #endif

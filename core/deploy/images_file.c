@@ -60,3 +60,24 @@ void cm_images_print(const cm_images *m, const cm_spikes *given, FILE *out)
   put_inputs(m, given, out);
   (void)fputs("]}\n", out);
 }
+
+void cm_images_print_spikes(const cm_images_result *r, FILE *out)
+{
+  for (uint64_t i = 0; i < r->spikes; i++)
+    (void)fprintf(out, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", r->spike[i].step, r->spike[i].core, r->spike[i].neuron);
+}
+
+void cm_images_print_events(const cm_images *m, const cm_images_result *r, FILE *out)
+{
+  (void)fputs("run,core", out);
+  for (int c = 0; c < CM_CHARGES; c++)
+    (void)fprintf(out, ",%s", cm_charge_names[c]);
+  (void)fputs("\n", out);
+  for (uint32_t step = 0; step < m->steps; step++)
+    for (uint32_t i = 0; i < m->cores; i++) {
+      (void)fprintf(out, "%" PRIu32 ",%" PRIu32, step, m->image[i].core);
+      for (int c = 0; c < CM_CHARGES; c++)
+        (void)fprintf(out, ",%.0f", r->events[(size_t)step * m->cores + i].count[c]);
+      (void)fputs("\n", out);
+    }
+}

@@ -57,6 +57,19 @@ static cm_status inject(const engine *e, const cm_spikes *given, uint32_t step, 
   return cm_run_check(e->run, error);
 }
 
+/* What costs name, of a step and an image. */
+static void tally(const engine *e, uint32_t image, uint32_t step, cm_charge charge, uint64_t count)
+{
+  if (e->r->events != NULL)
+    e->r->events[(size_t)step * e->m->cores + image].count[charge] += (double)count;
+}
+
+static void tally_spike(const engine *e, uint32_t image, uint32_t step, const cm_image_neuron *n)
+{
+  tally(e, image, step, n->kind == CM_IMAGE_RELAY ? CM_CHARGE_PACKET_RECEIVED : CM_CHARGE_SPIKE, 1);
+  tally(e, image, step, CM_CHARGE_PACKET_SENT, n->routes);
+}
+
 /* Rows of the last step's spikes. */
 static uint64_t deliver(const engine *e, uint32_t image, uint32_t step)
 {
@@ -87,6 +100,8 @@ static uint64_t deliver(const engine *e, uint32_t image, uint32_t step)
       e->r->lost += s->delay > 0 && !waits;
     }
   }
+  tally(e, image, step, CM_CHARGE_SYNAPSE, synapses);
+  tally(e, image, step, CM_CHARGE_NEURON, c->neurons);
   return synapses;
 }
 
@@ -112,9 +127,10 @@ static cm_status update(engine *e, uint32_t image, uint32_t step, uint64_t *spik
       continue;
     if (keep(e, step, c, k, error) != CM_OK)
       return error->status;
-    if (most == 0 || all < most)
+    if (most == 0 || all < most) {
       r->spiked[r->count++] = k;
-    else
+      tally_spike(e, image, step, &c->neuron[k]);
+    } else
       e->r->lost++;
     all++;
   }
@@ -241,11 +257,13 @@ static cm_status start(engine *e, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_images_run(const cm_images *images, const cm_spikes *given, cm_run *run, cm_images_result *result, cm_error *error)
+cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool events, cm_run *run, cm_images_result *result, cm_error *error)
 {
   cm_images_result r = {.spikes = 0};
   engine e = {.m = images, .run = run, .r = &r};
   cm_status status = start(&e, error);
+  if (status == CM_OK && events)
+    status = CM_NEW(run->memory, r.events, (size_t)images->steps * images->cores, error);
   for (uint32_t step = 0; step < images->steps && status == CM_OK; step++)
     status = step_once(&e, given, step, error);
   if (status == CM_OK)
@@ -270,6 +288,7 @@ void cm_images_result_free(cm_images_result *result)
 {
   cm_free(result->spike);
   cm_free(result->most);
+  cm_free(result->events);
   cm_spikes_free(&result->network);
   *result = (cm_images_result){.spikes = 0};
 }

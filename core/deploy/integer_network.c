@@ -9,7 +9,7 @@
 #include "core/spiking/coefficients.h"
 #include "core/spiking/timed_synapses.h"
 
-enum { PARTS = 4096, ALL_PARTS = 4095, BIAS_MOST = 4095 };
+enum { PARTS = 4096, ALL_PARTS = 4095, BIAS_MOST = 4095, WORD = 16 };
 
 /* A synapse as the network has it. */
 typedef struct told {
@@ -44,10 +44,14 @@ static void take(void *context, uint32_t from, uint32_t to, uint32_t steps, floa
 
 /* ---- neurons ---- */
 
-static cm_status check_semantics(const cm_semantics *s, cm_error *error)
+static cm_status check_semantics(const cm_integer_setting *setting, cm_error *error)
 {
-  if (s->reset == CM_RESET_VALUE && s->current == CM_CURRENT_NEW && s->output == 0)
+  const cm_semantics *s = setting->semantics;
+  const cm_reset reset = cm_chip_neurons[setting->words.full].reset;
+  if (s->reset == reset && s->current == CM_CURRENT_NEW && s->output == 0)
     return CM_OK;
+  if (reset != CM_RESET_VALUE)
+    return cm_fail(error, CM_BAD_OPTION, "semantics %s is not what the chip's neurons do, which subtract their threshold at once: choose rockpool", s->name);
   return cm_fail(error, CM_BAD_OPTION, "semantics %s %s, which the chip's neurons do not: choose snntorch or norse, or train with a reset to a value",
                  s->name, s->reset != CM_RESET_VALUE ? "resets by subtraction" : "takes currents as they run over a step");
 }
@@ -75,11 +79,11 @@ static cm_chip_parameters parameters_of(const builder *b, uint32_t v, bool plain
 {
   const cm_coefficients *c = &b->coefficients;
   const uint8_t model = b->topology->dynamics->model[v];
-  cm_chip_parameters p = {.model = CM_CHIP_NEURON_CATALYST_LIF, .v_min = INT16_MIN, .v_max = INT16_MAX};
+  cm_chip_parameters p = {.model = (uint8_t)b->n->words.plain, .v_min = INT16_MIN, .v_max = INT16_MAX};
   if (model == CM_NEURON_INPUT)
-    p.threshold = 1;
+    p.threshold = (int16_t)(1 - cm_chip_neurons[p.model].above);
   else if (!plain) {
-    p.model = CM_CHIP_NEURON_CATALYST_CUBA;
+    p.model = (uint8_t)b->n->words.full;
     p.decay_v = parts(c->decay[v]);
     p.decay_u = cm_has_current(model) ? parts(c->decay_current[v]) : ALL_PARTS;
     if (p.decay_u == 0)
@@ -297,10 +301,10 @@ static cm_status make(builder *b, bool **plain, cm_error *error)
 
 cm_status cm_integer_network_make(const cm_topology *topology, const cm_integer_setting *setting, cm_run *run, cm_integer_network *network, cm_error *error)
 {
-  cm_integer_network n = {.topology = topology, .neurons = topology->vertex_count, .hop = setting->hop};
+  cm_integer_network n = {.topology = topology, .words = setting->words, .neurons = topology->vertex_count, .hop = setting->hop};
   builder b = {.topology = topology, .setting = setting, .run = run, .n = &n, .error = error};
   bool *plain = NULL;
-  cm_status status = check_semantics(setting->semantics, error);
+  cm_status status = check_semantics(setting, error);
   if (status == CM_OK)
     status = cm_coefficients_make(topology, setting->semantics, setting->dt, run->memory, &b.coefficients, error);
   if (status == CM_OK)
@@ -325,13 +329,14 @@ void cm_integer_network_free(cm_integer_network *n)
   *n = (cm_integer_network){.neurons = 0};
 }
 
-static int16_t fit(double value, uint64_t *clamped)
+/* In so many bits, with the sign. */
+static int16_t fit(double value, unsigned bits, uint64_t *clamped)
 {
-  const double whole = round(value);
-  if (whole >= INT16_MIN && whole <= INT16_MAX)
+  const double whole = round(value), most = (1 << (bits - 1)) - 1;
+  if (whole >= -most - 1 && whole <= most)
     return (int16_t)whole;
   ++*clamped;
-  return whole < 0 ? INT16_MIN : INT16_MAX;
+  return (int16_t)(whole < 0 ? -most - 1 : most);
 }
 
 /* A bias is a mantissa of 13 bits and a shift. */
@@ -350,13 +355,13 @@ uint64_t cm_integer_scale(cm_integer_network *n, const double *scale)
     const double s = scale[n->group[v]];
     if (n->input[v])
       continue;
-    n->parameter[v].threshold = n->threshold[v] < HUGE_VALF ? fit(round((double)n->threshold[v] * s) + 1, &clamped) : INT16_MAX;
-    n->parameter[v].rest = fit((double)n->rest[v] * s, &clamped);
-    n->parameter[v].bias = shorten(fit((double)n->leak[v] * s, &clamped));
+    n->parameter[v].threshold = n->threshold[v] < HUGE_VALF ? fit(round((double)n->threshold[v] * s) + 1 - cm_chip_neurons[n->parameter[v].model].above, WORD, &clamped) : INT16_MAX;
+    n->parameter[v].rest = fit((double)n->rest[v] * s, WORD, &clamped);
+    n->parameter[v].bias = shorten(fit((double)n->leak[v] * s, WORD, &clamped));
   }
   for (uint64_t i = 0; i < n->synapses; i++)
-    n->synapse[i].weight = fit((double)n->synapse[i].real * scale[n->group[n->synapse[i].target]], &clamped);
+    n->synapse[i].weight = fit((double)n->synapse[i].real * scale[n->group[n->synapse[i].target]], n->words.bits, &clamped);
   for (uint32_t i = 0; i < n->biases; i++)
-    n->bias[i].weight = fit((double)n->bias[i].real * scale[n->group[n->bias[i].target]], &clamped);
+    n->bias[i].weight = fit((double)n->bias[i].real * scale[n->group[n->bias[i].target]], n->words.bits, &clamped);
   return clamped;
 }

@@ -28,6 +28,7 @@ typedef struct cm_integer_bias {
 
 typedef struct cm_integer_network {
   const cm_topology *topology;
+  cm_chip_words words;           /* of the chip */
   uint32_t neurons, hop;
   uint32_t loop;                 /* steps that a synapse inside a loop takes at least */
   bool delayed;                  /* loops by way of synapses with delays are loops, too */
@@ -50,18 +51,19 @@ typedef struct cm_integer_network {
 enum { CM_CHIP_DELAY_MAX = 63 };
 
 typedef struct cm_integer_setting {
+  cm_chip_words words;
   const cm_semantics *semantics;
   double dt;      /* seconds; 0: not said */
   uint32_t hop;
 } cm_integer_setting;
 
-/* The structure of a network on a chip of neurons catalyst-lif and catalyst-cuba; weights and thresholds follow with cm_integer_scale. Errors: as of
+/* The structure of a network on a chip; weights and thresholds follow with cm_integer_scale. Errors: as of
  * cm_coefficients_make and cm_synapses_tell; CM_BAD_OPTION: semantics that the chip has no reset or current for; CM_CONFLICT: a neuron that it cannot
  * be, a loop or a delay that is too long; memory, stops. O(pins * populations), mostly O(pins). */
 cm_status cm_integer_network_make(const cm_topology *topology, const cm_integer_setting *setting, cm_run *run, cm_integer_network *network, cm_error *error);
 void cm_integer_network_free(cm_integer_network *network); /* harmless on a zeroed one */
 
-/* Sets weights, thresholds and rests to `scale` [groups] times their real values, rounded; returns how many did not fit 16 bits and were clamped. O(pins). */
+/* Sets weights, thresholds and rests to `scale` [groups] times their real values, rounded; returns how many did not fit the chip's bits and were clamped. O(pins). */
 uint64_t cm_integer_scale(cm_integer_network *network, const double *scale);
 
 /* What came of a run. */

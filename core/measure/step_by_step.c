@@ -115,7 +115,7 @@ static void take_step(work *w, uint32_t step, cm_step_by_step *made)
 {
   uint32_t count = 0;
   uint64_t packets = 0;
-  double ns = w->rest_ns;
+  double ns = w->rest_ns, spikes = 0, received = 0;
   const cm_spikes *s = w->spikes;
   for (uint64_t i = step < s->steps ? s->first[step] : 0; step < s->steps && i < s->first[step + 1]; i++)
     spike(w, s->neuron[i], step, &count);
@@ -124,14 +124,17 @@ static void take_step(work *w, uint32_t step, cm_step_by_step *made)
     const double here = core_ns(w, p, &w->now[p]);
     ns = here > ns ? here : ns;
     packets += w->peak[(size_t)p * CM_PEAKS + CM_PEAK_PACKETS_OUT];
+    spikes += w->now[p].count[CM_CHARGE_SPIKE];
+    received += w->now[p].count[CM_CHARGE_PACKET_RECEIVED];
     for (int k = 0; k < CM_PEAKS; k++) {
       const size_t at = (size_t)p * CM_PEAKS + (size_t)k;
       if (w->peak[at] > made->peak[at].most)
         made->peak[at] = (cm_peak_at){w->peak[at], step};
     }
   }
-  w->ns[step] = ns + w->barrier_ns;
-  w->bound[step] = (double)packets * w->link_ns + w->barrier_ns;
+  const double barrier_ns = w->barrier_ns + cm_between_ns(&w->on->chip->costs.barrier, w->on->parts, spikes, received);
+  w->ns[step] = ns + barrier_ns;
+  w->bound[step] = (double)packets * w->link_ns + barrier_ns;
 }
 
 /* ---- links ---- */
@@ -222,18 +225,21 @@ static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
 {
   const cm_chip *chip = w->on->chip;
   const cm_window *window = &mapping->detail.window;
+  double spikes = 0, received = 0;
   if (cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error) != CM_OK)
     return error->status;
-  w->barrier_ns = mapping->metrics.barrier_ns;
   for (size_t i = 0; chip->costs.link_packets_per_ns > 0 && i < cm_window_links(window); i++) {
     const double ns = cm_chip_step_ns(chip, cm_window_link(window, i), 1);
     w->link_ns = ns > w->link_ns ? ns : w->link_ns;
   }
   for (uint32_t p = 0; p < w->on->parts; p++) {
+    spikes += w->rest[p].count[CM_CHARGE_SPIKE];
+    received += w->rest[p].count[CM_CHARGE_PACKET_RECEIVED];
     w->rest[p] = (cm_core_events){{[CM_CHARGE_NEURON] = w->rest[p].count[CM_CHARGE_NEURON]}};
     const double ns = core_ns(w, p, &w->rest[p]);
     w->rest_ns = ns > w->rest_ns ? ns : w->rest_ns;
   }
+  w->barrier_ns = mapping->metrics.barrier_ns - cm_between_ns(&chip->costs.barrier, w->on->parts, spikes, received);
   return CM_OK;
 }
 

@@ -113,6 +113,7 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
   const cm_chip *chip = mapped->chip;
   cm_core_events *events;
   uint32_t tiles = 0;
+  double spikes = 0, packets = 0;
   busiest b = {0, m->step_limit};
   if (CM_NEW(run->memory, events, mapped->parts, error) != CM_OK)
     return error->status;
@@ -123,12 +124,14 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
     judge_core(mapped, p, &events[p], &detail->core[p], m, &b);
     judge_ports(chip, mapped->core[p], &detail->core[p], &b);
     price_events(&chip->costs, &events[p], m);
+    spikes += events[p].count[CM_CHARGE_SPIKE];
+    packets += events[p].count[CM_CHARGE_PACKET_RECEIVED];
   }
   cm_free(events);
   if (status != CM_OK)
     return status;
   judge_links(chip, detail, &b);
-  m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles);
+  m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles) + cm_between_ns(&chip->costs.barrier, mapped->parts, spikes, packets);
   m->step_ideal_ns = b.ns + m->barrier_ns;
   m->pacing_ns = mapped->pacing != NULL ? mapped->pacing->ns : 0;
   m->step_ns = mapped->pacing != NULL ? fmax(mapped->pacing->step_ns, m->step_ideal_ns) : m->step_ideal_ns;

@@ -9,6 +9,7 @@
 /* What one time step came to. */
 typedef struct cm_step_outcome {
   double ns, free_ns;    /* to the end of the last core, with contention and without; no barrier */
+  double between_ns;     /* what follows one after another */
   uint64_t packets, hops;
   uint64_t stuck;        /* packets that could not move any more: a deadlock */
   cm_histogram *latency; /* the caller's (cm_free) */

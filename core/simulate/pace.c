@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "core/measure/step_time.h"
 #include "core/simulate/outcomes.h"
 #include "core/simulate/turn_order.h"
 
@@ -99,7 +98,7 @@ static cm_status search(pace *p, cm_error *error)
 
 static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
 {
-  uint32_t tiles = 0, vertices = mapped->demand->network->vertex_count;
+  const uint32_t vertices = mapped->demand->network->vertex_count;
   cm_memory *memory = p->run->memory;
   if (CM_NEW(memory, p->turn[AS_NUMBERED], vertices, error) != CM_OK || CM_NEW(memory, p->turn[CHOSEN], vertices, error) != CM_OK ||
       cm_turns_choose(&p->traffic, p->options.seed, looks_max, p->run, p->turn[CHOSEN], error) != CM_OK)
@@ -107,10 +106,6 @@ static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
   for (uint32_t part = 0; part < mapped->parts; part++)
     for (uint32_t first = p->traffic.member_first[part], i = first; i < p->traffic.member_first[part + 1]; i++)
       p->turn[AS_NUMBERED][p->traffic.member[i]] = i - first;
-  if (mapped->chip->costs.barrier.points > 0 &&
-      cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, p->run->memory, &tiles, error) != CM_OK)
-    return error->status;
-  p->barrier_ns = cm_barrier_ns(&mapped->chip->costs.barrier, tiles);
   return CM_OK;
 }
 
@@ -118,7 +113,7 @@ cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_r
                          cm_error *error)
 {
   const double blind_ns = task->busiest_ns * share_blind;
-  pace p = {.options = cm_simulate_defaults, .run = run, .busiest_ns = task->busiest_ns, .best.step_ns = INFINITY, .tried = json_array()};
+  pace p = {.options = cm_simulate_defaults, .run = run, .busiest_ns = task->busiest_ns, .barrier_ns = task->barrier_ns, .best.step_ns = INFINITY, .tried = json_array()};
   if (cm_traffic_new(mapped, task->multicast, run, &p.traffic, error) != CM_OK) {
     json_decref(p.tried);
     return error->status;

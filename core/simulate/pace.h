@@ -14,6 +14,7 @@ bool cm_pace_is_possible(const cm_demand *demand, const cm_chip *chip);
 typedef struct cm_pace_task {
   bool multicast;
   double busiest_ns;  /* that the busiest core takes without contention */
+  double barrier_ns;  /* from there to the next step */
   double packet_hops; /* of a step, about */
 } cm_pace_task;
 

@@ -68,9 +68,10 @@ static json_t *steps_json(const simulation *s, uint32_t tiles)
   cm_step_outcome *all = &s->step[0];
   for (uint32_t i = 0; i < steps; i++) {
     const cm_step_outcome *o = &s->step[i];
-    sum += o->ns;
-    free_sum += o->free_ns;
-    most = o->ns > most ? o->ns : most;
+    const double ns = o->ns + o->between_ns;
+    sum += ns;
+    free_sum += o->free_ns + o->between_ns;
+    most = ns > most ? ns : most;
     packets += o->packets;
     hops += o->hops;
     stuck += o->stuck;

@@ -18,6 +18,13 @@ static const cm_option options_of_simulations[] = {
    .about = "what NEURON is; auto (unless given): a name, and a number a position where none is named by one"},
   {"spike_step_ms", CM_OPTION_POSITIVE, FIELD(spike_step_ms), 0, 1e9, 1, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "milliseconds of a time step where spikes have times (columns time_ms, timestamps); 1 unless given"},
+  {"function", CM_OPTION_FLAG, FIELD(function), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "spikes are what a run of the mapping's images gives, in the chip's steps; those given are of inputs"},
+#define RUNNING(name) FIELD(running.name)
+#define RUNNING_SPIKES
+#include "core/spiking/running_options.def"
+#undef RUNNING_SPIKES
+#undef RUNNING
   {"load", CM_OPTION_POSITIVE, FIELD(options.load), 0, 1e9, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "a steady stream of X steps a ns: latencies under load"},
   {"saturation", CM_OPTION_FLAG, FIELD(options.saturation), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH,
@@ -57,8 +64,14 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
   cm_options_default(&cm_simulate_option_table, &r);
   if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
     return error->status;
-  const unsigned facts = cm_spikes_are_given(&r.spikes) ? CM_SIMULATE_SPIKES : 0;
+  const unsigned facts = cm_spikes_are_given(&r.spikes) || r.function ? CM_SIMULATE_SPIKES : 0;
   if (cm_options_check(&cm_simulate_option_table, &r, facts, NULL, error) != CM_OK)
+    return error->status;
+  if (r.function && json_object_get(options, "steps") == NULL)
+    return cm_option_refuse(error, "steps", "how many time steps the network runs");
+  if (!r.function && (r.running.dt > 0 || r.running.poisson > 0 || json_object_get(options, "semantics") != NULL))
+    return cm_option_refuse(error, "function", "true where semantics, dt or poisson say how the network runs");
+  if (cm_running_check(&r.running, error) != CM_OK)
     return error->status;
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;

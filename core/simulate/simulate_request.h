@@ -4,6 +4,7 @@
 
 #include "core/network/spikes_option.h"
 #include "core/simulate/simulate.h"
+#include "core/spiking/profile_request.h"
 
 enum { CM_SIMULATE_MAPPING_MAX = 64 };
 
@@ -13,6 +14,8 @@ typedef struct cm_simulate_request {
   cm_spikes_given spikes;
   uint32_t spike_ids;    /* cm_spike_ids_as */
   double spike_step_ms;  /* of a time step, where spikes have times */
+  bool function;         /* spikes come from a run of the mapping's images, those that are given are of inputs */
+  cm_running running;    /* how that runs, but for its spikes */
   uint32_t threads;      /* at most; never changes the result */
   uint64_t memory_limit; /* bytes; 0: none */
   double time_limit;     /* seconds; 0: none */

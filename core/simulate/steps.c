@@ -32,6 +32,7 @@ typedef struct step {
   cm_histogram *latency;
   uint32_t *fires;    /* [vertices] spikes of given trains; NULL: by rates */
   double free_ns;     /* of the busiest core without contention */
+  double spikes, packets;
 } step;
 
 static void on_delivery(void *user, const cm_fabric_packet *packet, uint64_t now)
@@ -137,8 +138,10 @@ static cm_status plan_core(step *s, uint32_t part, cm_random *random, double *re
     if (u->net == NO_NET)
       continue;
     now += c[CM_CHARGE_SPIKE].ns;
+    s->spikes++;
     for (uint64_t k = t->net_first[u->net]; k < t->net_first[u->net + 1]; k++) {
       now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
+      s->packets += (double)(t->first[k + 1] - t->first[k]);
       if (CM_ROOM(s->fabric.run->memory, s->plan, &s->plan_capacity, s->plan_count + 1, error) != CM_OK)
         return error->status;
       s->plan[s->plan_count++] = (planned){cm_ps(now), k};
@@ -212,6 +215,7 @@ static void conclude(step *s, double sent_ns, cm_step_outcome *o)
   for (uint32_t core = 0; core < f->cores; core++)
     o->ns = (double)f->core[core].end / 1000 > o->ns ? (double)f->core[core].end / 1000 : o->ns;
   o->free_ns = s->free_ns;
+  o->between_ns = cm_between_ns(&f->traffic->chip->costs.barrier, f->traffic->parts, s->spikes, s->packets);
   o->packets = f->delivered;
   o->hops = f->hops;
   o->stuck = f->under_way;

@@ -58,13 +58,14 @@ static void conclude(const cm_mapped *mapped, const duty *d, uint32_t *scratch, 
 {
   const cm_chip *chip = mapped->chip;
   const cm_charge_cost *c = chip->costs.charge;
-  double port = chip->costs.port_packets_per_ns;
+  double port = chip->costs.port_packets_per_ns, between = 0;
   cm_core_load *load = truth->core;
   cm_metrics *m = &truth->metrics;
   for (uint32_t p = 0; p < mapped->parts; p++) {
     double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
     double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
                   c[CM_CHARGE_PACKET_SENT].ns * d[p].sent;
+    between += chip->costs.barrier.spike_ns * d[p].spikes + (mapped->parts > 1 ? chip->costs.barrier.packet_ns * d[p].sent : 0);
     load[p].receive_ns = receive;
     load[p].send_ns = send;
     m->core_ns_max = fmax(m->core_ns_max, chip->costs.side_by_side ? fmax(receive, send) : receive + send);
@@ -73,7 +74,7 @@ static void conclude(const cm_mapped *mapped, const duty *d, uint32_t *scratch, 
     m->energy_neurons_pj += c[CM_CHARGE_NEURON].pj * d[p].neurons + c[CM_CHARGE_SPIKE].pj * d[p].spikes;
   }
   if (chip->costs.barrier.points > 0)
-    m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(mapped, scratch));
+    m->barrier_ns = barrier_of(&chip->costs.barrier, tiles_in_use(mapped, scratch)) + between;
   m->step_ideal_ns = fmax(m->core_ns_max, fmax(port > 0 ? m->port_load_max / port : 0, truth->link_step_ns)) + m->barrier_ns;
   m->step_ns = m->step_ideal_ns; /* a pacing may say more */
   m->energy_step_pj = m->energy_pj + m->border_energy_pj + m->energy_packets_pj + m->energy_synapses_pj + m->energy_neurons_pj;

@@ -56,6 +56,14 @@ int coremap_chip_about(const coremap_chip *chip, char **json, coremap_error **er
 /* The state of the cores as coremap_chip_open reads it; the caller's. */
 int coremap_chip_occupancy(const coremap_chip *chip, char **json, coremap_error **error);
 
+/* Fits the chip's costs to measured steps. `runs` is a table with commas: columns run, ns (that the step took) and, of each core of the run a line,
+ * how many packet_sent, packet_received, synapse, neuron, spike (docs/explanation/step-time.md); also core, and tiles of the barrier. `options` is
+ * {"keep": [PRICE, ...]}, prices that stay, or NULL. Prices above 0 are fitted by least squares of relative errors, none below 0. *report is JSON, the
+ * caller's: {"chip", "runs", "prices": [{"price", "was_ns", "ns"}], "error_mean", "error_max", "steps": [{"run", "measured_ns", "foreseen_ns", "error"}],
+ * "file": the chip file with them}. Errors: bad-request with the line, or the prices that the runs do not tell apart; bad-option, no-memory.
+ * O(rounds * lines), at most 40 rounds. */
+int coremap_calibrate(const coremap_chip *chip, const char *runs, const char *options, char **report, coremap_error **error);
+
 void coremap_chip_free(coremap_chip *chip); /* NULL is allowed */
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _local, _server
-from ._deploy import deploy
+from ._deploy import calibrate, deploy
 from ._local import CoremapError
 from ._jobs import Job, jobs, load, mappings, submit
 from ._network import Network
@@ -27,7 +27,7 @@ from ._partition import Partition, fix_file, partition_source
 from ._profile import Profile, profile, spike_file
 from ._sweep import Point, sweep
 
-__all__ = ["map", "fit", "solve", "partition", "Partition", "Mapping", "Nets", "Network", "read", "profile", "Profile", "deploy", "quantize", "compile", "Program", "emit", "load", "submit", "Job", "jobs",
+__all__ = ["map", "fit", "solve", "partition", "Partition", "Mapping", "Nets", "Network", "read", "profile", "Profile", "deploy", "quantize", "compile", "Program", "emit", "load", "submit", "Job", "jobs", "calibrate",
            "mappings", "sweep", "Point", "CoremapError", "version"]
 
 Progress = Union[bool, Callable[[str, float], None]]

@@ -1,9 +1,10 @@
 """Networks as images of a chip's cores."""
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Sequence
 
 from . import _local, _server
 from ._network import Network
@@ -32,3 +33,17 @@ def deploy(network: Any, chip: str, steps: int, folder: "str | os.PathLike[str]"
             asked["spikes_file"] = path
         source = network._handle if isinstance(network, Network) else _local.Source(os.fspath(network), reading)
         return _local.deploy(source, os.fspath(chip), asked, os.fspath(folder), progress)
+
+
+def calibrate(runs: "str | os.PathLike[str]", chip: str, out: "Optional[str | os.PathLike[str]]" = None, *, keep: Sequence[str] = ()) -> Dict[str, Any]:
+    """Fits a chip's costs to measured steps: the report, and as "file" the chip file with them, which is written to out.
+
+    runs: a table with columns run, ns and counts of each core (docs/explanation/step-time.md). keep: prices that stay as they are.
+    """
+    with open(runs, encoding="utf-8") as file:
+        report = _local.calibrate(os.fspath(chip), file.read(), {"keep": list(keep)})
+    if out is not None:
+        with open(out, "w", encoding="utf-8") as file:
+            json.dump(report["file"], file, indent=2)
+            file.write("\n")
+    return report

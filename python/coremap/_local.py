@@ -54,6 +54,7 @@ def _load() -> ctypes.CDLL:
                 ("network_write", ctypes.c_int, [pointer, text, out]),
                 ("network_free", None, [pointer]),
                 ("chip_open", ctypes.c_int, [text, text, out, out]),
+                ("calibrate", ctypes.c_int, [pointer, text, text, out, out]),
                 ("chip_free", None, [pointer]),
                 ("table", ctypes.c_int, [text, out, out]),
                 ("fit", ctypes.c_int, [pointer, out, _PROGRESS, pointer, out, out]),
@@ -360,6 +361,18 @@ def deploy(network: Any, chip: str, options: Dict[str, Any], folder: str, progre
         lib.coremap_chip_free(opened)
         if own:
             lib.coremap_network_free(source)
+
+
+def calibrate(chip: str, runs: str, options: Dict[str, Any]) -> Dict[str, Any]:
+    lib, opened, text = _load(), ctypes.c_void_p(), ctypes.c_void_p()
+    _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
+    try:
+        _call("calibrate", opened, runs.encode(), json.dumps(options).encode(), ctypes.byref(text))
+        return json.loads(ctypes.string_at(text.value))
+    finally:
+        if text.value:
+            lib.coremap_text_free(text)
+        lib.coremap_chip_free(opened)
 
 
 def open_mapping(path: str, source: Source) -> _Result:

@@ -9,6 +9,7 @@ UNIT_TESTS = \
   tests/unit/core/chip/occupancy \
   tests/unit/core/chip/regions \
   tests/unit/core/deploy/chip_neurons \
+  tests/unit/core/deploy/made_up \
   tests/unit/core/generate/generate \
   tests/unit/core/learning/letter \
   tests/unit/core/learning/policy \
@@ -55,7 +56,11 @@ endif
 check_PROGRAMS += $(UNIT_TESTS)
 tests_unit_core_network_formats_SOURCES = tests/unit/core/network/formats.c tests/unit/core/network/formats_arrays.c
 tests_unit_core_chip_chip_SOURCES = tests/unit/core/chip/chip.c tests/unit/core/chip/chip_refusals.c
+# With tables of its own: a chip more.
+tests_unit_core_deploy_made_up_SOURCES = tests/unit/core/deploy/made_up.c core/deploy/chip_neurons.c core/deploy/emitters.c
+tests_unit_core_deploy_made_up_CPPFLAGS = $(AM_CPPFLAGS) -DMORE_CHIP_NEURONS='"tests/unit/core/deploy/made_up_neurons.def"' -DMORE_EMITTERS='"tests/unit/core/deploy/made_up_emitters.def"'
 TESTS += $(UNIT_TESTS)
 endif
+EXTRA_DIST += tests/unit/core/deploy/made_up_neurons.def tests/unit/core/deploy/made_up_emitters.def
 EXTRA_DIST += tests/property/brute_force.h tests/property/models.h tests/property/judged.h tests/property/turns.h tests/unit/unit.h tests/unit/accounted.h tests/unit/axons.h tests/unit/workloads.h tests/unit/files.h tests/unit/networks.h tests/unit/chips.h tests/unit/truth.h tests/unit/onnx.h tests/unit/graphs.h tests/unit/parts.h tests/unit/store.h tests/unit/shares.h tests/unit/queue.h tests/unit/imports.h tests/property/random_models.def
 EXTRA_DIST += tests/data

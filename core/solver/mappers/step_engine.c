@@ -45,15 +45,6 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
   return CM_OK;
 }
 
-static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
-                          cm_error *error)
-{
-  cm_step_result result;
-  (void)attempt;
-  cm_step_options options = step_options(task);
-  return search(task, &options, run, partition, &result, error);
-}
-
 /* What of the time that is left, about: parts of objective axon take beside annealing them; annealing them takes beside parts that are grown
  * too; a first search takes beside longer budgets, and each of these. */
 static const double share_of_start = 0.15, share_of_axons = 0.55, share_of_first = 0.6, share_of_longer = 0.6;
@@ -154,6 +145,39 @@ static cm_status from_axons(const cm_engine_task *task, cm_step_options options,
     status = search(task, &options, run, made, result, error);
   }
   cm_partition_free(start);
+  return status;
+}
+
+/* What of a step a partition decides, in ns. */
+static double whole_step(const cm_engine_task *task, const cm_partition *p, const cm_step_result *result)
+{
+  return result->busiest_ns + cm_between_ns(&task->input->chip->costs.barrier, p->part_count, 0, result->packets);
+}
+
+/* The shortest time of the busiest core; where packets go one after another between steps, also the fewest packets, and whichever is shorter
+ * with them. */
+static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+                          cm_error *error)
+{
+  const bool queue = task->input->chip->costs.barrier.packet_ns > 0;
+  cm_step_result result, other;
+  cm_partition *made, *fewest = NULL;
+  (void)attempt;
+  cm_step_options options = step_options(task);
+  const size_t mark = cm_run_enter(run, queue ? share_of_first : 1);
+  cm_status status = search(task, &options, run, &made, &result, error);
+  cm_run_leave(run, mark);
+  if (status != CM_OK)
+    return status;
+  options.budget_ns = INFINITY;
+  if (queue)
+    status = from_axons(task, options, run, &fewest, &other, error);
+  const bool better = fewest != NULL && whole_step(task, fewest, &other) < whole_step(task, made, &result);
+  if (status == CM_OK)
+    *partition = better ? fewest : made;
+  cm_partition_free(status == CM_OK && better ? made : fewest);
+  if (status != CM_OK)
+    cm_partition_free(made);
   return status;
 }
 

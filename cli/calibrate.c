@@ -1,0 +1,135 @@
+/* coremap calibrate: a chip's costs from steps that were measured on it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/cli.h"
+
+enum { KEEP = 1, CHIP, RUNS_BYTES_MAX = 1 << 28, WORST = 10 };
+
+typedef struct arguments {
+  const char *runs, *chip, *out;
+  json_t *keep;
+  bool json, quiet;
+} arguments;
+
+static const cli_flag flags[] = {
+  {"chip", "NAME|FILE", CHIP, "the chip; prices that it has above 0 are fitted"},
+  {"keep", "PRICE", KEEP, "leave this one as it is: packet_sent, packet_received, synapse, neuron, spike, barrier, barrier/spike, barrier/packet; again for more"},
+  {"output", "FILE", CLI_OUTPUT, "write the chip file with fitted costs there"},
+  CLI_QUIET_FLAG,
+  {"json", NULL, CLI_JSON, "print prices and what is left of every step as JSON"},
+  {0}};
+
+static int parse(int argc, char **argv, arguments *a)
+{
+  for (int flag; (flag = cli_next(&cli_command_calibrate, argc, argv)) != -1;) {
+    switch (flag) {
+      case CHIP: a->chip = optarg; break;
+      case KEEP:
+        if (json_array_append_new(a->keep, json_string(optarg)) != 0)
+          return cli_usage("calibrate", "--keep \"%s\" is not text", optarg);
+        break;
+      case CLI_OUTPUT: a->out = cli_output(optarg); break;
+      case CLI_QUIET: a->quiet = true; break;
+      case CLI_JSON: a->json = true; break;
+      default: return cli_ended(flag);
+    }
+  }
+  if (optind + 1 != argc)
+    return cli_usage("calibrate", optind == argc ? "RUNS.csv is missing" : "one RUNS.csv is expected");
+  if (a->chip == NULL || a->out == NULL)
+    return cli_usage("calibrate", a->chip == NULL ? "--chip is missing: the chip that was measured" : "--output is missing: where the fitted chip file goes");
+  a->runs = cli_input(argv[optind]);
+  return -1;
+}
+
+static cm_status write_chip(const char *path, const json_t *chip, cm_error *error)
+{
+  cm_file file;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (cm_json_dumpf(chip, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
+    (void)fputc('\n', file.stream);
+  return cm_file_commit(&file, error);
+}
+
+static cm_status calibrate(const arguments *a, json_t **report, cm_error *error)
+{
+  coremap_chip *chip = NULL;
+  cm_error found;
+  coremap_error *why = NULL;
+  char *runs = NULL, *options = NULL, *told = NULL;
+  size_t size;
+  json_t *object = json_pack("{s:O}", "keep", a->keep);
+  cm_status status = cli_json_text(object, &options, error);
+  if (status == CM_OK)
+    status = cm_file_read(a->runs, RUNS_BYTES_MAX, &runs, &size, error);
+  if (status == CM_OK)
+    status = cli_chip(a->chip, NULL, NULL, &chip, error);
+  if (status == CM_OK && library_status(coremap_calibrate(chip, runs, options, &told, &why), &why, &found) != CM_OK)
+    status = cm_fail(error, found.status, "%s: %s", a->runs, found.detail);
+  if (status == CM_OK) {
+    *report = library_json(told);
+    status = write_chip(a->out, json_object_get(*report, "file"), error);
+  }
+  json_decref(object);
+  free(runs);
+  free(options);
+  coremap_chip_free(chip);
+  return status;
+}
+
+static int by_error(const void *a, const void *b)
+{
+  const double x = fabs(cli_number(*(json_t *const *)a, "error")), y = fabs(cli_number(*(json_t *const *)b, "error"));
+  return (x < y) - (x > y);
+}
+
+static void print_report(const json_t *report)
+{
+  const json_t *steps = json_object_get(report, "steps");
+  const size_t count = json_array_size(steps);
+  json_t *one, **sorted = calloc(count + 1, sizeof *sorted);
+  size_t i;
+  cli_printf(stdout, "%-16s %14s %14s\n", "price", "ns before", "ns");
+  json_array_foreach(json_object_get(report, "prices"), i, one)
+    cli_printf(stdout, "%-16s %14.6g %14.6g\n", cli_text(one, "price"), cli_number(one, "was_ns"), cli_number(one, "ns"));
+  cli_printf(stdout, "%.0f steps: off by %.2f %% in the mean, %.2f %% at most\n", cli_number(report, "runs"), 100 * cli_number(report, "error_mean"), 100 * cli_number(report, "error_max"));
+  cli_printf(stdout, "%-16s %14s %14s %8s\n", count > WORST ? "the worst steps" : "step", "measured ns", "foreseen ns", "off");
+  if (sorted == NULL)
+    return;
+  json_array_foreach(steps, i, one)
+    sorted[i] = one;
+  if (count > WORST)
+    qsort(sorted, count, sizeof *sorted, by_error);
+  for (i = 0; i < count && i < WORST; i++)
+    cli_printf(stdout, "%-16s %14.6g %14.6g %+7.2f%%\n", cli_text(sorted[i], "run"), cli_number(sorted[i], "measured_ns"), cli_number(sorted[i], "foreseen_ns"), 100 * cli_number(sorted[i], "error"));
+  free(sorted);
+}
+
+static int calibrate_command(int argc, char **argv)
+{
+  arguments a = {.keep = json_array()};
+  int ended = parse(argc, argv, &a);
+  if (ended < 0) {
+    cli_run cli;
+    cm_error error;
+    json_t *report = NULL;
+    cli_run_begin(&cli, a.quiet);
+    const cm_status status = calibrate(&a, &report, &error);
+    cli_run_end(&cli);
+    ended = cli_tell(status, report, a.json, print_report, &error);
+  }
+  json_decref(a.keep);
+  return ended;
+}
+
+const cli_command cli_command_calibrate = {
+  .name = "calibrate", .what = "fit a chip's costs to measured steps", .run = calibrate_command,
+  .usage = "RUNS.csv --chip NAME|FILE -o FITTED [OPTION...]",
+  .about = "Fits what a chip file says that packets, synapses, neurons, spikes and the barrier take to steps that were measured. RUNS.csv has columns run, ns and\n"
+           "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md).",
+  .flags = flags};
