@@ -132,6 +132,7 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
   const uint32_t most = w->target->lanes == CM_C_LOOP ? 1 : options->lanes;
   cm_arena_init(&w->names, w->memory);
   if (cm_c_space_make(p, &w->space, error) != CM_OK || cm_c_flow_make(p, w->space.left_out, most, &w->flow, error) != CM_OK ||
+      cm_c_space_pack(p, &w->flow, &w->space, error) != CM_OK ||
       CM_NEW(w->memory, w->scratch, w->flow.lanes + 1, error) != CM_OK || CM_NEW(w->memory, w->body, w->flow.lanes + 1, error) != CM_OK ||
       CM_NEW(w->memory, w->ends, p->tensor_count + 1, error) != CM_OK)
     return error->status;
