@@ -10,7 +10,7 @@ enum { TARGET = 1, NAME, LANES, SEED };
 
 static const cli_flag flags[] = {
   {"output", "DIR|FILE.tar", CLI_OUTPUT, "write the files there; needed"},
-  {"target", "NAME", TARGET, "what the code is for: host (unless given), cortex-m"},
+  {"target", cli_code_targets, TARGET, "what the code is for; host unless given"},
   {"name", "NAME", NAME, "of files and functions: model unless given"},
   {"lanes", "N", LANES, "threads or cores at most; as many as the program has units that compute unless given"},
   {"seed", "N", SEED, "of the inputs that the test stores"},

@@ -140,6 +140,9 @@ static void print_header(const cm_c_writer *w, double expected_ns, FILE *out)
   fprintf(out, ");\n\n/* How the code reaches memory outside, and its lanes each other (%s_lanes.c). */\n", w->name);
   fprintf(out, "void %s_load(void *chip, const void *outside, size_t bytes);\nvoid %s_store(void *outside, const void *chip, size_t bytes);\n", w->name, w->name);
   fprintf(out, "int %s_start(void (*const lanes[])(void));\n", w->name);
+  if (w->flow.lanes > 1 && t->lanes == CM_C_CORES)
+    fprintf(out, "\n/* What each core but the first calls once with its number, from 1 to %u: it stays there. */\nvoid %s_core(unsigned lane);\n", w->flow.lanes - 1,
+            w->name);
   if (w->flow.lanes > 1)
     fprintf(out, "void %s_signal(unsigned lane, unsigned count);\nvoid %s_wait(unsigned lane, unsigned count);\n", w->name, w->name);
   fputs("\n#endif\n", out);
@@ -351,24 +354,32 @@ static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *t
 
 /* ---- lanes, and how all is built ---- */
 
-/* A file that is a frame of kernels/frame.kernel. */
+/* A file that is a frame of kernels/frame.kernel; "@NAME": of boards.kernel, the one of the target's board. */
 static cm_status write_frame(const cm_c_writer *w, const char *frame, const char *name, const char *ending, cm_c_file *file, cm_error *error)
 {
-  char lanes[20];
+  char lanes[20], own[40];
   cm_text text;
   if (!cm_text_open(&text))
     return cm_whole(false, "the text of the code", error);
   (void)snprintf(lanes, sizeof lanes, "%u", w->flow.lanes);
+  (void)snprintf(own, sizeof own, frame[0] == '@' ? "%s_%s" : "%.0s%s", w->target->board, frame + (frame[0] == '@'));
   const cm_c_word words[] = {
-    {"LANES", lanes}, {"COMPILER", w->target->compiler}, {"FLAGS", w->target->flags}, {"THREADS", w->flow.lanes > 1 ? " -pthread" : ""}, {NULL, NULL}};
-  print_frame(w, frame, words, text.stream);
+    {"LANES", lanes}, {"COMPILER", w->target->compiler}, {"FLAGS", w->target->flags},
+    {"THREADS", w->flow.lanes > 1 && w->target->lanes == CM_C_THREADS ? " -pthread" : ""}, {NULL, NULL}};
+  print_frame(w, own, words, text.stream);
   return take(&text, name, ending, file, error);
+}
+
+static const char *lanes_frame(const cm_c_writer *w)
+{
+  return w->flow.lanes == 1 ? "loop" : w->target->lanes == CM_C_CORES ? "cores" : "threads";
 }
 
 cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES], double *expected_ns, cm_error *error)
 {
   enum { HEADER, CODE, WEIGHTS, LANES, TEST, VECTORS, MAKEFILE, BOARD, SCRIPT };
   const cm_program *p = w->program;
+  const bool board = w->target->board[0] != '\0';
   vectors v = {0};
   cm_text text;
   cm_status status = simulate(w, seed, &v, error);
@@ -382,15 +393,15 @@ cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES],
   if (status == CM_OK)
     status = write_code(w, &files[CODE], &files[WEIGHTS], error);
   if (status == CM_OK)
-    status = write_frame(w, w->flow.lanes > 1 ? "threads" : "loop", w->name, "_lanes.c", &files[LANES], error);
+    status = write_frame(w, lanes_frame(w), w->name, "_lanes.c", &files[LANES], error);
   if (status == CM_OK)
     status = write_test(w, &v, &files[TEST], &files[VECTORS], error);
   if (status == CM_OK)
-    status = write_frame(w, w->target->board ? "board_makefile" : "makefile", "Makefile", "", &files[MAKEFILE], error);
-  if (status == CM_OK && w->target->board)
-    status = write_frame(w, "board", w->name, "_board.c", &files[BOARD], error);
-  if (status == CM_OK && w->target->board)
-    status = write_frame(w, "script", w->name, "_board.ld", &files[SCRIPT], error);
+    status = write_frame(w, board ? "@makefile" : "makefile", "Makefile", "", &files[MAKEFILE], error);
+  if (status == CM_OK && board)
+    status = write_frame(w, "@begin", w->name, "_board.c", &files[BOARD], error);
+  if (status == CM_OK && board)
+    status = write_frame(w, "@script", w->name, "_board.ld", &files[SCRIPT], error);
   for (uint32_t k = 0; v.inputs != NULL && k < p->input_count; k++)
     cm_tensor_free(v.inputs[k]);
   for (uint32_t k = 0; v.outputs != NULL && k < p->output_count; k++)

@@ -62,10 +62,10 @@ static cm_status check_memory(const cm_c_writer *w, cm_error *error)
     return cm_fail(error, CM_TOO_LARGE, "the code would need %llu bytes of memory, of which it can address 2147483647: compile for a chip with less",
                    (unsigned long long)ram);
   if (w->target->ram > 0 && ram > w->target->ram)
-    return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of RAM, target %s has %llu: compile for a chip with less memory, as with option memory",
+    return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of memory, target %s has %llu: compile for a chip with less memory, as with option memory",
                    (unsigned long long)ram, w->target->name, (unsigned long long)w->target->ram);
   if (w->target->flash > 0 && w->weight_bytes > w->target->flash)
-    return cm_fail(error, CM_TOO_LARGE, "the weights need %llu bytes of flash, target %s has %llu: quantize the model or take a smaller one",
+    return cm_fail(error, CM_TOO_LARGE, "the weights need %llu bytes, target %s has %llu for them: quantize the model or take a smaller one",
                    (unsigned long long)w->weight_bytes, w->target->name, (unsigned long long)w->target->flash);
   return CM_OK;
 }

@@ -10,6 +10,7 @@
 typedef enum cm_c_lanes {
   CM_C_LOOP,    /* all in one, one after the other */
   CM_C_THREADS, /* each its own POSIX thread */
+  CM_C_CORES,   /* each its own core, without an operating system */
 } cm_c_lanes;
 
 /* A row of targets.def. */
@@ -17,9 +18,9 @@ typedef struct cm_c_target {
   const char *name;
   cm_c_lanes lanes;
   uint32_t rows, columns;    /* sums that a kernel keeps at once */
-  uint64_t ram, flash;       /* bytes that code may fill; 0: not stated */
+  uint64_t ram, flash;       /* bytes that code may fill, that constants may; 0: not stated */
   bool exact;                /* its functions of C's mathematics are those of the simulator, so outputs are equal to the last bit */
-  bool board;                /* its test is started on a board that an emulator has (kernels/frame.kernel) */
+  const char *board;         /* of an emulator, on which its test is started: frames of kernels/boards.kernel; "": none */
   const char *compiler, *flags, *what;
 } cm_c_target;
 
