@@ -141,7 +141,8 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
     opened = opened && cm_text_open(&w->body[l]);
   if (!opened)
     return cm_whole(false, "the text of the code", error);
-  fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
+  if (!w->binary)
+    fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
   return name_ends(w, error) == CM_OK ? check_tensors(w, error) : error->status;
 }
 
@@ -180,7 +181,7 @@ static json_t *report_of(const cm_c_writer *w, double expected_ns)
 cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_run *run, cm_c_file files[CM_C_FILES],
                          json_t **report, cm_error *error)
 {
-  cm_c_writer w = {.program = program, .name = options->name, .memory = program->memory, .run = run};
+  cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .memory = program->memory, .run = run};
   double expected_ns = 0;
   memset(files, 0, CM_C_FILES * sizeof *files);
   if (find_target(options->target, &w.target, error) != CM_OK || check_name(options->name, error) != CM_OK)
