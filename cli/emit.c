@@ -12,7 +12,7 @@ static const cli_flag flags[] = {
   {"output", "DIR|FILE.tar", CLI_OUTPUT, "write the files there; needed"},
   {"target", cli_code_targets, TARGET, "what the code is for; host unless given"},
   {"name", "NAME", NAME, "of files and functions: model unless given"},
-  {"lanes", "N", LANES, "threads or cores at most; as many as the program has units that compute unless given"},
+  {"lanes", "N", LANES, "threads or cores at most; unless given as many as the program has units that compute, or one thread where more would not pay"},
   {"seed", "N", SEED, "of the inputs that the test stores"},
   {"weights", "arrays|binary", WEIGHTS, "arrays of C, or a file NAME_weights.bin that the device reads or has in flash; arrays unless given"},
   CLI_JSON_FLAG,

@@ -26,7 +26,7 @@ typedef struct cm_c_target {
 
 typedef struct cm_c_options {
   char target[CM_TARGET_NAME_MAX], name[CM_TARGET_NAME_MAX]; /* of the target; of files and functions */
-  uint32_t lanes; /* at most so many; 0: as many as the program has units that compute */
+  uint32_t lanes; /* at most so many; 0: as many as the program has units that compute, of threads one where waits cost more than they save */
   uint64_t seed;  /* of the stored inputs */
   bool binary;    /* weights are a file of bytes, not arrays */
 } cm_c_options;
