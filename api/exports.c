@@ -228,8 +228,8 @@ static char *emit_options(const cm_request *request, const char *archive)
   while (end != NULL && *end >= '0' && *end <= '9')
     end++;
   json_t *whole = lanes == NULL ? NULL : *lanes != '\0' && *end == '\0' && end - lanes < 10 ? json_integer(strtoll(lanes, NULL, 10)) : json_string(lanes);
-  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
-                            cm_request_query(request, "name"), "lanes", whole);
+  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:s*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
+                            cm_request_query(request, "name"), "weights", cm_request_query(request, "weights"), "lanes", whole);
   char *text = asked != NULL ? cm_json_dumps(asked, JSON_COMPACT) : NULL;
   json_decref(asked);
   return text;

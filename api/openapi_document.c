@@ -294,6 +294,7 @@ static json_t *all_schemas(const notes *n)
   (void)json_object_set_new(made, "NetworkFormat", one_of("formats", "onnx"));
   (void)json_object_set_new(made, "ExportFormat", one_of("exports", NULL));
   (void)json_object_set_new(made, "PictureLayer", one_of("layers", NULL));
+  (void)json_object_set_new(made, "CodeTarget", one_of("targets", NULL));
   (void)json_object_set_new(made, "Metrics", library_table("metrics"));
   return made;
 }

@@ -25,7 +25,7 @@ typedef struct flags {
   size_t count;
 } flags;
 
-const char cli_export_formats[] = "an export's format", cli_picture_layers[] = "a picture's layer";
+const char cli_export_formats[] = "exports", cli_picture_layers[] = "layers", cli_code_targets[] = "targets";
 
 static const known_flag *find(const flags *all, const char *name)
 {
@@ -38,8 +38,8 @@ static const known_flag *find(const flags *all, const char *name)
 /* What a flag takes: as it says, or the names of a table of the library. */
 static void write_form(char form[FORM_MAX], const char *value)
 {
-  if (value == cli_export_formats || value == cli_picture_layers)
-    (void)library_names(value == cli_export_formats ? "exports" : "layers", "|", form, FORM_MAX);
+  if (value == cli_export_formats || value == cli_picture_layers || value == cli_code_targets)
+    (void)library_names(value, "|", form, FORM_MAX);
   else
     (void)snprintf(form, FORM_MAX, "%s", value != NULL ? value : "");
 }

@@ -14,7 +14,7 @@ typedef struct cli_flag {
 } cli_flag;
 
 /* Values of flags that take a name of a table, which help and completion then show. */
-extern const char cli_export_formats[], cli_picture_layers[];
+extern const char cli_export_formats[], cli_picture_layers[], cli_code_targets[];
 
 /* Which job options are flags of a command, under their own names with dashes. */
 typedef enum cli_options {

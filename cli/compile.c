@@ -25,7 +25,7 @@ static const cli_flag flags[] = {
   {"tiles", "FILE", TILES, "write the program's pieces as a network (docs/explanation/tiling.md)"},
   {"mapping", "FILE", MAPPING, "and on which core each lies, as coremap map -o writes it; needs --tiles"},
   {"emit", "DIR|FILE.tar", EMIT, "write the program as C too, as coremap emit does"},
-  {"target", "NAME", TARGET, "what that code is for"},
+  {"target", cli_code_targets, TARGET, "what that code is for"},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};

@@ -6,19 +6,20 @@
 
 #include "cli/cli.h"
 
-enum { TARGET = 1, NAME, LANES, SEED };
+enum { TARGET = 1, NAME, LANES, SEED, WEIGHTS };
 
 static const cli_flag flags[] = {
   {"output", "DIR|FILE.tar", CLI_OUTPUT, "write the files there; needed"},
-  {"target", "NAME", TARGET, "what the code is for: host (unless given), cortex-m"},
+  {"target", cli_code_targets, TARGET, "what the code is for; host unless given"},
   {"name", "NAME", NAME, "of files and functions: model unless given"},
-  {"lanes", "N", LANES, "threads or cores at most; as many as the program has units that compute unless given"},
+  {"lanes", "N", LANES, "threads or cores at most; unless given as many as the program has units that compute, or one thread where more would not pay"},
   {"seed", "N", SEED, "of the inputs that the test stores"},
+  {"weights", "arrays|binary", WEIGHTS, "arrays of C, or a file NAME_weights.bin that the device reads or has in flash; arrays unless given"},
   CLI_JSON_FLAG,
   {0}};
 
 typedef struct arguments {
-  const char *program, *folder, *target, *name;
+  const char *program, *folder, *target, *name, *weights;
   uint64_t lanes, seed;
   bool json;
 } arguments;
@@ -39,6 +40,7 @@ static int parse(int argc, char **argv, arguments *a)
       if (!cli_whole(optarg, 0, INT64_MAX, &a->seed))
         return cli_usage("emit", "--seed is a whole number, not \"%s\"", optarg);
       break;
+    case WEIGHTS: a->weights = optarg; break;
     case CLI_JSON: a->json = true; break;
     default: return cli_ended(flag);
     }
@@ -94,7 +96,7 @@ static int emit(int argc, char **argv)
   if (exit_status >= 0)
     return exit_status;
   cli_run_begin(&cli, true);
-  json_t *asked = json_pack("{s:s*, s:s*, s:I, s:I}", "target", a.target, "name", a.name, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
+  json_t *asked = json_pack("{s:s*, s:s*, s:s*, s:I, s:I}", "target", a.target, "name", a.name, "weights", a.weights, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
   cm_status status = cli_emit(a.program, a.folder, asked, &cli.run, &report, &error);
   cli_run_end(&cli);
   if (status == CM_OK && a.json)

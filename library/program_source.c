@@ -1,6 +1,7 @@
 /* C from programs. */
 #include <coremap/program.h>
 
+#include <string.h>
 
 #include "base/json.h"
 #include "core/csource/csource.h"
@@ -38,9 +39,11 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
 {
   json_t *object = NULL;
   uint64_t lanes = 0;
+  char weights[CM_TARGET_NAME_MAX] = "";
   cm_c_options_default(options);
   cm_status status = library_options(text, &object, error);
   if (status == CM_OK && read_word(object, "target", options->target, error) == CM_OK && read_word(object, "name", options->name, error) == CM_OK &&
+      read_word(object, "weights", weights, error) == CM_OK &&
       read_count(object, "lanes", CM_TARGET_LANES_MAX, &lanes, error) == CM_OK && read_count(object, "seed", INT64_MAX, &options->seed, error) == CM_OK)
     status = library_take_text(object, "output_dir", to->folder, error);
   else
@@ -51,6 +54,9 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
     status = cm_option_refuse(error, "output_dir", "a folder, or instead of it archive a file");
   if (status == CM_OK)
     status = library_nothing_left(object, "emitting C", error);
+  options->binary = strcmp(weights, "binary") == 0;
+  if (status == CM_OK && !options->binary && weights[0] != '\0' && strcmp(weights, "arrays") != 0)
+    status = cm_option_refuse(error, "weights", "arrays or binary");
   options->lanes = (uint32_t)lanes;
   json_decref(object);
   return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/csource/csource.h"
 #include "core/metrics/metrics.h"
 #include "core/network/formats/table.h"
 #include "core/network/import.h"
@@ -61,11 +62,19 @@ static json_t *layers(void)
   return rows;
 }
 
+static json_t *targets(void)
+{
+  json_t *rows = json_array();
+  for (const cm_c_target *t = cm_c_targets(); t->name != NULL; t++)
+    (void)json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "name", t->name, "about", t->what, "compiler", t->compiler));
+  return rows;
+}
+
 static const struct table {
   const char *name;
   json_t *(*make)(void); /* NULL: options of this kind */
 } tables[] = {{"formats", formats}, {"reading", reading}, {"parameters", parameters}, {"exports", exports}, {"layers", layers}, {"layouts", cm_layouts_json}, {"metrics", cm_metrics_schema},
-              {"operators", library_operators}, {"rewrites", library_rewrites}, {"partition", NULL}, {"place", NULL},
+              {"operators", library_operators}, {"targets", targets}, {"rewrites", library_rewrites}, {"partition", NULL}, {"place", NULL},
 #define JOB_KIND(kind, ...) {#kind, NULL},
 #include "library/private/job_kinds.def"
 #undef JOB_KIND

@@ -6,40 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
-#include "core/machine/run/run_lanes.h"
-
-enum { SOURCE_STREAM = 0x736f75 };
-
-/* A kernel's text of frame.kernel with the writer's name. */
-static void print_frame(const cm_c_writer *w, const char *frame, const cm_c_word *words, FILE *out)
-{
-  for (const char *c = cm_c_kernel_find(frame); *c != '\0'; c++) {
-    const cm_c_word *word = words;
-    while (*c == '$' && word->word != NULL && strncmp(c + 1, word->word, strlen(word->word)) != 0)
-      word++;
-    if (*c != '$')
-      fputc(*c, out);
-    else if (strncmp(c + 1, "NAME", 4) == 0) {
-      fputs(w->name, out);
-      c += 4;
-    } else if (word->word == NULL)
-      fputc(*c, out);
-    else {
-      fputs(word->stands_for, out);
-      c += strlen(word->word);
-    }
-  }
-}
 
 static const cm_c_word none[] = {{NULL, NULL}};
-
-static cm_status take(cm_text *text, const char *name, const char *ending, cm_c_file *file, cm_error *error)
-{
-  (void)snprintf(file->name, sizeof file->name, "%s%s", name, ending);
-  file->text = cm_text_close(text, &file->size);
-  return cm_whole(file->text != NULL, "the text of the code", error);
-}
 
 static void print_upper(FILE *out, const char *name)
 {
@@ -140,8 +108,14 @@ static void print_header(const cm_c_writer *w, double expected_ns, FILE *out)
   fprintf(out, ");\n\n/* How the code reaches memory outside, and its lanes each other (%s_lanes.c). */\n", w->name);
   fprintf(out, "void %s_load(void *chip, const void *outside, size_t bytes);\nvoid %s_store(void *outside, const void *chip, size_t bytes);\n", w->name, w->name);
   fprintf(out, "int %s_start(void (*const lanes[])(void));\n", w->name);
+  if (w->flow.lanes > 1 && t->lanes == CM_C_CORES)
+    fprintf(out, "\n/* What each core but the first calls once with its number, from 1 to %u: it stays there. */\nvoid %s_core(unsigned lane);\n", w->flow.lanes - 1,
+            w->name);
   if (w->flow.lanes > 1)
     fprintf(out, "void %s_signal(unsigned lane, unsigned count);\nvoid %s_wait(unsigned lane, unsigned count);\n", w->name, w->name);
+  if (w->binary)
+    fprintf(out, "\n/* Where the bytes of %s_weights.bin lie, aligned for any type: set before the first run. */\nextern const unsigned char *%s_weights;\n",
+            w->name, w->name);
   fputs("\n#endif\n", out);
 }
 
@@ -191,7 +165,9 @@ static void print_memory(const char *name, uint64_t bytes, FILE *out)
 /* Everything but the outputs' copies, which need arrays that are declared at the top. */
 static void print_code(const cm_c_writer *w, const char *declared, const char *kernels, char *const *lanes, const char *copies, FILE *out)
 {
-  print_frame(w, "head", none, out);
+  cm_c_frame(w, "head", none, out);
+  if (w->binary)
+    fprintf(out, "\nconst unsigned char *%s_weights;\n", w->name);
   fprintf(out, "\n%s", declared);
   print_helpers(kernels, lanes, w->flow.lanes, out);
   fputs(kernels, out);
@@ -240,7 +216,7 @@ static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights,
     status = cm_whole(whole && cm_text_open(&text), "the text of the code", error);
   if (status == CM_OK) {
     print_code(w, declared, kernels, lanes, last, text.stream);
-    status = take(&text, w->name, ".c", code, error);
+    status = cm_c_take(&text, w->name, ".c", code, error);
   }
   for (uint32_t l = 0; l < w->flow.lanes; l++)
     free(lanes[l]);
@@ -248,154 +224,55 @@ static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights,
   free(declared);
   free(kernels);
   free(last);
-  return status == CM_OK ? take(&w->weights, w->name, "_weights.c", weights, error) : status;
-}
-
-/* ---- test ---- */
-
-static cm_status random_input(const cm_program_tensor *t, cm_random *random, cm_memory *memory, cm_tensor **made, cm_error *error)
-{
-  if (cm_tensor_new(memory, t->type, t->rank, t->dims, made, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < (*made)->count; i++)
-    if (t->type == CM_FLOAT)
-      ((float *)(*made)->data)[i] = (float)(2 * cm_random_unit(random) - 1);
-    else if (t->type == CM_UINT8 || t->type == CM_INT8)
-      ((uint8_t *)(*made)->data)[i] = (uint8_t)cm_random_below(random, 256);
-  return CM_OK;
-}
-
-typedef struct vectors {
-  cm_tensor **inputs, **outputs;
-  cm_simulation simulation;
-} vectors;
-
-static cm_status simulate(const cm_c_writer *w, uint64_t seed, vectors *v, cm_error *error)
-{
-  static const cm_simulation_options options = {.compute = true};
-  const cm_program *p = w->program;
-  cm_random random;
-  cm_random_init(&random, seed, SOURCE_STREAM, 0);
-  if (CM_NEW(w->memory, v->inputs, p->input_count + 1, error) != CM_OK || CM_NEW(w->memory, v->outputs, p->output_count + 1, error) != CM_OK)
-    return error->status;
-  for (uint32_t k = 0; k < p->input_count; k++)
-    if (random_input(&p->tensors[p->inputs[k]], &random, w->memory, &v->inputs[k], error) != CM_OK)
-      return error->status;
-  return cm_simulate(p, v->inputs, &options, w->run, v->outputs, &v->simulation, error);
-}
-
-static void print_stored(const cm_c_writer *w, const cm_tensor *t, const char *what, uint32_t number, FILE *out)
-{
-  char name[60];
-  (void)snprintf(name, sizeof name, "%s_%s%u", w->name, what, number);
-  cm_c_print_array(t, name, out);
-}
-
-/* Declarations, memory for outputs, the call and comparisons of the test. */
-static void print_test(const cm_c_writer *w, const vectors *v, cm_text made[3])
-{
-  const cm_program *p = w->program;
-  fputs("#define RUN ", made[1].stream);
-  fprintf(made[1].stream, "%s_run(", w->name);
-  bool first = true;
-  for (uint32_t k = 0; k < p->input_count; k++)
-    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT) {
-      fprintf(made[0].stream, "extern const %s %s_in%u[];\n", cm_c_type(v->inputs[k]->type), w->name, k);
-      fprintf(made[1].stream, "%s%s_in%u", first ? "" : ", ", w->name, k);
-      first = false;
-    }
-  for (uint32_t k = 0; k < p->output_count; k++) {
-    const cm_tensor *t = v->outputs[k];
-    fprintf(made[0].stream, "extern const %s %s_out%u[];\nstatic %s out%u[%" PRIu64 "];\n", cm_c_type(t->type), w->name, k, cm_c_type(t->type), k,
-            t->count > 0 ? t->count : 1);
-    fprintf(made[1].stream, "%sout%u", first ? "" : ", ", k);
-    fprintf(made[2].stream, "  COMPARE(out%u, %s_out%u, %" PRIu64 ");\n", k, w->name, k, t->count);
-    first = false;
-  }
-  fputs(")\n", made[1].stream);
-}
-
-static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *test, cm_c_file *stored, cm_error *error)
-{
-  const cm_program *p = w->program;
-  cm_text text, made[3];
-  char *parts[3] = {NULL};
-  if (!cm_text_open(&text))
-    return cm_whole(false, "the text of the test", error);
-  fprintf(text.stream, "/* Inputs of seed and what the program makes of them. */\n#include <math.h>\n#include <stdint.h>\n");
-  for (uint32_t k = 0; k < p->input_count; k++)
-    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT)
-      print_stored(w, v->inputs[k], "in", k, text.stream);
-  for (uint32_t k = 0; k < p->output_count; k++)
-    print_stored(w, v->outputs[k], "out", k, text.stream);
-  cm_status status = take(&text, w->name, "_vectors.c", stored, error);
-  bool opened = true;
-  for (int k = 0; k < 3; k++)
-    opened = cm_text_open(&made[k]) && opened;
-  if (opened)
-    print_test(w, v, made);
-  for (int k = 0; k < 3; k++)
-    opened = made[k].stream != NULL && (parts[k] = cm_text_close(&made[k], NULL)) != NULL && opened;
-  if (status == CM_OK)
-    status = cm_whole(opened && cm_text_open(&text), "the text of the test", error);
-  if (status == CM_OK) {
-    const cm_c_word words[] = {
-      {"DECLARED", parts[0]}, {"STORES", parts[1]}, {"COMPARISONS", parts[2]}, {"TOLERANCE", w->target->exact ? "0" : "1e-5"}, {NULL, NULL}};
-    print_frame(w, "test", words, text.stream);
-    status = take(&text, w->name, "_test.c", test, error);
-  }
-  for (int k = 0; k < 3; k++)
-    free(parts[k]);
-  return status;
+  return status == CM_OK ? cm_c_take(&w->weights, w->name, w->binary ? "_weights.bin" : "_weights.c", weights, error) : status;
 }
 
 /* ---- lanes, and how all is built ---- */
 
-/* A file that is a frame of kernels/frame.kernel. */
+/* A file that is a frame of kernels/frame.kernel; "@NAME": of boards.kernel, the one of the target's board. */
 static cm_status write_frame(const cm_c_writer *w, const char *frame, const char *name, const char *ending, cm_c_file *file, cm_error *error)
 {
-  char lanes[20];
+  char lanes[20], own[40], weights[CM_TARGET_NAME_MAX + 20] = "";
   cm_text text;
   if (!cm_text_open(&text))
     return cm_whole(false, "the text of the code", error);
   (void)snprintf(lanes, sizeof lanes, "%u", w->flow.lanes);
+  if (!w->binary)
+    (void)snprintf(weights, sizeof weights, "%s_weights.o ", w->name);
+  (void)snprintf(own, sizeof own, frame[0] == '@' ? "%s_%s" : "%.0s%s", w->target->board, frame + (frame[0] == '@'));
   const cm_c_word words[] = {
-    {"LANES", lanes}, {"COMPILER", w->target->compiler}, {"FLAGS", w->target->flags}, {"THREADS", w->flow.lanes > 1 ? " -pthread" : ""}, {NULL, NULL}};
-  print_frame(w, frame, words, text.stream);
-  return take(&text, name, ending, file, error);
+    {"LANES", lanes}, {"WEIGHTS", weights}, {"COMPILER", w->target->compiler}, {"FLAGS", w->target->flags},
+    {"THREADS", w->flow.lanes > 1 && w->target->lanes == CM_C_THREADS ? " -pthread" : ""}, {NULL, NULL}};
+  cm_c_frame(w, own, words, text.stream);
+  return cm_c_take(&text, name, ending, file, error);
+}
+
+static const char *lanes_frame(const cm_c_writer *w)
+{
+  return w->flow.lanes == 1 ? "loop" : w->target->lanes == CM_C_CORES ? "cores" : "threads";
 }
 
 cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES], double *expected_ns, cm_error *error)
 {
   enum { HEADER, CODE, WEIGHTS, LANES, TEST, VECTORS, MAKEFILE, BOARD, SCRIPT };
-  const cm_program *p = w->program;
-  vectors v = {0};
+  const bool board = w->target->board[0] != '\0';
   cm_text text;
-  cm_status status = simulate(w, seed, &v, error);
-  *expected_ns = v.simulation.time_ns;
+  cm_status status = write_code(w, &files[CODE], &files[WEIGHTS], error); /* first, for it may add weights */
+  if (status == CM_OK)
+    status = cm_c_test(w, seed, &files[TEST], &files[VECTORS], expected_ns, error);
   if (status == CM_OK)
     status = cm_whole(cm_text_open(&text), "the text of the header", error);
   if (status == CM_OK) {
     print_header(w, *expected_ns, text.stream);
-    status = take(&text, w->name, ".h", &files[HEADER], error);
+    status = cm_c_take(&text, w->name, ".h", &files[HEADER], error);
   }
   if (status == CM_OK)
-    status = write_code(w, &files[CODE], &files[WEIGHTS], error);
+    status = write_frame(w, lanes_frame(w), w->name, "_lanes.c", &files[LANES], error);
   if (status == CM_OK)
-    status = write_frame(w, w->flow.lanes > 1 ? "threads" : "loop", w->name, "_lanes.c", &files[LANES], error);
-  if (status == CM_OK)
-    status = write_test(w, &v, &files[TEST], &files[VECTORS], error);
-  if (status == CM_OK)
-    status = write_frame(w, w->target->board ? "board_makefile" : "makefile", "Makefile", "", &files[MAKEFILE], error);
-  if (status == CM_OK && w->target->board)
-    status = write_frame(w, "board", w->name, "_board.c", &files[BOARD], error);
-  if (status == CM_OK && w->target->board)
-    status = write_frame(w, "script", w->name, "_board.ld", &files[SCRIPT], error);
-  for (uint32_t k = 0; v.inputs != NULL && k < p->input_count; k++)
-    cm_tensor_free(v.inputs[k]);
-  for (uint32_t k = 0; v.outputs != NULL && k < p->output_count; k++)
-    cm_tensor_free(v.outputs[k]);
-  cm_free(v.inputs);
-  cm_free(v.outputs);
+    status = write_frame(w, board ? "@makefile" : "makefile", "Makefile", "", &files[MAKEFILE], error);
+  if (status == CM_OK && board)
+    status = write_frame(w, "@begin", w->name, "_board.c", &files[BOARD], error);
+  if (status == CM_OK && board)
+    status = write_frame(w, "@script", w->name, "_board.ld", &files[SCRIPT], error);
   return status;
 }

@@ -62,10 +62,10 @@ static cm_status check_memory(const cm_c_writer *w, cm_error *error)
     return cm_fail(error, CM_TOO_LARGE, "the code would need %llu bytes of memory, of which it can address 2147483647: compile for a chip with less",
                    (unsigned long long)ram);
   if (w->target->ram > 0 && ram > w->target->ram)
-    return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of RAM, target %s has %llu: compile for a chip with less memory, as with option memory",
+    return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of memory, target %s has %llu: compile for a chip with less memory, as with option memory",
                    (unsigned long long)ram, w->target->name, (unsigned long long)w->target->ram);
   if (w->target->flash > 0 && w->weight_bytes > w->target->flash)
-    return cm_fail(error, CM_TOO_LARGE, "the weights need %llu bytes of flash, target %s has %llu: quantize the model or take a smaller one",
+    return cm_fail(error, CM_TOO_LARGE, "the weights need %llu bytes, target %s has %llu for them: quantize the model or take a smaller one",
                    (unsigned long long)w->weight_bytes, w->target->name, (unsigned long long)w->target->flash);
   return CM_OK;
 }
@@ -126,12 +126,39 @@ static cm_status check_tensors(cm_c_writer *w, cm_error *error)
 
 /* ---- the whole ---- */
 
+/* Whether threads save more than their waits cost: nanoseconds of a wait that finds nothing done, and of waking all. */
+static bool is_worth_lanes(const cm_c_writer *w)
+{
+  enum { WAIT_NS = 1000, WAKE_NS = 20000 };
+  double all = 0, busiest = 0;
+  for (uint32_t l = 0; l < w->flow.lanes; l++) {
+    double own = 0;
+    for (uint64_t i = 0; i < w->program->instruction_count; i++)
+      own += w->flow.lane[i] == l ? cm_instruction_ns(w->program, &w->program->instructions[i]) : 0;
+    all += own;
+    busiest = own > busiest ? own : busiest;
+  }
+  return all - busiest > (double)w->flow.wait_count * WAIT_NS + WAKE_NS;
+}
+
+/* Lanes as asked; where nothing is asked, threads only where they are worth it. */
+static cm_status make_flow(cm_c_writer *w, const cm_c_options *options, cm_error *error)
+{
+  const bool loop = w->target->lanes == CM_C_LOOP;
+  if (cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error) != CM_OK)
+    return error->status;
+  if (w->target->lanes != CM_C_THREADS || options->lanes > 0 || w->flow.lanes == 1 || is_worth_lanes(w))
+    return CM_OK;
+  cm_c_flow_end(&w->flow);
+  return cm_c_flow_make(w->program, w->space.left_out, 1, &w->flow, error);
+}
+
 static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *error)
 {
   const cm_program *p = w->program;
-  const uint32_t most = w->target->lanes == CM_C_LOOP ? 1 : options->lanes;
   cm_arena_init(&w->names, w->memory);
-  if (cm_c_space_make(p, &w->space, error) != CM_OK || cm_c_flow_make(p, w->space.left_out, most, &w->flow, error) != CM_OK ||
+  if (cm_c_space_make(p, &w->space, error) != CM_OK || make_flow(w, options, error) != CM_OK ||
+      cm_c_space_pack(p, &w->flow, &w->space, error) != CM_OK ||
       CM_NEW(w->memory, w->scratch, w->flow.lanes + 1, error) != CM_OK || CM_NEW(w->memory, w->body, w->flow.lanes + 1, error) != CM_OK ||
       CM_NEW(w->memory, w->ends, p->tensor_count + 1, error) != CM_OK)
     return error->status;
@@ -140,7 +167,8 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
     opened = opened && cm_text_open(&w->body[l]);
   if (!opened)
     return cm_whole(false, "the text of the code", error);
-  fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
+  if (!w->binary)
+    fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
   return name_ends(w, error) == CM_OK ? check_tensors(w, error) : error->status;
 }
 
@@ -179,7 +207,7 @@ static json_t *report_of(const cm_c_writer *w, double expected_ns)
 cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_run *run, cm_c_file files[CM_C_FILES],
                          json_t **report, cm_error *error)
 {
-  cm_c_writer w = {.program = program, .name = options->name, .memory = program->memory, .run = run};
+  cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .memory = program->memory, .run = run};
   double expected_ns = 0;
   memset(files, 0, CM_C_FILES * sizeof *files);
   if (find_target(options->target, &w.target, error) != CM_OK || check_name(options->name, error) != CM_OK)

@@ -10,6 +10,7 @@
 typedef enum cm_c_lanes {
   CM_C_LOOP,    /* all in one, one after the other */
   CM_C_THREADS, /* each its own POSIX thread */
+  CM_C_CORES,   /* each its own core, without an operating system */
 } cm_c_lanes;
 
 /* A row of targets.def. */
@@ -17,16 +18,17 @@ typedef struct cm_c_target {
   const char *name;
   cm_c_lanes lanes;
   uint32_t rows, columns;    /* sums that a kernel keeps at once */
-  uint64_t ram, flash;       /* bytes that code may fill; 0: not stated */
+  uint64_t ram, flash;       /* bytes that code may fill, that constants may; 0: not stated */
   bool exact;                /* its functions of C's mathematics are those of the simulator, so outputs are equal to the last bit */
-  bool board;                /* its test is started on a board that an emulator has (kernels/frame.kernel) */
+  const char *board;         /* of an emulator, on which its test is started: frames of kernels/boards.kernel; "": none */
   const char *compiler, *flags, *what;
 } cm_c_target;
 
 typedef struct cm_c_options {
   char target[CM_TARGET_NAME_MAX], name[CM_TARGET_NAME_MAX]; /* of the target; of files and functions */
-  uint32_t lanes; /* at most so many; 0: as many as the program has units that compute */
+  uint32_t lanes; /* at most so many; 0: as many as the program has units that compute, of threads one where waits cost more than they save */
   uint64_t seed;  /* of the stored inputs */
+  bool binary;    /* weights are a file of bytes, not arrays */
 } cm_c_options;
 
 /* One of the files that are made. */

@@ -42,7 +42,8 @@ static cm_status begin(flowing *f, cm_error *error)
   }
   for (uint32_t k = 0; k < p->flag_count; k++)
     f->first_signal[k + 1] += f->first_signal[k];
-  if (CM_NEW(p->memory, f->clock, p->lane_count * lanes + 1, error) != CM_OK || CM_NEW(p->memory, f->known, lanes * lanes, error) != CM_OK ||
+  if (CM_NEW(p->memory, f->flow->done, p->instruction_count * lanes + 1, error) != CM_OK ||
+      CM_NEW(p->memory, f->clock, p->lane_count * lanes + 1, error) != CM_OK || CM_NEW(p->memory, f->known, lanes * lanes, error) != CM_OK ||
       CM_NEW(p->memory, f->signal, signals * lanes + 1, error) != CM_OK || CM_NEW(p->memory, f->count, lanes, error) != CM_OK)
     return error->status;
   return CM_OK;
@@ -93,6 +94,7 @@ static cm_status take(flowing *f, uint64_t i, cm_error *error)
   f->flow->lane[i] = lane;
   f->flow->number[i] = f->count[lane];
   memcpy(clock, known, lanes * sizeof *clock);
+  memcpy(f->flow->done + i * lanes, known, lanes * sizeof *known);
   return CM_OK;
 }
 
@@ -160,6 +162,6 @@ cm_status cm_c_flow_make(const cm_program *p, const bool *left_out, uint32_t mos
 
 void cm_c_flow_end(cm_c_flow *flow)
 {
-  CM_FREE(flow->lane, flow->number, flow->awaited, flow->waits);
+  CM_FREE(flow->lane, flow->number, flow->awaited, flow->done, flow->waits);
   *flow = (cm_c_flow){0};
 }

@@ -16,6 +16,7 @@ typedef struct cm_c_flow {
   uint32_t *lane;   /* by instruction: of the code; CM_NONE: it makes no code */
   uint32_t *number; /* by instruction: the how manieth of its lane, from 1 */
   bool *awaited;    /* by instruction: other lanes wait for its number */
+  uint32_t *done;   /* [instruction][lane]: how many of each lane are done when it is, itself among them */
   cm_c_flow_wait *waits; /* by instruction */
   uint64_t wait_count, wait_room;
 } cm_c_flow;

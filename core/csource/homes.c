@@ -1,15 +1,10 @@
-/* Buffers and lines of the chip's memory. */
+/* Buffers: which stay outside, and what constants make. */
 #include "core/csource/homes.h"
 
 #include <string.h>
 
 #include "core/machine/run/runner.h"
 #include "core/operators/operator.h"
-
-static bool computes(const cm_instruction *i)
-{
-  return i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
-}
 
 static uint64_t elements(uint32_t rank, const int64_t *dims)
 {
@@ -86,59 +81,27 @@ static void classify(const cm_program *p, cm_c_space *s)
   }
 }
 
-/* ---- lines that are left ---- */
-
-static void use(cm_c_space *s, uint64_t address, uint64_t bytes)
-{
-  for (uint64_t line = address / CM_C_LINE; bytes > 0 && line <= (address + bytes - 1) / CM_C_LINE; line++)
-    s->lines[line] = 1;
-}
-
-/* Marks what is written: all that is read was. */
-static void use_lines(const cm_program *p, cm_c_space *s)
-{
-  for (uint64_t i = 0; i < p->instruction_count; i++) {
-    const cm_instruction *at = &p->instructions[i];
-    if (computes(at))
-      for (uint32_t k = at->input_count; k < at->input_count + at->output_count; k++) {
-        const cm_operand *o = &p->operands[at->first_operand + k];
-        if (o->type != CM_TYPE_NONE && o->part_count > 0)
-          use(s, p->parts[o->first_part].address, elements(o->rank, o->dims) * cm_type_bytes(o->type));
-      }
-    else if (!s->left_out[i])
-      use(s, at->address, at->bytes);
-  }
-}
-
 cm_status cm_c_space_make(const cm_program *p, cm_c_space *s, cm_error *error)
 {
-  *s = (cm_c_space){.line_count = p->target.memory_bytes / CM_C_LINE + 1};
+  *s = (cm_c_space){0};
   if (CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error) != CM_OK ||
       CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error) != CM_OK || CM_NEW(p->memory, s->lines, s->line_count, error) != CM_OK)
+      CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error) != CM_OK)
     return error->status;
   list_loads(p, s);
   classify(p, s);
-  use_lines(p, s);
-  uint64_t used = 0;
-  for (uint64_t line = 0; line < s->line_count; line++) {
-    const uint64_t here = s->lines[line];
-    s->lines[line] = used;
-    used += here;
-  }
-  s->bytes = used * CM_C_LINE;
   return CM_OK;
 }
 
 void cm_c_space_end(cm_c_space *s)
 {
-  CM_FREE(s->buffers, s->next_load, s->left_out, s->lines);
+  CM_FREE(s->buffers, s->next_load, s->left_out);
   *s = (cm_c_space){0};
 }
 
-uint64_t cm_c_address(const cm_c_space *s, uint64_t address)
+uint64_t cm_c_address(const cm_c_space *s, uint32_t buffer, uint64_t address)
 {
-  return s->lines[address / CM_C_LINE] * CM_C_LINE + address % CM_C_LINE;
+  return s->buffers[buffer].home + (address - s->buffers[buffer].from);
 }
 
 /* ---- values that are known ---- */

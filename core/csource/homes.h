@@ -3,7 +3,7 @@
 #ifndef CM_C_HOMES_H
 #define CM_C_HOMES_H
 
-#include "core/machine/program/program.h"
+#include "core/csource/flow.h"
 
 enum { CM_C_LINE = 64 }; /* bytes that move together; every buffer of a program begins with one */
 
@@ -12,22 +12,27 @@ typedef struct cm_c_buffer {
   uint64_t first_load; /* + 1: the loads that fill it, a list; 0: none do */
   bool constant;       /* constants alone fill it, and operators alone read it: its values are known */
   bool in_place;       /* a part of an input that lies as in the input */
+  uint64_t from, home; /* where it lies in the program and in the code (cm_c_space_pack) */
 } cm_c_buffer;
 
 typedef struct cm_c_space {
   cm_c_buffer *buffers;
   uint64_t *next_load;  /* by instruction: + 1, of the same buffer */
   bool *left_out;       /* by instruction: SET, WAIT, and loads that are not made */
-  uint64_t *lines;      /* by line of the chip: where it goes; lines that nothing is written to are taken out */
-  uint64_t line_count, bytes; /* of the chip that is left */
+  uint64_t bytes;       /* of the chip that code needs */
 } cm_c_space;
 
-/* The caller frees with cm_c_space_end, also after a failure. O(program + lines of the chip). Errors: memory. */
+/* The caller frees with cm_c_space_end, also after a failure. O(program). Errors: memory. */
 cm_status cm_c_space_make(const cm_program *program, cm_c_space *space, cm_error *error);
 void cm_c_space_end(cm_c_space *space);
 
-/* Where an address of the chip went. */
-uint64_t cm_c_address(const cm_c_space *space, uint64_t address);
+/* Gives every buffer its home: those that are never needed at once share memory, whatever the lanes do; one that takes over the place of
+ * another at the same instruction keeps to it. The largest goes first, to the lowest place that is free. O(buffers^2 lanes); of more than
+ * 16384 buffers all stay where they are. Errors: memory. */
+cm_status cm_c_space_pack(const cm_program *program, const cm_c_flow *flow, cm_c_space *space, cm_error *error);
+
+/* Where an address in a buffer went. */
+uint64_t cm_c_address(const cm_c_space *space, uint32_t buffer, uint64_t address);
 
 /* What constants make of an operand all of whose parts lie in constant buffers: a new tensor. O(bytes of the buffers). */
 cm_status cm_c_known(const cm_program *program, const cm_c_space *space, const cm_operand *operand, cm_tensor **made, cm_error *error);

@@ -64,7 +64,7 @@ static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
 static void print_loops(FILE *out, cm_c_pointwise *p)
 {
   static const char indent[] = "                    ";
-  fprintf(out, "static void @(");
+  fprintf(out, "SEPARATE void @(");
   for (uint32_t k = 0; k < p->input_count; k++)
     fprintf(out, "const %s *p%c, ", cm_c_type(p->inputs[k].type), 'a' + (int)k);
   for (uint32_t k = 0; k < p->output_count; k++)

@@ -19,7 +19,7 @@ static void part_at(const cm_c_writer *w, const cm_program_part *part, cm_type t
   const cm_c_buffer *b = &w->space.buffers[part->buffer];
   uint64_t first;
   if (!b->in_place) {
-    (void)snprintf(at, CM_C_AT_MAX, "AT(%s, chip, %" PRIu64 ")", cm_c_type(type), cm_c_address(&w->space, part->address));
+    (void)snprintf(at, CM_C_AT_MAX, "AT(%s, chip, %" PRIu64 ")", cm_c_type(type), cm_c_address(&w->space, part->buffer, part->address));
     return;
   }
   const cm_instruction *load = &w->program->instructions[b->first_load - 1];
@@ -84,8 +84,7 @@ cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], 
   }
   if (cm_c_type(o->type) == NULL)
     return cm_c_refuse(piece, error, "makes %s, which C does not have", cm_type_name(o->type));
-  (void)snprintf(at, CM_C_AT_MAX, "AT(%s, chip, %" PRIu64 ")", cm_c_type(o->type),
-                 cm_c_address(&piece->w->space, piece->w->program->parts[o->first_part].address));
+  part_at(piece->w, &piece->w->program->parts[o->first_part], o->type, at);
   return CM_OK;
 }
 

@@ -22,7 +22,7 @@ static void transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i)
     offset += i->from[d] * strides[d];
   while (rank > 0 && strides[rank - 1] * width == run)
     run *= i->extent[--rank];
-  (void)snprintf(chip, sizeof chip, "AT(%s, chip, %" PRIu64 ")", cm_c_type(t->type), cm_c_address(&w->space, i->address));
+  (void)snprintf(chip, sizeof chip, "AT(%s, chip, %" PRIu64 ")", cm_c_type(t->type), cm_c_address(&w->space, i->buffer, i->address));
   (void)snprintf(outside, sizeof outside, offset > 0 ? "%s%s + %" PRId64 : "%s%s", t->role == CM_ROLE_INPUT || t->role == CM_ROLE_OUTPUT ? "ends." : "",
                  w->ends[i->tensor], offset);
   fprintf(out, rank == 0 ? "  %s_%s(%s, %s, %" PRId64 ");\n" : "  move_box(%s_%s, %s, %s, %" PRId64, w->name, loads ? "load" : "store",
@@ -133,8 +133,8 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
     if (at->opcode == CM_CODE_LOAD || at->opcode == CM_CODE_STORE)
       transfer(w, lane, at);
     else if (at->opcode == CM_CODE_COPY)
-      fprintf(out, "  memmove(AT(void, chip, %" PRIu64 "), AT(void, chip, %" PRIu64 "), %" PRIu64 ");\n", cm_c_address(&w->space, at->address),
-              cm_c_address(&w->space, at->source), at->bytes);
+      fprintf(out, "  memmove(AT(void, chip, %" PRIu64 "), AT(void, chip, %" PRIu64 "), %" PRIu64 ");\n", cm_c_address(&w->space, at->buffer, at->address),
+              cm_c_address(&w->space, at->source_buffer, at->source), at->bytes);
     else if (compute(w, lane, at, error) != CM_OK)
       return error->status;
     if (w->flow.awaited[i])

@@ -97,6 +97,15 @@ static cm_c_held *add_held(cm_c_writer *w, cm_c_list *list, uint64_t hash, cm_er
   return h;
 }
 
+/* An array as bytes of a file, each aligned for any type. */
+static void add_bytes(cm_c_writer *w, const cm_tensor *t, const char *name)
+{
+  fprintf(w->declared.stream, "#define %s ((const %s *)(const void *)(%s_weights + %" PRIu64 "))\n", name, cm_c_type(t->type), w->name, w->weights_end);
+  (void)fwrite(t->data, 1, bytes_of(t), w->weights.stream); /* the text's end says whether all could be written */
+  for (w->weights_end += bytes_of(t); w->weights_end % sizeof(double) != 0; w->weights_end++)
+    (void)fputc(0, w->weights.stream);
+}
+
 cm_status cm_c_array(cm_c_writer *w, const cm_tensor *t, char at[CM_C_AT_MAX], cm_error *error)
 {
   const uint64_t hash = hash_of(t->data, bytes_of(t)) + (uint64_t)t->type;
@@ -115,8 +124,12 @@ cm_status cm_c_array(cm_c_writer *w, const cm_tensor *t, char at[CM_C_AT_MAX], c
   (void)snprintf(at, CM_C_AT_MAX, "%s_w%" PRIu64, w->name, number);
   (void)snprintf(h->name, sizeof h->name, "%.31s", at);
   w->weight_bytes += bytes_of(t);
-  fprintf(w->declared.stream, "extern const %s %s[];\n", cm_c_type(t->type), h->name);
-  cm_c_print_array(t, h->name, w->weights.stream);
+  if (w->binary)
+    add_bytes(w, t, h->name);
+  else {
+    fprintf(w->declared.stream, "extern const %s %s[];\n", cm_c_type(t->type), h->name);
+    cm_c_print_array(t, h->name, w->weights.stream);
+  }
   return CM_OK;
 }
 
@@ -189,4 +202,33 @@ cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *wo
   const cm_status status = cm_c_call(piece, kernel, text, arguments, error);
   free(text);
   return status;
+}
+
+/* ---- files ---- */
+
+void cm_c_frame(const cm_c_writer *w, const char *frame, const cm_c_word *words, FILE *out)
+{
+  for (const char *c = cm_c_kernel_find(frame); *c != '\0'; c++) {
+    const cm_c_word *word = words;
+    while (*c == '$' && word->word != NULL && strncmp(c + 1, word->word, strlen(word->word)) != 0)
+      word++;
+    if (*c != '$')
+      fputc(*c, out);
+    else if (strncmp(c + 1, "NAME", 4) == 0) {
+      fputs(w->name, out);
+      c += 4;
+    } else if (word->word == NULL)
+      fputc(*c, out);
+    else {
+      fputs(word->stands_for, out);
+      c += strlen(word->word);
+    }
+  }
+}
+
+cm_status cm_c_take(cm_text *text, const char *name, const char *ending, cm_c_file *file, cm_error *error)
+{
+  (void)snprintf(file->name, sizeof file->name, "%s%s", name, ending);
+  file->text = cm_text_close(text, &file->size);
+  return cm_whole(file->text != NULL, "the text of the code", error);
 }

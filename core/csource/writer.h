@@ -35,7 +35,8 @@ typedef struct cm_c_writer {
   cm_text kernels, weights, declared, *body; /* body: by lane */
   cm_c_list arrays, functions;
   uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
-  uint64_t weight_bytes, outside_bytes, pieces;
+  bool binary;             /* weights are bytes of a file */
+  uint64_t weight_bytes, weights_end, outside_bytes, pieces; /* weights_end: of that file */
   const char **ends;  /* by tensor: name of an input or output, or of room outside; NULL: of none */
   cm_arena names;
 } cm_c_writer;
@@ -120,6 +121,12 @@ typedef struct cm_c_kernel_text {
 } cm_c_kernel_text;
 extern const cm_c_kernel_text cm_c_kernel_table[];
 const char *cm_c_kernel_find(const char *name);
+
+/* Prints a kernel's text with the writer's name for $NAME, and what stands for the words. */
+void cm_c_frame(const cm_c_writer *w, const char *frame, const cm_c_word *words, FILE *out);
+
+/* Closes a text as the file NAMEENDING. Errors: memory. */
+cm_status cm_c_take(cm_text *text, const char *name, const char *ending, cm_c_file *file, cm_error *error);
 
 /* ---- families of operators (emitters.def) ---- */
 #define EMITTER(family, writer) cm_status cm_c_##writer(cm_c_piece *piece, cm_error *error);

@@ -14,6 +14,7 @@ extern "C" {
  *   "reading"    options for reading networks: [{"name", "form", "about", "file"}]; "file": it names a file beside the network
  *   "exports"    of mappings: [{"name", "what", "file", "media"}], the file name and media type that suit each
  *   "layers"     of pictures: [name]
+ *   "targets"    that C is emitted for: [{"name", "about", "compiler"}]
  *   "metrics"    of mappings: a JSON schema, with "x-unit" and "x-better"
  *   "operators"  of models: [{"name", "since", "until", "types", "second", "cut", "permutations"}]; the opsets (no "until": it
  *                still holds), the types of its inputs for people (of the second and further ones where they differ), along what it

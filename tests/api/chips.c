@@ -43,7 +43,8 @@ START_TEST(chips_come_and_go)
   json_array_foreach(json_object_get(reply.json, "chips"), index, chip) {
     const char *name = json_string_value(json_object_get(chip, "name"));
     ck_assert_int_eq(json_is_true(json_object_get(chip, "runs_programs")),
-                     strncmp(name, "npu-", 4) == 0 || strcmp(name, "host") == 0 || strcmp(name, "cortex-m7") == 0);
+                     strncmp(name, "npu-", 4) == 0 || strcmp(name, "host") == 0 || strcmp(name, "cortex-m7") == 0 ||
+                       strcmp(name, "pulp-cluster") == 0 || strcmp(name, "esp32-s3") == 0);
   }
   test_reply_clear(&reply);
   char *text = copy_of_preset("tianjic", "mine");

@@ -77,7 +77,7 @@ START_TEST(a_model_becomes_a_program_for_a_chip)
   ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(report, "program"), "memory_bytes")), 16384);
   const char *program = test_word(job, "program");
   /* As C: a tar archive with the code of the target that is asked for. */
-  snprintf(path, sizeof path, "/v1/programs/%s/source?target=host&name=shuffle", program);
+  snprintf(path, sizeof path, "/v1/programs/%s/source?target=host&name=shuffle&weights=binary", program);
   test_reply code = test_get(&server, path);
   ck_assert_int_eq(code.status, 200);
   ck_assert_str_eq(code.body, "shuffle/shuffle.h");

@@ -65,7 +65,7 @@ static int alike(char *a, char *b)
 static void tables(void)
 {
   static const char *const names[][2] = {{"formats", "\"endings\":[\".snn\"]"}, {"reading", "\"zeros\""}, {"exports", "\"booksim\""},
-    {"layers", "\"congestion\""}, {"metrics", "\"x-unit\""}, {"operators", "\"Conv\""}, {"map", "\"preset\""}, {"partition", "\"max_part_size\""},
+    {"layers", "\"congestion\""}, {"targets", "\"pulp\""}, {"metrics", "\"x-unit\""}, {"operators", "\"Conv\""}, {"map", "\"preset\""}, {"partition", "\"max_part_size\""},
     {"place", "\"regions\""}, {"compile", "\"stop_after\""}, {"simulate", "\"saturation\""}, {"schedule", "\"processors\""}, {"train", "|pilot\""}};
   char *text = NULL, *one = NULL, *other = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++, text = NULL)

@@ -1,0 +1,215 @@
+/* Homes of buffers: memory that is shared by what is never needed at once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/csource/homes.h"
+#include "core/operators/operator.h"
+
+enum { MOST_GROUPS = 16384 };
+
+/* Buffers that keep their places to each other. */
+typedef struct group {
+  uint64_t from, end, home; /* in the program; in the code */
+  uint32_t *first, *last;   /* by lane: what is done before any use; the last use */
+} group;
+
+/* A group, by the buffer that stands for it. */
+typedef struct sized {
+  uint64_t bytes;
+  uint32_t buffer;
+} sized;
+
+typedef struct packing {
+  const cm_program *p;
+  const cm_c_flow *flow;
+  cm_c_space *space;
+  group *groups;     /* by buffer */
+  uint32_t *leader;  /* by buffer: towards the one that stands for its group */
+  uint32_t *clocks;
+  sized *order;      /* groups that are used */
+  uint32_t count;
+} packing;
+
+static uint32_t leader_of(packing *k, uint32_t buffer)
+{
+  for (; k->leader[buffer] != buffer; buffer = k->leader[buffer])
+    k->leader[buffer] = k->leader[k->leader[buffer]];
+  return buffer;
+}
+
+static void use(packing *k, uint64_t i, uint32_t buffer, uint64_t address, uint64_t bytes)
+{
+  const uint32_t lanes = k->flow->lanes, lane = k->flow->lane[i];
+  const uint32_t *done = k->flow->done + i * lanes;
+  group *g = &k->groups[buffer];
+  if (bytes == 0 || k->space->buffers[buffer].constant || k->space->buffers[buffer].in_place)
+    return;
+  const uint64_t line = address / CM_C_LINE * CM_C_LINE;
+  g->from = g->end == 0 || line < g->from ? line : g->from;
+  g->end = address + bytes > g->end ? address + bytes : g->end;
+  for (uint32_t l = 0; l < lanes; l++) {
+    const uint32_t before = done[l] - (l == lane);
+    g->first[l] = before < g->first[l] ? before : g->first[l];
+  }
+  g->last[lane] = k->flow->number[i] > g->last[lane] ? k->flow->number[i] : g->last[lane];
+}
+
+static void use_part(packing *k, uint64_t i, const cm_program_part *part, cm_type type)
+{
+  uint64_t last = 0, count = 1;
+  for (uint32_t d = 0; d < part->rank; d++) {
+    count *= (uint64_t)part->extent[d];
+    last += (uint64_t)((part->extent[d] - 1) * part->stride[d]);
+  }
+  use(k, i, part->buffer, part->address, count > 0 ? (last + 1) * cm_type_bytes(type) : 0);
+}
+
+static bool overlap(const group *a, const group *b)
+{
+  return a->from < b->end && b->from < a->end;
+}
+
+/* Two buffers of an instruction that share places in the program go on sharing them. */
+static void join(packing *k, uint32_t a, uint32_t b)
+{
+  if (!overlap(&k->groups[a], &k->groups[b]))
+    return;
+  a = leader_of(k, a);
+  b = leader_of(k, b);
+  k->leader[a > b ? a : b] = a > b ? b : a;
+}
+
+static void each_use(packing *k, bool joins)
+{
+  const cm_program *p = k->p;
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    const cm_instruction *at = &p->instructions[i];
+    const cm_operand *o = &p->operands[at->first_operand];
+    if (k->flow->lane[i] == CM_NONE)
+      continue;
+    if (at->opcode == CM_CODE_COPY && joins)
+      join(k, at->buffer, at->source_buffer);
+    else if (at->opcode == CM_CODE_COPY)
+      use(k, i, at->source_buffer, at->source, at->bytes);
+    if (at->opcode == CM_CODE_COPY || at->opcode == CM_CODE_LOAD || at->opcode == CM_CODE_STORE) {
+      if (!joins)
+        use(k, i, at->buffer, at->address, at->bytes);
+      continue;
+    }
+    for (uint32_t n = 0; n < at->input_count + at->output_count; n++)
+      for (uint32_t j = 0; o[n].type != CM_TYPE_NONE && j < o[n].part_count; j++) {
+        const cm_program_part *part = &p->parts[o[n].first_part + j];
+        if (!joins)
+          use_part(k, i, part, o[n].type);
+        for (uint32_t m = at->input_count; joins && n < at->input_count && m < at->input_count + at->output_count; m++)
+          if (o[m].type != CM_TYPE_NONE && o[m].part_count > 0)
+            join(k, part->buffer, p->parts[o[m].first_part].buffer);
+      }
+  }
+}
+
+/* Groups take over what their buffers need. */
+static void gather(packing *k)
+{
+  const uint32_t lanes = k->flow->lanes;
+  for (uint32_t b = 0; b < k->p->buffer_count; b++) {
+    group *own = &k->groups[b], *g = &k->groups[leader_of(k, b)];
+    k->space->buffers[b].from = own->from;
+    if (own->end > 0 && own == g)
+      k->order[k->count++].buffer = b;
+    if (own->end == 0 || own == g)
+      continue;
+    g->from = own->from < g->from ? own->from : g->from;
+    g->end = own->end > g->end ? own->end : g->end;
+    for (uint32_t l = 0; l < lanes; l++) {
+      g->first[l] = own->first[l] < g->first[l] ? own->first[l] : g->first[l];
+      g->last[l] = own->last[l] > g->last[l] ? own->last[l] : g->last[l];
+    }
+  }
+}
+
+static bool is_before(const packing *k, const group *a, const group *b)
+{
+  for (uint32_t l = 0; l < k->flow->lanes; l++)
+    if (a->last[l] > b->first[l])
+      return false;
+  return true;
+}
+
+/* Groups of `order`, the largest first, to homes; `placed` are those that have one, by home. */
+static void place(packing *k, uint32_t *placed)
+{
+  for (uint32_t n = 0; n < k->count; n++) {
+    group *g = &k->groups[k->order[n].buffer];
+    const uint64_t bytes = g->end - g->from;
+    uint64_t at = 0;
+    uint32_t m = 0;
+    for (; m < n; m++) {
+      const group *other = &k->groups[placed[m]];
+      if (is_before(k, g, other) || is_before(k, other, g))
+        continue;
+      if (at + bytes <= other->home)
+        break;
+      const uint64_t end = other->home + (other->end - other->from + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+      at = end > at ? end : at;
+    }
+    g->home = at;
+    for (m = n; m > 0 && k->groups[placed[m - 1]].home > at; m--)
+      placed[m] = placed[m - 1];
+    placed[m] = k->order[n].buffer;
+  }
+}
+
+static int larger_first(const void *left, const void *right)
+{
+  const sized *a = left, *b = right;
+  if (a->bytes != b->bytes)
+    return a->bytes < b->bytes ? 1 : -1;
+  return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+}
+
+static void give_homes(packing *k, uint32_t *placed)
+{
+  const bool many = k->count > MOST_GROUPS;
+  for (uint32_t n = 0; n < k->count; n++)
+    k->order[n].bytes = k->groups[k->order[n].buffer].end - k->groups[k->order[n].buffer].from;
+  qsort(k->order, k->count, sizeof *k->order, larger_first);
+  if (!many)
+    place(k, placed);
+  for (uint32_t n = 0; n < k->count; n++) {
+    group *g = &k->groups[k->order[n].buffer];
+    g->home = many ? g->from : g->home;
+    const uint64_t end = g->home + (g->end - g->from + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+    k->space->bytes = end > k->space->bytes ? end : k->space->bytes;
+  }
+  for (uint32_t b = 0; b < k->p->buffer_count; b++) {
+    const group *g = &k->groups[leader_of(k, b)];
+    k->space->buffers[b].home = g->home + (k->space->buffers[b].from - g->from);
+  }
+}
+
+cm_status cm_c_space_pack(const cm_program *p, const cm_c_flow *flow, cm_c_space *space, cm_error *error)
+{
+  packing k = {.p = p, .flow = flow, .space = space};
+  const size_t lanes = flow->lanes, buffers = p->buffer_count;
+  uint32_t *placed = NULL;
+  cm_status status = CM_OK;
+  if (CM_NEW(p->memory, k.groups, buffers + 1, error) != CM_OK || CM_NEW(p->memory, k.leader, buffers + 1, error) != CM_OK ||
+      CM_NEW(p->memory, k.clocks, 2 * lanes * buffers + 1, error) != CM_OK || CM_NEW(p->memory, k.order, buffers + 1, error) != CM_OK ||
+      CM_NEW(p->memory, placed, buffers + 1, error) != CM_OK)
+    status = error->status;
+  if (status == CM_OK) {
+    for (uint32_t b = 0; b < buffers; b++) {
+      k.leader[b] = b;
+      k.groups[b].first = k.clocks + 2 * lanes * b;
+      k.groups[b].last = k.groups[b].first + lanes;
+      memset(k.groups[b].first, 0xff, lanes * sizeof *k.clocks);
+    }
+    each_use(&k, false);
+    each_use(&k, true);
+    gather(&k);
+    give_homes(&k, placed);
+  }
+  CM_FREE(k.groups, k.leader, k.clocks, k.order, placed);
+  return status;
+}
