@@ -14,7 +14,10 @@
 #include "core/machine/plan/settings.h"
 #include "core/operators/tiling/split.h"
 
-enum { CM_ALIGNMENT = 64 }; /* of addresses and sizes on the chip */
+enum {
+  CM_ALIGNMENT = 64,  /* of addresses and sizes on the chip */
+  CM_TILE_SHARE = 16, /* of the memory, at most: a tile where nothing else decides */
+};
 
 typedef enum cm_value_kind {
   CM_VALUE_UNUSED,
