@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"
 #include "core/machine/plan/recurrent_steps.h"
+#include "core/machine/schedule/search.h"
 
 typedef struct trying {
   const cm_model *model;
@@ -19,7 +21,8 @@ static cm_status try_memory(trying *t, uint64_t bytes, cm_error *error)
   cm_plan_options options = *t->options;
   const cm_settings settings = cm_settings_default(bytes);
   cm_model *model = NULL, *cut = NULL;
-  cm_plan *plan = NULL;
+  cm_plan_candidate candidate;
+  cm_draft draft = {0};
   cm_steps steps;
   cm_sums sums = {0};
   options.memory_bytes = bytes;
@@ -27,14 +30,14 @@ static cm_status try_memory(trying *t, uint64_t bytes, cm_error *error)
   t->tried++;
   if (cm_run_check(t->run, error) != CM_OK || cm_model_copy(t->model, t->run->memory, &model, error) != CM_OK)
     return error->status;
-  cm_status status = cm_infer(model, t->run, error);
-  if (status == CM_OK)
-    status = cm_steps_unfold(model, options.target, bytes, t->run, &steps, error);
+  memcpy(model->order, t->model->order, model->order_count * sizeof *model->order); /* a copy is sorted anew */
+  cm_status status = cm_steps_unfold(model, options.target, bytes, t->run, &steps, error);
   if (status == CM_OK)
     status = cm_sums_cut(model, options.target, cm_cut_bytes(options.target, bytes), t->run, &cut, &sums, error);
+  const cm_draft_task task = {.model = sums.needed ? cut : model, .options = &options, .chip = options.chip_name, .target = options.target, .run = t->run};
   if (status == CM_OK)
-    status = cm_plan_new(sums.needed ? cut : model, NULL, &options, t->run, &plan, error);
-  cm_plan_free(plan);
+    status = t->traffic ? cm_draft_make(&task, NULL, &draft, error) : cm_plan_candidate_make(task.model, NULL, &options, t->run, &candidate, error);
+  cm_draft_free(&draft);
   cm_model_free(cut);
   cm_model_free(model);
   return status;
