@@ -8,7 +8,7 @@
 
 static bool computes(const cm_instruction *i)
 {
-  return i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
+  return cm_opcode_computes(i->opcode);
 }
 
 static uint64_t elements(uint32_t rank, const int64_t *dims)

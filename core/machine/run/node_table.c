@@ -20,7 +20,7 @@ static row row_of(const cm_program *p, const cm_busy *busy)
   if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_STORE) {
     r.node = p->tensors[i->tensor].name;
     r.op = i->opcode == CM_CODE_LOAD ? "load" : "store";
-  } else if (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR) {
+  } else if (cm_opcode_computes(i->opcode)) {
     r.node = p->operators[i->operator_number].name;
     r.op = p->operators[i->operator_number].op;
     r.bytes = i->work.read_bytes + i->work.written_bytes;
