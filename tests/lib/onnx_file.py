@@ -57,7 +57,7 @@ def node(op, inputs, outputs, domain="", **attributes):
     made = [(1, name) for name in inputs] + [(2, name) for name in outputs] + [(3, outputs[0]), (4, op), (7, domain)]
     for name, value in attributes.items():
         several = isinstance(value, (list, tuple))
-        kind = {int: 2, float: 1, str: 3}[type(value[0] if several else value)] + 5 * several
+        kind = {int: 2, float: 1, str: 3}[type((value or [0])[0] if several else value)] + 5 * several
         field = {1: 2, 2: 3, 3: 4, 6: 7, 7: 8, 8: 9}[kind]
         made.append((5, message((1, name), *[(field, v) for v in (value if several else [value])], (20, kind))))
     return (1, message(*made))

@@ -7,9 +7,9 @@
 /* Rows and columns of the first input: one row where it has one dimension. CM_UNKNOWN_DIM: not known. */
 cm_status cm_learned_rows(const cm_call *call, int64_t *rows, int64_t *columns, cm_error *error);
 
-/* A list that has to be there, or may be left out (*count is 0); as long as `length` where that is not 0. */
-cm_status cm_learned_integers(const cm_call *call, const char *name, bool needed, size_t length, const int64_t **list, size_t *count, cm_error *error);
-cm_status cm_learned_numbers(const cm_call *call, const char *name, bool needed, size_t length, const float **list, size_t *count, cm_error *error);
+/* A list that has to be there, or may be left out (*count becomes 0); as long as *count says where that is not 0. */
+cm_status cm_learned_integers(const cm_call *call, const char *name, bool needed, const int64_t **list, size_t *count, cm_error *error);
+cm_status cm_learned_numbers(const cm_call *call, const char *name, bool needed, const float **list, size_t *count, cm_error *error);
 
 /* Shapes of a classifier: labels, and a score a class. Errors: labels that are text, or fewer than two. */
 cm_status cm_learned_classes(cm_call *call, const char *labels, int64_t *classes, cm_error *error);

@@ -30,20 +30,20 @@ static cm_status find(const cm_call *call, const char *name, bool needed, size_t
   return CM_OK;
 }
 
-cm_status cm_learned_integers(const cm_call *call, const char *name, bool needed, size_t length, const int64_t **list, size_t *count, cm_error *error)
+cm_status cm_learned_integers(const cm_call *call, const char *name, bool needed, const int64_t **list, size_t *count, cm_error *error)
 {
   const cm_attribute *a;
-  if (find(call, name, needed, length, &a, error) != CM_OK)
+  if (find(call, name, needed, *count, &a, error) != CM_OK)
     return error->status;
   *list = a != NULL ? a->integers : NULL;
   *count = a != NULL ? a->count : 0;
   return CM_OK;
 }
 
-cm_status cm_learned_numbers(const cm_call *call, const char *name, bool needed, size_t length, const float **list, size_t *count, cm_error *error)
+cm_status cm_learned_numbers(const cm_call *call, const char *name, bool needed, const float **list, size_t *count, cm_error *error)
 {
   const cm_attribute *a;
-  if (find(call, name, needed, length, &a, error) != CM_OK)
+  if (find(call, name, needed, *count, &a, error) != CM_OK)
     return error->status;
   *list = a != NULL ? a->numbers : NULL;
   *count = a != NULL ? a->count : 0;
@@ -53,11 +53,11 @@ cm_status cm_learned_numbers(const cm_call *call, const char *name, bool needed,
 cm_status cm_learned_classes(cm_call *call, const char *labels, int64_t *classes, cm_error *error)
 {
   const int64_t *list;
-  size_t count;
+  size_t count = 0;
   int64_t rows, columns;
   if (cm_node_attribute(call->node, "classlabels_strings") != NULL)
     return cm_call_fail(call, error, "its labels are text; numbers are computed: %s", labels);
-  if (cm_learned_integers(call, labels, true, 0, &list, &count, error) != CM_OK || cm_learned_rows(call, &rows, &columns, error) != CM_OK)
+  if (cm_learned_integers(call, labels, true, &list, &count, error) != CM_OK || cm_learned_rows(call, &rows, &columns, error) != CM_OK)
     return error->status;
   if (count < 2)
     return cm_call_fail(call, error, "has %zu labels; it needs two at least", count);
@@ -129,7 +129,8 @@ size_t cm_learned_best(const float *scores, size_t count)
 /* The list has a number for all features, or one for each. */
 static cm_status scale_list(const cm_call *call, const char *name, int64_t columns, const float **list, size_t *count, cm_error *error)
 {
-  if (cm_learned_numbers(call, name, false, 0, list, count, error) != CM_OK)
+  *count = 0;
+  if (cm_learned_numbers(call, name, false, list, count, error) != CM_OK)
     return error->status;
   if (*count > 1 && columns >= 0 && *count != (size_t)columns)
     return cm_call_fail(call, error, "its attribute %s has %zu numbers for %lld features", name, *count, (long long)columns);
@@ -206,9 +207,10 @@ typedef struct linear {
 
 static cm_status read_linear(const cm_call *call, int64_t columns, size_t results, linear *l, cm_error *error)
 {
-  if (cm_learned_numbers(call, "coefficients", true, columns >= 0 ? (size_t)columns * results : 0, &l->weight, &l->weights, error) != CM_OK)
+  *l = (linear){.weights = columns >= 0 ? (size_t)columns * results : 0, .biases = results};
+  if (cm_learned_numbers(call, "coefficients", true, &l->weight, &l->weights, error) != CM_OK)
     return error->status;
-  return cm_learned_numbers(call, "intercepts", false, results, &l->bias, &l->biases, error);
+  return cm_learned_numbers(call, "intercepts", false, &l->bias, &l->biases, error);
 }
 
 static void compute_row(const cm_tensor *x, uint64_t row, uint64_t columns, const linear *l, float *scores, size_t results)

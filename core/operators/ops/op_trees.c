@@ -7,6 +7,9 @@
 
 #include "core/operators/ops/learned.h"
 
+/* What becomes of the weights of the leaves that a row reaches. */
+typedef enum aggregate { ADD, LEAST, MOST } aggregate;
+
 typedef struct leaf_weight {
   uint32_t node; /* in the forest */
   uint32_t target;
@@ -30,6 +33,7 @@ typedef struct forest {
   uint32_t *root;
   size_t nodes, weights, roots;
   int64_t features; /* that are looked at */
+  aggregate how;
 } forest;
 
 static int by_number(const void *left, const void *right)
@@ -86,17 +90,18 @@ typedef struct node_lists {
 
 static cm_status read_lists(const cm_call *call, node_lists *l, size_t *nodes, cm_error *error)
 {
-  size_t count;
-  if (cm_learned_integers(call, "nodes_treeids", true, 0, &l->tree, nodes, error) != CM_OK)
+  *nodes = 0;
+  if (cm_learned_integers(call, "nodes_treeids", true, &l->tree, nodes, error) != CM_OK)
     return error->status;
   if (*nodes == 0 || *nodes >= UINT32_MAX)
     return cm_call_fail(call, error, "has no trees");
-  if (cm_learned_integers(call, "nodes_nodeids", true, *nodes, &l->id, &count, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_featureids", true, *nodes, &l->feature, &count, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_truenodeids", true, *nodes, &l->yes, &count, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_falsenodeids", true, *nodes, &l->no, &count, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_missing_value_tracks_true", false, *nodes, &l->missing, &l->missings, error) != CM_OK ||
-      cm_learned_numbers(call, "nodes_values", true, *nodes, &l->value, &count, error) != CM_OK)
+  l->missings = *nodes;
+  if (cm_learned_integers(call, "nodes_nodeids", true, &l->id, nodes, error) != CM_OK ||
+      cm_learned_integers(call, "nodes_featureids", true, &l->feature, nodes, error) != CM_OK ||
+      cm_learned_integers(call, "nodes_truenodeids", true, &l->yes, nodes, error) != CM_OK ||
+      cm_learned_integers(call, "nodes_falsenodeids", true, &l->no, nodes, error) != CM_OK ||
+      cm_learned_integers(call, "nodes_missing_value_tracks_true", false, &l->missing, &l->missings, error) != CM_OK ||
+      cm_learned_numbers(call, "nodes_values", true, &l->value, nodes, error) != CM_OK)
     return error->status;
   return CM_OK;
 }
@@ -160,15 +165,15 @@ static cm_status read_weights(const cm_call *call, const char *what, int64_t tar
   const int64_t *list[3];
   const float *weight;
   char name[40];
-  size_t count;
   for (int k = 0; k < 3; k++) {
     (void)snprintf(name, sizeof name, "%s_%s", what, parts[k]);
-    if (cm_learned_integers(call, name, true, f->weights, &list[k], &count, error) != CM_OK)
+    if (cm_learned_integers(call, name, true, &list[k], &f->weights, error) != CM_OK)
       return error->status;
-    f->weights = count;
+    if (f->weights == 0)
+      return cm_call_fail(call, error, "its attribute %s is empty", name);
   }
   (void)snprintf(name, sizeof name, "%s_weights", what);
-  if (cm_learned_numbers(call, name, true, f->weights, &weight, &count, error) != CM_OK || CM_NEW(call->memory, f->weight, f->weights + 1, error) != CM_OK)
+  if (cm_learned_numbers(call, name, true, &weight, &f->weights, error) != CM_OK || CM_NEW(call->memory, f->weight, f->weights + 1, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < f->weights; i++) {
     leaf_weight *w = &f->weight[i];
@@ -225,10 +230,8 @@ static bool goes_yes(const tree_node *n, double x)
   }
 }
 
-typedef enum aggregate { ADD, LEAST, MOST } aggregate;
-
 /* What the leaves that a row reaches make of the sums. Nodes are led to once, so that every way ends. */
-static void go_down(const forest *f, const cm_tensor *x, uint64_t first, aggregate how, float *sums, bool *any)
+static void go_down(const forest *f, const cm_tensor *x, uint64_t first, float *sums, bool *any)
 {
   for (size_t r = 0; r < f->roots; r++) {
     const tree_node *n = &f->node[f->root[r]];
@@ -237,7 +240,7 @@ static void go_down(const forest *f, const cm_tensor *x, uint64_t first, aggrega
     for (uint32_t i = n->first; i < n->first + n->count; i++) {
       const leaf_weight *w = &f->weight[i];
       float *s = &sums[w->target];
-      *s = how == ADD || !any[w->target] ? *s + w->weight : how == LEAST ? fminf(*s, w->weight) : fmaxf(*s, w->weight);
+      *s = f->how == ADD || !any[w->target] ? *s + w->weight : f->how == LEAST ? fminf(*s, w->weight) : fmaxf(*s, w->weight);
       any[w->target] = true;
     }
   }
@@ -246,7 +249,7 @@ static void go_down(const forest *f, const cm_tensor *x, uint64_t first, aggrega
 /* The sums of each row, handed to `finish`; 0: none of the leaves that were reached names the target. */
 typedef void (*row_end)(void *user, uint64_t row, float *sums, const bool *any);
 
-static cm_status each_row(const cm_call *call, const forest *f, size_t targets, aggregate how, row_end finish, void *user, cm_error *error)
+static cm_status each_row(const cm_call *call, const forest *f, size_t targets, row_end finish, void *user, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   const uint64_t rows = (uint64_t)call->output[0].dims[0], columns = rows > 0 ? x->count / rows : 0;
@@ -258,7 +261,7 @@ static cm_status each_row(const cm_call *call, const forest *f, size_t targets, 
   for (uint64_t r = 0; status == CM_OK && r < rows; r++) {
     memset(sums, 0, targets * sizeof *sums);
     memset(any, 0, targets * sizeof *any);
-    go_down(f, x, r * columns, how, sums, any);
+    go_down(f, x, r * columns, sums, any);
     finish(user, r, sums, any);
   }
   CM_FREE(sums, any);
@@ -278,7 +281,7 @@ cm_status cm_shape_tree_regressor(cm_call *call, cm_error *error)
   static const char *const known[] = {"SUM", "AVERAGE", "MIN", "MAX"};
   const char *how = cm_node_text(call->node, "aggregate_function", "SUM");
   const float *base;
-  size_t bases, i = 0;
+  size_t bases = (size_t)targets_of(call), i = 0;
   int64_t rows, columns;
   forest f;
   while (i < 4 && strcmp(how, known[i]) != 0)
@@ -286,7 +289,7 @@ cm_status cm_shape_tree_regressor(cm_call *call, cm_error *error)
   if (i == 4)
     return cm_call_fail(call, error, "its attribute aggregate_function is %.40s; SUM, AVERAGE, MIN and MAX are computed", how);
   if (cm_learned_rows(call, &rows, &columns, error) != CM_OK || cm_learned_check_post(call, error) != CM_OK ||
-      cm_learned_numbers(call, "base_values", false, (size_t)targets_of(call), &base, &bases, error) != CM_OK ||
+      cm_learned_numbers(call, "base_values", false, &base, &bases, error) != CM_OK ||
       read_forest(call, "target", targets_of(call), &f, error) != CM_OK)
     return error->status;
   forget(&f);
@@ -314,13 +317,14 @@ static void end_regression(void *user, uint64_t row, float *sums, const bool *an
 cm_status cm_kernel_tree_regressor(cm_call *call, cm_error *error)
 {
   const char *how = cm_node_text(call->node, "aggregate_function", "SUM");
-  regression r = {.call = call, .targets = (size_t)targets_of(call)};
+  regression r = {.call = call, .targets = (size_t)targets_of(call), .bases = (size_t)targets_of(call)};
   forest f;
-  if (cm_learned_numbers(call, "base_values", false, r.targets, &r.base, &r.bases, error) != CM_OK ||
+  if (cm_learned_numbers(call, "base_values", false, &r.base, &r.bases, error) != CM_OK ||
       read_forest(call, "target", (int64_t)r.targets, &f, error) != CM_OK)
     return error->status;
   r.share = strcmp(how, "AVERAGE") == 0 ? 1 / (float)f.roots : 1;
-  cm_status status = each_row(call, &f, r.targets, strcmp(how, "MIN") == 0 ? LEAST : strcmp(how, "MAX") == 0 ? MOST : ADD, end_regression, &r, error);
+  f.how = strcmp(how, "MIN") == 0 ? LEAST : strcmp(how, "MAX") == 0 ? MOST : ADD;
+  cm_status status = each_row(call, &f, r.targets, end_regression, &r, error);
   forget(&f);
   return status;
 }
@@ -331,10 +335,10 @@ cm_status cm_shape_tree_classifier(cm_call *call, cm_error *error)
 {
   int64_t classes;
   const float *base;
-  size_t bases;
+  size_t bases = 0;
   forest f;
   if (cm_learned_classes(call, "classlabels_int64s", &classes, error) != CM_OK ||
-      cm_learned_numbers(call, "base_values", false, 0, &base, &bases, error) != CM_OK)
+      cm_learned_numbers(call, "base_values", false, &base, &bases, error) != CM_OK)
     return error->status;
   if (bases > 0 && bases != (size_t)classes && !(bases == 1 && classes == 2))
     return cm_call_fail(call, error, "its attribute base_values has %zu numbers for %lld classes", bases, (long long)classes);
@@ -387,8 +391,8 @@ cm_status cm_kernel_tree_classifier(cm_call *call, cm_error *error)
 {
   classification c = {.call = call, .one = true, .positive = true};
   forest f;
-  if (cm_learned_integers(call, "classlabels_int64s", true, 0, &c.label, &c.classes, error) != CM_OK ||
-      cm_learned_numbers(call, "base_values", false, 0, &c.base, &c.bases, error) != CM_OK ||
+  if (cm_learned_integers(call, "classlabels_int64s", true, &c.label, &c.classes, error) != CM_OK ||
+      cm_learned_numbers(call, "base_values", false, &c.base, &c.bases, error) != CM_OK ||
       read_forest(call, "class", (int64_t)c.classes, &f, error) != CM_OK)
     return error->status;
   c.one = c.classes == 2;
@@ -396,7 +400,7 @@ cm_status cm_kernel_tree_classifier(cm_call *call, cm_error *error)
     c.one = c.one && f.weight[i].target == f.weight[0].target;
     c.positive = c.positive && f.weight[i].weight >= 0;
   }
-  cm_status status = each_row(call, &f, c.classes, ADD, end_classification, &c, error);
+  cm_status status = each_row(call, &f, c.classes, end_classification, &c, error);
   forget(&f);
   return status;
 }
