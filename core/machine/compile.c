@@ -7,6 +7,7 @@
 #include "core/machine/plan/partial_sums.h"
 #include "core/machine/plan/recurrent_steps.h"
 #include "core/machine/report.h"
+#include "core/machine/run/node_table.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"
 #include "core/machine/smallest.h"
@@ -168,6 +169,7 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
   cm_time_bound bound;
   cm_analysis analysis = {0};
   cm_plan *whole = NULL;
+  json_t *nodes = NULL;
   cm_program_times times = {.analysis = &analysis, .bound = &bound};
   cm_run_phase(c->run, "bound");
   cm_status status = whole_plan(c, &whole, error);
@@ -184,6 +186,10 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
     status = add_report(c, "program", cm_program_report(&c->draft, c->program, &times, order, c->search), error);
   else
     json_decref(order);
+  if (status == CM_OK)
+    status = cm_node_table(c->program, &analysis, &nodes, error);
+  if (status == CM_OK)
+    status = add_report(c, "nodes", nodes, error);
   cm_analysis_free(&analysis);
   cm_plan_free(whole);
   return status;
