@@ -122,6 +122,10 @@ static void print_table(const arguments *a, const json_t *report)
   if (quantized != NULL)
     cli_printf(stdout, "integers      %s in 8 bits, %s\n", cli_count(cli_number(quantized, "products"), "product").text,
            cli_count(cli_number(quantized, "moves"), "move").text);
+  const json_t *smallest = json_object_get(report, "smallest_memory");
+  if (smallest != NULL)
+    cli_printf(stdout, "memory        %.0f bytes do; with %.0f less: %s\n", cli_number(smallest, "bytes"), cli_number(smallest, "step_bytes"),
+               json_object_get(smallest, "below") != NULL ? cli_text(smallest, "below") : "nothing is left");
   if (json_object_get(report, "program") != NULL)
     print_program(json_object_get(report, "program"));
   else if (split != NULL)

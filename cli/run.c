@@ -110,16 +110,19 @@ static cm_status make_options(const arguments *a, const json_t *about, char **op
 
 /* ---- the command ---- */
 
-static void print_nodes(const json_t *nodes, double time_ns)
+static void print_nodes(const json_t *nodes)
 {
   const json_t *one;
   size_t i;
   if (nodes != NULL)
-    cli_printf(stdout, "%-12s %-10s %11s %7s %8s %10s %-6s %s\n", "operator", "device", "us", "share", "critical", "bytes", "waits", "node");
-  json_array_foreach(nodes, i, one)
-    cli_printf(stdout, "%-12s %-10s %11.3f %6.1f%% %7.1f%% %10.0f %-6s %s\n", cli_text(one, "operator"), cli_text(one, "device"),
-               cli_number(one, "busy_ns") / 1000, 100 * cli_number(one, "share"), time_ns > 0 ? 100 * cli_number(one, "path_ns") / time_ns : 0,
-               cli_number(one, "bytes"), cli_text(one, "waits"), cli_text(one, "node"));
+    cli_printf(stdout, "%-12s %-10s %11s %7s %6s %8s %10s %10s %-6s %s\n", "operator", "device", "us", "share", "used", "critical", "outside", "on chip", "waits", "node");
+  json_array_foreach(nodes, i, one) {
+    const json_t *memory = json_object_get(one, "memory");
+    cli_printf(stdout, "%-12s %-10s %11.3f %6.1f%% %5.1f%% %7.1f%% %10.0f %10.0f %-6s %s\n", cli_text(one, "operator"), cli_text(one, "device"),
+               cli_number(one, "busy_ns") / 1000, 100 * cli_number(one, "share"), 100 * cli_number(one, "utilisation"), 100 * cli_number(one, "path_share"),
+               cli_number(memory, "outside_read") + cli_number(memory, "outside_written"), cli_number(memory, "chip_read") + cli_number(memory, "chip_written"),
+               cli_text(one, "waits"), cli_text(one, "node"));
+  }
 }
 
 static void print_result(const arguments *a, const json_t *about, const json_t *r)
@@ -127,7 +130,7 @@ static void print_result(const arguments *a, const json_t *about, const json_t *
   const double time_ns = cli_number(r, "time_ns");
   const char *name;
   json_t *unit;
-  print_nodes(json_object_get(r, "nodes"), time_ns);
+  print_nodes(json_object_get(r, "nodes"));
   cli_printf(stdout, "time         %.3f us on %s, %s\n", time_ns / 1000, cli_text(r, "chip"), cli_count(cli_number(r, "instructions"), "instruction").text);
   json_object_foreach(json_object_get(r, "units"), name, unit) {
     double lanes = cli_number(unit, "lanes");

@@ -55,7 +55,7 @@ static json_t *types_json(uint32_t types, unsigned flags)
 static json_t *row(const cm_operator *o)
 {
   json_t *made = json_pack("{s:s, s:i, s:o, s:s, s:b}", "name", o->name, "since", o->since, "types", types_json(o->types[0], o->flags),
-                           "cut", cm_split_axes_text(o->split), "permutations", o->cross != NULL);
+                           "cut", o->runs == CM_RUNS_HOST ? "whole, on a host" : cm_split_axes_text(o->split), "permutations", o->cross != NULL);
   if (o->until < LAST_OPSET)
     (void)json_object_set_new(made, "until", json_integer(o->until));
   if (o->types[0] != o->types[1])

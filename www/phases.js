@@ -31,6 +31,7 @@ const SENTENCES = {
   shapes: 'Shapes of all tensors are found',
   permutations: 'Permutations are moved to where they cost least',
   search: 'Ways to cut the operators are tried, each as a whole program',
+  memory: 'The least memory that does is looked for',
   split: 'Operators are cut into pieces that fit in memory',
   emit: 'Instructions and addresses are made',
   schedule: 'Each unit is told what to do when',

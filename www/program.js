@@ -4,10 +4,11 @@ import { getJson, getProgram, getSchedule, networkName, programUrl } from './api
 import { actionBar } from './actions.js';
 import { deploySections } from './deploy.js';
 import { element, facts, fill, link, section, stamp } from './dom.js';
-import { bytes, count, NONE, percent, shortId, si, time as nanoseconds } from './format.js';
+import { bytes, NONE, percent, shortId, time as nanoseconds } from './format.js';
+import { nodesTable } from './nodes.js';
 import { problemNode } from './problemnode.js';
 import { reportGroups } from './programreport.js';
-import { NUMBER, share, table } from './table.js';
+import { NUMBER, table } from './table.js';
 import { timelineSection } from './timelinesection.js';
 import { operatorsOf, parseTrace } from './trace.js';
 
@@ -42,49 +43,21 @@ export function reportPanels(report) {
   return element('div', { class: 'columns' }, groups.map(panel), more.length > 0 && panel(['More', Object.fromEntries(more)]));
 }
 
-const OPERATORS = 25;
-
-/** Which operators hold the program up: of each what it takes, and how much of the critical path it is. */
-function operatorsSection(trace) {
-  const operators = operatorsOf(trace),
-    seconds = (microseconds) => si(microseconds / 1e6, 's', 4),
-    most = operators[0];
-  if (!most) return null;
-  const found = element('div', {});
-  const show = (text) =>
-    fill(
-      found,
-      table(
-        'Operators, those that limit most first',
-        [
-          ['Operator', ({ name }) => name],
-          ['Kind', ({ kind }) => kind],
-          ['On the critical path', ({ path }) => seconds(path), NUMBER],
-          ['Of the program', ({ path }) => [percent(path / trace.end), share(path / trace.end)], NUMBER],
-          ['All its work', ({ busy }) => seconds(busy), NUMBER],
-          ['Spans', ({ spans }) => count(spans), NUMBER],
-        ],
-        operators.filter(({ name, kind }) => `${name} ${kind}`.toLowerCase().includes(text)).slice(0, OPERATORS),
-        { empty: 'No operator has that name.' },
-      ),
-    );
-  show('');
-  return section(
-    'What limits the program',
-    most.path > 0 &&
-      element(
-        'p',
-        { class: 'limits-program' },
-        `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
-      ),
-    element('input', {
-      type: 'search',
-      placeholder: 'find an operator',
-      'aria-label': 'Find an operator',
-      oninput: (event) => show(event.target.value.trim().toLowerCase()),
-    }),
-    found,
-    operators.length > OPERATORS && element('p', { class: 'quiet' }, `${count(operators.length)} in all`),
+/** What holds the program up: the operator with most of the critical path, and every node of the report (programs of older releases: none). */
+function limitsSection(trace, nodes) {
+  const most = trace && operatorsOf(trace)[0];
+  return (
+    (most || nodes) &&
+    section(
+      'What limits the program',
+      most?.path > 0 &&
+        element(
+          'p',
+          { class: 'limits-program' },
+          `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
+        ),
+      nodes?.length > 0 && nodesTable(nodes),
+    )
   );
 }
 
@@ -131,7 +104,7 @@ export async function showProgram(main, { id, attach }, signal) {
       ),
     ),
     headline(program, report),
-    trace && operatorsSection(trace),
+    limitsSection(trace, report?.nodes),
     schedule?.node,
     report?.images ? deploySections({ report }) : reportPanels(report),
     section('Keep, share', actionBar('programs', id, signal)),

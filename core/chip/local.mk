@@ -2,7 +2,7 @@ CHIP_PRESETS = \
   core/chip/presets/loihi64.json core/chip/presets/loihi84.json core/chip/presets/loihi1024.json \
   core/chip/presets/truenorth.json core/chip/presets/dynap-se2.json core/chip/presets/loihi1.json core/chip/presets/darwin3.json \
   core/chip/presets/tianjic.json core/chip/presets/spinnaker1.json core/chip/presets/loihi2.json core/chip/presets/spinnaker1-48boards.json core/chip/presets/spinnaker2.json \
-  core/chip/presets/npu-biglittle.json core/chip/presets/npu-embedded.json core/chip/presets/npu-manycore.json core/chip/presets/npu-mixed.json core/chip/presets/host.json core/chip/presets/cortex-m7.json core/chip/presets/pulp-cluster.json core/chip/presets/esp32-s3.json core/chip/presets/catalyst-n1.json
+  core/chip/presets/npu-biglittle.json core/chip/presets/npu-embedded.json core/chip/presets/npu-manycore.json core/chip/presets/npu-mixed.json core/chip/presets/host.json core/chip/presets/cortex-m7.json core/chip/presets/pulp-cluster.json core/chip/presets/esp32-s3.json core/chip/presets/catalyst-n1.json core/chip/presets/npu-host.json
 
 libcoremap_a_SOURCES += \
   core/chip/chip.h core/chip/geometry.h core/chip/geometry.c core/chip/router_window.h core/chip/router_window.c core/chip/occupancy.h core/chip/region.h core/chip/presets.h core/chip/json.h core/chip/chip_read.h \

@@ -7,7 +7,7 @@
 
 const char *cm_unit_name(cm_unit_kind kind)
 {
-  static const char *const names[] = {"data", "matrix", "vector"};
+  static const char *const names[] = {"data", "matrix", "vector", "host"};
   return names[kind];
 }
 

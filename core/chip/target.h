@@ -28,7 +28,13 @@ enum {
 #define CM_TARGET_MEMORY_MAX (UINT64_C(1) << 40)
 
 /* Kinds of work. */
-typedef enum cm_unit_kind { CM_UNIT_DATA, CM_UNIT_MATRIX, CM_UNIT_VECTOR, CM_UNIT_KINDS } cm_unit_kind;
+typedef enum cm_unit_kind {
+  CM_UNIT_DATA,
+  CM_UNIT_MATRIX,
+  CM_UNIT_VECTOR,
+  CM_UNIT_HOST, /* whatever no unit of the two kinds before does; a chip may have none */
+  CM_UNIT_KINDS
+} cm_unit_kind;
 
 /* Operations a nanosecond on one data type. */
 typedef struct cm_rate {
@@ -87,7 +93,7 @@ void cm_memories_scale(const cm_target *target, uint64_t bytes, uint64_t unit, c
 /* Bytes of the smallest of a target's memories; of all where they share one. O(memories). */
 uint64_t cm_target_memory_least(const cm_target *target);
 
-/* "data", "matrix", "vector". */
+/* "data", "matrix", "vector", "host". */
 const char *cm_unit_name(cm_unit_kind kind);
 
 /* Units or ports that do a kind of work. O(devices). */

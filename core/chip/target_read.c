@@ -74,7 +74,7 @@ static cm_status read_kind(const json_t *rates, const char *where, cm_unit_kind 
 
 static cm_status read_rates(const json_t *rates, const char *group, cm_device *device, cm_error *error)
 {
-  static const char *const kinds[] = {"matrix", "vector", NULL};
+  static const char *const kinds[] = {"matrix", "vector", "host", NULL};
   char where[2 * WHERE];
   (void)snprintf(where, sizeof where, "%s/operations_per_ns", group);
   if (!json_is_object(rates) || json_object_size(rates) == 0)
@@ -203,6 +203,8 @@ static cm_status read_device(const json_t *object, const cm_chip *chip, cm_targe
   if (pipelined != NULL && !json_is_true(pipelined) && device->bytes_per_ns <= 0)
     return bad(error, where, "a device that is not pipelined needs bytes_per_ns: what its units read and write in");
   device->pipelined = pipelined == NULL || json_is_true(pipelined);
+  if (device->rate_count[CM_UNIT_HOST] > 0 && device->bytes_per_ns <= 0)
+    return bad(error, where, "a host needs bytes_per_ns: what it reads of the chip and writes there in");
   target->device_count++;
   return CM_OK;
 }
@@ -213,7 +215,7 @@ static cm_status need_kinds(const cm_target *target, cm_error *error)
       "moves data: it needs one with \"ports\" and \"bytes_per_ns\" and without \"operations_per_ns\"",
       "does matrix operations: one needs \"operations_per_ns\" with \"matrix\"",
       "does vector operations: one needs \"operations_per_ns\" with \"vector\""};
-  for (cm_unit_kind k = CM_UNIT_DATA; k < CM_UNIT_KINDS; k++)
+  for (cm_unit_kind k = CM_UNIT_DATA; k <= CM_UNIT_VECTOR; k++)
     if (cm_target_lanes(target, k) == 0)
       return cm_json_fail(error, CM_BAD_CHIP, "/machine/devices", "/machine/devices: no device %s", what[k]);
   return CM_OK;
@@ -309,7 +311,7 @@ static cm_status read_memories(const json_t *machine, cm_target *target, cm_erro
 static json_t *rewritten(const json_t *units, const cm_chip *chip)
 {
   json_t *devices = json_array();
-  for (cm_unit_kind k = CM_UNIT_DATA; k < CM_UNIT_KINDS; k++) {
+  for (cm_unit_kind k = CM_UNIT_DATA; k <= CM_UNIT_VECTOR; k++) {
     json_t *old = json_object_get(units, cm_unit_name(k)), *made = json_pack("{s:s}", "name", cm_unit_name(k));
     json_int_t count = json_integer_value(json_object_get(old, "count"));
     bool row = count > 1 && count <= (json_int_t)chip->width;

@@ -16,7 +16,7 @@ double cm_bound_port_rate(const cm_bounding *b)
 static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work)
 {
   const cm_target *t = b->target;
-  const double *weight = b->weight[op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR];
+  const double *weight = b->weight[op->kind];
   double least = HUGE_VAL, issue = HUGE_VAL;
   for (uint32_t d = 0; d < t->device_count; d++)
     if (op->rates[d] > 0) {

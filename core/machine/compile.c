@@ -7,8 +7,10 @@
 #include "core/machine/plan/partial_sums.h"
 #include "core/machine/plan/recurrent_steps.h"
 #include "core/machine/report.h"
+#include "core/machine/run/node_table.h"
 #include "core/machine/run/timeline.h"
 #include "core/machine/schedule/search.h"
+#include "core/machine/smallest.h"
 #include "core/machine/tiles/compile_tiles.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"
@@ -18,7 +20,7 @@
 #include "core/operators/permute/permutations.h"
 #include "core/operators/quantized.h"
 
-enum { TILE_SHARE = 16, PACKED_SHARE = 256 }; /* of the memory: a tile, a constant in a pack at most */
+enum { PACKED_SHARE = 256 }; /* of the memory: a constant in a pack at most */
 
 /* Of the seconds for searches; the rest is for the order of operators. */
 static const double SETTINGS_SHARE = 0.7;
@@ -27,6 +29,7 @@ typedef struct compiling {
   const cm_compile_options *options;
   const cm_chip *chip;
   cm_run *run;
+  uint64_t memory; /* bytes on the chip that a program may use; 0: nothing is made for a chip */
   cm_model *given, *made;
   cm_model *cut;   /* `made` with sums cut; NULL: nothing is to be cut, or it does not pay */
   cm_sums sums;
@@ -133,25 +136,11 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
            : cm_order_search(&task, measure.command != NULL ? &measure : NULL, &limits, &c->draft, order, error);
 }
 
-/* Bytes on the chip that a program may use. */
-static uint64_t memory_of(const compiling *c)
-{
-  return c->options->memory > 0 ? c->options->memory : c->chip->target->memory_bytes;
-}
-
-/* Bytes of the smallest memory that a piece may have to fit in. */
-static uint64_t cut_bytes(const compiling *c)
-{
-  const cm_target *target = c->chip->target;
-  return target->memory_count == 0 ? memory_of(c)
-                                   : (uint64_t)((double)memory_of(c) / (double)target->memory_bytes * (double)cm_target_memory_least(target));
-}
-
 /* Times of what is compared with. */
 static cm_status compare(compiling *c, cm_baselines *made, cm_error *error)
 {
-  const cm_settings settings = cm_settings_default(memory_of(c));
-  const cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE, .chip_name = c->chip->name,
+  const cm_settings settings = cm_settings_default(c->memory);
+  const cm_plan_options options = {.memory_bytes = c->memory, .tile_share = CM_TILE_SHARE, .chip_name = c->chip->name,
                                    .target = c->chip->target, .settings = &settings,
                                    .packs = c->packs.value_count > 0 ? &c->packs : NULL};
   return cm_baselines_make(planned(c), &options, c->search != NULL ? &c->best.settings : &settings, c->run, made, error);
@@ -161,16 +150,16 @@ static cm_status compare(compiling *c, cm_baselines *made, cm_error *error)
  * none cut, which may need more memory than there is. */
 static cm_status whole_plan(compiling *c, cm_plan **whole, cm_error *error)
 {
-  const uint64_t memory = c->cut != NULL ? CM_TARGET_MEMORY_MAX : memory_of(c);
-  const cm_settings settings = cm_settings_default(memory_of(c));
-  const cm_plan_options options = {.memory_bytes = memory, .tile_share = TILE_SHARE, .target = c->chip->target,
+  const uint64_t memory = c->cut != NULL ? CM_TARGET_MEMORY_MAX : c->memory;
+  const cm_settings settings = cm_settings_default(c->memory);
+  const cm_plan_options options = {.memory_bytes = memory, .tile_share = CM_TILE_SHARE, .target = c->chip->target,
                                    .chip_name = c->chip->name, .settings = &settings};
   *whole = NULL;
   if (c->part == NULL && c->cut == NULL)
     return CM_OK;
   if (cm_plan_new(c->made, NULL, &options, c->run, whole, error) != CM_OK)
     return error->status;
-  (*whole)->memory_bytes = memory_of(c) / CM_ALIGNMENT * CM_ALIGNMENT;
+  (*whole)->memory_bytes = c->memory / CM_ALIGNMENT * CM_ALIGNMENT;
   return CM_OK;
 }
 
@@ -180,6 +169,7 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
   cm_time_bound bound;
   cm_analysis analysis = {0};
   cm_plan *whole = NULL;
+  json_t *nodes = NULL;
   cm_program_times times = {.analysis = &analysis, .bound = &bound};
   cm_run_phase(c->run, "bound");
   cm_status status = whole_plan(c, &whole, error);
@@ -196,6 +186,10 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
     status = add_report(c, "program", cm_program_report(&c->draft, c->program, &times, order, c->search), error);
   else
     json_decref(order);
+  if (status == CM_OK)
+    status = cm_node_table(c->program, &analysis, &nodes, error);
+  if (status == CM_OK)
+    status = add_report(c, "nodes", nodes, error);
   cm_analysis_free(&analysis);
   cm_plan_free(whole);
   return status;
@@ -205,18 +199,37 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
 static cm_status understand(compiling *c, cm_error *error)
 {
   const cm_quantized *q = &c->quantized;
-  cm_steps steps;
   if (cm_infer(c->made, c->run, error) != CM_OK || cm_model_quantize(c->made, c->run, &c->quantized, error) != CM_OK ||
-      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK ||
-      cm_steps_unfold(c->made, c->chip->target, memory_of(c), c->run, &steps, error) != CM_OK)
-    return error->status;
-  if (steps.operators > 0 && add_report(c, "recurrent", json_pack("{s:i, s:i}", "operators", (int)steps.operators, "steps", (int)steps.steps),
-                                        error) != CM_OK)
+      cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK)
     return error->status;
   return q->products + q->moves == 0
              ? CM_OK
              : add_report(c, "quantized", json_pack("{s:i, s:i}", "products", (int)q->products, "moves", (int)q->moves),
                           error);
+}
+
+/* Looks for the memory where that is asked for. */
+static cm_status find_memory(compiling *c, const cm_plan_options *options, cm_error *error)
+{
+  cm_smallest found;
+  if (!c->options->smallest_memory)
+    return CM_OK;
+  if (cm_smallest_memory(c->made, options, c->options->least_traffic, c->run, &found, error) != CM_OK)
+    return error->status;
+  c->memory = found.bytes;
+  return add_report(c, "smallest_memory", json_pack("{s:I, s:i, s:i, s:s*}", "bytes", (json_int_t)found.bytes, "step_bytes", CM_ALIGNMENT, "tried",
+                                                    (int)found.tried, "below", found.below[0] != '\0' ? found.below : NULL), error);
+}
+
+/* Recurrent operators in steps and sums in parts, as the memory needs it. */
+static cm_status unfold(compiling *c, cm_error *error)
+{
+  cm_steps steps;
+  if (cm_steps_unfold(c->made, c->chip->target, c->memory, c->run, &steps, error) != CM_OK ||
+      (steps.operators > 0 && add_report(c, "recurrent", json_pack("{s:i, s:i}", "operators", (int)steps.operators, "steps", (int)steps.steps),
+                                         error) != CM_OK))
+    return error->status;
+  return cm_sums_cut(c->made, c->chip->target, cm_cut_bytes(c->chip->target, c->memory), c->run, &c->cut, &c->sums, error);
 }
 
 /* The stages after permutations, up to the last one. */
@@ -225,17 +238,19 @@ static cm_status make(compiling *c, cm_error *error)
   json_t *order = NULL;
   if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
-  cm_plan_options options = {.memory_bytes = memory_of(c), .tile_share = TILE_SHARE, .target = c->chip->target,
-                             .chip_name = c->chip->name};
-  const cm_settings settings = cm_settings_default(options.memory_bytes);
-  options.settings = c->options->least_traffic ? NULL : &settings;
-  options.division = c->options->division;
+  cm_plan_options options = {.tile_share = CM_TILE_SHARE, .target = c->chip->target, .chip_name = c->chip->name,
+                             .memory_bytes = c->memory, .division = c->options->division};
   if (c->options->least_traffic && options.target->memory_count > 0)
     return cm_fail(error, CM_BAD_OPTION, "objective \"traffic\" plans for one memory, and cores of chip %s have memories of their "
                    "own: objective \"time\" knows them", c->chip->name);
   cm_status status = understand(c, error);
   if (status == CM_OK)
-    status = cm_sums_cut(c->made, options.target, cut_bytes(c), c->run, &c->cut, &c->sums, error);
+    status = find_memory(c, &options, error);
+  if (status == CM_OK)
+    status = unfold(c, error);
+  const cm_settings settings = cm_settings_default(c->memory);
+  options.memory_bytes = c->memory;
+  options.settings = c->options->least_traffic ? NULL : &settings;
   if (!c->sums.needed && options.settings == NULL)
     forget_cut(c);
   if (status == CM_OK && options.settings != NULL)
@@ -269,16 +284,17 @@ static cm_status begin(compiling *c, cm_error *error)
   if (run->memory != NULL && options->memory_limit > 0)
     run->memory->limit_bytes = options->memory_limit;
   c->last = cm_compile_last_stage(options, c->chip);
-  if (c->last == CM_STAGE_PERMUTATIONS)
-    return CM_OK;
   if (cm_options_check(&cm_compile_option_table, options, c->chip == NULL ? CM_COMPILE_NO_CHIP : 0, NULL, error) != CM_OK)
     return error->status;
+  if (c->last == CM_STAGE_PERMUTATIONS)
+    return CM_OK;
   if (c->chip->target == NULL) {
     (void)cm_fail(error, CM_BAD_CHIP, "chip %s runs no programs, as its file has no \"machine\" with memory and units: name one that does "
                   "(npu-embedded), or none to rewrite the model",
                   c->chip->name);
     return cm_fail_at(error, "/machine");
   }
+  c->memory = options->memory > 0 ? options->memory : c->chip->target->memory_bytes;
   return CM_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct cm_compile_options {
   bool verify;       /* compute before and after on random inputs and compare */
   uint32_t stop_after; /* cm_compile_stage */
   uint64_t memory;   /* on-chip bytes instead of the chip file's; 0: the chip's */
+  bool smallest_memory; /* the least that does, instead of that */
   uint32_t order;    /* cm_compile_order: how the search for an order of operators goes */
   uint32_t division; /* cm_division: of operators among devices; all but CM_DIVISION_CAPABILITY stay in the order of the file */
   cm_stated_shapes shapes; /* of graph inputs; what is made for a chip needs every extent */
@@ -71,7 +72,7 @@ cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const 
  * `out`; of a program also when each unit of the chip does what to `timeline` (NULL: not; Chrome trace JSON), and the
  * tiles that the options ask for. Phases read, shapes, permutations, split, order, emit, link, verify, write, tile,
  * schedule and those of cm_map. *report (new reference): {"stage", "opset", "operators", "copy_bytes", "permutation_bytes", "moves",
- * "permutations", "verified"}, "partial_sums" where sums were cut, and by stage "split", "order", "program", "tiles" (docs/explanation/programs.md, docs/explanation/tiling.md).
+ * "permutations", "verified"}, "partial_sums" where sums were cut, "nodes" of a program (core/machine/run/node_table.h), "smallest_memory" (core/machine/smallest.h) where that was asked for, and by stage "split", "order", "program", "tiles" (docs/explanation/programs.md, docs/explanation/tiling.md).
  * Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and "memory_bytes"),
  * CM_BAD_CHIP (a unit without throughput), CM_BAD_OPTION (open dimensions whose extents are not stated), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
  * finds that numbers changed. */

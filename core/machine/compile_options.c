@@ -18,6 +18,8 @@ static const cm_option options_of_compile_jobs[] = {
    .about = "compute the model before and after on random inputs and compare, and tiles with the program"},
   {"memory", CM_OPTION_BYTES, FIELD(memory), 0, LARGE, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "of on-chip memory instead of the chip's, or 256K, 4M"},
+  {"smallest_memory", CM_OPTION_FLAG, FIELD(smallest_memory), 0, 1, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "compile for the least on-chip memory that does"},
   {"shape", CM_OPTION_OWN, FIELD(shapes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "extents of an input that the model leaves open, like input=1x3x224x224, or of an open dimension, like batch=1; once for each",
    .own = &cm_stated_shapes_option},
@@ -46,6 +48,9 @@ static const cm_option options_of_compile_jobs[] = {
 };
 static const cm_option_rule rules[] = {
   {"stop_after", {{"stop_after", "split order tile program mapping"}}, CM_COMPILE_NO_CHIP, "stages after \"permutations\" need a chip: name one"},
+  {"smallest_memory", {{"smallest_memory", NULL}}, CM_COMPILE_NO_CHIP, "the smallest memory is that of a chip: name one"},
+  {"smallest_memory", {{"smallest_memory", NULL}, {"memory", NULL}}, 0, "smallest_memory finds the memory, and memory states it: give one of them"},
+  {"smallest_memory", {{"smallest_memory", NULL}, {"stop_after", "permutations"}}, 0, "permutations are made without a memory: stop later for the smallest"},
   {.at = NULL},
 };
 const cm_options cm_compile_option_table = {options_of_compile_jobs, sizeof options_of_compile_jobs / sizeof *options_of_compile_jobs,

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/machine/compile.h core/machine/compile.c core/machine/baselines.h core/machine/baselines.c core/machine/report.h core/machine/tiles/compile_tiles.h core/machine/compile_options.c core/machine/verify.c core/machine/report.c \
+  core/machine/compile.h core/machine/compile.c core/machine/baselines.h core/machine/baselines.c core/machine/report.h core/machine/smallest.h core/machine/smallest.c core/machine/tiles/compile_tiles.h core/machine/compile_options.c core/machine/verify.c core/machine/report.c \
   core/machine/order.h core/machine/order.c core/machine/order_report.h core/machine/order_report.c core/machine/order_graph.h core/machine/order_graph.c core/machine/time_bound.h core/machine/bound_cone.h core/machine/time_bound.c core/machine/bound_cone.c core/machine/bound_needs.c core/machine/bound_reads.h core/machine/bound_reads.c core/machine/bound_views.c core/machine/cost.h core/machine/cost.c core/machine/hops.h core/machine/hops.c core/machine/issue.h core/machine/issue.c core/machine/piece_order.h core/machine/piece_order.c \
   core/machine/plan/settings.h core/machine/schedule/lanes.h core/machine/schedule/lanes.c core/machine/schedule/addresses.h \
   core/machine/schedule/addresses.c core/machine/schedule/sequence.h core/machine/schedule/sequence.c \

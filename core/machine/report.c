@@ -1,5 +1,7 @@
 /* What is said of a program: traffic beside what layer by layer would move, time beside its lower bound. */
 
+#include <math.h>
+
 #include "core/operators/operator.h"
 
 #include "core/machine/report.h"
@@ -67,10 +69,16 @@ static json_t *traffic_json(const cm_plan *plan, const cm_memory_plan *layout, c
 /* The terms of the bound; the largest is the bound. */
 static json_t *bound_json(const cm_time_bound *bound)
 {
-  return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:{s:f}}", "plain", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns",
-                   bound->busy_ns[CM_UNIT_MATRIX], "vector_ns", bound->busy_ns[CM_UNIT_VECTOR], "phase", "ports_ns",
-                   bound->phase_ns[CM_UNIT_DATA], "matrix_ns", bound->phase_ns[CM_UNIT_MATRIX], "vector_ns",
-                   bound->phase_ns[CM_UNIT_VECTOR], "chain", "way_ns", bound->way_ns);
+  const double host = bound->busy_ns[CM_UNIT_HOST];
+  json_t *plain = json_pack("{s:f, s:f, s:f}", "ports_ns", bound->busy_ns[CM_UNIT_DATA], "matrix_ns", bound->busy_ns[CM_UNIT_MATRIX], "vector_ns",
+                            bound->busy_ns[CM_UNIT_VECTOR]);
+  json_t *phase = json_pack("{s:f, s:f, s:f}", "ports_ns", bound->phase_ns[CM_UNIT_DATA], "matrix_ns", bound->phase_ns[CM_UNIT_MATRIX], "vector_ns",
+                            bound->phase_ns[CM_UNIT_VECTOR]);
+  if (host > 0) {
+    (void)json_object_set_new(plain, "host_ns", json_real(host));
+    (void)json_object_set_new(phase, "host_ns", json_real(bound->phase_ns[CM_UNIT_HOST]));
+  }
+  return json_pack("{s:o, s:o, s:{s:f}}", "plain", plain, "phase", phase, "chain", "way_ns", bound->way_ns);
 }
 
 /* The share of the time that each lane of a device is busy. */
@@ -121,7 +129,7 @@ static json_t *limit_json(const cm_analysis *analysis, const cm_emission *emissi
   (void)snprintf(path, sizeof path, "%s %s", slow->name, slow->moves ? "ports" : "units");
   double percent = 100 * busy_share(emission, program, busiest), above = bound->ns > 0 ? 100 * (time / bound->ns - 1) : 0;
   bool phase = bound->ns > bound->busy_ns[CM_UNIT_DATA] && bound->ns > bound->busy_ns[CM_UNIT_MATRIX] &&
-               bound->ns > bound->busy_ns[CM_UNIT_VECTOR];
+               bound->ns > fmax(bound->busy_ns[CM_UNIT_VECTOR], bound->busy_ns[CM_UNIT_HOST]);
   if (percent >= 90)
     return json_sprintf("the %s are busy %.0f %% of the time, which is %.1f %% above the bound", name, percent, above);
   if (phase && above < 10)

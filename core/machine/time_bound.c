@@ -17,7 +17,7 @@ static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
     uint64_t work = 0;
     for (uint32_t p = 0; p < op->piece_count; p++)
       work += plan->pieces[op->first_piece + p].work.operations;
-    if (op->matrix == (kind == CM_UNIT_MATRIX) && work > most) {
+    if (op->kind == kind && work > most) {
       most = work;
       rates = op->rates;
     }
@@ -39,7 +39,7 @@ static void weigh_lanes(cm_bounding *b)
       sum += b->weight[k][d] * device->units;
     }
     for (uint32_t d = 0; d < b->target->device_count; d++)
-      b->weight[k][d] /= sum;
+      b->weight[k][d] /= sum > 0 ? sum : 1;
   }
 }
 
@@ -56,7 +56,7 @@ static int later_first(const void *x, const void *y)
 static void phases(cm_bounding *b, uint32_t last, bool tails, double phase[CM_UNIT_KINDS])
 {
   const cm_model *m = b->plan->model;
-  double sum[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
+  double sum[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
   uint32_t count = 0;
   memset(phase, 0, CM_UNIT_KINDS * sizeof *phase);
   for (uint32_t i = 0; i <= last; i++)
@@ -65,7 +65,7 @@ static void phases(cm_bounding *b, uint32_t last, bool tails, double phase[CM_UN
   qsort(b->sorted, count, sizeof *b->sorted, later_first);
   for (uint32_t k = 0; k < count; k++) {
     uint32_t i = b->sorted[k].place, op = b->op_of[m->order[i]];
-    cm_unit_kind kind = b->plan->ops[op - 1].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
+    cm_unit_kind kind = b->plan->ops[op - 1].kind;
     double t = b->begin[i];
     sum[kind] += b->work[i];
     sum[CM_UNIT_DATA] += b->bytes[i];
@@ -225,7 +225,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
     if (b->work[i] > 0)
       bound->way_ns = fmax(bound->way_ns, b->begin[i] + b->least[i] + b->tail[i]);
     if (op != 0)
-      bound->busy_ns[b->plan->ops[op - 1].matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR] += b->work[i];
+      bound->busy_ns[b->plan->ops[op - 1].kind] += b->work[i];
     bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
   }
   bound->busy_ns[CM_UNIT_DATA] += moved / cm_bound_port_rate(b) + (moved > 0 ? b->latency_ns : 0);
@@ -293,6 +293,8 @@ cm_status cm_time_bound_plain(cm_plan *plan, const cm_target *target, cm_run *ru
   cm_time_bound bound;
   if (make_bound(plan, target, false, run, &bound, error) != CM_OK)
     return error->status;
-  *ns = fmax(bound.busy_ns[CM_UNIT_DATA], fmax(bound.busy_ns[CM_UNIT_MATRIX], bound.busy_ns[CM_UNIT_VECTOR]));
+  *ns = 0;
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    *ns = fmax(*ns, bound.busy_ns[k]);
   return CM_OK;
 }

@@ -8,7 +8,7 @@ libcoremap_a_SOURCES += \
   core/operators/ops/op_normalize.c core/operators/ops/op_reduce.c core/operators/ops/op_matrix.c core/operators/ops/op_shape.c core/operators/ops/op_constant.c \
   core/operators/ops/op_move.c core/operators/ops/op_part.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \
   core/operators/ops/op_index.c core/operators/ops/op_select.c core/operators/ops/op_einsum.c core/operators/ops/op_square.c \
-  core/operators/ops/op_norm.c core/operators/ops/op_integer.c core/operators/recurrent.h core/operators/recurrent_unfold.h core/operators/recurrent_unfold.c core/operators/ops/op_recurrent.c core/operators/ops/op_cell.c core/operators/ops/op_vision.c core/operators/ops/op_signal.c core/operators/ops/op_sampling.c \
+  core/operators/ops/learned.h core/operators/ops/op_learned.c core/operators/ops/op_trees.c core/operators/ops/op_norm.c core/operators/ops/op_integer.c core/operators/recurrent.h core/operators/recurrent_unfold.h core/operators/recurrent_unfold.c core/operators/ops/op_recurrent.c core/operators/ops/op_cell.c core/operators/ops/op_vision.c core/operators/ops/op_signal.c core/operators/ops/op_sampling.c \
   core/operators/permute/layout.h core/operators/permute/layout.c core/operators/permute/layout_reshape.c core/operators/permute/mincut.h core/operators/permute/mincut.c \
   core/operators/permute/cross.h core/operators/permute/cross.c core/operators/permute/cross_elementwise.c core/operators/permute/cross_channels.c \
   core/operators/permute/cross_axes.c core/operators/permute/cross_pieces.c core/operators/permute/cross_matrix.c \

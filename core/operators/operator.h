@@ -29,6 +29,7 @@ typedef cm_status (*cm_kernel_function)(cm_call *call, cm_error *error);
 typedef cm_status (*cm_check_function)(const cm_call *call, cm_error *error);
 
 #define CM_OWN_DOMAIN "coremap"
+#define CM_LEARNED_DOMAIN "ai.onnx.ml"
 
 struct cm_crossing;
 
@@ -42,6 +43,7 @@ enum {
   CM_OPERATOR_EXPANDS = 4,   /* makes much out of little: folded only when the result is small */
   CM_OPERATOR_SAME = 8,      /* all inputs are of one type */
   CM_OPERATOR_OWN = 32,      /* made by the compiler, of domain CM_OWN_DOMAIN: no model has it */
+  CM_OPERATOR_LEARNED = 64,  /* of domain CM_LEARNED_DOMAIN */
   CM_OPERATOR_ANY_SCALE = 16, /* may be done on numbers in any unit: it chooses among them, and computes none */
 };
 
@@ -192,6 +194,9 @@ bool cm_einsum_is_product(const cm_call *call);
 
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);
+
+/* Comparisons of one row that goes down all trees of an ensemble, of even depth. O(nodes). */
+uint64_t cm_trees_work(const cm_call *call);
 
 /* Operations of an LSTM, GRU or RNN on its whole input: products with the weights of every step, and its gates. */
 uint64_t cm_recurrent_work(const cm_call *call);

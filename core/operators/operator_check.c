@@ -70,7 +70,7 @@ static const char *const integers[] = {"align_corners",
                                        "transB",
                                        "upper",
                                        "value_int",
-                                       NULL};
+                                       "multi_class", "n_targets", "targets", NULL};
 static const char *const numbers[] = {
   "alpha", "beta",     "bias",  "clip",  "cubic_coeff_a", "epsilon",       "extrapolation_value", "max",
   "min",   "momentum", "ratio", "scale", "softcap",       "spatial_scale", "value_float",         NULL};
@@ -85,8 +85,8 @@ static const char *const texts[] = {"activation",
                                     "nearest_mode",
                                     "padding_mode",
                                     "reduction",
-                                    NULL};
-static const char *const text_lists[] = {"activations", NULL};
+                                    "aggregate_function", "norm", "post_transform", NULL};
+static const char *const text_lists[] = {"activations", "classlabels_strings", "nodes_modes", NULL};
 static const char *const integer_lists[] = {"axes",
                                             "dilations",
                                             "ends",
@@ -107,9 +107,9 @@ static const char *const integer_lists[] = {"axes",
                                             "strides",
                                             "value_ints",
                                             CM_PLACE_ATTRIBUTE,
-                                            NULL};
+                                            "class_ids", "class_nodeids", "class_treeids", "classlabels_int64s", "classlabels_ints", "nodes_falsenodeids", "nodes_featureids", "nodes_missing_value_tracks_true", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "target_ids", "target_nodeids", "target_treeids", NULL};
 static const char *const number_lists[] = {"activation_alpha", "activation_beta", "activation_params",
-                                           "scales",           "value_floats",    NULL};
+                                           "scales",           "value_floats",    "base_values", "class_weights", "coefficients", "intercepts", "nodes_hitrates", "nodes_values", "offset", "target_weights", NULL};
 static const char *const value[] = {"value", NULL};
 static const char *const graphs[] = {"body", "else_branch", "then_branch", NULL};
 
@@ -147,6 +147,8 @@ static cm_attribute_kind kind_wanted(const cm_node *node, const cm_attribute *a)
 {
   if (strcmp(a->name, "value") == 0 && cm_node_is(node, cm_kernel_pad))
     return CM_ATTRIBUTE_FLOAT;
+  if (strcmp(a->name, "scale") == 0 && cm_node_is(node, cm_kernel_scaler))
+    return CM_ATTRIBUTE_FLOATS;
   for (size_t i = 0; i < KINDS; i++)
     if (is_listed(kinds[i].names, a->name))
       return kinds[i].kind;

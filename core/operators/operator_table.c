@@ -45,6 +45,7 @@ enum {
   SAME = CM_OPERATOR_SAME,
   ANY_SCALE = CM_OPERATOR_ANY_SCALE,
   OWN = CM_OPERATOR_OWN,
+  LEARNED = CM_OPERATOR_LEARNED,
 };
 
 static const cm_operator table[] = {
@@ -84,12 +85,13 @@ const cm_operator *cm_operator_find(const char *domain, const char *name, int64_
 {
   /* ONNX Runtime's own domain: what its optimiser writes. Gelu came to ONNX's domain later, FusedConv never did. */
   bool contributed = strcmp(domain, "com.microsoft") == 0, fused = strcmp(name, "FusedConv") == 0, own = strcmp(domain, CM_OWN_DOMAIN) == 0;
-  if (own ? false : contributed ? !fused && strcmp(name, "Gelu") != 0 : domain[0] != '\0' || fused)
+  const bool learned = strcmp(domain, CM_LEARNED_DOMAIN) == 0; /* its rows hold in every opset */
+  if (own || learned ? false : contributed ? !fused && strcmp(name, "Gelu") != 0 : domain[0] != '\0' || fused)
     return NULL;
   if (contributed)
     opset = 20;
   for (const cm_operator *o = table; o->name != NULL; o++)
-    if (opset >= o->since && opset <= o->until && own == ((o->flags & CM_OPERATOR_OWN) != 0) && strcmp(o->name, name) == 0)
+    if (opset >= o->since && opset <= o->until && own == ((o->flags & CM_OPERATOR_OWN) != 0) && learned == ((o->flags & CM_OPERATOR_LEARNED) != 0) && strcmp(o->name, name) == 0)
       return o;
   return NULL;
 }

@@ -114,6 +114,7 @@ typedef enum cm_work_kind {
   CM_WORK_SORTED,      /* lines are put in order */
   CM_WORK_ELIMINATION, /* of square matrices */
   CM_WORK_PAIRS,       /* boxes that stay meet all others */
+  CM_WORK_TREES,       /* each row goes down all trees */
   CM_WORK_STEPS,       /* each step of a sequence meets all weights of a cell */
 } cm_work_kind;
 
@@ -122,6 +123,7 @@ typedef enum cm_runs_kind {
   CM_RUNS_MATRIX,   /* products, on a matrix unit */
   CM_RUNS_PRODUCT,  /* on a matrix unit where it is a product of two and the chip has one, else on a vector unit */
   CM_RUNS_VECTOR,   /* on a vector unit */
+  CM_RUNS_HOST,     /* on a host alone: no arrays of multipliers or lanes help */
   CM_RUNS_IN_PLACE, /* there, and each element needs inputs at its own place alone: output may be written over input */
 } cm_runs_kind;
 

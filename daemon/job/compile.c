@@ -27,6 +27,7 @@ static json_t *short_report(const json_t *compiled)
   size_t count = json_array_size(json_object_get(report, "moves"));
   (void)json_object_set_new(report, "moves", json_integer((json_int_t)count));
   (void)json_object_del(report, "permutations");
+  (void)json_object_del(report, "nodes");
   return report;
 }
 

@@ -805,6 +805,14 @@ test('a compile job ends in a page with the program, its timeline and its files'
   await shot('critical-path', { fullPage: true });
   for (const name of ['Program', 'Timeline', 'Tiles', 'Core mapping'])
     assert.equal(await page.locator(`.buttons a:text-is("${name}")`).count(), 1, name);
+  // Rows of nodes sum to what the program takes and moves.
+  const nodes = page.locator('[aria-label^="Nodes"] tbody tr');
+  assert.equal(await nodes.count(), Math.min(report.nodes.length, 25) + 1);
+  const busy = Object.values(report.program.time.units).reduce((sum, { busy_ns: ns }) => sum + ns, 0);
+  assert.ok(Math.abs(report.nodes.reduce((sum, { busy_ns: ns = 0 }) => sum + ns, 0) - busy) < 1e-6 * busy);
+  assert.match(plain(await nodes.last().textContent()), /^all.*100(\.0)? %/);
+  await page.fill('[aria-label="Find a node"]', 'store');
+  assert.equal(await nodes.count(), report.nodes.filter(({ node, operator, device }) => `${node} ${operator} ${device}`.toLowerCase().includes('store')).length + 1);
   assert.ok(report.tiles.mapping.metrics.cores_used > 0);
   for (const subject of ['Operators', 'Traffic', 'Time by the cost model', 'Tiles', 'Tiles on cores'])
     assert.equal(await page.locator(`h2:text-is("${subject}")`).count(), 1, subject);

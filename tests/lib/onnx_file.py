@@ -1,7 +1,7 @@
 """ONNX files made and read without any library: as few of the fields as tests need."""
 import struct
 
-TYPES = {1: "f", 2: "B", 3: "b", 4: "H", 6: "i", 7: "q"}  # of tensors, as struct names them
+TYPES = {1: "f", 2: "B", 3: "b", 4: "H", 6: "i", 7: "q", 11: "d"}  # of tensors, as struct names them
 
 
 # A message is pairs of a field's number, and bytes, a text or a number.
@@ -56,8 +56,10 @@ def node(op, inputs, outputs, domain="", **attributes):
     outputs = [outputs] if isinstance(outputs, str) else outputs
     made = [(1, name) for name in inputs] + [(2, name) for name in outputs] + [(3, outputs[0]), (4, op), (7, domain)]
     for name, value in attributes.items():
-        kind = {int: (2, 3), float: (1, 2), str: (3, 4)}.get(type(value), (7, 8))
-        made.append((5, message((1, name), *([(kind[1], v) for v in value] if kind[0] == 7 else [(kind[1], value)]), (20, kind[0]))))
+        several = isinstance(value, (list, tuple))
+        kind = {int: 2, float: 1, str: 3}[type((value or [0])[0] if several else value)] + 5 * several
+        field = {1: 2, 2: 3, 3: 4, 6: 7, 7: 8, 8: 9}[kind]
+        made.append((5, message((1, name), *[(field, v) for v in (value if several else [value])], (20, kind))))
     return (1, message(*made))
 
 
@@ -71,7 +73,7 @@ def ends(number, name, dims, kind=1):
 
 
 def model(path, opset, *fields):
-    path.write_bytes(message((1, 8), (8, message((1, ""), (2, opset))), (8, message((1, "com.microsoft"), (2, 1))), (7, message((2, "g"), *fields))))
+    path.write_bytes(message((1, 8), (8, message((1, ""), (2, opset))), (8, message((1, "com.microsoft"), (2, 1))), (8, message((1, "ai.onnx.ml"), (2, 3))), (7, message((2, "g"), *fields))))
 
 
 def graph(path):

@@ -237,7 +237,7 @@ START_TEST(einsums_that_are_products_go_to_matrix_units)
     cm_plan_options options = plain(2 << 20, &settings);
     cm_plan *plan;
     ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
-    ck_assert_int_eq(plan->ops[0].matrix, k < 0 || cases[k].product);
+    ck_assert_int_eq(plan->ops[0].kind, k < 0 || cases[k].product ? CM_UNIT_MATRIX : CM_UNIT_VECTOR);
     cm_plan_free(plan);
     double time = time_of(g.model, 2 << 20);
     matmul = k < 0 ? time : matmul;

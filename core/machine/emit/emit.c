@@ -144,7 +144,7 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   cm_split_change change;
   cm_object *o = e->object;
   memset(&change, 0, sizeof change);
-  cm_instruction i = {.opcode = op->matrix ? CM_CODE_MATRIX : CM_CODE_VECTOR, .first_operand = o->operand_count,
+  cm_instruction i = {.opcode = cm_unit_opcode(op->kind), .first_operand = o->operand_count,
                       .input_count = op->call.input_count, .output_count = op->call.output_count};
   cm_free(e->inputs);
   e->inputs = NULL;

@@ -106,7 +106,7 @@ static cm_status relocate(linker *l, const cm_object *object, const cm_instructi
 {
   cm_instruction *made = &l->out->instructions[l->out->instruction_count++];
   *made = *given;
-  if (given->opcode == CM_CODE_MATRIX || given->opcode == CM_CODE_VECTOR)
+  if (cm_opcode_computes(given->opcode))
     return relocate_operands(l, object, given, made, error);
   if (given->opcode == CM_CODE_COPY && locate(l, object, given->source_buffer, given->bytes, &made->source, error) != CM_OK)
     return error->status;

@@ -252,3 +252,10 @@ cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t m
   *made = cut;
   return CM_OK;
 }
+
+uint64_t cm_cut_bytes(const cm_target *target, uint64_t memory_bytes)
+{
+  return target->memory_count == 0
+           ? memory_bytes
+           : (uint64_t)((double)memory_bytes / (double)target->memory_bytes * (double)cm_target_memory_least(target));
+}

@@ -20,6 +20,9 @@ void cm_sum_boxes(const cm_call *call, int64_t from, int64_t to, cm_box *inputs)
 /* Elements that are summed over; 0: it is no such operator. */
 int64_t cm_sum_extent(const cm_call *call);
 
+/* Bytes of the smallest memory that a piece may have to fit in, where all of them have so many. */
+uint64_t cm_cut_bytes(const cm_target *target, uint64_t memory_bytes);
+
 typedef struct cm_sums {
   uint32_t operators, parts;
   bool needed; /* one of them does not fit in the memory otherwise */

@@ -79,19 +79,45 @@ static bool on_matrix_units(const cm_call *call, const cm_target *target)
   return cm_split_is_matrix(call) && (!either || cm_power_for(target, CM_UNIT_MATRIX, type).rate > 0);
 }
 
+/* The type that rates are told for. */
+static cm_type counted_type(const cm_call *call)
+{
+  return call->input_count > 0 && cm_has(call, 0) ? call->input[0].type : call->output[0].type;
+}
+
+/* Units that compute it; a host where no others do, and the chip has one. */
+static cm_unit_kind units_for(const cm_call *call, const cm_target *target)
+{
+  const cm_unit_kind kind = call->node->known->runs == CM_RUNS_HOST ? CM_UNIT_HOST
+                            : on_matrix_units(call, target)         ? CM_UNIT_MATRIX
+                                                                    : CM_UNIT_VECTOR;
+  const cm_type type = counted_type(call);
+  return cm_power_for(target, kind, type).rate <= 0 && cm_power_for(target, CM_UNIT_HOST, type).rate > 0 ? CM_UNIT_HOST : kind;
+}
+
+static cm_status no_rate(const cm_cutter *b, const cm_plan_op *op, const char *type, cm_error *error)
+{
+  char label[160];
+  const char *name = cm_node_label(op->call.node, label, sizeof label), *chip = b->options->chip_name;
+  if (op->kind == CM_UNIT_HOST)
+    (void)cm_fail(error, CM_BAD_CHIP, "node %s: a host alone computes it, and chip %s has none for %s: chip npu-host has one", name, chip, type);
+  else
+    (void)cm_fail(error, CM_BAD_CHIP, "node %s: the devices of chip %s have no throughput for %s %s operations; "
+                  "operations_per_ns/%s of one in /machine/devices should name %s, or \"other\"; or a host computes it, as chip npu-host has",
+                  name, chip, type, cm_unit_name(op->kind), cm_unit_name(op->kind), type);
+  return cm_fail_at(error, "/machine/devices");
+}
+
 /* What each device does of an operator a nanosecond. */
 static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
 {
-  char label[160];
   const cm_target *target = b->options->target;
-  cm_unit_kind kind = op->matrix ? CM_UNIT_MATRIX : CM_UNIT_VECTOR;
-  const char *type = cm_type_name(op->call.input_count > 0 && cm_has(&op->call, 0) ? op->call.input[0].type
-                                                                                   : op->call.output[0].type);
+  const char *type = cm_type_name(counted_type(&op->call));
   double *rates, all = 0, count = 0;
   if (CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error) != CM_OK)
     return error->status;
   for (uint32_t d = 0; d < target->device_count; d++) {
-    rates[d] = cm_device_rate(&target->device[d], kind, type);
+    rates[d] = cm_device_rate(&target->device[d], op->kind, type);
     op->rate = rates[d] > op->rate ? rates[d] : op->rate;
     all += rates[d] * target->device[d].units;
     count += rates[d] > 0 ? target->device[d].units : 0;
@@ -100,13 +126,7 @@ static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
   if (b->plan->division == CM_DIVISION_EVEN && op->rate > 0)
     op->rate = all / count;
   op->units = op->rate > 0 ? all / op->rate : 0;
-  if (op->rate > 0)
-    return CM_OK;
-  (void)cm_fail(error, CM_BAD_CHIP, "node %s: the devices of chip %s have no throughput for %s %s operations; "
-                "operations_per_ns/%s of one in /machine/devices should name %s, or \"other\"",
-                cm_node_label(op->call.node, label, sizeof label), b->options->chip_name, type, cm_unit_name(kind),
-                cm_unit_name(kind), type);
-  return cm_fail_at(error, "/machine/devices");
+  return op->rate > 0 ? CM_OK : no_rate(b, op, type, error);
 }
 
 static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_error *error)
@@ -121,8 +141,7 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
   }
   if (cm_plan_call(plan, node, &call, error) != CM_OK)
     return error->status;
-  plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied,
-                                           .matrix = on_matrix_units(call, b->options->target)};
+  plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied, .kind = units_for(call, b->options->target)};
   if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
     return error->status;
   return cm_plan_cut(b, plan->op_count++, error);

@@ -14,7 +14,10 @@
 #include "core/machine/plan/settings.h"
 #include "core/operators/tiling/split.h"
 
-enum { CM_ALIGNMENT = 64 }; /* of addresses and sizes on the chip */
+enum {
+  CM_ALIGNMENT = 64,  /* of addresses and sizes on the chip */
+  CM_TILE_SHARE = 16, /* of the memory, at most: a tile where nothing else decides */
+};
 
 typedef enum cm_value_kind {
   CM_VALUE_UNUSED,
@@ -73,7 +76,7 @@ typedef struct cm_plan_op {
   cm_call call;    /* node, shapes and constants */
   uint32_t copied; /* the view that it copies into tiles; CM_NONE: an ordinary node */
   uint32_t first_piece, piece_count;
-  bool matrix;
+  cm_unit_kind kind; /* of units that compute it */
   const double *rates; /* by device: of a unit on its data type, operations a nanosecond; 0: it cannot */
   double rate;     /* of the fastest unit; where pieces are shared evenly, of the mean one */
   double units;    /* of that speed that all units together come to */

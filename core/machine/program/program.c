@@ -17,13 +17,16 @@ void cm_program_free(cm_program *program)
 
 const char *cm_opcode_name(cm_opcode opcode)
 {
-  static const char *const names[] = {"?", "LOAD", "STORE", "COPY", "MATRIX", "VECTOR", "SET", "WAIT"};
+  static const char *const names[] = {"?", "LOAD", "STORE", "COPY", "MATRIX", "VECTOR", "SET", "WAIT", "HOST"};
   return opcode < CM_CODE_COUNT ? names[opcode] : names[0];
 }
 
 cm_unit_kind cm_opcode_unit(cm_opcode opcode)
 {
-  return opcode == CM_CODE_MATRIX ? CM_UNIT_MATRIX : opcode == CM_CODE_VECTOR ? CM_UNIT_VECTOR : CM_UNIT_DATA;
+  return opcode == CM_CODE_MATRIX   ? CM_UNIT_MATRIX
+         : opcode == CM_CODE_VECTOR ? CM_UNIT_VECTOR
+         : opcode == CM_CODE_HOST   ? CM_UNIT_HOST
+                                    : CM_UNIT_DATA;
 }
 
 void cm_program_number_lanes(cm_program *p)
@@ -52,7 +55,7 @@ double cm_instruction_ns(const cm_program *program, const cm_instruction *i)
   if (i->opcode == CM_CODE_SET || i->opcode == CM_CODE_WAIT)
     return 0;
   const bool remote = t->memory_count > 0;
-  if (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR)
+  if (cm_opcode_computes(i->opcode))
     return cm_compute_ns(t, device, &i->work, i->rate) +
            (remote ? cm_compute_remote_ns(t, device, &i->work, i->rate, &i->remote) : 0);
   return (i->opcode == CM_CODE_COPY ? cm_copy_ns(t, device, i->bytes) : cm_transfer_ns(t, device, i->bytes)) +
@@ -88,7 +91,7 @@ cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, 
     return made;
   if (i->opcode == CM_CODE_COPY)
     made.read_bytes = elsewhere(t, core, i->source + (base != NULL ? base[i->source_buffer] : 0), i->bytes, true, &read_ns);
-  if (i->opcode != CM_CODE_MATRIX && i->opcode != CM_CODE_VECTOR)
+  if (!cm_opcode_computes(i->opcode))
     made.written_bytes = elsewhere(t, core, i->address + (base != NULL ? base[i->buffer] : 0), i->bytes, false, &written_ns);
   else
     for (uint32_t k = 0; k < i->input_count + i->output_count; k++) {

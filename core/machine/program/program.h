@@ -9,9 +9,9 @@
 #include "core/machine/cost.h"
 #include "core/operators/graph.h"
 
-/* Programs with loops in their code and of chips that issue in order are version 4, others of chips whose cores have memories of
+/* Programs of chips with a host are version 5, others with loops in their code and of chips that issue in order 4, others of chips whose cores have memories of
  * their own 3, others 2. */
-enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_LANE_NAME_MAX = 64 };
+enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_PROGRAM_VERSION_HOST = 5, CM_LANE_NAME_MAX = 64 };
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */
@@ -21,6 +21,7 @@ typedef enum cm_opcode {
   CM_CODE_VECTOR,   /* an operator on a vector unit */
   CM_CODE_SET,      /* adds one to a flag when all before it in its lane is done */
   CM_CODE_WAIT,     /* until a flag has at least a value */
+  CM_CODE_HOST,     /* an operator on a host */
   CM_CODE_COUNT,
 } cm_opcode;
 
@@ -72,7 +73,7 @@ typedef struct cm_instruction {
   int64_t from[CM_RANK_MAX], extent[CM_RANK_MAX];
   uint64_t address, source, bytes; /* on the chip */
   uint32_t buffer, source_buffer;
-  /* MATRIX, VECTOR */
+  /* MATRIX, VECTOR, HOST */
   uint32_t operator_number;
   uint64_t first_operand; /* inputs, then outputs; outputs have one part each */
   uint32_t input_count, output_count;
@@ -118,6 +119,12 @@ typedef struct cm_program {
 
 void cm_program_free(cm_program *program); /* NULL is allowed */
 
+/* True for the opcodes of operators. */
+static inline bool cm_opcode_computes(cm_opcode opcode)
+{
+  return opcode == CM_CODE_MATRIX || opcode == CM_CODE_VECTOR || opcode == CM_CODE_HOST;
+}
+
 /* "LOAD", "STORE", ... */
 const char *cm_opcode_name(cm_opcode opcode);
 
@@ -127,8 +134,13 @@ void cm_program_number_lanes(cm_program *program);
 /* What a lane is called: "matrix 3", "data 1 port 0". */
 void cm_lane_name(const cm_program *program, uint32_t lane, char name[CM_LANE_NAME_MAX]);
 
-/* The kind of work that an instruction is. */
+/* The kind of work that an instruction is, and the instruction of a kind of computing. */
 cm_unit_kind cm_opcode_unit(cm_opcode opcode);
+
+static inline cm_opcode cm_unit_opcode(cm_unit_kind kind)
+{
+  return kind == CM_UNIT_MATRIX ? CM_CODE_MATRIX : kind == CM_UNIT_VECTOR ? CM_CODE_VECTOR : CM_CODE_HOST;
+}
 
 /* What of an instruction's operands, whose addresses count from base[buffer] (NULL: from 0), lies on other cores than its
  * lane. O(parts). */

@@ -223,14 +223,14 @@ void cm_reading_code(cm_reading *g)
 {
   cm_program *p = g->p;
   uint64_t wanted = p->instruction_count;
-  if (wanted > g->r.size * (g->version == CM_PROGRAM_VERSION_STREAM ? CM_LOOP_TURNS_MAX : 1)) {
+  if (wanted > g->r.size * (g->version >= CM_PROGRAM_VERSION_STREAM ? CM_LOOP_TURNS_MAX : 1)) {
     (void)cm_reader_fail(&g->r, "%llu instructions should follow", (unsigned long long)wanted);
     return;
   }
   if (!cm_reading_array(g, &p->instructions, wanted, sizeof *p->instructions))
     return;
   while (g->instructions < wanted && g->r.status == CM_OK)
-    if (g->version == CM_PROGRAM_VERSION_STREAM && g->r.at < g->r.size && g->r.bytes[g->r.at] == 0) {
+    if (g->version >= CM_PROGRAM_VERSION_STREAM && g->r.at < g->r.size && g->r.bytes[g->r.at] == 0) {
       g->r.at++;
       cm_loops_get(g, wanted - g->instructions, get_next);
     } else

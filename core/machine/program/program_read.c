@@ -65,9 +65,9 @@ static void get_device(cm_reading *g, uint32_t units)
   d->latency_ns = get_positive(g, 0, "a latency");
   for (uint32_t u = 0; u < d->units && g->r.status == CM_OK; u++)
     t->core[units + u] = (uint32_t)cm_get_at_most(&g->r, (uint64_t)t->grid.width * t->grid.height - 1, "a core");
-  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS && g->r.status == CM_OK; k++)
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k <= (g->version >= CM_PROGRAM_VERSION_HOST ? CM_UNIT_HOST : CM_UNIT_VECTOR) && g->r.status == CM_OK; k++)
     get_rates(g, d, k);
-  bool idle = d->moves ? d->bytes_per_ns <= 0 || d->rate_count[CM_UNIT_MATRIX] + d->rate_count[CM_UNIT_VECTOR] > 0
+  bool idle = d->moves ? d->bytes_per_ns <= 0 || d->rate_count[CM_UNIT_MATRIX] + d->rate_count[CM_UNIT_VECTOR] + d->rate_count[CM_UNIT_HOST] > 0
                        : d->ports != 1 || (!d->pipelined && d->bytes_per_ns <= 0);
   if (g->r.status == CM_OK && (d->units == 0 || d->ports == 0 || idle))
     (void)cm_reader_fail(&g->r, "device %s does nothing", d->name);
@@ -137,7 +137,7 @@ static void get_chip(cm_reading *g)
   }
   if (g->r.status == CM_OK && cm_target_number(&p->target, &error) != CM_OK)
     (void)cm_reader_fail(&g->r, "%s", error.detail);
-  if (g->version == CM_PROGRAM_VERSION_STREAM)
+  if (g->version >= CM_PROGRAM_VERSION_STREAM)
     get_issue(g);
   if (g->version >= CM_PROGRAM_VERSION_MEMORIES)
     get_memories(g);
@@ -355,9 +355,9 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
                ? cm_fail(error, CM_DAMAGED, "this is a model; compile it first (coremap compile)")
                : cm_reader_fail(&g.r, "this is no program file");
   g.version = fixed((const uint8_t *)bytes + 8, 4);
-  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_STREAM)
+  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_HOST)
     return cm_reader_fail(&g.r, "it has version %llu; this program reads versions %d to %d", (unsigned long long)g.version,
-                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_STREAM);
+                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_HOST);
   if (fixed((const uint8_t *)bytes + 12, 4) != CM_SECTION_END - 1)
     return cm_reader_fail(&g.r, "it should have %d sections", CM_SECTION_END - 1);
   if (CM_NEW(run->memory, g.p, 1, error) != CM_OK)

@@ -22,7 +22,7 @@ static void put_device(cm_writer *w, const cm_target *t, const cm_device *d)
   cm_put_real(w, d->latency_ns);
   for (uint32_t u = 0; u < d->units; u++)
     cm_put_number(w, t->core[d->first_unit + u]);
-  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k <= (w->version >= CM_PROGRAM_VERSION_HOST ? CM_UNIT_HOST : CM_UNIT_VECTOR); k++) {
     cm_put_number(w, d->rate_count[k]);
     for (uint32_t i = 0; i < d->rate_count[k]; i++) {
       cm_put_text(w, d->rate[k][i].type);
@@ -48,7 +48,7 @@ static void put_chip(cm_writer *w, const cm_program *p)
   cm_put_number(w, t->device_count);
   for (uint32_t d = 0; d < t->device_count; d++)
     put_device(w, t, &t->device[d]);
-  if (w->version == CM_PROGRAM_VERSION_STREAM) {
+  if (w->version >= CM_PROGRAM_VERSION_STREAM) {
     cm_put_number(w, t->window);
     cm_put_number(w, t->code_bytes);
   }
@@ -269,7 +269,8 @@ static void put_section(cm_writer *file, cm_section section, const cm_writer *bo
 
 static uint64_t version_of(const cm_program *p, bool loops)
 {
-  return p->target.window > 0 || loops   ? CM_PROGRAM_VERSION_STREAM
+  return cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
+         : p->target.window > 0 || loops ? CM_PROGRAM_VERSION_STREAM
          : p->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES
                                       : CM_PROGRAM_VERSION;
 }

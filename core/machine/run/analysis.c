@@ -74,7 +74,7 @@ static void use(analysing *a, const cm_busy *at)
 {
   const cm_program *p = a->program;
   const cm_instruction *i = &p->instructions[at->instruction];
-  if (i->opcode != CM_CODE_MATRIX && i->opcode != CM_CODE_VECTOR) {
+  if (!cm_opcode_computes(i->opcode)) {
     touch(a, i->buffer, i->address, i->address + i->bytes, at);
     if (i->opcode == CM_CODE_COPY) {
       touch(a, i->source_buffer, i->source, i->source + i->bytes, at);
@@ -151,7 +151,7 @@ static bool writes(const cm_program *p, const cm_instruction *i, uint32_t buffer
 {
   if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_COPY)
     return i->buffer == buffer;
-  for (uint32_t o = 0; (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR) && o < i->output_count; o++) {
+  for (uint32_t o = 0; cm_opcode_computes(i->opcode) && o < i->output_count; o++) {
     const cm_operand *operand = &p->operands[i->first_operand + i->input_count + o];
     if (operand->part_count > 0 && p->parts[operand->first_part].buffer == buffer)
       return true;

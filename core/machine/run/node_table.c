@@ -9,8 +9,25 @@ typedef struct row {
   const char *node, *op;
   uint32_t device;
   uint64_t instructions, bytes;
+  uint64_t outside_read, outside_written, chip_read, chip_written; /* bytes by memory */
   double first_ns, busy_ns, path_ns, reason_ns[CM_BEGIN_REASONS];
+  double needed_ns; /* what its work takes at the rate of its device, without latencies and waits for operands */
 } row;
+
+/* What a transfer or a piece does to the memories, and would take at full rate. */
+static void add_work(const cm_program *p, const cm_instruction *i, row *r)
+{
+  const cm_device *device = &p->target.device[r->device];
+  if (cm_opcode_computes(i->opcode)) {
+    r->chip_read = i->work.read_bytes;
+    r->chip_written = i->work.written_bytes;
+    r->needed_ns = i->rate > 0 ? (double)i->work.operations / i->rate : 0;
+    return;
+  }
+  *(i->opcode == CM_CODE_LOAD ? &r->outside_read : &r->chip_read) = i->bytes;
+  *(i->opcode == CM_CODE_STORE ? &r->outside_written : &r->chip_written) = i->bytes;
+  r->needed_ns = (double)i->bytes / device->bytes_per_ns;
+}
 
 static row row_of(const cm_program *p, const cm_busy *busy)
 {
@@ -20,11 +37,12 @@ static row row_of(const cm_program *p, const cm_busy *busy)
   if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_STORE) {
     r.node = p->tensors[i->tensor].name;
     r.op = i->opcode == CM_CODE_LOAD ? "load" : "store";
-  } else if (i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR) {
+  } else if (cm_opcode_computes(i->opcode)) {
     r.node = p->operators[i->operator_number].name;
     r.op = p->operators[i->operator_number].op;
     r.bytes = i->work.read_bytes + i->work.written_bytes;
   }
+  add_work(p, i, &r);
   if (busy->reason != CM_BEGINS_OFF_PATH) {
     r.path_ns = ns;
     r.reason_ns[busy->reason] = ns;
@@ -53,6 +71,11 @@ static void add(row *to, const row *more)
 {
   to->instructions += more->instructions;
   to->bytes += more->bytes;
+  to->outside_read += more->outside_read;
+  to->outside_written += more->outside_written;
+  to->chip_read += more->chip_read;
+  to->chip_written += more->chip_written;
+  to->needed_ns += more->needed_ns;
   to->busy_ns += more->busy_ns;
   to->path_ns += more->path_ns;
   for (int r = 0; r < CM_BEGIN_REASONS; r++)
@@ -78,9 +101,12 @@ static json_t *row_json(const cm_program *p, const cm_analysis *analysis, const 
   cm_begin_reason reason = CM_BEGINS_AT_START;
   for (int k = CM_BEGINS_AT_START; k < CM_BEGIN_REASONS; k++)
     reason = r->reason_ns[k] > r->reason_ns[reason] ? (cm_begin_reason)k : reason;
-  return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:I, s:s*}", "node", r->node, "operator", r->op, "device", device->name, "instructions",
-                   (json_int_t)r->instructions, "busy_ns", r->busy_ns, "share", analysis->time_ns > 0 ? r->busy_ns / lanes / analysis->time_ns : 0,
-                   "path_ns", r->path_ns, "bytes", (json_int_t)r->bytes, "waits", r->path_ns > 0 ? cm_begin_reason_name(reason) : NULL);
+  const double time = analysis->time_ns;
+  return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I}, s:s*}", "node", r->node, "operator", r->op, "device", device->name, "instructions",
+                   (json_int_t)r->instructions, "busy_ns", r->busy_ns, "share", time > 0 ? r->busy_ns / lanes / time : 0, "utilisation",
+                   r->busy_ns > 0 ? r->needed_ns / r->busy_ns : 0, "path_ns", r->path_ns, "path_share", time > 0 ? r->path_ns / time : 0,
+                   "bytes", (json_int_t)r->bytes, "memory", "outside_read", (json_int_t)r->outside_read, "outside_written",
+                   (json_int_t)r->outside_written, "chip_read", (json_int_t)r->chip_read, "chip_written", (json_int_t)r->chip_written, "waits", r->path_ns > 0 ? cm_begin_reason_name(reason) : NULL);
 }
 
 cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, json_t **table, cm_error *error)
@@ -98,7 +124,8 @@ cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, 
   for (size_t i = 0; i < count; i++)
     (void)json_array_append_new(made, row_json(program, analysis, &rows[i]));
   if (analysis->path_hops_ns > 0)
-    (void)json_array_append_new(made, json_pack("{s:s, s:s, s:f}", "node", "", "operator", "hops", "path_ns", analysis->path_hops_ns));
+    (void)json_array_append_new(made, json_pack("{s:s, s:s, s:f, s:f}", "node", "", "operator", "hops", "path_ns", analysis->path_hops_ns, "path_share",
+                                                  analysis->time_ns > 0 ? analysis->path_hops_ns / analysis->time_ns : 0));
   cm_free(rows);
   cm_status status = cm_json_whole(refusals, "the table of nodes", error);
   if (status == CM_OK)

@@ -13,7 +13,7 @@ static const char *name_of(const cm_node *node)
 static cm_span span_of(const cm_program *program, const cm_busy *busy)
 {
   const cm_instruction *i = &program->instructions[busy->instruction];
-  bool computes = i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
+  bool computes = cm_opcode_computes(i->opcode);
   return (cm_span){
       .unit = i->lane, .start = (uint64_t)busy->start_ns, .finish = (uint64_t)busy->end_ns,
       .name = computes                    ? name_of(&program->operators[i->operator_number])

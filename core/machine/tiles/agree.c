@@ -174,7 +174,8 @@ static cm_status follow(following *f, cm_run *run, cm_error *error)
       f->constant[i->buffer] = f->constant[i->source_buffer];
       break;
     case CM_CODE_MATRIX:
-    case CM_CODE_VECTOR: status = compute(f, i, tile++, error); break;
+    case CM_CODE_VECTOR:
+    case CM_CODE_HOST: status = compute(f, i, tile++, error); break;
     default: break;
     }
     if (status == CM_OK)

@@ -165,7 +165,7 @@ static uint64_t put_labels(const making *m)
   char label[LABEL_MAX];
   for (uint64_t i = 0; i < m->program->instruction_count; i++) {
     const cm_instruction *instruction = &m->program->instructions[i];
-    if (instruction->opcode != CM_CODE_MATRIX && instruction->opcode != CM_CODE_VECTOR)
+    if (!cm_opcode_computes(instruction->opcode))
       continue;
     uint64_t size = (uint64_t)label_of(m, v, instruction->lane, label) + 1;
     if (t->label_text != NULL) {
@@ -220,7 +220,7 @@ static uint32_t count_tiles(const cm_program *program)
 {
   uint32_t count = 0;
   for (uint64_t i = 0; i < program->instruction_count; i++)
-    count += program->instructions[i].opcode == CM_CODE_MATRIX || program->instructions[i].opcode == CM_CODE_VECTOR;
+    count += cm_opcode_computes(program->instructions[i].opcode);
   return count;
 }
 

@@ -8,7 +8,7 @@
 
 static bool computes(const cm_instruction *i)
 {
-  return i->opcode == CM_CODE_MATRIX || i->opcode == CM_CODE_VECTOR;
+  return cm_opcode_computes(i->opcode);
 }
 
 /* Cores in ascending order become parts; those without a tile are none. */

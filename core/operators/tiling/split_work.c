@@ -143,6 +143,7 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
   case CM_WORK_SORTED: return cm_box_count(&inputs[0]) * sorting(call, &inputs[0]);
   case CM_WORK_ELIMINATION: return cm_box_count(&inputs[0]) * ((uint64_t)call->input[0].dims[call->input[0].rank - 1] + 2) / 3;
   case CM_WORK_PAIRS: return suppression(call, &inputs[1]);
+  case CM_WORK_TREES: return cm_box_count(output) * cm_trees_work(call);
   case CM_WORK_STEPS: return cm_recurrent_work(call);
   }
   return out;

@@ -55,7 +55,7 @@ START_TEST(presets_open_and_round_trip)
     cm_chip_free(chip);
     cm_chip_free(again);
   }
-  ck_assert_uint_eq(count, 21);
+  ck_assert_uint_eq(count, 22);
   cm_chip *chip;
   ck_ok(cm_chip_open("loihi64", &chip, &error));
   ck_assert_uint_eq(chip->width, 64);
