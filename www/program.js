@@ -47,8 +47,9 @@ export function reportPanels(report) {
 
 const OPERATORS = 25;
 
-/** Which operators hold the program up: of each what it takes, and how much of the critical path it is. */
-function operatorsSection(trace) {
+/** Which operators hold the program up: of each what it takes, and how much of the critical path it is; a press shows it in the timeline, and
+ * a span that is pressed there its operator here. */
+function operatorsSection(trace, timeline) {
   const operators = operatorsOf(trace),
     seconds = (microseconds) => si(microseconds / 1e6, 's', 4),
     most = operators[0];
@@ -60,7 +61,15 @@ function operatorsSection(trace) {
       table(
         'Operators, those that limit most first',
         [
-          ['Operator', ({ name }) => name],
+          [
+            'Operator',
+            (one) =>
+              element(
+                'button',
+                { type: 'button', class: 'link', onclick: () => (timeline.showOperator(one), timeline.canvas.scrollIntoView({ block: 'nearest' })) },
+                one.name || one.kind,
+              ),
+          ],
           ['Kind', ({ kind }) => kind],
           ['On the critical path', ({ path }) => seconds(path), NUMBER],
           ['Of the program', ({ path }) => [percent(path / trace.end), share(path / trace.end)], NUMBER],
@@ -72,6 +81,17 @@ function operatorsSection(trace) {
       ),
     );
   show('');
+  const find = element('input', {
+    type: 'search',
+    placeholder: 'find an operator',
+    'aria-label': 'Find an operator',
+    oninput: () => show(find.value.trim().toLowerCase()),
+  });
+  timeline.onPick = (span) => {
+    find.value = `${span.name} ${span.kind}`;
+    find.dispatchEvent(new Event('input'));
+    timeline.showOperator(span);
+  };
   return section(
     'What limits the program',
     most.path > 0 &&
@@ -80,12 +100,7 @@ function operatorsSection(trace) {
         { class: 'limits-program' },
         `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
       ),
-    element('input', {
-      type: 'search',
-      placeholder: 'find an operator',
-      'aria-label': 'Find an operator',
-      oninput: (event) => show(event.target.value.trim().toLowerCase()),
-    }),
+    find,
     found,
     operators.length > OPERATORS && element('p', { class: 'quiet' }, `${count(operators.length)} in all`),
   );
@@ -130,7 +145,7 @@ export async function showProgram(main, { id, attach }, signal) {
       ),
     ),
     headline(program, report),
-    trace && operatorsSection(trace),
+    trace && operatorsSection(trace, schedule.timeline),
     schedule?.node,
     reportPanels(report),
     section('Keep, share', actionBar('programs', id, signal)),

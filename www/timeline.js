@@ -10,6 +10,7 @@ const AXIS = 22; // pixels above the lanes
 const LANE_MAX = 26;
 const LANE_MIN = 3;
 const NAMES = 112; // pixels left of the lanes
+const CLICK_SLACK = 3; // pixels a press may move and still be one
 const LABEL_WIDTH = 44; // from this width on a bar shows its name
 const TRACK = 52; // of what is counted over time, below the lanes
 // Why what is on the critical path begins when it does.
@@ -30,8 +31,9 @@ const colours = (kinds) => new Map(kinds.map((kind, i) => [kind.name, CATEGORIES
 export class Timeline {
   #frame = 0;
   #dragged = null;
+  #pressed = 0;
   #cursor = { unit: -1, span: -1 };
-  #pathOnly = false;
+  onPick = () => {}; // told of a span that is pressed
 
   constructor(trace, signal) {
     this.trace = trace;
@@ -70,10 +72,18 @@ export class Timeline {
       });
   }
 
-  /** All but the critical path is drawn faintly, or not. */
-  set pathOnly(yes) {
-    this.#pathOnly = yes;
+  /** All but what is `wanted` is drawn faintly; null: nothing is. */
+  choose(wanted) {
+    this.lanes.choose(wanted);
     this.redraw();
+  }
+
+  /** Shows the whole of an operator {name, kind}, and what of all else is in sight faintly. */
+  showOperator({ name, kind }) {
+    this.choose((span) => span.name === name && span.kind === kind);
+    const [from, to] = this.lanes.extent();
+    this.window.show(from, to);
+    setText(this.readout, `${name} (${kind}): from ${seconds(from)} to ${seconds(to)}`);
   }
 
   #zoom(factor, share = 0.5) {
@@ -118,7 +128,7 @@ export class Timeline {
     on('pointerdown', (event) => {
       if (event.button !== 0) return;
       this.canvas.setPointerCapture(event.pointerId);
-      this.#dragged = event.offsetX;
+      this.#dragged = this.#pressed = event.offsetX;
     });
     on('pointermove', (event) => {
       if (this.#dragged === null) {
@@ -131,6 +141,7 @@ export class Timeline {
       this.#dragged = event.offsetX;
       this.redraw();
     });
+    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick(this.#at(event.offsetX, event.offsetY)));
     for (const type of ['pointerup', 'pointercancel']) on(type, () => (this.#dragged = null));
     on('pointerleave', () => this.#say(this.#cursor));
     on('keydown', (event) => this.#key(event));
@@ -182,6 +193,12 @@ export class Timeline {
     this.redraw();
   }
 
+  #pick({ unit, span }) {
+    const of = this.trace.units[unit]?.spans[span];
+    if (of) this.onPick(of);
+    else this.choose(null);
+  }
+
   #say(place) {
     setText(this.readout, this.describe(place));
   }
@@ -194,6 +211,8 @@ export class Timeline {
       this.window.panBy(event.key === 'a' ? 0.2 : -0.2);
       this.redraw();
     } else if (event.key === 'f') this.#fitSpan();
+    else if (event.key === 'Enter') this.#pick(this.#cursor);
+    else if (event.key === 'Escape') this.choose(null);
     else if (event.key === '0') this.#zoom(0);
     else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
       const step = event.key === 'ArrowLeft' ? -1 : 1;
@@ -287,7 +306,7 @@ export class Timeline {
       context.fillStyle = ink.strong;
       context.fillText(unit.name, 4, top(i) + bar / 2, NAMES - 10);
     });
-    this.lanes.draw(context, { left: NAMES, width: this.#width, top, height: bar }, this.window, this.#pathOnly, (span, x, width, i) =>
+    this.lanes.draw(context, { left: NAMES, width: this.#width, top, height: bar }, this.window, (span, x, width, i) =>
       this.#drawBar(context, span, x, width, top(i), bar),
     );
     const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
@@ -359,11 +378,11 @@ export class Timeline {
 
   #drawBar(context, span, left, width, top, height) {
     const colour = this.colours.get(span.kind);
-    context.globalAlpha = this.#pathOnly && !span.critical ? 0.2 : 1;
+    context.globalAlpha = this.lanes.wanted?.(span) === false ? 0.2 : 1;
     context.fillStyle = `rgb(${colour.join(' ')})`;
     context.fillRect(left, top, width - 0.5, height);
     context.globalAlpha = 1;
-    if (this.#pathOnly && !span.critical) return;
+    if (this.lanes.wanted?.(span) === false) return;
     this.#drawName(context, colour, span, left, width, top, height);
   }
 

@@ -22,12 +22,27 @@ export class Lanes {
       start: Float64Array.from(spans, ({ start }) => start),
       finish: Float64Array.from(spans, ({ finish }) => finish),
       colour: Uint8Array.from(spans, ({ kind }) => number.get(kind)),
-      off: Uint8Array.from(spans, ({ critical }) => (critical ? 0 : 1)),
+      off: null,
     }));
   }
 
+  /** Spans that are not `wanted` are drawn faintly; null: none is. */
+  choose(wanted) {
+    this.wanted = wanted;
+    for (const lane of this.lanes) lane.off = wanted && Uint8Array.from(lane.spans, (span) => (wanted(span) ? 0 : 1));
+  }
+
+  /** When the wanted spans begin and end. */
+  extent() {
+    let from = Infinity,
+      to = 0;
+    for (const { off, start, finish } of this.lanes)
+      for (let k = 0; k < start.length; k++) if (!off[k]) [from, to] = [Math.min(from, start[k]), Math.max(to, finish[k])];
+    return [from, to];
+  }
+
   /** Draws all lanes, `width` pixels wide from `left` on, lane i from top(i) on; bar(span, x, width, i) draws what is wide. */
-  draw(context, { left, width, top, height }, { from, length }, pathOnly, bar) {
+  draw(context, { left, width, top, height }, { from, length }, bar) {
     const columns = Math.ceil(width),
       scale = width / length,
       image = context.createImageData(columns, Math.max(1, this.lanes.length)),
@@ -47,7 +62,7 @@ export class Lanes {
         }
         const end = Math.max(Math.ceil(x1), Math.floor(x0) + 1),
           value = this.palette[colour[k]];
-        for (let x = Math.max(Math.ceil(filled), Math.floor(x0)); x < end && x < columns; x++) pixels[row + x] = pathOnly && off[k] ? faint(value) : value;
+        for (let x = Math.max(Math.ceil(filled), Math.floor(x0)); x < end && x < columns; x++) pixels[row + x] = off?.[k] ? faint(value) : value;
         filled = end;
       }
     });

@@ -240,6 +240,17 @@ test('which operator limits the program, and by what share?', () =>
     assert.match(await shown('.limits-program'), new RegExp(`: ${((100 * most) / end).toFixed(1)} % of the program’s time`));
     if ([...path.values()].filter((value) => Math.abs(value - most) < 1e-9).length === 1) assert.ok((await shown('.limits-program')).startsWith(name));
     await shot('program');
+    // A press shows the operator in the timeline, and a press on a span there the operator in the table.
+    await press('[aria-label^="Operators,"] tbody tr:first-child button');
+    await page.waitForFunction((shown) => document.querySelector('.timeline-foot output').textContent.startsWith(shown), `${name}: from`);
+    await shot('operator');
+    await page.locator('.timeline-canvas').focus();
+    await page.keyboard.press('ArrowRight');
+    const readout = await shown('.timeline-foot output');
+    await page.keyboard.press('Enter'); // these are no part of the question
+    const cells = await page.locator('[aria-label^="Operators,"] tbody tr').first().locator('th, td').allTextContents();
+    assert.ok(readout.includes(`: ${plain(cells[0])} (${plain(cells[1])}), from`), `${readout} / ${cells.join()}`);
+    assert.equal(await page.locator('[aria-label^="Operators,"] tbody tr').count(), 1);
   }));
 
 test('which seed was best?', () =>
