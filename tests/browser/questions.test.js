@@ -260,6 +260,10 @@ test('which seed was best?', () =>
     assert.equal(least.job, best.job);
     assert.match(await shown('.best-line'), new RegExp(`^Best by energy.*: seed ${least.options.seed}, `));
     assert.equal(await page.locator('tr.best').getAttribute('data-job'), least.job);
+    // How far that is from what cannot be beaten stands there as lines.
+    const { bounds } = await getJson(`/v1/mappings/${least.mapping}/certificate`);
+    await page.waitForSelector('.sweep-bounds');
+    assert.equal(await page.locator('svg.load-plot line.limit').count(), ['energy_step_pj', 'energy_pj'].filter((name) => bounds.find(({ metric }) => metric === name)?.bound > 0).length);
     await shot('sweep');
     await press('.best-line a');
     await page.waitForSelector('.heat-canvas');
