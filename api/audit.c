@@ -84,6 +84,7 @@ void cm_get_audit(cm_request *request)
       !cm_request_number(request, "until", 0, UINT32_MAX, 0, &until))
     return;
   const cm_audit_filter filter = {.user = cm_request_query(request, "user"), .action = cm_request_query(request, "action"),
+                                  .object = cm_request_query(request, "object"),
                                   .since = (double)since, .until = (double)until, .before = before,
                                   .limit = (size_t)limit + !lines};
   if (cm_audit_list(request->store, &filter, &entries, &count, &error) != CM_OK) {

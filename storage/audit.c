@@ -54,9 +54,10 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   cm_status status =
       cm_sql_prepare(handle, &statement, error,
                      "SELECT sequence, at, user, address, action, object, request, effect FROM audit WHERE (?1 IS NULL OR user = ?1)"
-                     " AND (?2 IS NULL OR action = ?2) AND at >= ?3 AND at <= ?4 AND sequence < ?5 ORDER BY sequence DESC LIMIT ?6",
-                     "ttddii", f->user, f->action, f->since, f->until > 0 ? f->until : INFINITY,
-                     f->before > 0 ? f->before : INT64_MAX, (int64_t)f->limit);
+                     " AND (?2 IS NULL OR action = ?2) AND at >= ?3 AND at <= ?4 AND sequence < ?5"
+                     " AND (?6 IS NULL OR object = ?6 OR substr(object, 1, length(?6) + 1) = ?6 || '/') ORDER BY sequence DESC LIMIT ?7",
+                     "ttdditi", f->user, f->action, f->since, f->until > 0 ? f->until : INFINITY,
+                     f->before > 0 ? f->before : INT64_MAX, f->object, (int64_t)f->limit);
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)

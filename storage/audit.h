@@ -41,6 +41,7 @@ cm_status cm_audit_tell(cm_database *database, const char *effect, cm_error *err
 
 typedef struct cm_audit_filter {
   const char *user, *action; /* NULL: any */
+  const char *object;        /* NULL: any; a path stands for all below it too */
   double since, until;       /* seconds since 1970; 0: open */
   int64_t before;            /* only sequences below; 0: from the newest */
   size_t limit;

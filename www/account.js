@@ -72,10 +72,5 @@ export async function showAccount(node, left) {
       left();
     }
   };
-  fill(
-    node,
-    element('span', { title: me.role }, me.user),
-    ' ',
-    element('button', { type: 'button', class: 'button', onclick: out }, 'Sign out'),
-  );
+  fill(node, element('span', { title: me.role }, me.user), ' ', element('button', { type: 'button', class: 'button', onclick: out }, 'Sign out'));
 }

@@ -18,10 +18,8 @@ function open(buffer, magic, recordBytes) {
   if (buffer.byteLength < header) throw new Error(`a ${magic} file of ${buffer.byteLength} bytes is cut short`);
   const width = view.getUint32(8, true),
     height = view.getUint32(12, true);
-  if (width === 0 || height === 0 || width * height > 1 << 24)
-    throw new Error(`${magic}: impossible size ${width}x${height}`);
-  const [x, y, columns, rows] =
-    header === 16 ? [0, 0, width, height] : [16, 20, 24, 28].map((at) => view.getUint32(at, true));
+  if (width === 0 || height === 0 || width * height > 1 << 24) throw new Error(`${magic}: impossible size ${width}x${height}`);
+  const [x, y, columns, rows] = header === 16 ? [0, 0, width, height] : [16, 20, 24, 28].map((at) => view.getUint32(at, true));
   if (x >= width || y >= height || columns > width || rows > height)
     throw new Error(`${magic}: impossible box ${columns}x${rows} at ${x}, ${y} of ${width}x${height}`);
   const expected = header + columns * rows * recordBytes;
@@ -49,14 +47,7 @@ export function parseCores(buffer) {
     trafficOut: new Float32Array(total),
     congestion: new Float32Array(total),
   };
-  const counts = [
-    cores.part,
-    cores.neurons,
-    cores.synapses,
-    cores.inboundAxons,
-    cores.outboundAxons,
-    cores.targetCores,
-  ];
+  const counts = [cores.part, cores.neurons, cores.synapses, cores.inboundAxons, cores.outboundAxons, cores.targetCores];
   const rates = [cores.trafficIn, cores.trafficOut, cores.congestion];
   for (let i = 0, at = header; i < records; i++, at += CORE_BYTES) {
     const core = number(i);
@@ -85,8 +76,7 @@ export function parseLinks(buffer) {
 function parseWays(buffer) {
   const view = new DataView(buffer),
     count = buffer.byteLength >= 16 ? view.getUint32(12, true) : 0;
-  if (buffer.byteLength !== 16 + 12 * count)
-    throw new Error(`a CMLINKS3 file of ${count} links has ${16 + 12 * count} bytes, not ${buffer.byteLength}`);
+  if (buffer.byteLength !== 16 + 12 * count) throw new Error(`a CMLINKS3 file of ${count} links has ${16 + 12 * count} bytes, not ${buffer.byteLength}`);
   const ways = {
     routers: view.getUint32(8, true),
     from: new Uint32Array(count),

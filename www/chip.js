@@ -1,6 +1,7 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
+import { changeJson, chipHistory, given, pinBoxes, pinsForm, pinsIn } from './chipplan.js';
 import { pixel } from './colour.js';
 import { announce, element, facts, fill, link, section, setText, stamp } from './dom.js';
 import { count, duration, moment, percent } from './format.js';
@@ -57,7 +58,7 @@ export function changesSince(before, now) {
 /** The lower-case words of a box for readouts: "core 3, 4" or "cores 3, 4 to 6, 7". */
 const boxText = ({ x0, y0, x1, y1 }) => (x0 === x1 && y0 === y1 ? `core ${x0}, ${y0}` : `cores ${x0}, ${y0} to ${x1}, ${y1}`);
 
-export async function showChip(main, { name, attach }, signal) {
+export async function showChip(main, { name, query, replaceQuery, attach }, signal) {
   const [chip, entry] = await Promise.all([getChip(name, signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
   const { width = chip.cores[0], height = chip.cores[1] } = entry;
   const absent = absentOf(chip, width, height),
@@ -65,6 +66,7 @@ export async function showChip(main, { name, attach }, signal) {
     path = `v1/chips/${encodeURIComponent(name)}`;
   let state = null, // categories
     holders = null,
+    free = null, // the occupancy
     tag = '*',
     box = null;
   const undo = []; // changes that take the last ones back, newest last
@@ -106,7 +108,7 @@ export async function showChip(main, { name, attach }, signal) {
   }
   const left = ({ until }) => (until ? element('span', { class: 'countdown', 'data-until': until }, countdown(until)) : '');
   const countdown = (until) => `${duration(Math.max(0, (moment(until) - Date.now()) / 1000))} left`;
-  function draw(free) {
+  function draw() {
     paint();
     const rows = state.owners.map((holder, i) => ({ ...holder, number: i, cores_held: state.counts[i] })).slice(1);
     fill(
@@ -153,15 +155,19 @@ export async function showChip(main, { name, attach }, signal) {
     );
   }
   async function read() {
-    let free;
     [holders, free] = await Promise.all([getHolders(name, signal), getOccupancy(name, signal, (of) => (tag = of))]);
     state = categories(holders, { width, height }, absent);
-    return free;
   }
-  const refresh = async () => draw(await read());
+  async function refresh() {
+    const before = tag;
+    await read();
+    draw();
+    if (tag !== before) past.refresh();
+  }
   function choose(next) {
     box = next;
     map.box = next;
+    if (next) json.show({ occupy: rectangle(), owner: named() });
     setText(chosen, next ? `Chosen: ${boxText(next)}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
     map.redraw();
   }
@@ -171,11 +177,13 @@ export async function showChip(main, { name, attach }, signal) {
     fill(told, element('p', {}, `${boxed()} ${done}.`));
   }
   const boxed = () => (box ? boxText(box).replace(/^./, (first) => first.toUpperCase()) : 'The lease is');
-  /** Sends a change of the state that one has seen: where somebody else was faster, it is told what he did, and nothing is lost. */
+  /** `back`: the change that takes it back; null: nothing does. Sends a change of the state that one has seen, or the whole state that a function makes of it: where somebody else was faster, it is told what he did, and nothing is lost. */
   async function send(body, back, done) {
-    const seen = state;
+    const seen = state,
+      whole = typeof body === 'function';
+    if (!whole) json.show(body);
     try {
-      await change('PATCH', `${path}/occupancy`, body, { 'If-Match': tag });
+      await change(whole ? 'PUT' : 'PATCH', `${path}/occupancy`, whole ? body() : body, { 'If-Match': tag });
     } catch (error) {
       await refresh();
       if (error instanceof Problem && error.status === 412)
@@ -183,29 +191,58 @@ export async function showChip(main, { name, attach }, signal) {
       throw error;
     }
     if (back) undo.push(back);
+    else if (back === null) undo.length = 0;
     if (undo.length > UNDO_MOST) undo.shift();
     await refresh();
     fill(told, element('p', {}, `${boxed()} ${done}. `, undo.length > 0 && actButton('Undo', takeBack, { outcome, class: 'button small' })));
   }
   async function takeBack() {
-    await send(undo.pop(), null, 'as before');
+    await send(undo.pop(), undefined, 'as before');
   }
   const rectangle = () => {
     if (!box) throw new Error('choose cores first: drag over them, or walk to one and press Enter');
     return [[box.x0, box.y0, box.x1, box.y1]];
   };
+  function takenIn(rectangles) {
+    const cores = [];
+    eachCore(rectangles, width, height, (core) => state.kind[core] === TAKEN && cores.push([core % width, Math.floor(core / width)]));
+    return cores;
+  }
   /** The change that gives cores back to who has them, where that is one holder; null: it cannot be taken back. */
   function heldBy(rectangles) {
-    const cores = [],
-      who = new Set();
-    eachCore(rectangles, width, height, (core) => {
-      if (state.kind[core] !== TAKEN) return;
-      cores.push([core % width, Math.floor(core / width)]);
-      who.add(state.owners[state.owner[core]].owner);
-    });
+    const cores = takenIn(rectangles),
+      who = new Set(cores.map(([x, y]) => state.owners[state.owner[y * width + x]].owner));
     return who.size === 1 ? { occupy: cores, owner: [...who][0] } : null;
   }
+  /** Cores of the box that somebody has go to another holder, in one change. */
+  function handOver() {
+    const back = heldBy(rectangle()),
+      cores = takenIn(rectangle()),
+      to = owner.value.trim();
+    if (cores.length === 0) throw new Error('nobody has these cores: occupy them');
+    if (!to) throw new Error('say in "For" who has them from now on');
+    return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
+  }
   const button = (label, run) => actButton(label, run, { outcome });
+  const named = () => owner.value.trim() || 'no name';
+  const past = chipHistory(name, signal),
+    json = changeJson((body) => send(body, null, 'changed as JSON says'), outcome),
+    geometry = { width, height, router: map.router, die: chip.cores },
+    begun = pinsIn(query.get('constraints'));
+  const outline = (pins) => {
+    map.pins = pinBoxes(pins, geometry);
+    map.redraw();
+  };
+  const pins = pinsForm({
+    chip: name,
+    begun,
+    at: () => rectangle()[0],
+    outcome,
+    onChange: (list) => {
+      outline(list);
+      replaceQuery(new URLSearchParams(list.length > 0 ? { constraints: JSON.stringify(list) } : {}));
+    },
+  });
   const tools = element(
     'div',
     { class: 'chip-tools' },
@@ -219,7 +256,8 @@ export async function showChip(main, { name, attach }, signal) {
     element(
       'div',
       { class: 'buttons' },
-      button('Occupy', () => send({ occupy: rectangle(), owner: owner.value.trim() || 'no name' }, { release: rectangle() }, 'occupied')),
+      button('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
+      button('Hand over', handOver),
       button('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
       button('Lease', () =>
         act('leased', () =>
@@ -231,6 +269,8 @@ export async function showChip(main, { name, attach }, signal) {
     ),
     told,
     outcome,
+    json.node,
+    pins.node,
   );
   view.onChange((what) => {
     if (what === 'selected' && view.selected >= 0)
@@ -239,7 +279,7 @@ export async function showChip(main, { name, attach }, signal) {
     const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
     if (core >= 0) setText(readout, describe(core));
   });
-  const free = await read();
+  await read();
   fill(
     main,
     element(
@@ -266,10 +306,13 @@ export async function showChip(main, { name, attach }, signal) {
       ),
       element('section', { class: 'panel side-panel', 'aria-label': 'Occupancy' }, kinds, tools, leases),
     ),
+    past.node,
     chipFacts(chip, width, height),
   );
   attach();
-  draw(free);
+  outline(begun);
+  draw();
+  past.refresh();
   const clock = setInterval(() => {
     for (const node of main.querySelectorAll('.countdown')) setText(node, countdown(node.dataset.until));
   }, 1000);

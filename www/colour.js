@@ -105,18 +105,13 @@ export function middle(bounds, logarithmic = false) {
 export function paint(values, pixels, bounds, colours, empty, logarithmic = false) {
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
-    pixels[i] =
-      value !== value || !bounds
-        ? empty
-        : colours[Math.round(position(value, bounds, logarithmic) * (STEPS - 1))];
+    pixels[i] = value !== value || !bounds ? empty : colours[Math.round(position(value, bounds, logarithmic) * (STEPS - 1))];
   }
 }
 
 /** True when dark ink reads better than light ink on this colour (by relative luminance as in WCAG; small
  *  figures on middle tones read better in white than its 0.18 says). */
 export function wantsDarkInk([r, g, b]) {
-  const linear = [r, g, b].map((c) =>
-    c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
-  );
+  const linear = [r, g, b].map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.24;
 }

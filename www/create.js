@@ -19,11 +19,7 @@ async function allNetworks(signal) {
 }
 
 export async function showCreate(main, { query }, signal) {
-  const [networks, { chips }, me] = await Promise.all([
-    allNetworks(signal),
-    listChips(signal),
-    getMe().catch(() => null),
-  ]);
+  const [networks, { chips }, me] = await Promise.all([allNetworks(signal), listChips(signal), getMe().catch(() => null)]);
   const { form, list } = jobForm(chips, me, Object.fromEntries(query), signal);
   list(networks, query.get('network'));
   const onRemoved = (removed) => {
@@ -37,10 +33,6 @@ export async function showCreate(main, { query }, signal) {
     list(networks, uploaded.id);
   };
   const upload = uploadPanel(me, { onUploaded, onRemoved }, signal);
-  fill(
-    main,
-    element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'New job')),
-    element('div', { class: 'columns' }, upload, form),
-  );
+  fill(main, element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'New job')), element('div', { class: 'columns' }, upload, form));
   return 'New job';
 }

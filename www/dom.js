@@ -11,8 +11,7 @@ export function element(tag, properties = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
     else if (name === 'class') node.className = value;
-    else if (name === 'value' || name === 'checked' || name === 'disabled' || name === 'selected')
-      node[name] = value;
+    else if (name === 'value' || name === 'checked' || name === 'disabled' || name === 'selected') node[name] = value;
     else node.setAttribute(name, value === true ? '' : value);
   }
   append(node, children);
@@ -47,8 +46,7 @@ export function setText(node, text) {
 }
 
 const ICONS = {
-  light:
-    'M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7ZM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1.1 1.1M11.9 11.9 13 13M3 13l1.1-1.1M11.9 4.1 13 3',
+  light: 'M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7ZM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1.1 1.1M11.9 11.9 13 13M3 13l1.1-1.1M11.9 4.1 13 3',
   dark: 'M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1Z',
   auto: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 2v12M10 4.5v7M12 6v4',
   upload: 'M8 11V2.5M4.5 6 8 2.5 11.5 6M2.5 10.5v3h11v-3',
@@ -88,11 +86,7 @@ export function facts(rows, className = 'facts') {
   return element(
     'dl',
     { class: className },
-    rows
-      .filter(Boolean)
-      .map(([name, value, note]) =>
-        element('div', {}, element('dt', { title: note }, name), element('dd', {}, value)),
-      ),
+    rows.filter(Boolean).map(([name, value, note]) => element('div', {}, element('dt', { title: note }, name), element('dd', {}, value))),
   );
 }
 
@@ -103,11 +97,7 @@ export function section(title, ...children) {
 /** A progress bar whose width never moves what is around it. */
 export function progressBar(label) {
   const bar = element('div', { class: 'bar-fill' });
-  const node = element(
-    'div',
-    { class: 'bar', role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' },
-    bar,
-  );
+  const node = element('div', { class: 'bar', role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' }, bar);
   return {
     node,
     set(fraction) {

@@ -61,17 +61,7 @@ function drawPicture(map, { context, ink, scale, left, top, seen }) {
   const { x0, x1, y0, y1 } = seen;
   // Below a pixel per core, leaving cores out would hide them: let them mix instead.
   context.imageSmoothingEnabled = scale * (window.devicePixelRatio || 1) < 1;
-  context.drawImage(
-    map.picture,
-    x0,
-    y0,
-    x1 - x0,
-    y1 - y0,
-    left + x0 * scale,
-    top + y0 * scale,
-    (x1 - x0) * scale,
-    (y1 - y0) * scale,
-  );
+  context.drawImage(map.picture, x0, y0, x1 - x0, y1 - y0, left + x0 * scale, top + y0 * scale, (x1 - x0) * scale, (y1 - y0) * scale);
   if (scale < GRID_PITCH) return;
   context.strokeStyle = ink.surface;
   context.lineWidth = Math.min(2, Math.max(0.75, scale / 20));
@@ -95,8 +85,7 @@ function drawRouters(map, { context, ink, scale, left, top, seen }) {
   context.lineWidth = Math.min(4, Math.max(1.5, scale / 6));
   context.strokeStyle = ink.surface;
   for (let y = seen.y0 - (seen.y0 % ry); y < seen.y1; y += ry)
-    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx)
-      context.strokeRect(left + x * scale, top + y * scale, rx * scale, ry * scale);
+    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx) context.strokeRect(left + x * scale, top + y * scale, rx * scale, ry * scale);
 }
 
 /** Calls take(core, x, y) for all cores in sight that there are. */
@@ -200,8 +189,7 @@ function drawLinks(map, { context, ink, scale, left, top, seen }) {
         context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
         context.fillStyle = value > 0 ? ink.link : ink.idle;
         const side = direction === EAST || direction === NORTH ? 1 : -1;
-        const edge =
-          direction === EAST ? east : direction === WEST ? west : direction === SOUTH ? south : north;
+        const edge = direction === EAST ? east : direction === WEST ? west : direction === SOUTH ? south : north;
         if (across) context.fillRect(edge - length / 2, y + side * lane - thick / 2, length, thick);
         else context.fillRect(x + side * lane - thick / 2, edge - length / 2, thick, length);
       }
@@ -280,12 +268,7 @@ function drawBorders(map, { context, ink, scale, left, top }) {
     const { x, y, width, height } = map.region;
     context.strokeStyle = ink.strong;
     context.setLineDash([5, 4]);
-    context.strokeRect(
-      left + x * scale - 0.5,
-      top + y * scale - 0.5,
-      width * scale + 1,
-      height * scale + 1,
-    );
+    context.strokeRect(left + x * scale - 0.5, top + y * scale - 0.5, width * scale + 1, height * scale + 1);
     context.setLineDash([]);
   }
 }

@@ -41,11 +41,7 @@ export class HeatMap {
     });
     const zoom = (factor) => () => this.#zoomMiddle(factor);
     const button = (name, key, picture, onclick) =>
-      element(
-        'button',
-        { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick },
-        icon(picture),
-      );
+      element('button', { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick }, icon(picture));
     this.node = element('div', { class: 'heat-frame' }, this.canvas);
     this.buttons = element(
       'div',
@@ -98,13 +94,7 @@ export class HeatMap {
     const at = this.view.cursor >= 0 ? this.view.cursor : this.view.selected;
     if (at >= 0 && factor > 1) {
       const { scale, left, top } = this.view.frame(width, height);
-      this.view.zoomAt(
-        factor,
-        left + ((at % this.view.width) + 0.5) * scale,
-        top + (Math.floor(at / this.view.width) + 0.5) * scale,
-        width,
-        height,
-      );
+      this.view.zoomAt(factor, left + ((at % this.view.width) + 0.5) * scale, top + (Math.floor(at / this.view.width) + 0.5) * scale, width, height);
       this.view.reveal(at, width, height);
     } else {
       this.view.zoomAt(factor, width / 2, height / 2, width, height);
@@ -113,8 +103,7 @@ export class HeatMap {
 
   #listen(signal) {
     const { canvas, view } = this;
-    const on = (type, handler, options = {}) =>
-      canvas.addEventListener(type, handler, { signal, ...options });
+    const on = (type, handler, options = {}) => canvas.addEventListener(type, handler, { signal, ...options });
     const observer = new ResizeObserver(() => view.resized(...this.size));
     observer.observe(canvas);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw(), { signal });
@@ -127,9 +116,7 @@ export class HeatMap {
     on(
       'wheel',
       (event) => {
-        const factor = Math.exp(
-          -event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016),
-        );
+        const factor = Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016));
         // At the whole chip there is nothing to zoom out to: the page may scroll on.
         if (factor < 1 && view.zoom === 1 && !event.ctrlKey) return;
         event.preventDefault();
@@ -191,8 +178,7 @@ export class HeatMap {
       view.set('hover', view.coreAt(...at, ...this.size));
       return;
     }
-    if (this.#pressed && Math.hypot(at[0] - this.#pressed[0], at[1] - this.#pressed[1]) <= CLICK_SLACK)
-      return;
+    if (this.#pressed && Math.hypot(at[0] - this.#pressed[0], at[1] - this.#pressed[1]) <= CLICK_SLACK) return;
     this.#pressed = null;
     this.#pointers.set(event.pointerId, at);
     if (this.#anchor >= 0 && this.#pointers.size === 1) {
@@ -205,8 +191,7 @@ export class HeatMap {
     if (fingers === 2) {
       const spread = this.#spread(),
         [a, b] = [...this.#pointers.values()];
-      if (this.#pinch > 0)
-        view.zoomAt(spread / this.#pinch, (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, ...this.size);
+      if (this.#pinch > 0) view.zoomAt(spread / this.#pinch, (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, ...this.size);
       this.#pinch = spread;
     }
   }
@@ -227,8 +212,7 @@ export class HeatMap {
     else if (event.key === '0') view.reset();
     else if (event.key === 'r') this.showRegion();
     else if (event.key === 'p') this.keep(canvas.getAttribute('aria-label'));
-    else if ((event.key === 'Enter' || event.key === ' ') && view.cursor >= 0)
-      view.set('selected', view.cursor);
+    else if ((event.key === 'Enter' || event.key === ' ') && view.cursor >= 0) view.set('selected', view.cursor);
     else if (event.key === 'Escape') view.set('selected', -1);
     else return;
     event.preventDefault();

@@ -141,7 +141,7 @@ export async function showJob(main, { id }, signal) {
   function drawRest(phases = job.phases) {
     fill(
       rest,
-      job.report && (kind.sections ?? plainSections)(job, metricList),
+      job.report && (kind.sections ?? plainSections)(job, metricList, signal),
       element('div', { class: 'columns' }, phasesTable(phases), job.options && optionsTable(job.options, described)),
       isOver(job) &&
         section(

@@ -43,7 +43,7 @@ async function chipText(entry, model, signal) {
 /** Options of an address that the form has no field for, as they were. */
 function others(wanted) {
   const known = new Set(['network', 'chip', ...RUN_OPTIONS, ...OPTIONS.map(({ name }) => name)]);
-  const value = (text) => (/^(true|false|-?\d+(\.\d+)?)$/.test(text) ? JSON.parse(text) : text);
+  const value = (text) => (/^(true|false|-?\d+(\.\d+)?|\[.*\])$/.test(text) ? JSON.parse(text) : text);
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => !known.has(name)).map(([name, text]) => [name, value(text)]));
 }
 

@@ -9,8 +9,19 @@ const ofParts = (pick) => (cores) => {
   return values;
 };
 
-/** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells. show: how a
- * value reads. */
+const MEASURED = ['rate', 'silent', 'peak', 'peak-in'];
+
+/** Of each core what cores.json has of it. */
+const ofDetails =
+  (pick) =>
+  ({ part }, summary, { at }) => {
+    const values = new Float64Array(part.length).fill(NaN);
+    for (const [number, core] of at) values[number] = pick(core, summary);
+    return values;
+  };
+
+/** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells. measured: of mappings
+ * by profile. show: how a value reads. */
 export const LAYERS = [
   {
     id: 'neurons',
@@ -61,15 +72,23 @@ export const LAYERS = [
     unit: '',
     kinds: true, // values are numbers of the mapping's populations
     details: true,
-    values: (cores, { populations }) =>
-      Float64Array.from(cores.part, (part) => (part === NO_PART ? NaN : populations.of_parts[part])),
+    values: (cores, { populations }) => Float64Array.from(cores.part, (part) => (part === NO_PART ? NaN : populations.of_parts[part])),
   },
+  {
+    id: 'rate',
+    label: 'Rates',
+    unit: 'spikes a step of a neuron, in the mean',
+    values: ofDetails(({ spikes, neurons }, { measured }) => spikes / neurons / measured.steps),
+  },
+  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', values: ofDetails(({ silent }) => silent) },
+  { id: 'peak', label: 'Peak spikes', unit: 'spikes in its fullest step', values: ofDetails(({ peaks }) => peaks?.spikes) },
+  { id: 'peak-in', label: 'Peak packets', unit: 'packets in, in its fullest step', values: ofDetails(({ peaks }) => peaks?.packets_in) },
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
-].map((layer) => ({ show: si, ...layer }));
+].map((layer) => ({ show: si, ...layer, ...(MEASURED.includes(layer.id) && { details: true, measured: true }) }));
 
-/** The layers that a mapping can show: one of a network without populations has none to colour by. */
-export const layersOf = (summary) =>
-  LAYERS.filter((layer) => !layer.kinds || summary.populations?.of_parts?.length > 0);
+/** The layers that a mapping can show: one of a network without populations has none to colour by, and rates are measured by profiles. */
+export const layersOf = ({ populations, measured }) =>
+  LAYERS.filter((layer) => (!layer.kinds || populations?.of_parts?.length > 0) && (!layer.measured || measured));
 
 /** The layer to begin with: the first that is not the same everywhere. */
 export function firstLayer(model, layers) {
@@ -96,11 +115,11 @@ export const FREE = 0,
   TAKEN = 2,
   BROKEN = 3;
 
-/** Calls take(core) for the cores of rectangles [x, y] and [x0, y0, x1, y1], as far as they are on the chip. */
+/** Calls take(core, x, y) for the cores of rectangles [x, y] and [x0, y0, x1, y1], as far as they are on the chip. */
 export function eachCore(rectangles, width, height, take) {
   for (const [x0, y0, x1 = x0, y1 = y0] of rectangles ?? [])
     for (let y = Math.max(0, y0); y <= Math.min(y1, height - 1); y++)
-      for (let x = Math.max(0, x0); x <= Math.min(x1, width - 1); x++) take(y * width + x);
+      for (let x = Math.max(0, x0); x <= Math.min(x1, width - 1); x++) take(y * width + x, x, y);
 }
 
 /** By core 1 where a chip has none at this place; null: it has all. */

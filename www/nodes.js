@@ -21,8 +21,9 @@ export const totals = (rows) => ({
   onChip: sum(rows, onChip),
 });
 
+const title = ({ node, operator }) => node || (operator === 'hops' ? 'between cores' : operator);
+
 const COLUMNS = [
-  ['Node', ({ node, operator }) => element('span', { title: node }, node || (operator === 'hops' ? 'between cores' : operator)), 'long'],
   ['Operator', ({ operator }) => operator],
   ['Unit', ({ device }) => device ?? NONE],
   ['Time', ({ busy_ns: busy }) => (busy === undefined ? NONE : time(busy)), NUMBER],
@@ -33,27 +34,58 @@ const COLUMNS = [
   ['Begins after', ({ waits }) => WAITS[waits] ?? NONE],
 ];
 
-/** A report's nodes, those that take most of the critical path first, with a field to find one. */
-export function nodesTable(nodes) {
+/** A node's name; where the timeline has spans of it, a press shows them. */
+function nameColumn(operators, timeline) {
+  const shown = new Map(operators.map((one) => [one.name, one]));
+  return [
+    'Node',
+    (row) =>
+      shown.has(row.node)
+        ? element(
+            'button',
+            {
+              type: 'button',
+              class: 'link',
+              title: row.node,
+              onclick: () => (timeline.showOperator(shown.get(row.node)), timeline.canvas.scrollIntoView({ block: 'nearest' })),
+            },
+            row.node,
+          )
+        : element('span', { title: row.node }, title(row)),
+    'long',
+  ];
+}
+
+/** A report's nodes, those that take most of the critical path first, with a field to find one; the timeline, where there is one, shows the spans
+ * of a node that is pressed, and a span that is pressed there finds its node here. */
+export function nodesTable(nodes, operators, timeline) {
+  const columns = [nameColumn(operators, timeline), ...COLUMNS];
   const rows = nodes.toSorted((a, b) => b.path_share - a.path_share || (b.busy_ns ?? 0) - (a.busy_ns ?? 0));
   const found = element('div', {});
   const show = (text) => {
     const matching = rows.filter(({ node, operator, device }) => `${node} ${operator} ${device}`.toLowerCase().includes(text));
     fill(
       found,
-      table('Nodes, those with most of the critical path first', COLUMNS, matching.length ? [...matching.slice(0, SHOWN), totals(matching)] : [], {
+      table('Nodes, those with most of the critical path first', columns, matching.length ? [...matching.slice(0, SHOWN), totals(matching)] : [], {
         empty: 'No node has that name.',
       }),
     );
   };
   show('');
+  const find = element('input', {
+    type: 'search',
+    placeholder: 'find a node, an operator or a unit',
+    'aria-label': 'Find a node',
+    oninput: () => show(find.value.trim().toLowerCase()),
+  });
+  if (timeline)
+    timeline.onPick = (span) => {
+      find.value = span.name;
+      show(span.name.toLowerCase());
+      timeline.showOperator(span);
+    };
   return [
-    element('input', {
-      type: 'search',
-      placeholder: 'find a node, an operator or a unit',
-      'aria-label': 'Find a node',
-      oninput: (event) => show(event.target.value.trim().toLowerCase()),
-    }),
+    find,
     found,
     rows.length > SHOWN && element('p', { class: 'quiet' }, `${count(rows.length)} in all, which the last row sums up`),
   ];

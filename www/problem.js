@@ -27,12 +27,7 @@ function figureText(value) {
 /** { title, detail, where, figures: [[name, text]] } of a problem reply or of any error. */
 export function problemWords(problem) {
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-  const body =
-    problem instanceof Problem
-      ? problem.body
-      : problem instanceof Error
-        ? { detail: problem.message }
-        : (problem ?? {});
+  const body = problem instanceof Problem ? problem.body : problem instanceof Error ? { detail: problem.message } : (problem ?? {});
   const title = body.title || words(body.code || 'this did not work');
   const detail = body.detail && body.detail !== title ? body.detail : '';
   return {

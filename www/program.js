@@ -44,8 +44,9 @@ export function reportPanels(report) {
 }
 
 /** What holds the program up: the operator with most of the critical path, and every node of the report (programs of older releases: none). */
-function limitsSection(trace, nodes) {
-  const most = trace && operatorsOf(trace)[0];
+function limitsSection(trace, nodes, timeline) {
+  const operators = trace ? operatorsOf(trace) : [],
+    most = operators[0];
   return (
     (most || nodes) &&
     section(
@@ -56,7 +57,7 @@ function limitsSection(trace, nodes) {
           { class: 'limits-program' },
           `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
         ),
-      nodes?.length > 0 && nodesTable(nodes),
+      nodes?.length > 0 && nodesTable(nodes, operators, timeline),
     )
   );
 }
@@ -104,7 +105,7 @@ export async function showProgram(main, { id, attach }, signal) {
       ),
     ),
     headline(program, report),
-    limitsSection(trace, report?.nodes),
+    limitsSection(trace, report?.nodes, schedule?.timeline),
     schedule?.node,
     report?.images ? deploySections({ report }) : reportPanels(report),
     section('Keep, share', actionBar('programs', id, signal)),

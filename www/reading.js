@@ -12,8 +12,7 @@ export function readingNode({ reading, format }) {
     `${source} ${arrow} ${target}, weight ${count(weight)}${delay === undefined ? '' : `, delay ${delay} ms`}`;
   const lines = [
     `Read as ${format}, by ${reading.why}; ${reading.directed ? 'directed' : 'undirected'}, ids are ${reading.ids}`,
-    reading.columns.length > 0 &&
-      `Columns: ${reading.columns.join(', ')}${reading.header ? ', by a header' : ', by their order'}`,
+    reading.columns.length > 0 && `Columns: ${reading.columns.join(', ')}${reading.header ? ', by a header' : ', by their order'}`,
     reading.ignored.length > 0 && `Ignored: ${reading.ignored.join(', ')}`,
     reading.merged + reading.dropped > 0 && `${count(reading.merged)} merged, ${count(reading.dropped)} dropped`,
   ].filter(Boolean);
@@ -21,15 +20,18 @@ export function readingNode({ reading, format }) {
     'div',
     { class: 'reading' },
     lines.map((text) => element('p', { class: 'quiet' }, text)),
-    element('ol', { class: 'quiet' }, reading.rows.map((row) => element('li', {}, rowText(row)))),
+    element(
+      'ol',
+      { class: 'quiet' },
+      reading.rows.map((row) => element('li', {}, rowText(row))),
+    ),
   );
 }
 
 const idOf = (name) => `read-${name.replace('_', '-')}`;
 
 function controlOf({ name, schema }) {
-  if (!schema.enum)
-    return element('input', { id: idOf(name), type: 'text', maxlength: '400', autocomplete: 'off', spellcheck: 'false' });
+  if (!schema.enum) return element('input', { id: idOf(name), type: 'text', maxlength: '400', autocomplete: 'off', spellcheck: 'false' });
   const choices = schema.enum.map((word) => element('option', { value: word }, word));
   return element('select', { id: idOf(name) }, element('option', { value: '' }, 'as the file says'), choices);
 }
@@ -39,18 +41,8 @@ function controlOf({ name, schema }) {
 export function readingFields(again, signal) {
   let controls = [];
   const box = element('div', { class: 'field-row' });
-  const button = element(
-    'button',
-    { type: 'button', class: 'button', id: 'read-again', hidden: true, onclick: again },
-    'Read the last file again',
-  );
-  const node = element(
-    'details',
-    { class: 'reading-fields' },
-    element('summary', {}, 'How it is read'),
-    box,
-    element('div', { class: 'buttons' }, button),
-  );
+  const button = element('button', { type: 'button', class: 'button', id: 'read-again', hidden: true, onclick: again }, 'Read the last file again');
+  const node = element('details', { class: 'reading-fields' }, element('summary', {}, 'How it is read'), box, element('div', { class: 'buttons' }, button));
   async function ask() {
     if (!node.open || controls.length > 0) return;
     try {
@@ -58,13 +50,7 @@ export function readingFields(again, signal) {
       if (controls.length > 0) return;
       controls = known.map((option) => ({ ...option, control: controlOf(option) }));
       const field = ({ name, description, control }) =>
-        element(
-          'div',
-          { class: 'field' },
-          element('label', { for: control.id }, words(name)),
-          control,
-          element('p', { class: 'quiet note' }, description),
-        );
+        element('div', { class: 'field' }, element('label', { for: control.id }, words(name)), control, element('p', { class: 'quiet note' }, description));
       fill(box, controls.map(field));
     } catch {
       // The file's own words serve; another look asks again.

@@ -1,8 +1,9 @@
-// What a simulation came to: a step, latency against load, and the grid of routers over time.
+// What a simulation came to: a step, latency against load, and the map over time.
 
-import { range, viridis } from './colour.js';
-import { element, facts, fill, link, section, setText, svg } from './dom.js';
+import { range } from './colour.js';
+import { element, facts, fill, section, svg } from './dom.js';
 import { count, NONE, si, time as seconds } from './format.js';
+import { simulationMap } from './simulationmap.js';
 import { NUMBER, table } from './table.js';
 
 const rate = (load) => si(load * 1e9, 'steps/s', 4);
@@ -25,28 +26,6 @@ function stepsFacts(steps) {
       ['Hops', count(steps.hops)],
       steps.deadlock && ['Deadlock', 'packets were stuck'],
     ]),
-  );
-}
-
-/** Links and ports that most packets passed, with links to the mapping's page, where their axons stand. */
-function hottestSection(hottest, mapping) {
-  if (!hottest?.length) return null;
-  return section(
-    'Hottest links and ports',
-    mapping && element('p', { class: 'quiet' }, link(`#/mappings/${encodeURIComponent(mapping)}?tab=links`, 'Their axons'), ' stand on the mapping’s page.'),
-    table(
-      'Hottest links and ports',
-      [
-        [
-          'Link or port',
-          ({ kind, x, y, direction, from, to }) =>
-            direction ? `${x}, ${y} to the ${direction}` : from !== undefined ? `router ${from} to ${to}` : `${kind} of core ${x}, ${y}`,
-        ],
-        ['Packets', ({ packets }) => count(packets), NUMBER],
-        ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
-      ],
-      hottest,
-    ),
   );
 }
 
@@ -121,58 +100,9 @@ function loadSection(saturation) {
   );
 }
 
-// ---- the grid over time ----
-
-const CELL_MOST = 40,
-  GRID_MOST = 640;
-
-function gridSection(frames) {
-  if (!frames?.packets?.length) return null;
-  const { columns, packets, ns } = frames;
-  const rows = packets[0].length / columns;
-  const most = Math.max(...packets.map((frame) => Math.max(...frame)), 1);
-  const cell = Math.max(2, Math.min(CELL_MOST, Math.floor(GRID_MOST / Math.max(columns, rows))));
-  const canvas = element('canvas', {
-    class: 'plot',
-    width: columns * cell,
-    height: rows * cell,
-    role: 'img',
-    'aria-label': 'Packets that pass each router, in the time chosen',
-  });
-  const readout = element('output', { 'aria-live': 'polite' });
-  const slider = element('input', {
-    type: 'range',
-    min: 0,
-    max: packets.length - 1,
-    value: 0,
-    'aria-label': 'Time',
-    oninput: () => show(Number(slider.value)),
-  });
-  function show(frame) {
-    const context = canvas.getContext('2d');
-    const passed = packets[frame];
-    for (let i = 0; i < passed.length; i++) {
-      context.fillStyle = `rgb(${viridis(passed[i] / most).join(' ')})`;
-      context.fillRect((i % columns) * cell, Math.floor(i / columns) * cell, cell, cell);
-    }
-    const busiest = passed.indexOf(Math.max(...passed));
-    setText(
-      readout,
-      `${seconds(frame * ns)} to ${seconds((frame + 1) * ns)}: ${count(passed.reduce((a, b) => a + b, 0))} packets passed routers, ` +
-        `${count(passed[busiest])} the busiest, at ${busiest % columns}, ${Math.floor(busiest / columns)}`,
-    );
-  }
-  show(0);
-  return section(
-    'The grid over time',
-    element('p', { class: 'quiet' }, `What passes each router in the first step, in frames of ${seconds(ns)}; `, `brightest: ${count(most)} packets`),
-    canvas,
-    element('div', { class: 'map-tools' }, slider, readout),
-  );
-}
-
 /** The sections of a simulation's report. */
-export function simulationSections({ report: { steps, stream, saturation, frames }, options }) {
+export function simulationSections({ report, options }, _metricList, signal) {
+  const { steps, stream, saturation } = report;
   const node = element('div', { class: 'stack' });
   const streamed =
     stream &&
@@ -185,5 +115,5 @@ export function simulationSections({ report: { steps, stream, saturation, frames
         ['Saturated', stream.saturated ? 'yes' : 'no'],
       ]),
     );
-  return fill(node, stepsFacts(steps), hottestSection(steps?.hottest, options?.mapping), loadSection(saturation), streamed, gridSection(frames));
+  return fill(node, stepsFacts(steps), simulationMap(report, options.mapping, signal), loadSection(saturation), streamed);
 }

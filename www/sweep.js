@@ -1,6 +1,6 @@
 // #/sweeps/ID: the points of a sweep as a table and as a plot of any two metrics, with the best one and the Pareto front.
 
-import { cancelJob, getJson, getSchemas, isOver } from './api.js';
+import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
 import { element, facts, fill, link, section, stamp } from './dom.js';
 import { count, duration, percent, words } from './format.js';
 import { badge } from './jobparts.js';
@@ -28,6 +28,13 @@ export function spread(values) {
   return sorted.length > 0 ? { least: sorted[0], median: sorted[sorted.length >> 1], most: sorted.at(-1) } : null;
 }
 
+/** What the mapping of a point cannot be below, by metric; nothing where it is not kept. */
+async function boundsOf(mapping, signal) {
+  const [{ bounds = [] }, { bound }] = await Promise.all([getJson(mappingUrl(mapping, '/certificate'), signal), getMapping(mapping, signal)]);
+  const known = Object.fromEntries(bounds.filter((one) => one.bound > 0).map((one) => [one.metric, one.bound]));
+  return bound?.parts > 0 ? { ...known, cores_used: bound.parts } : known;
+}
+
 const pointName = ({ options, chip }, several) =>
   [...(several ? [chip] : []), ...Object.entries(options ?? {}).map(([name, value]) => `${words(name)} ${value}`)].join(', ') || 'the point';
 
@@ -35,6 +42,8 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
   const metricList = metricsOf((await getSchemas(signal)).Metrics);
   const read = () => getJson(`v1/sweeps/${encodeURIComponent(id)}?limit=${ROWS}`, signal);
   let sweep = await read(),
+    bounds = {},
+    bounded = null, // the mapping that they are of
     timer = null;
   const body = element('div', { class: 'stack' });
   const of = (name) => metricList.find((metric) => metric.name === name);
@@ -118,8 +127,20 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
             yLabel: of(chosen.y).label,
             showX: show(chosen.x),
             showY: show(chosen.y),
+            boundX: bounds[chosen.x],
+            boundY: bounds[chosen.y],
             front: paretoFront(points, [less(chosen.x), less(chosen.y)]),
           }),
+          (bounds[chosen.x] || bounds[chosen.y]) &&
+            element(
+              'p',
+              { class: 'quiet sweep-bounds' },
+              'Lines: what the best point cannot be below, ',
+              [chosen.y, chosen.x]
+                .filter((name) => bounds[name])
+                .map((name) => `${of(name).label} ${show(name)(bounds[name])}`)
+                .join('; '),
+            ),
         ),
       section(
         'Points',
@@ -160,9 +181,17 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     },
     {},
   );
+  async function bound() {
+    const best = sweep.best?.mapping;
+    if (!best || best === bounded) return;
+    bounded = best;
+    bounds = await boundsOf(best, signal).catch(() => ({}));
+    draw();
+  }
   async function again() {
     sweep = await read();
     draw();
+    bound();
     cancel.hidden = isOver(sweep);
     if (!isOver(sweep) && !signal.aborted) timer = setTimeout(() => again().catch(() => {}), ASK_MS);
   }
@@ -187,6 +216,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     body,
   );
   draw();
+  bound();
   cancel.hidden = isOver(sweep);
   if (!isOver(sweep)) timer = setTimeout(() => again().catch(() => {}), ASK_MS);
   signal.addEventListener('abort', () => clearTimeout(timer));

@@ -3,12 +3,14 @@
 import { CATEGORIES, wantsDarkInk } from './colour.js';
 import { announce, element, icon, setText } from './dom.js';
 import { bytes, count, si } from './format.js';
+import { Lanes } from './timelinelanes.js';
 import { firstAfter, firstPointAfter, spanAt, TimeWindow, tickStep, valueAt } from './trace.js';
 
 const AXIS = 22; // pixels above the lanes
 const LANE_MAX = 26;
 const LANE_MIN = 3;
 const NAMES = 112; // pixels left of the lanes
+const CLICK_SLACK = 3; // pixels a press may move and still be one
 const LABEL_WIDTH = 44; // from this width on a bar shows its name
 const TRACK = 52; // of what is counted over time, below the lanes
 // Why what is on the critical path begins when it does.
@@ -29,13 +31,15 @@ const colours = (kinds) => new Map(kinds.map((kind, i) => [kind.name, CATEGORIES
 export class Timeline {
   #frame = 0;
   #dragged = null;
+  #pressed = 0;
   #cursor = { unit: -1, span: -1 };
-  #pathOnly = false;
+  onPick = () => {}; // told of a span that is pressed
 
   constructor(trace, signal) {
     this.trace = trace;
     this.window = new TimeWindow(trace.end);
     this.colours = colours(trace.kinds);
+    this.lanes = new Lanes(trace.units, this.colours);
     this.canvas = element('canvas', {
       class: 'heat-canvas timeline-canvas',
       tabindex: '0',
@@ -46,11 +50,7 @@ export class Timeline {
     });
     this.readout = element('output', { class: 'readout' });
     const button = (name, key, picture, onclick) =>
-      element(
-        'button',
-        { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick },
-        icon(picture),
-      );
+      element('button', { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick }, icon(picture));
     this.buttons = element(
       'div',
       { class: 'heat-zoom', role: 'group', 'aria-label': 'Zoom' },
@@ -72,10 +72,18 @@ export class Timeline {
       });
   }
 
-  /** All but the critical path is drawn faintly, or not. */
-  set pathOnly(yes) {
-    this.#pathOnly = yes;
+  /** All but what is `wanted` is drawn faintly; null: nothing is. */
+  choose(wanted) {
+    this.lanes.choose(wanted);
     this.redraw();
+  }
+
+  /** Shows the whole of an operator {name, kind}, and what of all else is in sight faintly. */
+  showOperator({ name, kind }) {
+    this.choose((span) => span.name === name && span.kind === kind);
+    const [from, to] = this.lanes.extent();
+    this.window.show(from, to);
+    setText(this.readout, `${name} (${kind}): from ${seconds(from)} to ${seconds(to)}`);
   }
 
   #zoom(factor, share = 0.5) {
@@ -97,8 +105,7 @@ export class Timeline {
   }
 
   #listen(signal) {
-    const on = (type, handler, options = {}) =>
-      this.canvas.addEventListener(type, handler, { signal, ...options });
+    const on = (type, handler, options = {}) => this.canvas.addEventListener(type, handler, { signal, ...options });
     const observer = new ResizeObserver(() => this.redraw());
     observer.observe(this.canvas);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw(), { signal });
@@ -121,7 +128,7 @@ export class Timeline {
     on('pointerdown', (event) => {
       if (event.button !== 0) return;
       this.canvas.setPointerCapture(event.pointerId);
-      this.#dragged = event.offsetX;
+      this.#dragged = this.#pressed = event.offsetX;
     });
     on('pointermove', (event) => {
       if (this.#dragged === null) {
@@ -134,6 +141,7 @@ export class Timeline {
       this.#dragged = event.offsetX;
       this.redraw();
     });
+    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick(this.#at(event.offsetX, event.offsetY)));
     for (const type of ['pointerup', 'pointercancel']) on(type, () => (this.#dragged = null));
     on('pointerleave', () => this.#say(this.#cursor));
     on('keydown', (event) => this.#key(event));
@@ -185,6 +193,12 @@ export class Timeline {
     this.redraw();
   }
 
+  #pick({ unit, span }) {
+    const of = this.trace.units[unit]?.spans[span];
+    if (of) this.onPick(of);
+    else this.choose(null);
+  }
+
   #say(place) {
     setText(this.readout, this.describe(place));
   }
@@ -197,6 +211,8 @@ export class Timeline {
       this.window.panBy(event.key === 'a' ? 0.2 : -0.2);
       this.redraw();
     } else if (event.key === 'f') this.#fitSpan();
+    else if (event.key === 'Enter') this.#pick(this.#cursor);
+    else if (event.key === 'Escape') this.choose(null);
     else if (event.key === '0') this.#zoom(0);
     else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
       const step = event.key === 'ArrowLeft' ? -1 : 1;
@@ -254,7 +270,7 @@ export class Timeline {
     context.fillStyle = ink.surface;
     context.fillRect(0, 0, width, height);
     this.#drawAxis(context, ink, width, height);
-    this.trace.units.forEach((unit, i) => this.#drawLane(context, ink, unit, AXIS + i * this.lane, i));
+    this.#drawLanes(context, ink);
     this.#drawPath(context, ink);
     this.trace.counters.forEach((counter, i) => this.#drawCounter(context, ink, counter, this.#tracksTop + i * TRACK));
     canvas.classList.toggle('whole', this.window.length >= this.window.end);
@@ -276,38 +292,37 @@ export class Timeline {
     context.stroke();
   }
 
-  #drawLane(context, ink, unit, top, number) {
-    const { from, length } = this.window,
-      scale = this.#width / length,
-      bar = this.lane > 8 ? this.lane - 3 : this.lane - 0.5;
-    context.fillStyle = ink.lane;
-    context.fillRect(NAMES, top, this.#width, bar);
-    if (this.lane >= 11) {
+  get #bar() {
+    return this.lane > 8 ? this.lane - 3 : this.lane - 0.5;
+  }
+
+  #drawLanes(context, ink) {
+    const top = (i) => AXIS + i * this.lane,
+      bar = this.#bar;
+    this.trace.units.forEach((unit, i) => {
+      context.fillStyle = ink.lane;
+      context.fillRect(NAMES, top(i), this.#width, bar);
+      if (this.lane < 11) return;
       context.fillStyle = ink.strong;
-      context.fillText(unit.name, 4, top + bar / 2, NAMES - 10);
-    }
-    let drawn = NAMES; // bars narrower than a pixel are drawn once a pixel
-    for (let k = Math.max(0, firstAfter(unit.spans, from) - 1); k < unit.spans.length; k++) {
-      const span = unit.spans[k];
-      if (span.start > from + length) break;
-      const left = Math.max(NAMES + (span.start - from) * scale, NAMES),
-        right = Math.min(NAMES + (span.finish - from) * scale, NAMES + this.#width);
-      if (right < left || right < drawn) continue;
-      this.#drawBar(context, ink, span, left, Math.max(right - left, 1), top, bar);
-      drawn = Math.ceil(right) === Math.ceil(left) ? Math.ceil(left) : right;
-      if (number === this.#cursor.unit && k === this.#cursor.span) {
-        context.strokeStyle = ink.mark;
-        context.lineWidth = 2;
-        context.strokeRect(left, top, Math.max(right - left, 2), bar);
-      }
-    }
+      context.fillText(unit.name, 4, top(i) + bar / 2, NAMES - 10);
+    });
+    this.lanes.draw(context, { left: NAMES, width: this.#width, top, height: bar }, this.window, (span, x, width, i) =>
+      this.#drawBar(context, span, x, width, top(i), bar),
+    );
+    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    if (!span) return;
+    const { from, length } = this.window,
+      x = (time) => NAMES + Math.min(Math.max((time - from) / length, 0), 1) * this.#width;
+    context.strokeStyle = ink.mark;
+    context.lineWidth = 2;
+    context.strokeRect(x(span.start), top(this.#cursor.unit), Math.max(x(span.finish) - x(span.start), 2), bar);
   }
 
   /** The critical path: its spans framed, with a line from the end of each to the start of the next. */
   #drawPath(context, ink) {
     const { from, length } = this.window,
       scale = this.#width / length,
-      bar = this.lane > 8 ? this.lane - 3 : this.lane - 0.5,
+      bar = this.#bar,
       right = NAMES + this.#width;
     const x = (time) => NAMES + (time - from) * scale;
     context.save();
@@ -361,13 +376,13 @@ export class Timeline {
     }
   }
 
-  #drawBar(context, ink, span, left, width, top, height) {
+  #drawBar(context, span, left, width, top, height) {
     const colour = this.colours.get(span.kind);
-    context.globalAlpha = this.#pathOnly && !span.critical ? 0.2 : 1;
+    context.globalAlpha = this.lanes.wanted?.(span) === false ? 0.2 : 1;
     context.fillStyle = `rgb(${colour.join(' ')})`;
-    context.fillRect(left, top, width > 3 ? width - 0.5 : width, height);
+    context.fillRect(left, top, width - 0.5, height);
     context.globalAlpha = 1;
-    if (this.#pathOnly && !span.critical) return;
+    if (this.lanes.wanted?.(span) === false) return;
     this.#drawName(context, colour, span, left, width, top, height);
   }
 

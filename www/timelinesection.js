@@ -13,7 +13,7 @@ function pathSwitch(timeline) {
   return element(
     'label',
     { class: 'path-switch' },
-    element('input', { type: 'checkbox', onchange: (event) => (timeline.pathOnly = event.target.checked) }),
+    element('input', { type: 'checkbox', onchange: (event) => timeline.choose(event.target.checked ? ({ critical }) => Boolean(critical) : null) }),
     ' only the critical path',
   );
 }
@@ -81,7 +81,7 @@ export function timelineSection(trace, signal) {
     element(
       'p',
       { class: 'hidden', id: 'timeline-help' },
-      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, 0 the whole schedule.',
+      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, Enter its operator, 0 the whole schedule.',
     ),
     legend(timeline),
     element('div', { class: 'timeline-frame' }, timeline.canvas),
@@ -90,5 +90,5 @@ export function timelineSection(trace, signal) {
     pathTable(trace),
     unitsTable(trace),
   );
-  return { node, redraw: () => timeline.redraw() };
+  return { node, timeline, redraw: () => timeline.redraw() };
 }

@@ -137,6 +137,13 @@ export class TimeWindow {
     this.#clamp();
   }
 
+  /** From one moment to another, with a little around. */
+  show(from, to) {
+    this.length = Math.min(Math.max(1.1 * (to - from), this.end / 1e7), this.end);
+    this.from = (from + to - this.length) / 2;
+    this.#clamp();
+  }
+
   panBy(share) {
     this.from -= share * this.length;
     this.#clamp();

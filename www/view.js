@@ -36,10 +36,7 @@ export class View {
 
   /** Pixels per core at zoom 1 on a canvas of this size. */
   fit(canvasWidth, canvasHeight) {
-    return Math.max(
-      0.01,
-      Math.min((canvasWidth - 2 * MARGIN) / this.width, (canvasHeight - 2 * MARGIN) / this.height),
-    );
+    return Math.max(0.01, Math.min((canvasWidth - 2 * MARGIN) / this.width, (canvasHeight - 2 * MARGIN) / this.height));
   }
 
   /** scale: pixels per core; left, top: the pixel of the chip's north-west corner. */
@@ -98,10 +95,7 @@ export class View {
     this.#shown = box;
     const fit = this.fit(canvasWidth, canvasHeight);
     const room = Math.max(1, 0.06 * Math.max(width, height));
-    const wanted = Math.min(
-      (canvasWidth - 2 * MARGIN) / (width + 2 * room),
-      (canvasHeight - 2 * MARGIN) / (height + 2 * room),
-    );
+    const wanted = Math.min((canvasWidth - 2 * MARGIN) / (width + 2 * room), (canvasHeight - 2 * MARGIN) / (height + 2 * room));
     this.zoom = Math.min(Math.max(wanted / fit, 1), Math.max(1, PITCH_SHOWN / fit));
     this.centreX = x + width / 2;
     this.centreY = y + height / 2;

@@ -4,12 +4,7 @@ import { element } from './dom.js';
 
 /** A field with the choice; its value is '' for what the server's settings say. `me` is null where nobody is signed in. */
 export function visibilityField(id, label, me) {
-  const choices = [
-    ['', 'as the server has it'],
-    ['lab', 'every user'],
-    ...(me?.group ? [['group', `group ${me.group}`]] : []),
-    ['private', 'only you'],
-  ];
+  const choices = [['', 'as the server has it'], ['lab', 'every user'], ...(me?.group ? [['group', `group ${me.group}`]] : []), ['private', 'only you']];
   const control = element(
     'select',
     { id },

@@ -86,8 +86,7 @@ function placesOf(ways, columns, rows) {
   for (let i = 0, end; i < ways.from.length; i = end) {
     const at = ways.from[i],
       below = [];
-    for (end = i; ways.from[end] === at; end++)
-      if (at >= grid && ways.to[end] < at) below.push(ways.to[end]); // switches of lower numbers have their place already
+    for (end = i; ways.from[end] === at; end++) if (at >= grid && ways.to[end] < at) below.push(ways.to[end]); // switches of lower numbers have their place already
     const cores = below.filter((r) => r < grid),
       joined = cores.length > 0 ? cores : below;
     if (joined.length === 0) continue;

@@ -45,6 +45,7 @@ void cm_mapping_free(cm_mapping *mapping)
   cm_region_free(mapping->region);
   cm_metrics_detail_free(&mapping->detail);
   cm_free(mapping->scenario);
+  cm_free(mapping->peak);
   json_decref(mapping->options);
   json_decref(mapping->report);
   cm_free(mapping);

@@ -30,6 +30,15 @@ typedef struct cm_attempt {
 
 enum { CM_ATTEMPTS_MAX = 16 };
 
+/* Events of a core that are counted in a step: neurons of it that spike, packets that come in from other cores, and that go out to them. */
+typedef enum cm_peak { CM_PEAK_SPIKES, CM_PEAK_PACKETS_IN, CM_PEAK_PACKETS_OUT, CM_PEAKS } cm_peak;
+
+/* The most of a step, and the first step that has it. */
+typedef struct cm_peak_at {
+  uint64_t most;
+  uint32_t step;
+} cm_peak_at;
+
 /* Attempts as a JSON array; `how` says too what came from the cache, which is no part of a result. NULL when out of
  * memory. */
 json_t *cm_attempts_json(const cm_attempt *attempts, uint32_t count, bool how);
@@ -53,6 +62,7 @@ typedef struct cm_mapping {
   uint32_t scenario_count;
   cm_metrics *scenario; /* [scenario_count] */
   bool scenarios_worst; /* the worst; else their mean */
+  cm_peak_at *peak; /* [part_count * CM_PEAKS] of a network that ran; else NULL */
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
 

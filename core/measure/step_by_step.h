@@ -6,15 +6,6 @@
 #include "core/mapping/mapped.h"
 #include "core/mapping/mapping.h"
 
-/* Events of a core that are counted in a step: neurons of it that spike, packets that come in from other cores, and that go out to them. */
-typedef enum cm_peak { CM_PEAK_SPIKES, CM_PEAK_PACKETS_IN, CM_PEAK_PACKETS_OUT, CM_PEAKS } cm_peak;
-
-/* The most of a step, and the first step that has it. */
-typedef struct cm_peak_at {
-  uint64_t most;
-  uint32_t step;
-} cm_peak_at;
-
 typedef struct cm_step_by_step {
   double mean_ns, p99_ns, worst_ns; /* time of a step: 99 % of the steps take so long at most */
   uint32_t worst_step;              /* the first of those */

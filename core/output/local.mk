@@ -12,4 +12,4 @@ libcoremap_a_SOURCES += \
   core/output/structure/structure_links.c core/output/structure/structure_make.c core/output/structure/structure_matrix.c \
   core/output/structure/structure_neurons.c \
   core/output/renamed.c core/output/renamed.h core/output/view_writer.c core/output/view_writer.h core/output/views.c \
-  core/output/views.h core/output/views_binary.c core/output/views_links.c
+  core/output/views.h core/output/views_binary.c core/output/views_cores.c core/output/views_links.c

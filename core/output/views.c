@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "core/measure/populations_of_parts.h"
 #include "core/measure/scenario_metrics.h"
-#include "core/measure/core_shares.h"
 #include "core/network/identity.h"
 #include "core/network/measured.h"
 #include "core/output/view_writer.h"
@@ -136,57 +135,6 @@ static cm_status put_keys(writer *w)
   return status;
 }
 
-/* What a core has besides: congestion, its time, how full it is, and whose neurons it has. */
-static void put_core_more(writer *w, uint32_t part, const cm_population_counts *populations)
-{
-  const cm_core_load *load = &w->mapping->detail.core[part];
-  const uint32_t first = populations->first != NULL ? populations->first[part] : 0, end = populations->first != NULL ? populations->first[part + 1] : 0;
-  cm_share share[CM_SHARES_MAX];
-  const uint32_t shares = cm_core_shares(w->chip, w->mapping->core[part], load, end - first, share);
-  cm_view_put_text(w, ", \"congestion\": ");
-  cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[part]));
-  cm_view_put_text(w, ", \"core_ns\": ");
-  cm_view_put_real(w, cm_core_ns(&w->chip->costs, load->receive_ns, load->send_ns));
-  cm_view_put_text(w, ", \"shares\": {");
-  for (uint32_t k = 0; k < shares; k++) {
-    (void)fprintf(w->stream, "%s\"%s\": ", k > 0 ? ", " : "", share[k].limit);
-    cm_view_put_real(w, cm_share_of(&share[k]));
-  }
-  cm_view_put_text(w, "}");
-  for (uint32_t i = first; i < end; i++)
-    (void)fprintf(w->stream, "%s{\"population\": %" PRIu32 ", \"neurons\": %" PRIu32 "}", i == first ? ", \"populations\": [" : ", ",
-                  populations->list[i].population, populations->list[i].neurons);
-  cm_view_put_text(w, end > first ? "]" : "");
-}
-
-/* One used core as a JSON object; with `populations` all of it. */
-static void put_core(writer *w, uint32_t part, const cm_population_counts *populations)
-{
-  const cm_core_load *load = &w->mapping->detail.core[part];
-  (void)fprintf(w->stream,
-                "{\"part\": %" PRIu32 ", \"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"neurons\": %" PRIu64
-                ", \"synapses\": %" PRIu64 ", \"inbound_axons\": %" PRIu64 ", \"outbound_axons\": %" PRIu64
-                ", \"target_cores\": %" PRIu64 ", \"traffic_in\": ",
-                part, core_x(w, part), core_y(w, part), load->neurons, load->synapses, load->inbound_axons,
-                load->outbound_axons, load->target_cores);
-  cm_view_put_real(w, load->traffic_in);
-  cm_view_put_text(w, ", \"traffic_out\": ");
-  cm_view_put_real(w, load->traffic_out);
-  if (populations != NULL)
-    put_core_more(w, part, populations);
-  cm_view_put_text(w, "}");
-}
-
-static void put_core_list(writer *w, const char *lead, const cm_population_counts *populations)
-{
-  cm_view_put_text(w, lead);
-  for (uint32_t p = 0; p < w->mapping->part_count; p++) {
-    cm_view_put_text(w, p == 0 ? "\n" : ",\n");
-    put_core(w, p, populations);
-  }
-  cm_view_put_text(w, "]");
-}
-
 /* The summary, and after its fields the bulk when `full`. */
 static cm_status write_summary(writer *w, bool full)
 {
@@ -212,7 +160,7 @@ static cm_status write_summary(writer *w, bool full)
   if (failed)
     return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
   if (full) {
-    put_core_list(w, ",\n\"cores\": [", NULL);
+    cm_put_cores(w, ",\n\"cores\": [");
     put_neuron_list(w, ",\n\"neurons\": [", w->mapping->part);
     if (w->mapping->pacing.turn != NULL)
       put_neuron_list(w, ",\n\"turns\": [", w->mapping->pacing.turn);
@@ -273,43 +221,6 @@ static cm_status write_neurons_csv(writer *w)
   return CM_OK;
 }
 
-/* ---- cores ---- */
-
-static cm_status write_cores_json(writer *w)
-{
-  cm_population_counts populations = {0};
-  if (w->demand->network->population_count > 0 &&
-      cm_populations_by_part(w->demand, w->mapping->part, w->mapping->part_count, NULL, &populations, w->error) != CM_OK)
-    return w->error->status;
-  (void)fprintf(w->stream, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32, w->chip->width, w->chip->height);
-  put_core_list(w, ", \"cores\": [", &populations);
-  cm_view_put_text(w, "}\n");
-  cm_population_counts_free(&populations);
-  return CM_OK;
-}
-
-static cm_status write_cores_csv(writer *w)
-{
-  cm_view_put_text(w, "part,x,y,neurons,synapses,inbound_axons,outbound_axons,target_cores,traffic_in,traffic_out,"
-              "congestion,core_ns\n");
-  for (uint32_t p = 0; p < w->mapping->part_count; p++) {
-    const cm_core_load *load = &w->mapping->detail.core[p];
-    (void)fprintf(w->stream,
-                  "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-                  p, core_x(w, p), core_y(w, p), load->neurons, load->synapses, load->inbound_axons,
-                  load->outbound_axons, load->target_cores);
-    cm_view_put_real(w, load->traffic_in);
-    cm_view_put_text(w, ",");
-    cm_view_put_real(w, load->traffic_out);
-    cm_view_put_text(w, ",");
-    cm_view_put_real(w, cm_congestion_at(&w->mapping->detail, w->chip, w->mapping->core[p]));
-    cm_view_put_text(w, ",");
-    cm_view_put_real(w, cm_core_ns(&w->chip->costs, load->receive_ns, load->send_ns));
-    cm_view_put_text(w, "\n");
-  }
-  return CM_OK;
-}
-
 /* ---- for outside graders ---- */
 
 static cm_status write_part(writer *w)
@@ -338,8 +249,8 @@ static const struct {
   [CM_VIEW_NEURONS_JSON] = {"neurons.json", write_neurons_json},
   [CM_VIEW_NEURONS_CSV] = {"neurons.csv", write_neurons_csv},
   [CM_VIEW_NEURONS_BINARY] = {"neurons.bin", cm_write_neurons_binary},
-  [CM_VIEW_CORES_JSON] = {"cores.json", write_cores_json},
-  [CM_VIEW_CORES_CSV] = {"cores.csv", write_cores_csv},
+  [CM_VIEW_CORES_JSON] = {"cores.json", cm_write_cores_json},
+  [CM_VIEW_CORES_CSV] = {"cores.csv", cm_write_cores_csv},
   [CM_VIEW_CORES_BINARY] = {"cores.bin", cm_write_cores_binary},
   [CM_VIEW_LINKS_JSON] = {"links.json", cm_write_links_json},
   [CM_VIEW_LINKS_CSV] = {"links.csv", cm_write_links_csv},

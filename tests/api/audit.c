@@ -287,6 +287,13 @@ START_TEST(of_what_was_refused)
   test_reply reply = ask("GET", "/v1/audit?action=listUsers", ann, NULL);
   ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "entries")), 0);
   test_reply_clear(&reply);
+  /* Of a path and what is below it; not of what only begins like it. */
+  reply = ask("GET", "/v1/audit?object=/v1/chips/loihi1", ann, NULL);
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "entries")), 1);
+  test_reply_clear(&reply);
+  reply = ask("GET", "/v1/audit?object=/v1/chips/loihi", ann, NULL);
+  ck_assert_uint_eq(json_array_size(json_object_get(reply.json, "entries")), 0);
+  test_reply_clear(&reply);
 }
 END_TEST
 

@@ -519,12 +519,26 @@ test('a mapping is simulated: latency against load, and the grid over time', asy
   await page.waitForSelector('svg.load-plot');
   const { report } = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.equal(await page.locator('svg.load-plot circle').count(), report.saturation.curve.length);
+  await page.waitForSelector('input[type=range]');
   const readout = page.locator('output');
   const first = await readout.textContent();
   await page.locator('input[type=range]').press('ArrowRight');
   const passed = report.frames.packets[1].reduce((a, b) => a + b, 0);
   assert.notEqual(await readout.textContent(), first);
   assert.equal(Number((await readout.textContent()).replace(/^.*: /, '').replace(/ packets.*$/, '').replace(/\D/g, '')), passed);
+  // Played, it goes on by itself, to the end.
+  const last = String(report.frames.packets.length - 1);
+  await page.click('button:text-is("Play")');
+  await page.waitForFunction((end) => document.querySelector('input[type=range]').value === end, last);
+  await page.waitForSelector('button:text-is("Play")');
+  // The axons beside a hot link or port are those that the mapping tells of it.
+  const { links, ports } = await getJson(`/v1/mappings/${mappings[0]}/links?sort=load&limit=32&axons=3`),
+    [hot] = report.steps.hottest,
+    of = [...links, ...ports].find((one) => one.x === hot.x && one.y === hot.y && (one.port ?? 'link') === hot.kind && one.direction === hot.direction);
+  const row = plain(await page.locator('[aria-label="Hottest links and ports"] tbody tr').first().textContent());
+  assert.ok(of.axons.every(({ neuron, x, y }) => row.includes(String(neuron)) && row.includes(`on ${x}, ${y}`)), row);
+  await page.locator('[aria-label="Hottest links and ports"] tbody button').first().click();
+  await page.waitForFunction(() => /flows$/.test(document.querySelector('.map-told').textContent));
   await shot('simulation', { fullPage: true });
 });
 

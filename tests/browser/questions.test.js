@@ -67,6 +67,7 @@ before(async () => {
   await run('layers', { network: layers, chip: 'spinnaker1', options: { preset: 'fast' } });
   await run('seeds', { kind: 'sweep', network: connectome, chip: 'loihi1', base: options, axes: { seed: '1..4' }, by: 'energy_pj' });
   await run('no room', { network: layers, chip: 'loihi1', options: { preset: 'fast', max_part_size: 64 } });
+  await run('profiled', { network: layers, chip: 'loihi1', options: { preset: 'fast', profile: 20, dt: 1e-3, poisson: 50 } });
   await run('program', { kind: 'compile', network: model, chip: SHARED ? 'npu-manycore' : 'npu-mixed' });
 });
 
@@ -207,6 +208,24 @@ test('why did it not fit, and which chip would do? And there it runs, after two 
     assert.deepEqual([job.chip, job.network, job.options], [first, network, options]);
   }));
 
+test('which cores are silent, and where do spikes come at once? Layers of a mapping by profile', async () => {
+  const { cores } = await getJson(`${mapping('profiled')}/cores?format=json`),
+    { neurons, measured } = await getJson(mapping('profiled')).then((summary) => ({ ...summary.network, ...summary }));
+  const of = { Rates: ({ spikes, neurons: all }) => spikes / all / measured.steps, Silent: ({ silent }) => silent, 'Peak spikes': ({ peaks }) => peaks.spikes, 'Peak packets': ({ peaks }) => peaks.packets_in };
+  await go(pageOf('profiled'));
+  for (const [label, value] of Object.entries(of)) {
+    await page.locator(`.segmented label:has-text("${label}") input`).evaluate((input) => input.click());
+    const fullest = cores.toSorted((a, b) => value(b) - value(a) || a.y - b.y || a.x - b.x)[0];
+    await page.waitForFunction((wanted) => document.querySelector('[aria-label^="The cores with the most"] tbody tr')?.textContent.startsWith(wanted), `core ${fullest.x}, ${fullest.y}`);
+    if (label !== 'Rates') assert.ok((await shown('[aria-label^="The cores with the most"] tbody tr')).startsWith(`core ${fullest.x}, ${fullest.y}${fullest.part}${grouped(value(fullest))}`), label);
+  }
+  assert.ok(cores.reduce((sum, { silent }) => sum + silent, 0) < neurons);
+  await shot('profiled');
+  await go(pageOf());
+  await page.waitForSelector('.segmented');
+  assert.equal(await page.locator('.segmented span:text-is("Silent")').count(), 0, 'of other mappings there is none');
+});
+
 test('which operator limits the program, and by what share?', () =>
   ask(`#/programs/${made.program.program}`, async () => {
     await page.waitForSelector('.limits-program');
@@ -221,6 +240,18 @@ test('which operator limits the program, and by what share?', () =>
     assert.match(await shown('.limits-program'), new RegExp(`: ${((100 * most) / end).toFixed(1)} % of the program’s time`));
     if ([...path.values()].filter((value) => Math.abs(value - most) < 1e-9).length === 1) assert.ok((await shown('.limits-program')).startsWith(name));
     await shot('program');
+    // A press shows the node in the timeline, and a press on a span there the node in the table.
+    const node = await shown('[aria-label^="Nodes,"] tbody button >> nth=0');
+    await press('[aria-label^="Nodes,"] tbody button >> nth=0');
+    await page.waitForFunction((shown) => document.querySelector('.timeline-foot output').textContent.startsWith(shown), `${node} (`);
+    await shot('operator');
+    await page.locator('.timeline-canvas').focus();
+    await page.keyboard.press('ArrowRight');
+    const readout = await shown('.timeline-foot output');
+    await page.keyboard.press('Enter'); // these are no part of the question
+    const found = await page.inputValue('[aria-label="Find a node"]');
+    assert.ok(found && readout.includes(`: ${found} (`), `${readout} / ${found}`);
+    assert.ok((await page.locator('[aria-label^="Nodes,"] tbody').textContent()).includes(found));
   }));
 
 test('which seed was best?', () =>
@@ -230,6 +261,10 @@ test('which seed was best?', () =>
     assert.equal(least.job, best.job);
     assert.match(await shown('.best-line'), new RegExp(`^Best by energy.*: seed ${least.options.seed}, `));
     assert.equal(await page.locator('tr.best').getAttribute('data-job'), least.job);
+    // How far that is from what cannot be beaten stands there as lines.
+    const { bounds } = await getJson(`/v1/mappings/${least.mapping}/certificate`);
+    await page.waitForSelector('.sweep-bounds');
+    assert.equal(await page.locator('svg.load-plot line.limit').count(), ['energy_step_pj', 'energy_pj'].filter((name) => bounds.find(({ metric }) => metric === name)?.bound > 0).length);
     await shot('sweep');
     await press('.best-line a');
     await page.waitForSelector('.heat-canvas');
@@ -289,6 +324,86 @@ test('cores are chosen and occupied; who was faster is told, and nothing is lost
   await page.waitForFunction(() => !/us4/.test(document.querySelector('[aria-label="Holders of cores"]').textContent));
   assert.ok((await getJson('/v1/chips/loihi1/occupancy')).taken.some(({ owner }) => owner === 'eve'));
   expected.pop();
+});
+
+test('who has a core hands it over; pins go into the next mapping; the day is told; JSON does what the form does', async () => {
+  await go('#/chips/loihi1');
+  await page.focus('.heat-canvas');
+  for (const key of ['ArrowLeft', 'Shift+ArrowRight']) await page.keyboard.press(key);
+  const [, x0, y0, x1, y1] = /cores (\d+), (\d+) to (\d+), (\d+), 2 places/.exec(await shown('.chosen')).map(Number);
+  const held = async () => Object.fromEntries((await getJson('/v1/chips/loihi1/occupancy')).taken.map(({ owner, cores }) => [owner, cores]));
+  await page.fill('#owner', 'day shift');
+  await page.click('button:text-is("Occupy")');
+  await page.waitForSelector('tr:has-text("day shift2")');
+  await page.fill('#owner', 'night shift');
+  await page.click('button:text-is("Hand over")');
+  await page.waitForSelector('tr:has-text("night shift2")');
+  assert.deepEqual((await held())['night shift'], [[x0, y0, x1, y1]]);
+  assert.equal((await held())['day shift'], undefined);
+  await page.click('button:text-is("Undo")');
+  await page.waitForSelector('tr:has-text("day shift2")');
+  // The newest entry is the change; who did it and what it did stand there as the trail has them.
+  const { entries } = await getJson('/v1/audit?object=/v1/chips/loihi1&limit=50');
+  assert.ok(entries.length >= 3 && entries.every(({ object }) => object.startsWith('/v1/chips/loihi1/')));
+  await page.waitForFunction((rows) => document.querySelectorAll('[aria-label="What happened within a day"] tbody tr').length === rows, entries.length);
+  assert.ok((await shown('[aria-label="What happened within a day"] tbody tr')).endsWith(`state replaced${entries[0].effect}`));
+  await page.click('summary:text-is("The change as JSON")');
+  await page.fill('#change-json', '{"release": [');
+  await page.click('button:text-is("Send")');
+  assert.match(await shown('.problem'), /no JSON/i);
+  await page.fill('#change-json', JSON.stringify({ release: [[x0, y0, x1, y1]] }));
+  await page.click('button:text-is("Send")');
+  await page.waitForFunction(() => !/day shift2/.test(document.querySelector('[aria-label="Holders of cores"]').textContent));
+  await page.click('summary:text-is("Pins for the next mapping")');
+  await page.fill('#pin-of', '17');
+  await page.click('button:text-is("Pin here")');
+  assert.ok(page.url().includes('constraints='));
+  await shot('chip-pins');
+  await page.click('a:text-is("Map with these pins")');
+  await page.selectOption('#network', made.today.network);
+  await page.click('button:text-is("Start the job")');
+  await page.waitForSelector('.badge-done');
+  const job = await getJson(`/v1/jobs/${page.url().split('#/jobs/')[1]}`);
+  assert.deepEqual(job.options.constraints, [{ kind: 'pin', of: 17, at: [x0, y0, x1, y1] }]);
+  const { neurons } = await getJson(`/v1/mappings/${job.mapping}/neurons?find=17&limit=1`);
+  assert.ok(neurons[0].x >= x0 && neurons[0].x <= x1 && neurons[0].y >= y0 && neurons[0].y <= y1, JSON.stringify(neurons[0]));
+});
+
+test('two browsers change a chip at once: no change is lost', async () => {
+  const rounds = Number(process.env.CM_ROUNDS ?? 4),
+    { width } = await getJson('/v1/chips/loihi64/occupancy');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }),
+    other = await context.newPage();
+  expected.push(/status of 412/);
+  await go('#/chips/loihi64');
+  await other.goto(`${server.url}/#/chips/loihi64`);
+  let refused = 0;
+  for (const one of [page, other]) await one.click('summary:text-is("The change as JSON")');
+  /** Presses until the change is made; of those who press at once the server takes one. */
+  async function change(one, body) {
+    for (;;) {
+      await one.fill('#change-json', JSON.stringify(body));
+      const answer = one.waitForResponse((response) => response.request().method() === 'PATCH');
+      await one.click('button:text-is("Send")');
+      if ((await answer).status() === 200) return;
+      assert.equal((await answer).status(), 412);
+      refused += 1;
+      await one.waitForSelector('.problem:has-text("look again")');
+    }
+  }
+  const core = (number) => [[number % width, Math.floor(number / width)]];
+  for (let i = 0; i < rounds; i++)
+    await Promise.all([page, other].map((one, who) => change(one, { occupy: core(2 * i + who), owner: ['left', 'right'][who] })));
+  const { taken } = await getJson('/v1/chips/loihi64/holders');
+  for (const [who, owner] of ['left', 'right'].entries()) {
+    const has = new Set();
+    for (const [x0, y0, x1 = x0, y1 = y0] of taken.find((one) => one.owner === owner).cores)
+      for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) has.add(y * width + x);
+    assert.deepEqual([...has].toSorted((a, b) => a - b), Array.from({ length: rounds }, (_, i) => 2 * i + who), `${refused} refused`);
+  }
+  if (process.env.CM_ROUNDS) console.log(`# ${rounds} rounds, ${refused} changes refused and sent again`);
+  expected.pop();
+  await context.close();
 });
 
 /** Every page by name. */

@@ -92,6 +92,8 @@ static cm_status tell_steps(const cm_map_input *input, cm_mapping *m, cm_run *ru
   cm_status status = cm_json_set(m->report, "steps", cm_step_by_step_json(&steps, &mapped), "the report", error);
   if (status == CM_OK && json_object_get(m->report, "note") == NULL && cm_spikes_miss_inputs(input->spikes, input->demand->network, note, sizeof note))
     status = cm_json_set(m->report, "note", json_string(note), "the report", error);
+  m->peak = steps.peak;
+  steps.peak = NULL;
   cm_step_by_step_free(&steps);
   return status;
 }
