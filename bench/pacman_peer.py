@@ -1,11 +1,12 @@
 """PACMAN on a graph of machine vertices: hops, table entries, seconds. The interpreter's path has PACMAN, SpiNNMachine and
 SpiNNUtils.
 
-usage: pacman_peer.py BOARDS GRAPH.json pacman|coremap
-       pacman_peer.py write ring|layered|microcircuit|feedback|stars|random VERTICES GRAPH.json
+usage: pacman_peer.py BOARDS GRAPH.json pacman|coremap [routed]
+       pacman_peer.py write ring|layered|microcircuit|feedback|stars|random|columns|funnel|mixed VERTICES GRAPH.json
 
 GRAPH.json: {"populations": [size, ..], "edges": [[source population, target population, "all" or [offset, ..]], ..]}. With
-offsets machine vertex i of the source sends to those at i + offset of the target. Prints one JSON object."""
+offsets machine vertex i of the source sends to those at i + offset of the target. Prints one JSON object; with `routed` that of
+placer and router alone, without keys and tables."""
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 
+START = time.process_time()
 # Potjans, Diesmann 2014: neurons, and whether a column's population projects to a row's.
 SIZES = [20683, 5834, 21915, 5479, 4850, 1065, 14395, 2948]
 PROJECTS = ["11111010", "11111010", "11111110", "11111010", "11111110", "11111110", "11111111", "11111111"]
@@ -36,6 +38,20 @@ def make(name, vertices):
     if name == "random":
         count, draw = vertices // 20, random.Random(1)
         return [20] * count, [[s, t, draw.choice(["all", [0]])] for s in range(count) for t in draw.sample(range(count), 3)]
+    if name == "columns":
+        count = vertices // 24
+        inside = [(0, 1), (1, 0), (0, 2), (2, 3), (3, 0)]
+        edges = [[4 * c + a, 4 * c + b, "all"] for c in range(count) for a, b in inside]
+        return [12, 3, 6, 3] * count, edges + [[4 * c, 4 * ((c + 1) % count), [-1, 0, 1]] for c in range(count)]
+    if name == "funnel":
+        count = vertices // 10
+        return [10] * count, [[p, (p - 1) // 2, [0, 1, 2]] for p in range(1, count)] + [[p, p, [-1, 1]] for p in range(count)]
+    if name == "mixed":
+        draw, sizes = random.Random(50), []
+        while vertices > sum(sizes):
+            sizes.append(min(draw.randint(3, 40), vertices - sum(sizes)))
+        count, offsets = len(sizes), ["all", [0], [-2, -1, 0, 1, 2]]
+        return sizes, [[s, t, draw.choice(offsets)] for s in range(count) for t in draw.sample(range(max(0, s - 6), min(count, s + 7)), 2)]
     sizes = [max(1, round(vertices * s / sum(SIZES))) for s in SIZES]
     return sizes, [[s, t, "all"] for t in range(8) for s in range(8) if PROJECTS[t][s] == "1"]
 
@@ -157,7 +173,7 @@ def count_hops(machine, tables, placements, keys):
     return hops
 
 
-def main(boards, graph, mapper):
+def main(boards, graph, mapper, routed):
     place, route = place_application_graph, route_application_graph
     if mapper == "coremap":
         from coremap_spinnaker import place_application_graph as place, route_application_graph as route
@@ -177,7 +193,7 @@ def main(boards, graph, mapper):
     for source, target, offsets in graph["edges"]:
         vertices[target].splitter.offsets[vertices[source]] = offsets
         writer.add_edge(ApplicationEdge(vertices[source], vertices[target]), "spikes")
-    seconds, begin = {}, time.process_time()
+    seconds, begin = {"graph": time.process_time() - START}, time.process_time()
 
     def done(what):
         nonlocal begin
@@ -190,6 +206,10 @@ def main(boards, graph, mapper):
     ways = route()
     writer.set_routing_table_by_partition(ways)
     done("route")
+    if routed:
+        json.dump({"placed": placements.n_placements, "phases": seconds}, out)
+        out.write("\n")
+        return
     writer.set_routing_infos(ZonedRoutingInfoAllocator().allocate())
     done("keys")
     plain = basic_routing_table_generator()
@@ -221,4 +241,4 @@ def main(boards, graph, mapper):
     out.close()
 
 
-main(int(sys.argv[1]), graph, sys.argv[3])
+main(int(sys.argv[1]), graph, sys.argv[3], "routed" in sys.argv[4:])

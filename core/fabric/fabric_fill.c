@@ -162,36 +162,6 @@ static cm_status fill_chip(filling *f, uint32_t chip, cm_error *error)
   return end_turn(f, missed, misses, error);
 }
 
-/* How far along the curve a place of a square of 2^bits a side is. */
-static uint64_t along_curve(unsigned bits, uint32_t x, uint32_t y)
-{
-  uint64_t along = 0;
-  for (uint32_t side = 1u << bits >> 1; side > 0; side >>= 1) {
-    const uint32_t right = (x & side) != 0, up = (y & side) != 0;
-    along += (uint64_t)side * side * ((3 * right) ^ up);
-    if (up == 0) {
-      if (right != 0) {
-        x = side - 1 - (x & (side - 1));
-        y = side - 1 - (y & (side - 1));
-      }
-      const uint32_t swap = x;
-      x = y;
-      y = swap;
-    }
-  }
-  return along;
-}
-
-static void order_chips(const cm_chip_grid *f, uint64_t *order)
-{
-  unsigned bits = 0;
-  while (1u << bits < f->width || 1u << bits < f->height)
-    bits++;
-  for (uint32_t chip = 0; chip < cm_fabric_chips(f); chip++)
-    order[chip] = along_curve(bits, chip % f->width, chip / f->width) << 32 | chip;
-  qsort(order, cm_fabric_chips(f), sizeof *order, cm_ascending_long);
-}
-
 static void list_pinned(filling *f)
 {
   const cm_fabric_placing *p = f->p;
@@ -212,7 +182,7 @@ static void list_pinned(filling *f)
 
 static cm_status fill_all(filling *f, cm_run *run, cm_error *error)
 {
-  order_chips(f->p->f, f->order);
+  cm_fabric_order_chips(f->p->f, 0, f->order);
   list_pinned(f);
   for (uint32_t i = 0; i < cm_fabric_chips(f->p->f); i++)
     if (fill_chip(f, (uint32_t)f->order[i], error) != CM_OK || ((i & 255) == 0 && cm_run_check(run, error) != CM_OK))

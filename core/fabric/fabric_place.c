@@ -150,18 +150,65 @@ static cm_status put_by_homes(placing *p, cm_error *error)
   return begin(p, error) == CM_OK ? put_near(p, error) : error->status; /* the largest first, wherever they are to be, packs closest */
 }
 
-/* By flows: chip by chip, then whole chips against each other. */
+/* How groups get chips before whole chips are swapped, in the order in which each is held against the best before. */
+typedef enum filling_way { ALONG_CURVE, IN_BANDS, BY_FLOWS, WAYS } filling_way;
+
+static cm_status put_one_way(placing *p, const cm_flows *flows, filling_way way, cm_run *run, cm_error *error)
+{
+  if (begin(p, error) != CM_OK)
+    return error->status;
+  const cm_status status = way == BY_FLOWS ? cm_fabric_fill(&p->base, run, error) : cm_fabric_lay(&p->base, flows, way == IN_BANDS, run, error);
+  return status == CM_OK ? put_near(p, error) : status;
+}
+
+/* Of two orders of chips the shorter is better; else what has less of chips reached times ways out squared: entries are what tables are full of. */
+static bool is_better(filling_way way, const cm_fabric_cost *cost, const cm_fabric_cost *best)
+{
+  if (way == IN_BANDS)
+    return cost->length < best->length;
+  const double a = (double)cost->ways, b = (double)best->ways;
+  return (double)cost->reached * a * a < (double)best->reached * b * b;
+}
+
+/* Keeps the best in best [groups]; a way that finds no room is left out, as long as another does. */
+static cm_status put_best_way(placing *p, const cm_flows *flows, uint32_t *best, cm_run *run, cm_error *error)
+{
+  const size_t bytes = p->base.groups->count * sizeof *best;
+  cm_fabric_cost cost, least;
+  bool any = false;
+  for (filling_way way = 0; way < WAYS; way++) {
+    cm_status status = put_one_way(p, flows, way, run, error);
+    if (status == CM_NO_ROOM)
+      continue;
+    if (status == CM_OK)
+      status = cm_fabric_cost_of(&p->base, run, &cost, error);
+    if (status != CM_OK)
+      return status;
+    if (any && !is_better(way, &cost, &least))
+      continue;
+    memcpy(best, p->base.chip, bytes);
+    least = cost;
+    any = true;
+  }
+  if (!any) /* the largest first, wherever they are to be, packs closest */
+    return begin(p, error) == CM_OK ? put_near(p, error) : error->status;
+  memcpy(p->base.chip, best, bytes);
+  return CM_OK;
+}
+
+/* By flows: the best way to fill chips, then whole chips against each other. */
 static cm_status put_by_flows(placing *p, const cm_flows *flows, cm_run *run, cm_error *error)
 {
   cm_fabric_nets nets;
+  uint32_t *best;
   if (cm_fabric_nets_make(flows, p->base.groups, run->memory, &nets, error) != CM_OK)
     return error->status;
   p->base.nets = &nets;
-  cm_status status = cm_fabric_fill(&p->base, run, error);
-  if (status == CM_OK)
-    status = put_near(p, error);
-  if (status == CM_NO_ROOM && begin(p, error) == CM_OK)
-    status = put_near(p, error);
+  cm_status status = CM_NEW(run->memory, best, p->base.groups->count, error);
+  if (status == CM_OK) {
+    status = put_best_way(p, flows, best, run, error);
+    cm_free(best);
+  }
   if (status == CM_OK)
     status = cm_fabric_swap(&p->base, run, error);
   cm_fabric_nets_free(&nets);

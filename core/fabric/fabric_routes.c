@@ -5,6 +5,7 @@
 #include "core/fabric/fabric_tree.h"
 
 enum { LINK_BITS = (1 << CM_FABRIC_LINKS) - 1 };
+#define NO_SENDER UINT32_MAX
 
 typedef struct routing {
   const cm_chip_grid *f;
@@ -20,6 +21,7 @@ typedef struct routing {
   uint32_t *route;     /* [chips] */
   uint8_t *from;       /* [chips]: the link that packets come in by */
   uint64_t *first;     /* [chips]: where the entries of the family's last sender on this chip without targets of its own begin, plus 1; 0: none */
+  uint32_t *head, *next; /* [chips], [senders]: the family's first sender on a chip, and the one behind each; NO_SENDER: none */
   cm_fabric_entry *entry;
   uint64_t count, capacity, links;
 } routing;
@@ -115,23 +117,18 @@ static cm_status repeat_entries(routing *r, uint64_t first, uint32_t sender, cm_
   return CM_OK;
 }
 
+/* Entries of one sender along the tree of its chip. */
 static cm_status route_sender(routing *r, uint32_t family, uint32_t sender, cm_error *error)
 {
   const cm_flows *flows = r->flows;
-  const uint32_t vertex = flows->sender[sender], common = r->tree.size;
+  const uint32_t vertex = flows->sender[sender];
   const uint32_t *own = flows->own + flows->own_first[sender];
   const uint64_t count = flows->own_first[sender + 1] - flows->own_first[sender];
-  const bool shared = flows->common_first[family + 1] > flows->common_first[family];
   const bool plain = count == 0 && (r->local[vertex] & LINK_BITS) == 0;
   if (plain && r->first[r->chip[vertex]] > 0)
     return repeat_entries(r, r->first[r->chip[vertex]] - 1, sender, error);
   if (plain)
     r->first[r->chip[vertex]] = r->count + 1;
-  if (!shared)
-    cm_fabric_tree_begin(&r->tree, r->chip[vertex]);
-  r->want_count = 0;
-  if (want_chips(r, own, count, error) != CM_OK || cm_fabric_tree_grow(&r->tree, r->want, r->want_count, error) != CM_OK)
-    return error->status;
   for (uint64_t i = 0; i < count; i++)
     r->cores[r->chip[own[i]]] |= r->local[own[i]];
   cm_status status = put_entries(r, family, sender, error);
@@ -139,45 +136,77 @@ static cm_status route_sender(routing *r, uint32_t family, uint32_t sender, cm_e
     r->cores[r->chip[own[i]]] = 0;
   for (uint64_t i = flows->common_first[family]; count > 0 && i < flows->common_first[family + 1]; i++)
     r->cores[r->chip[flows->common[i]]] |= r->local[flows->common[i]];
+  return status;
+}
+
+/* The senders of a family on a chip, from this one on, by one tree to all that any of them reaches: where some go the same way, they leave alike. */
+static cm_status route_chip(routing *r, uint32_t family, uint32_t sender, cm_error *error)
+{
+  const cm_flows *flows = r->flows;
+  const uint32_t common = r->tree.size;
+  const bool shared = flows->common_first[family + 1] > flows->common_first[family];
+  if (!shared)
+    cm_fabric_tree_begin(&r->tree, r->chip[flows->sender[sender]]);
+  r->want_count = 0;
+  for (uint32_t s = sender; s != NO_SENDER; s = r->next[s])
+    if (want_chips(r, flows->own + flows->own_first[s], flows->own_first[s + 1] - flows->own_first[s], error) != CM_OK)
+      return error->status;
+  cm_status status = cm_fabric_tree_grow(&r->tree, r->want, r->want_count, error);
+  for (uint32_t s = sender; status == CM_OK && s != NO_SENDER; s = r->next[s])
+    status = route_sender(r, family, s, error);
   if (shared)
     cm_fabric_tree_cut(&r->tree, common);
   return status;
+}
+
+/* Strings the senders of a family together by their chips. */
+static void string_senders(routing *r, uint32_t begin, uint32_t end)
+{
+  for (uint32_t s = end; s-- > begin;) {
+    const uint32_t chip = r->chip[r->flows->sender[s]];
+    r->next[s] = r->head[chip];
+    r->head[chip] = s;
+  }
 }
 
 static cm_status route_family(routing *r, uint32_t family, cm_error *error)
 {
   const cm_flows *flows = r->flows;
   const uint32_t begin = flows->family_first[family], end = flows->family_first[family + 1];
+  cm_fabric_tree_forget(&r->tree);
   cm_status status = common_tree(r, family, error);
   for (uint64_t i = flows->common_first[family]; i < flows->common_first[family + 1]; i++)
     r->cores[r->chip[flows->common[i]]] |= r->local[flows->common[i]];
+  string_senders(r, begin, end);
   for (uint32_t s = begin; status == CM_OK && s < end; s++)
-    status = route_sender(r, family, s, error);
+    if (r->head[r->chip[flows->sender[s]]] == s)
+      status = route_chip(r, family, s, error);
   for (uint64_t i = flows->common_first[family]; i < flows->common_first[family + 1]; i++)
     r->cores[r->chip[flows->common[i]]] = 0;
-  for (uint32_t s = begin; s < end; s++)
+  for (uint32_t s = begin; s < end; s++) {
     r->first[r->chip[flows->sender[s]]] = 0;
+    r->head[r->chip[flows->sender[s]]] = NO_SENDER;
+  }
   return status;
 }
 
-/* Puts entries in the order of chips; those of a chip stay in that of families and senders. */
-static cm_status sort_by_chip(routing *r, cm_error *error)
+/* Puts entries in the order of chips or, before that, of senders; those alike stay as they are. */
+static cm_status sort_entries(routing *r, bool by_chip, uint32_t keys, cm_error *error)
 {
-  const uint32_t chips = cm_fabric_chips(r->f);
   uint64_t *at;
   cm_fabric_entry *sorted;
-  if (CM_NEW(r->run->memory, at, (size_t)chips + 1, error) != CM_OK)
+  if (CM_NEW(r->run->memory, at, (size_t)keys + 1, error) != CM_OK)
     return error->status;
   if (CM_NEW(r->run->memory, sorted, r->count, error) != CM_OK) {
     cm_free(at);
     return error->status;
   }
   for (uint64_t i = 0; i < r->count; i++)
-    at[r->entry[i].chip + 1]++;
-  for (uint32_t chip = 0; chip < chips; chip++)
-    at[chip + 1] += at[chip];
+    at[(by_chip ? r->entry[i].chip : r->entry[i].sender) + 1]++;
+  for (uint32_t k = 0; k < keys; k++)
+    at[k + 1] += at[k];
   for (uint64_t i = 0; i < r->count; i++)
-    sorted[at[r->entry[i].chip]++] = r->entry[i];
+    sorted[at[by_chip ? r->entry[i].chip : r->entry[i].sender]++] = r->entry[i];
   cm_free(at);
   cm_free(r->entry);
   r->entry = sorted;
@@ -210,13 +239,15 @@ static cm_status route_all(routing *r, cm_error *error)
   const uint32_t chips = cm_fabric_chips(r->f);
   cm_memory *memory = r->run->memory;
   if (CM_NEW(memory, r->cores, chips, error) != CM_OK || CM_NEW(memory, r->walk, chips, error) != CM_OK || CM_NEW(memory, r->route, chips, error) != CM_OK ||
-      CM_NEW(memory, r->from, chips, error) != CM_OK || CM_NEW(memory, r->first, chips, error) != CM_OK)
+      CM_NEW(memory, r->from, chips, error) != CM_OK || CM_NEW(memory, r->first, chips, error) != CM_OK || CM_NEW(memory, r->head, chips, error) != CM_OK ||
+      CM_NEW(memory, r->next, r->flows->senders, error) != CM_OK)
     return error->status;
+  memset(r->head, 0xFF, chips * sizeof *r->head);
   cm_run_phase(r->run, "route");
   for (uint32_t k = 0; k < r->flows->families; k++)
     if (route_family(r, k, error) != CM_OK || ((k & 63) == 0 && cm_run_progress(r->run, (double)k / r->flows->families, -1, 0, 0, error) != CM_OK))
       return error->status;
-  if (sort_by_chip(r, error) != CM_OK)
+  if (sort_entries(r, false, r->flows->senders, error) != CM_OK || sort_entries(r, true, chips, error) != CM_OK)
     return error->status;
   merge_families(r);
   return CM_OK;
@@ -235,7 +266,7 @@ cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *r
   if (status == CM_OK)
     status = route_all(&r, error);
   cm_fabric_tree_free(&r.tree);
-  void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first};
+  void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first, r.head, r.next};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
   if (status == CM_OK)

@@ -4,8 +4,8 @@
 #include "core/fabric/fabric_placing.h"
 
 /* Chips that a family's pairs are counted between: of more, all are near all anyway. Swaps that are tried for each chip while it anneals, from and to which shares of what a chip sends. */
-enum { PAIRS_MAX = 4096, ROUNDS_MAX = 32, PARTNERS_MAX = 8, FEW_PARTNERS = 64, TRIES = 400 };
-static const double hot = 0.5, coldest = 0.02;
+enum { PAIRS_MAX = 4096, ROUNDS_MAX = 32, PARTNERS_MAX = 8, FEW_PARTNERS = 64, TRIES = 800 };
+static const double hot = 0.2, coldest = 0.02;
 
 typedef struct pair {
   uint64_t key; /* from << 32 | to */
@@ -23,7 +23,8 @@ typedef struct swapping {
   bool *pinned;         /* [chips] */
   uint32_t *used_cores; /* [chips]: of what stood there */
   uint64_t *used_memory;
-  uint32_t *seen, stamp; /* [chips] */
+  uint32_t *seen, *pins, stamp; /* [chips] */
+  uint64_t taken, skipped; /* targets times sources of nets that pairs were counted of, and of others */
   cm_random random;
 } swapping;
 
@@ -38,21 +39,47 @@ static cm_status add_pair(swapping *s, uint32_t from, uint32_t to, uint64_t weig
   return CM_OK;
 }
 
-/* From each chip with a source to each with a target, once for a net of one source. */
+/* Of the targets of a net the chip that has most of them; the source's, where it has any. */
+static uint32_t main_chip(swapping *s, uint32_t net, uint32_t from)
+{
+  const cm_fabric_nets *nets = s->p->nets;
+  uint32_t most = 0, best = from;
+  s->stamp++;
+  for (uint64_t k = nets->first[net]; k < nets->source[net]; k++) {
+    const uint32_t to = s->p->chip[nets->pin[k]];
+    if (to == from)
+      return from;
+    s->pins[to] = s->seen[to] == s->stamp ? s->pins[to] + 1 : 1;
+    s->seen[to] = s->stamp;
+    if (s->pins[to] > most) {
+      most = s->pins[to];
+      best = to;
+    }
+  }
+  return best;
+}
+
+/* From each chip with a source to the chip with most targets, and on from there to the others, once for a net of one source: as a tree goes. */
 static cm_status add_net(swapping *s, uint32_t net, cm_error *error)
 {
   const cm_fabric_nets *nets = s->p->nets;
   const uint64_t targets = nets->source[net] - nets->first[net], sources = nets->first[net + 1] - nets->source[net];
-  if (targets * sources > PAIRS_MAX)
+  if (targets * sources > PAIRS_MAX) {
+    s->skipped += targets * sources;
     return CM_OK;
+  }
+  s->taken += targets * sources;
   for (uint64_t i = nets->source[net]; i < nets->first[net + 1]; i++) {
+    const uint32_t from = s->p->chip[nets->pin[i]], over = main_chip(s, net, from);
+    if (add_pair(s, from, over, 1, error) != CM_OK)
+      return error->status;
     s->stamp++;
     for (uint64_t k = nets->first[net]; k < nets->source[net]; k++) {
       const uint32_t to = s->p->chip[nets->pin[k]];
       if (s->seen[to] == s->stamp)
         continue;
       s->seen[to] = s->stamp;
-      if (add_pair(s, s->p->chip[nets->pin[i]], to, 1, error) != CM_OK)
+      if (add_pair(s, over, to, 1, error) != CM_OK)
         return error->status;
     }
   }
@@ -184,6 +211,8 @@ static cm_status swap_all(swapping *s, cm_run *run, cm_error *error)
   for (uint32_t net = 0; net < s->p->nets->count; net++)
     if (add_net(s, net, error) != CM_OK)
       return error->status;
+  if (s->skipped > s->taken) /* most goes between chips that are all near all: the order that chips were filled in is worth more */
+    return CM_OK;
   merge_pairs(s, chips);
   cm_random_init(&s->random, 1, 0, 0);
   if (anneal(s, run, error) != CM_OK)
@@ -209,11 +238,11 @@ cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error)
   cm_status status = CM_NEW(memory, s.first, (size_t)chips + 1, error);
   if (status == CM_OK && (CM_NEW(memory, s.place, chips, error) != CM_OK || CM_NEW(memory, s.stands, chips, error) != CM_OK || CM_NEW(memory, s.pinned, chips, error) != CM_OK ||
                           CM_NEW(memory, s.used_cores, chips, error) != CM_OK || CM_NEW(memory, s.used_memory, chips, error) != CM_OK ||
-                          CM_NEW(memory, s.seen, chips, error) != CM_OK))
+                          CM_NEW(memory, s.seen, chips, error) != CM_OK || CM_NEW(memory, s.pins, chips, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
     status = swap_all(&s, run, error);
-  void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen};
+  void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen, s.pins};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
   return status;

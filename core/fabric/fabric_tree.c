@@ -21,7 +21,8 @@ cm_status cm_fabric_tree_new(const cm_chip_grid *f, cm_memory *memory, cm_fabric
   *tree = (cm_fabric_tree){.f = f};
   if (CM_NEW(memory, tree->works, chips, error) == CM_OK && CM_NEW(memory, tree->link, chips, error) == CM_OK && CM_NEW(memory, tree->member, chips, error) == CM_OK && CM_NEW(memory, tree->wanted, chips, error) == CM_OK &&
       CM_NEW(memory, tree->chip, chips, error) == CM_OK && CM_NEW(memory, tree->joined, chips, error) == CM_OK && CM_NEW(memory, tree->seen, chips, error) == CM_OK &&
-      CM_NEW(memory, tree->queue, chips, error) == CM_OK && CM_NEW(memory, tree->back, chips, error) == CM_OK) {
+      CM_NEW(memory, tree->queue, chips, error) == CM_OK && CM_NEW(memory, tree->back, chips, error) == CM_OK && CM_NEW(memory, tree->steps, chips, error) == CM_OK && CM_NEW(memory, tree->again, chips, error) == CM_OK &&
+      CM_NEW(memory, tree->taken, chips, error) == CM_OK && CM_NEW(memory, tree->took, chips, error) == CM_OK) {
     find_working(tree);
     return CM_OK;
   }
@@ -31,7 +32,7 @@ cm_status cm_fabric_tree_new(const cm_chip_grid *f, cm_memory *memory, cm_fabric
 
 void cm_fabric_tree_free(cm_fabric_tree *tree)
 {
-  void *const arrays[] = {tree->works, tree->link, tree->member, tree->wanted, tree->chip, tree->joined, tree->seen, tree->queue, tree->back};
+  void *const arrays[] = {tree->works, tree->link, tree->member, tree->wanted, tree->chip, tree->joined, tree->seen, tree->queue, tree->back, tree->steps, tree->again, tree->taken, tree->took};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
 }
@@ -52,6 +53,22 @@ static void add(cm_fabric_tree *tree, uint32_t chip)
   tree->chip[tree->size++] = chip;
 }
 
+void cm_fabric_tree_forget(cm_fabric_tree *tree)
+{
+  restamp(&tree->since, tree->took, cm_fabric_chips(tree->f));
+}
+
+static unsigned taken_from(const cm_fabric_tree *tree, uint32_t chip)
+{
+  return tree->took[chip] == tree->since ? tree->taken[chip] : 0;
+}
+
+static void take(cm_fabric_tree *tree, uint32_t chip, unsigned link)
+{
+  tree->taken[chip] = (uint8_t)(taken_from(tree, chip) | 1u << link);
+  tree->took[chip] = tree->since;
+}
+
 void cm_fabric_tree_begin(cm_fabric_tree *tree, uint32_t chip)
 {
   restamp(&tree->now, tree->member, cm_fabric_chips(tree->f));
@@ -67,6 +84,7 @@ static void join(cm_fabric_tree *tree, uint32_t chip, unsigned link)
   add(tree, chip);
   tree->link[chip] |= (uint8_t)(1u << link);
   tree->link[of] |= (uint8_t)(1u << opposite(link));
+  take(tree, of, opposite(link));
 }
 
 void cm_fabric_tree_cut(cm_fabric_tree *tree, uint32_t size)
@@ -79,16 +97,31 @@ void cm_fabric_tree_cut(cm_fabric_tree *tree, uint32_t size)
   }
 }
 
-/* Joins the wanted chips that are beside the tree from its chip number `from` on, and those beside them. Returns how many. */
+/* Joins a wanted chip that is beside chip number i of the tree; false: there is none. */
+static bool join_beside(cm_fabric_tree *tree, uint32_t i)
+{
+  const uint32_t chip = tree->chip[i];
+  for (unsigned link = 0; link < CM_FABRIC_LINKS; link++) {
+    const uint32_t to = cm_fabric_neighbour(tree->f, chip, link);
+    if (tree->works[chip] >> link & 1 && tree->wanted[to] == tree->want && !cm_fabric_tree_has(tree, to)) {
+      join(tree, to, opposite(link));
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Joins the wanted chips that are beside the tree from its chip number `from` on, and those beside them: to its first chip what no other has beside it, so that what it sends leaves alike.
+ * Returns how many. */
 static uint32_t flood(cm_fabric_tree *tree, uint32_t from)
 {
   const uint32_t before = tree->size;
-  for (uint32_t i = from; i < tree->size; i++)
-    for (unsigned link = 0; link < CM_FABRIC_LINKS; link++) {
-      const uint32_t to = cm_fabric_neighbour(tree->f, tree->chip[i], link);
-      if (tree->works[tree->chip[i]] >> link & 1 && tree->wanted[to] == tree->want && !cm_fabric_tree_has(tree, to))
-        join(tree, to, opposite(link));
-    }
+  uint32_t i = from > 0 ? from : 1;
+  do {
+    while (i < tree->size)
+      if (!join_beside(tree, i))
+        i++;
+  } while (from == 0 && join_beside(tree, 0));
   return tree->size - before;
 }
 
@@ -97,22 +130,32 @@ static uint32_t nearest(cm_fabric_tree *tree)
 {
   uint32_t end = 0;
   restamp(&tree->search, tree->seen, cm_fabric_chips(tree->f));
-  for (uint32_t i = 0; i < tree->size; i++) {
-    tree->seen[tree->chip[i]] = tree->search;
-    tree->queue[end++] = tree->chip[i];
+  for (uint32_t i = 1; i <= tree->size; i++) {
+    const uint32_t chip = tree->chip[i % tree->size];
+    tree->seen[chip] = tree->search;
+    tree->steps[chip] = tree->again[chip] = 0;
+    tree->queue[end++] = chip;
   }
-  for (uint32_t at = 0; at < end; at++)
+  uint32_t found = CM_NO_CHIP;
+  for (uint32_t at = 0; at < end && (found == CM_NO_CHIP || tree->steps[tree->queue[at]] < tree->steps[found]); at++) {
+    const uint32_t from = tree->queue[at];
     for (unsigned link = 0; link < CM_FABRIC_LINKS; link++) {
-      const uint32_t to = cm_fabric_neighbour(tree->f, tree->queue[at], link);
-      if ((tree->works[tree->queue[at]] >> link & 1) == 0 || tree->seen[to] == tree->search)
+      const uint32_t to = cm_fabric_neighbour(tree->f, from, link), steps = tree->steps[from] + 1, again = tree->again[from] + (taken_from(tree, from) >> link & 1);
+      if ((tree->works[from] >> link & 1) == 0)
         continue;
-      tree->seen[to] = tree->search;
+      if (tree->seen[to] != tree->search) {
+        tree->seen[to] = tree->search;
+        tree->queue[end++] = to;
+      } else if (tree->steps[to] != steps || tree->again[to] >= again)
+        continue;
+      tree->steps[to] = steps;
+      tree->again[to] = again;
       tree->back[to] = (uint8_t)opposite(link);
-      if (tree->wanted[to] == tree->want)
-        return to;
-      tree->queue[end++] = to;
+      if (tree->wanted[to] == tree->want && (found == CM_NO_CHIP || again > tree->again[found]))
+        found = to;
     }
-  return CM_NO_CHIP;
+  }
+  return found;
 }
 
 static void join_way(cm_fabric_tree *tree, uint32_t chip)
