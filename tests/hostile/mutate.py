@@ -136,6 +136,8 @@ class Requests:
             name = "small"
         if pattern.endswith("/model") or pattern.endswith("/pieces"):
             name = pattern.rsplit("/", 1)[1] + "_program"
+        if kind == "programs" and pattern.rsplit("/", 1)[1] in ("images", "binary", "commands", "bench", "inputs", "expected", "spikes"):
+            name = "images_program"
         return pattern.replace("{id}", self.world.get(name, "x")).replace("{file}", "index.html")
 
     def good(self, method, pattern, operation):

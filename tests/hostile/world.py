@@ -76,7 +76,7 @@ class World(dict):
         self["occupancy"] = {name: occupancy[name] for name in ("taken", "broken")}
 
     def networks(self):
-        for name, file in (("network", "celegans_herm_chem.edges.csv"), ("model", "onnx/shuffle.onnx")):
+        for name, file in (("network", "celegans_herm_chem.edges.csv"), ("model", "onnx/shuffle.onnx"), ("spiking", "nir/braille_noDelay_bias_zero.nir")):
             with open(os.path.join(ROOT, "tests", "data", file), "rb") as opened:
                 self[name] = self.made("POST", "/v1/networks", opened.read())["id"]
         # Small: a Pareto set is a dozen mappings.
@@ -89,7 +89,8 @@ class World(dict):
                 "pareto": {"network": self["small"], "chip": "loihi1", "options": {"objective": "pareto", "preset": "fast", "parts": 5, "max_part_size": 8}},
                 "program": {"kind": "compile", "network": self["model"], "chip": "npu-embedded"},
                 "model_program": {"kind": "compile", "network": self["model"]},
-                "pieces_program": {"kind": "compile", "network": self["model"], "chip": "npu-embedded", "options": {"stop_after": "split"}}}
+                "pieces_program": {"kind": "compile", "network": self["model"], "chip": "npu-embedded", "options": {"stop_after": "split"}},
+                "images_program": {"kind": "deploy", "network": self["spiking"], "chip": "catalyst-n1", "options": {"steps": 9, "dt": 1e-4, "poisson": 100}}}
         for name, job in jobs.items():
             job = self.made("POST", "/v1/jobs", job)["id"]
             done = self.wait(job)
@@ -106,7 +107,7 @@ class World(dict):
         paths = [f"/v1/mappings/{self['mapping']}", f"/v1/mappings/{self['pareto']}/pareto/1", f"/v1/jobs/{self['job']}",
                  f"/v1/sweeps/{self['sweep']}", f"/v1/networks/{self['network']}", f"/v1/networks/{self['model']}",
                  f"/v1/chips/hostile/reservations/{self['lease']}", "/v1/chips/spare", f"/v1/users/{self['user']}"]
-        paths += [f"/v1/programs/{self[name]}" for name in ("program", "model_program", "pieces_program")]
+        paths += [f"/v1/programs/{self[name]}" for name in ("program", "model_program", "pieces_program", "images_program")]
         return any(self.ask("GET", path).status != 200 for path in paths)
 
     def wait(self, job):
