@@ -46,16 +46,6 @@ static int parse(int argc, char **argv, arguments *a)
   return -1;
 }
 
-static cm_status write_chip(const char *path, const json_t *chip, cm_error *error)
-{
-  cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  if (cm_json_dumpf(chip, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
-    (void)fputc('\n', file.stream);
-  return cm_file_commit(&file, error);
-}
-
 static cm_status calibrate(const arguments *a, json_t **report, cm_error *error)
 {
   coremap_chip *chip = NULL;
@@ -73,7 +63,7 @@ static cm_status calibrate(const arguments *a, json_t **report, cm_error *error)
     status = cm_fail(error, found.status, "%s: %s", a->runs, found.detail);
   if (status == CM_OK) {
     *report = library_json(told);
-    status = write_chip(a->out, json_object_get(*report, "file"), error);
+    status = cli_keep_json(a->out, json_object_get(*report, "file"), error);
   }
   json_decref(object);
   free(runs);

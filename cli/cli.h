@@ -153,6 +153,9 @@ cm_status cli_file_options(const char *kind, json_t *options, const cli_file_opt
 /* An object as the text that the library takes; *text is the caller's. */
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
 
+/* Writes an object to a file for people, whole or not at all. */
+cm_status cli_keep_json(const char *path, const json_t *object, cm_error *error);
+
 /* Writes a program as C, into a folder or an archive (FILE.tar); what is asked of it (coremap_program_emit) is this call's to let go, NULL where a
  * name is no text. *report is the caller's. */
 cm_status cli_emit(const char *program, const char *to, json_t *asked, cm_run *run, json_t **report, cm_error *error);

@@ -315,6 +315,16 @@ cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
   return cm_whole(*text != NULL, "options", error);
 }
 
+cm_status cli_keep_json(const char *path, const json_t *object, cm_error *error)
+{
+  cm_file file;
+  if (cm_file_create(&file, path, error) != CM_OK)
+    return error->status;
+  if (cm_json_dumpf(object, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
+    (void)fputc('\n', file.stream);
+  return cm_file_commit(&file, error);
+}
+
 cm_status cli_compile_files(const char *model, const coremap_chip *chip, const json_t *options, json_t *files, const char *output,
                             cm_run *run, json_t **report, cm_error *error)
 {

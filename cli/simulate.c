@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "base/file.h"
-#include "base/json.h"
 
 typedef struct arguments {
   cli_mapped in;
@@ -72,16 +70,6 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   return status;
 }
 
-static cm_status write_report(const char *path, const json_t *report, cm_error *error)
-{
-  cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  if (cm_json_dumpf(report, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
-    fputc('\n', file.stream);
-  return cm_file_commit(&file, error);
-}
-
 static int simulate_command(int argc, char **argv)
 {
   arguments a = {.flags = json_object()};
@@ -97,7 +85,7 @@ static int simulate_command(int argc, char **argv)
   cm_status status = simulate(&a, &cli, &report, &error);
   cli_run_end(&cli);
   if (status == CM_OK && a.out != NULL)
-    status = write_report(a.out, report, &error);
+    status = cli_keep_json(a.out, report, &error);
   else if (status == CM_OK)
     cli_print_json(report);
   json_decref(report);

@@ -2,27 +2,13 @@
 #include <coremap/deploy.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "daemon/job/work_parts.h"
 
-/* With the path of the mapping in place of its id. */
-static cm_status make_options(const cm_work *w, char **text, cm_error *error)
+/* Where the mapping that the options name is, *path empty: they name none. */
+static cm_status find_mapping(const cm_work *w, char *path, cm_error *error)
 {
-  char path[CM_PATH_MAX];
-  const uint64_t refusals = cm_json_refusals();
-  json_t *options = cm_work_options(w);
-  cm_status status = cm_work_name_spikes(w, options, error);
-  if (status == CM_OK && json_string_length(json_object_get(options, "mapping")) > 0)
-    status = cm_work_path(w, CM_WORK_FROM, path, error);
-  if (status == CM_OK && json_string_length(json_object_get(options, "mapping")) > 0)
-    (void)json_object_set_new(options, "mapping_file", json_string(path));
-  (void)json_object_del(options, "mapping");
-  if (w->job.time_limit > 0)
-    (void)json_object_set_new(options, "time_limit", json_real(w->job.time_limit));
-  if (status == CM_OK && cm_json_whole(refusals, "the job's options", error) == CM_OK)
-    return cm_work_text(options, text, error);
-  json_decref(options);
-  return error->status;
+  path[0] = '\0';
+  return json_string_length(json_object_get(w->job.options, "mapping")) > 0 ? cm_work_path(w, CM_WORK_FROM, path, error) : CM_OK;
 }
 
 static cm_status tell(cm_work *work, const coremap_deployment *made, cm_error *error)
@@ -41,9 +27,11 @@ cm_status cm_work_deploy(cm_work *work, cm_error *error)
   coremap_chip *chip = NULL;
   coremap_deployment *made = NULL;
   coremap_error *why = NULL;
-  char *options = NULL;
+  char *options = NULL, mapping[CM_PATH_MAX];
   work->memory.limit_bytes = work->job.memory_limit;
-  cm_status status = make_options(work, &options, error);
+  cm_status status = find_mapping(work, mapping, error);
+  if (status == CM_OK)
+    status = cm_work_spiking_options(work, mapping, &options, error);
   if (status == CM_OK)
     status = cm_work_chip(work, &chip, error);
   if (status == CM_OK && chip == NULL)

@@ -20,7 +20,7 @@ cm_status cm_work_simulate(cm_work *work, cm_error *error)
   coremap_error *why = NULL;
   char *options = NULL, *text;
   work->memory.limit_bytes = work->job.memory_limit;
-  cm_status status = cm_work_spiking_options(work, &options, error);
+  cm_status status = cm_work_spiking_options(work, NULL, &options, error);
   if (status == CM_OK)
     status = cm_work_network(work, &network, error);
   if (status == CM_OK)

@@ -85,11 +85,16 @@ cm_status cm_work_name_spikes(const cm_work *w, json_t *options, cm_error *error
   return CM_OK;
 }
 
-cm_status cm_work_spiking_options(const cm_work *w, char **text, cm_error *error)
+cm_status cm_work_spiking_options(const cm_work *w, const char *mapping, char **text, cm_error *error)
 {
   const uint64_t refusals = cm_json_refusals();
   json_t *options = cm_work_options(w);
   cm_status status = cm_work_name_spikes(w, options, error);
+  if (mapping != NULL) {
+    (void)json_object_del(options, "mapping");
+    if (mapping[0] != '\0')
+      (void)json_object_set_new(options, "mapping_file", json_string(mapping));
+  }
   if (w->job.time_limit > 0)
     (void)json_object_set_new(options, "time_limit", json_real(w->job.time_limit));
   if (status == CM_OK && cm_json_whole(refusals, "the job's options", error) == CM_OK)

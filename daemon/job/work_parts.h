@@ -44,8 +44,9 @@ cm_status cm_work_text(json_t *options, char **text, cm_error *error);
 /* Spikes of options that were sent in a file of their own get its path in their place. */
 cm_status cm_work_name_spikes(const cm_work *work, json_t *options, cm_error *error);
 
-/* The job's options as text, which is the caller's, with the path of the spikes that were sent in a file of their own, and its limit of time. */
-cm_status cm_work_spiking_options(const cm_work *work, char **text, cm_error *error);
+/* The job's options as text, which is the caller's, with the path of the spikes that were sent in a file of their own, and its limit of time; with
+ * `mapping` not NULL, that path (empty: none) in place of a mapping's id. */
+cm_status cm_work_spiking_options(const cm_work *work, const char *mapping, char **text, cm_error *error);
 
 /* Adds a member to the result; takes the reference. */
 cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error *error);

@@ -9,16 +9,9 @@
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/operators/permute/permutations.h"
+#include "tests/fuzz/demand.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int holds, const char *what)
-{
-  if (!holds) {
-    fprintf(stderr, "%s\n", what);
-    abort();
-  }
-}
 
 /* A failure has a reason, and one that the bytes can be blamed for. */
 static void check_failure(cm_status status, const cm_error *error)

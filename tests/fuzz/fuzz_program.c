@@ -7,16 +7,9 @@
 
 #include "core/machine/program/codec.h"
 #include "core/machine/run/run_lanes.h"
+#include "tests/fuzz/demand.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int holds, const char *what)
-{
-  if (!holds) {
-    fprintf(stderr, "%s\n", what);
-    abort();
-  }
-}
 
 static void mend(uint8_t *bytes, size_t size)
 {

@@ -44,7 +44,7 @@ endif
 EXTRA_DIST += tests/fuzz/seeds tests/fuzz/chip.dict tests/fuzz/mapping.dict tests/fuzz/fuzz_chip.c tests/fuzz/fuzz_mapping.c \
   tests/fuzz/network.h tests/fuzz/fuzz_edges.c tests/fuzz/edges.dict tests/fuzz/fuzz_images.c tests/fuzz/fuzz_import.c tests/fuzz/import.dict tests/fuzz/fuzz_metis.c tests/fuzz/metis.dict tests/fuzz/fuzz_snn.c tests/fuzz/snn.dict tests/fuzz/fuzz_topology.c tests/fuzz/topology.dict \
   tests/fuzz/fuzz_hypergraph.c tests/fuzz/hypergraph.dict tests/fuzz/fuzz_matrix.c tests/fuzz/matrix.dict \
-  tests/fuzz/old.h tests/fuzz/old_mapping.h tests/fuzz/hdf5_file.h tests/fuzz/zip_file.h tests/fuzz/whole_job.h tests/fuzz/fuzz_job.c tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict \
+  tests/fuzz/demand.h tests/fuzz/old.h tests/fuzz/old_mapping.h tests/fuzz/hdf5_file.h tests/fuzz/zip_file.h tests/fuzz/whole_job.h tests/fuzz/fuzz_job.c tests/fuzz/fuzz_certificate.c tests/fuzz/certificate.dict tests/fuzz/fuzz_remap.c tests/fuzz/remap.dict \
   tests/fuzz/fuzz_circuit.c tests/fuzz/fuzz_graph.c tests/fuzz/graph.dict tests/fuzz/fuzz_lava.c tests/fuzz/fuzz_nir.c tests/fuzz/fuzz_numpy.c tests/fuzz/fuzz_sonata.c tests/fuzz/fuzz_spikes.c tests/fuzz/spikes.dict tests/fuzz/fuzz_npy.c tests/fuzz/npy.dict tests/fuzz/fuzz_part.c tests/fuzz/part.dict tests/fuzz/fuzz_policy.c tests/fuzz/policy.dict tests/fuzz/fuzz_problem.c tests/fuzz/problem.dict tests/fuzz/job.dict \
   tests/fuzz/fuzz_onnx.c tests/fuzz/onnx.dict tests/fuzz/fuzz_program.c tests/fuzz/fuzz_workload.c tests/fuzz/workload.dict \
   tests/fuzz/fuzz_config.c tests/fuzz/config.dict tests/fuzz/fuzz_http.c tests/fuzz/http.dict tests/fuzz/fuzz_levels.c tests/fuzz/levels.dict \

@@ -383,23 +383,30 @@ START_TEST(a_level_is_the_try_that_removes_most_weight)
 }
 END_TEST
 
+/* What coarsening goes on from: the last of the levels that are shared, or the network's graph. */
+static cm_graph *graph_held(uint64_t weight[SMALL][SMALL], const cm_level_files *files)
+{
+  uint32_t *parent, finer;
+  char path[CM_PATH_MAX];
+  cm_graph *graph;
+  if (files->shared_count == 0)
+    return graph_of(SMALL, weight, NULL);
+  ck_ok(cm_level_path(files, files->shared_count, path, &error));
+  ck_ok(cm_graph_load(path, &run, &graph, &parent, &finer, &error));
+  cm_free(parent);
+  return graph;
+}
+
 /* Coarsens to the end, after what holds of the levels in `shared`; returns how many of them do. */
 static uint32_t coarsen(uint64_t weight[SMALL][SMALL], const cm_partition_options *options, const char *shared,
                         cm_level_files *files)
 {
-  uint32_t available, *parent, finer;
-  char path[CM_PATH_MAX];
-  cm_graph *graph = NULL;
+  uint32_t available;
   *files = (cm_level_files){0};
   ck_ok(cm_path(files->shared, &error, "%s", shared));
   bool whole = shared[0] != '\0' && cm_levels_hold(files, options->capacity, &available);
   test_folder(files->folder);
-  if (files->shared_count > 0) {
-    ck_ok(cm_level_path(files, files->shared_count, path, &error));
-    ck_ok(cm_graph_load(path, &run, &graph, &parent, &finer, &error));
-    cm_free(parent);
-  } else
-    graph = graph_of(SMALL, weight, NULL);
+  cm_graph *graph = graph_held(weight, files);
   const uint32_t held = files->shared_count;
   files->weight_scale = 1;
   ck_ok(cm_coarsen(graph, options, files, &run, &error));
@@ -471,10 +478,8 @@ static cm_topology named(const uint32_t *order)
 static cm_mended mend(uint64_t weight[SMALL][SMALL], const cm_mend_task *given, const cm_level_files *old, const char *shared,
                       cm_level_files *files)
 {
-  uint32_t available, *parent, finer;
-  char path[CM_PATH_MAX];
+  uint32_t available;
   cm_old_levels before;
-  cm_graph *graph = NULL;
   cm_mended mended;
   cm_mend_task task = *given;
   *files = (cm_level_files){.weight_scale = 1};
@@ -482,12 +487,7 @@ static cm_mended mend(uint64_t weight[SMALL][SMALL], const cm_mend_task *given, 
   if (shared[0] != '\0' && cm_levels_hold(files, task.options->capacity, &available))
     files->shared_count = files->count;
   test_folder(files->folder);
-  if (files->shared_count > 0) {
-    ck_ok(cm_level_path(files, files->shared_count, path, &error));
-    ck_ok(cm_graph_load(path, &run, &graph, &parent, &finer, &error));
-    cm_free(parent);
-  } else
-    graph = graph_of(SMALL, weight, NULL);
+  cm_graph *graph = graph_held(weight, files);
   ck_ok(cm_old_levels_read(old, &run, &before, &error));
   task.old = &before;
   ck_ok(cm_levels_mend(graph, &task, files, &run, &mended, &error));
