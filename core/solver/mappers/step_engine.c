@@ -154,30 +154,66 @@ static double whole_step(const cm_engine_task *task, const cm_partition *p, cons
   return result->busiest_ns + cm_between_ns(&task->input->chip->costs.barrier, p->part_count, 0, result->packets);
 }
 
-/* The shortest time of the busiest core; where packets go one after another between steps, also the fewest packets, and whichever is shorter
- * with them. */
+typedef struct found {
+  cm_partition *partition;
+  double ns; /* of the step */
+} found;
+
+/* Keeps the shorter step. */
+static bool take_shorter(const cm_engine_task *task, cm_partition *p, const cm_step_result *result, found *best)
+{
+  const double ns = whole_step(task, p, result);
+  const bool better = best->partition == NULL || ns < best->ns;
+  cm_partition_free(better ? best->partition : p);
+  if (better)
+    *best = (found){p, ns};
+  return better;
+}
+
+/* Packets go one after another between steps: also the fewest of them, and on twice as many cores as that takes while it shortens the step. */
+static cm_status with_fewer_packets(const cm_engine_task *task, const cm_step_options *options, cm_run *run, found *best, cm_error *error)
+{
+  cm_step_result result;
+  cm_partition *made;
+  cm_step_options all = *options, some = *options;
+  all.budget_ns = INFINITY;
+  if (from_axons(task, all, run, &made, &result, error) != CM_OK)
+    return error->status;
+  if (made == NULL)
+    return CM_OK;
+  some.parts_max = made->part_count;
+  bool better = true;
+  (void)take_shorter(task, made, &result, best);
+  while (better && some.parts_max < options->parts_max / 2) {
+    some.parts_max *= 2;
+    if (search(task, &some, run, &made, &result, error) != CM_OK)
+      return error->status == CM_NO_ROOM ? CM_OK : error->status;
+    better = take_shorter(task, made, &result, best);
+  }
+  return CM_OK;
+}
+
+/* The shortest time of the busiest core, or of the whole step. */
 static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   const bool queue = task->input->chip->costs.barrier.packet_ns > 0;
-  cm_step_result result, other;
-  cm_partition *made, *fewest = NULL;
+  cm_step_result result;
+  found best = {.partition = NULL};
   (void)attempt;
   cm_step_options options = step_options(task);
   const size_t mark = cm_run_enter(run, queue ? share_of_first : 1);
-  cm_status status = search(task, &options, run, &made, &result, error);
+  cm_status status = search(task, &options, run, &best.partition, &result, error);
   cm_run_leave(run, mark);
   if (status != CM_OK)
     return status;
-  options.budget_ns = INFINITY;
+  best.ns = whole_step(task, best.partition, &result);
   if (queue)
-    status = from_axons(task, options, run, &fewest, &other, error);
-  const bool better = fewest != NULL && whole_step(task, fewest, &other) < whole_step(task, made, &result);
+    status = with_fewer_packets(task, &options, run, &best, error);
   if (status == CM_OK)
-    *partition = better ? fewest : made;
-  cm_partition_free(status == CM_OK && better ? made : fewest);
-  if (status != CM_OK)
-    cm_partition_free(made);
+    *partition = best.partition;
+  else
+    cm_partition_free(best.partition);
   return status;
 }
 
