@@ -3,6 +3,7 @@
  * What can fail: no chip, undirected networks, no parts within the limits; memory, a stop. */
 #include "core/solver/mappers/step_engine.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "core/partition/flows.h"
@@ -154,67 +155,42 @@ static double whole_step(const cm_engine_task *task, const cm_partition *p, cons
   return result->busiest_ns + cm_between_ns(&task->input->chip->costs.barrier, p->part_count, 0, result->packets);
 }
 
-typedef struct found {
-  cm_partition *partition;
-  double ns; /* of the step */
-} found;
-
-/* Keeps the shorter step. */
-static bool take_shorter(const cm_engine_task *task, cm_partition *p, const cm_step_result *result, found *best)
-{
-  const double ns = whole_step(task, p, result);
-  const bool better = best->partition == NULL || ns < best->ns;
-  cm_partition_free(better ? best->partition : p);
-  if (better)
-    *best = (found){p, ns};
-  return better;
-}
-
-/* Packets go one after another between steps: also the fewest of them, and on twice as many cores as that takes while it shortens the step. */
-static cm_status with_fewer_packets(const cm_engine_task *task, const cm_step_options *options, cm_run *run, found *best, cm_error *error)
-{
-  cm_step_result result;
-  cm_partition *made;
-  cm_step_options all = *options, some = *options;
-  all.budget_ns = INFINITY;
-  if (from_axons(task, all, run, &made, &result, error) != CM_OK)
-    return error->status;
-  if (made == NULL)
-    return CM_OK;
-  some.parts_max = made->part_count;
-  bool better = true;
-  (void)take_shorter(task, made, &result, best);
-  while (better && some.parts_max < options->parts_max / 2) {
-    some.parts_max *= 2;
-    if (search(task, &some, run, &made, &result, error) != CM_OK)
-      return error->status == CM_NO_ROOM ? CM_OK : error->status;
-    better = take_shorter(task, made, &result, best);
-  }
-  return CM_OK;
-}
-
-/* The shortest time of the busiest core, or of the whole step. */
+/* The shortest time of the busiest core; where packets go one after another between steps, also the fewest packets, and twice as many cores as they take
+ * while that shortens the step. */
 static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   const bool queue = task->input->chip->costs.barrier.packet_ns > 0;
-  cm_step_result result;
-  found best = {.partition = NULL};
-  (void)attempt;
   cm_step_options options = step_options(task);
-  const size_t mark = cm_run_enter(run, queue ? share_of_first : 1);
-  cm_status status = search(task, &options, run, &best.partition, &result, error);
-  cm_run_leave(run, mark);
-  if (status != CM_OK)
+  const uint32_t most = options.parts_max;
+  cm_partition *best = NULL, *made;
+  double least_ns = INFINITY;
+  cm_status status = CM_OK;
+  (void)attempt;
+  for (int turn = 0; turn < (queue ? INT_MAX : 1); turn++) {
+    cm_step_result result;
+    const size_t mark = cm_run_enter(run, queue && turn == 0 ? share_of_first : 1);
+    options.budget_ns = turn == 1 ? INFINITY : 0;
+    status = (turn == 1 ? from_axons(task, options, run, &made, &result, error) : search(task, &options, run, &made, &result, error));
+    cm_run_leave(run, mark);
+    if (status != CM_OK || made == NULL)
+      break;
+    const double ns = whole_step(task, made, &result);
+    const bool better = ns < least_ns;
+    const uint32_t cores = turn > 1 ? options.parts_max : made->part_count;
+    cm_partition_free(better ? best : made);
+    best = better ? made : best;
+    least_ns = better ? ns : least_ns;
+    if (turn > 0 && ((turn > 1 && !better) || cores >= most / 2))
+      break;
+    options.parts_max = turn > 0 ? 2 * cores : most;
+  }
+  if (status != CM_OK && (best == NULL || status != CM_NO_ROOM)) {
+    cm_partition_free(best);
     return status;
-  best.ns = whole_step(task, best.partition, &result);
-  if (queue)
-    status = with_fewer_packets(task, &options, run, &best, error);
-  if (status == CM_OK)
-    *partition = best.partition;
-  else
-    cm_partition_free(best.partition);
-  return status;
+  }
+  *partition = best;
+  return CM_OK;
 }
 
 /* The shortest step that was found where the budget is out of reach. No other method is asked for it then. */
