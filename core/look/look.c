@@ -149,7 +149,7 @@ bool cm_look_at(const cm_look_on *on, uint32_t cores, cm_look_point *point)
   *point = (cm_look_point){.cores = cores,
                            .core_ns = fmax(bound.ns, cm_core_ns(costs, receive, send) / cores * busiest_over_mean),
                            .energy_pj = fixed + packets * packet_pj,
-                           .bound_ns = bound.ns + cm_barrier_ns(&costs->barrier, 1) + cm_between_ns(&costs->barrier, 1, look->axons, 0),
+                           .bound_ns = bound.ns + bound.fixed_ns,
                            .bound_pj = fixed + look->axons * packet_pj};
   point->step_ns = point->core_ns + barrier_ns(on->chip, cores) + cm_between_ns(&costs->barrier, cores, look->axons, packets);
   find_fullest(&on->limits, &made, point);
