@@ -19,6 +19,7 @@ typedef struct cut {
 } cut;
 
 typedef struct part {
+  uint32_t begin; /* its first neuron's place in the line */
   double ns;
   uint64_t use[CM_RESOURCES];
 } part;
@@ -31,8 +32,8 @@ static bool has_room(const cm_limits *l, const part *p, double budget_ns)
   return p->ns <= budget_ns && cm_memory_holds(l, p->use[CM_NEURONS], p->use[CM_SYNAPSES], p->use[CM_INBOUND_AXONS]);
 }
 
-/* A stretch that begins there with one more neuron; *packets gets what its axons that are new in it add. */
-static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs, uint32_t i, uint32_t begin, const part *before, double *packets)
+/* The stretch with one more neuron; *packets gets what its axons that are new in it add. */
+static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs, uint32_t i, const part *before, double *packets)
 {
   const cm_charge_cost *c = costs->charge;
   uint32_t v = s->neuron[i];
@@ -41,7 +42,7 @@ static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs,
   uint64_t axons = 0;
   for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++) {
     const double rate = look->rate[s->net[k]];
-    const bool new = s->after[k] <= begin;
+    const bool new = s->after[k] <= before->begin;
     synapses += rate;
     added += new ? rate : 0;
     axons += new;
@@ -59,21 +60,18 @@ static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs,
 /* `number` [vertices] gets the stretch of each, or NULL. Where populations are limited, one ends with its population. */
 static cut cut_line(const cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns, uint32_t *number)
 {
-  static const part none = {0};
   const cm_topology *t = look->demand->network;
   const uint32_t *population = cm_populations_limited(t, limits) ? t->population_of : NULL;
   cut c = {0};
-  part now = none;
-  uint32_t begin = 0;
+  part now = {0};
   for (uint32_t i = 0; i < s->count; i++) {
     double packets;
-    part next = with(look, s, costs, i, begin, &now, &packets);
+    part next = with(look, s, costs, i, &now, &packets);
     const bool another = population != NULL && i > 0 && population[s->neuron[i]] != population[s->neuron[i - 1]];
     if (now.use[CM_NEURONS] > 0 && (another || !has_room(limits, &next, budget_ns))) {
       c.parts++;
       c.ns += now.ns;
-      begin = i;
-      next = with(look, s, costs, i, begin, &none, &packets);
+      next = with(look, s, costs, i, &(part){.begin = i}, &packets);
     }
     now = next;
     if (number != NULL)
