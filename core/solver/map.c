@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/under_constraints.h"
+#include "core/solver/driver/with_copies.h"
 #include "core/solver/driver/fitting.h"
 #include "core/limits/limits.h"
 #include "core/limits/shared.h"
@@ -218,7 +219,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   return status;
 }
 
-static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+static cm_status map_whole(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_step_bound bound = {0};
   bool directed = input->demand->network->directed,
@@ -245,6 +246,11 @@ static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping
   }
   *mapping = made;
   return CM_OK;
+}
+
+static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  return cm_map_with_copies(input, map_whole, run, mapping, error);
 }
 
 /* Objective edp on as many cores as the knee has, under the job's own options. */

@@ -216,6 +216,15 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
   return cm_whole(c->places.report != NULL, "the report", error);
 }
 
+/* Where the job says that they stand. */
+static cm_status keep_given(cm_candidate *c, cm_error *error)
+{
+  if (cm_place_enclose(c, error) != CM_OK)
+    return error->status;
+  c->places.report = json_pack("{s:{s:s}}", "placement", "method", "in clusters, with copies");
+  return cm_whole(c->places.report != NULL, "the report", error);
+}
+
 /* Parts that constraints relate to each other; they may come to stand on other kinds of cores that take them. */
 static cm_status place_related(cm_candidate *c, cm_error *error)
 {
@@ -255,6 +264,8 @@ static const double share_beside_links = 0.03, share_beside_trees = 0.5;
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
   cm_run_phase(c->run, "region");
+  if (c->input->core != NULL)
+    return keep_given(c, error);
   const bool related = cm_has_relations(c->input) || cm_limits_are_shared(c->input->chip);
   if ((c->places.core == NULL || related) && tell_parts(c, error) != CM_OK)
     return error->status;
