@@ -30,7 +30,7 @@ static void move_to(coremap_mapping *m, coremap_network **network)
 /* The mapping's own network, where that has copies. */
 static cm_status move_to_copies(coremap_mapping *m, cm_run *run, cm_error *error)
 {
-  coremap_network *copied;
+  coremap_network *copied = NULL;
   json_t *summary = json_pack("{s:O*}", "report", m->mapping->report);
   const bool outside = m->demand.outside_count > 0;
   cm_status status = cm_whole(summary != NULL, "the report", error);
