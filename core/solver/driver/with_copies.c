@@ -14,14 +14,9 @@ static bool may_copy(const cm_map_input *in)
 /* Adds to a refusal what copies would do. */
 static cm_status refuse(const cm_copied_parts *on, cm_error *error)
 {
-  const uint32_t copies = on->copies.count, missing = on->missing;
-  const unsigned long long left = on->left;
-  if (missing == 0)
-    cm_fail_more(error, "; with %u copies of neurons %llu synapses are too many still", copies, left);
-  else
-    cm_fail_more(error, "; %u copies of neurons on %u cores more than are free would leave %llu synapses too many", copies, missing, left);
-  cm_error_figure(error, "copies", copies);
-  cm_error_figure(error, "cores_missing", missing);
+  cm_fail_more(error, "; %u copies of neurons, on %u cores more than are free, leave %llu synapses too many", on->copies.count, on->missing, (unsigned long long)on->left);
+  cm_error_figure(error, "copies", on->copies.count);
+  cm_error_figure(error, "cores_missing", on->missing);
   return error->status;
 }
 
