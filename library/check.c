@@ -9,7 +9,7 @@
 #include "core/output/checking.h"
 #include "core/output/exports/exports.h"
 #include "core/output/views.h"
-#include "core/solver/driver/again.h"
+#include "library/check_again.h"
 #include "core/output/pareto_files.h"
 #include "core/verify/check.h"
 #include "library/internal.h"
@@ -25,7 +25,7 @@ typedef struct beside {
 typedef struct checking {
   const char *path;
   const beside *beside;
-  coremap_network *measured; /* the network at the mapping's rates; NULL: they are its own */
+  coremap_network *measured; /* the network at the mapping's rates, or with its copies; NULL: it is that itself */
   cm_demand demand;       /* of the network, as the mapping's options and the chip make it */
   cm_check_context given; /* that and the rest */
   cm_check_result result;
@@ -103,6 +103,8 @@ static cm_status judge(checking *c, const coremap_network *network, const corema
                                 .run = run};
   if (library_network_of_mapping(network, c->path, run, &c->measured, error) != CM_OK)
     return error->status;
+  if (c->measured != NULL && c->measured->topology->vertex_count > network->topology->vertex_count)
+    c->given.network = network->topology;
   c->demand = cm_demand_of(c->measured != NULL ? c->measured->topology : network->topology);
   return check(c, error);
 }

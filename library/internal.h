@@ -187,7 +187,10 @@ cm_status library_profile(const cm_topology *topology, const library_stimulus *f
 /* The network at measured rates, the caller's; takes the counts over, also on failure. It keeps `network`. */
 cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error);
 
-/* The same at the rates of a mapping's file; *made NULL where it was made at the network's own. */
+/* The same with the copies of neurons that a mapping's summary tells of; *made NULL where it tells of none. Errors as of cm_mapping_copied. */
+cm_status library_network_copied(const coremap_network *network, const json_t *summary, cm_run *run, coremap_network **made, cm_error *error);
+
+/* The network that a mapping's file is of, at its rates, or with its copies; *made NULL where it is the network itself. */
 cm_status library_network_of_mapping(const coremap_network *network, const char *path, cm_run *run, coremap_network **made, cm_error *error);
 
 /* CM_BAD_OPTION: something is left in an object of which all that is known has been taken; `of` says what has no such option. */

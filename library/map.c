@@ -27,6 +27,26 @@ static void move_to(coremap_mapping *m, coremap_network **network)
   *network = NULL;
 }
 
+/* The mapping's own network, where that has copies. */
+static cm_status move_to_copies(coremap_mapping *m, cm_run *run, cm_error *error)
+{
+  coremap_network *copied = NULL;
+  json_t *summary = json_pack("{s:O*}", "report", m->mapping->report);
+  const bool outside = m->demand.outside_count > 0;
+  cm_status status = cm_whole(summary != NULL, "the report", error);
+  if (status == CM_OK)
+    status = library_network_copied(m->network, summary, run, &copied, error);
+  json_decref(summary);
+  if (status != CM_OK || copied == NULL)
+    return status;
+  move_to(m, &copied);
+  cm_demand_clear(&m->demand);
+  m->demand = cm_demand_of(m->network->topology);
+  if (outside && cm_demand_set_outside(&m->demand, run->memory, error) != CM_OK)
+    return error->status;
+  return cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error);
+}
+
 static cm_status map(coremap_mapping *m, const char *options, const library_levels_key *levels, cm_run *run, cm_error *error)
 {
   library_job job;
@@ -43,6 +63,8 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
   if (status == CM_OK && job.measured != NULL)
     move_to(m, &job.measured);
   library_job_end(&job, run);
+  if (status == CM_OK)
+    status = move_to_copies(m, run, error);
   if (status != CM_OK)
     return status;
   m->mapped = cm_mapped_by(m->mapping, &m->demand, m->chip->chip);

@@ -286,12 +286,10 @@ const char *coremap_network_name(const coremap_network *network, uint32_t neuron
 
 /* ---- at measured rates ---- */
 
-cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error)
+/* A network of its own that keeps the one that it was made of; takes the topology, also on failure. */
+static cm_status derive(const coremap_network *network, cm_topology *topology, coremap_network **made, cm_error *error)
 {
-  cm_topology *topology;
   coremap_network *own;
-  if (cm_topology_measured(network->topology, measured, run, &topology, error) != CM_OK)
-    return error->status;
   if (CM_HEAP(own, 1, "a network", error) != CM_OK) {
     cm_topology_free(topology);
     return error->status;
@@ -306,15 +304,39 @@ cm_status library_network_at(const coremap_network *network, cm_measured *measur
   return CM_OK;
 }
 
+cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error)
+{
+  cm_topology *topology;
+  if (cm_topology_measured(network->topology, measured, run, &topology, error) != CM_OK)
+    return error->status;
+  return derive(network, topology, made, error);
+}
+
+cm_status library_network_copied(const coremap_network *network, const json_t *summary, cm_run *run, coremap_network **made, cm_error *error)
+{
+  cm_topology *topology;
+  *made = NULL;
+  if (cm_mapping_copied(summary, network->topology, run, &topology, error) != CM_OK)
+    return error->status;
+  return topology != NULL ? derive(network, topology, made, error) : CM_OK;
+}
+
 cm_status library_network_of_mapping(const coremap_network *network, const char *path, cm_run *run, coremap_network **made, cm_error *error)
 {
   cm_measured measured = {0};
+  json_t *summary;
   *made = NULL;
-  if (network->topology->dynamics == NULL || network->lender != NULL)
+  if (network->lender != NULL)
     return CM_OK;
-  if (cm_mapping_read_measured(path, network->topology->vertex_count, run, &measured, error) != CM_OK)
+  if (network->topology->dynamics != NULL && cm_mapping_read_measured(path, network->topology->vertex_count, run, &measured, error) != CM_OK)
     return error->status;
-  return measured.spikes != NULL ? library_network_at(network, &measured, run, made, error) : CM_OK;
+  if (measured.spikes != NULL)
+    return library_network_at(network, &measured, run, made, error);
+  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
+    return error->status;
+  const cm_status status = library_network_copied(network, summary, run, made, error);
+  json_decref(summary);
+  return status;
 }
 
 void coremap_network_free(coremap_network *network)

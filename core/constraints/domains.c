@@ -17,6 +17,8 @@ static cm_status make_booking(const cm_packing *p, cm_memory *memory, cm_booking
     return status;
   status = CM_NEW(memory, b->flow, (size_t)p->count * p->buckets, error);
   if (status == CM_OK)
+    status = CM_NEW(memory, b->carries, (size_t)p->count * ((p->buckets + 63) / 64), error);
+  if (status == CM_OK)
     status = CM_NEW(memory, b->filled, p->buckets, error);
   if (status == CM_OK)
     status = CM_NEW(memory, b->project, words, error);
@@ -99,7 +101,7 @@ void cm_state_free(cm_state *s)
     return;
   for (uint32_t i = 0; s->booking != NULL && i < s->model->packing_count; i++) {
     cm_booking *b = &s->booking[i];
-    void *const blocks[] = {b->used, b->booked, b->flow, b->filled, b->project, b->seen, b->queue, b->from_bucket, b->from_variable};
+    void *const blocks[] = {b->used, b->booked, b->flow, b->filled, b->carries, b->project, b->seen, b->queue, b->from_bucket, b->from_variable};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
       cm_free(blocks[k]);
   }

@@ -11,6 +11,7 @@ typedef struct cm_booking {
   bool *booked;      /* [count] */
   uint64_t *flow;    /* [count * buckets]; NULL: too large, not looked at */
   uint64_t *filled;  /* [buckets] sum of flow */
+  uint64_t *carries; /* [count * words of buckets] where there is any, as bits */
   uint64_t *project; /* [words of buckets] */
   uint32_t *queue, *from_bucket, *from_variable;
   uint64_t *seen;

@@ -21,18 +21,25 @@ static const uint64_t *buckets_of(cm_state *s, const cm_packing *p, cm_booking *
 static uint64_t mend(cm_state *s, const cm_packing *p, cm_booking *b, uint32_t slot)
 {
   const uint64_t *buckets = buckets_of(s, p, b, p->variable[slot]);
-  uint64_t *flow = &b->flow[(size_t)slot * p->buckets], sum = 0;
-  for (uint32_t k = 0; k < p->buckets; k++) {
-    if (flow[k] == 0)
-      continue;
+  const uint32_t words = (p->buckets + 63) / 64;
+  uint64_t *flow = &b->flow[(size_t)slot * p->buckets], *carries = &b->carries[(size_t)slot * words], sum = 0;
+  for (uint32_t k = cm_tile_next(carries, words, 0); k < p->buckets; k = cm_tile_next(carries, words, k + 1)) {
     if (!cm_tile_in(buckets, k)) {
       b->filled[k] -= flow[k];
       flow[k] = 0;
+      carries[k / 64] ^= UINT64_C(1) << k % 64;
     }
     sum += flow[k];
   }
   s->work += p->buckets;
   return sum;
+}
+
+static void change(const cm_packing *p, cm_booking *b, uint32_t slot, uint32_t bucket, uint64_t by)
+{
+  uint64_t *flow = &b->flow[(size_t)slot * p->buckets + bucket], *carries = &b->carries[(size_t)slot * ((p->buckets + 63) / 64) + bucket / 64];
+  *flow += by;
+  *carries = (*carries & ~(UINT64_C(1) << bucket % 64)) | (uint64_t)(*flow > 0) << bucket % 64;
 }
 
 /* Sends up to `amount` along the way that was found to `bucket`. */
@@ -48,11 +55,11 @@ static uint64_t send(const cm_packing *p, cm_booking *b, uint32_t slot, uint32_t
   b->filled[bucket] += amount;
   for (uint32_t at = bucket;;) {
     const uint32_t from = b->from_variable[at];
-    b->flow[(size_t)from * p->buckets + at] += amount;
+    change(p, b, from, at, amount);
     if (from == slot)
       return amount;
     at = b->from_bucket[from];
-    b->flow[(size_t)from * p->buckets + at] -= amount;
+    change(p, b, from, at, -amount);
   }
 }
 

@@ -15,6 +15,13 @@ typedef struct cm_levels_from {
   const char *levels_id; /* by which its levels are kept and found; NULL: they are not */
 } cm_levels_from;
 
+/* The mapping that came nearest to the limits on what leaves neurons (core/limits/leaving.h), where none keeps them. */
+typedef struct cm_near_miss {
+  uint32_t *part, *core, parts; /* [vertices], [parts]; NULL: there is none */
+  uint64_t left;                /* synapses too many */
+  cm_limits limits;             /* of a core, as the job has them */
+} cm_near_miss;
+
 typedef struct cm_map_input {
   const cm_demand *demand;
   bool sole_reader;                /* nobody else reads the topology while it is mapped: its targets may be packed */
@@ -30,6 +37,8 @@ typedef struct cm_map_input {
   const char *policy;              /* a policy file for mapper learned; NULL: the one that ships */
   const uint32_t *part;            /* [vertices] parts that are made already; NULL: the partition stage makes them */
   uint32_t part_count;             /* of those; none empty */
+  const uint32_t *core;            /* [part_count] where they stand already; NULL: the placement does that */
+  cm_near_miss *near_miss;         /* where to keep one; NULL: nowhere */
   const struct cm_areas *areas;    /* core/constraints/areas.h: set by cm_map where the options have constraints; the chip is theirs; NULL: none */
   const cm_spikes *spikes;         /* that the network's rates were measured of, of option profile's steps; NULL: not known */
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */

@@ -46,6 +46,7 @@ void cm_mapping_free(cm_mapping *mapping)
   cm_metrics_detail_free(&mapping->detail);
   cm_free(mapping->scenario);
   cm_free(mapping->peak);
+  cm_topology_free(mapping->copied);
   json_decref(mapping->options);
   json_decref(mapping->report);
   cm_free(mapping);

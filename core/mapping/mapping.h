@@ -63,6 +63,7 @@ typedef struct cm_mapping {
   cm_metrics *scenario; /* [scenario_count] */
   bool scenarios_worst; /* the worst; else their mean */
   cm_peak_at *peak; /* [part_count * CM_PEAKS] of a network that ran; else NULL */
+  cm_topology *copied; /* the network that it is of, where that has copies of neurons; NULL: the job's */
   json_t *report;  /* what the stages want to tell: placement costs before and after, merged counts, ... */
 } cm_mapping;
 

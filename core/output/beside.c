@@ -192,7 +192,7 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
   if (cm_mapped_open(path, topology, NULL, run, &s->file, error) != CM_OK)
     return error->status;
   json_t *options = json_object_get(s->file.summary, "options");
-  s->mapping = (cm_mapping){.vertex_count = topology->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.places.part,
+  s->mapping = (cm_mapping){.vertex_count = s->file.demand.network->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.places.part,
                             .core = s->file.places.core, .pacing = s->file.places.pacing, .options = options};
   s->input = (cm_map_input){.demand = &s->file.demand, .chip = s->file.chip,
                             .network_id = json_string_value(json_object_get(json_object_get(s->file.summary, "network"), "id"))};

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/solver/driver/again.c core/solver/driver/again.h core/solver/driver/under_constraints.c core/solver/driver/under_constraints.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
+  core/solver/driver/under_constraints.c core/solver/driver/under_constraints.h core/solver/driver/with_copies.c core/solver/driver/with_copies.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
   core/solver/driver/leave.c core/solver/driver/leave.h core/solver/driver/make.c core/solver/driver/make.h core/solver/driver/portfolio.c core/solver/driver/portfolio.h \
   core/solver/incremental/dissolve.c core/solver/incremental/evict.c core/solver/incremental/hasten.c \
   core/solver/incremental/hasten.h core/solver/incremental/place_new.c core/solver/incremental/reassign.c \

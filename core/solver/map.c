@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/solver/driver/under_constraints.h"
+#include "core/solver/driver/with_copies.h"
 #include "core/solver/driver/fitting.h"
 #include "core/limits/limits.h"
 #include "core/limits/shared.h"
@@ -45,14 +46,10 @@ static cm_status report(const cm_candidate *c, cm_mapping *m, cm_error *error)
                         "empty_hyperedges", (json_int_t)topology->empty_net_count);
   bool complete = m->options != NULL && m->report != NULL && json_object_update(m->report, c->places.report) == 0 &&
                   json_object_set_new(m->options, "objective", json_string(cm_objective_name(c->objective))) == 0 &&
-                  json_object_set_new(m->report, "region",
-                                      json_pack("{s:i, s:i, s:f}", "candidates", (int)c->region_count, "chosen",
-                                                (int)c->places.number, "cost_pj", m->region->cost)) == 0;
+                  json_object_set_new(m->report, "region", json_pack("{s:i, s:i, s:f}", "candidates", (int)c->region_count, "chosen", (int)c->places.number,
+                                                                     "cost_pj", m->region->cost)) == 0;
   if (complete && last->capacity < m->attempts[0].capacity)
-    complete =
-        json_object_set_new(
-            m->report, "note",
-            json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
+    complete = json_object_set_new(m->report, "note", json_sprintf("the method does not keep every core limit by itself: the effective capacity was lowered "
                          "from %llu to %llu because %s",
                          (unsigned long long)m->attempts[0].capacity, (unsigned long long)last->capacity,
                          m->attempts[0].broken)) == 0;
@@ -88,8 +85,7 @@ static cm_status report_bound(cm_mapping *m, const cm_barrier *barrier, const cm
 {
   static const double rounding = 1e-9;
   double gap = b->ns > 0 ? cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1 : 0;
-  json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
-                           gap > rounding ? gap * 100 : 0, "neuron_ns",
+  json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent", gap > rounding ? gap * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
   if (told != NULL && (barrier->spike_ns > 0 || barrier->packet_ns > 0))
     (void)json_object_set_new(told, "fixed_ns", json_real(b->fixed_ns));
@@ -125,11 +121,6 @@ static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run
   if (status != CM_OK || told == NULL)
     return status;
   return cm_json_set(m->report, "neurons", told, "the report", error);
-}
-
-static cm_status report_tables(cm_mapping *m, json_t *tables, cm_error *error)
-{
-  return cm_json_set(m->report, "tables", json_incref(tables), "the report", error);
 }
 
 /* Keys that were widened at other rates are widened anew at the network's own, as routes will be. */
@@ -181,8 +172,7 @@ static cm_status pace(const cm_map_input *input, cm_objective objective, cm_run 
 static const double share_of_candidate = 0.96, share_of_bound = 0.01;
 
 /* One mapping; `bound` NULL: none is stated. */
-static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
-                          cm_error *error)
+static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_candidate c;
   cm_mapping *m = NULL;
@@ -208,7 +198,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   if (status == CM_OK)
     status = widen_at_rates(input, m, run, &tables, error);
   if (status == CM_OK && tables != NULL)
-    status = report_tables(m, tables, error);
+    status = cm_json_set(m->report, "tables", json_incref(tables), "the report", error);
   if (status == CM_OK && bound != NULL)
     status = report_bound(m, &input->chip->costs.barrier, bound, error);
   json_decref(tables);
@@ -220,7 +210,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   return status;
 }
 
-static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+static cm_status map_whole(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
   cm_step_bound bound = {0};
   bool directed = input->demand->network->directed,
@@ -247,6 +237,11 @@ static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping
   }
   *mapping = made;
   return CM_OK;
+}
+
+static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
+{
+  return cm_map_with_copies(input, map_whole, run, mapping, error);
 }
 
 /* Objective edp on as many cores as the knee has, under the job's own options. */
@@ -304,7 +299,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   if (status == CM_OK)
     status = cm_fitting_check(input, made, run, &tables, error);
   if (status == CM_OK && tables != NULL)
-    status = report_tables(made, tables, error);
+    status = cm_json_set(made->report, "tables", json_incref(tables), "the report", error);
   if (status == CM_OK)
     status = report_neurons(input, made, run, error);
   json_decref(tables);

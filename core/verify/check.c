@@ -139,6 +139,8 @@ static cm_status check_all(cm_checker *c, cm_error *error)
     return status;
   cm_checker_limits(c);
   cm_checker_leaving(c);
+  if (cm_checker_neuron_copies(c, error) != CM_OK)
+    return error->status;
   if (cm_checker_shared(c, error) != CM_OK)
     return error->status;
   if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)

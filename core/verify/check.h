@@ -25,6 +25,7 @@ enum { CM_CHECK_LISTED_MAX = 1000 };
 /* What a mapping, and what stands beside it, is checked against. */
 typedef struct cm_check_context {
   const cm_demand *demand;
+  const cm_topology *network;    /* that `demand` is of but for copies of neurons; NULL: there are none */
   const cm_chip *chip;
   const cm_occupancy *occupancy; /* NULL: all cores were free but the dead ones */
   const char *network_id;        /* the SHA-256 of the network's file; NULL: unknown */
@@ -66,6 +67,10 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_ch
 /* Reads a mapping file without its bulk: the members of CM_VIEW_SUMMARY_JSON as a new object. CM_BAD_MAPPING with
  * the byte offset as place, CM_NOT_FOUND. O(file). */
 cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summary, cm_error *error);
+
+/* The network with the copies of neurons that a mapping's summary tells of (core/network/copied.h), the caller's; *made NULL where it tells of none.
+ * CM_BAD_MAPPING. O(pins log(pins)). */
+cm_status cm_mapping_copied(const json_t *summary, const cm_topology *topology, cm_run *run, cm_topology **made, cm_error *error);
 
 /* What a mapping's report says that wider keys cost; NULL: none were widened. */
 json_t *cm_report_widened(const json_t *report);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/chip/chip.h"
+#include "core/network/copied.h"
 #include "core/verify/check.h"
 #include "core/verify/check_read.h"
 
@@ -94,6 +95,24 @@ void cm_mapping_places_free(cm_mapping_places *places)
   cm_free(places->core);
   cm_free(places->pacing.turn);
   *places = (cm_mapping_places){0};
+}
+
+/* ---- copies ---- */
+
+cm_status cm_mapping_copied(const json_t *summary, const cm_topology *topology, cm_run *run, cm_topology **made, cm_error *error)
+{
+  const json_t *list = json_object_get(json_object_get(json_object_get(summary, "report"), "leaving"), "copies");
+  cm_neuron_copies copies;
+  *made = NULL;
+  if (list == NULL)
+    return CM_OK;
+  if (!cm_topology_takes_copies(topology))
+    return cm_fail(error, CM_BAD_MAPPING, "/report/leaving/copies: the network is undirected, or a neuron has several axons, and takes no copies");
+  if (cm_neuron_copies_read(list, topology->vertex_count, run->memory, &copies, error) != CM_OK)
+    return error->status;
+  const cm_status status = cm_topology_copied(topology, &copies, run, made, error);
+  cm_neuron_copies_free(&copies);
+  return status;
 }
 
 /* ---- rates ---- */

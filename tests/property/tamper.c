@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "core/solver/driver/again.h"
+#include "library/check_again.h"
 #include "core/output/beside.h"
 #include "core/verify/check.h"
 #include "core/output/views.h"

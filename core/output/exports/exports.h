@@ -13,7 +13,7 @@
 typedef struct cm_mapped_file {
   json_t *summary; /* all but its bulk */
   cm_topology *topology;
-  cm_topology *measured; /* the same at the rates that the mapping was made at; NULL: they are its own */
+  cm_topology *measured; /* the same at the rates that the mapping was made at, or with its copies; NULL: it is that itself */
   cm_demand demand; /* of it, as the mapping's options and the chip make it */
   cm_chip *chip;
   cm_mapping_places places;

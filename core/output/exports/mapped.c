@@ -40,6 +40,8 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
   cm_status status = cm_mapping_read_summary(path, run, &file->summary, error);
   if (status == CM_OK && json_object_get(file->summary, "measured") != NULL)
     status = set_rates(path, run, file, error);
+  else if (status == CM_OK && (status = cm_mapping_copied(file->summary, topology, run, &file->measured, error)) == CM_OK && file->measured != NULL)
+    file->demand = cm_demand_of(file->measured);
   if (status == CM_OK)
     status = cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error);
   if (status == CM_OK)
@@ -47,7 +49,7 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
   if (status == CM_OK)
     status = cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error);
   if (status == CM_OK)
-    status = cm_mapping_read_places(path, topology->vertex_count, file->chip, run, &file->places, error);
+    status = cm_mapping_read_places(path, file->demand.network->vertex_count, file->chip, run, &file->places, error);
   if (status != CM_OK) {
     cm_mapped_close(file);
     return status;

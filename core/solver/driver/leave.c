@@ -1,7 +1,8 @@
 /* Happy path: no neuron has too much. Else parts change places, then neurons their parts. What can fail: neurons that have too much in the end. */
 #include "core/solver/driver/leave.h"
 
-#include "base/json.h"
+#include <string.h>
+
 #include "core/limits/limits.h"
 #include "core/partition/keep_leaving.h"
 #include "core/placement/cluster_sites.h"
@@ -26,6 +27,22 @@ static cm_status count_anew(cm_candidate *c, cm_error *error)
   return CM_OK;
 }
 
+/* Keeps parts and places that are the nearest so far. */
+static cm_status keep_near_miss(const cm_candidate *c, uint64_t left, cm_error *error)
+{
+  const cm_partition *p = c->partition;
+  cm_near_miss *near = c->input->near_miss;
+  if (near == NULL || (near->part != NULL && near->left <= left))
+    return CM_OK;
+  CM_FREE(near->part, near->core);
+  *near = (cm_near_miss){.parts = p->part_count, .left = left, .limits = c->limits};
+  if (CM_NEW(c->run->memory, near->part, p->vertex_count, error) != CM_OK || CM_NEW(c->run->memory, near->core, p->part_count, error) != CM_OK)
+    return error->status;
+  memcpy(near->part, p->part, p->vertex_count * sizeof *p->part);
+  memcpy(near->core, c->places.core, p->part_count * sizeof *near->core);
+  return CM_OK;
+}
+
 /* Neurons change parts, unless the caller gave these. */
 static cm_status move_neurons(cm_candidate *c, uint64_t *left, cm_error *error)
 {
@@ -41,7 +58,9 @@ static cm_status move_neurons(cm_candidate *c, uint64_t *left, cm_error *error)
   cm_status status = in->part == NULL ? cm_keep_leaving_synapses(in->demand, &options, c->run, p->part, left, error) : CM_OK;
   if (status == CM_OK && *left > 0 && (status = CM_NEW(c->run->memory, leaving, p->vertex_count, error)) == CM_OK) {
     cm_count_leaving(in->demand, p->part, cluster, leaving);
-    status = cm_refuse_leaving(in->demand->network, &in->chip->limits, leaving, error);
+    status = keep_near_miss(c, *left, error);
+    if (status == CM_OK)
+      status = cm_refuse_leaving(in->demand->network, &in->chip->limits, leaving, error);
   }
   CM_FREE(cluster, leaving);
   return status == CM_OK ? count_anew(c, error) : status;
@@ -56,6 +75,8 @@ cm_status cm_candidate_keep_leaving(cm_candidate *c, cm_error *error)
   if (!cm_leaving_is_limited(&in->chip->limits))
     return CM_OK;
   cm_run_phase(c->run, "leaving");
+  if (in->core != NULL) /* the search has been there */
+    return CM_OK;
   cm_status status = cm_place_in_clusters(&task, c->places.core, &left, error);
   if (status == CM_OK)
     status = cm_place_enclose(c, error);

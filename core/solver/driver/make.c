@@ -73,6 +73,11 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
   cm_partition *p = c->partition;
   p->part_count = in->part_count;
   memcpy(p->part, in->part, p->vertex_count * sizeof *p->part);
+  if (in->core != NULL) {
+    if (CM_NEW(c->run->memory, c->places.core, p->part_count, error) != CM_OK)
+      return error->status;
+    memcpy(c->places.core, in->core, p->part_count * sizeof *in->core);
+  }
   cm_run_phase(c->run, "limits");
   if (check_limits(c, &c->limits, error) != CM_OK ||
       cm_bound_parts(in->demand, &c->limits, c->run, &c->bound, error) != CM_OK)

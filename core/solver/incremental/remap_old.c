@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/option.h"
 #include "core/network/identity.h"
 #include "core/solver/incremental/remapping.h"
 #include "core/verify/check_read.h"
@@ -16,6 +17,8 @@ static cm_status read_old(cm_remapping *r, cm_error *error)
   fclose(stream);
   if (status != CM_OK)
     return status;
+  if (json_object_get(json_object_get(json_object_get(r->old.rest, "report"), "leaving"), "copies") != NULL)
+    return cm_option_refuse(error, "from", "left out: the old mapping has copies of neurons, which are not mapped again");
   if (!r->old.has_neurons || !r->old.has_cores)
     return cm_fail(error, CM_BAD_MAPPING, "the old mapping has no \"%s\"; only the full JSON view can be mapped from",
                    r->old.has_neurons ? "cores" : "neurons");

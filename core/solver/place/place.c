@@ -203,16 +203,17 @@ static cm_status go_by_ways(cm_candidate *c, cm_error *error)
 
 static cm_status keep_places(cm_candidate *c, cm_error *error)
 {
+  const bool given = c->input->core != NULL;
   cm_status status = c->partition->part_count == 0
                        ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
                        : cm_place_enclose(c, error);
-  if (status == CM_OK && cm_pays_for_trees(c) && may_roam(c))
+  if (status == CM_OK && !given && cm_pays_for_trees(c) && may_roam(c))
     status = widen(c, error);
-  if (status == CM_OK && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
+  if (status == CM_OK && !given && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
     status = go_by_ways(c, error);
   if (status != CM_OK)
     return status;
-  c->places.report = json_pack("{s:{s:s}}", "placement", "method", "multilevel on the mesh");
+  c->places.report = json_pack("{s:{s:s}}", "placement", "method", given ? "in clusters, with copies" : "multilevel on the mesh");
   return cm_whole(c->places.report != NULL, "the report", error);
 }
 
@@ -255,6 +256,8 @@ static const double share_beside_links = 0.03, share_beside_trees = 0.5;
 cm_status cm_place_parts(cm_candidate *c, cm_error *error)
 {
   cm_run_phase(c->run, "region");
+  if (c->input->core != NULL)
+    return keep_places(c, error);
   const bool related = cm_has_relations(c->input) || cm_limits_are_shared(c->input->chip);
   if ((c->places.core == NULL || related) && tell_parts(c, error) != CM_OK)
     return error->status;

@@ -1,6 +1,6 @@
 /* The last proof: a mapping is what its options make of its input. */
-#ifndef CM_SOLVER_DRIVER_AGAIN_H
-#define CM_SOLVER_DRIVER_AGAIN_H
+#ifndef LIBRARY_CHECK_AGAIN_H
+#define LIBRARY_CHECK_AGAIN_H
 
 #include "core/verify/check.h"
 

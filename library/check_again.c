@@ -1,4 +1,4 @@
-#include "core/solver/driver/again.h"
+#include "library/check_again.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,11 +40,17 @@ static cm_status map_again(const json_t *stated, cm_map_input *input, cm_run *ru
                                    "the mapping was made from an older one: making it again cannot be compared");
   if (status == CM_OK)
     status = cm_file_create(&file, path, error);
+  cm_demand copied = {.network = NULL};
+  if (status == CM_OK && mapping->copied != NULL) {
+    copied = cm_demand_of(mapping->copied);
+    status = input->demand->outside_count > 0 ? cm_demand_set_outside(&copied, run->memory, error) : CM_OK;
+  }
   if (status == CM_OK)
-    status = cm_mapping_write(mapping, input->demand, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error);
+    status = cm_mapping_write(mapping, mapping->copied != NULL ? &copied : input->demand, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error);
   if (status == CM_OK)
     status = cm_file_commit(&file, error);
   cm_file_discard(&file);
+  cm_demand_clear(&copied);
   cm_mapping_free(mapping);
   cm_map_options_free(options);
   return status;
@@ -81,7 +87,8 @@ cm_status cm_check_again(const char *path, const cm_check_context *context, cons
 {
   cm_check_file stated = {0}, made = {0};
   char again[CM_PATH_MAX];
-  cm_map_input input = {.demand = context->demand,
+  cm_demand whole = cm_demand_of(context->network != NULL ? context->network : context->demand->network);
+  cm_map_input input = {.demand = context->network != NULL ? &whole : context->demand,
                         .network_id = context->network_id,
                         .chip = context->chip,
                         .occupancy = context->occupancy,
@@ -90,6 +97,8 @@ cm_status cm_check_again(const char *path, const cm_check_context *context, cons
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = cm_path(again, error, "%s/again.json", scratch_folder);
+  if (status == CM_OK && context->network != NULL && context->demand->outside_count > 0)
+    status = cm_demand_set_outside(&whole, context->run->memory, error);
   if (status == CM_OK)
     status = read_file(path, context, &stated, error);
   if (status == CM_OK)
@@ -105,6 +114,7 @@ cm_status cm_check_again(const char *path, const cm_check_context *context, cons
     compare(&comparison, &stated, &made);
   if (status == CM_OK)
     status = cm_check_whole(result, error);
+  cm_demand_clear(&whole);
   cm_check_file_free(&stated);
   cm_check_file_free(&made);
   return status;
