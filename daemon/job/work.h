@@ -13,7 +13,6 @@ struct cm_level_cache; /* library/private/levels.h */
 /* What a job folder holds; docs/how-to/executors.md says what each file is. */
 #define CM_WORK_JOB "job.json"
 #define CM_WORK_NETWORK "in/network"
-#define CM_WORK_RATES "in/rates" /* of an import: a table of rates; may be missing */
 #define CM_WORK_CHIP "in/chip.json"
 #define CM_WORK_OCCUPANCY "in/occupancy.json"
 #define CM_WORK_FROM "in/from.json"
@@ -59,6 +58,8 @@ typedef struct cm_work_watch {
   /* JSON texts: the member "progress" and the member "phases" of a job. */
   void (*progress)(void *user, const char *phase, const char *progress, const char *phases);
   void (*log)(void *user, const char *line);
+  /* Of an executor that lets jobs wait: why this one has not begun; NULL: it has, so many seconds ago. May come again. */
+  void (*wait)(void *user, const char *why, double ran);
   void *user;
   const atomic_bool *cancel;    /* NULL: cannot be cancelled */
   const struct cm_level_cache *levels; /* coarsened levels kept between jobs; NULL: none */
