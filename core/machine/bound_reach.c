@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 typedef struct reaching {
-  const cm_target *target;
-  const cm_hop_times *hops;
+  const cm_reach_of *of;
   double ways;           /* that a result goes for a hop of its flag */
   double *share;         /* by station: weights of its lanes */
   bool *reads;           /* by station: a lane there may need a result */
@@ -39,7 +38,7 @@ static bool adds_up(const cm_core_grid *g)
 
 static double way_ns(const reaching *r, uint32_t from, uint32_t to)
 {
-  return r->ways * r->hops->ns[(size_t)from * r->hops->stations + to];
+  return r->ways * r->of->hops->ns[(size_t)from * r->of->hops->stations + to];
 }
 
 /* The shares of lanes as near as that to one station or nearer. */
@@ -71,24 +70,27 @@ static void join(reaching *r, uint32_t near_count)
   r->most_count = count;
 }
 
-static cm_status make_stations(reaching *r, const double *weight, bool out, cm_memory *memory, cm_error *error)
+static cm_status make_stations(reaching *r, cm_memory *memory, cm_error *error)
 {
-  const uint32_t n = r->hops->stations;
+  const cm_target *target = r->of->target;
+  const cm_hop_times *hops = r->of->hops;
+  const uint32_t n = hops->stations;
   if (CM_NEW(memory, r->share, n, error) != CM_OK || CM_NEW(memory, r->reads, n, error) != CM_OK ||
       CM_NEW(memory, r->near, n, error) != CM_OK)
     return error->status;
-  for (uint32_t l = 0; l < r->target->lane_count; l++) {
-    const uint32_t d = cm_lane_device(r->target, l), at = r->hops->station[l];
-    r->share[at] += weight[d];
-    r->reads[at] = r->reads[at] || r->target->device[d].moves == out;
+  for (uint32_t l = 0; l < target->lane_count; l++) {
+    const uint32_t d = cm_lane_device(target, l), at = hops->station[l];
+    r->share[at] += r->of->weight[d];
+    r->reads[at] = r->reads[at] || target->device[d].moves == r->of->out;
   }
   return CM_OK;
 }
 
 /* What is near to each station, or, on the way out, to any. */
-static cm_status find_most(reaching *r, bool out, cm_memory *memory, cm_error *error)
+static cm_status find_most(reaching *r, cm_memory *memory, cm_error *error)
 {
-  const uint32_t n = r->hops->stations;
+  const uint32_t n = r->of->hops->stations;
+  const bool out = r->of->out;
   for (uint32_t to = 0; to < n; to++) {
     uint32_t count = 0;
     for (uint32_t from = 0; from < n; from++) {
@@ -110,14 +112,13 @@ static cm_status find_most(reaching *r, bool out, cm_memory *memory, cm_error *e
   return CM_OK;
 }
 
-cm_status cm_reach_make(const cm_target *target, const cm_hop_times *hops, const double *weight, bool out, cm_memory *memory, cm_reach *made,
-                        cm_error *error)
+cm_status cm_reach_make(const cm_reach_of *of, cm_memory *memory, cm_reach *made, cm_error *error)
 {
-  reaching r = {.target = target, .hops = hops, .ways = ways(target)};
+  reaching r = {.of = of, .ways = ways(of->target)};
   cm_status status = CM_OK;
   *made = (cm_reach){0};
-  if (hops->stations > 1 && adds_up(&target->grid) && (status = make_stations(&r, weight, out, memory, error)) == CM_OK)
-    status = find_most(&r, out, memory, error);
+  if (of->hops->stations > 1 && adds_up(&of->target->grid) && (status = make_stations(&r, memory, error)) == CM_OK)
+    status = find_most(&r, memory, error);
   if (status == CM_OK && r.most_count == 0) { /* no hops, or no lanes */
     cm_free(r.most);
     if ((status = CM_NEW(memory, r.most, 1, error)) == CM_OK)

@@ -15,10 +15,15 @@ typedef struct cm_reach {
   cm_reach_step *step; /* both grow; the last share is 1 */
 } cm_reach;
 
-/* Of lanes with weight[device] each; with `out` what is known at some port, else at one core that computes. The caller frees
- * made->step with cm_free. Errors: memory. O(stations^2 * (log stations + distances)). */
-cm_status cm_reach_make(const cm_target *target, const cm_hop_times *hops, const double *weight, bool out, cm_memory *memory, cm_reach *made,
-                        cm_error *error);
+typedef struct cm_reach_of {
+  const cm_target *target;
+  const cm_hop_times *hops;
+  const double *weight; /* by device, of a lane */
+  bool out;             /* what is known at some port; else at one core that computes */
+} cm_reach_of;
+
+/* The caller frees made->step with cm_free. Errors: memory. O(stations^2 * (log stations + distances)). */
+cm_status cm_reach_make(const cm_reach_of *of, cm_memory *memory, cm_reach *made, cm_error *error);
 
 /* The least time after which `work` nanoseconds of all lanes can be done and known there. O(distances). */
 double cm_reach_ns(const cm_reach *reach, double work);

@@ -294,7 +294,7 @@ static cm_status make_reaches(cm_bounding *b, cm_error *error)
   cm_hop_times hops;
   cm_status status = cm_hop_times_make(b->target, b->run->memory, &hops, error);
   for (int i = 0; i < 2 * CM_UNIT_KINDS && status == CM_OK; i++)
-    status = cm_reach_make(b->target, &hops, b->weight[i / 2], i % 2 == 1, b->run->memory, &b->reach[i % 2][i / 2], error);
+    status = cm_reach_make(&(cm_reach_of){b->target, &hops, b->weight[i / 2], i % 2 == 1}, b->run->memory, &b->reach[i % 2][i / 2], error);
   cm_hop_times_end(&hops);
   return status;
 }

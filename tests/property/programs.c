@@ -498,7 +498,7 @@ START_TEST(damaged_files_are_refused)
   for (size_t at = 0; at < size; at += 1 + size / 700) {
     bytes[at] ^= 0x10;
     ck_fails(cm_program_read_memory(bytes, size, &run, &read, &error), CM_DAMAGED);
-    ck_assert_ptr_nonnull(strstr(error.where, "section"));
+    ck_assert(at < 8 || strstr(error.where, "section") != NULL); /* before it: no program file */
     bytes[at] ^= 0x10;
   }
   for (size_t cut = 0; cut < size; cut += 1 + size / 100)
