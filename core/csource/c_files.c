@@ -198,7 +198,7 @@ static void print_code(const cm_c_writer *w, const char *declared, const char *k
 
 static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights, cm_error *error)
 {
-  cm_text copies, text;
+  cm_text copies, functions, text;
   char **lanes, *declared = NULL, *kernels = NULL, *last = NULL;
   bool whole = true;
   if (CM_NEW(w->memory, lanes, w->flow.lanes + 1, error) != CM_OK)
@@ -211,7 +211,12 @@ static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights,
     whole = (last = cm_text_close(&copies, NULL)) != NULL && whole;
   }
   whole = (declared = cm_text_close(&w->declared, NULL)) != NULL && whole;
-  whole = (kernels = cm_text_close(&w->kernels, NULL)) != NULL && whole;
+  if (status == CM_OK)
+    status = cm_whole(cm_text_open(&functions), "the text of the code", error);
+  if (status == CM_OK) {
+    cm_c_functions(w, functions.stream);
+    whole = (kernels = cm_text_close(&functions, NULL)) != NULL && whole;
+  }
   if (status == CM_OK)
     status = cm_whole(whole && cm_text_open(&text), "the text of the code", error);
   if (status == CM_OK) {

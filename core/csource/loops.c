@@ -55,7 +55,7 @@ static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
       fprintf(out, "%s%s[i%u]", any ? " + " : "", s->table[d], d);
       any = true;
     } else if (s->strides[d] != 0) {
-      fprintf(out, s->strides[d] == 1 ? "%si%u" : "%si%u * %" PRId64, any ? " + " : "", d, s->strides[d]);
+      fprintf(out, s->strides[d] == 1 ? "%si%u" : "%si%u * `%" PRId64 "`", any ? " + " : "", d, s->strides[d]);
       any = true;
     }
   fputs(any ? "" : "0", out);
@@ -73,7 +73,7 @@ static void print_loops(FILE *out, cm_c_pointwise *p)
   for (uint32_t d = 0; d < p->rank; d++) {
     if (d + 1 == p->rank)
       fprintf(out, "%.*sINDEPENDENT\n", (int)(2 * d + 2), indent);
-    fprintf(out, "%.*sfor (int i%u = 0; i%u < %" PRId64 "; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
+    fprintf(out, "%.*sfor (int i%u = 0; i%u < `%" PRId64 "`; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
   }
   const int deep = (int)(2 * p->rank + 2);
   for (uint32_t k = 0; k < p->input_count; k++) {
@@ -119,6 +119,8 @@ cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, con
     tables = tables || p.inputs[0].table[d] != NULL;
   if (tables)
     return cm_c_pointwise_call(piece, &p, error);
+  const char *box;
+  int64_t numbers[3 * CM_RANK_MAX];
   FILE *out = piece->w->body[piece->lane].stream;
   const size_t width = cm_type_bytes(to->type);
   if (strcmp(p.outputs[0].at, p.inputs[0].at) == 0 && memcmp(p.outputs[0].strides, p.inputs[0].strides, p.rank * sizeof *p.dims) == 0)
@@ -127,10 +129,13 @@ cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, con
     fprintf(out, "  memcpy(%s, %s, %zu);\n", p.outputs[0].at, p.inputs[0].at, (p.rank == 0 ? 1 : (size_t)p.dims[0]) * width);
     return CM_OK;
   }
-  fprintf(out, "  copy_box(%s, %s, %zu, %u, (const int[]){", p.outputs[0].at, p.inputs[0].at, width, p.rank);
-  for (uint32_t d = 0; d < p.rank; d++)
-    fprintf(out, "%s%" PRId64 ", %" PRId64 ", %" PRId64, d > 0 ? ", " : "", p.dims[d], p.outputs[0].strides[d] * (int64_t)width,
-            p.inputs[0].strides[d] * (int64_t)width);
-  fputs("});\n", out);
+  for (uint32_t d = 0; d < p.rank; d++) {
+    numbers[3 * d] = p.dims[d];
+    numbers[3 * d + 1] = p.outputs[0].strides[d] * (int64_t)width;
+    numbers[3 * d + 2] = p.inputs[0].strides[d] * (int64_t)width;
+  }
+  if (cm_c_table(piece->w, numbers, (size_t)3 * p.rank, &box, error) != CM_OK)
+    return error->status;
+  fprintf(out, "  copy_box(%s, %s, %zu, %u, %s);\n", p.outputs[0].at, p.inputs[0].at, width, p.rank, box);
   return CM_OK;
 }

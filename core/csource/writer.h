@@ -9,13 +9,15 @@
 #include "core/csource/csource.h"
 #include "core/csource/homes.h"
 
-enum { CM_C_AT_MAX = 96, CM_C_STREAMS = 12 };
+enum { CM_C_AT_MAX = 96, CM_C_STREAMS = 12, CM_C_NUMBERS = 128, CM_C_SIZES_MAX = 640 };
 
-/* An array of the code, or a function of it; found again by what it holds. */
+/* An array of the code, a table of sizes or a function; found again by what it holds. */
 typedef struct cm_c_held {
   uint64_t hash;
   cm_tensor *tensor; /* of an array; NULL */
-  char *text;        /* of a function, with @ for its name; NULL */
+  char *text;        /* of a function or table, with @ for its name; NULL */
+  const char *sizes; /* of a function: the table of its first call */
+  bool shared;       /* of a function: calls with other tables follow */
   char name[32];
 } cm_c_held;
 
@@ -32,8 +34,8 @@ typedef struct cm_c_writer {
   cm_run *run;
   cm_c_flow flow;
   cm_c_space space;
-  cm_text kernels, weights, declared, *body; /* body: by lane */
-  cm_c_list arrays, functions;
+  cm_text weights, declared, *body; /* body: by lane */
+  cm_c_list arrays, tables, functions;
   uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
   bool binary;             /* weights are bytes of a file */
   uint64_t weight_bytes, weights_end, outside_bytes, pieces; /* weights_end: of that file */
@@ -81,8 +83,18 @@ cm_status cm_c_output_stream(cm_c_piece *piece, uint32_t output, cm_c_stream *st
 /* Room of the lane for one piece, aligned: as C. */
 void cm_c_scratch(cm_c_piece *piece, cm_type type, uint64_t count, char at[CM_C_AT_MAX]);
 
-/* A call of a function whose text has @ for its name and $STEM for what it is called after; written once for all that are alike. */
+/* A table of numbers that are known: its name. Errors: memory. */
+cm_status cm_c_table(cm_c_writer *w, const int64_t *numbers, size_t count, const char **name, cm_error *error);
+
+/* A call of a function whose text has @ for its name, called after `stem`. Numbers between ` are taken from a table that it is given, so that
+ * texts that differ in them alone are one function. */
 cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const char *arguments, cm_error *error);
+
+/* Adds the sizes of a kernel to those that are there: names between spaces, and what each is in this call. */
+void cm_c_sizes(char sizes[CM_C_SIZES_MAX], const char *names, const int64_t *values);
+
+/* Prints the functions that are called. */
+void cm_c_functions(const cm_c_writer *w, FILE *out);
 
 /* A word of a kernel's text ($WORD) and what stands for it. */
 typedef struct cm_c_word {
