@@ -186,7 +186,7 @@ static void end(cm_c_writer *w)
     close(&w->body[l]);
   for (uint64_t k = 0; k < w->arrays.count; k++)
     cm_tensor_free(w->arrays.held[k].tensor);
-  CM_FREE(w->arrays.held, w->tables.held, w->functions.held, w->body, w->scratch, w->ends);
+  CM_FREE(w->arrays.held, w->tables.held, w->boxes.held, w->functions.held, w->body, w->scratch, w->ends);
   cm_c_flow_end(&w->flow);
   cm_c_space_end(&w->space);
   cm_arena_free(&w->names);

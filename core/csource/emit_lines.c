@@ -50,10 +50,11 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
     const char side = i == 0 ? 'H' : 'W';
     const bool there = i + w.rank >= 2;
     const uint32_t d = there ? i + w.rank - 2 : 0;
-    cm_c_sizes(sizes, i == 0 ? "IH KH PH DH OH SH" : "IW KW PW DW", (const int64_t[]){there ? w.in[d] : 1, there ? w.kernel[d] : 1, there ? w.before[d] : 0,
-               there ? w.dilation[d] : 1, there ? w.out[d] : 1, there ? w.stride[d] : 1});
+    cm_c_sizes(sizes, i == 0 ? "IH KH PH DH OH SH" : mean ? "IW KW PW DW" : "IW KW PW DW OW",
+               (const int64_t[]){there ? w.in[d] : 1, there ? w.kernel[d] : 1, there ? w.before[d] : 0, there ? w.dilation[d] : 1, there ? w.out[d] : 1,
+                                 there ? w.stride[d] : 1});
     if (i > 0)
-      (void)snprintf(fixed, sizeof fixed, "OW = %d, SW = %d", there ? (int)w.out[d] : 1, there ? (int)w.stride[d] : 1);
+      (void)snprintf(fixed, sizeof fixed, mean ? "SW = %d, OW = %d" : "SW = %d", there ? (int)w.stride[d] : 1, there ? (int)w.out[d] : 1);
     const char place = i == 0 ? 'y' : 'x';
     if (all)
       (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c < I%c + %" PRId64, place, side, there ? w.after[d] : 0);

@@ -151,18 +151,60 @@ static cm_c_held *held_text(cm_c_writer *w, cm_c_list *list, const char *stem, c
   return h;
 }
 
+/* Numbers as text. */
+static char *list_text(const int64_t *numbers, size_t count, cm_error *error)
+{
+  cm_text made;
+  char *text = NULL;
+  if (cm_text_open(&made)) {
+    for (size_t k = 0; k < count; k++)
+      fprintf(made.stream, k == 0 ? "%" PRId64 : k % 24 == 0 ? ",\n  %" PRId64 : ", %" PRId64, numbers[k]);
+    text = cm_text_close(&made, NULL);
+  }
+  (void)cm_whole(text != NULL, "the text of a table", error);
+  return text;
+}
+
+cm_status cm_c_boxes(cm_c_writer *w, const int64_t *numbers, size_t count, int64_t *first, cm_error *error)
+{
+  const uint64_t end = w->box_end;
+  bool is_new;
+  char *text = list_text(numbers, count, error);
+  if (text == NULL)
+    return error->status;
+  cm_c_held *h = held_text(w, &w->boxes, "box", text, &is_new, error);
+  free(text);
+  if (h == NULL)
+    return error->status;
+  if (is_new) {
+    h->first = end;
+    w->box_end += count;
+  }
+  *first = (int64_t)h->first;
+  return CM_OK;
+}
+
+void cm_c_print_boxes(const cm_c_writer *w, FILE *out)
+{
+  if (w->boxes.count == 0)
+    return;
+  fputs("\nstatic const int boxes[] = {\n", out);
+  for (uint64_t k = 0; k < w->boxes.count; k++)
+    fprintf(out, "  %s,\n", w->boxes.held[k].text);
+  fprintf(out, "};\n\n%s", cm_c_kernel_find("copy_box"));
+}
+
 cm_status cm_c_table(cm_c_writer *w, const int64_t *numbers, size_t count, const char **name, cm_error *error)
 {
-  char text[CM_C_NUMBERS * 24] = "";
   bool is_new;
-  for (size_t k = 0; k < count; k++)
-    cm_c_add(text, sizeof text, "%s%" PRId64, k > 0 ? ", " : "", numbers[k]);
-  const cm_c_held *h = held_text(w, &w->tables, "size", text, &is_new, error);
-  if (h == NULL || (*name = cm_arena_text(&w->names, h->name, strlen(h->name), error)) == NULL)
+  char *text = list_text(numbers, count, error);
+  if (text == NULL)
     return error->status;
-  if (is_new)
+  const cm_c_held *h = held_text(w, &w->tables, "size", text, &is_new, error);
+  if (h != NULL && (*name = cm_arena_text(&w->names, h->name, strlen(h->name), error)) != NULL && is_new)
     fprintf(w->declared.stream, "static const int %s[] = {%s};\n", *name, text);
-  return CM_OK;
+  free(text);
+  return h != NULL && *name != NULL ? CM_OK : error->status;
 }
 
 /* Numbers between ` go from a text into a list, places in a table come for them. */
@@ -202,8 +244,27 @@ cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const
   if (is_new)
     h->sizes = sizes;
   h->shared = h->shared || (sizes != NULL && strcmp(sizes, h->sizes) != 0);
-  fprintf(w->body[piece->lane].stream, "  %s(%s%s%s);\n", h->name, sizes != NULL ? sizes : "", sizes != NULL ? ", " : "", arguments);
+  fprintf(w->body[piece->lane].stream, sizes != NULL ? "  %s(`%td %s`%s);\n" : "  %s(%.0td%.0s%s);\n", h->name, h - w->functions.held, sizes != NULL ? sizes : "",
+          arguments);
   return CM_OK;
+}
+
+/* A function that is called with one table has it in its text. */
+void cm_c_print_calls(const cm_c_writer *w, const char *calls, FILE *out)
+{
+  for (const char *c = calls; *c != '\0'; c++) {
+    if (*c != '`') {
+      fputc(*c, out);
+      continue;
+    }
+    char *name;
+    const bool shared = w->functions.held[strtoull(c + 1, &name, 10)].shared;
+    for (c = name + 1; *c != '`'; c++)
+      if (shared)
+        fputc(*c, out);
+    if (shared)
+      fputs(", ", out);
+  }
 }
 
 void cm_c_functions(const cm_c_writer *w, FILE *out)
@@ -212,11 +273,14 @@ void cm_c_functions(const cm_c_writer *w, FILE *out)
     const cm_c_held *h = &w->functions.held[k];
     fputc('\n', out);
     for (const char *c = h->text; *c != '\0'; c++)
-      if (*c != '@')
+      if (strncmp(c, "size[", 5) == 0 && !h->shared) {
+        fprintf(out, "%s[", h->sizes);
+        c += 4;
+      } else if (*c != '@')
         fputc(*c, out);
       else {
-        fprintf(out, "%s%s", h->shared ? "SHARED " : "", h->name);
-        if (h->sizes != NULL) {
+        fputs(h->name, out);
+        if (h->shared) {
           fputs("(const int *restrict size, ", out);
           c++;
         }
