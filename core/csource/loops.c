@@ -129,9 +129,12 @@ static cm_status box_of(cm_c_writer *w, const cm_c_pointwise *p, int64_t *box, c
   return cm_c_boxes(w, numbers, (size_t)(2 + 3 * numbers[1]), box, error);
 }
 
-cm_status cm_c_box(cm_c_writer *w, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, int64_t *box, cm_error *error)
+cm_status cm_c_box(cm_c_writer *w, const cm_program_part *part, cm_type type, int64_t *box, cm_error *error)
 {
-  const cm_c_pointwise p = copy_of(rank, extent, to, from);
+  cm_c_stream to = {.type = type}, from = {.type = type};
+  memcpy(to.strides, part->to_stride, sizeof to.strides);
+  memcpy(from.strides, part->stride, sizeof from.strides);
+  const cm_c_pointwise p = copy_of(part->rank, part->extent, &to, &from);
   return box_of(w, &p, box, error);
 }
 

@@ -59,7 +59,7 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
     c->count += 3;
     row[0] = part->to * (int64_t)cm_type_bytes(o->type);
     row[1] = (int64_t)cm_c_address(&w->space, part->buffer, part->address);
-    return cm_c_box(w, part->rank, part->extent, &to, &from, &row[2], error);
+    return cm_c_box(w, part, o->type, &row[2], error);
   }
   return cm_c_copy(piece, part->rank, part->extent, &to, &from, error);
 }

@@ -123,8 +123,9 @@ typedef struct cm_c_pointwise {
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 
-/* Copies a box of elements, of these extents; cm_c_box: how copy_boxes is told of it. */
-cm_status cm_c_box(cm_c_writer *w, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, int64_t *box, cm_error *error);
+/* Copies a box of elements, of these extents; cm_c_box: how copy_boxes is told of that of a
+ * part. */
+cm_status cm_c_box(cm_c_writer *w, const cm_program_part *part, cm_type type, int64_t *box, cm_error *error);
 cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error);
 
 /* Adds to a text of `size` bytes that ends with NUL. */
