@@ -214,6 +214,7 @@ cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *
                                   {"ALONG", p->by_column ? row : column},
                                   {"BY", p->by_column ? "j" : "i"},
                                   {"INNER", p->by_column ? "i" : "j"},
+                                  {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"},
                                   {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"},
                                   {"STORE", p->store},
                                   {NULL, NULL}};
