@@ -74,8 +74,8 @@ static void print_title(FILE *out, const cm_c_piece *piece)
   const cm_shape *y = &piece->call.output[0];
   (void)cm_node_label(piece->call.node, label, sizeof label);
   fputs("\n  /* ", out);
-  for (const char *c = label; *c != '\0'; c++) /* a name cannot end the comment */
-    fputc(*c == '/' && c > label && c[-1] == '*' ? '|' : *c, out);
+  for (const char *c = label; *c != '\0'; c++) /* a name can neither end the comment nor hold a mark */
+    fputc(*c == '`' || (*c == '/' && c > label && c[-1] == '*') ? '|' : *c, out);
   fprintf(out, ": %s[", cm_type_name(y->type));
   for (uint32_t d = 0; d < y->rank; d++)
     fprintf(out, "%s%" PRId64, d > 0 ? "," : "", y->dims[d]);

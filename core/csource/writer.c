@@ -244,8 +244,11 @@ cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const
   if (is_new)
     h->sizes = sizes;
   h->shared = h->shared || (sizes != NULL && strcmp(sizes, h->sizes) != 0);
-  fprintf(w->body[piece->lane].stream, sizes != NULL ? "  %s(`%td %s`%s);\n" : "  %s(%.0td%.0s%s);\n", h->name, h - w->functions.held, sizes != NULL ? sizes : "",
-          arguments);
+  FILE *out = w->body[piece->lane].stream;
+  fprintf(out, "  %s(", h->name);
+  if (sizes != NULL)
+    fprintf(out, "`%td %s`", h - w->functions.held, sizes);
+  fprintf(out, "%s);\n", arguments);
   return CM_OK;
 }
 
