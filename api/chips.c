@@ -22,9 +22,9 @@ void cm_list_chips(cm_request *request)
     if (cm_chips_open(request->store, chips[i].name, &chip, &error) != CM_OK)
       continue; /* deleted since it was listed */
     const library_chip_facts c = library_chip_facts_of(chip);
-    json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b}", "name", chips[i].name, "preset", chips[i].preset,
+    json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b, s:b}", "name", chips[i].name, "preset", chips[i].preset,
                               "description", c.description, "width", (json_int_t)c.width, "height", (json_int_t)c.height, "cores",
-                              (json_int_t)c.width * c.height, "runs_programs", c.runs_programs);
+                              (json_int_t)c.width * c.height, "runs_programs", c.runs_programs, "takes_images", c.takes_images);
     if (!chips[i].preset)
       cm_owner_add(entry, &chips[i].owner);
     (void)json_array_append_new(list, entry);

@@ -6,7 +6,7 @@ libcoremapd_a_SOURCES += \
   daemon/job/work.h daemon/job/work_parts.h daemon/job/work.c daemon/job/work_parts.c daemon/job/folder.c \
   daemon/job/map.c daemon/job/compile.c daemon/job/quantize.c daemon/job/simulate.c daemon/job/solve.c daemon/job/profile.c daemon/job/deploy.c daemon/job/import.c \
   daemon/job/main.c \
-  daemon/slurm/wire.h daemon/slurm/cluster.h daemon/slurm/cluster.c daemon/slurm/bridge.c daemon/slurm/queue.h daemon/slurm/queue.c \
+  daemon/slurm/wire.h daemon/slurm/cluster.h daemon/slurm/cluster.c daemon/slurm/shared.c daemon/slurm/bridge.c daemon/slurm/queue.h daemon/slurm/queue.c \
   daemon/slurm/command.h daemon/slurm/command.c daemon/slurm/node.c daemon/slurm/submit.h daemon/slurm/submit.c daemon/slurm/probe.h daemon/slurm/probe.c
 coremapd_SOURCES = daemon/main.c
 coremapd_LDADD = $(SERVER_LIBS) -linih

@@ -102,6 +102,8 @@ static cm_status read_options(preparing *p, cm_error *error)
     return status;
   if (cm_whole((p->options = library_json(all)) != NULL, "the job's options", error) != CM_OK)
     return error->status;
+  if (text_of(p, "levels_from")[0] != '\0')
+    name_levels(p->r, text_of(p, "levels_from"), p->r->work.levels_before);
   bound(p->r, (unsigned)number_of(p, "threads"), (uint64_t)json_integer_value(json_object_get(p->options, "memory_limit")),
         number_of(p, "time_limit"));
   return CM_OK;
@@ -258,7 +260,7 @@ static cm_status put_levels(const preparing *p, cm_error *error)
 }
 
 /* The network whose levels are carried over. */
-static cm_status put_before(preparing *p, cm_error *error)
+static cm_status put_before(const preparing *p, cm_error *error)
 {
   const char *id = text_of(p, "levels_from");
   char path[CM_PATH_MAX];
@@ -270,7 +272,6 @@ static cm_status put_before(preparing *p, cm_error *error)
     return cm_fail(error, CM_NOT_FOUND, "network %s, whose levels were to be carried over (levels_from), is gone: upload it again, or leave the option out", id);
   if (status != CM_OK || cm_networks_path(p->r->store, id, path, error) != CM_OK)
     return error->status;
-  name_levels(p->r, id, p->r->work.levels_before);
   return put_file(p->r, path, CM_WORK_BEFORE, error);
 }
 

@@ -29,7 +29,7 @@ static char *whole_progress(cm_running *r, const char *phase, const char *told, 
   const json_t *whole = json_object_get(body, "whole"), *metric = json_object_get(body, "metric");
   *point = (cm_history_point){.seconds = cm_store_time() - r->job.started, .metric = json_is_number(metric) ? json_number_value(metric) : NAN};
   (void)snprintf(point->phase, sizeof point->phase, "%s", phase);
-  cm_estimate_outlook(&r->outlook, point->seconds, r->job.expected, r->known, json_is_number(whole) ? json_number_value(whole) : -1);
+  cm_estimate_outlook(&r->outlook, point->seconds - r->job.waited, r->job.expected, r->known, json_is_number(whole) ? json_number_value(whole) : -1);
   point->fraction = r->outlook.fraction;
   point->remaining = r->outlook.remaining;
   if (body != NULL) {
@@ -71,6 +71,25 @@ static void on_progress(void *user, const char *phase, const char *told, const c
     free(r->phases);
     r->phases = phases;
   }
+}
+
+static void on_wait(void *user, const char *why, double ran)
+{
+  cm_running *r = user;
+  const double seconds = cm_store_time() - r->job.started;
+  r->job.waited = fmax(seconds - ran, 0);
+  if (why == NULL || strcmp(why, r->waits) == 0)
+    return;
+  (void)snprintf(r->waits, sizeof r->waits, "%s", why);
+  const cm_history_point point = {.phase = "cluster", .seconds = seconds, .remaining = r->job.expected, .metric = NAN};
+  json_t *body = json_pack("{s:s, s:f, s:f, s:s}", "phase", point.phase, "fraction", 0.0, "remaining_seconds", point.remaining, "reason", why);
+  char *text = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+  json_decref(body);
+  if (text != NULL) {
+    cm_event_bus_progress(r->store->bus, r->job.id, text, "[]", &point);
+    cm_event_bus_publish(r->store->bus, r->job.id, "progress", text);
+  }
+  free(text);
 }
 
 static void on_log(void *user, const char *line)
@@ -201,7 +220,7 @@ static uint64_t most_bytes(const cm_running *r)
 static void describe(cm_running *r, double seconds)
 {
   const double least_seconds = 600, room = 10;
-  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .user = r};
+  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .wait = on_wait, .user = r};
   r->execution = (cm_execution){.folder = r->folder,
                                 .out = r->out,
                                 .attempt = r->job.attempt,

@@ -34,6 +34,7 @@ typedef struct cm_running {
   char *phases;                  /* last ones told */
   unsigned known;                /* done jobs of its class */
   double bytes;                  /* that it is expected to hold, as these show */
+  char waits[CM_WORK_SAID_MAX];  /* for what, in a cluster's queue, as told last */
   cm_outlook outlook;            /* as told last */
 } cm_running;
 

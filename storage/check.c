@@ -10,6 +10,7 @@
 
 #include "storage/check_report.h"
 #include "storage/folder.h"
+#include "storage/holders.h"
 #include "storage/log.h"
 #include "storage/schema.h"
 
@@ -109,7 +110,8 @@ static cm_status check_rows(cm_checking *c, cm_error *error)
                  " SELECT (SELECT count(*) FROM (SELECT * FROM stored EXCEPT SELECT * FROM stored_totals)) +"
                  " (SELECT count(*) FROM (SELECT * FROM stored_totals EXCEPT SELECT * FROM stored))", error) != CM_OK ||
       check_none(c, "queued jobs need a network that is not there",
-                 "SELECT count(*) FROM jobs WHERE state = 'queued' AND network NOT IN (SELECT id FROM networks)",
+                 "SELECT count(*) FROM jobs WHERE state = 'queued' AND (network NOT IN (SELECT id FROM networks) OR " CM_JOB_LEVELS
+                 " NOT IN (SELECT id FROM networks))",
                  error) != CM_OK ||
       cm_sql_number(c->handle, 0, &jobs, error, "SELECT count(*) FROM jobs", "") != CM_OK)
     return error->status;

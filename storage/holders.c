@@ -17,14 +17,14 @@ static const char *table_of(cm_object object)
 
 #define NEEDED(words, condition) \
   {words, "SELECT count(*), count(id_seen), min(id_seen) FROM (SELECT CASE WHEN " CM_VIEWER_SEES("jobs", "?2", "?3", "?4") \
-   " THEN id END AS id_seen FROM jobs WHERE " condition " = ?1 AND " CM_JOB_GOES_ON ")"}
+   " THEN id END AS id_seen FROM jobs WHERE " condition ")"}
 static const struct {
   const char *words, *query;
 } needs[] = {
-  [CM_OBJECT_NETWORK] = NEEDED("network", "network"),
-  [CM_OBJECT_CHIP] = NEEDED("chip", "chip"),
-  [CM_OBJECT_MAPPING] = NEEDED("mapping", CM_JOB_SOURCE),
-  [CM_OBJECT_PROGRAM] = NEEDED("program", CM_JOB_SOURCE),
+  [CM_OBJECT_NETWORK] = NEEDED("network", CM_JOB_OF_NETWORK("?1")),
+  [CM_OBJECT_CHIP] = NEEDED("chip", CM_JOB_OF("chip", "?1")),
+  [CM_OBJECT_MAPPING] = NEEDED("mapping", CM_JOB_OF(CM_JOB_SOURCE, "?1")),
+  [CM_OBJECT_PROGRAM] = NEEDED("program", CM_JOB_OF(CM_JOB_SOURCE, "?1")),
 };
 
 cm_status cm_holders_check_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_error *error)

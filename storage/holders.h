@@ -12,11 +12,15 @@
 /* The mapping that a job starts from or whose packets it moves; word for word the expression of an index. */
 #define CM_JOB_SOURCE \
   "CASE WHEN json_valid(options) THEN json_extract(options, CASE kind WHEN 'simulate' THEN '$.mapping' ELSE '$.from' END) END"
+/* The network whose levels it carries over; the same. */
+#define CM_JOB_LEVELS "CASE WHEN json_valid(options) THEN json_extract(options, '$.levels_from') END"
 #define CM_JOB_GOES_ON "state IN ('queued', 'running')"
 
 /* Conditions on the thing of an id: jobs need it, its cores are leased as of `now`. */
-#define CM_NETWORK_IS_NEEDED(id) "EXISTS (SELECT 1 FROM jobs WHERE network = " id " AND " CM_JOB_GOES_ON ")"
-#define CM_MAPPING_IS_NEEDED(id) "EXISTS (SELECT 1 FROM jobs WHERE " CM_JOB_SOURCE " = " id " AND " CM_JOB_GOES_ON ")"
+#define CM_JOB_OF(what, id) "(" what " = " id " AND " CM_JOB_GOES_ON ")"
+#define CM_JOB_OF_NETWORK(id) "(" CM_JOB_OF("network", id) " OR " CM_JOB_OF(CM_JOB_LEVELS, id) ")"
+#define CM_NETWORK_IS_NEEDED(id) "EXISTS (SELECT 1 FROM jobs WHERE " CM_JOB_OF_NETWORK(id) ")"
+#define CM_MAPPING_IS_NEEDED(id) "EXISTS (SELECT 1 FROM jobs WHERE " CM_JOB_OF(CM_JOB_SOURCE, id) ")"
 #define CM_MAPPING_IS_LEASED(job_of_it, now) "EXISTS (SELECT 1 FROM leases l WHERE l.job = " job_of_it " AND l.expires > " now ")"
 
 /* Inside closures: CM_CONFLICT while jobs need a network, chip, mapping or program. It names one of them that the viewer sees (NULL:

@@ -451,7 +451,7 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
 
 cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
 {
-  *seconds = fmax(cm_store_time() - job->started, 0);
+  *seconds = fmax(cm_store_time() - job->started - job->waited, 0);
   if (cm_quota_note_cpu_in(handle, job->owner.user, job->cpu_seconds, error) != CM_OK)
     return error->status;
   return cm_usage_charge_in(handle, job->owner.user, rint((*seconds - job->expected) * 1000), error);

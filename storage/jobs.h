@@ -92,6 +92,7 @@ typedef struct cm_job {
   double retry_at;     /* queued after a passing fault: not before this time; else 0 */
   bool cancel_requested, reused;
   double created, started, finished; /* 0: not yet */
+  double waited;       /* of an attempt under way: seconds of it in a cluster's queue */
   char *problem, *report, *phases, *log; /* JSON texts and plain text; "" when none */
   char *fault;         /* the problem that the last retry is for, as JSON text */
   char mapping[CM_ID_MAX]; /* what it made: a mapping, or of a compile job a program */

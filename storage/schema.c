@@ -57,6 +57,7 @@
 /* As storage/holders.h has it. */
 #define JOB_SOURCE \
   "CASE WHEN json_valid(options) THEN json_extract(options, CASE kind WHEN 'simulate' THEN '$.mapping' ELSE '$.from' END) END"
+#define JOB_LEVELS "CASE WHEN json_valid(options) THEN json_extract(options, '$.levels_from') END"
 #define TRIGGER(name, event, condition, steps) \
   "CREATE TRIGGER " name " AFTER " event " ON jobs WHEN " condition " BEGIN " steps " END;"
 
@@ -410,6 +411,9 @@ const char *const cm_schema_steps[] = {
 
   /* The memory that like jobs took, at most at once. */
   "ALTER TABLE job_times ADD COLUMN bytes REAL;",
+
+  /* The network whose levels a job carries over, which stays until then. */
+  "CREATE INDEX jobs_levels ON jobs(" JOB_LEVELS ") WHERE state IN ('queued', 'running') AND " JOB_LEVELS " IS NOT NULL;",
 };
 
 const int cm_schema_version = (int)(sizeof cm_schema_steps / sizeof *cm_schema_steps);

@@ -38,7 +38,7 @@ function laneTable(metrics) {
 async function queuePart(metrics, signal) {
   const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
   const jobs = [...lists[0].jobs, ...lists[1].jobs.reverse()];
-  const waits = (job) => (job.state === 'running' ? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left` : job.reason);
+  const waits = (job) => job.progress?.reason ?? job.reason ?? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left`;
   return section(
     'Queue',
     laneTable(metrics),

@@ -32,10 +32,11 @@ export function retryText(job, now = Date.now()) {
 }
 
 export function stateLine(job) {
-  const { phase, fraction, remaining_seconds: remaining } = job.progress ?? {};
+  const { phase, fraction, remaining_seconds: remaining, reason } = job.progress ?? {};
   let line = '';
   if (job.state === 'queued') line = job.reason || 'waiting';
-  if (job.state === 'running')
+  else if (reason) line = reason;
+  else if (job.state === 'running')
     line = `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}${
       Number.isFinite(remaining) ? `, about ${duration(remaining)} left` : ''
     }`;

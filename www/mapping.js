@@ -11,6 +11,7 @@ import { Model } from './model.js';
 import { Panel } from './panel.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { actButton } from './problemnode.js';
+import { deploySection } from './running.js';
 import {
   attemptsTable,
   busiestTable,
@@ -261,6 +262,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     candidatesTable(candidates),
     paretoSection(id, pareto && (await getPareto(id, signal))),
     mapperTable(summary.report),
+    summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id),
     section(
       'Keep, share, copy',
       actionBar('mappings', id, signal),

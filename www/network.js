@@ -1,7 +1,7 @@
 // #/networks/ID: a network or model as it was read, what was made of it, and which chips would take it.
 
 import { actionBar } from './actions.js';
-import { getNetwork, listJobs, listMappings } from './api.js';
+import { getNetwork, listChips, listJobs, listMappings } from './api.js';
 import { element, facts, fill, link, section, stamp } from './dom.js';
 import { fitsTable } from './fits.js';
 import { bytes, count, energy, shortId, time } from './format.js';
@@ -18,7 +18,7 @@ export async function showNetwork(main, { id }, signal) {
   const network = await getNetwork(id, signal),
     model = isModel(network);
   const only = { network: id, limit: SHOWN };
-  const [{ mappings }, { jobs }] = await Promise.all([model ? { mappings: [] } : listMappings(only, signal), listJobs(only, signal)]);
+  const [{ mappings }, { jobs }, { chips }] = await Promise.all([model ? { mappings: [] } : listMappings(only, signal), listJobs(only, signal), listChips(signal)]);
   const fits = element('div', {}),
     outcome = element('div', {}),
     more = (kind) => element('p', { class: 'more' }, link(`#/${kind}?network=${encodeURIComponent(id)}`, `All ${kind}`));
@@ -76,7 +76,11 @@ export async function showNetwork(main, { id }, signal) {
         outcome,
         fits,
       ),
-    !model && runSection(id),
+    !model &&
+      runSection(
+        id,
+        chips.filter((chip) => chip.takes_images),
+      ),
     mappings.length > 0 &&
       section(
         'Mappings',

@@ -3,10 +3,10 @@
 import { element, fill } from './dom.js';
 import { bytes, count, NONE, percent, time } from './format.js';
 import { NUMBER, share, table } from './table.js';
+import { WAITS } from './trace.js';
 
 const SHOWN = 25,
   HELD_SHOWN = 10;
-const WAITS = { start: 'the start', lane: 'its unit', data: 'its data', room: 'free memory', issue: 'its turn' };
 
 const outside = ({ memory }) => (memory ? memory.outside_read + memory.outside_written : 0);
 const onChip = ({ memory }) => (memory ? memory.chip_read + memory.chip_written : 0);

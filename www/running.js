@@ -14,6 +14,8 @@ const INLINE_MAX = 1 << 20, // bytes of spikes that a request takes
 export const RUN_OPTIONS = ['profile', 'dt', 'poisson', 'spikes', 'semantics'];
 const SEMANTICS = ['snntorch', 'snntorch-subtract', 'norse', 'spyx', 'rockpool', 'exact'];
 
+const labelled = (label, control) => element('div', { class: 'field' }, element('label', { for: control.id }, label), control);
+
 /** Fields for a run: nodes, and values() with the options, null where no steps are given. `begun`: options to begin with. */
 export function runFields(begun = {}) {
   const number = (id, placeholder, more) => element('input', { id, type: 'number', placeholder, ...more });
@@ -36,9 +38,8 @@ export function runFields(begun = {}) {
     semantics: 'Steps are taken as by',
   };
   for (const [name, control] of Object.entries(controls)) if (begun[name] !== undefined && name !== 'spikes') control.value = begun[name];
-  const node = (name) => element('div', { class: 'field' }, element('label', { for: controls[name].id }, labels[name]), controls[name]);
   return {
-    nodes: Object.keys(controls).map(node),
+    nodes: Object.keys(controls).map((name) => labelled(labels[name], controls[name])),
     async values() {
       if (controls.profile.value === '') return null;
       const set = { profile: Number(controls.profile.value), semantics: controls.semantics.value },
@@ -53,17 +54,45 @@ export function runFields(begun = {}) {
   };
 }
 
-/** The section of a network's page that runs it alone. */
-export function runSection(network) {
+/* Starts a job that runs as the fields say. */
+async function start(fields, job, more = {}) {
+  const { profile: steps, ...options } = (await fields.values()) ?? {};
+  if (!steps) throw new Error('Say how many steps it is to run.');
+  const { id } = await createJob({ ...job, options: { steps, ...options, ...more } });
+  location.hash = `#/jobs/${encodeURIComponent(id)}`;
+}
+
+const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the spikes to expect';
+
+/** The section of a network's page that runs it alone, or by images of one of `chips` that take such. */
+export function runSection(network, chips) {
   const fields = runFields(),
-    outcome = element('div', {});
-  const run = async () => {
-    const { profile: steps, ...options } = (await fields.values()) ?? {};
-    if (!steps) throw new Error('Say how many steps it is to run.');
-    const job = await createJob({ kind: 'profile', network, options: { steps, ...options } });
-    location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
-  };
-  return section('Run it', element('div', { class: 'field-row' }, fields.nodes), actButton('Run', run, { outcome }), outcome);
+    outcome = element('div', {}),
+    chip = element(
+      'select',
+      { id: 'run-chip' },
+      chips.map(({ name }) => element('option', { value: name }, name)),
+    );
+  const deploy = () => start(fields, { kind: 'deploy', network, chip: chip.value });
+  return section(
+    'Run it',
+    element('div', { class: 'field-row' }, fields.nodes, chips.length > 0 && labelled('Chip to deploy on', chip)),
+    element(
+      'div',
+      { class: 'buttons' },
+      actButton('Run', () => start(fields, { kind: 'profile', network }), { outcome }),
+      chips.length > 0 && actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }),
+    ),
+    outcome,
+  );
+}
+
+/** The same of a mapping's page. */
+export function deploySection({ network, chip }, mapping) {
+  const fields = runFields(),
+    outcome = element('div', {}),
+    deploy = () => start(fields, { kind: 'deploy', network: network.id, chip: chip.name }, { mapping });
+  return section('Deploy it', element('div', { class: 'field-row' }, fields.nodes), actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }), outcome);
 }
 
 const rateText = ({ rate, rate_hz: hz }) => `${si(rate)} a step${hz !== undefined ? `, ${si(hz, 'Hz')}` : ''}`;

@@ -4,23 +4,18 @@ import { CATEGORIES, wantsDarkInk } from './colour.js';
 import { announce, element, icon, setText } from './dom.js';
 import { bytes, count, si } from './format.js';
 import { Lanes } from './timelinelanes.js';
-import { firstAfter, firstPointAfter, spanAt, TimeWindow, tickStep, valueAt } from './trace.js';
+import { firstAfter, firstPointAfter, spanAt, TimeWindow, tickStep, valueAt, WAITS } from './trace.js';
 
 const AXIS = 22; // pixels above the lanes
 const LANE_MAX = 26;
 const LANE_MIN = 3;
 const NAMES = 112; // pixels left of the lanes
+const FRAMED_LEAST = 5; // pixels of a span that gets a frame
 const CLICK_SLACK = 3; // pixels a press may move and still be one
 const LABEL_WIDTH = 44; // from this width on a bar shows its name
 const TRACK = 52; // of what is counted over time, below the lanes
 // Why what is on the critical path begins when it does.
-const REASONS = {
-  start: 'begins with the program',
-  lane: 'begins when its unit is free',
-  data: 'begins when its data are there',
-  room: 'begins when memory is free',
-};
-export const reason = (critical) => REASONS[critical] ?? critical;
+export const reason = (critical) => (WAITS[critical] ? `begins after ${WAITS[critical]}` : critical);
 const amount = (value, unit) => (unit === 'bytes' ? bytes(value) : `${count(value)} ${unit}`);
 
 export const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
@@ -337,7 +332,13 @@ export class Timeline {
       const { start, finish } = this.trace.units[unit].spans[span];
       const top = AXIS + unit * this.lane;
       if (x(finish) >= NAMES && x(start) <= right) {
-        context.rect(x(start), top, Math.max(x(finish) - x(start), 1), bar);
+        const wide = Math.max(x(finish) - x(start), 1);
+        if (wide >= FRAMED_LEAST) context.rect(x(start), top, wide, bar);
+        else
+          for (const edge of [top, top + bar]) {
+            context.moveTo(x(start), edge); // a frame would hide it
+            context.lineTo(x(start) + wide, edge);
+          }
         if (before && before.unit !== unit) {
           context.moveTo(x(before.finish), AXIS + before.unit * this.lane + bar / 2);
           context.lineTo(x(start), top + bar / 2);

@@ -1,6 +1,9 @@
 // Timelines in the Chrome trace format: what `coremap` and the server write, and what others write alike. Pure
 // functions.
 
+/** What something on the critical path begins after. */
+export const WAITS = { start: 'the start', lane: 'its unit', data: 'its data', room: 'free memory', issue: 'its turn' };
+
 /** Anything wrong is an Error that says what was expected. */
 export function parseTrace(json) {
   const events = Array.isArray(json) ? json : json?.traceEvents;

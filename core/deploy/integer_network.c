@@ -1,4 +1,4 @@
-/* Happy path: a chip neuron for each neuron, all synapses with the steps that the network gives them, shifts of populations as longest ways, and of
+/* Happy path: a chip neuron for each neuron, all synapses with the steps that the network gives them, shifts of neurons as longest ways, and of
  * what is left delays. What can fail: neurons and delays that the chip has not; memory. */
 #include "core/deploy/integer_network.h"
 
@@ -9,7 +9,7 @@
 #include "core/spiking/coefficients.h"
 #include "core/spiking/timed_synapses.h"
 
-enum { PARTS = 4096, ALL_PARTS = 4095, BIAS_MOST = 4095, WORD = 16 };
+enum { PARTS = 4096, ALL_PARTS = 4095, BIAS_MOST = 4095, WORD = 16, ROUNDS_MAX = 1000 };
 
 /* A synapse as the network has it. */
 typedef struct told {
@@ -28,7 +28,8 @@ typedef struct builder {
   uint64_t room, count;
   cm_status status;
   cm_error *error;
-  uint32_t *late; /* [loops + 1] shift of the groups of each loop */
+  uint32_t *loop_of; /* [neurons] loops as the chip's */
+  uint32_t *late;    /* [loops + 1] shift of the neurons of each loop */
 } builder;
 
 static void take(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight)
@@ -129,29 +130,26 @@ static uint32_t steps_to(const cm_integer_network *n, uint32_t v)
   return n->hop + cm_chip_neurons[n->parameter[v].model].latency;
 }
 
-static uint32_t loop_of(const builder *b, uint32_t v)
-{
-  return b->order.loop[b->order.group_of[v]];
-}
-
-/* Shifts as longest ways over loops, from those that biases alone need. They end unless delays make loops of fewer steps than the chip's. */
+/* Shifts as longest ways over loops, from those that biases alone need. They end unless delays make loops of fewer steps than the chip's, after as many
+ * rounds as there are loops at most; synapses with delays that make it more than ROUNDS_MAX count as such. */
 static cm_status find_shifts(builder *b, bool *end, cm_error *error)
 {
   cm_integer_network *n = b->n;
   bool changed = true;
-  uint32_t rounds = 0;
-  if (CM_NEW(b->run->memory, b->late, (size_t)b->order.groups + 2, error) != CM_OK)
+  const uint64_t loops = (uint64_t)b->order.groups + n->neurons, most = n->delayed || loops < ROUNDS_MAX ? loops : ROUNDS_MAX;
+  uint64_t rounds = 0;
+  if (CM_NEW(b->run->memory, b->late, (size_t)loops + 1, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n->neurons; v++)
-    if (!n->input[v] && b->late[loop_of(b, v)] < 1 + cm_chip_neurons[n->parameter[v].model].latency)
-      b->late[loop_of(b, v)] = 1 + cm_chip_neurons[n->parameter[v].model].latency;
-  for (; changed && rounds <= b->order.groups + 1; rounds++) {
+    if (!n->input[v] && b->late[b->loop_of[v]] < 1 + cm_chip_neurons[n->parameter[v].model].latency)
+      b->late[b->loop_of[v]] = 1 + cm_chip_neurons[n->parameter[v].model].latency;
+  for (; changed && rounds <= most; rounds++) {
     changed = false;
     for (uint64_t i = 0; i < b->count; i++) {
       const told *s = &b->synapse[i];
-      const uint32_t least = b->late[loop_of(b, s->from)] + steps_to(n, s->to);
-      if (least > b->late[loop_of(b, s->to)] + s->steps) {
-        b->late[loop_of(b, s->to)] = least - s->steps;
+      const uint32_t least = b->late[b->loop_of[s->from]] + steps_to(n, s->to);
+      if (least > b->late[b->loop_of[s->to]] + s->steps) {
+        b->late[b->loop_of[s->to]] = least - s->steps;
         changed = true;
       }
     }
@@ -160,7 +158,7 @@ static cm_status find_shifts(builder *b, bool *end, cm_error *error)
   }
   *end = !changed;
   for (uint32_t v = 0; v < n->neurons; v++) {
-    n->shift[v] = b->late[loop_of(b, v)];
+    n->shift[v] = b->late[b->loop_of[v]];
     n->shift_most = n->shift[v] > n->shift_most ? n->shift[v] : n->shift_most;
   }
   return CM_OK;
@@ -264,7 +262,7 @@ static cm_status make_arrays(const builder *b, bool **plain, cm_error *error)
 
 static cm_status tell_synapses(builder *b, cm_error *error)
 {
-  const cm_latency latency = {b->setting->dt, b->setting->semantics->output, b->n->loop};
+  const cm_latency latency = {.dt = b->setting->dt, .output = b->setting->semantics->output, .loop_of = b->loop_of, .loop = b->n->loop};
   b->count = 0;
   const cm_status status = cm_synapses_tell(&(cm_timed_network){b->topology, &b->order, &latency}, b->run, take, b, error);
   return status == CM_OK ? b->status : status;
@@ -274,17 +272,17 @@ static cm_status tell_synapses(builder *b, cm_error *error)
 static cm_status close_loops(builder *b, cm_error *error)
 {
   b->n->delayed = true;
-  cm_evaluation_order_free(&b->order);
+  cm_free(b->loop_of);
   cm_free(b->late);
-  b->late = NULL;
-  return cm_evaluation_order_make(b->topology, true, b->run, &b->order, error) == CM_OK ? tell_synapses(b, error) : error->status;
+  b->loop_of = b->late = NULL;
+  return cm_neuron_loops_make(b->topology, true, b->run, &b->loop_of, error) == CM_OK ? tell_synapses(b, error) : error->status;
 }
 
 static cm_status make(builder *b, bool **plain, cm_error *error)
 {
   cm_integer_network *n = b->n;
   cm_coefficients_set_bias(b->topology, true, &b->coefficients);
-  if (cm_evaluation_order_make(b->topology, n->delayed, b->run, &b->order, error) != CM_OK || make_arrays(b, plain, error) != CM_OK ||
+  if (cm_evaluation_order_make(b->topology, b->run, &b->order, error) != CM_OK || cm_neuron_loops_make(b->topology, false, b->run, &b->loop_of, error) != CM_OK || make_arrays(b, plain, error) != CM_OK ||
       tell_synapses(b, error) != CM_OK || count_rows(b, error) != CM_OK || find_plain(b, *plain, error) != CM_OK ||
       set_neurons(b, *plain, error) != CM_OK)
     return error->status;
@@ -312,6 +310,7 @@ cm_status cm_integer_network_make(const cm_topology *topology, const cm_integer_
   cm_coefficients_free(&b.coefficients);
   cm_evaluation_order_free(&b.order);
   cm_free(b.synapse);
+  cm_free(b.loop_of);
   cm_free(b.late);
   cm_free(plain);
   if (status == CM_OK)

@@ -1,7 +1,7 @@
 /* A network in the steps and the integers of a chip, whichever core each neuron is on: the quantised reference.
  *
  * On a chip every synapse takes its time: `hop` steps from a spike to its targets (1 on one core, 2 by way of relays), and those of the neuron
- * model. So each population runs some steps later than in the network, its shift, and synapses that would come too early wait as delays. A loop that
+ * model. So each neuron runs some steps later than in the network, its shift, and synapses that would come too early wait as delays. A loop that
  * is shorter than the chip's becomes as long as that, and nothing else differs. */
 #ifndef CM_DEPLOY_INTEGER_NETWORK_H
 #define CM_DEPLOY_INTEGER_NETWORK_H

@@ -173,7 +173,6 @@ static cm_status route_family(routing *r, uint32_t family, cm_error *error)
 {
   const cm_flows *flows = r->flows;
   const uint32_t begin = flows->family_first[family], end = flows->family_first[family + 1];
-  cm_fabric_tree_forget(&r->tree);
   cm_status status = common_tree(r, family, error);
   for (uint64_t i = flows->common_first[family]; i < flows->common_first[family + 1]; i++)
     r->cores[r->chip[flows->common[i]]] |= r->local[flows->common[i]];

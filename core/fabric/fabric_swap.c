@@ -59,7 +59,8 @@ static uint32_t main_chip(swapping *s, uint32_t net, uint32_t from)
   return best;
 }
 
-/* From each chip with a source to the chip with most targets, and on from there to the others, once for a net of one source: as a tree goes. */
+/* Sources of a net by turns, since one entry of a chip serves all that come by; from each chip with a source to the chip with most targets, and on from there to the others, once for a net
+ * of one source: as a tree goes. */
 static cm_status add_net(swapping *s, uint32_t net, cm_error *error)
 {
   const cm_fabric_nets *nets = s->p->nets;
@@ -69,6 +70,9 @@ static cm_status add_net(swapping *s, uint32_t net, cm_error *error)
     return CM_OK;
   }
   s->taken += targets * sources;
+  for (uint64_t i = nets->source[net] + 1; i < nets->first[net + 1]; i++)
+    if (add_pair(s, s->p->chip[nets->pin[i - 1]], s->p->chip[nets->pin[i]], sources + sources / 2, error) != CM_OK)
+      return error->status;
   for (uint64_t i = nets->source[net]; i < nets->first[net + 1]; i++) {
     const uint32_t from = s->p->chip[nets->pin[i]], over = main_chip(s, net, from);
     if (add_pair(s, from, over, 1, error) != CM_OK)

@@ -22,7 +22,7 @@ cm_status cm_fabric_tree_new(const cm_chip_grid *f, cm_memory *memory, cm_fabric
   if (CM_NEW(memory, tree->works, chips, error) == CM_OK && CM_NEW(memory, tree->link, chips, error) == CM_OK && CM_NEW(memory, tree->member, chips, error) == CM_OK && CM_NEW(memory, tree->wanted, chips, error) == CM_OK &&
       CM_NEW(memory, tree->chip, chips, error) == CM_OK && CM_NEW(memory, tree->joined, chips, error) == CM_OK && CM_NEW(memory, tree->seen, chips, error) == CM_OK &&
       CM_NEW(memory, tree->queue, chips, error) == CM_OK && CM_NEW(memory, tree->back, chips, error) == CM_OK && CM_NEW(memory, tree->steps, chips, error) == CM_OK && CM_NEW(memory, tree->again, chips, error) == CM_OK &&
-      CM_NEW(memory, tree->taken, chips, error) == CM_OK && CM_NEW(memory, tree->took, chips, error) == CM_OK) {
+      CM_NEW(memory, tree->taken, chips, error) == CM_OK) {
     find_working(tree);
     return CM_OK;
   }
@@ -32,7 +32,7 @@ cm_status cm_fabric_tree_new(const cm_chip_grid *f, cm_memory *memory, cm_fabric
 
 void cm_fabric_tree_free(cm_fabric_tree *tree)
 {
-  void *const arrays[] = {tree->works, tree->link, tree->member, tree->wanted, tree->chip, tree->joined, tree->seen, tree->queue, tree->back, tree->steps, tree->again, tree->taken, tree->took};
+  void *const arrays[] = {tree->works, tree->link, tree->member, tree->wanted, tree->chip, tree->joined, tree->seen, tree->queue, tree->back, tree->steps, tree->again, tree->taken};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
 }
@@ -53,22 +53,6 @@ static void add(cm_fabric_tree *tree, uint32_t chip)
   tree->chip[tree->size++] = chip;
 }
 
-void cm_fabric_tree_forget(cm_fabric_tree *tree)
-{
-  restamp(&tree->since, tree->took, cm_fabric_chips(tree->f));
-}
-
-static unsigned taken_from(const cm_fabric_tree *tree, uint32_t chip)
-{
-  return tree->took[chip] == tree->since ? tree->taken[chip] : 0;
-}
-
-static void take(cm_fabric_tree *tree, uint32_t chip, unsigned link)
-{
-  tree->taken[chip] = (uint8_t)(taken_from(tree, chip) | 1u << link);
-  tree->took[chip] = tree->since;
-}
-
 void cm_fabric_tree_begin(cm_fabric_tree *tree, uint32_t chip)
 {
   restamp(&tree->now, tree->member, cm_fabric_chips(tree->f));
@@ -84,7 +68,7 @@ static void join(cm_fabric_tree *tree, uint32_t chip, unsigned link)
   add(tree, chip);
   tree->link[chip] |= (uint8_t)(1u << link);
   tree->link[of] |= (uint8_t)(1u << opposite(link));
-  take(tree, of, opposite(link));
+  tree->taken[of] |= (uint8_t)(1u << opposite(link));
 }
 
 void cm_fabric_tree_cut(cm_fabric_tree *tree, uint32_t size)
@@ -140,7 +124,7 @@ static uint32_t nearest(cm_fabric_tree *tree)
   for (uint32_t at = 0; at < end && (found == CM_NO_CHIP || tree->steps[tree->queue[at]] < tree->steps[found]); at++) {
     const uint32_t from = tree->queue[at];
     for (unsigned link = 0; link < CM_FABRIC_LINKS; link++) {
-      const uint32_t to = cm_fabric_neighbour(tree->f, from, link), steps = tree->steps[from] + 1, again = tree->again[from] + (taken_from(tree, from) >> link & 1);
+      const uint32_t to = cm_fabric_neighbour(tree->f, from, link), steps = tree->steps[from] + 1, again = tree->again[from] + (tree->taken[from] >> link & 1);
       if ((tree->works[from] >> link & 1) == 0)
         continue;
       if (tree->seen[to] != tree->search) {

@@ -16,18 +16,14 @@ typedef struct cm_fabric_tree {
   uint32_t size, now, want;
   uint32_t *seen, *queue, search; /* of a search */
   uint8_t *back;                  /* of what was seen: the link that leads back */
-  uint32_t *steps, *again;        /* of what was seen: links on the way back, and those of them that trees since cm_fabric_tree_forget took */
-  uint8_t *taken;                 /* [chips]: bit l: such a tree leads from this chip over link l; of chips with `took` = `since` */
-  uint32_t *took, since;
+  uint32_t *steps, *again;        /* of what was seen: links on the way back, and those of them that earlier trees took */
+  uint8_t *taken;                 /* [chips]: bit l: an earlier tree leads from this chip over link l */
 } cm_fabric_tree;
 
 cm_status cm_fabric_tree_new(const cm_chip_grid *f, cm_memory *memory, cm_fabric_tree *tree, cm_error *error);
 void cm_fabric_tree_free(cm_fabric_tree *tree);
 
-/* Forgets the ways of earlier trees: of ways that are as short, a tree takes what they took. */
-void cm_fabric_tree_forget(cm_fabric_tree *tree);
-
-/* Begins anew, with one chip. */
+/* Begins anew, with one chip; of ways that are as short, a tree takes what earlier ones took. */
 void cm_fabric_tree_begin(cm_fabric_tree *tree, uint32_t chip);
 
 static inline bool cm_fabric_tree_has(const cm_fabric_tree *tree, uint32_t chip)

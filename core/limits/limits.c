@@ -23,6 +23,7 @@ typedef struct counting {
 /* When a part has been reached last. */
 typedef struct reach {
   uint32_t net, source, part; /* by which of each, plus one */
+  uint32_t found;             /* of the array's n-th: the n-th part that the net under way reaches */
 } reach;
 
 /* What the net's pins in other parts weigh: of a topology whose pins have weights. */
@@ -36,21 +37,24 @@ static unsigned __int128 cut_weight(const counting *c, uint32_t e, uint32_t own)
   return weight;
 }
 
-/* A net whose source is in part p; `reached` [parts]. */
+/* A net whose source is in part p; `reached` [parts + 1]. */
 static void count_net(const counting *c, uint32_t e, uint32_t p, uint64_t *use, reach *reached, cm_cuts *cuts)
 {
   const cm_topology *topology = c->demand->network;
   const uint32_t *part = c->part;
-  uint32_t source = cm_topology_source(topology, e), others = 0;
+  uint32_t source = cm_topology_source(topology, e), others = 0, found = 0;
   uint64_t cut = 0, weight = cm_demand_net_weight(c->demand, e);
   for (uint64_t i = topology->net_first[e]; i < topology->net_first[e + 1]; i++) {
     uint32_t to = part[topology->pin[i]];
-    reach *at = &reached[to];
     use[(size_t)to * CM_RESOURCES + CM_SYNAPSES]++;
     cut += to != p;
-    if (at->net == e + 1)
-      continue;
-    at->net = e + 1;
+    reached[found].found = to;
+    found += reached[to].net != e + 1;
+    reached[to].net = e + 1;
+  }
+  for (uint32_t k = 0; k < found; k++) {
+    uint32_t to = reached[k].found;
+    reach *at = &reached[to];
     others += to != p;
     if (at->source == source + 1)
       continue; /* by another net of the source */
@@ -73,7 +77,7 @@ static cm_status count_slice(void *context, size_t slice, cm_error *error)
   const counting *c = context;
   reach *reached;
   if (CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error) != CM_OK ||
-      CM_NEW(c->run->memory, reached, c->parts, error) != CM_OK)
+      CM_NEW(c->run->memory, reached, (size_t)c->parts + 1, error) != CM_OK)
     return error->status;
   uint32_t end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices), done = 0;
   cm_status status = CM_OK;

@@ -19,6 +19,7 @@ typedef struct cut {
 } cut;
 
 typedef struct part {
+  uint32_t begin; /* its first neuron's place in the line */
   double ns;
   uint64_t use[CM_RESOURCES];
 } part;
@@ -31,23 +32,24 @@ static bool has_room(const cm_limits *l, const part *p, double budget_ns)
   return p->ns <= budget_ns && cm_memory_holds(l, p->use[CM_NEURONS], p->use[CM_SYNAPSES], p->use[CM_INBOUND_AXONS]);
 }
 
-/* The stretch with one more neuron; *packets gets what its axons that are new there add. */
+/* The stretch with one more neuron; *packets gets what its axons that are new in it add. */
 static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs, uint32_t i, const part *before, double *packets)
 {
   const cm_charge_cost *c = costs->charge;
   uint32_t v = s->neuron[i];
   part p = *before;
-  double synapses = 0;
-  *packets = 0;
+  double synapses = 0, added = 0;
+  uint64_t axons = 0;
   for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++) {
-    uint32_t e = s->net[k];
-    synapses += look->rate[e];
-    if (look->seen[e] == look->stamp)
-      continue;
-    *packets += look->rate[e];
-    p.use[CM_INBOUND_AXONS]++;
+    const double rate = look->rate[s->net[k]];
+    const bool new = s->after[k] <= before->begin;
+    synapses += rate;
+    added += new ? rate : 0;
+    axons += new;
   }
+  *packets = added;
   uint32_t size = cm_demand_size(look->demand, v);
+  p.use[CM_INBOUND_AXONS] += axons;
   p.use[CM_NEURONS] += size;
   p.use[CM_SYNAPSES] += s->first[i + 1] - s->first[i];
   p.ns += *packets * c[CM_CHARGE_PACKET_RECEIVED].ns + synapses * c[CM_CHARGE_SYNAPSE].ns + size * c[CM_CHARGE_NEURON].ns +
@@ -56,14 +58,12 @@ static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs,
 }
 
 /* `number` [vertices] gets the stretch of each, or NULL. Where populations are limited, one ends with its population. */
-static cut cut_line(cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns, uint32_t *number)
+static cut cut_line(const cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns, uint32_t *number)
 {
-  static const part none = {0};
   const cm_topology *t = look->demand->network;
   const uint32_t *population = cm_populations_limited(t, limits) ? t->population_of : NULL;
   cut c = {0};
-  part now = none;
-  look->stamp++;
+  part now = {0};
   for (uint32_t i = 0; i < s->count; i++) {
     double packets;
     part next = with(look, s, costs, i, &now, &packets);
@@ -71,15 +71,12 @@ static cut cut_line(cm_look *look, const cm_strand *s, const cm_costs *costs, co
     if (now.use[CM_NEURONS] > 0 && (another || !has_room(limits, &next, budget_ns))) {
       c.parts++;
       c.ns += now.ns;
-      look->stamp++;
-      next = with(look, s, costs, i, &none, &packets);
+      next = with(look, s, costs, i, &(part){.begin = i}, &packets);
     }
     now = next;
     if (number != NULL)
       number[s->neuron[i]] = c.parts;
     c.packets += packets;
-    for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
-      look->seen[s->net[k]] = look->stamp;
     for (cm_resource r = 0; r < CM_RESOURCES; r++)
       c.most[r] = now.use[r] > c.most[r] ? now.use[r] : c.most[r];
   }
@@ -149,7 +146,7 @@ bool cm_look_at(const cm_look_on *on, uint32_t cores, cm_look_point *point)
   *point = (cm_look_point){.cores = cores,
                            .core_ns = fmax(bound.ns, cm_core_ns(costs, receive, send) / cores * busiest_over_mean),
                            .energy_pj = fixed + packets * packet_pj,
-                           .bound_ns = bound.ns + cm_barrier_ns(&costs->barrier, 1) + cm_between_ns(&costs->barrier, 1, look->axons, 0),
+                           .bound_ns = bound.ns + bound.fixed_ns,
                            .bound_pj = fixed + look->axons * packet_pj};
   point->step_ns = point->core_ns + barrier_ns(on->chip, cores) + cm_between_ns(&costs->barrier, cores, look->axons, packets);
   find_fullest(&on->limits, &made, point);
@@ -223,7 +220,7 @@ uint32_t cm_look_knee_between(const cm_look_on *on, const cm_look_point *point, 
 
 static const cm_costs free_of_charge; /* limits alone */
 
-uint32_t cm_look_cut(cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number)
+uint32_t cm_look_cut(const cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number)
 {
   return cut_line(look, &look->strand[order], &free_of_charge, limits, INFINITY, number).parts;
 }
@@ -261,8 +258,7 @@ cm_status cm_look_begin(const cm_demand *demand, uint64_t pins_max, cm_run *run,
   const cm_topology *t = demand->network;
   cm_look l = {.demand = demand, .run = run};
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, l.rate, t->net_count, error) != CM_OK || CM_NEW(run->memory, l.sends, t->vertex_count, error) != CM_OK ||
-      CM_NEW(run->memory, l.seen, t->net_count, error) != CM_OK)
+  if (CM_NEW(run->memory, l.rate, t->net_count, error) != CM_OK || CM_NEW(run->memory, l.sends, t->vertex_count, error) != CM_OK)
     status = error->status;
   for (uint32_t e = 0; status == CM_OK && e < t->net_count; e++) {
     l.rate[e] = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
@@ -282,6 +278,6 @@ void cm_look_end(cm_look *look)
 {
   for (int k = 0; k < CM_STRANDS; k++)
     cm_strand_free(&look->strand[k]);
-  CM_FREE(look->rate, look->sends, look->seen);
+  CM_FREE(look->rate, look->sends);
   *look = (cm_look){0};
 }

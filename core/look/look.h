@@ -13,8 +13,6 @@ typedef struct cm_look {
   cm_strand strand[CM_STRANDS];
   double *rate;      /* [nets] spikes a step */
   double *sends;     /* [vertices] rate of its axons */
-  uint32_t *seen;    /* [nets] stamp of the last stretch that it reached */
-  uint32_t stamp;
   double axons;      /* rate of all that have a target */
 } cm_look;
 
@@ -38,7 +36,7 @@ void cm_look_end(cm_look *look); /* harmless on a zeroed one */
 /* Cuts a line that is whole into parts, as few as the limits of neurons, synapses, inbound axons and memory allow it, where populations are
  * limited each of one; number [vertices].
  * Returns how many. O(pins). */
-uint32_t cm_look_cut(cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number);
+uint32_t cm_look_cut(const cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number);
 
 /* The same on one chip. */
 typedef struct cm_look_on {

@@ -89,14 +89,25 @@ static uint32_t take_stretches(uint32_t *line, uint32_t n, double share)
   return kept;
 }
 
-/* Turns the network's lists round for the neurons of the strand; `place` [vertices], UINT32_MAX: not here. */
-static cm_status gather(const cm_topology *t, const uint32_t *place, cm_run *run, cm_strand *s, cm_error *error)
+/* The places in the line of a net's targets, without a branch for those that are not here (UINT32_MAX). Returns how many. */
+static uint32_t find_places(const cm_topology *t, uint32_t e, const uint32_t *place, uint32_t *found)
+{
+  uint32_t count = 0;
+  for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+    found[count] = place[t->pin[i]];
+    count += found[count] != UINT32_MAX;
+  }
+  return count;
+}
+
+/* Turns the network's lists round for the neurons of the strand; `place` [vertices], UINT32_MAX: not here; found [vertices + 1]. */
+static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *found, cm_run *run, cm_strand *s, cm_error *error)
 {
   if (CM_NEW(run->memory, s->first, (size_t)s->count + 2, error) != CM_OK)
     return error->status;
-  for (uint64_t i = 0; i < t->pin_count; i++)
-    if (place[t->pin[i]] != UINT32_MAX)
-      s->first[place[t->pin[i]] + 2]++;
+  for (uint32_t e = 0; e < t->net_count; e++)
+    for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
+      s->first[found[k] + 2]++;
   for (uint32_t i = 2; i < s->count + 2; i++)
     s->first[i] += s->first[i - 1];
   uint64_t pins = s->first[s->count + 1];
@@ -104,9 +115,23 @@ static cm_status gather(const cm_topology *t, const uint32_t *place, cm_run *run
   if (CM_NEW(run->memory, s->net, pins + 1, error) != CM_OK)
     return error->status;
   for (uint32_t e = 0; e < t->net_count; e++)
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      if (place[t->pin[i]] != UINT32_MAX)
-        s->net[s->first[place[t->pin[i]] + 1]++] = e;
+    for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
+      s->net[s->first[found[k] + 1]++] = e;
+  return CM_OK;
+}
+
+static cm_status find_last(const cm_topology *t, cm_run *run, cm_strand *s, cm_error *error)
+{
+  uint32_t *last;
+  if (CM_NEW(run->memory, s->after, s->first[s->count] + 1, error) != CM_OK || CM_NEW(run->memory, last, t->net_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < s->count; i++) {
+    for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
+      s->after[k] = last[s->net[k]];
+    for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
+      last[s->net[k]] = i + 1;
+  }
+  cm_free(last);
   return CM_OK;
 }
 
@@ -115,10 +140,12 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
 {
   const cm_topology *t = demand->network;
   cm_strand s = {0};
-  uint32_t *place = NULL;
+  uint32_t *place = NULL, *found = NULL;
   cm_status status = CM_NEW(run->memory, s.neuron, t->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, place, t->vertex_count, error);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, found, (size_t)t->vertex_count + 1, error);
   if (status == CM_OK)
     status = line_up(demand, order, run, s.neuron, error);
   if (status == CM_OK) {
@@ -126,9 +153,11 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
     memset(place, 0xff, t->vertex_count * sizeof *place);
     for (uint32_t i = 0; i < s.count; i++)
       place[s.neuron[i]] = i;
-    status = gather(t, place, run, &s, error);
+    status = gather(t, place, found, run, &s, error);
   }
-  cm_free(place);
+  if (status == CM_OK)
+    status = find_last(t, run, &s, error);
+  CM_FREE(place, found);
   if (status == CM_OK)
     *strand = s;
   else
@@ -138,6 +167,6 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
 
 void cm_strand_free(cm_strand *strand)
 {
-  CM_FREE(strand->first, strand->net, strand->neuron);
+  CM_FREE(strand->first, strand->net, strand->after, strand->neuron);
   *strand = (cm_strand){0};
 }

@@ -13,7 +13,7 @@ double cm_bound_port_rate(const cm_bounding *b)
 
 /* Every lane has a weight, in proportion to its best rate for a kind of operation, together 1: operations take at least
  * their least time on any lane times its weight of all lanes' time. With one device for a kind, work over its lanes. */
-static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work)
+static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work, double *issues)
 {
   const cm_target *t = b->target;
   const double *weight = b->weight[op->kind];
@@ -23,7 +23,15 @@ static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work
       least = fmin(least, weight[d] / op->rates[d]);
       issue = fmin(issue, weight[d] * (t->issue_ns + t->device[d].latency_ns));
     }
+  *issues = issue;
   return work * least + issue;
+}
+
+/* Every lane that does any has an issue before it. */
+double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, double work, double issues)
+{
+  const cm_reach *reach = &b->reach[out ? 1 : 0][kind];
+  return fmax(cm_reach_ns(reach, work), work > issues ? b->issue_ns[kind] + cm_reach_ns(reach, work - issues) : 0);
 }
 
 /* The first input, of which more may be read than what one box has. */
@@ -112,7 +120,7 @@ static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, 
   if (alone)
     narrow_sum(b, call);
   else
-    b->work[place] += busy_share(b, op, work);
+    b->work[place] = busy_share(b, op, work, &b->issues[place]);
   for (int c = 0; c < 2; c++)
     if (call->input_count > 0 && cm_bound_leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error) != CM_OK)
       return error->status;
@@ -210,14 +218,15 @@ static cm_status made_at(cm_bounding *b, uint32_t value, double *ns, cm_error *e
   const cm_plan_op *op = number > 0 ? &b->plan->ops[number - 1] : NULL;
   cm_box box[2];
   cm_needed n;
-  double work;
+  double work, issues;
   *ns = 0;
   if (op == NULL || !needed_of(b, op, &n))
     return CM_OK;
   if (read_need(b, &op->call, &n, box, &work, error) != CM_OK)
     return error->status;
   const uint32_t place = b->place_of[producer];
-  *ns = b->begin[place] + fmax(b->least[place], busy_share(b, op, work));
+  work = busy_share(b, op, work, &issues);
+  *ns = b->begin[place] + fmax(b->least[place], cm_bound_done_ns(b, op->kind, false, work, issues));
   return CM_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef CM_MACHINE_BOUND_CONE_H
 #define CM_MACHINE_BOUND_CONE_H
 
+#include "core/machine/bound_reach.h"
 #include "core/machine/time_bound.h"
 #include "core/operators/tiling/box.h"
 
@@ -29,17 +30,24 @@ typedef struct cm_bounding {
   uint32_t *place_of; /* by node: its place in the order */
   double *begin;     /* by place in the order: before then none of it can begin */
   double *work;      /* by place: operations over the lanes of its kind, ns, in the present cone */
+  double *issues;    /* by place: what of work is one issue */
   double *bytes;     /* by place: of parameters, over the ports, ns */
   double *least;     /* by place: what its smallest piece takes at least, ns */
-  double *tail;      /* by place: what has to follow a piece of it, ns */
+  double *tail;      /* by place: what has to follow a piece of it, ns: to the end, or in the present cone */
+  double *after;     /* by value: the same of an element of it */
   double latency_ns; /* what moving a first byte takes at least */
   cm_moment *sorted;
   double weight[CM_UNIT_KINDS][CM_TARGET_DEVICES_MAX]; /* of one lane */
+  double issue_ns[CM_UNIT_KINDS]; /* the least issue and latency of a lane that computes */
+  cm_reach reach[2][CM_UNIT_KINDS]; /* of work that one core needs; that ports take out */
   cm_box *inputs[2], *whole_inputs;
 } cm_bounding;
 
 /* Bytes per ns of all ports together. */
 double cm_bound_port_rate(const cm_bounding *b);
+
+/* When work of a kind is done that can begin at 0, `issues` of it for instructions, and known where it is needed. */
+double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, double work, double issues);
 
 /* Forgets all needs. */
 void cm_bound_begin_needs(cm_bounding *b);

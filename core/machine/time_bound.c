@@ -28,6 +28,8 @@ static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
 /* Any weights give a bound; rates of the operator that most is to be done of give the best one where types are mixed. */
 static void weigh_lanes(cm_bounding *b)
 {
+  for (uint32_t d = 0; d < b->target->device_count; d++)
+    b->weight[CM_UNIT_DATA][d] = b->target->device[d].moves ? b->target->device[d].bytes_per_ns / cm_bound_port_rate(b) : 0;
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
     const double *rates = main_rates(b->plan, k);
     double sum = 0;
@@ -38,8 +40,11 @@ static void weigh_lanes(cm_bounding *b)
       b->weight[k][d] = rates != NULL && rates[d] > 0 ? rates[d] : b->weight[k][d];
       sum += b->weight[k][d] * device->units;
     }
-    for (uint32_t d = 0; d < b->target->device_count; d++)
+    b->issue_ns[k] = HUGE_VAL;
+    for (uint32_t d = 0; d < b->target->device_count; d++) {
+      b->issue_ns[k] = b->weight[k][d] > 0 ? fmin(b->issue_ns[k], b->target->issue_ns + b->target->device[d].latency_ns) : b->issue_ns[k];
       b->weight[k][d] /= sum > 0 ? sum : 1;
+    }
   }
 }
 
@@ -51,12 +56,14 @@ static int later_first(const void *x, const void *y)
   return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* The least time in which all of a cone can be done: from every time on, what cannot begin before it. With `tails`, and what has to
- * follow the last of it. */
-static void phases(cm_bounding *b, uint32_t last, bool tails, double phase[CM_UNIT_KINDS])
+/* The least time in which all of a cone can be done and known where it is needed, at the core of one piece or, with `out`, at ports:
+ * from every time on, what cannot begin before it, and what has to follow the last of it. `loaded` ns of the graph's inputs are moved
+ * over all ports, with `tail_ns` to follow. */
+static void phases(cm_bounding *b, uint32_t last, bool out, double loaded, double tail_ns, double phase[CM_UNIT_KINDS])
 {
   const cm_model *m = b->plan->model;
-  double sum[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
+  double sum[CM_UNIT_KINDS] = {0}, issues[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL},
+         held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
   uint32_t count = 0;
   memset(phase, 0, CM_UNIT_KINDS * sizeof *phase);
   for (uint32_t i = 0; i <= last; i++)
@@ -68,18 +75,23 @@ static void phases(cm_bounding *b, uint32_t last, bool tails, double phase[CM_UN
     cm_unit_kind kind = b->plan->ops[op - 1].kind;
     double t = b->begin[i];
     sum[kind] += b->work[i];
+    issues[kind] += b->work[i] > 0 ? b->issues[i] : 0;
     sum[CM_UNIT_DATA] += b->bytes[i];
     if (b->work[i] > 0)
-      tail[kind] = fmin(tail[kind], tails ? b->tail[i] : 0);
+      tail[kind] = fmin(tail[kind], b->tail[i]);
     if (b->bytes[i] > 0)
-      tail[CM_UNIT_DATA] = fmin(tail[CM_UNIT_DATA], tails ? b->least[i] + b->tail[i] : 0);
+      tail[CM_UNIT_DATA] = fmin(tail[CM_UNIT_DATA], b->least[i] + b->tail[i]);
     if (sum[kind] > 0)
-      phase[kind] = fmax(phase[kind], t + sum[kind] + tail[kind]);
+      phase[kind] = fmax(phase[kind], t + cm_bound_done_ns(b, kind, out, sum[kind], issues[kind]) + tail[kind]);
     if (sum[CM_UNIT_DATA] > held)
       phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], t + sum[CM_UNIT_DATA] - held + tail[CM_UNIT_DATA]);
   }
   if (sum[CM_UNIT_DATA] > 0) /* every port that moves any has its latency too */
-    phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], b->latency_ns + sum[CM_UNIT_DATA] + tail[CM_UNIT_DATA]);
+    phase[CM_UNIT_DATA] =
+      fmax(phase[CM_UNIT_DATA], b->latency_ns + cm_reach_ns(&b->reach[out ? 1 : 0][CM_UNIT_DATA], sum[CM_UNIT_DATA]) + tail[CM_UNIT_DATA]);
+  if (loaded > 0)
+    phase[CM_UNIT_DATA] = fmax(phase[CM_UNIT_DATA], b->latency_ns + cm_reach_ns(&b->reach[out ? 1 : 0][CM_UNIT_DATA], sum[CM_UNIT_DATA] + loaded) +
+                                                      fmin(tail[CM_UNIT_DATA], tail_ns));
 }
 
 /* What moving the first byte takes at least. */
@@ -92,15 +104,50 @@ static double least_latency(const cm_target *target)
   return least < HUGE_VAL ? least : 0;
 }
 
+/* What has to follow a piece of an operator: of those who read it, and of the port that takes it out, the one with the least.
+ * Without `out` up to where the last one, that of a cone, begins. */
+static void find_tails(cm_bounding *b, uint32_t last, bool out)
+{
+  const cm_model *m = b->plan->model;
+  for (size_t v = 0; v < m->value_count; v++)
+    b->after[v] = out && b->plan->values[v].output ? b->latency_ns : HUGE_VAL;
+  for (uint32_t i = last + 1; i-- > 0;) {
+    const cm_node *node = &m->nodes[m->order[i]];
+    double tail = !out && i == last ? -b->least[i] : HUGE_VAL;
+    for (uint32_t o = 0; o < node->output_count; o++)
+      tail = fmin(tail, b->after[node->outputs[o]]);
+    b->tail[i] = tail < HUGE_VAL ? tail : 0;
+    for (uint32_t k = 0; k < node->input_count && tail < HUGE_VAL; k++)
+      if (node->inputs[k] != CM_NONE)
+        b->after[node->inputs[k]] = fmin(b->after[node->inputs[k]], b->least[i] + tail);
+  }
+}
+
+/* What of the graph's inputs is needed, over all ports, and what has to follow it. */
+static double inputs_ns(const cm_bounding *b, double *tail_ns)
+{
+  const cm_model *m = b->plan->model;
+  double bytes = 0;
+  *tail_ns = HUGE_VAL;
+  for (size_t i = 0; i < m->input_count; i++)
+    if (b->value[m->inputs[i]].stamp == b->stamp) {
+      bytes += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
+      *tail_ns = fmin(*tail_ns, b->after[m->inputs[i]]);
+    }
+  return bytes / cm_bound_port_rate(b);
+}
+
 /* Before then no element of the node at a place can begin. */
 static cm_status find_begin(cm_bounding *b, uint32_t place, cm_error *error)
 {
   const cm_model *m = b->plan->model;
-  double phase[CM_UNIT_KINDS];
+  double phase[CM_UNIT_KINDS], tail_ns;
   cm_bound_need_corners(b, m->nodes[m->order[place]].outputs[0]);
   if (cm_bound_walk(b, place, true, error) != CM_OK)
     return error->status;
-  phases(b, place, false, phase);
+  find_tails(b, place, false);
+  const double loaded = inputs_ns(b, &tail_ns);
+  phases(b, place, false, loaded, tail_ns, phase);
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     b->begin[place] = phase[k] > b->begin[place] ? phase[k] : b->begin[place];
   return cm_run_check(b->run, error);
@@ -120,24 +167,6 @@ static void follow(cm_bounding *b, uint32_t place, const double *ready)
     least = least < 0 || (any ? t < least : t > least) ? t : least;
   }
   b->begin[place] = fmax(least, 0);
-}
-
-/* What has to follow a piece of an operator: of those who read it, and of the port that takes it out, the one with the least. */
-static void find_tails(cm_bounding *b, double *after)
-{
-  const cm_model *m = b->plan->model;
-  for (size_t v = 0; v < m->value_count; v++)
-    after[v] = b->plan->values[v].output ? b->latency_ns : HUGE_VAL;
-  for (uint32_t i = (uint32_t)m->order_count; i-- > 0;) {
-    const cm_node *node = &m->nodes[m->order[i]];
-    double tail = HUGE_VAL;
-    for (uint32_t o = 0; o < node->output_count; o++)
-      tail = fmin(tail, after[node->outputs[o]]);
-    b->tail[i] = tail < HUGE_VAL ? tail : 0;
-    for (uint32_t k = 0; k < node->input_count; k++)
-      if (node->inputs[k] != CM_NONE)
-        after[node->inputs[k]] = fmin(after[node->inputs[k]], b->least[i] + b->tail[i]);
-  }
 }
 
 /* Marks the operators that get a cone: of many, those whose work and parameters are the largest share of the whole. */
@@ -180,8 +209,6 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
   for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++)
     if (b->op_of[m->order[i]] != 0)
       status = cm_bound_least_ns(b, &b->plan->ops[b->op_of[m->order[i]] - 1], &b->least[i], error);
-  if (status == CM_OK)
-    find_tails(b, ready);
   for (size_t v = 0; v < m->value_count; v++)
     ready[v] = b->latency_ns;
   for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++) {
@@ -205,7 +232,7 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
 static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error)
 {
   const cm_model *m = b->plan->model;
-  double moved = 0;
+  double moved = 0, tail_ns;
   cm_bound_begin_needs(b);
   for (size_t i = 0; i < m->output_count; i++) {
     cm_box whole = cm_box_whole(&m->values[m->outputs[i]].shape);
@@ -216,10 +243,9 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
   }
   if (cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error) != CM_OK)
     return error->status;
-  for (size_t i = 0; i < m->input_count; i++)
-    if (b->value[m->inputs[i]].stamp == b->stamp)
-      moved += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
-  phases(b, (uint32_t)m->order_count - 1, true, bound->phase_ns);
+  find_tails(b, (uint32_t)m->order_count - 1, true);
+  const double loaded = inputs_ns(b, &tail_ns);
+  phases(b, (uint32_t)m->order_count - 1, true, loaded, tail_ns, bound->phase_ns);
   for (uint32_t i = 0; i < m->order_count; i++) {
     uint32_t op = b->op_of[m->order[i]];
     if (b->work[i] > 0)
@@ -228,7 +254,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
       bound->busy_ns[b->plan->ops[op - 1].kind] += b->work[i];
     bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
   }
-  bound->busy_ns[CM_UNIT_DATA] += moved / cm_bound_port_rate(b) + (moved > 0 ? b->latency_ns : 0);
+  bound->busy_ns[CM_UNIT_DATA] += loaded + moved / cm_bound_port_rate(b) + (loaded + moved > 0 ? b->latency_ns : 0);
   bound->ns = bound->way_ns;
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     bound->ns = fmax(bound->ns, fmax(bound->busy_ns[k], bound->phase_ns[k]));
@@ -247,7 +273,8 @@ static cm_status make_room(cm_bounding *b, cm_error *error)
       CM_NEW(memory, b->op_of, nodes, error) != CM_OK || CM_NEW(memory, b->place_of, nodes, error) != CM_OK ||
       CM_NEW(memory, b->begin, places, error) != CM_OK || CM_NEW(memory, b->work, places, error) != CM_OK ||
       CM_NEW(memory, b->bytes, places, error) != CM_OK || CM_NEW(memory, b->least, places, error) != CM_OK ||
-      CM_NEW(memory, b->tail, places, error) != CM_OK || CM_NEW(memory, b->sorted, places, error) != CM_OK ||
+      CM_NEW(memory, b->tail, places, error) != CM_OK || CM_NEW(memory, b->issues, places, error) != CM_OK ||
+      CM_NEW(memory, b->after, values, error) != CM_OK || CM_NEW(memory, b->sorted, places, error) != CM_OK ||
       CM_NEW(memory, b->inputs[0], inputs + 1, error) != CM_OK || CM_NEW(memory, b->inputs[1], inputs + 1, error) != CM_OK ||
       CM_NEW(memory, b->whole_inputs, inputs + 1, error) != CM_OK)
     return error->status;
@@ -262,6 +289,16 @@ static cm_status make_room(cm_bounding *b, cm_error *error)
   return CM_OK;
 }
 
+static cm_status make_reaches(cm_bounding *b, cm_error *error)
+{
+  cm_hop_times hops;
+  cm_status status = cm_hop_times_make(b->target, b->run->memory, &hops, error);
+  for (int i = 0; i < 2 * CM_UNIT_KINDS && status == CM_OK; i++)
+    status = cm_reach_make(b->target, &hops, b->weight[i / 2], i % 2 == 1, b->run->memory, &b->reach[i % 2][i / 2], error);
+  cm_hop_times_end(&hops);
+  return status;
+}
+
 static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, cm_run *run, cm_time_bound *made, cm_error *error)
 {
   cm_bounding b = {.plan = plan, .target = target, .run = run, .latency_ns = least_latency(target)};
@@ -272,12 +309,16 @@ static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, 
     return CM_OK;
   }
   cm_status status = make_room(&b, error);
+  if (status == CM_OK)
+    status = make_reaches(&b, error);
   if (status == CM_OK && cones)
     status = find_begins(&b, error);
   if (status == CM_OK)
     status = bound_all(&b, &bound, error);
-  CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.least, b.tail, b.sorted, b.inputs[0], b.inputs[1],
+  CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.issues, b.least, b.tail, b.after, b.sorted, b.inputs[0], b.inputs[1],
           b.whole_inputs);
+  for (int k = 0; k < CM_UNIT_KINDS; k++)
+    CM_FREE(b.reach[0][k].step, b.reach[1][k].step);
   if (status == CM_OK)
     *made = bound;
   return status;

@@ -6,8 +6,8 @@
 
 enum { CM_DEMAND_DIGEST_BYTES = 32 };
 
-/* BLAKE2b of all that a partition depends on: neurons and their sizes, axons and their rates in every scenario, synapses and their
- * weights, populations; not of names. O(pins), about a second a gigabyte. */
+/* BLAKE2b of all that a partition depends on: neurons and their sizes, axons and their rates in every scenario, synapses (mixed to 64 bits:
+ * beside a network's id, which says them already) and their weights, populations; not of names. O(pins). */
 void cm_demand_digest(const cm_demand *demand, unsigned char digest[CM_DEMAND_DIGEST_BYTES]);
 
 #endif

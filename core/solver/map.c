@@ -84,13 +84,15 @@ static cm_status find_bound(const cm_map_input *in, cm_run *run, cm_step_bound *
 }
 
 /* How far the busiest core is from it. */
-static cm_status report_bound(cm_mapping *m, const cm_step_bound *b, cm_error *error)
+static cm_status report_bound(cm_mapping *m, const cm_barrier *barrier, const cm_step_bound *b, cm_error *error)
 {
   static const double rounding = 1e-9;
   double gap = b->ns > 0 ? cm_mapping_aimed(m, cm_figure_core_ns_max) / b->ns - 1 : 0;
   json_t *told = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ns", b->ns, "gap_percent",
                            gap > rounding ? gap * 100 : 0, "neuron_ns",
                            b->neuron_ns, "shared_ns", b->shared_ns, "overlap_ns", b->overlap_ns, "send_ns", b->send_ns);
+  if (told != NULL && (barrier->spike_ns > 0 || barrier->packet_ns > 0))
+    (void)json_object_set_new(told, "fixed_ns", json_real(b->fixed_ns));
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
@@ -208,7 +210,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   if (status == CM_OK && tables != NULL)
     status = report_tables(m, tables, error);
   if (status == CM_OK && bound != NULL)
-    status = report_bound(m, bound, error);
+    status = report_bound(m, &input->chip->costs.barrier, bound, error);
   json_decref(tables);
   cm_candidate_free(&c);
   if (status == CM_OK)
@@ -237,7 +239,7 @@ static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping
     if (status == CM_OK && directed)
       status = find_bound(input, run, &bound, error);
     if (status == CM_OK && directed)
-      status = report_bound(made, &bound, error);
+      status = report_bound(made, &input->chip->costs.barrier, &bound, error);
   }
   if (status != CM_OK) {
     cm_mapping_free(made);

@@ -20,9 +20,16 @@ static bool at_once(const cm_topology *t, uint64_t pin, bool delayed)
 
 static void make_groups(const cm_topology *t, cm_evaluation_order *o)
 {
-  o->groups = t->population_of != NULL ? t->population_count : 2;
+  o->groups = t->population_of != NULL ? t->population_count : 2; /* inputs, and all others */
   for (uint32_t v = 0; v < t->vertex_count; v++)
     o->group_of[v] = t->population_of != NULL ? t->population_of[v] : t->dynamics->model[v] != CM_NEURON_INPUT;
+}
+
+static void make_neurons(const cm_topology *t, cm_evaluation_order *o)
+{
+  o->groups = t->vertex_count;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    o->group_of[v] = v;
 }
 
 /* Nets in the order of their sources' groups. */
@@ -166,12 +173,15 @@ static cm_status find_loops(const sending *sent, cm_evaluation_order *o, cm_memo
   return status == CM_OK ? find_levels(sent, s.found, o, memory, error) : status;
 }
 
-cm_status cm_evaluation_order_make(const cm_topology *topology, bool delayed, cm_run *run, cm_evaluation_order *order, cm_error *error)
+/* By populations, or with each neuron as a group. */
+static cm_status make_order(const cm_topology *topology, bool neurons, bool delayed, cm_run *run, cm_evaluation_order *order, cm_error *error)
 {
   cm_evaluation_order o = {.groups = 0};
   sending s = {.delayed = delayed};
   cm_status status = CM_NEW(run->memory, o.group_of, topology->vertex_count, error);
-  if (status == CM_OK)
+  if (status == CM_OK && neurons)
+    make_neurons(topology, &o);
+  else if (status == CM_OK)
     make_groups(topology, &o);
   if (status == CM_OK &&
       (CM_NEW(run->memory, o.loop, o.groups, error) != CM_OK || CM_NEW(run->memory, o.level, o.groups, error) != CM_OK))
@@ -187,6 +197,49 @@ cm_status cm_evaluation_order_make(const cm_topology *topology, bool delayed, cm
     *order = o;
   else
     cm_evaluation_order_free(&o);
+  return status;
+}
+
+cm_status cm_evaluation_order_make(const cm_topology *topology, cm_run *run, cm_evaluation_order *order, cm_error *error)
+{
+  return make_order(topology, false, false, run, order, error);
+}
+
+/* What synapses within a loop of groups make of it. */
+typedef enum inner { INNER_NONE, INNER_AHEAD, INNER_LOOPS } inner;
+
+static void find_inner(const cm_topology *t, bool delayed, const cm_evaluation_order *groups, const cm_evaluation_order *neurons, uint8_t *found)
+{
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    const uint32_t from = cm_topology_source(t, e);
+    uint8_t *of = &found[groups->loop[groups->group_of[from]]];
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1] && *of != INNER_LOOPS; i++)
+      if (at_once(t, i, delayed) && cm_in_loop(groups, from, t->pin[i]))
+        *of = cm_in_loop(neurons, from, t->pin[i]) ? INNER_LOOPS : INNER_AHEAD;
+  }
+}
+
+cm_status cm_neuron_loops_make(const cm_topology *topology, bool delayed, cm_run *run, uint32_t **loop_of, cm_error *error)
+{
+  cm_evaluation_order groups = {.groups = 0}, neurons = {.groups = 0};
+  uint8_t *found = NULL;
+  uint32_t *made = NULL;
+  cm_status status = make_order(topology, false, delayed, run, &groups, error);
+  if (status == CM_OK)
+    status = make_order(topology, true, delayed, run, &neurons, error);
+  if (status == CM_OK && (CM_NEW(run->memory, found, (size_t)groups.groups + 1, error) != CM_OK || CM_NEW(run->memory, made, topology->vertex_count, error) != CM_OK))
+    status = error->status;
+  if (status == CM_OK) {
+    find_inner(topology, delayed, &groups, &neurons, found);
+    for (uint32_t v = 0; v < topology->vertex_count; v++) {
+      const uint32_t loop = groups.loop[groups.group_of[v]];
+      made[v] = found[loop] == INNER_AHEAD ? groups.groups + neurons.loop[v] : loop;
+    }
+    *loop_of = made;
+  }
+  cm_evaluation_order_free(&groups);
+  cm_evaluation_order_free(&neurons);
+  cm_free(found);
   return status;
 }
 

@@ -25,7 +25,7 @@ typedef struct cm_semantics {
   unsigned output; /* steps */
   cm_first first;
   const char *about;
-  unsigned loop; /* steps that a synapse inside a loop takes at least; 0: 1 */
+  unsigned loop; /* steps that a synapse inside a loop of neurons takes at least */
   bool delayed;  /* loops by way of synapses with delays are loops, too */
 } cm_semantics;
 extern const cm_semantics cm_semantics_table[CM_SEMANTICS];

@@ -158,14 +158,18 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *sema
   e->topology = topology;
   e->semantics = semantics;
   e->run = run;
-  const cm_latency latency = {dt, semantics->output, semantics->loop};
+  uint32_t *loop_of = NULL;
   cm_status status = cm_coefficients_make(topology, semantics, dt, run->memory, &e->coefficients, error);
   if (status == CM_OK) {
     cm_coefficients_set_bias(topology, semantics->first == CM_FIRST_ALL, &e->coefficients);
-    status = cm_evaluation_order_make(topology, semantics->delayed, run, &e->order, error);
+    status = cm_evaluation_order_make(topology, run, &e->order, error);
   }
+  if (status == CM_OK && semantics->loop > 0)
+    status = cm_neuron_loops_make(topology, semantics->delayed, run, &loop_of, error);
+  const cm_latency latency = {.dt = dt, .output = semantics->output, .loop_of = loop_of, .loop = semantics->loop};
   if (status == CM_OK)
     status = cm_synapse_blocks_make(topology, &e->order, &latency, run, &e->synapses, error);
+  cm_free(loop_of);
   if (status == CM_OK)
     status = make_levels(e, error);
   if (status == CM_OK)

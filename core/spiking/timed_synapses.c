@@ -37,9 +37,11 @@ static cm_status steps_of(const teller *b, uint32_t from, uint32_t to, uint32_t 
   if (delay > 0 && (b->of.latency->dt <= 0 || whole > DELAY_MAX || fabs(exact - whole) > near))
     return refuse_delay(b, from, to, delay, error);
   *steps = (uint32_t)whole + (b->of.topology->dynamics->model[from] != CM_NEURON_INPUT ? b->of.latency->output : 0);
-  const uint32_t least = b->of.latency->loop > 0 ? b->of.latency->loop : 1;
-  if (*steps < least && cm_in_loop(b->of.order, from, to))
-    *steps = least;
+  const cm_latency *latency = b->of.latency;
+  if (*steps == 0 && cm_in_loop(b->of.order, from, to))
+    *steps = 1;
+  if (latency->loop_of != NULL && latency->loop_of[from] == latency->loop_of[to] && *steps < latency->loop)
+    *steps = latency->loop;
   return CM_OK;
 }
 

@@ -10,7 +10,8 @@
 typedef struct cm_latency {
   double dt;       /* seconds; 0: not said */
   unsigned output; /* steps by which spikes are later than the step that made them */
-  unsigned loop;   /* steps that a synapse inside a loop takes at least; 0: 1 */
+  const uint32_t *loop_of; /* [neurons] loops by cm_neuron_loops_make, and the steps that a synapse inside one takes at least; NULL: none are longer */
+  unsigned loop;
 } cm_latency;
 
 /* A directed network with dynamics and its timing. */
@@ -22,7 +23,7 @@ typedef struct cm_timed_network {
 
 typedef void cm_synapse_take(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight);
 
-/* Tells all synapses, by source, target and delay. A delay of d steps takes d + output, and in loops at least latency->loop; spikes of inputs have
+/* Tells all synapses, by source, target and delay. A delay of d steps takes d + output, and in loops at least 1, of neurons latency->loop; spikes of inputs have
  * no output. O(pins). Errors: CM_BAD_OPTION: delays without dt, or a delay that is no multiple of it, which and by how much; CM_TOO_LARGE: a delay of
  * more than 2^20 steps; stops. */
 cm_status cm_synapses_tell(const cm_timed_network *network, cm_run *run, cm_synapse_take *take, void *context, cm_error *error);

@@ -37,7 +37,8 @@ cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs,
 {
   const cm_topology *topology = demand->network;
   double packet_ns = costs->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse_ns = costs->charge[CM_CHARGE_SYNAPSE].ns;
-  double most = 0, in = 0, send_ns = 0, n = topology->vertex_count, k = cores;
+  const cm_barrier *b = &costs->barrier;
+  double most = 0, in = 0, send_ns = 0, spikes = 0, least_ns = b->points > 0 ? b->ns[0] : 0, n = topology->vertex_count, k = cores;
   neuron *list;
   if (!topology->directed || cores == 0 || topology->vertex_count == 0) {
     *bounds = (cm_step_bounds){0};
@@ -53,7 +54,14 @@ cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs,
     send_ns += list[v].send_ns;
   }
   cm_free(list);
+  for (uint32_t e = 0; e < topology->net_count; e++)
+    spikes += (double)cm_demand_net_weight(demand, e) / (double)topology->weight_scale;
+  for (uint32_t i = 1; i < b->points; i++)
+    least_ns = b->ns[i] < least_ns ? b->ns[i] : least_ns;
   double mean = cm_core_ns(costs, packet_ns * in / n + synapse_ns * in / k, send_ns / k);
-  *bounds = (cm_step_bounds){.core_ns_max = mean > most ? mean : most, .energy_step_pj = pj};
+  most = mean > most ? mean : most;
+  *bounds = (cm_step_bounds){.core_ns_max = most, .energy_step_pj = pj};
+  if (b->spike_ns > 0 || b->packet_ns > 0)
+    bounds->step_ns = most + least_ns + b->spike_ns * spikes;
   return CM_OK;
 }

@@ -22,6 +22,7 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
  * network 0. */
 typedef struct cm_step_bounds {
   double core_ns_max, energy_step_pj;
+  double step_ns; /* with the least barrier and all spikes, where the barrier prices those or packets; else 0 */
 } cm_step_bounds;
 
 /* O(pins). Errors: memory. Proofs: docs/explanation/step-time.md. */

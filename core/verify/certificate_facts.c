@@ -208,15 +208,21 @@ static json_t *bound_json(const char *metric, double value, double bound)
                    bound > 0 ? json_real((value / bound - 1) * 100) : json_null());
 }
 
+/* NULL: not bounded. */
+static json_t *step_bound_json(const cm_metrics *m, const cm_step_bounds *b)
+{
+  return b->step_ns > 0 ? bound_json("step_ns", m->step_ns, b->step_ns) : NULL;
+}
+
 static json_t *bounds_json(const facts *f)
 {
   const cm_metrics *m = f->made->metrics;
-  return json_pack("[o, o, o, o, o, o]", bound_json("hop_traffic", m->hop_traffic, f->bounds.hop_traffic),
+  return json_pack("[o, o, o, o, o, o, o*]", bound_json("hop_traffic", m->hop_traffic, f->bounds.hop_traffic),
                    bound_json("energy_pj", m->energy_pj, f->bounds.energy_pj),
                    bound_json("multicast_hops", m->multicast_hops, f->bounds.multicast_hops),
                    bound_json("multicast_energy_pj", m->multicast_energy_pj, f->bounds.multicast_energy_pj),
                    bound_json("core_ns_max", m->core_ns_max, f->step.core_ns_max),
-                   bound_json("energy_step_pj", m->energy_step_pj, f->step.energy_step_pj));
+                   bound_json("energy_step_pj", m->energy_step_pj, f->step.energy_step_pj), step_bound_json(m, &f->step));
 }
 
 /* The figures; the sentence that explains one of them is no fact. */
@@ -233,9 +239,9 @@ static json_t *scenarios_json(const facts *f)
   json_t *list = json_array();
   for (uint32_t k = 0; k < f->given->demand->scenario_count; k++) {
     const cm_metrics *m = &f->made->scenario[k];
-    json_t *row = json_pack("{s:s, s:o, s:[o, o]}", "name", f->given->demand->network->scenario_name[k], "metrics", metrics_json(m),
+    json_t *row = json_pack("{s:s, s:o, s:[o, o, o*]}", "name", f->given->demand->network->scenario_name[k], "metrics", metrics_json(m),
                             "bounds", bound_json("core_ns_max", m->core_ns_max, f->scenario_step[k].core_ns_max),
-                            bound_json("energy_step_pj", m->energy_step_pj, f->scenario_step[k].energy_step_pj));
+                            bound_json("energy_step_pj", m->energy_step_pj, f->scenario_step[k].energy_step_pj), step_bound_json(m, &f->scenario_step[k]));
     if (json_array_append_new(list, row) != 0) {
       json_decref(list);
       return NULL;

@@ -225,6 +225,9 @@ static void check_options(cm_checker *c)
   if (most != 0 && c->truth.metrics.largest_part > most)
     violation(c, "mapping /options/max_part_size is %" PRIu64 ", but the largest part has %" PRIu64 " neurons", most,
               c->truth.metrics.largest_part);
+  const double budget = json_number_value(json_object_get(json_object_get(c->file.rest, "options"), "step_budget_ns")), busiest = c->truth.metrics.core_ns_max;
+  if (budget > 0 && busiest > budget && cm_check_differs(busiest, budget))
+    violation(c, "mapping /options/step_budget_ns allows %.17g ns, but the busiest core takes %.17g ns", budget, busiest);
 }
 
 /* The limits that the bound was proved for: the chip's, unless options ask for smaller parts. With a fixed number of parts

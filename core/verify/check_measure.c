@@ -11,6 +11,12 @@ typedef struct pair {
   double packets;
 } pair;
 
+/* Hops to a part from the part under way. */
+typedef struct distance {
+  double hops;
+  uint32_t from; /* that part, plus 1 */
+} distance;
+
 typedef struct measure {
   const cm_demand *demand;
   const cm_chip *chip;
@@ -30,6 +36,7 @@ typedef struct measure {
   uint32_t *seen;        /* [parts] last source neuron seen there, plus 1 */
   uint32_t *reached;     /* [parts] last net with a target there, plus 1 */
   uint32_t *target;      /* [parts] */
+  distance *to;          /* [parts] */
   cm_check_truth *truth;
   double latency_sum;
   cm_check_walk walk;
@@ -145,11 +152,11 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     if (p == home)
       continue;
     double weight = (double)cm_demand_pin_weight(m->demand, net, i) / scale;
-    double hops = 0;
-    if (m->walk.kind->hops(&m->walk, home, p, &hops, error) != CM_OK)
+    if (m->to[p].from != home + 1 && m->walk.kind->hops(&m->walk, home, p, &m->to[p].hops, error) != CM_OK)
       return error->status;
+    m->to[p].from = home + 1;
     sum->edge_cut += weight;
-    sum->weighted_hops += weight * hops;
+    sum->weighted_hops += weight * m->to[p].hops;
     cm_status status = topology->directed ? CM_OK : add_pair(m, home, p, weight, error);
     if (status != CM_OK)
       return status;
@@ -327,7 +334,7 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
   cm_status status = CM_OK;
   if (cm_check_walk_new(chip, mapped->core, run->memory, &m.walk, error) != CM_OK || CM_NEW(run->memory, fresh.core, m.parts, error) != CM_OK || CM_NEW(run->memory, vertices, m.parts, error) != CM_OK ||
       CM_NEW(run->memory, m.seen, m.parts, error) != CM_OK || CM_NEW(run->memory, m.reached, m.parts, error) != CM_OK ||
-      CM_NEW(run->memory, m.target, m.parts, error) != CM_OK || CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
+      CM_NEW(run->memory, m.target, m.parts, error) != CM_OK || CM_NEW(run->memory, m.to, m.parts, error) != CM_OK || CM_NEW(run->memory, m.net, topology->net_count, error) != CM_OK ||
       CM_NEW(run->memory, m.net_begin, (size_t)m.parts + 1, error) != CM_OK ||
       CM_NEW(run->memory, m.link, m.walk.links, error) != CM_OK || CM_NEW(run->memory, m.link_ns, m.walk.links, error) != CM_OK ||
       CM_NEW(run->memory, m.cast, m.parts, error) != CM_OK || CM_NEW(run->memory, m.tree_link, m.walk.links, error) != CM_OK ||
@@ -339,7 +346,7 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
     cm_check_border(mapped, &fresh.metrics);
   if (status == CM_OK)
     status = cm_check_step(mapped, run, &fresh, error);
-  CM_FREE(vertices, m.seen, m.reached, m.target, m.net, m.net_begin, m.link, m.link_ns, m.cast, m.tree_link, m.link_stamp,
+  CM_FREE(vertices, m.seen, m.reached, m.target, m.to, m.net, m.net_begin, m.link, m.link_ns, m.cast, m.tree_link, m.link_stamp,
           m.passing, m.pair);
   cm_check_walk_free(&m.walk);
   if (status != CM_OK) {

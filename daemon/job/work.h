@@ -58,6 +58,8 @@ typedef struct cm_work_watch {
   /* JSON texts: the member "progress" and the member "phases" of a job. */
   void (*progress)(void *user, const char *phase, const char *progress, const char *phases);
   void (*log)(void *user, const char *line);
+  /* Of an executor that lets jobs wait: why this one has not begun; NULL: it has, so many seconds ago. May come again. */
+  void (*wait)(void *user, const char *why, double ran);
   void *user;
   const atomic_bool *cancel;    /* NULL: cannot be cancelled */
   const struct cm_level_cache *levels; /* coarsened levels kept between jobs; NULL: none */

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -45,64 +44,13 @@ typedef struct remote {
 /* The connection to the bridge, and who waits for its answers. */
 static struct {
   pthread_mutex_t lock;
-  char bridge[sizeof ((struct sockaddr_un *)NULL)->sun_path], shared[CM_PATH_MAX], fault[CM_SLURM_TEXT_MAX];
-  bool foreign, greeted;
+  char fault[CM_SLURM_TEXT_MAX];
+  bool greeted;
   int socket; /* -1: none */
   double tried;
   remote **slots;
   uint32_t count;
 } cluster = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1};
-
-/* Two servers would take each other's jobs for left ones. */
-static cm_status take_folder(const char *shared, const char *data, cm_error *error)
-{
-  char path[CM_PATH_MAX], host[64] = "", ours[CM_PATH_MAX + 80], *theirs;
-  size_t size;
-  cm_file file;
-  (void)gethostname(host, sizeof host - 1);
-  (void)snprintf(ours, sizeof ours, "%s:%s\n", host, data);
-  if (cm_path(path, error, "%s/server", shared) != CM_OK)
-    return error->status;
-  if (cm_file_read(path, SMALL_FILE, &theirs, &size, error) == CM_OK) {
-    theirs[strcspn(theirs, "\n")] = ours[strcspn(ours, "\n")] = '\0';
-    const cm_status status = strcmp(ours, theirs) == 0 ? CM_OK
-                               : cm_fail(error, CM_BAD_OPTION, "shared is the folder of the server on %.200s: give this one a folder of its own, or remove %s "
-                                         "where that is gone", theirs, path);
-    free(theirs);
-    return status;
-  }
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
-  (void)fputs(ours, file.stream);
-  return cm_file_commit(&file, error);
-}
-
-cm_status cm_cluster_open(const char *bridge, const char *shared, const char *data, cm_error *error)
-{
-  struct stat about;
-  if (bridge[0] == '\0' && shared[0] == '\0')
-    return CM_OK;
-  if (bridge[0] == '\0' || shared[0] == '\0')
-    return cm_fail(error, CM_BAD_OPTION, "bridge and shared go together: the socket of coremapd slurm-bridge, and a folder that all nodes see");
-  if (strlen(bridge) >= sizeof ((struct sockaddr_un *)NULL)->sun_path)
-    return cm_fail(error, CM_BAD_OPTION, "bridge is \"%.60s...\"; the path of a socket has at most %zu bytes", bridge, sizeof ((struct sockaddr_un *)NULL)->sun_path - 1);
-  if (stat(shared, &about) != 0 || !S_ISDIR(about.st_mode) || access(shared, R_OK | W_OK | X_OK) != 0)
-    return cm_fail(error, CM_BAD_OPTION, "shared is \"%.200s\"; it must be a folder on a file system of all nodes that this user may write to", shared);
-  (void)snprintf(cluster.bridge, sizeof cluster.bridge, "%s", bridge);
-  (void)snprintf(cluster.shared, sizeof cluster.shared, "%s", shared);
-  cluster.foreign = (about.st_mode & S_IWGRP) != 0;
-  return take_folder(shared, data, error);
-}
-
-const char *cm_cluster_shared(void)
-{
-  return cluster.shared[0] != '\0' ? cluster.shared : NULL;
-}
-
-bool cm_cluster_is_foreign(void)
-{
-  return cluster.foreign;
-}
 
 /* ---- the bridge; all with the lock ---- */
 
@@ -128,13 +76,13 @@ static bool connected(void)
   if (cluster.socket >= 0 || now < cluster.tried + CONNECT_S)
     return cluster.socket >= 0;
   cluster.tried = now;
-  (void)snprintf(place.sun_path, sizeof place.sun_path, "%s", cluster.bridge);
+  (void)snprintf(place.sun_path, sizeof place.sun_path, "%s", cm_cluster_bridge());
   cluster.socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   cluster.greeted = false;
   if (cluster.socket >= 0 && connect(cluster.socket, (struct sockaddr *)&place, sizeof place) == 0)
     return true;
   char why[CM_SLURM_TEXT_MAX];
-  (void)snprintf(why, sizeof why, "nobody listens at %.100s: start coremapd slurm-bridge", cluster.bridge);
+  (void)snprintf(why, sizeof why, "nobody listens at %.100s: start coremapd slurm-bridge", cm_cluster_bridge());
   hang_up(why);
   return false;
 }
@@ -174,8 +122,7 @@ static void take_answer(const cm_slurm_told *told)
     r->missed = 0;
     r->lost[0] = '\0';
   }
-  if (told->state != CM_SLURM_TAKEN)
-    (void)snprintf(r->said, sizeof r->said, "%s", told->text);
+  (void)snprintf(r->said, sizeof r->said, "%s", told->text);
 }
 
 static void hear(void)
@@ -265,6 +212,8 @@ static void see_beat(remote *r, double now)
   const double seconds = json_number_value(json_object_get(beat, "seconds"));
   const char *node = json_string_value(json_object_get(beat, "node"));
   if (node != NULL && (r->beat == 0 || seconds > r->beats)) {
+    if (r->beat == 0)
+      r->s.execution->watch->wait(r->s.execution->watch->user, NULL, seconds);
     r->beat = now;
     r->beats = seconds;
     r->missed = 0;
@@ -326,8 +275,9 @@ static cm_status submit(const cm_execution *execution, cm_submission **made, cm_
 
 static cm_status adopt(const cm_execution *execution, cm_submission **made, cm_error *error)
 {
-  const size_t length = strlen(cluster.shared);
-  if (length == 0 || strncmp(execution->folder, cluster.shared, length) != 0 || execution->folder[length] != '/')
+  const char *shared = cm_cluster_shared();
+  const size_t length = shared != NULL ? strlen(shared) : 0;
+  if (shared == NULL || strncmp(execution->folder, shared, length) != 0 || execution->folder[length] != '/')
     return cm_fail(error, CM_NOT_FOUND, "it was not given to a cluster");
   return start(execution, false, made, error);
 }
@@ -391,8 +341,10 @@ static bool has_ended(cm_submission *submission)
   const bool over = see_to(r, now);
   (void)snprintf(said, sizeof said, "%s", cluster.fault[0] != '\0' ? cluster.fault : r->said);
   (void)pthread_mutex_unlock(&cluster.lock);
-  if (r->beat == 0 && said[0] != '\0')
+  if (r->beat == 0 && said[0] != '\0') {
     say(r, said);
+    r->s.execution->watch->wait(r->s.execution->watch->user, said, 0);
+  }
   return over;
 }
 
@@ -430,11 +382,12 @@ static void settle(void)
 {
   char path[CM_PATH_MAX];
   cm_error ignored;
-  DIR *folder = cluster.shared[0] != '\0' ? opendir(cluster.shared) : NULL;
+  const char *shared = cm_cluster_shared();
+  DIR *folder = shared != NULL ? opendir(shared) : NULL;
   for (const struct dirent *item; folder != NULL && (item = readdir(folder)) != NULL;) {
     const size_t length = strlen(item->d_name);
     if (length == TOKEN_LENGTH + 4 && strcmp(item->d_name + TOKEN_LENGTH, ".job") == 0 && !is_followed(item->d_name) &&
-        cm_path(path, &ignored, "%s/%s", cluster.shared, item->d_name) == CM_OK)
+        cm_path(path, &ignored, "%s/%s", shared, item->d_name) == CM_OK)
       (void)cm_folder_remove(path, &ignored);
   }
   if (folder != NULL)

@@ -14,6 +14,9 @@ cm_status cm_cluster_open(const char *bridge, const char *shared, const char *da
 /* The shared folder; NULL: there is no cluster. */
 const char *cm_cluster_shared(void);
 
+/* Where the bridge listens; "": there is none. */
+const char *cm_cluster_bridge(void);
+
 /* Whether runs are another user's: what they read is to be open to the folder's group. */
 bool cm_cluster_is_foreign(void);
 

@@ -20,7 +20,7 @@ cm_status library_chip_read(const char *text, const char *occupancy, size_t size
 typedef struct library_chip_facts {
   const char *name, *description;
   uint32_t width, height;
-  bool runs_programs;
+  bool runs_programs, takes_images;
 } library_chip_facts;
 library_chip_facts library_chip_facts_of(const coremap_chip *chip);
 

@@ -429,12 +429,18 @@ test('a network is run: who spiked when, and a map at the rates', async () => {
 test('a network is deployed: what differs, and what each core holds', async () => {
   const { networks } = await getJson('/v1/networks');
   const { id: network } = networks.find(({ name }) => name === 'braille.nir');
-  const options = { steps: 40, dt: 1e-4, poisson: 400 };
-  const made = await api.post(`${server.url}/v1/jobs`, { data: { kind: 'deploy', network, chip: 'catalyst-n1', options } });
-  const { id } = await made.json();
-  await go(`#/jobs/${id}`);
-  await page.waitForSelector('.badge-done');
-  const { report } = await getJson(`/v1/jobs/${id}`);
+  const started = async (button) => {
+    for (const [name, value] of [['steps', '40'], ['dt', '1e-4'], ['poisson', '400']]) await page.fill(`#run-${name}`, value);
+    await page.click(`button:text-is("${button}")`);
+    await page.waitForURL(/#\/jobs\/.+/);
+    await page.waitForSelector('.badge-done');
+    return getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
+  };
+  await go(`#/networks/${network}`);
+  await shot('deploy', { fullPage: true });
+  await page.selectOption('#run-chip', 'catalyst-n1');
+  const { report, options } = await started('Deploy');
+  assert.deepEqual([options.steps, options.dt, options.poisson], [40, 1e-4, 400]);
   const stages = plain(await section('Spikes').locator('tbody').textContent());
   assert.ok(stages.includes(`In floating point${grouped(report.spikes.reference)}`), stages);
   assert.ok(stages.includes(`By the images${grouped(report.spikes.images)}0`), stages);
@@ -446,6 +452,12 @@ test('a network is deployed: what differs, and what each core holds', async () =
   await page.click('a:text-is("Open the program")');
   await page.waitForSelector('a:text-is("Commands")');
   assert.equal(await section('Images by core').locator('tbody tr').count(), report.cores.length);
+  const mapped = await api.post(`${server.url}/v1/jobs`, { data: { network, chip: 'catalyst-n1', options: { preset: 'fast', max_part_size: 20 } } });
+  const { mapping } = await getJson(`/v1/jobs/${(await mapped.json()).id}?wait=30s`);
+  await go(`#/mappings/${mapping}`);
+  const by = await started('Deploy');
+  assert.equal(by.options.mapping, mapping);
+  assert.ok(by.report.cores.length > 1);
 });
 
 test('a job for short time steps, from the form to what holds a step up', async () => {

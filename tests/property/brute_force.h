@@ -2,7 +2,8 @@
  *
  * A model is layers of [1, channels, 1, width]; every way to cut every layer in a grid is tried, and of each every schedule
  * of pieces, loads and stores on lanes, with whatever is thrown out of the memory whenever. Only parameters fill the
- * memory, which allows more than any program has. Nothing here is the library's: what a piece reads, does and takes is said
+ * memory, which allows more than any program has. A device lies on a core; what is done there is known on another after the
+ * way between. Nothing here is the library's: what a piece reads, does and takes is said
  * once more. Time is in quarters of a nanosecond, so that all of it is whole. */
 #ifndef CM_TESTS_BRUTE_FORCE_H
 #define CM_TESTS_BRUTE_FORCE_H
@@ -11,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LAYERS = 4, DEVICES = 4, TASKS = 12, ITEMS = 8, RUNNING = 8, SEEN = 1 << 15, QUARTERS = 4, PATIENCE = 200000 };
+enum { LAYERS = 4, DEVICES = 4, TASKS = 12, ITEMS = 8, BEGUN = 8, RUNNING = 3 * BEGUN, ARRIVES = 64, SEEN = 1 << 15, QUARTERS = 4, PATIENCE = 200000 };
 
 typedef enum { TINY_INPUT, TINY_CONV, TINY_POOL, TINY_RELU, TINY_ADD, TINY_SLICE } tiny_kind;
 typedef enum { ON_PORT, ON_MATRIX, ON_VECTOR, ON_KINDS } tiny_lane;
@@ -26,6 +27,7 @@ typedef struct tiny_layer {
 typedef struct tiny_device {
   int lanes, latency; /* ns */
   int rate[ON_KINDS]; /* operations or bytes a nanosecond; 0: it cannot */
+  int at;             /* its core, of a row */
 } tiny_device;
 
 typedef struct tiny {
@@ -35,10 +37,12 @@ typedef struct tiny {
   int devices, issue, memory;
   int grain;    /* parameters come 0: a piece's at once, 1: filter by filter, 2: in halves of a filter */
   bool columns; /* the input comes column by column */
+  int link, router; /* ns of a link and of a router; with hops memory is never short */
+  bool far;         /* bytes go the way of the flag too: there is no memory that all cores share */
 } tiny;
 
 typedef struct brute_seen {
-  uint32_t used, begun, items; /* by which cut */
+  uint32_t used, begun, items, known[DEVICES], has[DEVICES]; /* by which cut */
   uint64_t running[RUNNING];
   int64_t at;
 } brute_seen;
@@ -49,6 +53,7 @@ typedef struct brute {
   int64_t ns[TASKS + ITEMS][DEVICES];       /* quarters; 0: not on this device */
   int64_t least[TASKS + ITEMS], tail[TASKS]; /* on its fastest device; with what has to follow it */
   int lanes[DEVICES];
+  int64_t way[DEVICES][DEVICES]; /* quarters, from core to core */
   uint32_t cut; /* the number of this cut among all that were tried */
   int bytes[ITEMS];
   int64_t best;
@@ -58,10 +63,11 @@ typedef struct brute {
 
 typedef struct brute_state {
   uint32_t begun, done, here, coming; /* tasks, tasks, items, items */
+  uint32_t known[DEVICES], has[DEVICES]; /* of the second and the third, what is known on a device's core */
   int idle[DEVICES], running;
   struct {
-    int64_t end;
-    int what, device;
+    int32_t end;
+    int16_t what, device;
   } run[RUNNING];
 } brute_state;
 
@@ -100,6 +106,8 @@ static bool brute_known(brute *b, const brute_state *s, int64_t now)
   key.used = b->cut;
   key.begun = s->begun;
   key.items = s->here | s->coming << ITEMS;
+  memcpy(key.known, s->known, sizeof key.known);
+  memcpy(key.has, s->has, sizeof key.has);
   for (int r = 0; r < s->running; r++) {
     uint64_t entry = (uint64_t)(s->run[r].end - now) << 16 | (uint64_t)s->run[r].what << 8 | (uint64_t)s->run[r].device;
     int k = r;
@@ -127,19 +135,33 @@ static bool brute_known(brute *b, const brute_state *s, int64_t now)
 static void brute_begin(const brute *b, brute_state *s, int64_t now, int what, int device)
 {
   s->idle[device]--;
-  s->run[s->running].end = now + b->ns[what][device];
-  s->run[s->running].what = what;
-  s->run[s->running++].device = device;
+  s->run[s->running].end = (int32_t)(now + b->ns[what][device]);
+  s->run[s->running].what = (int16_t)what;
+  s->run[s->running++].device = (int16_t)device;
   if (what < TASKS)
     s->begun |= UINT32_C(1) << what;
   else
     s->coming |= UINT32_C(1) << (what - TASKS);
 }
 
+/* What was done on a device is known on cores that are as near as that, and later on others. */
+static void brute_tell(const brute *b, brute_state *s, int64_t now, int what, int device)
+{
+  for (int d = 0; d < b->devices; d++)
+    if (b->way[device][d] > 0) {
+      s->run[s->running].end = (int32_t)(now + b->way[device][d]);
+      s->run[s->running].what = (int16_t)(what + ARRIVES);
+      s->run[s->running++].device = (int16_t)d;
+    } else if (what < TASKS)
+      s->known[d] |= UINT32_C(1) << what;
+    else
+      s->has[d] |= UINT32_C(1) << (what - TASKS);
+}
+
 /* What ends next ends. */
 static int64_t brute_advance(const brute *b, brute_state *s)
 {
-  int64_t now = INT64_MAX;
+  int64_t now = INT32_MAX;
   for (int r = 0; r < s->running; r++)
     now = s->run[r].end < now ? s->run[r].end : now;
   for (int r = 0; r < s->running;) {
@@ -147,15 +169,20 @@ static int64_t brute_advance(const brute *b, brute_state *s)
       r++;
       continue;
     }
-    int what = s->run[r].what;
-    s->idle[s->run[r].device]++;
+    const int what = s->run[r].what, device = s->run[r].device;
+    s->run[r] = s->run[--s->running];
+    if (what >= ARRIVES) {
+      *(what < ARRIVES + TASKS ? &s->known[device] : &s->has[device]) |= UINT32_C(1) << (what < ARRIVES + TASKS ? what - ARRIVES : what - ARRIVES - TASKS);
+      continue;
+    }
+    s->idle[device]++;
     if (what < TASKS)
       s->done |= UINT32_C(1) << what;
     else {
       s->coming &= ~(UINT32_C(1) << (what - TASKS));
       s->here |= UINT32_C(1) << (what - TASKS);
     }
-    s->run[r] = s->run[--s->running];
+    brute_tell(b, s, now, what, device);
   }
   s->here &= brute_wanted(b, s) | brute_in_use(b, s);
   return now;
@@ -200,7 +227,7 @@ static void brute_try(brute *b, const brute_state *s, int64_t now, int from)
   if (now + brute_hope(b, s, wanted) >= b->best)
     return;
   int actions = b->items + (b->items + b->tasks) * b->devices, room = b->memory - brute_held(b, there);
-  for (int a = from; a < actions && s->running < RUNNING; a++) {
+  for (int a = from; a < actions && s->running < BEGUN; a++) {
     brute_state next = *s;
     if (a < b->items) {
       uint32_t item = UINT32_C(1) << a;
@@ -217,7 +244,7 @@ static void brute_try(brute *b, const brute_state *s, int64_t now, int from)
     if (s->idle[device] == 0 || b->ns[what][device] == 0)
       continue;
     if (load ? (there & bit) || !(wanted & bit) || b->bytes[what - TASKS] > room
-             : (s->begun & bit) || (b->needs[what] & ~s->done) || (b->reads[what] & ~s->here))
+             : (s->begun & bit) || (b->needs[what] & ~s->known[device]) || (b->reads[what] & ~(s->here & s->has[device])))
       continue;
     brute_begin(b, &next, now, what, device);
     brute_try(b, &next, now, a + 1);
@@ -306,10 +333,11 @@ static bool make_tasks(const tiny *m, const brute_cut *cut, brute *b)
           continue;
         }
         const tiny_layer *x = &m->layer[l->from[0]];
-        bool conv = l->kind == TINY_CONV, window = conv || l->kind == TINY_POOL;
+        const bool conv = l->kind == TINY_CONV, all = made == l->channels * l->width, window = conv || l->kind == TINY_POOL;
         set_time(m, b, t, conv ? ON_MATRIX : ON_VECTOR, made * (conv ? x->channels * l->kernel : window ? l->kernel : 1));
         b->needs[t] = makers(m, cut, first, l->from[0], conv ? 0 : c, conv ? x->channels : c1,
-                             window ? w * l->stride - l->pad : w, window ? (w1 - 1) * l->stride - l->pad + l->kernel : w1);
+                             window ? w * l->stride - l->pad : w, /* what makes all reads all */
+                             window && all ? x->width : window ? (w1 - 1) * l->stride - l->pad + l->kernel : w1);
         if (l->kind == TINY_ADD)
           b->needs[t] |= makers(m, cut, first, l->from[1], c, c1, w, w1);
         if (conv && (b->reads[t] = parameters(m, b, first_item, k, cut->channels[k], c, c1)) == UINT32_MAX)
@@ -366,8 +394,14 @@ static int64_t brute_of_cut(const tiny *m, const brute_cut *cut, int64_t best, b
     return INT64_MAX;
   make_hopes(m, &b);
   s.begun = s.done = ~b.all;
-  for (int d = 0; d < m->devices; d++)
+  for (int d = 0; d < m->devices; d++) {
     s.idle[d] = m->device[d].lanes;
+    s.known[d] = s.done;
+    for (int e = 0; e < m->devices; e++) {
+      const int links = m->device[d].at > m->device[e].at ? m->device[d].at - m->device[e].at : m->device[e].at - m->device[d].at;
+      b.way[d][e] = links == 0 ? 0 : QUARTERS * (m->far ? 2 : 1) * (links * m->link + (links + 1) * m->router);
+    }
+  }
   brute_try(&b, &s, 0, 0);
   return b.best;
 }

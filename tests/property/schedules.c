@@ -306,6 +306,11 @@ static void random_devices(cm_target *target)
   ck_ok(cm_target_number(target, &error));
   for (uint32_t u = 0; u < 64; u++)
     target->core[u] = (uint32_t)pick(0, 7);
+  target->grid.router_ns = (double)pick(0, 12);
+  target->memory_count = (uint32_t)pick(0, 2);
+  for (uint32_t m = 0; m < target->memory_count; m++) /* of one the other may be all cores' */
+    target->memory[m] = (cm_core_memory){m > 0 && pick(0, 1) ? CM_CORE_SHARED : (uint32_t)pick(0, 7), target->memory_bytes / target->memory_count * (m + 1)};
+  target->link_bytes_per_ns = (double)pick(0, 64);
 }
 
 /* However a model is cut and laid out, it takes no less than the bound; which does not depend on how it is cut. */
@@ -415,6 +420,14 @@ static tiny random_tiny(void)
     for (int kind = 0; kind < ON_KINDS; kind++) /* the fourth does both kinds */
       m.device[d].rate[kind] = d == kind || (d == 3 && kind != ON_PORT) ? (kind == ON_PORT ? port_rate : rates[pick(0, 2)]) : 0;
   }
+  if (pick(0, 1)) {
+    m.link = (int)pick(0, 3);
+    m.router = (int)pick(0, 2);
+    m.far = pick(0, 1) != 0;
+    m.memory = all + 1;
+    for (int d = 0; d < m.devices; d++)
+      m.device[d].at = (int)pick(0, 2);
+  }
   return m;
 }
 
@@ -449,6 +462,7 @@ static graph tiny_graph(const tiny *m)
 static void tiny_target(const tiny *m, cm_target *t)
 {
   t->issue_ns = m->issue;
+  t->memory_count = 0;
   t->device_count = (uint32_t)m->devices;
   for (int d = 0; d < m->devices; d++) {
     const tiny_device *from = &m->device[d];
@@ -463,6 +477,9 @@ static void tiny_target(const tiny *m, cm_target *t)
   }
   ck_ok(cm_target_number(t, &error));
   memset(t->core, 0, sizeof t->core);
+  for (uint32_t l = 0; l < t->lane_count; l++)
+    t->core[t->device[cm_lane_device(t, l)].first_unit + l - t->device[cm_lane_device(t, l)].first_lane] = (uint32_t)m->device[cm_lane_device(t, l)].at;
+  t->grid = (cm_core_grid){.width = 3, .height = 1, .die_width = 3, .die_height = 1, .router_x = 1, .router_y = 1, .east_west_ns = m->link, .router_ns = m->router};
 }
 
 /* No schedule of any cut of a tiny model takes less than the bound; and each term of the bound is what limits somewhere. */
@@ -471,7 +488,7 @@ START_TEST(no_schedule_at_all_is_faster_than_the_bound)
   const cm_target kept = *chip->target;
   brute_seen *seen = calloc(SEEN, sizeof *seen);
   double plain[CM_UNIT_KINDS] = {0}, phase[CM_UNIT_KINDS] = {0};
-  uint32_t tried = 0, cuts = 0;
+  uint32_t tried = 0, cuts = 0, hops = 0;
   cm_random_init(&rnd, 3, 0, 0);
   for (uint32_t trial = 0; trial < test_rounds(500); trial++) {
     tiny m = random_tiny();
@@ -484,9 +501,12 @@ START_TEST(no_schedule_at_all_is_faster_than_the_bound)
     cm_time_bound bound;
     tiny_target(&m, chip->target);
     ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+    if (m.far)
+      chip->target->memory[chip->target->memory_count++] = (cm_core_memory){.to = plan->memory_bytes};
     plan->memory_bytes = (uint64_t)m.memory; /* of parameters alone, as brute force has it */
     ck_ok(cm_time_bound_make(plan, chip->target, &run, &bound, &error));
     double ns = (double)least / QUARTERS;
+    hops += m.link + m.router > 0;
     ck_assert_msg(bound.ns <= ns * (1 + 1e-9), "trial %u: the bound is %g ns, a schedule takes %g", trial, bound.ns, ns);
     for (int k = 0; k < CM_UNIT_KINDS; k++) {
       plain[k] = fmax(plain[k], bound.busy_ns[k] / ns);
@@ -498,7 +518,7 @@ START_TEST(no_schedule_at_all_is_faster_than_the_bound)
   }
   *chip->target = kept;
   free(seen);
-  ck_assert_uint_ge(tried, test_rounds(400));
+  ck_assert(tried >= test_rounds(400) && hops >= test_rounds(100));
   for (int k = 0; k < CM_UNIT_HOST; k++) /* tiny models have nothing for a host */
     ck_assert_msg(plain[k] > 0.5 && phase[k] > 0.2, "terms of kind %d say little: %g and %g at best", k, plain[k], phase[k]);
 }

@@ -1,4 +1,6 @@
 """Places and routes on boards like SpiNNaker's, judged by walking every packet over the entries, link by link; and beside what PACMAN made of the same graphs."""
+import importlib.util
+import os
 import sys
 
 import numpy as np
@@ -50,10 +52,10 @@ def targets_of(flows):
     return made
 
 
-def judge(what, fabric, flows):
+def judge(what, fabric, flows, start=None):
     """Places within all limits, and packets that come to each target once and to nobody else. Returns links and entries."""
-    chip = place(fabric, flows, None)
-    check(bytes(chip) == bytes(place(fabric, flows, None)), what + ": the same places again")
+    chip = place(fabric, flows, start)
+    check(bytes(chip) == bytes(place(fabric, flows, start)), what + ": the same places again")
     for used, free in ((flows.group_cores, fabric.cores), (flows.group_memory, fabric.memory)):
         check((np.bincount(chip, used.astype(float), minlength=len(free)) <= free).all(), what + ": no chip holds more than it has")
     fixed = flows.group_pin != NO_CHIP
@@ -109,6 +111,19 @@ def recorded(name, vertices=600):
     return flows
 
 
+def pairs():
+    """Groups of two in a ring, the first fixed."""
+    flows = Flows()
+    for number in range(40):
+        group = flows.add_group(2, 10, 9 if number == 0 else NO_CHIP)
+        for _ in range(2):
+            flows.add_vertex(group)
+    for v in range(80):
+        flows.add_family([v], [(v + 2) % 80], [[]])
+    flows.freeze()
+    return flows
+
+
 def random_flows(random, chips):
     """Groups of up to three, some fixed, and families with targets in common and of their own."""
     flows, vertices = Flows(), []
@@ -139,6 +154,19 @@ for seed in range(60):
         judge("random %d" % seed, fabric, flows)
     except CoremapError as error:  # pins that want more than a chip has, or a chip that dead links cut off
         check(error.code in ("no-room", "no-route") and "chip" in error.detail, "refused: " + error.detail)
+# Places that a server's job finds, by the module of coremap_spinnaker that needs no PACMAN.
+spec = importlib.util.spec_from_file_location("start", os.path.join(os.environ["CM_SOURCE"], "python/coremap_spinnaker/_start.py"))
+start_module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(start_module)
+for name, fabric, flows in (("layered", machine(board(), False, 17), recorded("layered")), ("pairs", machine(board(), False, 16), pairs())):
+    there, here = (start_module.start_places(fabric, flows, where, None) for where in (sys.argv[1], None))
+    check(bytes(there) == bytes(here), name + ": a server finds what the library finds")
+    judge(name + " on a server", fabric, flows, there)
+try:
+    start_module.start_places(machine(board(), False, 17), recorded("ring"), sys.argv[1] + "/nowhere", None)
+    check(False, "no such server")
+except CoremapError:
+    check(True, "a server that is not there is told of")
 full = recorded("ring")
 try:
     place(machine(board(), False, 12), full, None)

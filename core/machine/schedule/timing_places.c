@@ -79,15 +79,17 @@ void cm_timing_choose_home(cm_timing *t, const cm_piece *piece)
   const cm_device *device = &t->target->device[piece->device];
   const uint32_t *inputs = cm_piece_inputs(plan, piece);
   uint32_t *use = t->use + piece->first_tile, best = device->first_lane;
-  double least = HUGE_VAL;
+  double least = HUGE_VAL, ready = 0;
   t->home = CM_NONE;
   if (plan->memory_count == 0)
     return;
   for (uint32_t i = 0; i < piece->input_count + piece->output_count; i++)
     use[i] = t->buffer_of[inputs[i]] != 0 ? t->buffer_of[inputs[i]] - 1 : CM_NO_BUFFER;
+  for (uint32_t i = 0; i < piece->input_count; i++)
+    ready = use[i] != CM_NO_BUFFER ? fmax(ready, t->buffer[use[i]].ready) : ready;
   cm_timing_piece_more(t, piece, use);
   for (uint32_t l = device->first_lane; l < device->first_lane + device->units; l++) {
-    const double end = fmax(t->promised[l], t->lanes.lane[l].tail) + t->ns[piece->device] + t->more[plan->hops.station[l]];
+    const double end = fmax(ready, fmax(t->promised[l], t->lanes.lane[l].tail)) + t->ns[piece->device] + t->more[plan->hops.station[l]];
     if (end < least) {
       least = end;
       best = l;

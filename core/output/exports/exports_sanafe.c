@@ -39,10 +39,12 @@ static uint32_t population_of(const writer *w, uint32_t neuron)
   return w->m->demand->network->population_count > 0 ? w->m->demand->network->population_of[neuron] : 0;
 }
 
-static bool is_input(const writer *w, uint32_t p)
+static bool is_input(const writer *w, uint32_t neuron)
 {
   const cm_topology *t = w->m->demand->network;
-  return t->population_count > 0 && strcmp(t->population[p].kind, CM_INPUT_KIND) == 0;
+  if (w->running.semantics != NULL)
+    return t->dynamics->model[neuron] == CM_NEURON_INPUT;
+  return t->population_count > 0 && strcmp(t->population[t->population_of[neuron]].kind, CM_INPUT_KIND) == 0;
 }
 
 /* ---- architecture ---- */
@@ -225,7 +227,7 @@ static void put_paced(writer *w)
     const uint32_t v = w->pacing.order[i], wait = w->pacing.wait[v];
     (void)fputs("  - ", w->out);
     put_neuron(w, v);
-    if (is_input(w, population_of(w, v))) {
+    if (is_input(w, v)) {
       put_source(w, w->m->part[v]);
       continue;
     }
@@ -240,11 +242,12 @@ static void put_groups(writer *w)
   for (uint32_t p = 0; p < w->groups.count; p++)
     for (uint32_t i = w->groups.first[p], end; i < w->groups.first[p + 1]; i = end) {
       uint32_t part = w->m->part[w->groups.neuron[i]], base = w->groups.first[p];
-      for (end = i + 1; !is_input(w, p) && end < w->groups.first[p + 1] && w->m->part[w->groups.neuron[end]] == part; end++) {}
+      const bool input = is_input(w, w->groups.neuron[i]);
+      for (end = i + 1; !input && end < w->groups.first[p + 1] && w->m->part[w->groups.neuron[end]] == part && !is_input(w, w->groups.neuron[end]); end++) {}
       (void)fputs("  - ", w->out);
       put_group(w, p);
       (void)fprintf(w->out, ".%" PRIu32, i - base);
-      if (is_input(w, p)) {
+      if (input) {
         put_source(w, part);
         continue;
       }
@@ -276,7 +279,7 @@ static cm_status count_sources(writer *w, cm_run *run, cm_error *error)
     return error->status;
   w->sources[0] += w->running.biased;
   for (uint32_t v = 0; v < m->demand->network->vertex_count; v++)
-    w->sources[m->part[v]] += is_input(w, population_of(w, v));
+    w->sources[m->part[v]] += is_input(w, v);
   for (uint32_t p = 0; p < m->parts; p++)
     w->sources_max = w->sources[p] > w->sources_max ? w->sources[p] : w->sources_max;
   memset(w->sources, 0, m->parts * sizeof *w->sources);
@@ -288,6 +291,9 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
   writer w = {.m = mapped, .out = stream};
   if (!mapped->demand->network->directed)
     return cm_fail(error, CM_CONFLICT, "SANA-FE simulates synapses with a direction, and this network's edges have none");
+  const cm_barrier *barrier = &mapped->chip->costs.barrier;
+  if (barrier->spike_ns > 0 || barrier->packet_ns > 0)
+    return cm_fail(error, CM_CONFLICT, "SANA-FE has no price for all cores' spikes or packets one after another, as chip %s has (/costs/barrier, spike and packet)", mapped->chip->name);
   uint32_t tiles = 0;
   if ((mapped->chip->costs.barrier.points > 0 &&
        cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error) != CM_OK) ||

@@ -22,6 +22,7 @@ cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *c, cm_ru
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     double rate = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
     send[cm_topology_source(t, e)] += firing * rate;
+    sum.spikes += rate;
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       input[t->pin[i]] += rate;
   }
@@ -40,7 +41,7 @@ cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *c, cm_ru
 
 cm_step_bound cm_step_bound_plain(const cm_step_totals *t, const cm_costs *c, uint32_t parts)
 {
-  cm_step_bound b = {.neuron_ns = t->neuron_ns};
+  cm_step_bound b = {.neuron_ns = t->neuron_ns, .fixed_ns = cm_barrier_ns(&c->barrier, 1) + cm_between_ns(&c->barrier, 1, t->spikes, 0)};
   if (t->neurons == 0)
     return b;
   double receiving = c->charge[CM_CHARGE_PACKET_RECEIVED].ns * t->events / t->neurons + c->charge[CM_CHARGE_SYNAPSE].ns * t->events / parts;

@@ -12,12 +12,14 @@ typedef struct cm_step_bound {
   double shared_ns;   /* each part receives an axon for at most as many synapses as it has neurons */
   double overlap_ns;  /* as many as the overlaps of its neurons' inputs allow; 0: not computed */
   double send_ns;     /* what all neurons send, one packet an axon at least, over the parts */
+  double fixed_ns;    /* and what follows it in any case: the least barrier, with all spikes where it prices them */
 } cm_step_bound;
 
 /* What the plain bounds follow from, whatever the number of cores. */
 typedef struct cm_step_totals {
   double neuron_ns;       /* the neuron alone that takes longest */
   double events, sending; /* synapse events a step; ns that all neurons send, one packet an axon */
+  double spikes;
   uint32_t neurons;
 } cm_step_totals;
 

@@ -3,6 +3,7 @@
  * What can fail: no chip, undirected networks, no parts within the limits; memory, a stop. */
 #include "core/solver/mappers/step_engine.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "core/partition/flows.h"
@@ -154,31 +155,42 @@ static double whole_step(const cm_engine_task *task, const cm_partition *p, cons
   return result->busiest_ns + cm_between_ns(&task->input->chip->costs.barrier, p->part_count, 0, result->packets);
 }
 
-/* The shortest time of the busiest core; where packets go one after another between steps, also the fewest packets, and whichever is shorter
- * with them. */
+/* The shortest time of the busiest core; where packets go one after another between steps, also the fewest packets, and twice as many cores as they take
+ * while that shortens the step. */
 static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   const bool queue = task->input->chip->costs.barrier.packet_ns > 0;
-  cm_step_result result, other;
-  cm_partition *made, *fewest = NULL;
-  (void)attempt;
   cm_step_options options = step_options(task);
-  const size_t mark = cm_run_enter(run, queue ? share_of_first : 1);
-  cm_status status = search(task, &options, run, &made, &result, error);
-  cm_run_leave(run, mark);
-  if (status != CM_OK)
+  const uint32_t most = options.parts_max;
+  cm_partition *best = NULL, *made;
+  double least_ns = INFINITY;
+  cm_status status = CM_OK;
+  (void)attempt;
+  for (int turn = 0; turn < (queue ? INT_MAX : 1); turn++) {
+    cm_step_result result;
+    const size_t mark = cm_run_enter(run, queue && turn == 0 ? share_of_first : 1);
+    options.budget_ns = turn == 1 ? INFINITY : 0;
+    status = (turn == 1 ? from_axons(task, options, run, &made, &result, error) : search(task, &options, run, &made, &result, error));
+    cm_run_leave(run, mark);
+    if (status != CM_OK || made == NULL)
+      break;
+    const double ns = whole_step(task, made, &result);
+    const bool better = ns < least_ns;
+    const uint32_t cores = turn > 1 ? options.parts_max : made->part_count;
+    cm_partition_free(better ? best : made);
+    best = better ? made : best;
+    least_ns = better ? ns : least_ns;
+    if (turn > 0 && ((turn > 1 && !better) || cores >= most / 2))
+      break;
+    options.parts_max = turn > 0 ? 2 * cores : most;
+  }
+  if (status != CM_OK && (best == NULL || status != CM_NO_ROOM)) {
+    cm_partition_free(best);
     return status;
-  options.budget_ns = INFINITY;
-  if (queue)
-    status = from_axons(task, options, run, &fewest, &other, error);
-  const bool better = fewest != NULL && whole_step(task, fewest, &other) < whole_step(task, made, &result);
-  if (status == CM_OK)
-    *partition = better ? fewest : made;
-  cm_partition_free(status == CM_OK && better ? made : fewest);
-  if (status != CM_OK)
-    cm_partition_free(made);
-  return status;
+  }
+  *partition = best;
+  return CM_OK;
 }
 
 /* The shortest step that was found where the budget is out of reach. No other method is asked for it then. */

@@ -112,6 +112,7 @@ cm_status cm_scenarios_bound(const cm_map_input *in, uint32_t cores, double work
     sum.shared_ns += b.shared_ns / count;
     sum.overlap_ns += b.overlap_ns / count;
     sum.send_ns += b.send_ns / count;
+    sum.fixed_ns += b.fixed_ns / count;
     most = b.ns >= most.ns ? b : most;
   }
   *bound = in->options->scenarios == CM_SCENARIOS_WORST ? most : sum;

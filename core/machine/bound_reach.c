@@ -1,0 +1,140 @@
+#include "core/machine/bound_reach.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct reaching {
+  const cm_target *target;
+  const cm_hop_times *hops;
+  double ways;           /* that a result goes for a hop of its flag */
+  double *share;         /* by station: weights of its lanes */
+  bool *reads;           /* by station: a lane there may need a result */
+  cm_reach_step *near, *most, *both; /* of one station; of any */
+  uint32_t most_count;
+} reaching;
+
+static int nearer_first(const void *x, const void *y)
+{
+  const cm_reach_step *a = x, *b = y;
+  return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+/* A flag is known on another core after the hops between. Where every memory is a core's, bytes go there too, in the time of
+ * who writes or of who reads: through whatever memory they go, the way is no shorter. */
+static double ways(const cm_target *target)
+{
+  for (uint32_t m = 0; m < target->memory_count; m++)
+    if (target->memory[m].core == CM_CORE_SHARED)
+      return 1;
+  return target->memory_count > 0 ? 2 : 1;
+}
+
+/* The way over a third core is never shorter where links add up; on rings with links of several kinds the way with fewest links
+ * may be the longer one. */
+static bool adds_up(const cm_core_grid *g)
+{
+  const double least = fmin(g->east_west_ns, fmin(g->north_south_ns, g->die_to_die_ns)), most = fmax(g->east_west_ns, fmax(g->north_south_ns, g->die_to_die_ns));
+  return (!g->torus_x && !g->torus_y) || least >= most;
+}
+
+static double way_ns(const reaching *r, uint32_t from, uint32_t to)
+{
+  return r->ways * r->hops->ns[(size_t)from * r->hops->stations + to];
+}
+
+/* The shares of lanes as near as that to one station or nearer. */
+static void sum_up(cm_reach_step *step, uint32_t count)
+{
+  double sum = 0;
+  qsort(step, count, sizeof *step, nearer_first);
+  for (uint32_t k = 0; k < count; k++)
+    step[k].share = sum += step[k].share;
+}
+
+/* Wherever `near` has more than `most`, that. */
+static void join(reaching *r, uint32_t near_count)
+{
+  uint32_t a = 0, b = 0, count = 0;
+  double share = 0;
+  while (a < near_count || b < r->most_count) {
+    const cm_reach_step step = b >= r->most_count || (a < near_count && r->near[a].ns <= r->most[b].ns) ? r->near[a++] : r->most[b++];
+    if (step.share <= share)
+      continue;
+    share = step.share;
+    if (count > 0 && r->both[count - 1].ns >= step.ns)
+      count--;
+    r->both[count++] = (cm_reach_step){step.ns, share};
+  }
+  cm_reach_step *kept = r->most;
+  r->most = r->both;
+  r->both = kept;
+  r->most_count = count;
+}
+
+static cm_status make_stations(reaching *r, const double *weight, bool out, cm_memory *memory, cm_error *error)
+{
+  const uint32_t n = r->hops->stations;
+  if (CM_NEW(memory, r->share, n, error) != CM_OK || CM_NEW(memory, r->reads, n, error) != CM_OK ||
+      CM_NEW(memory, r->near, n, error) != CM_OK)
+    return error->status;
+  for (uint32_t l = 0; l < r->target->lane_count; l++) {
+    const uint32_t d = cm_lane_device(r->target, l), at = r->hops->station[l];
+    r->share[at] += weight[d];
+    r->reads[at] = r->reads[at] || r->target->device[d].moves == out;
+  }
+  return CM_OK;
+}
+
+/* What is near to each station, or, on the way out, to any. */
+static cm_status find_most(reaching *r, bool out, cm_memory *memory, cm_error *error)
+{
+  const uint32_t n = r->hops->stations;
+  for (uint32_t to = 0; to < n; to++) {
+    uint32_t count = 0;
+    for (uint32_t from = 0; from < n; from++) {
+      double ns = out ? HUGE_VAL : way_ns(r, from, to);
+      for (uint32_t p = 0; out && p < n; p++)
+        ns = r->reads[p] ? fmin(ns, way_ns(r, from, p)) : ns;
+      if (r->share[from] > 0 && (out || r->reads[to]))
+        r->near[count++] = (cm_reach_step){ns, r->share[from]};
+    }
+    sum_up(r->near, count);
+    cm_free(r->both);
+    r->both = NULL;
+    if (CM_NEW(memory, r->both, (size_t)count + r->most_count + 1, error) != CM_OK)
+      return error->status;
+    join(r, count);
+    if (out)
+      break;
+  }
+  return CM_OK;
+}
+
+cm_status cm_reach_make(const cm_target *target, const cm_hop_times *hops, const double *weight, bool out, cm_memory *memory, cm_reach *made,
+                        cm_error *error)
+{
+  reaching r = {.target = target, .hops = hops, .ways = ways(target)};
+  cm_status status = CM_OK;
+  *made = (cm_reach){0};
+  if (hops->stations > 1 && adds_up(&target->grid) && (status = make_stations(&r, weight, out, memory, error)) == CM_OK)
+    status = find_most(&r, out, memory, error);
+  if (status == CM_OK && r.most_count == 0) { /* no hops, or no lanes */
+    cm_free(r.most);
+    if ((status = CM_NEW(memory, r.most, 1, error)) == CM_OK)
+      r.most[r.most_count++].share = 1;
+  }
+  CM_FREE(r.share, r.reads, r.near, r.both);
+  if (status == CM_OK)
+    *made = (cm_reach){r.most_count, r.most};
+  else
+    cm_free(r.most);
+  return status;
+}
+
+double cm_reach_ns(const cm_reach *reach, double work)
+{
+  const cm_reach_step *s = reach->step;
+  for (; s + 1 < reach->step + reach->count && work > s->share * (s[1].ns - s->ns); s++)
+    work -= s->share * (s[1].ns - s->ns);
+  return work > 0 ? s->ns + work / s->share : 0;
+}
