@@ -124,7 +124,7 @@ static void print_header(const cm_c_writer *w, double expected_ns, FILE *out)
 /* Functions of frame.kernel that are called somewhere. */
 static void print_helpers(const char *kernels, char *const *lanes, uint32_t count, FILE *out)
 {
-  static const char *const helpers[] = {"copy_box", "move_box", "larger", "smaller", "requantize_int8", "requantize_uint8", "quantize_int8", "quantize_uint8"};
+  static const char *const helpers[] = {"copy_boxes", "move_box", "larger", "smaller", "requantize_int8", "requantize_uint8", "quantize_int8", "quantize_uint8"};
   for (size_t k = 0; k < sizeof helpers / sizeof *helpers; k++) {
     char call[40];
     (void)snprintf(call, sizeof call, "%s(", helpers[k]);
@@ -169,6 +169,7 @@ static void print_code(const cm_c_writer *w, const char *declared, const char *k
   if (w->binary)
     fprintf(out, "\nconst unsigned char *%s_weights;\n", w->name);
   fprintf(out, "\n%s", declared);
+  cm_c_print_boxes(w, out);
   print_helpers(kernels, lanes, w->flow.lanes, out);
   fputs(kernels, out);
   fputs("\n/* Inputs and outputs of a run. */\nstatic struct {\n", out);
@@ -184,7 +185,8 @@ static void print_code(const cm_c_writer *w, const char *declared, const char *k
     fprintf(out, "\nstatic void lane_%u(void)\n{\n", l);
     if (w->scratch[l] > 0)
       fprintf(out, "  unsigned char *const scratch = %s;\n", name);
-    fprintf(out, "%s}\n", lanes[l]);
+    cm_c_print_calls(w, lanes[l], out);
+    fputs("}\n", out);
   }
   fprintf(out, "\nint %s_run(", w->name);
   each_end(w, print_parameter, out);
@@ -198,7 +200,7 @@ static void print_code(const cm_c_writer *w, const char *declared, const char *k
 
 static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights, cm_error *error)
 {
-  cm_text copies, text;
+  cm_text copies, functions, text;
   char **lanes, *declared = NULL, *kernels = NULL, *last = NULL;
   bool whole = true;
   if (CM_NEW(w->memory, lanes, w->flow.lanes + 1, error) != CM_OK)
@@ -211,7 +213,12 @@ static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights,
     whole = (last = cm_text_close(&copies, NULL)) != NULL && whole;
   }
   whole = (declared = cm_text_close(&w->declared, NULL)) != NULL && whole;
-  whole = (kernels = cm_text_close(&w->kernels, NULL)) != NULL && whole;
+  if (status == CM_OK)
+    status = cm_whole(cm_text_open(&functions), "the text of the code", error);
+  if (status == CM_OK) {
+    cm_c_functions(w, functions.stream);
+    whole = (kernels = cm_text_close(&functions, NULL)) != NULL && whole;
+  }
   if (status == CM_OK)
     status = cm_whole(whole && cm_text_open(&text), "the text of the code", error);
   if (status == CM_OK) {

@@ -162,7 +162,7 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
       CM_NEW(w->memory, w->scratch, w->flow.lanes + 1, error) != CM_OK || CM_NEW(w->memory, w->body, w->flow.lanes + 1, error) != CM_OK ||
       CM_NEW(w->memory, w->ends, p->tensor_count + 1, error) != CM_OK)
     return error->status;
-  bool opened = cm_text_open(&w->kernels) && cm_text_open(&w->weights) && cm_text_open(&w->declared);
+  bool opened = cm_text_open(&w->weights) && cm_text_open(&w->declared);
   for (uint32_t l = 0; l < w->flow.lanes; l++)
     opened = opened && cm_text_open(&w->body[l]);
   if (!opened)
@@ -180,14 +180,13 @@ static void close(cm_text *text)
 
 static void end(cm_c_writer *w)
 {
-  close(&w->kernels);
   close(&w->weights);
   close(&w->declared);
   for (uint32_t l = 0; w->body != NULL && l < w->flow.lanes; l++)
     close(&w->body[l]);
   for (uint64_t k = 0; k < w->arrays.count; k++)
     cm_tensor_free(w->arrays.held[k].tensor);
-  CM_FREE(w->arrays.held, w->functions.held, w->body, w->scratch, w->ends);
+  CM_FREE(w->arrays.held, w->tables.held, w->boxes.held, w->functions.held, w->body, w->scratch, w->ends);
   cm_c_flow_end(&w->flow);
   cm_c_space_end(&w->space);
   cm_arena_free(&w->names);

@@ -5,8 +5,6 @@
 #include "core/operators/ops/window.h"
 #include "core/csource/writer.h"
 
-enum { TEXT_MAX = 1024 };
-
 /* The only input and the only output as arguments. */
 static cm_status ends(cm_c_piece *piece, char arguments[3 * CM_C_AT_MAX], cm_error *error)
 {
@@ -37,7 +35,7 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0;
-  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX] = "", lines[80] = "", cells[80] = "";
+  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", lines[80] = "", cells[80] = "";
   cm_window w;
   if (cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
     return error->status;
@@ -46,21 +44,24 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
                             cm_type_name(x->type));
   if (ends(piece, arguments, error) != CM_OK)
     return error->status;
-  cm_c_add(sizes, sizeof sizes, "PLANES = %" PRId64, x->dims[0] * x->dims[1]);
+  char fixed[40];
+  cm_c_sizes(sizes, "PLANES", (const int64_t[]){x->dims[0] * x->dims[1]});
   for (uint32_t i = 0; i < 2; i++) {
     const char side = i == 0 ? 'H' : 'W';
     const bool there = i + w.rank >= 2;
     const uint32_t d = there ? i + w.rank - 2 : 0;
-    cm_c_add(sizes, sizeof sizes, ", I%c = %" PRId64 ", O%c = %" PRId64 ", K%c = %" PRId64 ", S%c = %" PRId64 ", P%c = %" PRId64 ", D%c = %" PRId64, side,
-                  there ? w.in[d] : 1, side, there ? w.out[d] : 1, side, there ? w.kernel[d] : 1, side, there ? w.stride[d] : 1, side,
-                  there ? w.before[d] : 0, side, there ? w.dilation[d] : 1);
+    cm_c_sizes(sizes, i == 0 ? "IH KH PH DH OH SH" : mean ? "IW KW PW DW" : "IW KW PW DW OW",
+               (const int64_t[]){there ? w.in[d] : 1, there ? w.kernel[d] : 1, there ? w.before[d] : 0, there ? w.dilation[d] : 1, there ? w.out[d] : 1,
+                                 there ? w.stride[d] : 1});
+    if (i > 0)
+      (void)snprintf(fixed, sizeof fixed, mean ? "SW = %d, OW = %d" : "SW = %d", there ? (int)w.stride[d] : 1, there ? (int)w.out[d] : 1);
     const char place = i == 0 ? 'y' : 'x';
     if (all)
       (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c < I%c + %" PRId64, place, side, there ? w.after[d] : 0);
     else
       (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c >= 0 && i%c < I%c", place, place, side);
   }
-  const cm_c_word words[] = {{"T", cm_c_type(x->type)}, {"SIZES", sizes},       {"LEAST", least_of(x->type)},
+  const cm_c_word words[] = {{"T", cm_c_type(x->type)}, {"SIZES", sizes}, {"FIXED", fixed}, {"LEAST", least_of(x->type)},
                                   {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""},     {"LINE_COUNTS", lines},
                                   {"CELL_COUNTS", cells},         {NULL, NULL}};
   return cm_c_kernel(piece, mean ? "mean_pool" : "max_pool", words, arguments, error);
@@ -108,7 +109,7 @@ static cm_status gone_axes(const cm_c_piece *piece, bool gone[CM_RANK_MAX], cm_e
 }
 
 /* At most three dimensions of one kind as sizes: extents and steps. */
-static bool add_dims(const cm_shape *x, const bool *gone, bool which, char extent, char step, char sizes[TEXT_MAX])
+static bool add_dims(const cm_shape *x, const bool *gone, bool which, char extent, char step, char sizes[CM_C_SIZES_MAX])
 {
   int64_t strides[CM_RANK_MAX], dims[CM_RANK_MAX], steps[CM_RANK_MAX];
   uint32_t count = 0;
@@ -123,9 +124,10 @@ static bool add_dims(const cm_shape *x, const bool *gone, bool which, char exten
       dims[count] = x->dims[d];
       steps[count++] = strides[d];
     }
-  for (uint32_t i = 0; i < 3; i++)
-    cm_c_add(sizes, TEXT_MAX, "%s%c%u = %" PRId64 ", %c%u = %" PRId64, sizes[0] != '\0' ? ", " : "", extent, i, i < count ? dims[i] : 1, step, i,
-                  i < count ? steps[i] : 0);
+  for (uint32_t i = 0; i < 3; i++) {
+    const char names[] = {extent, (char)('0' + i), ' ', step, (char)('0' + i), '\0'};
+    cm_c_sizes(sizes, names, (const int64_t[]){i < count ? dims[i] : 1, i < count ? steps[i] : 0});
+  }
   return count <= 3;
 }
 
@@ -134,7 +136,7 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const cm_operator_variant kind = call->node->known->variant;
-  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX] = "";
+  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "";
   bool gone[CM_RANK_MAX];
   int64_t count = 1;
   if (gone_axes(piece, gone, error) != CM_OK)
@@ -144,7 +146,8 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
   const bool fits = add_dims(x, gone, false, 'K', 'X', sizes) && add_dims(x, gone, true, 'G', 'S', sizes);
   if (!fits || x->type != CM_FLOAT || reductions[kind].begin == NULL || count == 0)
     return cm_c_refuse(piece, error, "reduces %s in a way of which C is not written", cm_type_name(x->type));
-  cm_c_add(sizes, sizeof sizes, ", COUNT = %" PRId64, count);
+  if (kind == CM_VARIANT_MEAN)
+    cm_c_sizes(sizes, "COUNT", &count);
   if (ends(piece, arguments, error) != CM_OK)
     return error->status;
   const cm_c_word words[] = {
@@ -167,13 +170,13 @@ cm_status cm_c_softmax(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   uint32_t axis;
-  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX];
+  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "";
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error) != CM_OK || ends(piece, arguments, error) != CM_OK)
     return error->status;
   /* Before opset 13 everything from the axis on is one dimension. */
   const bool flat = call->opset < 13;
   const int64_t size = flat ? product(x, axis, x->rank) : x->dims[axis], inner = flat ? 1 : product(x, axis + 1, x->rank);
-  (void)snprintf(sizes, sizeof sizes, "LINES = %" PRId64 ", SIZE = %" PRId64 ", INNER = %" PRId64, product(x, 0, axis) * inner, size, inner);
+  cm_c_sizes(sizes, "LINES SIZE INNER", (const int64_t[]){product(x, 0, axis) * inner, size, inner});
   const cm_c_word words[] = {{"SIZES", sizes}, {"RESULT", call->node->known->variant == CM_VARIANT_LOG ? "d - log(sum)" : "exp(d) / sum"}, {NULL, NULL}};
   return cm_c_kernel(piece, "softmax", words, arguments, error);
 }
@@ -183,7 +186,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool instance = call->node->known->kernel == cm_kernel_instance_norm, bias = cm_has(call, 2);
-  char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[TEXT_MAX], place[40], epsilon[48], kernel_bias[80] = "";
+  char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", place[40], epsilon[48], kernel_bias[80] = "";
   uint32_t axis = 2;
   uint64_t scales;
   if (!instance && cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
@@ -202,7 +205,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   else
     (void)snprintf(place, sizeof place, (int64_t)scales == size ? "i" : "i %% %llu", (unsigned long long)scales);
   cm_c_number((double)cm_node_number(call->node, "epsilon", 1e-5F), false, epsilon);
-  (void)snprintf(sizes, sizeof sizes, "LINES = %" PRId64 ", SIZE = %" PRId64, product(x, 0, axis), size);
+  cm_c_sizes(sizes, "LINES SIZE", (const int64_t[]){product(x, 0, axis), size});
   (void)snprintf(arguments, sizeof arguments, "%s, %s, %s%s%s", at[0], at[1], bias ? at[2] : "", bias ? ", " : "", at[3]);
   if (bias)
     (void)snprintf(kernel_bias, sizeof kernel_bias, " + (double)bias[%s]", place);
@@ -216,14 +219,14 @@ cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const int64_t size = cm_node_integer(call->node, "size", 1);
-  char arguments[3 * CM_C_AT_MAX], sizes[TEXT_MAX], alpha[48], beta[48], base[48];
+  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", alpha[48], beta[48], base[48];
   if (ends(piece, arguments, error) != CM_OK)
     return error->status;
   cm_c_number((double)cm_node_number(call->node, "alpha", 1e-4F) / (double)size, false, alpha);
   cm_c_number((double)cm_node_number(call->node, "beta", 0.75F), false, beta);
   cm_c_number((double)cm_node_number(call->node, "bias", 1), false, base);
-  (void)snprintf(sizes, sizeof sizes, "COUNT = %" PRId64 ", PLANE = %" PRId64 ", CHANNELS = %" PRId64 ", BEFORE = %" PRId64 ", AFTER = %" PRId64,
-                 product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2);
+  cm_c_sizes(sizes, "COUNT PLANE CHANNELS BEFORE AFTER",
+             (const int64_t[]){product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2});
   const cm_c_word words[] = {{"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}, {NULL, NULL}};
   return cm_c_kernel(piece, "lrn", words, arguments, error);
 }

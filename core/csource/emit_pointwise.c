@@ -313,25 +313,25 @@ static cm_status cell_function(cm_c_piece *piece, int64_t which, const char *x, 
   return CM_OK;
 }
 
-/* Input k, rows of `step` numbers, from `offset` on. */
-static cm_status cell_stream(cm_c_piece *piece, uint32_t input, int64_t step, int64_t offset, cm_c_pointwise *p, cm_error *error)
+/* Rows of an input as `count` streams, one beside the other in each row. */
+static cm_status cell_streams(cm_c_piece *piece, uint32_t input, int64_t count, int64_t hidden, cm_c_pointwise *p, cm_error *error)
 {
   char at[CM_C_AT_MAX];
-  cm_c_stream *s = &p->inputs[p->input_count++];
-  *s = (cm_c_stream){.type = CM_FLOAT, .strides = {step, 1}};
   if (cm_c_input(piece, input, at, error) != CM_OK)
     return error->status;
-  (void)snprintf(s->at, sizeof s->at, offset > 0 ? "%.70s + %lld" : "%.70s", at, (long long)offset);
+  for (int64_t k = 0; k < count; k++) {
+    cm_c_stream *s = &p->inputs[p->input_count++];
+    *s = (cm_c_stream){.type = CM_FLOAT, .strides = {count * hidden, 1}};
+    (void)snprintf(s->at, sizeof s->at, k > 0 ? "%.70s + %lld" : "%.70s", at, (long long)(k * hidden));
+  }
   return CM_OK;
 }
 
 static cm_status lstm(cm_c_piece *piece, cm_c_pointwise *p, int64_t hidden, cm_error *error)
 {
   char in[EXPRESSION_MAX], forget[EXPRESSION_MAX], cell[EXPRESSION_MAX], out[EXPRESSION_MAX], state[3 * EXPRESSION_MAX], end[EXPRESSION_MAX], made[6000];
-  for (int64_t g = 0; g < 4; g++) /* a: input, b: output, c: forget, d: cell */
-    if (cell_stream(piece, 0, 4 * hidden, g * hidden, p, error) != CM_OK)
-      return error->status;
-  if (cell_stream(piece, 1, hidden, 0, p, error) != CM_OK || cell_function(piece, 0, "(double)a", in, error) != CM_OK ||
+  if (cell_streams(piece, 0, 4, hidden, p, error) != CM_OK || /* a: input, b: output, c: forget, d: cell */
+      cell_streams(piece, 1, 1, hidden, p, error) != CM_OK || cell_function(piece, 0, "(double)a", in, error) != CM_OK ||
       cell_function(piece, 0, "(double)c", forget, error) != CM_OK || cell_function(piece, 1, "(double)d", cell, error) != CM_OK ||
       cell_function(piece, 0, "(double)b", out, error) != CM_OK)
     return error->status;
@@ -350,8 +350,7 @@ static cm_status lstm(cm_c_piece *piece, cm_c_pointwise *p, int64_t hidden, cm_e
 static cm_status gates(cm_c_piece *piece, cm_c_pointwise *p, int64_t hidden, cm_error *error)
 {
   char update[EXPRESSION_MAX], reset[EXPRESSION_MAX], first[EXPRESSION_MAX + 20], second[EXPRESSION_MAX + 40];
-  if (cell_stream(piece, 0, 2 * hidden, 0, p, error) != CM_OK || cell_stream(piece, 0, 2 * hidden, hidden, p, error) != CM_OK ||
-      cell_stream(piece, 1, hidden, 0, p, error) != CM_OK || cell_function(piece, 0, "(double)a", update, error) != CM_OK ||
+  if (cell_streams(piece, 0, 2, hidden, p, error) != CM_OK || cell_streams(piece, 1, 1, hidden, p, error) != CM_OK || cell_function(piece, 0, "(double)a", update, error) != CM_OK ||
       cell_function(piece, 0, "(double)b", reset, error) != CM_OK)
     return error->status;
   (void)snprintf(first, sizeof first, "(float)%s", update);
@@ -366,7 +365,7 @@ static cm_status gru(cm_c_piece *piece, cm_c_pointwise *p, int64_t hidden, cm_er
   const bool another = cm_has(&piece->call, 3);
   char candidate[EXPRESSION_MAX], made[EXPRESSION_MAX + 80];
   for (uint32_t k = 0; k < 3U + another; k++)
-    if (cell_stream(piece, k, hidden, 0, p, error) != CM_OK)
+    if (cell_streams(piece, k, 1, hidden, p, error) != CM_OK)
       return error->status;
   if (cell_function(piece, 1, another ? "(double)b + (double)d" : "(double)b + 0", candidate, error) != CM_OK)
     return error->status;
@@ -393,7 +392,7 @@ cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
     return gates(piece, &p, hidden, error);
   if (cell == CM_VARIANT_GRU)
     return gru(piece, &p, hidden, error);
-  if (cell_stream(piece, 0, hidden, 0, &p, error) != CM_OK || cell_function(piece, 0, "(double)a", made, error) != CM_OK)
+  if (cell_streams(piece, 0, 1, hidden, &p, error) != CM_OK || cell_function(piece, 0, "(double)a", made, error) != CM_OK)
     return error->status;
   (void)snprintf(expression, sizeof expression, "(float)(%s)", made);
   p.expressions[0] = expression;

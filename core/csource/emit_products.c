@@ -40,6 +40,8 @@ static cm_status read_plane(const cm_c_piece *piece, const cm_c_factors *f, plan
   return CM_OK;
 }
 
+static const char batch_names[] = "Z0 Z1 Z2 A0 A1 A2 B0 B1 B2 Y0 Y1 Y2";
+
 /* Whether a filter meets one element, the one at its own place. */
 static bool is_point(const plane *p)
 {
@@ -49,33 +51,40 @@ static bool is_point(const plane *p)
   return point;
 }
 
-static void window_sizes(const plane *p, cm_c_product *made)
+/* Of a window, whose positions are done `line` at once. */
+static void window_sizes(const plane *p, uint32_t line, cm_c_product *made)
 {
-  cm_c_add(made->sizes, sizeof made->sizes,
-                "IMAGES = %" PRId64 ", GROUPS = %" PRId64 ", CHANNELS = %" PRId64 ", N = %" PRId64 ", IH = %" PRId64 ", IW = %" PRId64
-                ", OH = %" PRId64 ", OW = %" PRId64 ", KH = %" PRId64 ", KW = %" PRId64 ", SH = %" PRId64 ", SW = %" PRId64 ", PH = %" PRId64
-                ", PW = %" PRId64 ", DH = %" PRId64 ", DW = %" PRId64,
-                p->images, p->groups, p->channels, p->filters, p->in[0], p->in[1], p->out[0], p->out[1], p->kernel[0], p->kernel[1], p->stride[0],
-                p->stride[1], p->before[0], p->before[1], p->dilation[0], p->dilation[1]);
+  const int64_t wide = (line - 1) * p->stride[1] + (p->kernel[1] - 1) * p->dilation[1] + 1;
+  uint64_t edge = 16;
+  while ((int64_t)edge < wide)
+    edge *= 2;
+  cm_c_sizes(made->sizes, "IMAGES GROUPS CHANNELS N IH IW OH OW KH SH PH PW DH",
+             (const int64_t[]){p->images, p->groups, p->channels, p->filters, p->in[0], p->in[1], p->out[0], p->out[1], p->kernel[0], p->stride[0],
+                               p->before[0], p->before[1], p->dilation[0]});
+  if (made->rows == 0)
+    cm_c_add(made->fixed, sizeof made->fixed, "SW = %" PRId64 ", KW = %" PRId64 ", DW = %" PRId64 ", LINE = %u, WIDTH = %" PRId64, p->stride[1], p->kernel[1],
+             p->dilation[1], line, wide);
+  else {
+    cm_c_sizes(made->sizes, "KW DW WIDTH", (const int64_t[]){p->kernel[1], p->dilation[1], wide});
+    cm_c_add(made->fixed, sizeof made->fixed, ", SW = %" PRId64 ", EDGE = %" PRIu64, p->stride[1], edge);
+  }
 }
 
 /* Positions as rows of a matrix product. */
 static void point_sizes(const plane *p, cm_c_product *made)
 {
-  const int64_t positions = p->out[0] * p->out[1];
-  cm_c_add(made->sizes, sizeof made->sizes,
-                "Z0 = %" PRId64 ", Z1 = %" PRId64 ", Z2 = 1, A0 = %" PRId64 ", A1 = %" PRId64 ", A2 = 0, B0 = 0, B1 = %" PRId64
-                ", B2 = 0, Y0 = %" PRId64 ", Y1 = %" PRId64 ", Y2 = 0, M = %" PRId64 ", N = %" PRId64 ", K = %" PRId64 ", AM = 1, AK = %" PRId64
-                ", YM = 1, YN = %" PRId64,
-                p->images, p->groups, p->groups * p->channels * positions, p->channels * positions, p->channels * p->filters,
-                p->groups * p->filters * positions, p->filters * positions, positions, p->filters, p->channels, positions, positions);
+  const int64_t positions = p->out[0] * p->out[1], image = p->channels * positions, made_image = p->filters * positions;
+  cm_c_sizes(made->sizes, batch_names,
+             (const int64_t[]){p->images, p->groups, 1, p->groups * image, image, 0, 0, p->channels * p->filters, 0, p->groups * made_image, made_image, 0});
+  cm_c_sizes(made->sizes, "M N K AK YN", (const int64_t[]){positions, p->filters, p->channels, positions, positions});
+  cm_c_add(made->fixed, sizeof made->fixed, "AM = 1");
+  made->by_column = true;
 }
 
 cm_status cm_c_conv(cm_c_piece *piece, cm_error *error)
 {
   const cm_c_factors f = cm_c_factors_of(piece);
   cm_c_product made = {.kernel = "conv", .filter = "z1 * N + n + j"};
-  char inside[120];
   plane p;
   if (read_plane(piece, &f, &p, error) != CM_OK)
     return error->status;
@@ -90,24 +99,16 @@ cm_status cm_c_conv(cm_c_piece *piece, cm_error *error)
       cm_c_output(piece, 0, made.out, error) != CM_OK ||
       cm_c_sums(piece, &f, &made, error) != CM_OK)
     return error->status;
-  const char *kind = made.left_type == CM_FLOAT ? "" : "(int16_t)";
-  const int64_t reach = (p.out[1] - 1) * p.stride[1] - p.before[1] + (p.kernel[1] - 1) * p.dilation[1];
-  if (p.before[1] <= 0 && reach < p.in[1])
-    (void)snprintf(inside, sizeof inside, "%s(line[ix]%s)", kind, made.left_zero);
-  else
-    (void)snprintf(inside, sizeof inside, "ix >= 0 && ix < IW ? %s(line[ix]%s) : 0", kind, made.left_zero);
-  made.inside = inside;
   if (lines) {
     made.kernel = "conv_lines";
-    window_sizes(&p, &made);
-    cm_c_add(made.sizes, sizeof made.sizes, ", LINE = %" PRId64, p.out[1] < LINE ? p.out[1] : LINE);
+    window_sizes(&p, p.out[1] < LINE ? (uint32_t)p.out[1] : LINE, &made);
   } else if (point) {
     made.kernel = "product";
     point_sizes(&p, &made);
     cm_c_blocks(piece, p.out[0] * p.out[1], p.filters, &made);
   } else {
-    window_sizes(&p, &made);
     cm_c_blocks(piece, p.out[1], p.filters, &made);
+    window_sizes(&p, made.rows, &made);
   }
   return cm_c_product_call(piece, &made, error);
 }
@@ -188,15 +189,15 @@ typedef struct sizes {
 
 static void product_sizes(const sizes *s, const batches *z, cm_c_product *made)
 {
-  static const int64_t one = 1, none = 0;
-  for (uint32_t i = 0; i < 3; i++) {
-    const bool there = i < z->count;
-    cm_c_add(made->sizes, sizeof made->sizes, "Z%u = %" PRId64 ", A%u = %" PRId64 ", B%u = %" PRId64 ", Y%u = %" PRId64 ", ", i,
-                  there ? z->extent[i] : one, i, there ? z->a[i] : none, i, there ? z->b[i] : none, i, there ? z->y[i] : none);
+  int64_t steps[12] = {1, 1, 1};
+  for (uint32_t i = 0; i < z->count; i++) {
+    steps[i] = z->extent[i];
+    steps[3 + i] = z->a[i];
+    steps[6 + i] = z->b[i];
+    steps[9 + i] = z->y[i];
   }
-  cm_c_add(made->sizes, sizeof made->sizes,
-                "M = %" PRId64 ", N = %" PRId64 ", K = %" PRId64 ", AM = %" PRId64 ", AK = %" PRId64 ", YM = %" PRId64 ", YN = 1", s->m, s->n, s->k, s->am,
-                s->ak, s->n);
+  cm_c_sizes(made->sizes, batch_names, steps);
+  cm_c_sizes(made->sizes, "M N K AM AK YM", (const int64_t[]){s->m, s->n, s->k, s->am, s->ak, s->n});
 }
 
 cm_status cm_c_matmul(cm_c_piece *piece, cm_error *error)

@@ -55,7 +55,7 @@ static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
       fprintf(out, "%s%s[i%u]", any ? " + " : "", s->table[d], d);
       any = true;
     } else if (s->strides[d] != 0) {
-      fprintf(out, s->strides[d] == 1 ? "%si%u" : "%si%u * %" PRId64, any ? " + " : "", d, s->strides[d]);
+      fprintf(out, s->strides[d] == 1 ? "%si%u" : "%si%u * `%" PRId64 "`", any ? " + " : "", d, s->strides[d]);
       any = true;
     }
   fputs(any ? "" : "0", out);
@@ -73,7 +73,7 @@ static void print_loops(FILE *out, cm_c_pointwise *p)
   for (uint32_t d = 0; d < p->rank; d++) {
     if (d + 1 == p->rank)
       fprintf(out, "%.*sINDEPENDENT\n", (int)(2 * d + 2), indent);
-    fprintf(out, "%.*sfor (int i%u = 0; i%u < %" PRId64 "; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
+    fprintf(out, "%.*sfor (int i%u = 0; i%u < `%" PRId64 "`; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
   }
   const int deep = (int)(2 * p->rank + 2);
   for (uint32_t k = 0; k < p->input_count; k++) {
@@ -109,28 +109,53 @@ cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *er
   return status;
 }
 
-cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error)
+static cm_c_pointwise copy_of(uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from)
 {
   cm_c_pointwise p = {.stem = "copy", .rank = rank, .input_count = 1, .output_count = 1, .inputs = {*from}, .outputs = {*to}, .expressions = {"a"}};
-  bool tables = false;
   memcpy(p.dims, extent, rank * sizeof *extent);
   join_dims(&p);
+  return p;
+}
+
+static cm_status box_of(cm_c_writer *w, const cm_c_pointwise *p, int64_t *box, cm_error *error)
+{
+  const int64_t width = (int64_t)cm_type_bytes(p->outputs[0].type);
+  int64_t numbers[2 + 3 * CM_RANK_MAX] = {width, p->rank > 0 ? p->rank : 1, 1, width, width};
+  for (uint32_t d = 0; d < p->rank; d++) {
+    numbers[2 + 3 * d] = p->dims[d];
+    numbers[3 + 3 * d] = p->outputs[0].strides[d] * width;
+    numbers[4 + 3 * d] = p->inputs[0].strides[d] * width;
+  }
+  return cm_c_boxes(w, numbers, (size_t)(2 + 3 * numbers[1]), box, error);
+}
+
+cm_status cm_c_box(cm_c_writer *w, const cm_program_part *part, cm_type type, int64_t *box, cm_error *error)
+{
+  cm_c_stream to = {.type = type}, from = {.type = type};
+  memcpy(to.strides, part->to_stride, sizeof to.strides);
+  memcpy(from.strides, part->stride, sizeof from.strides);
+  const cm_c_pointwise p = copy_of(part->rank, part->extent, &to, &from);
+  return box_of(w, &p, box, error);
+}
+
+cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error)
+{
+  cm_c_pointwise p = copy_of(rank, extent, to, from);
+  int64_t box;
+  bool tables = false;
+  FILE *out = piece->w->body[piece->lane].stream;
   for (uint32_t d = 0; d < p.rank; d++)
     tables = tables || p.inputs[0].table[d] != NULL;
   if (tables)
     return cm_c_pointwise_call(piece, &p, error);
-  FILE *out = piece->w->body[piece->lane].stream;
-  const size_t width = cm_type_bytes(to->type);
-  if (strcmp(p.outputs[0].at, p.inputs[0].at) == 0 && memcmp(p.outputs[0].strides, p.inputs[0].strides, p.rank * sizeof *p.dims) == 0)
+  if (strcmp(to->at, from->at) == 0 && memcmp(p.outputs[0].strides, p.inputs[0].strides, p.rank * sizeof *p.dims) == 0)
     return CM_OK; /* in place, and stays */
   if (p.rank == 0 || (p.rank == 1 && p.inputs[0].strides[0] == 1 && p.outputs[0].strides[0] == 1)) {
-    fprintf(out, "  memcpy(%s, %s, %zu);\n", p.outputs[0].at, p.inputs[0].at, (p.rank == 0 ? 1 : (size_t)p.dims[0]) * width);
+    fprintf(out, "  memcpy(%s, %s, %zu);\n", to->at, from->at, (p.rank == 0 ? 1 : (size_t)p.dims[0]) * cm_type_bytes(to->type));
     return CM_OK;
   }
-  fprintf(out, "  copy_box(%s, %s, %zu, %u, (const int[]){", p.outputs[0].at, p.inputs[0].at, width, p.rank);
-  for (uint32_t d = 0; d < p.rank; d++)
-    fprintf(out, "%s%" PRId64 ", %" PRId64 ", %" PRId64, d > 0 ? ", " : "", p.dims[d], p.outputs[0].strides[d] * (int64_t)width,
-            p.inputs[0].strides[d] * (int64_t)width);
-  fputs("});\n", out);
+  if (box_of(piece->w, &p, &box, error) != CM_OK)
+    return error->status;
+  fprintf(out, "  copy_box(%s, %s, %" PRId64 ");\n", to->at, from->at, box);
   return CM_OK;
 }

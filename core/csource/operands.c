@@ -28,32 +28,58 @@ static void part_at(const cm_c_writer *w, const cm_program_part *part, cm_type t
   (void)snprintf(at, CM_C_AT_MAX, first > 0 ? "ends.%s + %" PRIu64 : "ends.%s", w->ends[load->tensor], first);
 }
 
+/* Copies of parts that lie on the chip, as one call. */
+typedef struct copies {
+  int64_t *numbers;
+  uint64_t count, room;
+} copies;
+
+static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_program_part *part, const char *at, copies *c, cm_error *error)
+{
+  cm_c_writer *w = piece->w;
+  cm_c_stream to = {.type = o->type}, from = {.type = o->type};
+  memcpy(to.strides, part->to_stride, sizeof to.strides);
+  memcpy(from.strides, part->stride, sizeof from.strides);
+  (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
+  if (w->space.buffers[part->buffer].constant) {
+    cm_tensor *known;
+    if (cm_c_known_part(w->program, &w->space, part, o->type, &known, error) != CM_OK)
+      return error->status;
+    const cm_status status = cm_c_array(w, known, from.at, error);
+    cm_strides(known->rank, known->dims, from.strides);
+    cm_tensor_free(known);
+    if (status != CM_OK)
+      return status;
+  } else if (w->space.buffers[part->buffer].in_place || o->part_count == 1)
+    part_at(w, part, o->type, from.at);
+  else {
+    if (CM_ROOM(w->memory, c->numbers, &c->room, c->count + 3, error) != CM_OK)
+      return error->status;
+    int64_t *row = c->numbers + c->count;
+    c->count += 3;
+    row[0] = part->to * (int64_t)cm_type_bytes(o->type);
+    row[1] = (int64_t)cm_c_address(&w->space, part->buffer, part->address);
+    return cm_c_box(w, part, o->type, &row[2], error);
+  }
+  return cm_c_copy(piece, part->rank, part->extent, &to, &from, error);
+}
+
 static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_MAX], cm_error *error)
 {
   uint64_t count;
+  copies c = {0};
+  const char *table;
+  cm_status status = CM_OK;
   (void)cm_dims_count(o->rank, o->dims, &count);
   cm_c_scratch(piece, o->type, count, at);
-  for (uint32_t k = 0; k < o->part_count; k++) {
-    const cm_program_part *part = &piece->w->program->parts[o->first_part + k];
-    cm_c_stream to = {.type = o->type}, from = {.type = o->type};
-    (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
-    memcpy(to.strides, part->to_stride, sizeof to.strides);
-    memcpy(from.strides, part->stride, sizeof from.strides);
-    if (piece->w->space.buffers[part->buffer].constant) {
-      cm_tensor *known;
-      if (cm_c_known_part(piece->w->program, &piece->w->space, part, o->type, &known, error) != CM_OK)
-        return error->status;
-      const cm_status status = cm_c_array(piece->w, known, from.at, error);
-      cm_strides(known->rank, known->dims, from.strides);
-      cm_tensor_free(known);
-      if (status != CM_OK)
-        return status;
-    } else
-      part_at(piece->w, part, o->type, from.at);
-    if (cm_c_copy(piece, part->rank, part->extent, &to, &from, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
+  for (uint32_t k = 0; status == CM_OK && k < o->part_count; k++)
+    status = gather_part(piece, o, &piece->w->program->parts[o->first_part + k], at, &c, error);
+  if (status == CM_OK && c.count > 0)
+    status = cm_c_table(piece->w, c.numbers, c.count, &table, error);
+  if (status == CM_OK && c.count > 0)
+    fprintf(piece->w->body[piece->lane].stream, "  copy_boxes(%s, chip, %" PRIu64 ", %s);\n", at, c.count / 3, table);
+  cm_free(c.numbers);
+  return status;
 }
 
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error)

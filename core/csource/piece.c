@@ -7,12 +7,13 @@
 /* ---- transfers ---- */
 
 /* A run, or a box of runs, by the function that moves data to or from outside. */
-static void transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i)
+static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i, cm_error *error)
 {
   const cm_program_tensor *t = &w->program->tensors[i->tensor];
   const bool loads = i->opcode == CM_CODE_LOAD;
   const int64_t width = (int64_t)cm_type_bytes(t->type);
-  int64_t strides[CM_RANK_MAX], dense[CM_RANK_MAX], run = width, offset = 0;
+  const char *box;
+  int64_t numbers[3 * CM_RANK_MAX], strides[CM_RANK_MAX], dense[CM_RANK_MAX], run = width, offset = 0;
   char chip[CM_C_AT_MAX], outside[CM_C_AT_MAX];
   FILE *out = w->body[lane].stream;
   uint32_t rank = t->rank;
@@ -28,13 +29,16 @@ static void transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i)
   fprintf(out, rank == 0 ? "  %s_%s(%s, %s, %" PRId64 ");\n" : "  move_box(%s_%s, %s, %s, %" PRId64, w->name, loads ? "load" : "store",
           loads ? chip : outside, loads ? outside : chip, run);
   if (rank == 0)
-    return;
-  fprintf(out, ", %u, (const int[]){", rank);
+    return CM_OK;
   for (uint32_t d = 0; d < rank; d++) {
-    const int64_t there = strides[d] * width, here = dense[d] * width;
-    fprintf(out, "%s%" PRId64 ", %" PRId64 ", %" PRId64, d > 0 ? ", " : "", i->extent[d], loads ? here : there, loads ? there : here);
+    numbers[3 * d] = i->extent[d];
+    numbers[3 * d + 1] = (loads ? dense : strides)[d] * width;
+    numbers[3 * d + 2] = (loads ? strides : dense)[d] * width;
   }
-  fputs("});\n", out);
+  if (cm_c_table(w, numbers, (size_t)3 * rank, &box, error) != CM_OK)
+    return error->status;
+  fprintf(out, ", %u, %s);\n", rank, box);
+  return CM_OK;
 }
 
 /* ---- computations ---- */
@@ -70,8 +74,8 @@ static void print_title(FILE *out, const cm_c_piece *piece)
   const cm_shape *y = &piece->call.output[0];
   (void)cm_node_label(piece->call.node, label, sizeof label);
   fputs("\n  /* ", out);
-  for (const char *c = label; *c != '\0'; c++) /* a name cannot end the comment */
-    fputc(*c == '/' && c > label && c[-1] == '*' ? '|' : *c, out);
+  for (const char *c = label; *c != '\0'; c++) /* a name can neither end the comment nor hold a mark */
+    fputc(*c == '`' || (*c == '/' && c > label && c[-1] == '*') ? '|' : *c, out);
   fprintf(out, ": %s[", cm_type_name(y->type));
   for (uint32_t d = 0; d < y->rank; d++)
     fprintf(out, "%s%" PRId64, d > 0 ? "," : "", y->dims[d]);
@@ -130,13 +134,16 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
     FILE *out = w->body[lane].stream;
     for (; wait < w->flow.wait_count && w->flow.waits[wait].instruction == i; wait++)
       fprintf(out, "  %s_wait(%u, %u);\n", w->name, w->flow.waits[wait].lane, w->flow.waits[wait].count);
+    cm_status status = CM_OK;
     if (at->opcode == CM_CODE_LOAD || at->opcode == CM_CODE_STORE)
-      transfer(w, lane, at);
+      status = transfer(w, lane, at, error);
     else if (at->opcode == CM_CODE_COPY)
       fprintf(out, "  memmove(AT(void, chip, %" PRIu64 "), AT(void, chip, %" PRIu64 "), %" PRIu64 ");\n", cm_c_address(&w->space, at->buffer, at->address),
               cm_c_address(&w->space, at->source_buffer, at->source), at->bytes);
-    else if (compute(w, lane, at, error) != CM_OK)
-      return error->status;
+    else
+      status = compute(w, lane, at, error);
+    if (status != CM_OK)
+      return status;
     if (w->flow.awaited[i])
       fprintf(out, "  %s_signal(%u, %u);\n", w->name, lane, w->flow.number[i]);
     if (cm_run_check(w->run, error) != CM_OK)

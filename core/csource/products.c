@@ -180,20 +180,23 @@ void cm_c_blocks(const cm_c_piece *piece, int64_t rows, int64_t columns, cm_c_pr
 {
   const cm_c_target *t = piece->w->target;
   p->rows = rows < t->rows ? (uint32_t)rows : t->rows;
-  p->columns = power_of_two(columns, p->rows == 1 ? t->rows * t->columns / 2 : t->columns);
-  cm_c_add(p->sizes, sizeof p->sizes, ", ROWS = %u, COLUMNS = %u", p->rows, p->columns);
+  /* A window's code is long: for few filters it is that of half as many. */
+  const bool half = strcmp(p->kernel, "conv") == 0 && columns < 2 * (int64_t)t->columns;
+  p->columns = power_of_two(columns, half ? t->columns / 2 : p->rows == 1 ? t->rows * t->columns / 2 : t->columns);
+  cm_c_add(p->fixed, sizeof p->fixed, "%sROWS = %u, COLUMNS = %u", p->fixed[0] != '\0' ? ", " : "", p->rows, p->columns);
 }
 
 cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *error)
 {
+  static const char row[] = "int i = 0; i < ROWS; i++", column[] = "int j = 0; j < COLUMNS; j++";
   const bool whole = p->left_type != CM_FLOAT, product = strcmp(p->kernel, "product") == 0;
   char additions[CM_C_TEXT_MAX] = "", arguments[8 * CM_C_AT_MAX] = "";
   for (uint32_t i = 0; i < p->rows; i++) {
-    const char *end = i + 1 < p->rows ? "\n" : "";
+    cm_c_add(additions, sizeof additions, product ? "%s            sum[%u][j] += " : "%s                  sum[%u][j] += ", i > 0 ? "\n" : "", i);
     if (product)
-      cm_c_add(additions, sizeof additions, "            sum[%u][j] += %s(value[%u * AM]%s) * w;%s", i, whole ? "(int16_t)" : "", i, p->left_zero, end);
+      cm_c_add(additions, sizeof additions, "%s(value[%u * AM]%s) * w;", whole ? "(int16_t)" : "", i, p->left_zero);
     else
-      cm_c_add(additions, sizeof additions, "                  sum[%u][j] += value[%u] * w;%s", i, i, end);
+      cm_c_add(additions, sizeof additions, "value[%u] * w;", i);
   }
   cm_c_add(arguments, sizeof arguments, "%s, %s, %s%s", p->left, p->right, p->more_arguments, p->out);
   const cm_c_word words[] = {{"LEFT", cm_c_type(p->left_type)},
@@ -201,12 +204,18 @@ cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *
                                   {"OUT", cm_c_type(p->out_type)},
                                   {"MORE", p->more},
                                   {"SIZES", p->sizes},
+                                  {"FIXED", p->fixed},
                                   {"SUM", whole ? "int32_t" : "float"},
                                   {"FACTOR", whole ? "int16_t" : "float"},
                                   {"LZERO", p->left_zero},
                                   {"RZERO", p->right_zero},
                                   {"ADDITIONS", additions},
-                                  {"INSIDE", p->inside != NULL ? p->inside : ""},
+                                  {"EACH", p->by_column ? column : row},
+                                  {"ALONG", p->by_column ? row : column},
+                                  {"BY", p->by_column ? "j" : "i"},
+                                  {"INNER", p->by_column ? "i" : "j"},
+                                  {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"},
+                                  {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"},
                                   {"STORE", p->store},
                                   {NULL, NULL}};
   return cm_c_kernel(piece, p->kernel, words, arguments, error);

@@ -15,10 +15,11 @@ typedef struct cm_c_product {
   char left_zero[16], right_zero[16];       /* " - 3", or nothing */
   char more[200], more_arguments[300];      /* parameters between those, and what is given for them */
   char store[300];                          /* what is stored of a sum `s` */
-  char sizes[CM_C_TEXT_MAX];                /* of the kernel, as enumerators */
+  char sizes[CM_C_SIZES_MAX];               /* of the kernel, by cm_c_sizes */
+  char fixed[80];                           /* those that are a part of its text, as enumerators */
+  bool by_column;                           /* of a product: sums of a column lie together in y, not of a row */
   const char *filter;                       /* the number of a sum's filter, as C, ... */
   int64_t filters;                          /* ... of so many */
-  const char *inside;                       /* of a convolution: an element, or what stands for padding */
 } cm_c_product;
 
 /* Which inputs of an operator are what; CM_NONE: there is none. */

@@ -135,37 +135,168 @@ cm_status cm_c_array(cm_c_writer *w, const cm_tensor *t, char at[CM_C_AT_MAX], c
 
 /* ---- calls ---- */
 
-/* The name of the function with this text. */
-static cm_status function_of(cm_c_writer *w, const char *stem, const char *text, const char **name, cm_error *error)
+/* The one with this text, which may be new. */
+static cm_c_held *held_text(cm_c_writer *w, cm_c_list *list, const char *stem, const char *text, bool *is_new, cm_error *error)
 {
-  const uint64_t hash = hash_of(text, strlen(text));
-  for (uint64_t k = 0; k < w->functions.count; k++)
-    if (w->functions.held[k].hash == hash && strcmp(w->functions.held[k].text, text) == 0) {
-      *name = w->functions.held[k].name;
-      return CM_OK;
-    }
-  const uint64_t number = w->functions.count;
-  cm_c_held *h = add_held(w, &w->functions, hash, error);
+  const uint64_t hash = hash_of(text, strlen(text)), number = list->count;
+  *is_new = false;
+  for (uint64_t k = 0; k < list->count; k++)
+    if (list->held[k].hash == hash && strcmp(list->held[k].text, text) == 0)
+      return &list->held[k];
+  cm_c_held *h = add_held(w, list, hash, error);
   if (h == NULL || (h->text = cm_arena_text(&w->names, text, strlen(text), error)) == NULL)
-    return error->status;
+    return NULL;
   (void)snprintf(h->name, sizeof h->name, "%.20s_%" PRIu64, stem, number);
-  fputc('\n', w->kernels.stream);
-  for (const char *c = text; *c != '\0'; c++)
-    if (*c == '@')
-      fputs(h->name, w->kernels.stream);
-    else
-      fputc(*c, w->kernels.stream);
-  *name = h->name;
+  *is_new = true;
+  return h;
+}
+
+/* Numbers as text. */
+static char *list_text(const int64_t *numbers, size_t count, cm_error *error)
+{
+  cm_text made;
+  char *text = NULL;
+  if (cm_text_open(&made)) {
+    for (size_t k = 0; k < count; k++)
+      fprintf(made.stream, k == 0 ? "%" PRId64 : k % 24 == 0 ? ",\n  %" PRId64 : ", %" PRId64, numbers[k]);
+    text = cm_text_close(&made, NULL);
+  }
+  (void)cm_whole(text != NULL, "the text of a table", error);
+  return text;
+}
+
+cm_status cm_c_boxes(cm_c_writer *w, const int64_t *numbers, size_t count, int64_t *first, cm_error *error)
+{
+  const uint64_t end = w->box_end;
+  bool is_new;
+  char *text = list_text(numbers, count, error);
+  if (text == NULL)
+    return error->status;
+  cm_c_held *h = held_text(w, &w->boxes, "box", text, &is_new, error);
+  free(text);
+  if (h == NULL)
+    return error->status;
+  if (is_new) {
+    h->first = end;
+    w->box_end += count;
+  }
+  *first = (int64_t)h->first;
   return CM_OK;
+}
+
+void cm_c_print_boxes(const cm_c_writer *w, FILE *out)
+{
+  if (w->boxes.count == 0)
+    return;
+  fputs("\nstatic const int boxes[] = {\n", out);
+  for (uint64_t k = 0; k < w->boxes.count; k++)
+    fprintf(out, "  %s,\n", w->boxes.held[k].text);
+  fprintf(out, "};\n\n%s", cm_c_kernel_find("copy_box"));
+}
+
+cm_status cm_c_table(cm_c_writer *w, const int64_t *numbers, size_t count, const char **name, cm_error *error)
+{
+  bool is_new;
+  char *text = list_text(numbers, count, error);
+  if (text == NULL)
+    return error->status;
+  const cm_c_held *h = held_text(w, &w->tables, "size", text, &is_new, error);
+  if (h != NULL && (*name = cm_arena_text(&w->names, h->name, strlen(h->name), error)) != NULL && is_new)
+    fprintf(w->declared.stream, "static const int %s[] = {%s};\n", *name, text);
+  free(text);
+  return h != NULL && *name != NULL ? CM_OK : error->status;
+}
+
+/* Numbers between ` go from a text into a list, places in a table come for them. */
+static cm_status take_numbers(const char *text, char **made, int64_t *numbers, size_t *count, cm_error *error)
+{
+  cm_text general;
+  if (!cm_text_open(&general))
+    return cm_whole(false, "the text of a kernel", error);
+  for (const char *c = text; *c != '\0'; c++)
+    if (*c != '`')
+      fputc(*c, general.stream);
+    else {
+      char *end;
+      numbers[*count] = strtoll(c + 1, &end, 10);
+      fprintf(general.stream, "size[%zu]", (*count)++);
+      c = end;
+    }
+  *made = cm_text_close(&general, NULL);
+  return cm_whole(*made != NULL, "the text of a kernel", error);
 }
 
 cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const char *arguments, cm_error *error)
 {
-  const char *name = NULL;
-  if (function_of(piece->w, stem, text, &name, error) != CM_OK)
+  cm_c_writer *w = piece->w;
+  int64_t numbers[CM_C_NUMBERS];
+  size_t count = 0;
+  char *general = NULL;
+  const char *sizes = NULL;
+  bool is_new;
+  if (take_numbers(text, &general, numbers, &count, error) != CM_OK)
     return error->status;
-  fprintf(piece->w->body[piece->lane].stream, "  %s(%s);\n", name, arguments);
+  cm_status status = count > 0 ? cm_c_table(w, numbers, count, &sizes, error) : CM_OK;
+  cm_c_held *h = status == CM_OK ? held_text(w, &w->functions, stem, general, &is_new, error) : NULL;
+  free(general);
+  if (h == NULL)
+    return error->status;
+  if (is_new)
+    h->sizes = sizes;
+  h->shared = h->shared || (sizes != NULL && strcmp(sizes, h->sizes) != 0);
+  FILE *out = w->body[piece->lane].stream;
+  fprintf(out, "  %s(", h->name);
+  if (sizes != NULL)
+    fprintf(out, "`%td %s`", h - w->functions.held, sizes);
+  fprintf(out, "%s);\n", arguments);
   return CM_OK;
+}
+
+/* A function that is called with one table has it in its text. */
+void cm_c_print_calls(const cm_c_writer *w, const char *calls, FILE *out)
+{
+  for (const char *c = calls; *c != '\0'; c++) {
+    if (*c != '`') {
+      fputc(*c, out);
+      continue;
+    }
+    char *name;
+    const bool shared = w->functions.held[strtoull(c + 1, &name, 10)].shared;
+    for (c = name + 1; *c != '`'; c++)
+      if (shared)
+        fputc(*c, out);
+    if (shared)
+      fputs(", ", out);
+  }
+}
+
+void cm_c_functions(const cm_c_writer *w, FILE *out)
+{
+  for (uint64_t k = 0; k < w->functions.count; k++) {
+    const cm_c_held *h = &w->functions.held[k];
+    fputc('\n', out);
+    for (const char *c = h->text; *c != '\0'; c++)
+      if (strncmp(c, "size[", 5) == 0 && !h->shared) {
+        fprintf(out, "%s[", h->sizes);
+        c += 4;
+      } else if (*c != '@')
+        fputc(*c, out);
+      else {
+        fputs(h->name, out);
+        if (h->shared) {
+          fputs("(const int *restrict size, ", out);
+          c++;
+        }
+      }
+  }
+}
+
+void cm_c_sizes(char sizes[CM_C_SIZES_MAX], const char *names, const int64_t *values)
+{
+  for (size_t length; *names != '\0'; names += length + (names[length] == ' '), values++) {
+    length = strcspn(names, " ");
+    cm_c_add(sizes, CM_C_SIZES_MAX, "%s%.*s = `%" PRId64 "`", sizes[0] != '\0' ? ", " : "const int ", (int)length, names, *values);
+  }
 }
 
 const char *cm_c_kernel_find(const char *name)

@@ -9,13 +9,16 @@
 #include "core/csource/csource.h"
 #include "core/csource/homes.h"
 
-enum { CM_C_AT_MAX = 96, CM_C_STREAMS = 12 };
+enum { CM_C_AT_MAX = 96, CM_C_STREAMS = 12, CM_C_NUMBERS = 128, CM_C_SIZES_MAX = 640 };
 
-/* An array of the code, or a function of it; found again by what it holds. */
+/* An array of the code, a table of sizes or a function; found again by what it holds. */
 typedef struct cm_c_held {
   uint64_t hash;
   cm_tensor *tensor; /* of an array; NULL */
-  char *text;        /* of a function, with @ for its name; NULL */
+  char *text;        /* of a function or table, with @ for its name; NULL */
+  const char *sizes; /* of a function: the table of its first call */
+  bool shared;       /* of a function: calls with other tables follow */
+  uint64_t first;    /* of a box: its first number */
   char name[32];
 } cm_c_held;
 
@@ -32,8 +35,9 @@ typedef struct cm_c_writer {
   cm_run *run;
   cm_c_flow flow;
   cm_c_space space;
-  cm_text kernels, weights, declared, *body; /* body: by lane */
-  cm_c_list arrays, functions;
+  cm_text weights, declared, *body; /* body: by lane */
+  cm_c_list arrays, tables, boxes, functions;
+  uint64_t box_end; /* numbers of the table of boxes */
   uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
   bool binary;             /* weights are bytes of a file */
   uint64_t weight_bytes, weights_end, outside_bytes, pieces; /* weights_end: of that file */
@@ -81,8 +85,24 @@ cm_status cm_c_output_stream(cm_c_piece *piece, uint32_t output, cm_c_stream *st
 /* Room of the lane for one piece, aligned: as C. */
 void cm_c_scratch(cm_c_piece *piece, cm_type type, uint64_t count, char at[CM_C_AT_MAX]);
 
-/* A call of a function whose text has @ for its name and $STEM for what it is called after; written once for all that are alike. */
+/* Numbers that stand in the table of boxes from `first` on; and that table, with
+ * what copies by it. Errors: memory. */
+cm_status cm_c_boxes(cm_c_writer *w, const int64_t *numbers, size_t count, int64_t *first, cm_error *error);
+void cm_c_print_boxes(const cm_c_writer *w, FILE *out);
+
+/* A table of numbers that are known: its name. Errors: memory. */
+cm_status cm_c_table(cm_c_writer *w, const int64_t *numbers, size_t count, const char **name, cm_error *error);
+
+/* A call of a function whose text has @ for its name, called after `stem`. Numbers between ` are taken from a table that it is given, so that
+ * texts that differ in them alone are one function. */
 cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const char *arguments, cm_error *error);
+
+/* Adds the sizes of a kernel to those that are there: names between spaces, and what each is in this call. */
+void cm_c_sizes(char sizes[CM_C_SIZES_MAX], const char *names, const int64_t *values);
+
+/* Prints the functions that are called, and the calls of a lane, when all are known. */
+void cm_c_functions(const cm_c_writer *w, FILE *out);
+void cm_c_print_calls(const cm_c_writer *w, const char *calls, FILE *out);
 
 /* A word of a kernel's text ($WORD) and what stands for it. */
 typedef struct cm_c_word {
@@ -103,7 +123,9 @@ typedef struct cm_c_pointwise {
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 
-/* Copies a box of elements, of these extents. */
+/* Copies a box of elements, of these extents; cm_c_box: how copy_boxes is told of that of a
+ * part. */
+cm_status cm_c_box(cm_c_writer *w, const cm_program_part *part, cm_type type, int64_t *box, cm_error *error);
 cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error);
 
 /* Adds to a text of `size` bytes that ends with NUL. */
