@@ -145,12 +145,13 @@ static bool check_spikes(cm_request *request, const char *network, const json_t 
   return status == CM_OK;
 }
 
-/* An upload of spikes is there, and whole; the job reads it. False: the reply is set. */
-static bool check_upload(cm_request *request, const char *id)
+/* The upload that an option names is there, and whole; the job reads it. False: the reply is set. */
+static bool check_upload(cm_request *request, const char *option, const char *id)
 {
   cm_error error;
   cm_upload upload;
-  static const char where[] = "/options/spikes/upload";
+  char where[40];
+  (void)snprintf(where, sizeof where, "/options/%s/upload", option);
   if (!cm_access_sees(request, CM_OBJECT_UPLOAD, id, where))
     return false;
   cm_status status = cm_uploads_get(request->store, id, &upload, &error);
@@ -164,13 +165,13 @@ static bool check_upload(cm_request *request, const char *id)
   return false;
 }
 
-/* Spikes that options give, if any, as text or as an upload; false: the reply is set. */
-static bool check_given(cm_request *request, const char *network, const json_t *options)
+/* What options give, if anything: spikes as text, or an upload; false: the reply is set. */
+static bool check_given(cm_request *request, const library_job_kind *kind, const char *network, const json_t *options)
 {
-  const json_t *spikes = json_object_get(options, "spikes");
-  if (json_is_object(spikes))
-    return check_upload(request, word_of(spikes, "upload", ""));
-  return spikes == NULL || check_spikes(request, network, options);
+  const json_t *given = kind->upload != NULL ? json_object_get(options, kind->upload) : NULL;
+  if (json_is_object(given))
+    return check_upload(request, kind->upload, word_of(given, "upload", ""));
+  return given == NULL || check_spikes(request, network, options);
 }
 
 /* The scenario that a simulation names is one of those that the mapping states, which are its network's; false: the reply is set. */
@@ -213,7 +214,7 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
   (void)snprintf(job->network, sizeof job->network, "%s", mapping.network);
   if (scenario[0] != '\0' && !check_scenario(request, id, scenario))
     return false;
-  return check_given(request, mapping.network, options);
+  return check_given(request, kind, mapping.network, options);
 }
 
 /* The word of an option that says how long a job takes. */
@@ -360,7 +361,7 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
     return cm_reply_bad_member(request, CM_BAD_OPTION, "/chip", "a network runs without a chip: leave it out");
   const bool uploaded = !alone && !of_mapping;
   if (!read_terms(request, kind, object, job) || !read_cluster(request, object, job) || (uploaded && !check_upload_options(request, kind, options, job)) ||
-      (!alone && !network_suits(request, kind, job, options)) || (uploaded && !check_given(request, job->network, options)) ||
+      (!alone && !network_suits(request, kind, job, options)) || (uploaded && !check_given(request, kind, job->network, options)) ||
       (job->chip[0] != '\0' && !cm_access_sees(request, CM_OBJECT_CHIP, job->chip, "/chip")) ||
       !cm_access_owner_of(request, object, &job->owner))
     return false;

@@ -1,6 +1,6 @@
 /* /v1/uploads: a network in pieces. POST announces name and size, each PATCH appends at Upload-Offset, HEAD says how
- * far it has come; the PATCH that completes it answers as POST /v1/networks would. Spikes (of=spikes) stay an upload, which jobs
- * of kind simulate name. */
+ * far it has come; the PATCH that completes it answers as POST /v1/networks would. Spikes and samples (of=spikes, of=samples) stay an upload,
+ * which options of jobs name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +97,7 @@ void cm_patch_upload(cm_request *request)
   cm_error error;
   cm_upload upload = {0};
   const char *text = cm_request_header(request, "Upload-Offset"), *of = cm_request_query(request, "of");
+  const bool stays = of != NULL && (strcmp(of, "spikes") == 0 || strcmp(of, "samples") == 0);
   char *end;
   errno = 0;
   unsigned long long offset = text != NULL ? strtoull(text, &end, 10) : 0;
@@ -106,8 +107,8 @@ void cm_patch_upload(cm_request *request)
     return;
   }
   (void)snprintf(upload.id, sizeof upload.id, "%s", request->param[0]);
-  if (of != NULL && strcmp(of, "network") != 0 && strcmp(of, "spikes") != 0) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "of must be network or spikes, not \"%.40s\"", of);
+  if (of != NULL && strcmp(of, "network") != 0 && !stays) {
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "of must be network, spikes or samples, not \"%.40s\"", of);
     return;
   }
   cm_status status = cm_uploads_append(request->store, request->file_path, offset, &upload, &error);
@@ -115,7 +116,7 @@ void cm_patch_upload(cm_request *request)
     cm_reply_error(request, &error);
     if (status == CM_CONFLICT)
       offsets(request, &upload);
-  } else if (upload.offset == upload.size && strcmp(of != NULL ? of : "", "spikes") != 0)
+  } else if (upload.offset == upload.size && !stays)
     finish(request, &upload);
   else {
     cm_reply_empty(request, 204);

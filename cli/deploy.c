@@ -153,30 +153,9 @@ static void print_report(const json_t *report)
 /* The job that is done; it has failed where this fails. */
 static cm_status run_job(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
 {
-  const cli_upload file = {a->network, a->name, a->format, NULL};
-  cli_reply reply = {0};
-  json_t *network;
-  if (cli_check_options("deploy", a->flags, error) != CM_OK || cli_read_spikes(a->input, a->flags, error) != CM_OK ||
-      cli_upload_network(server, cli, &file, &network, error) != CM_OK)
+  if (cli_check_options("deploy", a->flags, error) != CM_OK || cli_read_spikes(a->input, a->flags, error) != CM_OK)
     return error->status;
-  json_t *body = json_pack("{s:s, s:O, s:s, s:O, s:s}", "kind", "deploy", "network", json_object_get(network, "id"), "chip", a->chip, "options", a->flags,
-                           "name", cli_base_name(a->name));
-  const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};
-  cm_status status = cm_whole(body != NULL, "a job", error);
-  if (status == CM_OK)
-    status = library_client_ask(server, &post, &reply, error);
-  json_decref(body);
-  json_decref(network);
-  if (status == CM_OK)
-    status = cli_follow(server, cli, reply.etag, &reply.json, error);
-  if (status == CM_OK && strcmp(cli_text(reply.json, "state"), "done") != 0)
-    status = cm_fail(error, CM_CONFLICT, "job %s %s: %s", cli_text(reply.json, "id"), strcmp(cli_text(reply.json, "state"), "failed") == 0 ? "failed" : "was cancelled",
-                     cli_text(json_object_get(reply.json, "problem"), "detail"));
-  if (status == CM_OK)
-    *job = reply.json;
-  else
-    json_decref(reply.json);
-  return status;
+  return cli_run_errand(server, cli, &(cli_upload){a->network, a->name, a->format, NULL}, &(cli_errand){"deploy", a->chip, a->flags}, job, error);
 }
 
 static int deploy_there(cli_server *server, cli_run *cli, const void *given, cm_error *error)
@@ -184,8 +163,6 @@ static int deploy_there(cli_server *server, cli_run *cli, const void *given, cm_
   const arguments *a = given;
   json_t *job = NULL;
   cm_status status = run_job(server, cli, a, &job, error);
-  if (status == CM_OK && cli_id(job, "program")[0] == '\0')
-    status = cm_fail(error, CM_IO, "the server's answer has no id of what was made");
   if (status == CM_OK)
     status = cli_fetch_program(server, cli, cli_id(job, "program"), a->folder, error);
   json_t *report = status == CM_OK ? json_incref(json_object_get(job, "report")) : NULL;

@@ -41,7 +41,7 @@ static const view program_views[] = {{"model", "model.onnx"},   {"program", "mod
                                      {"commands", "commands.txt"}, {"bench", "bench.mem"},   {"inputs", "inputs.csv"},    {"expected", "expected.txt"},
                                      {"spikes", "spikes.csv"}, {NULL, NULL}};
 
-static cm_status fetch_file(cli_server *server, cli_run *cli, const char *path, const char *to, cm_error *error)
+cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, const char *to, cm_error *error)
 {
   cm_file file;
   cli_reply reply = {0};
@@ -68,7 +68,7 @@ static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind
     if (cm_path(to, error, "%s/%s", folder, v->file) != CM_OK)
       return error->status;
     cm_run_phase(&cli->run, v->file);
-    cm_status status = fetch_file(server, cli, path, to, error);
+    cm_status status = cli_fetch_file(server, cli, path, to, error);
     if (status == CM_OK)
       (void)json_array_append_new(files, json_string(to));
     else if (status != CM_NOT_FOUND) /* a program has not all of them */
@@ -97,7 +97,7 @@ static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments
     return error->status;
   (void)snprintf(path, sizeof path, "/v1/networks/%.64s/content", id);
   cm_run_phase(&cli->run, "download");
-  cm_status status = fetch_file(server, cli, path, to, error);
+  cm_status status = cli_fetch_file(server, cli, path, to, error);
   if (status == CM_OK)
     (void)json_array_append_new(files, json_string(a->output != NULL ? a->output : to));
   return status;

@@ -4,19 +4,21 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/remote.h"
+#include "cli/upload.h"
 
 typedef struct arguments {
-  const char *model, *output, *data;
+  cli_where where;
+  const char *name, *model, *output, *data;
   json_t *options;
-  bool json, quiet;
 } arguments;
 
 enum { DATA = 1 };
 
 static const cli_flag flags[] = {
   {"output", "FILE", CLI_OUTPUT, "where the model (ONNX) goes; needed"},
-  {"data", "DIR", DATA, "samples: each a .npy or raw file, or for several inputs a .npz or a folder; random numbers unless given"},
+  {"data", "DIR|FILE", DATA, "samples, a folder or file: each a .npy or raw file, or for several inputs a .npz or a folder; random numbers unless given"},
+  CLI_SERVER_FLAGS,
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
@@ -28,19 +30,20 @@ static int parse(int argc, char **argv, arguments *a)
     switch (flag) {
     case CLI_OUTPUT: a->output = cli_output(optarg); break;
     case DATA: a->data = cli_input(optarg); break;
-    case CLI_JSON: a->json = true; break;
-    case CLI_QUIET: a->quiet = true; break;
     case CLI_TAKES_OPTION:
       if (!cli_option_set(a->options, cli_taken(), optarg))
         return cli_usage("quantize", "--%s \"%s\" is not text", cli_taken(), optarg);
       break;
-    default: return cli_ended(flag);
+    default:
+      if (!cli_where_take(&a->where, flag))
+        return cli_ended(flag);
     }
   if (optind + 1 != argc)
     return cli_usage("quantize", optind == argc ? "no model is named" : "one model is needed");
   if (a->output == NULL)
     return cli_usage("quantize", "-o is needed: where the model in integers goes");
-  a->model = cli_input(argv[optind]);
+  a->name = argv[optind];
+  a->model = cli_input(a->name);
   return -1;
 }
 
@@ -78,6 +81,29 @@ static cm_status quantize(const arguments *a, cli_run *cli, json_t **report, cm_
   return status;
 }
 
+/* The same by a server: samples are sent, and deleted there when the job has ended. */
+static int quantize_there(cli_server *server, cli_run *cli, const void *given, cm_error *error)
+{
+  const arguments *a = given;
+  char upload[80] = "", path[160];
+  json_t *job = NULL;
+  cm_status status = cli_check_options("quantize", a->options, error);
+  if (status == CM_OK && a->data != NULL)
+    status = cli_send_upload(server, cli, a->data, "samples", upload, error);
+  if (status == CM_OK && upload[0] != '\0')
+    status = cm_json_set(a->options, "data", json_pack("{s:s}", "upload", upload), "the job's options", error);
+  if (status == CM_OK)
+    status = cli_run_errand(server, cli, &(cli_upload){a->model, a->name, NULL, NULL}, &(cli_errand){"quantize", NULL, a->options}, &job, error);
+  cli_drop_upload(server, upload);
+  if (status == CM_OK) {
+    (void)snprintf(path, sizeof path, "/v1/programs/%s/model", cli_id(job, "program"));
+    status = cli_fetch_file(server, cli, path, a->output, error);
+  }
+  json_t *report = status == CM_OK ? json_incref(json_object_get(job, "report")) : NULL;
+  json_decref(job);
+  return status == CM_OK ? cli_tell(CM_OK, report, a->where.json, print_report, error) : -1;
+}
+
 static int quantize_command(int argc, char **argv)
 {
   arguments a = {.options = json_object()};
@@ -89,16 +115,21 @@ static int quantize_command(int argc, char **argv)
     json_decref(a.options);
     return parsed;
   }
-  cli_run_begin(&cli, a.quiet);
+  if (a.where.server != NULL || a.where.context != NULL) {
+    const int done = cli_on_server(&a.where, quantize_there, &a);
+    json_decref(a.options);
+    return done;
+  }
+  cli_run_begin(&cli, a.where.quiet);
   cm_status status = quantize(&a, &cli, &report, &error);
   cli_run_end(&cli);
   json_decref(a.options);
-  return cli_tell(status, report, a.json, print_report, &error);
+  return cli_tell(status, report, a.where.json, print_report, &error);
 }
 
 const cli_command cli_command_quantize = {
   .name = "quantize", .what = "turn a float32 model's products into 8-bit integers", .run = quantize_command, .options = CLI_OPTIONS_QUANTIZE,
-  .usage = "MODEL.onnx -o OUT.onnx [--data DIR] [OPTION...]",
+  .usage = "MODEL.onnx -o OUT.onnx [--data DIR|FILE] [--server URL] [OPTION...]",
   .about = "Writes the model with QuantizeLinear and DequantizeLinear around its products, which coremap compile turns into integer ones;\n"
            "scales follow from samples (docs/how-to/quantizing.md). Prints how wrong each product alone and each output becomes.",
   .flags = flags};

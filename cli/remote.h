@@ -40,6 +40,9 @@ cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char
 /* All files of a program, into a folder that is made if missing. */
 cm_status cli_fetch_program(cli_server *server, cli_run *cli, const char *id, const char *folder, cm_error *error);
 
+/* The body that the server has at a path, into a file, whole or not at all. */
+cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, const char *to, cm_error *error);
+
 /* True when the text can be an id: letters and digits. */
 bool cli_is_id(const char *text);
 

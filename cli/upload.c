@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
 #include "base/file.h"
+#include "library/private/stored.h"
 
 enum { SPIKES_BYTES_MAX = 1 << 20 };
 
@@ -189,4 +191,101 @@ cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload 
   }
   *network = made;
   return CM_OK;
+}
+
+cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *file, const cli_errand *errand, json_t **job, cm_error *error)
+{
+  cli_reply reply = {0};
+  json_t *network;
+  if (cli_upload_network(server, cli, file, &network, error) != CM_OK)
+    return error->status;
+  json_t *body = json_pack("{s:s, s:O, s:s*, s:O, s:s}", "kind", errand->kind, "network", json_object_get(network, "id"), "chip", errand->chip, "options",
+                           errand->options, "name", cli_base_name(file->name));
+  const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};
+  cm_status status = cm_whole(body != NULL, "a job", error);
+  if (status == CM_OK)
+    status = library_client_ask(server, &post, &reply, error);
+  json_decref(body);
+  json_decref(network);
+  if (status == CM_OK)
+    status = cli_follow(server, cli, reply.etag, &reply.json, error);
+  if (status == CM_OK && strcmp(cli_text(reply.json, "state"), "done") != 0)
+    status = cm_fail(error, CM_CONFLICT, "job %s %s: %s", cli_text(reply.json, "id"), strcmp(cli_text(reply.json, "state"), "failed") == 0 ? "failed" : "was cancelled",
+                     cli_text(json_object_get(reply.json, "problem"), "detail"));
+  if (status == CM_OK && cli_id(reply.json, "program")[0] == '\0')
+    status = cm_fail(error, CM_IO, "the server's answer has no id of what was made");
+  if (status == CM_OK)
+    *job = reply.json;
+  else
+    json_decref(reply.json);
+  return status;
+}
+
+/* ---- uploads that jobs name ---- */
+
+static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const char *name, const char *of, char upload[80], cm_error *error)
+{
+  char path[160];
+  cli_reply reply = {0};
+  struct stat about;
+  if (fstat(fileno(file), &about) != 0)
+    return cm_fail_errno(error, errno, "cannot read", name);
+  json_t *body = json_pack("{s:s, s:I}", "name", name, "size", (json_int_t)about.st_size);
+  const cli_request post = {.method = "POST", .path = "/v1/uploads", .body = body};
+  cm_status status = cm_whole(body != NULL, "an upload", error);
+  cm_run_phase(&cli->run, "upload");
+  if (status == CM_OK)
+    status = library_client_ask(server, &post, &reply, error);
+  json_decref(body);
+  if (status != CM_OK)
+    return status;
+  (void)snprintf(upload, 80, "%s", cli_id(reply.json, "id"));
+  json_decref(reply.json);
+  (void)snprintf(path, sizeof path, "/v1/uploads/%s?of=%s", upload, of);
+  const cli_request patch = {.method = "PATCH", .path = path, .upload = file, .offset = "0", .run = &cli->run};
+  cli_reply sent = {0};
+  status = upload[0] != '\0' ? library_client_ask(server, &patch, &sent, error) : cm_fail(error, CM_IO, "the server's answer has no id of the upload");
+  json_decref(sent.json);
+  if (status != CM_OK)
+    cli_drop_upload(server, upload);
+  return status;
+}
+
+cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, const char *of, char upload[80], cm_error *error)
+{
+  char packed[CM_PATH_MAX] = "";
+  struct stat about;
+  coremap_error *why = NULL;
+  const char *temporary = getenv("TMPDIR");
+  cm_status status = stat(path, &about) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot read", path);
+  if (status == CM_OK && S_ISDIR(about.st_mode)) {
+    status = cm_path(packed, error, "%s/coremap-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    const int descriptor = status == CM_OK ? mkstemp(packed) : -1;
+    if (status == CM_OK && descriptor < 0)
+      return cm_fail_errno(error, errno, "cannot create", packed);
+    (void)close(descriptor);
+    if (status == CM_OK)
+      status = library_status(library_samples_pack(path, packed, &why), &why, error);
+  }
+  FILE *file = status == CM_OK ? fopen(packed[0] != '\0' ? packed : path, "rbe") : NULL;
+  if (status == CM_OK && file == NULL)
+    status = cm_fail_errno(error, errno, "cannot open", path);
+  if (status == CM_OK)
+    status = send_bytes(server, cli, file, cli_base_name(path), of, upload, error);
+  if (file != NULL)
+    (void)fclose(file);
+  if (packed[0] != '\0')
+    (void)unlink(packed);
+  return status;
+}
+
+void cli_drop_upload(cli_server *server, const char *upload)
+{
+  char path[120];
+  cm_error ignored;
+  cli_reply reply = {0};
+  (void)snprintf(path, sizeof path, "/v1/uploads/%s", upload);
+  const cli_request drop = {.method = "DELETE", .path = path};
+  if (upload[0] != '\0' && library_client_ask(server, &drop, &reply, &ignored) == CM_OK)
+    json_decref(reply.json);
 }

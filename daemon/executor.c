@@ -19,7 +19,7 @@ static bool has_strange_spikes(const char *folder)
   coremap_error *ignored = NULL;
   cm_error error;
   unsigned looks = 0;
-  if (cm_path(path, &error, "%s/" CM_WORK_SPIKES, folder) != CM_OK || access(path, F_OK) != 0)
+  if (cm_path(path, &error, "%s/" CM_WORK_UPLOAD, folder) != CM_OK || access(path, F_OK) != 0)
     return false;
   const bool looked = coremap_look(path, NULL, &looks, &ignored) == 0;
   coremap_error_free(ignored);

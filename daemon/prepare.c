@@ -291,27 +291,28 @@ static cm_status put_old_mapping(preparing *p, cm_error *error)
   return cm_mappings_lend(p->r->store, from, "mapping.json", path, error);
 }
 
-/* An upload with the spikes of a simulation. Its time is new: uploads that nobody uses go after a while. */
-static cm_status put_spikes(const preparing *p, cm_error *error)
+/* The upload that an option names, if one does. Its time is new: uploads that nobody uses go after a while. */
+static cm_status put_upload(const preparing *p, cm_error *error)
 {
-  const char *id = json_string_value(json_object_get(json_object_get(p->options, "spikes"), "upload"));
+  const char *option = library_job_kind_of(p->r->job.kind)->upload;
+  const char *id = option != NULL ? json_string_value(json_object_get(json_object_get(p->options, option), "upload")) : NULL;
   char path[CM_PATH_MAX];
   cm_upload upload;
   if (id == NULL)
     return CM_OK;
   cm_status status = cm_uploads_get(p->r->store, id, &upload, error);
   if (status == CM_NOT_FOUND)
-    return cm_fail(error, CM_NOT_FOUND, "upload %s with the job's spikes is gone: send them again", id);
+    return cm_fail(error, CM_NOT_FOUND, "upload %s, the job's %s, is gone: send it again", id, option);
   if (status != CM_OK || cm_uploads_path(p->r->store, id, path, error) != CM_OK)
     return error->status;
   (void)utimensat(AT_FDCWD, path, NULL, 0);
-  return put_file(p->r, path, CM_WORK_SPIKES, error);
+  return put_file(p->r, path, CM_WORK_UPLOAD, error);
 }
 
 /* Lets the folder's group, whose runs are, read what is in it and add to it. */
 static cm_status open_to_group(const cm_running *r, cm_error *error)
 {
-  static const char *const files[] = {CM_WORK_JOB, CM_WORK_NETWORK, CM_WORK_CHIP, CM_WORK_OCCUPANCY, CM_WORK_FROM, CM_WORK_BEFORE, CM_WORK_SPIKES};
+  static const char *const files[] = {CM_WORK_JOB, CM_WORK_NETWORK, CM_WORK_CHIP, CM_WORK_OCCUPANCY, CM_WORK_FROM, CM_WORK_BEFORE, CM_WORK_UPLOAD};
   char path[CM_PATH_MAX];
   if (!r->remote || !cm_cluster_is_foreign())
     return CM_OK;
@@ -334,7 +335,7 @@ static cm_status prepare(preparing *p, cm_error *error)
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;
   if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
-      put_before(p, error) != CM_OK || put_spikes(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
+      put_before(p, error) != CM_OK || put_upload(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
     return error->status;
   return cm_work_describe(r->folder, &r->work, error) == CM_OK ? open_to_group(r, error) : error->status;
 }

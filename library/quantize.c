@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "core/quantize/quantize.h"
 #include "library/internal.h"
+#include "library/private/stored.h"
 
 static cm_status read_options(const char *text, char data[CM_PATH_MAX], cm_quantize_options *options, cm_error *error)
 {
@@ -20,6 +21,12 @@ static cm_status read_options(const char *text, char data[CM_PATH_MAX], cm_quant
   options->data = data[0] != '\0' ? data : NULL;
   json_decref(object);
   return status;
+}
+
+int library_samples_pack(const char *folder, const char *out, coremap_error **error)
+{
+  cm_error e;
+  return library_tell(cm_samples_pack(folder, out, &e), &e, error);
 }
 
 int coremap_quantize(const char *model, const char *options_text, const char *out, coremap_progress progress, void *user, char **report,

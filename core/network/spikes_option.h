@@ -2,9 +2,7 @@
 #ifndef CM_NETWORK_SPIKES_OPTION_H
 #define CM_NETWORK_SPIKES_OPTION_H
 
-#include "base/option.h"
-
-enum { CM_UPLOAD_ID_MAX = 64 };
+#include "base/option_upload.h"
 
 typedef struct cm_spikes_given {
   bool text;                     /* it stays where it is: only a job that knows its network can read it */

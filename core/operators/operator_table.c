@@ -73,7 +73,6 @@ const char *cm_operator_reason(const cm_node *node)
       {"String", "text is not computed on a chip"},
       {"Regex", "text is not computed on a chip"},
       {"TfIdf", "text is not computed on a chip"},
-      {"ImageDecoder", "files are not decoded on a chip"},
   };
   for (size_t i = 0; node->domain[0] == '\0' && i < sizeof reasons / sizeof *reasons; i++)
     if (strncmp(node->op, reasons[i].prefix, strlen(reasons[i].prefix)) == 0)

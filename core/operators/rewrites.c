@@ -1,13 +1,11 @@
 /* Operators of others as standard ones: the texts of rewrites.def, read once for each node that they stand for. */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/operators/operator.h"
-#include "core/operators/unrolling.h"
+#include "core/operators/rewriting.h"
 
-enum { NAME_MAX_BYTES = 48, OPERANDS_MAX = 64, BOUND_MAX = 8, OUTPUTS_MAX = 4 };
+enum { OPERANDS_MAX = 64, OUTPUTS_MAX = 4 };
 
 static const cm_rewrite table[] = {
 #define REWRITE(domain, name, needs, text) {domain, name, needs, text},
@@ -29,172 +27,32 @@ const cm_rewrite *cm_rewrite_find(const cm_node *node)
   return NULL;
 }
 
-/* One reading of a text. */
-typedef struct rewriting {
-  cm_unrolling *u;
-  const cm_node *n;
-  const char *at;
-  struct {
-    char name[NAME_MAX_BYTES];
-    uint32_t value;
-  } bound[BOUND_MAX];
-  size_t bound_count;
-  unsigned dry;      /* what is read is left out */
-  uint32_t shift;    /* of the numbers of inputs, in what is repeated */
-  uint64_t named;    /* inputs that the text names */
-  uint32_t inputs_read; /* so many times one was named */
-} rewriting;
-
 typedef struct operands {
   uint32_t value[OPERANDS_MAX], count;
   bool missing; /* one that may be is left out: the node is its first operand */
 } operands;
 
-/* Whether this comes next, behind spaces; it is passed then. */
-static bool takes(rewriting *r, const char *text)
-{
-  const size_t length = strlen(text);
-  r->at += strspn(r->at, " ");
-  if (strncmp(r->at, text, length) != 0)
-    return false;
-  r->at += length;
-  return true;
-}
-
-static void skip(rewriting *r, const char *text)
-{
-  (void)takes(r, text);
-  r->at += strspn(r->at, " ");
-}
-
-static void read_name(rewriting *r, char name[NAME_MAX_BYTES])
-{
-  size_t length = 0;
-  skip(r, "");
-  while ((isalnum((unsigned char)*r->at) || *r->at == '_') && length + 1 < NAME_MAX_BYTES)
-    name[length++] = *r->at++;
-  name[length] = '\0';
-}
-
-static double read_number(rewriting *r)
-{
-  char *end;
-  const double x = strtod(r->at, &end);
-  r->at = end;
-  return x;
-}
-
-/* ---- attributes ---- */
-
-static double number_of(const cm_attribute *a, double otherwise)
-{
-  if (a == NULL)
-    return otherwise;
-  return a->kind == CM_ATTRIBUTE_INT ? (double)a->integer : a->kind == CM_ATTRIBUTE_FLOAT ? (double)a->number
-         : a->kind == CM_ATTRIBUTE_TENSOR && a->tensor->count == 1 && cm_type_bytes(a->tensor->type) > 0 ? cm_tensor_number(a->tensor, 0) : otherwise;
-}
-
-static cm_attribute integer(int64_t number)
-{
-  return (cm_attribute){.kind = CM_ATTRIBUTE_INT, .integer = number};
-}
-
-/* A number as it is written: with a point or an exponent it is real. */
-static cm_attribute literal(rewriting *r)
-{
-  const char *from = r->at;
-  const double x = read_number(r);
-  const bool real = memchr(from, '.', (size_t)(r->at - from)) != NULL || memchr(from, 'e', (size_t)(r->at - from)) != NULL;
-  return real ? (cm_attribute){.kind = CM_ATTRIBUTE_FLOAT, .number = (float)x} : integer((int64_t)x);
-}
-
-/* The value of one attribute; false: the node has none. */
-static bool read_attribute(rewriting *r, cm_attribute *a, cm_error *error)
-{
-  char name[NAME_MAX_BYTES];
-  const bool other = takes(r, "!");
-  if (takes(r, "@")) {
-    read_name(r, name);
-    const cm_attribute *own = cm_node_attribute(r->n, name);
-    bool there = own != NULL;
-    if (takes(r, ":")) {
-      *a = literal(r);
-      there = true;
-    }
-    if (own != NULL)
-      *a = *own;
-    if (other)
-      *a = integer(own == NULL || own->integer == 0);
-    return there || other;
-  }
-  if (takes(r, "'")) {
-    const size_t length = strcspn(r->at, "'");
-    *a = (cm_attribute){.kind = CM_ATTRIBUTE_STRING, .count = length, .text = cm_arena_text(&r->u->model->arena, r->at, length, error)};
-    r->at += length + 1;
-    return a->text != NULL;
-  }
-  if (takes(r, "[")) { /* lists of one number */
-    int64_t *one;
-    const int64_t x = (int64_t)read_number(r);
-    skip(r, "]");
-    if (CM_ARENA_NEW(&r->u->model->arena, one, 1, error) != CM_OK)
-      return false;
-    *one = x;
-    *a = (cm_attribute){.kind = CM_ATTRIBUTE_INTS, .count = 1, .integers = one};
-    return true;
-  }
-  *a = literal(r);
-  return true;
-}
-
-/* {...} into the attributes of a node without inputs or outputs. */
-static cm_status read_attributes(rewriting *r, cm_node *to, cm_error *error)
-{
-  char name[NAME_MAX_BYTES];
-  cm_attribute a;
-  error->status = CM_OK;
-  if (!takes(r, "{"))
-    return CM_OK;
-  while (!takes(r, "}")) {
-    skip(r, ",");
-    if (takes(r, "*")) {
-      for (size_t i = 0; i < r->n->attribute_count; i++)
-        if (cm_node_put_attribute(r->u->model, to, r->n->attributes[i].name, &r->n->attributes[i], error) != CM_OK)
-          return error->status;
-      continue;
-    }
-    read_name(r, name);
-    skip(r, "=");
-    if (read_attribute(r, &a, error) && cm_node_put_attribute(r->u->model, to, name, &a, error) != CM_OK)
-      return error->status;
-    if (error->status != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
 /* ---- expressions ---- */
 
-static cm_status read_expression(rewriting *r, uint32_t *value, bool *optional, cm_error *error);
+static cm_status read_expression(cm_rewriting *r, uint32_t *value, bool *optional, cm_error *error);
 
-static cm_status read_input(rewriting *r, uint32_t *value, bool *optional)
+static cm_status read_input(cm_rewriting *r, uint32_t *value)
 {
-  const uint32_t input = (uint32_t)read_number(r) + r->shift;
-  *optional = takes(r, "?");
+  const uint32_t input = (uint32_t)cm_rewriting_number(r) + r->shift;
   *value = input < r->n->input_count ? r->n->inputs[input] : CM_NONE;
   r->named |= input < 64 ? UINT64_C(1) << input : 0;
   r->inputs_read++;
   return CM_OK;
 }
 
-static cm_status make_number(rewriting *r, double x, uint32_t *value, cm_error *error)
+static cm_status make_number(cm_rewriting *r, double x, uint32_t *value, cm_error *error)
 {
   const cm_type type = r->n->input_count > 0 && r->n->inputs[0] != CM_NONE ? r->u->model->values[r->n->inputs[0]].shape.type : CM_FLOAT;
   const bool real = type == CM_FLOAT16 || type == CM_BFLOAT16 || type == CM_DOUBLE;
   return r->dry > 0 ? CM_OK : cm_unroll_number(r->u, real ? type : CM_FLOAT, x, value, error);
 }
 
-static cm_status read_operand(rewriting *r, operands *o, cm_error *error)
+static cm_status read_operand(cm_rewriting *r, operands *o, cm_error *error)
 {
   bool optional = false;
   uint32_t value = CM_NONE;
@@ -209,7 +67,7 @@ static cm_status read_operand(rewriting *r, operands *o, cm_error *error)
 }
 
 /* What stands before "..." again, for the inputs that follow, `step` at a time. */
-static cm_status repeat_operand(rewriting *r, const char *from, uint32_t step, operands *o, cm_error *error)
+static cm_status repeat_operand(cm_rewriting *r, const char *from, uint32_t step, operands *o, cm_error *error)
 {
   const char *end = r->at;
   const uint32_t before = r->shift;
@@ -224,16 +82,16 @@ static cm_status repeat_operand(rewriting *r, const char *from, uint32_t step, o
   }
   r->shift = before;
   r->at = end;
-  skip(r, "...");
+  cm_rewriting_skip(r, "...");
   return status;
 }
 
-static cm_status read_operands(rewriting *r, operands *o, cm_error *error)
+static cm_status read_operands(cm_rewriting *r, operands *o, cm_error *error)
 {
   *o = (operands){.count = 0};
-  skip(r, "(");
-  while (!takes(r, ")")) {
-    skip(r, ",");
+  cm_rewriting_skip(r, "(");
+  while (!cm_rewriting_takes(r, ")")) {
+    cm_rewriting_skip(r, ",");
     const char *from = r->at;
     const uint32_t before = r->inputs_read;
     if (read_operand(r, o, error) != CM_OK ||
@@ -243,8 +101,8 @@ static cm_status read_operands(rewriting *r, operands *o, cm_error *error)
   return CM_OK;
 }
 
-/* The last two dimensions exchanged. */
-static cm_status turn(rewriting *r, uint32_t from, uint32_t *value, cm_error *error)
+/* A Transpose of a matrix or several: the first dimension goes behind those of the batch (`batch`), then the last two are exchanged (`matrix`). */
+static cm_status turn(cm_rewriting *r, uint32_t from, bool batch, bool matrix, uint32_t *value, cm_error *error)
 {
   cm_model *m = r->u->model;
   int64_t perm[CM_RANK_MAX];
@@ -253,15 +111,42 @@ static cm_status turn(rewriting *r, uint32_t from, uint32_t *value, cm_error *er
   if (rank == CM_UNKNOWN_RANK || rank < 2)
     return cm_unroll_fail(r->n, CM_BAD_NETWORK, "needs matrices whose rank is known", error);
   for (uint32_t i = 0; i < rank; i++)
-    perm[i] = i + 2 < rank ? i : 2 * (int64_t)rank - 3 - i;
+    perm[i] = !batch || i + 1 == rank ? i : i + 2 < rank ? i + 1 : 0;
+  if (matrix) {
+    const int64_t last = perm[rank - 1];
+    perm[rank - 1] = perm[rank - 2];
+    perm[rank - 2] = last;
+  }
   if (cm_model_add_named(m, "turned", value, error) != CM_OK || cm_model_add_node(m, "Transpose", &from, 1, value, 1, &node, error) != CM_OK ||
       cm_node_set_integers(m, &m->nodes[node], "perm", perm, rank, error) != CM_OK)
     return error->status;
   return r->u->walk(r->u, node, error);
 }
 
+/* Of a table with a row a position the first, as many as the last dimension of `like`; what is no table stays. */
+static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value, cm_error *error)
+{
+  cm_model *m = r->u->model;
+  const cm_shape rowed = m->values[o->value[0]].shape, like = m->values[o->value[1]].shape;
+  cm_tensor *rows;
+  uint32_t both[2] = {o->value[0]}, node;
+  if (rowed.rank != 2)
+    return CM_OK;
+  if (like.rank == CM_UNKNOWN_RANK || like.rank == 0 || like.dims[like.rank - 1] < 0)
+    return cm_unroll_fail(r->n, CM_BAD_NETWORK, "needs inputs whose shapes are known", error);
+  if (cm_tensor_new(r->u->run->memory, CM_INT64, 1, &like.dims[like.rank - 1], &rows, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < rows->count; i++)
+    ((int64_t *)rows->data)[i] = (int64_t)i;
+  cm_status status = cm_model_add_constant(m, "rows", rows, &both[1], error);
+  cm_tensor_free(rows);
+  if (status != CM_OK || cm_model_add_named(m, "first", value, error) != CM_OK || cm_model_add_node(m, "Gather", both, 2, value, 1, &node, error) != CM_OK)
+    return error->status;
+  return r->u->walk(r->u, node, error);
+}
+
 /* Op(...){...}: `count` outputs; outputs[0] CM_NONE: a new value. */
-static cm_status make_node(rewriting *r, const char *op, uint32_t *outputs, uint32_t count, cm_error *error)
+static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, uint32_t count, cm_error *error)
 {
   cm_model *m = r->u->model;
   operands o;
@@ -270,12 +155,16 @@ static cm_status make_node(rewriting *r, const char *op, uint32_t *outputs, uint
   const uint32_t first = outputs[0];
   cm_status status = read_operands(r, &o, error);
   if (status == CM_OK)
-    status = read_attributes(r, &like, error);
+    status = cm_rewriting_attributes(r, &like, error);
   outputs[0] = o.count > 0 ? o.value[0] : CM_NONE;
   if (status != CM_OK || r->dry > 0 || o.missing)
     ;
-  else if (strcmp(op, "Turned") == 0)
-    status = cm_node_integer(&like, "if", 0) != 0 ? turn(r, o.value[0], &outputs[0], error) : CM_OK;
+  else if (strcmp(op, "FirstRows") == 0)
+    status = first_rows(r, &o, &outputs[0], error);
+  else if (strcmp(op, "Turned") == 0) {
+    const bool matrix = cm_node_integer(&like, "if", 0) != 0, batch = cm_node_integer(&like, "batch", 0) != 0;
+    status = matrix || batch ? turn(r, o.value[0], batch, matrix, &outputs[0], error) : CM_OK;
+  }
   else {
     while (o.count > 0 && o.value[o.count - 1] == CM_NONE)
       o.count--;
@@ -296,21 +185,20 @@ static cm_status make_node(rewriting *r, const char *op, uint32_t *outputs, uint
   return status;
 }
 
-static cm_status read_expression(rewriting *r, uint32_t *value, bool *optional, cm_error *error)
+static cm_status read_term(cm_rewriting *r, uint32_t *value, cm_error *error)
 {
-  char name[NAME_MAX_BYTES];
-  *optional = false;
-  if (takes(r, "%"))
-    return read_input(r, value, optional);
-  if (takes(r, "#")) {
-    read_name(r, name);
-    skip(r, ":");
-    return make_number(r, number_of(cm_node_attribute(r->n, name), read_number(r)), value, error);
+  char name[CM_REWRITE_NAME_MAX];
+  if (cm_rewriting_takes(r, "%"))
+    return read_input(r, value);
+  if (cm_rewriting_takes(r, "#")) {
+    cm_rewriting_name(r, name);
+    cm_rewriting_skip(r, ":");
+    return make_number(r, cm_rewriting_attribute_number(cm_node_attribute(r->n, name), cm_rewriting_number(r)), value, error);
   }
   if (*r->at == '-' || isdigit((unsigned char)*r->at))
-    return make_number(r, read_number(r), value, error);
-  const bool told = takes(r, "@");
-  read_name(r, name);
+    return make_number(r, cm_rewriting_number(r), value, error);
+  const bool told = cm_rewriting_takes(r, "@");
+  cm_rewriting_name(r, name);
   const char *op = told ? cm_node_text(r->n, name, "") : name;
   if (*r->at == '(')
     return make_node(r, op, value, 1, error);
@@ -320,38 +208,45 @@ static cm_status read_expression(rewriting *r, uint32_t *value, bool *optional, 
   return CM_OK;
 }
 
+static cm_status read_expression(cm_rewriting *r, uint32_t *value, bool *optional, cm_error *error)
+{
+  const cm_status status = read_term(r, value, error);
+  *optional = status == CM_OK && cm_rewriting_takes(r, "?");
+  return status;
+}
+
 /* ---- statements ---- */
 
 /* NAME, ... = of a statement; their number. */
-static uint32_t read_names(rewriting *r)
+static uint32_t read_names(cm_rewriting *r)
 {
   const char *end = r->at + strcspn(r->at, ";");
   const char *equals = memchr(r->at, '=', (size_t)(end - r->at)), *open = memchr(r->at, '(', (size_t)(end - r->at));
   uint32_t count = 0;
   if (equals == NULL || (open != NULL && open < equals))
     return 0;
-  while (!takes(r, "=")) {
-    read_name(r, r->bound[r->bound_count + count++].name);
-    skip(r, ",");
+  while (!cm_rewriting_takes(r, "=")) {
+    cm_rewriting_name(r, r->bound[r->bound_count + count++].name);
+    cm_rewriting_skip(r, ",");
   }
   return count;
 }
 
-static cm_status read_statement(rewriting *r, uint64_t *made, cm_error *error)
+static cm_status read_statement(cm_rewriting *r, uint64_t *made, cm_error *error)
 {
-  char op[NAME_MAX_BYTES];
+  char op[CM_REWRITE_NAME_MAX];
   uint32_t values[OUTPUTS_MAX] = {CM_NONE, CM_NONE, CM_NONE, CM_NONE}, output = 0;
   bool ignored;
   const uint32_t names = read_names(r);
   if (names > 1) {
-    read_name(r, op);
+    cm_rewriting_name(r, op);
     if (make_node(r, op, values, names, error) != CM_OK)
       return error->status;
   } else {
-    skip(r, "");
+    cm_rewriting_skip(r, "");
     if (names == 0 && isdigit((unsigned char)*r->at) && r->at[1] == ':') {
-      output = (uint32_t)read_number(r);
-      skip(r, ":");
+      output = (uint32_t)cm_rewriting_number(r);
+      cm_rewriting_skip(r, ":");
     }
     const bool last = names == 0 && output < r->n->output_count;
     values[0] = last ? r->n->outputs[output] : CM_NONE;
@@ -366,14 +261,24 @@ static cm_status read_statement(rewriting *r, uint64_t *made, cm_error *error)
   return values[0] == r->n->outputs[output] ? CM_OK : cm_unroll_hand_over(r->u, values[0], r->n->outputs[output], error);
 }
 
-/* Attributes are as the row needs them. */
-static cm_status check_needs(rewriting *r, const char *needs, cm_error *error)
+/* Attributes are as the row needs them, and inputs of the ranks. */
+static cm_status check_needs(cm_rewriting *r, const char *needs, cm_error *error)
 {
-  char name[NAME_MAX_BYTES], text[160];
-  for (r->at = needs; *r->at != '\0'; skip(r, "")) {
-    read_name(r, name);
-    skip(r, "=");
-    const double wanted = read_number(r), is = number_of(cm_node_attribute(r->n, name), wanted);
+  char name[CM_REWRITE_NAME_MAX], text[160];
+  for (r->at = needs; *r->at != '\0'; cm_rewriting_skip(r, "")) {
+    if (cm_rewriting_takes(r, "%")) {
+      const uint32_t input = (uint32_t)cm_rewriting_number(r), value = input < r->n->input_count ? r->n->inputs[input] : CM_NONE;
+      cm_rewriting_skip(r, ":");
+      const uint32_t wanted = (uint32_t)cm_rewriting_number(r), rank = value != CM_NONE ? r->u->model->values[value].shape.rank : wanted;
+      if (rank != wanted) {
+        (void)snprintf(text, sizeof text, "its input %u should have %u dimensions", input, wanted);
+        return cm_unroll_fail(r->n, CM_BAD_NETWORK, text, error);
+      }
+      continue;
+    }
+    cm_rewriting_name(r, name);
+    cm_rewriting_skip(r, "=");
+    const double wanted = cm_rewriting_number(r), is = cm_rewriting_attribute_number(cm_node_attribute(r->n, name), wanted);
     if (is < wanted || is > wanted) {
       (void)snprintf(text, sizeof text, "its attribute %s is %g; only %g is understood", name, is, wanted);
       return cm_unroll_fail(r->n, CM_BAD_NETWORK, text, error);
@@ -384,12 +289,12 @@ static cm_status check_needs(rewriting *r, const char *needs, cm_error *error)
 
 cm_status cm_unroll_rewrite(cm_unrolling *u, const cm_node *n, const cm_rewrite *row, cm_error *error)
 {
-  rewriting r = {.u = u, .n = n};
+  cm_rewriting r = {.u = u, .n = n};
   uint64_t made = 0;
   char text[80];
   if (check_needs(&r, row->needs, error) != CM_OK)
     return error->status;
-  for (r.at = row->text; *r.at != '\0'; skip(&r, ";"))
+  for (r.at = row->text; *r.at != '\0'; cm_rewriting_skip(&r, ";"))
     if (read_statement(&r, &made, error) != CM_OK)
       return error->status;
   for (uint32_t i = 0; i < n->input_count; i++)

@@ -47,17 +47,14 @@ static void set_number(cm_tensor *t, uint64_t index, double x)
   }
 }
 
-static cm_status convert(const cm_tensor *from, cm_tensor *to, const char *path, cm_error *error)
+/* Numbers of as many, which may be of another type. */
+static void convert(const cm_tensor *from, cm_tensor *to)
 {
-  if (from->count != to->count)
-    return cm_fail(error, CM_BAD_REQUEST, "%s holds %llu numbers; %llu are needed", path,
-                   (unsigned long long)from->count, (unsigned long long)to->count);
   if (from->type == to->type)
     memcpy(to->data, from->data, (size_t)to->count * cm_type_bytes(to->type));
   else
     for (uint64_t i = 0; i < to->count; i++)
       set_number(to, i, cm_tensor_number(from, i));
-  return CM_OK;
 }
 
 static cm_status damaged(const char *path, cm_error *error)
@@ -109,15 +106,27 @@ static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, c
   return CM_OK;
 }
 
+static zip_t *open_zip(const cm_tensor_bytes *file)
+{
+  zip_error_t ignored;
+  zip_error_init(&ignored);
+  zip_source_t *source = zip_source_buffer_create(file->bytes, file->size, 0, &ignored);
+  zip_t *zip = source != NULL ? zip_open_from_source(source, ZIP_RDONLY, &ignored) : NULL;
+  if (zip == NULL && source != NULL)
+    zip_source_free(source);
+  zip_error_fini(&ignored);
+  return zip;
+}
+
 /* `most`: bytes that the tensor can take; a few packed bytes may claim to be gigabytes. */
-static cm_status read_member(const char *path, const cm_tensor_wanted *wanted, uint64_t most, char **bytes, size_t *size,
+static cm_status read_member(const cm_tensor_bytes *from, const cm_tensor_wanted *wanted, uint64_t most, cm_memory *memory, cm_tensor_bytes *read,
                              cm_error *error)
 {
   char member[512];
   zip_stat_t about;
-  zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
+  zip_t *zip = open_zip(from);
   if (zip == NULL)
-    return cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", path);
+    return cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", from->name);
   (void)snprintf(member, sizeof member, "%.500s.npy", wanted->name);
   zip_int64_t at = zip_name_locate(zip, member, 0);
   at = at < 0 ? (zip_int64_t)wanted->index : at;
@@ -126,24 +135,22 @@ static cm_status read_member(const char *path, const cm_tensor_wanted *wanted, u
   char *made = NULL;
   if (zip_stat_index(zip, (zip_uint64_t)at, 0, &about) != 0 || about.size > CM_TENSOR_FILE_BYTES_MAX ||
       (file = zip_fopen_index(zip, (zip_uint64_t)at, 0)) == NULL)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", path, member, wanted->index);
+    status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", from->name, member, wanted->index);
   else if (about.size > most)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s: a member claims %llu bytes, where at most %llu are expected", path,
+    status = cm_fail(error, CM_BAD_REQUEST, "%s: a member claims %llu bytes, where at most %llu are expected", from->name,
                      (unsigned long long)about.size, (unsigned long long)most);
-  else if ((made = malloc((size_t)about.size + 1)) == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", path);
+  else if (CM_NEW(memory, made, about.size + 1, error) != CM_OK)
+    status = error->status;
   else if (zip_fread(file, made, about.size) != (zip_int64_t)about.size)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", path);
+    status = cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", from->name);
   if (file != NULL)
     (void)zip_fclose(file);
   zip_discard(zip);
-  if (status != CM_OK) {
-    free(made);
-    return status;
-  }
-  *bytes = made;
-  *size = (size_t)about.size;
-  return CM_OK;
+  if (status == CM_OK)
+    *read = (cm_tensor_bytes){from->name, made, (size_t)about.size};
+  else
+    cm_free(made);
+  return status;
 }
 
 /* NumPy's name of a type, NULL: it has none, and the numbers are written as float32. */
@@ -172,40 +179,73 @@ static bool is_named_raw(const char *path, cm_type type)
   return length > last && strcmp(path + length - last, ending) == 0;
 }
 
-cm_status cm_tensor_read(const char *path, const cm_tensor_wanted *wanted, cm_memory *memory, cm_tensor **made, cm_error *error)
+static bool is_npy(const cm_tensor_bytes *file)
+{
+  return file->size > NPY_MAGIC && memcmp(file->bytes, "\x93NUMPY", NPY_MAGIC) == 0;
+}
+
+/* The numbers of a file as they stand there, of the type that is wanted unless the file says another. */
+static cm_status parse_any(const cm_tensor_bytes *file, cm_type type, cm_memory *memory, cm_tensor **made, cm_error *error)
+{
+  if (is_npy(file))
+    return read_npy(file->bytes, file->size, file->name, memory, made, error);
+  if (cm_tensor_new(memory, type, 1, (int64_t[]){(int64_t)(file->size / cm_type_bytes(type))}, made, error) != CM_OK)
+    return error->status;
+  memcpy((*made)->data, file->bytes, (size_t)(*made)->count * cm_type_bytes(type));
+  return CM_OK;
+}
+
+/* Whether so many numbers are the tensor, or with `many` several of it. */
+static bool suits(uint64_t count, uint64_t one, bool many)
+{
+  return count == one || (many && one > 0 && count > 0 && count % one == 0);
+}
+
+cm_status cm_tensor_parse(const cm_tensor_bytes *file, const cm_tensor_wanted *wanted, cm_memory *memory, uint64_t *times, cm_tensor **made, cm_error *error)
 {
   enum { ELEMENT_MAX = 8, HEADER_MAX = 1 << 17 }; /* of .npy, in bytes */
+  const size_t width = cm_type_bytes(wanted->type);
+  uint64_t one;
+  cm_tensor *given = NULL, *tensor = NULL;
+  cm_tensor_bytes from = *file, member = {0};
+  if (!cm_dims_count(wanted->rank, wanted->dims, &one))
+    return cm_fail(error, CM_TOO_LARGE, "input '%.80s' is too large to be read", wanted->name);
+  const bool raw = file->size % width == 0 && suits(file->size / width, one, times != NULL) && is_named_raw(file->name, wanted->type);
+  cm_status status = CM_OK;
+  if (!raw && file->size > 4 && memcmp(file->bytes, "PK\3\4", 4) == 0) {
+    status = read_member(file, wanted, times != NULL ? CM_TENSOR_FILE_BYTES_MAX : one * ELEMENT_MAX + HEADER_MAX, memory, &member, error);
+    from = member;
+  }
+  if (status == CM_OK)
+    status = parse_any(&from, wanted->type, memory, &given, error);
+  if (status == CM_OK && is_npy(&from) && !suits(given->count, one, times != NULL))
+    status = cm_fail(error, CM_BAD_REQUEST, "%s holds %llu numbers; %llu are needed", from.name, (unsigned long long)given->count, (unsigned long long)one);
+  else if (status == CM_OK && !is_npy(&from) && (from.size % width != 0 || !suits(given->count, one, times != NULL)))
+    status = cm_fail(error, CM_BAD_REQUEST, "%s has %zu bytes; %llu elements of %s would have %llu", from.name, from.size, (unsigned long long)one,
+                     cm_type_name(wanted->type), (unsigned long long)(one * width));
+  if (status == CM_OK)
+    status = times != NULL ? cm_tensor_new(memory, wanted->type, 1, (int64_t[]){(int64_t)given->count}, &tensor, error)
+                           : cm_tensor_new(memory, wanted->type, wanted->rank, wanted->dims, &tensor, error);
+  cm_free((void *)(uintptr_t)member.bytes);
+  if (status == CM_OK) {
+    convert(given, tensor);
+    *made = tensor;
+    if (times != NULL)
+      *times = one > 0 ? given->count / one : 1;
+  }
+  cm_tensor_free(given);
+  return status;
+}
+
+cm_status cm_tensor_read(const char *path, const cm_tensor_wanted *wanted, cm_memory *memory, cm_tensor **made, cm_error *error)
+{
   char *bytes;
   size_t size;
-  const cm_type type = wanted->type;
-  cm_tensor *tensor = NULL, *given = NULL;
   if (cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
     return error->status;
-  cm_status status = cm_tensor_new(memory, type, wanted->rank, wanted->dims, &tensor, error);
-  bool raw = status == CM_OK && size == tensor->count * cm_type_bytes(type) && is_named_raw(path, type);
-  if (status == CM_OK && !raw && size > 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
-    free(bytes);
-    bytes = NULL;
-    status = read_member(path, wanted, tensor->count * ELEMENT_MAX + HEADER_MAX, &bytes, &size, error);
-  }
-  if (status == CM_OK && !raw && size > NPY_MAGIC && memcmp(bytes, "\x93NUMPY", NPY_MAGIC) == 0) {
-    status = read_npy((const uint8_t *)bytes, size, path, memory, &given, error);
-    if (status == CM_OK)
-      status = convert(given, tensor, path, error);
-  } else if (status == CM_OK && size != tensor->count * cm_type_bytes(type))
-    status = cm_fail(error, CM_BAD_REQUEST, "%s has %zu bytes; %llu elements of %s would have %llu", path, size,
-                     (unsigned long long)tensor->count, cm_type_name(type),
-                     (unsigned long long)(tensor->count * cm_type_bytes(type)));
-  else if (status == CM_OK)
-    memcpy(tensor->data, bytes, size);
+  const cm_status status = cm_tensor_parse(&(cm_tensor_bytes){path, bytes, size}, wanted, memory, NULL, made, error);
   free(bytes);
-  cm_tensor_free(given);
-  if (status != CM_OK) {
-    cm_tensor_free(tensor);
-    return status;
-  }
-  *made = tensor;
-  return CM_OK;
+  return status;
 }
 
 /* ---- writing ---- */

@@ -16,10 +16,20 @@ typedef struct cm_tensor_wanted {
   const int64_t *dims;
 } cm_tensor_wanted;
 
-/* Reads one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), a member
- * of a .npz, else raw elements of the type. The kind is known by the
- * first bytes, but for files of the right size that the name says to be raw (".f32"). Errors: CM_BAD_REQUEST (damaged, another number of elements; what there should be), CM_NOT_FOUND, CM_IO,
- * CM_TOO_LARGE, memory. */
+/* A file as it stands in memory. */
+typedef struct cm_tensor_bytes {
+  const char *name;
+  const void *bytes;
+  size_t size;
+} cm_tensor_bytes;
+
+/* Makes one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), a member
+ * of a .npz, else raw elements of the type. The kind is known by the first bytes, but for files of the right size that the name says to be raw
+ * (".f32"). With `times` a file may hold the tensor *times times over, one after the other: *made then has one dimension. Errors: CM_BAD_REQUEST (damaged,
+ * another number of elements; what there should be), memory. */
+cm_status cm_tensor_parse(const cm_tensor_bytes *file, const cm_tensor_wanted *wanted, cm_memory *memory, uint64_t *times, cm_tensor **made, cm_error *error);
+
+/* Reads a file and makes one tensor of it. Errors: CM_NOT_FOUND, CM_IO, CM_TOO_LARGE, those of cm_tensor_parse. */
 cm_status cm_tensor_read(const char *path, const cm_tensor_wanted *wanted, cm_memory *memory, cm_tensor **made, cm_error *error);
 
 /* Writes a tensor as a .npy file, whole or not at all. Types that NumPy does not have are written as float32. */

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/option.h"
+#include "base/option_upload.h"
 #include "core/operators/shapes.h"
 #include "core/quantize/samples.h"
 
@@ -21,11 +21,12 @@ typedef struct cm_quantize_options {
   double percentile;
   double threshold; /* layers with a larger error stay in float32; 0: none */
   uint32_t samples; /* random ones, or at most so many of those given; 0: all, or 8 random ones */
+  char upload[CM_UPLOAD_ID_MAX]; /* of samples, which a server has; "": none */
   cm_stated_shapes shapes;
   uint64_t seed, memory_limit; /* bytes; 0: none */
   double time_limit;           /* seconds; 0: none */
   bool beside;                 /* set by the caller, not read: external data may lie in the model's folder */
-  const char *data;            /* the same: a folder of samples (samples.h); NULL: they are random */
+  const char *data;            /* the same: where samples are (samples.h); NULL: they are random */
 } cm_quantize_options;
 
 /* The options of a job, in the order of docs/reference/options.md. */

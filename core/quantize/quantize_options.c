@@ -12,6 +12,8 @@ static const cm_option options_of_quantize_jobs[] = {
    .about = "of the numbers that method percentile keeps; 99.99 unless given"},
   {"threshold", CM_OPTION_REAL, FIELD(threshold), 0, 1e6, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "products with a larger error, relative and alone, stay in float32; 0 (none) unless given"},
+  {"data", CM_OPTION_OWN, FIELD(upload), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,
+   .about = "samples: of the command and the library a folder or file, of a server {\"upload\": ID}; random numbers unless given", .own = &cm_option_of_upload},
   {"samples", CM_OPTION_COUNT, FIELD(samples), 0, 100000, 0, {0}, NULL, false, CM_SHAPES_BOTH,
    .about = "random inputs, 8 unless given; or of those given, so many at most"},
   {"shape", CM_OPTION_OWN, FIELD(shapes), 0, 0, 0, {0}, NULL, false, CM_SHAPES_BOTH,

@@ -5,10 +5,16 @@
 #include "base/json.h"
 #include "daemon/job/work_parts.h"
 
-/* On one thread; nothing outside the model's file is read. */
+/* On one thread; nothing outside the model's file is read, but for samples that were sent. */
 static cm_status make_options(const cm_work *work, char **text, cm_error *error)
 {
+  char path[CM_PATH_MAX];
   json_t *options = cm_work_options(work);
+  if (json_object_get(options, "data") != NULL && (cm_work_path(work, CM_WORK_UPLOAD, path, error) != CM_OK ||
+                                                   cm_json_set(options, "data", json_string(path), "the job's options", error) != CM_OK)) {
+    json_decref(options);
+    return error->status;
+  }
   (void)json_object_del(options, "threads");
   (void)json_object_set_new(options, "beside", json_false());
   if (work->job.time_limit > 0)

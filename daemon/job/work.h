@@ -18,7 +18,7 @@ struct cm_level_cache; /* library/private/levels.h */
 #define CM_WORK_FROM "in/from.json"
 #define CM_WORK_LEVELS "in/levels"
 #define CM_WORK_BEFORE "in/before" /* the network that option levels_from names; may be missing */
-#define CM_WORK_SPIKES "in/spikes" /* of a simulation: a file of them; may be missing */
+#define CM_WORK_UPLOAD "in/upload" /* what an option names by {"upload": ID}: spikes, or samples; may be missing */
 
 /* What each attempt at it has a folder of its own for, out.ATTEMPT: a run that comes late, or twice, writes where nobody reads. */
 #define CM_WORK_PROGRESS "progress"

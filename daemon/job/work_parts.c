@@ -76,7 +76,7 @@ cm_status cm_work_name_spikes(const cm_work *w, json_t *options, cm_error *error
   char path[CM_PATH_MAX];
   if (!json_is_object(json_object_get(options, "spikes")))
     return CM_OK;
-  if (cm_work_path(w, CM_WORK_SPIKES, path, error) != CM_OK)
+  if (cm_work_path(w, CM_WORK_UPLOAD, path, error) != CM_OK)
     return error->status;
   (void)json_object_del(options, "spikes");
   (void)json_object_set_new(options, "spikes_file", json_string(path));

@@ -22,6 +22,7 @@ typedef struct library_job_kind {
   const char *name; /* NULL: of no kind that there is */
   library_job_input input;
   library_job_result result;
+  const char *upload;  /* the option that may be {"upload": ID}; NULL: none may */
   const char *mapping; /* the option that names a mapping which the job reads; NULL: none does */
   bool chip;           /* it cannot do without one that is named */
   bool leases;         /* who has the right to reserve may ask for the cores of its result */

@@ -61,4 +61,7 @@ int library_names_of_now(const char *text, char **now, coremap_error **error);
 /* coremap_spikes_check where neurons may have names, which only the network knows: `named`, then any id will do. */
 int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap_error **error);
 
+/* Packs a folder of samples (docs/how-to/quantizing.md) into a zip file, for a server. Errors: bad-request (it has none), not-found, io. */
+int library_samples_pack(const char *folder, const char *out, coremap_error **error);
+
 #endif

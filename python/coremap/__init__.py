@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 import urllib.parse
@@ -384,24 +385,21 @@ def quantize(model: "str | os.PathLike[str]", out: "str | os.PathLike[str]", *, 
              token: Optional[str] = None, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
     """Writes a float32 ONNX model with its products in 8-bit integers to ``out`` (docs/how-to/quantizing.md).
 
-    data: samples: a folder, an array of them, or a dict of such arrays by the name of the input; random numbers unless given, and always
-        where a server does it. server, token, progress: as in coremap.map. All else are options: method, percentile, threshold, samples, seed,
+    data: samples: a folder, a file, an array of them, or a dict of such arrays by the name of the input; random numbers unless given. server, token, progress: as in coremap.map. All else are options: method, percentile, threshold, samples, seed,
         shape. Returns the report: "layers" and "outputs", each with its "error".
     """
     paths = os.fspath(model), os.fspath(out)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
-        if server is not None:
-            if data is not None:
-                raise ValueError("a server takes random samples: quantize here to give data")
-            return _server.quantize_file(*paths, server, token, options, heard)
         if data is not None and not isinstance(data, (str, os.PathLike)):
-            for number in range(len(next(iter(data.values())) if isinstance(data, dict) else data)):
-                path = "%s/%06d" % (folder, number)
-                if isinstance(data, dict):
-                    np.savez(path, **{name: array[number] for name, array in data.items()})
-                else:
-                    np.save(path, data[number])
-            data = folder
+            given, data = data, folder + ("/samples.npz" if isinstance(data, dict) else "/samples.npy")
+            if isinstance(given, dict):
+                np.savez(data, **{name: np.ascontiguousarray(array) for name, array in given.items()})
+            else:
+                np.save(data, np.ascontiguousarray(given))
+        if server is not None:
+            if data is not None and os.path.isdir(data):
+                data = shutil.make_archive(folder + "/samples", "zip", data)
+            return _server.quantize_file(*paths, server, token, data if data is None else os.fspath(data), options, heard)
         return _local.quantize(*paths, options if data is None else dict(options, data=os.fspath(data)), heard)
 
 

@@ -100,16 +100,16 @@ class _Result:
 
 
 @contextlib.contextmanager
-def _uploaded(server: _Server, spikes: Optional[str]) -> Iterator[Dict[str, Any]]:
-    """Options that name the spikes of a file, which the server has meanwhile."""
-    if spikes is None:
+def _uploaded(server: _Server, path: Optional[str], option: str = "spikes", of: str = "spikes") -> Iterator[Dict[str, Any]]:
+    """Options that name a file, which the server has meanwhile."""
+    if path is None:
         yield {}
         return
-    size = os.path.getsize(spikes)
-    upload = _has(server.json("POST", "/v1/uploads", {"name": os.path.basename(spikes), "size": size}), "id", str)
+    size = os.path.getsize(path)
+    upload = _has(server.json("POST", "/v1/uploads", {"name": os.path.basename(path), "size": size}), "id", str)
     try:
-        server.ask("PATCH", "/v1/uploads/%s?of=spikes" % upload, file=os.path.abspath(spikes), offset=0)
-        yield {"spikes": {"upload": upload}}
+        server.ask("PATCH", "/v1/uploads/%s?of=%s" % (upload, of), file=os.path.abspath(path), offset=0)
+        yield {option: {"upload": upload}}
     finally:
         server.ask("DELETE", "/v1/uploads/" + upload)
 
@@ -235,9 +235,11 @@ class _Program:
         self._server.ask("GET", "%s/%s" % (self._path, self._made), output=os.path.abspath(path))
 
 
-def quantize_file(model: str, out: str, url: str, token: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
+def quantize_file(model: str, out: str, url: str, token: Optional[str], data: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
     server = _Server(url, token)
-    made = _Program(server, _has(_wait(server, _submit(server, "quantize", model, None, {}, None, options), progress), "program", str))
+    with _uploaded(server, data, "data", "samples") as given:
+        job = _wait(server, _submit(server, "quantize", model, None, {}, None, dict(options, **given)), progress)
+    made = _Program(server, _has(job, "program", str))
     made.write(out)
     return made.report
 

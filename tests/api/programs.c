@@ -64,6 +64,44 @@ START_TEST(a_model_becomes_one_in_integers)
 }
 END_TEST
 
+/* With samples that were sent, it is another one; what is wrong with them is told without the server's paths. */
+START_TEST(a_model_becomes_integers_by_samples)
+{
+  static const char *const at[] = {"Upload-Offset: 0", NULL};
+  enum { NUMBERS = 1 * 16 * 16 * 6 };
+  char network[65], id[33], path[80], upload[33];
+  float samples[2 * NUMBERS + 1];
+  test_upload_file(&server, "onnx/shuffle.onnx", network);
+  for (int i = 0; i < 2 * NUMBERS + 1; i++)
+    samples[i] = (float)(i % 17) / 4;
+  for (size_t odd = 0; odd < 2; odd++) {
+    test_reply reply = test_send(&server, "POST", "/v1/uploads", odd > 0 ? "{\"size\": 12292}" : "{\"size\": 12288}");
+    snprintf(upload, sizeof upload, "%s", test_word(reply.json, "id"));
+    test_reply_clear(&reply);
+    snprintf(path, sizeof path, "/v1/uploads/%s?of=samples", upload);
+    test_expect(test_request(&server, "PATCH", path, at, (const char *)samples, sizeof(float) * (2 * NUMBERS + odd)), 204);
+    test_job(&server, id, "{\"kind\": \"quantize\", \"network\": \"%s\", \"options\": {\"data\": {\"upload\": \"%s\"}}}", network, upload);
+    json_t *job = finished(id, odd > 0 ? "failed" : "done");
+    if (odd > 0)
+      ck_assert_str_eq(test_word(json_object_get(job, "problem"), "detail"), "upload has 12292 bytes; 1536 elements of float32 would have 6144");
+    else
+      ck_assert(json_is_false(json_object_get(json_object_get(job, "report"), "random")));
+    json_decref(job);
+    snprintf(path, sizeof path, "/v1/uploads/%s", upload);
+    test_expect(test_send(&server, "DELETE", path, ""), 204);
+  }
+  /* Nobody names a file of the server, or an upload that is gone. */
+  for (size_t i = 0; i < 2; i++) {
+    char body[300], text[100];
+    snprintf(text, sizeof text, i > 0 ? "{\"upload\": \"%s\"}" : "\"/etc\"", upload);
+    snprintf(body, sizeof body, "{\"kind\": \"quantize\", \"network\": \"%s\", \"options\": {\"data\": %s}}", network, text);
+    test_reply reply = test_problem(test_send(&server, "POST", "/v1/jobs", body), i > 0 ? 404 : 400, i > 0 ? "not-found" : "bad-option");
+    ck_assert_str_eq(test_word(reply.json, "where"), i > 0 ? "/options/data/upload" : "/options/data");
+    test_reply_clear(&reply);
+  }
+}
+END_TEST
+
 /* For a chip that runs programs the job makes one. */
 START_TEST(a_model_becomes_a_program_for_a_chip)
 {
@@ -133,6 +171,7 @@ int main(void)
   tcase_add_unchecked_fixture(tests, jobs_setup, jobs_teardown);
   tcase_add_test(tests, a_model_becomes_a_program);
   tcase_add_test(tests, a_model_becomes_one_in_integers);
+  tcase_add_test(tests, a_model_becomes_integers_by_samples);
   tcase_add_test(tests, a_model_becomes_a_program_for_a_chip);
   suite_add_tcase(suite, tests);
   return test_main(suite);

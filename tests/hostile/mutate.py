@@ -96,7 +96,8 @@ class Requests:
                                             **({"constraints": [{"kind": "pin", "of": [0, 1], "at": [0, 0, 3, 3]}]} if r.random() < 0.3 else {})}}
             if r.random() < 0.7 else [{"network": w["network"], "chip": "hostile", "labels": {"batch": "1"}, "options": {"preset": "fast"}}] * r.randrange(1, 4)
             if r.random() < 0.3 else {"kind": "compile", "network": w["model"], "options": {"verify": True}} if r.random() < 0.6
-            else {"kind": "quantize", "network": w["model"], "options": {"samples": 2, "method": "percentile", "threshold": 0.5}} if r.random() < 0.3
+            else {"kind": "quantize", "network": w["model"], "options": {"samples": 2, "method": "percentile", "threshold": 0.5,
+                                                                                  **({"data": {"upload": w["samples"]}} if r.random() < 0.5 else {})}} if r.random() < 0.3
             else {"kind": "solve", "options": {"problem": {"array": {"columns": 3, "rows": 3, "tiles": [{"nodes": 2}]}, "nodes": [{"name": "a"}, {"name": "b", "memory": 3}],
                                                            "edges": [{"from": "a", "to": "b"}], "constraints": [{"kind": "order", "of": "a", "to": "b", "is": "left_of"}]}}}
             if r.random() < 0.5 else {"kind": "deploy", "network": w["network"], "chip": "catalyst-n1", "options": {"steps": 9, "dt": 1e-3, "spikes": "0,1\n", "mapping": ""}}

@@ -82,6 +82,8 @@ class World(dict):
         # Small: a Pareto set is a dozen mappings.
         rows = b"".join(b"%d,%d,1\n" % (a, (a + step) % SMALL_NEURONS) for a in range(SMALL_NEURONS) for step in (1, 2, 7))
         self["small"] = self.made("POST", "/v1/networks", rows)["id"]
+        self["samples"] = self.made("POST", "/v1/uploads", {"name": "s", "size": 6144})["id"]
+        self.ask("PATCH", f"/v1/uploads/{self['samples']}?of=samples", bytes(6144), [(b"Upload-Offset", b"0")])
         self["upload"] = self.made("POST", "/v1/uploads", {"name": "u", "size": 1000})["id"]
 
     def jobs(self):

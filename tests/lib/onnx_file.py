@@ -1,7 +1,7 @@
 """ONNX files made and read without any library: as few of the fields as tests need."""
 import struct
 
-TYPES = {1: "f", 2: "B", 3: "b", 4: "H", 6: "i", 7: "q", 11: "d"}  # of tensors, as struct names them
+TYPES = {1: "f", 2: "B", 3: "b", 4: "H", 6: "i", 7: "q", 9: "?", 11: "d"}  # of tensors, as struct names them
 
 
 # A message is pairs of a field's number, and bytes, a text or a number.

@@ -202,6 +202,8 @@ check(len({"%.12g" % program.report["program"]["time"]["total_ns"] for program i
 image = np.random.default_rng(3).uniform(-1, 1, (2, 1, 16, 16, 6)).astype(np.float32)
 quantized = [coremap.quantize(model, "quantized%d.onnx" % i, data=data) for i, data in enumerate((image, {"v": image}))]
 check(open("quantized0.onnx", "rb").read() == open("quantized1.onnx", "rb").read() and quantized[0]["samples"] == 2, "samples as an array, and by the input's name")
+check(coremap.quantize(model, "sent.onnx", data=image, server=server) == quantized[0] and open("sent.onnx", "rb").read() == open("quantized0.onnx", "rb").read(),
+      "samples that a server is sent make the same model")
 check(coremap.quantize(model, "there.onnx", server=server, samples=2) == coremap.quantize(model, "here.onnx", samples=2) and
       open("here.onnx", "rb").read() == open("there.onnx", "rb").read(), "a model is quantized to the same bytes, here and there")
 try:

@@ -119,6 +119,22 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
   return CM_OK;
 }
 
+/* What is larger than the memory of a core is cut to `most` bytes along its longest axes: it could be loaded nowhere. */
+static void cut_longest(uint32_t rank, uint64_t width, uint64_t memory, uint64_t most, int64_t *step)
+{
+  for (;;) {
+    uint64_t bytes = width;
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+      bytes *= (uint64_t)step[i];
+      longest = step[i] > step[longest] ? i : longest;
+    }
+    if (bytes <= memory || rank == 0 || step[longest] <= 1)
+      return;
+    step[longest] = cm_divide_up(step[longest], (int64_t)((bytes + most - 1) / most));
+  }
+}
+
 void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uint64_t width, cm_plan_value *value)
 {
   uint32_t rank = value->whole.rank;
@@ -144,5 +160,7 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
     int64_t parts = (int64_t)((bytes + most - 1) / most);
     step[axis] = parts >= step[axis] ? 1 : cm_divide_up(step[axis], parts);
   }
+  if (plan->memory_count > 0)
+    cut_longest(rank, width, plan->cut_bytes, most, step);
   cm_sizing_set(value, step, &(cm_stretches){0});
 }

@@ -5,7 +5,7 @@
 
 #include "core/machine/cost.h"
 #include "core/machine/plan/partial_sums_cut.h"
-#include "core/machine/plan/plan.h"
+#include "core/machine/plan/sizing.h"
 #include "core/operators/operator.h"
 
 enum { INPUTS_MAX = 9 };
@@ -95,8 +95,31 @@ typedef struct product {
   uint32_t rescalings;             /* operations on every sum that follow */
 } product;
 
+/* Bytes that a typical one of the smallest pieces needs that an operator is cut in, when `extent` elements are summed; constants of at most `small` bytes come whole. 0: it cannot be cut. */
+static uint64_t least_bytes(const cm_call *call, int64_t extent, uint64_t small)
+{
+  cm_sizing s = {.call = call};
+  cm_box inputs[INPUTS_MAX];
+  cm_split_change change;
+  cm_error error;
+  cm_sizing_least(&s);
+  const cm_box out = cm_box_typical(&call->output[0], s.step);
+  if (cm_split_piece(call, &out, inputs, &change, &error) != CM_OK)
+    return 0;
+  cm_sum_boxes(call, 0, extent, inputs);
+  uint64_t bytes = cm_aligned(cm_box_count(&out) * cm_type_bytes(call->output[0].type));
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    if (!cm_has(call, i))
+      continue;
+    const cm_box whole = cm_box_whole(&call->input[i]);
+    const bool comes_whole = call->value[i] != NULL && cm_box_count(&whole) * cm_type_bytes(call->input[i].type) <= small;
+    bytes += cm_aligned(cm_box_count(comes_whole ? &whole : &inputs[i]) * cm_type_bytes(call->input[i].type));
+  }
+  return bytes;
+}
+
 /* The smallest piece of a product of which `extent` elements are summed. */
-static bool smallest(const cm_call *call, int64_t extent, product *p)
+static bool smallest(const cm_call *call, int64_t extent, uint64_t small, product *p)
 {
   cm_box out = cm_box_whole(&call->output[0]), inputs[INPUTS_MAX];
   cm_sum_operands o;
@@ -117,12 +140,8 @@ static bool smallest(const cm_call *call, int64_t extent, product *p)
   const cm_box right = cm_box_whole(&call->input[o.input[1]]);
   p->right_bytes = cm_box_count(&right) * cm_type_bytes(call->input[o.input[1]].type);
   p->rescalings = o.rescaled ? 3 : 0;
-  cm_sum_boxes(call, 0, extent, inputs);
-  p->bytes = cm_aligned(p->elements * cm_type_bytes(call->output[0].type));
-  for (uint32_t i = 0; i < call->input_count; i++)
-    if (cm_has(call, i))
-      p->bytes += cm_aligned(cm_box_count(&inputs[i]) * cm_type_bytes(call->input[i].type));
-  return true;
+  p->bytes = least_bytes(call, extent, small);
+  return p->bytes > 0;
 }
 
 /* What all units and ports of a chip are for products. */
@@ -150,15 +169,17 @@ static uint32_t parts_of(const cm_call *call, const cm_target *target, uint64_t 
     return 1;
   const powers chip = {cm_power_for(target, CM_UNIT_MATRIX, call->input[0].type),
                        cm_power_for(target, CM_UNIT_VECTOR, o.integer ? CM_INT32 : CM_FLOAT), cm_target_bandwidth(target)};
+  const double share = target->memory_count > 0 ? (double)target->memory_bytes / (double)cm_target_memory_least(target) : 1; /* of the chip's memory over that */
+  const uint64_t small = (uint64_t)((double)memory_bytes * share) / CM_SMALL_SHARE;
   int64_t extent = cm_sum_extent(call);
   product p;
-  if (extent < 2 || chip.matrix.rate <= 0 || chip.vector.rate <= 0 || !smallest(call, extent, &p))
+  if (extent < 2 || chip.matrix.rate <= 0 || chip.vector.rate <= 0 || !smallest(call, extent, small, &p))
     return 1;
   uint32_t most = extent < CM_SUM_PARTS_MAX ? (uint32_t)extent : CM_SUM_PARTS_MAX, best = 1;
   if (p.bytes > memory_bytes) { /* one element with all that it sums does not fit: parts that leave half of the memory */
     product part = p;
     uint32_t parts = 1;
-    while (parts < most && part.bytes > memory_bytes / 2 && smallest(call, (extent + parts) / (parts + 1), &part))
+    while (parts < most && part.bytes > memory_bytes / 2 && smallest(call, (extent + parts) / (parts + 1), small, &part))
       parts++;
     *needed = part.bytes <= memory_bytes;
     return *needed ? parts : 1;

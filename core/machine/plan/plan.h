@@ -17,6 +17,7 @@
 enum {
   CM_ALIGNMENT = 64,  /* of addresses and sizes on the chip */
   CM_TILE_SHARE = 16, /* of the memory, at most: a tile where nothing else decides */
+  CM_SMALL_SHARE = 128, /* of the memory, at most: a constant that comes whole however it is cut */
 };
 
 typedef enum cm_value_kind {

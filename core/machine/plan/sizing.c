@@ -1,4 +1,6 @@
 /* How large the pieces of an operator may be: what a piece needs, which axes are cut, how small they get. */
+#include <string.h>
+
 #include "core/machine/plan/cutter.h"
 #include "core/machine/plan/sizing.h"
 
@@ -7,12 +9,11 @@ static uint64_t shape_bytes(const cm_shape *shape, const cm_box *box)
   return cm_aligned(cm_box_count(box) * cm_type_bytes(shape->type));
 }
 
-/* A typical piece: the second along every axis that is cut, which has both neighbours. */
-static cm_box typical(const cm_sizing *s)
+cm_box cm_box_typical(const cm_shape *whole, const int64_t *steps)
 {
-  cm_box box = cm_box_whole(&s->call->output[0]);
+  cm_box box = cm_box_whole(whole);
   for (uint32_t i = 0; i < box.rank; i++) {
-    int64_t dim = box.to[i], step = s->step[i];
+    int64_t dim = box.to[i], step = steps[i];
     if (step >= dim)
       continue;
     box.from[i] = 2 * step <= dim ? step : 0;
@@ -24,7 +25,7 @@ static cm_box typical(const cm_sizing *s)
 cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error)
 {
   cm_split_change change;
-  cm_box box = typical(s);
+  cm_box box = cm_box_typical(&s->call->output[0], s->step);
   *made = (cm_need){0};
   if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
@@ -46,7 +47,7 @@ cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error)
 cm_status cm_sizing_work(cm_sizing *s, cm_work *work, cm_error *error)
 {
   cm_split_change change;
-  cm_box box = typical(s);
+  cm_box box = cm_box_typical(&s->call->output[0], s->step);
   if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
   *work = cm_piece_work(s->call, &box, s->inputs, change.replaced);
@@ -161,14 +162,21 @@ cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t n
   return error->status;
 }
 
-/* The least that any cut of the operator needs. */
-cm_status cm_sizing_too_small(cm_sizing *s, cm_error *error)
+void cm_sizing_least(cm_sizing *s)
 {
-  cm_need n;
+  memcpy(s->step, s->call->output[0].dims, sizeof s->step);
+  cm_sizing_axes(s);
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t axis = (const uint32_t[]){s->frame, s->band, s->slice}[i];
     if (axis != CM_NONE)
       s->step[axis] = cm_split_extent(s->call, axis, 1);
   }
+}
+
+/* The least that any cut of the operator needs. */
+cm_status cm_sizing_too_small(cm_sizing *s, cm_error *error)
+{
+  cm_need n;
+  cm_sizing_least(s);
   return cm_sizing_measure(s, &n, error) == CM_OK ? cm_plan_too_small(s->plan, s->call->node, cm_need_total(&n), error) : error->status;
 }

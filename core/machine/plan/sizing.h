@@ -29,6 +29,9 @@ static inline int64_t cm_divide_up(int64_t a, int64_t b)
   return (a + b - 1) / b;
 }
 
+/* A typical piece: the second along every axis that is cut, which has both neighbours. */
+cm_box cm_box_typical(const cm_shape *whole, const int64_t *steps);
+
 /* At the present steps. Errors: those of cm_split_piece. */
 cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error);
 
@@ -37,6 +40,9 @@ cm_status cm_sizing_work(cm_sizing *s, cm_work *work, cm_error *error);
 
 /* Sets frame, band and slice. */
 void cm_sizing_axes(cm_sizing *s);
+
+/* The smallest steps along these axes, and whole ones along others. */
+void cm_sizing_least(cm_sizing *s);
 
 /* Halves steps (frames, then bands, then slices) until a piece needs `most` bytes at most; *fits is false when the
  * smallest does not. */

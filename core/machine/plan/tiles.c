@@ -1,7 +1,7 @@
 /* Tiles: cells of the grids of values, and boxes of their own. */
 #include "core/machine/plan/cutter.h"
 
-enum { TILES_MAX = 1 << 19, SMALL_SHARE = 128 }; /* a plan takes a kilobyte a tile, and is made for every candidate */
+enum { TILES_MAX = 1 << 19 }; /* a plan takes a kilobyte a tile, and is made for every candidate */
 
 static cm_status too_many(const cm_plan *plan, cm_error *error)
 {
@@ -31,7 +31,7 @@ uint64_t cm_plan_bytes(const cm_plan *plan, uint32_t value, const cm_box *box)
 cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *box)
 {
   cm_box whole = cm_box_whole(&plan->model->values[value].shape);
-  return cm_plan_bytes(plan, value, &whole) <= plan->memory_bytes / SMALL_SHARE ? whole : *box;
+  return cm_plan_bytes(plan, value, &whole) <= plan->memory_bytes / CM_SMALL_SHARE ? whole : *box;
 }
 
 static size_t box_hash(uint32_t value, const cm_box *box)

@@ -126,9 +126,14 @@ static cm_status scatter(cm_runner *r, const cm_instruction *i, const cm_operand
                          cm_error *error)
 {
   if (result == NULL || result->type != operand->type || result->rank != operand->rank ||
-      memcmp(result->dims, operand->dims, result->rank * sizeof *result->dims) != 0)
-    return cm_fail(error, CM_DAMAGED, "instruction %llu: its operator makes another shape than it has room for",
-                   (unsigned long long)r->at);
+      memcmp(result->dims, operand->dims, result->rank * sizeof *result->dims) != 0) {
+    (void)cm_fail(error, CM_DAMAGED, "instruction %llu: its operator makes another shape than it has room for: ", (unsigned long long)r->at);
+    for (uint32_t k = 0; result != NULL && k < result->rank; k++)
+      cm_fail_more(error, "%s%lld", k > 0 ? " x " : "", (long long)result->dims[k]);
+    for (uint32_t k = 0; k < operand->rank; k++)
+      cm_fail_more(error, "%s%lld", k > 0 ? " x " : ", not ", (long long)operand->dims[k]);
+    return error->status;
+  }
   const cm_program_part *part = &r->program->parts[operand->first_part];
   size_t width = cm_type_bytes(operand->type);
   if (result->count == 0)
