@@ -86,7 +86,8 @@ void library_name_chips(const coremap_network *network, const coremap_chip *chip
   json_array_foreach(rows, i, row) {
     const char *name = json_string_value(json_object_get(row, "chip"));
     if (strcmp(json_string_value(json_object_get(row, "fits")), "yes") == 0 && strcmp(name, chip->chip->name) != 0)
-      cm_fail_more(error, "%s%s", told++ == 0 ? ". Chips that would take it: " : ", ", name);
+      cm_fail_more(error, "%s%s (%lld of %lld cores)", told++ == 0 ? ". Chips that would take it: " : ", ", name,
+                   (long long)json_integer_value(json_object_get(row, "cores_found")), (long long)json_integer_value(json_object_get(row, "free")));
   }
   json_decref(rows);
 }
