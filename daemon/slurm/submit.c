@@ -84,7 +84,7 @@ cm_status cm_slurm_submit(const cm_slurm_site *site, const cm_slurm_ask *const *
   add(&line, "sbatch");
   add(&line, "--parsable");
   add(&line, "--no-requeue"); /* what Slurm runs anew by itself ends at once: the attempt has begun */
-  add(&line, "--export=NIL");
+  add(&line, "--export=ALL"); /* with less, slurmd logs our user in for each run, for his environment */
   add(&line, "--output=/dev/null");
   add(&line, "--chdir=/");
   add(&line, "--nodes=1");
