@@ -52,8 +52,8 @@ const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 /* That of objective axon, of every preset which serves it. */
 extern const cm_engine cm_engine_axons;
 
-/* The integrated mapper: partitions and places at once, for objective edge and for objective axon. */
-extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
+/* The integrated mapper for objective edge: partitions and places at once. */
+extern const cm_engine cm_engine_mesh;
 
 /* The hot_bytes of methods that read synapses in order, or here and there without mapping them: vertices' alone. */
 uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);
@@ -67,10 +67,6 @@ bool cm_axons_reach_few(const cm_topology *topology);
 /* Whether every axon reaches one neuron at most and synapses have no weights of their own: then objectives axon and edge
  * are one. O(nets). */
 bool cm_axons_are_edges(const cm_topology *topology);
-
-/* A partition for objective edge as a start for objective axon, where axons reach few neurons; else, and where none is
- * found, *start is NULL. It keeps the limit on neurons. */
-cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error);
 
 /* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);
