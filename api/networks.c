@@ -114,14 +114,14 @@ static bool wanted_format(cm_request *request, const char **format)
 }
 
 /* Reads a file in and stores it as a network. */
-static cm_status import(cm_request *request, const char *path, const char *rates, cm_network *network, cm_network *made,
+static cm_status import(cm_request *request, const char *path, const cm_network_table *table, cm_network *network, cm_network *made,
                         bool *there, cm_error *error)
 {
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
   cm_store_id(id);
   if (cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id) != CM_OK)
     return error->status;
-  cm_status status = request->server->options.import(request->server->options.user, path, rates, scratch,
+  cm_status status = request->server->options.import(request->server->options.user, path, table, scratch,
                                                      cm_server_limits_now(request->server).memory_limit,
                                                      &request->server->stopping, network, error);
   if (status == CM_OK) {
@@ -248,19 +248,23 @@ static bool find(cm_request *request, cm_network *network)
   return false;
 }
 
-/* The same network with rates is another: its bytes, as it were, are the hashes of both files one after the other. */
-static void hash_of_both(const char *network, const char *rates, char hex[CM_SHA_MAX])
+/* The same network with a table is another: its bytes, as it were, are the hashes of both files one after the other, and the table's name before
+ * them where it is not the first kind that there was. */
+static void hash_of_both(const char *network, const char *option, const char *sha, char hex[CM_SHA_MAX])
 {
   unsigned char digest[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_state state;
   crypto_hash_sha256_init(&state);
+  if (strcmp(option, "rates") != 0)
+    crypto_hash_sha256_update(&state, (const unsigned char *)option, strlen(option));
   crypto_hash_sha256_update(&state, (const unsigned char *)network, CM_SHA_MAX - 1);
-  crypto_hash_sha256_update(&state, (const unsigned char *)rates, CM_SHA_MAX - 1);
+  crypto_hash_sha256_update(&state, (const unsigned char *)sha, CM_SHA_MAX - 1);
   crypto_hash_sha256_final(&state, digest);
   sodium_bin2hex(hex, CM_SHA_MAX, digest, sizeof digest);
 }
 
-void cm_post_network_rates(cm_request *request)
+/* Makes another network of one and the table in the body. */
+static void add_table(cm_request *request, const char *option)
 {
   cm_error error;
   cm_network base, network, known;
@@ -271,7 +275,7 @@ void cm_post_network_rates(cm_request *request)
     return;
   if (strcmp(base.format, MODEL_FORMAT) == 0) {
     cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
-                     "network %s is an operator-level model: it has no axons, and no rates", base.id);
+                     "network %s is an operator-level model: it has no neurons that %s are of", base.id, option);
     return;
   }
   network = base;
@@ -285,8 +289,8 @@ void cm_post_network_rates(cm_request *request)
     cm_reply_error(request, &error);
     return;
   }
-  (void)snprintf(network.read_as, sizeof network.read_as, "{\"rates\":\"%s\"}", request->file_sha);
-  hash_of_both(base.sha256, request->file_sha, network.sha256);
+  (void)snprintf(network.read_as, sizeof network.read_as, "{\"%s\":\"%s\"}", option, request->file_sha);
+  hash_of_both(base.sha256, option, request->file_sha, network.sha256);
   cm_networks_id(network.sha256, &network.owner, network.id);
   cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
   if (status == CM_OK) {
@@ -295,14 +299,25 @@ void cm_post_network_rates(cm_request *request)
   }
   if (status == CM_NOT_FOUND)
     status = cm_networks_path(request->store, base.id, path, &error);
+  const cm_network_table table = {option, request->file_path};
   if (status == CM_OK)
-    status = import(request, path, request->file_path, &network, &known, &there, &error);
+    status = import(request, path, &table, &network, &known, &there, &error);
   if (status == CM_OK)
     reply_made(request, there, &known);
   else {
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
     cm_reply_error(request, &error);
   }
+}
+
+void cm_post_network_rates(cm_request *request)
+{
+  add_table(request, "rates");
+}
+
+void cm_post_network_parameters(cm_request *request)
+{
+  add_table(request, "parameters");
 }
 
 void cm_get_network(cm_request *request)

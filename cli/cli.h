@@ -32,6 +32,9 @@ const char *cli_empty_input(void);
 /* Puts the name of a file before what is wrong with it, unless it is none or print says so for want of bytes; `status`. */
 cm_status cli_name_file(const char *file, cm_status status, cm_error *error);
 
+/* Reads a program file; errors of its content name it. */
+cm_status cli_read_program(const char *path, cm_run *run, coremap_program **made, cm_error *error);
+
 /* A path that cm_file_create takes: "-" is standard output, which is this file's alone from here on: what the command
  * prints otherwise goes to standard error. Ends the command when a second file wants it. */
 const char *cli_output(const char *path);

@@ -156,6 +156,13 @@ cm_status cli_name_file(const char *file, cm_status status, cm_error *error)
   return status;
 }
 
+cm_status cli_read_program(const char *path, cm_run *run, coremap_program **made, cm_error *error)
+{
+  coremap_error *why = NULL;
+  const cm_status status = library_status(coremap_program_read(path, library_on_run, run, made, &why), &why, error);
+  return status == CM_DAMAGED ? cli_name_file(path, status, error) : status;
+}
+
 static cm_status open_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error)
 {
   coremap_error *why = NULL;

@@ -151,7 +151,7 @@ static cm_status simulate(const arguments *a, cm_run *run, json_t **about, json_
   coremap_program *program = NULL;
   coremap_error *why = NULL;
   char *text = NULL, *options = NULL;
-  cm_status status = library_status(coremap_program_read(a->program, library_on_run, run, &program, &why), &why, error);
+  cm_status status = cli_read_program(a->program, run, &program, error);
   if (status == CM_OK)
     status = library_status(coremap_program_about(program, &text, &why), &why, error);
   if (status == CM_OK) {
@@ -201,7 +201,7 @@ static int disassemble(int argc, char **argv)
   if (optind + 1 != argc)
     return cli_usage("disassemble", "one program is needed");
   cli_run_begin(&cli, true);
-  cm_status status = library_status(coremap_program_read(cli_input(argv[optind]), library_on_run, &cli.run, &program, &why), &why, &error);
+  cm_status status = cli_read_program(cli_input(argv[optind]), &cli.run, &program, &error);
   if (status == CM_OK)
     status = library_status(coremap_program_disassemble(program, cli_output("-"), &why), &why, &error);
   cli_run_end(&cli);

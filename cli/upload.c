@@ -133,15 +133,18 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
   return status;
 }
 
-/* The network with the rates of a file: another one. */
-static cm_status send_rates(cli_server *server, cli_run *cli, const char *rates, json_t **network, cm_error *error)
+/* The network with the table that an option of reading names, if it is given: another one. */
+static cm_status send_table(cli_server *server, cli_run *cli, const char *option, json_t **network, cm_error *error)
 {
   char path[200];
   cli_reply reply = {0};
-  FILE *file = fopen(rates, "rb");
+  const char *table = cli_read_option(option);
+  if (table == NULL)
+    return CM_OK;
+  FILE *file = fopen(cli_input(table), "rb");
   if (file == NULL)
-    return cm_fail_errno(error, errno, "cannot open", rates);
-  (void)snprintf(path, sizeof path, "/v1/networks/%.100s/rates", text_of(*network, "id"));
+    return cm_fail_errno(error, errno, "cannot open", table);
+  (void)snprintf(path, sizeof path, "/v1/networks/%.100s/%s", text_of(*network, "id"), option);
   const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
   cm_run_phase(&cli->run, "upload");
   cm_status status = library_client_ask(server, &upload, &reply, error);
@@ -177,14 +180,10 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
 
 cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
 {
-  const char *rates = cli_read_option("rates");
   json_t *made = NULL;
-  if (cli_read_option("parameters") != NULL)
-    return cm_fail(error, CM_BAD_REQUEST, "a server takes no table of parameters: make one file of both with coremap convert %s OUT.zip "
-                                          "--parameters %s", what->path, cli_read_option("parameters"));
   if (upload_network(server, cli, what, &made, error) != CM_OK)
     return error->status;
-  if (rates != NULL && send_rates(server, cli, cli_input(rates), &made, error) != CM_OK) {
+  if (send_table(server, cli, "rates", &made, error) != CM_OK || send_table(server, cli, "parameters", &made, error) != CM_OK) {
     json_decref(made);
     return error->status;
   }

@@ -26,7 +26,7 @@ static void ignore_log(void *user, const char *line)
 }
 
 static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path,
-                             const char *rates, const cm_network *network, char *folder, char *out, cm_error *error)
+                             const cm_network_table *table, const cm_network *network, char *folder, char *out, cm_error *error)
 {
   char id[CM_ID_MAX], inner[CM_PATH_MAX];
   cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
@@ -39,8 +39,10 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
     return error->status;
   if (link(path, inner) != 0)
     return cm_fail_errno(error, errno, "cannot take into the job folder", path);
-  if (rates != NULL && (cm_path(inner, error, "%s/" CM_WORK_RATES, folder) != CM_OK || link(rates, inner) != 0))
-    return cm_fail_errno(error, errno, "cannot take into the job folder", rates);
+  if (table != NULL && cm_path(inner, error, "%s/in/%s", folder, table->option) != CM_OK)
+    return error->status;
+  if (table != NULL && link(table->path, inner) != 0)
+    return cm_fail_errno(error, errno, "cannot take into the job folder", table->path);
   uint64_t refusals = cm_json_refusals();
   job.options = json_pack("{s:s, s:s}", "format", network->format, "name", network->name);
   if (network->read_as[0] != '\0')
@@ -103,7 +105,7 @@ static cm_status take(const char *folder, const char *out, const cm_work_result 
   return CM_OK;
 }
 
-cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const char *rates, const char *made,
+cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const cm_network_table *table, const char *made,
                                 cm_network *network, cm_error *error)
 {
   char folder[CM_PATH_MAX], out[CM_PATH_MAX];
@@ -118,7 +120,7 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
                             .threads = options->threads,
                             .disk_limit = cm_store_free_bytes(store),
                             .watch = &watch};
-  cm_status status = make_folder(store, options, path, rates, network, folder, out, error);
+  cm_status status = make_folder(store, options, path, table, network, folder, out, error);
   if (status == CM_OK)
     status = cm_executor_run(options->executor, &execution, error);
   if (status == CM_OK)

@@ -62,7 +62,7 @@ static void wake_workers(void *user)
   cm_workers_wake(((service *)user)->workers);
 }
 
-static cm_status import(void *user, const char *path, const char *rates, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
+static cm_status import(void *user, const char *path, const cm_network_table *table, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
                         cm_network *network, cm_error *error)
 {
   const service *s = user;
@@ -74,7 +74,7 @@ static cm_status import(void *user, const char *path, const char *rates, const c
                                .threads = (unsigned)c->threads,
                                .memory_limit = memory_limit,
                                .cancel = cancel};
-  return cm_import_upload_file(s->store, &options, path, rates, made, network, error);
+  return cm_import_upload_file(s->store, &options, path, table, made, network, error);
 }
 
 static cm_server_limits limits_of(const cm_config *c)

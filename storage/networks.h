@@ -6,6 +6,11 @@
 
 enum { CM_READ_AS_MAX = 400, CM_READING_MAX = 4096 };
 
+/* A table that a network is given: `option`, one of those of reading that are files ("rates", "parameters"), says which. */
+typedef struct cm_network_table {
+  const char *option, *path;
+} cm_network_table;
+
 typedef struct cm_network {
   int64_t sequence;           /* order of arrival; the cursor of lists */
   char id[CM_SHA_MAX];        /* what the whole lab sees goes by its sha256, else 64 random digits */

@@ -118,13 +118,13 @@ export async function createJob(job) {
 
 export const deleteNetwork = (id) => change('DELETE', `v1/networks/${part(id)}`);
 
-/** Sends a file as it is: a network, with the options of its reading, or the rates of the network `of`. fetch cannot tell how
+/** Sends a file as it is: a network, with the options of its reading, or a table of the network `of`. fetch cannot tell how
  * far an upload is, XMLHttpRequest can. */
 export function uploadNetwork(file, { of, visibility, ...reading }, onProgress, signal) {
   return new Promise((resolve, reject) => {
     const upload = new XMLHttpRequest();
     const made = { name: file.name, visibility: visibility || undefined, ...reading };
-    upload.open('POST', of ? `v1/networks/${part(of.id)}/rates` : `v1/networks${query(made)}`);
+    upload.open('POST', of ? `v1/networks/${part(of.id)}/${of.table}` : `v1/networks${query(made)}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
     upload.upload.onprogress = (event) =>
       onProgress(event.lengthComputable ? event.loaded / event.total : NaN);

@@ -4,7 +4,8 @@ import { element, fill } from './dom.js';
 import { bytes, count, NONE, percent, time } from './format.js';
 import { NUMBER, share, table } from './table.js';
 
-const SHOWN = 25;
+const SHOWN = 25,
+  HELD_SHOWN = 10;
 const WAITS = { start: 'the start', lane: 'its unit', data: 'its data', room: 'free memory', issue: 'its turn' };
 
 const outside = ({ memory }) => (memory ? memory.outside_read + memory.outside_written : 0);
@@ -19,6 +20,7 @@ export const totals = (rows) => ({
   path_share: sum(rows, (row) => row.path_share),
   outside: sum(rows, outside),
   onChip: sum(rows, onChip),
+  peak_bytes: sum(rows, (row) => row.peak_bytes),
 });
 
 const title = ({ node, operator }) => node || (operator === 'hops' ? 'between cores' : operator);
@@ -31,6 +33,7 @@ const COLUMNS = [
   ['Unit in use', ({ utilisation }) => (utilisation === undefined ? NONE : percent(utilisation)), NUMBER],
   ['Outside the chip', (row) => bytes(row.outside ?? outside(row)), NUMBER],
   ['On the chip', (row) => bytes(row.onChip ?? onChip(row)), NUMBER],
+  ['Held at the peak', ({ peak_bytes: held }) => (held === undefined ? NONE : bytes(held)), NUMBER],
   ['Begins after', ({ waits }) => WAITS[waits] ?? NONE],
 ];
 
@@ -56,9 +59,30 @@ function nameColumn(operators, timeline) {
   ];
 }
 
+/** Tensors that the chip's memory holds when most of it is held, the largest first. Reports of older releases do not say: null. */
+export function heldTable(nodes, memory) {
+  const held = nodes.filter((row) => row.peak_bytes > 0).toSorted((a, b) => b.peak_bytes - a.peak_bytes);
+  return (
+    held.length > 0 && [
+      element('h3', {}, `On the chip at the peak: ${bytes(sum(held, (row) => row.peak_bytes))} of ${bytes(memory)}`),
+      table(
+        'Tensors at the peak of memory',
+        [
+          ['Of', (row) => element('span', { title: row.node }, title(row)), 'long'],
+          ['As', ({ operator }) => (operator === 'load' ? 'loaded' : `what ${operator} made`)],
+          ['Bytes', (row) => [bytes(row.peak_bytes), share(row.peak_bytes / memory)], NUMBER],
+          ['Last used', ({ held_until_ns: until }) => time(until), NUMBER],
+        ],
+        held.slice(0, HELD_SHOWN),
+      ),
+      held.length > HELD_SHOWN && element('p', { class: 'quiet' }, `The largest ${HELD_SHOWN} of ${count(held.length)}`),
+    ]
+  );
+}
+
 /** A report's nodes, those that take most of the critical path first, with a field to find one; the timeline, where there is one, shows the spans
- * of a node that is pressed, and a span that is pressed there finds its node here. */
-export function nodesTable(nodes, operators, timeline) {
+ * of a node that is pressed, and a span that is pressed there finds its node here; the graph, where there is one, marks what is found. */
+export function nodesTable(nodes, operators, timeline, graph) {
   const columns = [nameColumn(operators, timeline), ...COLUMNS];
   const rows = nodes.toSorted((a, b) => b.path_share - a.path_share || (b.busy_ns ?? 0) - (a.busy_ns ?? 0));
   const found = element('div', {});
@@ -76,13 +100,18 @@ export function nodesTable(nodes, operators, timeline) {
     type: 'search',
     placeholder: 'find a node, an operator or a unit',
     'aria-label': 'Find a node',
-    oninput: () => show(find.value.trim().toLowerCase()),
+    oninput: () => {
+      const text = find.value.trim().toLowerCase();
+      show(text);
+      graph?.mark(text ? ({ name, operator }) => `${name} ${operator}`.toLowerCase().includes(text) : null);
+    },
   });
   if (timeline)
     timeline.onPick = (span) => {
       find.value = span.name;
       show(span.name.toLowerCase());
       timeline.showOperator(span);
+      graph?.mark(({ name }) => name === span.name, true);
     };
   return [
     find,

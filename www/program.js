@@ -5,7 +5,8 @@ import { actionBar } from './actions.js';
 import { deploySections } from './deploy.js';
 import { element, facts, fill, link, section, stamp } from './dom.js';
 import { bytes, NONE, percent, shortId, time as nanoseconds } from './format.js';
-import { nodesTable } from './nodes.js';
+import { heldTable, nodesTable } from './nodes.js';
+import { OperatorGraph } from './operatorgraph.js';
 import { problemNode } from './problemnode.js';
 import { reportGroups } from './programreport.js';
 import { NUMBER, table } from './table.js';
@@ -44,7 +45,7 @@ export function reportPanels(report) {
 }
 
 /** What holds the program up: the operator with most of the critical path, and every node of the report (programs of older releases: none). */
-function limitsSection(trace, nodes, timeline) {
+function limitsSection(trace, { nodes, program }, timeline, graph) {
   const operators = trace ? operatorsOf(trace) : [],
     most = operators[0];
   return (
@@ -57,7 +58,7 @@ function limitsSection(trace, nodes, timeline) {
           { class: 'limits-program' },
           `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
         ),
-      nodes?.length > 0 && nodesTable(nodes, operators, timeline),
+      nodes?.length > 0 && [nodesTable(nodes, operators, timeline, graph), heldTable(nodes, program.memory_bytes)],
     )
   );
 }
@@ -85,7 +86,8 @@ export async function showProgram(main, { id, attach }, signal) {
     getJson(programUrl(id, '/report'), signal).catch(() => null),
     program.files?.schedule ? getSchedule(id, signal).then(parseTrace) : null, // images of cores and rewritten models have none
   ]);
-  const schedule = trace && timelineSection(trace, signal);
+  const schedule = trace && timelineSection(trace, signal),
+    graph = report?.graph?.length > 0 ? new OperatorGraph(report.graph, report.nodes, schedule && ((one) => schedule.timeline.onPick(one))) : null;
   fill(
     main,
     element(
@@ -105,8 +107,9 @@ export async function showProgram(main, { id, attach }, signal) {
       ),
     ),
     headline(program, report),
-    limitsSection(trace, report?.nodes, schedule?.timeline),
+    limitsSection(trace, report ?? {}, schedule?.timeline, graph),
     schedule?.node,
+    graph?.node,
     report?.images ? deploySections({ report }) : reportPanels(report),
     section('Keep, share', actionBar('programs', id, signal)),
   );

@@ -74,22 +74,20 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
     last.made = null;
   }
 
-  // A second file gives a network's axons the rates that were measured; that makes another network.
-  function ratesNode(network) {
-    const rates = element('input', {
+  // A second file gives a network measured rates, or its neurons models and parameters; that makes another network.
+  const tableNode = (network, table, label, hint) => {
+    const input = element('input', {
       type: 'file',
-      id: 'rates',
+      id: table,
       class: 'hidden',
-      onchange: () => rates.files[0] && send(rates.files[0], network),
+      onchange: () => input.files[0] && send(input.files[0], { id: network.id, table }),
     });
-    return element(
-      'p',
-      { class: 'quiet' },
-      rates,
-      element('label', { class: 'link-label', for: 'rates' }, 'Add measured rates'),
-      ' (csv: name,rate of every neuron that sends)',
-    );
-  }
+    return element('p', { class: 'quiet' }, input, element('label', { class: 'link-label', for: table }, label), ` (csv: ${hint})`);
+  };
+  const tableNodes = (network) => [
+    tableNode(network, 'rates', 'Add measured rates', 'name,rate of every neuron that sends'),
+    tableNode(network, 'parameters', 'Add models and parameters', 'neuron or population, model, tau, v_threshold and others'),
+  ];
 
   async function send(file, of) {
     if (busy) return;
@@ -124,11 +122,11 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
             'p',
             {},
             element('strong', {}, network.name || file.name),
-            of ? ` with the rates of ${file.name}` : '',
+            of ? ` with the ${of.table} of ${file.name}` : '',
             known ? ' was there already' : ' is uploaded',
           ),
           networkFacts(network),
-          network.directed && !isModel(network) ? ratesNode(network) : '',
+          network.directed && !isModel(network) ? tableNodes(network) : '',
         ),
       );
       announce(`${file.name} uploaded: ${sizeText(network)}`);

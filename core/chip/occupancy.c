@@ -248,7 +248,7 @@ static cm_status apply_change(change *c, const json_t *fields, cm_error *error)
                         (status = check_owner(c->owner_name, "/owner", error)) != CM_OK ||
                         (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK))
     return status;
-  /* What becomes free comes first, so that one change can hand cores over. */
+  /* What becomes free comes first: one change may free cores and take them. */
   if ((status = apply_list(c, json_object_get(fields, "release"), "/release", release, error)) != CM_OK ||
       (status = apply_list(c, json_object_get(fields, "repaired"), "/repaired", repair, error)) != CM_OK ||
       (status = apply_list(c, json_object_get(fields, "occupy"), "/occupy", occupy, error)) != CM_OK)

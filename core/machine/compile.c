@@ -190,6 +190,8 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
     status = cm_node_table(c->program, &analysis, &nodes, error);
   if (status == CM_OK)
     status = add_report(c, "nodes", nodes, error);
+  if (status == CM_OK)
+    status = add_report(c, "graph", cm_graph_report(c->draft.plan->model), error);
   cm_analysis_free(&analysis);
   cm_plan_free(whole);
   return status;

@@ -72,7 +72,7 @@ cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const 
  * `out`; of a program also when each unit of the chip does what to `timeline` (NULL: not; Chrome trace JSON), and the
  * tiles that the options ask for. Phases read, shapes, permutations, split, order, emit, link, verify, write, tile,
  * schedule and those of cm_map. *report (new reference): {"stage", "opset", "operators", "copy_bytes", "permutation_bytes", "moves",
- * "permutations", "verified"}, "partial_sums" where sums were cut, "nodes" of a program (core/machine/run/node_table.h), "smallest_memory" (core/machine/smallest.h) where that was asked for, and by stage "split", "order", "program", "tiles" (docs/explanation/programs.md, docs/explanation/tiling.md).
+ * "permutations", "verified"}, "partial_sums" where sums were cut, of a program "nodes" (core/machine/run/node_table.h) and "graph" (core/machine/report.h), "smallest_memory" (core/machine/smallest.h) where that was asked for, and by stage "split", "order", "program", "tiles" (docs/explanation/programs.md, docs/explanation/tiling.md).
  * Errors: CM_BAD_NETWORK, CM_TOO_LARGE (a piece that does not fit: node, figures "needed_bytes" and "memory_bytes"),
  * CM_BAD_CHIP (a unit without throughput), CM_BAD_OPTION (open dimensions whose extents are not stated), memory, cancel and time, CM_IO, CM_DISK_FULL; CM_INTERNAL when verification
  * finds that numbers changed. */

@@ -35,4 +35,8 @@ cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *pieces, size_t co
 /* {"computed", "cut", "pieces"}: the operators of a plan; a new reference, NULL when memory is short. */
 json_t *cm_pieces_report(const cm_plan *plan);
 
+/* [{"node", "operator", "reads": [{"from": the node that makes the value, or the name of an input, "value", "type", "shape"}]}], in an order in
+ * which each stands behind what it reads; constants are left out. A new reference, NULL when memory is short. O(nodes and their inputs). */
+json_t *cm_graph_report(const cm_model *model);
+
 #endif

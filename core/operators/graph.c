@@ -16,6 +16,16 @@ cm_status cm_model_new(cm_memory *memory, cm_model **made, cm_error *error)
   return CM_OK;
 }
 
+const char *cm_node_name(const cm_model *model, const cm_node *node)
+{
+  if (node->name[0] != '\0')
+    return node->name;
+  for (uint32_t o = 0; o < node->output_count; o++)
+    if (node->outputs[o] != CM_NONE)
+      return model->values[node->outputs[o]].name;
+  return "";
+}
+
 void cm_model_free(cm_model *model)
 {
   if (model == NULL)

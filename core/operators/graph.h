@@ -103,6 +103,9 @@ typedef struct cm_model {
   uint32_t splices; /* names that were made while unrolling */
 } cm_model;
 
+/* What a node is called: its name, or where it has none that of the first value that it makes. */
+const char *cm_node_name(const cm_model *model, const cm_node *node);
+
 /* Frees a model with all it holds; NULL is allowed. */
 void cm_model_free(cm_model *model);
 

@@ -58,23 +58,33 @@ static cm_status tell_network(cm_work *w, const coremap_network *network, cm_err
   return error->status;
 }
 
+/* Whether the network came with a table of that name. */
+static bool table_beside(const cm_work *w, const char *name, char path[CM_PATH_MAX])
+{
+  char inner[64];
+  cm_error ignored;
+  (void)snprintf(inner, sizeof inner, "in/%.60s", name);
+  return cm_work_path(w, inner, path, &ignored) == CM_OK && access(path, F_OK) == 0;
+}
+
 /* How the file is to be read: this process is confined already where its format asks for it. */
 static cm_status make_options(const cm_work *w, char **text, cm_error *error)
 {
-  char rates[CM_PATH_MAX];
-  const json_t *read = json_object_get(w->job.options, "read");
+  char path[CM_PATH_MAX];
+  const json_t *row, *read = json_object_get(w->job.options, "read");
   const uint64_t refusals = cm_json_refusals();
-  json_t *options = json_is_object(read) ? json_copy((json_t *)(uintptr_t)read) : json_object();
+  json_t *options = json_is_object(read) ? json_copy((json_t *)(uintptr_t)read) : json_object(), *known = library_table("reading");
   static const char *const names[] = {"format", "name"};
-  if (cm_work_path(w, CM_WORK_RATES, rates, error) != CM_OK) {
-    json_decref(options);
-    return error->status;
+  for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+    if (json_object_get(w->job.options, names[n]) != NULL)
+      (void)json_object_set(options, names[n], json_object_get(w->job.options, names[n]));
+  size_t i;
+  json_array_foreach(known, i, row) {
+    const char *name = json_string_value(json_object_get(row, "name"));
+    if (json_is_true(json_object_get(row, "file")) && table_beside(w, name, path))
+      (void)json_object_set_new(options, name, json_string(path));
   }
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (json_object_get(w->job.options, names[i]) != NULL)
-      (void)json_object_set(options, names[i], json_object_get(w->job.options, names[i]));
-  if (access(rates, F_OK) == 0)
-    (void)json_object_set_new(options, "rates", json_string(rates));
+  json_decref(known);
   (void)json_object_set_new(options, "id", json_false());
   (void)json_object_set_new(options, "confined", json_true());
   if (cm_json_whole(refusals, "how the file is to be read", error) == CM_OK)

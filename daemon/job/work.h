@@ -13,7 +13,6 @@ struct cm_level_cache; /* library/private/levels.h */
 /* What a job folder holds; docs/how-to/executors.md says what each file is. */
 #define CM_WORK_JOB "job.json"
 #define CM_WORK_NETWORK "in/network"
-#define CM_WORK_RATES "in/rates" /* of an import: a table of rates; may be missing */
 #define CM_WORK_CHIP "in/chip.json"
 #define CM_WORK_OCCUPANCY "in/occupancy.json"
 #define CM_WORK_FROM "in/from.json"

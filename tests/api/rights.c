@@ -136,6 +136,7 @@ static const struct {
   {"GET", "/v1/networks/{id}", 'r', 'N', 's', NULL},
   {"DELETE", "/v1/networks/{id}", 's', 'N', 'c', NULL},
   {"GET", "/v1/networks/{id}/content", 'r', 'N', 's', NULL},
+  {"POST", "/v1/networks/{id}/parameters", 's', 'N', 's', "neuron,model,tau,v_threshold\n0,LIF,0.01,1\n"},
   {"POST", "/v1/networks/{id}/rates", 's', 'N', 's', "0,1\n"},
   {"PUT", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},
   {"DELETE", "/v1/networks/{id}/pin", 's', 'N', 'c', NULL},

@@ -252,7 +252,31 @@ test('which operator limits the program, and by what share?', () =>
     const found = await page.inputValue('[aria-label="Find a node"]');
     assert.ok(found && readout.includes(`: ${found} (`), `${readout} / ${found}`);
     assert.ok((await page.locator('[aria-label^="Nodes,"] tbody').textContent()).includes(found));
+    // The graph of operators has it too, and it alone is not faint.
+    assert.match(await shown('.graph-node:not(.faint) title'), new RegExp(`^${found.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}`));
+    assert.equal(await page.locator('.graph-node:not(.faint)').count(), 1);
+    await shot('graph');
   }));
+
+test('operators as a graph, and what the memory holds at its peak', async () => {
+  const { graph, nodes, program } = await getJson(`/v1/programs/${made.program.program}/report`);
+  await go(`#/programs/${made.program.program}`);
+  await page.waitForSelector('.graph-node');
+  // Opened, each operator is a box that a line leads to from each that it reads.
+  while (await page.locator('.graph-node.block').count()) await page.locator('.graph-node.block >> nth=0').press('Enter');
+  const made_by = new Set(graph.map(({ node }) => node)),
+    inputs = new Set(graph.flatMap(({ reads }) => reads.map(({ from }) => from)).filter((from) => !made_by.has(from)));
+  assert.equal(await page.locator('.graph-node').count(), made_by.size + inputs.size);
+  assert.equal(await page.locator('.graph-edge').count(), new Set(graph.flatMap(({ node, reads }) => reads.map(({ from }) => `${from} > ${node}`))).size);
+  const { type, shape } = graph[0].reads[0];
+  assert.ok((await page.locator('.graph-shape').allTextContents()).includes(`${type} ${shape.join('×')}`));
+  // Bytes at the peak add up to what the program holds at most.
+  assert.equal(
+    nodes.reduce((sum, { peak_bytes: bytes }) => sum + (bytes ?? 0), 0),
+    program.memory_held_bytes,
+  );
+  assert.ok(await page.locator('[aria-label="Tensors at the peak of memory"] tbody tr').count());
+});
 
 test('which seed was best?', () =>
   ask(`#/sweeps/${made.seeds.id}`, async () => {

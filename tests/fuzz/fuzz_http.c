@@ -65,13 +65,13 @@ static void wake(void *user)
     cm_workers_wake(workers);
 }
 
-static cm_status import(void *user, const char *path, const char *rates, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
+static cm_status import(void *user, const char *path, const cm_network_table *table, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
                         cm_network *network, cm_error *error)
 {
   (void)user;
   (void)memory_limit;
   cm_import_options options = {.executor = &cm_executor_threads, .threads = 1, .memory_limit = 256 << 20, .cancel = cancel};
-  return cm_import_upload_file(store, &options, path, rates, made, network, error);
+  return cm_import_upload_file(store, &options, path, table, made, network, error);
 }
 
 /* Sends bytes on a connection of their own and reads what comes until its end; the status, 0: nothing came. For what is no

@@ -82,6 +82,7 @@ class Requests:
         return {
             "postNetwork": lambda: r.choice(self.networks) if r.random() < 0.5 else b"a,b,%d\nb,c,1\n" % r.randrange(10**9),
             "postNetworkRates": lambda: b"".join(b"%d,%d\n" % (a, r.randrange(1, 9)) for a in range(SMALL_NEURONS)),
+            "postNetworkParameters": lambda: b"neuron,model,tau,v_threshold\n" + b"".join(b"%d,LIF,0.0%d,1\n" % (a, r.randrange(1, 9)) for a in range(SMALL_NEURONS)),
             "postUpload": lambda: {"name": "in pieces", "size": r.choice([40, 1000])},
             "patchUpload": lambda: b"a,b,1\n",
             "putChip": lambda: w["chip_file"],
@@ -132,7 +133,7 @@ class Requests:
             pattern = pattern.replace("{name}", "hostile")
         if "/pareto" in pattern:
             name, pattern = "pareto", pattern.replace("{number}", "1")
-        if pattern.endswith("/rates"):
+        if pattern.endswith(("/rates", "/parameters")):
             name = "small"
         if pattern.endswith("/model") or pattern.endswith("/pieces"):
             name = pattern.rsplit("/", 1)[1] + "_program"

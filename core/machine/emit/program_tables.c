@@ -147,7 +147,7 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   *made = *node;
   made->captured = NULL;
   made->captured_count = 0;
-  made->name = own_text(e, node->name, error);
+  made->name = own_text(e, cm_node_name(e->plan->model, node), error);
   made->op = own_text(e, node->op, error);
   made->domain = own_text(e, node->domain, error);
   if (made->name == NULL || made->op == NULL || made->domain == NULL)

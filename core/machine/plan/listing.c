@@ -40,7 +40,7 @@ static int write_tiles(FILE *stream, const cm_plan *plan, const char *name, cons
 static int write_piece(FILE *stream, const cm_plan *plan, const cm_piece *piece)
 {
   const cm_node *node = plan->ops[piece->op].call.node;
-  int failed = fputs("{\"node\": ", stream) < 0 || write_text(stream, node->name) != 0 ||
+  int failed = fputs("{\"node\": ", stream) < 0 || write_text(stream, cm_node_name(plan->model, node)) != 0 ||
                fputs(", \"operator\": ", stream) < 0 || write_text(stream, node->op) != 0;
   failed |= write_tiles(stream, plan, "reads", cm_piece_inputs(plan, piece), piece->input_count);
   failed |= write_tiles(stream, plan, "makes", cm_piece_outputs(plan, piece), piece->output_count);

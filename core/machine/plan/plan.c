@@ -156,7 +156,7 @@ static cm_status add_copy(cm_cutter *b, uint32_t value, cm_error *error)
   if (CM_ARENA_NEW(arena, node, 1, error) != CM_OK || CM_ARENA_NEW(arena, node->inputs, 1, error) != CM_OK ||
       CM_ARENA_NEW(arena, node->outputs, 1, error) != CM_OK)
     return error->status;
-  node->name = maker->name;
+  node->name = cm_node_name(b->plan->model, maker);
   node->op = "Identity";
   node->domain = "";
   node->known = cm_operator_find("", "Identity", b->plan->model->opset);

@@ -353,7 +353,7 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
   if (size < CM_PROGRAM_HEADER_BYTES || memcmp(bytes, cm_program_magic, sizeof cm_program_magic) != 0)
     return size > 2 && *(const uint8_t *)bytes == 0x08 /* ir_version of an ONNX model */
                ? cm_fail(error, CM_DAMAGED, "this is a model; compile it first (coremap compile)")
-               : cm_reader_fail(&g.r, "this is no program file");
+               : cm_fail(error, CM_DAMAGED, "this is no program file, which coremap compile --chip NAME makes of a model");
   g.version = fixed((const uint8_t *)bytes + 8, 4);
   if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_HOST)
     return cm_reader_fail(&g.r, "it has version %llu; this program reads versions %d to %d", (unsigned long long)g.version,

@@ -3,17 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A buffer as its accesses show it. */
-typedef struct extent {
-  uint64_t from, to; /* bytes of the chip; empty: never met */
-  double first, last;
-  bool taken; /* something is written over it while it is read: it is held until that begins */
-} extent;
-
 typedef struct analysing {
   const cm_program *program;
   cm_analysis *made;
-  extent *buffer;
   uint64_t *busy_of; /* by instruction: its place in busy + 1 */
 } analysing;
 
@@ -34,15 +26,15 @@ static void collect(void *user, uint64_t instruction, double start, double end, 
 
 static void touch(analysing *a, uint32_t number, uint64_t from, uint64_t to, const cm_busy *at)
 {
-  extent *b = &a->buffer[number];
+  cm_held_buffer *b = &a->made->buffers[number];
   if (from == to)
     return;
   if (b->from == b->to)
-    *b = (extent){from, to, at->start_ns, at->end_ns, false};
+    *b = (cm_held_buffer){from, to, at->start_ns, at->end_ns, at->instruction, false};
   b->from = from < b->from ? from : b->from;
   b->to = to > b->to ? to : b->to;
-  b->first = at->start_ns < b->first ? at->start_ns : b->first;
-  b->last = !b->taken && at->end_ns > b->last ? at->end_ns : b->last;
+  b->first_ns = at->start_ns < b->first_ns ? at->start_ns : b->first_ns;
+  b->last_ns = !b->taken && at->end_ns > b->last_ns ? at->end_ns : b->last_ns;
 }
 
 static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy *at)
@@ -63,11 +55,11 @@ static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy
 /* What is read and lies where this writes ends when this begins: an output in place of an input, a move. */
 static void take(analysing *a, uint32_t read, uint32_t written, const cm_busy *at)
 {
-  extent *r = &a->buffer[read], *w = &a->buffer[written];
+  cm_held_buffer *r = &a->made->buffers[read], *w = &a->made->buffers[written];
   if (read == written || r->from >= w->to || w->from >= r->to)
     return;
   r->taken = true;
-  r->last = at->start_ns;
+  r->last_ns = at->start_ns;
 }
 
 static void use(analysing *a, const cm_busy *at)
@@ -124,12 +116,13 @@ static cm_status find_held(analysing *a, cm_error *error)
   if (CM_NEW(p->memory, changes, 2 * (size_t)p->buffer_count + 1, error) != CM_OK)
     return error->status;
   cm_status status = CM_NEW(p->memory, made->held, 2 * (size_t)p->buffer_count + 1, error);
-  for (uint32_t b = 0; status == CM_OK && b < p->buffer_count; b++)
-    if (a->buffer[b].to > a->buffer[b].from && a->buffer[b].last > a->buffer[b].first) {
-      int64_t bytes = (int64_t)(a->buffer[b].to - a->buffer[b].from);
-      changes[count++] = (change){a->buffer[b].first, bytes};
-      changes[count++] = (change){a->buffer[b].last, -bytes};
-    }
+  for (size_t b = 0; status == CM_OK && b < made->buffer_count; b++) {
+    const cm_held_buffer *held = &made->buffers[b];
+    if (held->last_ns <= held->first_ns)
+      continue;
+    changes[count++] = (change){held->first_ns, (int64_t)(held->to - held->from)};
+    changes[count++] = (change){held->last_ns, -(int64_t)(held->to - held->from)};
+  }
   if (status == CM_OK && count > 0) {
     int64_t bytes = 0;
     qsort(changes, count, sizeof *changes, by_time);
@@ -138,7 +131,10 @@ static cm_status find_held(analysing *a, cm_error *error)
       if (k + 1 < count && changes[k + 1].ns <= changes[k].ns)
         continue;
       made->held[made->held_count++] = (cm_held){changes[k].ns, (uint64_t)bytes};
-      made->held_max = (uint64_t)bytes > made->held_max ? (uint64_t)bytes : made->held_max;
+      if ((uint64_t)bytes > made->held_max) {
+        made->held_max = (uint64_t)bytes;
+        made->held_max_ns = changes[k].ns;
+      }
     }
   }
   cm_free(changes);
@@ -217,18 +213,18 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
   cm_status status = CM_OK;
   if (CM_NEW(program->memory, made.busy, program->instruction_count + 1, error) != CM_OK ||
       CM_NEW(program->memory, a.busy_of, program->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(program->memory, a.buffer, (size_t)program->buffer_count + 1, error) != CM_OK)
+      CM_NEW(program->memory, made.buffers, (size_t)program->buffer_count + 1, error) != CM_OK)
     status = error->status;
   if (status == CM_OK)
     status = cm_simulate(program, NULL, &options, run, NULL, &result, error);
   if (status == CM_OK) {
     find_path(&a);
     made.time_ns = result.time_ns;
+    made.buffer_count = program->buffer_count;
     qsort(made.busy, made.busy_count, sizeof *made.busy, by_start); /* what is taken was used before */
     status = find_held(&a, error);
   }
   cm_free(a.busy_of);
-  cm_free(a.buffer);
   if (status == CM_OK)
     *analysis = made;
   else
@@ -240,5 +236,6 @@ void cm_analysis_free(cm_analysis *analysis)
 {
   cm_free(analysis->busy);
   cm_free(analysis->held);
+  cm_free(analysis->buffers);
   *analysis = (cm_analysis){0};
 }

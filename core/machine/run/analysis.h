@@ -29,6 +29,14 @@ typedef struct cm_held {
   uint64_t bytes;
 } cm_held;
 
+/* A buffer on the chip as its accesses show it: bytes [from, to), none when it is never met, held from its first write to its last use. */
+typedef struct cm_held_buffer {
+  uint64_t from, to;
+  double first_ns, last_ns;
+  uint64_t instruction; /* that first writes it */
+  bool taken;           /* something is written over it while it is read: it is held until that begins */
+} cm_held_buffer;
+
 typedef struct cm_analysis {
   double time_ns;
   cm_busy *busy; /* by start */
@@ -36,6 +44,9 @@ typedef struct cm_analysis {
   cm_held *held; /* by time */
   size_t held_count;
   uint64_t held_max;
+  double held_max_ns; /* the first time at which so much is held */
+  cm_held_buffer *buffers;
+  size_t buffer_count;
   size_t path_length;                        /* instructions on the critical path */
   double path_ns[CM_TARGET_DEVICES_MAX];     /* of it, by device */
   double path_hops_ns;                       /* between cores, and for code */

@@ -10,7 +10,8 @@ typedef struct row {
   uint32_t device;
   uint64_t instructions, bytes;
   uint64_t outside_read, outside_written, chip_read, chip_written; /* bytes by memory */
-  double first_ns, busy_ns, path_ns, reason_ns[CM_BEGIN_REASONS];
+  uint64_t peak_bytes; /* on the chip when most of its memory is held, of what this makes */
+  double first_ns, held_until_ns, busy_ns, path_ns, reason_ns[CM_BEGIN_REASONS];
   double needed_ns; /* what its work takes at the rate of its device, without latencies and waits for operands */
 } row;
 
@@ -29,24 +30,43 @@ static void add_work(const cm_program *p, const cm_instruction *i, row *r)
   r->needed_ns = (double)i->bytes / device->bytes_per_ns;
 }
 
-static row row_of(const cm_program *p, const cm_busy *busy)
+/* A row of nothing yet, of what an instruction belongs to. */
+static row begin_row(const cm_program *p, uint64_t instruction, double first_ns)
 {
-  const cm_instruction *i = &p->instructions[busy->instruction];
-  const double ns = busy->end_ns - busy->start_ns;
-  row r = {.node = "", .op = "copy", .device = p->lanes[i->lane].device, .instructions = 1, .bytes = i->bytes, .first_ns = busy->start_ns, .busy_ns = ns};
+  const cm_instruction *i = &p->instructions[instruction];
+  row r = {.node = "", .op = "copy", .device = p->lanes[i->lane].device, .first_ns = first_ns};
   if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_STORE) {
     r.node = p->tensors[i->tensor].name;
     r.op = i->opcode == CM_CODE_LOAD ? "load" : "store";
   } else if (cm_opcode_computes(i->opcode)) {
     r.node = p->operators[i->operator_number].name;
     r.op = p->operators[i->operator_number].op;
-    r.bytes = i->work.read_bytes + i->work.written_bytes;
   }
+  return r;
+}
+
+static row busy_row(const cm_program *p, const cm_busy *busy)
+{
+  const cm_instruction *i = &p->instructions[busy->instruction];
+  const double ns = busy->end_ns - busy->start_ns;
+  row r = begin_row(p, busy->instruction, busy->start_ns);
+  r.instructions = 1;
+  r.busy_ns = ns;
+  r.bytes = cm_opcode_computes(i->opcode) ? i->work.read_bytes + i->work.written_bytes : i->bytes;
   add_work(p, i, &r);
   if (busy->reason != CM_BEGINS_OFF_PATH) {
     r.path_ns = ns;
     r.reason_ns[busy->reason] = ns;
   }
+  return r;
+}
+
+static row held_row(const cm_program *p, const cm_held_buffer *buffer, double peak_ns)
+{
+  row r = begin_row(p, buffer->instruction, buffer->first_ns);
+  r.held_until_ns = buffer->last_ns;
+  if (buffer->first_ns <= peak_ns && peak_ns < buffer->last_ns)
+    r.peak_bytes = buffer->to - buffer->from;
   return r;
 }
 
@@ -78,6 +98,8 @@ static void add(row *to, const row *more)
   to->needed_ns += more->needed_ns;
   to->busy_ns += more->busy_ns;
   to->path_ns += more->path_ns;
+  to->peak_bytes += more->peak_bytes;
+  to->held_until_ns = more->held_until_ns > to->held_until_ns ? more->held_until_ns : to->held_until_ns;
   for (int r = 0; r < CM_BEGIN_REASONS; r++)
     to->reason_ns[r] += more->reason_ns[r];
 }
@@ -102,23 +124,28 @@ static json_t *row_json(const cm_program *p, const cm_analysis *analysis, const 
   for (int k = CM_BEGINS_AT_START; k < CM_BEGIN_REASONS; k++)
     reason = r->reason_ns[k] > r->reason_ns[reason] ? (cm_begin_reason)k : reason;
   const double time = analysis->time_ns;
-  return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I}, s:s*}", "node", r->node, "operator", r->op, "device", device->name, "instructions",
+  return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I}, s:I, s:f, s:s*}", "node", r->node, "operator", r->op, "device", device->name, "instructions",
                    (json_int_t)r->instructions, "busy_ns", r->busy_ns, "share", time > 0 ? r->busy_ns / lanes / time : 0, "utilisation",
                    r->busy_ns > 0 ? r->needed_ns / r->busy_ns : 0, "path_ns", r->path_ns, "path_share", time > 0 ? r->path_ns / time : 0,
                    "bytes", (json_int_t)r->bytes, "memory", "outside_read", (json_int_t)r->outside_read, "outside_written",
-                   (json_int_t)r->outside_written, "chip_read", (json_int_t)r->chip_read, "chip_written", (json_int_t)r->chip_written, "waits", r->path_ns > 0 ? cm_begin_reason_name(reason) : NULL);
+                   (json_int_t)r->outside_written, "chip_read", (json_int_t)r->chip_read, "chip_written", (json_int_t)r->chip_written, "peak_bytes",
+                   (json_int_t)r->peak_bytes, "held_until_ns", r->held_until_ns, "waits", r->path_ns > 0 ? cm_begin_reason_name(reason) : NULL);
 }
 
 cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, json_t **table, cm_error *error)
 {
   row *rows;
   const uint64_t refusals = cm_json_refusals();
-  if (CM_NEW(program->memory, rows, analysis->busy_count + 1, error) != CM_OK)
+  if (CM_NEW(program->memory, rows, analysis->busy_count + analysis->buffer_count + 1, error) != CM_OK)
     return error->status;
+  size_t count = 0;
   for (size_t i = 0; i < analysis->busy_count; i++)
-    rows[i] = row_of(program, &analysis->busy[i]);
-  qsort(rows, analysis->busy_count, sizeof *rows, by_key);
-  const size_t count = merge(rows, analysis->busy_count);
+    rows[count++] = busy_row(program, &analysis->busy[i]);
+  for (size_t i = 0; i < analysis->buffer_count; i++)
+    if (analysis->buffers[i].to > analysis->buffers[i].from)
+      rows[count++] = held_row(program, &analysis->buffers[i], analysis->held_max_ns);
+  qsort(rows, count, sizeof *rows, by_key);
+  count = merge(rows, count);
   qsort(rows, count, sizeof *rows, by_start);
   json_t *made = json_array();
   for (size_t i = 0; i < count; i++)

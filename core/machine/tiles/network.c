@@ -150,9 +150,7 @@ static int label_of(const making *m, uint32_t v, uint32_t lane, char text[LABEL_
 {
   const cm_piece *piece = &m->plan->pieces[m->pieces[v]];
   const cm_plan_op *op = &m->plan->ops[piece->op];
-  const cm_node *node = op->call.node;
-  bool named = node->name != NULL && node->name[0] != '\0';
-  return snprintf(text, LABEL_MAX, "%.120s[%" PRIu32 "]@%.40s", named ? node->name : node->op,
+  return snprintf(text, LABEL_MAX, "%.120s[%" PRIu32 "]@%.40s", cm_node_name(m->plan->model, op->call.node),
                   m->pieces[v] - op->first_piece, m->program->target.device[m->program->lanes[lane].device].name);
 }
 
