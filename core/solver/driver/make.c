@@ -223,11 +223,10 @@ cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate
 }
 
 /* The parts that are made of it, judged by all limits of a core. */
-static cm_status refine(cm_candidate *c, const cm_candidate *from, bool *legal, cm_error *error)
+static cm_status refine(cm_candidate *c, const cm_candidate *from, const cm_limits *limits, bool *legal, cm_error *error)
 {
   const uint32_t allowed = c->input->options->cores, count = from->partition->part_count, spare = allowed != 0 && allowed < count + count / SPARE_SHARE ? allowed - count : count / SPARE_SHARE;
   double saved;
-  cm_cuts cuts;
   c->partition = from->partition;
   cm_status status = CM_NEW(c->run->memory, c->places.core, count, error);
   if (status == CM_OK) {
@@ -238,7 +237,7 @@ static cm_status refine(cm_candidate *c, const cm_candidate *from, bool *legal, 
     status = cm_place_widen(c, spare, error);
   c->partition = NULL;
   if (status == CM_OK)
-    status = cm_refine_axons_on_mesh(from, c->places.region, c->run, &c->partition, &saved, error);
+    status = cm_refine_axons_on_mesh(from, limits, c->places.region, c->run, &c->partition, &saved, error);
   if (status != CM_OK)
     return status;
   cm_partition *made = c->partition;
@@ -246,25 +245,22 @@ static cm_status refine(cm_candidate *c, const cm_candidate *from, bool *legal, 
   c->places.core = made->core;
   made->core = NULL;
   cm_attempt *last = &c->attempts[c->attempt_count - 1];
-  if (CM_NEW(c->run->memory, c->use, (size_t)made->part_count * CM_RESOURCES, error) != CM_OK ||
-      cm_count_use_and_cuts(c->input->demand, made->part, made->part_count, c->run, c->use, &cuts, error) != CM_OK)
-    return error->status;
-  c->quality = cm_quality_of(c->input->demand->network, &cuts);
   last->parts = made->part_count;
-  last->edge_cut = c->quality.edge_cut;
   last->saved_seconds += saved;
   last->coarsening_cached |= saved > 0;
+  if (cm_candidate_count_anew(c, error) != CM_OK)
+    return error->status;
   *legal = cm_find_violation(&c->limits, c->use, made->part_count).broken_parts == 0;
   return CM_OK;
 }
 
-cm_status cm_candidate_go_on(const cm_candidate *from, cm_candidate *candidate, bool *found, cm_error *error)
+cm_status cm_candidate_go_on(const cm_candidate *from, const cm_limits *limits, cm_candidate *candidate, bool *found, cm_error *error)
 {
   cm_candidate c = {.input = from->input, .run = from->run, .objective = from->objective, .limits = from->limits, .bound = from->bound,
                     .attempt_count = from->attempt_count, .region_count = from->region_count};
   bool legal = false;
   memcpy(c.attempts, from->attempts, sizeof c.attempts);
-  cm_status status = refine(&c, from, &legal, error);
+  cm_status status = refine(&c, from, limits, &legal, error);
   if (status == CM_OK && legal)
     status = finish(&c, error);
   *found = status == CM_OK && legal;

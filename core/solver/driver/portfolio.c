@@ -1,5 +1,5 @@
-/* Happy path: partition-then-place, with the preset's own effort and with the least; what objective edge makes, where axons reach few;
- * for objective edge the integrated mapper, which for axons goes on from the cheapest of all -> the cheapest. What can fail: the first; the
+/* Happy path: partition-then-place, with the least effort and with the preset's own; what objective edge makes, where axons reach few;
+ * for objective edge the integrated mapper, which for axons goes on from the cheapest of all -> the cheapest. What can fail: the second; the
  * others may find nothing. */
 #include "core/solver/driver/portfolio.h"
 
@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "core/limits/leaving.h"
+#include "core/measure/haste.h"
 #include "core/placement/placement.h"
 #include "core/solver/driver/make.h"
 #include "core/solver/mappers/engine.h"
@@ -39,6 +40,10 @@ typedef struct method {
   double share; /* of the time that is left, about */
 } method;
 
+/* Figures that are the same but for rounding; the energy that is left for each of step and saturation where these are worse than what the
+ * least effort makes. */
+static const double same = 1 + 1e-9, worth = 0.01;
+
 /* What was made so far, and what was tried. */
 typedef struct portfolio {
   const cm_map_input *input;
@@ -47,6 +52,7 @@ typedef struct portfolio {
   uint64_t used_bytes; /* before */
   json_t *tried;     /* array for the report */
   cm_error why;      /* of the last refusal that was not passed on */
+  cm_haste least;        /* of what the least effort makes for axons; zeros: of nothing */
 } portfolio;
 
 static uint64_t used_bytes(const cm_run *run)
@@ -62,6 +68,19 @@ static void adopt(cm_candidate *c, cm_objective objective)
   cm_graph_free(c->partition->parts);
   c->partition->parts = NULL;
   c->objective = objective;
+}
+
+static cm_status find_haste(const cm_candidate *c, cm_haste *found, cm_error *error)
+{
+  const cm_mapping view = cm_candidate_view(c);
+  const cm_mapped mapped = cm_mapped_by(&view, c->input->demand, c->input->chip);
+  return cm_measure_haste(&mapped, c->run, found, error);
+}
+
+/* In how many figures it is worse. */
+static int falls_behind(const cm_haste *made, const cm_haste *least)
+{
+  return (made->step_ns > least->step_ns * same) + (made->saturation * same < least->saturation);
 }
 
 /* Keeps what was made where it costs least. */
@@ -110,17 +129,46 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   return keep_better(f, by, &made, cost, error);
 }
 
-/* The integrated mapper for axons. */
+/* Whether what goes on from the best is better: cheaper, and by enough where it falls behind in more than that. */
+static cm_status is_worth(const portfolio *f, cm_candidate *made, bool *better, cm_error *error)
+{
+  cm_haste before = {0}, after = {0};
+  if (weigh(made, error) != CM_OK)
+    return error->status;
+  *better = made->cost < f->best.cost;
+  if (!*better || f->least.step_ns <= 0)
+    return CM_OK;
+  if (find_haste(&f->best, &before, error) != CM_OK || find_haste(made, &after, error) != CM_OK)
+    return error->status;
+  *better = made->cost < f->best.cost * (1 - worth * (falls_behind(&after, &f->least) - falls_behind(&before, &f->least)));
+  return CM_OK;
+}
+
+/* The integrated mapper for axons, with no more synapses on a core than the slowest one of the least effort has, else with as many as it may
+ * have. */
 static cm_status go_on(portfolio *f, cm_error *error)
 {
   const method by = {f->input->options->preset, CM_MAPPER_INTEGRATED, f->input->options->objective, 1};
+  cm_limits limits[] = {f->best.limits, f->best.limits};
   cm_candidate made;
-  bool found = false;
   double cost;
+  bool better = false;
+  cm_status status = CM_OK;
   if (f->best.partition == NULL || f->best.objective != CM_OBJECTIVE_AXON || !cm_refines_axons_on_mesh(&f->best))
     return CM_OK;
-  cm_status status = cm_candidate_go_on(&f->best, &made, &found, error);
-  return status == CM_OK && found ? keep_better(f, by, &made, &cost, error) : status;
+  const uint64_t most = f->least.synapses;
+  const bool tighter = most != 0 && (limits[0].synapses == 0 || most < limits[0].synapses);
+  if (tighter)
+    limits[0].synapses = most;
+  for (int i = tighter ? 0 : 1; i < 2 && !better && status == CM_OK; i++) {
+    bool found = false;
+    status = cm_candidate_go_on(&f->best, &limits[i], &made, &found, error);
+    if (status == CM_OK && found)
+      status = is_worth(f, &made, &better, error);
+    if (found && !(status == CM_OK && better))
+      cm_candidate_free(&made);
+  }
+  return status == CM_OK && better ? keep_better(f, by, &made, &cost, error) : status;
 }
 
 static const cm_attempt *last_attempt(const cm_candidate *c)
@@ -154,14 +202,16 @@ static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
-  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, 0.1},
-               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.5}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
+  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, 0.08},
+               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.6}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
   const bool must = !cm_leaving_is_limited(&f->input->chip->limits), /* whose search may end well from other parts */
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;
-  cm_status status = try_method(f, own, must, &cost, error);
-  if (status == CM_OK && !asked && quick.preset != own.preset)
-    status = try_method(f, quick, false, &least, error);
+  cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);
+  if (status == CM_OK && f->best.partition != NULL && f->best.objective == CM_OBJECTIVE_AXON)
+    status = find_haste(&f->best, &f->least, error);
+  if (status == CM_OK)
+    status = try_method(f, own, must, &cost, error);
   if (status != CM_OK || is_settled(f))
     return status;
   const bool none = f->best.partition == NULL;

@@ -7,6 +7,7 @@
 
 #include "core/partition/axon/dense.h"
 #include "core/partition/flows.h"
+#include "core/placement/axis_prices.h"
 #include "core/placement/placement.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/swaps.h"
@@ -18,9 +19,6 @@ enum { SWAP_ROUNDS = 20 };
 /* Work of placing parts again that have moved a little, in looks at pairs of cores. */
 static const double work_again = 3e8;
 
-/* Prices have so many units a hop, and at most so many in all. */
-static const double units_per_hop = 64, price_most = 1 << 16, sum_most = 0x1p61;
-
 typedef struct ground {
   const cm_candidate *from;
   const cm_mesh_axons_effort *effort;
@@ -29,47 +27,6 @@ typedef struct ground {
   cm_axes *axes;
   cm_prices prices;
 } ground;
-
-static uint32_t most_of(const uint32_t *value, size_t count)
-{
-  uint32_t most = 0;
-  for (size_t i = 0; i < count; i++)
-    most = value[i] > most ? value[i] : most;
-  return most;
-}
-
-/* What all axons carry, in the 32 bits that the search gives each. */
-static double weight_of(const cm_demand *demand)
-{
-  const cm_topology *t = demand->network;
-  double sum = 0, most = 0;
-  for (uint32_t e = 0; demand->net_weight != NULL && e < t->net_count; e++) {
-    sum += (double)demand->net_weight[e];
-    most = fmax(most, (double)demand->net_weight[e]);
-  }
-  return demand->net_weight == NULL ? t->net_count : most > UINT32_MAX ? sum * (UINT32_MAX / most) : sum;
-}
-
-/* Distances in units of prices: so fine that the first router counts too, so coarse that sums stay within 64 bits. */
-static cm_status set_prices(ground *g, cm_error *error)
-{
-  cm_axes *a = g->axes;
-  cm_prices *p = &g->prices;
-  cm_memory *memory = g->run->memory;
-  size_t dx = (size_t)a->columns * a->columns, dy = (size_t)a->rows * a->rows;
-  double farthest = a->base + most_of(a->dx, dx) + most_of(a->dy, dy);
-  double scale = fmin(units_per_hop / a->units_per_hop, price_most / farthest);
-  scale = fmin(scale, sum_most / farthest / fmax(weight_of(g->from->input->demand), 1));
-  *p = (cm_prices){.parts = a->count, .columns = a->columns, .rows = a->rows, .column = a->column, .row = a->row};
-  p->base = (uint32_t)fmax(round(a->base * scale), 1);
-  if (CM_NEW(memory, p->dx, dx, error) != CM_OK || CM_NEW(memory, p->dy, dy, error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < dx; i++)
-    p->dx[i] = (uint32_t)lround(a->dx[i] * scale);
-  for (size_t i = 0; i < dy; i++)
-    p->dy[i] = (uint32_t)lround(a->dy[i] * scale);
-  return CM_OK;
-}
 
 static void leave_ground(ground *g)
 {
@@ -113,7 +70,7 @@ static cm_status place(void *context, const uint32_t *part, uint32_t parts, uint
   (void)part;
   if (parts != g->from->partition->part_count)
     return cm_fail(error, CM_NO_ROOM, "%u parts were to go on, of %u", parts, g->from->partition->part_count);
-  if (cm_axes_new(g->from->input->chip, g->region->cores, g->region->core_count, g->run, &g->axes, error) != CM_OK || set_prices(g, error) != CM_OK)
+  if (cm_axes_new(g->from->input->chip, g->region->cores, g->region->core_count, g->run, &g->axes, error) != CM_OK || cm_axes_prices(g->axes, g->from->input->demand, g->run->memory, &g->prices, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < parts; p++)
     at[p] = number_of(g->region, g->from->places.core[p]);
@@ -232,11 +189,11 @@ bool cm_refines_axons_on_mesh(const cm_candidate *from)
   return from->partition->part_count > 1 && demand->network->pin_count <= effort->cycle_pins && !cm_dense_suits(demand);
 }
 
-cm_status cm_refine_axons_on_mesh(const cm_candidate *from, const cm_region *region, cm_run *run, cm_partition **partition, double *saved,
-                                  cm_error *error)
+cm_status cm_refine_axons_on_mesh(const cm_candidate *from, const cm_limits *limits, const cm_region *region, cm_run *run,
+                                  cm_partition **partition, double *saved, cm_error *error)
 {
   ground g = {.from = from, .effort = &cm_effort_of(from->input->options)->axons_on_mesh, .region = region, .run = run};
-  cm_engine_task task = {.input = from->input, .limits = from->limits, .parts_max = region->core_count};
+  cm_engine_task task = {.input = from->input, .limits = *limits, .parts_max = region->core_count};
   cm_partition *made;
   if (task.limits.neurons == 0)
     task.limits.neurons = from->input->demand->size_total;
