@@ -71,8 +71,7 @@ static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *eff
   return status;
 }
 
-/* A partition for objective edge, within the limit on neurons, where axons reach few; else, and where none is found, *start is NULL. */
-static cm_status first_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
 {
   const cm_topology *t = task->input->demand->network;
   const cm_effort *own = cm_effort_of(task->input->options);
@@ -227,7 +226,7 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->demand->network));
-  cm_status status = first_start(task, run, &from.first, error);
+  cm_status status = cm_engine_axon_start(task, run, &from.first, error);
   if (status == CM_OK && from.first != NULL && edges)
     status = find_standing(task, from.first->part, from.first->part_count, run, &found, error);
   if (status == CM_OK && found.keeps) {

@@ -68,6 +68,10 @@ bool cm_axons_reach_few(const cm_topology *topology);
  * are one. O(nets). */
 bool cm_axons_are_edges(const cm_topology *topology);
 
+/* A partition for objective edge as a start for objective axon, where axons reach few neurons; else, and where none is
+ * found, *start is NULL. It keeps the limit on neurons. */
+cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error);
+
 /* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);
 
