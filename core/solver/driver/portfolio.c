@@ -182,6 +182,9 @@ static bool is_settled(const portfolio *f)
   return f->best.partition != NULL && last_attempt(&f->best)->only;
 }
 
+/* However dear edges look, all of so few synapses are tried in no time. */
+enum { PINS_SMALL = 1 << 14 };
+
 /* What objective edge makes of a network for axons, where with the least effort that is no dearer than `quick`. */
 static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 {
@@ -189,7 +192,7 @@ static cm_status try_edges(portfolio *f, double quick, cm_error *error)
   method by = {cm_effort_preset(cm_effort_least(own)), CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE, 0.05};
   double cost;
   cm_status status = try_method(f, by, false, &cost, error);
-  if (status != CM_OK || cost > quick)
+  if (status != CM_OK || (cost > quick && f->input->demand->network->pin_count > PINS_SMALL))
     return status;
   by.preset = f->input->options->preset;
   by.share = 0.3;
