@@ -44,6 +44,7 @@ typedef struct cm_map_input {
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
   uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */
   double share;                    /* of the preset's effort, of a network that is a part of the job's; 0: all; set by the partition stage */
+  uint64_t held_bytes;             /* of candidates that are made already: set by the portfolio, for the partition stage's look at the memory limit */
   bool places;                     /* set by cm_map: the partition stage may place as it partitions */
 } cm_map_input;
 

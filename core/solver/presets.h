@@ -28,16 +28,14 @@ typedef struct cm_place_effort {
 /* Of the integrated mapper for axons. */
 typedef struct cm_mesh_axons_effort {
   uint32_t cycles;     /* times that parts with their places are coarsened and refined again, 1 and more */
-  uint64_t cycle_pins; /* fewer of them where all together would visit more pins; 0: never */
-  /* Of placing parts on each region, and anew those that stay; last NULL: not anew. */
-  const cm_arrange_budget *compared, *last;
+  uint64_t cycle_pins; /* fewer of them where all together would visit more pins */
+  const cm_arrange_budget *last; /* of placing parts anew at last; NULL: they are not */
 } cm_mesh_axons_effort;
 
 typedef struct cm_effort {
   const struct cm_effort *below; /* the preset with the next smaller effort; NULL: there is none */
   /* Methods. */
   bool integrated;       /* the integrated mapper is taken unasked */
-  bool dense_in_steps;   /* on undirected networks that are not sparse, partition-then-place stands beside it too */
   uint32_t policy_engine_cores; /* on up to so many the better of what a policy and the placement engine make */
   uint64_t policy_draws; /* placements that the letter is trained on */
   double policy_looks;   /* at pairs of cores, when annealing what swaps have left of a policy's placement; 0: swaps alone */

@@ -202,7 +202,7 @@ START_TEST(every_cycle_keeps_the_limits_and_pays_less)
     enum { NEURONS = 300 };
     cm_random_init(&random, round, 22, 0);
     cm_topology t = ring(&random, NEURONS, 12);
-    uint32_t part[NEURONS], again[NEURONS], parts, identity[SITES];
+    uint32_t start[NEURONS], part[NEURONS], again[NEURONS], parts, identity[SITES];
     witness w = {.topology = &t, .limits = {.neurons = 16, .inbound_axons = 40 + below(&random, 40)}};
     w.prices = (cm_prices){.parts = SITES, .columns = SIDE, .rows = SIDE, .base = 1 + below(&random, 30), .dx = w.axis,
                            .dy = w.axis, .column = w.column, .row = w.row};
@@ -217,11 +217,13 @@ START_TEST(every_cycle_keeps_the_limits_and_pays_less)
         w.price[a * SITES + b] =
             a == b ? 0 : w.prices.base + w.axis[a % SIDE * SIDE + b % SIDE] + w.axis[a / SIDE * SIDE + b / SIDE];
     }
+    const cm_axon_options first = {.limits = w.limits, .parts_max = SITES, .starts = 2, .start_sweeps = 8, .sweeps = 8, .fine_sweeps = 2, .seed = round};
+    run.threads = 1;
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &first, &run, start, &parts, &error));
     cm_axon_places places = {&w, place, rearrange};
     cm_axon_options options = {.limits = w.limits, .parts_max = SITES,
-                               .starts = 2, .start_sweeps = 8, .sweeps = 8, .fine_sweeps = 2,
-                               .cycles = 6, .work = 100000000, .seed = round, .places = &places};
-    run.threads = 1;
+                               .sweeps = 8, .fine_sweeps = 2, .cycles = 6, .work = 100000000,
+                               .seed = round, .start = start, .places = &places};
     ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
     ck_assert_uint_eq(parts, SITES);
     better += w.calls > 1;

@@ -169,7 +169,7 @@ START_TEST(where_it_is_mended_the_mesh_mapper_has_a_rival)
     cm_mapping *mine = map_with(&t, chip, options_of("edge", "balanced", "auto", 0), 2);
     cm_mapping *two_phase = map_with(&t, chip, options_of("edge", "balanced", "two-phase", 0), 1);
     ck_assert_double_le(mine->metrics.energy_pj, two_phase->metrics.energy_pj * (1 + 1e-9));
-    rivals += json_array_size(json_object_get(mine->report, "candidates")) == 2;
+    rivals += json_array_size(json_object_get(mine->report, "candidates")) >= 2;
     cm_mapping_free(mine);
     cm_mapping_free(two_phase);
     cm_chip_free(chip);

@@ -77,12 +77,12 @@ static bool suits_filling(const progress *p)
 static bool may_go_below(const progress *p)
 {
   const cm_axon_options *o = options_of(p);
-  return o->below != NULL && o->places == NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
+  return o->below != NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
 }
 
 static bool suits_given(const progress *p)
 {
-  return options_of(p)->start != NULL && !p->search->flat && p->made[GIVEN] == 0;
+  return options_of(p)->start != NULL && (options_of(p)->places != NULL || !p->search->flat) && p->made[GIVEN] == 0;
 }
 
 static cm_status take_given(progress *p, cm_error *error)
@@ -98,7 +98,7 @@ static cm_status take_given(progress *p, cm_error *error)
 static bool suits_other(const progress *p)
 {
   const cm_axon_options *o = options_of(p);
-  return o->other_start != NULL && o->places == NULL && o->cycles > 0 && !p->search->flat && p->made[OTHER] == 0;
+  return o->other_start != NULL && o->cycles > 0 && !p->search->flat && p->made[OTHER] == 0;
 }
 
 static cm_status take_other(progress *p, cm_error *error)
@@ -121,7 +121,7 @@ static cm_status take_other(progress *p, cm_error *error)
 static bool suits_growing(const progress *p)
 {
   const cm_axon_options *o = options_of(p);
-  if (p->search->grown || p->search->flat || o->places != NULL || has_copies(p))
+  if (p->search->grown || p->search->flat || has_copies(p))
     return false;
   return cm_axon_is_for_growing(p->search) ||
          (o->work > 0 && (pins_of(p) <= grow_share * (double)o->work || (is_known(p) && reach_of(p) <= grow_reach)));
@@ -129,7 +129,7 @@ static bool suits_growing(const progress *p)
 
 static bool suits_growing_with_copies(const progress *p)
 {
-  return has_copies(p) && !p->search->grown && !p->search->flat && options_of(p)->places == NULL && p->made[BELOW] + p->made[LEVELS] > 0;
+  return has_copies(p) && !p->search->grown && !p->search->flat && p->made[BELOW] + p->made[LEVELS] > 0;
 }
 
 /* ---- the effort below ---- */
@@ -191,14 +191,13 @@ static cm_status attempt(progress *p, cm_error *error)
 
 static bool suits_places(const progress *p)
 {
-  return options_of(p)->places != NULL && p->made[PLACES] == 0;
+  return options_of(p)->places != NULL && is_known(p) && p->made[PLACES] == 0;
 }
 
 static bool suits_cycles(const progress *p)
 {
   const cm_axon_search *w = p->search;
-  return w->options->places != NULL ? p->vain < VAIN_MOST && p->made[CYCLES] < w->options->cycles
-                                    : !w->flat && p->made[CYCLES] < w->options->cycles;
+  return (w->options->places != NULL ? is_known(p) && p->vain < VAIN_MOST : !w->flat) && p->made[CYCLES] < w->options->cycles;
 }
 
 static cm_status cycle(progress *p, cm_error *error)
@@ -231,12 +230,12 @@ static const struct {
   [CYCLES] = {true, suits_cycles, pass, cycle, NULL},
 };
 
-/* The cheapest way that suits and that is left work for, of equals the first; WAYS: there is none. */
+/* The cheapest way that suits and is left work for, of equals the first; WAYS: none. With places it goes on from the caller's parts alone. */
 static way next_way(const progress *p, bool refining, double *work)
 {
   way best = WAYS;
   for (way i = 0; i < WAYS; i++) {
-    if (ways[i].refines != refining || !ways[i].suits(p))
+    if ((options_of(p)->places != NULL && !refining && i != GIVEN) || ways[i].refines != refining || !ways[i].suits(p))
       continue;
     double pins = ways[i].work(p);
     if ((pins > 0 && p->spent[refining] + pins > (double)options_of(p)->work) || (best != WAYS && pins >= *work))
@@ -256,8 +255,8 @@ static double left(const progress *p)
   const cm_axon_options *o = options_of(p);
   const double work = (double)o->work, pins = pins_of(p) + 1, most = o->places != NULL ? 2 * VAIN_MOST : o->cycles;
   const double cycles = fmin(most, fmax(o->cycles, p->made[CYCLES]) - p->made[CYCLES]);
-  double attempts = suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / pins / attempt_pins) : 0;
-  return fmax(attempts, p->made[LEVELS] == 0) + cycle_takes * floor(fmin(cycles, fmax(work - p->spent[1], 0) / pins));
+  const double attempts = o->places == NULL && suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / pins / attempt_pins) : 0;
+  return fmax(attempts, o->places == NULL && p->made[LEVELS] == 0) + cycle_takes * floor(fmin(cycles, fmax(work - p->spent[1], 0) / pins));
 }
 
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error)
@@ -318,6 +317,8 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
     status = CM_NEW(run->memory, w.trial, n, error);
   if (status == CM_OK && n > 0)
     status = search(&w, options, &best, error);
+  if (status == CM_OK && options->places != NULL && isinf(best.cost))
+    status = cm_fail(error, CM_NO_ROOM, "the parts to go on from break a limit");
   if (status == CM_OK && options->places == NULL)
     status = cm_close_gaps(best.part, n, &best.parts, run, error);
   if (status == CM_OK) {

@@ -36,12 +36,12 @@ typedef struct cm_axon_options {
   uint64_t work;         /* pins that starts beside the first may look at, and cycles as many; 0: there are none */
   uint64_t sampled_pins; /* networks of so many pins or more have a sample of the nets on coarse levels, where vertices have many; 0: never */
   const struct cm_axon_options *below; /* a smaller effort that is made first, where `work` allows: its result goes on where nothing better
-                            is found, so that more effort is never worse. Limits and seed are those here. NULL, or with places: none */
+                            is found, so that more effort is never worse. Limits and seed are those here. NULL: none */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of
                             the attempts where they keep the limits, or nearly do and are mended, and cost less */
-  const uint32_t *other_start; /* the same; it is refined in a cycle before it is compared. Not with places */
-  const cm_axon_places *places; /* NULL: parts have no places, every part that an axon reaches costs the same */
+  const uint32_t *other_start; /* the same; it is refined in a cycle before it is compared */
+  const cm_axon_places *places; /* the search goes on from `start` alone. NULL: parts have no places, each that an axon reaches costs the same */
 } cm_axon_options;
 
 /* Finds parts that keep neurons, synapses and inbound axons within the limits, with little connectivity. Fills part

@@ -211,8 +211,6 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
   cm_status status = cm_partition_dense(w->levels.demand, o, w->run, w->scratch, &best->parts, error);
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
     best->part[w->levels.graph[0]->number[v]] = w->scratch[v];
-  if (status == CM_OK && o->places != NULL && best->parts > o->parts_max)
-    return cm_refuse_parts(best->parts, o->parts_max, error);
   cm_run_phase(w->run, "refine");
   bool pays = (double)t->pin_count * best->parts <= polish_looks;
   return status == CM_OK ? polish(w, pays ? cm_axon_last_sweeps(w) : 0, best, error) : status;

@@ -96,7 +96,7 @@ bool cm_axon_is_for_growing(const cm_axon_search *w);
 double cm_axon_reached_parts(const cm_axon_search *w, double cost);
 
 /* Where there is nothing to coarsen by: parts filled on the network itself, then moves that pay and keep the limits where they cost
- * little. Without places parts may be more than there are cores. */
+ * little. Parts may be more than there are cores. */
 cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */

@@ -8,8 +8,7 @@
 #include "core/placement/cluster_sites.h"
 #include "core/solver/place/place.h"
 
-/* What a candidate knows of its parts, anew. */
-static cm_status count_anew(cm_candidate *c, cm_error *error)
+cm_status cm_candidate_count_anew(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;
   cm_partition *p = c->partition;
@@ -63,7 +62,7 @@ static cm_status move_neurons(cm_candidate *c, uint64_t *left, cm_error *error)
       status = cm_refuse_leaving(in->demand->network, &in->chip->limits, leaving, error);
   }
   CM_FREE(cluster, leaving);
-  return status == CM_OK ? count_anew(c, error) : status;
+  return status == CM_OK ? cm_candidate_count_anew(c, error) : status;
 }
 
 cm_status cm_candidate_keep_leaving(cm_candidate *c, cm_error *error)

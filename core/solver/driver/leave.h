@@ -4,6 +4,9 @@
 
 #include "core/mapping/candidate.h"
 
+/* What a candidate knows of its parts, anew. O(pins). Errors: memory, a stop. */
+cm_status cm_candidate_count_anew(cm_candidate *candidate, cm_error *error);
+
 /* Makes a candidate with places keep these limits, where it does not: parts change places across clusters, then neurons their parts, unless the caller gave
  * these; all other limits stay kept. CM_LIMIT_BROKEN names the worst neuron that is left; nothing where the chip has no such limits. Other
  * errors: memory, a stop. */

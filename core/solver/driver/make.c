@@ -8,9 +8,13 @@
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
 #include "core/solver/driver/leave.h"
+#include "core/solver/mappers/mesh_axons.h"
 #include "core/solver/place/place.h"
 #include "core/solver/stage/kinds_of_neurons.h"
 #include "core/solver/stage/stage.h"
+
+/* Of cores to choose from when going on, beside those that parts have. */
+enum { SPARE_SHARE = 16 };
 
 /* Kinds of cores for the caller's parts. */
 static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *error)
@@ -199,21 +203,75 @@ static cm_status verify(const cm_candidate *c, cm_error *error)
   return status;
 }
 
+/* The second half. */
+static cm_status finish(cm_candidate *c, cm_error *error)
+{
+  cm_status status = empty_parts(c, error);
+  if (status == CM_OK)
+    status = cm_place_parts(c, error);
+  if (status == CM_OK)
+    status = cm_candidate_keep_leaving(c, error);
+  return status == CM_OK ? verify(c, error) : status;
+}
+
 cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error)
 {
   cm_candidate c = {.input = input, .run = run};
   cm_status status = input->part != NULL ? adopt(&c, error) : cm_make_parts(input, run, &c, error);
   if (status == CM_OK)
-    status = empty_parts(&c, error);
-  if (status == CM_OK)
-    status = cm_place_parts(&c, error);
-  if (status == CM_OK)
-    status = cm_candidate_keep_leaving(&c, error);
-  if (status == CM_OK)
-    status = verify(&c, error);
+    status = finish(&c, error);
   if (status == CM_OK)
     *candidate = c;
   else
     cm_candidate_free(&c);
   return status;
+}
+
+/* The parts that are made of it, judged by all limits of a core. */
+static cm_status refine(cm_candidate *c, const cm_candidate *from, const cm_limits *limits, bool *legal, cm_error *error)
+{
+  const uint32_t allowed = c->input->options->cores, count = from->partition->part_count, spare = allowed != 0 && allowed < count + count / SPARE_SHARE ? allowed - count : count / SPARE_SHARE;
+  double saved;
+  c->partition = from->partition;
+  cm_status status = CM_NEW(c->run->memory, c->places.core, count, error);
+  if (status == CM_OK) {
+    memcpy(c->places.core, from->places.core, count * sizeof *c->places.core);
+    status = cm_place_enclose(c, error);
+  }
+  if (status == CM_OK)
+    status = cm_place_widen(c, spare, error);
+  c->partition = NULL;
+  if (status == CM_OK)
+    status = cm_refine_axons_on_mesh(from, limits, c->places.region, c->run, &c->partition, &saved, error);
+  if (status != CM_OK)
+    return status;
+  cm_partition *made = c->partition;
+  cm_free(c->places.core);
+  c->places.core = made->core;
+  made->core = NULL;
+  cm_attempt *last = &c->attempts[c->attempt_count - 1];
+  last->parts = made->part_count;
+  last->saved_seconds += saved;
+  last->coarsening_cached |= saved > 0;
+  if (cm_candidate_count_anew(c, error) != CM_OK)
+    return error->status;
+  *legal = cm_find_violation(&c->limits, c->use, made->part_count).broken_parts == 0;
+  return CM_OK;
+}
+
+cm_status cm_candidate_go_on(const cm_candidate *from, const cm_limits *limits, cm_candidate *candidate, bool *found, cm_error *error)
+{
+  cm_candidate c = {.input = from->input, .run = from->run, .objective = from->objective, .limits = from->limits, .bound = from->bound,
+                    .attempt_count = from->attempt_count, .region_count = from->region_count};
+  bool legal = false;
+  memcpy(c.attempts, from->attempts, sizeof c.attempts);
+  cm_status status = refine(&c, from, limits, &legal, error);
+  if (status == CM_OK && legal)
+    status = finish(&c, error);
+  *found = status == CM_OK && legal;
+  if (*found)
+    *candidate = c;
+  else
+    cm_candidate_free(&c);
+  return status == CM_NO_ROOM || status == CM_LIMIT_BROKEN ? CM_OK : status;
 }

@@ -1,42 +1,23 @@
-/* Happy path on sparse networks: partition-then-place of the least effort -> the integrated mapper -> partition-then-place with the
- * preset's own effort, where the first came near -> the cheapest. On others: the integrated mapper -> the alternative, where a limit
- * broke that the mapper does not know. Where axons reach few, what objective edge makes of it stands beside all. What can
- * fail: the integrated mapper; the others may find nothing. */
+/* Happy path: partition-then-place, with the least effort and with the preset's own; what objective edge makes, where axons reach few;
+ * for objective edge the integrated mapper, which for axons goes on from the cheapest of all -> the cheapest. What can fail: the second; the
+ * others may find nothing. */
 #include "core/solver/driver/portfolio.h"
 
 #include <math.h>
 
 #include "base/json.h"
 #include "core/limits/leaving.h"
+#include "core/measure/haste.h"
 #include "core/placement/placement.h"
 #include "core/solver/driver/make.h"
 #include "core/solver/mappers/engine.h"
+#include "core/solver/mappers/mesh_axons.h"
 #include "core/solver/presets.h"
 #include "core/solver/stage/stage.h"
-
-/* On sparse networks cutting and placing as two steps may come out ahead of doing both at once, and costs little: the
- * way of the least effort shows whether it can. Networks with more synapses a neuron are left to the integrated mapper, but under
- * presets with dense_in_steps, and where it had to be mended. */
-enum { SPARSE_DEGREE = 16 };
-
-/* Where what is cut goes hardly further than to the next core, a mapper that sees hops has nothing to gain. Few parts
- * are all near. */
-enum { PARTS_LEAST = 16 };
-static const double hops_least = 1.15;
-
-/* What the preset's own effort saves over the least one, at most, of partition-then-place. */
-static const double saving_most = 1.25;
 
 static bool has_alternative(const cm_map_input *input)
 {
   return input->part == NULL && input->places && cm_stage_takes_mesh(input);
-}
-
-static bool may_win(const cm_map_input *input)
-{
-  const cm_topology *t = input->demand->network;
-  uint64_t degrees = t->directed ? 2 * t->pin_count : t->pin_count;
-  return degrees <= (uint64_t)SPARSE_DEGREE * t->vertex_count || (cm_effort_of(input->options)->dense_in_steps && !t->directed);
 }
 
 /* What the job pays for a mapping: for objective edge the energy of all ways, for axons with their first routers, or,
@@ -59,14 +40,25 @@ typedef struct method {
   double share; /* of the time that is left, about */
 } method;
 
+/* Figures that are the same but for rounding; the energy that is left for each of step and saturation where these are worse than what the
+ * least effort makes. */
+static const double same = 1 + 1e-9, worth = 0.01;
+
 /* What was made so far, and what was tried. */
 typedef struct portfolio {
   const cm_map_input *input;
   cm_run *run;
   cm_candidate best; /* the cheapest; none at first */
+  uint64_t used_bytes; /* before */
   json_t *tried;     /* array for the report */
   cm_error why;      /* of the last refusal that was not passed on */
+  cm_haste least;        /* of what the least effort makes for axons; zeros: of nothing */
 } portfolio;
+
+static uint64_t used_bytes(const cm_run *run)
+{
+  return run->memory != NULL ? atomic_load(&run->memory->used_bytes) : 0;
+}
 
 /* Takes a candidate for another objective as one for the job's. */
 static void adopt(cm_candidate *c, cm_objective objective)
@@ -78,13 +70,48 @@ static void adopt(cm_candidate *c, cm_objective objective)
   c->objective = objective;
 }
 
-/* Maps by a method, and keeps that where it costs least. A refusal is passed on where `must`; else there is one
- * to choose from less. *cost is INFINITY then. */
+static cm_status find_haste(const cm_candidate *c, cm_haste *found, cm_error *error)
+{
+  const cm_mapping view = cm_candidate_view(c);
+  const cm_mapped mapped = cm_mapped_by(&view, c->input->demand, c->input->chip);
+  return cm_measure_haste(&mapped, c->run, found, error);
+}
+
+/* In how many figures it is worse. */
+static int falls_behind(const cm_haste *made, const cm_haste *least)
+{
+  return (made->step_ns > least->step_ns * same) + (made->saturation * same < least->saturation);
+}
+
+/* Keeps what was made where it costs least. */
+static cm_status keep_better(portfolio *f, method by, cm_candidate *made, double *cost, cm_error *error)
+{
+  adopt(made, f->best.partition != NULL ? f->best.objective : made->objective);
+  if (weigh(made, error) != CM_OK) {
+    cm_candidate_free(made);
+    return error->status;
+  }
+  cm_objective objective = by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : made->objective;
+  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated",
+                           "preset", cm_preset_facts_of((cm_preset)by.preset)->name, "objective", cm_objective_name(objective),
+                           "cost", made->cost / (double)f->input->demand->network->weight_scale);
+  *cost = made->cost;
+  bool better = f->best.partition == NULL || made->cost < f->best.cost;
+  cm_candidate worse = better ? f->best : *made;
+  if (better)
+    f->best = *made;
+  cm_candidate_free(&worse);
+  return cm_json_append(f->tried, told, "the report", error);
+}
+
+/* Maps by a method. A refusal is passed on where `must`; else there is one to choose from less, and *cost is
+ * INFINITY. */
 static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm_error *error)
 {
   const size_t mark = cm_run_enter(f->run, by.share);
   cm_variant variant;
-  const cm_map_input *input = cm_vary(f->input, &variant);
+  cm_map_input *input = cm_vary(f->input, &variant);
+  input->held_bytes = used_bytes(f->run) - f->used_bytes;
   cm_candidate made;
   *cost = INFINITY;
   variant.options.preset = by.preset;
@@ -99,32 +126,49 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   if (status != CM_OK)
     return status;
   made.input = f->input;
-  adopt(&made, f->best.partition != NULL ? f->best.objective : made.objective);
-  if (weigh(&made, error) != CM_OK) {
-    cm_candidate_free(&made);
-    return error->status;
-  }
-  *cost = made.cost;
-  bool better = f->best.partition == NULL || made.cost < f->best.cost;
-  cm_candidate worse = better ? f->best : made;
-  if (better)
-    f->best = made;
-  cm_candidate_free(&worse);
-  cm_objective objective =
-    by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : f->best.objective;
-  json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated",
-                           "preset", cm_preset_facts_of((cm_preset)by.preset)->name, "objective", cm_objective_name(objective),
-                           "cost", *cost / (double)input->demand->network->weight_scale);
-  return cm_json_append(f->tried, told, "the report", error);
+  return keep_better(f, by, &made, cost, error);
 }
 
-/* Whether the best so far pays for what is cut, and hardly for its way. */
-static bool is_tight(const portfolio *f)
+/* Whether what goes on from the best is better: cheaper, and by enough where it falls behind in more than that. */
+static cm_status is_worth(const portfolio *f, cm_candidate *made, bool *better, cm_error *error)
 {
-  const cm_candidate *c = &f->best;
-  return c->partition != NULL && c->partition->part_count >= PARTS_LEAST &&
-         (double)cm_placement_traffic(c->partition->parts, f->input->chip, c->places.core) <=
-           hops_least * (double)c->partition->parts->weight_total;
+  cm_haste before = {0}, after = {0};
+  if (weigh(made, error) != CM_OK)
+    return error->status;
+  *better = made->cost < f->best.cost;
+  if (!*better || f->least.step_ns <= 0)
+    return CM_OK;
+  if (find_haste(&f->best, &before, error) != CM_OK || find_haste(made, &after, error) != CM_OK)
+    return error->status;
+  *better = made->cost < f->best.cost * (1 - worth * (falls_behind(&after, &f->least) - falls_behind(&before, &f->least)));
+  return CM_OK;
+}
+
+/* The integrated mapper for axons, with no more synapses on a core than the slowest one of the least effort has, else with as many as it may
+ * have. */
+static cm_status go_on(portfolio *f, cm_error *error)
+{
+  const method by = {f->input->options->preset, CM_MAPPER_INTEGRATED, f->input->options->objective, 1};
+  cm_limits limits[] = {f->best.limits, f->best.limits};
+  cm_candidate made;
+  double cost;
+  bool better = false;
+  cm_status status = CM_OK;
+  if (f->best.partition == NULL || f->best.objective != CM_OBJECTIVE_AXON || !cm_refines_axons_on_mesh(&f->best))
+    return CM_OK;
+  const uint64_t most = f->least.synapses;
+  const bool tighter = most != 0 && (limits[0].synapses == 0 || most < limits[0].synapses);
+  if (tighter)
+    limits[0].synapses = most;
+  for (int i = tighter ? 0 : 1; i < 2 && !better && status == CM_OK; i++) {
+    bool found = false;
+    status = cm_candidate_go_on(&f->best, &limits[i], &made, &found, error);
+    if (status == CM_OK && found)
+      status = is_worth(f, &made, &better, error);
+    if (found && !(status == CM_OK && better))
+      cm_candidate_free(&made);
+  }
+  return status == CM_OK && better ? keep_better(f, by, &made, &cost, error) : status;
 }
 
 static const cm_attempt *last_attempt(const cm_candidate *c)
@@ -138,44 +182,47 @@ static bool is_settled(const portfolio *f)
   return f->best.partition != NULL && last_attempt(&f->best)->only;
 }
 
-/* A limit broke that the mapper does not know. */
-static bool was_mended(const cm_candidate *c)
-{
-  return c->attempt_count > 1 || last_attempt(c)->moved;
-}
+/* However dear edges look, all of so few synapses are tried in no time. */
+enum { PINS_SMALL = 1 << 14 };
 
-/* What objective edge makes of a network whose axons reach few. */
-static cm_status try_edges(portfolio *f, bool sparse, bool tight, cm_error *error)
+/* What objective edge makes of a network for axons, where with the least effort that is no dearer than `quick`. */
+static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 {
-  method two_phase = {f->input->options->preset, CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE, 0.4}, integrated = two_phase;
-  double ignored;
-  integrated.mapper = CM_MAPPER_AUTO;
-  integrated.share = 1;
-  cm_status status = sparse ? try_method(f, two_phase, false, &ignored, error) : CM_OK;
-  return status == CM_OK && !tight ? try_method(f, integrated, false, &ignored, error) : status;
+  const cm_effort *own = cm_effort_of(f->input->options);
+  method by = {cm_effort_preset(cm_effort_least(own)), CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE, 0.05};
+  double cost;
+  cm_status status = try_method(f, by, false, &cost, error);
+  if (status != CM_OK || (cost > quick && f->input->demand->network->pin_count > PINS_SMALL))
+    return status;
+  by.preset = f->input->options->preset;
+  by.share = 0.3;
+  status = try_method(f, by, false, &cost, error);
+  by.mapper = CM_MAPPER_AUTO;
+  by.share = 0.6;
+  return status == CM_OK ? try_method(f, by, false, &cost, error) : status;
 }
 
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
-  method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, 0.05},
-         own = {o->preset, CM_MAPPER_AUTO, o->objective, 1}, two_phase = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.9};
-  double fast = INFINITY, integrated = INFINITY, ignored;
-  bool sparse = may_win(f->input), may_be_edges = f->input->demand->network->directed && cm_axons_reach_few(f->input->demand->network);
-  own.share = may_be_edges && sparse ? 0.2 : may_be_edges || sparse ? 0.55 : 1;
-  two_phase.share = may_be_edges ? 0.75 : 1;
-  cm_status status = sparse ? try_method(f, quick, false, &fast, error) : CM_OK;
-  bool tight = sparse && is_tight(f);
-  const bool must = !cm_leaving_is_limited(&f->input->chip->limits); /* whose search may end well from other parts */
-  if (status == CM_OK && !tight)
-    status = try_method(f, own, must, &integrated, error);
-  if (status == CM_OK && is_settled(f))
-    return CM_OK;
-  if (status == CM_OK && (sparse ? fast <= saving_most * integrated : f->best.partition == NULL || was_mended(&f->best)))
-    status = try_method(f, two_phase, false, &ignored, error);
+  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, 0.08},
+               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.6}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
+  const bool must = !cm_leaving_is_limited(&f->input->chip->limits), /* whose search may end well from other parts */
+    asked = o->mapper == CM_MAPPER_INTEGRATED;
+  double cost, least = INFINITY;
+  cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);
+  if (status == CM_OK && f->best.partition != NULL && f->best.objective == CM_OBJECTIVE_AXON)
+    status = find_haste(&f->best, &f->least, error);
+  if (status == CM_OK)
+    status = try_method(f, own, must, &cost, error);
+  if (status != CM_OK || is_settled(f))
+    return status;
   const bool none = f->best.partition == NULL;
-  bool few = (none || f->best.objective == CM_OBJECTIVE_AXON) && cm_axons_reach_few(f->input->demand->network);
-  return status == CM_OK && few && (none || f->best.cost > 0) ? try_edges(f, sparse, tight, error) : status;
+  if (none ? !f->input->demand->network->directed : f->best.objective == CM_OBJECTIVE_EDGE)
+    return try_method(f, integrated, false, &cost, error);
+  if (!asked && cm_axons_reach_few(f->input->demand->network) && (none || f->best.cost > 0))
+    status = try_edges(f, least, error);
+  return status == CM_OK ? go_on(f, error) : status;
 }
 
 static cm_status tell(const portfolio *f, cm_error *error)
@@ -188,7 +235,7 @@ cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate
 {
   if (!has_alternative(input))
     return cm_candidate_make(input, run, candidate, error);
-  portfolio f = {.input = input, .run = run, .tried = json_array()};
+  portfolio f = {.input = input, .run = run, .used_bytes = used_bytes(run), .tried = json_array()};
   cm_status status = cm_whole(f.tried != NULL, "the report", error);
   if (status == CM_OK)
     status = try_all(&f, error);

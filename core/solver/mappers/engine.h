@@ -52,8 +52,8 @@ const cm_engine *cm_engine_find(cm_preset preset, cm_objective objective);
 /* That of objective axon, of every preset which serves it. */
 extern const cm_engine cm_engine_axons;
 
-/* The integrated mapper: partitions and places at once, for objective edge and for objective axon. */
-extern const cm_engine cm_engine_mesh, cm_engine_mesh_axons;
+/* The integrated mapper for objective edge: partitions and places at once. */
+extern const cm_engine cm_engine_mesh;
 
 /* The hot_bytes of methods that read synapses in order, or here and there without mapping them: vertices' alone. */
 uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);

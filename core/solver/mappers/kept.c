@@ -18,7 +18,7 @@
 #include "core/placement/axes.h"
 
 /* To be raised whenever a method gives other numbers for the same task. */
-enum { PARTS_VERSION = 2 };
+enum { PARTS_VERSION = 3 };
 
 /* Partitions of networks with fewer synapses are made faster than they are looked up. */
 enum { PINS_LEAST = 1 << 13 };
@@ -149,18 +149,33 @@ static cm_status add_region(hash *state, const cm_chip *chip, const cm_region *r
   return CM_OK;
 }
 
+/* From the key as it is. */
+static void go_on(const cm_kept *kept, hash *state)
+{
+  (void)crypto_generichash_init(state, NULL, 0, 32);
+  add(state, kept->key, strlen(kept->key));
+}
+
 cm_status cm_kept_on(cm_kept *kept, cm_region *const *regions, uint32_t count, cm_run *run, cm_error *error)
 {
   hash state;
   if (kept->key[0] == '\0')
     return CM_OK;
-  (void)crypto_generichash_init(&state, NULL, 0, 32);
-  add(&state, kept->key, strlen(kept->key));
+  go_on(kept, &state);
   for (uint32_t i = 0; i < count; i++)
     if (add_region(&state, kept->task->input->chip, regions[i], run, error) != CM_OK)
       return error->status;
   set_key(kept, &state);
   return CM_OK;
+}
+
+void cm_kept_from(cm_kept *kept, const uint32_t *number, uint64_t count)
+{
+  hash state;
+  go_on(kept, &state);
+  add(&state, number, count * sizeof *number);
+  if (kept->key[0] != '\0')
+    set_key(kept, &state);
 }
 
 /* ---- entries: a file of varints ---- */

@@ -28,6 +28,9 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
 /* The key as it is on these regions: by the shape of each and the ways in it, wherever it lies. Errors: memory. O(cores). */
 cm_status cm_kept_on(cm_kept *kept, cm_region *const *regions, uint32_t count, cm_run *run, cm_error *error);
 
+/* The key as it is from these numbers on. O(count). */
+void cm_kept_from(cm_kept *kept, const uint32_t *number, uint64_t count);
+
 /* Whether there is such a result, of so many numbers; these, and what *attempt says of it. */
 bool cm_kept_find(const cm_kept *kept, uint32_t *number, uint64_t count, cm_attempt *attempt);
 

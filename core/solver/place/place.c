@@ -157,18 +157,17 @@ static cm_status rank_neighbours(const cm_candidate *c, uint32_t margin, const u
   return CM_OK;
 }
 
-/* Adds free cores to the region of parts that have theirs, as many as parts without cores get to choose from. */
-static cm_status widen(cm_candidate *c, cm_error *error)
+cm_status cm_place_widen(cm_candidate *c, uint32_t more, cm_error *error)
 {
   const cm_map_input *in = c->input;
-  uint32_t more = room_for(c->partition->part_count), count = 0, ignored;
+  uint32_t count = 0, ignored, margin = room_for(c->partition->part_count);
   uint8_t *usable;
   cm_near_core *list = NULL;
   if (CM_NEW(c->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
     return error->status;
   cm_status status = cm_usable_cores(in->chip, in->occupancy, c->run->memory, usable, &ignored, error);
   if (status == CM_OK)
-    status = rank_neighbours(c, more, usable, &list, &count, error);
+    status = rank_neighbours(c, margin, usable, &list, &count, error);
   if (status == CM_OK) {
     more = more < count ? more : count;
     uint32_t *cores =
@@ -208,7 +207,7 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
                        ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
                        : cm_place_enclose(c, error);
   if (status == CM_OK && !given && cm_pays_for_trees(c) && may_roam(c))
-    status = widen(c, error);
+    status = cm_place_widen(c, room_for(c->partition->part_count), error);
   if (status == CM_OK && !given && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
     status = go_by_ways(c, error);
   if (status != CM_OK)

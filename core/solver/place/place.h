@@ -13,4 +13,7 @@ cm_status cm_place_parts(cm_candidate *candidate, cm_error *error);
 /* The region becomes that of the cores that the candidate's parts have. O(cores). */
 cm_status cm_place_enclose(cm_candidate *candidate, cm_error *error);
 
+/* Adds so many free cores to that region, the nearest ones, or as many as there are around. O(cores around * cores). */
+cm_status cm_place_widen(cm_candidate *candidate, uint32_t more, cm_error *error);
+
 #endif

@@ -41,7 +41,7 @@ static cm_status check_memory(const job *j, cm_error *error)
   uint64_t least = j->engine->least_bytes(&task), hot = j->engine->hot_bytes(&task);
   if (memory->scratch_folder != NULL && hot < least)
     least = hot;
-  uint64_t needed = atomic_load(&memory->used_bytes) + least;
+  uint64_t needed = atomic_load(&memory->used_bytes) - j->input->held_bytes + least;
   if (needed <= memory->limit_bytes)
     return CM_OK;
   return cm_fail_memory_limit(memory->limit_bytes, needed, "this network", error);
@@ -163,8 +163,8 @@ static void take_mesh_mapper(job *j)
 {
   cm_engine_task task = {
     .input = j->input, .limits = j->terms.limits, .parts = j->terms.parts, .parts_max = j->terms.cores};
-  if (j->input->places && !stands_apart(j->input) && cm_engine_mesh_suits(&task, j->objective))
-    j->engine = j->objective == CM_OBJECTIVE_EDGE ? &cm_engine_mesh : &cm_engine_mesh_axons;
+  if (j->input->places && j->objective == CM_OBJECTIVE_EDGE && !stands_apart(j->input) && cm_engine_mesh_suits(&task, j->objective))
+    j->engine = &cm_engine_mesh;
 }
 
 bool cm_stage_takes_mesh(const cm_map_input *input)
@@ -173,7 +173,8 @@ bool cm_stage_takes_mesh(const cm_map_input *input)
                          .parts_max = cm_occupancy_free_count(input->occupancy)};
   cm_objective objective =
     cm_objective_resolve(input->options, input->demand->network->directed, !bare_grid(&task.limits));
-  return input->options->mapper == CM_MAPPER_AUTO && !stands_apart(input) && cm_engine_mesh_suits(&task, objective);
+  return !stands_apart(input) && cm_engine_mesh_suits(&task, objective) &&
+         (objective == CM_OBJECTIVE_AXON || input->options->mapper == CM_MAPPER_AUTO);
 }
 
 /* The limits that a number of parts can be proved from: those that the chip and the options state. The even share of a stated number

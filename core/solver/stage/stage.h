@@ -11,7 +11,7 @@
  * CM_BAD_OPTION, memory, I/O and run errors. */
 cm_status cm_make_parts(const cm_map_input *input, cm_run *run, cm_candidate *candidate, cm_error *error);
 
-/* Whether a job's first method is the integrated mapper though nobody asked for it. O(1). */
+/* Whether the integrated mapper stands beside partition-then-place, or goes on from it. O(1). */
 bool cm_stage_takes_mesh(const cm_map_input *input);
 
 #endif

@@ -42,7 +42,7 @@ END_TEST
 static void check_partitions(const cm_effort *e)
 {
   ck_assert(e->axons.starts >= 1);
-  ck_assert(e->axons_on_mesh.cycles >= 1 && e->axons_on_mesh.compared != NULL);
+  ck_assert(e->axons_on_mesh.cycles >= 1 && e->axons_on_mesh.cycle_pins >= 1);
   ck_assert(e->edges.starts >= 1 && e->edges.tries >= 1 && e->edges.coarse_vertices > 0);
   ck_assert(e->nets.starts >= 1 && e->nets.attempts >= 1 && e->nets_free.starts >= 1 && e->nets_free.attempts >= 1);
   ck_assert(e->nets_pins > 0 && e->steps.growths >= 1 && e->steps.visits > 0);
