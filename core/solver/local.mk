@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/solver/incremental/reassign.h core/solver/incremental/reassignment.h core/solver/incremental/remap.c \
   core/solver/incremental/remap.h core/solver/incremental/remap_old.c core/solver/incremental/remapping.h \
   core/solver/map.c core/solver/map.h \
-  core/solver/mappers/axon_engine.c core/solver/mappers/axon_reach.c core/solver/mappers/axon_engine.h \
+  core/solver/mappers/axon_engine.c core/solver/mappers/axon_engine.h \
   core/solver/mappers/engine.c core/solver/mappers/engine.h core/solver/mappers/kept.c core/solver/mappers/kept.h core/solver/mappers/learned.c core/solver/mappers/learned.h \
   core/solver/mappers/mesh_axons.c core/solver/mappers/mesh_axons.h core/solver/mappers/mesh_engine.c core/solver/mappers/nets_engine.c \
   core/solver/mappers/nets_engine.h core/solver/mappers/step_engine.c core/solver/mappers/step_engine.h \

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "core/limits/leaving.h"
 #include "core/measure/haste.h"
+#include "core/network/axon_reach.h"
 #include "core/placement/placement.h"
 #include "core/solver/driver/make.h"
 #include "core/solver/mappers/engine.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/limits/limits.h"
+#include "core/network/axon_reach.h"
 #include "core/partition/axon/dense.h"
 #include "core/solver/mappers/nets_engine.h"
 

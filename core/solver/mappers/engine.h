@@ -61,13 +61,6 @@ uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);
 /* The job's effort on axons (core/partition/axon/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
 
-/* Whether axons reach so few neurons on average that the edges between neurons tell what belongs together. O(1). */
-bool cm_axons_reach_few(const cm_topology *topology);
-
-/* Whether every axon reaches one neuron at most and synapses have no weights of their own: then objectives axon and edge
- * are one. O(nets). */
-bool cm_axons_are_edges(const cm_topology *topology);
-
 /* A partition for objective edge as a start for objective axon, where axons reach few neurons; else, and where none is
  * found, *start is NULL. It keeps the limit on neurons. */
 cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error);

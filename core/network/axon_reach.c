@@ -1,5 +1,5 @@
 /* What axons reach, and so by what neurons that belong together are known. */
-#include "core/solver/mappers/engine.h"
+#include "core/network/axon_reach.h"
 
 /* Where axons reach so few neurons on average, neurons that belong together share no axons to be known by; those between them tell more. */
 enum { FEW_TARGETS = 40 };
