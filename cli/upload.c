@@ -223,14 +223,14 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
 
 /* ---- uploads that jobs name ---- */
 
-static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const char *name, const char *of, char upload[80], cm_error *error)
+static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const char *of, char upload[80], cm_error *error)
 {
   char path[160];
   cli_reply reply = {0};
   struct stat about;
   if (fstat(fileno(file), &about) != 0)
-    return cm_fail_errno(error, errno, "cannot read", name);
-  json_t *body = json_pack("{s:s, s:I}", "name", name, "size", (json_int_t)about.st_size);
+    return cm_fail_errno(error, errno, "cannot read", of);
+  json_t *body = json_pack("{s:s, s:I}", "name", of, "size", (json_int_t)about.st_size);
   const cli_request post = {.method = "POST", .path = "/v1/uploads", .body = body};
   cm_status status = cm_whole(body != NULL, "an upload", error);
   cm_run_phase(&cli->run, "upload");
@@ -271,7 +271,7 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
   if (status == CM_OK && file == NULL)
     status = cm_fail_errno(error, errno, "cannot open", path);
   if (status == CM_OK)
-    status = send_bytes(server, cli, file, cli_base_name(path), of, upload, error);
+    status = send_bytes(server, cli, file, of, upload, error);
   if (file != NULL)
     (void)fclose(file);
   if (packed[0] != '\0')

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "core/limits/limits.h"
-
 enum { SHARED = 3 };
 static const cm_resource shared[SHARED] = {CM_SYNAPSES, CM_INBOUND_AXONS, CM_OUTBOUND_AXONS};
 
@@ -53,16 +51,14 @@ static cm_status refuse(const cm_chip *chip, int scope, uint32_t place, cm_resou
   return CM_LIMIT_BROKEN;
 }
 
-cm_status cm_refuse_shared(const cm_demand *demand, const cm_chip *chip, const uint32_t *part, const uint32_t *core, uint32_t parts, cm_run *run, cm_error *error)
+cm_status cm_refuse_shared(const cm_chip *chip, const uint64_t *use, const uint32_t *core, uint32_t parts, cm_memory *memory, cm_error *error)
 {
-  uint64_t *sum, *use = NULL;
+  uint64_t *sum;
+  cm_status status = CM_OK;
   if (!cm_limits_are_shared(chip))
     return CM_OK;
-  if (CM_NEW(run->memory, sum, cm_chip_cores(chip), error) != CM_OK)
+  if (CM_NEW(memory, sum, cm_chip_cores(chip), error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error);
-  if (status == CM_OK)
-    status = cm_count_use(demand, part, parts, run, use, error);
   for (int scope = 0; scope < SCOPES; scope++)
     for (int k = 0; k < SHARED && status == CM_OK; k++) {
       const cm_resource r = shared[k];
@@ -77,7 +73,7 @@ cm_status cm_refuse_shared(const cm_demand *demand, const cm_chip *chip, const u
       if (limit != 0 && sum[worst] > limit)
         status = refuse(chip, scope, worst, r, sum[worst], error);
     }
-  CM_FREE(sum, use);
+  cm_free(sum);
   return status;
 }
 

@@ -10,9 +10,9 @@
 /* Whether the chip has such limits. O(1). */
 bool cm_limits_are_shared(const cm_chip *chip);
 
-/* CM_LIMIT_BROKEN where the parts `part` [vertices] of a network on the cores `core` [parts] break one: names the router or die that is fullest. O(pins + cores).
- * Errors: those of cm_count_use, memory. */
-cm_status cm_refuse_shared(const cm_demand *demand, const cm_chip *chip, const uint32_t *part, const uint32_t *core, uint32_t parts, cm_run *run, cm_error *error);
+/* CM_LIMIT_BROKEN where parts of these uses [parts * CM_RESOURCES] on these cores [parts] break one: names the router or die that is fullest. O(parts + cores).
+ * Errors: memory. */
+cm_status cm_refuse_shared(const cm_chip *chip, const uint64_t *use, const uint32_t *core, uint32_t parts, cm_memory *memory, cm_error *error);
 
 /* CM_LIMIT_BROKEN where the network's synapses are more than all routers, or dies, with a free core hold: a proof. `occupancy` NULL: all are free. O(cores).
  * Errors: memory. */

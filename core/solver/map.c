@@ -92,6 +92,21 @@ static cm_status report_bound(cm_mapping *m, const cm_barrier *barrier, const cm
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
+/* What routers and dies hold. */
+static cm_status refuse_shared(const cm_map_input *input, const cm_mapping *m, cm_run *run, cm_error *error)
+{
+  uint64_t *use;
+  if (!cm_limits_are_shared(input->chip))
+    return CM_OK;
+  if (CM_NEW(run->memory, use, (size_t)m->part_count * CM_RESOURCES, error) != CM_OK)
+    return error->status;
+  cm_status status = cm_count_use(input->demand, m->part, m->part_count, run, use, error);
+  if (status == CM_OK)
+    status = cm_refuse_shared(input->chip, use, m->core, m->part_count, run->memory, error);
+  cm_free(use);
+  return status;
+}
+
 static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run *run, cm_error *error)
 {
   json_t *told = NULL;
@@ -128,7 +143,7 @@ static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, 
 {
   cm_run_phase(run, "metrics");
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
-  cm_status status = cm_refuse_shared(input->demand, input->chip, m->part, m->core, m->part_count, run, error);
+  cm_status status = refuse_shared(input, m, run, error);
   if (status == CM_OK)
     status = cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error);
   if (status == CM_OK)
@@ -282,7 +297,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   cm_mapping *made = NULL;
   cm_status status = cm_remap(input, cm_map, run, &made, error);
   if (status == CM_OK) /* old places may break them */
-    status = cm_refuse_shared(input->demand, input->chip, made->part, made->core, made->part_count, run, error);
+    status = refuse_shared(input, made, run, error);
   if (status == CM_OK)
     status = cm_fitting_check(input, made, run, &tables, error);
   if (status == CM_OK && tables != NULL)
