@@ -15,7 +15,7 @@ static cli_phrase quantity(double value, const char *unit)
   return made;
 }
 
-/* How far above a bound, in words: never above it by rounding alone, and in times where per cent say nothing. */
+/* How far above a bound, in words: never above it by rounding alone, in times where per cent say nothing, and above 0 by no number of times. */
 static cli_phrase above(double value, double bound)
 {
   static const double same = 1e-9, times = 2;
@@ -24,8 +24,10 @@ static cli_phrase above(double value, double bound)
     (void)snprintf(made.text, sizeof made.text, "as proved least");
   else if (value < bound * times)
     (void)snprintf(made.text, sizeof made.text, "%.2g %% above the bound", 100 * (value / bound - 1));
-  else
+  else if (bound > 0)
     (void)snprintf(made.text, sizeof made.text, "%.3g times the bound", value / bound);
+  else
+    (void)snprintf(made.text, sizeof made.text, "above the bound");
   return made;
 }
 

@@ -185,9 +185,9 @@ static bool is_npy(const cm_tensor_bytes *file)
 }
 
 /* The numbers of a file as they stand there, of the type that is wanted unless the file says another. */
-static cm_status parse_any(const cm_tensor_bytes *file, cm_type type, cm_memory *memory, cm_tensor **made, cm_error *error)
+static cm_status parse_any(const cm_tensor_bytes *file, bool npy, cm_type type, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
-  if (is_npy(file))
+  if (npy)
     return read_npy(file->bytes, file->size, file->name, memory, made, error);
   if (cm_tensor_new(memory, type, 1, (int64_t[]){(int64_t)(file->size / cm_type_bytes(type))}, made, error) != CM_OK)
     return error->status;
@@ -216,11 +216,12 @@ cm_status cm_tensor_parse(const cm_tensor_bytes *file, const cm_tensor_wanted *w
     status = read_member(file, wanted, times != NULL ? CM_TENSOR_FILE_BYTES_MAX : one * ELEMENT_MAX + HEADER_MAX, memory, &member, error);
     from = member;
   }
+  const bool npy = status == CM_OK && !raw && is_npy(&from); /* raw elements may look like its beginning */
   if (status == CM_OK)
-    status = parse_any(&from, wanted->type, memory, &given, error);
-  if (status == CM_OK && is_npy(&from) && !suits(given->count, one, times != NULL))
+    status = parse_any(&from, npy, wanted->type, memory, &given, error);
+  if (status == CM_OK && npy && !suits(given->count, one, times != NULL))
     status = cm_fail(error, CM_BAD_REQUEST, "%s holds %llu numbers; %llu are needed", from.name, (unsigned long long)given->count, (unsigned long long)one);
-  else if (status == CM_OK && !is_npy(&from) && (from.size % width != 0 || !suits(given->count, one, times != NULL)))
+  else if (status == CM_OK && !npy && (from.size % width != 0 || !suits(given->count, one, times != NULL)))
     status = cm_fail(error, CM_BAD_REQUEST, "%s has %zu bytes; %llu elements of %s would have %llu", from.name, from.size, (unsigned long long)one,
                      cm_type_name(wanted->type), (unsigned long long)(one * width));
   if (status == CM_OK)

@@ -453,7 +453,9 @@ test('a network is deployed: what differs, and what each core holds', async () =
   await page.waitForSelector('a:text-is("Commands")');
   assert.equal(await section('Images by core').locator('tbody tr').count(), report.cores.length);
   const mapped = await api.post(`${server.url}/v1/jobs`, { data: { network, chip: 'catalyst-n1', options: { preset: 'fast', max_part_size: 20 } } });
-  const { mapping } = await getJson(`/v1/jobs/${(await mapped.json()).id}?wait=30s`);
+  const { id: job } = await mapped.json();
+  let mapping;
+  while (!mapping) ({ mapping } = await getJson(`/v1/jobs/${job}?wait=30s`));
   await go(`#/mappings/${mapping}`);
   const by = await started('Deploy');
   assert.equal(by.options.mapping, mapping);

@@ -267,6 +267,7 @@ FILL = {
                                          " WHERE finished IS NOT NULL"),
     28: under_way,
     29: lambda folder: folder.db.execute("UPDATE job_times SET bytes = 2e6"),
+    30: nothing,
 }
 
 
