@@ -68,6 +68,8 @@ static cm_status read_word(gml *g, int first, char word[WORD_MAX], cm_error *err
     word[used++] = c == '\n' ? ' ' : (char)c;
     g->text.source->at++;
   }
+  if (!quoted && used == 0)
+    return bad(g, "a control character stands where a word is expected", error);
   g->text.source->at += quoted;
   word[used] = '\0';
   return CM_OK;

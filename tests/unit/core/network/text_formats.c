@@ -434,6 +434,7 @@ START_TEST(graphs_of_other_programs)
     {"graph [\n node [ label \"A\" ]\n]\n", "line 2: a node has no id"},
     {"graph [\n node [ id 1 \n", "inside a list"},
     {"graph [\n node [ id 1 label \"A ]\n", "a quote is not closed"},
+    {"graph [\n node [ id 1 \v ]\n", "a control character stands where a word is expected"},
     {"*Vertices 2\n*Arcs\n1 3\n", "line 3: '3' is no vertex; 1 to 2"},
     {"*Vertices 2\n*Partition\n", "'*Partition' is not read"},
     {"{\"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1}]}", "line 1: a link has no source or target"},
