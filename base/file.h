@@ -77,6 +77,9 @@ cm_status cm_folder_sync_of(const char *path, cm_error *error);
 /* snprintf into a path buffer of CM_PATH_MAX; CM_IO when it does not fit. */
 cm_status cm_path(char *path, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Whether a path ends in these bytes, ".csv". O(its length). */
+bool cm_path_ends_in(const char *path, const char *ending);
+
 /* Makes an empty folder for passing files in $TMPDIR, or /tmp, and its name in `path`, which is "" on failure. The caller
  * removes it with cm_folder_remove. Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_folder_scratch(char path[CM_PATH_MAX], cm_error *error);

@@ -3,6 +3,13 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+bool cm_path_ends_in(const char *path, const char *ending)
+{
+  const size_t length = strlen(path), last = strlen(ending);
+  return length >= last && strcmp(path + length - last, ending) == 0;
+}
 
 cm_status cm_path(char *path, cm_error *error, const char *format, ...)
 {

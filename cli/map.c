@@ -25,12 +25,6 @@ static const cli_flag place_flags[] = {
   CLI_JOB_PLACED_FLAGS,
   {0}};
 
-static bool ends_in(const char *path, const char *ending)
-{
-  size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static cm_status write_view(cli_job *job, const coremap_mapping *mapping, const char *what, const char *path, cm_error *error)
 {
   coremap_error *why = NULL;
@@ -60,7 +54,7 @@ static cm_status write_beside(cli_job *job, coremap_mapping *mapping, json_t **r
   cm_run *run = &job->cli.run;
   char *text;
   if (job->routes != NULL) {
-    const char *name = job->routes_name, *as = ends_in(name, ".csv") ? "csv" : ends_in(name, ".bin") ? "bin" : "json";
+    const char *name = job->routes_name, *as = cm_path_ends_in(name, ".csv") ? "csv" : cm_path_ends_in(name, ".bin") ? "bin" : "json";
     int result = coremap_routes_make(mapping, library_on_run, run, &made, &why);
     if (result == 0)
       result = coremap_routes_write(made, as, job->routes, library_on_run, run, &why);

@@ -253,17 +253,15 @@ static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const 
 
 cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, const char *of, char upload[80], cm_error *error)
 {
-  char packed[CM_PATH_MAX] = "";
+  char folder[CM_PATH_MAX] = "", packed[CM_PATH_MAX] = "";
   struct stat about;
   coremap_error *why = NULL;
-  const char *temporary = getenv("TMPDIR");
+  cm_error ignored;
   cm_status status = stat(path, &about) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot read", path);
   if (status == CM_OK && S_ISDIR(about.st_mode)) {
-    status = cm_path(packed, error, "%s/coremap-XXXXXX", temporary != NULL ? temporary : "/tmp");
-    const int descriptor = status == CM_OK ? mkstemp(packed) : -1;
-    if (status == CM_OK && descriptor < 0)
-      return cm_fail_errno(error, errno, "cannot create", packed);
-    (void)close(descriptor);
+    status = cm_folder_scratch(folder, error);
+    if (status == CM_OK)
+      status = cm_path(packed, error, "%s/samples.zip", folder);
     if (status == CM_OK)
       status = library_status(library_samples_pack(path, packed, &why), &why, error);
   }
@@ -274,8 +272,8 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
     status = send_bytes(server, cli, file, of, upload, error);
   if (file != NULL)
     (void)fclose(file);
-  if (packed[0] != '\0')
-    (void)unlink(packed);
+  if (folder[0] != '\0')
+    (void)cm_folder_remove(folder, &ignored);
   return status;
 }
 

@@ -175,8 +175,7 @@ static bool is_named_raw(const char *path, cm_type type)
 {
   char ending[8];
   ending_of(type, ending);
-  size_t length = strlen(path), last = strlen(ending);
-  return length > last && strcmp(path + length - last, ending) == 0;
+  return strlen(path) > strlen(ending) && cm_path_ends_in(path, ending);
 }
 
 static bool is_npy(const cm_tensor_bytes *file)

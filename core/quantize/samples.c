@@ -137,17 +137,11 @@ static bool is_zip(const char *path)
   return is;
 }
 
-static bool ends_in(const char *name, const char *ending)
-{
-  const size_t length = strlen(name), last = strlen(ending);
-  return length >= last && strcmp(name + length - last, ending) == 0;
-}
-
 /* One .npz with an array for each of several inputs, not a zip file of samples. */
 static bool is_sample(const bundle *b)
 {
   for (size_t i = 0; i < b->count; i++)
-    if (strchr(b->name[i], '/') != NULL || ends_in(b->name[i], ".npz"))
+    if (strchr(b->name[i], '/') != NULL || cm_path_ends_in(b->name[i], ".npz"))
       return false;
   return b->model->input_count > 1;
 }
@@ -281,7 +275,7 @@ static cm_status read_entry(bundle *b, size_t first, size_t files, uint64_t most
   uint64_t times = 0, one = 0;
   if (folder && files != m->input_count)
     return cm_fail(error, CM_BAD_REQUEST, "sample %.*s has %zu files; the model has %zu inputs", (int)strcspn(name, "/"), name, files, m->input_count);
-  if (!folder && m->input_count > 1 && !ends_in(name, ".npz") && !(b->name[first][0] == '\0' && is_zip(b->path)))
+  if (!folder && m->input_count > 1 && !cm_path_ends_in(name, ".npz") && !(b->name[first][0] == '\0' && is_zip(b->path)))
     return cm_fail(error, CM_BAD_REQUEST, "sample %s is one file, and the model has %zu inputs: a .npz or a folder holds them all", name, m->input_count);
   if (CM_NEW(b->memory, inputs, m->input_count + 1, error) != CM_OK)
     return error->status;
