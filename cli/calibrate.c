@@ -16,7 +16,7 @@ typedef struct arguments {
 } arguments;
 
 static const cli_flag flags[] = {
-  {"chip", "NAME|FILE", CHIP, "the chip; prices that it has above 0 are fitted"},
+  {"chip", "NAME|FILE", CHIP, "the chip that was measured; prices that it has above 0 are fitted"},
   {"keep", "PRICE", KEEP, "leave this one as it is: packet_sent, packet_received, synapse, neuron, spike, barrier, barrier/spike, barrier/packet; again for more"},
   {"output", "FILE", CLI_OUTPUT, "write the chip file with fitted costs there"},
   CLI_QUIET_FLAG,
@@ -118,8 +118,9 @@ static int calibrate_command(int argc, char **argv)
 }
 
 const cli_command cli_command_calibrate = {
-  .name = "calibrate", .what = "fit a chip's costs to measured steps", .run = calibrate_command,
+  .name = "calibrate", .what = "fit a chip's costs to measured steps or pieces", .run = calibrate_command,
   .usage = "RUNS.csv --chip NAME|FILE -o FITTED [OPTION...]",
   .about = "Fits what a chip file says that packets, synapses, neurons, spikes and the barrier take to steps that were measured. RUNS.csv has columns run, ns and\n"
-           "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md).",
+           "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md); or it has the pieces of programs, as tests of\n"
+           "coremap emit --pieces write them: rates of operators are fitted to those.",
   .flags = flags};

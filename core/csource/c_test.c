@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "core/machine/run/run_lanes.h"
+#include "core/operators/tiling/split.h"
 
 enum { SOURCE_STREAM = 0x736f75 };
 
@@ -71,6 +72,27 @@ static void print_test(const cm_c_writer *w, const vectors *v, cm_text made[3])
   fputs(")\n", made[1].stream);
 }
 
+/* What coremap calibrate is to know of each piece, and the test's clock of pieces. */
+static void print_pieces(const cm_c_writer *w, FILE *out)
+{
+  const cm_program *p = w->program;
+  char name[CM_TARGET_NAME_MAX];
+  fputs("/* Of each piece: run, device, kind, operator and type, operations. */\nstatic const char *const pieces[] = {\n", out);
+  for (uint64_t k = 0; k < p->instruction_count; k++) {
+    const cm_instruction *i = &p->instructions[k];
+    const cm_operand *operands = p->operands + i->first_operand;
+    if (!cm_opcode_computes(i->opcode))
+      continue;
+    const cm_node *node = &p->operators[i->operator_number];
+    const uint32_t weights = cm_split_weights(node), counted = i->input_count > 0 && operands[0].type != CM_TYPE_NONE ? 0 : i->input_count;
+    cm_rate_name(node, weights < i->input_count ? operands[weights].dims[0] : 0, operands[counted].type, name);
+    fprintf(out, "  \"%s,%s,%s,%s,%" PRIu64 "\",\n", w->name, p->target.device[p->lanes[i->lane].device].name, cm_unit_name(cm_opcode_unit(i->opcode)), name,
+            i->work.operations);
+  }
+  fputs("};\n", out);
+  cm_c_frame(w, "pieces", (const cm_c_word[]){{NULL, NULL}}, out);
+}
+
 /* How a test comes by weights in a file. */
 static const char reading[] =
   "static union {\n  double aligned;\n  unsigned char bytes[%" PRIu64 "];\n} weights;\n\n"
@@ -82,8 +104,8 @@ static const char reading[] =
 static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *test, cm_c_file *stored, cm_error *error)
 {
   const cm_program *p = w->program;
-  cm_text text, made[3];
-  char *parts[3] = {NULL};
+  cm_text text, made[4];
+  char *parts[4] = {NULL};
   if (!cm_text_open(&text))
     return cm_whole(false, "the text of the test", error);
   fprintf(text.stream, "/* Inputs of seed and what the program makes of them. */\n#include <math.h>\n#include <stdint.h>\n");
@@ -94,11 +116,13 @@ static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *t
     print_stored(w, v->outputs[k], "out", k, text.stream);
   cm_status status = cm_c_take(&text, w->name, "_vectors.c", stored, error);
   bool opened = true;
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 4; k++)
     opened = cm_text_open(&made[k]) && opened;
   if (opened)
     print_test(w, v, made);
-  for (int k = 0; k < 3; k++)
+  if (opened && w->timed)
+    print_pieces(w, made[3].stream);
+  for (int k = 0; k < 4; k++)
     opened = made[k].stream != NULL && (parts[k] = cm_text_close(&made[k], NULL)) != NULL && opened;
   if (status == CM_OK)
     status = cm_whole(opened && cm_text_open(&text), "the text of the test", error);
@@ -107,11 +131,12 @@ static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *t
     if (w->binary)
       (void)snprintf(weights, sizeof weights, reading, w->weights_end > 0 ? w->weights_end : 1, w->name, w->name, w->weights_end, w->weights_end, w->name);
     const cm_c_word words[] = {
-      {"WEIGHTS", weights}, {"DECLARED", parts[0]}, {"STORES", parts[1]}, {"COMPARISONS", parts[2]}, {"TOLERANCE", w->target->exact ? "0" : "1e-5"}, {NULL, NULL}};
+      {"WEIGHTS", weights}, {"DECLARED", parts[0]}, {"STORES", parts[1]}, {"COMPARISONS", parts[2]}, {"PIECES", parts[3]},
+      {"TOLD", w->timed ? "  if (argc > 2 && write_pieces(argv[2]) != 0) {\n    perror(argv[2]);\n    return 2;\n  }\n" : ""}, {"TOLERANCE", w->target->exact ? "0" : "1e-5"}, {NULL, NULL}};
     cm_c_frame(w, "test", words, text.stream);
     status = cm_c_take(&text, w->name, "_test.c", test, error);
   }
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 4; k++)
     free(parts[k]);
   return status;
 }

@@ -40,6 +40,7 @@ typedef struct cm_c_writer {
   uint64_t box_end; /* numbers of the table of boxes */
   uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
   bool binary;             /* weights are bytes of a file */
+  bool timed;              /* pieces are marked, for the test to tell what each takes */
   uint64_t weight_bytes, weights_end, outside_bytes, pieces; /* weights_end: of that file */
   const char **ends;  /* by tensor: name of an input or output, or of room outside; NULL: of none */
   cm_arena names;
