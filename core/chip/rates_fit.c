@@ -10,7 +10,7 @@ static const char header[] = "run,device,kind,operator,operations,ns";
 enum { CELLS = 6, RUNS_MAX = 4096 };
 
 typedef struct piece {
-  uint32_t run, group;
+  uint32_t run, group[2]; /* of its operator, and of its type: what operators that the table lacks will take */
   double operations, ns;
 } piece;
 
@@ -19,7 +19,7 @@ typedef struct measured_run {
   double ns, foreseen_ns;
 } measured_run;
 
-/* Pieces of one device, kind and operator: weighted sums of operations x, x x and x y for times y. */
+/* Pieces of one device and kind, and of an operator on a type or of a type: weighted sums of operations x, x x and x y for times y. */
 typedef struct group {
   uint32_t device;
   cm_unit_kind kind;
@@ -70,8 +70,6 @@ static cm_status find_group(fit *f, const char *device, const char *kind, const 
   if (g.device == f->target->device_count || g.kind == CM_UNIT_KINDS || !cm_device_does(&f->target->device[g.device], g.kind))
     return cm_fail(error, CM_BAD_REQUEST, "line %llu: the chip has no device \"%.40s\" with a rate for kind \"%.40s\": the runs are of another chip", (unsigned long long)f->line, device,
                    kind);
-  if (strlen(name) >= CM_TARGET_NAME_MAX || strchr(name, '/') == NULL)
-    return cm_fail(error, CM_BAD_REQUEST, "line %llu: \"%.60s\" is no operator and type, as Conv/float32", (unsigned long long)f->line, name);
   for (uint64_t k = 0; k < f->group_count; k++)
     if (f->groups[k].device == g.device && f->groups[k].kind == g.kind && strcmp(f->groups[k].name, name) == 0) {
       *number = (uint32_t)k;
@@ -108,7 +106,11 @@ static cm_status read_line(fit *f, char *line, cm_error *error)
     return cm_fail(error, CM_BAD_REQUEST, "line %llu has %d cells instead of the six of %s", (unsigned long long)f->line, cells, header);
   if (!read_number(cell[4], &p.operations) || !read_number(cell[5], &p.ns))
     return cm_fail(error, CM_BAD_REQUEST, "line %llu: operations \"%.40s\" and ns \"%.40s\" should be numbers from 0 to 1e15", (unsigned long long)f->line, cell[4], cell[5]);
-  if (find_run(f, cell[0], &p.run, error) != CM_OK || find_group(f, cell[1], cell[2], cell[3], &p.group, error) != CM_OK ||
+  const char *slash = strchr(cell[3], '/');
+  if (slash == NULL || strlen(cell[3]) >= CM_TARGET_NAME_MAX)
+    return cm_fail(error, CM_BAD_REQUEST, "line %llu: \"%.60s\" is no operator and type, as Conv/float32", (unsigned long long)f->line, cell[3]);
+  if (find_run(f, cell[0], &p.run, error) != CM_OK || find_group(f, cell[1], cell[2], cell[3], &p.group[0], error) != CM_OK ||
+      find_group(f, cell[1], cell[2], slash + 1, &p.group[1], error) != CM_OK ||
       CM_ROOM(f->memory, f->pieces, &f->piece_room, f->piece_count + 1, error) != CM_OK)
     return error->status;
   if (p.ns <= 0 || p.operations <= 0)
@@ -164,9 +166,9 @@ static double before(const fit *f, const group *g)
 
 static cm_status fit_rates(fit *f, cm_error *error)
 {
-  for (uint64_t k = 0; k < f->piece_count; k++) {
-    const piece *p = &f->pieces[k];
-    group *g = &f->groups[p->group];
+  for (uint64_t k = 0; k < 2 * f->piece_count; k++) {
+    const piece *p = &f->pieces[k / 2];
+    group *g = &f->groups[p->group[k % 2]];
     const double w = p->operations / (p->ns * f->runs[p->run].ns);
     g->x += w;
     g->xx += w * p->operations;
@@ -193,7 +195,7 @@ static json_t *report_of(fit *f, const char *chip)
       (void)json_array_append_new(prices, json_pack("{s:o, s:f, s:f}", "price", json_sprintf("%s %s", f->target->device[f->groups[k].device].name, f->groups[k].name), "was_ns",
                                                     f->groups[k].was_ns, "ns", f->groups[k].ns));
   for (uint64_t k = 0; k < f->piece_count; k++) {
-    const group *g = &f->groups[f->pieces[k].group];
+    const group *g = &f->groups[f->pieces[k].group[0]];
     f->runs[f->pieces[k].run].foreseen_ns += before(f, g) + f->pieces[k].operations * g->ns;
   }
   for (uint64_t k = 0; k < f->run_count; k++) {
@@ -215,7 +217,7 @@ cm_status cm_rates_fit(const char *csv, cm_chip *chip, cm_run *run, json_t **rep
     return cm_fail(error, CM_BAD_REQUEST, "these are pieces of programs, and chip %s runs none: it has no \"machine\"", chip->name);
   if (CM_NEW(f.memory, text, strlen(csv) + 1, error) != CM_OK)
     return error->status;
-  memcpy(text, csv, strlen(csv));
+  memcpy(text, csv, strlen(csv) + 1);
   cm_status status = read_lines(&f, text, error);
   if (status == CM_OK)
     status = fit_rates(&f, error);
