@@ -192,8 +192,10 @@ static json_t *report_of(fit *f, const char *chip)
   double most = 0, sum = 0;
   for (uint64_t k = 0; k < f->group_count; k++)
     if (f->groups[k].ns > 0)
-      (void)json_array_append_new(prices, json_pack("{s:o, s:f, s:f}", "price", json_sprintf("%s %s", f->target->device[f->groups[k].device].name, f->groups[k].name), "was_ns",
-                                                    f->groups[k].was_ns, "ns", f->groups[k].ns));
+      (void)json_array_append_new(
+        prices, json_pack("{s:o, s:f, s:f}", "price",
+                          json_sprintf("%s %s %s", f->target->device[f->groups[k].device].name, cm_unit_name(f->groups[k].kind), f->groups[k].name),
+                          "was_ns", f->groups[k].was_ns, "ns", f->groups[k].ns));
   for (uint64_t k = 0; k < f->piece_count; k++) {
     const group *g = &f->groups[f->pieces[k].group[0]];
     f->runs[f->pieces[k].run].foreseen_ns += before(f, g) + f->pieces[k].operations * g->ns;
