@@ -132,6 +132,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
                 row.lease &&
                 row.user !== undefined && [
                   does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
+                  does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
                   does('Release', 'released', () => change('DELETE', lease)),
                 ]
               );
@@ -203,13 +204,17 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       who = new Set(cores.map(([x, y]) => state.owners[state.owner[y * width + x]].owner));
     return who.size === 1 ? { occupy: cores, owner: [...who][0] } : null;
   }
+  function heir() {
+    const to = owner.value.trim();
+    if (!to) throw new Error('say in "For" who has them from now on');
+    return to;
+  }
   /** Cores of the box that somebody has go to another holder, in one change. */
   function handOver() {
     const back = heldBy(rectangle()),
-      cores = takenIn(rectangle()),
-      to = owner.value.trim();
+      cores = takenIn(rectangle());
     if (cores.length === 0) throw new Error('nobody has these cores: occupy them');
-    if (!to) throw new Error('say in "For" who has them from now on');
+    const to = heir();
     return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
   }
   const button = (label, run) => actButton(label, run, { outcome });

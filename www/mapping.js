@@ -12,21 +12,7 @@ import { Panel } from './panel.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { actButton } from './problemnode.js';
 import { deploySection } from './running.js';
-import {
-  attemptsTable,
-  busiestTable,
-  candidatesTable,
-  downloads,
-  keyFigures,
-  kindsTable,
-  mapperTable,
-  metricsTable,
-  optionsTable,
-  paretoSection,
-  populationsTable,
-  scenariosTable,
-  stepLine,
-} from './tables.js';
+import * as tables from './tables.js';
 import { tabs } from './tabs.js';
 import { View } from './view.js';
 
@@ -164,7 +150,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     legend.update(picture);
     logarithmic.disabled = Boolean(layer.categories || layer.kinds);
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
-    fill(busiestBody, layer.kinds ? populationsTable(model) : layer.categories ? kindsTable(picture) : busiestTable(picture, select));
+    fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
   }
   picture.onKinds = () => layer.categories || legend.update(picture);
   view.onChange((what) => {
@@ -224,23 +210,23 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       ),
       element('section.panel.side-panel', { 'aria-label': 'About the mapping' }, element('h2.hidden', 'About the mapping'), side.node),
     ),
-    keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
-    stepLine(summary),
+    tables.keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
+    tables.stepLine(summary),
     element(
       'div.columns',
-      metricsTable(model.metricList, model.metrics),
-      element('div.stack', element('section.panel', busiestTitle, busiestBody), optionsTable(summary.options, options), downloads(id)),
+      tables.metricsTable(model.metricList, model.metrics),
+      element('div.stack', element('section.panel', busiestTitle, busiestBody), tables.optionsTable(summary.options, options), tables.downloads(id)),
     ),
-    scenariosTable(summary.scenarios),
-    attemptsTable(summary.attempts),
-    candidatesTable(candidates),
-    paretoSection(id, pareto && (await model.ask('/pareto'))),
-    mapperTable(summary.report),
+    tables.scenariosTable(summary.scenarios),
+    tables.attemptsTable(summary.attempts),
+    tables.candidatesTable(candidates),
+    tables.paretoSection(id, pareto && (await model.ask('/pareto'))),
+    tables.mapperTable(summary.report),
     summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id),
     section(
       'Keep, share, copy',
       actionBar('mappings', id, signal),
-      mapCopies({ network: summary.network?.id, name: model.networkName, chip: model.chip.name, options: summary.options, described: options }),
+      mapCopies({ network: summary.network?.id, chip: model.chip.name, options: summary.options, described: options }),
     ),
   );
   comparisons(id, summary, signal).then(
