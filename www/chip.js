@@ -186,9 +186,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     await refresh();
     fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack, outcome)));
   }
-  async function takeBack() {
-    await send(undo.pop(), undefined, 'as before');
-  }
+  const takeBack = () => send(undo.pop(), undefined, 'as before');
   const rectangle = () => {
     if (!box) throw new Error('choose cores first: drag over them, or walk to one and press Enter');
     return [[box.x0, box.y0, box.x1, box.y1]];

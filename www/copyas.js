@@ -32,12 +32,8 @@ export function mapCopies(job) {
     shown = element('code.copied');
   const copy = async (way) => {
     fill(shown, lines[way]);
-    // There is no clipboard without TLS.
-    const copied = await navigator.clipboard?.writeText(lines[way]).then(
-      () => true,
-      () => false,
-    );
-    announce(copied ? `Copied for ${way}` : 'The line stands below, ready to be copied');
+    const failed = await Promise.resolve(navigator.clipboard?.writeText(lines[way]) ?? true).catch(() => true); // there is none without TLS
+    announce(failed ? 'The line stands below, ready to be copied' : `Copied for ${way}`);
   };
   return element(
     'div.stack',

@@ -1,7 +1,7 @@
 // #/mappings/ID: one mapping as a heat map with a panel of questions beside it, its metrics, tries and files below.
 
 import { actionBar } from './actions.js';
-import { change, getJob, getMapOptions, listMappings, mappingUrl, startJob } from './api.js';
+import { change, getJob, getMapOptions, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
 import { mapCopies } from './copyas.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, linkTo, pageHead, section, select, setText } from './dom.js';
@@ -122,6 +122,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     },
   });
   const flows = element('input', { type: 'checkbox', onchange: () => follow() });
+  const asSvg = element('a.button.small', { download: '', title: 'This layer of the whole chip, for a paper or a slide' }, 'SVG');
   const select = (core) => {
     view.set('selected', core);
     view.reveal(core, ...picture.map.size);
@@ -148,6 +149,8 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     await picture.show(layer, { logarithmic: logarithmic.checked });
     if (signal.aborted) return;
     legend.update(picture);
+    asSvg.hidden = !layer.picture;
+    asSvg.href = mappingUrl(id, `/picture?layer=${layer.picture}`);
     logarithmic.disabled = Boolean(layer.categories || layer.kinds);
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
     fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
@@ -201,6 +204,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           element('label.check', logarithmic, 'log scale'),
           element('label.check', links, 'links'),
           element('label.check', flows, 'flows'),
+          asSvg,
         ),
         picture.node,
         element('div.map-foot', readout, picture.map.buttons),
@@ -215,7 +219,12 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     element(
       'div.columns',
       tables.metricsTable(model.metricList, model.metrics),
-      element('div.stack', element('section.panel', busiestTitle, busiestBody), tables.optionsTable(summary.options, options), tables.downloads(id)),
+      element(
+        'div.stack',
+        element('section.panel', busiestTitle, busiestBody),
+        tables.optionsTable(summary.options, options),
+        tables.downloads(id, (await getSchemas(signal)).ExportFormat.enum),
+      ),
     ),
     tables.scenariosTable(summary.scenarios),
     tables.attemptsTable(summary.attempts),

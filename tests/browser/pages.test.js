@@ -787,6 +787,14 @@ test('the downloads are there', async () => {
     assert.equal(response.status(), 200, link);
     assert.ok((await response.body()).length > 0, link);
   }
+  for (const [id, layer] of [['congestion', 'congestion'], ['axons', 'inbound_axons'], ['neurons', 'neurons']]) {
+    await page.check(`input[name=layer][value=${id}]`, { force: true });
+    await page.waitForSelector(`.map-tools a[href$="/picture?layer=${layer}"]`);
+    assert.match(await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/picture?layer=${layer}`)).text(), /^<svg|<\?xml/);
+  }
+  await page.selectOption('.exports select', 'sanafe');
+  const [made] = await Promise.all([page.waitForEvent('download'), page.click('text="Export"')]);
+  assert.equal(readFileSync(await made.path(), 'utf8'), await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/export?to=sanafe`)).text());
 });
 
 test('links show the loads of the routing that the job chose', async () => {
