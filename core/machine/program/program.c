@@ -80,8 +80,7 @@ static uint64_t part_bytes(const cm_operand *operand, const cm_program_part *par
   return bytes;
 }
 
-cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, const cm_operand *operands,
-                            const cm_program_part *parts, const uint64_t *base)
+cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, const uint64_t *base)
 {
   const cm_target *t = &program->target;
   const uint32_t core = cm_lane_core(t, i->lane);
@@ -95,10 +94,10 @@ cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, 
     made.written_bytes = elsewhere(t, core, i->address + (base != NULL ? base[i->buffer] : 0), i->bytes, false, &written_ns);
   else
     for (uint32_t k = 0; k < i->input_count + i->output_count; k++) {
-      const cm_operand *o = &operands[i->first_operand + k];
+      const cm_operand *o = &program->operands[i->first_operand + k];
       const bool reads = k < i->input_count;
       for (uint32_t n = 0; n < o->part_count; n++) {
-        const cm_program_part *part = &parts[o->first_part + n];
+        const cm_program_part *part = &program->parts[o->first_part + n];
         *(reads ? &made.read_bytes : &made.written_bytes) +=
           elsewhere(t, core, part->address + (base != NULL ? base[part->buffer] : 0), part_bytes(o, part), reads,
                     reads ? &read_ns : &written_ns);

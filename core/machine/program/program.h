@@ -144,8 +144,7 @@ static inline cm_opcode cm_unit_opcode(cm_unit_kind kind)
 
 /* What of an instruction's operands, whose addresses count from base[buffer] (NULL: from 0), lies on other cores than its
  * lane. O(parts). */
-cm_remote cm_program_remote(const cm_program *program, const cm_instruction *instruction, const cm_operand *operands,
-                            const cm_program_part *parts, const uint64_t *base);
+cm_remote cm_program_remote(const cm_program *program, const cm_instruction *instruction, const uint64_t *base);
 
 /* Nanoseconds that an instruction keeps its lane busy. SET and WAIT take none beyond waiting. 0 < result. */
 double cm_instruction_ns(const cm_program *program, const cm_instruction *instruction);

@@ -236,5 +236,5 @@ void cm_reading_code(cm_reading *g)
     } else
       get_next(g);
   for (uint64_t i = 0; i < wanted && g->r.status == CM_OK && p->target.memory_count > 0; i++)
-    p->instructions[i].remote = cm_program_remote(p, &p->instructions[i], p->operands, p->parts, NULL);
+    p->instructions[i].remote = cm_program_remote(p, &p->instructions[i], NULL);
 }
