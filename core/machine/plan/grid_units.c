@@ -15,9 +15,10 @@ static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *option
   double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
          slices = (double)whole->parameters / weight_bytes,
-         pieces = units * (slices > settings->pieces_a_unit ? slices : settings->pieces_a_unit);
-  /* What runs at once shares a slice of the parameters, or has slices that are as much smaller. */
-  pieces = pieces > bytes ? pieces : bytes;
+         sharing = options->target->memory_count > 0 ? 1 : units;
+  /* What runs at once shares a slice of the parameters, or has slices that are as much smaller; of cores with memories of their
+   * own each has one. */
+  double pieces = fmax(fmax(sharing * slices, units * settings->pieces_a_unit), bytes);
   if (options->target->issue_ns > 0)
     most = (double)work / op->rate / (options->target->issue_ns * settings->issues_min);
   pieces = pieces < most ? pieces : most;
