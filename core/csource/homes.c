@@ -32,10 +32,10 @@ bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int
 bool cm_c_is_whole(const cm_program_part *part, const cm_operand *operand)
 {
   uint64_t run = 1;
-  if (part->to != 0 || elements(part->rank, part->extent) != elements(operand->rank, operand->dims))
+  if (part->to != 0 || elements(part->shape->rank, part->shape->extent) != elements(operand->rank, operand->dims))
     return false;
-  for (uint32_t d = part->rank; d-- > 0; run *= (uint64_t)part->extent[d])
-    if (part->extent[d] != 1 && ((uint64_t)part->stride[d] != run || (uint64_t)part->to_stride[d] != run))
+  for (uint32_t d = part->shape->rank; d-- > 0; run *= (uint64_t)part->shape->extent[d])
+    if (part->shape->extent[d] != 1 && ((uint64_t)part->shape->stride[d] != run || (uint64_t)part->shape->to_stride[d] != run))
       return false;
   return true;
 }
@@ -132,17 +132,17 @@ cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_pro
     base = load->address < base ? load->address : base;
     end = load->address + load->bytes > end ? load->address + load->bytes : end;
   }
-  for (uint32_t d = 0; d < part->rank; d++)
-    last += (uint64_t)((part->extent[d] - 1) * part->stride[d]) * width;
+  for (uint32_t d = 0; d < part->shape->rank; d++)
+    last += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
   if (part->address < base || last + width > end)
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
-  if (cm_tensor_new(p->memory, type, part->rank, part->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
+  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
     return error->status;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1])
     load_box(p, &p->instructions[i - 1], base, image);
   int64_t dense[CM_RANK_MAX];
-  cm_strides(part->rank, part->extent, dense);
-  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->stride, part->rank, part->extent, width);
+  cm_strides(part->shape->rank, part->shape->extent, dense);
+  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->shape->stride, part->shape->rank, part->shape->extent, width);
   cm_free(image);
   return CM_OK;
 }
@@ -154,8 +154,8 @@ static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_pr
   int64_t dense[CM_RANK_MAX];
   if (cm_c_known_part(p, s, part, to->type, &known, error) != CM_OK)
     return error->status;
-  cm_strides(part->rank, part->extent, dense);
-  cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->to_stride, known->data, dense, part->rank, part->extent, width);
+  cm_strides(part->shape->rank, part->shape->extent, dense);
+  cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->shape->to_stride, known->data, dense, part->shape->rank, part->shape->extent, width);
   cm_tensor_free(known);
   return CM_OK;
 }

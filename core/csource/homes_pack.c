@@ -57,9 +57,9 @@ static void use(packing *k, uint64_t i, uint32_t buffer, uint64_t address, uint6
 static void use_part(packing *k, uint64_t i, const cm_program_part *part, cm_type type)
 {
   uint64_t last = 0, count = 1;
-  for (uint32_t d = 0; d < part->rank; d++) {
-    count *= (uint64_t)part->extent[d];
-    last += (uint64_t)((part->extent[d] - 1) * part->stride[d]);
+  for (uint32_t d = 0; d < part->shape->rank; d++) {
+    count *= (uint64_t)part->shape->extent[d];
+    last += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]);
   }
   use(k, i, part->buffer, part->address, count > 0 ? (last + 1) * cm_type_bytes(type) : 0);
 }

@@ -75,14 +75,19 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
   cm_program *p = e->program;
   const cm_tile *tile = &e->plan->tiles[part->tile];
   size_t width = cm_type_bytes(e->plan->model->values[tile->value].shape.type);
+  cm_part_shape shape;
+  memset(&shape, 0, sizeof shape);
+  shape.rank = part->rank;
+  memcpy(shape.extent, part->extent, part->rank * sizeof *shape.extent);
+  memcpy(shape.stride, part->from_stride, part->rank * sizeof *shape.stride);
+  memcpy(shape.to_stride, part->to_stride, part->rank * sizeof *shape.to_stride);
   if (CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error) != CM_OK)
     return error->status;
-  cm_program_part *made = &p->parts[p->part_count++];
-  *made = (cm_program_part){.buffer = e->buffer_of[part->tile] - 1, .address = (uint64_t)part->from * width,
-                            .rank = part->rank, .to = part->to};
-  memcpy(made->extent, part->extent, part->rank * sizeof *made->extent);
-  memcpy(made->stride, part->from_stride, part->rank * sizeof *made->stride);
-  memcpy(made->to_stride, part->to_stride, part->rank * sizeof *made->to_stride);
+  cm_program_part *made = &p->parts[p->part_count];
+  *made = (cm_program_part){.buffer = e->buffer_of[part->tile] - 1, .address = (uint64_t)part->from * width, .to = part->to};
+  if (cm_program_shape(p, &shape, &made->shape, error) != CM_OK)
+    return error->status;
+  p->part_count++;
   p->operands[p->operand_count - 1].part_count++;
   cm_emitter_wait_filled(e, made->buffer);
   return CM_OK;

@@ -1,8 +1,17 @@
 #include "core/machine/program/program.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/random.h"
 #include "core/machine/cost.h"
+
+enum { SHAPE_LISTS = 1 << 12 };
+
+typedef struct cm_shape_link {
+  cm_part_shape shape;
+  struct cm_shape_link *next;
+} cm_shape_link;
 
 void cm_program_free(cm_program *program)
 {
@@ -12,7 +21,27 @@ void cm_program_free(cm_program *program)
     cm_tensor_free(program->tensors[t].data);
   cm_arena_free(&program->arena);
   CM_FREE(program->lanes, program->tensors, program->inputs, program->outputs, program->operators, program->objects,
-          program->instructions, program->operands, program->parts, program);
+          program->instructions, program->operands, program->parts, program->shapes, program);
+}
+
+cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, const cm_part_shape **kept, cm_error *error)
+{
+  uint64_t hash = given->rank;
+  for (uint32_t i = 0; i < given->rank; i++)
+    hash = cm_mix(cm_mix(cm_mix(hash ^ (uint64_t)given->extent[i]) ^ (uint64_t)given->stride[i]) ^ (uint64_t)given->to_stride[i]);
+  if (program->shapes == NULL && CM_NEW(program->memory, program->shapes, SHAPE_LISTS, error) != CM_OK)
+    return error->status;
+  cm_shape_link **list = &program->shapes[hash % SHAPE_LISTS], *link = *list;
+  while (link != NULL && memcmp(&link->shape, given, sizeof *given) != 0)
+    link = link->next;
+  if (link == NULL) {
+    if (CM_ARENA_NEW(&program->arena, link, 1, error) != CM_OK)
+      return error->status;
+    *link = (cm_shape_link){*given, *list};
+    *list = link;
+  }
+  *kept = &link->shape;
+  return CM_OK;
 }
 
 const char *cm_opcode_name(cm_opcode opcode)
@@ -75,8 +104,8 @@ static uint64_t elsewhere(const cm_target *t, uint32_t core, uint64_t address, u
 static uint64_t part_bytes(const cm_operand *operand, const cm_program_part *part)
 {
   uint64_t bytes = cm_type_bytes(operand->type);
-  for (uint32_t d = 0; d < part->rank; d++)
-    bytes *= (uint64_t)part->extent[d];
+  for (uint32_t d = 0; d < part->shape->rank; d++)
+    bytes *= (uint64_t)part->shape->extent[d];
   return bytes;
 }
 
