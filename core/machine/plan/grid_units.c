@@ -42,8 +42,8 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   cm_box box = cm_box_whole(&s->call->output[0]);
   if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
-  const double weight_bytes =
-    s->plan->memory_count > 0 ? fmin(options->settings->weight_bytes, (double)s->memory / 4) : options->settings->weight_bytes;
+  const double asked = options->settings->weight_bytes;
+  const double weight_bytes = fmax(1, s->plan->memory_count > 0 ? fmin(asked, (double)s->memory / 4) : asked);
   int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs), weight_bytes),
           slices = options->division == CM_DIVISION_UNSPLIT
                      ? 1
