@@ -75,9 +75,7 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
   cm_program *p = e->program;
   const cm_tile *tile = &e->plan->tiles[part->tile];
   size_t width = cm_type_bytes(e->plan->model->values[tile->value].shape.type);
-  cm_part_shape shape;
-  memset(&shape, 0, sizeof shape);
-  shape.rank = part->rank;
+  cm_part_shape shape = {.rank = part->rank};
   memcpy(shape.extent, part->extent, part->rank * sizeof *shape.extent);
   memcpy(shape.stride, part->from_stride, part->rank * sizeof *shape.stride);
   memcpy(shape.to_stride, part->to_stride, part->rank * sizeof *shape.to_stride);

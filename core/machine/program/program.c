@@ -24,6 +24,13 @@ void cm_program_free(cm_program *program)
           program->instructions, program->operands, program->parts, program->shapes, program);
 }
 
+static bool alike(const cm_part_shape *a, const cm_part_shape *b)
+{
+  const size_t bytes = a->rank * sizeof *a->extent;
+  return a->rank == b->rank && memcmp(a->extent, b->extent, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0 &&
+         memcmp(a->to_stride, b->to_stride, bytes) == 0;
+}
+
 cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, const cm_part_shape **kept, cm_error *error)
 {
   uint64_t hash = given->rank;
@@ -32,7 +39,7 @@ cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, cons
   if (program->shapes == NULL && CM_NEW(program->memory, program->shapes, SHAPE_LISTS, error) != CM_OK)
     return error->status;
   cm_shape_link **list = &program->shapes[hash % SHAPE_LISTS], *link = *list;
-  while (link != NULL && memcmp(&link->shape, given, sizeof *given) != 0)
+  while (link != NULL && !alike(&link->shape, given))
     link = link->next;
   if (link == NULL) {
     if (CM_ARENA_NEW(&program->arena, link, 1, error) != CM_OK)

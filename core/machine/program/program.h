@@ -48,7 +48,7 @@ typedef struct cm_program_tensor {
   cm_tensor *data;         /* of a constant; one reference */
 } cm_program_tensor;
 
-/* How elements lie in a buffer on the chip, and in an operand (both row-major, counted in elements); 0 from `rank` on. */
+/* How elements lie in a buffer on the chip, and in an operand (both row-major, counted in elements). */
 typedef struct cm_part_shape {
   uint32_t rank;
   int64_t extent[CM_RANK_MAX], stride[CM_RANK_MAX], to_stride[CM_RANK_MAX];

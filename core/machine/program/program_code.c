@@ -1,6 +1,4 @@
 /* Instructions in. Every number's range is checked, every part lies within its operand and within the chip. */
-#include <string.h>
-
 #include "core/machine/program/code_loops.h"
 
 #define EXTENT_MAX (INT64_C(1) << 40)
@@ -43,8 +41,7 @@ static void check_empty_part(cm_reading *g, const cm_program_part *part, const c
 static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_program_part *part)
 {
   uint64_t width = cm_type_bytes(o->type), elements = 1, memory = g->p->target.memory_bytes / (width > 0 ? width : 1);
-  cm_part_shape shape;
-  memset(&shape, 0, sizeof shape);
+  cm_part_shape shape = {0};
   *part = (cm_program_part){.buffer = get_buffer(g)};
   part->address = cm_get_number(&g->r);
   part->to = cm_get_signed(&g->r);
