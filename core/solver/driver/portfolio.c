@@ -174,15 +174,10 @@ static cm_status go_on(portfolio *f, cm_error *error)
   return status == CM_OK && better ? keep_better(f, by, &made, &cost, error) : status;
 }
 
-static const cm_attempt *last_attempt(const cm_candidate *c)
-{
-  return &c->attempts[c->attempt_count - 1];
-}
-
 /* There is one partition only: all methods come to it. */
 static bool is_settled(const portfolio *f)
 {
-  return f->best.partition != NULL && last_attempt(&f->best)->only;
+  return f->best.partition != NULL && f->best.attempts[f->best.attempt_count - 1].only;
 }
 
 /* However dear edges look, all of so few synapses are tried in no time. */

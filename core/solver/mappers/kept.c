@@ -330,11 +330,10 @@ static cm_status make(const cm_engine *engine, const cm_engine_task *task, cm_ru
                       cm_partition **partition, cm_error *error)
 {
   cm_kept kept = {0};
-  const cm_partition *known = engine == &cm_engine_axons ? task->input->known : NULL;
   if (!engine->places && cm_kept_begin(engine, task, &kept, error) != CM_OK)
     return error->status;
-  if (known != NULL)
-    cm_kept_from(&kept, known->part, known->vertex_count);
+  if (engine == &cm_engine_axons && task->input->known != NULL)
+    cm_kept_from(&kept, task->input->known->part, task->input->known->vertex_count);
   return kept.key[0] != '\0' ? look_up_or_make(engine, &kept, run, attempt, partition, error)
                              : engine->partition(task, run, attempt, partition, error);
 }
