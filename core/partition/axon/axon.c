@@ -90,7 +90,7 @@ static cm_status take_given(progress *p, cm_error *error)
   const cm_axon_options *o = options_of(p);
   if (cm_axon_measure_start(p->search, o->start, p->best, error) != CM_OK)
     return error->status;
-  bool refined = is_known(p) && o->places == NULL && o->cycles > 0 && !may_go_below(p) && pins_of(p) * (1 + reach_of(p)) <= given_looks;
+  bool refined = is_known(p) && o->places == NULL && o->cycles > 0 && !may_go_below(p) && p->made[BELOW] == 0 && pins_of(p) * (1 + reach_of(p)) <= given_looks;
   return refined ? cm_axon_cycle(p->search, CM_AXON_START_CYCLE, p->best, error) : CM_OK;
 }
 
@@ -262,7 +262,7 @@ static double left(const progress *p)
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error)
 {
   cm_axon_options effort = *options;
-  progress p = {.search = w, .best = best};
+  progress p = {.search = w, .best = best, .made[BELOW] = effort.knows_below};
   cm_status status = CM_OK;
   w->options = &effort; // cppcheck-suppress autoVariables; whoever calls sets its own again
   w->seed = effort.seed;

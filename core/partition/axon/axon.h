@@ -37,6 +37,7 @@ typedef struct cm_axon_options {
   uint64_t sampled_pins; /* networks of so many pins or more have a sample of the nets on coarse levels, where vertices have many; 0: never */
   const struct cm_axon_options *below; /* a smaller effort that is made first, where `work` allows: its result goes on where nothing better
                             is found, so that more effort is never worse. Limits and seed are those here. NULL: none */
+  bool knows_below;      /* `start` is what `below` finds, which is not made again */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of
                             the attempts where they keep the limits, or nearly do and are mended, and cost less */

@@ -20,6 +20,9 @@ enum { flow_distance = 2 };
  * were no levels. */
 static const double kept_max = 0.8;
 
+/* In so many parts luck evens out: a start and a union less find as much. */
+enum { PARTS_MANY = 16 };
+
 /* Streams of random numbers: so many for each attempt. */
 enum { STREAMS = 1 << 16 };
 
@@ -328,6 +331,12 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
                         cm_error *error)
 {
   work w = *whole;
+  cm_nets_options own = *options;
+  if (options->spares && options->parts >= PARTS_MANY) {
+    own.starts--;
+    own.unions--;
+    options = &own;
+  }
   w.options = options;
   w.count = options->starts + (options->below != NULL);
   if (CM_NEW(w.run->memory, w.found, w.count, error) != CM_OK)

@@ -113,6 +113,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   cm_variant variant;
   cm_map_input *input = cm_vary(f->input, &variant);
   input->held_bytes = used_bytes(f->run) - f->used_bytes;
+  input->known = f->best.partition;
   cm_candidate made;
   *cost = INFINITY;
   variant.options.preset = by.preset;
@@ -130,18 +131,18 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   return keep_better(f, by, &made, cost, error);
 }
 
-/* Whether what goes on from the best is better: cheaper, and by enough where it falls behind in more than that. */
-static cm_status is_worth(const portfolio *f, cm_candidate *made, bool *better, cm_error *error)
+/* Whether what goes on from the best, whose haste is found once, is better: cheaper, and by enough where it falls behind in more than that. */
+static cm_status is_worth(const portfolio *f, cm_candidate *made, cm_haste *before, bool *better, cm_error *error)
 {
-  cm_haste before = {0}, after = {0};
+  cm_haste after = {0};
   if (weigh(made, error) != CM_OK)
     return error->status;
   *better = made->cost < f->best.cost;
   if (!*better || f->least.step_ns <= 0)
     return CM_OK;
-  if (find_haste(&f->best, &before, error) != CM_OK || find_haste(made, &after, error) != CM_OK)
+  if ((before->step_ns <= 0 && find_haste(&f->best, before, error) != CM_OK) || find_haste(made, &after, error) != CM_OK)
     return error->status;
-  *better = made->cost < f->best.cost * (1 - worth * (falls_behind(&after, &f->least) - falls_behind(&before, &f->least)));
+  *better = made->cost < f->best.cost * (1 - worth * (falls_behind(&after, &f->least) - falls_behind(before, &f->least)));
   return CM_OK;
 }
 
@@ -152,6 +153,7 @@ static cm_status go_on(portfolio *f, cm_error *error)
   const method by = {f->input->options->preset, CM_MAPPER_INTEGRATED, f->input->options->objective, 1};
   cm_limits limits[] = {f->best.limits, f->best.limits};
   cm_candidate made;
+  cm_haste before = {0};
   double cost;
   bool better = false;
   cm_status status = CM_OK;
@@ -165,22 +167,17 @@ static cm_status go_on(portfolio *f, cm_error *error)
     bool found = false;
     status = cm_candidate_go_on(&f->best, &limits[i], &made, &found, error);
     if (status == CM_OK && found)
-      status = is_worth(f, &made, &better, error);
+      status = is_worth(f, &made, &before, &better, error);
     if (found && !(status == CM_OK && better))
       cm_candidate_free(&made);
   }
   return status == CM_OK && better ? keep_better(f, by, &made, &cost, error) : status;
 }
 
-static const cm_attempt *last_attempt(const cm_candidate *c)
-{
-  return &c->attempts[c->attempt_count - 1];
-}
-
 /* There is one partition only: all methods come to it. */
 static bool is_settled(const portfolio *f)
 {
-  return f->best.partition != NULL && last_attempt(&f->best)->only;
+  return f->best.partition != NULL && f->best.attempts[f->best.attempt_count - 1].only;
 }
 
 /* However dear edges look, all of so few synapses are tried in no time. */

@@ -53,9 +53,8 @@ static uint32_t parts_of_start(const cm_engine_task *task)
   return parts <= fmin(task->parts_max, t->vertex_count) ? (uint32_t)parts : 0;
 }
 
-/* A partition for objective edge; NULL where it breaks a limit of its own. */
-static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
-                                cm_error *error)
+cm_status cm_engine_edge_start(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
+                               cm_error *error)
 {
   const cm_effort *own = cm_effort_of(task->input->options);
   const size_t mark = cm_run_enter(run, effort == own ? 0.4 : effort == cm_effort_least(own) ? 0.05 : 0.2);
@@ -70,16 +69,6 @@ static cm_status start_by_edges(const cm_engine_task *task, const cm_effort *eff
   if (status != CM_OK)
     *error = none;
   return status;
-}
-
-cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error)
-{
-  const cm_topology *t = task->input->demand->network;
-  const cm_effort *own = cm_effort_of(task->input->options);
-  *start = NULL;
-  if (t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
-    return CM_OK;
-  return start_by_edges(task, cm_axons_are_edges(t) ? own : cm_effort_least(own), run, start, error);
 }
 
 /* How a partition stands to the limits and the cores. */
@@ -170,9 +159,7 @@ static cm_status other_start(const cm_engine_task *task, const cm_partition *fir
   if (status == CM_OK && found.axons <= mean_by_edges_most)
     status = start_by_nets(task, cm_axons_reach_few(task->input->demand->network) ? own : own->second, run, start, error);
   *by_nets = status == CM_OK && *start != NULL;
-  if (status != CM_OK || *by_nets)
-    return status;
-  return start_by_edges(task, own->second, run, start, error);
+  return status != CM_OK || *by_nets ? status : cm_engine_edge_start(task, own->second, run, start, error);
 }
 
 /* Partitions that a search begins with; NULL: none. */
@@ -181,18 +168,32 @@ typedef struct starts {
   bool by_nets; /* the other one is made by the method for nets */
 } starts;
 
+/* What the effort below found, where it is searched too and keeps these limits; else parts by edges, where axons reach few. */
+static cm_status first_start(const cm_engine_task *task, bool edges, cm_run *run, starts *from, cm_error *error)
+{
+  const cm_topology *t = task->input->demand->network;
+  const cm_effort *own = cm_effort_of(task->input->options), *least = cm_effort_least(own);
+  standing found = {0};
+  from->first = edges || own->below != least || t->pin_count > own->axons.work ? NULL : task->input->known;
+  cm_status status = from->first == NULL ? CM_OK : find_standing(task, from->first->part, from->first->part_count, run, &found, error);
+  if (status != CM_OK || found.keeps)
+    return status;
+  from->first = NULL;
+  return t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count ? CM_OK : cm_engine_edge_start(task, edges ? own : least, run, &from->first, error);
+}
+
 static cm_status search_axons(const cm_engine_task *task, const starts *from, cm_run *run, cm_attempt *attempt,
                               cm_partition **partition, cm_error *error)
 {
-  const cm_topology *topology = task->input->demand->network;
   cm_axon_options options = cm_engine_axon_options(task);
   uint32_t after_nets = cm_effort_of(task->input->options)->cycles_after_nets;
   cm_partition *made;
   options.start = from->first != NULL ? from->first->part : NULL;
+  options.knows_below = from->first != NULL && from->first == task->input->known;
   options.other_start = from->other != NULL ? from->other->part : NULL;
   if (from->by_nets && after_nets > 0 && options.cycles > after_nets)
     options.cycles = after_nets;
-  if (cm_partition_new(topology->vertex_count, run, &made, error) != CM_OK)
+  if (cm_partition_new(task->input->demand->network->vertex_count, run, &made, error) != CM_OK)
     return error->status;
   cm_status status = cm_dense_suits(task->input->demand) ? cm_partition_dense(task->input->demand, &options, run, made->part, &made->part_count, error)
                                               : cm_partition_axons(task->input->demand, &options, run, made->part, &made->part_count, error);
@@ -208,37 +209,35 @@ static cm_status search_axons(const cm_engine_task *task, const starts *from, cm
 /* Exactly so many parts. */
 static cm_status into_parts(const cm_engine_task *task, cm_run *run, cm_partition **partition, cm_error *error)
 {
-  cm_partition *made;
-  if (cm_engine_nets(task, cm_effort_of(task->input->options), NULL, NULL, run, &made, error) != CM_OK)
-    return error->status;
-  if (made == NULL)
+  cm_status status = cm_engine_nets(task, cm_effort_of(task->input->options), NULL, NULL, run, partition, error);
+  if (status == CM_OK && *partition == NULL)
     return cm_fail(error, CM_LIMIT_BROKEN, "neurons of these sizes were not packed into %u parts of at most %llu: allow more imbalance",
                    task->parts, (unsigned long long)task->limits.neurons);
-  *partition = made;
-  return CM_OK;
+  return status;
 }
 
 cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition, cm_error *error)
 {
   starts from = {0};
-  standing found = {0};
+  standing found = {0}; /* of edges alone */
   bool edges = cm_axons_are_edges(task->input->demand->network);
   const cm_effort *own = cm_effort_of(task->input->options);
   if (task->parts != 0)
     return into_parts(task, run, partition, error);
   bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->demand->network));
-  cm_status status = cm_engine_axon_start(task, run, &from.first, error);
+  cm_status status = first_start(task, edges, run, &from, error);
   if (status == CM_OK && from.first != NULL && edges)
     status = find_standing(task, from.first->part, from.first->part_count, run, &found, error);
-  if (status == CM_OK && found.keeps) {
+  if (found.keeps) {
     *partition = from.first;
     return CM_OK;
   }
-  if (status == CM_OK)
-    status = from.first != NULL && more ? other_start(task, from.first, run, &from.other, &from.by_nets, error) : CM_OK;
+  if (status == CM_OK && from.first != NULL && more)
+    status = other_start(task, from.first, run, &from.other, &from.by_nets, error);
   if (status == CM_OK)
     status = search_axons(task, &from, run, attempt, partition, error);
-  cm_partition_free(from.first);
+  if (from.first != task->input->known)
+    cm_partition_free(from.first);
   cm_partition_free(from.other);
   return status;
 }

@@ -8,6 +8,7 @@
 #include "core/mapping/options.h"
 #include "core/partition/axon/axon.h"
 #include "core/partition/partition.h"
+#include "core/solver/presets.h"
 
 enum { CM_POLISH_ROUNDS = 4 };
 
@@ -61,9 +62,8 @@ uint64_t cm_engine_vertex_bytes(const cm_engine_task *task);
 /* The job's effort on axons (core/partition/axon/axon.h), for the limits of a task. */
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task);
 
-/* A partition for objective edge as a start for objective axon, where axons reach few neurons; else, and where none is
- * found, *start is NULL. It keeps the limit on neurons. */
-cm_status cm_engine_axon_start(const cm_engine_task *task, cm_run *run, cm_partition **start, cm_error *error);
+/* A partition for objective edge as a start for objective axon: it keeps the limit on neurons; where none is found, *start is NULL. */
+cm_status cm_engine_edge_start(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start, cm_error *error);
 
 /* Turns parts that are named by cores of a region into parts without gaps and their cores. O(vertices + cores). */
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error);

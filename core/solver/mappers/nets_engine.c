@@ -36,10 +36,9 @@ cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm
     return error->status;
   p->part_count = options.parts;
   cm_status status = cm_partition_nets(task->input->demand, &options, run, p->part, &excess, error);
-  if (status != CM_OK || excess > 0) {
+  if (status == CM_OK && excess == 0)
+    *made = p;
+  else
     cm_partition_free(p);
-    return status;
-  }
-  *made = p;
-  return CM_OK;
+  return status;
 }

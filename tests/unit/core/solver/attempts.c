@@ -139,7 +139,7 @@ static uint32_t parts_by_edges(const cm_topology *t, uint64_t core, uint32_t cor
   cm_run run;
   uint64_t most = 0, *held = network_array(cores, sizeof *held);
   cm_run_init(&run);
-  ck_ok(cm_engine_axon_start(&task, &run, &made, &error));
+  ck_ok(cm_engine_edge_start(&task, cm_effort_least(cm_effort_of(options)), &run, &made, &error));
   ck_assert_ptr_nonnull(made);
   uint32_t parts = made->part_count;
   ck_assert_uint_le(parts, cores);
