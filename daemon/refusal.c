@@ -2,10 +2,10 @@
  * and then the refusal stands as it is. */
 #include "daemon/refusal.h"
 
+#include "api/fits.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/networks.h"
-#include "storage/occupancy.h"
 
 enum { CHIPS_MAX = 64 };
 
@@ -34,7 +34,7 @@ void cm_refusal_name_chips(cm_store *store, const cm_job *job, cm_error *why)
   size_t count = 0;
   if ((why->status != CM_NO_ROOM && why->status != CM_NEURON_TOO_LARGE) || job->network[0] == '\0' ||
       cm_networks_get(store, job->network, &about, &ignored) != CM_OK || about.synapses > LIBRARY_LOOKED_AT_MAX ||
-      cm_occupancy_open_all(store, &viewer, job->chip, CHIPS_MAX, chips, &count, &ignored) != CM_OK)
+      cm_fits_open_all(store, &viewer, job->chip, CHIPS_MAX, chips, &count, &ignored) != CM_OK)
     return;
   look(store, job, (const coremap_chip *const *)chips, why);
   for (size_t i = 0; i < count; i++)

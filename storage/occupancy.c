@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "storage/audit.h"
-#include "storage/chips.h"
 #include "storage/clock.h"
 #include "storage/internal.h"
 
@@ -287,27 +286,5 @@ cm_status cm_occupancy_write(cm_store *store, const cm_occupancy_change *change,
   }
   *text = work.text;
   memcpy(etag, work.etag, sizeof work.etag);
-  return CM_OK;
-}
-
-cm_status cm_occupancy_open_all(cm_store *store, const cm_viewer *viewer, const char *but, size_t most, coremap_chip **chips, size_t *count,
-                                cm_error *error)
-{
-  cm_chip_entry *listed;
-  size_t entries, opened = 0;
-  if (cm_chips_list(store, viewer, &listed, &entries, error) != CM_OK)
-    return error->status;
-  for (size_t i = 0; i < entries && opened < most; i++) {
-    cm_error ignored; /* deleted since it was listed */
-    coremap_chip *chip = NULL;
-    if ((but != NULL && strcmp(listed[i].name, but) == 0) || cm_occupancy_open(store, listed[i].name, &chip, &ignored) != CM_OK)
-      continue;
-    if (library_chip_facts_of(chip).runs_programs)
-      coremap_chip_free(chip);
-    else
-      chips[opened++] = chip;
-  }
-  free(listed);
-  *count = opened;
   return CM_OK;
 }

@@ -3,7 +3,6 @@
 #define CM_STORAGE_OCCUPANCY_H
 
 #include "library/private/cores.h"
-#include "storage/owners.h"
 #include "storage/store.h"
 
 enum { CM_ETAG_MAX = 40 };
@@ -13,11 +12,6 @@ cm_status cm_occupancy_read(cm_store *store, const char *chip, char **text, char
 
 /* A chip with its occupancy as it is now; the caller frees it. */
 cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error);
-
-/* The same of all chips that the viewer sees and networks are mapped on, presets first, as many as there is room for; but for the one of this
- * name (NULL: for none). The caller frees each. */
-cm_status cm_occupancy_open_all(cm_store *store, const cm_viewer *viewer, const char *but, size_t most, coremap_chip **chips, size_t *count,
-                                cm_error *error);
 
 typedef struct cm_occupancy_change {
   const char *chip;
