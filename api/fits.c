@@ -47,7 +47,7 @@ static bool open_named(cm_request *request, const json_t *names, chips *made)
   return true;
 }
 
-cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, const char *but, size_t most, coremap_chip **made, size_t *count, cm_error *error)
+cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, size_t most, coremap_chip **made, size_t *count, cm_error *error)
 {
   cm_chip_entry *listed;
   size_t entries, opened = 0;
@@ -56,7 +56,7 @@ cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, const char 
   for (size_t i = 0; i < entries && opened < most; i++) {
     cm_error ignored; /* deleted since it was listed */
     coremap_chip *chip = NULL;
-    if ((but != NULL && strcmp(listed[i].name, but) == 0) || cm_occupancy_open(store, listed[i].name, &chip, &ignored) != CM_OK)
+    if (cm_occupancy_open(store, listed[i].name, &chip, &ignored) != CM_OK)
       continue;
     if (library_chip_facts_of(chip).runs_programs)
       coremap_chip_free(chip);
@@ -170,7 +170,7 @@ void cm_post_fits(cm_request *request)
   if (right && strcmp(network.format, "onnx") == 0)
     right = cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "an ONNX model is compiled, not mapped");
   if (right && (named == NULL || (all != NULL && strcmp(all, "all") == 0)))
-    right = cm_fits_open_all(request->store, &request->viewer, NULL, CHIPS_MAX, on.chip, &on.count, &error) == CM_OK ||
+    right = cm_fits_open_all(request->store, &request->viewer, CHIPS_MAX, on.chip, &on.count, &error) == CM_OK ||
             (cm_reply_error(request, &error), false);
   else if (right)
     right = open_named(request, named, &on);

@@ -6,8 +6,8 @@
 #include "storage/owners.h"
 #include "storage/store.h"
 
-/* All chips that the viewer sees and networks are mapped on, with their occupancies, presets first, as many as there is room for; but for the
- * one of this name (NULL: for none). The caller frees each. */
-cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, const char *but, size_t most, coremap_chip **made, size_t *count, cm_error *error);
+/* All chips that the viewer sees and networks are mapped on, with their occupancies, presets first, as many as there is room for. The
+ * caller frees each. */
+cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, size_t most, coremap_chip **made, size_t *count, cm_error *error);
 
 #endif

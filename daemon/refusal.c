@@ -5,6 +5,7 @@
 #include "api/fits.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
+#include "storage/chips.h"
 #include "storage/networks.h"
 
 enum { CHIPS_MAX = 64 };
@@ -15,13 +16,16 @@ static void look(cm_store *store, const cm_job *job, const coremap_chip *const *
   cm_memory memory;
   cm_run run;
   coremap_network *network = NULL;
+  coremap_chip *own = NULL;
   char path[CM_PATH_MAX];
   cm_memory_init(&memory, 0);
   cm_run_init(&run);
   run.memory = &memory;
-  if (cm_networks_path(store, job->network, path, &ignored) == CM_OK && library_network_load(path, "", library_on_run, &run, &network, NULL) == 0)
-    library_name_chips(network, chips, NULL, &run, why);
+  if (cm_chips_open(store, job->chip, &own, &ignored) == CM_OK && cm_networks_path(store, job->network, path, &ignored) == CM_OK &&
+      library_network_load(path, "", library_on_run, &run, &network, NULL) == 0)
+    library_name_chips(network, chips, own, &run, why);
   coremap_network_free(network);
+  coremap_chip_free(own);
   cm_run_finish(&run);
 }
 
@@ -34,7 +38,7 @@ void cm_refusal_name_chips(cm_store *store, const cm_job *job, cm_error *why)
   size_t count = 0;
   if ((why->status != CM_NO_ROOM && why->status != CM_NEURON_TOO_LARGE) || job->network[0] == '\0' ||
       cm_networks_get(store, job->network, &about, &ignored) != CM_OK || about.synapses > LIBRARY_LOOKED_AT_MAX ||
-      cm_fits_open_all(store, &viewer, job->chip, CHIPS_MAX, chips, &count, &ignored) != CM_OK)
+      cm_fits_open_all(store, &viewer, CHIPS_MAX, chips, &count, &ignored) != CM_OK)
     return;
   look(store, job, (const coremap_chip *const *)chips, why);
   for (size_t i = 0; i < count; i++)
