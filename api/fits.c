@@ -1,4 +1,6 @@
 /* POST /v1/fits: which chips would take a network. Nothing is queued, and nothing reserved. */
+#include "api/fits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,27 +47,25 @@ static bool open_named(cm_request *request, const json_t *names, chips *made)
   return true;
 }
 
-/* All that the caller sees and networks are mapped on. */
-static bool open_all(cm_request *request, chips *made)
+cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, size_t most, coremap_chip **made, size_t *count, cm_error *error)
 {
-  cm_error error;
   cm_chip_entry *listed;
-  size_t count;
-  if (cm_chips_list(request->store, &request->viewer, &listed, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return false;
-  }
-  for (size_t i = 0; i < count && made->count < CHIPS_MAX; i++) {
-    coremap_chip *chip;
-    if (cm_occupancy_open(request->store, listed[i].name, &chip, &error) != CM_OK)
-      continue; /* deleted since it was listed */
+  size_t entries, opened = 0;
+  if (cm_chips_list(store, viewer, &listed, &entries, error) != CM_OK)
+    return error->status;
+  for (size_t i = 0; i < entries && opened < most; i++) {
+    cm_error ignored; /* deleted since it was listed */
+    coremap_chip *chip = NULL;
+    if (cm_occupancy_open(store, listed[i].name, &chip, &ignored) != CM_OK)
+      continue;
     if (library_chip_facts_of(chip).runs_programs)
       coremap_chip_free(chip);
     else
-      made->chip[made->count++] = chip;
+      made[opened++] = chip;
   }
   free(listed);
-  return true;
+  *count = opened;
+  return CM_OK;
 }
 
 static int by_end(const void *a, const void *b)
@@ -170,7 +170,8 @@ void cm_post_fits(cm_request *request)
   if (right && strcmp(network.format, "onnx") == 0)
     right = cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "an ONNX model is compiled, not mapped");
   if (right && (named == NULL || (all != NULL && strcmp(all, "all") == 0)))
-    right = open_all(request, &on);
+    right = cm_fits_open_all(request->store, &request->viewer, CHIPS_MAX, on.chip, &on.count, &error) == CM_OK ||
+            (cm_reply_error(request, &error), false);
   else if (right)
     right = open_named(request, named, &on);
   if (right)

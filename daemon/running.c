@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "daemon/executor.h"
+#include "daemon/refusal.h"
 #include "daemon/slurm/cluster.h"
 
 /* ---- what the job tells ---- */
@@ -288,6 +289,7 @@ static cm_status take(cm_running *r, cm_error *error)
   if (r->result.status == CM_OK)
     return makes_nothing(r) ? CM_OK : place(r, error) == CM_OK ? place_points(r, error) : error->status;
   *error = r->result.why;
+  cm_refusal_name_chips(r->store, &r->job, error);
   return error->status;
 }
 

@@ -71,21 +71,19 @@ int coremap_fit(const coremap_network *network, const coremap_chip *const *chips
   return library_tell(status, &e, error);
 }
 
-enum { LOOKED_AT_MAX = 4000000 /* synapses: a second or two of looking */ };
-
-void library_name_chips(const coremap_network *network, const coremap_chip *chip, cm_run *run, cm_error *error)
+void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, cm_run *run, cm_error *error)
 {
   cm_error ignored;
   json_t *row, *rows;
   char *text;
   size_t i, told = 0;
-  if ((error->status != CM_NO_ROOM && error->status != CM_NEURON_TOO_LARGE) || network->topology->pin_count > LOOKED_AT_MAX ||
-      fit_presets(network, run, &text, &ignored) != CM_OK)
+  if ((error->status != CM_NO_ROOM && error->status != CM_NEURON_TOO_LARGE) || network->topology->pin_count > LIBRARY_LOOKED_AT_MAX ||
+      (chips == NULL ? fit_presets(network, run, &text, &ignored) : fit_these(network, chips, run, &text, &ignored)) != CM_OK)
     return;
   rows = library_json(text);
   json_array_foreach(rows, i, row) {
     const char *name = json_string_value(json_object_get(row, "chip"));
-    if (strcmp(json_string_value(json_object_get(row, "fits")), "yes") == 0 && strcmp(name, chip->chip->name) != 0)
+    if (strcmp(json_string_value(json_object_get(row, "fits")), "yes") == 0 && (own == NULL || strcmp(name, own->chip->name) != 0))
       cm_fail_more(error, "%s%s (%lld of %lld cores)", told++ == 0 ? ". Chips that would take it: " : ", ", name,
                    (long long)json_integer_value(json_object_get(row, "cores_found")), (long long)json_integer_value(json_object_get(row, "free")));
   }

@@ -152,10 +152,9 @@ static cm_status run(map_job *j, cm_error *error)
     result = library_mapping_store(j->mapping, w->made, library_on_run, &w->run, &why);
   if (result == 0)
     result = library_mapping_check(j->mapping, w->made, library_on_run, &w->run, &why);
-  if (library_status(result, &why, error) == CM_OK)
-    return store_points(j, error) == CM_OK ? tell(j, error) : error->status;
-  library_name_chips(j->network, j->chip, &w->run, error);
-  return error->status;
+  if (library_status(result, &why, error) != CM_OK || store_points(j, error) != CM_OK)
+    return error->status;
+  return tell(j, error);
 }
 
 cm_status cm_work_map(cm_work *work, cm_error *error)

@@ -37,8 +37,11 @@ json_t *library_row(const char *table, const char *name);
 /* The names in a table with `between` them, cut to `size`; returns `names`. */
 const char *library_names(const char *table, const char *between, char *names, size_t size);
 
-/* Adds to the refusal of a mapping for lack of room, or of a neuron that is too large, which presets would take the network, its own chip left
- * out; nothing to other failures, or where looking would take long. */
-void library_name_chips(const coremap_network *network, const coremap_chip *chip, cm_run *run, cm_error *error);
+/* Networks of more synapses are not looked at by the way: a second or two. */
+enum { LIBRARY_LOOKED_AT_MAX = 4000000 };
+
+/* Adds to the refusal of a mapping for lack of room, or of a neuron that is too large, which of these chips (ends with NULL; NULL: presets)
+ * would take the network, its own chip (NULL: not among them) left out; nothing to other failures, or of networks that are larger. */
+void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, cm_run *run, cm_error *error);
 
 #endif

@@ -146,6 +146,38 @@ START_TEST(changes_tell_what_they_did)
 }
 END_TEST
 
+/* A refusal names the chips of the server that would do, with those of others that its owner sees, and no more. */
+START_TEST(a_refusal_names_chips_that_its_owner_sees)
+{
+  static const char chip[] = "{\"name\": \"%s\", \"cores\": [2, 2], \"limits\": {\"neurons\": %d}}";
+  static const struct {
+    const char *name, *shown;
+    int neurons;
+  } chips[] = {{"tight", "lab", 1}, {"theirs", "lab", 7}, {"secret", "private", 7}};
+  make_users();
+  for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+    char path[64], body[128];
+    snprintf(path, sizeof path, "/v1/chips/%s?visibility=%s", chips[i].name, chips[i].shown);
+    snprintf(body, sizeof body, chip, chips[i].name, chips[i].neurons);
+    expect("PUT", path, ann, body, 201);
+  }
+  char path[128], body[256];
+  test_reply reply = ask("POST", "/v1/networks", bob, "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n5 1\n");
+  snprintf(body, sizeof body, "{\"network\": \"%s\", \"chip\": \"tight\", \"options\": {\"preset\": \"fast\"}}", test_word(reply.json, "id"));
+  test_reply_clear(&reply);
+  reply = ask("POST", "/v1/jobs", bob, body);
+  snprintf(path, sizeof path, "/v1/jobs/%s?wait=30s", test_word(reply.json, "id"));
+  do {
+    test_reply_clear(&reply);
+    reply = ask("GET", path, bob, NULL);
+  } while (strcmp(test_word(reply.json, "state"), "queued") == 0 || strcmp(test_word(reply.json, "state"), "running") == 0);
+  const char *detail = test_word(json_object_get(reply.json, "problem"), "detail");
+  ck_assert_msg(strstr(detail, ". Chips that would take it: ") != NULL && strstr(detail, ", theirs (1 of 4 cores)") != NULL, "%s", detail);
+  ck_assert(strstr(detail, "secret") == NULL && strstr(detail, "tight (") == NULL);
+  test_reply_clear(&reply);
+}
+END_TEST
+
 /* Every change has one entry, of whoever made it, and nothing takes it away; looking leaves none. */
 START_TEST(changes_leave_a_trail)
 {
@@ -678,6 +710,7 @@ int main(void)
   tcase_add_test(tests, without_users_nothing_is_asked_for);
   tcase_add_test(tests, with_users_a_token_is_needed_at_once);
   tcase_add_test(tests, changes_tell_what_they_did);
+  tcase_add_test(tests, a_refusal_names_chips_that_its_owner_sees);
   tcase_add_test(tests, changes_leave_a_trail);
   tcase_add_test(tests, what_was_used_is_kept_by_month);
   tcase_add_test(tests, scopes_and_roles_bound_what_a_token_may);

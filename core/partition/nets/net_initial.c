@@ -203,6 +203,7 @@ static cm_status bisect(cm_net_graph *g, const cutting *all, uint32_t *side, cm_
   for (uint32_t i = 0; i < all->options.attempts && status == CM_OK; i++) {
     once.options.stream = all->options.stream + ((uint64_t)i << 48);
     status = bisect_once(g, &once, coarsest[i % (sizeof coarsest / sizeof *coarsest)], trial, &reached, error);
+    cm_run_add(all->run, all->options.share / all->options.attempts);
     if (status != CM_OK || reached.excess > best.excess || (reached.excess == best.excess && reached.cut >= best.cut))
       continue;
     best = reached;
@@ -274,10 +275,13 @@ static cm_status split_all(piece *stack, uint32_t count, const cm_net_initial_op
                            uint32_t *part, cm_error *error)
 {
   cm_status status = CM_OK;
+  const double all = (double)stack[0].graph->vertex_count * ceil(log2((double)options->parts));
   while (count > 0) {
     piece whole = stack[--count], half[2] = {{0}, {0}};
     if (status == CM_OK && whole.parts > 1) {
-      status = split(&whole, options, run, half, error);
+      cm_net_initial_options once = *options;
+      once.share *= whole.graph->vertex_count / all;
+      status = split(&whole, &once, run, half, error);
       stack[count++] = half[1];
       stack[count++] = half[0];
     } else if (status == CM_OK)

@@ -10,6 +10,7 @@ typedef struct cm_net_initial_options {
   uint32_t attempts; /* at every bisection, through levels of their own; the best stays */
   uint32_t tries;    /* starts of an attempt, of each kind */
   uint64_t seed, stream;
+  double share;      /* of the run's stretch: told as it goes (cm_run_add) */
 } cm_net_initial_options;
 
 /* Halves, quarters, ...: every bisection is the best of attempts through levels of their own, which end at 60, 120 and 240

@@ -1,5 +1,6 @@
 #include "core/partition/nets/nets.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -117,6 +118,7 @@ static cm_status refine(const work *w, const cm_net_graph *g, bool flows, uint64
 typedef struct descent {
   const work *work;
   bool flows;
+  double share; /* of the run's stretch */
   uint64_t stream;
   candidate *candidate;
 } descent;
@@ -124,16 +126,19 @@ typedef struct descent {
 static cm_status refine_below(void *context, const cm_hierarchy *levels, uint32_t l, uint32_t *part, cm_error *error)
 {
   const descent *d = context;
-  return refine(d->work, levels->level[l], d->flows, d->stream + 1 + l, part, d->candidate, error);
+  const double coarser = 0.6; /* it takes, of the time of a level */
+  const cm_status status = refine(d->work, levels->level[l], d->flows, d->stream + 1 + l, part, d->candidate, error);
+  cm_run_add(d->work->run, d->share * (1 - coarser) * pow(coarser, l));
+  return status;
 }
 
 /* From the coarsest level, of which c->part is, to the finest. */
-static cm_status descend(const work *w, const cm_hierarchy *levels, bool flows, uint64_t stream, candidate *c, cm_error *error)
+static cm_status descend(descent *d, const cm_hierarchy *levels, cm_error *error)
 {
-  descent d = {w, flows, stream, c};
-  if (refine(w, cm_hierarchy_coarsest(levels), flows, stream, c->part, c, error) != CM_OK)
+  candidate *c = d->candidate;
+  if (refine(d->work, cm_hierarchy_coarsest(levels), d->flows, d->stream, c->part, c, error) != CM_OK)
     return error->status;
-  return cm_hierarchy_descend(levels, refine_below, &d, c->part, error);
+  return cm_hierarchy_descend(levels, refine_below, d, c->part, error);
 }
 
 static cm_status start_once(void *context, size_t t, cm_error *error)
@@ -142,8 +147,9 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   candidate *c = &w->found[t];
   cm_hierarchy levels;
   uint64_t stream = (t + 1) * STREAMS;
+  const double share = 1.0 / w->options->starts; /* of the phase: bisections, levels, what else */
   cm_net_initial_options o = {.parts = w->options->parts, .most = w->options->most,
-                              .attempts = w->options->attempts, .tries = w->options->tries, .seed = w->options->seed, .stream = t + 1};
+                              .attempts = w->options->attempts, .tries = w->options->tries, .seed = w->options->seed, .stream = t + 1, .share = 0.6 * share};
   if (w->options->attempts_few > 0 && t % 4 != 0)
     o.attempts = w->options->attempts_few;
   if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK ||
@@ -154,8 +160,8 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
     c->kept = (double)coarsest->net_first[coarsest->net_count] / ((double)w->graph->net_first[w->graph->net_count] + 1);
   cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
   if (status == CM_OK)
-    status = descend(w, &levels, false, stream, c, error);
-  cm_run_add(w->run, 1.0 / w->options->starts);
+    status = descend(&(descent){.work = w, .share = 0.3 * share, .stream = stream, .candidate = c}, &levels, error);
+  cm_run_add(w->run, 0.1 * share);
   cm_hierarchy_free(&levels);
   return status;
 }
@@ -163,11 +169,12 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
 /* Coarsens without crossing the labels, inside which c->part is the same, and refines it on the way down. */
 static cm_status cycle(const work *w, const uint32_t *label, uint64_t stream, candidate *c, cm_error *error)
 {
+  descent d = {w, w->options->flow_reach > 0, 1, stream, c};
   cm_hierarchy levels;
   if (coarsen(w, label, stream, &levels, error) != CM_OK)
     return error->status;
   cm_hierarchy_lift(&levels, c->part);
-  cm_status status = descend(w, &levels, w->options->flow_reach > 0, stream, c, error);
+  cm_status status = descend(&d, &levels, error);
   cm_hierarchy_free(&levels);
   return status;
 }
@@ -201,8 +208,10 @@ static cm_status improve(work *w, candidate *trial, cm_error *error)
   candidate *best = &w->found[best_of(w)];
   for (uint32_t i = 0; i < w->options->cycles; i++) {
     copy(w, trial, best);
-    if (cycle(w, best->part, (w->options->starts + 1 + i) * (uint64_t)STREAMS, trial, error) != CM_OK ||
-        refined(w, w->options->unions + i + 1, error) != CM_OK)
+    const size_t mark = cm_run_within(w->run, 1.0 / (w->options->cycles - i));
+    cm_status status = cycle(w, best->part, (w->options->starts + 1 + i) * (uint64_t)STREAMS, trial, error);
+    cm_run_leave(w->run, mark);
+    if (status != CM_OK || refined(w, w->options->unions + i + 1, error) != CM_OK)
       return error->status;
     if (better(trial, best))
       copy(w, best, trial);
@@ -273,7 +282,9 @@ static cm_status unite_all(work *w, candidate *trial, cm_error *error)
   cm_status status = CM_OK;
   bool possible = w->count > 1 && w->options->parts <= UINT16_MAX; /* pairs of parts have 32 bits */
   for (uint32_t i = 0; i < w->options->unions && possible && status == CM_OK; i++) {
+    const size_t mark = cm_run_within(w->run, 1.0 / (w->options->unions + w->options->cycles - i));
     status = unite(w, i, trial, error);
+    cm_run_leave(w->run, mark);
     if (status == CM_OK)
       status = refined(w, i + 1, error);
   }
