@@ -21,6 +21,7 @@ typedef struct cm_assignment {
   /* Kinds that free neurons may have. The others are pinned: these stay where parts ask too much, and press into full ones; whoever moves is let onto free
    * cores, where that is nearer. 0: nobody is pinned. */
   uint64_t anywhere;
+  uint8_t *held; /* [vertex_count] of these, too: neurons that stay where they are; NULL: none */
   const cm_occupancy *occupancy; /* where somebody is pinned */
   uint8_t *kind;      /* [room + 1] of the core that each part needs */
   uint32_t room;      /* at least parts_max and parts */
@@ -43,7 +44,8 @@ static inline bool cm_kind_takes(const cm_assignment *assignment, uint32_t verte
 
 static inline bool cm_is_pinned(const cm_assignment *assignment, uint32_t vertex)
 {
-  return assignment->allowed != NULL && (assignment->allowed[vertex] & assignment->anywhere) != assignment->anywhere;
+  return (assignment->held != NULL && assignment->held[vertex]) ||
+         (assignment->allowed != NULL && (assignment->allowed[vertex] & assignment->anywhere) != assignment->anywhere);
 }
 
 /* Parts without a core are told which kind of core they are to have, the largest first: of those with cores left the one that takes most of

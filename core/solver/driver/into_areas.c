@@ -1,4 +1,4 @@
-/* Happy path: pulls of pinned neurons -> parts where they cost least -> neurons of parts that stand elsewhere reassigned -> cores for new parts. What can fail: memory, a stop. */
+/* Happy path: pulls of pinned neurons -> parts where they cost least -> pieces of related neurons on cores -> neurons of parts that stand elsewhere reassigned -> cores for new parts. What can fail: memory, a stop. */
 #include "core/solver/driver/into_areas.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include "core/constraints/areas.h"
 #include "core/mapping/options.h"
 #include "core/placement/kinds/kinds.h"
+#include "core/solver/driver/related_pieces.h"
 #include "core/solver/incremental/assignment.h"
 #include "core/solver/mappers/engine.h"
 #include "core/solver/presets.h"
@@ -124,6 +125,11 @@ static cm_status move_neurons(moving *r, bool *legal, cm_error *error)
 {
   cm_assignment *s = &r->s;
   uint32_t *part_at, placed;
+  *legal = true;
+  if (r->in->areas->relations && cm_place_pieces(r->in, s, r->run, legal, error) != CM_OK)
+    return error->status;
+  if (!*legal)
+    return CM_OK;
   for (uint32_t p = 0; p < s->parts; p++)
     s->kind[p] = (uint8_t)cm_chip_kind_of(s->chip, s->core[p]);
   cm_status status = cm_reassign(s, r->run, legal, error);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "core/constraints/areas.h"
 #include "core/limits/leaving.h"
+#include "core/limits/shared.h"
 #include "core/mapping/options.h"
 #include "core/solver/driver/into_areas.h"
 #include "core/verify/constraints_check.h"
@@ -66,7 +67,7 @@ static cm_status mend(work *w, cm_error *error)
 {
   cm_moved moved = {.part = NULL};
   cm_map_input in = w->constrained;
-  const bool can = w->job->part == NULL && w->made->point_count == 0 && w->made->copied == NULL;
+  const bool can = w->job->part == NULL && w->made->point_count == 0 && w->made->copied == NULL && !(w->areas->relations && cm_limits_are_shared(w->job->chip));
   cm_status status = can ? cm_move_into_areas(&w->constrained, w->job->chip, w->made, w->run, &moved, error) : CM_OK;
   drop(w);
   if (status != CM_OK || moved.part == NULL)

@@ -53,5 +53,5 @@ cm_status cm_assignment_open(cm_assignment *s, const cm_map_input *in, uint32_t 
 
 void cm_assignment_clear(cm_assignment *s)
 {
-  CM_FREE(s->part, s->kind, s->core, s->allowed);
+  CM_FREE(s->part, s->kind, s->core, s->allowed, s->held);
 }
