@@ -1,5 +1,5 @@
 /* The test of the code: stored inputs, and what the simulator makes of them. */
-#include "core/csource/c_files.h"
+#include "core/csource/files/c_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,35 +40,29 @@ static cm_status simulate(const cm_c_writer *w, uint64_t seed, vectors *v, cm_er
   return cm_simulate(p, v->inputs, &options, w->run, v->outputs, &v->simulation, error);
 }
 
-static void print_stored(const cm_c_writer *w, const cm_tensor *t, const char *what, uint32_t number, FILE *out)
-{
-  char name[60];
-  (void)snprintf(name, sizeof name, "%s_%s%u", w->name, what, number);
-  cm_c_print_array(t, name, out);
-}
-
 /* Declarations, memory for outputs, the call and comparisons of the test. */
-static void print_test(const cm_c_writer *w, const vectors *v, cm_text made[3])
+enum { DECLARED, STORES, COMPARISONS, TEXTS };
+
+static void print_test(const cm_c_writer *w, const vectors *v, cm_text made[TEXTS])
 {
   const cm_program *p = w->program;
-  fputs("#define RUN ", made[1].stream);
-  fprintf(made[1].stream, "%s_run(", w->name);
-  bool first = true;
+  const char *before = "";
+  fprintf(made[STORES].stream, "#define RUN %s_run(", w->name);
   for (uint32_t k = 0; k < p->input_count; k++)
     if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT) {
-      fprintf(made[0].stream, "extern const %s %s_in%u[];\n", cm_c_type(v->inputs[k]->type), w->name, k);
-      fprintf(made[1].stream, "%s%s_in%u", first ? "" : ", ", w->name, k);
-      first = false;
+      fprintf(made[DECLARED].stream, "extern const %s %s_in%u[];\n", cm_c_type(v->inputs[k]->type), w->name, k);
+      fprintf(made[STORES].stream, "%s%s_in%u", before, w->name, k);
+      before = ", ";
     }
   for (uint32_t k = 0; k < p->output_count; k++) {
     const cm_tensor *t = v->outputs[k];
-    fprintf(made[0].stream, "extern const %s %s_out%u[];\nstatic %s out%u[%" PRIu64 "];\n", cm_c_type(t->type), w->name, k, cm_c_type(t->type), k,
+    fprintf(made[DECLARED].stream, "extern const %s %s_out%u[];\nstatic %s out%u[%" PRIu64 "];\n", cm_c_type(t->type), w->name, k, cm_c_type(t->type), k,
             t->count > 0 ? t->count : 1);
-    fprintf(made[1].stream, "%sout%u", first ? "" : ", ", k);
-    fprintf(made[2].stream, "  COMPARE(out%u, %s_out%u, %" PRIu64 ");\n", k, w->name, k, t->count);
-    first = false;
+    fprintf(made[STORES].stream, "%sout%u", before, k);
+    fprintf(made[COMPARISONS].stream, "  COMPARE(out%u, %s_out%u, %" PRIu64 ");\n", k, w->name, k, t->count);
+    before = ", ";
   }
-  fputs(")\n", made[1].stream);
+  fputs(")\n", made[STORES].stream);
 }
 
 /* How a test comes by weights in a file. */
@@ -79,43 +73,46 @@ static const char reading[] =
   "  if (!whole)\n    fputs(\"%s_weights.bin is not here, or short\\n\", stderr);\n"
   "  if (file != NULL)\n    fclose(file);\n  return whole;\n}\n#define WEIGHTS_ARE_READ weights_are_read()\n";
 
-static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *test, cm_c_file *stored, cm_error *error)
+static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *test, cm_error *error)
 {
-  const cm_program *p = w->program;
-  cm_text text, made[3];
-  char *parts[3] = {NULL};
-  if (!cm_text_open(&text))
-    return cm_whole(false, "the text of the test", error);
-  fprintf(text.stream, "/* Inputs of seed and what the program makes of them. */\n#include <math.h>\n#include <stdint.h>\n");
-  for (uint32_t k = 0; k < p->input_count; k++)
-    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT)
-      print_stored(w, v->inputs[k], "in", k, text.stream);
-  for (uint32_t k = 0; k < p->output_count; k++)
-    print_stored(w, v->outputs[k], "out", k, text.stream);
-  cm_status status = cm_c_take(&text, w->name, "_vectors.c", stored, error);
+  cm_text text, made[TEXTS];
+  char *parts[TEXTS], weights[700] = "";
   bool opened = true;
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < TEXTS; k++)
     opened = cm_text_open(&made[k]) && opened;
   if (opened)
     print_test(w, v, made);
-  for (int k = 0; k < 3; k++)
-    opened = made[k].stream != NULL && (parts[k] = cm_text_close(&made[k], NULL)) != NULL && opened;
-  if (status == CM_OK)
-    status = cm_whole(opened && cm_text_open(&text), "the text of the test", error);
-  if (status == CM_OK) {
-    char weights[700] = "";
-    if (w->binary)
-      (void)snprintf(weights, sizeof weights, reading, w->weights_end > 0 ? w->weights_end : 1, w->name, w->name, w->weights_end, w->weights_end, w->name);
-    const cm_c_word words[] = {
-      {"WEIGHTS", weights}, {"DECLARED", parts[0]}, {"STORES", parts[1]}, {"COMPARISONS", parts[2]}, {"TOLERANCE", w->target->exact ? "0" : "1e-5"}, {NULL, NULL}};
-    cm_c_frame(w, "test", words, text.stream);
-    status = cm_c_take(&text, w->name, "_test.c", test, error);
-  }
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < TEXTS; k++)
+    opened = (parts[k] = cm_c_closed(&made[k], error)) != NULL && opened;
+  if (w->binary)
+    (void)snprintf(weights, sizeof weights, reading, w->weights_end > 0 ? w->weights_end : 1, w->name, w->name, w->weights_end, w->weights_end, w->name);
+  const cm_c_word words[] = {{"NAME", w->name}, {"WEIGHTS", weights}, {"DECLARED", parts[DECLARED]}, {"STORES", parts[STORES]}, {"COMPARISONS", parts[COMPARISONS]},
+                             {"TOLERANCE", w->target->exact ? "0" : "1e-5"}, {NULL, NULL}};
+  if (opened && cm_text_open(&text))
+    cm_c_print(cm_c_kernel_find("test"), words, text.stream);
+  const cm_status status = opened ? cm_c_take(&text, w->name, "_test.c", test, error) : error->status;
+  for (int k = 0; k < TEXTS; k++)
     free(parts[k]);
   return status;
 }
 
+static cm_status write_vectors(const cm_c_writer *w, const vectors *v, cm_c_file *stored, cm_error *error)
+{
+  const cm_program *p = w->program;
+  char name[60];
+  cm_text text;
+  if (!cm_text_open(&text))
+    return cm_whole(false, "the text of the test", error);
+  fputs("/* Inputs of seed and what the program makes of them. */\n#include <math.h>\n#include <stdint.h>\n", text.stream);
+  for (uint32_t k = 0; k < p->input_count + p->output_count; k++) {
+    const bool in = k < p->input_count;
+    const uint32_t number = in ? k : k - p->input_count;
+    (void)snprintf(name, sizeof name, "%s_%s%u", w->name, in ? "in" : "out", number);
+    if (!in || p->tensors[p->inputs[k]].role == CM_ROLE_INPUT)
+      cm_c_print_array(in ? v->inputs[k] : v->outputs[number], name, text.stream);
+  }
+  return cm_c_take(&text, w->name, "_vectors.c", stored, error);
+}
 
 cm_status cm_c_test(const cm_c_writer *w, uint64_t seed, cm_c_file *test, cm_c_file *stored, double *expected_ns, cm_error *error)
 {
@@ -124,7 +121,9 @@ cm_status cm_c_test(const cm_c_writer *w, uint64_t seed, cm_c_file *test, cm_c_f
   cm_status status = simulate(w, seed, &v, error);
   *expected_ns = v.simulation.time_ns;
   if (status == CM_OK)
-    status = write_test(w, &v, test, stored, error);
+    status = write_vectors(w, &v, stored, error);
+  if (status == CM_OK)
+    status = write_test(w, &v, test, error);
   for (uint32_t k = 0; v.inputs != NULL && k < p->input_count; k++)
     cm_tensor_free(v.inputs[k]);
   for (uint32_t k = 0; v.outputs != NULL && k < p->output_count; k++)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/csource/steps.h"
+#include "core/csource/pieces/steps.h"
 
 /* ---- transfers ---- */
 
@@ -25,7 +25,7 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
     run *= i->extent[--rank];
   (void)snprintf(chip, sizeof chip, "AT(%s, chip, %" PRIu64 ")", cm_c_type(t->type), cm_c_address(&w->space, i->buffer, i->address));
   (void)snprintf(outside, sizeof outside, offset > 0 ? "%s%s + %" PRId64 : "%s%s", t->role == CM_ROLE_INPUT || t->role == CM_ROLE_OUTPUT ? "ends." : "",
-                 w->ends[i->tensor], offset);
+                 w->homes[i->tensor], offset);
   fprintf(out, rank == 0 ? "  %s_%s(%s, %s, %" PRId64 ");\n" : "  move_box(%s_%s, %s, %s, %" PRId64, w->name, loads ? "load" : "store",
           loads ? chip : outside, loads ? outside : chip, run);
   if (rank == 0)
@@ -84,9 +84,8 @@ static void print_title(FILE *out, const cm_c_piece *piece)
 
 static cm_status write_calls(cm_c_piece *piece, cm_error *error)
 {
-  uint64_t count;
   print_title(piece->w->body[piece->lane].stream, piece);
-  if (cm_dims_count(piece->call.output[0].rank, piece->call.output[0].dims, &count) && count == 0)
+  if (piece->call.output[0].rank <= CM_RANK_MAX && cm_c_count(piece->call.output[0].rank, piece->call.output[0].dims) == 0)
     return CM_OK;
   for (size_t k = 0; k < sizeof emitters / sizeof *emitters; k++)
     if (emitters[k].family == piece->call.node->known->kernel)
