@@ -116,6 +116,7 @@ static cm_status open(moving *r, cm_error *error)
     r->s.parts_max = most;
   for (uint32_t c = 0; c < cores; c++)
     r->s.anywhere |= r->usable[c] ? UINT64_C(1) << cm_chip_kind_of(r->in->chip, c) : 0;
+  r->s.anywhere &= ~cm_chip_pinned_kinds(r->in->chip);
   memcpy(r->s.part, r->from->part, r->from->vertex_count * sizeof *r->s.part);
   memcpy(r->s.core, r->from->core, r->from->part_count * sizeof *r->s.core);
   return CM_OK;
