@@ -31,10 +31,10 @@ cm_status cm_checker_constraints(cm_checker *c, cm_error *error)
   static const char where[] = "/options/constraints";
   const json_t *list = json_object_get(json_object_get(c->file.rest, "options"), "constraints");
   char words[CM_BROKEN_WORDS_MAX];
-  cm_subjects subjects;
+  cm_subjects subjects = {.count = 0};
   cm_constraints constraints = {.count = 0};
   if (list == NULL)
-    return find_unpinned(c, NULL, &constraints, error);
+    return find_unpinned(c, &subjects, &constraints, error);
   if (cm_subjects_open(c->given->demand->network, c->mapped.part, c->parts, c->given->run->memory, &subjects, error) != CM_OK)
     return error->status;
   cm_status status = cm_subject_constraints(list, where, &subjects, c->given->chip, &constraints, error);

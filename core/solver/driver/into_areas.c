@@ -89,17 +89,19 @@ static cm_status move_parts(moving *r, cm_error *error)
 
 /* ---- neurons ---- */
 
-static uint64_t largest_of(const moving *r, cm_error *error)
+/* Of parts, in neurons. */
+static cm_status find_largest(const moving *r, uint64_t *largest, cm_error *error)
 {
-  uint64_t *size, largest = 0;
+  uint64_t *size;
+  *largest = 0;
   if (CM_NEW(r->run->memory, size, r->from->part_count, error) != CM_OK)
-    return 0;
+    return error->status;
   for (uint32_t v = 0; v < r->from->vertex_count; v++)
     size[r->from->part[v]] += cm_demand_size(r->in->demand, v);
   for (uint32_t p = 0; p < r->from->part_count; p++)
-    largest = size[p] > largest ? size[p] : largest;
+    *largest = size[p] > *largest ? size[p] : *largest;
   cm_free(size);
-  return largest;
+  return CM_OK;
 }
 
 static cm_status open(moving *r, cm_error *error)
@@ -107,8 +109,8 @@ static cm_status open(moving *r, cm_error *error)
   const struct cm_map_options *o = r->in->options;
   const uint32_t cores = cm_chip_cores(r->in->chip), most = o->parts != 0 ? o->parts : o->cores;
   uint32_t ignored;
-  const uint64_t largest = largest_of(r, error);
-  if (largest == 0 || cm_assignment_open(&r->s, r->in, r->from->part_count, largest, r->run, error) != CM_OK || CM_NEW(r->run->memory, r->usable, cores, error) != CM_OK)
+  uint64_t largest;
+  if (find_largest(r, &largest, error) != CM_OK || cm_assignment_open(&r->s, r->in, r->from->part_count, largest, r->run, error) != CM_OK || CM_NEW(r->run->memory, r->usable, cores, error) != CM_OK)
     return error->status;
   if (cm_usable_cores(r->in->chip, r->in->occupancy, r->run->memory, r->usable, &ignored, error) != CM_OK)
     return error->status;
