@@ -50,7 +50,7 @@ static void show_classes(const json_t *classes)
     cli_printf(stdout, "  class %s: %s, takes", cli_text(c, "name"), cli_count(cli_number(c, "cores"), "core").text);
     json_array_foreach(labels, i, label)
       cli_printf(stdout, "%s %s", i == 0 ? "" : ",", json_string_value(label));
-    cli_puts(json_array_size(labels) == 0 ? " any label" : "");
+    cli_printf(stdout, "%s%s\n", json_array_size(labels) == 0 ? " any label" : "", json_is_true(json_object_get(c, "pinned_only")) ? ", of pinned neurons only" : "");
     show_limits(json_object_get(c, "limits"));
   }
 }

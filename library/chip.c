@@ -176,8 +176,8 @@ static json_t *classes_json(const cm_chip *chip)
     json_t *labels = json_array();
     for (uint32_t i = 0; i < c->label_count; i++)
       (void)json_array_append_new(labels, json_string(c->label[i]));
-    (void)json_array_append_new(all, json_pack("{s:s, s:I, s:o, s:o*}", "name", c->name, "cores", (json_int_t)cores, "labels", labels,
-                                               "limits", c->own_limits ? limits_json(&c->limits) : NULL));
+    (void)json_array_append_new(all, json_pack("{s:s, s:I, s:o, s:o*, s:o*}", "name", c->name, "cores", (json_int_t)cores, "labels", labels,
+                                               "limits", c->own_limits ? limits_json(&c->limits) : NULL, "pinned_only", c->pinned_only ? json_true() : NULL));
   }
   return all;
 }

@@ -40,6 +40,7 @@ typedef struct cm_core_class {
   cm_limits limits;
   uint32_t bits_per_synapse; /* as of the chip */
   bool own_limits;           /* else the chip's */
+  bool pinned_only;          /* takes neurons that constraints pin, and no others */
   uint32_t label_count;      /* of what it takes; 0: whatever comes */
   char **label;              /* [label_count] */
 } cm_core_class;

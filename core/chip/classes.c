@@ -37,6 +37,14 @@ bool cm_chip_kind_takes(const cm_chip *chip, uint32_t kind, const char *name, co
   return false;
 }
 
+uint64_t cm_chip_pinned_kinds(const cm_chip *chip)
+{
+  uint64_t kinds = 0;
+  for (uint32_t k = 1; k < cm_chip_kinds(chip); k++)
+    kinds |= chip->classes[k - 1].pinned_only ? UINT64_C(1) << k : 0;
+  return kinds;
+}
+
 static uint64_t wider(uint64_t a, uint64_t b)
 {
   return a == 0 || b == 0 ? 0 : a > b ? a : b;
@@ -133,16 +141,21 @@ static cm_status read_cores(const json_t *list, const char *where, cm_chip *chip
 
 static cm_status read_class(const json_t *object, size_t index, cm_chip *chip, cm_error *error)
 {
-  static const char *const names[] = {"name", "cores", "labels", "limits", NULL};
+  static const char *const names[] = {"name", "cores", "labels", "limits", "pinned_only", NULL};
   cm_core_class *c = &chip->classes[index];
-  const json_t *limits = json_object_get(object, "limits");
+  const json_t *limits = json_object_get(object, "limits"), *pinned = json_object_get(object, "pinned_only");
   char where[40], place[64];
   (void)snprintf(where, sizeof where, "/core_classes/%zu", index);
   (void)snprintf(place, sizeof place, "%s/limits", where);
   if (!json_is_object(object))
-    return cm_chip_bad(error, where, "expected {\"name\", \"cores\", \"labels\", \"limits\"}");
+    return cm_chip_bad(error, where, "expected {\"name\", \"cores\", \"labels\", \"limits\", \"pinned_only\"}");
   chip->class_count = (uint32_t)index + 1;
   c->own_limits = limits != NULL;
+  c->pinned_only = json_is_true(pinned);
+  if (pinned != NULL && !json_is_boolean(pinned)) {
+    (void)snprintf(place, sizeof place, "%s/pinned_only", where);
+    return cm_chip_bad(error, place, "expected true or false");
+  }
   if (cm_json_known_fields(object, where, names, CM_BAD_CHIP, error) != CM_OK ||
       read_name(json_object_get(object, "name"), where, chip, c, error) != CM_OK ||
       read_labels(json_object_get(object, "labels"), where, c, error) != CM_OK ||
@@ -201,8 +214,8 @@ json_t *cm_classes_json(const cm_chip *chip)
   json_t *list = chip->class_count == 0 ? NULL : json_array();
   for (uint32_t k = 0; list != NULL && k < chip->class_count; k++) {
     const cm_core_class *c = &chip->classes[k];
-    json_t *row = json_pack("{s:s, s:o, s:o*, s:o*}", "name", c->name, "cores", cores_json(chip, (uint8_t)(k + 1)), "labels",
-                            labels_json(c), "limits", c->own_limits ? cm_limits_json(&c->limits, c->bits_per_synapse) : NULL);
+    json_t *row = json_pack("{s:s, s:o, s:o*, s:o*, s:o*}", "name", c->name, "cores", cores_json(chip, (uint8_t)(k + 1)), "labels",
+                            labels_json(c), "limits", c->own_limits ? cm_limits_json(&c->limits, c->bits_per_synapse) : NULL, "pinned_only", c->pinned_only ? json_true() : NULL);
     if (json_array_append_new(list, row) != 0) {
       json_decref(list);
       return NULL;

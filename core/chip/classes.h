@@ -40,6 +40,9 @@ const char *cm_chip_kind_name(const cm_chip *chip, uint32_t kind);
 /* Whether a population with such a name, of such a model, may run on cores of a kind. O(labels of the class). */
 bool cm_chip_kind_takes(const cm_chip *chip, uint32_t kind, const char *name, const char *model);
 
+/* Kinds whose cores only neurons that constraints pin may use, as bits. O(kinds). */
+uint64_t cm_chip_pinned_kinds(const cm_chip *chip);
+
 /* The classes as a list of a chip file; NULL where there are none, and when out of memory. */
 json_t *cm_classes_json(const cm_chip *chip);
 

@@ -142,6 +142,10 @@ static cm_status make_choices(splitting *s, cm_error *error)
   for (uint32_t i = 0; i < a->constraints.count; i++)
     if (cm_is_area(&a->constraints.constraint[i]) && split_choices(s, i, error) != CM_OK)
       return error->status;
+  if (CM_NEW(s->run->memory, a->pinned, a->choices, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 1; i < a->choices; i++)
+    a->pinned[i] = a->pinned[a->before[i]] || a->constraints.constraint[a->by[i]].kind == CM_PIN;
   return CM_OK;
 }
 
@@ -180,7 +184,7 @@ void cm_areas_close(cm_areas *a)
     return;
   cm_subjects_clear(&a->subjects);
   cm_constraints_clear(&a->constraints);
-  void *const blocks[] = {a->chip.classes, a->chip.class_of, a->choice_of, a->takes, a->cell_of, a->whole, a->before, a->by, a->inside, a};
+  void *const blocks[] = {a->chip.classes, a->chip.class_of, a->choice_of, a->takes, a->cell_of, a->whole, a->before, a->by, a->pinned, a->inside, a};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
 }

@@ -28,6 +28,7 @@ typedef struct cm_areas {
   uint32_t *choice_of; /* [vertices] neurons of one choice are pinned alike */
   uint64_t *takes;     /* [choices] kinds of `chip` whose cores take them, as bits */
   uint32_t *before, *by; /* [choices] the choice that it was split from, and the constraint that did it; of the first: itself, none */
+  bool *pinned;        /* [choices] a pin names them, so that cores for pinned neurons alone take them */
   uint64_t *inside;    /* [constraints] kinds whose cores lie in `at` */
   uint32_t choices;
   uint32_t *cell_of; /* [vertices] neurons that relations between them name alike; parts hold neurons of one cell */

@@ -28,6 +28,7 @@ typedef struct room {
   uint32_t groups;
   bool *out;                         /* [constraints] left out */
   uint64_t *takes;                   /* [choices] with those */
+  bool *pinned;                      /* [choices] too */
   uint64_t short_kinds, short_need;  /* kinds and needs of a flow that does not fit */
   cm_resource resource;
 } room;
@@ -36,16 +37,19 @@ typedef struct room {
 static void make_groups(room *r)
 {
   const cm_areas *a = r->a;
+  const uint64_t kept = cm_chip_pinned_kinds(&a->chip);
   r->groups = 0;
   for (uint32_t c = 0; c < a->choices; c++) {
     r->takes[c] = c == 0 ? ~UINT64_C(0) : r->takes[a->before[c]] & (r->out[a->by[c]] ? ~UINT64_C(0) : cm_area_of(a, a->by[c]));
+    r->pinned[c] = c > 0 && (r->pinned[a->before[c]] || (!r->out[a->by[c]] && a->constraints.constraint[a->by[c]].kind == CM_PIN));
     if (r->need[c] == 0)
       continue;
+    const uint64_t takes = r->takes[c] & ~(r->pinned[c] ? 0 : kept);
     uint32_t g = 0;
-    while (g < r->groups && r->group[g].takes != r->takes[c])
+    while (g < r->groups && r->group[g].takes != takes)
       g++;
     if (g == r->groups)
-      r->group[r->groups++] = (group){.takes = r->takes[c]};
+      r->group[r->groups++] = (group){.takes = takes};
     r->group[g].need += r->need[c];
   }
   memset(r->used, 0, sizeof r->used);
@@ -254,7 +258,7 @@ cm_status cm_areas_check_room(const cm_areas *areas, const cm_area_input *input,
   const cm_resource resources[] = {CM_NEURONS, CM_SYNAPSES};
   cm_status status = count_cores(&r, error);
   if (status == CM_OK && (CM_NEW(run->memory, r.need, areas->choices, error) != CM_OK || CM_NEW(run->memory, r.group, areas->choices, error) != CM_OK ||
-                          CM_NEW(run->memory, r.takes, areas->choices, error) != CM_OK || CM_NEW(run->memory, r.out, areas->constraints.count, error) != CM_OK))
+                          CM_NEW(run->memory, r.takes, areas->choices, error) != CM_OK || CM_NEW(run->memory, r.pinned, areas->choices, error) != CM_OK || CM_NEW(run->memory, r.out, areas->constraints.count, error) != CM_OK))
     status = error->status;
   for (size_t i = 0; i < sizeof resources / sizeof *resources && status == CM_OK; i++) {
     status = count_resource(&r, resources[i], error);
@@ -262,9 +266,6 @@ cm_status cm_areas_check_room(const cm_areas *areas, const cm_area_input *input,
     if (status == CM_OK && !fits(&r))
       status = explain(&r, error);
   }
-  cm_free(r.need);
-  cm_free(r.group);
-  cm_free(r.takes);
-  cm_free(r.out);
+  CM_FREE(r.need, r.group, r.takes, r.pinned, r.out);
   return status;
 }

@@ -16,7 +16,9 @@ libcoremap_a_SOURCES += \
   core/placement/exchange.h core/placement/exchange.c \
   core/placement/modes.h core/placement/modes.c core/placement/trades.h core/placement/trades.c \
   core/placement/ways/ways.h core/placement/ways/ways.c core/placement/ways/core_order.c core/placement/ways/mode_layout.h core/placement/ways/level.c core/placement/ways/level.h core/placement/ways/mode_layout.c \
-  core/placement/kinds/kinds.h core/placement/kinds/kinds.c core/placement/related/related.h core/placement/related/related.c core/placement/related/related_near.c \
+  core/placement/kinds/kinds.h core/placement/kinds/kinds.c core/placement/kinds/pulls.h core/placement/kinds/pulls.c core/placement/kinds/turned.c core/placement/related/related.h core/placement/related/related.c core/placement/related/related_near.c \
+  core/placement/reassign/dissolve.c core/placement/reassign/evict.c core/placement/reassign/hasten.c core/placement/reassign/hasten.h core/placement/reassign/place_new.c \
+  core/placement/reassign/reassign.c core/placement/reassign/reassign.h core/placement/reassign/reassignment.h \
   core/placement/links/links.h core/placement/links/links.c \
   core/placement/relief/router_loads.h core/placement/relief/router_loads.c core/placement/relief/relief.h core/placement/relief/relief.c \
   core/placement/trees/casts.h core/placement/trees/casts.c \

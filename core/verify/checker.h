@@ -27,7 +27,7 @@ void cm_checker_count(cm_checker *c, const json_t *object, const char *name, con
 /* Each lists what is violated, of a sound file whose truth is known. O(parts) where nothing else is said. */
 void cm_checker_limits(cm_checker *c);                               /* of cores */
 cm_status cm_checker_classes(cm_checker *c, cm_error *error);        /* labels of neurons that a core's class takes; O(vertices * labels of a class) */
-cm_status cm_checker_constraints(cm_checker *c, cm_error *error);    /* that the options state */
+cm_status cm_checker_constraints(cm_checker *c, cm_error *error);    /* that the options state, and cores for pinned neurons alone */
 cm_status cm_checker_populations(cm_checker *c, cm_error *error);    /* of cores; O(n log n) */
 cm_status cm_checker_neuron_copies(cm_checker *c, cm_error *error);  /* which have what their neurons have; O(pins log(fan-in)) */
 void cm_checker_leaving(cm_checker *c);                              /* of neurons, for other cores; O(pins) */

@@ -16,11 +16,13 @@
 enum { KINDS = CM_KINDS_MAX, TABLE_MAX = 2048 };
 
 /* Temperatures, in mean costs of a trade: at first, and what is left at the end. */
-static const double hot = 0.5, cold = 0.01;
+static const double hot = 0.5, cold = 0.01, warm = 0.05;
 
 typedef struct work {
   const cm_place_task *task;
   const uint8_t *kind;
+  const cm_pulls *pulls;
+  double scale; /* of the graph's weights beside those of the parts that it was made of */
   cm_csr_graph *graph;
   cm_hop_units units;
   uint32_t slots;
@@ -44,13 +46,18 @@ static int64_t distance(const work *w, uint32_t a, uint32_t b)
   return w->far != NULL ? w->far[(size_t)a * w->slots + b] : (int64_t)measure(w, a, b);
 }
 
+static double pull(const work *w, uint32_t p, uint32_t slot)
+{
+  return w->pulls != NULL ? w->scale * cm_pull(w->pulls, p, w->task->region->cores[slot]) : 0;
+}
+
 /* ---- trades ---- */
 
 /* What part p pays more on core `there` than on `here`, but for what it says to `other`. */
 static double change(const work *w, uint32_t p, uint32_t here, uint32_t there, uint32_t other)
 {
   const cm_csr_graph *g = w->graph;
-  double sum = 0;
+  double sum = pull(w, p, there) - pull(w, p, here);
   for (uint64_t i = g->first[p]; i < g->first[p + 1]; i++) {
     uint32_t v = g->neighbour[i];
     if (v != other)
@@ -104,9 +111,11 @@ static double cost_of(const work *w)
 {
   const cm_csr_graph *g = w->graph;
   double sum = 0;
-  for (uint32_t p = 0; p < g->vertex_count; p++)
+  for (uint32_t p = 0; p < g->vertex_count; p++) {
+    sum += 2 * pull(w, p, w->at[p]);
     for (uint64_t i = g->first[p]; i < g->first[p + 1]; i++)
       sum += (double)cm_csr_graph_weight(g, i) * (double)distance(w, w->at[p], w->at[g->neighbour[i]]);
+  }
   return sum / 4;
 }
 
@@ -136,14 +145,12 @@ static cm_status order_cores(work *w, cm_error *error)
 }
 
 /* Each kind's parts, in an order by clusters, spread evenly along its cores. */
-static cm_status spread_parts(work *w, const cm_graph *parts, cm_error *error)
+static cm_status spread_parts(work *w, cm_error *error)
 {
-  uint32_t n = parts->vertex_count, *order, count[KINDS] = {0}, next[KINDS] = {0};
+  uint32_t n = w->graph->vertex_count, *order, count[KINDS] = {0}, next[KINDS] = {0};
   cm_status status = CM_NEW(w->task->run->memory, order, n, error);
   for (uint32_t i = 0; status == CM_OK && i < n; i++)
     count[w->kind[i]]++;
-  if (status == CM_OK)
-    status = cm_graph_renumbered(parts, NULL, w->task->run, &w->graph, error);
   if (status == CM_OK)
     status = cm_order_by_clusters(w->graph, w->task->seed, w->task->run, order, error);
   for (uint32_t k = 0; status == CM_OK && k < KINDS; k++)
@@ -153,9 +160,33 @@ static cm_status spread_parts(work *w, const cm_graph *parts, cm_error *error)
     uint32_t p = order[i], k = w->kind[p];
     uint64_t slots = w->first[k + 1] - w->first[k];
     w->at[p] = w->slot[w->first[k] + (uint32_t)(next[k]++ * slots / count[k])];
-    w->occupant[w->at[p]] = p;
   }
   cm_free(order);
+  return status;
+}
+
+/* From the start on, which comes back where nothing better is found. */
+static cm_status anneal(work *w, double weight_total, const cm_kinds_options *options, cm_kinds_result *made, cm_error *error)
+{
+  const uint32_t n = w->graph->vertex_count;
+  uint32_t *start;
+  w->scale = w->graph->weight_total > 0 ? (double)w->graph->weight_total / weight_total : 1;
+  for (uint32_t p = 0; p < n; p++)
+    w->occupant[w->at[p]] = p;
+  if (CM_NEW(w->task->run->memory, start, n, error) != CM_OK)
+    return error->status;
+  memcpy(start, w->at, n * sizeof *start);
+  cm_random_init(&w->random, w->task->seed, CM_STREAM_BLOCKS, 2000);
+  made->before = cost_of(w);
+  cm_trades trades = {.context = w, .propose = propose, .at = w->at, .occupant = w->occupant, .random = &w->random, .hot = w->pulls != NULL ? warm : hot, .cold = cold,
+                      .cooled = 0.9, .entries = options->entries, .level = -1, .things = n};
+  cm_status status = cm_anneal_trades(&trades, w->task->run, &made->moves, error);
+  made->after = cost_of(w);
+  if (w->pulls != NULL && made->after > made->before) {
+    memcpy(w->at, start, n * sizeof *start);
+    made->after = made->before;
+  }
+  cm_free(start);
   return status;
 }
 
@@ -177,7 +208,7 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
                             cm_kinds_result *result, cm_error *error)
 {
   work w = {
-    .task = task, .kind = options->kind, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = at};
+    .task = task, .kind = options->kind, .pulls = options->pulls, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = at};
   cm_kinds_result made = {0};
   cm_run_phase(task->run, "order");
   cm_status status = cm_interconnect_prepare(task->chip->interconnect, error);
@@ -193,16 +224,12 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
   if (status == CM_OK && parts->vertex_count > 0)
     status = order_cores(&w, error);
   if (status == CM_OK && parts->vertex_count > 0)
-    status = spread_parts(&w, parts, error);
+    status = cm_graph_renumbered(parts, NULL, task->run, &w.graph, error);
+  if (status == CM_OK && parts->vertex_count > 0 && w.pulls == NULL)
+    status = spread_parts(&w, error);
   cm_run_phase(task->run, "place");
-  if (status == CM_OK && parts->vertex_count > 0) {
-    cm_random_init(&w.random, task->seed, CM_STREAM_BLOCKS, 2000);
-    made.before = cost_of(&w);
-    cm_trades trades = {.context = &w, .propose = propose, .at = w.at, .occupant = w.occupant, .random = &w.random, .hot = hot, .cold = cold,
-                        .cooled = 0.9, .entries = options->entries, .level = -1, .things = parts->vertex_count};
-    status = cm_anneal_trades(&trades, task->run, &made.moves, error);
-    made.after = cost_of(&w);
-  }
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = anneal(&w, (double)parts->weight_total, options, &made, error);
   void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);

@@ -76,8 +76,9 @@ static cm_status make_nodes(making *m, cm_error *error)
     return error->status;
   for (m->p->node_count = 0; m->p->node_count < parts; m->p->node_count++) {
     cm_problem_node *n = &m->p->node[m->p->node_count];
-    n->kind = m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
-    n->need[CM_TILE_NODES] = 1;
+    const bool fixed = m->p->node_count < m->t->fixed_count;
+    n->kind = fixed ? CM_NO_KIND : m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
+    n->need[CM_TILE_NODES] = !fixed;
     for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && m->t->use != NULL; l++)
       n->need[l] = m->t->use[(size_t)m->p->node_count * CM_RESOURCES + shared[l]];
     if (CM_NEW(m->memory, n->name, PART_NAME_MAX, error) != CM_OK)
@@ -126,7 +127,7 @@ static cm_status find_parts(making *m, const uint32_t *member, uint32_t from, ui
     m->first[from + k + 1] = m->first[from + k];
     for (uint32_t i = 0; i < cm_subject_size(s, member[k]); i++) {
       const uint32_t v = cm_subject_neuron(s, member[k], i), part = m->t->part[v];
-      if (cm_demand_is_outside(m->t->demand, v) || m->seen[part] == from + k + 1)
+      if (cm_demand_is_outside(m->t->demand, v) || part < m->t->fixed_count || m->seen[part] == from + k + 1)
         continue;
       m->seen[part] = from + k + 1;
       if (CM_ROOM(m->memory, m->part, &m->part_room, (uint64_t)m->first[from + k + 1] + 1, error) != CM_OK)
@@ -233,6 +234,24 @@ static cm_status add_constraint(making *m, uint32_t number, cm_error *error)
   }
 }
 
+/* A pin for each part that is fixed. */
+static cm_status fix(making *m, cm_error *error)
+{
+  cm_constraints *all = &m->p->constraints;
+  for (uint32_t p = 0; p < m->t->fixed_count; p++) {
+    const uint32_t x = m->t->fixed[p] % m->t->areas->chip.width - m->box.x0, y = m->t->fixed[p] / m->t->areas->chip.width - m->box.y0;
+    if (CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error) != CM_OK)
+      return error->status;
+    cm_constraint *made = &all->constraint[all->count++];
+    *made = (cm_constraint){.kind = CM_PIN, .of_count = 1, .at_count = 1};
+    if (CM_NEW(m->memory, made->of, 1, error) != CM_OK || CM_NEW(m->memory, made->at, 1, error) != CM_OK)
+      return error->status;
+    made->of[0] = p;
+    made->at[0] = (cm_rectangle){x, y, x, y};
+  }
+  return CM_OK;
+}
+
 static cm_status make_constraints(making *m, cm_error *error)
 {
   const cm_constraints *all = &m->t->areas->constraints;
@@ -244,7 +263,7 @@ static cm_status make_constraints(making *m, cm_error *error)
     if (status == CM_OK)
       status = add_constraint(m, i, error);
   }
-  return status;
+  return status == CM_OK ? fix(m, error) : status;
 }
 
 /* ---- answers ---- */
@@ -317,7 +336,7 @@ cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optim
   if (cm_related_near(t, &near.box, error) != CM_OK)
     return error->status;
   const uint32_t across = near.box.x1 - near.box.x0 + 1, down = near.box.y1 - near.box.y0 + 1;
-  const bool same = across == chip->width && down == chip->height;
+  const bool same = across == chip->width && down == chip->height && t->fixed == NULL;
   if ((uint64_t)across * down > CM_PROBLEM_TILES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "constraints that relate neurons to each other are kept among at most %d cores: pins and %u parts need a box of %u by %u",
                    CM_PROBLEM_TILES_MAX, t->parts->vertex_count, across, down);
@@ -325,7 +344,7 @@ cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optim
   if (status == CM_OK && solution.answer != CM_POSSIBLE) {
     end(&near, &solution);
     near = (making){.t = t};
-    status = cm_chip_cores(chip) <= CM_PROBLEM_TILES_MAX ? place_in(&whole, true, core, &solution, error) : not_found(t, error);
+    status = cm_chip_cores(chip) <= CM_PROBLEM_TILES_MAX && t->fixed == NULL ? place_in(&whole, true, core, &solution, error) : not_found(t, error);
   }
   *optimal = solution.optimal && same;
   end(&near, &solution);

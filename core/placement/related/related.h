@@ -14,17 +14,19 @@ typedef struct cm_related_task {
   const uint32_t *part;          /* [vertices] */
   const uint64_t *use;           /* [parts * CM_RESOURCES] where routers or dies limit what their cores take together; else NULL */
   const uint8_t *kind;           /* [parts] the job's kind of cores that each needs is that of this one; NULL: any */
+  const uint32_t *fixed;         /* [fixed_count] where the first parts stand: they take no room there, and constraints ask nothing of them; NULL: none do */
+  uint32_t fixed_count;
   uint64_t seed;
   uint32_t effort;               /* as of coremap solve */
   cm_run *run;
 } cm_related_task;
 
 /* Fills core [parts], free ones of areas->chip on which all constraints hold; *optimal: no others cost fewer hops. Errors: CM_LIMIT_BROKEN: the parts have no
- * places, with constraints of which none can be left out, or none were found; CM_TOO_LARGE: pins and parts need more than CM_PROBLEM_TILES_MAX cores to choose
+ * places, with constraints of which none can be left out, or none were found (with fixed parts, in words that say nothing); CM_TOO_LARGE: pins and parts need more than CM_PROBLEM_TILES_MAX cores to choose
  * from; cancelled, memory. */
 cm_status cm_place_related(const cm_related_task *task, uint32_t *core, bool *optimal, cm_error *error);
 
-/* related_near.c: the box of cores around the cheapest region with room to choose from, and those that pins name, in whole routers, or dies. O(cores). Errors:
+/* related_near.c: the box of cores around the cheapest region with room to choose from, or around fixed parts, and those that pins name, in whole routers, or dies. O(cores). Errors:
  * memory. */
 cm_status cm_related_near(const cm_related_task *task, cm_rectangle *box, cm_error *error);
 

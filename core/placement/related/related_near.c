@@ -2,7 +2,7 @@
 #include "core/chip/region.h"
 #include "core/placement/related/related.h"
 
-enum { NEAR_MORE = 16 };
+enum { NEAR_MORE = 16, MARGIN = 2 };
 
 static uint32_t up_to_block(uint32_t last, uint32_t block)
 {
@@ -16,6 +16,18 @@ static void grow(cm_rectangle *box, const cm_rectangle *more, const uint32_t blo
   box->y0 = (more->y0 < box->y0 ? more->y0 : box->y0) / block[1] * block[1];
   box->x1 = up_to_block(more->x1 > box->x1 ? more->x1 : box->x1, block[0]);
   box->y1 = up_to_block(more->y1 > box->y1 ? more->y1 : box->y1, block[1]);
+}
+
+/* The box grows by a core and what is near it. */
+static void enclose(cm_rectangle *box, const cm_chip *chip, uint32_t core)
+{
+  const uint32_t x = core % chip->width, y = core / chip->width, x0 = x > MARGIN ? x - MARGIN : 0, y0 = y > MARGIN ? y - MARGIN : 0;
+  box->x0 = x0 < box->x0 ? x0 : box->x0;
+  box->y0 = y0 < box->y0 ? y0 : box->y0;
+  box->x1 = x + MARGIN > box->x1 ? x + MARGIN : box->x1;
+  box->y1 = y + MARGIN > box->y1 ? y + MARGIN : box->y1;
+  box->x1 = box->x1 < chip->width ? box->x1 : chip->width - 1;
+  box->y1 = box->y1 < chip->height ? box->y1 : chip->height - 1;
 }
 
 cm_status cm_related_near(const cm_related_task *t, cm_rectangle *box, cm_error *error)
@@ -32,10 +44,15 @@ cm_status cm_related_near(const cm_related_task *t, cm_rectangle *box, cm_error 
     block[0] = chip->die_width;
     block[1] = chip->die_height;
   }
-  if (cm_region_choose(chip, t->occupancy, wanted < free_cores ? wanted : free_cores, t->run, &region, error) != CM_OK)
-    return error->status;
-  const cm_rectangle first = {region->x0, region->y0, region->x0 + region->width - 1, region->y0 + region->height - 1};
-  cm_region_free(region);
+  cm_rectangle first = {UINT32_MAX, UINT32_MAX, 0, 0};
+  for (uint32_t p = 0; p < t->fixed_count; p++)
+    enclose(&first, chip, t->fixed[p]);
+  if (t->fixed_count == 0) {
+    if (cm_region_choose(chip, t->occupancy, wanted < free_cores ? wanted : free_cores, t->run, &region, error) != CM_OK)
+      return error->status;
+    first = (cm_rectangle){region->x0, region->y0, region->x0 + region->width - 1, region->y0 + region->height - 1};
+    cm_region_free(region);
+  }
   *box = first;
   grow(box, &first, block);
   for (uint32_t i = 0; i < all->count; i++)

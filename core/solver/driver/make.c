@@ -8,6 +8,7 @@
 #include "core/limits/limits.h"
 #include "core/limits/populations.h"
 #include "core/solver/driver/leave.h"
+#include "core/solver/incremental/assignment.h"
 #include "core/solver/mappers/mesh_axons.h"
 #include "core/solver/place/place.h"
 #include "core/solver/stage/kinds_of_neurons.h"
@@ -16,17 +17,21 @@
 /* Of cores to choose from when going on, beside those that parts have. */
 enum { SPARE_SHARE = 16 };
 
-/* Kinds of cores for the caller's parts. */
+/* Kinds of cores for the caller's parts: of those that they stand on, if they do. */
 static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *error)
 {
   const cm_map_input *in = c->input;
   uint32_t cores[CM_KINDS_MAX];
   uint64_t *allowed;
+  if (CM_NEW(c->run->memory, c->partition->kind, in->part_count, error) != CM_OK)
+    return error->status;
+  for (uint32_t p = 0; in->core != NULL && p < in->part_count; p++)
+    c->partition->kind[p] = (uint8_t)cm_chip_kind_of(in->chip, in->core[p]);
+  if (in->core != NULL)
+    return CM_OK;
   if (CM_NEW(c->run->memory, allowed, in->demand->network->vertex_count, error) != CM_OK)
     return error->status;
-  cm_status status = CM_NEW(c->run->memory, c->partition->kind, in->part_count, error);
-  if (status == CM_OK)
-    status = cm_count_kinds(in, c->run, cores, error);
+  cm_status status = cm_count_kinds(in, c->run, cores, error);
   if (status == CM_OK)
     status = cm_allowed_kinds(in, cores, c->run, allowed, error);
   if (status == CM_OK)
@@ -70,7 +75,7 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;
   const cm_topology *t = in->demand->network;
-  c->limits = cm_chip_widest_limits(in->chip);
+  c->limits = cm_stated_limits(in, cm_chip_widest_limits(in->chip));
   c->objective = cm_objective_resolve(in->options, t->directed, true);
   if (cm_partition_new(t->vertex_count, c->run, &c->partition, error) != CM_OK)
     return error->status;

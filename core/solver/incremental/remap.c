@@ -2,7 +2,6 @@
  * possible, reassign the neurons that must move, place the parts that lost their core, measure, report. What can fail: a
  * file that is no mapping, too few cores, limits that no mapping meets, memory, a stop. */
 #include <math.h>
-#include <string.h>
 
 #include "core/limits/limits.h"
 #include "base/json.h"
@@ -10,66 +9,33 @@
 #include "core/mapping/options.h"
 #include "core/measure/measure.h"
 #include "core/network/identity.h"
-#include "core/solver/incremental/hasten.h"
+#include "core/placement/reassign/hasten.h"
 #include "core/solver/incremental/remapping.h"
-#include "core/solver/stage/kinds_of_neurons.h"
 #include "core/verify/check_read.h"
 
 /* ---- what can stay ---- */
 
-/* What a chip, or one of its kinds of cores, and the options state. */
-static cm_limits stated_limits(const cm_remapping *r, cm_limits limits)
+/* Parts of a bare grid may be as large as the old ones were, or as an even share with the allowed imbalance. */
+static uint64_t largest_of(const cm_remapping *r)
 {
-  uint64_t most = r->input->options->max_part_size;
-  if (most != 0 && (limits.neurons == 0 || most < limits.neurons))
-    limits.neurons = most;
-  return limits;
-}
-
-/* The same, and how large parts are to be where nothing is stated. */
-static cm_limits limits_of(const cm_remapping *r, cm_limits limits)
-{
-  limits = stated_limits(r, limits);
-  bool bare = !cm_cores_differ(r->input->chip);
-  for (cm_resource k = 0; k < CM_RESOURCES; k++)
-    bare = bare && cm_limit(&limits, k) == 0;
-  if (!bare || limits.memory_bits != 0)
-    return limits;
-  /* A bare grid: parts may be as large as the old ones were, or as an even share with the allowed imbalance. */
   uint64_t parts = r->old.kept_cores < r->usable ? r->old.kept_cores : r->usable;
   uint64_t total = r->input->demand->size_total, most = parts == 0 ? total : (total + parts - 1) / parts;
-  limits.neurons = (uint64_t)floor((double)most * (1 + r->input->options->imbalance));
+  uint64_t largest = (uint64_t)floor((double)most * (1 + r->input->options->imbalance));
   for (uint64_t i = 0; i < r->old.kept_cores; i++)
-    limits.neurons = r->old.core[i].neurons > limits.neurons ? r->old.core[i].neurons : limits.neurons;
-  return limits;
+    largest = r->old.core[i].neurons > largest ? r->old.core[i].neurons : largest;
+  return largest;
 }
 
 static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
 {
-  const cm_topology *topology = r->input->demand->network;
   cm_assignment *s = &r->assignment;
-  const cm_chip *chip = r->input->chip;
-  *s = (cm_assignment){.demand = r->input->demand, .chip = chip, .limits = limits_of(r, cm_chip_widest_limits(chip)), .parts_max = r->usable,
-                       .parts = (uint32_t)r->old.kept_cores, .kinds = cm_chip_kinds(chip)};
-  for (uint32_t k = 0; k < s->kinds; k++)
-    s->of_kind[k] = limits_of(r, *cm_chip_kind_limits(chip, k));
-  for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
-    s->cores[cm_chip_kind_of(chip, c)] += r->occupancy->state[c] == CM_CORE_FREE;
-  s->room = s->parts > s->parts_max ? s->parts : s->parts_max;
-  if (CM_NEW(r->run->memory, s->part, topology->vertex_count, error) != CM_OK ||
-      CM_NEW(r->run->memory, s->kind, (size_t)s->room + 1, error) != CM_OK ||
-      CM_NEW(r->run->memory, s->core, (size_t)s->room + 1, error) != CM_OK)
+  if (cm_assignment_open(s, r->input, (uint32_t)r->old.kept_cores, largest_of(r), r->run, error) != CM_OK)
     return error->status;
-  if (s->kinds > 1 && (CM_NEW(r->run->memory, r->allowed, topology->vertex_count, error) != CM_OK ||
-                       cm_allowed_kinds(r->input, s->cores, r->run, r->allowed, error) != CM_OK))
-    return error->status;
-  s->allowed = r->allowed;
-  memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
   for (uint32_t p = 0; p < s->parts; p++) {
     s->core[p] = r->old_core[p];
-    s->kind[p] = s->core[p] == CM_NOWHERE ? 0 : (uint8_t)cm_chip_kind_of(chip, s->core[p]);
+    s->kind[p] = s->core[p] == CM_NOWHERE ? 0 : (uint8_t)cm_chip_kind_of(s->chip, s->core[p]);
   }
-  for (uint32_t v = 0; v < topology->vertex_count; v++)
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     s->part[v] = r->old_of[v] != CM_NOBODY ? r->old.neuron[r->old_of[v]] : CM_NOWHERE;
   return CM_OK;
 }
@@ -170,7 +136,7 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
 {
   cm_run_phase(r->run, "reassign");
   const double budget_ns = r->input->options->step_budget_ns;
-  const cm_limits stated = stated_limits(r, cm_chip_widest_limits(r->input->chip));
+  const cm_limits stated = cm_stated_limits(r->input, cm_chip_widest_limits(r->input->chip));
   cm_status status = cm_check_neurons(r->input->demand, &r->assignment.limits, r->run, error);
   if (status == CM_OK)
     status = cm_bound_parts(r->input->demand, &stated, r->run, &r->mapping->bound, error);
@@ -289,10 +255,7 @@ cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *r
   cm_free(r.old_of);
   cm_free(r.old_core);
   cm_free(r.part_at);
-  cm_free(r.assignment.part);
-  cm_free(r.assignment.core);
-  cm_free(r.assignment.kind);
-  cm_free(r.allowed);
+  cm_assignment_clear(&r.assignment);
   if (status != CM_OK) {
     cm_mapping_free(r.mapping);
     return status;

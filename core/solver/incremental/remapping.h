@@ -2,7 +2,7 @@
 #ifndef CM_SOLVER_INCREMENTAL_REMAPPING_H
 #define CM_SOLVER_INCREMENTAL_REMAPPING_H
 
-#include "core/solver/incremental/reassign.h"
+#include "core/solver/incremental/assignment.h"
 #include "core/solver/incremental/remap.h"
 #include "core/verify/check_read.h"
 
@@ -15,7 +15,6 @@ typedef struct cm_remapping {
   cm_check_file old;
   uint32_t *old_of;      /* [vertices] the old neuron that each is, CM_NOBODY: new */
   uint32_t *old_core;    /* [old parts] core number, CM_NOWHERE where the chip has no such place or it is not usable */
-  uint64_t *allowed;     /* [vertices] kinds of cores that may take each neuron; NULL: cores do not differ */
   uint32_t *part_at;      /* [cores] part there, CM_NOWHERE: none */
   uint32_t usable;
   cm_assignment assignment; /* owns part and core until they become the mapping's */

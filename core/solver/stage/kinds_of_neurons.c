@@ -116,6 +116,13 @@ static cm_status refuse_neuron(const cm_demand *demand, const cm_chip *chip, uin
   return error->status;
 }
 
+static cm_status refuse_unpinned(uint32_t v, cm_error *error)
+{
+  (void)cm_fail(error, CM_NO_ROOM, "neuron %u is not pinned, and all cores that would take it are for pinned ones (pinned_only): pin it, or free others", v);
+  error->limit_name = "core_classes";
+  return error->status;
+}
+
 /* Neurons that share a core go where all of them may. */
 static cm_status agree(const cm_map_input *input, cm_run *run, uint64_t *allowed, cm_error *error)
 {
@@ -148,6 +155,7 @@ cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_
   const cm_areas *areas = input->areas;
   uint32_t n = demand->network->vertex_count, *synapses = NULL, *axons = NULL;
   uint64_t *takes = NULL, ignored, all = 0;
+  const uint64_t kept = cm_chip_pinned_kinds(chip);
   cm_status status = take_labels(demand->network, chip, cores, run, &takes, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, synapses, n, error);
@@ -159,6 +167,8 @@ cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_
     all |= cores[k] > 0 ? UINT64_C(1) << k : 0;
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
     uint64_t mine = takes[label_of(demand->network, v)] & (areas != NULL ? areas->takes[areas->choice_of[v]] : ~UINT64_C(0));
+    const bool left_out = mine != 0 && (mine & ~kept) == 0 && (areas == NULL || !areas->pinned[areas->choice_of[v]]);
+    mine &= areas != NULL && areas->pinned[areas->choice_of[v]] ? ~UINT64_C(0) : ~kept;
     allowed[v] = 0;
     if (cm_demand_is_outside(demand, v) && all != 0) {
       allowed[v] = all;
@@ -167,7 +177,9 @@ cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_
     for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
       if ((mine >> k & 1) != 0 && too_large(cm_chip_kind_limits(chip, k), cm_demand_size(demand, v), synapses[v], axons[v], &ignored) == CM_RESOURCES)
         allowed[v] |= UINT64_C(1) << k;
-    if (mine == 0)
+    if (left_out)
+      status = refuse_unpinned(v, error);
+    else if (mine == 0)
       status = refuse_label(demand->network, chip, label_of(demand->network, v), cores, error);
     else if (allowed[v] == 0)
       status = refuse_neuron(demand, chip, v, mine, synapses[v], axons[v], error);

@@ -151,6 +151,7 @@ START_TEST(bad_chip_files_are_refused_with_their_place)
     {CLASSES(""), "/core_classes"},
     {CLASSES("{\"name\": \"other\", \"cores\": [[0,0]]}"), "/core_classes/0/name"},
     {CLASSES("{\"name\": \"x\"}"), "/core_classes/0/cores"},
+    {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]], \"pinned_only\": 1}"), "/core_classes/0/pinned_only"},
     {CLASSES("{\"name\": \"x\", \"cores\": [[4,0]]}"), "/core_classes/0/cores/0"},
     {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]], \"labels\": []}"), "/core_classes/0/labels"},
     {CLASSES("{\"name\": \"x\", \"cores\": [[0,0]], \"limits\": {\"neurons\": 0}}"), "/core_classes/0/limits/neurons"},

@@ -1,8 +1,8 @@
 /* Neurons that had to move find parts in which a time step is short, for the objectives of time steps. */
-#ifndef CM_SOLVER_INCREMENTAL_HASTEN_H
-#define CM_SOLVER_INCREMENTAL_HASTEN_H
+#ifndef CM_PLACEMENT_HASTEN_H
+#define CM_PLACEMENT_HASTEN_H
 
-#include "core/solver/incremental/reassign.h"
+#include "core/placement/reassign/reassign.h"
 
 /* Neurons that may move, and the time that a part may take; 0: as short as can be. */
 typedef struct cm_hasten_task {

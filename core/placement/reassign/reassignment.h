@@ -1,10 +1,10 @@
 /* Between assigning neurons to parts (reassign.c) and taking them out of parts that ask too much (evict.c). */
-#ifndef CM_SOLVER_INCREMENTAL_REASSIGNMENT_H
-#define CM_SOLVER_INCREMENTAL_REASSIGNMENT_H
+#ifndef CM_PLACEMENT_REASSIGNMENT_H
+#define CM_PLACEMENT_REASSIGNMENT_H
 
 #include "core/limits/limits.h"
 #include "core/partition/population_tally.h"
-#include "core/solver/incremental/reassign.h"
+#include "core/placement/reassign/reassign.h"
 
 /* One reassignment under way: owns its arrays, and not the assignment. */
 typedef struct cm_reassignment {
@@ -23,6 +23,7 @@ typedef struct cm_reassignment {
   uint32_t *reached;    /* parts that some source reaches */
   uint32_t reached_count;
   uint32_t *own_part;   /* [vertex_count] with nowhere as a part of its own, for counting */
+  uint8_t *taken;       /* [cores] no part may come there; NULL: nobody is pinned */
   cm_population_tally populations;
 } cm_reassignment;
 

@@ -5,7 +5,7 @@
 
 #include "core/partition/flows.h"
 #include "core/partition/graph.h"
-#include "core/solver/incremental/reassign.h"
+#include "core/placement/reassign/reassign.h"
 
 typedef struct placing {
   cm_assignment *s;

@@ -1,6 +1,6 @@
 /* Assigns unmapped neurons to parts: core limits hold, and each goes where it adds the least traffic. */
-#ifndef CM_SOLVER_INCREMENTAL_REASSIGN_H
-#define CM_SOLVER_INCREMENTAL_REASSIGN_H
+#ifndef CM_PLACEMENT_REASSIGN_H
+#define CM_PLACEMENT_REASSIGN_H
 
 #include "base/run.h"
 #include "core/chip/classes.h"
@@ -17,7 +17,12 @@ typedef struct cm_assignment {
   uint32_t kinds;     /* of cores (core/chip/classes.h), 1 where they do not differ */
   uint32_t cores[CM_KINDS_MAX];    /* [kinds] of those cores */
   cm_limits of_kind[CM_KINDS_MAX]; /* [kinds] */
-  const uint64_t *allowed; /* [vertex_count] kinds that may take each neuron, as bits; NULL: any */
+  uint64_t *allowed;  /* [vertex_count] kinds that may take each neuron, as bits; NULL: any */
+  /* Kinds that free neurons may have. The others are pinned: these stay where parts ask too much, and press into full ones; whoever moves is let onto free
+   * cores, where that is nearer. 0: nobody is pinned. */
+  uint64_t anywhere;
+  uint8_t *held; /* [vertex_count] of these, too: neurons that stay where they are; NULL: none */
+  const cm_occupancy *occupancy; /* where somebody is pinned */
   uint8_t *kind;      /* [room + 1] of the core that each part needs */
   uint32_t room;      /* at least parts_max and parts */
   uint32_t *part;     /* [vertex_count] CM_NOWHERE: none yet */
@@ -35,6 +40,12 @@ static inline const cm_limits *cm_assigned_limits(const cm_assignment *assignmen
 static inline bool cm_kind_takes(const cm_assignment *assignment, uint32_t vertex, uint32_t kind)
 {
   return assignment->allowed == NULL || (assignment->allowed[vertex] >> kind & 1) != 0;
+}
+
+static inline bool cm_is_pinned(const cm_assignment *assignment, uint32_t vertex)
+{
+  return (assignment->held != NULL && assignment->held[vertex]) ||
+         (assignment->allowed != NULL && (assignment->allowed[vertex] & assignment->anywhere) != assignment->anywhere);
 }
 
 /* Parts without a core are told which kind of core they are to have, the largest first: of those with cores left the one that takes most of

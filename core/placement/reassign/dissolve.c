@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/solver/incremental/reassign.h"
+#include "core/placement/reassign/reassign.h"
 
 typedef struct displaced {
   uint32_t part, members;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/network/net_order.h"
-#include "core/solver/incremental/reassignment.h"
+#include "core/placement/reassign/reassignment.h"
 
-enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128 };
+enum { ROUNDS_MAX = 12, CANDIDATES_MAX = 128, LOOKED_MAX = 1 << 16 };
 
 static cm_status index_nets(cm_reassignment *w, cm_error *error)
 {
@@ -174,6 +174,62 @@ static uint32_t new_part(cm_reassignment *w, uint32_t v, const uint32_t *used, u
   return part;
 }
 
+/* The core that no part has where a neuron's packets travel least; *least is that, of a part there. CM_NOWHERE: there is none. */
+static uint32_t nearest_core(cm_reassignment *w, uint32_t v, uint32_t sources, double *least)
+{
+  cm_assignment *s = w->s;
+  uint32_t best = CM_NOWHERE, part = s->parts;
+  for (uint32_t c = 0; c < cm_chip_cores(s->chip); c++) {
+    if (w->taken[c] || !cm_kind_takes(s, v, cm_chip_kind_of(s->chip, c)))
+      continue;
+    s->core[part] = c;
+    const double here = travel(w, part, sources);
+    if (here < *least) {
+      *least = here;
+      best = c;
+    }
+  }
+  return best;
+}
+
+/* Where neurons are pinned: the part with room, of all, or the free core where its packets travel least; else a pinned one presses into a full part. */
+static uint32_t choose_of_all(cm_reassignment *w, uint32_t v)
+{
+  cm_assignment *s = w->s;
+  uint32_t sources = distinct_sources(w, v), best = CM_NOWHERE, full = CM_NOWHERE, empty = CM_NOWHERE, held = 0;
+  double least = INFINITY, least_full = INFINITY;
+  for (uint32_t p = 0; p < s->parts; p++) {
+    held += w->members[p] > 0;
+    if (w->members[p] == 0) {
+      if (s->core[p] != CM_NOWHERE)
+        w->taken[s->core[p]] = 0;
+      s->core[p] = CM_NOWHERE;
+      empty = empty == CM_NOWHERE ? p : empty;
+      continue;
+    }
+    if (!cm_kind_takes(s, v, s->kind[p]) || !admits_population(w, v, p))
+      continue;
+    const double here = travel(w, p, sources);
+    if (here < least && has_room(w, p, v, sources)) {
+      least = here;
+      best = p;
+    } else if (here < least_full) {
+      least_full = here;
+      full = p;
+    }
+  }
+  if (held < s->parts_max && (best == CM_NOWHERE || cm_chip_cores(s->chip) <= LOOKED_MAX)) {
+    const uint32_t core = nearest_core(w, v, sources, &least);
+    if (core != CM_NOWHERE) {
+      best = empty != CM_NOWHERE ? empty : s->parts;
+      s->core[best] = core;
+      s->kind[best] = (uint8_t)cm_chip_kind_of(s->chip, core);
+      w->taken[core] = 1;
+    }
+  }
+  return best != CM_NOWHERE || !cm_is_pinned(s, v) ? best : full;
+}
+
 /* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
  * none. */
 static uint32_t choose(cm_reassignment *w, uint32_t v)
@@ -207,7 +263,9 @@ static void assign(cm_reassignment *w, uint32_t v, uint32_t part)
 {
   cm_assignment *s = w->s;
   if (part == s->parts) {
-    s->core[s->parts++] = CM_NOWHERE;
+    if (w->taken == NULL)
+      s->core[part] = CM_NOWHERE;
+    s->parts++;
     memset(cm_part_use(w, part, 0), 0, CM_RESOURCES * sizeof *w->use);
   }
   *cm_part_use(w, part, CM_NEURONS) += cm_demand_size(w->demand, v);
@@ -226,7 +284,7 @@ static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
     if (s->part[v] != CM_NOWHERE)
       continue;
     count_ties(w, v);
-    uint32_t part = choose(w, v);
+    uint32_t part = w->taken != NULL ? choose_of_all(w, v) : choose(w, v);
     if (part == CM_NOWHERE) {
       clear_ties(w);
       *legal = false;
@@ -239,6 +297,19 @@ static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
     if (cm_run_check(w->run, error) != CM_OK)
       return error->status;
   }
+  return CM_OK;
+}
+
+static cm_status mark_taken(cm_reassignment *w, cm_error *error)
+{
+  const cm_assignment *s = w->s;
+  if (CM_NEW(w->run->memory, w->taken, cm_chip_cores(s->chip), error) != CM_OK)
+    return error->status;
+  for (uint32_t c = 0; c < cm_chip_cores(s->chip); c++)
+    w->taken[c] = s->occupancy->state[c] != CM_CORE_FREE;
+  for (uint32_t p = 0; p < s->parts; p++)
+    if (s->core[p] != CM_NOWHERE)
+      w->taken[s->core[p]] = 1;
   return CM_OK;
 }
 
@@ -279,19 +350,11 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
        CM_NEW(memory, w.stamp, parts, error) != CM_OK || CM_NEW(memory, w.reached, parts, error) != CM_OK ||
        CM_NEW(memory, w.own_part, w.demand->network->vertex_count, error) != CM_OK))
     status = error->status;
+  if (status == CM_OK && assignment->anywhere != 0)
+    status = mark_taken(&w, error);
   if (status == CM_OK)
     status = rounds(&w, legal, error);
-  cm_free(w.in_first);
-  cm_free(w.in_net);
-  cm_free(w.out_first);
-  cm_free(w.use);
-  cm_free(w.members);
-  cm_free(w.tie);
-  cm_free(w.touched);
-  cm_free(w.known);
-  cm_free(w.stamp);
-  cm_free(w.reached);
-  cm_free(w.own_part);
+  CM_FREE(w.in_first, w.in_net, w.out_first, w.use, w.members, w.tie, w.touched, w.known, w.stamp, w.reached, w.own_part, w.taken);
   cm_population_tally_free(&w.populations);
   return status;
 }

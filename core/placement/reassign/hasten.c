@@ -1,6 +1,6 @@
 /* Happy path: the parts as reassigned -> annealing of those that may move, within the time of those that stay -> the
  * parts that came out. What can fail: memory, a stop; parts that break a limit leave everything as it was. */
-#include "core/solver/incremental/hasten.h"
+#include "core/placement/reassign/hasten.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/solver/incremental/reassignment.h"
+#include "core/placement/reassign/reassignment.h"
 
 typedef struct ranked {
   double tie;
@@ -21,7 +21,7 @@ static int by_tie(const void *a, const void *b)
 static double tie_to_own(const cm_reassignment *w, uint32_t v)
 {
   const cm_topology *t = w->demand->network;
-  double sum = 0;
+  double sum = w->s->anywhere != 0 && cm_is_pinned(w->s, v) ? INFINITY : 0;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++)
     if (w->s->part[cm_topology_source(t, w->in_net[i])] == w->s->part[v])
       sum += (double)cm_demand_net_weight(w->demand, w->in_net[i]);
