@@ -47,16 +47,46 @@ static void window_sizes(const plane *p, uint32_t line, cm_c_product *made)
   uint64_t edge = 16;
   while ((int64_t)edge < wide)
     edge *= 2;
-  cm_c_sizes(made->sizes, "IMAGES GROUPS CHANNELS N IH IW OH OW KH SH PH PW DH",
+  cm_c_sizes(made->sizes, "IMAGES GROUPS CHANNELS N IH IW OH OW KH SH DH",
              (const int64_t[]){p->images, p->groups, p->channels, p->filters, p->at.in[0], p->at.in[1], p->at.out[0], p->at.out[1], p->at.kernel[0], p->at.stride[0],
-                               p->at.before[0], p->at.before[1], p->at.dilation[0]});
+                               p->at.dilation[0]});
+  if (made->edges)
+    cm_c_sizes(made->sizes, "PH PW WIDTH", (const int64_t[]){p->at.before[0], p->at.before[1], wide});
   if (made->rows == 0)
-    cm_c_add(made->fixed, sizeof made->fixed, "SW = %" PRId64 ", KW = %" PRId64 ", DW = %" PRId64 ", LINE = %u, WIDTH = %" PRId64, p->at.stride[1], p->at.kernel[1],
-             p->at.dilation[1], line, wide);
-  else {
-    cm_c_sizes(made->sizes, "KW DW WIDTH", (const int64_t[]){p->at.kernel[1], p->at.dilation[1], wide});
-    cm_c_add(made->fixed, sizeof made->fixed, ", SW = %" PRId64 ", EDGE = %" PRIu64, p->at.stride[1], edge);
+    cm_c_add(made->fixed, sizeof made->fixed, "KW = %" PRId64 ", DW = %" PRId64 ", LINE = %u, ", p->at.kernel[1], p->at.dilation[1], line);
+  else
+    cm_c_sizes(made->sizes, "KW DW", (const int64_t[]){p->at.kernel[1], p->at.dilation[1]});
+  cm_c_add(made->fixed, sizeof made->fixed, made->rows == 0 ? "SW = %" PRId64 : ", SW = %" PRId64, p->at.stride[1]);
+  if (made->edges)
+    cm_c_add(made->fixed, sizeof made->fixed, ", EDGE = %" PRIu64, edge);
+}
+
+/* What is read beyond an image: where memory is not scarce the image is copied into a frame first, which is cheaper than to look at each place. */
+static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p, cm_c_product *made, cm_error *error)
+{
+  cm_c_plane *at = &p->at;
+  made->edges = at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0;
+  if (!made->edges || piece->w->target->ram > 0)
+    return CM_OK;
+  const int64_t extent[3] = {p->images * p->groups * p->channels, at->in[0], at->in[1]};
+  const int64_t dims[3] = {extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
+  cm_c_stream to = {.type = made->left_type}, from = {.type = made->left_type};
+  char frame[CM_C_AT_MAX];
+  cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
+  cm_strides(3, dims, to.strides);
+  cm_strides(3, extent, from.strides);
+  const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
+  fprintf(piece->w->body[piece->lane].stream, "  memset(%s, %d, %" PRIu64 ");\n", frame, zero != NULL ? (int)cm_tensor_integer(zero, 0) : 0,
+          (uint64_t)cm_c_count(3, dims) * cm_type_bytes(made->left_type));
+  (void)snprintf(from.at, sizeof from.at, "%s", made->left);
+  (void)snprintf(to.at, sizeof to.at, "%.60s + %" PRId64, frame, at->before[0] * dims[2] + at->before[1]);
+  (void)snprintf(made->left, sizeof made->left, "%s", frame);
+  for (int i = 0; i < 2; i++) {
+    at->in[i] = dims[1 + i];
+    at->before[i] = at->after[i] = 0;
   }
+  made->edges = false;
+  return cm_c_copy(piece, 3, extent, &to, &from, error);
 }
 
 /* Positions as rows of a matrix product. */
@@ -85,8 +115,7 @@ cm_status cm_c_conv(cm_c_piece *piece, cm_error *error)
     p.at.in[0] = p.at.out[0] = 1;
   }
   if (cm_c_weights(piece, &f, dims, lines ? CM_C_FILTERS : CM_C_TRANSPOSED, &made, error) != CM_OK || cm_c_input(piece, f.x, made.left, error) != CM_OK ||
-      cm_c_output(piece, 0, made.out, error) != CM_OK ||
-      cm_c_sums(piece, &f, &made, error) != CM_OK)
+      cm_c_output(piece, 0, made.out, error) != CM_OK || cm_c_sums(piece, &f, &made, error) != CM_OK || frame_image(piece, &f, &p, &made, error) != CM_OK)
     return error->status;
   if (lines) {
     made.kernel = "conv_lines";
