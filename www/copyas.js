@@ -28,27 +28,25 @@ export function mapLines({ network, name, chip, options, described, server = loc
 export function mapCopies(job) {
   if (!job.network || !job.chip) return null;
   const lines = mapLines(job),
-    shown = element('code', { class: 'copied' });
+    shown = element('code.copied');
   const copy = async (way) => {
     fill(shown, lines[way]);
-    try {
-      await navigator.clipboard.writeText(lines[way]);
-      announce(`Copied for ${way}`);
-    } catch {
-      announce('The line stands below, ready to be copied'); // no clipboard without TLS
-    }
+    // There is no clipboard without TLS.
+    const copied = await navigator.clipboard?.writeText(lines[way]).then(
+      () => true,
+      () => false,
+    );
+    announce(copied ? `Copied for ${way}` : 'The line stands below, ready to be copied');
   };
   return element(
-    'div',
-    { class: 'stack' },
+    'div.stack',
     element(
-      'div',
-      { class: 'buttons' },
+      'div.buttons',
       [
         ['curl', 'Copy as curl'],
         ['coremap', 'Copy as coremap'],
         ['python', 'Copy as Python'],
-      ].map(([way, label]) => element('button', { type: 'button', class: 'button small', onclick: () => copy(way) }, label)),
+      ].map(([way, label]) => element('button.button.small', { onclick: () => copy(way) }, label)),
     ),
     shown,
   );

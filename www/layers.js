@@ -23,33 +23,10 @@ const ofDetails =
 /** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells. measured: of mappings
  * by profile. show: how a value reads. */
 export const LAYERS = [
-  {
-    id: 'neurons',
-    label: 'Neurons',
-    unit: 'neurons',
-    limit: 'neurons',
-    values: ofParts((c, i) => c.neurons[i]),
-  },
-  {
-    id: 'synapses',
-    label: 'Synapses',
-    unit: 'synapses',
-    limit: 'synapses',
-    values: ofParts((c, i) => c.synapses[i]),
-  },
-  {
-    id: 'axons',
-    label: 'Inbound axons',
-    unit: 'axons',
-    limit: 'inbound_axons',
-    values: ofParts((c, i) => c.inboundAxons[i]),
-  },
-  {
-    id: 'traffic',
-    label: 'Traffic',
-    unit: 'packets in and out',
-    values: ofParts((c, i) => c.trafficIn[i] + c.trafficOut[i]),
-  },
+  { id: 'neurons', label: 'Neurons', unit: 'neurons', limit: 'neurons', values: ofParts((c, i) => c.neurons[i]) },
+  { id: 'synapses', label: 'Synapses', unit: 'synapses', limit: 'synapses', values: ofParts((c, i) => c.synapses[i]) },
+  { id: 'axons', label: 'Inbound axons', unit: 'axons', limit: 'inbound_axons', values: ofParts((c, i) => c.inboundAxons[i]) },
+  { id: 'traffic', label: 'Traffic', unit: 'packets in and out', values: ofParts((c, i) => c.trafficIn[i] + c.trafficOut[i]) },
   {
     id: 'congestion',
     label: 'Congestion',
@@ -58,14 +35,7 @@ export const LAYERS = [
     values: (cores) => Float64Array.from(cores.congestion, (value) => (value > 0 ? value : NaN)),
   },
   { id: 'step', label: 'Step time', unit: 'of a step', details: true, show: time, values: (_, __, details) => details.ns },
-  {
-    id: 'fullest',
-    label: 'Fullest limit',
-    unit: 'of the limit that is fullest',
-    details: true,
-    show: percent,
-    values: (_, __, details) => details.fullest,
-  },
+  { id: 'fullest', label: 'Fullest limit', unit: 'of the limit that is fullest', details: true, show: percent, values: (_, __, details) => details.fullest },
   {
     id: 'population',
     label: 'Populations',
