@@ -56,7 +56,10 @@ static void window_sizes(const plane *p, uint32_t line, cm_c_product *made)
     cm_c_add(made->fixed, sizeof made->fixed, "KW = %" PRId64 ", DW = %" PRId64 ", LINE = %u, ", p->at.kernel[1], p->at.dilation[1], line);
   else
     cm_c_sizes(made->sizes, "KW DW", (const int64_t[]){p->at.kernel[1], p->at.dilation[1]});
-  cm_c_add(made->fixed, sizeof made->fixed, made->rows == 0 ? "SW = %" PRId64 : ", SW = %" PRId64, p->at.stride[1]);
+  if (made->columns > 8) /* of few columns gcc makes vectors only where it knows the step */
+    cm_c_sizes(made->sizes, "SW", &p->at.stride[1]);
+  else
+    cm_c_add(made->fixed, sizeof made->fixed, made->rows == 0 ? "SW = %" PRId64 : ", SW = %" PRId64, p->at.stride[1]);
   if (made->edges)
     cm_c_add(made->fixed, sizeof made->fixed, ", EDGE = %" PRIu64, edge);
 }
@@ -68,25 +71,26 @@ static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p,
   made->edges = at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0;
   if (!made->edges || piece->w->target->ram > 0)
     return CM_OK;
-  const int64_t extent[3] = {p->images * p->groups * p->channels, at->in[0], at->in[1]};
-  const int64_t dims[3] = {extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
-  cm_c_stream to = {.type = made->left_type}, from = {.type = made->left_type};
-  char frame[CM_C_AT_MAX];
-  cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
-  cm_strides(3, dims, to.strides);
-  cm_strides(3, extent, from.strides);
+  cm_program_part part = {.rank = 3, .extent = {p->images * p->groups * p->channels, at->in[0], at->in[1]}};
+  const int64_t dims[3] = {part.extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
+  const int64_t width = (int64_t)cm_type_bytes(made->left_type);
   const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
-  fprintf(piece->w->body[piece->lane].stream, "  memset(%s, %d, %" PRIu64 ");\n", frame, zero != NULL ? (int)cm_tensor_integer(zero, 0) : 0,
-          (uint64_t)cm_c_count(3, dims) * cm_type_bytes(made->left_type));
-  (void)snprintf(from.at, sizeof from.at, "%s", made->left);
-  (void)snprintf(to.at, sizeof to.at, "%.60s + %" PRId64, frame, at->before[0] * dims[2] + at->before[1]);
+  int64_t numbers[4] = {zero != NULL ? cm_tensor_integer(zero, 0) : 0, cm_c_count(3, dims) * width, (at->before[0] * dims[2] + at->before[1]) * width};
+  const char *table;
+  char frame[CM_C_AT_MAX];
+  cm_strides(3, dims, part.to_stride);
+  cm_strides(3, part.extent, part.stride);
+  if (cm_c_box(piece->w, &part, made->left_type, &numbers[3], error) != CM_OK || cm_c_table(piece->w, numbers, 4, &table, error) != CM_OK)
+    return error->status;
+  cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
+  fprintf(piece->w->body[piece->lane].stream, "  copy_framed(%s, %s, %s);\n", frame, made->left, table);
   (void)snprintf(made->left, sizeof made->left, "%s", frame);
   for (int i = 0; i < 2; i++) {
     at->in[i] = dims[1 + i];
     at->before[i] = at->after[i] = 0;
   }
   made->edges = false;
-  return cm_c_copy(piece, 3, extent, &to, &from, error);
+  return CM_OK;
 }
 
 /* Positions as rows of a matrix product. */
