@@ -84,6 +84,22 @@ function roleOf(user, attempt, again) {
   return list;
 }
 
+/** Tokens; revoke(token): a press. */
+export const tokensTable = (label, tokens, revoke) =>
+  table(
+    label,
+    [
+      ['Token', ({ id }) => element('code', id)],
+      ['Name', ({ name }) => name],
+      ['Scopes', ({ scopes }) => scopes.join(', ')],
+      ['Expires', (token) => stamp(token.expires)],
+      ['Last used', (token) => stamp(token.last_used)],
+      ['', (token) => rowButton('Revoke', token.id, () => revoke(token))],
+    ],
+    tokens,
+    { empty: 'There are no tokens.' },
+  );
+
 /** A user's tokens, which can be revoked, and what he has used, month by month. */
 async function onePart(user, attempt, again, signal) {
   const begin = new Date();
@@ -96,18 +112,7 @@ async function onePart(user, attempt, again, signal) {
   const revoke = (token) => attempt(() => change('DELETE', `v1/tokens/${encodeURIComponent(token.id)}`), again, `Token ${token.name || token.id} is revoked`);
   return [
     element('h3', `Tokens of ${user}`),
-    table(
-      `Tokens of ${user}`,
-      [
-        ['Token', (token) => token.name || token.id],
-        ['Scopes', ({ scopes }) => scopes.join(', ')],
-        ['Last used', (token) => stamp(token.last_used)],
-        ['Expires', (token) => stamp(token.expires)],
-        ['', (token) => rowButton('Revoke', token.name || token.id, revoke(token))],
-      ],
-      tokens,
-      { empty: 'No tokens.' },
-    ),
+    tokensTable(`Tokens of ${user}`, tokens, (token) => revoke(token)()),
     element('h3', `Use of ${user}, month by month`),
     table(
       `Use of ${user}`,

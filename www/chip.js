@@ -132,6 +132,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
                 row.lease &&
                 row.user !== undefined && [
                   does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
+                  does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
                   does('Release', 'released', () => change('DELETE', lease)),
                 ]
               );
@@ -185,9 +186,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     await refresh();
     fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack, outcome)));
   }
-  async function takeBack() {
-    await send(undo.pop(), undefined, 'as before');
-  }
+  const takeBack = () => send(undo.pop(), undefined, 'as before');
   const rectangle = () => {
     if (!box) throw new Error('choose cores first: drag over them, or walk to one and press Enter');
     return [[box.x0, box.y0, box.x1, box.y1]];
@@ -203,13 +202,17 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       who = new Set(cores.map(([x, y]) => state.owners[state.owner[y * width + x]].owner));
     return who.size === 1 ? { occupy: cores, owner: [...who][0] } : null;
   }
+  function heir() {
+    const to = owner.value.trim();
+    if (!to) throw new Error('say in "For" who has them from now on');
+    return to;
+  }
   /** Cores of the box that somebody has go to another holder, in one change. */
   function handOver() {
     const back = heldBy(rectangle()),
-      cores = takenIn(rectangle()),
-      to = owner.value.trim();
+      cores = takenIn(rectangle());
     if (cores.length === 0) throw new Error('nobody has these cores: occupy them');
-    if (!to) throw new Error('say in "For" who has them from now on');
+    const to = heir();
     return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
   }
   const button = (label, run) => actButton(label, run, { outcome });

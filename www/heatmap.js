@@ -39,7 +39,7 @@ export class HeatMap extends Surface {
       ['Zoom out', '−', 'minus', () => this.#zoomMiddle(1 / 1.6)],
       ['Region of the mapping', 'r', 'region', () => this.showRegion()],
       ['Whole chip', '0', 'fit', () => view.reset()],
-      ['Keep this picture as PNG', 'p', 'keep', () => this.keep(label)],
+      ['Keep this picture as PNG', 'p', 'keep', () => this.keep()],
     ]);
     this.picture = element('canvas', { width: view.width, height: view.height });
     this.image = this.picture.getContext('2d').createImageData(view.width, view.height);
@@ -60,12 +60,6 @@ export class HeatMap extends Surface {
 
   resized() {
     this.view.resized(...this.size);
-  }
-
-  /** What is seen now as a file. */
-  keep(name) {
-    draw(this);
-    element('a', { href: this.canvas.toDataURL('image/png'), download: `${name}.png` }).click();
   }
 
   /** The mapping's region, from wherever one is. */
@@ -172,7 +166,7 @@ export class HeatMap extends Surface {
 
   #key(event) {
     if (event.altKey || event.metaKey || event.ctrlKey) return;
-    const { canvas, view } = this,
+    const { view } = this,
       [width, height] = this.size;
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (step && event.shiftKey && this.onBox) {
@@ -185,7 +179,7 @@ export class HeatMap extends Surface {
     else if (event.key === '-') this.#zoomMiddle(1 / 1.6);
     else if (event.key === '0') view.reset();
     else if (event.key === 'r') this.showRegion();
-    else if (event.key === 'p') this.keep(canvas.getAttribute('aria-label'));
+    else if (event.key === 'p') this.keep();
     else if ((event.key === 'Enter' || event.key === ' ') && view.cursor >= 0) view.set('selected', view.cursor);
     else if (event.key === 'Escape') view.set('selected', -1);
     else return;

@@ -132,11 +132,7 @@ export async function showJob(main, { id }, signal) {
       job.report && (kind.sections ?? plainSections)(job, metricList, signal),
       element('div.columns', phasesTable(phases), job.options && optionsTable(job.options, described)),
       isOver(job) &&
-        section(
-          'Keep, share, copy',
-          actionBar('jobs', id, signal),
-          kind.mapped && mapCopies({ network: job.network, name: network, chip: job.chip, options: job.options }),
-        ),
+        section('Keep, share, copy', actionBar('jobs', id, signal), kind.mapped && mapCopies({ network: job.network, chip: job.chip, options: job.options })),
     );
     if (job.started) drawProgress();
   }

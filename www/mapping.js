@@ -1,7 +1,7 @@
 // #/mappings/ID: one mapping as a heat map with a panel of questions beside it, its metrics, tries and files below.
 
 import { actionBar } from './actions.js';
-import { change, getJob, getMapOptions, listMappings, mappingUrl, startJob } from './api.js';
+import { change, getJob, getMapOptions, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
 import { mapCopies } from './copyas.js';
 import { CorePanel } from './corepanel.js';
 import { announce, element, fill, linkTo, pageHead, section, select, setText } from './dom.js';
@@ -12,21 +12,7 @@ import { Panel } from './panel.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { actButton } from './problemnode.js';
 import { deploySection } from './running.js';
-import {
-  attemptsTable,
-  busiestTable,
-  candidatesTable,
-  downloads,
-  keyFigures,
-  kindsTable,
-  mapperTable,
-  metricsTable,
-  optionsTable,
-  paretoSection,
-  populationsTable,
-  scenariosTable,
-  stepLine,
-} from './tables.js';
+import * as tables from './tables.js';
 import { tabs } from './tabs.js';
 import { View } from './view.js';
 
@@ -136,6 +122,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     },
   });
   const flows = element('input', { type: 'checkbox', onchange: () => follow() });
+  const asSvg = element('a.button.small', { download: '', title: 'This layer of the whole chip, for a paper or a slide' }, 'SVG');
   const select = (core) => {
     view.set('selected', core);
     view.reveal(core, ...picture.map.size);
@@ -162,9 +149,11 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     await picture.show(layer, { logarithmic: logarithmic.checked });
     if (signal.aborted) return;
     legend.update(picture);
+    asSvg.hidden = !layer.picture;
+    asSvg.href = mappingUrl(id, `/picture?layer=${layer.picture}`);
     logarithmic.disabled = Boolean(layer.categories || layer.kinds);
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
-    fill(busiestBody, layer.kinds ? populationsTable(model) : layer.categories ? kindsTable(picture) : busiestTable(picture, select));
+    fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
   }
   picture.onKinds = () => layer.categories || legend.update(picture);
   view.onChange((what) => {
@@ -215,6 +204,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           element('label.check', logarithmic, 'log scale'),
           element('label.check', links, 'links'),
           element('label.check', flows, 'flows'),
+          asSvg,
         ),
         picture.node,
         element('div.map-foot', readout, picture.map.buttons),
@@ -224,23 +214,28 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       ),
       element('section.panel.side-panel', { 'aria-label': 'About the mapping' }, element('h2.hidden', 'About the mapping'), side.node),
     ),
-    keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
-    stepLine(summary),
+    tables.keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
+    tables.stepLine(summary),
     element(
       'div.columns',
-      metricsTable(model.metricList, model.metrics),
-      element('div.stack', element('section.panel', busiestTitle, busiestBody), optionsTable(summary.options, options), downloads(id)),
+      tables.metricsTable(model.metricList, model.metrics),
+      element(
+        'div.stack',
+        element('section.panel', busiestTitle, busiestBody),
+        tables.optionsTable(summary.options, options),
+        tables.downloads(id, (await getSchemas(signal)).ExportFormat.enum),
+      ),
     ),
-    scenariosTable(summary.scenarios),
-    attemptsTable(summary.attempts),
-    candidatesTable(candidates),
-    paretoSection(id, pareto && (await model.ask('/pareto'))),
-    mapperTable(summary.report),
+    tables.scenariosTable(summary.scenarios),
+    tables.attemptsTable(summary.attempts),
+    tables.candidatesTable(candidates),
+    tables.paretoSection(id, pareto && (await model.ask('/pareto'))),
+    tables.mapperTable(summary.report),
     summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id),
     section(
       'Keep, share, copy',
       actionBar('mappings', id, signal),
-      mapCopies({ network: summary.network?.id, name: model.networkName, chip: model.chip.name, options: summary.options, described: options }),
+      mapCopies({ network: summary.network?.id, chip: model.chip.name, options: summary.options, described: options }),
     ),
   );
   comparisons(id, summary, signal).then(

@@ -1,5 +1,6 @@
 // #/me: what one uses against one's limits, one's tokens, and what one has deleted.
 
+import { tokensTable } from './adminusers.js';
 import { change, getJson, getMe } from './api.js';
 import { element, field, fill, form, pageHead, section, select, sends, stamp } from './dom.js';
 import { bytes, words } from './format.js';
@@ -62,22 +63,7 @@ export async function showMe(page, context, signal) {
   const showTokens = async () => {
     const { tokens: list } = await getJson('v1/tokens', signal);
     const revoke = (one) => tried(() => change('DELETE', `v1/tokens/${encodeURIComponent(one.id)}`).then(showTokens), `Token ${one.id} is revoked`);
-    fill(
-      tokens,
-      table(
-        'My tokens',
-        [
-          ['Token', (one) => element('code', one.id)],
-          ['Name', (one) => one.name],
-          ['Scopes', (one) => one.scopes.join(', ')],
-          ['Expires', (one) => stamp(one.expires)],
-          ['Last used', (one) => stamp(one.last_used)],
-          ['', (one) => rowButton('Revoke', one.id, () => revoke(one))],
-        ],
-        list,
-        { empty: 'There are no tokens.' },
-      ),
-    );
+    fill(tokens, tokensTable('My tokens', list, revoke));
   };
   const showBin = async () => {
     const { entries } = await getJson('v1/bin', signal);

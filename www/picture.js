@@ -239,14 +239,8 @@ export class Legend {
       this.#populations(model.populations);
       return;
     }
-    for (const [node, value] of bounds
-      ? [
-          [this.low, bounds.min],
-          [this.mid, middle(bounds, logarithmic)],
-          [this.high, bounds.max],
-        ]
-      : [])
-      setText(node, layer.show(value));
+    const ticks = bounds ? [bounds.min, middle(bounds, logarithmic), bounds.max] : [];
+    ticks.forEach((value, i) => setText([this.low, this.mid, this.high][i], layer.show(value)));
     setText(this.unit, bounds ? `${layer.unit}, a core` : 'nothing to show');
     const limit = model.limits[layer.limit];
     setText(this.limit, layer.limit ? (model.chip.core_classes ? 'limit by class' : limit ? `limit ${count(limit)}` : 'no limit') : '');

@@ -46,6 +46,12 @@ export class Surface {
     });
   }
 
+  /** What is seen now as a file. */
+  keep() {
+    this.draw();
+    element('a', { href: this.canvas.toDataURL('image/png'), download: `${this.canvas.getAttribute('aria-label')}.png` }).click();
+  }
+
   get size() {
     return [this.canvas.clientWidth, this.canvas.clientHeight];
   }

@@ -1,7 +1,8 @@
 // The tables of a mapping: key figures, metrics, tries, candidates, scenarios, busiest cores, options, downloads.
 
-import { mappingUrl } from './api.js';
-import { element, facts, linkTo, section } from './dom.js';
+import { actButton } from './problemnode.js';
+import { getBuffer, mappingUrl } from './api.js';
+import { element, facts, linkTo, section, select } from './dom.js';
 import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { isShown, metricText, verdict } from './metrics.js';
@@ -293,13 +294,18 @@ const FILES = [
   ['Certificate', 'JSON', '/certificate', 'certificate.json'],
   ['Parts', '.part', '/part', 'mapping.part'],
   ['Placement', 'CSV', '/placement', 'placement.csv'],
-  ['Picture', 'SVG', '/picture?layer=neurons', 'neurons.svg'],
   ['Links', 'SVG', '/picture?layer=links', 'links.svg'],
 ];
 
-/** Files of a mapping. */
-export function downloads(id) {
+/** Files of a mapping, and what other tools read (`formats`), made when it is asked for. */
+export function downloads(id, formats) {
   const row = ([what, format, rest, name]) =>
     element('li', element('a', { href: mappingUrl(id, rest), download: `${id}-${name}` }, what, element('small', format)));
-  return section('Downloads', element('ul.downloads', FILES.map(row)));
+  const outcome = element('div'),
+    to = select({ 'aria-label': 'Tool to export for' }, formats);
+  const make = async () => {
+    const file = new Blob([await getBuffer(mappingUrl(id, `/export?to=${to.value}`))]);
+    element('a', { href: URL.createObjectURL(file), download: `${id}.${to.value}` }).click();
+  };
+  return section('Downloads', element('ul.downloads', FILES.map(row)), element('div.buttons.exports', to, actButton('Export', make, { outcome })), outcome);
 }

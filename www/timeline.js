@@ -26,6 +26,7 @@ const colours = (kinds) => new Map(kinds.map((kind, i) => [kind.name, CATEGORIES
 
 export class Timeline extends Surface {
   #dragged = null;
+  #marked = null; // a span whose time is marked on all units
   #pressed = 0;
   #cursor = { unit: -1, span: -1 };
   onPick = () => {}; // told of a span that is pressed
@@ -46,6 +47,7 @@ export class Timeline extends Surface {
       ['Zoom in', '+', 'plus', () => this.#zoom(1.6)],
       ['Zoom out', '−', 'minus', () => this.#zoom(1 / 1.6)],
       ['Whole schedule', '0', 'fit', () => this.#zoom(0)],
+      ['Keep this picture as PNG', 'p', 'keep', () => this.keep()],
     ]);
     const lane = Math.min(LANE_MAX, Math.max(LANE_MIN, 560 / Math.max(trace.units.length, 1)));
     this.lane = lane;
@@ -75,7 +77,7 @@ export class Timeline extends Surface {
 
   /** Where the keyboard stands, as a share of what is seen; the middle when it stands nowhere. */
   get #focus() {
-    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    const span = this.#span;
     if (!span) return 0.5;
     const middle = (span.start + span.finish) / 2;
     return Math.min(Math.max((middle - this.window.from) / this.window.length, 0), 1);
@@ -114,7 +116,7 @@ export class Timeline extends Surface {
       this.#dragged = event.offsetX;
       this.redraw();
     });
-    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick(this.#at(event.offsetX, event.offsetY)));
+    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick((this.#cursor = this.#at(event.offsetX, event.offsetY))));
     for (const type of ['pointerup', 'pointercancel']) on(type, () => (this.#dragged = null));
     on('pointerleave', () => this.#say(this.#cursor));
     on('keydown', (event) => this.#key(event));
@@ -155,9 +157,18 @@ export class Timeline extends Surface {
     return `${of.name}: ${what}, from ${seconds(start)} to ${seconds(finish)}, ${seconds(finish - start)} long${path}`;
   }
 
+  get #span() {
+    return this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span] ?? null;
+  }
+
+  #mark() {
+    this.#marked = this.#marked === this.#span ? null : this.#span;
+    this.redraw();
+  }
+
   /** Shows the span on which the keyboard stands, with as much on either side. */
   #fitSpan() {
-    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    const span = this.#span;
     if (!span) return;
     this.window.reset();
     const length = Math.max(3 * (span.finish - span.start), 1e-6),
@@ -184,6 +195,8 @@ export class Timeline extends Surface {
       this.window.panBy(event.key === 'a' ? 0.2 : -0.2);
       this.redraw();
     } else if (event.key === 'f') this.#fitSpan();
+    else if (event.key === 'm') this.#mark();
+    else if (event.key === 'p') this.keep();
     else if (event.key === 'Enter') this.#pick(this.#cursor);
     else if (event.key === 'Escape') this.choose(null);
     else if (event.key === '0') this.#zoom(0);
@@ -263,13 +276,23 @@ export class Timeline extends Surface {
     this.lanes.draw(context, { left: NAMES, width: this.#width, top, height: bar }, this.window, (span, x, width, i) =>
       this.#drawBar(context, span, x, width, top(i), bar),
     );
-    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
-    if (!span) return;
-    const { from, length } = this.window,
-      x = (time) => NAMES + Math.min(Math.max((time - from) / length, 0), 1) * this.#width;
-    context.strokeStyle = ink.link;
-    context.lineWidth = 2;
-    context.strokeRect(x(span.start), top(this.#cursor.unit), Math.max(x(span.finish) - x(span.start), 2), bar);
+    const span = this.#span;
+    if (span) {
+      context.strokeStyle = ink.link;
+      context.lineWidth = 2;
+      context.strokeRect(this.#x(span.start), top(this.#cursor.unit), Math.max(this.#x(span.finish) - this.#x(span.start), 2), bar);
+    }
+    if (!this.#marked) return;
+    const [begin, end] = [this.#x(this.#marked.start), this.#x(this.#marked.finish)];
+    context.globalAlpha = 0.2;
+    context.fillStyle = ink.accent;
+    context.fillRect(begin, AXIS, Math.max(end - begin, 1), this.#tracksTop - AXIS);
+    context.globalAlpha = 1;
+  }
+
+  /** Where a time is in sight, or the end next to it. */
+  #x(time) {
+    return NAMES + Math.min(Math.max((time - this.window.from) / this.window.length, 0), 1) * this.#width;
   }
 
   /** The critical path: its spans framed, with a line from the end of each to the start of the next. */

@@ -162,7 +162,9 @@ static bool is_worth_lanes(const cm_c_writer *w)
 /* Lanes as asked; where nothing is asked, threads only where they are worth it. */
 static cm_status make_flow(cm_c_writer *w, const cm_c_options *options, cm_error *error)
 {
-  const bool loop = w->target->lanes == CM_C_LOOP;
+  const bool loop = w->target->lanes == CM_C_LOOP || w->timed;
+  if (w->timed && options->lanes > 1)
+    return cm_fail(error, CM_BAD_OPTION, "pieces are timed on one lane, not on %u: leave out lanes, or pieces", options->lanes);
   if (cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error) != CM_OK)
     return error->status;
   if (w->target->lanes != CM_C_THREADS || options->lanes > 0 || w->flow.lanes == 1 || is_worth_lanes(w))
@@ -221,7 +223,7 @@ static json_t *report_of(const cm_c_writer *w, double expected_ns)
 cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_run *run, cm_c_file files[CM_C_FILES],
                          json_t **report, cm_error *error)
 {
-  cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .memory = program->memory, .run = run};
+  cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .timed = options->pieces, .memory = program->memory, .run = run};
   double expected_ns = 0;
   memset(files, 0, CM_C_FILES * sizeof *files);
   if (find_target(options->target, &w.target, error) != CM_OK || check_name(options->name, error) != CM_OK)

@@ -97,30 +97,30 @@ static double bytes_moved(const cm_draft *draft)
 
 /* ---- whole programs: the fewest bytes, or a command that measures ---- */
 
-/* Nanoseconds by the cost model, more for orders that move more bytes than the file's; or those that a command measures
- * of the program, which is linked for that. */
-static cm_status time_of(scoring *s, cm_draft *draft, uint64_t *ns, cm_error *error)
+static cm_status draft_of(scoring *s, const cm_draft_task *task, const uint32_t *order, cm_draft *draft, cm_error *error)
 {
-  cm_program *program;
-  if (s->measure == NULL) {
-    double more = s->file_bytes > 0 ? bytes_moved(draft) / s->file_bytes : 1;
-    *ns = (uint64_t)(draft->emission.time_ns * (more > 1 ? more : 1));
-    return CM_OK;
-  }
-  if (cm_link(&draft->emission, &program, error) != CM_OK)
+  if (cm_order_graph_nodes(&s->graph, order, task->run->memory, s->full, error) != CM_OK)
     return error->status;
-  cm_status status = cm_program_write(program, s->measure->path, error);
-  cm_program_free(program);
-  if (status != CM_OK)
-    return status;
-  return cm_measure(s->measure->command, s->measure->path, s->measure->seconds_max, s->task->run, ns, error);
+  return cm_draft_make(task, s->full, draft, error);
 }
 
-static cm_status draft_of(scoring *s, const uint32_t *order, cm_draft *draft, cm_error *error)
+/* Nanoseconds of a whole order by the cost model, more for orders that move more bytes than the file's; or those that a command
+ * measures of the program, which is linked for that. */
+static cm_status time_of(scoring *s, const uint32_t *order, uint64_t *ns, cm_error *error)
 {
-  if (cm_order_graph_nodes(&s->graph, order, s->task->run->memory, s->full, error) != CM_OK)
+  const cm_order_measure *m = s->measure;
+  cm_draft draft;
+  cm_program *program = NULL;
+  if (draft_of(s, s->task, order, &draft, error) != CM_OK)
     return error->status;
-  return cm_draft_make(s->task, s->full, draft, error);
+  const double more = s->file_bytes > 0 ? bytes_moved(&draft) / s->file_bytes : 1;
+  *ns = (uint64_t)(draft.emission.time_ns * (more > 1 ? more : 1));
+  cm_status status = m != NULL ? cm_link(&draft.emission, &program, error) : CM_OK;
+  cm_draft_free(&draft);
+  if (program != NULL)
+    status = cm_program_write(program, m->path, error);
+  cm_program_free(program);
+  return status != CM_OK || m == NULL ? status : cm_measure(m->command, m->path, m->seconds_max, s->task->run, ns, error);
 }
 
 /* Time of the whole program with one subgraph in another order. */
@@ -128,32 +128,23 @@ static cm_status score_program(void *context, uint32_t subgraph, const uint32_t 
                                cm_error *error)
 {
   scoring *s = context;
-  cm_draft draft;
   memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
   memcpy(s->node + (subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph]), order, count * sizeof *order);
   const size_t mark = cm_run_enter(s->task->run, s->scores > s->scored ? 1.0 / (double)(s->scores - s->scored) : 0);
   s->scored++;
-  if (draft_of(s, s->node, &draft, error) != CM_OK)
+  if (time_of(s, s->node, points, error) != CM_OK)
     return error->status;
-  cm_status status = time_of(s, &draft, points, error);
   cm_run_leave(s->task->run, mark);
-  cm_draft_free(&draft);
-  return status;
+  return CM_OK;
 }
 
 /* ---- subgraphs alone, in time ---- */
 
-static uint64_t points_of(double ns)
-{
-  return (uint64_t)(ns * 64);
-}
-
 static cm_status score_whole(scoring *s, const uint32_t *order, double *ns, cm_error *error)
 {
   uint32_t *ops;
-  if (CM_NEW(s->task->run->memory, ops, s->graph.first_op[s->graph.node_count] + 1, error) != CM_OK)
+  if (cm_order_graph_ops(&s->graph, order, s->graph.node_count, s->task->run->memory, &ops, error) != CM_OK)
     return error->status;
-  (void)cm_order_graph_ops(&s->graph, order, s->graph.node_count, ops);
   cm_status status = cm_windows_whole(s->windows, ops, ns, error);
   cm_free(ops);
   s->scored++;
@@ -172,14 +163,13 @@ static cm_status score_alone(void *context, uint32_t subgraph, const uint32_t *o
     *points = 0;
     return CM_OK;
   }
-  if (CM_NEW(s->task->run->memory, ops, s->bound[subgraph + 1] - s->bound[subgraph] + 1, error) != CM_OK)
+  if (cm_order_graph_ops(&s->graph, order, count, s->task->run->memory, &ops, error) != CM_OK)
     return error->status;
-  (void)cm_order_graph_ops(&s->graph, order, count, ops);
   cm_status status = cm_windows_score(s->windows, subgraph, ops, &ns, error);
   cm_free(ops);
   cm_run_add(s->task->run, 1.0 / (double)s->scores);
   if (status == CM_OK)
-    *points = points_of(ns);
+    *points = (uint64_t)(ns * 64);
   return status;
 }
 
@@ -230,8 +220,7 @@ static cm_status join(scoring *s, const cm_order_result *result, cm_error *error
   }
   if (status == CM_OK && all < best)
     memcpy(s->node, s->found, nodes * sizeof *s->node);
-  cm_free(tried);
-  cm_free(gains);
+  CM_FREE(tried, gains);
   return status;
 }
 
@@ -308,13 +297,8 @@ static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *fi
             (s->task->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
   uint64_t *ns = s->measured_ns;
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
-    cm_draft draft;
-    if (draft_of(s, i == 0 ? s->subgraphs.node : order, &draft, error) != CM_OK)
+    if (time_of(s, i == 0 ? s->subgraphs.node : order, &ns[i], error) != CM_OK)
       return error->status;
-    cm_status status = time_of(s, &draft, &ns[i], error);
-    cm_draft_free(&draft);
-    if (status != CM_OK)
-      return status;
     *faster = i == 1 && ns[1] < ns[0];
   }
   return CM_OK;
@@ -323,8 +307,7 @@ static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *fi
 /* Takes the draft, and frees the one that is not kept. */
 static void keep(cm_draft *first, cm_draft *other, bool faster)
 {
-  cm_draft *worse = faster ? first : other;
-  cm_draft_free(worse);
+  cm_draft_free(faster ? first : other);
   if (faster)
     *first = *other;
 }
@@ -337,7 +320,7 @@ static cm_status try_order(scoring *s, cm_draft *first, cm_error *error)
   bool faster = false;
   if (memcmp(s->node, s->subgraphs.node, bytes) == 0)
     return CM_OK;
-  if (draft_of(s, s->node, &draft, error) != CM_OK)
+  if (draft_of(s, s->task, s->node, &draft, error) != CM_OK)
     return error->status;
   s->scored++;
   cm_status status = is_faster(s, s->node, first, &draft, &faster, error);
@@ -356,8 +339,7 @@ static cm_status try_pieces(scoring *s, const cm_order_limits *limits, double de
   if (task.target->window == 0 || task.options->settings == NULL || s->measure != NULL || first->emission.time_ns <= limits->until_ns)
     return CM_OK;
   task.pieces = pieces;
-  if (cm_order_graph_nodes(&s->graph, s->node, task.run->memory, s->full, error) != CM_OK ||
-      cm_draft_make(&task, s->full, &draft, error) != CM_OK)
+  if (draft_of(s, &task, s->node, &draft, error) != CM_OK)
     return error->status;
   keep(first, &draft, draft.emission.time_ns < first->emission.time_ns);
   return CM_OK;
@@ -412,9 +394,6 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
                              report, error);
   cm_order_graph_free(&s.graph);
   cm_subgraphs_free(&s.subgraphs);
-  cm_free(s.bound);
-  cm_free(s.full);
-  cm_free(s.node);
-  cm_free(s.found);
+  CM_FREE(s.bound, s.full, s.node, s.found);
   return status;
 }

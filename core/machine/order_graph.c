@@ -115,13 +115,16 @@ void cm_order_graph_free(cm_order_graph *g)
   *g = (cm_order_graph){0};
 }
 
-uint32_t cm_order_graph_ops(const cm_order_graph *g, const uint32_t *order, uint32_t count, uint32_t *ops)
+cm_status cm_order_graph_ops(const cm_order_graph *g, const uint32_t *order, uint32_t count, cm_memory *memory, uint32_t **ops,
+                             cm_error *error)
 {
   uint32_t made = 0;
+  if (CM_NEW(memory, *ops, g->first_op[g->node_count] + 1, error) != CM_OK)
+    return error->status;
   for (uint32_t k = 0; k < count; k++)
     for (uint32_t op = g->first_op[order[k]]; op < g->first_op[order[k] + 1]; op++)
-      ops[made++] = op;
-  return made;
+      (*ops)[made++] = op;
+  return CM_OK;
 }
 
 cm_status cm_order_graph_nodes(const cm_order_graph *g, const uint32_t *order, cm_memory *memory, uint32_t *nodes,

@@ -22,8 +22,9 @@ cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *
                               cm_error *error);
 void cm_order_graph_free(cm_order_graph *graph);
 
-/* The plan's operators for an order of `count` nodes; returns how many. */
-uint32_t cm_order_graph_ops(const cm_order_graph *graph, const uint32_t *order, uint32_t count, uint32_t *ops);
+/* The plan's operators for an order of `count` nodes, in a new block. Errors: memory. */
+cm_status cm_order_graph_ops(const cm_order_graph *graph, const uint32_t *order, uint32_t count, cm_memory *memory, uint32_t **ops,
+                             cm_error *error);
 
 /* All nodes of the model for an order of all nodes of the graph. Errors: memory. */
 cm_status cm_order_graph_nodes(const cm_order_graph *graph, const uint32_t *order, cm_memory *memory, uint32_t *nodes,

@@ -210,6 +210,34 @@ START_TEST(memories_of_cores_are_checked)
 }
 END_TEST
 
+static size_t pieces_of(int64_t channels, int64_t side, const int64_t filters[4])
+{
+  const cm_settings settings = cm_settings_default(256 << 10);
+  const cm_plan_options options = options_for(256 << 10, &settings);
+  graph g = graph_new(&rnd, &memory, 13);
+  cm_plan *plan;
+  uint32_t x = graph_input(&g, 4, (int64_t[]){1, channels, side, side});
+  graph_output(&g, graph_node(&g, "Conv", x, graph_constant(&g, 4, filters, -1), GRAPH_END));
+  graph_ints(&g, "pads", 4, (int64_t[]){filters[2] / 2, 0, filters[2] / 2, 0});
+  graph_finish(&g, &run);
+  ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+  const size_t count = plan->piece_count;
+  cm_plan_free(plan);
+  cm_model_free(g.model);
+  return count;
+}
+
+/* 16 cores of 16 KiB. 128 KiB of filters are 32 slices, each for one core: four pieces a core, not 16 a slice. Three rows are
+ * 12 KiB: three filters fit beside them, and nothing in half of a core: no row of one filter a piece. */
+START_TEST(cores_with_memories_cut_no_more_than_they_must)
+{
+  cm_chip_free(chip);
+  ck_ok(cm_chip_open("npu-manycore", &chip, &error));
+  ck_assert_uint_eq(pieces_of(64, 4, (int64_t[]){512, 64, 1, 1}), 64);
+  ck_assert_uint_eq(pieces_of(64, 16, (int64_t[]){64, 64, 3, 1}), 16 * 22);
+}
+END_TEST
+
 /* ---- loops ---- */
 
 static char *printed(const cm_program *p)
@@ -697,6 +725,7 @@ int main(void)
   tcase_add_test(tcase, programs_compute_what_models_do);
   tcase_add_test(tcase, what_lies_on_other_cores_takes_longer);
   tcase_add_test(tcase, memories_of_cores_are_checked);
+  tcase_add_test(tcase, cores_with_memories_cut_no_more_than_they_must);
 tcase_add_test(tcase, a_stream_is_read_in_order);
 tcase_add_test(tcase, pieces_of_one_shape_are_a_loop);
   tcase_add_test(tcase, every_element_is_made_once);

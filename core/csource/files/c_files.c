@@ -49,6 +49,8 @@ static void print_header(const cm_c_writer *w, double expected_ns, FILE *out)
   fprintf(out, ";\n\n/* How the code reaches memory outside, and its lanes each other (%s_lanes.c). */\n", w->name);
   fprintf(out, "void %s_load(void *chip, const void *outside, size_t bytes);\nvoid %s_store(void *outside, const void *chip, size_t bytes);\n", w->name, w->name);
   fprintf(out, "int %s_start(void (*const lanes[])(void));\n", w->name);
+  if (w->timed)
+    fprintf(out, "\n/* Told before each piece, by its number, and what is none: -1 (%s_test.c). */\nvoid %s_piece(int piece);\n", w->name, w->name);
   if (w->flow.lanes > 1 && w->target->lanes == CM_C_CORES)
     fprintf(out, "\n/* What each core but the first calls once with its number, from 1 to %u: it stays there. */\nvoid %s_core(unsigned lane);\n", w->flow.lanes - 1,
             w->name);

@@ -1,11 +1,13 @@
 /* The test of the code: stored inputs, and what the simulator makes of them. */
 #include "core/csource/files/c_files.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/random.h"
 #include "core/machine/run/run_lanes.h"
+#include "core/operators/tiling/split.h"
 
 enum { SOURCE_STREAM = 0x736f75 };
 
@@ -41,7 +43,7 @@ static cm_status simulate(const cm_c_writer *w, uint64_t seed, vectors *v, cm_er
 }
 
 /* Declarations, memory for outputs, the call and comparisons of the test. */
-enum { DECLARED, STORES, COMPARISONS, TEXTS };
+enum { DECLARED, STORES, COMPARISONS, PIECES, TEXTS };
 
 static void print_test(const cm_c_writer *w, const vectors *v, cm_text made[TEXTS])
 {
@@ -65,6 +67,28 @@ static void print_test(const cm_c_writer *w, const vectors *v, cm_text made[TEXT
   fputs(")\n", made[STORES].stream);
 }
 
+/* What coremap calibrate is to know of each piece, and the test's clock of pieces. */
+static void print_pieces(const cm_c_writer *w, FILE *out)
+{
+  const cm_program *p = w->program;
+  char name[CM_TARGET_NAME_MAX];
+  fputs("/* Of each piece: run, device, kind, operator and type, operations. */\nstatic const char *const pieces[] = {\n", out);
+  for (uint64_t k = 0; k < p->instruction_count; k++) {
+    const cm_instruction *i = &p->instructions[k];
+    const cm_operand *operands = p->operands + i->first_operand;
+    if (!cm_opcode_computes(i->opcode))
+      continue;
+    const cm_node *node = &p->operators[i->operator_number];
+    const uint32_t weights = cm_split_weights(node), counted = i->input_count > 0 && operands[0].type != CM_TYPE_NONE ? 0 : i->input_count;
+    cm_rate_name(node, weights < i->input_count ? operands[weights].dims[0] : 0, operands[counted].type, name);
+    fprintf(out, "  \"%s,", w->name);
+    for (const char *c = p->target.device[p->lanes[i->lane].device].name; *c != '\0'; c++) /* a name can end no text */
+      fputc(isalnum((unsigned char)*c) || *c == ' ' || *c == '-' || *c == '.' ? *c : '_', out);
+    fprintf(out, ",%s,%s,%" PRIu64 "\",\n", cm_unit_name(cm_opcode_unit(i->opcode)), name, i->work.operations);
+  }
+  fprintf(out, "};\n%s", cm_c_kernel_find("pieces"));
+}
+
 /* How a test comes by weights in a file. */
 static const char reading[] =
   "static union {\n  double aligned;\n  unsigned char bytes[%" PRIu64 "];\n} weights;\n\n"
@@ -82,11 +106,14 @@ static cm_status write_test(const cm_c_writer *w, const vectors *v, cm_c_file *t
     opened = cm_text_open(&made[k]) && opened;
   if (opened)
     print_test(w, v, made);
+  if (opened && w->timed)
+    print_pieces(w, made[PIECES].stream);
   for (int k = 0; k < TEXTS; k++)
     opened = (parts[k] = cm_c_closed(&made[k], error)) != NULL && opened;
   if (w->binary)
     (void)snprintf(weights, sizeof weights, reading, w->weights_end > 0 ? w->weights_end : 1, w->name, w->name, w->weights_end, w->weights_end, w->name);
-  const cm_c_word words[] = {{"NAME", w->name}, {"WEIGHTS", weights}, {"DECLARED", parts[DECLARED]}, {"STORES", parts[STORES]}, {"COMPARISONS", parts[COMPARISONS]},
+  const cm_c_word words[] = {{"NAME", w->name}, {"WEIGHTS", weights}, {"DECLARED", parts[DECLARED]}, {"STORES", parts[STORES]}, {"COMPARISONS", parts[COMPARISONS]}, {"PIECES", parts[PIECES]},
+                             {"TOLD", w->timed ? "  if (argc > 2 && write_pieces(argv[2]) != 0) {\n    perror(argv[2]);\n    return 2;\n  }\n" : ""},
                              {"TOLERANCE", w->target->exact ? "0" : "1e-5"}, {NULL, NULL}};
   if (opened && cm_text_open(&text))
     cm_c_print(cm_c_kernel_find("test"), words, text.stream);

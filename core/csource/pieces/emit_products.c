@@ -71,16 +71,16 @@ static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p,
   made->edges = at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0;
   if (!made->edges || piece->w->target->ram > 0)
     return CM_OK;
-  cm_program_part part = {.rank = 3, .extent = {p->images * p->groups * p->channels, at->in[0], at->in[1]}};
-  const int64_t dims[3] = {part.extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
+  cm_part_shape shape = {.rank = 3, .extent = {p->images * p->groups * p->channels, at->in[0], at->in[1]}};
+  const int64_t dims[3] = {shape.extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
   const int64_t width = (int64_t)cm_type_bytes(made->left_type);
   const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
   int64_t numbers[4] = {zero != NULL ? cm_tensor_integer(zero, 0) : 0, cm_c_count(3, dims) * width, (at->before[0] * dims[2] + at->before[1]) * width};
   const char *table;
   char frame[CM_C_AT_MAX];
-  cm_strides(3, dims, part.to_stride);
-  cm_strides(3, part.extent, part.stride);
-  if (cm_c_box(piece->w, &part, made->left_type, &numbers[3], error) != CM_OK || cm_c_table(piece->w, numbers, 4, &table, error) != CM_OK)
+  cm_strides(3, dims, shape.to_stride);
+  cm_strides(3, shape.extent, shape.stride);
+  if (cm_c_box(piece->w, &(cm_program_part){.shape = &shape}, made->left_type, &numbers[3], error) != CM_OK || cm_c_table(piece->w, numbers, 4, &table, error) != CM_OK)
     return error->status;
   cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
   fprintf(piece->w->body[piece->lane].stream, "  copy_framed(%s, %s, %s);\n", frame, made->left, table);

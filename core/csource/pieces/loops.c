@@ -131,9 +131,9 @@ static cm_status box_of(cm_c_writer *w, const cm_c_pointwise *p, int64_t *box, c
 cm_status cm_c_box(cm_c_writer *w, const cm_program_part *part, cm_type type, int64_t *box, cm_error *error)
 {
   cm_c_stream to = {.type = type}, from = {.type = type};
-  memcpy(to.strides, part->to_stride, sizeof to.strides);
-  memcpy(from.strides, part->stride, sizeof from.strides);
-  const cm_c_pointwise p = copy_of(part->rank, part->extent, &to, &from);
+  memcpy(to.strides, part->shape->to_stride, sizeof to.strides);
+  memcpy(from.strides, part->shape->stride, sizeof from.strides);
+  const cm_c_pointwise p = copy_of(part->shape->rank, part->shape->extent, &to, &from);
   return box_of(w, &p, box, error);
 }
 

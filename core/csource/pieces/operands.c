@@ -46,8 +46,8 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
 {
   cm_c_writer *w = piece->w;
   cm_c_stream to = {.type = o->type}, from = {.type = o->type};
-  memcpy(to.strides, part->to_stride, sizeof to.strides);
-  memcpy(from.strides, part->stride, sizeof from.strides);
+  memcpy(to.strides, part->shape->to_stride, sizeof to.strides);
+  memcpy(from.strides, part->shape->stride, sizeof from.strides);
   (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
   if (w->space.buffers[part->buffer].constant) {
     cm_tensor *known;
@@ -69,7 +69,7 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
     row[1] = (int64_t)cm_c_address(&w->space, part->buffer, part->address);
     return cm_c_box(w, part, o->type, &row[2], error);
   }
-  return cm_c_copy(piece, part->rank, part->extent, &to, &from, error);
+  return cm_c_copy(piece, part->shape->rank, part->shape->extent, &to, &from, error);
 }
 
 static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_MAX], cm_error *error)

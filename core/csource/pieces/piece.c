@@ -133,6 +133,8 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
     FILE *out = w->body[lane].stream;
     for (; wait < w->flow.wait_count && w->flow.waits[wait].instruction == i; wait++)
       fprintf(out, "  %s_wait(%u, %u);\n", w->name, w->flow.waits[wait].lane, w->flow.waits[wait].count);
+    if (w->timed)
+      fprintf(out, "\n  %s_piece(%lld);", w->name, cm_opcode_computes(at->opcode) ? (long long)w->pieces : -1);
     cm_status status = CM_OK;
     if (at->opcode == CM_CODE_LOAD || at->opcode == CM_CODE_STORE)
       status = transfer(w, lane, at, error);
@@ -148,5 +150,7 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
     if (cm_run_check(w->run, error) != CM_OK)
       return error->status;
   }
+  if (w->timed)
+    fprintf(w->body[0].stream, "\n  %s_piece(-1);\n", w->name);
   return CM_OK;
 }

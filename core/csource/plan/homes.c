@@ -17,9 +17,9 @@ int64_t cm_c_count(uint32_t rank, const int64_t *dims)
 uint64_t cm_c_reach(const cm_program_part *part)
 {
   int64_t last = 0;
-  for (uint32_t d = 0; d < part->rank; d++)
-    last += (part->extent[d] - 1) * part->stride[d];
-  return cm_c_count(part->rank, part->extent) > 0 ? (uint64_t)last + 1 : 0;
+  for (uint32_t d = 0; d < part->shape->rank; d++)
+    last += (part->shape->extent[d] - 1) * part->shape->stride[d];
+  return cm_c_count(part->shape->rank, part->shape->extent) > 0 ? (uint64_t)last + 1 : 0;
 }
 
 bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int64_t *extent, uint64_t *first)
@@ -40,10 +40,10 @@ bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int
 bool cm_c_is_whole(const cm_program_part *part, const cm_operand *operand)
 {
   uint64_t run = 1;
-  if (part->to != 0 || cm_c_count(part->rank, part->extent) != cm_c_count(operand->rank, operand->dims))
+  if (part->to != 0 || cm_c_count(part->shape->rank, part->shape->extent) != cm_c_count(operand->rank, operand->dims))
     return false;
-  for (uint32_t d = part->rank; d-- > 0; run *= (uint64_t)part->extent[d])
-    if (part->extent[d] != 1 && ((uint64_t)part->stride[d] != run || (uint64_t)part->to_stride[d] != run))
+  for (uint32_t d = part->shape->rank; d-- > 0; run *= (uint64_t)part->shape->extent[d])
+    if (part->shape->extent[d] != 1 && ((uint64_t)part->shape->stride[d] != run || (uint64_t)part->shape->to_stride[d] != run))
       return false;
   return true;
 }
@@ -142,13 +142,13 @@ cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_pro
   }
   if (part->address < base || part->address + cm_c_reach(part) * width > end)
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
-  if (cm_tensor_new(p->memory, type, part->rank, part->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
+  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
     return error->status;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1])
     load_box(p, &p->instructions[i - 1], base, image);
   int64_t dense[CM_RANK_MAX];
-  cm_strides(part->rank, part->extent, dense);
-  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->stride, part->rank, part->extent, width);
+  cm_strides(part->shape->rank, part->shape->extent, dense);
+  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->shape->stride, part->shape->rank, part->shape->extent, width);
   cm_free(image);
   return CM_OK;
 }
@@ -160,8 +160,8 @@ static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_pr
   int64_t dense[CM_RANK_MAX];
   if (cm_c_known_part(p, s, part, to->type, &known, error) != CM_OK)
     return error->status;
-  cm_strides(part->rank, part->extent, dense);
-  cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->to_stride, known->data, dense, part->rank, part->extent, width);
+  cm_strides(part->shape->rank, part->shape->extent, dense);
+  cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->shape->to_stride, known->data, dense, part->shape->rank, part->shape->extent, width);
   cm_tensor_free(known);
   return CM_OK;
 }

@@ -47,6 +47,7 @@ typedef struct cm_c_writer {
   uint64_t box_end; /* numbers of the table of boxes */
   uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
   bool binary;             /* weights are bytes of a file */
+  bool timed;              /* pieces are marked, for the test to tell what each takes */
   uint64_t weight_bytes, weights_end, outside_bytes, pieces; /* weights_end: of that file */
   const char **homes; /* by tensor: name of an input or output, of room outside, of an array; NULL: of none */
   cm_c_end *ends;     /* in the model's order: inputs, then outputs */

@@ -72,29 +72,32 @@ static cm_status emit_move(cm_emitter *e, const cm_event *event, cm_error *error
 static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
 {
   cm_emitter *e = user;
-  cm_object *o = e->object;
+  cm_program *p = e->program;
   const cm_tile *tile = &e->plan->tiles[part->tile];
   size_t width = cm_type_bytes(e->plan->model->values[tile->value].shape.type);
-  if (CM_EMITTER_ROOM(e, o->parts, &o->part_capacity, o->part_count, error) != CM_OK)
+  cm_part_shape shape = {.rank = part->rank};
+  memcpy(shape.extent, part->extent, part->rank * sizeof *shape.extent);
+  memcpy(shape.stride, part->from_stride, part->rank * sizeof *shape.stride);
+  memcpy(shape.to_stride, part->to_stride, part->rank * sizeof *shape.to_stride);
+  if (CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error) != CM_OK)
     return error->status;
-  cm_program_part *made = &o->parts[o->part_count++];
-  *made = (cm_program_part){.buffer = e->buffer_of[part->tile] - 1, .address = (uint64_t)part->from * width,
-                            .rank = part->rank, .to = part->to};
-  memcpy(made->extent, part->extent, part->rank * sizeof *made->extent);
-  memcpy(made->stride, part->from_stride, part->rank * sizeof *made->stride);
-  memcpy(made->to_stride, part->to_stride, part->rank * sizeof *made->to_stride);
-  o->operands[o->operand_count - 1].part_count++;
+  cm_program_part *made = &p->parts[p->part_count];
+  *made = (cm_program_part){.buffer = e->buffer_of[part->tile] - 1, .address = (uint64_t)part->from * width, .to = part->to};
+  if (cm_program_shape(p, &shape, &made->shape, error) != CM_OK)
+    return error->status;
+  p->part_count++;
+  p->operands[p->operand_count - 1].part_count++;
   cm_emitter_wait_filled(e, made->buffer);
   return CM_OK;
 }
 
 static cm_status new_operand(cm_emitter *e, cm_type type, const cm_box *box, cm_operand **made, cm_error *error)
 {
-  cm_object *o = e->object;
-  if (CM_EMITTER_ROOM(e, o->operands, &o->operand_capacity, o->operand_count, error) != CM_OK)
+  cm_program *p = e->program;
+  if (CM_ROOM(e->memory, p->operands, &e->operand_room, p->operand_count + 1, error) != CM_OK)
     return error->status;
-  cm_operand *operand = &o->operands[o->operand_count++];
-  *operand = (cm_operand){.type = type, .rank = box->rank, .first_part = o->part_count};
+  cm_operand *operand = &p->operands[p->operand_count++];
+  *operand = (cm_operand){.type = type, .rank = box->rank, .first_part = p->part_count};
   for (uint32_t i = 0; i < box->rank; i++)
     operand->dims[i] = box->to[i] - box->from[i];
   *made = operand;
@@ -142,9 +145,9 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   const uint32_t *outputs = cm_piece_outputs(e->plan, piece);
   const cm_box *box = &e->plan->tiles[outputs[0]].box;
   cm_split_change change;
-  cm_object *o = e->object;
+  const cm_program *p = e->program;
   memset(&change, 0, sizeof change);
-  cm_instruction i = {.opcode = cm_unit_opcode(op->kind), .first_operand = o->operand_count,
+  cm_instruction i = {.opcode = cm_unit_opcode(op->kind), .first_operand = p->operand_count,
                       .input_count = op->call.input_count, .output_count = op->call.output_count};
   cm_free(e->inputs);
   e->inputs = NULL;
@@ -169,12 +172,20 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
     return error->status;
   e->out->pieces[e->out->piece_count++] = number;
   uint64_t symbol;
-  uint64_t first_part = o->operands[i.first_operand].first_part;
+  uint64_t first_part = p->operands[i.first_operand].first_part;
+  double rates[CM_TARGET_DEVICES_MAX];
+  if (op->call.node->known->work == CM_WORK_FILTER) { /* a piece may have as many filters as groups where all of it has more */
+    char name[CM_TARGET_NAME_MAX];
+    cm_rate_name(&p->operators[i.operator_number], p->operands[i.first_operand + cm_split_weights(op->call.node)].dims[0], op->call.input[0].type, name);
+    for (uint32_t d = 0; d < e->program->target.device_count; d++)
+      rates[d] = cm_device_rate(&e->program->target.device[d], op->kind, name);
+    e->rates = rates;
+  }
   i.bytes = e->plan->tiles[outputs[0]].bytes;
   if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
     return error->status;
-  for (uint64_t k = first_part; k < o->part_count; k++)
-    if (cm_emitter_touch(e, o->parts[k].buffer, symbol, error) != CM_OK)
+  for (uint64_t k = first_part; k < p->part_count; k++)
+    if (cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
       return error->status;
   return CM_OK;
 }
@@ -324,8 +335,6 @@ void cm_emission_free(cm_emission *emission)
 {
   for (uint32_t i = 0; i < emission->object_count; i++) {
     cm_free(emission->objects[i].instructions);
-    cm_free(emission->objects[i].operands);
-    cm_free(emission->objects[i].parts);
     cm_free(emission->objects[i].waits);
   }
   cm_free(emission->objects);

@@ -22,6 +22,7 @@ typedef struct cm_emitter {
   struct cm_symbol_link *links; /* of such lists */
   size_t link_count, link_capacity;
   size_t access_capacity, writer_capacity, buffer_capacity, tensor_capacity, operator_capacity;
+  uint64_t operand_room, part_room; /* of the program's */
   uint64_t *lane_count; /* instructions of each lane */
   double *lane_free;
   cm_issue issue;

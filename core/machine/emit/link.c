@@ -79,22 +79,17 @@ static cm_status locate(const linker *l, const cm_object *object, uint32_t buffe
   return CM_OK;
 }
 
-static cm_status relocate_operands(linker *l, const cm_object *object, const cm_instruction *given,
-                                   cm_instruction *made, cm_error *error)
+static cm_status relocate_operands(const linker *l, const cm_object *object, const cm_instruction *given, cm_error *error)
 {
-  cm_program *p = l->out;
-  made->first_operand = p->operand_count;
+  const cm_program *p = l->out;
   for (uint32_t k = 0; k < given->input_count + given->output_count; k++) {
-    cm_operand *operand = &p->operands[p->operand_count++];
-    *operand = object->operands[given->first_operand + k];
-    uint64_t first = operand->first_part, width = cm_type_bytes(operand->type);
-    operand->first_part = p->part_count;
+    const cm_operand *operand = &p->operands[given->first_operand + k];
+    uint64_t width = cm_type_bytes(operand->type);
     for (uint32_t i = 0; i < operand->part_count; i++) {
-      cm_program_part *part = &p->parts[p->part_count++];
-      *part = object->parts[first + i];
+      cm_program_part *part = &p->parts[operand->first_part + i];
       uint64_t bytes = width;
-      for (uint32_t d = 0; d < part->rank; d++)
-        bytes += (uint64_t)((part->extent[d] - 1) * part->stride[d]) * width;
+      for (uint32_t d = 0; d < part->shape->rank; d++)
+        bytes += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
       if (locate(l, object, part->buffer, bytes, &part->address, error) != CM_OK)
         return error->status;
     }
@@ -107,7 +102,7 @@ static cm_status relocate(linker *l, const cm_object *object, const cm_instructi
   cm_instruction *made = &l->out->instructions[l->out->instruction_count++];
   *made = *given;
   if (cm_opcode_computes(given->opcode))
-    return relocate_operands(l, object, given, made, error);
+    return relocate_operands(l, object, given, error);
   if (given->opcode == CM_CODE_COPY && locate(l, object, given->source_buffer, given->bytes, &made->source, error) != CM_OK)
     return error->status;
   return locate(l, object, given->buffer, given->bytes, &made->address, error);
@@ -145,18 +140,12 @@ static cm_status make_room(linker *l, cm_error *error)
 {
   cm_program *p = l->out;
   cm_memory *m = p->memory;
-  uint64_t operands = 0, parts = 0;
-  for (uint32_t o = 0; o < l->in->object_count; o++) {
-    operands += l->in->objects[o].operand_count;
-    parts += l->in->objects[o].part_count;
-  }
   size_t pairs = (size_t)p->lane_count * p->lane_count;
   if (CM_NEW(m, l->lane_of, l->symbols + 1, error) != CM_OK || CM_NEW(m, l->first_signal, l->symbols + 2, error) != CM_OK ||
       CM_NEW(m, l->to, l->waits + 1, error) != CM_OK || CM_NEW(m, l->ordinal, l->waits + 1, error) != CM_OK ||
       CM_NEW(m, l->signal_of, l->waits + 1, error) != CM_OK || CM_NEW(m, l->filled, l->symbols + 1, error) != CM_OK ||
       CM_NEW(m, l->flag_of, pairs, error) != CM_OK || CM_NEW(m, l->flag_value, pairs, error) != CM_OK ||
       CM_NEW(m, p->instructions, l->symbols + 2 * l->waits + 1, error) != CM_OK ||
-      CM_NEW(m, p->operands, operands + 1, error) != CM_OK || CM_NEW(m, p->parts, parts + 1, error) != CM_OK ||
       CM_NEW(m, p->objects, l->in->object_count + 1, error) != CM_OK)
     return error->status;
   return CM_OK;

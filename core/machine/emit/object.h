@@ -12,17 +12,13 @@ typedef struct cm_object_wait {
   uint64_t symbol;
 } cm_object_wait;
 
-/* In an object's code, buffers are symbols: the addresses of parts count from the beginning of their buffer, and the
- * linker adds where that lies. */
+/* In an object's code, buffers are symbols: addresses count from the beginning of their buffer, and the linker adds where
+ * that lies. Operands and their parts, by far the most of a program, are the program's from the beginning. */
 typedef struct cm_object {
   char name[128];
   uint64_t first_symbol; /* of its first instruction */
   cm_instruction *instructions;
   size_t instruction_count, instruction_capacity;
-  cm_operand *operands;
-  size_t operand_count, operand_capacity;
-  cm_program_part *parts;
-  size_t part_count, part_capacity;
   cm_object_wait *waits;
   size_t wait_count, wait_capacity;
 } cm_object;
@@ -38,7 +34,7 @@ typedef struct cm_emission {
   cm_object *objects;
   uint32_t object_count;
   cm_buffer_map buffers;
-  cm_program *program; /* everything but the code */
+  cm_program *program; /* everything but the instructions; parts are not relocated */
   uint32_t *pieces;    /* that the instructions which compute are, in their order */
   size_t piece_count, piece_capacity;
   double time_ns;      /* by the cost model */

@@ -148,7 +148,7 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   *made = *given;
   made->lane = lane;
   made->rate = cm_opcode_unit(given->opcode) == CM_UNIT_DATA ? 0 : e->rates[device];
-  made->remote = cm_program_remote(e->program, made, o->operands, o->parts, e->out->buffers.address);
+  made->remote = cm_program_remote(e->program, made, e->out->buffers.address);
   const cm_idle idle = {e->lane_free, 1};
   const cm_issue_read read = cm_issue_next(&e->issue, idle);
   const double ns = cm_instruction_ns(e->program, made), start = fmax(fmax(e->lane_free[lane], ready), read.from + read.ns);

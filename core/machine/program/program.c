@@ -1,8 +1,17 @@
 #include "core/machine/program/program.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/random.h"
 #include "core/machine/cost.h"
+
+enum { SHAPE_LISTS = 1 << 12 };
+
+typedef struct cm_shape_link {
+  cm_part_shape shape;
+  struct cm_shape_link *next;
+} cm_shape_link;
 
 void cm_program_free(cm_program *program)
 {
@@ -12,7 +21,34 @@ void cm_program_free(cm_program *program)
     cm_tensor_free(program->tensors[t].data);
   cm_arena_free(&program->arena);
   CM_FREE(program->lanes, program->tensors, program->inputs, program->outputs, program->operators, program->objects,
-          program->instructions, program->operands, program->parts, program);
+          program->instructions, program->operands, program->parts, program->shapes, program);
+}
+
+static bool alike(const cm_part_shape *a, const cm_part_shape *b)
+{
+  const size_t bytes = a->rank * sizeof *a->extent;
+  return a->rank == b->rank && memcmp(a->extent, b->extent, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0 &&
+         memcmp(a->to_stride, b->to_stride, bytes) == 0;
+}
+
+cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, const cm_part_shape **kept, cm_error *error)
+{
+  uint64_t hash = given->rank;
+  for (uint32_t i = 0; i < given->rank; i++)
+    hash = cm_mix(cm_mix(cm_mix(hash ^ (uint64_t)given->extent[i]) ^ (uint64_t)given->stride[i]) ^ (uint64_t)given->to_stride[i]);
+  if (program->shapes == NULL && CM_NEW(program->memory, program->shapes, SHAPE_LISTS, error) != CM_OK)
+    return error->status;
+  cm_shape_link **list = &program->shapes[hash % SHAPE_LISTS], *link = *list;
+  while (link != NULL && !alike(&link->shape, given))
+    link = link->next;
+  if (link == NULL) {
+    if (CM_ARENA_NEW(&program->arena, link, 1, error) != CM_OK)
+      return error->status;
+    *link = (cm_shape_link){*given, *list};
+    *list = link;
+  }
+  *kept = &link->shape;
+  return CM_OK;
 }
 
 const char *cm_opcode_name(cm_opcode opcode)
@@ -75,13 +111,12 @@ static uint64_t elsewhere(const cm_target *t, uint32_t core, uint64_t address, u
 static uint64_t part_bytes(const cm_operand *operand, const cm_program_part *part)
 {
   uint64_t bytes = cm_type_bytes(operand->type);
-  for (uint32_t d = 0; d < part->rank; d++)
-    bytes *= (uint64_t)part->extent[d];
+  for (uint32_t d = 0; d < part->shape->rank; d++)
+    bytes *= (uint64_t)part->shape->extent[d];
   return bytes;
 }
 
-cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, const cm_operand *operands,
-                            const cm_program_part *parts, const uint64_t *base)
+cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, const uint64_t *base)
 {
   const cm_target *t = &program->target;
   const uint32_t core = cm_lane_core(t, i->lane);
@@ -95,10 +130,10 @@ cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, 
     made.written_bytes = elsewhere(t, core, i->address + (base != NULL ? base[i->buffer] : 0), i->bytes, false, &written_ns);
   else
     for (uint32_t k = 0; k < i->input_count + i->output_count; k++) {
-      const cm_operand *o = &operands[i->first_operand + k];
+      const cm_operand *o = &program->operands[i->first_operand + k];
       const bool reads = k < i->input_count;
       for (uint32_t n = 0; n < o->part_count; n++) {
-        const cm_program_part *part = &parts[o->first_part + n];
+        const cm_program_part *part = &program->parts[o->first_part + n];
         *(reads ? &made.read_bytes : &made.written_bytes) +=
           elsewhere(t, core, part->address + (base != NULL ? base[part->buffer] : 0), part_bytes(o, part), reads,
                     reads ? &read_ns : &written_ns);

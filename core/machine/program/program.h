@@ -48,12 +48,18 @@ typedef struct cm_program_tensor {
   cm_tensor *data;         /* of a constant; one reference */
 } cm_program_tensor;
 
-/* Elements of a buffer on the chip, and where they go in an operand (both row-major, counted in elements). */
+/* How elements lie in a buffer on the chip, and in an operand (both row-major, counted in elements). */
+typedef struct cm_part_shape {
+  uint32_t rank;
+  int64_t extent[CM_RANK_MAX], stride[CM_RANK_MAX], to_stride[CM_RANK_MAX];
+} cm_part_shape;
+
+/* Elements of a buffer, and where they go in an operand. Programs have millions of parts, of few shapes. */
 typedef struct cm_program_part {
   uint32_t buffer; /* number of the buffer that has to lie there: what the checking mode compares */
   uint64_t address; /* of the first element */
-  uint32_t rank;
-  int64_t extent[CM_RANK_MAX], stride[CM_RANK_MAX], to, to_stride[CM_RANK_MAX];
+  int64_t to;
+  const cm_part_shape *shape; /* the program's: cm_program_shape */
 } cm_program_part;
 
 typedef struct cm_operand {
@@ -115,9 +121,13 @@ typedef struct cm_program {
   uint64_t operand_count;
   cm_program_part *parts;
   uint64_t part_count;
+  struct cm_shape_link **shapes; /* lists of the shapes of parts, by their hash; NULL: there are none yet */
 } cm_program;
 
 void cm_program_free(cm_program *program); /* NULL is allowed */
+
+/* The program's own shape like one that is given; it lives as long as the program. Errors: memory. */
+cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, const cm_part_shape **kept, cm_error *error);
 
 /* True for the opcodes of operators. */
 static inline bool cm_opcode_computes(cm_opcode opcode)
@@ -144,8 +154,7 @@ static inline cm_opcode cm_unit_opcode(cm_unit_kind kind)
 
 /* What of an instruction's operands, whose addresses count from base[buffer] (NULL: from 0), lies on other cores than its
  * lane. O(parts). */
-cm_remote cm_program_remote(const cm_program *program, const cm_instruction *instruction, const cm_operand *operands,
-                            const cm_program_part *parts, const uint64_t *base);
+cm_remote cm_program_remote(const cm_program *program, const cm_instruction *instruction, const uint64_t *base);
 
 /* Nanoseconds that an instruction keeps its lane busy. SET and WAIT take none beyond waiting. 0 < result. */
 double cm_instruction_ns(const cm_program *program, const cm_instruction *instruction);

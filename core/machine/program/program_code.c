@@ -1,5 +1,6 @@
 /* Instructions in. Every number's range is checked, every part lies within its operand and within the chip. */
 #include "core/machine/program/code_loops.h"
+#include "core/operators/tiling/split.h"
 
 #define EXTENT_MAX (INT64_C(1) << 40)
 
@@ -28,11 +29,11 @@ static uint64_t get_range(cm_reading *g, uint64_t bytes)
 }
 
 /* The part of an operand without elements: it has an extent of 0, and nothing of it is ever touched. */
-static void check_empty_part(cm_reading *g, const cm_program_part *part)
+static void check_empty_part(cm_reading *g, const cm_program_part *part, const cm_part_shape *shape)
 {
   bool empty = false;
-  for (uint32_t i = 0; i < part->rank; i++)
-    empty = empty || part->extent[i] == 0;
+  for (uint32_t i = 0; i < shape->rank; i++)
+    empty = empty || shape->extent[i] == 0;
   if (g->r.status == CM_OK && (!empty || part->to != 0 || part->address > g->p->target.memory_bytes))
     (void)cm_reader_fail(&g->r, "a part is larger than its operand or the chip");
 }
@@ -41,17 +42,18 @@ static void check_empty_part(cm_reading *g, const cm_program_part *part)
 static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_program_part *part)
 {
   uint64_t width = cm_type_bytes(o->type), elements = 1, memory = g->p->target.memory_bytes / (width > 0 ? width : 1);
+  cm_part_shape shape = {0};
   *part = (cm_program_part){.buffer = get_buffer(g)};
   part->address = cm_get_number(&g->r);
   part->to = cm_get_signed(&g->r);
-  part->rank = (uint32_t)cm_get_at_most(&g->r, CM_RANK_MAX, "a rank");
+  shape.rank = (uint32_t)cm_get_at_most(&g->r, CM_RANK_MAX, "a rank");
   uint64_t from = 0, to = part->to >= 0 ? (uint64_t)part->to : count;
-  for (uint32_t i = 0; i < part->rank && g->r.status == CM_OK; i++) {
+  for (uint32_t i = 0; i < shape.rank && g->r.status == CM_OK; i++) {
     uint64_t extent = cm_get_at_most(&g->r, EXTENT_MAX, "an extent"), stride = cm_get_at_most(&g->r, EXTENT_MAX, "a stride"),
              to_stride = cm_get_at_most(&g->r, EXTENT_MAX, "a stride");
-    part->extent[i] = (int64_t)extent;
-    part->stride[i] = (int64_t)stride;
-    part->to_stride[i] = (int64_t)to_stride;
+    shape.extent[i] = (int64_t)extent;
+    shape.stride[i] = (int64_t)stride;
+    shape.to_stride[i] = (int64_t)to_stride;
     if (count == 0)
       continue;
     if (extent == 0 || elements > count / extent || (extent > 1 && (stride > memory / (extent - 1) || to_stride > count / (extent - 1)))) {
@@ -66,8 +68,10 @@ static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_
       return 0;
     }
   }
+  if (g->r.status != CM_OK || !room(g, cm_program_shape(g->p, &shape, &part->shape, g->r.error)))
+    return 0;
   if (count == 0) {
-    check_empty_part(g, part);
+    check_empty_part(g, part, &shape);
     return 0;
   }
   if (g->r.status == CM_OK && (to >= count || (from + 1) * width > g->p->target.memory_bytes ||
@@ -169,7 +173,10 @@ static void get_computation(cm_reading *g, cm_instruction *i)
       type = o->type;
   }
   const cm_device *device = &p->target.device[p->lanes[i->lane].device];
-  i->rate = cm_device_rate(device, cm_opcode_unit(i->opcode), cm_type_name(type));
+  const uint32_t weights = cm_split_weights(n);
+  char name[CM_TARGET_NAME_MAX];
+  cm_rate_name(n, weights < i->input_count ? p->operands[i->first_operand + weights].dims[0] : 0, type, name);
+  i->rate = cm_device_rate(device, cm_opcode_unit(i->opcode), name);
   if (g->r.status == CM_OK && i->rate <= 0)
     (void)cm_reader_fail(&g->r, "device %s has no throughput for %s", device->name, cm_type_name(type));
 }
@@ -236,5 +243,5 @@ void cm_reading_code(cm_reading *g)
     } else
       get_next(g);
   for (uint64_t i = 0; i < wanted && g->r.status == CM_OK && p->target.memory_count > 0; i++)
-    p->instructions[i].remote = cm_program_remote(p, &p->instructions[i], p->operands, p->parts, NULL);
+    p->instructions[i].remote = cm_program_remote(p, &p->instructions[i], NULL);
 }

@@ -160,11 +160,11 @@ static void put_part(cm_writer *w, const cm_program_part *part)
   cm_put_number(w, part->buffer);
   cm_put_number(w, part->address);
   cm_put_signed(w, part->to);
-  cm_put_number(w, part->rank);
-  for (uint32_t i = 0; i < part->rank; i++) {
-    cm_put_number(w, (uint64_t)part->extent[i]);
-    cm_put_number(w, (uint64_t)part->stride[i]);
-    cm_put_number(w, (uint64_t)part->to_stride[i]);
+  cm_put_number(w, part->shape->rank);
+  for (uint32_t i = 0; i < part->shape->rank; i++) {
+    cm_put_number(w, (uint64_t)part->shape->extent[i]);
+    cm_put_number(w, (uint64_t)part->shape->stride[i]);
+    cm_put_number(w, (uint64_t)part->shape->to_stride[i]);
   }
 }
 

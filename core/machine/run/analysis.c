@@ -43,9 +43,9 @@ static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy
     const cm_program_part *part = &a->program->parts[operand->first_part + k];
     uint64_t width = cm_type_bytes(operand->type), to = part->address + width;
     bool empty = false;
-    for (uint32_t d = 0; d < part->rank; d++) {
-      empty = empty || part->extent[d] < 1;
-      to += (uint64_t)((part->extent[d] - 1) * part->stride[d]) * width;
+    for (uint32_t d = 0; d < part->shape->rank; d++) {
+      empty = empty || part->shape->extent[d] < 1;
+      to += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
     }
     if (!empty)
       touch(a, part->buffer, part->address, to, at);

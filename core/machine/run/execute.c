@@ -35,18 +35,18 @@ static cm_status check_part(cm_runner *r, uint32_t lane, const cm_program_part *
                             cm_error *error)
 {
   int64_t index[CM_RANK_MAX] = {0}, run = 1;
-  uint32_t outer = part->rank;
-  while (outer > 0 && part->stride[outer - 1] == run)
-    run *= part->extent[--outer];
+  uint32_t outer = part->shape->rank;
+  while (outer > 0 && part->shape->stride[outer - 1] == run)
+    run *= part->shape->extent[--outer];
   do {
     int64_t at = 0;
     for (uint32_t i = 0; i < outer; i++)
-      at += index[i] * part->stride[i];
+      at += index[i] * part->shape->stride[i];
     uint64_t address = part->address + (uint64_t)at * width, bytes = (uint64_t)run * width;
     if ((writes ? cm_checker_write(r, lane, part->buffer, address, bytes, error)
                 : cm_checker_read(r, lane, part->buffer, address, bytes, error)) != CM_OK)
       return error->status;
-  } while (cm_next_index(outer, part->extent, index));
+  } while (cm_next_index(outer, part->shape->extent, index));
   return CM_OK;
 }
 
@@ -111,8 +111,8 @@ static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand 
     const cm_program_part *part = &r->program->parts[operand->first_part + k];
     if (r->checker != NULL)
       status = check_part(r, i->lane, part, width, false, error);
-    cm_copy_elements((uint8_t *)t->data + (size_t)part->to * width, part->to_stride, r->chip + part->address,
-                     part->stride, part->rank, part->extent, width);
+    cm_copy_elements((uint8_t *)t->data + (size_t)part->to * width, part->shape->to_stride, r->chip + part->address,
+                     part->shape->stride, part->shape->rank, part->shape->extent, width);
   }
   if (status != CM_OK) {
     cm_tensor_free(t);

@@ -81,13 +81,13 @@ static void read_operand(following *f, const cm_operand *o, uint32_t tile, uint6
     }
     do {
       int64_t element = 0;
-      for (uint32_t r = 0; r < part->rank; r++)
-        element += index[r] * part->stride[r];
+      for (uint32_t r = 0; r < part->shape->rank; r++)
+        element += index[r] * part->shape->stride[r];
       uint32_t owner = f->chip[part->address + (uint64_t)element * width];
       if (f->bytes[owner] == 0)
         f->touched[f->touched_count++] = owner;
       f->bytes[owner] += width;
-    } while (cm_next_index(part->rank, part->extent, index));
+    } while (cm_next_index(part->shape->rank, part->shape->extent, index));
   }
 }
 
