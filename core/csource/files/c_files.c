@@ -72,6 +72,7 @@ static void print_helpers(const char *kernels, char *const *lanes, uint32_t coun
     const char *name, *kernel;
     cm_c_word words[4];
   } helpers[] = {{"copy_boxes", "copy_boxes", {{NULL, NULL}}},
+                 {"copy_framed", "copy_framed", {{NULL, NULL}}},
                  {"move_box", "move_box", {{NULL, NULL}}},
                  {"larger", "larger", {{NULL, NULL}}},
                  {"smaller", "smaller", {{NULL, NULL}}},
@@ -139,13 +140,13 @@ static void print_code(const cm_c_writer *w, char *const *texts, FILE *out)
   if (w->binary)
     fprintf(out, "\nconst unsigned char *%s_weights;\n", w->name);
   fprintf(out, "\n%s", texts[lanes + DECLARED]);
+  print_memory("chip", w->space.bytes, out);
   cm_c_print_boxes(w, out);
   print_helpers(texts[lanes + KERNELS], texts, lanes, out);
   fprintf(out, "%s\n/* Inputs and outputs of a run. */\nstatic struct {\n", texts[lanes + KERNELS]);
   for (uint32_t k = 0; k < w->end_count; k++)
     fprintf(out, "  %s%s *%s;\n", w->ends[k].in ? "const " : "", type_of(w, &w->ends[k]), w->ends[k].name);
   fputs("} ends;\n\n", out);
-  print_memory("chip", w->space.bytes, out);
   print_memory("outside", w->outside_bytes, out);
   for (uint32_t l = 0; l < lanes; l++)
     print_lane(w, l, texts[l], out);

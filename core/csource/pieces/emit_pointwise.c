@@ -8,24 +8,25 @@
 
 enum { EXPRESSION_MAX = 600 };
 
-/* One loop over the output with these inputs broadcast to it; from input `lines` on they hold a number each element of `axis`, or one for all. */
-static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count, uint32_t lines, uint32_t axis, const char *expression, cm_error *error)
+/* One loop over the output with these inputs broadcast to it; with an `axis` all but the first hold a number each of its elements, or one for all. */
+static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count, uint32_t axis, const char *expression, cm_error *error)
 {
   const cm_shape *y = &piece->call.output[0];
   cm_c_pointwise p = {.stem = stem, .rank = y->rank, .output_count = 1, .expressions = {expression}};
   memcpy(p.dims, y->dims, sizeof p.dims);
   for (uint32_t k = 0; k < count; k++) {
     const cm_shape *x = &piece->call.input[k];
+    const bool wide = k == 0 || axis == CM_NONE;
     cm_c_stream *s = &p.inputs[p.input_count];
-    if (k < lines && cm_c_input_stream(piece, k, y, s, error) != CM_OK)
+    if (wide && cm_c_input_stream(piece, k, y, s, error) != CM_OK)
       return error->status;
-    if (k >= lines && cm_has(&piece->call, k)) {
+    if (!wide && cm_has(&piece->call, k)) {
       s->type = x->type;
       s->strides[axis] = cm_c_count(x->rank, x->dims) > 1;
       if (cm_c_input(piece, k, s->at, error) != CM_OK)
         return error->status;
     }
-    p.input_count += k < lines || cm_has(&piece->call, k);
+    p.input_count += wide || cm_has(&piece->call, k);
   }
   if (cm_c_output_stream(piece, 0, &p.outputs[0], error) != CM_OK)
     return error->status;
@@ -34,7 +35,7 @@ static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count,
 
 static cm_status loop(cm_c_piece *piece, const char *stem, uint32_t count, const char *expression, cm_error *error)
 {
-  return loop_along(piece, stem, count, count, 0, expression, error);
+  return loop_along(piece, stem, count, CM_NONE, expression, error);
 }
 
 /* ---- one input ---- */
@@ -177,7 +178,7 @@ static cm_status quantized_loop(cm_c_piece *piece, const char *stem, const char 
     return cm_c_refuse(piece, error, "has scales by blocks, of which C is not written");
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank == 0 ? 1 : x->rank, &axis, error) != CM_OK && call->input[1].rank > 0)
     return error->status;
-  return loop_along(piece, stem, call->input_count < 3 ? call->input_count : 3, 1, axis, expression, error);
+  return loop_along(piece, stem, call->input_count < 3 ? call->input_count : 3, axis, expression, error);
 }
 
 cm_status cm_c_quantize(cm_c_piece *piece, cm_error *error)
@@ -205,7 +206,7 @@ cm_status cm_c_batch_norm(cm_c_piece *piece, cm_error *error)
   char expression[200], epsilon[48];
   cm_c_number((double)cm_node_number(piece->call.node, "epsilon", 1e-5F), false, epsilon);
   (void)snprintf(expression, sizeof expression, "(float)(((double)a - (double)d) * ((double)b / sqrt((double)e + %s)) + (double)c)", epsilon);
-  return loop_along(piece, "batch_norm", 5, 1, 1, expression, error);
+  return loop_along(piece, "batch_norm", 5, 1, expression, error);
 }
 
 /* ---- cells ---- */

@@ -47,16 +47,50 @@ static void window_sizes(const plane *p, uint32_t line, cm_c_product *made)
   uint64_t edge = 16;
   while ((int64_t)edge < wide)
     edge *= 2;
-  cm_c_sizes(made->sizes, "IMAGES GROUPS CHANNELS N IH IW OH OW KH SH PH PW DH",
+  cm_c_sizes(made->sizes, "IMAGES GROUPS CHANNELS N IH IW OH OW KH SH DH",
              (const int64_t[]){p->images, p->groups, p->channels, p->filters, p->at.in[0], p->at.in[1], p->at.out[0], p->at.out[1], p->at.kernel[0], p->at.stride[0],
-                               p->at.before[0], p->at.before[1], p->at.dilation[0]});
+                               p->at.dilation[0]});
+  if (made->edges)
+    cm_c_sizes(made->sizes, "PH PW WIDTH", (const int64_t[]){p->at.before[0], p->at.before[1], wide});
   if (made->rows == 0)
-    cm_c_add(made->fixed, sizeof made->fixed, "SW = %" PRId64 ", KW = %" PRId64 ", DW = %" PRId64 ", LINE = %u, WIDTH = %" PRId64, p->at.stride[1], p->at.kernel[1],
-             p->at.dilation[1], line, wide);
-  else {
-    cm_c_sizes(made->sizes, "KW DW WIDTH", (const int64_t[]){p->at.kernel[1], p->at.dilation[1], wide});
-    cm_c_add(made->fixed, sizeof made->fixed, ", SW = %" PRId64 ", EDGE = %" PRIu64, p->at.stride[1], edge);
+    cm_c_add(made->fixed, sizeof made->fixed, "KW = %" PRId64 ", DW = %" PRId64 ", LINE = %u, ", p->at.kernel[1], p->at.dilation[1], line);
+  else
+    cm_c_sizes(made->sizes, "KW DW", (const int64_t[]){p->at.kernel[1], p->at.dilation[1]});
+  if (made->columns > 8) /* of few columns gcc makes vectors only where it knows the step */
+    cm_c_sizes(made->sizes, "SW", &p->at.stride[1]);
+  else
+    cm_c_add(made->fixed, sizeof made->fixed, made->rows == 0 ? "SW = %" PRId64 : ", SW = %" PRId64, p->at.stride[1]);
+  if (made->edges)
+    cm_c_add(made->fixed, sizeof made->fixed, ", EDGE = %" PRIu64, edge);
+}
+
+/* What is read beyond an image: where memory is not scarce the image is copied into a frame first, which is cheaper than to look at each place. */
+static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p, cm_c_product *made, cm_error *error)
+{
+  cm_c_plane *at = &p->at;
+  made->edges = at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0;
+  if (!made->edges || piece->w->target->ram > 0)
+    return CM_OK;
+  cm_part_shape shape = {.rank = 3, .extent = {p->images * p->groups * p->channels, at->in[0], at->in[1]}};
+  const int64_t dims[3] = {shape.extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
+  const int64_t width = (int64_t)cm_type_bytes(made->left_type);
+  const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
+  int64_t numbers[4] = {zero != NULL ? cm_tensor_integer(zero, 0) : 0, cm_c_count(3, dims) * width, (at->before[0] * dims[2] + at->before[1]) * width};
+  const char *table;
+  char frame[CM_C_AT_MAX];
+  cm_strides(3, dims, shape.to_stride);
+  cm_strides(3, shape.extent, shape.stride);
+  if (cm_c_box(piece->w, &(cm_program_part){.shape = &shape}, made->left_type, &numbers[3], error) != CM_OK || cm_c_table(piece->w, numbers, 4, &table, error) != CM_OK)
+    return error->status;
+  cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
+  fprintf(piece->w->body[piece->lane].stream, "  copy_framed(%s, %s, %s);\n", frame, made->left, table);
+  (void)snprintf(made->left, sizeof made->left, "%s", frame);
+  for (int i = 0; i < 2; i++) {
+    at->in[i] = dims[1 + i];
+    at->before[i] = at->after[i] = 0;
   }
+  made->edges = false;
+  return CM_OK;
 }
 
 /* Positions as rows of a matrix product. */
@@ -85,8 +119,7 @@ cm_status cm_c_conv(cm_c_piece *piece, cm_error *error)
     p.at.in[0] = p.at.out[0] = 1;
   }
   if (cm_c_weights(piece, &f, dims, lines ? CM_C_FILTERS : CM_C_TRANSPOSED, &made, error) != CM_OK || cm_c_input(piece, f.x, made.left, error) != CM_OK ||
-      cm_c_output(piece, 0, made.out, error) != CM_OK ||
-      cm_c_sums(piece, &f, &made, error) != CM_OK)
+      cm_c_output(piece, 0, made.out, error) != CM_OK || cm_c_sums(piece, &f, &made, error) != CM_OK || frame_image(piece, &f, &p, &made, error) != CM_OK)
     return error->status;
   if (lines) {
     made.kernel = "conv_lines";

@@ -61,10 +61,10 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
   } else if (w->space.buffers[part->buffer].in_place || o->part_count == 1)
     part_at(w, part, o->type, from.at);
   else {
-    if (CM_ROOM(w->memory, c->numbers, &c->room, c->count + 3, error) != CM_OK)
+    if (CM_ROOM(w->memory, c->numbers, &c->room, 3 * c->count + 4, error) != CM_OK)
       return error->status;
-    int64_t *row = c->numbers + c->count;
-    c->count += 3;
+    int64_t *row = c->numbers + 1 + 3 * c->count;
+    c->numbers[0] = (int64_t)++c->count;
     row[0] = part->to * (int64_t)cm_type_bytes(o->type);
     row[1] = (int64_t)cm_c_address(&w->space, part->buffer, part->address);
     return cm_c_box(w, part, o->type, &row[2], error);
@@ -81,9 +81,9 @@ static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_
   for (uint32_t k = 0; status == CM_OK && k < o->part_count; k++)
     status = gather_part(piece, o, &piece->w->program->parts[o->first_part + k], at, &c, error);
   if (status == CM_OK && c.count > 0)
-    status = cm_c_table(piece->w, c.numbers, c.count, &table, error);
+    status = cm_c_table(piece->w, c.numbers, 3 * c.count + 1, &table, error);
   if (status == CM_OK && c.count > 0)
-    fprintf(piece->w->body[piece->lane].stream, "  copy_boxes(%s, chip, %" PRIu64 ", %s);\n", at, c.count / 3, table);
+    fprintf(piece->w->body[piece->lane].stream, "  copy_boxes(%s, %s);\n", at, table);
   cm_free(c.numbers);
   return status;
 }

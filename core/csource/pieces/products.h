@@ -17,6 +17,7 @@ typedef struct cm_c_product {
   char store[300];                          /* what is stored of a sum `s` */
   char sizes[CM_C_SIZES_MAX];               /* of the kernel, by cm_c_sizes */
   char fixed[80];                           /* those that are a part of its text, as enumerators */
+  bool edges;                               /* of a window: it goes beyond its image */
   bool by_column;                           /* of a product: sums of a column lie together in y, not of a row */
   const char *filter;                       /* the number of a sum's filter, as C, ... */
   int64_t filters;                          /* ... of so many */

@@ -39,13 +39,25 @@ cm_status cm_c_call(cm_c_piece *piece, const char *stem, const char *text, const
     return error->status;
   if (is_new)
     h->sizes = sizes;
-  h->shared = h->shared || sizes != h->sizes;
+  /* A compiler that knows the sizes of a window takes its loops apart and finds no vectors. */
+  h->shared = h->shared || sizes != h->sizes || strcmp(stem, "conv") == 0;
   FILE *out = w->body[piece->lane].stream;
   fprintf(out, "  %s(", h->name);
   if (sizes != NULL)
     fprintf(out, "`%td %s`", h - w->functions.held, sizes);
   fprintf(out, "%s);\n", arguments);
   return CM_OK;
+}
+
+cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error)
+{
+  cm_text made;
+  if (cm_text_open(&made))
+    cm_c_print(cm_c_kernel_find(kernel), words, made.stream);
+  char *text = cm_c_closed(&made, error);
+  const cm_status status = text != NULL ? cm_c_call(piece, kernel, text, arguments, error) : error->status;
+  free(text);
+  return status;
 }
 
 /* A function that is called with one table has it in its text. */

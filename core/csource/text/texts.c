@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *cm_c_type(cm_type type)
@@ -97,15 +96,4 @@ void cm_c_print(const char *text, const cm_c_word *words, FILE *out)
       text += strlen(word->word);
     }
   }
-}
-
-cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error)
-{
-  cm_text made;
-  if (cm_text_open(&made))
-    cm_c_print(cm_c_kernel_find(kernel), words, made.stream);
-  char *text = cm_c_closed(&made, error);
-  const cm_status status = text != NULL ? cm_c_call(piece, kernel, text, arguments, error) : error->status;
-  free(text);
-  return status;
 }
