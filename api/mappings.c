@@ -139,7 +139,7 @@ static cm_status rename_summary(int *file, cm_error *error)
     return status;
   int renamed = memfd_create("summary", MFD_CLOEXEC);
   const size_t size = strlen(now);
-  if (renamed >= 0 && write(renamed, now, size) == (ssize_t)size) {
+  if (renamed >= 0 && write(renamed, now, size) == (ssize_t)size && lseek(renamed, 0, SEEK_SET) == 0) {
     close(*file);
     *file = renamed;
   } else {

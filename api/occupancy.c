@@ -77,15 +77,23 @@ static bool read_ttl(cm_request *request, const json_t *object, double fallback,
   return true;
 }
 
+/* Leaves wanted->owner alone where nothing is said. */
+static bool read_owner(cm_request *request, const json_t *object, cm_lease_request *wanted)
+{
+  const json_t *owner = json_object_get(object, "owner");
+  if (owner != NULL && (!json_is_string(owner) || !cm_text_is_sound(json_string_value(owner), 128)))
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/owner", "expected a text of at most 127 bytes");
+  if (owner != NULL)
+    wanted->owner = json_string_value(owner);
+  return true;
+}
+
 /* The members that every request for a lease may have. */
 static bool read_holder(cm_request *request, const json_t *object, cm_lease_request *wanted)
 {
-  const json_t *owner = json_object_get(object, "owner");
-  if (!read_ttl(request, object, cm_lease_ttl_default_s, &wanted->ttl))
+  wanted->owner = "";
+  if (!read_ttl(request, object, cm_lease_ttl_default_s, &wanted->ttl) || !read_owner(request, object, wanted))
     return false;
-  if (owner != NULL && (!json_is_string(owner) || !cm_text_is_sound(json_string_value(owner), 128)))
-    return cm_reply_bad_member(request, CM_BAD_REQUEST, "/owner", "expected a text of at most 127 bytes");
-  wanted->owner = owner != NULL ? json_string_value(owner) : "";
   return cm_access_owner_of(request, object, &wanted->whose);
 }
 
@@ -228,21 +236,16 @@ void cm_get_reservation(cm_request *request)
 
 void cm_put_reservation(cm_request *request)
 {
-  static const char *const names[] = {"ttl", NULL};
+  static const char *const names[] = {"owner", "ttl", NULL};
   cm_error error;
   cm_lease lease;
-  double ttl = 0;
-  if (request->body_size > 0) { /* a keepalive needs no body */
-    json_t *object = cm_request_json(request);
-    if (object == NULL)
-      return;
-    bool good = cm_request_members(request, object, names) && read_ttl(request, object, 0, &ttl);
-    json_decref(object);
-    if (!good)
-      return;
-  }
-  cm_status status = cm_leases_keep(request->store, request->param[0], request->param[1], ttl, &lease, &error);
-  reply_lease(request, status, &lease, &error);
+  cm_lease_request wanted = {.chip = request->param[0]};
+  json_t *object = NULL; /* a keepalive needs no body */
+  if (request->body_size > 0 && (object = cm_request_json(request)) == NULL)
+    return;
+  if (object == NULL || (cm_request_members(request, object, names) && read_ttl(request, object, 0, &wanted.ttl) && read_owner(request, object, &wanted)))
+    reply_lease(request, cm_leases_keep(request->store, request->param[1], &wanted, &lease, &error), &lease, &error);
+  json_decref(object);
 }
 
 void cm_delete_reservation(cm_request *request)

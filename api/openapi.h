@@ -26,6 +26,9 @@ json_t *cm_openapi_refer(const char *kind, const char *name);
 /* Takes the next of words with spaces between (NULL: none); false: there are no more. */
 bool cm_openapi_word(const char **words, char word[CM_OPENAPI_WORD_MAX]);
 
+/* The whole document; the caller frees. NULL: no memory. */
+char *cm_openapi_document(void);
+
 /* Adds what is known of a parameter or header, a schema or {"description", "schema", ...}, to `made`. */
 void cm_openapi_describe(const json_t *shapes, const json_t *value, json_t *made);
 

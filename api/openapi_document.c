@@ -7,7 +7,6 @@
  * content], and "body?" may be missing; "query" has the schemas of arguments that are not in components, "headers" those of the
  * request; "errors" are statuses beside those that follow from the route. */
 #include <ctype.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,7 +362,7 @@ static json_t *whole(const notes *n)
 }
 
 /* The document as text; NULL: no memory. */
-static char *document(void)
+char *cm_openapi_document(void)
 {
   json_error_t ignored;
   const uint64_t refusals = cm_json_refusals();
@@ -382,20 +381,4 @@ static char *document(void)
     return text;
   free(text); /* it may lack something */
   return NULL;
-}
-
-/* Made when first asked for, and kept. */
-void cm_get_openapi(cm_request *request)
-{
-  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-  static char *text;
-  (void)pthread_mutex_lock(&making);
-  if (text == NULL)
-    text = document();
-  const char *made = text;
-  (void)pthread_mutex_unlock(&making);
-  if (made == NULL)
-    cm_reply_json(request, 200, NULL);
-  else
-    cm_reply_static(request, 200, "application/json", made, strlen(made));
 }

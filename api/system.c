@@ -1,9 +1,13 @@
-/* Health, the cache, and the viewer's files. */
+/* Health, the interface's description, the cache, and the viewer's files. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "api/handlers.h"
+#include "api/openapi.h"
 #include "storage/audit.h"
+#include "storage/digest.h"
 #include "storage/drain.h"
 #include "storage/schema.h"
 #include "storage/scrub.h"
@@ -15,6 +19,38 @@ void cm_get_health(cm_request *request)
 {
   static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
   cm_reply_same(request, "application/json", text, sizeof text - 1);
+}
+
+/* The text as a file in memory; -1: there is no room. */
+static int file_of(const char *text)
+{
+  const size_t size = strlen(text);
+  const int file = memfd_create("text", MFD_CLOEXEC);
+  if (file >= 0 && write(file, text, size) == (ssize_t)size && lseek(file, 0, SEEK_SET) == 0)
+    return file;
+  if (file >= 0)
+    close(file);
+  return -1;
+}
+
+/* Made when first asked for, and kept. */
+void cm_get_openapi(cm_request *request)
+{
+  static const char type[] = "application/json";
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  static char *text, etag[CM_SHA_MAX];
+  (void)pthread_mutex_lock(&making);
+  if (text == NULL && (text = cm_openapi_document()) != NULL)
+    cm_store_sha256(text, strlen(text), etag);
+  const char *made = text;
+  (void)pthread_mutex_unlock(&making);
+  if (made != NULL && cm_reply_known(request, type, etag, ""))
+    return;
+  const int file = made != NULL ? file_of(made) : -1;
+  if (file >= 0)
+    cm_reply_opened(request, file, type, etag, "");
+  else
+    cm_reply_json(request, 200, NULL);
 }
 
 /* What clients and upgrades compare: docs/reference/compatibility.md. */

@@ -147,7 +147,7 @@ void cm_run_phase(cm_run *run, const char *name)
   close_to(run, depth_beside_phase(run));
   (void)open_stretch(run, share_of(name), true);
   if (run->on_progress != NULL)
-    run->on_progress(run->user, &(cm_progress){run->phases[i].name, 0, cm_run_whole(run), -1, 0, NAN});
+    run->on_progress(run->user, &(cm_progress){run->phases[i].name, 0, cm_run_whole(run), -1, 0, NAN, 0});
 }
 
 cm_status cm_run_check(cm_run *run, cm_error *error)
@@ -181,6 +181,7 @@ static void tell(cm_run *run, cm_progress progress)
   run->last_report = cm_now();
   progress.phase = run->phases[run->phase_open].name;
   progress.whole = cm_run_whole(run);
+  progress.bound = isfinite(progress.metric) ? run->bound : 0;
   run->on_progress(run->user, &progress);
 }
 

@@ -27,6 +27,7 @@ typedef struct cm_progress {
   int level;          /* coarsening level under way, -1 where levels mean nothing */
   uint64_t vertices;  /* vertices of that level, 0 where unknown */
   double metric;      /* the objective as it stands (edge cut, hop traffic), NAN where unknown */
+  double bound;       /* what the metric cannot be below; 0: unknown */
 } cm_progress;
 
 /* A stretch of a run's progress: from and to are shares of the whole run. */
@@ -53,6 +54,7 @@ typedef struct cm_run {
   int phase_open; /* index of the open phase, -1: none */
   double phase_started;
   double last_report;
+  double bound; /* of the metric that is told next, by who tells it; 0: unknown */
   cm_stretch stretch[CM_RUN_STRETCHES_MAX]; /* each inside the one before */
   size_t depth;                             /* may be more than that: the rest are as the last */
   atomic_uint_fast64_t at;                  /* how far the run is, in CM_RUN_WHOLE */

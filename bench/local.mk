@@ -2,7 +2,7 @@ EXTRA_DIST += bench/ablation bench/reference-vs-metis bench/agreement bench/axon
   bench/emit bench/int8 bench/int8.js bench/quantize bench/quantize.js bench/operators bench/permutations bench/permutations.js bench/programs bench/programs.js bench/units bench/units.js bench/devices bench/devices.js bench/recurrent.js
 noinst_PROGRAMS += bench/metrics
 bench_metrics_LDADD = $(CORE_LIBS)
-EXTRA_DIST += bench/profile bench/profiled bench/deploy bench/calibrate bench/requests bench/lists bench/lane bench/footprint bench/executors bench/slurm bench/server-job bench/qap bench/mesh bench/axons-on-mesh bench/learned bench/ring bench/multicast bench/step-time bench/step-targets bench/simulate
+EXTRA_DIST += bench/profile bench/profiled bench/deploy bench/calibrate bench/clock bench/requests bench/lists bench/lane bench/footprint bench/executors bench/slurm bench/server-job bench/qap bench/mesh bench/axons-on-mesh bench/learned bench/ring bench/multicast bench/step-time bench/step-targets bench/simulate
 EXTRA_DIST += bench/interconnects bench/tables bench/pacman bench/pacman_peer.py bench/sanafe bench/connectome bench/billion bench/reuse bench/knee bench/pacing bench/inversions bench/structure
 noinst_PROGRAMS += bench/qap_place
 bench_qap_place_LDADD = $(CORE_LIBS)

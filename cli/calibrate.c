@@ -16,7 +16,7 @@ typedef struct arguments {
 } arguments;
 
 static const cli_flag flags[] = {
-  {"chip", "NAME|FILE", CHIP, "the chip; prices that it has above 0 are fitted"},
+  {"chip", "NAME|FILE", CHIP, "the chip that was measured; prices that it has above 0 are fitted"},
   {"keep", "PRICE", KEEP, "leave this one as it is: packet_sent, packet_received, synapse, neuron, spike, barrier, barrier/spike, barrier/packet; again for more"},
   {"output", "FILE", CLI_OUTPUT, "write the chip file with fitted costs there"},
   CLI_QUIET_FLAG,
@@ -84,11 +84,11 @@ static void print_report(const json_t *report)
   const size_t count = json_array_size(steps);
   json_t *one, **sorted = calloc(count + 1, sizeof *sorted);
   size_t i;
-  cli_printf(stdout, "%-16s %14s %14s\n", "price", "ns before", "ns");
+  cli_printf(stdout, "%-32s %14s %14s\n", "price", "ns before", "ns");
   json_array_foreach(json_object_get(report, "prices"), i, one)
-    cli_printf(stdout, "%-16s %14.6g %14.6g\n", cli_text(one, "price"), cli_number(one, "was_ns"), cli_number(one, "ns"));
+    cli_printf(stdout, "%-32s %14.6g %14.6g\n", cli_text(one, "price"), cli_number(one, "was_ns"), cli_number(one, "ns"));
   cli_printf(stdout, "%.0f steps: off by %.2f %% in the mean, %.2f %% at most\n", cli_number(report, "runs"), 100 * cli_number(report, "error_mean"), 100 * cli_number(report, "error_max"));
-  cli_printf(stdout, "%-16s %14s %14s %8s\n", count > WORST ? "the worst steps" : "step", "measured ns", "foreseen ns", "off");
+  cli_printf(stdout, "%-32s %14s %14s %8s\n", count > WORST ? "the worst steps" : "step", "measured ns", "foreseen ns", "off");
   if (sorted == NULL)
     return;
   json_array_foreach(steps, i, one)
@@ -96,7 +96,7 @@ static void print_report(const json_t *report)
   if (count > WORST)
     qsort(sorted, count, sizeof *sorted, by_error);
   for (i = 0; i < count && i < WORST; i++)
-    cli_printf(stdout, "%-16s %14.6g %14.6g %+7.2f%%\n", cli_text(sorted[i], "run"), cli_number(sorted[i], "measured_ns"), cli_number(sorted[i], "foreseen_ns"), 100 * cli_number(sorted[i], "error"));
+    cli_printf(stdout, "%-32s %14.6g %14.6g %+7.2f%%\n", cli_text(sorted[i], "run"), cli_number(sorted[i], "measured_ns"), cli_number(sorted[i], "foreseen_ns"), 100 * cli_number(sorted[i], "error"));
   free(sorted);
 }
 
@@ -118,8 +118,9 @@ static int calibrate_command(int argc, char **argv)
 }
 
 const cli_command cli_command_calibrate = {
-  .name = "calibrate", .what = "fit a chip's costs to measured steps", .run = calibrate_command,
+  .name = "calibrate", .what = "fit a chip's costs to measured steps or pieces", .run = calibrate_command,
   .usage = "RUNS.csv --chip NAME|FILE -o FITTED [OPTION...]",
   .about = "Fits what a chip file says that packets, synapses, neurons, spikes and the barrier take to steps that were measured. RUNS.csv has columns run, ns and\n"
-           "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md).",
+           "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md); or it has the pieces of programs, as tests of\n"
+           "coremap emit --pieces write them: rates of operators are fitted to those.",
   .flags = flags};

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-enum { TARGET = 1, NAME, LANES, SEED, WEIGHTS };
+enum { TARGET = 1, NAME, LANES, SEED, WEIGHTS, PIECES };
 
 static const cli_flag flags[] = {
   {"output", "DIR|FILE.tar", CLI_OUTPUT, "write the files there; needed"},
@@ -15,13 +15,14 @@ static const cli_flag flags[] = {
   {"lanes", "N", LANES, "threads or cores at most; unless given as many as the program has units that compute, or one thread where more would not pay"},
   {"seed", "N", SEED, "of the inputs that the test stores"},
   {"weights", "arrays|binary", WEIGHTS, "arrays of C, or a file NAME_weights.bin that the device reads or has in flash; arrays unless given"},
+  {"pieces", NULL, PIECES, "on one lane; the test then also writes what each piece takes: model_test ROUNDS FILE, for coremap calibrate"},
   CLI_JSON_FLAG,
   {0}};
 
 typedef struct arguments {
   const char *program, *folder, *target, *name, *weights;
   uint64_t lanes, seed;
-  bool json;
+  bool json, pieces;
 } arguments;
 
 /* Negative: go on. */
@@ -41,6 +42,7 @@ static int parse(int argc, char **argv, arguments *a)
         return cli_usage("emit", "--seed is a whole number, not \"%s\"", optarg);
       break;
     case WEIGHTS: a->weights = optarg; break;
+    case PIECES: a->pieces = true; break;
     case CLI_JSON: a->json = true; break;
     default: return cli_ended(flag);
     }
@@ -96,7 +98,7 @@ static int emit(int argc, char **argv)
   if (exit_status >= 0)
     return exit_status;
   cli_run_begin(&cli, true);
-  json_t *asked = json_pack("{s:s*, s:s*, s:s*, s:I, s:I}", "target", a.target, "name", a.name, "weights", a.weights, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed);
+  json_t *asked = json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:b}", "target", a.target, "name", a.name, "weights", a.weights, "lanes", (json_int_t)a.lanes, "seed", (json_int_t)a.seed, "pieces", a.pieces);
   cm_status status = cli_emit(a.program, a.folder, asked, &cli.run, &report, &error);
   cli_run_end(&cli);
   if (status == CM_OK && a.json)

@@ -27,7 +27,8 @@ static char *whole_progress(cm_running *r, const char *phase, const char *told, 
 {
   json_t *body = cm_json_loadb(told, strlen(told), 0, NULL);
   const json_t *whole = json_object_get(body, "whole"), *metric = json_object_get(body, "metric");
-  *point = (cm_history_point){.seconds = cm_store_time() - r->job.started, .metric = json_is_number(metric) ? json_number_value(metric) : NAN};
+  *point = (cm_history_point){.seconds = cm_store_time() - r->job.started, .metric = json_is_number(metric) ? json_number_value(metric) : NAN,
+                              .bound = json_number_value(json_object_get(body, "bound"))};
   (void)snprintf(point->phase, sizeof point->phase, "%s", phase);
   cm_estimate_outlook(&r->outlook, point->seconds - r->job.waited, r->job.expected, r->known, json_is_number(whole) ? json_number_value(whole) : -1);
   point->fraction = r->outlook.fraction;

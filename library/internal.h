@@ -169,6 +169,7 @@ void library_hint_clear(library_hint *hint);
 /* A string of an object that is taken out of it, in `room` (CM_PATH_MAX): "" when it is not there. CM_BAD_OPTION: it is no
  * string, or too long. */
 cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_MAX], cm_error *error);
+cm_status library_take_flag(json_t *object, const char *name, bool *flag, cm_error *error);
 
 /* Takes what is no row of a table of options out of `object`. CM_BAD_OPTION. */
 cm_status library_spikes_take(json_t *object, library_spikes *from, cm_error *error);

@@ -164,16 +164,6 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, outc
   return status;
 }
 
-static cm_status read_flag(json_t *object, const char *name, bool *flag, cm_error *error)
-{
-  const json_t *value = json_object_get(object, name);
-  if (value != NULL && !json_is_boolean(value))
-    return cm_option_refuse(error, name, "true or false");
-  *flag = json_is_true(value);
-  (void)json_object_del(object, name);
-  return CM_OK;
-}
-
 static cm_status read_inputs(json_t *object, asked *a, cm_error *error)
 {
   json_t *inputs = json_object_get(object, "inputs"), *one;
@@ -195,8 +185,8 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
   if (seed != NULL && !json_is_integer(seed))
     return cm_option_refuse(error, "seed", "a whole number");
   (void)json_object_del(object, "seed");
-  if (read_inputs(object, a, error) != CM_OK || read_flag(object, "check", &a->check, error) != CM_OK ||
-      read_flag(object, "time", &a->time_alone, error) != CM_OK || read_flag(object, "nodes", &a->nodes, error) != CM_OK || library_take_text(object, "model", a->model, error) != CM_OK ||
+  if (read_inputs(object, a, error) != CM_OK || library_take_flag(object, "check", &a->check, error) != CM_OK ||
+      library_take_flag(object, "time", &a->time_alone, error) != CM_OK || library_take_flag(object, "nodes", &a->nodes, error) != CM_OK || library_take_text(object, "model", a->model, error) != CM_OK ||
       library_take_text(object, "output", a->output, error) != CM_OK || library_take_text(object, "output_dir", a->output_dir, error) != CM_OK ||
       library_take_text(object, "timeline", a->timeline, error) != CM_OK)
     return error->status;

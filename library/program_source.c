@@ -43,7 +43,7 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
   cm_c_options_default(options);
   cm_status status = library_options(text, &object, error);
   if (status == CM_OK && read_word(object, "target", options->target, error) == CM_OK && read_word(object, "name", options->name, error) == CM_OK &&
-      read_word(object, "weights", weights, error) == CM_OK &&
+      read_word(object, "weights", weights, error) == CM_OK && library_take_flag(object, "pieces", &options->pieces, error) == CM_OK &&
       read_count(object, "lanes", CM_TARGET_LANES_MAX, &lanes, error) == CM_OK && read_count(object, "seed", INT64_MAX, &options->seed, error) == CM_OK)
     status = library_take_text(object, "output_dir", to->folder, error);
   else

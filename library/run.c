@@ -172,6 +172,16 @@ cm_status library_take_text(json_t *object, const char *name, char room[CM_PATH_
   return CM_OK;
 }
 
+cm_status library_take_flag(json_t *object, const char *name, bool *flag, cm_error *error)
+{
+  const json_t *value = json_object_get(object, name);
+  if (value != NULL && !json_is_boolean(value))
+    return cm_option_refuse(error, name, "true or false");
+  *flag = json_is_true(value);
+  (void)json_object_del(object, name);
+  return CM_OK;
+}
+
 cm_status library_nothing_left(json_t *object, const char *of, cm_error *error)
 {
   if (json_object_size(object) == 0)

@@ -74,7 +74,6 @@ cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id
 typedef struct lease_work {
   const cm_lease_request *wanted;
   const char *chip, *id;
-  double ttl;
   cm_lease lease;
   uint64_t expired;
 } lease_work;
@@ -156,24 +155,27 @@ static cm_status prolong(sqlite3 *handle, const lease_work *work, cm_error *erro
 static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
+  const char *owner = work->wanted->owner;
   int changes;
   cm_status status = cm_sql_run(handle, &changes, error,
-                                "UPDATE leases SET ttl = CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END,"
+                                "UPDATE leases SET ttl = CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END, owner = coalesce(?5, owner),"
                                 " expires = " CM_NOW("?2") " + CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END"
-                                " WHERE id = ?3 AND chip = ?4 AND expires > " CM_NOW("?2"), "ddtt", work->ttl,
-                                cm_clock_steady(), work->id, work->chip);
+                                " WHERE id = ?3 AND chip = ?4 AND expires > " CM_NOW("?2"), "ddttt", work->wanted->ttl,
+                                cm_clock_steady(), work->id, work->chip, owner);
   if (status == CM_OK && changes != 1)
     status = cm_lease_missing(work->chip, work->id, error);
   if (status == CM_OK)
     status = prolong(handle, work, error);
-  cm_audit_effect("lease %s kept", work->id);
+  if (owner != NULL)
+    cm_audit_effect("lease %s handed over to %s", work->id, owner);
+  else
+    cm_audit_effect("lease %s kept", work->id);
   return status == CM_OK ? cm_lease_get_in(handle, work->chip, work->id, &work->lease, error) : status;
 }
 
-cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, double ttl, cm_lease *lease,
-                         cm_error *error)
+cm_status cm_leases_keep(cm_store *store, const char *id, const cm_lease_request *wanted, cm_lease *lease, cm_error *error)
 {
-  return write_lease(store, keep, &(lease_work){.chip = chip, .id = id, .ttl = ttl}, lease, error);
+  return write_lease(store, keep, &(lease_work){.wanted = wanted, .chip = wanted->chip, .id = id}, lease, error);
 }
 
 static cm_status release(sqlite3 *handle, void *context, cm_error *error)

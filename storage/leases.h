@@ -41,9 +41,9 @@ cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_le
 /* All leases of a chip that have not expired and that the viewer sees; the caller clears each and frees the array. */
 cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *viewer, cm_lease **leases, size_t *count, cm_error *error);
 
-/* Keepalive: from now on `ttl` seconds more (0: as many as before). CM_NOT_FOUND once expired. */
-cm_status cm_leases_keep(cm_store *store, const char *chip, const char *id, double ttl, cm_lease *lease,
-                         cm_error *error);
+/* Keepalive of a lease on `wanted->chip`: from now on `ttl` seconds more (0: as many as before), and another holder where `owner` is not NULL.
+ * CM_NOT_FOUND once expired. */
+cm_status cm_leases_keep(cm_store *store, const char *id, const cm_lease_request *wanted, cm_lease *lease, cm_error *error);
 cm_status cm_leases_release(cm_store *store, const char *chip, const char *id, cm_error *error);
 
 /* Frees the cores of all expired leases; *count is their number. Writes only when there are some. Follows the wall clock

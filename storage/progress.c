@@ -28,6 +28,8 @@ char *cm_history_text(const cm_history *h)
     json_t *one = json_pack("{s:f, s:s, s:f, s:f}", "seconds", p->seconds, "phase", p->phase, "fraction", p->fraction, "remaining_seconds", p->remaining);
     if (isfinite(p->metric))
       (void)json_object_set_new(one, "metric", json_real(p->metric));
+    if (p->bound > 0)
+      (void)json_object_set_new(one, "bound", json_real(p->bound));
     (void)json_array_append_new(list, one);
   }
   char *text = list != NULL ? cm_json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;

@@ -11,6 +11,7 @@ typedef struct cm_history_point {
   double seconds;             /* since the attempt began */
   double fraction, remaining; /* of the whole job, and seconds, as they were estimated then */
   double metric;              /* NAN: the phase has none */
+  double bound;               /* what the metric cannot be below; 0: unknown */
 } cm_history_point;
 
 typedef struct cm_history {

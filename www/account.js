@@ -1,7 +1,7 @@
 // Signing in and out: a token is sent once, for a cookie that scripts cannot read.
 
 import { getMe, signIn, signOut } from './api.js';
-import { element, fill } from './dom.js';
+import { element, field, fill, form, pageHead, sends } from './dom.js';
 import { Problem } from './problem.js';
 import { problemNode } from './problemnode.js';
 
@@ -9,18 +9,10 @@ export const needsSignIn = (error) => error instanceof Problem && error.status =
 
 /** The page in place of one that needs a token; `done` when there is one. */
 export function signInPage(page, done) {
-  const outcome = element('div', {}),
-    token = element('input', {
-      id: 'token',
-      type: 'password',
-      autocomplete: 'off',
-      spellcheck: 'false',
-      required: true,
-      'aria-describedby': 'token-note',
-    }),
-    button = element('button', { type: 'submit', class: 'button primary' }, 'Sign in');
-  const submit = async (event) => {
-    event.preventDefault();
+  const outcome = element('div'),
+    token = element('input', { id: 'token', type: 'password', autocomplete: 'off', spellcheck: 'false', required: true, 'aria-describedby': 'token-note' }),
+    button = sends('Sign in', 'button.button.primary');
+  const submit = async () => {
     button.disabled = true;
     fill(outcome);
     try {
@@ -35,17 +27,11 @@ export function signInPage(page, done) {
   };
   fill(
     page,
-    element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'Sign in')),
-    element(
-      'form',
-      { class: 'panel sign-in', onsubmit: submit },
-      element(
-        'div',
-        { class: 'field' },
-        element('label', { for: 'token' }, 'Token'),
-        token,
-        element('p', { class: 'note', id: 'token-note' }, 'Whoever administers the server makes one for you.'),
-      ),
+    pageHead('Sign in'),
+    form(
+      'form.panel.sign-in',
+      submit,
+      field('Token', token, element('p.note', { id: 'token-note' }, 'Whoever administers the server makes one for you.')),
       button,
       outcome,
     ),
@@ -54,23 +40,15 @@ export function signInPage(page, done) {
 
 /** Who is signed in, beside the theme; nothing where there are no users. */
 export async function showAccount(node, left) {
-  let me = null;
-  try {
-    me = await getMe();
-  } catch {
-    // Nobody is, or the server does not answer: the page says which.
-  }
+  const me = await getMe().catch(() => null); // nobody is signed in, or the server does not answer: the page says which
   node.hidden = !me || me.open;
   document.getElementById('admin-link').hidden = !me || (!me.open && me.role === 'user');
   document.getElementById('me-link').hidden = !me;
   if (node.hidden) return;
-  const out = async () => {
-    try {
-      await signOut();
-    } finally {
+  const out = () =>
+    signOut().finally(() => {
       node.hidden = true;
       left();
-    }
-  };
-  fill(node, element('span', { title: me.role }, me.user), ' ', element('button', { type: 'button', class: 'button', onclick: out }, 'Sign out'));
+    });
+  fill(node, element('span', { title: me.role }, me.user), ' ', element('button.button', { onclick: out }, 'Sign out'));
 }

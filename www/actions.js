@@ -1,8 +1,9 @@
 // What one does with anything that is kept: label, pin, show to others, delete and take back.
 
 import { change, getJson } from './api.js';
-import { announce, element, fill } from './dom.js';
-import { actButton, problemNode } from './problemnode.js';
+import { element, fill, form, select, sends } from './dom.js';
+import { listed } from './format.js';
+import { attemptIn, smallButton } from './problemnode.js';
 
 const PINNED = new Set(['networks', 'mappings', 'programs']);
 
@@ -14,10 +15,7 @@ export function readLabels(text) {
     .filter(Boolean);
   return Object.fromEntries(pairs.map((pair) => [pair.split('=')[0].trim(), pair.includes('=') ? pair.slice(pair.indexOf('=') + 1).trim() : '']));
 }
-export const labelText = (labels) =>
-  Object.entries(labels ?? {})
-    .map(([key, value]) => (value === '' ? key : `${key}=${value}`))
-    .join(', ');
+export const labelText = (labels) => listed(labels, ([key, value]) => (value === '' ? key : `${key}=${value}`));
 
 export const pathOf = (kind, id) => `v1/${kind}/${encodeURIComponent(id)}`;
 
@@ -32,10 +30,10 @@ export async function deleteThings(kind, ids, outcome, onBack = () => {}) {
   fill(
     outcome,
     element(
-      'p',
-      { class: 'undo', role: 'status' },
+      'p.undo',
+      { role: 'status' },
       ids.length === 1 ? 'Deleted; it lies in the bin. ' : `${ids.length} are deleted and lie in the bin. `,
-      actButton('Undo', back, { outcome, class: 'button small' }),
+      smallButton('Undo', back, outcome),
     ),
   );
 }
@@ -43,26 +41,17 @@ export async function deleteThings(kind, ids, outcome, onBack = () => {}) {
 /** kind: networks, jobs, mappings or programs. */
 export function actionBar(kind, id, signal) {
   const path = pathOf(kind, id),
-    outcome = element('div', {}),
+    outcome = element('div'),
+    act = attemptIn(outcome),
     labels = element('input', { type: 'text', 'aria-label': 'Labels', placeholder: 'paper=fig3, draft', maxlength: '1000' });
   const pin = element('input', {
     type: 'checkbox',
     onchange: () => act(() => change(pin.checked ? 'PUT' : 'DELETE', `${path}/pin`), pin.checked ? 'Pinned' : 'No longer pinned'),
   });
-  const seen = element(
-    'select',
+  const seen = select(
     { 'aria-label': 'Who sees it', onchange: () => act(() => change('PUT', `${path}/access`, { visibility: seen.value }), `Seen by ${seen.value}`) },
-    ['lab', 'group', 'private'].map((value) => element('option', { value }, value)),
+    ['lab', 'group', 'private'],
   );
-  async function act(run, done) {
-    fill(outcome);
-    try {
-      await run();
-      announce(done);
-    } catch (error) {
-      fill(outcome, problemNode(error));
-    }
-  }
   Promise.all([getJson(`${path}/labels`, signal), getJson(`${path}/access`, signal)]).then(
     ([{ labels: has }, access]) => {
       labels.value = labelText(has);
@@ -72,23 +61,18 @@ export function actionBar(kind, id, signal) {
     () => {},
   );
   return element(
-    'div',
-    { class: 'stack' },
+    'div.stack',
     element(
-      'div',
-      { class: 'buttons action-bar' },
-      element(
-        'form',
-        {
-          class: 'buttons',
-          onsubmit: (event) => (event.preventDefault(), act(() => change('PUT', `${path}/labels`, { labels: readLabels(labels.value) }), 'Labelled')),
-        },
+      'div.buttons.action-bar',
+      form(
+        'form.buttons',
+        () => act(() => change('PUT', `${path}/labels`, { labels: readLabels(labels.value) }), 'Labelled'),
         labels,
-        element('button', { type: 'submit', class: 'button small' }, 'Label'),
+        sends('Label', 'button.button.small'),
       ),
-      PINNED.has(kind) && element('label', { class: 'check' }, pin, 'pin: retention leaves it'),
-      element('label', { class: 'check' }, 'seen by', seen),
-      actButton('Delete', () => deleteThings(kind, [id], outcome), { outcome, class: 'button small' }),
+      PINNED.has(kind) && element('label.check', pin, 'pin: retention leaves it'),
+      element('label.check', 'seen by', seen),
+      smallButton('Delete', () => deleteThings(kind, [id], outcome), outcome),
     ),
     outcome,
   );

@@ -1,12 +1,12 @@
 // #/admin: for operators the queue with reasons, leases and disk; for admins users, quotas and the audit trail too; and draining.
 
-import { field, retentionPart, userPart } from './adminusers.js';
+import { limitForm, retentionPart, userPart } from './adminusers.js';
 import { change, getJson, getMe, getText, listChips, listJobs } from './api.js';
-import { announce, element, facts, fill, section, stamp } from './dom.js';
+import { element, facts, field, fill, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { bytes, count, duration, shortId, words } from './format.js';
-import { problemNode } from './problemnode.js';
-import { table } from './table.js';
+import { attemptIn, problemNode } from './problemnode.js';
 import { parseMetrics, total } from './prometheus.js';
+import { table, tableSection } from './table.js';
 
 const QUEUE_MAX = 50,
   AUDIT_MAX = 50;
@@ -45,7 +45,7 @@ async function queuePart(metrics, signal) {
     table(
       'Queue',
       [
-        ['Job', (job) => element('a', { href: `#/jobs/${encodeURIComponent(job.id)}` }, job.name || shortId(job.id))],
+        ['Job', (job) => element('a', { href: pageOf('jobs', job.id) }, job.name || shortId(job.id))],
         ['State', (job) => job.state],
         ['User', (job) => job.user],
         ['Place', (job) => (job.state === 'queued' ? String(job.position) : ''), 'number'],
@@ -62,21 +62,18 @@ async function leasePart(signal) {
   const { chips } = await listChips(signal);
   const lists = await Promise.all(chips.map((chip) => getJson(`v1/chips/${encodeURIComponent(chip.name)}/reservations`, signal)));
   const leases = lists.flatMap((list, i) => list.reservations.map((lease) => ({ ...lease, chip: chips[i].name })));
-  return section(
+  return tableSection(
     'Leases',
-    table(
-      'Leases',
-      [
-        ['Chip', (lease) => lease.chip],
-        ['Lease', (lease) => element('code', {}, lease.id)],
-        ['User', (lease) => lease.user],
-        ['Holder', (lease) => lease.owner],
-        ['Cores', (lease) => count(lease.core_count ?? lease.count), 'number'],
-        ['Ends', (lease) => stamp(lease.expires)],
-      ],
-      leases,
-      { empty: 'No cores are leased.' },
-    ),
+    [
+      ['Chip', (lease) => lease.chip],
+      ['Lease', (lease) => element('code', lease.id)],
+      ['User', (lease) => lease.user],
+      ['Holder', (lease) => lease.owner],
+      ['Cores', (lease) => count(lease.core_count ?? lease.count), 'number'],
+      ['Ends', (lease) => stamp(lease.expires)],
+    ],
+    leases,
+    { empty: 'No cores are leased.' },
   );
 }
 
@@ -108,8 +105,8 @@ function diskPart(metrics) {
 function drainPart(metrics, attempt, again) {
   const draining = total(metrics, 'coremapd_draining') > 0;
   const ask = (drain) => attempt(() => change(drain ? 'PUT' : 'DELETE', 'v1/drain'), again, drain ? 'The server drains' : 'Jobs are taken again');
-  const sure = element('div', { class: 'buttons', hidden: true });
-  const first = element('button', { type: 'button', class: 'button', 'aria-expanded': 'false' }, draining ? 'Take jobs again' : 'Drain…');
+  const sure = element('div.buttons', { hidden: true });
+  const first = element('button.button', { 'aria-expanded': 'false' }, draining ? 'Take jobs again' : 'Drain…');
   if (draining) first.addEventListener('click', ask(false));
   else
     first.addEventListener('click', () => {
@@ -117,17 +114,16 @@ function drainPart(metrics, attempt, again) {
       first.setAttribute('aria-expanded', String(!sure.hidden));
       if (!sure.hidden) sure.querySelector('button').focus();
     });
-  fill(sure, element('button', { type: 'button', class: 'button primary', onclick: ask(true) }, 'Drain and stop the server'));
+  fill(sure, element('button.button.primary', { onclick: ask(true) }, 'Drain and stop the server'));
   return section(
     'Going down',
     element(
-      'p',
-      { class: 'note' },
+      'p.note',
       draining
         ? 'The server takes no new jobs, and stops when those that run have ended.'
         : 'Draining takes no new jobs, lets those that run end, and stops the server; the queue goes on at the next start.',
     ),
-    element('div', { class: 'buttons' }, first),
+    element('div.buttons', first),
     sure,
   );
 }
@@ -136,57 +132,37 @@ const QUOTAS = ['bytes', 'networks', 'queued', 'running', 'core_hours', 'cpu_sec
 
 async function quotaPart(signal, attempt, again) {
   const { quotas } = await getJson('v1/quotas', signal);
-  const of = element('select', { id: 'quota-of' }, element('option', { value: 'users' }, 'user'), element('option', { value: 'groups' }, 'group')),
-    name = element('input', { id: 'quota-name', type: 'text', required: true, value: '*', autocomplete: 'off' }),
-    which = element(
-      'select',
-      { id: 'quota-which' },
-      QUOTAS.map((one) => element('option', { value: one }, words(one))),
-    ),
-    most = element('input', { id: 'quota-most', type: 'number', min: '0', step: 'any', 'aria-describedby': 'quota-note' });
-  const set = (event) => {
-    event.preventDefault();
-    const limit = most.value === '' ? null : Number(most.value);
-    attempt(() => change('PUT', `v1/quotas/${of.value}/${encodeURIComponent(name.value)}`, { [which.value]: limit }), again, 'The quota is set')();
-  };
+  const of = select({ id: 'quota-of' }, [
+      ['users', 'user'],
+      ['groups', 'group'],
+    ]),
+    rules = QUOTAS.map((one) => [one, words(one)]);
+  const set = (name, limits) => attempt(() => change('PUT', `v1/quotas/${of.value}/${name}`, limits), again, 'The quota is set')();
   const shown = (quota, value) => (value === null ? '–' : quota === 'bytes' ? bytes(value) : String(value));
-  return section(
+  return tableSection(
     'Quotas',
-    table(
-      'Quotas',
-      [['Of', (row) => `${row.of} ${row.name}`], ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number'])],
-      quotas,
-      { empty: 'No quotas are set.' },
-    ),
-    element(
-      'form',
-      { class: 'form', onsubmit: set },
-      element('div', { class: 'field-row' }, field('quota-of', 'Of a', of), field('quota-name', 'Name (*: everyone)', name)),
-      element('div', { class: 'field-row' }, field('quota-which', 'Quota', which), field('quota-most', 'At most', most)),
-      element('p', { class: 'note', id: 'quota-note' }, 'Left empty, the limit is taken away.'),
-      element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'button' }, 'Set quota')),
-    ),
+    [['Of', (row) => `${row.of} ${row.name}`], ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number'])],
+    quotas,
+    { empty: 'No quotas are set.' },
+    limitForm({ id: 'quota', who: 'Name (*: everyone)', rules, label: 'Quota', before: field('Of a', of) }, set),
   );
 }
 
 async function auditPart(signal) {
   const { entries } = await getJson(`v1/audit?limit=${AUDIT_MAX}`, signal);
-  return section(
+  return tableSection(
     'Audit trail',
-    table(
-      'Audit trail',
-      [
-        ['When', (entry) => stamp(entry.at)],
-        ['User', (entry) => entry.user],
-        ['From', (entry) => entry.address],
-        ['Did', (entry) => words(entry.action)],
-        ['To', (entry) => element('code', {}, entry.object)],
-        ['Effect', (entry) => entry.effect],
-      ],
-      entries,
-      { empty: 'Nothing has been changed.' },
-    ),
-    element('p', {}, element('a', { href: 'v1/audit?format=ndjson', download: 'audit.ndjson' }, 'All of it, a line an entry')),
+    [
+      ['When', (entry) => stamp(entry.at)],
+      ['User', (entry) => entry.user],
+      ['From', (entry) => entry.address],
+      ['Did', (entry) => words(entry.action)],
+      ['To', (entry) => element('code', entry.object)],
+      ['Effect', (entry) => entry.effect],
+    ],
+    entries,
+    { empty: 'Nothing has been changed.' },
+    element('p', element('a', { href: 'v1/audit?format=ndjson', download: 'audit.ndjson' }, 'All of it, a line an entry')),
   );
 }
 
@@ -202,18 +178,10 @@ async function guarded(title, part, signal) {
 
 export async function showAdmin(page, context, signal) {
   const me = await getMe();
-  const trouble = element('div', {}),
-    parts = element('div', { class: 'stack' });
-  const attempt = (what, then, told) => async () => {
-    fill(trouble);
-    try {
-      await what();
-      announce(told);
-      await then();
-    } catch (error) {
-      if (!signal.aborted) fill(trouble, problemNode(error));
-    }
-  };
+  const trouble = element('div'),
+    parts = element('div.stack');
+  const tried = attemptIn(trouble);
+  const attempt = (what, then, told) => () => tried(() => Promise.resolve(what()).then(then), told);
   const show = async () => {
     const admin = me.role === 'admin';
     const metrics = parseMetrics(await getText('metrics', signal));
@@ -230,16 +198,6 @@ export async function showAdmin(page, context, signal) {
     fill(parts, made);
   };
   await show();
-  fill(
-    page,
-    element(
-      'header',
-      { class: 'page-head' },
-      element('h1', { tabindex: '-1' }, 'Administration'),
-      element('div', { class: 'buttons' }, element('button', { type: 'button', class: 'button', onclick: attempt(show, () => {}, 'Read anew') }, 'Refresh')),
-    ),
-    trouble,
-    parts,
-  );
+  fill(page, pageHead('Administration', null, element('button.button', { onclick: attempt(show, () => {}, 'Read anew') }, 'Refresh')), trouble, parts);
   return 'Administration';
 }

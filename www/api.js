@@ -3,16 +3,6 @@
 
 import { Problem } from './problem.js';
 
-async function failure(response) {
-  let body = null;
-  try {
-    body = await response.json();
-  } catch {
-    // A reply that is not JSON (a proxy's page, a reset) still has its status.
-  }
-  return new Problem(body, response.status);
-}
-
 async function request(path, { signal, method = 'GET', body, headers } = {}) {
   let response;
   try {
@@ -21,20 +11,18 @@ async function request(path, { signal, method = 'GET', body, headers } = {}) {
     if (error.name === 'AbortError') throw error;
     throw new Error('the server does not answer');
   }
-  if (!response.ok) throw await failure(response);
+  // A reply that is not JSON (a proxy's page, a reset) still has its status.
+  if (!response.ok) throw new Problem(await response.json().catch(() => null), response.status);
   return response;
 }
 
 const part = encodeURIComponent;
-export const getJson = async (path, signal) =>
-  (await request(path, { signal, headers: { Accept: 'application/json' } })).json();
+export const getJson = async (path, signal) => (await request(path, { signal, headers: { Accept: 'application/json' } })).json();
 export const getText = async (path, signal) => (await request(path, { signal })).text();
 export const getBuffer = async (path, signal) => (await request(path, { signal })).arrayBuffer();
 
 function query(values) {
-  const text = new URLSearchParams(
-    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
-  );
+  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
   return String(text) ? `?${text}` : '';
 }
 
@@ -49,21 +37,13 @@ export async function change(method, path, body, headers = {}) {
 }
 
 export const getMe = () => getJson('v1/me');
-export async function signIn(token) {
-  const response = await request('v1/session', {
-    method: 'POST',
-    body: JSON.stringify({ token }),
-    headers: { 'Content-Type': 'application/json' },
-  });
-  return response.json();
-}
+export const signIn = (token) => change('POST', 'v1/session', { token });
 export const signOut = () => request('v1/session', { method: 'DELETE' });
 
 /** `only`: cursor, limit, and what the list is narrowed by. */
 export const listJobs = (only = {}, signal) => getJson(`v1/jobs${query(only)}`, signal);
 export const getJob = (id, signal) => getJson(`v1/jobs/${part(id)}`, signal);
 export const cancelJob = (id) => change('POST', `v1/jobs/${part(id)}/cancel`);
-export const listNetworks = ({ cursor } = {}, signal) => getJson(`v1/networks${query({ cursor })}`, signal);
 export const listChips = (signal) => getJson('v1/chips', signal);
 export const getNetwork = (id, signal) => getJson(`v1/networks/${part(id)}`, signal);
 export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signal);
@@ -76,21 +56,11 @@ export async function getOccupancy(name, signal, onTag = () => {}) {
 export const getHolders = (name, signal) => getJson(`v1/chips/${part(name)}/holders`, signal);
 export const listMappings = (only = {}, signal) => getJson(`v1/mappings${query(only)}`, signal);
 export const getMapping = (id, signal) => getJson(`v1/mappings/${part(id)}`, signal);
-export const getPareto = (id, signal) => getJson(`v1/mappings/${part(id)}/pareto`, signal);
-export const getCores = (id, signal) => getBuffer(`v1/mappings/${part(id)}/cores?format=bin`, signal);
-export const getLinks = (id, signal) => getBuffer(`v1/mappings/${part(id)}/links?format=bin`, signal);
-export const getRouteLinks = (id, signal) =>
-  getBuffer(`v1/mappings/${part(id)}/routes?format=bin`, signal);
-export const getNeurons = (id, number, signal) =>
-  getJson(`v1/mappings/${part(id)}/neurons?part=${number}`, signal);
 export const mappingUrl = (id, rest = '') => `v1/mappings/${part(id)}${rest}`;
 
 let described = null;
 /** The server's OpenAPI document; fetched once. */
-async function getDescription(signal) {
-  described ??= await getJson('openapi.json', signal);
-  return described;
-}
+const getDescription = async (signal) => (described ??= await getJson('openapi.json', signal));
 
 /** Its schemas by name. */
 export const getSchemas = async (signal) => (await getDescription(signal)).components.schemas;
@@ -107,13 +77,9 @@ export async function getReadOptions(signal) {
 /** Options of jobs of kind map by name, from the server's own table: words, default and description. */
 export const getMapOptions = async (signal) => (await getSchemas(signal)).MapOptions.properties;
 
-export async function createJob(job) {
-  const response = await request('v1/jobs', {
-    method: 'POST',
-    body: JSON.stringify(job),
-    headers: { 'Content-Type': 'application/json' },
-  });
-  return response.json();
+/** Makes a job, and goes to its page. */
+export async function startJob(job) {
+  location.hash = `#/jobs/${part((await change('POST', 'v1/jobs', job)).id)}`;
 }
 
 export const deleteNetwork = (id) => change('DELETE', `v1/networks/${part(id)}`);
@@ -126,8 +92,7 @@ export function uploadNetwork(file, { of, visibility, ...reading }, onProgress, 
     const made = { name: file.name, visibility: visibility || undefined, ...reading };
     upload.open('POST', of ? `v1/networks/${part(of.id)}/${of.table}` : `v1/networks${query(made)}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
-    upload.upload.onprogress = (event) =>
-      onProgress(event.lengthComputable ? event.loaded / event.total : NaN);
+    upload.upload.onprogress = (event) => onProgress(event.lengthComputable ? event.loaded / event.total : NaN);
     upload.onload = () => {
       let body = null;
       try {
@@ -135,8 +100,7 @@ export function uploadNetwork(file, { of, visibility, ...reading }, onProgress, 
       } catch {
         // Judged by the status below.
       }
-      if (upload.status >= 200 && upload.status < 300 && body)
-        resolve({ network: body, known: upload.status === 200 });
+      if (upload.status >= 200 && upload.status < 300 && body) resolve({ network: body, known: upload.status === 200 });
       else reject(new Problem(body, upload.status));
     };
     upload.onerror = () => reject(new Error('the connection broke during the upload'));
@@ -150,42 +114,28 @@ const names = new Map();
 
 /** The name a network was uploaded under, remembered; null when it has none or is gone. */
 export async function networkName(id, signal) {
-  if (!id) return null;
-  if (!names.has(id)) {
-    try {
-      names.set(id, (await getNetwork(id, signal)).name || null);
-    } catch (error) {
-      if (error.name === 'AbortError') throw error;
-      names.set(id, null);
-    }
-  }
-  return names.get(id);
+  const gone = (error) => {
+    if (error.name === 'AbortError') throw error;
+    return {};
+  };
+  if (id && !names.has(id)) names.set(id, (await getNetwork(id, signal).catch(gone)).name || null);
+  return names.get(id) ?? null;
 }
 
-/** Server-sent events of one job until it ends or the signal aborts. */
-export function watchJob(id, { onProgress, onState }, signal) {
-  const source = new EventSource(`v1/jobs/${part(id)}/events`);
+/** Server-sent events until the signal aborts or what is returned is called. */
+function watch(path, { onProgress, onState }, signal) {
+  const source = new EventSource(path);
   const close = () => source.close();
   source.addEventListener('progress', (event) => onProgress(JSON.parse(event.data)));
-  source.addEventListener('state', (event) => {
-    const job = JSON.parse(event.data);
-    if (isOver(job)) close();
-    onState(job);
-  });
+  source.addEventListener('state', (event) => onState(JSON.parse(event.data)));
   signal.addEventListener('abort', close, { once: true });
   return close;
 }
 
-/** The same of all jobs of who looks, as they come: of each event the job's id with what it tells. */
-export function watchJobs({ onProgress, onState }, signal) {
-  const source = new EventSource('v1/events');
-  source.addEventListener('progress', (event) => onProgress(JSON.parse(event.data)));
-  source.addEventListener('state', (event) => onState(JSON.parse(event.data)));
-  signal.addEventListener('abort', () => source.close(), { once: true });
-}
+/** Those of one job, and of all jobs of who looks: of each event the job's id with what it tells. */
+export const watchJob = (id, told, signal) => watch(`v1/jobs/${part(id)}/events`, told, signal);
+export const watchJobs = (told, signal) => watch('v1/events', told, signal);
 
 export const programUrl = (id, rest = '') => `v1/programs/${part(id)}${rest}`;
-export const getProgram = (id, signal) => getJson(programUrl(id), signal);
-export const getSchedule = (id, signal) => getJson(programUrl(id, '/schedule'), signal);
 
 export const isOver = (job) => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';

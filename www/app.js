@@ -5,7 +5,7 @@ import { showAdmin } from './admin.js';
 import { showChip, showChips } from './chip.js';
 import { showComparison } from './compare.js';
 import { showCreate } from './create.js';
-import { element, fill, icon } from './dom.js';
+import { element, fill, icon, pageHead } from './dom.js';
 import { showJob } from './job.js';
 import { showList } from './lists.js';
 import { showMapping } from './mapping.js';
@@ -52,11 +52,11 @@ async function navigate() {
     else link.removeAttribute('aria-current');
   }
   // Only when the answer takes a while: a flash of "loading" would be one more jump.
-  const wait = setTimeout(() => fill(main, element('p', { class: 'loading' }, 'Loading…')), 250);
+  const wait = setTimeout(() => fill(main, element('p.loading', 'Loading…')), 250);
   signal.addEventListener('abort', () => clearTimeout(wait));
   let title = 'Not found';
   // A page fills this and never `main` itself, so that a page that was left cannot write over the next one.
-  const page = element('div', { class: 'page' });
+  const page = element('div.page');
   try {
     if (!found) throw new Error(`there is no page ${path}`);
     const [match, , show, names] = found;
@@ -66,26 +66,12 @@ async function navigate() {
       history.replaceState(null, '', `#${path}${text ? `?${text}` : ''}`);
     };
     // Pages with canvases call `attach` themselves: what is not in the document has neither size nor colours.
-    title = await show(
-      page,
-      { ...values, query, replaceQuery, attach: () => attach(page, wait, signal) },
-      signal,
-    );
+    title = await show(page, { ...values, query, replaceQuery, attach: () => attach(page, wait, signal) }, signal);
   } catch (error) {
     if (signal.aborted || error.name === 'AbortError') return;
     title = needsSignIn(error) ? 'Sign in' : 'Error';
     if (needsSignIn(error)) signInPage(page, enter);
-    else
-      fill(
-        page,
-        element(
-          'header',
-          { class: 'page-head' },
-          element('h1', { tabindex: '-1' }, 'This page cannot be shown'),
-        ),
-        problemNode(error),
-        element('p', {}, element('a', { href: '#/jobs' }, 'Back to the jobs')),
-      );
+    else fill(page, pageHead('This page cannot be shown'), problemNode(error), element('p', element('a', { href: '#/jobs' }, 'Back to the jobs')));
   }
   if (signal.aborted) return;
   attach(page, wait, signal);

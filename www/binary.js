@@ -77,12 +77,7 @@ function parseWays(buffer) {
   const view = new DataView(buffer),
     count = buffer.byteLength >= 16 ? view.getUint32(12, true) : 0;
   if (buffer.byteLength !== 16 + 12 * count) throw new Error(`a CMLINKS3 file of ${count} links has ${16 + 12 * count} bytes, not ${buffer.byteLength}`);
-  const ways = {
-    routers: view.getUint32(8, true),
-    from: new Uint32Array(count),
-    to: new Uint32Array(count),
-    load: new Float32Array(count),
-  };
+  const ways = { routers: view.getUint32(8, true), from: new Uint32Array(count), to: new Uint32Array(count), load: new Float32Array(count) };
   let max = 0;
   for (let i = 0, at = 16; i < count; i++, at += 12) {
     ways.from[i] = view.getUint32(at, true);

@@ -3,14 +3,15 @@
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
 import { changeJson, chipHistory, given, pinBoxes, pinsForm, pinsIn } from './chipplan.js';
 import { pixel } from './colour.js';
-import { announce, element, facts, fill, link, section, setText, stamp } from './dom.js';
-import { count, duration, moment, percent } from './format.js';
+import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
+import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, TAKEN } from './layers.js';
 import { MAP_HELP } from './mapping.js';
 import { channelsOf, holderText, ownerColour, ownerSwatch } from './picture.js';
 import { Problem } from './problem.js';
-import { actButton } from './problemnode.js';
+import { actButton, smallButton } from './problemnode.js';
+import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
 
@@ -21,14 +22,13 @@ export async function showChips(main, _place, signal) {
   const { chips } = await listChips(signal);
   fill(
     main,
-    element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'Chips')),
+    pageHead('Chips'),
     element(
-      'section',
-      { class: 'panel' },
+      'section.panel',
       table(
         'Chips',
         [
-          ['Chip', (chip) => link(`#/chips/${encodeURIComponent(chip.name)}`, chip.name)],
+          ['Chip', (chip) => linkTo('chips', chip.name, chip.name)],
           ['Cores', (chip) => count(chip.cores), NUMBER],
           ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
           ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
@@ -70,27 +70,19 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     tag = '*',
     box = null;
   const undo = []; // changes that take the last ones back, newest last
-  const map = new HeatMap(view, {
-    label: `Cores of ${name}, ${width} by ${height}`,
-    help: 'map-help',
-    describe: (core) => announce(describe(core)),
-    needLinks: () => {},
-    signal,
-  });
-  map.showLinks = false;
-  map.absent = absent;
-  map.router = chip.cores_per_router ?? [1, 1];
+  const map = new HeatMap(view, { label: `Cores of ${name}, ${width} by ${height}`, chip, absent, describe, signal });
   map.markOf = (core) => [null, null, 'taken', 'broken'][state?.kind[core] ?? 0];
   map.onBox = choose;
-  const readout = element('output', { class: 'readout' }, 'Drag, or Shift with arrow keys, chooses cores'),
-    chosen = element('p', { class: 'chosen', role: 'status' }, 'No cores are chosen.'),
+  const readout = element('output.readout', 'Drag, or Shift with arrow keys, chooses cores'),
+    chosen = element('p.chosen', { role: 'status' }, 'No cores are chosen.'),
     told = element('div', { role: 'status' }),
-    outcome = element('div', {}),
-    kinds = element('div', {}),
-    leases = element('div', {});
+    outcome = element('div'),
+    kinds = element('div'),
+    leases = element('div');
   const owner = element('input', { type: 'text', id: 'owner', maxlength: '127', placeholder: 'vision group' }),
     hours = element('input', { type: 'number', id: 'lease-hours', min: '0.1', max: '720', step: '0.1', value: '1' });
 
+  const ttl = () => Number(hours.value) * 3600;
   function describe(core) {
     if (core < 0) return '';
     const kind = state?.kind[core];
@@ -106,7 +98,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     }
     map.repaint();
   }
-  const left = ({ until }) => (until ? element('span', { class: 'countdown', 'data-until': until }, countdown(until)) : '');
+  const left = ({ until }) => (until ? element('span.countdown', { 'data-until': until }, countdown(until)) : '');
   const countdown = (until) => `${duration(Math.max(0, (moment(until) - Date.now()) / 1000))} left`;
   function draw() {
     paint();
@@ -130,23 +122,21 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
           ['Cores', (row) => count(row.cores_held), NUMBER],
           ['Until', (row) => (row.until ? stamp(row.until) : 'given back')],
           ['Left', left, NUMBER],
-          ['Job', (row) => (row.job ? link(`#/jobs/${encodeURIComponent(row.job)}`, 'its job') : '')],
+          ['Job', (row) => (row.job ? linkTo('jobs', row.job, 'its job') : '')],
           [
             '',
-            (row) =>
-              row.lease &&
-              row.user !== undefined && [
-                actButton(
-                  'Extend',
-                  () => act('extended', () => change('PUT', `${path}/reservations/${encodeURIComponent(row.lease)}`, { ttl: Number(hours.value) * 3600 })),
-                  { outcome, class: 'button small', 'aria-label': `Extend the lease of ${row.owner}` },
-                ),
-                actButton('Release', () => act('released', () => change('DELETE', `${path}/reservations/${encodeURIComponent(row.lease)}`)), {
-                  outcome,
-                  class: 'button small',
-                  'aria-label': `Release the lease of ${row.owner}`,
-                }),
-              ],
+            (row) => {
+              const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
+                does = (label, done, run) => smallButton(label, () => act(done, run), outcome, { 'aria-label': `${label} the lease of ${row.owner}` });
+              return (
+                row.lease &&
+                row.user !== undefined && [
+                  does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
+                  does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
+                  does('Release', 'released', () => change('DELETE', lease)),
+                ]
+              );
+            },
           ],
         ],
         rows,
@@ -174,9 +164,9 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
   async function act(done, run) {
     await run();
     await refresh();
-    fill(told, element('p', {}, `${boxed()} ${done}.`));
+    fill(told, element('p', `${boxed()} ${done}.`));
   }
-  const boxed = () => (box ? boxText(box).replace(/^./, (first) => first.toUpperCase()) : 'The lease is');
+  const boxed = () => (box ? capital(boxText(box)) : 'The lease is');
   /** `back`: the change that takes it back; null: nothing does. Sends a change of the state that one has seen, or the whole state that a function makes of it: where somebody else was faster, it is told what he did, and nothing is lost. */
   async function send(body, back, done) {
     const seen = state,
@@ -194,11 +184,9 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     else if (back === null) undo.length = 0;
     if (undo.length > UNDO_MOST) undo.shift();
     await refresh();
-    fill(told, element('p', {}, `${boxed()} ${done}. `, undo.length > 0 && actButton('Undo', takeBack, { outcome, class: 'button small' })));
+    fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack, outcome)));
   }
-  async function takeBack() {
-    await send(undo.pop(), undefined, 'as before');
-  }
+  const takeBack = () => send(undo.pop(), undefined, 'as before');
   const rectangle = () => {
     if (!box) throw new Error('choose cores first: drag over them, or walk to one and press Enter');
     return [[box.x0, box.y0, box.x1, box.y1]];
@@ -214,13 +202,17 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       who = new Set(cores.map(([x, y]) => state.owners[state.owner[y * width + x]].owner));
     return who.size === 1 ? { occupy: cores, owner: [...who][0] } : null;
   }
+  function heir() {
+    const to = owner.value.trim();
+    if (!to) throw new Error('say in "For" who has them from now on');
+    return to;
+  }
   /** Cores of the box that somebody has go to another holder, in one change. */
   function handOver() {
     const back = heldBy(rectangle()),
-      cores = takenIn(rectangle()),
-      to = owner.value.trim();
+      cores = takenIn(rectangle());
     if (cores.length === 0) throw new Error('nobody has these cores: occupy them');
-    if (!to) throw new Error('say in "For" who has them from now on');
+    const to = heir();
     return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
   }
   const button = (label, run) => actButton(label, run, { outcome });
@@ -244,25 +236,16 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     },
   });
   const tools = element(
-    'div',
-    { class: 'chip-tools' },
+    'div.chip-tools',
     chosen,
+    element('div.field-row', field('For', owner), field('Hours of a lease', hours)),
     element(
-      'div',
-      { class: 'field-row' },
-      element('div', { class: 'field' }, element('label', { for: 'owner' }, 'For'), owner),
-      element('div', { class: 'field' }, element('label', { for: 'lease-hours' }, 'Hours of a lease'), hours),
-    ),
-    element(
-      'div',
-      { class: 'buttons' },
+      'div.buttons',
       button('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
       button('Hand over', handOver),
       button('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
       button('Lease', () =>
-        act('leased', () =>
-          change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: Number(hours.value) * 3600 }),
-        ),
+        act('leased', () => change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: ttl() })),
       ),
       button('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
       button('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
@@ -276,35 +259,29 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     if (what === 'selected' && view.selected >= 0)
       choose({ x0: view.selected % width, x1: view.selected % width, y0: Math.floor(view.selected / width), y1: Math.floor(view.selected / width) });
     if (what === 'selected' && view.selected < 0) choose(null);
-    const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
+    const core = view.looked;
     if (core >= 0) setText(readout, describe(core));
   });
   await read();
   fill(
     main,
-    element(
-      'header',
-      { class: 'page-head' },
-      element('div', {}, element('h1', { tabindex: '-1' }, name), element('p', { class: 'quiet' }, `${count(width)} × ${count(height)} cores`)),
-      element(
-        'div',
-        { class: 'buttons' },
-        element('a', { class: 'button primary', href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'),
-        element('a', { class: 'button', href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'),
-        element('a', { class: 'button', href: path, download: `${name}.json` }, 'JSON'),
-      ),
+    pageHead(
+      name,
+      `${count(width)} × ${count(height)} cores`,
+      element('a.button.primary', { href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'),
+      element('a.button', { href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'),
+      element('a.button', { href: path, download: `${name}.json` }, 'JSON'),
     ),
     element(
-      'div',
-      { class: 'map-layout' },
+      'div.map-layout',
       element(
-        'section',
-        { class: 'panel map-panel', 'aria-label': 'Cores' },
+        'section.panel.map-panel',
+        { 'aria-label': 'Cores' },
         map.node,
-        element('div', { class: 'map-foot' }, readout, map.buttons),
-        element('p', { class: 'hidden', id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`),
+        element('div.map-foot', readout, map.buttons),
+        element('p.hidden', { id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`),
       ),
-      element('section', { class: 'panel side-panel', 'aria-label': 'Occupancy' }, kinds, tools, leases),
+      element('section.panel.side-panel', { 'aria-label': 'Occupancy' }, kinds, tools, leases),
     ),
     past.node,
     chipFacts(chip, width, height),
@@ -317,7 +294,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     for (const node of main.querySelectorAll('.countdown')) setText(node, countdown(node.dataset.until));
   }, 1000);
   const asking = setInterval(() => document.hidden || refresh().catch(() => {}), ASK_MS);
-  document.addEventListener('themechange', paint, { signal });
+  onTheme(paint, signal);
   signal.addEventListener('abort', () => {
     clearInterval(clock);
     clearInterval(asking);
@@ -329,7 +306,7 @@ function chipFacts(chip, width, height) {
   const limits = Object.entries(chip.limits ?? {}).filter(([, value]) => typeof value === 'number' && value > 0);
   return section(
     'What it is',
-    element('p', { class: 'quiet' }, chip.description ?? ''),
+    element('p.quiet', chip.description ?? ''),
     facts([
       ['Array', `${count(width)} × ${count(height)}`],
       ['Interconnect', chip.interconnect?.kind ?? (chip.torus ? 'torus' : 'mesh')],

@@ -1,11 +1,11 @@
 // Beside the form of a chip's page: the change as JSON, pins for the next mapping, and what happened to the chip within a day.
 
 import { getJson, getMe } from './api.js';
-import { element, fill, link, section, stamp } from './dom.js';
+import { element, field, fill, folded, link, section, stamp } from './dom.js';
 import { count } from './format.js';
 import { eachCore } from './layers.js';
 import { pinsOf } from './pins.js';
-import { actButton } from './problemnode.js';
+import { smallButton } from './problemnode.js';
 import { table } from './table.js';
 
 const DAY_S = 86400,
@@ -35,17 +35,11 @@ export function given({ taken = [], broken }, cores, to) {
 export function changeJson(send, outcome) {
   const text = element('textarea', { id: 'change-json', rows: '5', spellcheck: 'false' });
   return {
-    node: element(
-      'details',
+    node: folded(
+      'The change as JSON',
       {},
-      element('summary', {}, 'The change as JSON'),
-      element(
-        'div',
-        { class: 'field' },
-        element('label', { for: 'change-json' }, 'occupy, release, broken, repaired: lists of [x, y] and [x0, y0, x1, y1]; owner'),
-        text,
-      ),
-      actButton('Send', () => send(parsed(text.value)), { outcome, class: 'button small' }),
+      field('occupy, release, broken, repaired: lists of [x, y] and [x0, y0, x1, y1]; owner', text),
+      smallButton('Send', () => send(parsed(text.value)), outcome),
     ),
     show: (change) => (text.value = JSON.stringify(change)),
   };
@@ -55,21 +49,16 @@ export function changeJson(send, outcome) {
 export function pinsForm({ chip, begun, at, onChange, outcome }) {
   let pins = begun;
   const of = element('input', { type: 'text', id: 'pin-of', maxlength: '200', placeholder: 'population, or neuron' }),
-    shown = element('div', {});
+    shown = element('div');
   const text = (list) => list.join(', ');
   function draw() {
     fill(
       shown,
       pins.map((pin, i) =>
         element(
-          'p',
-          { class: 'pin' },
+          'p.pin',
           `${pin.of} on ${text(pin.at)} `,
-          element(
-            'button',
-            { type: 'button', class: 'link', 'aria-label': `Take the pin of ${pin.of} away`, onclick: () => change(pins.filter((_, k) => k !== i)) },
-            'take away',
-          ),
+          element('button.link', { 'aria-label': `Take the pin of ${pin.of} away`, onclick: () => change(pins.filter((_, k) => k !== i)) }, 'take away'),
         ),
       ),
       pins.length > 0 && link(`#/new?${new URLSearchParams({ chip, constraints: JSON.stringify(pins) })}`, 'Map with these pins'),
@@ -87,12 +76,11 @@ export function pinsForm({ chip, begun, at, onChange, outcome }) {
   };
   draw();
   return {
-    node: element(
-      'details',
+    node: folded(
+      'Pins for the next mapping',
       { open: pins.length > 0 },
-      element('summary', {}, 'Pins for the next mapping'),
-      element('div', { class: 'field' }, element('label', { for: 'pin-of' }, 'Who is pinned to the chosen cores'), of),
-      actButton('Pin here', pin, { outcome, class: 'button small' }),
+      field('Who is pinned to the chosen cores', of),
+      smallButton('Pin here', pin, outcome),
       shown,
     ),
   };
@@ -125,7 +113,7 @@ const WORDS = {
 
 /** What happened to a chip within a day, for those who may read the audit trail: {node, refresh()}. */
 export function chipHistory(name, signal) {
-  const body = element('div', {}),
+  const body = element('div'),
     node = section('Within a day', body);
   let admin = null;
   node.hidden = true;
@@ -148,7 +136,7 @@ export function chipHistory(name, signal) {
         answer.entries,
         { empty: 'Nothing.' },
       ),
-      answer.next && element('p', { class: 'quiet' }, `The newest ${count(HISTORY_MOST)}; the audit trail has all.`),
+      answer.next && element('p.quiet', `The newest ${count(HISTORY_MOST)}; the audit trail has all.`),
     );
     node.hidden = false;
   }

@@ -1,6 +1,6 @@
 // The choice between few cores and short steps, as a mapping's report foresees it: each row can be mapped.
 
-import { createJob } from './api.js';
+import { startJob } from './api.js';
 import { element, section } from './dom.js';
 import { count, energy, time } from './format.js';
 import { actButton } from './problemnode.js';
@@ -9,16 +9,13 @@ import { NUMBER, table } from './table.js';
 /** The table of a report's `choices`; null where the chip states no costs. Pressing a number of cores queues that mapping. */
 export function choicesSection(choices, network, chip) {
   if (!choices?.points?.length) return null;
-  const refused = element('div', {});
+  const refused = element('div');
   const mapped = ({ cores }) =>
-    actButton(
-      count(cores),
-      async () => {
-        const job = await createJob({ kind: 'map', network, chip, options: { objective: choices.objective, cores } });
-        location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
-      },
-      { outcome: refused, class: 'link', title: `Map for the shortest step on at most ${cores} cores` },
-    );
+    actButton(count(cores), () => startJob({ kind: 'map', network, chip, options: { objective: choices.objective, cores } }), {
+      outcome: refused,
+      class: 'link',
+      title: `Map for the shortest step on at most ${cores} cores`,
+    });
   return section(
     'More cores, or fewer',
     table(

@@ -1,17 +1,9 @@
 // Colour scales. Viridis: even steps in lightness, readable with every kind of colour blindness and in print.
 
-const VIRIDIS = [
-  [68, 1, 84],
-  [72, 40, 120],
-  [62, 73, 137],
-  [49, 104, 142],
-  [38, 130, 142],
-  [31, 158, 137],
-  [53, 183, 121],
-  [110, 206, 88],
-  [181, 222, 43],
-  [253, 231, 37],
-];
+/** [r, g, b] of each hexadecimal colour in a row. */
+const colours = (text) => text.split(' ').map((hex) => [16, 8, 0].map((shift) => (parseInt(hex, 16) >> shift) & 255));
+
+const VIRIDIS = colours('440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725');
 export const STEPS = 256;
 
 /** The colour at t in 0..1 as [r, g, b]. */
@@ -23,33 +15,9 @@ export function viridis(t) {
 }
 
 /** Colours of populations, by their number, as pictures have them (docs/reference/pictures.md). */
-const KINDS = [
-  [0, 114, 178],
-  [230, 159, 0],
-  [0, 158, 115],
-  [204, 121, 167],
-  [213, 94, 0],
-  [86, 180, 233],
-  [240, 228, 66],
-  [120, 94, 240],
-  [100, 100, 100],
-  [128, 64, 0],
-  [0, 80, 60],
-  [180, 30, 90],
-];
+const KINDS = colours('0072b2 e69f00 009e73 cc79a7 d55e00 56b4e9 f0e442 785ef0 646464 804000 00503c b41e5a');
 /** Ten kinds of work, 3:1 and more against the light and the dark ground; hues apart, neighbours of different lightness. */
-export const CATEGORIES = [
-  [19, 128, 236],
-  [160, 82, 13],
-  [12, 147, 79],
-  [198, 16, 107],
-  [239, 56, 56],
-  [11, 113, 133],
-  [140, 130, 20],
-  [130, 53, 239],
-  [62, 146, 21],
-  [181, 15, 181],
-];
+export const CATEGORIES = colours('1380ec a0520d 0c934f c6106b ef3838 0b7185 8c8214 8235ef 3e9215 b50fb5');
 
 export const kindColour = (number) => KINDS[number % KINDS.length];
 

@@ -2,7 +2,7 @@
 
 import { listMappings } from './api.js';
 import { union } from './colour.js';
-import { announce, element, fill, section, setText } from './dom.js';
+import { announce, element, fill, pageHead, pageOf, section, setText } from './dom.js';
 import { flowOverlay } from './flows.js';
 import { count, partsText, percent, si, time } from './format.js';
 import { firstLayer, layersOf } from './layers.js';
@@ -21,7 +21,7 @@ const diffLine = (diff) =>
 
 /** What moved where and what became fuller, as tables; show(lists): draws the ways of neurons over B's map. */
 function differences(diff, select, show) {
-  const place = ([x, y]) => element('button', { type: 'button', class: 'link', 'aria-label': `core ${x}, ${y}`, onclick: () => select(x, y) }, `${x}, ${y}`);
+  const place = ([x, y]) => element('button.link', { 'aria-label': `core ${x}, ${y}`, onclick: () => select(x, y) }, `${x}, ${y}`);
   const pair = (name, text) => (core) => [`${text(core[name][0])} → ${text(core[name][1])}`];
   const moves = element('input', {
     type: 'checkbox',
@@ -29,10 +29,9 @@ function differences(diff, select, show) {
   });
   return section(
     'What changed from A to B',
-    element('label', { class: 'check' }, moves, 'draw the ways of moved neurons on B'),
+    element('label.check', moves, 'draw the ways of moved neurons on B'),
     element(
-      'div',
-      { class: 'columns' },
+      'div.columns',
       table(
         'Where neurons moved',
         [
@@ -59,9 +58,6 @@ function differences(diff, select, show) {
   );
 }
 
-/** Why two mappings have no differences to tell. */
-const otherwise = (error) => section('What changed from A to B', element('p', { class: 'quiet' }, error.message));
-
 export async function showComparison(main, { a, b, query, replaceQuery, attach }, signal) {
   const models = await Promise.all([Model.load(a, signal), Model.load(b, signal)]);
   const { mappings } = await listMappings({ ids: [a, b].join(',') }, signal);
@@ -78,15 +74,11 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
 
   const sides = models.map((model, i) => {
     const letter = 'AB'[i];
-    const picture = new Picture(model, views[i], {
-      label: `Heat map of mapping ${letter} on ${model.chip.name}`,
-      help: 'map-help',
-      signal,
-    });
-    const readout = element('output', { class: 'readout', 'aria-live': 'off' });
+    const picture = new Picture(model, views[i], { label: `Heat map of mapping ${letter} on ${model.chip.name}`, signal });
+    const readout = element('output.readout', { 'aria-live': 'off' });
     const idle = linked ? 'Both pictures move together' : 'The chips differ in size: the pictures move apart';
     const tell = () => {
-      const core = views[i].hover >= 0 ? views[i].hover : views[i].cursor >= 0 ? views[i].cursor : views[i].selected;
+      const core = views[i].looked;
       setText(readout, picture.describe(core) || idle);
     };
     views[i].onChange(tell);
@@ -99,28 +91,26 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
       legend,
       tell,
       node: element(
-        'section',
-        { class: 'panel map-panel', 'aria-label': `Mapping ${letter}` },
+        'section.panel.map-panel',
+        { 'aria-label': `Mapping ${letter}` },
         element(
-          'div',
-          { class: 'side-head' },
-          element('span', { class: 'letter' }, letter),
+          'div.side-head',
+          element('span.letter', letter),
           element(
             'div',
-            {},
-            element('a', { href: `#/mappings/${encodeURIComponent(model.id)}`, title: model.id }, rows[i] ? mappingName(rows[i]) : model.id),
-            element('p', { class: 'quiet' }, `${model.networkName} on ${model.chip.name} · ${partsText(model.summary.parts, model.summary.bound)}`),
+            element('a', { href: pageOf('mappings', model.id), title: model.id }, rows[i] ? mappingName(rows[i]) : model.id),
+            element('p.quiet', `${model.networkName} on ${model.chip.name} · ${partsText(model.summary.parts, model.summary.bound)}`),
           ),
         ),
         picture.node,
-        element('div', { class: 'map-foot' }, readout, picture.map.buttons),
+        element('div.map-foot', readout, picture.map.buttons),
         legend.node,
       ),
     };
   });
 
-  const changed = element('div', {}),
-    said = element('p', { class: 'diff-line', role: 'status' });
+  const changed = element('div'),
+    said = element('p.diff-line', { role: 'status' });
   async function present() {
     if (layer.details) await Promise.all(models.map((model) => model.withDetails()));
     const bounds = layer.categories ? null : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
@@ -139,30 +129,23 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
 
   fill(
     main,
+    pageHead('Comparison', said, element('a.button', { href: `#/compare/${encodeURIComponent(b)}/${encodeURIComponent(a)}` }, 'Swap A and B')),
     element(
-      'header',
-      { class: 'page-head' },
-      element('div', {}, element('h1', { tabindex: '-1' }, 'Comparison'), said),
-      element('a', { class: 'button', href: `#/compare/${encodeURIComponent(b)}/${encodeURIComponent(a)}` }, 'Swap A and B'),
-    ),
-    element(
-      'div',
-      { class: 'map-tools panel' },
+      'div.map-tools.panel',
       layerSwitch(layers, layer.id, (chosen) => {
         layer = chosen;
         replaceQuery(new URLSearchParams(layer === usual ? {} : { layer: layer.id }));
         announce(`Layer ${chosen.label}`);
         present();
       }),
-      element('label', { class: 'check' }, logarithmic, 'log scale'),
-      element('label', { class: 'check' }, apart, 'B less A'),
+      element('label.check', logarithmic, 'log scale'),
+      element('label.check', apart, 'B less A'),
     ),
     element(
-      'div',
-      { class: 'sides' },
+      'div.sides',
       sides.map((side) => side.node),
     ),
-    element('p', { class: 'hidden', id: 'map-help' }, MAP_HELP),
+    element('p.hidden', { id: 'map-help' }, MAP_HELP),
     changed,
     comparisonTable(models[0], models[1]),
   );
@@ -178,7 +161,7 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
       setText(said, diffLine(diff));
       fill(changed, differences(diff, select, show));
     },
-    (error) => error.name === 'AbortError' || fill(changed, otherwise(error)),
+    (error) => error.name === 'AbortError' || fill(changed, section('What changed from A to B', element('p.quiet', error.message))),
   );
   const regions = models.map((model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height });
   if (linked) startView(shared, regions, sides[0].picture.map.size);

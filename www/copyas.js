@@ -10,17 +10,18 @@ const given = (options, described) =>
   );
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+const word = (text) => (/^[\w.-]+$/.test(String(text)) ? text : quoted(text));
 
-/** {curl, coremap, python} of a job to map. Without `options` beside their defaults (`described`) only what differs is said. */
-export function mapLines({ network, name, chip, options, described, server = location.origin }) {
+/** {curl, coremap, python} of a job to map, which name the server's network by its id. Without `options` beside their defaults (`described`) only what differs is said. */
+export function mapLines({ network, chip, options, described, server = location.origin }) {
   const set = given(options, described),
     job = { kind: 'map', network, chip, options: Object.fromEntries(set) };
-  const words = set.map(([key, value]) => ` --${key.replaceAll('_', '-')} ${/^[\w.-]+$/.test(String(value)) ? value : quoted(value)}`).join('');
+  const words = set.map(([key, value]) => ` --${key.replaceAll('_', '-')} ${word(value)}`).join('');
   const python = (value) => (typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value));
   return {
     curl: `curl -X POST ${quoted(`${server}/v1/jobs`)} -d ${quoted(JSON.stringify(job))}`,
-    coremap: `coremap submit ${quoted(name)} --server ${server} --chip ${chip}${words} --wait`,
-    python: `coremap.map(${JSON.stringify(name)}, chip=${JSON.stringify(chip)}, server=${JSON.stringify(server)}${set.map(([key, value]) => `, ${key}=${python(value)}`).join('')})`,
+    coremap: `coremap submit ${network} --server ${server} --chip ${word(chip)}${words} --wait`,
+    python: `coremap.map(${JSON.stringify(network)}, chip=${JSON.stringify(chip)}, server=${JSON.stringify(server)}${set.map(([key, value]) => `, ${key}=${python(value)}`).join('')})`,
   };
 }
 
@@ -28,27 +29,21 @@ export function mapLines({ network, name, chip, options, described, server = loc
 export function mapCopies(job) {
   if (!job.network || !job.chip) return null;
   const lines = mapLines(job),
-    shown = element('code', { class: 'copied' });
+    shown = element('code.copied');
   const copy = async (way) => {
     fill(shown, lines[way]);
-    try {
-      await navigator.clipboard.writeText(lines[way]);
-      announce(`Copied for ${way}`);
-    } catch {
-      announce('The line stands below, ready to be copied'); // no clipboard without TLS
-    }
+    const failed = await Promise.resolve(navigator.clipboard?.writeText(lines[way]) ?? true).catch(() => true); // there is none without TLS
+    announce(failed ? 'The line stands below, ready to be copied' : `Copied for ${way}`);
   };
   return element(
-    'div',
-    { class: 'stack' },
+    'div.stack',
     element(
-      'div',
-      { class: 'buttons' },
+      'div.buttons',
       [
         ['curl', 'Copy as curl'],
         ['coremap', 'Copy as coremap'],
         ['python', 'Copy as Python'],
-      ].map(([way, label]) => element('button', { type: 'button', class: 'button small', onclick: () => copy(way) }, label)),
+      ].map(([way, label]) => element('button.button.small', { onclick: () => copy(way) }, label)),
     ),
     shown,
   );

@@ -1,8 +1,8 @@
 // What one core holds: its budgets against the chip's limits, its traffic, its neurons page by page.
 
-import { getNeurons } from './api.js';
+import { getJson, mappingUrl } from './api.js';
 import { element, facts, fill, icon, setText } from './dom.js';
-import { count, NONE, percent, si, time, words } from './format.js';
+import { capital, count, NONE, percent, si, time, words } from './format.js';
 import { problemWords } from './problem.js';
 
 const PAGE = 100;
@@ -24,33 +24,25 @@ async function budgets(model, core) {
   for (const [name, part] of Object.entries(of.shares ?? {})) {
     if (BUDGETS.some(([known]) => known === name)) continue;
     const limit = name === 'populations' ? limits.populations_per_core : limits[name];
-    rows.push([words(name).replace(/^./, (first) => first.toUpperCase()), Math.round(part * limit), limit]);
+    rows.push([capital(words(name)), Math.round(part * limit), limit]);
   }
   if (model.chip.table_entries) {
-    const { limit, routers } = await model.ask('/routers'),
-      here = model.routerOf(core);
-    rows.push([
-      'Table entries of its router',
-      routers.find(({ router, x, y }) => router === here || (router === undefined && y * model.routersX + x === here))?.entries ?? 0,
-      limit,
-    ]);
+    const entries = await model.tableEntries();
+    rows.push(['Table entries of its router', entries.of(core), entries.limit]);
   }
   if (of.core_ns !== undefined) rows.push(['Step time', of.core_ns, model.metrics.step_ns, time]);
   return rows;
 }
 
 function budget(label, value, limit, show = count) {
-  const share = limit > 0 ? Math.min(value / limit, 1) : 0;
-  const bar = element('div', { class: 'bar-fill' });
-  bar.style.transform = `scaleX(${share})`;
+  const bar = element('div.bar-fill');
+  bar.style.transform = `scaleX(${limit > 0 ? Math.min(value / limit, 1) : 0})`;
   return element(
-    'div',
-    { class: 'budget' },
+    'div.budget',
     element(
-      'div',
-      { class: 'budget-head' },
-      element('span', {}, label),
-      element('span', { class: 'number' }, show(value), element('small', {}, limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit')),
+      'div.budget-head',
+      element('span', label),
+      element('span.number', show(value), element('small', limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit')),
     ),
     element(
       'div',
@@ -70,6 +62,8 @@ function budget(label, value, limit, show = count) {
   );
 }
 
+const failed = (error) => element('p.error', problemWords(error).title);
+
 export class CorePanel {
   #stop = null;
 
@@ -79,9 +73,9 @@ export class CorePanel {
     this.describe = describe;
     this.signal = signal;
     this.title = element('h2', { id: 'core-title' }, 'Core');
-    this.body = element('div', { class: 'core-body' });
-    this.close = element('button', { type: 'button', class: 'icon-button', 'aria-label': 'Close the core', hidden: true, onclick: onClose }, icon('close'));
-    this.node = element('div', { class: 'core-panel' }, element('div', { class: 'panel-head' }, this.title, this.close), this.body);
+    this.body = element('div.core-body');
+    this.close = element('button.icon-button', { 'aria-label': 'Close the core', hidden: true, onclick: onClose }, icon('close'));
+    this.node = element('div.core-panel', element('div.panel-head', this.title, this.close), this.body);
     signal.addEventListener('abort', () => this.#stop?.abort());
     this.show(-1);
   }
@@ -94,10 +88,7 @@ export class CorePanel {
     this.close.hidden = core < 0;
     if (core < 0) {
       setText(this.title, 'Core');
-      fill(
-        this.body,
-        element('p', { class: 'quiet' }, 'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.'),
-      );
+      fill(this.body, element('p.quiet', 'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.'));
       return;
     }
     setText(this.title, `Core ${model.place(core)}`);
@@ -117,57 +108,41 @@ export class CorePanel {
       DIRECTIONS.map((name) => [name, NONE, `load of the link from this core's router to the ${name}`]),
       'facts facts-4',
     );
-    const linkPanel = element('div', {}, element('h3', {}, 'Link loads'), links);
+    const linkPanel = element('div', element('h3', 'Link loads'), links);
     this.#links(links, core, this.#stop.signal);
     if (part < 0) {
-      fill(this.body, element('p', {}, this.describe(core)), traffic, linkPanel);
+      fill(this.body, element('p', this.describe(core)), traffic, linkPanel);
       return;
     }
-    const list = element('div', { class: 'neurons' }),
-      full = element('div', { class: 'budgets' });
+    const list = element('div.neurons'),
+      full = element('div.budgets');
     fill(this.body, full, traffic, linkPanel, list);
     this.#budgets(full, core, this.#stop.signal);
     this.#neurons(list, part, this.#stop.signal);
   }
 
   async #budgets(node, core, signal) {
-    try {
-      const rows = await budgets(this.model, core);
-      if (!signal.aborted)
-        fill(
-          node,
-          rows.map((row) => budget(...row)),
-        );
-    } catch (error) {
-      if (error.name !== 'AbortError' && !signal.aborted) fill(node, element('p', { class: 'error' }, problemWords(error).title));
-    }
+    const told = await budgets(this.model, core).then((rows) => rows.map((row) => budget(...row)), failed);
+    if (!signal.aborted) fill(node, told);
   }
 
   async #links(node, core, signal) {
-    let loads;
-    try {
-      loads = await this.model.linksOf(core);
-    } catch {
-      return; // the dashes stay
-    }
-    if (signal.aborted) return;
-    node.querySelectorAll('dd').forEach((value, i) => setText(value, si(loads[i])));
+    const loads = await this.model.linksOf(core).catch(() => null); // without them the dashes stay
+    if (loads && !signal.aborted) node.querySelectorAll('dd').forEach((value, i) => setText(value, si(loads[i])));
   }
 
   async #neurons(node, part, signal) {
-    fill(node, element('h3', {}, 'Neurons'), element('p', { class: 'quiet' }, 'Reading…'));
-    let neurons;
-    try {
-      ({ neurons } = await getNeurons(this.model.id, part, signal));
-    } catch (error) {
-      if (error.name === 'AbortError') return;
-      fill(node, element('h3', {}, 'Neurons'), element('p', { class: 'error' }, problemWords(error).title));
+    fill(node, element('h3', 'Neurons'), element('p.quiet', 'Reading…'));
+    const { neurons, error } = await getJson(mappingUrl(this.model.id, `/neurons?part=${part}`), signal).catch((why) => ({ error: failed(why) }));
+    if (signal.aborted) return;
+    if (error) {
+      fill(node, element('h3', 'Neurons'), error);
       return;
     }
     const entries = neurons.map((entry) => ({ number: entry.neuron, name: entry.name || '' }));
     const named = entries.some((entry) => entry.name);
     const list = element('ol', { class: `neuron-list${named ? ' named' : ''}` });
-    const range = element('span', { class: 'number', 'aria-live': 'polite' });
+    const range = element('span.number', { 'aria-live': 'polite' });
     let page = 0,
       shown = entries;
     const pages = () => Math.max(1, Math.ceil(shown.length / PAGE));
@@ -177,7 +152,7 @@ export class CorePanel {
       fill(
         list,
         some.map((entry) =>
-          element('li', { title: `neuron ${entry.number}` }, entry.name ? [entry.name, element('small', {}, String(entry.number))] : String(entry.number)),
+          element('li', { title: `neuron ${entry.number}` }, entry.name ? [entry.name, element('small', String(entry.number))] : String(entry.number)),
         ),
       );
       setText(range, shown.length ? `${count(from + 1)}–${count(from + some.length)} of ${count(shown.length)}` : 'none');
@@ -188,11 +163,10 @@ export class CorePanel {
       page = Math.min(Math.max(page + step, 0), pages() - 1);
       draw();
     };
-    const back = element('button', { type: 'button', class: 'icon-button', 'aria-label': 'Previous neurons', onclick: turn(-1) }, icon('back'));
-    const next = element('button', { type: 'button', class: 'icon-button', 'aria-label': 'Next neurons', onclick: turn(1) }, icon('next'));
-    const find = element('input', {
+    const back = element('button.icon-button', { 'aria-label': 'Previous neurons', onclick: turn(-1) }, icon('back'));
+    const next = element('button.icon-button', { 'aria-label': 'Next neurons', onclick: turn(1) }, icon('next'));
+    const find = element('input.neuron-find', {
       type: 'search',
-      class: 'neuron-find',
       placeholder: 'find',
       'aria-label': 'Find a neuron on this core',
       oninput: () => {
@@ -202,7 +176,7 @@ export class CorePanel {
         draw();
       },
     });
-    fill(node, element('div', { class: 'neuron-head' }, element('h3', {}, 'Neurons'), entries.length > 12 && find, range, back, next), list);
+    fill(node, element('div.neuron-head', element('h3', 'Neurons'), entries.length > 12 && find, range, back, next), list);
     draw();
   }
 }

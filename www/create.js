@@ -1,7 +1,7 @@
 // #/new: upload a network, then a job for it.
 
-import { getMe, listChips, listNetworks } from './api.js';
-import { element, fill } from './dom.js';
+import { getJson, getMe, listChips } from './api.js';
+import { element, fill, pageHead } from './dom.js';
 import { jobForm } from './jobform.js';
 import { uploadPanel } from './upload.js';
 
@@ -11,7 +11,7 @@ async function allNetworks(signal) {
   const networks = [];
   let cursor;
   do {
-    const page = await listNetworks({ cursor }, signal);
+    const page = await getJson(`v1/networks${cursor ? `?cursor=${encodeURIComponent(cursor)}` : ''}`, signal);
     networks.push(...page.networks);
     cursor = page.next;
   } while (cursor && networks.length < NETWORKS_MAX);
@@ -33,6 +33,6 @@ export async function showCreate(main, { query }, signal) {
     list(networks, uploaded.id);
   };
   const upload = uploadPanel(me, { onUploaded, onRemoved }, signal);
-  fill(main, element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'New job')), element('div', { class: 'columns' }, upload, form));
+  fill(main, pageHead('New job'), element('div.columns', upload, form));
   return 'New job';
 }

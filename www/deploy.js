@@ -3,7 +3,7 @@
 import { element, facts, section } from './dom.js';
 import { count, NONE, percent, si } from './format.js';
 import { grid } from './matrix.js';
-import { NUMBER, share, table } from './table.js';
+import { NUMBER, share, table, tableSection } from './table.js';
 
 /** The rows of spikes, each with what differs from the row before. */
 export function stagesOf({ spikes, longer_loops: loops, quantising, mapping }) {
@@ -19,7 +19,11 @@ const differs = ({ spikes, first_step: first }) => ({ differing: spikes, first }
 
 /** How full a core is: the share of its limits that comes nearest to one. */
 export const fullness = (core, limits) =>
-  Math.max(limits.neurons ? used(core) / limits.neurons : 0, limits.synapses ? core.synapses / limits.synapses : 0, limits.spikes ? core.spikes / limits.spikes : 0);
+  Math.max(
+    limits.neurons ? used(core) / limits.neurons : 0,
+    limits.synapses ? core.synapses / limits.synapses : 0,
+    limits.spikes ? core.spikes / limits.spikes : 0,
+  );
 
 const used = ({ neurons, copies, relays, biases }) => neurons + copies + relays + biases;
 
@@ -32,7 +36,7 @@ function coresSection({ cores, limits }) {
   const rows = [...cores].sort((a, b) => fullness(b, limits) - fullness(a, limits) || a.core - b.core);
   return section(
     'Images by core',
-    element('p', { class: 'quiet' }, 'Fullest first; copies are for more routes, relays for spikes of other cores, biases spike in every step'),
+    element('p.quiet', 'Fullest first; copies are for more routes, relays for spikes of other cores, biases spike in every step'),
     table(
       'Images by core',
       [
@@ -54,44 +58,33 @@ function coresSection({ cores, limits }) {
 function rasterSection({ raster, steps }) {
   const picture = (rows, title) => {
     const label = `${title}: neurons (rows) by ${count(steps)} steps (columns)`;
-    return element('figure', {}, element('figcaption', {}, title), grid(rows, label));
+    return element('figure', element('figcaption', title), grid(rows, label));
   };
   return section(
     'Who spiked when',
-    element(
-      'div',
-      { class: 'rasters' },
-      picture(raster.reference, 'In floating point'),
-      picture(raster.chip, 'On the chip'),
-      picture(raster.differing, 'Where they differ'),
-    ),
-    element('p', { class: 'quiet' }, `Neurons from the top down, ${count(steps)} steps from left to right; the scale is logarithmic`),
+    element('div.rasters', picture(raster.reference, 'In floating point'), picture(raster.chip, 'On the chip'), picture(raster.differing, 'Where they differ')),
+    element('p.quiet', `Neurons from the top down, ${count(steps)} steps from left to right; the scale is logarithmic`),
   );
 }
 
 function populationsSection({ populations }) {
   if (!populations?.length) return null;
-  return section(
+  return tableSection(
     'Error by population',
-    table(
-      'Error by population',
-      [
-        ['Population', ({ name }) => name],
-        ['Spikes', ({ spikes }) => count(spikes), NUMBER],
-        ['Differing', ({ differing }) => count(differing), NUMBER],
-        ['Of its spikes', ({ spikes, differing }) => (spikes > 0 ? percent(differing / spikes) : NONE), NUMBER],
-        ['Units of weights', ({ scale }) => si(scale), NUMBER],
-        ['v clamped', ({ clamped_v: clamped }) => count(clamped), NUMBER],
-      ],
-      populations,
-    ),
+    [
+      ['Population', ({ name }) => name],
+      ['Spikes', ({ spikes }) => count(spikes), NUMBER],
+      ['Differing', ({ differing }) => count(differing), NUMBER],
+      ['Of its spikes', ({ spikes, differing }) => (spikes > 0 ? percent(differing / spikes) : NONE), NUMBER],
+      ['Units of weights', ({ scale }) => si(scale), NUMBER],
+      ['v clamped', ({ clamped_v: clamped }) => count(clamped), NUMBER],
+    ],
+    populations,
   );
 }
 
 const peakText = ({ most, step, limit, core }) =>
-  most === 0
-    ? 'none'
-    : `${count(most)} in step ${count(step)}${core === undefined ? '' : `, core ${core}`}${limit ? `; the chip takes ${count(limit)}` : ''}`;
+  most === 0 ? 'none' : `${count(most)} in step ${count(step)}${core === undefined ? '' : `, core ${core}`}${limit ? `; the chip takes ${count(limit)}` : ''}`;
 
 /** Of a job that deploys, and of what it made. */
 export function deploySections({ report }) {
@@ -101,7 +94,10 @@ export function deploySections({ report }) {
       'Spikes',
       facts([
         ['Steps', `${count(report.steps)}, ${count(report.chip_steps)} of the chip`],
-        ['A synapse takes', `${report.synapse_steps === 1 ? 'a step' : `${count(report.synapse_steps)} steps`}, in a loop ${count(report.loop_steps)} at least`],
+        [
+          'A synapse takes',
+          `${report.synapse_steps === 1 ? 'a step' : `${count(report.synapse_steps)} steps`}, in a loop ${count(report.loop_steps)} at least`,
+        ],
         ['Cores', count(images.cores)],
         ['A step', `${count(Math.round(report.clocks_per_step))} clocks`],
       ]),

@@ -4,15 +4,19 @@ import { dateText, moment, NONE } from './format.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** element('a', { class: 'link', href: '#/jobs', onclick: f }, 'text', node, null, [more]) */
-export function element(tag, properties = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
-    else if (name === 'class') node.className = value;
-    else if (name === 'value' || name === 'checked' || name === 'disabled' || name === 'selected') node[name] = value;
-    else node.setAttribute(name, value === true ? '' : value);
+/** element('a.link.quiet', { href: '#/jobs', onclick: f }, 'text', node, null, [more]); properties may be left out. A button does not send its form unless told. */
+export function element(name, ...children) {
+  const [tag, ...classes] = name.split('.'),
+    node = document.createElement(tag);
+  if (tag === 'button') node.type = 'button';
+  const given = children[0] && Object.getPrototypeOf(children[0]) === Object.prototype ? children.shift() : {};
+  const look = [...classes, given.class].filter(Boolean).join(' ');
+  if (look) node.className = look;
+  for (const [property, value] of Object.entries(given)) {
+    if (value === null || value === undefined || value === false || property === 'class') continue;
+    if (property.startsWith('on')) node.addEventListener(property.slice(2), value);
+    else if (['value', 'checked', 'disabled', 'selected'].includes(property)) node[property] = value;
+    else node.setAttribute(property, value === true ? '' : value);
   }
   append(node, children);
   return node;
@@ -61,14 +65,7 @@ const ICONS = {
 };
 
 export function icon(name) {
-  const svg = document.createElementNS(SVG, 'svg');
-  svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('class', 'icon');
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(SVG, 'path');
-  path.setAttribute('d', ICONS[name]);
-  svg.append(path);
-  return svg;
+  return svg('svg', { viewBox: '0 0 16 16', class: 'icon', 'aria-hidden': 'true' }, svg('path', { d: ICONS[name] }));
 }
 
 /** A moment as the reader's clock has it; the exact one on hover. */
@@ -81,23 +78,56 @@ export function stamp(value) {
 
 export const link = (href, ...text) => element('a', { href }, text);
 
+/** The address of a page about something, and a link to it. */
+export const pageOf = (kind, id) => `#/${kind}/${encodeURIComponent(id)}`;
+export const linkTo = (kind, id, ...text) => link(pageOf(kind, id), text);
+
+/** The head of a page: its title, a line below it (text, a list of it, or a node of its own), buttons beside it. */
+export const pageHead = (title, note, ...buttons) =>
+  element(
+    'header.page-head',
+    element('div', element('h1', { tabindex: '-1' }, title), note instanceof Node ? note : note && element('p.quiet', note)),
+    buttons.length > 0 && element('div.buttons', buttons),
+  );
+
+/** A list to choose from: words, or [value, text]. */
+export const select = (properties, choices = [], chosen = undefined) => element('select', properties, optionsOf(choices, chosen));
+export const optionsOf = (choices, chosen = undefined) =>
+  choices.map((choice) => [choice].flat()).map(([value, text = value]) => element('option', { value, selected: value === chosen }, text));
+
+/** A control with its label above, and notes below. */
+export const field = (label, control, ...notes) => element('div.field', element('label', { for: control.id }, label), control, notes);
+
+/** A form whose sending runs `run`, and nothing else. */
+export const form = (name, run, ...children) => {
+  const node = element(name, ...children);
+  node.addEventListener('submit', (event) => (event.preventDefault(), run()));
+  return node;
+};
+
+/** The button that sends a form. */
+export const sends = (label, name = 'button.button') => element(name, { type: 'submit' }, label);
+
 /** A table of name and value rows. */
 export function facts(rows, className = 'facts') {
   return element(
     'dl',
     { class: className },
-    rows.filter(Boolean).map(([name, value, note]) => element('div', {}, element('dt', { title: note }, name), element('dd', {}, value))),
+    rows.filter(Boolean).map(([name, value, note]) => element('div', element('dt', { title: note }, name), element('dd', value))),
   );
 }
 
 export function section(title, ...children) {
-  return element('section', { class: 'panel' }, element('h2', {}, title), children);
+  return element('section.panel', element('h2', title), children);
 }
+
+/** What shows when its title is pressed. */
+export const folded = (title, properties, ...children) => element('details', properties, element('summary', title), children);
 
 /** A progress bar whose width never moves what is around it. */
 export function progressBar(label) {
-  const bar = element('div', { class: 'bar-fill' });
-  const node = element('div', { class: 'bar', role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' }, bar);
+  const bar = element('div.bar-fill');
+  const node = element('div.bar', { role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' }, bar);
   return {
     node,
     set(fraction) {

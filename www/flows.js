@@ -6,6 +6,13 @@ import { getJson, mappingUrl } from './api.js';
 const FLOWS_MOST = 400; // lines at most each way
 const WIDE = 7; // pixels of the widest
 
+/** What a link or port is called, the same in a simulation and in a mapping, and how its flows are asked for. */
+export const placeOf = ({ kind, port, x, y, direction, from, to }) =>
+  direction ? `${x}, ${y} to the ${direction}` : from !== undefined ? `router ${from} to ${to}` : `${port ?? kind} of core ${x}, ${y}`;
+export const questionOf = ({ x, y, direction, from, to }) =>
+  direction ? { link: `${x},${y},${direction}` } : from !== undefined ? { link: `${from},${to}` } : { core: `${x},${y}` };
+export const neuronName = ({ name, neuron }) => (name ? `${name} (${neuron})` : `neuron ${neuron}`);
+
 /** {out, in, through}: lists of {from: [x, y], to: [x, y], packets}. `question`: core=X,Y, neuron=N, population=P or link=L. */
 export async function getFlows(id, question, signal) {
   const { out, in: into, through } = await getJson(mappingUrl(id, `/flows?${new URLSearchParams({ ...question, limit: FLOWS_MOST })}`), signal);

@@ -1,20 +1,7 @@
 // Numbers, times and sizes as people read them. Pure functions: tests/browser/unit runs them under node.
 
 const NARROW = '\u202f'; // narrow no-break space: groups digits and joins a number to its unit
-const PREFIXES = [
-  [1e18, 'E'],
-  [1e15, 'P'],
-  [1e12, 'T'],
-  [1e9, 'G'],
-  [1e6, 'M'],
-  [1e3, 'k'],
-  [1, ''],
-  [1e-3, 'm'],
-  [1e-6, 'µ'],
-  [1e-9, 'n'],
-  [1e-12, 'p'],
-  [1e-15, 'f'],
-];
+const PREFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'µ', 'n', 'p', 'f'].map((prefix, i) => [Number(`1e${18 - 3 * i}`), prefix]);
 export const NONE = '–';
 
 function significant(value, digits) {
@@ -26,8 +13,7 @@ function significant(value, digits) {
 export function count(value) {
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
   const number = Number(value);
-  if (!Number.isInteger(number))
-    return Math.abs(number) >= 1e4 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
+  if (!Number.isInteger(number)) return Math.abs(number) >= 1e4 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
   return String(number).replace(/\B(?=(\d{3})+$)/g, NARROW);
 }
 
@@ -126,3 +112,11 @@ export function aboveBound(ratio) {
   if (!(ratio > 1 + 1e-9)) return 'at the bound';
   return ratio < 2 ? `${percent(ratio - 1)} above the bound` : `${ratio < 10 ? ratio.toFixed(1) : count(Math.round(ratio))} times the bound`;
 }
+
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The entries of an object, or of pairs, in a row. */
+export const listed = (of, text, between = ', ') =>
+  Object.entries(of ?? {})
+    .map(text)
+    .join(between);

@@ -12,28 +12,10 @@ const MARK_PITCH = 5; // from here on taken cores are hatched and broken ones cr
 
 export function draw(map) {
   const { canvas, view } = map,
-    [width, height] = map.size;
-  if (!width || !height) return;
-  const ratio = window.devicePixelRatio || 1;
-  const deviceWidth = Math.round(width * ratio),
-    deviceHeight = Math.round(height * ratio);
-  if (canvas.width !== deviceWidth || canvas.height !== deviceHeight) {
-    canvas.width = deviceWidth;
-    canvas.height = deviceHeight;
-  }
-  const style = getComputedStyle(canvas);
-  const ink = {
-    surface: style.backgroundColor,
-    line: style.getPropertyValue('--heat-line'),
-    strong: style.getPropertyValue('--heat-strong'),
-    link: style.getPropertyValue('--heat-link'),
-    idle: style.getPropertyValue('--heat-idle'),
-    accent: style.getPropertyValue('--heat-here'),
-  };
-  const context = canvas.getContext('2d', { alpha: false });
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.fillStyle = ink.surface;
-  context.fillRect(0, 0, width, height);
+    [width, height] = map.size,
+    surface = map.begin();
+  if (!surface) return;
+  const { context, ink } = surface;
   const { scale, left, top } = view.frame(width, height);
   const seen = {
     x0: Math.max(0, Math.floor(-left / scale)),
@@ -65,17 +47,20 @@ function drawPicture(map, { context, ink, scale, left, top, seen }) {
   if (scale < GRID_PITCH) return;
   context.strokeStyle = ink.surface;
   context.lineWidth = Math.min(2, Math.max(0.75, scale / 20));
-  context.beginPath();
-  for (let x = x0; x <= x1; x++) {
-    context.moveTo(left + x * scale, top + y0 * scale);
-    context.lineTo(left + x * scale, top + y1 * scale);
-  }
-  for (let y = y0; y <= y1; y++) {
-    context.moveTo(left + x0 * scale, top + y * scale);
-    context.lineTo(left + x1 * scale, top + y * scale);
-  }
-  context.stroke();
+  drawGrid({ context, scale, left, top }, seen, [x0, y0], [1, 1]);
   drawRouters(map, { context, ink, scale, left, top, seen });
+}
+
+/** Lines across a box of cores, from some on every few. */
+function drawGrid({ context, scale, left, top }, { x0, x1, y0, y1 }, first, step) {
+  const line = (ax, ay, bx, by) => {
+    context.moveTo(left + ax * scale, top + ay * scale);
+    context.lineTo(left + bx * scale, top + by * scale);
+  };
+  context.beginPath();
+  for (let x = first[0]; x < x1; x += step[0]) line(x, y0, x, y1);
+  for (let y = first[1]; y < y1; y += step[1]) line(x0, y, x1, y);
+  context.stroke();
 }
 
 /** Routers of several cores are cells with their cores inside. */
@@ -235,15 +220,12 @@ function drawLabels(map, { context, scale, left, top, seen }, cells) {
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   const room = cells ? scale * (1 - 2 * GAP) - 3 : scale - 6;
-  for (let y = seen.y0; y < seen.y1; y++) {
-    for (let x = seen.x0; x < seen.x1; x++) {
-      const core = y * map.view.width + x,
-        text = map.labelOf(core);
-      if (!text) continue;
-      context.fillStyle = wantsDarkInk(channels(map.pixels[core])) ? '#101418' : '#ffffff';
-      context.fillText(text, left + (x + 0.5) * scale, top + (y + 0.5) * scale, room);
-    }
-  }
+  each(map, seen, (core, x, y) => {
+    const text = map.labelOf(core);
+    if (!text) return;
+    context.fillStyle = wantsDarkInk(channels(map.pixels[core])) ? '#101418' : '#ffffff';
+    context.fillText(text, left + (x + 0.5) * scale, top + (y + 0.5) * scale, room);
+  });
 }
 
 function drawBorders(map, { context, ink, scale, left, top }) {
@@ -253,16 +235,7 @@ function drawBorders(map, { context, ink, scale, left, top }) {
   context.strokeRect(left - 0.5, top - 0.5, view.width * scale + 1, view.height * scale + 1);
   if (map.die) {
     context.strokeStyle = ink.strong;
-    context.beginPath();
-    for (let x = map.die[0]; x < view.width; x += map.die[0]) {
-      context.moveTo(left + x * scale, top);
-      context.lineTo(left + x * scale, top + view.height * scale);
-    }
-    for (let y = map.die[1]; y < view.height; y += map.die[1]) {
-      context.moveTo(left, top + y * scale);
-      context.lineTo(left + view.width * scale, top + y * scale);
-    }
-    context.stroke();
+    drawGrid({ context, scale, left, top }, { x0: 0, y0: 0, x1: view.width, y1: view.height }, map.die, map.die);
   }
   if (map.region && map.region.width * map.region.height < view.width * view.height) {
     const { x, y, width, height } = map.region;

@@ -1,62 +1,51 @@
 // The core grid on a canvas, and what one does with it by pointer and keys. One pixel per core is kept in an off-screen picture.
 
-import { element, icon } from './dom.js';
+import { announce, element } from './dom.js';
 import { draw } from './heatdraw.js';
+import { canvasButtons, Surface, wheelFactor } from './surface.js';
 
 const CLICK_SLACK = 4; // pixels a press may move and still be a click
 
-export class HeatMap {
-  #frame = 0;
+export class HeatMap extends Surface {
   #pointers = new Map();
   #pressed = null;
   #pinch = 0;
   #anchor = -1; // where a box of chosen cores begins
 
-  /** callbacks: describe(core) -> text for screen readers; needLinks() when links come in sight. */
-  constructor(view, { label, help, describe, needLinks, signal }) {
+  /** chip: whose cores these are; absent, by core: 1 where there is none; region: of a mapping. describe(core): what one hears of a core;
+   * needLinks(): links come in sight; without it none are drawn. */
+  constructor(view, { label, chip, absent, region = null, describe, needLinks = null, signal }) {
+    super('canvas.heat-canvas', { kind: 'heat map', label, help: 'map-help', signal });
     this.view = view;
-    this.describe = describe;
+    this.describe = (core) => announce(describe(core));
     this.needLinks = needLinks;
-    this.router = [1, 1];
+    this.router = chip.cores_per_router ?? [1, 1];
     this.die = null;
-    this.region = null;
+    this.region = region;
     this.pins = []; // rectangles with a name
     this.links = null;
-    this.showLinks = true;
+    this.showLinks = needLinks !== null;
     this.labelOf = null;
-    this.absent = null; // by core: 1 where there is none
+    this.absent = absent;
     this.markOf = null; // 'taken', 'broken' or nothing
     this.bandsOf = null; // [[colour, share]] of a core
     this.lit = null; // by core: 1 where it is to be seen among others
     this.overlay = null; // draws on top
     this.onBox = null; // where cores are chosen by dragging: told of {x0, y0, x1, y1}
     this.box = null;
-    this.canvas = element('canvas', {
-      class: 'heat-canvas',
-      tabindex: '0',
-      role: 'application',
-      'aria-roledescription': 'heat map',
-      'aria-label': label,
-      'aria-describedby': help,
-    });
-    const zoom = (factor) => () => this.#zoomMiddle(factor);
-    const button = (name, key, picture, onclick) =>
-      element('button', { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick }, icon(picture));
-    this.node = element('div', { class: 'heat-frame' }, this.canvas);
-    this.buttons = element(
-      'div',
-      { class: 'heat-zoom', role: 'group', 'aria-label': 'Zoom' },
-      button('Zoom in', '+', 'plus', zoom(1.6)),
-      button('Zoom out', '−', 'minus', zoom(1 / 1.6)),
-      button('Region of the mapping', 'r', 'region', () => this.showRegion()),
-      button('Whole chip', '0', 'fit', () => view.reset()),
-      button('Keep this picture as PNG', 'p', 'keep', () => this.keep(label)),
-    );
+    this.node = element('div.heat-frame', this.canvas);
+    this.buttons = canvasButtons([
+      ['Zoom in', '+', 'plus', () => this.#zoomMiddle(1.6)],
+      ['Zoom out', '−', 'minus', () => this.#zoomMiddle(1 / 1.6)],
+      ['Region of the mapping', 'r', 'region', () => this.showRegion()],
+      ['Whole chip', '0', 'fit', () => view.reset()],
+      ['Keep this picture as PNG', 'p', 'keep', () => this.keep()],
+    ]);
     this.picture = element('canvas', { width: view.width, height: view.height });
     this.image = this.picture.getContext('2d').createImageData(view.width, view.height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     view.onChange(() => this.redraw());
-    this.#listen(signal);
+    this.#listen();
   }
 
   /** Call after `pixels` changed. */
@@ -65,28 +54,17 @@ export class HeatMap {
     this.redraw();
   }
 
-  redraw() {
-    if (!this.#frame) {
-      this.#frame = requestAnimationFrame(() => {
-        this.#frame = 0;
-        draw(this);
-      });
-    }
+  draw() {
+    draw(this);
   }
 
-  /** What is seen now as a file. */
-  keep(name) {
-    draw(this);
-    element('a', { href: this.canvas.toDataURL('image/png'), download: `${name}.png` }).click();
+  resized() {
+    this.view.resized(...this.size);
   }
 
   /** The mapping's region, from wherever one is. */
   showRegion() {
     if (this.region) this.view.show(this.region, ...this.size);
-  }
-
-  get size() {
-    return [this.canvas.clientWidth, this.canvas.clientHeight];
   }
 
   #zoomMiddle(factor) {
@@ -101,22 +79,12 @@ export class HeatMap {
     }
   }
 
-  #listen(signal) {
-    const { canvas, view } = this;
-    const on = (type, handler, options = {}) => canvas.addEventListener(type, handler, { signal, ...options });
-    const observer = new ResizeObserver(() => view.resized(...this.size));
-    observer.observe(canvas);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw(), { signal });
-    document.addEventListener('themechange', () => this.redraw(), { signal });
-    signal.addEventListener('abort', () => {
-      observer.disconnect();
-      cancelAnimationFrame(this.#frame);
-    });
-
+  #listen() {
+    const { canvas, on, view } = this;
     on(
       'wheel',
       (event) => {
-        const factor = Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016));
+        const factor = wheelFactor(event);
         // At the whole chip there is nothing to zoom out to: the page may scroll on.
         if (factor < 1 && view.zoom === 1 && !event.ctrlKey) return;
         event.preventDefault();
@@ -198,7 +166,7 @@ export class HeatMap {
 
   #key(event) {
     if (event.altKey || event.metaKey || event.ctrlKey) return;
-    const { canvas, view } = this,
+    const { view } = this,
       [width, height] = this.size;
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (step && event.shiftKey && this.onBox) {
@@ -211,7 +179,7 @@ export class HeatMap {
     else if (event.key === '-') this.#zoomMiddle(1 / 1.6);
     else if (event.key === '0') view.reset();
     else if (event.key === 'r') this.showRegion();
-    else if (event.key === 'p') this.keep(canvas.getAttribute('aria-label'));
+    else if (event.key === 'p') this.keep();
     else if ((event.key === 'Enter' || event.key === ' ') && view.cursor >= 0) view.set('selected', view.cursor);
     else if (event.key === 'Escape') view.set('selected', -1);
     else return;

@@ -1,10 +1,10 @@
 // #/jobs/ID: one job live, with its phases, what came of it, or its problem and what would help.
 
 import { actionBar } from './actions.js';
-import { cancelJob, createJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName } from './api.js';
+import { cancelJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName, startJob } from './api.js';
 import { mapCopies } from './copyas.js';
 import { deploySections } from './deploy.js';
-import { announce, element, facts, fill, link, progressBar, section, setText, stamp } from './dom.js';
+import { announce, element, facts, fill, link, linkTo, pageHead, progressBar, section, setText, stamp } from './dom.js';
 import { fitsBox, HELPED } from './fits.js';
 import { bytes, count, duration, NONE, shortId, words } from './format.js';
 import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
@@ -15,7 +15,7 @@ import { reportPanels } from './program.js';
 import { progressPlot } from './progressplot.js';
 import { runSections } from './running.js';
 import { simulationSections } from './simulation.js';
-import { NUMBER, share, table } from './table.js';
+import { NUMBER, share, tableSection } from './table.js';
 import { attemptsTable, keyFigures, optionsTable, stepLine } from './tables.js';
 
 /** Single figures of a report in words, where a kind of job has no sections of its own. */
@@ -46,19 +46,16 @@ const KINDS = {
 function phasesTable(phases) {
   if (!phases?.length) return null;
   const longest = Math.max(...phases.map((phase) => phase.seconds || 0), 1e-9);
-  return section(
+  return tableSection(
     'Phases',
-    table(
-      'Phases',
-      [
-        ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
-        ['Time', ({ seconds }) => duration(seconds), NUMBER],
-        ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
-        ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
-      ],
-      phases,
-      { kind: 'phases' },
-    ),
+    [
+      ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
+      ['Time', ({ seconds }) => duration(seconds), NUMBER],
+      ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
+      ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
+    ],
+    phases,
+    { kind: 'phases' },
   );
 }
 
@@ -70,38 +67,26 @@ export async function showJob(main, { id }, signal) {
     described = kind.mapped ? await getMapOptions(signal) : null;
   const mark = badge();
   const bar = progressBar('Progress');
-  const line = element('p', { class: 'job-line' });
-  const time = element('dd', { class: 'number' });
-  const outcome = element('div', {}),
-    acted = element('div', {});
-  const cancel = actButton(
-    'Cancel',
-    async () => {
-      await cancelJob(id);
-      update(await getJob(id, signal));
-    },
-    { outcome: acted },
-  );
+  const line = element('p.job-line');
+  const time = element('span');
+  const outcome = element('div'),
+    acted = element('div');
+  const cancel = actButton('Cancel', async () => update(await cancelJob(id).then(() => getJob(id, signal))), { outcome: acted });
   const again = actButton(
     'Run again',
-    async () => {
+    () => {
       const { options, name } = job,
         of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
-      const made = await createJob({ kind: job.kind, ...of, options, name: name || undefined });
-      location.hash = `#/jobs/${encodeURIComponent(made.id)}`;
+      return startJob({ kind: job.kind, ...of, options, name: name || undefined });
     },
     { outcome: acted },
   );
-  const edit = element(
-    'a',
-    { class: 'button', href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` },
-    'Edit and run',
-  );
-  const open = element('a', { class: 'button primary', hidden: true }, 'Open the mapping');
-  const rest = element('div', { class: 'stack' });
-  const progress = element('div', {}),
-    doing = element('p', { class: 'quiet' });
-  const dates = element('dl', { class: 'facts facts-5' });
+  const edit = element('a.button', { href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` }, 'Edit and run');
+  const open = element('a.button.primary', { hidden: true }, 'Open the mapping');
+  const rest = element('div.stack');
+  const progress = element('div'),
+    doing = element('p.quiet');
+  const dates = element('div');
   const title = job.name || `Job ${shortId(id)}`;
 
   function update(next, started = false) {
@@ -128,13 +113,16 @@ export async function showJob(main, { id }, signal) {
     fill(outcome, job.state === 'failed' && problemNode(job.problem), helped && section('What would help', fitsBox(job)));
     fill(
       dates,
-      [
-        ['Network', link(`#/networks/${encodeURIComponent(job.network)}`, network)],
-        ['Chip', job.chip ? link(`#/chips/${encodeURIComponent(job.chip)}`, job.chip) : NONE],
-        ['Created', stamp(job.created)],
-        ['Started', stamp(job.started)],
-      ].map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
-      element('div', {}, element('dt', {}, 'Time'), time),
+      facts(
+        [
+          ['Network', linkTo('networks', job.network, network)],
+          ['Chip', job.chip ? linkTo('chips', job.chip, job.chip) : NONE],
+          ['Created', stamp(job.created)],
+          ['Started', stamp(job.started)],
+          ['Time', time],
+        ],
+        'facts facts-5',
+      ),
     );
     drawRest();
   }
@@ -142,51 +130,39 @@ export async function showJob(main, { id }, signal) {
     fill(
       rest,
       job.report && (kind.sections ?? plainSections)(job, metricList, signal),
-      element('div', { class: 'columns' }, phasesTable(phases), job.options && optionsTable(job.options, described)),
+      element('div.columns', phasesTable(phases), job.options && optionsTable(job.options, described)),
       isOver(job) &&
-        section(
-          'Keep, share, copy',
-          actionBar('jobs', id, signal),
-          kind.mapped && mapCopies({ network: job.network, name: network, chip: job.chip, options: job.options }),
-        ),
+        section('Keep, share, copy', actionBar('jobs', id, signal), kind.mapped && mapCopies({ network: job.network, chip: job.chip, options: job.options })),
     );
     if (job.started) drawProgress();
   }
   async function drawProgress() {
-    try {
-      const { points } = await getJson(`v1/jobs/${encodeURIComponent(id)}/history`, signal);
-      if (!signal.aborted) fill(progress, progressPlot(points));
-    } catch {
-      // A picture of the way, not of the result.
-    }
+    // A picture of the way, not of the result: the page does without.
+    const history = await getJson(`v1/jobs/${encodeURIComponent(id)}/history`, signal).catch(() => null);
+    if (history && !signal.aborted) fill(progress, progressPlot(history.points));
   }
   update(job, true);
   fill(
     main,
-    element(
-      'header',
-      { class: 'page-head' },
-      element(
-        'div',
-        {},
-        element('h1', { tabindex: '-1' }, title),
-        element(
-          'p',
-          { class: 'quiet' },
-          'job ',
-          element('code', {}, id),
-          job.sweep && [', of ', link(`#/sweeps/${encodeURIComponent(job.sweep)}`, 'a sweep')],
-          job.reused && ', made by an equal job before',
-          ' · ',
-          link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
-          ' · ',
-          link(`#/jobs?network=${encodeURIComponent(job.network)}`, 'jobs of this network'),
-        ),
-      ),
-      element('div', { class: 'buttons' }, open, edit, again, cancel),
+    pageHead(
+      title,
+      [
+        'job ',
+        element('code', id),
+        job.sweep && [', of ', linkTo('sweeps', job.sweep, 'a sweep')],
+        job.reused && ', made by an equal job before',
+        ' · ',
+        link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
+        ' · ',
+        link(`#/jobs?network=${encodeURIComponent(job.network)}`, 'jobs of this network'),
+      ],
+      open,
+      edit,
+      again,
+      cancel,
     ),
     acted,
-    element('section', { class: 'panel', 'aria-label': 'State' }, element('div', { class: 'job-now' }, mark.node, line), bar.node, doing, dates, progress),
+    element('section.panel', { 'aria-label': 'State' }, element('div.job-now', mark.node, line), bar.node, doing, dates, progress),
     outcome,
     rest,
   );

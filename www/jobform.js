@@ -1,7 +1,7 @@
 // The form that makes a job: a topology is mapped on a chip, a model is compiled, for a chip that runs programs or for none.
 
-import { createJob, getChip, getMapOptions, getNetwork, getOccupancy } from './api.js';
-import { element, fill, setText } from './dom.js';
+import { getChip, getMapOptions, getNetwork, getOccupancy, startJob } from './api.js';
+import { element, field, fill, folded, form, optionsOf, sends, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { OPTIONS, tick } from './jobfields.js';
 import { limitsOf } from './model.js';
@@ -13,10 +13,7 @@ import { visibilityField } from './visibility.js';
 
 const DEFAULT_CHIP = 'loihi64';
 
-const field = (label, control, note) =>
-  control.type === 'checkbox'
-    ? element('label', { class: 'check' }, control, label)
-    : element('div', { class: 'field' }, element('label', { for: control.id }, label), control, note);
+const optionField = (label, control, note) => (control.type === 'checkbox' ? element('label.check', control, label) : field(label, control, note));
 
 /** The value that a control stands for; undefined: as it was. */
 function chosen({ unit = 1 }, control) {
@@ -44,42 +41,40 @@ async function chipText(entry, model, signal) {
 function others(wanted) {
   const known = new Set(['network', 'chip', ...RUN_OPTIONS, ...OPTIONS.map(({ name }) => name)]);
   const value = (text) => (/^(true|false|-?\d+(\.\d+)?|\[.*\])$/.test(text) ? JSON.parse(text) : text);
-  return Object.fromEntries(Object.entries(wanted).filter(([name]) => !known.has(name)).map(([name, text]) => [name, value(text)]));
+  return Object.fromEntries(
+    Object.entries(wanted)
+      .filter(([name]) => !known.has(name))
+      .map(([name, text]) => [name, value(text)]),
+  );
 }
 
 /** The form, and list(networks, id), which shows other networks in it and chooses one. `wanted`: a chip and options to begin with. */
 export function jobForm(chips, me, wanted, signal) {
   const network = element('select', { id: 'network', required: true });
-  const networkNote = element('p', { class: 'quiet note' });
-  const readingBox = element('div', {});
+  const networkNote = element('p.quiet.note');
+  const readingBox = element('div');
   const chip = element('select', { id: 'chip' });
-  const chipNote = element('p', { class: 'quiet note' });
-  const name = element('input', {
-    id: 'name',
-    type: 'text',
-    maxlength: '120',
-    autocomplete: 'off',
-    placeholder: 'optional',
-  });
+  const chipNote = element('p.quiet.note');
+  const name = element('input', { id: 'name', type: 'text', maxlength: '120', autocomplete: 'off', placeholder: 'optional' });
   const reserve = tick('reserve');
   const title = element('h2', { id: 'form-title' }, 'Map it on a chip');
-  const submit = element('button', { type: 'submit', class: 'button primary' }, 'Start the job');
-  const outcome = element('div', {});
+  const submit = sends('Start the job', 'button.button.primary');
+  const outcome = element('div');
   const options = OPTIONS.map((option) => {
     const control = option.control(),
-      note = option.listed && element('p', { class: 'quiet note' });
-    return { option, control, note, node: field(option.label, control, note) };
+      note = option.listed && element('p.quiet.note');
+    return { option, control, note, node: optionField(option.label, control, note) };
   });
-  const reserveNode = field('Reserve the cores on the chip when done', reserve);
+  const reserveNode = optionField('Reserve the cores on the chip when done', reserve);
   for (const { option, control } of options)
     if (wanted[option.name] !== undefined) {
-      if (option.listed) control.append(element('option', { value: wanted[option.name] }, wanted[option.name]));
+      if (option.listed) control.append(...optionsOf([wanted[option.name]]));
       if (control.type === 'checkbox') control.checked = wanted[option.name] === 'true';
       else control.value = control.type === 'number' ? wanted[option.name] / (option.unit ?? 1) : wanted[option.name];
     }
   const kept = others(wanted),
     run = runFields(wanted);
-  const runNode = element('details', { open: wanted.profile !== undefined }, element('summary', {}, 'Run it first, and map it at its rates'), element('div', { class: 'field-row' }, run.nodes));
+  const runNode = folded('Run it first, and map it at its rates', { open: wanted.profile !== undefined }, element('div.field-row', run.nodes));
   const visibility = visibilityField('visibility', 'Who sees the result', me);
   let networks = [];
 
@@ -91,12 +86,8 @@ export function jobForm(chips, me, wanted, signal) {
       entry = chips.find((one) => one.name === chip.value);
     setText(chipNote, entry ? entry.description || ' ' : 'the rewritten model is the result');
     if (!entry) return;
-    try {
-      const text = await chipText(entry, kind() === 'compile', signal);
-      if (mine === describing) setText(chipNote, text);
-    } catch {
-      // The form works without the note.
-    }
+    const text = await chipText(entry, kind() === 'compile', signal).catch(() => null); // the form works without the note
+    if (text && mine === describing) setText(chipNote, text);
   }
 
   /* The chips that this kind of job can have. */
@@ -106,14 +97,8 @@ export function jobForm(chips, me, wanted, signal) {
     const fitting = chips.filter((entry) => !model || entry.runs_programs);
     fill(
       chip,
-      model && element('option', { value: '' }, 'none: permutations only'),
-      fitting.map((entry) =>
-        element(
-          'option',
-          { value: entry.name },
-          `${entry.name} · ${count(entry.width)} × ${count(entry.height)}${entry.preset ? '' : ' · own'}`,
-        ),
-      ),
+      model && optionsOf([['', 'none: permutations only']]),
+      optionsOf(fitting.map(({ name: of, width, height, preset }) => [of, `${of} · ${count(width)} × ${count(height)}${preset ? '' : ' · own'}`])),
     );
     const has = (one) => fitting.some((entry) => entry.name === one);
     chip.value = has(before) ? before : model ? '' : has(DEFAULT_CHIP) ? DEFAULT_CHIP : fitting[0]?.name;
@@ -124,11 +109,7 @@ export function jobForm(chips, me, wanted, signal) {
   function listWords({ option, control, note }, table) {
     const { enum: words, default: normal, description } = table[option.name];
     const before = control.value;
-    fill(
-      control,
-      [element('option', { value: '' }, `${normal}: unless chosen`)],
-      words.filter((word) => word !== normal).map((word) => element('option', { value: word }, word)),
-    );
+    fill(control, optionsOf([['', `${normal}: unless chosen`], ...words.filter((word) => word !== normal)]));
     control.value = before;
     setText(note, description);
   }
@@ -136,30 +117,22 @@ export function jobForm(chips, me, wanted, signal) {
   let asked;
   async function showOptions() {
     const value = (name) => options.find(({ option }) => option.name === name).control.value;
-    const off = ({ for: kinds, with: [other, wants] = [] }) =>
-      (kinds !== undefined && kinds !== kind()) || (other !== undefined && value(other) !== wants);
+    const off = ({ for: kinds, with: [other, wants] = [] }) => (kinds && kinds !== kind()) || (other !== undefined && value(other) !== wants);
     for (const { option, node } of options) node.hidden = off(option);
     const listed = options.filter(({ option }) => option.listed);
     if (asked || listed.every(({ node }) => node.hidden)) return;
     asked = true;
-    try {
-      const table = await getMapOptions(signal);
-      for (const one of listed) listWords(one, table);
-    } catch {
-      asked = false; // The server's defaults serve; another look asks again.
-    }
+    // Without an answer the server's defaults serve; another look asks again.
+    const table = await getMapOptions(signal).catch(() => (asked = null));
+    if (table) for (const one of listed) listWords(one, table);
   }
 
   /** How the chosen network's file was read. */
   async function describeReading(entry) {
     fill(readingBox);
     if (!entry || isModel(entry)) return;
-    try {
-      const whole = await getNetwork(entry.id, signal);
-      if (network.value === entry.id) fill(readingBox, readingNode(whole));
-    } catch {
-      // It is said to help; the job is made without.
-    }
+    const whole = await getNetwork(entry.id, signal).catch(() => null); // the job is made without
+    if (whole && network.value === entry.id) fill(readingBox, readingNode(whole));
   }
 
   let shown;
@@ -183,16 +156,14 @@ export function jobForm(chips, me, wanted, signal) {
     listChips();
   }
 
-  async function start(event) {
-    event.preventDefault();
+  async function start() {
     submit.disabled = true;
     fill(outcome);
     const sent = { ...kept };
-    for (const { option, control, node } of options)
-      if (!node.hidden && chosen(option, control) !== undefined) sent[option.name] = chosen(option, control);
+    for (const { option, control, node } of options) if (!node.hidden && chosen(option, control) !== undefined) sent[option.name] = chosen(option, control);
     try {
       if (kind() === 'map') Object.assign(sent, await run.values());
-      const job = await createJob({
+      await startJob({
         kind: kind(),
         network: network.value,
         ...(chip.value && { chip: chip.value }),
@@ -201,7 +172,6 @@ export function jobForm(chips, me, wanted, signal) {
         ...(visibility.value() && { visibility: visibility.value() }),
         ...(name.value.trim() && { name: name.value.trim() }),
       });
-      location.hash = `#/jobs/${encodeURIComponent(job.id)}`;
     } catch (error) {
       fill(outcome, problemNode(error));
       submit.disabled = false;
@@ -209,46 +179,35 @@ export function jobForm(chips, me, wanted, signal) {
   }
 
   const nodes = (more) => options.filter(({ option }) => Boolean(option.more) === more).map(({ node }) => node);
-  const form = element(
-    'form',
-    { class: 'panel form', 'aria-labelledby': 'form-title', onsubmit: start },
+  const node = form(
+    'form.panel.form',
+    start,
+    { 'aria-labelledby': 'form-title' },
     title,
     field('Network', network, networkNote),
     readingBox,
     field('Chip', chip, chipNote),
-    element('div', { class: 'field-row' }, nodes(false)),
+    element('div.field-row', nodes(false)),
     field('Name', name),
     visibility.node,
-    element(
-      'details',
-      {},
-      element('summary', {}, 'More options'),
-      element('div', { class: 'field-row' }, nodes(true)),
-    ),
+    folded('More options', {}, element('div.field-row', nodes(true))),
     runNode,
     reserveNode,
     outcome,
-    element('div', { class: 'buttons' }, submit),
+    element('div.buttons', submit),
   );
   chip.addEventListener('change', describeChip);
   network.addEventListener('change', describeNetwork);
-  for (const { option, control } of options)
-    if (options.some((one) => one.option.with?.[0] === option.name)) control.addEventListener('change', showOptions);
+  for (const { option, control } of options) if (options.some((one) => one.option.with?.[0] === option.name)) control.addEventListener('change', showOptions);
 
   return {
-    form,
+    form: node,
     list(all, id) {
       networks = all;
       fill(
         network,
-        networks.length === 0 && element('option', { value: '' }, 'upload a network first'),
-        networks.map((entry) =>
-          element(
-            'option',
-            { value: entry.id },
-            `${entry.name || shortId(entry.id)} · ${entry.format} · ${sizeText(entry)}`,
-          ),
-        ),
+        networks.length === 0 && optionsOf([['', 'upload a network first']]),
+        optionsOf(networks.map((entry) => [entry.id, `${entry.name || shortId(entry.id)} · ${entry.format} · ${sizeText(entry)}`])),
       );
       if (id) network.value = id;
       describeNetwork();

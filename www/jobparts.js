@@ -2,31 +2,26 @@
 // following a job.
 
 import { getJob, isOver, watchJob } from './api.js';
-import { element, setText } from './dom.js';
+import { element, pageOf, setText } from './dom.js';
 import { count, duration, moment, NONE, words } from './format.js';
 
 const POLL_MS = 2000;
 
-export function badge() {
-  const node = element('span', { class: 'badge' });
-  return {
-    node,
-    set: (state) => {
-      setText(node, state);
-      node.className = `badge badge-${state}`;
-    },
-  };
+export function badge(state = '') {
+  const node = element('span'),
+    set = (next) => {
+      setText(node, next);
+      node.className = `badge badge-${next}`;
+    };
+  set(state);
+  return { node, set };
 }
 
 /** Which attempt this is after passing faults, when the next one comes, and why. */
 export function retryText(job, now = Date.now()) {
   if (!job.retry?.count || isOver(job)) return '';
   const wait = job.state === 'queued' ? (moment(job.retry.not_before) - now) / 1000 : 0;
-  return [
-    `attempt ${count(job.retry.count + 1)} of ${count(job.retry.max + 1)}`,
-    wait > 0 && `in ${duration(wait)}`,
-    job.retry.problem?.detail,
-  ]
+  return [`attempt ${count(job.retry.count + 1)} of ${count(job.retry.max + 1)}`, wait > 0 && `in ${duration(wait)}`, job.retry.problem?.detail]
     .filter(Boolean)
     .join(', ');
 }
@@ -45,9 +40,9 @@ export function stateLine(job) {
 
 /** What the job has made: where it is, and what to call it; null while there is nothing. */
 export function resultOf(job) {
-  if (job.kind === 'sweep') return { href: `#/sweeps/${encodeURIComponent(job.id)}`, verb: 'Open', what: 'the sweep' };
-  if (job.mapping) return { href: `#/mappings/${encodeURIComponent(job.mapping)}`, verb: 'Open', what: 'the mapping' };
-  if (job.program) return { href: `#/programs/${encodeURIComponent(job.program)}`, verb: 'Open', what: 'the program' };
+  if (job.kind === 'sweep') return { href: pageOf('sweeps', job.id), verb: 'Open', what: 'the sweep' };
+  if (job.mapping) return { href: pageOf('mappings', job.mapping), verb: 'Open', what: 'the mapping' };
+  if (job.program) return { href: pageOf('programs', job.program), verb: 'Open', what: 'the program' };
   return null;
 }
 
@@ -85,16 +80,12 @@ export function followJob(job, onChange, signal) {
     },
     signal,
   );
-  const timer = setInterval(async () => {
+  const timer = setInterval(() => {
     const heard = !silent;
     silent = true;
     // Events tell of a running job; a queue position has none and is asked for.
     if (document.hidden || (heard && known.state === 'running')) return;
-    try {
-      take(await getJob(known.id, signal));
-    } catch {
-      // Asked again next time; the list's own poll reports a server that is gone.
-    }
+    getJob(known.id, signal).then(take, () => {}); // asked again next time; the list's own poll reports a server that is gone
   }, POLL_MS);
   const stop = () => {
     clearInterval(timer);

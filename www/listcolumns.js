@@ -1,39 +1,41 @@
 // What the lists of jobs, mappings, programs, networks and sweeps show: columns, which of them usually, and what they are narrowed by.
 
 import { labelText } from './actions.js';
-import { element, link, progressBar, stamp } from './dom.js';
+import { element, linkTo, pageOf, progressBar, stamp } from './dom.js';
 import { bytes, count, energy, NONE, percent, shortId, time } from './format.js';
 import { badge, resultOf, runText, stateLine } from './jobparts.js';
 import { problemWords } from './problem.js';
 import { sizeText } from './upload.js';
 
-const page = (kind, id) => `#/${kind}/${encodeURIComponent(id)}`;
 const gap = (of) => (value) => (value[of] === undefined ? NONE : percent(value[of]));
 const figure = (name, show) => (value) => (value[name] === undefined ? NONE : show(value[name]));
-const network = (row) => (row.network ? link(page('networks', row.network), row.network_name || shortId(row.network)) : NONE);
-const chip = (row) => (row.chip ? link(page('chips', row.chip), row.chip) : NONE);
+const network = (row) => (row.network ? linkTo('networks', row.network, row.network_name || shortId(row.network)) : NONE);
+const chip = (row) => (row.chip ? linkTo('chips', row.chip, row.chip) : NONE);
 const labels = (row) => labelText(row.labels);
 const created = (row) => stamp(row.created);
 
 /** The state of a job: its badge, how far it is, what it waits for or why it failed. */
 function state(row) {
-  const mark = badge();
-  mark.set(row.state);
   const problem = row.state === 'failed' ? problemWords(row.problem) : null;
   const bar = row.state === 'running' && progressBar('Progress');
   if (bar) bar.set(row.progress?.fraction ?? 0);
   const text = problem ? problem.title : stateLine(row);
-  return [mark.node, bar && bar.node, text && element('span', { class: problem ? 'job-line error' : 'job-line', title: problem?.detail }, text)];
+  return [badge(row.state).node, bar && bar.node, text && element('span', { class: problem ? 'job-line error' : 'job-line', title: problem?.detail }, text)];
 }
 
-const named = (kind) => (row) => element('a', { class: 'job-name', href: page(kind, row.id) }, row.name || `${kind.slice(0, -1)} ${shortId(row.id)}`);
+const named = (kind) => (row) => element('a.job-name', { href: pageOf(kind, row.id) }, row.name || `${kind.slice(0, -1)} ${shortId(row.id)}`);
 const opened = (row) => {
   const result = resultOf(row);
-  return (
-    result && element('a', { class: 'button small', href: result.href, 'aria-label': `${result.verb} ${result.what} of ${row.name || row.id}` }, result.verb)
-  );
+  return result && element('a.button.small', { href: result.href, 'aria-label': `${result.verb} ${result.what} of ${row.name || row.id}` }, result.verb);
 };
 
+const NETWORK = ['Network', network, '', 'network_name'],
+  CHIP = ['Chip', chip, '', 'chip'],
+  STATES = ['queued', 'running', 'done', 'failed', 'cancelled'],
+  KEPT = [
+    ['Labels', labels],
+    ['Created', created, '', 'created'],
+  ];
 const FIGURES = [
   ['Objective', (row) => row.objective ?? NONE, '', 'objective'],
   ['Preset', (row) => row.preset ?? NONE, '', 'preset'],
@@ -54,35 +56,21 @@ export const LISTS = {
     columns: [
       ['Job', named('jobs'), 'wide', 'name'],
       ['State', state, 'job-state', 'state'],
-      ['Network', network, '', 'network_name'],
-      ['Chip', chip, '', 'chip'],
+      NETWORK,
+      CHIP,
       ['Kind', (row) => row.kind, '', 'kind'],
       ...FIGURES,
       ['Time', runText, 'number'],
-      ['Labels', labels],
-      ['Created', created, '', 'created'],
+      ...KEPT,
       ['', opened],
     ],
     usual: ['Job', 'State', 'Network', 'Chip', 'Cores', 'Step', 'Energy of a step', 'Time', 'Created', ''],
-    filters: {
-      state: ['queued', 'running', 'done', 'failed', 'cancelled'],
-      kind: ['map', 'compile', 'simulate', 'profile', 'deploy', 'sweep'],
-      chip: null,
-      network: null,
-    },
+    filters: { state: STATES, kind: ['map', 'compile', 'simulate', 'profile', 'deploy', 'sweep'], chip: null, network: null },
     live: true,
   },
   mappings: {
     title: 'Mappings',
-    columns: [
-      ['Mapping', named('mappings'), 'wide', 'name'],
-      ['Network', network, '', 'network_name'],
-      ['Chip', chip, '', 'chip'],
-      ...FIGURES,
-      ['Size', figure('bytes', bytes), 'number', 'bytes'],
-      ['Labels', labels],
-      ['Created', created, '', 'created'],
-    ],
+    columns: [['Mapping', named('mappings'), 'wide', 'name'], NETWORK, CHIP, ...FIGURES, ['Size', figure('bytes', bytes), 'number', 'bytes'], ...KEPT],
     usual: ['Mapping', 'Network', 'Chip', 'Objective', 'Preset', 'Seed', 'Cores', 'Step', 'Energy of a step', 'Gap of the step', 'Created'],
     filters: { chip: null, network: null, preset: null, objective: null },
     compare: true,
@@ -92,12 +80,11 @@ export const LISTS = {
     columns: [
       ['Program', named('programs'), 'wide', 'name'],
       ['Model', network, '', 'network_name'],
-      ['Chip', chip, '', 'chip'],
+      CHIP,
       ['Time', figure('time_ns', time), 'number', 'time_ns'],
       ['Gap', gap('time_gap'), 'number', 'time_gap'],
       ['Size', figure('bytes', bytes), 'number', 'bytes'],
-      ['Labels', labels],
-      ['Created', created, '', 'created'],
+      ...KEPT,
     ],
     usual: ['Program', 'Model', 'Chip', 'Time', 'Gap', 'Size', 'Created'],
     filters: { chip: null, network: null },
@@ -109,24 +96,16 @@ export const LISTS = {
       ['Format', (row) => row.format, '', 'format'],
       ['Holds', (row) => sizeText(row), '', 'neurons'],
       ['Size', figure('bytes', bytes), 'number', 'bytes'],
-      ['Labels', labels],
-      ['Created', created, '', 'created'],
+      ...KEPT,
     ],
     usual: ['Network', 'Format', 'Holds', 'Size', 'Labels', 'Created'],
     filters: { format: null },
   },
   sweeps: {
     title: 'Sweeps',
-    columns: [
-      ['Sweep', named('sweeps'), 'wide', 'name'],
-      ['State', state, 'job-state', 'state'],
-      ['Network', network, '', 'network_name'],
-      ['Chip', chip, '', 'chip'],
-      ['Labels', labels],
-      ['Created', created, '', 'created'],
-    ],
+    columns: [['Sweep', named('sweeps'), 'wide', 'name'], ['State', state, 'job-state', 'state'], NETWORK, CHIP, ...KEPT],
     usual: ['Sweep', 'State', 'Network', 'Chip', 'Labels', 'Created'],
-    filters: { state: ['queued', 'running', 'done', 'failed', 'cancelled'], chip: null },
+    filters: { state: STATES, chip: null },
     live: true,
   },
 };

@@ -3,11 +3,11 @@
 
 import { deleteThings, pathOf, readLabels } from './actions.js';
 import { cancelJob, change, getJson, isOver, watchJobs } from './api.js';
-import { announce, element, fill, setText } from './dom.js';
+import { announce, element, fill, form, pageHead, select, sends, setText } from './dom.js';
 import { count, shortId, words } from './format.js';
 import { LISTS } from './listcolumns.js';
 import { problemWords } from './problem.js';
-import { actButton, problemNode } from './problemnode.js';
+import { actButton, problemNode, smallButton } from './problemnode.js';
 
 const PAGE = 50;
 const CALM_MS = 8000,
@@ -28,18 +28,14 @@ export const showList =
       loading = false;
     const names = () => asked.get('columns')?.split(',') ?? list.usual;
     const columns = () => list.columns.filter(([title]) => title === '' || names().includes(title));
-    const body = element('tbody', {}),
-      head = element('tr', {}),
-      outcome = element('div', {}),
-      emptyText = element('p', {}),
-      total = element('p', { class: 'quiet', role: 'status' }),
+    const body = element('tbody'),
+      head = element('tr'),
+      outcome = element('div'),
+      emptyText = element('p'),
+      total = element('p.quiet', { role: 'status' }),
       more = actButton('More', () => next(), { outcome });
-    const frame = element(
-      'div',
-      { class: 'scroller list', tabindex: '0', role: 'region', 'aria-label': list.title },
-      element('table', {}, element('thead', {}, head), body),
-    );
-    const empty = element('div', { class: 'panel empty', hidden: true }, emptyText, element('a', { class: 'button primary', href: '#/new' }, 'Map a network'));
+    const frame = element('div.scroller.list', { tabindex: '0', role: 'region', 'aria-label': list.title }, element('table', element('thead', head), body));
+    const empty = element('div.panel.empty', { hidden: true }, emptyText, element('a.button.primary', { href: '#/new' }, 'Map a network'));
 
     const narrowed = () =>
       Object.fromEntries(['name', 'label', 'sort', ...Object.keys(list.filters)].filter((name) => asked.get(name)).map((name) => [name, asked.get(name)]));
@@ -59,7 +55,7 @@ export const showList =
       return element(
         'tr',
         { 'data-id': row.id, 'data-job': kind === 'jobs' ? row.id : null },
-        element('td', { class: 'tick' }, tick),
+        element('td.tick', tick),
         columns().map(([title, show, look], i) =>
           element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: look || null, 'data-title': title }, show(row)),
         ),
@@ -80,18 +76,18 @@ export const showList =
       const sorted = asked.get('sort') ?? '-created';
       fill(
         head,
-        element('th', { scope: 'col', class: 'tick' }, element('span', { class: 'hidden' }, 'Chosen')),
+        element('th.tick', { scope: 'col' }, element('span.hidden', 'Chosen')),
         columns().map(([title, , look, field]) => {
           const way = sorted === field ? 'ascending' : sorted === `-${field}` ? 'descending' : null;
           return element(
             'th',
             { scope: 'col', class: look || null, 'aria-sort': way },
             !title
-              ? element('span', { class: 'hidden' }, 'Actions')
+              ? element('span.hidden', 'Actions')
               : field
                 ? element(
-                    'button',
-                    { type: 'button', class: 'sort', onclick: () => ask('sort', way === 'ascending' ? `-${field}` : field) },
+                    'button.sort',
+                    { onclick: () => ask('sort', way === 'ascending' ? `-${field}` : field) },
                     title,
                     way && (way === 'ascending' ? ' ▴' : ' ▾'),
                   )
@@ -153,7 +149,7 @@ export const showList =
       soon();
     }
 
-    const bar = element('div', { class: 'buttons list-actions' });
+    const bar = element('div.buttons.list-actions');
     function actions() {
       const ids = [...chosen],
         picked = ids.map((id) => rows.get(id)?.row).filter(Boolean);
@@ -167,43 +163,31 @@ export const showList =
         soon(0);
       };
       const base = kind === 'sweeps' ? 'jobs' : kind;
+      const labelled = async () => {
+        for (const row of picked) await change('PUT', `${pathOf(base, row.id)}/labels`, { labels: { ...row.labels, ...readLabels(label.value) } });
+        done();
+      };
       fill(
         bar,
         ids.length > 0 && [
-          element('span', {}, `${count(ids.length)} chosen`),
+          element('span', `${count(ids.length)} chosen`),
           picked.some((row) => row.state && !isOver(row)) &&
-            actButton('Cancel', async () => (await Promise.all(picked.filter((row) => !isOver(row)).map(({ id }) => cancelJob(id))), done()), {
-              outcome,
-              class: 'button small',
-            }),
+            smallButton('Cancel', () => Promise.all(picked.filter((row) => !isOver(row)).map(({ id }) => cancelJob(id))).then(done), outcome),
           list.compare &&
             ids.length === 2 &&
             one &&
             element(
-              'a',
+              'a.button.small',
               {
-                class: 'button small',
                 href: `#/compare/${picked
                   .toSorted((a, b) => (a.created < b.created ? -1 : 1))
-                  .map(({ id }) => encodeURIComponent(id))
+                  .map(({ id: one }) => encodeURIComponent(one))
                   .join('/')}`,
               },
               'Compare',
             ),
-          element(
-            'form',
-            { class: 'buttons', onsubmit: (event) => event.preventDefault() },
-            label,
-            actButton(
-              'Label',
-              async () => {
-                for (const row of picked) await change('PUT', `${pathOf(base, row.id)}/labels`, { labels: { ...row.labels, ...readLabels(label.value) } });
-                done();
-              },
-              { outcome, class: 'button small' },
-            ),
-          ),
-          actButton('Delete', async () => (await deleteThings(base, ids, outcome, done), done()), { outcome, class: 'button small' }),
+          form('form.buttons', () => labelled().catch((error) => fill(outcome, problemNode(error))), label, sends('Label', 'button.button.small')),
+          smallButton('Delete', async () => (await deleteThings(base, ids, outcome, done), done()), outcome),
         ],
       );
     }
@@ -221,27 +205,23 @@ export const showList =
     });
     const field = ([name, values]) =>
       values
-        ? element(
-            'select',
+        ? select(
             { 'aria-label': words(name), onchange: (event) => ask(name, event.target.value) },
-            element('option', { value: '' }, `any ${words(name)}`),
-            values.map((value) => element('option', { value, selected: asked.get(name) === value }, value)),
+            [['', `any ${words(name)}`], ...values],
+            asked.get(name) ?? '',
           )
-        : element('input', {
+        : element('input.narrow', {
             type: 'text',
-            class: 'narrow',
             value: asked.get(name) ?? '',
             placeholder: `any ${words(name)}`,
             'aria-label': words(name),
             onchange: (event) => ask(name, event.target.value.trim()),
           });
     const choice = element(
-      'details',
-      { class: 'column-choice' },
-      element('summary', {}, 'Columns'),
+      'details.column-choice',
+      element('summary', 'Columns'),
       element(
-        'div',
-        { class: 'choices' },
+        'div.choices',
         list.columns
           .filter(([title]) => title)
           .map(([title]) => {
@@ -257,7 +237,7 @@ export const showList =
                     .join(','),
                 ),
             });
-            return element('label', { class: 'check' }, tick, title);
+            return element('label.check', tick, title);
           }),
       ),
     );
@@ -265,18 +245,13 @@ export const showList =
     await refresh();
     fill(
       main,
-      element(
-        'header',
-        { class: 'page-head' },
-        element('div', {}, element('h1', { tabindex: '-1' }, list.title), total),
-        element('a', { class: 'button primary', href: '#/new' }, 'New job'),
-      ),
-      element('div', { class: 'list-tools' }, search, Object.entries(list.filters).map(field), choice),
+      pageHead(list.title, total, element('a.button.primary', { href: '#/new' }, 'New job')),
+      element('div.list-tools', search, Object.entries(list.filters).map(field), choice),
       bar,
       outcome,
       frame,
       empty,
-      element('p', { class: 'more' }, more),
+      element('p.more', more),
     );
     const seen = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && next().catch(() => {}), { rootMargin: '400px' });
     seen.observe(more);

@@ -1,10 +1,10 @@
 // #/mappings/ID: one mapping as a heat map with a panel of questions beside it, its metrics, tries and files below.
 
 import { actionBar } from './actions.js';
-import { change, createJob, getJob, getMapOptions, getPareto, listMappings, mappingUrl } from './api.js';
+import { change, getJob, getMapOptions, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
 import { mapCopies } from './copyas.js';
 import { CorePanel } from './corepanel.js';
-import { announce, element, fill, link, section, setText } from './dom.js';
+import { announce, element, fill, linkTo, pageHead, section, select, setText } from './dom.js';
 import { count, dateText, partsText, shortId, si } from './format.js';
 import { firstLayer, layersOf } from './layers.js';
 import { Model } from './model.js';
@@ -12,21 +12,7 @@ import { Panel } from './panel.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { actButton } from './problemnode.js';
 import { deploySection } from './running.js';
-import {
-  attemptsTable,
-  busiestTable,
-  candidatesTable,
-  downloads,
-  keyFigures,
-  kindsTable,
-  mapperTable,
-  metricsTable,
-  optionsTable,
-  paretoSection,
-  populationsTable,
-  scenariosTable,
-  stepLine,
-} from './tables.js';
+import * as tables from './tables.js';
 import { tabs } from './tabs.js';
 import { View } from './view.js';
 
@@ -50,13 +36,11 @@ async function comparisons(id, { network, chip }, signal) {
   const to = (other) => `#/compare/${encodeURIComponent(other)}/${encodeURIComponent(id)}`;
   const before = mappings.slice(own + 1).find((mapping) => mapping.chip === chip.name) ?? others.find((mapping) => mapping.chip === chip.name);
   return [
-    before && element('a', { class: 'button', id: 'changed', href: to(before.id), title: mappingName(before) }, `Changed since ${dateText(before.created)}`),
-    element(
-      'select',
-      { 'aria-label': 'Compare with another mapping', onchange: (event) => event.target.value && (location.hash = to(event.target.value)) },
-      element('option', { value: '' }, 'Compare with…'),
-      others.map((mapping) => element('option', { value: mapping.id }, `${mappingName(mapping)} · ${mapping.chip}`)),
-    ),
+    before && element('a.button', { id: 'changed', href: to(before.id), title: mappingName(before) }, `Changed since ${dateText(before.created)}`),
+    select({ 'aria-label': 'Compare with another mapping', onchange: (event) => event.target.value && (location.hash = to(event.target.value)) }, [
+      ['', 'Compare with…'],
+      ...others.map((mapping) => [mapping.id, `${mappingName(mapping)} · ${mapping.chip}`]),
+    ]),
   ];
 }
 
@@ -84,11 +68,10 @@ export function networkLine(network) {
 
 /** Buttons that make something of a mapping: a simulation, another mapping, a lease. What goes wrong is shown in `outcome`. */
 function makingButtons(id, summary, outcome) {
-  const start = async (job) => (location.hash = `#/jobs/${encodeURIComponent((await createJob(job)).id)}`);
   const again = async () => {
     const { mappings } = await listMappings({ ids: id });
     const options = mappings[0]?.job ? (await getJob(mappings[0].job)).options : {};
-    await start({ kind: 'map', network: summary.network.id, chip: summary.chip.name, options: { ...options, from: id } });
+    await startJob({ kind: 'map', network: summary.network.id, chip: summary.chip.name, options: { ...options, from: id } });
   };
   const reserve = async () => {
     const lease = await change('POST', mappingUrl(id, '/commit'), {});
@@ -98,13 +81,13 @@ function makingButtons(id, summary, outcome) {
         'p',
         { role: 'status' },
         `${count(lease.count)} cores are reserved until ${dateText(lease.expires)}: `,
-        link(`#/chips/${encodeURIComponent(summary.chip.name)}`, 'see the chip'),
+        linkTo('chips', summary.chip.name, 'see the chip'),
       ),
     );
   };
   return [
     canSimulate(summary.network, summary.chip) &&
-      actButton('Simulate', () => start({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } }), {
+      actButton('Simulate', () => startJob({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } }), {
         outcome,
         title: 'Let its packets run over the chip’s routers: step time under contention, latency against load',
       }),
@@ -122,17 +105,13 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     usual = firstLayer(model, layers);
   let layer = layers.find((entry) => entry.id === query.get('layer')) ?? usual;
 
-  const picture = new Picture(model, view, {
-    label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`,
-    help: 'map-help',
-    signal,
-  });
+  const picture = new Picture(model, view, { label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`, signal });
   const legend = new Legend();
   picture.onLinks = (loads) => legend.showLinks(loads, model.routing, model.metrics.port_load_max);
-  const readout = element('output', { class: 'readout', 'aria-live': 'off' }, HINT),
-    told = element('p', { class: 'map-told', role: 'status' });
-  const busiestTitle = element('h2', {}),
-    busiestBody = element('div', {});
+  const readout = element('output.readout', { 'aria-live': 'off' }, HINT),
+    told = element('p.map-told', { role: 'status' });
+  const busiestTitle = element('h2'),
+    busiestBody = element('div');
   const logarithmic = element('input', { type: 'checkbox', onchange: () => present() });
   const links = element('input', {
     type: 'checkbox',
@@ -143,6 +122,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     },
   });
   const flows = element('input', { type: 'checkbox', onchange: () => follow() });
+  const asSvg = element('a.button.small', { download: '', title: 'This layer of the whole chip, for a paper or a slide' }, 'SVG');
   const select = (core) => {
     view.set('selected', core);
     view.reveal(core, ...picture.map.size);
@@ -169,9 +149,11 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     await picture.show(layer, { logarithmic: logarithmic.checked });
     if (signal.aborted) return;
     legend.update(picture);
+    asSvg.hidden = !layer.picture;
+    asSvg.href = mappingUrl(id, `/picture?layer=${layer.picture}`);
     logarithmic.disabled = Boolean(layer.categories || layer.kinds);
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
-    fill(busiestBody, layer.kinds ? populationsTable(model) : layer.categories ? kindsTable(picture) : busiestTable(picture, select));
+    fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
   }
   picture.onKinds = () => layer.categories || legend.update(picture);
   view.onChange((what) => {
@@ -181,92 +163,79 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       announce(view.selected >= 0 ? `Selected. ${picture.describe(view.selected)}` : 'No core selected');
       follow();
     }
-    const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
+    const core = view.looked;
     setText(readout, picture.describe(core) || HINT);
   });
 
-  const compare = element('span', { class: 'compare-choice' });
-  const outcome = element('div', {});
+  const compare = element('span.compare-choice');
+  const outcome = element('div');
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
   const options = await getMapOptions(signal);
   fill(
     main,
-    element(
-      'header',
-      { class: 'page-head' },
-      element(
-        'div',
-        {},
-        element(
-          'h1',
-          { tabindex: '-1' },
-          summary.network?.id ? link(`#/networks/${encodeURIComponent(summary.network.id)}`, model.networkName) : model.networkName,
-          element('span', { class: 'on' }, ' on '),
-          link(`#/chips/${encodeURIComponent(model.chip.name)}`, model.chip.name ?? 'chip'),
-        ),
-        element(
-          'p',
-          { class: 'quiet' },
-          `${networkLine(summary.network)} · ${partsText(summary.parts, summary.bound)} · `,
-          `region ${count(region.width)} × ${count(region.height)} at ${count(region.x)}, ${count(region.y)}`,
-          ' · mapping ',
-          element('code', { title: id }, shortId(id)),
-        ),
-      ),
-      element('div', { class: 'buttons' }, compare, makingButtons(id, summary, outcome)),
+    pageHead(
+      [
+        summary.network?.id ? linkTo('networks', summary.network.id, model.networkName) : model.networkName,
+        element('span.on', ' on '),
+        linkTo('chips', model.chip.name, model.chip.name ?? 'chip'),
+      ],
+      [
+        `${networkLine(summary.network)} · ${partsText(summary.parts, summary.bound)} · `,
+        `region ${count(region.width)} × ${count(region.height)} at ${count(region.x)}, ${count(region.y)} · mapping `,
+        element('code', { title: id }, shortId(id)),
+      ],
+      compare,
+      makingButtons(id, summary, outcome),
     ),
     outcome,
     element(
-      'div',
-      { class: 'map-layout' },
+      'div.map-layout',
       element(
-        'section',
-        { class: 'panel map-panel', 'aria-label': 'Heat map' },
+        'section.panel.map-panel',
+        { 'aria-label': 'Heat map' },
         element(
-          'div',
-          { class: 'map-tools' },
+          'div.map-tools',
           layerSwitch(layers, layer.id, (chosen) => {
             layer = chosen;
             remember();
             announce(`Layer ${chosen.label}`);
             present();
           }),
-          element('label', { class: 'check' }, logarithmic, 'log scale'),
-          element('label', { class: 'check' }, links, 'links'),
-          element('label', { class: 'check' }, flows, 'flows'),
+          element('label.check', logarithmic, 'log scale'),
+          element('label.check', links, 'links'),
+          element('label.check', flows, 'flows'),
+          asSvg,
         ),
         picture.node,
-        element('div', { class: 'map-foot' }, readout, picture.map.buttons),
+        element('div.map-foot', readout, picture.map.buttons),
         legend.node,
         told,
-        element('p', { class: 'hidden', id: 'map-help' }, MAP_HELP),
+        element('p.hidden', { id: 'map-help' }, MAP_HELP),
       ),
-      element('section', { class: 'panel side-panel', 'aria-label': 'About the mapping' }, element('h2', { class: 'hidden' }, 'About the mapping'), side.node),
+      element('section.panel.side-panel', { 'aria-label': 'About the mapping' }, element('h2.hidden', 'About the mapping'), side.node),
     ),
-    keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
-    stepLine(summary),
+    tables.keyFigures(model.metricList, model.metrics, model.width * model.height - (model.absent?.reduce((sum, one) => sum + one, 0) ?? 0)),
+    tables.stepLine(summary),
     element(
-      'div',
-      { class: 'columns' },
-      metricsTable(model.metricList, model.metrics),
+      'div.columns',
+      tables.metricsTable(model.metricList, model.metrics),
       element(
-        'div',
-        { class: 'stack' },
-        element('section', { class: 'panel' }, busiestTitle, busiestBody),
-        optionsTable(summary.options, options),
-        downloads(id),
+        'div.stack',
+        element('section.panel', busiestTitle, busiestBody),
+        tables.optionsTable(summary.options, options),
+        tables.downloads(id, (await getSchemas(signal)).ExportFormat.enum),
       ),
     ),
-    scenariosTable(summary.scenarios),
-    attemptsTable(summary.attempts),
-    candidatesTable(candidates),
-    paretoSection(id, pareto && (await getPareto(id, signal))),
-    mapperTable(summary.report),
+    tables.scenariosTable(summary.scenarios),
+    tables.attemptsTable(summary.attempts),
+    tables.candidatesTable(candidates),
+    tables.paretoSection(id, pareto && (await model.ask('/pareto'))),
+    tables.mapperTable(summary.report),
     summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id),
     section(
       'Keep, share, copy',
       actionBar('mappings', id, signal),
-      mapCopies({ network: summary.network?.id, name: model.networkName, chip: model.chip.name, options: summary.options, described: options }),
+      mapCopies({ network: summary.network?.id, chip: model.chip.name, options: summary.options, described: options }),
     ),
   );
   comparisons(id, summary, signal).then(

@@ -1,8 +1,8 @@
 // Who sends how much to whom: a matrix as a picture, and its largest entries as a table.
 
 import { paint, palette, range } from './colour.js';
-import { element, fill } from './dom.js';
-import { count, si } from './format.js';
+import { element, fill, select } from './dom.js';
+import { capital, count, si } from './format.js';
 import { problemNode } from './problemnode.js';
 import { NUMBER, table } from './table.js';
 
@@ -22,7 +22,7 @@ export function largest(rows, most) {
 export function grid(rows, label) {
   const width = rows[0].length,
     height = rows.length,
-    canvas = element('canvas', { width, height, class: 'matrix', role: 'img', 'aria-label': label });
+    canvas = element('canvas.matrix', { width, height, role: 'img', 'aria-label': label });
   const context = canvas.getContext('2d'),
     image = context.createImageData(width, height),
     values = Float64Array.from(rows.flat(), (value) => (value > 0 ? value : NaN));
@@ -32,7 +32,7 @@ export function grid(rows, label) {
 }
 
 export async function matrixTab(model) {
-  const shown = element('div', { class: 'stack' }),
+  const shown = element('div.stack'),
     kinds = model.summary.populations?.list?.length > 0 ? ['population', 'part'] : ['part'];
   const show = async (by) => {
     try {
@@ -42,8 +42,7 @@ export async function matrixTab(model) {
         shown,
         grid(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
         element(
-          'p',
-          { class: 'quiet' },
+          'p.quiet',
           `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
         ),
         table(
@@ -51,7 +50,7 @@ export async function matrixTab(model) {
           [
             [`From ${by}`, ({ from }) => name(from)],
             [`To ${by}`, ({ to }) => name(to)],
-            [unit.replace(/^./, (first) => first.toUpperCase()), ({ value }) => si(value), NUMBER],
+            [capital(unit), ({ value }) => si(value), NUMBER],
           ],
           largest(rows, LARGEST),
           { empty: 'Nothing is sent from one to another.' },
@@ -63,13 +62,11 @@ export async function matrixTab(model) {
   };
   await show(kinds[0]);
   return element(
-    'div',
-    { class: 'stack' },
+    'div.stack',
     kinds.length > 1 &&
-      element(
-        'select',
+      select(
         { 'aria-label': 'Rows of the matrix', onchange: (event) => show(event.target.value) },
-        kinds.map((kind) => element('option', { value: kind }, `by ${kind}`)),
+        kinds.map((kind) => [kind, `by ${kind}`]),
       ),
     shown,
   );

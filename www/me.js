@@ -1,10 +1,11 @@
 // #/me: what one uses against one's limits, one's tokens, and what one has deleted.
 
+import { tokensTable } from './adminusers.js';
 import { change, getJson, getMe } from './api.js';
-import { announce, element, fill, section, stamp } from './dom.js';
+import { element, field, fill, form, pageHead, section, select, sends, stamp } from './dom.js';
 import { bytes, words } from './format.js';
-import { problemNode } from './problemnode.js';
-import { table } from './table.js';
+import { attemptIn, problemNode, rowButton } from './problemnode.js';
+import { table, tableSection } from './table.js';
 
 const figure = (quota, value) =>
   value === null || value === undefined ? 'no limit' : quota === 'bytes' ? bytes(value) : String(Math.round(value * 100) / 100);
@@ -26,38 +27,28 @@ function usagePart(usage) {
     ['Limit', (row) => row.quota, 'number'],
   ];
   if (usage.group) columns.push([`Group ${usage.group}`, (row) => row.group, 'number']);
-  return section('My use', table('My use', columns, quotaRows(usage), { empty: 'Nothing is counted.' }));
+  return tableSection('My use', columns, quotaRows(usage), { empty: 'Nothing is counted.' });
 }
 
 /** A form that makes a token, which is shown once. */
 function tokenForm(again) {
   const name = element('input', { id: 'token-name', type: 'text', maxlength: '80' }),
-    scope = element(
-      'select',
-      { id: 'token-scope' },
-      ['read', 'submit', 'reserve', 'admin'].map((one) => element('option', { value: one, selected: one === 'submit' }, one)),
-    ),
+    scope = select({ id: 'token-scope' }, ['read', 'submit', 'reserve', 'admin'], 'submit'),
     outcome = element('div', { role: 'status' });
-  const submit = async (event) => {
-    event.preventDefault();
+  const submit = async () => {
     try {
       const made = await change('POST', 'v1/tokens', { name: name.value, scopes: [scope.value] });
       await again();
-      fill(outcome, element('p', {}, 'Copy it now, it is not shown again: ', element('code', {}, made.token)));
+      fill(outcome, element('p', 'Copy it now, it is not shown again: ', element('code', made.token)));
     } catch (error) {
       fill(outcome, problemNode(error));
     }
   };
-  return element(
-    'form',
-    { class: 'form', onsubmit: submit },
-    element(
-      'div',
-      { class: 'field-row' },
-      element('div', { class: 'field' }, element('label', { for: 'token-name' }, 'Name'), name),
-      element('div', { class: 'field' }, element('label', { for: 'token-scope' }, 'Scope'), scope),
-    ),
-    element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'button' }, 'Make a token')),
+  return form(
+    'form.form',
+    submit,
+    element('div.field-row', field('Name', name), field('Scope', scope)),
+    element('div.buttons', sends('Make a token')),
     outcome,
   );
 }
@@ -65,60 +56,29 @@ function tokenForm(again) {
 export async function showMe(page, context, signal) {
   const me = await getMe();
   const usage = await getJson('v1/usage', signal);
-  const tokens = element('div', {}),
-    bin = element('div', {}),
-    trouble = element('div', {});
-  const attempt = (what, told) => async () => {
-    fill(trouble);
-    try {
-      await what();
-      announce(told);
-    } catch (error) {
-      fill(trouble, problemNode(error));
-    }
-  };
-  const action = (label, name, run) =>
-    element('button', { type: 'button', class: 'button small', 'aria-label': `${label} ${name}`, onclick: run }, label);
+  const tokens = element('div'),
+    bin = element('div'),
+    trouble = element('div');
+  const tried = attemptIn(trouble);
   const showTokens = async () => {
     const { tokens: list } = await getJson('v1/tokens', signal);
-    const revoke = (one) => async () => {
-      await change('DELETE', `v1/tokens/${encodeURIComponent(one.id)}`);
-      await showTokens();
-    };
-    fill(
-      tokens,
-      table(
-        'My tokens',
-        [
-          ['Token', (one) => element('code', {}, one.id)],
-          ['Name', (one) => one.name],
-          ['Scopes', (one) => one.scopes.join(', ')],
-          ['Expires', (one) => stamp(one.expires)],
-          ['Last used', (one) => stamp(one.last_used)],
-          ['', (one) => action('Revoke', one.id, attempt(revoke(one), `Token ${one.id} is revoked`))],
-        ],
-        list,
-        { empty: 'There are no tokens.' },
-      ),
-    );
+    const revoke = (one) => tried(() => change('DELETE', `v1/tokens/${encodeURIComponent(one.id)}`).then(showTokens), `Token ${one.id} is revoked`);
+    fill(tokens, tokensTable('My tokens', list, revoke));
   };
   const showBin = async () => {
     const { entries } = await getJson('v1/bin', signal);
-    const restore = (one) => async () => {
-      await change('POST', `v1/bin/${encodeURIComponent(one.id)}/restore`);
-      await showBin();
-    };
+    const restore = (one) => tried(() => change('POST', `v1/bin/${encodeURIComponent(one.id)}/restore`).then(showBin), `The ${one.kind} is back`);
     fill(
       bin,
       table(
         'Deleted things',
         [
           ['What', (one) => one.kind],
-          ['Id', (one) => element('code', {}, one.id.slice(0, 20))],
+          ['Id', (one) => element('code', one.id.slice(0, 20))],
           ['Name', (one) => one.name],
           ['Size', (one) => bytes(one.bytes), 'number'],
           ['Goes for good', (one) => stamp(one.until)],
-          ['', (one) => action('Bring back', one.id.slice(0, 20), attempt(restore(one), `The ${one.kind} is back`))],
+          ['', (one) => rowButton('Bring back', one.id.slice(0, 20), () => restore(one))],
         ],
         entries,
         { empty: 'Nothing was deleted.' },
@@ -128,12 +88,7 @@ export async function showMe(page, context, signal) {
   await Promise.all([showTokens(), showBin()]);
   fill(
     page,
-    element(
-      'header',
-      { class: 'page-head' },
-      element('h1', { tabindex: '-1' }, me.user ? `Account of ${me.user}` : 'Account'),
-      me.user && element('p', { class: 'quiet' }, `role ${me.role}${me.group ? `, group ${me.group}` : ''}`),
-    ),
+    pageHead(me.user ? `Account of ${me.user}` : 'Account', me.user && `role ${me.role}${me.group ? `, group ${me.group}` : ''}`),
     trouble,
     usagePart(usage),
     !me.open && section('My tokens', tokens, tokenForm(showTokens)),

@@ -1,10 +1,10 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
-import { getCores, getHolders, getJson, getLinks, getMapping, getRouteLinks, getSchemas, mappingUrl, networkName } from './api.js';
+import { getBuffer, getHolders, getJson, getMapping, getSchemas, mappingUrl, networkName } from './api.js';
 import { NO_PART, parseCores, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
-import { absentOf, categories, coreDetails, LAYERS } from './layers.js';
+import { absentOf, categories, coreDetails, eachCore, LAYERS } from './layers.js';
 import { metricsOf } from './metrics.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
@@ -19,10 +19,7 @@ export function classesOf(chip, width, height) {
   const classes = chip?.core_classes ?? [];
   if (classes.length === 0) return null;
   const of = new Uint8Array(width * height);
-  classes.forEach(({ cores }, number) => {
-    for (const [x0, y0, x1 = x0, y1 = y0] of cores)
-      for (let y = y0; y <= y1; y++) of.fill(number + 1, y * width + x0, y * width + x1 + 1);
-  });
+  classes.forEach(({ cores }, number) => eachCore(cores, width, height, (core) => (of[core] = number + 1)));
   return of;
 }
 
@@ -48,7 +45,7 @@ export class Model {
   }
 
   static async load(id, signal) {
-    const [summary, buffer, schemas] = await Promise.all([getMapping(id, signal), getCores(id, signal), getSchemas(signal)]);
+    const [summary, buffer, schemas] = await Promise.all([getMapping(id, signal), getBuffer(mappingUrl(id, '/cores?format=bin'), signal), getSchemas(signal)]);
     const name = await networkName(summary.network?.id, signal);
     return new Model(id, summary, parseCores(buffer), name, metricsOf(schemas.Metrics), signal);
   }
@@ -140,10 +137,16 @@ export class Model {
     return Math.floor(Math.floor(core / this.width) / ry) * this.routersX + Math.floor((core % this.width) / rx);
   }
 
+  /** A promise of {limit, of(core)}: the entries that the table of a core's router has. */
+  async tableEntries() {
+    const { limit, routers } = await this.ask('/routers'),
+      entries = new Map(routers.map(({ router, x, y, entries: many }) => [router ?? y * this.routersX + x, many]));
+    return { limit, of: (core) => entries.get(this.routerOf(core)) ?? 0 };
+  }
+
   /** A promise, the same one each time: a big chip's links are 16 MB. Loads of the chosen routing where one was chosen. */
   links() {
-    const get = this.routing ? getRouteLinks : getLinks;
-    this.#links ??= get(this.id, this.signal).then(parseLinks);
+    this.#links ??= getBuffer(mappingUrl(this.id, `/${this.routing ? 'routes' : 'links'}?format=bin`), this.signal).then(parseLinks);
     return this.#links;
   }
 
@@ -155,8 +158,7 @@ export class Model {
     if (ways) {
       // Those to the routers drawn beside it.
       return [1, -1, columns, -columns].map((step) => {
-        for (let i = 0; i < ways.from.length; i++)
-          if (ways.from[i] === router && ways.to[i] === router + step) return ways.load[i];
+        for (let i = 0; i < ways.from.length; i++) if (ways.from[i] === router && ways.to[i] === router + step) return ways.load[i];
         return 0;
       });
     }

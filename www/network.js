@@ -2,15 +2,15 @@
 
 import { actionBar } from './actions.js';
 import { getNetwork, listChips, listJobs, listMappings } from './api.js';
-import { element, facts, fill, link, section, stamp } from './dom.js';
+import { element, facts, fill, link, linkTo, pageHead, section, stamp } from './dom.js';
 import { fitsTable } from './fits.js';
-import { bytes, count, energy, shortId, time } from './format.js';
+import { count, energy, shortId, time } from './format.js';
 import { mappingName } from './mapping.js';
 import { actButton } from './problemnode.js';
 import { readingNode } from './reading.js';
 import { runSection } from './running.js';
 import { NUMBER, table } from './table.js';
-import { isModel } from './upload.js';
+import { isModel, networkRows } from './upload.js';
 
 const SHOWN = 10;
 
@@ -18,55 +18,37 @@ export async function showNetwork(main, { id }, signal) {
   const network = await getNetwork(id, signal),
     model = isModel(network);
   const only = { network: id, limit: SHOWN };
-  const [{ mappings }, { jobs }, { chips }] = await Promise.all([model ? { mappings: [] } : listMappings(only, signal), listJobs(only, signal), listChips(signal)]);
-  const fits = element('div', {}),
-    outcome = element('div', {}),
-    more = (kind) => element('p', { class: 'more' }, link(`#/${kind}?network=${encodeURIComponent(id)}`, `All ${kind}`));
+  const [{ mappings }, { jobs }, { chips }] = await Promise.all([
+    model ? { mappings: [] } : listMappings(only, signal),
+    listJobs(only, signal),
+    listChips(signal),
+  ]);
+  const fits = element('div'),
+    outcome = element('div'),
+    more = (kind) => element('p.more', link(`#/${kind}?network=${encodeURIComponent(id)}`, `All ${kind}`));
   const { duplicates, self_loops: loops, empty_nets: empty, zeros } = network.report ?? {};
   fill(
     main,
-    element(
-      'header',
-      { class: 'page-head' },
-      element(
-        'div',
-        {},
-        element('h1', { tabindex: '-1' }, network.name || shortId(id)),
-        element('p', { class: 'quiet' }, `${model ? 'model' : 'network'} `, element('code', { title: id }, shortId(id))),
-      ),
-      element(
-        'div',
-        { class: 'buttons' },
-        element('a', { class: 'button primary', href: `#/new?network=${encodeURIComponent(id)}` }, model ? 'Compile it' : 'Map it'),
-        element('a', { class: 'button', href: `v1/networks/${encodeURIComponent(id)}/content`, download: '' }, 'Download'),
-      ),
+    pageHead(
+      network.name || shortId(id),
+      [model ? 'model ' : 'network ', element('code', { title: id }, shortId(id))],
+      element('a.button.primary', { href: `#/new?network=${encodeURIComponent(id)}` }, model ? 'Compile it' : 'Map it'),
+      element('a.button', { href: `v1/networks/${encodeURIComponent(id)}/content`, download: '' }, 'Download'),
     ),
     section(
       'What it is',
-      facts(
-        model
-          ? [
-              ['Format', network.format],
-              ['Operators', count(network.operators)],
-              ['Size', bytes(network.bytes)],
-              ['Uploaded', stamp(network.created)],
-            ]
-          : [
-              ['Format', network.format],
-              ['Neurons', count(network.neurons)],
-              ['Synapses', count(network.synapses)],
-              ['Hyperedges', count(network.hyperedges)],
-              network.populations > 0 && ['Populations', count(network.populations)],
-              network.inputs > 0 && ['Inputs', count(network.inputs)],
-              network.inhibitory > 0 && ['Inhibitory synapses', count(network.inhibitory)],
-              duplicates > 0 && ['Merged', `${count(duplicates)} that stood twice`],
-              loops > 0 && ['Left out', `${count(loops)} of neurons to themselves`],
-              empty > 0 && ['Nets without targets', count(empty)],
-              zeros > 0 && ['Synapses of weight 0', count(zeros)],
-              ['Size', bytes(network.bytes)],
-              ['Uploaded', stamp(network.created)],
-            ],
-      ),
+      facts([
+        ...networkRows(network, [
+          network.populations > 0 && ['Populations', count(network.populations)],
+          network.inputs > 0 && ['Inputs', count(network.inputs)],
+          network.inhibitory > 0 && ['Inhibitory synapses', count(network.inhibitory)],
+          duplicates > 0 && ['Merged', `${count(duplicates)} that stood twice`],
+          loops > 0 && ['Left out', `${count(loops)} of neurons to themselves`],
+          empty > 0 && ['Nets without targets', count(empty)],
+          zeros > 0 && ['Synapses of weight 0', count(zeros)],
+        ]),
+        ['Uploaded', stamp(network.created)],
+      ]),
       readingNode(network),
     ),
     !model &&
@@ -87,7 +69,7 @@ export async function showNetwork(main, { id }, signal) {
         table(
           'Mappings of this network',
           [
-            ['Mapping', (one) => link(`#/mappings/${encodeURIComponent(one.id)}`, mappingName(one))],
+            ['Mapping', (one) => linkTo('mappings', one.id, mappingName(one))],
             ['Chip', (one) => one.chip],
             ['Cores', (one) => count(one.cores_used), NUMBER],
             ['Step', (one) => (one.step_ns ? time(one.step_ns) : ''), NUMBER],
@@ -102,7 +84,7 @@ export async function showNetwork(main, { id }, signal) {
       table(
         'Jobs of this network',
         [
-          ['Job', (job) => link(`#/jobs/${encodeURIComponent(job.id)}`, job.name || shortId(job.id))],
+          ['Job', (job) => linkTo('jobs', job.id, job.name || shortId(job.id))],
           ['Kind', (job) => job.kind],
           ['State', (job) => job.state],
           ['Chip', (job) => job.chip],

@@ -45,13 +45,8 @@ function nameColumn(operators, timeline) {
     (row) =>
       shown.has(row.node)
         ? element(
-            'button',
-            {
-              type: 'button',
-              class: 'link',
-              title: row.node,
-              onclick: () => (timeline.showOperator(shown.get(row.node)), timeline.canvas.scrollIntoView({ block: 'nearest' })),
-            },
+            'button.link',
+            { title: row.node, onclick: () => (timeline.showOperator(shown.get(row.node)), timeline.canvas.scrollIntoView({ block: 'nearest' })) },
             row.node,
           )
         : element('span', { title: row.node }, title(row)),
@@ -64,7 +59,7 @@ export function heldTable(nodes, memory) {
   const held = nodes.filter((row) => row.peak_bytes > 0).toSorted((a, b) => b.peak_bytes - a.peak_bytes);
   return (
     held.length > 0 && [
-      element('h3', {}, `On the chip at the peak: ${bytes(sum(held, (row) => row.peak_bytes))} of ${bytes(memory)}`),
+      element('h3', `On the chip at the peak: ${bytes(sum(held, (row) => row.peak_bytes))} of ${bytes(memory)}`),
       table(
         'Tensors at the peak of memory',
         [
@@ -75,7 +70,7 @@ export function heldTable(nodes, memory) {
         ],
         held.slice(0, HELD_SHOWN),
       ),
-      held.length > HELD_SHOWN && element('p', { class: 'quiet' }, `The largest ${HELD_SHOWN} of ${count(held.length)}`),
+      held.length > HELD_SHOWN && element('p.quiet', `The largest ${HELD_SHOWN} of ${count(held.length)}`),
     ]
   );
 }
@@ -85,7 +80,7 @@ export function heldTable(nodes, memory) {
 export function nodesTable(nodes, operators, timeline, graph) {
   const columns = [nameColumn(operators, timeline), ...COLUMNS];
   const rows = nodes.toSorted((a, b) => b.path_share - a.path_share || (b.busy_ns ?? 0) - (a.busy_ns ?? 0));
-  const found = element('div', {});
+  const found = element('div');
   const show = (text) => {
     const matching = rows.filter(({ node, operator, device }) => `${node} ${operator} ${device}`.toLowerCase().includes(text));
     fill(
@@ -113,9 +108,5 @@ export function nodesTable(nodes, operators, timeline, graph) {
       timeline.showOperator(span);
       graph?.mark(({ name }) => name === span.name, true);
     };
-  return [
-    find,
-    found,
-    rows.length > SHOWN && element('p', { class: 'quiet' }, `${count(rows.length)} in all, which the last row sums up`),
-  ];
+  return [find, found, rows.length > SHOWN && element('p.quiet', `${count(rows.length)} in all, which the last row sums up`)];
 }

@@ -16,8 +16,7 @@ const WIDTH = 180,
 export function itemsOf(graph) {
   const items = new Map(),
     made = new Set(graph.map(({ node }) => node));
-  for (const { reads } of graph)
-    for (const { from } of reads) if (!made.has(from)) items.set(from, { name: from, operator: 'input', from: new Map() });
+  for (const { reads } of graph) for (const { from } of reads) if (!made.has(from)) items.set(from, { name: from, operator: 'input', from: new Map() });
   for (const { node, operator, reads } of graph) {
     const item = items.get(node) ?? { name: node, operator, from: new Map() };
     items.set(node, item);
@@ -120,8 +119,8 @@ export class OperatorGraph {
   #open;
   #pick;
   #marked = null; // a test of items; null: none is marked
-  #frame = element('div', { class: 'graph-frame', tabindex: '0', role: 'group', 'aria-label': 'Operators of the program' });
-  #readout = element('p', { class: 'quiet', 'aria-live': 'polite' });
+  #frame = element('div.graph-frame', { tabindex: '0', role: 'group', 'aria-label': 'Operators of the program' });
+  #readout = element('p.quiet', { 'aria-live': 'polite' });
 
   constructor(graph, nodes, pick) {
     this.#blocks = blocksOf(itemsOf(graph));
@@ -131,13 +130,9 @@ export class OperatorGraph {
     this.#draw();
     this.node = section(
       'Graph of operators',
-      element(
-        'p',
-        { class: 'quiet' },
-        'Lines carry values from above; bars are shares of the critical path. A press opens a block, or shows an operator on the timeline.',
-      ),
+      element('p.quiet', 'Lines carry values from above; bars are shares of the critical path. A press opens a block, or shows an operator on the timeline.'),
       this.#frame,
-      element('div', { class: 'buttons' }, element('button', { type: 'button', class: 'button', onclick: () => this.#toggle() }, 'Open or close all blocks')),
+      element('div.buttons', element('button.button', { onclick: () => this.#toggle() }, 'Open or close all blocks')),
       this.#readout,
     );
   }
@@ -177,7 +172,14 @@ export class OperatorGraph {
       height = (Math.max(...places.map(({ rank }) => rank)) + 1) * (HEIGHT + GAP),
       corner = (one) => [at.get(one).slot * (WIDTH + SPACE) + SPACE / 2, at.get(one).rank * (HEIGHT + GAP) + GAP / 2];
     const lines = boxes.flatMap((to) => [...to.from].map(([from, shape]) => edgeShape(corner(from), corner(to), shape)));
-    this.#frame.replaceChildren(svg('svg', { width, height }, lines, boxes.map((one) => this.#box(one, corner(one)))));
+    this.#frame.replaceChildren(
+      svg(
+        'svg',
+        { width, height },
+        lines,
+        boxes.map((one) => this.#box(one, corner(one))),
+      ),
+    );
   }
 
   #box(one, [x, y]) {

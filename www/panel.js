@@ -2,8 +2,8 @@
 
 import { choicesSection } from './choices.js';
 import { element, fill } from './dom.js';
-import { flowOverlay, getFlows } from './flows.js';
-import { aboveBound, count, percent, si, time, words } from './format.js';
+import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
+import { aboveBound, capital, count, percent, si, time, words } from './format.js';
 import { matrixTab } from './matrix.js';
 import { metricText } from './metrics.js';
 import { histogramPlot } from './plots.js';
@@ -16,7 +16,7 @@ const LINKS = 10,
   TARGETS = 6,
   TYPED_MS = 250;
 
-const button = (text, onclick, about) => element('button', { type: 'button', class: 'link', 'aria-label': about, onclick }, text);
+const button = (text, onclick, about) => element('button.link', { 'aria-label': about, onclick }, text);
 
 /** Cores by place, the neurons' names, and what a press on them does: the same in every tab. */
 export class Panel {
@@ -70,60 +70,42 @@ export class Panel {
     const { model } = this,
       details = await model.withDetails(),
       rows = [];
-    const add = (label, most, limit, values, show) => {
+    const add = (label, limit, values, show) => {
       let core = -1;
       values.forEach((value, at) => (core < 0 ? value === value : value > values[core]) && (core = at));
       if (core >= 0) rows.push({ label, limit: limit > 0 ? limit : null, most: values[core], core, values, show });
     };
-    if (model.metrics.step_ns) add('Step time', 0, model.metrics.step_ns, details.ns, time);
+    if (model.metrics.step_ns) add('Step time', model.metrics.step_ns, details.ns, time);
     const names = new Set([...details.at.values()].flatMap(({ shares }) => Object.keys(shares ?? {})));
     for (const name of names) {
       const values = new Float64Array(details.ns.length).fill(NaN);
       for (const [core, { shares }] of details.at) if (name in (shares ?? {})) values[core] = shares[name];
-      add(
-        words(name).replace(/^./, (first) => first.toUpperCase()),
-        0,
-        1,
-        values,
-        percent,
-      );
+      add(capital(words(name)), 1, values, percent);
     }
     if (model.chip.table_entries) {
-      const { limit, routers } = await model.ask('/routers'),
-        values = new Float64Array(details.ns.length).fill(NaN),
-        entries = new Map(routers.map((of) => [of.router ?? of.y * model.routersX + of.x, of.entries]));
-      for (const core of details.at.keys()) values[core] = entries.get(model.routerOf(core)) ?? 0;
-      add('Table entries of the router', 0, limit, values, count);
+      const { limit, of } = await model.tableEntries(),
+        values = new Float64Array(details.ns.length).fill(NaN);
+      for (const core of details.at.keys()) values[core] = of(core);
+      add('Table entries of the router', limit, values, count);
     }
     const fullest = ({ core, most, show }) => [this.coreButton(core % model.width, Math.floor(core / model.width)), ` has ${show(most)}`];
     return element(
-      'div',
-      { class: 'stack' },
+      'div.stack',
       rows.length > 0 &&
         rows[0].label === 'Step time' &&
-        element(
-          'p',
-          { class: 'limits-step' },
-          'The step is limited so: ',
-          model.metrics.step_limit,
-          '. The core that takes longest: ',
-          ...fullest(rows[0]),
-          '.',
-        ),
+        element('p.limits-step', 'The step is limited so: ', model.metrics.step_limit, '. The core that takes longest: ', ...fullest(rows[0]), '.'),
       rows.map((row) =>
         element(
-          'div',
-          { class: 'limit-row' },
+          'div.limit-row',
           element(
-            'div',
-            { class: 'budget-head' },
-            element('h3', {}, row.label),
-            element('span', {}, 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
+            'div.budget-head',
+            element('h3', row.label),
+            element('span', 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
           ),
           histogramPlot(row.label, row.values, { ...row }, (low, high) => this.light(row.values, low, high)),
         ),
       ),
-      element('p', { class: 'quiet' }, 'Press or drag over the bars: the map shows which cores these are.'),
+      element('p.quiet', 'Press or drag over the bars: the map shows which cores these are.'),
       button('Show all cores alike', () => {
         this.map.lit = null;
         this.map.redraw();
@@ -135,33 +117,23 @@ export class Panel {
 
   async links() {
     const { links, ports = [] } = await this.model.ask(`/links?sort=load&limit=${LINKS}&axons=${AXONS}`);
-    const name = (one) =>
-      one.port ? `${one.port} of core ${one.x}, ${one.y}` : one.direction ? `${one.x}, ${one.y} to the ${one.direction}` : `router ${one.from} to ${one.to}`;
-    const draw = (one) =>
-      one.port
-        ? this.flows({ core: `${one.x},${one.y}` }, `Core ${one.x}, ${one.y}`)
-        : this.flows({ link: one.direction ? `${one.x},${one.y},${one.direction}` : `${one.from},${one.to}` }, `Link ${name(one)}`);
+    const draw = (one) => this.flows(questionOf(one), capital(placeOf(one)));
     const axon = ({ neuron, name: of, x, y, packets }) =>
       element(
         'li',
-        {},
-        button(of ? `${of} (${neuron})` : `neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)),
+        button(neuronName({ name: of, neuron }), () => this.flows({ neuron }, `Neuron ${neuron}`)),
         ` on ${x}, ${y}: ${si(packets)} ${packets === 1 ? 'packet' : 'packets'}`,
       );
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
-      'div',
-      { class: 'stack' },
-      element('p', { class: 'quiet' }, 'The fullest links and ports, and the axons that fill each most. A press draws what passes.'),
+      'div.stack',
+      element('p.quiet', 'The fullest links and ports, and the axons that fill each most. A press draws what passes.'),
       table(
         'Fullest links and ports',
         [
-          ['Link or port', (one) => button(name(one), () => draw(one))],
+          ['Link or port', (one) => button(placeOf(one), () => draw(one))],
           ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
-          [
-            'Axons',
-            (one) => [element('p', { class: 'quiet' }, `${count(one.axon_count)} pass`), element('ul', { class: 'axons' }, (one.axons ?? []).map(axon))],
-          ],
+          ['Axons', (one) => [element('p.quiet', `${count(one.axon_count)} pass`), element('ul.axons', (one.axons ?? []).map(axon))]],
         ],
         rows,
         { empty: 'No packet leaves its core.' },
@@ -179,8 +151,7 @@ export class Panel {
     const parts = model.summary.bound;
     if (parts) rows.unshift({ metric: 'cores_used', value: model.metrics.cores_used, bound: parts.parts });
     return element(
-      'div',
-      { class: 'stack' },
+      'div.stack',
       table(
         'Distance from lower bounds',
         [
@@ -196,7 +167,7 @@ export class Panel {
         rows,
         { of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' },
       ),
-      parts?.limit && element('p', { class: 'quiet' }, `Fewer than ${count(parts.parts)} cores cannot be: ${parts.reason}.`),
+      parts?.limit && element('p.quiet', `Fewer than ${count(parts.parts)} cores cannot be: ${parts.reason}.`),
       choicesSection(model.summary.report?.choices, model.summary.network?.id, model.chip.name),
     );
   }
@@ -204,7 +175,7 @@ export class Panel {
   /* ---- a neuron, a core, a part, a population ---- */
 
   find() {
-    const found = element('div', { class: 'stack', 'aria-live': 'polite' });
+    const found = element('div.stack', { 'aria-live': 'polite' });
     let due = null;
     const input = element('input', {
       type: 'search',
@@ -216,7 +187,7 @@ export class Panel {
         due = setTimeout(() => this.look(input.value.trim(), found), TYPED_MS);
       },
     });
-    return element('div', { class: 'stack' }, element('label', { for: 'find-text' }, 'Find a neuron, a core, a part or a population'), input, found);
+    return element('div.stack', element('label', { for: 'find-text' }, 'Find a neuron, a core, a part or a population'), input, found);
   }
 
   async look(text, found) {
@@ -227,7 +198,7 @@ export class Panel {
     if (text === '') return;
     if (place || part) {
       const core = place ? model.number(Number(place[1]), Number(place[2])) : model.cores.part.indexOf(Number(part[1]));
-      if (core < 0) fill(found, element('p', { class: 'quiet' }, `There is no ${text} here.`));
+      if (core < 0) fill(found, element('p.quiet', `There is no ${text} here.`));
       else this.select(core);
       return;
     }
@@ -239,11 +210,10 @@ export class Panel {
         like.length > 0 &&
           element(
             'p',
-            {},
             'Populations: ',
             like.map(({ name }) => [button(name, () => this.flows({ population: name }, `Population ${name}`)), ' ']),
           ),
-        element('p', { class: 'quiet' }, all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
+        element('p.quiet', all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
         neurons.map((neuron) => this.neuron(neuron)),
       );
       const [first] = neurons;
@@ -255,15 +225,14 @@ export class Panel {
 
   neuron({ neuron, name, part, x, y, population, fan_in: fanIn, fan_out: fanOut, targets }) {
     return element(
-      'article',
-      { class: 'found', 'data-neuron': String(neuron) },
+      'article.found',
+      { 'data-neuron': String(neuron) },
       element(
         'h3',
-        {},
         button(name ? `${name} (neuron ${neuron})` : `Neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)),
       ),
-      element('p', {}, 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
-      element('p', { class: 'quiet' }, `${count(fanIn)} synapses in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
+      element('p', 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
+      element('p.quiet', `${count(fanIn)} synapses in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
       targets.length > 0 &&
         table(
           `Targets of neuron ${neuron}`,
@@ -274,7 +243,7 @@ export class Panel {
           ],
           targets.slice(0, TARGETS),
         ),
-      targets.length > TARGETS && element('p', { class: 'quiet' }, `and ${count(targets.length - TARGETS)} cores more`),
+      targets.length > TARGETS && element('p.quiet', `and ${count(targets.length - TARGETS)} cores more`),
     );
   }
 }

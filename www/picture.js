@@ -7,6 +7,7 @@ import { HeatMap } from './heatmap.js';
 import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
 import { pinsOf } from './pins.js';
 import { problemWords } from './problem.js';
+import { onTheme } from './surface.js';
 
 const COLOURS = palette(),
   DIFFERENCES = differences();
@@ -19,21 +20,13 @@ export const channelsOf = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0
 /** The row of layer buttons: native radio buttons, so the arrow keys work. */
 export function layerSwitch(layers, chosen, onChoose) {
   return element(
-    'fieldset',
-    { class: 'segmented' },
-    element('legend', { class: 'hidden' }, 'Layer of the heat map'),
+    'fieldset.segmented',
+    element('legend.hidden', 'Layer of the heat map'),
     layers.map((layer) =>
       element(
         'label',
-        {},
-        element('input', {
-          type: 'radio',
-          name: 'layer',
-          value: layer.id,
-          checked: layer.id === chosen,
-          onchange: () => onChoose(layer),
-        }),
-        element('span', {}, layer.label),
+        element('input', { type: 'radio', name: 'layer', value: layer.id, checked: layer.id === chosen, onchange: () => onChoose(layer) }),
+        element('span', layer.label),
       ),
     ),
   );
@@ -48,7 +41,7 @@ export const ownerColour = (number) => kindColour(number + 2).map((channel) => M
 export const holderText = ({ owner, until }) => `taken by ${owner}${until ? ` until ${dateText(until)}` : ''}`;
 
 export class Picture {
-  constructor(model, view, { label, help, signal }) {
+  constructor(model, view, { label, signal }) {
     this.model = model;
     this.view = view;
     this.layer = LAYERS[0];
@@ -56,30 +49,20 @@ export class Picture {
     this.bounds = null;
     this.logarithmic = false;
     this.kinds = null;
+    const { chip, absent } = model;
     this.map = new HeatMap(view, {
-      label,
-      help,
-      signal,
-      describe: (core) => announce(this.describe(core)),
+      ...{ label, chip, absent, signal },
+      region: model.summary.region,
+      describe: (core) => this.describe(core),
       needLinks: () => this.#fetchLinks(),
     });
-    this.map.router = model.chip.cores_per_router ?? [1, 1];
     const dies = model.chip.dies ?? [1, 1];
     this.map.die = dies[0] * dies[1] > 1 ? model.chip.cores : null;
-    this.map.region = model.summary.region ?? null;
-    this.map.pins = pinsOf(model.summary.options?.constraints, {
-      width: model.width,
-      height: model.height,
-      router: this.map.router,
-      die: model.chip.cores,
-    });
-    this.map.absent = model.absent;
+    this.map.pins = pinsOf(model.summary.options?.constraints, { width: model.width, height: model.height, router: this.map.router, die: model.chip.cores });
     this.map.markOf = (core) => [null, null, 'taken', 'broken'][this.kinds?.kind[core] ?? 0];
     this.map.labelOf = (core) => this.#figure(core);
     this.node = this.map.node;
-    const recolour = () => this.#paint();
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour, { signal });
-    document.addEventListener('themechange', recolour, { signal });
+    onTheme(() => this.#paint(), signal);
   }
 
   /** bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
@@ -104,13 +87,8 @@ export class Picture {
   /** Who has which cores: shown in every layer as soon as it is known. */
   async #holders() {
     if (this.kinds !== null) return;
-    try {
-      this.kinds = await this.model.occupancy();
-    } catch (error) {
-      if (error.name === 'AbortError') return;
-      this.kinds = undefined; // asked for once
-      return;
-    }
+    this.kinds = await this.model.occupancy().catch(() => undefined); // asked for once
+    if (!this.kinds) return;
     this.#paint();
     this.onKinds?.();
   }
@@ -215,24 +193,18 @@ export class Picture {
 /** The colour bar, or the names of the categories, of what a picture shows. */
 export class Legend {
   constructor() {
-    this.bar = element('canvas', { class: 'legend-bar', width: STEPS, height: 1, 'aria-hidden': 'true' });
+    this.bar = element('canvas.legend-bar', { width: STEPS, height: 1, 'aria-hidden': 'true' });
     this.#bar(COLOURS);
-    this.low = element('span', {});
-    this.mid = element('span', {});
-    this.high = element('span', {});
-    this.unit = element('span', { class: 'legend-unit' });
-    this.limit = element('span', { class: 'legend-limit' });
-    this.scale = element('div', { class: 'legend-scale' }, this.bar, element('div', { class: 'legend-ticks' }, this.low, this.mid, this.high));
-    this.names = element('ul', { class: 'legend-names' });
-    this.links = element('span', { class: 'legend-key', hidden: true }, element('i', { class: 'swatch swatch-link' }), '');
-    this.empty = element('span', { class: 'legend-key' }, element('i', { class: 'swatch swatch-empty' }), 'unused');
-    this.node = element(
-      'div',
-      { class: 'legend' },
-      this.scale,
-      this.names,
-      element('div', { class: 'legend-notes' }, this.unit, this.limit, this.empty, this.links),
-    );
+    this.low = element('span');
+    this.mid = element('span');
+    this.high = element('span');
+    this.unit = element('span.legend-unit');
+    this.limit = element('span.legend-limit');
+    this.scale = element('div.legend-scale', this.bar, element('div.legend-ticks', this.low, this.mid, this.high));
+    this.names = element('ul.legend-names');
+    this.links = element('span.legend-key', { hidden: true }, element('i.swatch.swatch-link'), '');
+    this.empty = element('span.legend-key', element('i.swatch.swatch-empty'), 'unused');
+    this.node = element('div.legend', this.scale, this.names, element('div.legend-notes', this.unit, this.limit, this.empty, this.links));
   }
 
   #bar(colours) {
@@ -267,14 +239,8 @@ export class Legend {
       this.#populations(model.populations);
       return;
     }
-    for (const [node, value] of bounds
-      ? [
-          [this.low, bounds.min],
-          [this.mid, middle(bounds, logarithmic)],
-          [this.high, bounds.max],
-        ]
-      : [])
-      setText(node, layer.show(value));
+    const ticks = bounds ? [bounds.min, middle(bounds, logarithmic), bounds.max] : [];
+    ticks.forEach((value, i) => setText([this.low, this.mid, this.high][i], layer.show(value)));
     setText(this.unit, bounds ? `${layer.unit}, a core` : 'nothing to show');
     const limit = model.limits[layer.limit];
     setText(this.limit, layer.limit ? (model.chip.core_classes ? 'limit by class' : limit ? `limit ${count(limit)}` : 'no limit') : '');
@@ -286,32 +252,32 @@ export class Legend {
     const rest = populations.length - shown.length;
     fill(
       this.names,
-      shown.map(({ name, number, cores }) => element('li', { class: 'legend-key' }, kindSwatch(number), `${name} ${count(cores)}`)),
-      rest > 0 ? element('li', {}, `and ${count(rest)} more`) : '',
+      shown.map(({ name, number, cores }) => element('li.legend-key', kindSwatch(number), `${name} ${count(cores)}`)),
+      rest > 0 ? element('li', `and ${count(rest)} more`) : '',
     );
   }
 
   #categories(kinds) {
     if (!kinds) {
-      fill(this.names, element('li', {}, 'The occupancy of this chip cannot be read.'));
+      fill(this.names, element('li', 'The occupancy of this chip cannot be read.'));
       return;
     }
-    const row = (swatch, text, cores) => element('li', { class: 'legend-key' }, element('i', { class: `swatch swatch-${swatch}` }), `${text} ${count(cores)}`);
+    const row = (swatch, text, cores) => element('li.legend-key', element('i', { class: `swatch swatch-${swatch}` }), `${text} ${count(cores)}`);
     fill(
       this.names,
       row('here', 'this mapping', kinds.totals[HERE]),
       row('empty', 'free', kinds.totals[FREE]),
       kinds.owners
         .slice(1, 1 + OWNERS_SHOWN)
-        .map((holder, i) => element('li', { class: 'legend-key' }, ownerSwatch(i + 1), `${holderText(holder)} ${count(kinds.counts[i + 1])}`)),
-      kinds.owners.length > 1 + OWNERS_SHOWN && element('li', {}, `and ${count(kinds.owners.length - 1 - OWNERS_SHOWN)} holders more`),
+        .map((holder, i) => element('li.legend-key', ownerSwatch(i + 1), `${holderText(holder)} ${count(kinds.counts[i + 1])}`)),
+      kinds.owners.length > 1 + OWNERS_SHOWN && element('li', `and ${count(kinds.owners.length - 1 - OWNERS_SHOWN)} holders more`),
       row('broken', 'broken', kinds.totals[BROKEN]),
     );
   }
 }
 
 const swatchOf = (colour) => {
-  const swatch = element('i', { class: 'swatch' });
+  const swatch = element('i.swatch');
   swatch.style.backgroundColor = css(colour);
   return swatch;
 };

@@ -1,5 +1,6 @@
-// Small SVG plots: a histogram with a limit, bars from a bound to a value, points with lines of bounds.
+// Small SVG plots: a histogram with a limit, points with lines of bounds.
 
+import { range } from './colour.js';
 import { element, svg } from './dom.js';
 
 const WIDTH = 320;
@@ -45,58 +46,41 @@ export function histogramPlot(label, values, { limit, most, show, of = 'cores' }
   });
   plot.addEventListener('pointermove', (event) => from !== null && brush(Math.min(from, bin(event)), Math.max(from, bin(event))));
   plot.addEventListener('pointerup', () => (from = null));
-  return element('figure', { class: 'plot-box' }, plot, element('figcaption', {}, element('span', {}, '0'), element('span', {}, show(end))));
+  return element('figure.plot-box', plot, element('figcaption', element('span', '0'), element('span', show(end))));
 }
 
-/** Points of {x, y, label, best, href} with the lines of their bounds; the front of Pareto is joined. less: whether less is better, of x and y. */
-export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, boundX = null, boundY = null, front = [] }, onOpen) {
+/** Points of {x, y, label, look, href} with lines that bound them, and a line that joins others (`front`). show: how values of an axis read. */
+export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, boundX = null, boundY = null, front = [] }) {
   const width = 640,
     height = 300,
     pad = 16,
     left = 76,
     bottom = 40;
-  const scale = (values, low, high) => {
-    const min = Math.min(...values),
-      max = Math.max(...values),
+  const scale = (values, bound, low, high) => {
+    const { min, max } = range(Number.isFinite(bound) ? [...values, bound] : values),
       span = max - min || Math.abs(max) || 1;
     return { at: (value) => low + ((value - min + 0.04 * span) / (1.08 * span)) * (high - low), min, max };
   };
-  const withBound = (values, bound) => (Number.isFinite(bound) ? [...values, bound] : values);
-  const x = scale(
-      withBound(
-        points.map((point) => point.x),
-        boundX,
-      ),
-      left,
-      width - pad,
-    ),
-    y = scale(
-      withBound(
-        points.map((point) => point.y),
-        boundY,
-      ),
-      height - bottom,
-      pad,
-    );
+  const values = (of) => points.map((point) => point[of]),
+    x = scale(values('x'), boundX, left, width - pad),
+    y = scale(values('y'), boundY, height - bottom, pad);
   const text = (at, below, words, anchor) => svg('text', { x: at, y: below, 'text-anchor': anchor }, words);
-  const dots = points.map((point) => {
-    const dot = svg(
-      'a',
-      { href: point.href ?? '#', 'aria-label': point.label, class: point.best ? 'dot best' : 'dot' },
-      svg('circle', { cx: x.at(point.x), cy: y.at(point.y), r: point.best ? 7 : 5 }, svg('title', {}, point.label)),
-    );
-    if (onOpen) dot.addEventListener('click', (event) => (event.preventDefault(), onOpen(point)));
-    return dot;
-  });
+  const dots = points.map((point) =>
+    svg(
+      point.href ? 'a' : 'g',
+      { ...(point.href && { href: point.href, 'aria-label': point.label }), class: `dot ${point.look ?? ''}` },
+      svg('circle', { cx: x.at(point.x), cy: y.at(point.y), r: point.look === 'best' ? 7 : 5 }, svg('title', {}, point.label)),
+    ),
+  );
   const line = (x1, y1, x2, y2, kind) => svg('line', { x1, y1, x2, y2, class: kind });
   return svg(
     'svg',
     { viewBox: `0 0 ${width} ${height}`, class: 'plot load-plot', role: 'group', 'aria-label': label },
     line(left, height - bottom, width - pad, height - bottom, 'axis'),
     line(left, pad, left, height - bottom, 'axis'),
-    Number.isFinite(boundX) ? line(x.at(boundX), pad, x.at(boundX), height - bottom, 'limit') : null,
-    Number.isFinite(boundY) ? line(left, y.at(boundY), width - pad, y.at(boundY), 'limit') : null,
-    front.length > 1 ? svg('polyline', { points: front.map((point) => `${x.at(point.x)},${y.at(point.y)}`).join(' '), class: 'curve' }) : null,
+    Number.isFinite(boundX) && line(x.at(boundX), pad, x.at(boundX), height - bottom, 'limit'),
+    Number.isFinite(boundY) && line(left, y.at(boundY), width - pad, y.at(boundY), 'limit'),
+    front.length > 1 && svg('polyline', { points: front.map((point) => `${x.at(point.x)},${y.at(point.y)}`).join(' '), class: 'curve' }),
     dots,
     text(left, height - bottom + 16, showX(x.min), 'start'),
     text(width - pad, height - bottom + 16, showX(x.max), 'end'),

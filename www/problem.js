@@ -1,6 +1,6 @@
 // A problem reply (RFC 9457) in words: what, where, and the figures that came with it.
 
-import { count, words } from './format.js';
+import { capital, count, words } from './format.js';
 
 const KNOWN = new Set(['type', 'title', 'status', 'detail', 'code', 'where', 'instance']);
 
@@ -26,7 +26,6 @@ function figureText(value) {
 
 /** { title, detail, where, figures: [[name, text]] } of a problem reply or of any error. */
 export function problemWords(problem) {
-  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const body = problem instanceof Problem ? problem.body : problem instanceof Error ? { detail: problem.message } : (problem ?? {});
   const title = body.title || words(body.code || 'this did not work');
   const detail = body.detail && body.detail !== title ? body.detail : '';

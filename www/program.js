@@ -1,9 +1,9 @@
 // #/programs/ID: what a job made that compiles, with its schedule, or deploys; #/timeline: a schedule from a file of one's own.
 
-import { getJson, getProgram, getSchedule, networkName, programUrl } from './api.js';
 import { actionBar } from './actions.js';
+import { getJson, networkName, programUrl } from './api.js';
 import { deploySections } from './deploy.js';
-import { element, facts, fill, link, section, stamp } from './dom.js';
+import { element, facts, fill, linkTo, pageHead, pageOf, section, stamp } from './dom.js';
 import { bytes, NONE, percent, shortId, time as nanoseconds } from './format.js';
 import { heldTable, nodesTable } from './nodes.js';
 import { OperatorGraph } from './operatorgraph.js';
@@ -41,7 +41,7 @@ export function reportPanels(report) {
   const { groups, rest } = reportGroups(report);
   const more = Object.entries(rest).filter(([, value]) => value === null || typeof value !== 'object');
   const panel = ([title, rows]) => section(title, facts(Object.entries(rows), 'facts rows'));
-  return element('div', { class: 'columns' }, groups.map(panel), more.length > 0 && panel(['More', Object.fromEntries(more)]));
+  return element('div.columns', groups.map(panel), more.length > 0 && panel(['More', Object.fromEntries(more)]));
 }
 
 /** What holds the program up: the operator with most of the critical path, and every node of the report (programs of older releases: none). */
@@ -54,8 +54,7 @@ function limitsSection(trace, { nodes, program }, timeline, graph) {
       'What limits the program',
       most?.path > 0 &&
         element(
-          'p',
-          { class: 'limits-program' },
+          'p.limits-program',
           `${most.name} (${most.kind}) limits most: ${percent(most.path / trace.end)} of the program’s time is its work on the critical path.`,
         ),
       nodes?.length > 0 && [nodesTable(nodes, operators, timeline, graph), heldTable(nodes, program.memory_bytes)],
@@ -71,40 +70,30 @@ function headline(program, report) {
     facts([
       time && ['Time', nanoseconds(time.total_ns)],
       time?.lower_bound_ns > 0 && ['No program is below', nanoseconds(time.lower_bound_ns)],
-      ['Chip', program.chip ? link(`#/chips/${encodeURIComponent(program.chip)}`, program.chip) : NONE],
+      ['Chip', program.chip ? linkTo('chips', program.chip, program.chip) : NONE],
       ['Size', bytes(program.bytes)],
       ['Created', stamp(program.created)],
     ]),
-    time?.limit && element('p', { class: 'quiet' }, `What limits it: ${time.limit}`),
+    time?.limit && element('p.quiet', `What limits it: ${time.limit}`),
   );
 }
 
 export async function showProgram(main, { id, attach }, signal) {
-  const program = await getProgram(id, signal);
+  const program = await getJson(programUrl(id), signal);
   const [network, report, trace] = await Promise.all([
     networkName(program.network, signal),
     getJson(programUrl(id, '/report'), signal).catch(() => null),
-    program.files?.schedule ? getSchedule(id, signal).then(parseTrace) : null, // images of cores and rewritten models have none
+    program.files?.schedule ? getJson(programUrl(id, '/schedule'), signal).then(parseTrace) : null, // images of cores and rewritten models have none
   ]);
   const schedule = trace && timelineSection(trace, signal),
     graph = report?.graph?.length > 0 ? new OperatorGraph(report.graph, report.nodes, schedule && ((one) => schedule.timeline.onPick(one))) : null;
   fill(
     main,
-    element(
-      'header',
-      { class: 'page-head' },
-      element(
-        'div',
-        {},
-        element('h1', { tabindex: '-1' }, link(`#/networks/${encodeURIComponent(program.network)}`, network || `Program ${shortId(id)}`)),
-        element('p', { class: 'quiet' }, 'program ', element('code', {}, id)),
-      ),
-      element(
-        'div',
-        { class: 'buttons' },
-        fileLinks(program.files),
-        element('a', { class: 'button', href: `#/jobs/${encodeURIComponent(program.job)}` }, 'Job'),
-      ),
+    pageHead(
+      linkTo('networks', program.network, network || `Program ${shortId(id)}`),
+      ['program ', element('code', id)],
+      fileLinks(program.files),
+      element('a.button', { href: pageOf('jobs', program.job) }, 'Job'),
     ),
     headline(program, report),
     limitsSection(trace, report ?? {}, schedule?.timeline, graph),
@@ -121,7 +110,7 @@ export async function showProgram(main, { id, attach }, signal) {
 const SHOWN = 10; // programs on the page of timelines
 
 export async function showTimeline(main, { attach }, signal) {
-  const shown = element('div', { class: 'stack' });
+  const shown = element('div.stack');
   const open = async (file) => {
     try {
       const schedule = timelineSection(parseTrace(JSON.parse(await file.text())), signal);
@@ -131,16 +120,10 @@ export async function showTimeline(main, { attach }, signal) {
       fill(shown, problemNode(error instanceof SyntaxError ? new Error(`${file.name} is not JSON`) : error));
     }
   };
-  const input = element('input', {
-    type: 'file',
-    id: 'trace-file',
-    accept: '.json,application/json',
-    onchange: () => input.files[0] && open(input.files[0]),
-  });
+  const input = element('input', { type: 'file', id: 'trace-file', accept: '.json,application/json', onchange: () => input.files[0] && open(input.files[0]) });
   const drop = element(
-    'section',
+    'section.panel',
     {
-      class: 'panel',
       'aria-label': 'File',
       ondragover: (event) => event.preventDefault(),
       ondrop: (event) => {
@@ -155,20 +138,14 @@ export async function showTimeline(main, { attach }, signal) {
   const kept = table(
     'Newest programs',
     [
-      ['Program', (one) => link(`#/programs/${encodeURIComponent(one.id)}`, one.name || one.network_name || shortId(one.id))],
+      ['Program', (one) => linkTo('programs', one.id, one.name || one.network_name || shortId(one.id))],
       ['Chip', (one) => one.chip || NONE],
       ['Time', (one) => (one.time_ns ? nanoseconds(one.time_ns) : NONE), NUMBER],
       ['Created', (one) => stamp(one.created)],
     ],
     programs,
   );
-  fill(
-    main,
-    element('header', { class: 'page-head' }, element('h1', { tabindex: '-1' }, 'Timeline')),
-    drop,
-    shown,
-    programs.length > 0 && section('Schedules of this server', kept),
-  );
+  fill(main, pageHead('Timeline'), drop, shown, programs.length > 0 && section('Schedules of this server', kept));
   attach();
   return 'Timeline';
 }

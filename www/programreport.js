@@ -1,19 +1,12 @@
 // The report of a compile job by subjects: what was computed, what moved, how long it takes, what was searched and
 // checked.
 
-import { bytes, count, energy, percent, si, time } from './format.js';
+import { bytes, count, energy, listed, percent, si, time, words } from './format.js';
 
-const change = (text) => (pair) =>
-  pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`;
+const change = (text) => (pair) => (pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`);
 const busy = ([device, { share, lanes }]) => `${device} ${percent(share)} of ${count(lanes)} ${lanes === 1 ? 'lane' : 'lanes'}`;
-const terms = (bound) =>
-  Object.entries(bound)
-    .map(([name, ns]) => `${name.replace(/_ns$/, '')} ${time(ns)}`)
-    .join(', ');
-const settings = (chosen) =>
-  Object.entries(chosen)
-    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${si(value, '', 3)}`)
-    .join(', ');
+const terms = (bound) => listed(bound, ([name, ns]) => `${name.replace(/_ns$/, '')} ${time(ns)}`);
+const settings = (chosen) => listed(chosen, ([name, value]) => `${words(name)} ${si(value, '', 3)}`);
 const tiled = (device) => `${device.name} ${count(device.tiles)} tiles on ${count(device.units)} units, busy for ${time(device.busy_ns)}`;
 const errors = (list, name) =>
   list
@@ -148,9 +141,7 @@ function without(report, [name, ...rest]) {
   if (report === null || typeof report !== 'object' || !(name in report)) return report;
   const { [name]: value, ...others } = report;
   const inner = rest.length ? without(value, rest) : undefined;
-  return inner === undefined || (typeof inner === 'object' && inner && !Object.keys(inner).length)
-    ? others
-    : { ...others, [name]: inner };
+  return inner === undefined || (typeof inner === 'object' && inner && !Object.keys(inner).length) ? others : { ...others, [name]: inner };
 }
 
 /** The subjects of a report that it says something of, [title, {label: text}], and what belongs to none of them. */

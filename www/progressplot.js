@@ -24,14 +24,26 @@ export function progressPlot(points) {
   if (!points || points.length < 3) return null;
   const end = points.at(-1).seconds || 1,
     x = (seconds) => (seconds / end) * WIDTH,
-    metrics = points.filter(({ metric }) => Number.isFinite(metric)),
-    most = Math.max(...metrics.map(({ metric }) => metric), 1e-9),
     line = (list, of, kind) =>
       list.length > 1 ? svg('polyline', { class: kind, points: list.map((point) => `${x(point.seconds)},${HEIGHT * (1 - of(point))}`).join(' ') }) : null;
-  const phases = bands(points);
+  const phases = bands(points),
+    known = points.filter(({ metric }) => Number.isFinite(metric)),
+    last = known.at(-1);
+  /** A phase's objective, and what it cannot be below, as shares of its most: each phase has one of its own. */
+  const objective = ({ phase, from, to }) => {
+    const own = known.filter((point) => point.phase === phase && point.seconds >= from && point.seconds <= to),
+      most = Math.max(...own.map(({ metric }) => metric), 1e-9);
+    return [
+      line(own, ({ metric }) => metric / most, 'metric'),
+      line(
+        own.filter(({ bound }) => bound > 0),
+        ({ bound }) => bound / most,
+        'bound',
+      ),
+    ];
+  };
   return element(
-    'figure',
-    { class: 'plot-box' },
+    'figure.plot-box',
     svg(
       'svg',
       {
@@ -49,13 +61,13 @@ export function progressPlot(points) {
         ),
       ),
       line(points, ({ fraction }) => fraction, 'curve'),
-      line(metrics, ({ metric }) => metric / most, 'metric'),
+      phases.flatMap(objective),
     ),
     element(
       'figcaption',
-      {},
-      element('span', {}, `share of the job done${metrics.length > 1 ? `, and the phase’s objective (dashed, up to ${si(most)})` : ''}`),
-      element('span', {}, duration(end)),
+      element('span', 'share of the job done'),
+      last && element('span', `dashed, each phase’s objective: ${si(last.metric)}`, last.bound > 0 && `; dotted, no result is below: ${si(last.bound)}`),
+      element('span', duration(end)),
     ),
   );
 }

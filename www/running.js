@@ -1,7 +1,7 @@
 // A network that runs: what it is asked for, before a map or alone, and what came of it.
 
-import { createJob } from './api.js';
-import { element, facts, link, section } from './dom.js';
+import { startJob } from './api.js';
+import { element, facts, field, link, section, select } from './dom.js';
 import { bytes, count, percent, si, time } from './format.js';
 import { grid } from './matrix.js';
 import { histogramPlot } from './plots.js';
@@ -14,8 +14,6 @@ const INLINE_MAX = 1 << 20, // bytes of spikes that a request takes
 export const RUN_OPTIONS = ['profile', 'dt', 'poisson', 'spikes', 'semantics'];
 const SEMANTICS = ['snntorch', 'snntorch-subtract', 'norse', 'spyx', 'rockpool', 'exact'];
 
-const labelled = (label, control) => element('div', { class: 'field' }, element('label', { for: control.id }, label), control);
-
 /** Fields for a run: nodes, and values() with the options, null where no steps are given. `begun`: options to begin with. */
 export function runFields(begun = {}) {
   const number = (id, placeholder, more) => element('input', { id, type: 'number', placeholder, ...more });
@@ -24,11 +22,7 @@ export function runFields(begun = {}) {
     dt: number('run-dt', 'needed where there are time constants', { min: 0, step: 'any' }),
     poisson: number('run-poisson', 'or spikes from a file', { min: 0, step: 'any' }),
     spikes: element('input', { id: 'run-spikes', type: 'file' }),
-    semantics: element(
-      'select',
-      { id: 'run-semantics' },
-      SEMANTICS.map((name) => element('option', { value: name }, name)),
-    ),
+    semantics: select({ id: 'run-semantics' }, SEMANTICS),
   };
   const labels = {
     profile: 'Steps to run',
@@ -39,7 +33,7 @@ export function runFields(begun = {}) {
   };
   for (const [name, control] of Object.entries(controls)) if (begun[name] !== undefined && name !== 'spikes') control.value = begun[name];
   return {
-    nodes: Object.keys(controls).map((name) => labelled(labels[name], controls[name])),
+    nodes: Object.keys(controls).map((name) => field(labels[name], controls[name])),
     async values() {
       if (controls.profile.value === '') return null;
       const set = { profile: Number(controls.profile.value), semantics: controls.semantics.value },
@@ -58,8 +52,7 @@ export function runFields(begun = {}) {
 async function start(fields, job, more = {}) {
   const { profile: steps, ...options } = (await fields.values()) ?? {};
   if (!steps) throw new Error('Say how many steps it is to run.');
-  const { id } = await createJob({ ...job, options: { steps, ...options, ...more } });
-  location.hash = `#/jobs/${encodeURIComponent(id)}`;
+  await startJob({ ...job, options: { steps, ...options, ...more } });
 }
 
 const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the spikes to expect';
@@ -67,19 +60,17 @@ const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the sp
 /** The section of a network's page that runs it alone, or by images of one of `chips` that take such. */
 export function runSection(network, chips) {
   const fields = runFields(),
-    outcome = element('div', {}),
-    chip = element(
-      'select',
+    outcome = element('div'),
+    chip = select(
       { id: 'run-chip' },
-      chips.map(({ name }) => element('option', { value: name }, name)),
+      chips.map(({ name }) => name),
     );
   const deploy = () => start(fields, { kind: 'deploy', network, chip: chip.value });
   return section(
     'Run it',
-    element('div', { class: 'field-row' }, fields.nodes, chips.length > 0 && labelled('Chip to deploy on', chip)),
+    element('div.field-row', fields.nodes, chips.length > 0 && field('Chip to deploy on', chip)),
     element(
-      'div',
-      { class: 'buttons' },
+      'div.buttons',
       actButton('Run', () => start(fields, { kind: 'profile', network }), { outcome }),
       chips.length > 0 && actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }),
     ),
@@ -90,9 +81,9 @@ export function runSection(network, chips) {
 /** The same of a mapping's page. */
 export function deploySection({ network, chip }, mapping) {
   const fields = runFields(),
-    outcome = element('div', {}),
+    outcome = element('div'),
     deploy = () => start(fields, { kind: 'deploy', network: network.id, chip: chip.name }, { mapping });
-  return section('Deploy it', element('div', { class: 'field-row' }, fields.nodes), actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }), outcome);
+  return section('Deploy it', element('div.field-row', fields.nodes), actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }), outcome);
 }
 
 const rateText = ({ rate, rate_hz: hz }) => `${si(rate)} a step${hz !== undefined ? `, ${si(hz, 'Hz')}` : ''}`;
@@ -135,17 +126,22 @@ export function runSections({ report, options, network }) {
         ['Spikes in a step', `${si(peak.mean)} in the mean, ${count(peak.p99)} in 99 of 100, ${count(peak.worst)} at most, in step ${count(peak.step)}`],
         ['Synaptic events', count(report.synaptic_events)],
       ]),
-      report.note && element('p', { class: 'note' }, `${report.note}.`),
-      address.length < ADDRESS_MAX && element('p', {}, link(address, 'Map it at these rates')),
+      report.note && element('p.note', `${report.note}.`),
+      address.length < ADDRESS_MAX && element('p', link(address, 'Map it at these rates')),
     ),
     section(
       'Who spiked when',
       grid(raster, `Spikes of ${count(counts.length)} neurons (rows) over ${count(steps)} steps (columns)`),
-      element('p', { class: 'quiet' }, `${count(counts.length)} neurons from the top down, ${count(steps)} steps from left to right; the scale is logarithmic`),
+      element('p.quiet', `${count(counts.length)} neurons from the top down, ${count(steps)} steps from left to right; the scale is logarithmic`),
     ),
     section(
       'Rates',
-      histogramPlot('Spikes a step', rates, { most: rates.reduce((a, b) => Math.max(a, b), 0), show: (value) => `${si(value)} spikes a step`, of: 'neurons' }, () => {}),
+      histogramPlot(
+        'Spikes a step',
+        rates,
+        { most: rates.reduce((a, b) => Math.max(a, b), 0), show: (value) => `${si(value)} spikes a step`, of: 'neurons' },
+        () => {},
+      ),
       groupTable(report),
     ),
   ];

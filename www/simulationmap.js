@@ -2,14 +2,15 @@
 // the axons that fill them.
 
 import { paint, palette, pixel } from './colour.js';
-import { announce, element, fill, link, section, setText } from './dom.js';
-import { flowOverlay, getFlows } from './flows.js';
+import { element, fill, link, section, setText } from './dom.js';
+import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { count, si, time } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { MAP_HELP, startView } from './mapping.js';
 import { Model } from './model.js';
 import { channelsOf } from './picture.js';
 import { actButton, problemNode } from './problemnode.js';
+import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
 
@@ -17,10 +18,6 @@ const FRAME_MS = 250, // of the player
   FULLEST = 32, // links and ports that the mapping tells axons of
   AXONS = 3,
   COLOURS = palette();
-
-/** What a link or port is called, the same in a simulation and in a mapping. */
-export const placeOf = ({ kind, port, x, y, direction, from, to }) =>
-  direction ? `${x}, ${y} to the ${direction}` : from !== undefined ? `router ${from} to ${to}` : `${port ?? kind} of core ${x}, ${y}`;
 
 /** The values of a frame by core: what passes its router; NaN: nothing does. */
 export function frameValues(model, passed) {
@@ -35,19 +32,10 @@ function player(model, { packets, ns }, signal) {
     timer = null;
   const passing = (core) => `${count(packets[at][model.routerOf(core)])} packets pass its router`,
     describe = (core) => (core < 0 ? '' : `Core ${model.place(core)}: ${passing(core)}`);
-  const map = new HeatMap(view, {
-    label: `Packets on ${model.chip.name} over time`,
-    help: 'map-help',
-    describe: (core) => announce(describe(core)),
-    needLinks: () => {},
-    signal,
-  });
-  map.showLinks = false;
-  map.router = model.chip.cores_per_router ?? [1, 1];
-  map.absent = model.absent;
-  map.region = model.summary.region ?? null;
-  const readout = element('output', { class: 'readout' }),
-    told = element('p', { class: 'map-told', role: 'status' });
+  const { chip, absent } = model,
+    map = new HeatMap(view, { label: `Packets on ${chip.name} over time`, chip, absent, region: model.summary.region, describe, signal });
+  const readout = element('output.readout'),
+    told = element('p.map-told', { role: 'status' });
   const slider = element('input', {
     type: 'range',
     min: 0,
@@ -56,7 +44,7 @@ function player(model, { packets, ns }, signal) {
     'aria-label': 'Time',
     oninput: () => show(Number(slider.value)),
   });
-  const play = element('button', { type: 'button', class: 'button small', onclick: () => (timer ? stop() : start()) }, 'Play');
+  const play = element('button.button.small', { onclick: () => (timer ? stop() : start()) }, 'Play');
   function show(frame) {
     at = frame;
     slider.value = String(frame);
@@ -83,19 +71,19 @@ function player(model, { packets, ns }, signal) {
     setText(play, 'Stop');
   }
   view.onChange(() => {
-    const core = view.hover >= 0 ? view.hover : view.cursor >= 0 ? view.cursor : view.selected;
+    const core = view.looked;
     if (core >= 0 || told.textContent.startsWith('Core')) setText(told, describe(core));
   });
   signal.addEventListener('abort', stop);
-  document.addEventListener('themechange', () => show(at), { signal });
+  onTheme(() => show(at), signal);
   return {
     node: section(
       'The first step on the map',
-      element('p', { class: 'quiet' }, `What passes each router, in frames of ${time(ns)}; brightest: ${count(most)} packets`),
-      element('div', { class: 'map-tools' }, play, slider, readout),
+      element('p.quiet', `What passes each router, in frames of ${time(ns)}; brightest: ${count(most)} packets`),
+      element('div.map-tools', play, slider, readout),
       map.node,
-      element('div', { class: 'map-foot' }, told, map.buttons),
-      element('p', { class: 'hidden', id: 'map-help' }, MAP_HELP),
+      element('div.map-foot', told, map.buttons),
+      element('p.hidden', { id: 'map-help' }, MAP_HELP),
     ),
     begin: () => {
       if (map.region) startView(view, [map.region], map.size);
@@ -111,15 +99,10 @@ function player(model, { packets, ns }, signal) {
 }
 
 function hottestTable(model, hottest, axons, onDraw) {
-  const outcome = element('div', {}),
+  const outcome = element('div'),
     known = new Map(axons.map((one) => [placeOf(one), one.axons]));
   const draw = async (one) => {
-    const question = one.direction
-      ? { link: `${one.x},${one.y},${one.direction}` }
-      : one.from !== undefined
-        ? { link: `${one.from},${one.to}` }
-        : { core: `${one.x},${one.y}` };
-    const flows = await getFlows(model.id, question);
+    const flows = await getFlows(model.id, questionOf(one));
     onDraw({ out: flows.out, in: flows.in }, `${placeOf(one)}: ${count(flows.out.length + flows.in.length)} flows`);
   };
   return [
@@ -133,9 +116,7 @@ function hottestTable(model, hottest, axons, onDraw) {
           'Axons that fill it most',
           (one) => {
             const list = known.get(placeOf(one)) ?? [];
-            return list.length === 0
-              ? 'none of the fullest by rates'
-              : list.map(({ neuron, name, x, y }) => `${name ? `${name} (${neuron})` : `neuron ${neuron}`} on ${x}, ${y}`).join('; ');
+            return list.length === 0 ? 'none of the fullest by rates' : list.map((one) => `${neuronName(one)} on ${one.x}, ${one.y}`).join('; ');
           },
         ],
       ],
@@ -147,7 +128,7 @@ function hottestTable(model, hottest, axons, onDraw) {
 
 /** What a simulation shows on the map of its mapping, once that is read; nothing where the mapping is gone. */
 export function simulationMap({ frames, steps }, id, signal) {
-  const node = element('div', { class: 'stack' });
+  const node = element('div.stack');
   async function read() {
     const model = await Model.load(id, signal),
       shown = frames?.packets?.length > 0 && player(model, frames, signal),
@@ -159,13 +140,7 @@ export function simulationMap({ frames, steps }, id, signal) {
       steps?.hottest?.length > 0 &&
         section(
           'Hottest links and ports',
-          element(
-            'p',
-            { class: 'quiet' },
-            shown && 'A press draws what passes. ',
-            link(`#/mappings/${encodeURIComponent(id)}?tab=links`, 'The mapping'),
-            ' has more.',
-          ),
+          element('p.quiet', shown && 'A press draws what passes. ', link(`#/mappings/${encodeURIComponent(id)}?tab=links`, 'The mapping'), ' has more.'),
           hottestTable(model, steps.hottest, [...links, ...ports], shown && shown.draw),
         ),
     );

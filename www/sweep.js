@@ -1,13 +1,13 @@
 // #/sweeps/ID: the points of a sweep as a table and as a plot of any two metrics, with the best one and the Pareto front.
 
 import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
-import { element, facts, fill, link, section, stamp } from './dom.js';
-import { count, duration, percent, words } from './format.js';
+import { element, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
+import { count, duration, listed, percent, words } from './format.js';
 import { badge } from './jobparts.js';
 import { metricsOf, metricText } from './metrics.js';
 import { scatterPlot } from './plots.js';
 import { actButton } from './problemnode.js';
-import { NUMBER, table } from './table.js';
+import { NUMBER, tableSection } from './table.js';
 
 const ROWS = 1000,
   ASK_MS = 3000;
@@ -45,7 +45,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     bounds = {},
     bounded = null, // the mapping that they are of
     timer = null;
-  const body = element('div', { class: 'stack' });
+  const body = element('div.stack');
   const of = (name) => metricList.find((metric) => metric.name === name);
   const chosen = { x: query.get('x') ?? 'energy_step_pj', y: query.get('y') ?? sweep.by[0] };
   if (chosen.x === chosen.y) chosen.x = chosen.y === 'step_ns' ? 'energy_step_pj' : 'step_ns';
@@ -60,36 +60,33 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       x: row.metrics[chosen.x],
       y: row.metrics[chosen.y],
       label: `${pointName(row, several)}: ${of(chosen.x).label} ${metricText(of(chosen.x), row.metrics)}, ${of(chosen.y).label} ${metricText(of(chosen.y), row.metrics)}`,
-      best: row === best,
-      href: row.mapping ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}`,
+      look: row === best ? 'best' : '',
+      href: row.mapping ? pageOf('mappings', row.mapping) : pageOf('jobs', row.job),
     }));
     const range = spread(done.map(({ metrics }) => metrics[sweep.by[0]]));
     const axis = (which) =>
-      element(
-        'select',
+      select(
         {
           'aria-label': `Metric along ${which}`,
           onchange: (event) => ((chosen[which] = event.target.value), replaceQuery(new URLSearchParams(chosen)), draw()),
         },
-        metricList
-          .filter(({ name }) => done.some(({ metrics }) => Number.isFinite(metrics[name])))
-          .map(({ name, label }) => element('option', { value: name, selected: name === chosen[which] }, label)),
+        metricList.filter(({ name }) => done.some(({ metrics }) => Number.isFinite(metrics[name]))).map(({ name, label }) => [name, label]),
+        chosen[which],
       );
     const show = (name) => (value) => metricText(of(name), { [name]: value });
     const shownMetrics = [...new Set([...sweep.by, ...COLUMNS])].map(of).filter(Boolean);
     fill(
       body,
       element(
-        'section',
-        { class: 'panel', 'aria-label': 'State' },
+        'section.panel',
+        { 'aria-label': 'State' },
         best &&
           element(
-            'p',
-            { class: 'best-line' },
+            'p.best-line',
             'Best by ',
             by.label.toLowerCase(),
             ': ',
-            link(`#/mappings/${encodeURIComponent(sweep.best.mapping)}`, pointName(best, several)),
+            linkTo('mappings', sweep.best.mapping, pointName(best, several)),
             `, ${show(by.name)(sweep.best.values[0])}`,
             range &&
               range.least !== range.most &&
@@ -102,18 +99,8 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
           sweep.cancelled > 0 && ['Cancelled', count(sweep.cancelled)],
           sweep.reused > 0 && ['Made before', count(sweep.reused)],
           ['Processor time', duration(sweep.cpu_seconds)],
-          [
-            'Axes',
-            Object.entries(sweep.axes ?? {})
-              .map(([name, value]) => `${words(name)} ${Array.isArray(value) ? value.join(', ') : value}`)
-              .join('; '),
-          ],
-          [
-            'All have',
-            Object.entries(sweep.base ?? {})
-              .map(([name, value]) => `${words(name)} ${value}`)
-              .join(', ') || 'nothing else',
-          ],
+          ['Axes', listed(sweep.axes, ([name, value]) => `${words(name)} ${[value].flat().join(', ')}`, '; ')],
+          ['All have', listed(sweep.base, ([name, value]) => `${words(name)} ${value}`) || 'nothing else'],
           ['Kept', sweep.keep],
           sweep.stopped && ['Why the rest was left', sweep.stopped],
         ]),
@@ -121,7 +108,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       points.length > 1 &&
         section(
           'Two metrics of each point',
-          element('div', { class: 'map-tools' }, axis('y'), ' against ', axis('x')),
+          element('div.map-tools', axis('y'), ' against ', axis('x')),
           scatterPlot('Points of the sweep', points, {
             xLabel: of(chosen.x).label,
             yLabel: of(chosen.y).label,
@@ -133,8 +120,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
           }),
           (bounds[chosen.x] || bounds[chosen.y]) &&
             element(
-              'p',
-              { class: 'quiet sweep-bounds' },
+              'p.quiet.sweep-bounds',
               'Lines: what the best point cannot be below, ',
               [chosen.y, chosen.x]
                 .filter((name) => bounds[name])
@@ -142,34 +128,17 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
                 .join('; '),
             ),
         ),
-      section(
+      tableSection(
         'Points',
-        table(
-          'Points',
-          [
-            [
-              'Point',
-              (row) =>
-                link(
-                  row.mapping && row.kept ? `#/mappings/${encodeURIComponent(row.mapping)}` : `#/jobs/${encodeURIComponent(row.job)}`,
-                  pointName(row, several),
-                ),
-            ],
-            [
-              'State',
-              (row) => {
-                const mark = badge();
-                mark.set(row.state);
-                return [mark.node, row.problem && ` ${row.problem.title}`];
-              },
-            ],
-            ...shownMetrics.map((metric) => [metric.label, (row) => metricText(metric, row.metrics), NUMBER]),
-            ['', (row) => (row === best ? 'best' : row.kept || row.state !== 'done' ? '' : 'not kept'), 'quiet'],
-          ],
-          sweep.rows,
-          { of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
-        ),
-        sweep.next && element('p', { class: 'quiet' }, `The first ${count(ROWS)}; the CSV has all.`),
+        [
+          ['Point', (row) => link(row.mapping && row.kept ? pageOf('mappings', row.mapping) : pageOf('jobs', row.job), pointName(row, several))],
+          ['State', (row) => [badge(row.state).node, row.problem && ` ${row.problem.title}`]],
+          ...shownMetrics.map((metric) => [metric.label, (row) => metricText(metric, row.metrics), NUMBER]),
+          ['', (row) => (row === best ? 'best' : row.kept || row.state !== 'done' ? '' : 'not kept'), 'quiet'],
+        ],
+        sweep.rows,
+        { of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
+        sweep.next && element('p.quiet', `The first ${count(ROWS)}; the CSV has all.`),
       ),
     );
   }
@@ -197,21 +166,11 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
   }
   fill(
     main,
-    element(
-      'header',
-      { class: 'page-head' },
-      element(
-        'div',
-        {},
-        element('h1', { tabindex: '-1' }, sweep.name || 'Sweep'),
-        element('p', { class: 'quiet' }, 'sweep ', element('code', {}, id), ' · ', stamp(sweep.created)),
-      ),
-      element(
-        'div',
-        { class: 'buttons' },
-        element('a', { class: 'button', href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
-        cancel,
-      ),
+    pageHead(
+      sweep.name || 'Sweep',
+      ['sweep ', element('code', id), ' · ', stamp(sweep.created)],
+      element('a.button', { href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
+      cancel,
     ),
     body,
   );

@@ -1,12 +1,13 @@
 // The tables of a mapping: key figures, metrics, tries, candidates, scenarios, busiest cores, options, downloads.
 
-import { mappingUrl } from './api.js';
-import { element, facts, link, section } from './dom.js';
+import { actButton } from './problemnode.js';
+import { getBuffer, mappingUrl } from './api.js';
+import { element, facts, linkTo, section, select } from './dom.js';
 import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, words } from './format.js';
 import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
 import { isShown, metricText, verdict } from './metrics.js';
 import { holderText, kindSwatch, ownerSwatch, valueSwatch } from './picture.js';
-import { NUMBER, table } from './table.js';
+import { NUMBER, table, tableSection } from './table.js';
 
 const KEY_FIGURES = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj', 'latency_mean_ns', 'latency_max_ns', 'congestion_max', 'connectivity'];
 const BUSIEST = 12;
@@ -18,7 +19,7 @@ export function keyFigures(metricList, metrics, cores) {
     KEY_FIGURES.filter((name) => name in metrics).map((name) => {
       const metric = metricList.find((entry) => entry.name === name);
       const note = name === 'cores_used' && cores ? `${percent(metrics[name] / cores)} of the chip` : metric.unit;
-      return [metric.label, [metricText(metric, metrics), note && element('small', {}, note)], metric.note];
+      return [metric.label, [metricText(metric, metrics), note && element('small', note)], metric.note];
     }),
     'figures',
   );
@@ -29,8 +30,7 @@ export function stepLine({ metrics, report }) {
   if (!metrics?.step_limit) return null;
   const bound = report?.step_bound;
   return element(
-    'p',
-    { class: 'quiet step-line' },
+    'p.quiet.step-line',
     `A time step takes ${time(metrics.step_ns)}: ${metrics.step_limit}`,
     metrics.barrier_ns > 0 ? `, and the barrier takes ${time(metrics.barrier_ns)}. ` : '. ',
     bound?.ns > 0 && `No partition on these cores has a busiest core below ${time(bound.ns)}; this one’s is ${aboveBound(1 + bound.gap_percent / 100)}.`,
@@ -45,37 +45,31 @@ export function scenariosTable(scenarios) {
     (name, show) =>
     ({ metrics }) =>
       show(metrics[name]);
-  const node = section(
+  const node = tableSection(
     'Scenarios',
-    table(
-      'Scenarios',
-      [
-        ['Scenario', ({ name }) => name],
-        ['Busiest core', figure('core_ns_max', time), NUMBER],
-        ['Time step', figure('step_ns', time), NUMBER],
-        ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
-        ['Energy of hops', figure('energy_pj', energy), NUMBER],
-      ],
-      [...scenarios.each, together('worst'), together('mean')],
-    ),
+    [
+      ['Scenario', ({ name }) => name],
+      ['Busiest core', figure('core_ns_max', time), NUMBER],
+      ['Time step', figure('step_ns', time), NUMBER],
+      ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
+      ['Energy of hops', figure('energy_pj', energy), NUMBER],
+    ],
+    [...scenarios.each, together('worst'), together('mean')],
   );
   node.id = 'scenarios';
   return node;
 }
 
 export function metricsTable(metricList, metrics) {
-  return section(
+  return tableSection(
     'Metrics',
-    table(
-      'Metrics',
-      [
-        ['Metric', (metric) => element('span', { title: metric.note }, metric.label)],
-        ['Value', (metric) => element('span', { title: String(metrics[metric.name]) }, metricText(metric, metrics)), NUMBER],
-        ['Unit', (metric) => metric.unit ?? '', 'quiet'],
-      ],
-      metricList.filter((metric) => isShown(metric, metrics)),
-      { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
-    ),
+    [
+      ['Metric', (metric) => element('span', { title: metric.note }, metric.label)],
+      ['Value', (metric) => element('span', { title: String(metrics[metric.name]) }, metricText(metric, metrics)), NUMBER],
+      ['Unit', (metric) => metric.unit ?? '', 'quiet'],
+    ],
+    metricList.filter((metric) => isShown(metric, metrics)),
+    { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
   );
 }
 
@@ -107,10 +101,7 @@ export function comparisonTable(a, b) {
         `${title} of both mappings`,
         columns(title),
         shown.filter((metric) => group(metric) === title),
-        {
-          of: (metric) => ({ 'data-metric': metric.name }),
-          kind: 'metrics',
-        },
+        { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
       ),
     ),
   );
@@ -123,7 +114,13 @@ const levelsText = (attempt) =>
   attempt.levels_available > 0 ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)` : count(attempt.levels);
 
 const cacheText = ({ coarsening_cached: cached, saved_seconds: saved, pairs_carried: carried, pairs_matched: matched }) =>
-  !cached ? carried >= 0 ? `${count(carried)} of ${count(carried + matched)} pairs carried over` : 'done' : saved > 0 ? `the partition from the cache: ${duration(saved)} saved` : 'from the cache';
+  !cached
+    ? carried >= 0
+      ? `${count(carried)} of ${count(carried + matched)} pairs carried over`
+      : 'done'
+    : saved > 0
+      ? `the partition from the cache: ${duration(saved)} saved`
+      : 'from the cache';
 
 export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
@@ -151,19 +148,16 @@ export function attemptsTable(attempts) {
 export function candidatesTable(candidates) {
   if (!candidates?.length) return null;
   const least = Math.min(...candidates.map(({ cost }) => cost));
-  return section(
+  return tableSection(
     'Candidates',
-    table(
-      'Candidates',
-      [
-        ['Mapper', ({ mapper }) => mapper],
-        ['Preset', ({ preset }) => preset],
-        ['Objective', ({ objective }) => objective],
-        ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
-        ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
-      ],
-      candidates,
-    ),
+    [
+      ['Mapper', ({ mapper }) => mapper],
+      ['Preset', ({ preset }) => preset],
+      ['Objective', ({ objective }) => objective],
+      ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
+      ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
+    ],
+    candidates,
   );
 }
 
@@ -173,15 +167,14 @@ export function paretoSection(id, pareto) {
   const name = ({ number }) => `${number}${number === pareto.chosen ? ' (shown)' : ''}`;
   const open = (point) =>
     point.mapping
-      ? link(`#/mappings/${encodeURIComponent(point.mapping)}`, name(point))
+      ? linkTo('mappings', point.mapping, name(point))
       : point.number === undefined
         ? 'lower bound'
         : element('a', { href: mappingUrl(id, `/pareto/${point.number}`), download: `${id}-pareto-${point.number}.json` }, name(point));
   const { bound } = pareto;
   return section(
     'Time against energy',
-    element('img', {
-      class: 'plot',
+    element('img.plot', {
       src: mappingUrl(id, '/pareto?format=svg'),
       alt: 'Time of a step against energy of the network, with lower bounds; the table has the figures',
     }),
@@ -206,18 +199,15 @@ const plainValue = (value) =>
 /** Options that differ from what the server does unless told; `table`: what it says of each. */
 export function optionsTable(options, described) {
   const given = Object.entries(options ?? {}).filter(([name, value]) => value !== '' && described?.[name]?.default !== value && typeof value !== 'object');
-  return section(
+  return tableSection(
     'Options',
-    table(
-      'Options',
-      [
-        ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
-        ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
-        ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
-      ],
-      given,
-      { empty: 'All as the server does it unless told.' },
-    ),
+    [
+      ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
+      ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
+      ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
+    ],
+    given,
+    { empty: 'All as the server does it unless told.' },
   );
 }
 
@@ -230,7 +220,7 @@ export function busiestTable(picture, onSelect) {
   return table(
     `The cores with the most ${layer.unit}`,
     [
-      ['Core', (core) => element('button', { type: 'button', class: 'link', onclick: () => onSelect(core) }, `core ${model.place(core)}`)],
+      ['Core', (core) => element('button.link', { onclick: () => onSelect(core) }, `core ${model.place(core)}`)],
       ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
       [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
       ...others.map((other) => [other.label, (core) => si(model.layer(other.id).values[core]), NUMBER]),
@@ -241,7 +231,7 @@ export function busiestTable(picture, onSelect) {
 
 /** The occupancy in words: how many cores are whose. */
 export function kindsTable({ model, kinds }) {
-  if (!kinds) return element('p', { class: 'quiet' }, 'The occupancy of this chip cannot be read.');
+  if (!kinds) return element('p.quiet', 'The occupancy of this chip cannot be read.');
   const all = kinds.totals.reduce((sum, cores) => sum + cores, 0);
   const plain = (swatch) => element('i', { class: `swatch swatch-${swatch}` });
   return table(
@@ -304,13 +294,18 @@ const FILES = [
   ['Certificate', 'JSON', '/certificate', 'certificate.json'],
   ['Parts', '.part', '/part', 'mapping.part'],
   ['Placement', 'CSV', '/placement', 'placement.csv'],
-  ['Picture', 'SVG', '/picture?layer=neurons', 'neurons.svg'],
   ['Links', 'SVG', '/picture?layer=links', 'links.svg'],
 ];
 
-/** Files of a mapping. */
-export function downloads(id) {
+/** Files of a mapping, and what other tools read (`formats`), made when it is asked for. */
+export function downloads(id, formats) {
   const row = ([what, format, rest, name]) =>
-    element('li', {}, element('a', { href: mappingUrl(id, rest), download: `${id}-${name}` }, what, element('small', {}, format)));
-  return section('Downloads', element('ul', { class: 'downloads' }, FILES.map(row)));
+    element('li', element('a', { href: mappingUrl(id, rest), download: `${id}-${name}` }, what, element('small', format)));
+  const outcome = element('div'),
+    to = select({ 'aria-label': 'Tool to export for' }, formats);
+  const make = async () => {
+    const file = new Blob([await getBuffer(mappingUrl(id, `/export?to=${to.value}`))]);
+    element('a', { href: URL.createObjectURL(file), download: `${id}.${to.value}` }).click();
+  };
+  return section('Downloads', element('ul.downloads', FILES.map(row)), element('div.buttons.exports', to, actButton('Export', make, { outcome })), outcome);
 }

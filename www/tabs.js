@@ -6,14 +6,10 @@ import { problemNode } from './problemnode.js';
 /** list: {id, label, show(): a node or a promise of one, again: made anew each time}. open(id) shows one; onOpen is told. */
 export function tabs(label, list, onOpen = () => {}) {
   const shown = new Map(),
-    panel = element('div', { class: 'tab-panel', role: 'tabpanel', tabindex: '0', id: 'tab-panel' });
+    panel = element('div.tab-panel', { role: 'tabpanel', tabindex: '0', id: 'tab-panel' });
   let current = null;
   const buttons = list.map((one) =>
-    element(
-      'button',
-      { type: 'button', role: 'tab', id: `tab-${one.id}`, 'aria-controls': 'tab-panel', onclick: () => open(one.id), onkeydown: walk },
-      one.label,
-    ),
+    element('button', { role: 'tab', id: `tab-${one.id}`, 'aria-controls': 'tab-panel', onclick: () => open(one.id), onkeydown: walk }, one.label),
   );
   function walk(event) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -37,7 +33,7 @@ export function tabs(label, list, onOpen = () => {}) {
     panel.setAttribute('aria-labelledby', `tab-${one.id}`);
     onOpen(one.id);
     if (one.again || !shown.has(one.id)) {
-      const wait = setTimeout(() => current === one.id && fill(panel, element('p', { class: 'quiet' }, 'Reading…')), 150);
+      const wait = setTimeout(() => current === one.id && fill(panel, element('p.quiet', 'Reading…')), 150);
       try {
         shown.set(one.id, await one.show());
       } catch (error) {
@@ -51,7 +47,7 @@ export function tabs(label, list, onOpen = () => {}) {
     if (current === one.id) fill(panel, shown.get(one.id));
   }
   return {
-    node: [element('div', { class: 'tabs', role: 'tablist', 'aria-label': label }, buttons), panel],
+    node: [element('div.tabs', { role: 'tablist', 'aria-label': label }, buttons), panel],
     open,
     get current() {
       return current;

@@ -1,10 +1,11 @@
 // A schedule as a timeline on a canvas: a lane a unit, a bar whatever it does, coloured by kind.
 
 import { CATEGORIES, wantsDarkInk } from './colour.js';
-import { announce, element, icon, setText } from './dom.js';
+import { announce, element, setText } from './dom.js';
 import { bytes, count, si } from './format.js';
+import { canvasButtons, Surface, wheelFactor } from './surface.js';
 import { Lanes } from './timelinelanes.js';
-import { firstAfter, firstPointAfter, spanAt, TimeWindow, tickStep, valueAt, WAITS } from './trace.js';
+import { firstAfter, spanAt, TimeWindow, tickStep, valueAt, WAITS } from './trace.js';
 
 const AXIS = 22; // pixels above the lanes
 const LANE_MAX = 26;
@@ -23,48 +24,35 @@ export const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
 /** The colour of each kind by its place; after ten they begin again. */
 const colours = (kinds) => new Map(kinds.map((kind, i) => [kind.name, CATEGORIES[i % CATEGORIES.length]]));
 
-export class Timeline {
-  #frame = 0;
+export class Timeline extends Surface {
   #dragged = null;
+  #marked = null; // a span whose time is marked on all units
   #pressed = 0;
   #cursor = { unit: -1, span: -1 };
   onPick = () => {}; // told of a span that is pressed
 
   constructor(trace, signal) {
+    super('canvas.heat-canvas.timeline-canvas', {
+      kind: 'timeline',
+      label: `Timeline of ${count(trace.units.length)} units over ${seconds(trace.end)}`,
+      help: 'timeline-help',
+      signal,
+    });
     this.trace = trace;
     this.window = new TimeWindow(trace.end);
     this.colours = colours(trace.kinds);
     this.lanes = new Lanes(trace.units, this.colours);
-    this.canvas = element('canvas', {
-      class: 'heat-canvas timeline-canvas',
-      tabindex: '0',
-      role: 'application',
-      'aria-roledescription': 'timeline',
-      'aria-label': `Timeline of ${count(trace.units.length)} units over ${seconds(trace.end)}`,
-      'aria-describedby': 'timeline-help',
-    });
-    this.readout = element('output', { class: 'readout' });
-    const button = (name, key, picture, onclick) =>
-      element('button', { type: 'button', class: 'icon-button', title: `${name} (${key})`, 'aria-label': name, onclick }, icon(picture));
-    this.buttons = element(
-      'div',
-      { class: 'heat-zoom', role: 'group', 'aria-label': 'Zoom' },
-      button('Zoom in', '+', 'plus', () => this.#zoom(1.6)),
-      button('Zoom out', '−', 'minus', () => this.#zoom(1 / 1.6)),
-      button('Whole schedule', '0', 'fit', () => this.#zoom(0)),
-    );
+    this.readout = element('output.readout');
+    this.buttons = canvasButtons([
+      ['Zoom in', '+', 'plus', () => this.#zoom(1.6)],
+      ['Zoom out', '−', 'minus', () => this.#zoom(1 / 1.6)],
+      ['Whole schedule', '0', 'fit', () => this.#zoom(0)],
+      ['Keep this picture as PNG', 'p', 'keep', () => this.keep()],
+    ]);
     const lane = Math.min(LANE_MAX, Math.max(LANE_MIN, 560 / Math.max(trace.units.length, 1)));
     this.lane = lane;
     this.canvas.style.height = `${Math.ceil(AXIS + lane * trace.units.length + 4 + TRACK * trace.counters.length)}px`;
-    this.#listen(signal);
-  }
-
-  redraw() {
-    if (!this.#frame)
-      this.#frame = requestAnimationFrame(() => {
-        this.#frame = 0;
-        this.#draw();
-      });
+    this.#listen();
   }
 
   /** All but what is `wanted` is drawn faintly; null: nothing is. */
@@ -89,7 +77,7 @@ export class Timeline {
 
   /** Where the keyboard stands, as a share of what is seen; the middle when it stands nowhere. */
   get #focus() {
-    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    const span = this.#span;
     if (!span) return 0.5;
     const middle = (span.start + span.finish) / 2;
     return Math.min(Math.max((middle - this.window.from) / this.window.length, 0), 1);
@@ -99,20 +87,12 @@ export class Timeline {
     return Math.max(1, this.canvas.clientWidth - NAMES);
   }
 
-  #listen(signal) {
-    const on = (type, handler, options = {}) => this.canvas.addEventListener(type, handler, { signal, ...options });
-    const observer = new ResizeObserver(() => this.redraw());
-    observer.observe(this.canvas);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw(), { signal });
-    document.addEventListener('themechange', () => this.redraw(), { signal });
-    signal.addEventListener('abort', () => {
-      observer.disconnect();
-      cancelAnimationFrame(this.#frame);
-    });
+  #listen() {
+    const { on } = this;
     on(
       'wheel',
       (event) => {
-        const factor = Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016));
+        const factor = wheelFactor(event);
         // At the whole schedule there is nothing to zoom out to: the page may scroll on.
         if (factor < 1 && this.window.length >= this.window.end) return;
         event.preventDefault();
@@ -136,7 +116,7 @@ export class Timeline {
       this.#dragged = event.offsetX;
       this.redraw();
     });
-    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick(this.#at(event.offsetX, event.offsetY)));
+    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick((this.#cursor = this.#at(event.offsetX, event.offsetY))));
     for (const type of ['pointerup', 'pointercancel']) on(type, () => (this.#dragged = null));
     on('pointerleave', () => this.#say(this.#cursor));
     on('keydown', (event) => this.#key(event));
@@ -177,9 +157,18 @@ export class Timeline {
     return `${of.name}: ${what}, from ${seconds(start)} to ${seconds(finish)}, ${seconds(finish - start)} long${path}`;
   }
 
+  get #span() {
+    return this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span] ?? null;
+  }
+
+  #mark() {
+    this.#marked = this.#marked === this.#span ? null : this.#span;
+    this.redraw();
+  }
+
   /** Shows the span on which the keyboard stands, with as much on either side. */
   #fitSpan() {
-    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
+    const span = this.#span;
     if (!span) return;
     this.window.reset();
     const length = Math.max(3 * (span.finish - span.start), 1e-6),
@@ -206,6 +195,8 @@ export class Timeline {
       this.window.panBy(event.key === 'a' ? 0.2 : -0.2);
       this.redraw();
     } else if (event.key === 'f') this.#fitSpan();
+    else if (event.key === 'm') this.#mark();
+    else if (event.key === 'p') this.keep();
     else if (event.key === 'Enter') this.#pick(this.#cursor);
     else if (event.key === 'Escape') this.choose(null);
     else if (event.key === '0') this.#zoom(0);
@@ -240,38 +231,19 @@ export class Timeline {
     this.redraw();
   }
 
-  #draw() {
-    const { canvas } = this,
-      width = canvas.clientWidth,
-      height = canvas.clientHeight,
-      ratio = window.devicePixelRatio || 1;
-    if (!width || !height) return;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-    }
-    const style = getComputedStyle(canvas);
-    const ink = {
-      surface: style.backgroundColor,
-      lane: style.getPropertyValue('--heat-empty'),
-      line: style.getPropertyValue('--heat-line'),
-      strong: style.getPropertyValue('--heat-strong'),
-      mark: style.getPropertyValue('--heat-link'),
-    };
-    const context = canvas.getContext('2d', { alpha: false });
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.font = `12px ${style.fontFamily}`;
+  draw() {
+    const surface = this.begin();
+    if (!surface) return;
+    const { context, ink } = surface;
     context.textBaseline = 'middle';
-    context.fillStyle = ink.surface;
-    context.fillRect(0, 0, width, height);
-    this.#drawAxis(context, ink, width, height);
+    this.#drawAxis(context, ink);
     this.#drawLanes(context, ink);
     this.#drawPath(context, ink);
     this.trace.counters.forEach((counter, i) => this.#drawCounter(context, ink, counter, this.#tracksTop + i * TRACK));
-    canvas.classList.toggle('whole', this.window.length >= this.window.end);
+    this.canvas.classList.toggle('whole', this.window.length >= this.window.end);
   }
 
-  #drawAxis(context, ink, width, height) {
+  #drawAxis(context, ink) {
     const { from, length } = this.window,
       step = tickStep(length, this.#width / 90);
     context.strokeStyle = ink.line;
@@ -281,7 +253,7 @@ export class Timeline {
     for (let tick = Math.ceil(from / step); tick * step <= from + length; tick++) {
       const x = NAMES + ((tick * step - from) / length) * this.#width;
       context.moveTo(x, AXIS - 5);
-      context.lineTo(x, height);
+      context.lineTo(x, this.size[1]);
       context.fillText(seconds(tick * step), x + 3, AXIS / 2 - 1);
     }
     context.stroke();
@@ -304,13 +276,23 @@ export class Timeline {
     this.lanes.draw(context, { left: NAMES, width: this.#width, top, height: bar }, this.window, (span, x, width, i) =>
       this.#drawBar(context, span, x, width, top(i), bar),
     );
-    const span = this.trace.units[this.#cursor.unit]?.spans[this.#cursor.span];
-    if (!span) return;
-    const { from, length } = this.window,
-      x = (time) => NAMES + Math.min(Math.max((time - from) / length, 0), 1) * this.#width;
-    context.strokeStyle = ink.mark;
-    context.lineWidth = 2;
-    context.strokeRect(x(span.start), top(this.#cursor.unit), Math.max(x(span.finish) - x(span.start), 2), bar);
+    const span = this.#span;
+    if (span) {
+      context.strokeStyle = ink.link;
+      context.lineWidth = 2;
+      context.strokeRect(this.#x(span.start), top(this.#cursor.unit), Math.max(this.#x(span.finish) - this.#x(span.start), 2), bar);
+    }
+    if (!this.#marked) return;
+    const [begin, end] = [this.#x(this.#marked.start), this.#x(this.#marked.finish)];
+    context.globalAlpha = 0.2;
+    context.fillStyle = ink.accent;
+    context.fillRect(begin, AXIS, Math.max(end - begin, 1), this.#tracksTop - AXIS);
+    context.globalAlpha = 1;
+  }
+
+  /** Where a time is in sight, or the end next to it. */
+  #x(time) {
+    return NAMES + Math.min(Math.max((time - this.window.from) / this.window.length, 0), 1) * this.#width;
   }
 
   /** The critical path: its spans framed, with a line from the end of each to the start of the next. */
@@ -324,7 +306,7 @@ export class Timeline {
     context.beginPath();
     context.rect(NAMES, 0, this.#width, this.#tracksTop);
     context.clip();
-    context.strokeStyle = ink.mark;
+    context.strokeStyle = ink.link;
     context.lineWidth = 1.5;
     context.beginPath();
     let before = null;
@@ -364,7 +346,7 @@ export class Timeline {
     context.fillText(`≤ ${amount(most, unit)}`, 4, top + 6 + height / 2 + 8, NAMES - 10);
     const [colour] = this.colours.values();
     context.fillStyle = colour ? `rgb(${colour.join(' ')})` : ink.strong;
-    let next = firstPointAfter(points, from),
+    let next = firstAfter(points, from),
       value = next > 0 ? points[next - 1].value : 0;
     for (let pixel = 0; pixel < this.#width; pixel++) {
       const until = from + ((pixel + 1) / this.#width) * length;

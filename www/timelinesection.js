@@ -1,6 +1,6 @@
 // The section of a page that shows a schedule: the timeline, its legend, and the critical path and the units as tables.
 
-import { element, section } from './dom.js';
+import { element, folded, section } from './dom.js';
 import { count, percent } from './format.js';
 import { NUMBER, table } from './table.js';
 import { reason, seconds, Timeline } from './timeline.js';
@@ -11,8 +11,7 @@ const PATH_ROWS = 500; // of the critical path as a table
 function pathSwitch(timeline) {
   if (!timeline.trace.path.length) return null;
   return element(
-    'label',
-    { class: 'path-switch' },
+    'label.path-switch',
     element('input', { type: 'checkbox', onchange: (event) => timeline.choose(event.target.checked ? ({ critical }) => Boolean(critical) : null) }),
     ' only the critical path',
   );
@@ -20,11 +19,10 @@ function pathSwitch(timeline) {
 
 function pathTable({ path, units }) {
   if (!path.length) return null;
-  return element(
-    'details',
+  return folded(
+    `Critical path as a table (${count(path.length)} spans)`,
     {},
-    element('summary', {}, `Critical path as a table (${count(path.length)} spans)`),
-    path.length > PATH_ROWS && element('p', { class: 'quiet' }, `The first ${count(PATH_ROWS)}; the file has all.`),
+    path.length > PATH_ROWS && element('p.quiet', `The first ${count(PATH_ROWS)}; the file has all.`),
     table(
       'Critical path',
       [
@@ -42,21 +40,19 @@ function pathTable({ path, units }) {
 
 function legend(timeline) {
   return element(
-    'div',
-    { class: 'legend-names' },
+    'div.legend-names',
     timeline.trace.kinds.map((kind) => {
-      const swatch = element('span', { class: 'swatch' });
+      const swatch = element('span.swatch');
       swatch.style.background = `rgb(${timeline.colours.get(kind.name).join(' ')})`;
-      return element('span', { class: 'legend-key' }, swatch, `${kind.name || 'other'} ${seconds(kind.time)}`);
+      return element('span.legend-key', swatch, `${kind.name || 'other'} ${seconds(kind.time)}`);
     }),
   );
 }
 
 function unitsTable(trace) {
-  return element(
-    'details',
+  return folded(
+    'Units as a table',
     {},
-    element('summary', {}, 'Units as a table'),
     table(
       'Units',
       [
@@ -77,15 +73,15 @@ export function timelineSection(trace, signal) {
   const spans = trace.units.reduce((sum, unit) => sum + unit.spans.length, 0);
   const node = section(
     'Schedule',
-    element('p', { class: 'quiet' }, `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`),
+    element('p.quiet', `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`),
     element(
-      'p',
-      { class: 'hidden', id: 'timeline-help' },
-      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, Enter its operator, 0 the whole schedule.',
+      'p.hidden',
+      { id: 'timeline-help' },
+      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, m marks its time, Enter shows its operator, P keeps the picture, 0 the whole schedule.',
     ),
     legend(timeline),
-    element('div', { class: 'timeline-frame' }, timeline.canvas),
-    element('div', { class: 'timeline-foot' }, timeline.readout, timeline.buttons),
+    element('div.timeline-frame', timeline.canvas),
+    element('div.map-foot.timeline-foot', timeline.readout, timeline.buttons),
     pathSwitch(timeline),
     pathTable(trace),
     unitsTable(trace),

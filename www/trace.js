@@ -45,14 +45,7 @@ export function parseTrace(json) {
     counter.limit = Math.max(Number(limits[counter.name]) || 0, counter.most);
     end = Math.max(end, counter.points.at(-1).at);
   }
-  return {
-    name: String(json?.otherData?.name ?? ''),
-    units,
-    kinds: ranked,
-    counters: [...counters.values()],
-    path: criticalPath(units),
-    end,
-  };
+  return { name: String(json?.otherData?.name ?? ''), units, kinds: ranked, counters: [...counters.values()], path: criticalPath(units), end };
 }
 
 /** A counter event gives one or several values from a time on. */
@@ -73,21 +66,9 @@ function criticalPath(units) {
     .map(({ unit, span }) => ({ unit, span }));
 }
 
-/** The place of the first point of a counter after `time`. */
-export function firstPointAfter(points, time) {
-  let low = 0,
-    high = points.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (points[middle].at <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** What a counter has at a time: the last point that is not after it; 0 before the first. */
 export function valueAt(points, time) {
-  const next = firstPointAfter(points, time);
+  const next = firstAfter(points, time);
   return next > 0 ? points[next - 1].value : 0;
 }
 
@@ -102,13 +83,13 @@ export function busyTime(spans) {
   return busy;
 }
 
-/** The first of the spans (sorted by start) that starts after `time`. */
+/** The place of the first of spans or points, in order of time, that begins after `time`. */
 export function firstAfter(spans, time) {
   let low = 0,
     high = spans.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (spans[middle].start <= time) low = middle + 1;
+    if ((spans[middle].start ?? spans[middle].at) <= time) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -2,62 +2,45 @@
 
 import { deleteNetwork, uploadNetwork } from './api.js';
 import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
-import { bytes, count, percent } from './format.js';
+import { bytes, capital, count, percent } from './format.js';
 import { problemNode } from './problemnode.js';
 import { readingFields } from './reading.js';
 import { visibilityField } from './visibility.js';
 
 /** An operator-level model, which is compiled; other networks are mapped. */
 export const isModel = (network) => network?.format === 'onnx';
-export const sizeText = (network) =>
-  isModel(network) ? `${count(network.operators)} operators` : `${count(network.neurons)} neurons`;
+export const sizeText = (network) => (isModel(network) ? `${count(network.operators)} operators` : `${count(network.neurons)} neurons`);
 
-const networkFacts = (network) =>
-  facts(
-    [
-      ['Format', network.format],
-      ...(isModel(network)
-        ? [['Operators', count(network.operators)]]
-        : [
-            ['Neurons', count(network.neurons)],
-            ['Synapses', count(network.synapses)],
-            ['Hyperedges', count(network.hyperedges)],
-          ]),
-      ['Size', bytes(network.bytes)],
-    ],
-    'facts facts-5',
-  );
+/** Rows of facts of a network; `more` before its size. */
+export const networkRows = (network, more = []) => [
+  ['Format', network.format],
+  ...(isModel(network) ? ['operators'] : ['neurons', 'synapses', 'hyperedges']).map((name) => [capital(name), count(network[name])]),
+  ...more,
+  ['Size', bytes(network.bytes)],
+];
 
 /** A panel that uploads a file, for `me` to say who sees it, and hands the network that it became to onUploaded; onRemoved is told
  * which network made way for another reading of its file. */
 export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
   const visibility = visibilityField('network-visibility', 'Who sees what you upload', me);
-  const input = element('input', {
+  const input = element('input.hidden', {
     type: 'file',
     id: 'file',
-    class: 'hidden',
     onchange: () => {
       if (input.files[0]) send(input.files[0]);
       input.value = '';
     },
   });
   const bar = progressBar('Upload');
-  const line = element('p', { class: 'upload-line', role: 'status' });
-  const progress = element('div', { class: 'upload-progress', hidden: true }, bar.node, line);
-  const outcome = element('div', { class: 'upload-outcome' });
+  const line = element('p.upload-line', { role: 'status' });
+  const progress = element('div.upload-progress', { hidden: true }, bar.node, line);
+  const outcome = element('div.upload-outcome');
   const zone = element(
-    'div',
-    { class: 'drop' },
+    'div.drop',
     icon('upload'),
+    element('p', element('label.link-label', { for: 'file' }, 'Choose a file'), ' or drop it here'),
     element(
-      'p',
-      {},
-      element('label', { class: 'link-label', for: 'file' }, 'Choose a file'),
-      ' or drop it here',
-    ),
-    element(
-      'p',
-      { class: 'quiet' },
+      'p.quiet',
       '.snn, METIS .graph, hMETIS .hgr, MatrixMarket .mtx, edge list or matrix (csv, tsv, txt), adjacency list, GML, Pajek, node-link JSON, SANA-FE .yaml, topology zip, NIR .nir, SONATA .h5, lava-dl .net, NumPy .npy and .npz, GraphML, GEXF, ONNX model; each may be gzipped',
     ),
     progress,
@@ -76,13 +59,8 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
 
   // A second file gives a network measured rates, or its neurons models and parameters; that makes another network.
   const tableNode = (network, table, label, hint) => {
-    const input = element('input', {
-      type: 'file',
-      id: table,
-      class: 'hidden',
-      onchange: () => input.files[0] && send(input.files[0], { id: network.id, table }),
-    });
-    return element('p', { class: 'quiet' }, input, element('label', { class: 'link-label', for: table }, label), ` (csv: ${hint})`);
+    const input = element('input.hidden', { type: 'file', id: table, onchange: () => input.files[0] && send(input.files[0], { id: network.id, table }) });
+    return element('p.quiet', input, element('label.link-label', { for: table }, label), ` (csv: ${hint})`);
   };
   const tableNodes = (network) => [
     tableNode(network, 'rates', 'Add measured rates', 'name,rate of every neuron that sends'),
@@ -104,10 +82,7 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
         { of, visibility: visibility.value(), ...reading.values() },
         (fraction) => {
           bar.set(fraction);
-          setText(
-            line,
-            fraction >= 1 ? `${file.name}: the server reads it…` : `${file.name}: ${percent(fraction, 0)}`,
-          );
+          setText(line, fraction >= 1 ? `${file.name}: the server reads it…` : `${file.name}: ${percent(fraction, 0)}`);
         },
         signal,
       );
@@ -116,16 +91,14 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
       fill(
         outcome,
         element(
-          'div',
-          { class: 'uploaded' },
+          'div.uploaded',
           element(
             'p',
-            {},
-            element('strong', {}, network.name || file.name),
+            element('strong', network.name || file.name),
             of ? ` with the ${of.table} of ${file.name}` : '',
             known ? ' was there already' : ' is uploaded',
           ),
-          networkFacts(network),
+          facts(networkRows(network), 'facts facts-5'),
           network.directed && !isModel(network) ? tableNodes(network) : '',
         ),
       );
@@ -152,12 +125,11 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
         if (!carriesFiles(event)) return;
         event.preventDefault();
         zone.classList.toggle('over', type === 'dragover' && zone.contains(event.target));
-        if (type === 'drop' && zone.contains(event.target) && event.dataTransfer.files[0])
-          send(event.dataTransfer.files[0]);
+        if (type === 'drop' && zone.contains(event.target) && event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
       },
       { signal },
     );
   }
   zone.addEventListener('dragleave', () => zone.classList.remove('over'));
-  return element('section', { class: 'panel' }, element('h2', {}, 'Upload a network or model'), visibility.node, input, zone, outcome, reading.node);
+  return element('section.panel', element('h2', 'Upload a network or model'), visibility.node, input, zone, outcome, reading.node);
 }

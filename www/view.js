@@ -20,6 +20,11 @@ export class View {
     this.selected = -1; // core whose details are shown
   }
 
+  /** The core that one looks at; -1: none. */
+  get looked() {
+    return [this.hover, this.cursor, this.selected].find((core) => core >= 0) ?? -1;
+  }
+
   onChange(listener) {
     this.#listeners.add(listener);
   }
@@ -42,11 +47,7 @@ export class View {
   /** scale: pixels per core; left, top: the pixel of the chip's north-west corner. */
   frame(canvasWidth, canvasHeight) {
     const scale = this.fit(canvasWidth, canvasHeight) * this.zoom;
-    return {
-      scale,
-      left: canvasWidth / 2 - this.centreX * scale,
-      top: canvasHeight / 2 - this.centreY * scale,
-    };
+    return { scale, left: canvasWidth / 2 - this.centreX * scale, top: canvasHeight / 2 - this.centreY * scale };
   }
 
   /** The core at a pixel, or -1 outside the chip. */

@@ -33,23 +33,31 @@ double cm_target_bandwidth(const cm_target *target)
   return sum;
 }
 
+/* How well a stated rate suits what is asked for: the operator before its type, the type before one that counts like it. */
+static int suits(const char *stated, const char *asked)
+{
+  const char *slash = strchr(asked, '/'), *type = slash != NULL ? slash + 1 : asked;
+  const size_t before = (size_t)(type - asked);
+  const bool bytes = strcmp(type, "uint8") == 0; /* where only one kind of bytes is named, units compute both alike */
+  if (strcmp(stated, asked) == 0)
+    return 5;
+  if (slash != NULL && bytes && strncmp(stated, asked, before) == 0 && strcmp(stated + before, "int8") == 0)
+    return 4;
+  return strcmp(stated, type) == 0 ? 3 : bytes && strcmp(stated, "int8") == 0 ? 2 : strcmp(stated, "other") == 0;
+}
+
 double cm_device_rate(const cm_device *device, cm_unit_kind kind, const char *type)
 {
-  double other = 0;
-  bool bytes = false;
+  double rate = 0;
+  int best = 0;
   for (uint32_t i = 0; i < device->rate_count[kind]; i++) {
-    const cm_rate *rate = &device->rate[kind][i];
-    if (strcmp(rate->type, type) == 0)
-      return rate->per_ns;
-    /* Where only one kind of bytes is named, units compute both alike. */
-    if (strcmp(rate->type, "int8") == 0 && strcmp(type, "uint8") == 0) {
-      other = rate->per_ns;
-      bytes = true;
+    const int fit = suits(device->rate[kind][i].type, type);
+    if (fit > best) {
+      best = fit;
+      rate = device->rate[kind][i].per_ns;
     }
-    if (!bytes && strcmp(rate->type, "other") == 0)
-      other = rate->per_ns;
   }
-  return other;
+  return rate;
 }
 
 uint32_t cm_lane_device(const cm_target *target, uint32_t lane)

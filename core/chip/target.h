@@ -12,7 +12,7 @@
 #include "base/status.h"
 
 enum {
-  CM_TARGET_RATES_MAX = 16,    /* data types that a unit may state for a kind of operation */
+  CM_TARGET_RATES_MAX = 64,    /* data types and operators that a unit may state for a kind of operation */
   CM_TARGET_DEVICES_MAX = 64,
   CM_TARGET_LANES_MAX = 4096,  /* queues of a chip: ports of units that move data, and units that compute */
   CM_TARGET_NAME_MAX = 32,
@@ -38,7 +38,7 @@ typedef enum cm_unit_kind {
 
 /* Operations a nanosecond on one data type. */
 typedef struct cm_rate {
-  char type[CM_TARGET_NAME_MAX]; /* "float32", "int8", ..., or "other" for all that are not named */
+  char type[CM_TARGET_NAME_MAX]; /* "float32", "int8", ..., of one operator "Softmax/float32", or "other" for all that are not named */
   double per_ns;
 } cm_rate;
 
@@ -105,7 +105,7 @@ double cm_target_bandwidth(const cm_target *target);
 /* True when the lanes of a device do a kind of work, on some data type. */
 bool cm_device_does(const cm_device *device, cm_unit_kind kind);
 
-/* Operations of a kind a nanosecond of one unit on a data type; 0 when it has none. */
+/* Operations of a kind a nanosecond of one unit on a data type, or "operator/type"; 0 when it has none. */
 double cm_device_rate(const cm_device *device, cm_unit_kind kind, const char *type);
 
 /* The device of a lane, and the core that the lane's unit lies on. */

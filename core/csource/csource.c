@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "core/csource/c_files.h"
-#include "core/csource/steps.h"
+#include "core/csource/files/c_files.h"
+#include "core/csource/pieces/steps.h"
 
 const cm_c_target *cm_c_targets(void)
 {
@@ -55,9 +54,7 @@ static cm_status check_name(const char *name, cm_error *error)
 
 static cm_status check_memory(const cm_c_writer *w, cm_error *error)
 {
-  uint64_t ram = w->space.bytes;
-  for (uint32_t l = 0; l < w->flow.lanes; l++)
-    ram += w->scratch[l];
+  const uint64_t ram = w->space.bytes + cm_c_scratch_bytes(w);
   if (ram > INT32_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the code would need %llu bytes of memory, of which it can address 2147483647: compile for a chip with less",
                    (unsigned long long)ram);
@@ -79,30 +76,51 @@ static cm_status end_name(cm_c_writer *w, uint32_t tensor, const char *stem, uin
   (void)snprintf(made, sizeof made, "%s%u_%.40s", stem, number, w->program->tensors[tensor].name);
   for (char *c = made; *c != '\0'; c++)
     *c = isalnum((unsigned char)*c) ? *c : '_';
-  w->ends[tensor] = cm_arena_text(&w->names, made, strlen(made), error);
-  return w->ends[tensor] != NULL ? CM_OK : error->status;
+  w->homes[tensor] = cm_arena_text(&w->names, made, strlen(made), error);
+  return w->homes[tensor] != NULL ? CM_OK : error->status;
 }
 
+/* Outputs that share a tensor, or are inputs or constants, have a name by their place alone. */
 static cm_status name_ends(cm_c_writer *w, cm_error *error)
 {
   const cm_program *p = w->program;
-  char at[CM_C_AT_MAX];
-  uint64_t room = 0;
+  if (CM_NEW(w->memory, w->ends, p->input_count + p->output_count + 1, error) != CM_OK)
+    return error->status;
   for (uint32_t k = 0; k < p->input_count; k++)
-    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT && end_name(w, p->inputs[k], "in", k, error) != CM_OK)
+    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT) {
+      if (end_name(w, p->inputs[k], "in", k, error) != CM_OK)
+        return error->status;
+      w->ends[w->end_count++] = (cm_c_end){p->inputs[k], true, w->homes[p->inputs[k]]};
+    }
+  for (uint32_t k = 0; k < p->output_count; k++) {
+    const uint32_t t = p->outputs[k];
+    const char *name = NULL;
+    char made[20];
+    if (p->tensors[t].role == CM_ROLE_OUTPUT && w->homes[t] == NULL) {
+      if (end_name(w, t, "out", k, error) == CM_OK)
+        name = w->homes[t];
+    } else {
+      (void)snprintf(made, sizeof made, "out%u", k);
+      name = cm_arena_text(&w->names, made, strlen(made), error);
+    }
+    if (name == NULL)
       return error->status;
-  for (uint32_t k = p->output_count; k-- > 0;)
-    if (p->tensors[p->outputs[k]].role == CM_ROLE_OUTPUT && end_name(w, p->outputs[k], "out", k, error) != CM_OK)
-      return error->status;
+    w->ends[w->end_count++] = (cm_c_end){t, false, name};
+  }
+  return CM_OK;
+}
+
+static cm_status name_outside(cm_c_writer *w, cm_error *error)
+{
+  const cm_program *p = w->program;
+  char at[CM_C_AT_MAX];
   for (uint32_t t = 0; t < p->tensor_count; t++)
     if (p->tensors[t].role == CM_ROLE_SPILL && cm_c_type(p->tensors[t].type) != NULL) {
-      (void)snprintf(at, sizeof at, "AT(%s, outside, %" PRIu64 ")", cm_c_type(p->tensors[t].type), room);
-      w->ends[t] = cm_arena_text(&w->names, at, strlen(at), error);
-      room += (p->tensors[t].bytes + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
-      if (w->ends[t] == NULL)
+      (void)snprintf(at, sizeof at, "AT(%s, outside, %" PRIu64 ")", cm_c_type(p->tensors[t].type), w->outside_bytes);
+      w->outside_bytes += cm_c_whole_lines(p->tensors[t].bytes);
+      if ((w->homes[t] = cm_arena_text(&w->names, at, strlen(at), error)) == NULL)
         return error->status;
     }
-  w->outside_bytes = room;
   return CM_OK;
 }
 
@@ -116,9 +134,9 @@ static cm_status check_tensors(cm_c_writer *w, cm_error *error)
       return cm_fail(error, CM_BAD_NETWORK, "'%.80s' is of type %s, which C does not have", p->tensors[t].name, cm_type_name(p->tensors[t].type));
   for (uint64_t i = 0; i < p->instruction_count; i++) {
     const uint32_t t = p->instructions[i].tensor;
-    if (p->instructions[i].opcode != CM_CODE_LOAD || w->space.left_out[i] || p->tensors[t].role != CM_ROLE_CONSTANT || w->ends[t] != NULL)
+    if (p->instructions[i].opcode != CM_CODE_LOAD || w->space.left_out[i] || p->tensors[t].role != CM_ROLE_CONSTANT || w->homes[t] != NULL)
       continue;
-    if (cm_c_array(w, p->tensors[t].data, at, error) != CM_OK || (w->ends[t] = cm_arena_text(&w->names, at, strlen(at), error)) == NULL)
+    if (cm_c_array(w, p->tensors[t].data, at, error) != CM_OK || (w->homes[t] = cm_arena_text(&w->names, at, strlen(at), error)) == NULL)
       return error->status;
   }
   return CM_OK;
@@ -144,7 +162,9 @@ static bool is_worth_lanes(const cm_c_writer *w)
 /* Lanes as asked; where nothing is asked, threads only where they are worth it. */
 static cm_status make_flow(cm_c_writer *w, const cm_c_options *options, cm_error *error)
 {
-  const bool loop = w->target->lanes == CM_C_LOOP;
+  const bool loop = w->target->lanes == CM_C_LOOP || w->timed;
+  if (w->timed && options->lanes > 1)
+    return cm_fail(error, CM_BAD_OPTION, "pieces are timed on one lane, not on %u: leave out lanes, or pieces", options->lanes);
   if (cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error) != CM_OK)
     return error->status;
   if (w->target->lanes != CM_C_THREADS || options->lanes > 0 || w->flow.lanes == 1 || is_worth_lanes(w))
@@ -160,7 +180,7 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
   if (cm_c_space_make(p, &w->space, error) != CM_OK || make_flow(w, options, error) != CM_OK ||
       cm_c_space_pack(p, &w->flow, &w->space, error) != CM_OK ||
       CM_NEW(w->memory, w->scratch, w->flow.lanes + 1, error) != CM_OK || CM_NEW(w->memory, w->body, w->flow.lanes + 1, error) != CM_OK ||
-      CM_NEW(w->memory, w->ends, p->tensor_count + 1, error) != CM_OK)
+      CM_NEW(w->memory, w->homes, p->tensor_count + 1, error) != CM_OK)
     return error->status;
   bool opened = cm_text_open(&w->weights) && cm_text_open(&w->declared);
   for (uint32_t l = 0; l < w->flow.lanes; l++)
@@ -169,7 +189,7 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
     return cm_whole(false, "the text of the code", error);
   if (!w->binary)
     fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
-  return name_ends(w, error) == CM_OK ? check_tensors(w, error) : error->status;
+  return name_ends(w, error) == CM_OK && name_outside(w, error) == CM_OK ? check_tensors(w, error) : error->status;
 }
 
 static void close(cm_text *text)
@@ -186,7 +206,7 @@ static void end(cm_c_writer *w)
     close(&w->body[l]);
   for (uint64_t k = 0; k < w->arrays.count; k++)
     cm_tensor_free(w->arrays.held[k].tensor);
-  CM_FREE(w->arrays.held, w->tables.held, w->boxes.held, w->functions.held, w->body, w->scratch, w->ends);
+  CM_FREE(w->arrays.held, w->tables.held, w->boxes.held, w->functions.held, w->body, w->scratch, w->homes, w->ends);
   cm_c_flow_end(&w->flow);
   cm_c_space_end(&w->space);
   cm_arena_free(&w->names);
@@ -194,19 +214,16 @@ static void end(cm_c_writer *w)
 
 static json_t *report_of(const cm_c_writer *w, double expected_ns)
 {
-  uint64_t scratch = 0;
-  for (uint32_t l = 0; l < w->flow.lanes; l++)
-    scratch += w->scratch[l];
   return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "target", w->target->name, "lanes", (int)w->flow.lanes, "pieces",
                    (json_int_t)w->pieces, "kernels", (json_int_t)w->functions.count, "chip_bytes", (json_int_t)w->space.bytes, "scratch_bytes",
-                   (json_int_t)scratch, "outside_bytes", (json_int_t)w->outside_bytes, "weight_bytes", (json_int_t)w->weight_bytes, "expected_ns",
+                   (json_int_t)cm_c_scratch_bytes(w), "outside_bytes", (json_int_t)w->outside_bytes, "weight_bytes", (json_int_t)w->weight_bytes, "expected_ns",
                    expected_ns);
 }
 
 cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_run *run, cm_c_file files[CM_C_FILES],
                          json_t **report, cm_error *error)
 {
-  cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .memory = program->memory, .run = run};
+  cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .timed = options->pieces, .memory = program->memory, .run = run};
   double expected_ns = 0;
   memset(files, 0, CM_C_FILES * sizeof *files);
   if (find_target(options->target, &w.target, error) != CM_OK || check_name(options->name, error) != CM_OK)
@@ -225,92 +242,4 @@ cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_r
   if (status != CM_OK)
     cm_c_files_free(files);
   return status;
-}
-
-void cm_c_files_free(cm_c_file files[CM_C_FILES])
-{
-  for (int k = 0; k < CM_C_FILES; k++) {
-    free(files[k].text);
-    files[k].text = NULL;
-  }
-}
-
-static cm_status write_file(const char *path, void (*write)(const void *what, FILE *out), const void *what, cm_error *error)
-{
-  cm_file file = {0};
-  cm_status status = cm_file_create(&file, path, error);
-  if (status == CM_OK)
-    write(what, file.stream); /* the commit says whether all could be written */
-  if (status == CM_OK)
-    status = cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status;
-}
-
-static void write_text(const void *what, FILE *out)
-{
-  const cm_c_file *file = what;
-  (void)fwrite(file->text, 1, file->size, out);
-}
-
-cm_status cm_c_write_folder(const cm_c_file files[CM_C_FILES], const char *folder, cm_error *error)
-{
-  char path[CM_PATH_MAX];
-  cm_status status = cm_folder_make(folder, error);
-  for (int k = 0; status == CM_OK && k < CM_C_FILES; k++)
-    if (files[k].text != NULL) {
-      status = cm_path(path, error, "%s/%s", folder, files[k].name);
-      if (status == CM_OK)
-        status = write_file(path, write_text, &files[k], error);
-    }
-  return status;
-}
-
-/* ---- an archive (POSIX ustar) ---- */
-
-enum { TAR_BLOCK = 512, TAR_CHECKSUM = 148 };
-
-typedef struct archive {
-  const cm_c_file *files;
-  const char *name;
-} archive;
-
-/* The header of a file: of nobody, of no time, so that the same files are the same bytes. */
-static void tar_header(const archive *a, const cm_c_file *file, char block[TAR_BLOCK])
-{
-  unsigned sum = 0;
-  memset(block, 0, TAR_BLOCK);
-  (void)snprintf(block, 100, "%s/%s", a->name, file->name);
-  (void)snprintf(block + 100, 8, "0000644");
-  (void)snprintf(block + 108, 8, "0000000");
-  (void)snprintf(block + 116, 8, "0000000");
-  (void)snprintf(block + 124, 12, "%011llo", (unsigned long long)file->size);
-  (void)snprintf(block + 136, 12, "00000000000");
-  memset(block + TAR_CHECKSUM, ' ', 8);
-  block[156] = '0';
-  (void)snprintf(block + 257, 6, "ustar");
-  (void)snprintf(block + 263, 3, "00");
-  for (int i = 0; i < TAR_BLOCK; i++)
-    sum += (unsigned char)block[i];
-  (void)snprintf(block + TAR_CHECKSUM, 7, "%06o", sum);
-}
-
-static void write_tar(const void *what, FILE *out)
-{
-  static const char zeros[2 * TAR_BLOCK];
-  const archive *a = what;
-  char block[TAR_BLOCK];
-  for (int k = 0; k < CM_C_FILES; k++)
-    if (a->files[k].text != NULL) {
-      tar_header(a, &a->files[k], block);
-      (void)fwrite(block, 1, TAR_BLOCK, out);
-      (void)fwrite(a->files[k].text, 1, a->files[k].size, out);
-      (void)fwrite(zeros, 1, (TAR_BLOCK - a->files[k].size % TAR_BLOCK) % TAR_BLOCK, out);
-    }
-  (void)fwrite(zeros, 1, sizeof zeros, out);
-}
-
-cm_status cm_c_write_archive(const cm_c_file files[CM_C_FILES], const char *name, const char *path, cm_error *error)
-{
-  return write_file(path, write_tar, &(archive){files, name}, error);
 }

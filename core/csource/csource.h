@@ -29,6 +29,7 @@ typedef struct cm_c_options {
   uint32_t lanes; /* at most so many; 0: as many as the program has units that compute, of threads one where waits cost more than they save */
   uint64_t seed;  /* of the stored inputs */
   bool binary;    /* weights are a file of bytes, not arrays */
+  bool pieces;    /* the test tells what each piece takes, on one lane (core/chip/rates_fit.h) */
 } cm_c_options;
 
 /* One of the files that are made. */
@@ -49,7 +50,7 @@ void cm_c_options_default(cm_c_options *options);
 /* Makes the files of a program: code, header, weights, lanes and transfers, a test with stored inputs and outputs, and how they are built. The
  * same program and options give the same bytes. *report (new reference): {"target", "lanes", "pieces", "kernels", "chip_bytes",
  * "scratch_bytes", "weight_bytes", "expected_ns"}. The caller frees the texts (cm_c_files_free). Time: the program, and one simulation of
- * it. Errors: CM_BAD_OPTION (a target or name that is none), CM_BAD_NETWORK (an operator that no kernel does, with its node), CM_TOO_LARGE (more
+ * it. Errors: CM_BAD_OPTION (a target or name that is none; pieces of several lanes), CM_BAD_NETWORK (an operator that no kernel does, with its node), CM_TOO_LARGE (more
  * memory than the target has), CM_DAMAGED, memory, CM_CANCELLED. */
 cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_run *run, cm_c_file files[CM_C_FILES],
                          json_t **report, cm_error *error);

@@ -1,7 +1,7 @@
 # Writes the kernels as C string constants.
 BEGIN {
   print "/* Made from core/csource/kernels at build time. */"
-  print "#include \"core/csource/writer.h\""
+  print "#include \"core/csource/text/writer.h\""
   print "const cm_c_kernel_text cm_c_kernel_table[] = {"
 }
 /^== / { print (count++ ? "},\n" : "") "{\"" $2 "\","; next }

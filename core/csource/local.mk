@@ -1,10 +1,13 @@
 SOURCE_KERNELS = core/csource/kernels/frame.kernel core/csource/kernels/boards.kernel core/csource/kernels/lines.kernel core/csource/kernels/products.kernel
 
 libcoremap_a_SOURCES += \
-  core/csource/csource.h core/csource/csource.c core/csource/targets.def core/csource/emitters.def core/csource/flow.h core/csource/flow.c \
-  core/csource/homes.h core/csource/homes.c core/csource/homes_pack.c core/csource/writer.h core/csource/writer.c core/csource/operands.c core/csource/loops.c core/csource/steps.h core/csource/piece.c \
-  core/csource/c_files.h core/csource/c_files.c core/csource/c_test.c core/csource/products.h core/csource/products.c core/csource/emit_products.c \
-  core/csource/emit_pointwise.c core/csource/emit_lines.c core/csource/emit_moves.c
+  core/csource/csource.h core/csource/csource.c core/csource/targets.def core/csource/emitters.def \
+  core/csource/plan/flow.h core/csource/plan/flow.c core/csource/plan/homes.h core/csource/plan/homes.c core/csource/plan/homes_pack.c \
+  core/csource/text/writer.h core/csource/text/texts.c core/csource/text/arrays.c core/csource/text/calls.c \
+  core/csource/pieces/steps.h core/csource/pieces/piece.c core/csource/pieces/operands.c core/csource/pieces/loops.c core/csource/pieces/products.h \
+  core/csource/pieces/products.c core/csource/pieces/emit_products.c core/csource/pieces/emit_pointwise.c core/csource/pieces/emit_lines.c \
+  core/csource/pieces/emit_moves.c \
+  core/csource/files/c_files.h core/csource/files/c_files.c core/csource/files/c_test.c core/csource/files/output.c
 nodist_libcoremap_a_SOURCES += core/csource/kernels.c
 
 # The kernels as strings inside the library.

@@ -1,5 +1,5 @@
-/* Happy path: lines of neurons -> cut in as many stretches as there are cores, none longer than a budget of time or a limit -> their
- * packets, less what annealing saves -> the mean core, or what is proved where that is more. */
+/* Happy path: lines of neurons -> the better one cut a few times, no stretch longer than a budget of time or a limit -> packets of as many
+ * stretches as there are cores, between those, less what annealing saves -> the mean core, or what is proved where that is more. */
 #include "core/look/look.h"
 
 #include <math.h>
@@ -7,16 +7,8 @@
 #include "core/limits/populations.h"
 #include "core/partition/step/step_bound.h"
 
-/* Of the packets that stretches send beyond the fewest possible, what is left by annealing; and how much longer the busiest core takes
- * than the mean one. Both from bench/knee. */
-static const double left_by_annealing = 0.7, busiest_over_mean = 1.02;
-
-/* A line that was cut. */
-typedef struct cut {
-  uint32_t parts;
-  double packets, ns;          /* rate; of all stretches together */
-  uint64_t most[CM_RESOURCES]; /* use of the fullest stretch */
-} cut;
+/* How much longer the busiest core takes than the mean one; from bench/knee, as what annealing leaves (left). */
+static const double busiest_over_mean = 1.02;
 
 typedef struct part {
   uint32_t begin; /* its first neuron's place in the line */
@@ -58,11 +50,12 @@ static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs,
 }
 
 /* `number` [vertices] gets the stretch of each, or NULL. Where populations are limited, one ends with its population. */
-static cut cut_line(const cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns, uint32_t *number)
+static cm_line_cut cut_line(const cm_look *look, const cm_strand *s, const cm_costs *costs, const cm_limits *limits, double budget_ns,
+                            uint32_t *number)
 {
   const cm_topology *t = look->demand->network;
   const uint32_t *population = cm_populations_limited(t, limits) ? t->population_of : NULL;
-  cut c = {0};
+  cm_line_cut c = {0};
   part now = {0};
   for (uint32_t i = 0; i < s->count; i++) {
     double packets;
@@ -75,46 +68,78 @@ static cut cut_line(const cm_look *look, const cm_strand *s, const cm_costs *cos
     }
     now = next;
     if (number != NULL)
-      number[s->neuron[i]] = c.parts;
+      number[s->neuron[i]] = (uint32_t)c.parts;
     c.packets += packets;
     for (cm_resource r = 0; r < CM_RESOURCES; r++)
-      c.most[r] = now.use[r] > c.most[r] ? now.use[r] : c.most[r];
+      c.most[r] = fmax(c.most[r], (double)now.use[r]);
   }
   c.ns = (c.ns + now.ns) / s->share;
-  c.parts = (uint32_t)ceil((c.parts + (now.use[CM_NEURONS] > 0)) / s->share);
+  c.parts = ceil((c.parts + (now.use[CM_NEURONS] > 0)) / s->share);
   c.packets /= s->share;
   return c;
 }
 
-/* Cuts a line in `cores` stretches or a few less; false: limits ask for more. */
-static bool cut_in(const cm_look_on *on, const cm_strand *s, uint32_t cores, cut *made)
+/* From a to b, evenly by ratio of parts. */
+static double between(double a, double b, double share)
 {
-  enum { TRIES = 5 };
-  static const double near = 0.96;
-  cm_step_bound bound = cm_step_bound_plain(&on->totals, &on->chip->costs, cores);
-  double ns = 1.2 * (bound.shared_ns + bound.send_ns);
-  bool found = false;
-  for (int i = 0; i < TRIES; i++) {
-    cut c = cut_line(on->look, s, &on->chip->costs, &on->limits, ns, NULL);
-    if (c.parts <= cores && (!found || c.parts > made->parts)) {
-      *made = c;
-      found = true;
-    }
-    if (c.parts <= cores && c.parts >= near * cores)
-      break;
-    ns = i == 0 ? 1.02 * c.ns / cores : ns * (c.parts > cores ? 1.01 : 0.99) * c.parts / cores;
-  }
-  if (found)
-    return true;
-  *made = cut_line(on->look, s, &on->chip->costs, &on->limits, INFINITY, NULL);
-  return made->parts <= cores;
+  return a > 0 && b > 0 ? a * pow(b / a, share) : a + (b - a) * share;
+}
+
+/* The line in so many stretches: between the cuts that were made, from the whole network on one core on. */
+static cm_line_cut cut_in(const cm_look_on *on, double parts)
+{
+  const cm_line_cut whole = {.parts = 1, .packets = on->look->axons}, *a = &whole, *b = on->cut;
+  uint32_t i = 0;
+  while (i + 1 < on->cuts && b->parts < parts)
+    a = b, b = &on->cut[++i];
+  if (parts >= b->parts || b->parts <= a->parts)
+    return *b;
+  const double share = log(parts / a->parts) / log(b->parts / a->parts);
+  cm_line_cut c = {.parts = parts, .packets = between(a->packets, b->packets, share)};
+  for (cm_resource r = 0; r < CM_RESOURCES; r++)
+    c.most[r] = between(i > 0 ? a->most[r] : b->most[r], b->most[r], share);
+  return c;
+}
+
+/* What annealing leaves of the packets that a line sends beyond the fewest: less where parts have many neurons to choose among, more where
+ * the line is hardly better than chance, as then any order is. */
+static double left(const cm_look_on *on, const cm_line_cut *c, double least)
+{
+  static const double best = 0.55, more_by_chance = 0.3, few = 2, near = 0.2, far = 0.6;
+  const double axons = on->look->axons, fan_out = axons > 0 ? on->totals.events / axons : 0,
+               chance = axons * c->parts * (1 - pow(1 - 1 / c->parts, fan_out)),
+               better = chance > least ? (chance - c->packets) / (chance - least) : 1;
+  return fmax(best * (1 + few * c->parts / on->totals.neurons), best + more_by_chance * fmin(fmax((far - better) / (far - near), 0), 1));
+}
+
+/* Hops of a packet in the mean: as far as cores of a square are apart by chance, or those that an axon reaches, close together. */
+static double hops(double cores, double packets_an_axon)
+{
+  static const double apart = 0.5, together = 2;
+  return cores > 1 ? fmin(apart * sqrt(cores), together * sqrt(packets_an_axon)) : 0;
+}
+
+static double hop(const cm_hop_cost *cost)
+{
+  return cost->router + (cost->east_west + cost->north_south) / 2;
+}
+
+/* What a step takes beyond its busiest core: packets come by chance, so that it waits for some; the longest ways are four times the mean one;
+ * and what is between steps. */
+static double around_ns(const cm_look_on *on, const cm_look_point *p, double packets, double used, double mean_hops)
+{
+  const cm_barrier *b = &on->chip->costs.barrier;
+  const uint32_t tile = b->points > 0 ? b->tile_x * b->tile_y : 1;
+  const double waits = used > 1 ? p->core_ns / 2 / sqrt(fmax(packets / used, 1)) : 0,
+               way = 4 * mean_hops * hop(&on->chip->latency_ns);
+  return waits + way + cm_barrier_ns(b, (p->cores + tile - 1) / tile) + cm_between_ns(b, p->cores, on->look->axons, packets);
 }
 
 /* The limit that comes nearest to being full. */
-static void find_fullest(const cm_limits *limits, const cut *c, cm_look_point *point)
+static void find_fullest(const cm_limits *limits, const cm_line_cut *c, cm_look_point *point)
 {
   for (cm_resource r = 0; r < CM_RESOURCES; r++) {
-    double filled = cm_limit(limits, r) != 0 ? (double)c->most[r] / (double)cm_limit(limits, r) : 0;
+    double filled = cm_limit(limits, r) != 0 ? c->most[r] / (double)cm_limit(limits, r) : 0;
     if (filled > point->filled) {
       point->filled = filled;
       point->fullest = r;
@@ -122,49 +147,45 @@ static void find_fullest(const cm_limits *limits, const cut *c, cm_look_point *p
   }
 }
 
-static double barrier_ns(const cm_chip *chip, uint32_t cores)
-{
-  const cm_barrier *b = &chip->costs.barrier;
-  uint32_t tile = b->points > 0 ? b->tile_x * b->tile_y : 1;
-  return cm_barrier_ns(b, (cores + tile - 1) / tile);
-}
-
 bool cm_look_at(const cm_look_on *on, uint32_t cores, cm_look_point *point)
 {
-  const cm_look *look = on->look;
   const cm_step_totals *t = &on->totals;
   const cm_costs *costs = &on->chip->costs;
   const cm_charge_cost *c = costs->charge;
-  cm_step_bound bound = cm_step_bound_plain(t, costs, cores);
-  cut made;
-  bool fits = cut_in(on, &on->look->strand[on->order], cores, &made);
-  double least = fmax(look->axons, t->events * cores / t->neurons),
-         packets = made.packets > least ? least + left_by_annealing * (made.packets - least) : made.packets,
-         receive = t->events * c[CM_CHARGE_SYNAPSE].ns + packets * c[CM_CHARGE_PACKET_RECEIVED].ns,
-         send = t->sending + (packets - look->axons) * c[CM_CHARGE_PACKET_SENT].ns, packet_pj = c[CM_CHARGE_PACKET_SENT].pj + c[CM_CHARGE_PACKET_RECEIVED].pj,
-         fixed = t->events * c[CM_CHARGE_SYNAPSE].pj + (double)look->demand->size_total * c[CM_CHARGE_NEURON].pj + look->axons * c[CM_CHARGE_SPIKE].pj;
+  const cm_step_bound bound = cm_step_bound_plain(t, costs, cores);
+  const double axons = on->look->axons,
+               used = fmin(on->cut[on->cuts - 1].parts, t->neurons / ceil((double)t->neurons / cores)), /* neurons are whole */
+               least = fmax(axons, t->events * used / t->neurons);
+  const cm_line_cut made = cut_in(on, used);
+  const double packets = made.packets > least ? least + left(on, &made, least) * (made.packets - least) : made.packets,
+               mean_hops = hops(used, axons > 0 ? packets / axons : 0),
+               receive = t->events * c[CM_CHARGE_SYNAPSE].ns + packets * c[CM_CHARGE_PACKET_RECEIVED].ns,
+               send = t->sending + (packets - axons) * c[CM_CHARGE_PACKET_SENT].ns,
+               packet_pj = c[CM_CHARGE_PACKET_SENT].pj + c[CM_CHARGE_PACKET_RECEIVED].pj,
+               fixed = t->events * c[CM_CHARGE_SYNAPSE].pj + (double)on->look->demand->size_total * c[CM_CHARGE_NEURON].pj + axons * c[CM_CHARGE_SPIKE].pj;
   *point = (cm_look_point){.cores = cores,
-                           .core_ns = fmax(bound.ns, cm_core_ns(costs, receive, send) / cores * busiest_over_mean),
-                           .energy_pj = fixed + packets * packet_pj,
+                           .core_ns = fmax(bound.ns, cm_core_ns(costs, receive, send) / used * busiest_over_mean),
+                           .energy_pj = fixed + packets * (packet_pj + mean_hops * hop(&on->chip->energy_pj)),
                            .bound_ns = bound.ns + bound.fixed_ns,
-                           .bound_pj = fixed + look->axons * packet_pj};
-  point->step_ns = point->core_ns + barrier_ns(on->chip, cores) + cm_between_ns(&costs->barrier, cores, look->axons, packets);
+                           .bound_pj = fixed + axons * packet_pj};
+  point->step_ns = point->core_ns + around_ns(on, point, packets, used, mean_hops);
   find_fullest(&on->limits, &made, point);
-  return fits;
+  return cores >= on->cut[0].parts;
 }
 
-/* Cores from which on more of them shorten no step by more than a fiftieth: where the neuron that takes longest is all that counts. */
+/* Cores from which on more of them shorten no core's time by more than a fiftieth: where the neuron that takes longest is all that counts. */
 static uint32_t enough_cores(const cm_look_on *on, uint32_t fewest, uint32_t most)
 {
   static const double near = 1.02;
-  double least = cm_step_bound_plain(&on->totals, &on->chip->costs, most).ns;
   cm_look_point point;
+  (void)cm_look_at(on, most, &point);
+  const double least = point.core_ns;
   while (fewest < most) {
-    uint32_t middle = (uint32_t)sqrt((double)fewest * most);
-    middle = middle > fewest ? middle : fewest + 1;
-    if (middle >= most || !cm_look_at(on, middle, &point) || point.core_ns > near * least)
-      break;
-    most = middle;
+    const uint32_t middle = fewest + (most - fewest) / 2;
+    if (cm_look_at(on, middle, &point) && point.core_ns <= near * least)
+      most = middle;
+    else
+      fewest = middle + 1;
   }
   return most;
 }
@@ -172,7 +193,9 @@ static uint32_t enough_cores(const cm_look_on *on, uint32_t fewest, uint32_t mos
 uint32_t cm_look_choices(const cm_look_on *on, uint32_t fewest, uint32_t most, cm_look_point *point)
 {
   uint32_t count = 0, last = 0;
-  most = enough_cores(on, fewest, most < on->totals.neurons ? most : on->totals.neurons);
+  const uint32_t enough = (uint32_t)on->cut[on->cuts - 1].parts;
+  most = most < enough ? most : enough > fewest ? enough : fewest;
+  most = enough_cores(on, fewest, most);
   for (uint32_t i = 0; i < CM_LOOK_POINTS_MAX; i++) {
     uint32_t cores = (uint32_t)lround(fewest * pow((double)most / fewest, i / (CM_LOOK_POINTS_MAX - 1.0)));
     if (cores == last || (!cm_look_at(on, cores, &point[count]) && i > 0))
@@ -222,25 +245,45 @@ static const cm_costs free_of_charge; /* limits alone */
 
 uint32_t cm_look_cut(const cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number)
 {
-  return cut_line(look, &look->strand[order], &free_of_charge, limits, INFINITY, number).parts;
+  return (uint32_t)cut_line(look, &look->strand[order], &free_of_charge, limits, INFINITY, number).parts;
 }
 
-/* The line to look along, and what it needs at least: the one with fewer packets on somewhat more cores than that. */
+/* The line to look along, the one with fewer packets on somewhat more cores than it needs at least: the first two cuts. */
 static void choose_line(cm_look_on *on)
 {
   enum { TIMES = 4 };
-  double least = INFINITY;
+  cm_line_cut fewest[CM_STRANDS];
   on->fewest = UINT32_MAX;
   for (int k = 0; k < CM_STRANDS; k++) {
-    cut c = cut_line(on->look, &on->look->strand[k], &free_of_charge, &on->limits, INFINITY, NULL);
-    on->fewest = c.parts < on->fewest ? c.parts : on->fewest;
+    fewest[k] = cut_line(on->look, &on->look->strand[k], &on->chip->costs, &on->limits, INFINITY, NULL);
+    on->fewest = fewest[k].parts < on->fewest ? (uint32_t)fewest[k].parts : on->fewest;
   }
   for (int k = 0; k < CM_STRANDS; k++) {
-    cut c = {0};
-    if (!cut_in(on, &on->look->strand[k], TIMES * on->fewest, &c) || c.packets >= least)
+    const double budget = fewest[k].ns / (TIMES * on->fewest);
+    const cm_line_cut c = cut_line(on->look, &on->look->strand[k], &on->chip->costs, &on->limits, budget, NULL);
+    if (k > 0 && c.packets >= on->cut[1].packets)
       continue;
-    least = c.packets;
     on->order = (cm_strand_order)k;
+    on->cut[0] = fewest[k];
+    on->cut[1] = c;
+  }
+  on->cuts = on->cut[1].parts > on->cut[0].parts ? 2 : 1;
+}
+
+/* Cuts the line in more and more stretches, evenly by ratio, until they are as many as there may be or as short as a neuron alone. */
+static void cut_finer(cm_look_on *on)
+{
+  const double first = on->cut[0].parts, most = fmin(on->totals.neurons, cm_chip_cores(on->chip)), floor = on->totals.neuron_ns;
+  double budget = INFINITY;
+  for (int i = 1; i < CM_LOOK_CUTS_MAX && budget > floor; i++) {
+    const cm_line_cut *last = &on->cut[on->cuts - 1];
+    const double parts = between(first, most, i / (CM_LOOK_CUTS_MAX - 1.0)), growth = on->cuts > 1 ? last->ns / last[-1].ns : 1;
+    if (parts <= last->parts)
+      continue;
+    budget = fmax(floor, last->ns * growth / parts);
+    const cm_line_cut c = cut_line(on->look, &on->look->strand[on->order], &on->chip->costs, &on->limits, budget, NULL);
+    if (c.parts > last->parts)
+      on->cut[on->cuts++] = c;
   }
 }
 
@@ -250,6 +293,7 @@ cm_status cm_look_on_chip(cm_look *look, const cm_chip *chip, const cm_limits *l
   if (cm_step_totals_count(look->demand, &chip->costs, look->run, &on->totals, error) != CM_OK)
     return error->status;
   choose_line(on);
+  cut_finer(on);
   return CM_OK;
 }
 

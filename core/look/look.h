@@ -19,8 +19,8 @@ typedef struct cm_look {
 /* What is foreseen. */
 typedef struct cm_look_point {
   uint32_t cores;
-  double core_ns, step_ns;     /* of the busiest core; with the barrier */
-  double energy_pj;            /* of a step, without hops */
+  double core_ns, step_ns;     /* of the busiest core; with waiting, ways and the barrier */
+  double energy_pj;            /* of a step */
   double bound_ns, bound_pj;   /* proved: step on so many cores; energy on any, a packet an axon */
   cm_resource fullest;         /* the limit that parts come nearest to */
   double filled;               /* how near; 0: no limit is stated */
@@ -38,6 +38,14 @@ void cm_look_end(cm_look *look); /* harmless on a zeroed one */
  * Returns how many. O(pins). */
 uint32_t cm_look_cut(const cm_look *look, cm_strand_order order, const cm_limits *limits, uint32_t *number);
 
+/* A line that was cut in stretches. */
+typedef struct cm_line_cut {
+  double parts, packets, ns;   /* rate; of all stretches together */
+  double most[CM_RESOURCES];   /* use of the fullest stretch */
+} cm_line_cut;
+
+enum { CM_LOOK_CUTS_MAX = 8 };
+
 /* The same on one chip. */
 typedef struct cm_look_on {
   cm_look *look;
@@ -46,16 +54,18 @@ typedef struct cm_look_on {
   cm_step_totals totals;
   cm_strand_order order; /* of the line that packets are fewest along */
   uint32_t fewest;       /* cores that stretches of a line need, not for sure the fewest of all */
+  cm_line_cut cut[CM_LOOK_CUTS_MAX + 1]; /* that line in more and more stretches, from the fewest to those of the least time */
+  uint32_t cuts;
 } cm_look_on;
 
-/* `limits`: the chip's, or tighter ones. O(pins). Errors: memory. */
+/* `limits`: the chip's, or tighter ones. O(pins + synapses looked at). Errors: memory. */
 cm_status cm_look_on_chip(cm_look *look, const cm_chip *chip, const cm_limits *limits, cm_look_on *on, cm_error *error);
 
-/* Foresees objective time on so many cores; false: along the line, limits ask for more. O(synapses looked at). */
+/* Foresees objective time on so many cores; false: along the line, limits ask for more. O(1). */
 bool cm_look_at(const cm_look_on *on, uint32_t cores, cm_look_point *point);
 
 /* Foresees the choice between `fewest` cores, which are known to do, and the least time on at most `most`: 1 to CM_LOOK_POINTS_MAX points by
- * rising cores, evenly by ratio. Returns how many. O(synapses looked at). */
+ * rising cores, evenly by ratio. Returns how many. O(1). */
 uint32_t cm_look_choices(const cm_look_on *on, uint32_t fewest, uint32_t most, cm_look_point *point);
 
 /* The fewest cores whose step times energy is within a quarter of the least of all points, looked for between these too. */

@@ -1,7 +1,10 @@
 #include "core/machine/cost.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "core/operators/operator.h"
 
 double cm_transfer_ns(const cm_target *target, const cm_device *device, uint64_t bytes)
 {
@@ -39,6 +42,12 @@ double cm_compute_remote_ns(const cm_target *target, const cm_device *device, co
   const double read = link_ns(target, remote->read_bytes), written = link_ns(target, remote->written_bytes);
   const double beside = cm_compute_ns(target, device, work, rate) - target->issue_ns - device->latency_ns;
   return remote->hop_ns + (device->pipelined ? fmax(0, fmax(read, written) - beside) : read + written);
+}
+
+void cm_rate_name(const cm_node *node, int64_t filters, cm_type type, char name[CM_TARGET_NAME_MAX])
+{
+  const bool by_depth = node->known->work == CM_WORK_FILTER && filters == cm_node_integer(node, "group", 1);
+  (void)snprintf(name, CM_TARGET_NAME_MAX, "%s%s/%s", by_depth ? "Depthwise" : "", node->op, cm_type_name(type));
 }
 
 double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate)

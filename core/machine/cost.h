@@ -3,7 +3,7 @@
 #define CM_MACHINE_COST_H
 
 #include "core/chip/target.h"
-#include "core/operators/tensor.h"
+#include "core/operators/graph.h"
 
 /* Nanoseconds that a transfer of `bytes` keeps a port of a device busy. */
 double cm_transfer_ns(const cm_target *target, const cm_device *device, uint64_t bytes);
@@ -31,6 +31,10 @@ typedef struct cm_remote {
 double cm_transfer_remote_ns(const cm_target *target, const cm_device *device, uint64_t bytes, const cm_remote *remote);
 double cm_compute_remote_ns(const cm_target *target, const cm_device *device, const cm_work *work, double rate,
                             const cm_remote *remote);
+
+/* What rates of a node's pieces are stated under, "Softmax/float32"; of a convolution that has as many filters as groups,
+ * "DepthwiseConv/float32". */
+void cm_rate_name(const cm_node *node, int64_t filters, cm_type type, char name[CM_TARGET_NAME_MAX]);
 
 /* p of source 4: pieces a nanosecond of all units of a device; 0 when the device cannot do them (`rate` 0). */
 double cm_capability(const cm_target *target, const cm_device *device, const cm_work *work, double rate);

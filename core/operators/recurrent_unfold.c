@@ -1,6 +1,5 @@
 #include "core/operators/recurrent_unfold.h"
 
-
 #include "core/operators/evaluate.h"
 #include "core/operators/recurrent.h"
 
@@ -103,12 +102,15 @@ static cm_status cell(unfolding *u, const direction *d, const wanted *w, uint32_
   return cm_infer_node(u->m, number, u->run, error);
 }
 
-static cm_status zeros(unfolding *u, uint32_t rank, const int64_t *dims, uint32_t *made, cm_error *error)
+/* Zeros, or one number. */
+static cm_status constant(unfolding *u, const cm_shape *shape, int64_t number, uint32_t *made, cm_error *error)
 {
   cm_tensor *t;
-  if (cm_tensor_new(u->m->arena.memory, CM_FLOAT, rank, dims, &t, error) != CM_OK)
+  if (cm_tensor_new(u->m->arena.memory, shape->type, shape->rank, shape->dims, &t, error) != CM_OK)
     return error->status;
-  cm_status status = cm_model_add_constant(u->m, "zeros", t, made, error);
+  if (number != 0)
+    cm_tensor_put_integer(t, 0, number);
+  cm_status status = cm_model_add_constant(u->m, shape->type == CM_FLOAT ? "zeros" : "step", t, made, error);
   cm_tensor_free(t);
   return status;
 }
@@ -124,7 +126,7 @@ static uint32_t given(const unfolding *u, uint32_t input)
 static cm_status add_biases(unfolding *u, uint32_t *biases, cm_error *error)
 {
   const cm_recurrent *r = &u->r;
-  const int64_t rows = r->gates * r->hidden, all = r->directions * rows, some[2] = {r->directions, r->hidden};
+  const int64_t rows = r->gates * r->hidden, all = r->directions * rows;
   uint32_t both[2], parts[2], sum = CM_NONE;
   *biases = CM_NONE;
   if (given(u, B) == CM_NONE)
@@ -133,7 +135,7 @@ static cm_status add_biases(unfolding *u, uint32_t *biases, cm_error *error)
     return error->status;
   if (r->gates == 3 && r->linear_before_reset) {
     if (slice(u, both[1], 1, (int64_t[]){2 * r->hidden, rows}, &u->after, error) != CM_OK ||
-        slice(u, both[1], 1, (int64_t[]){0, 2 * r->hidden}, &parts[0], error) != CM_OK || zeros(u, 2, some, &parts[1], error) != CM_OK)
+        slice(u, both[1], 1, (int64_t[]){0, 2 * r->hidden}, &parts[0], error) != CM_OK || constant(u, &(cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {r->directions, r->hidden}}, 0, &parts[1], error) != CM_OK)
       return error->status;
     both[1] = CM_NONE;
     if (concat(u, parts, 2, 1, &both[1], error) != CM_OK)
@@ -296,15 +298,9 @@ static cm_status where_running(unfolding *u, uint32_t running, uint32_t now, uin
 
 static cm_status end_sequences(unfolding *u, direction *d, int64_t step, uint32_t h, uint32_t c, uint32_t *output, cm_error *error)
 {
-  const int64_t one = 1;
   uint32_t inputs[2] = {u->lengths}, running = CM_NONE;
-  cm_tensor *t;
-  if (cm_tensor_new(u->m->arena.memory, u->m->values[u->lengths].shape.type, 1, &one, &t, error) != CM_OK)
-    return error->status;
-  cm_tensor_put_integer(t, 0, step);
-  cm_status status = cm_model_add_constant(u->m, "step", t, &inputs[1], error);
-  cm_tensor_free(t);
-  if (status != CM_OK || add(u, &(wanted){.op = "Greater", .inputs = inputs, .count = 2}, &running, error) != CM_OK ||
+  if (constant(u, &(cm_shape){.type = u->m->values[u->lengths].shape.type, .rank = 1, .dims = {1}}, step, &inputs[1], error) != CM_OK ||
+      add(u, &(wanted){.op = "Greater", .inputs = inputs, .count = 2}, &running, error) != CM_OK ||
       reshape(u, running, 2, (int64_t[]){u->r.batch, 1}, &running, error) != CM_OK ||
       where_running(u, running, d->h, u->zeros, output, error) != CM_OK ||
       where_running(u, running, d->h, or_zeros(u, h), &d->h, error) != CM_OK)
@@ -352,8 +348,7 @@ static cm_status join_outputs(unfolding *u, const direction *d, cm_error *error)
 
 static cm_status unfold(unfolding *u, direction d[2], cm_error *error)
 {
-  const int64_t state[2] = {u->r.batch, u->r.hidden};
-  if (zeros(u, 2, state, &u->zeros, error) != CM_OK || multiply_inputs(u, error) != CM_OK || read_lengths(u, error) != CM_OK)
+  if (constant(u, &(cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {u->r.batch, u->r.hidden}}, 0, &u->zeros, error) != CM_OK || multiply_inputs(u, error) != CM_OK || read_lengths(u, error) != CM_OK)
     return error->status;
   for (int64_t k = 0; k < u->r.directions; k++)
     if (begin(u, &d[k], error) != CM_OK)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/operators/evaluate.h"
 #include "core/operators/rewriting.h"
 
 enum { OPERANDS_MAX = 64, OUTPUTS_MAX = 4 };
@@ -145,6 +146,78 @@ static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value,
   return r->u->walk(r->u, node, error);
 }
 
+/* Places of queries without padding behind those of the past, [frames, rows]; `last`, the place of each frame's last key, has to be that where it is known. */
+static cm_status places(cm_rewriting *r, const operands *o, uint32_t *value, cm_error *error)
+{
+  cm_model *m = r->u->model;
+  const cm_shape *x = &m->values[o->value[0]].shape, *past = o->value[1] != CM_NONE ? &m->values[o->value[1]].shape : NULL;
+  const cm_tensor *last;
+  cm_tensor *made;
+  if (!cm_shape_known(x) || (past != NULL && (!cm_shape_known(past) || past->rank != 4)))
+    return cm_unroll_fail(r->n, CM_BAD_NETWORK, "needs inputs whose shapes are known, of its past four dimensions", error);
+  const int64_t before = past != NULL ? past->dims[2] : 0, rows = x->dims[1];
+  if (o->value[2] != CM_NONE && m->values[o->value[2]].constant) {
+    if (cm_constant_tensor(m, o->value[2], r->u->run, &last, error) != CM_OK)
+      return error->status;
+    for (uint64_t i = 0; i < last->count; i++)
+      if (cm_tensor_integer(last, i) != before + rows - 1)
+        return cm_unroll_fail(r->n, CM_BAD_NETWORK, "its seqlens_k leave out keys: only sequences without padding are computed", error);
+  }
+  if (cm_tensor_new(r->u->run->memory, CM_INT64, 2, x->dims, &made, error) != CM_OK)
+    return error->status;
+  for (uint64_t i = 0; i < made->count; i++)
+    ((int64_t *)made->data)[i] = before + (int64_t)i % rows;
+  const cm_status status = cm_model_add_constant(m, "places", made, value, error);
+  cm_tensor_free(made);
+  return status;
+}
+
+/* A code of so many bits, the first in the lowest ones. */
+static unsigned code_at(const cm_tensor *codes, uint64_t row_bytes, uint64_t row, uint64_t index, unsigned bits)
+{
+  const uint8_t byte = ((const uint8_t *)codes->data)[row * row_bytes + index * bits / 8];
+  return (unsigned)byte >> index * bits % 8 & ((1U << bits) - 1);
+}
+
+/* Weights [K, N] of codes [N, blocks, block_size] with a scale and a zero point for each block, which are packed too or numbers. */
+static cm_status unpack(cm_rewriting *r, const operands *o, uint32_t *value, cm_error *error)
+{
+  cm_model *m = r->u->model;
+  const int64_t k = cm_node_integer(r->n, "K", 0), n = cm_node_integer(r->n, "N", 0), size = cm_node_integer(r->n, "block_size", 0), bits = cm_node_integer(r->n, "bits", 4);
+  const int64_t blocks = size > 0 ? (k - 1) / size + 1 : 0;
+  const cm_tensor *given[3] = {NULL};
+  cm_tensor *made;
+  for (uint32_t i = 0; i < 3; i++)
+    if (o->value[i] != CM_NONE) {
+      if (!m->values[o->value[i]].constant)
+        return cm_unroll_fail(r->n, CM_BAD_NETWORK, "has packed weights, scales or zero points that are no constants", error);
+      if (cm_constant_tensor(m, o->value[i], r->u->run, &given[i], error) != CM_OK)
+        return error->status;
+    }
+  const cm_tensor *codes = given[0], *scales = given[1], *zeros = given[2];
+  const bool right = k > 0 && n > 0 && size > 0 && size <= INT32_MAX && (bits == 2 || bits == 4 || bits == 8) && size * bits % 8 == 0 && codes != NULL && scales != NULL &&
+                     codes->type == CM_UINT8 && (double)codes->count == (double)n * (double)blocks * (double)(size * bits / 8) &&
+                     (double)scales->count == (double)n * (double)blocks;
+  const int64_t zero_bytes = right ? (blocks * bits + 7) / 8 : 0;
+  const bool packed = zeros != NULL && zeros->type == CM_UINT8;
+  if (!right || (zeros != NULL && zeros->count != (uint64_t)(n * (packed ? zero_bytes : blocks))))
+    return cm_unroll_fail(r->n, CM_BAD_NETWORK, "has packed weights, scales or zero points that do not go with K, N, bits and block_size", error);
+  if (cm_tensor_new(r->u->run->memory, scales->type, 2, (int64_t[]){k, n}, &made, error) != CM_OK)
+    return error->status;
+  for (int64_t row = 0; row < n; row++)
+    for (int64_t i = 0; i < k; i++) {
+      const uint64_t block = (uint64_t)(row * blocks + i / size);
+      const double zero = zeros == NULL ? (double)(1 << (bits - 1))
+                          : packed      ? code_at(zeros, (uint64_t)zero_bytes, (uint64_t)row, (uint64_t)(i / size), (unsigned)bits)
+                                        : cm_tensor_number(zeros, block);
+      const double code = code_at(codes, (uint64_t)(blocks * size * bits / 8), (uint64_t)row, (uint64_t)i, (unsigned)bits);
+      cm_tensor_put_number(made, (uint64_t)(i * n + row), (code - zero) * cm_tensor_number(scales, block), false);
+    }
+  const cm_status status = cm_model_add_constant(m, "unpacked", made, value, error);
+  cm_tensor_free(made);
+  return status;
+}
+
 /* Op(...){...}: `count` outputs; outputs[0] CM_NONE: a new value. */
 static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, uint32_t count, cm_error *error)
 {
@@ -161,6 +234,10 @@ static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, u
     ;
   else if (strcmp(op, "FirstRows") == 0)
     status = first_rows(r, &o, &outputs[0], error);
+  else if (strcmp(op, "Places") == 0)
+    status = places(r, &o, &outputs[0], error);
+  else if (strcmp(op, "Unpacked") == 0)
+    status = unpack(r, &o, &outputs[0], error);
   else if (strcmp(op, "Turned") == 0) {
     const bool matrix = cm_node_integer(&like, "if", 0) != 0, batch = cm_node_integer(&like, "batch", 0) != 0;
     status = matrix || batch ? turn(r, o.value[0], batch, matrix, &outputs[0], error) : CM_OK;

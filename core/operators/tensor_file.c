@@ -118,38 +118,44 @@ static zip_t *open_zip(const cm_tensor_bytes *file)
   return zip;
 }
 
-/* `most`: bytes that the tensor can take; a few packed bytes may claim to be gigabytes. */
+cm_status cm_zip_read(struct zip *zip, uint64_t member, uint64_t most, cm_memory *memory, cm_tensor_bytes *read, cm_error *error)
+{
+  zip_stat_t about;
+  char *made = NULL;
+  zip_file_t *file = zip_stat_index(zip, member, 0, &about) == 0 ? zip_fopen_index(zip, member, 0) : NULL;
+  cm_status status = CM_OK;
+  if (file == NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "%s: member %llu cannot be unpacked", read->name, (unsigned long long)member);
+  if (about.size > most)
+    status = cm_fail(error, CM_BAD_REQUEST, "%s: member %.200s claims %llu bytes, where at most %llu are expected", read->name, about.name, (unsigned long long)about.size,
+                     (unsigned long long)most);
+  else if (CM_NEW(memory, made, about.size + 1, error) != CM_OK)
+    status = error->status;
+  else if (zip_fread(file, made, about.size) != (zip_int64_t)about.size)
+    status = cm_fail(error, CM_BAD_REQUEST, "%s: member %.200s is damaged", read->name, about.name);
+  (void)zip_fclose(file);
+  if (status == CM_OK)
+    *read = (cm_tensor_bytes){read->name, made, (size_t)about.size};
+  else
+    cm_free(made);
+  return status;
+}
+
+/* The member of an input: by its name, or by its place. */
 static cm_status read_member(const cm_tensor_bytes *from, const cm_tensor_wanted *wanted, uint64_t most, cm_memory *memory, cm_tensor_bytes *read,
                              cm_error *error)
 {
   char member[512];
-  zip_stat_t about;
   zip_t *zip = open_zip(from);
   if (zip == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", from->name);
   (void)snprintf(member, sizeof member, "%.500s.npy", wanted->name);
-  zip_int64_t at = zip_name_locate(zip, member, 0);
-  at = at < 0 ? (zip_int64_t)wanted->index : at;
-  cm_status status = CM_OK;
-  zip_file_t *file = NULL;
-  char *made = NULL;
-  if (zip_stat_index(zip, (zip_uint64_t)at, 0, &about) != 0 || about.size > CM_TENSOR_FILE_BYTES_MAX ||
-      (file = zip_fopen_index(zip, (zip_uint64_t)at, 0)) == NULL)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", from->name, member, wanted->index);
-  else if (about.size > most)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s: a member claims %llu bytes, where at most %llu are expected", from->name,
-                     (unsigned long long)about.size, (unsigned long long)most);
-  else if (CM_NEW(memory, made, about.size + 1, error) != CM_OK)
-    status = error->status;
-  else if (zip_fread(file, made, about.size) != (zip_int64_t)about.size)
-    status = cm_fail(error, CM_BAD_REQUEST, "%s is a damaged .npz file", from->name);
-  if (file != NULL)
-    (void)zip_fclose(file);
+  read->name = from->name;
+  const zip_int64_t named = zip_name_locate(zip, member, 0), at = named < 0 ? (zip_int64_t)wanted->index : named;
+  const cm_status status = at < zip_get_num_entries(zip, 0)
+                             ? cm_zip_read(zip, (uint64_t)at, most, memory, read, error)
+                             : cm_fail(error, CM_BAD_REQUEST, "%s has no member %s and no member %zu", from->name, member, wanted->index);
   zip_discard(zip);
-  if (status == CM_OK)
-    *read = (cm_tensor_bytes){from->name, made, (size_t)about.size};
-  else
-    cm_free(made);
   return status;
 }
 

@@ -23,6 +23,11 @@ typedef struct cm_tensor_bytes {
   size_t size;
 } cm_tensor_bytes;
 
+/* Unpacks a member of a zip file, which messages call read->name, onto the account; its bytes are freed with cm_free. `most`: bytes that it may have, as a few
+ * packed ones may claim to be gigabytes. Errors: CM_BAD_REQUEST (with the member), memory. */
+struct zip;
+cm_status cm_zip_read(struct zip *zip, uint64_t member, uint64_t most, cm_memory *memory, cm_tensor_bytes *read, cm_error *error);
+
 /* Makes one tensor of a type and shape that are known: a .npy file (numbers of another type are converted), a member
  * of a .npz, else raw elements of the type. The kind is known by the first bytes, but for files of the right size that the name says to be raw
  * (".f32"). With `times` a file may hold the tensor *times times over, one after the other: *made then has one dimension. Errors: CM_BAD_REQUEST (damaged,

@@ -188,26 +188,6 @@ static void close_bundle(bundle *b)
     zip_discard(b->zip);
 }
 
-/* Bytes of a file of the bundle, on the run's account. */
-static cm_status read_bytes(const bundle *b, const char *name, cm_tensor_bytes *read, cm_error *error)
-{
-  zip_stat_t about;
-  char *bytes;
-  zip_file_t *file = zip_stat(b->zip, name, 0, &about) == 0 ? zip_fopen(b->zip, name, 0) : NULL;
-  if (file == NULL)
-    return cm_fail(error, CM_BAD_REQUEST, "%s: sample %s cannot be unpacked", b->shown, name);
-  cm_status status = about.size > CM_TENSOR_FILE_BYTES_MAX ? cm_fail(error, CM_TOO_LARGE, "%s: sample %s claims %llu bytes", b->shown, name, (unsigned long long)about.size)
-                                                           : CM_NEW(b->memory, bytes, about.size + 1, error);
-  if (status == CM_OK && zip_fread(file, bytes, about.size) != (zip_int64_t)about.size) {
-    cm_free(bytes);
-    status = cm_fail(error, CM_BAD_REQUEST, "%s: sample %s is damaged", b->shown, name);
-  }
-  (void)zip_fclose(file);
-  if (status == CM_OK)
-    *read = (cm_tensor_bytes){name, bytes, (size_t)about.size};
-  return status;
-}
-
 /* An input's numbers in a file, of one sample or of several. */
 static cm_status read_input(const bundle *b, size_t input, const char *name, uint64_t *times, cm_tensor **made, cm_error *error)
 {
@@ -216,8 +196,10 @@ static cm_status read_input(const bundle *b, size_t input, const char *name, uin
   const cm_value *v = &b->model->values[b->model->inputs[input]];
   const cm_tensor_wanted wanted = {v->name, input, v->shape.type, v->shape.rank, v->shape.dims};
   if (b->zip != NULL) {
-    if (read_bytes(b, name, &file, error) != CM_OK)
+    file.name = b->shown;
+    if (cm_zip_read(b->zip, (uint64_t)zip_name_locate(b->zip, name, 0), CM_TENSOR_FILE_BYTES_MAX, b->memory, &file, error) != CM_OK)
       return error->status;
+    file.name = name;
     const cm_status status = cm_tensor_parse(&file, &wanted, b->memory, times, made, error);
     cm_free((void *)(uintptr_t)file.bytes);
     return status;

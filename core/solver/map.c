@@ -253,6 +253,8 @@ static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **m
   if (cm_choices_knee(input, run, &variant.options.cores, error) != CM_OK)
     return error->status;
   variant.options.objective = CM_OBJECTIVE_EDP;
+  if (input->options->parts > 0 && input->options->parts < variant.options.cores)
+    variant.options.cores = input->options->parts;
   variant.options.parts = 0;
   if (map_as_asked(known, run, &made, error) != CM_OK)
     return error->status;

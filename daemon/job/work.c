@@ -47,6 +47,8 @@ static void on_progress(void *user, const cm_progress *progress)
     (void)json_object_set_new(body, "vertices", json_integer((json_int_t)progress->vertices));
   if (isfinite(progress->metric))
     (void)json_object_set_new(body, "metric", json_real(progress->metric));
+  if (progress->bound > 0)
+    (void)json_object_set_new(body, "bound", json_real(progress->bound));
   char *text = cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)),
        *list = cm_json_dumps(phases, JSON_COMPACT | JSON_REAL_PRECISION(6));
   json_decref(body);

@@ -61,7 +61,9 @@ int coremap_chip_occupancy(const coremap_chip *chip, char **json, coremap_error 
  * {"keep": [PRICE, ...]}, prices that stay, or NULL. Prices above 0 are fitted by least squares of relative errors, none below 0. *report is JSON, the
  * caller's: {"chip", "runs", "prices": [{"price", "was_ns", "ns"}], "error_mean", "error_max", "steps": [{"run", "measured_ns", "foreseen_ns", "error"}],
  * "file": the chip file with them}. Errors: bad-request with the line, or the prices that the runs do not tell apart; bad-option, no-memory.
- * O(rounds * lines), at most 40 rounds. */
+ * O(rounds * lines), at most 40 rounds. Instead of steps `runs` may have the pieces of programs, as tests of emitted C write them (coremap/program.h: "pieces"),
+ * a line each: run, device, kind, operator/type, operations, ns. What an operation of each takes, beyond the chip's issue_ns and latency_ns of a piece,
+ * goes into operations_per_ns of its device, and of each type all together; each run counts alike. */
 int coremap_calibrate(const coremap_chip *chip, const char *runs, const char *options, char **report, coremap_error **error);
 
 void coremap_chip_free(coremap_chip *chip); /* NULL is allowed */

@@ -41,7 +41,8 @@ int coremap_program_disassemble(const coremap_program *program, const char *path
 
 /* Writes the program as C99: code, header, weights, lanes, a test with stored inputs and outputs, a Makefile.
  * `options` is a JSON object: "output_dir", the folder, which is made, or "archive", a tar file; "target" ("host", ...), "name" of files and functions ("model"), "lanes" at most (as many as units that
- * compute, or one where threads would not pay), "seed" of the stored inputs, "weights": "arrays" of C, or "binary", a file of bytes. *report is the caller's: {"target", "lanes", "pieces", "kernels", "chip_bytes", "scratch_bytes",
+ * compute, or one where threads would not pay), "seed" of the stored inputs, "weights": "arrays" of C, or "binary", a file of bytes, "pieces": true
+ * for a test that also writes what each piece takes, as coremap_calibrate reads it. *report is the caller's: {"target", "lanes", "pieces", "kernels", "chip_bytes", "scratch_bytes",
  * "outside_bytes", "weight_bytes", "expected_ns"}. O(program), and a run of it. Errors: bad-option, bad-network (an operator of which no C is
  * written, with its node), too-large (more memory than the target has), damaged, cancelled, no-memory, disk-full, io. */
 int coremap_program_emit(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,

@@ -292,7 +292,7 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
 
     network: a scipy matrix (row i: the synapses of neuron i), (pre, post) or (pre, post, weight), a square array,
         brian2.Synapses, Nets, or the path of any file that coremap reads. chip: a preset, or a chip file's path; of a
-        server also a name. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
+        server also a name, as network an id. neurons: how many there are where pairs do not say. server, token: a coremapd server does it; the token
         is $COREMAP_TOKEN unless given. format: of the file, whatever its bytes say. directed: "yes", every edge of a graph is two
         synapses; "no", synapses are its edges; "auto", as the network says. sizes: of each neuron, 1 unless given; rates: of its axons, packets a step.
         spikes: with profile=STEPS, those of inputs, as profile() takes them.

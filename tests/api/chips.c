@@ -225,6 +225,11 @@ START_TEST(reservations_live_and_end)
   test_expect(patch("truenorth", "*", "{\"release\": [[0, 0]]}"), 409);
   test_expect(test_get(&server, path), 200);
   test_expect(test_send(&server, "PUT", path, "{\"ttl\": 120}"), 200);
+  reply = test_send(&server, "PUT", path, "{\"owner\": \"you\"}"); /* another holder, for as long as before */
+  ck_assert_str_eq(json_string_value(json_object_get(reply.json, "owner")), "you");
+  ck_assert_double_eq(json_number_value(json_object_get(reply.json, "ttl")), 120);
+  test_reply_clear(&reply);
+  test_expect(test_send(&server, "PUT", path, "{\"owner\": 1}"), 400);
   test_expect(test_send(&server, "PUT", path, "{\"ttl\": 0}"), 400);
   test_expect(test_send(&server, "POST", "/v1/chips/truenorth/reservations", "{}"), 400);
   test_expect(test_send(&server, "POST", "/v1/chips/truenorth/reservations", "{\"count\": 1, \"what\": 1}"), 400);

@@ -700,6 +700,11 @@ test('a schedule of one\'s own as a timeline', async () => {
   assert.match(plain(await page.textContent('.readout')), /^unit 2: task 0, from 0 s to 9.000 µs, 9.000 µs long$/);
   await page.keyboard.press('+');
   await drawnAnew('.timeline-canvas', whole); // the picture follows the keyboard
+  const unmarked = await pictureOf('.timeline-canvas');
+  await page.keyboard.press('m');
+  await drawnAnew('.timeline-canvas', unmarked);
+  const [kept] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('p')]);
+  assert.match(kept.suggestedFilename(), /^Timeline.*\.png$/);
   await page.click('details summary');
   assert.equal(await page.locator('table.units tbody tr').count(), 3);
   await shot('timeline', { fullPage: true });
@@ -759,6 +764,20 @@ test('dark, remembered, and narrow', async () => {
   await page.click('#theme'); // dark -> auto
 });
 
+test('what is copied runs, and makes the same bytes', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  const same = await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/content`)).text();
+  const run = (line) => execFileSync('sh', ['-c', line], { encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
+  for (const way of ['curl', 'coremap']) {
+    await page.click(`text=Copy as ${way}`);
+    const told = run(await page.textContent('.copied'));
+    const job = way === 'curl' && JSON.parse(told).id;
+    if (job) await (await api.get(`${server.url}/v1/jobs/${job}/events`)).text(); // until it has ended
+    const made = job ? (await getJson(`/v1/jobs/${job}`)).mapping : /^mapping (\w+)/m.exec(told)[1];
+    assert.equal(await (await api.get(`${server.url}/v1/mappings/${made}/content`)).text(), same, way);
+  }
+});
+
 test('the downloads are there', async () => {
   await go(`#/mappings/${mappings[0]}`);
   const links = await page.locator('.downloads a').evaluateAll((nodes) => nodes.map((node) => node.href));
@@ -768,6 +787,14 @@ test('the downloads are there', async () => {
     assert.equal(response.status(), 200, link);
     assert.ok((await response.body()).length > 0, link);
   }
+  for (const [id, layer] of [['congestion', 'congestion'], ['axons', 'inbound_axons'], ['neurons', 'neurons']]) {
+    await page.check(`input[name=layer][value=${id}]`, { force: true });
+    await page.waitForSelector(`.map-tools a[href$="/picture?layer=${layer}"]`);
+    assert.match(await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/picture?layer=${layer}`)).text(), /^<svg|<\?xml/);
+  }
+  await page.selectOption('.exports select', 'sanafe');
+  const [made] = await Promise.all([page.waitForEvent('download'), page.click('text="Export"')]);
+  assert.equal(readFileSync(await made.path(), 'utf8'), await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/export?to=sanafe`)).text());
 });
 
 test('links show the loads of the routing that the job chose', async () => {

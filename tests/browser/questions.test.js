@@ -393,6 +393,19 @@ test('who has a core hands it over; pins go into the next mapping; the day is to
   assert.ok(neurons[0].x >= x0 && neurons[0].x <= x1 && neurons[0].y >= y0 && neurons[0].y <= y1, JSON.stringify(neurons[0]));
 });
 
+test('a lease goes to another holder', async () => {
+  const lease = await post('/v1/chips/loihi64/reservations', { count: 1, owner: 'eve', ttl: 60 }, 201);
+  await go('#/chips/loihi64');
+  await page.click('[aria-label="Hand over the lease of eve"]');
+  assert.match(plain(await page.textContent('.problem')), /Say in "For" who has them/);
+  await page.fill('#owner', 'zoe');
+  await page.click('[aria-label="Hand over the lease of eve"]');
+  await page.waitForSelector('[aria-label="Release the lease of zoe"]');
+  assert.equal((await getJson(`/v1/chips/loihi64/reservations/${lease.id}`)).owner, 'zoe');
+  await page.click('[aria-label="Release the lease of zoe"]');
+  await page.waitForSelector('[aria-label="Release the lease of zoe"]', { state: 'detached' });
+});
+
 test('two browsers change a chip at once: no change is lost', async () => {
   const rounds = Number(process.env.CM_ROUNDS ?? 4),
     { width } = await getJson('/v1/chips/loihi64/occupancy');

@@ -115,7 +115,7 @@ static void prepare_lease(void)
 static cm_status lease_keep(cm_error *error)
 {
   cm_lease lease = {0};
-  cm_status status = cm_leases_keep(storing_store, "toy", other, 900, &lease, error);
+  cm_status status = cm_leases_keep(storing_store, other, &(cm_lease_request){.chip = "toy", .ttl = 900}, &lease, error);
   cm_lease_clear(&lease);
   return status;
 }

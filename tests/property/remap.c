@@ -14,6 +14,7 @@ static cm_error error;
 static char folder[CM_PATH_MAX], old_path[CM_PATH_MAX], new_path[CM_PATH_MAX];
 
 static const char *objective;
+static double budget_ns; /* of a step; 0: none */
 static cm_memory account; /* of what is mapped: mappings give back to it */
 
 static void set_up(void)
@@ -38,6 +39,8 @@ static cm_status map(cm_map_input *input, unsigned threads, bool baseline, cm_ma
   run.memory = &account;
   json_t *json = json_pack("{s:s, s:i, s:s, s:s}", "preset", input->demand->network->directed ? "fast" : "reference", "threads",
                            (int)threads, "baseline", baseline ? "fresh" : "none", "objective", objective);
+  if (budget_ns > 0)
+    json_object_set_new(json, "step_budget_ns", json_real(budget_ns));
   cm_map_options *options;
   ck_ok(cm_map_options_parse(json, &options, &error));
   cm_map_options_apply(options, &run);
@@ -349,6 +352,36 @@ START_TEST(steps_stay_short_after_a_core_is_lost)
 }
 END_TEST
 
+/* A budget that the old mapping breaks is kept by a new one: moving only those that must does not keep it. */
+START_TEST(a_budget_of_the_step_is_kept)
+{
+  cm_random random;
+  cm_random_init(&random, 3, 27, 0);
+  cm_topology n = network_directed(&random, 60, 60);
+  cm_chip *chip;
+  cm_mapping *old, *new;
+  ck_ok(cm_chip_mesh(4, 3, &chip, &error));
+  chip->limits.neurons = 60;
+  cm_map_input input = {.demand = CM_DEMAND_OF(&n), .chip = chip};
+  objective = "energy";
+  ck_ok(map(&input, 1, false, &old));
+  write_mapping(&input, old, old_path);
+  input.from = old_path;
+  ck_ok(map(&input, 1, false, &new));
+  ck_assert(!afresh(new));
+  cm_mapping_free(new);
+  budget_ns = old->metrics.core_ns_max / 2;
+  ck_ok(map(&input, 1, false, &new));
+  budget_ns = 0;
+  ck_assert(afresh(new));
+  ck_assert_double_le(new->metrics.core_ns_max, old->metrics.core_ns_max / 2 * (1 + 1e-9));
+  cm_mapping_free(new);
+  cm_mapping_free(old);
+  cm_chip_free(chip);
+  network_free(&n);
+}
+END_TEST
+
 /* Two classes of cores with limits of their own, one of which takes one population alone: cores die, mappings are made again, and the
  * independent check looks every label and limit up. Who has neither lost a core nor must leave it stays. */
 START_TEST(classes_of_cores_are_kept)
@@ -494,6 +527,7 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, remappings_are_legal_and_move_what_must);
   tcase_add_figures_test(tests, steps_stay_short_after_a_core_is_lost);
+  tcase_add_test(tests, a_budget_of_the_step_is_kept);
   tcase_add_test(tests, classes_of_cores_are_kept);
   tcase_add_test(tests, remapping_survives_a_lack_of_memory);
   tcase_add_test(tests, files_that_are_no_mapping_are_refused);

@@ -177,6 +177,7 @@ check(np.array_equal(made.part, mapping.part) and job.state == "done" and job.pr
 check(np.array_equal(coremap.load(job.id, server=server).part, mapping.part) and np.array_equal(coremap.load(job.about["mapping"], server=server).xy, mapping.xy), "by either id")
 check([one.id for one in coremap.jobs(server, limit=1)] == [job.id] and len(coremap.jobs(server)) > 3 and not coremap.jobs(server, state="failed", limit=1), "a list of jobs")
 check(any(row["id"] == job.about["mapping"] for row in coremap.mappings(server)), "a list of mappings")
+check(np.array_equal(coremap.map(job.about["network"], server=server, **options).part, mapping.part), "a network of the server, by its id")
 labelled = coremap.map(weights, server=server, labels={"study": "now"}, **options)
 check(job.about["labels"] == {"study": "later"} and [one.about["labels"] for one in coremap.jobs(server, label="study=now")] == [{"study": "now"}], "labels of jobs")
 check(refused(ValueError, "labels without a server", weights, labels={"a": "b"}) and labelled.part.size == mapping.part.size, "labels are a server's")

@@ -14,12 +14,14 @@ from spinn_machine.virtual_machine import virtual_machine_by_boards
 from pacman.config_setup import unittest_setup
 from pacman.data.pacman_data_writer import PacmanDataWriter
 from pacman.exceptions import PacmanConfigurationException, PacmanPlaceException
-from pacman.model.graphs.application import ApplicationEdge, ApplicationVertex
+from pacman.model.graphs.application import ApplicationEdge, ApplicationFPGAVertex, ApplicationSpiNNakerLinkVertex, ApplicationVertex, FPGAConnection
 from pacman.model.graphs.common import Slice
 from pacman.model.graphs.machine import SimpleMachineVertex
-from pacman.model.partitioner_splitters import AbstractSplitterCommon
+from pacman.model.partitioner_splitters import AbstractSplitterCommon, SplitterExternalDevice
 from pacman.model.placements import Placement, Placements
 from pacman.model.resources import ConstantSDRAM
+from pacman.utilities.algorithm_utilities.routing_algorithm_utilities import vertex_xy_and_route
+from pacman.utilities.utility_objs import ChipCounter
 from pacman.operations.multi_cast_router_check_functionality.valid_routes_checker import validate_routes
 from pacman.operations.router_compressors import pair_compressor
 from pacman.operations.router_compressors.ordered_covering_router_compressor import ordered_covering_compressor
@@ -109,6 +111,45 @@ def begin(boards, populations, edges):
     return writer, made
 
 
+def connect(writer, device, source, target):
+    """A device on a link of the machine, to which one population sends, and which sends to another."""
+    device.splitter = SplitterExternalDevice()
+    writer.add_vertex(device)
+    device.splitter.create_machine_vertices(ChipCounter())
+    writer.add_edge(ApplicationEdge(source, device), "spikes")
+    writer.add_edge(ApplicationEdge(device, target), "spikes")
+
+
+def ends(tables, machine, vertex):
+    """Where packets of a vertex end: chips with their core or with a link that leaves the machine."""
+    (x, y), _ = vertex_xy_and_route(vertex)
+    ways, found = [(x, y, None)], set()
+    while ways:
+        x, y, came = ways.pop()
+        entries = tables.get_entries_for_router(x, y)
+        entry = next((entries[one, "spikes"] for one in (vertex, vertex.app_vertex) if (one, "spikes") in entries), None)
+        found.update((x, y, "core", p) for p in (entry.processor_ids if entry else ()))
+        for link in entry.link_ids if entry else [came]:
+            if machine.is_link_at(x, y, link):
+                to = machine[x, y].router.get_link(link)
+                ways.append((to.destination_x, to.destination_y, link))
+            else:
+                found.add((x, y, "link", link))
+    return found
+
+
+def judge_devices(what, writer, devices):
+    """Packets reach a device by its link, and its own all of its targets and nobody else; PACMAN's judge leaves devices out."""
+    tables = writer.get_routing_table_by_partition()
+    for device, source, target in devices:
+        link = device.get_outgoing_link_data()
+        for one in source.machine_vertices:
+            check((link.connected_chip_x, link.connected_chip_y, "link", link.connected_link) in ends(tables, writer.get_machine(), one), f"{what}: {one} reaches {device}")
+        places = {(p.x, p.y, "core", p.p) for p in map(writer.get_placement_of_vertex, target.machine_vertices)}
+        for one in device.splitter.get_out_going_vertices("spikes"):
+            check(ends(tables, writer.get_machine(), one) == places, f"{what}: {one} reaches its targets")
+
+
 def judge(what, writer, made, system):
     placements = place_application_graph(system)
     writer.set_placements(placements)
@@ -178,6 +219,13 @@ with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         judge(f"all to all in groups with monitors, {boards} boards", writer, made, monitored(writer))
         writer, made = begin(boards, [(10, 1, 100_000_000), (10, 1, 1000)], [(0, 1, None), (1, 0, 0)])
         judge(f"SDRAM, {boards} boards", writer, made, Placements())
+        writer, made = begin(boards, [(40, 1, 1000)] * 3, [(0, 1, 1), (1, 2, 1)])
+        devices = [(ApplicationSpiNNakerLinkVertex(100, 0), made[2], made[0]),
+                   (ApplicationFPGAVertex(100, [FPGAConnection(0, 0, None, None)], FPGAConnection(0, 1, None, None)), made[1], made[2])]
+        for one in devices:
+            connect(writer, *one)
+        judge(f"devices on links, {boards} boards", writer, made, monitored(writer))
+        judge_devices(f"devices on links, {boards} boards", writer, devices)
     writer, made = begin(1, [(3, 1, 1000), (30, 1, 1000)], [(0, 1, None), (1, 1, 2)])
     made[0].set_fixed_location(3, 3)
     placements = judge("fixed", writer, made, Placements())

@@ -90,7 +90,7 @@ START_TEST(a_lease_over_the_end_of_a_month_counts_in_both)
   ck_assert_str_eq(months_of("ann", "2031-02"), "2031-02: 2 h, 0 s, 0 B");
   ck_assert_str_eq(months_of("ann", "2031-03"), "");
   ck_assert_str_eq(months_of("bob", NULL), "");
-  ck_ok(cm_leases_keep(store, "toy", lease.id, 29.0 * 86400, &lease, &error)); /* to the second of March */
+  ck_ok(cm_leases_keep(store, lease.id, &(cm_lease_request){.chip = "toy", .ttl = 29.0 * 86400}, &lease, &error)); /* to the second of March */
   cm_lease_clear(&lease);
   now = at(2031, 3, 1, 1);
   ck_ok(cm_leases_release(store, "toy", lease.id, &error));

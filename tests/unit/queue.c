@@ -441,7 +441,7 @@ START_TEST(quotas_are_kept)
   set_quota(false, "bob", CM_QUOTA_CORE_HOURS, 10);
   ck_ok(try_lease("bob", 4, 7200, &lease));
   ck_fails(try_lease("bob", 4, 7200, &lease), CM_QUOTA_USED);
-  ck_fails(cm_leases_keep(store, "toy", lease.id, 4 * 7200, &lease, &error), CM_QUOTA_USED);
+  ck_fails(cm_leases_keep(store, lease.id, &(cm_lease_request){.chip = "toy", .ttl = 4 * 7200}, &lease, &error), CM_QUOTA_USED);
   ck_ok(cm_leases_release(store, "toy", lease.id, &error));
   cm_lease_clear(&lease);
   ck_ok(try_lease("bob", 4, 7200, &lease));

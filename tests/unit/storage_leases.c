@@ -93,9 +93,9 @@ START_TEST(leases_expire)
   ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "a", NULL, 0.2, NULL, 32}, &lease, &error));
   ck_ok(cm_leases_create(store, &(cm_lease_request){{{0}, {0}, 0}, "toy", "b", NULL, 0.2, NULL, 32}, &kept, &error));
   cm_lease_clear(&kept);
-  ck_ok(cm_leases_keep(store, "toy", kept.id, 60, &kept, &error));
+  ck_ok(cm_leases_keep(store, kept.id, &(cm_lease_request){.chip = "toy", .ttl = 60}, &kept, &error));
   usleep(250000);
-  ck_fails(cm_leases_keep(store, "toy", lease.id, 60, &lease, &error), CM_NOT_FOUND);
+  ck_fails(cm_leases_keep(store, lease.id, &(cm_lease_request){.chip = "toy", .ttl = 60}, &lease, &error), CM_NOT_FOUND);
   ck_ok(cm_leases_expire(store, &count, &error));
   ck_assert_uint_eq(count, 1);
   ck_ok(cm_leases_expire(store, &count, &error));
@@ -171,7 +171,7 @@ START_TEST(a_wall_clock_that_jumps_ends_no_lease_and_no_delay)
   wall_now += 3;
   claim(&job);
   cm_job_clear(&job);
-  ck_ok(cm_leases_keep(store, "toy", lease.id, 30, &lease, &error));
+  ck_ok(cm_leases_keep(store, lease.id, &(cm_lease_request){.chip = "toy", .ttl = 30}, &lease, &error));
   cm_lease_clear(&lease);
   steady_now += 29;
   wall_now -= 7200;

@@ -15,9 +15,10 @@ static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *option
   double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
          slices = (double)whole->parameters / weight_bytes,
-         pieces = units * (slices > settings->pieces_a_unit ? slices : settings->pieces_a_unit);
-  /* What runs at once shares a slice of the parameters, or has slices that are as much smaller. */
-  pieces = pieces > bytes ? pieces : bytes;
+         sharing = options->target->memory_count > 0 ? 1 : units;
+  /* What runs at once shares a slice of the parameters, or has slices that are as much smaller; of cores with memories of their
+   * own each has one. */
+  double pieces = fmax(fmax(sharing * slices, units * settings->pieces_a_unit), bytes);
   if (options->target->issue_ns > 0)
     most = (double)work / op->rate / (options->target->issue_ns * settings->issues_min);
   pieces = pieces < most ? pieces : most;
@@ -41,8 +42,8 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   cm_box box = cm_box_whole(&s->call->output[0]);
   if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
     return error->status;
-  const double weight_bytes =
-    s->plan->memory_count > 0 ? fmin(options->settings->weight_bytes, (double)s->memory / 4) : options->settings->weight_bytes;
+  const double asked = options->settings->weight_bytes;
+  const double weight_bytes = fmax(1, s->plan->memory_count > 0 ? fmin(asked, (double)s->memory / 4) : asked);
   int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs), weight_bytes),
           slices = options->division == CM_DIVISION_UNSPLIT
                      ? 1
@@ -113,12 +114,19 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
     if (choose_steps(&s, op, options, error) != CM_OK)
       return error->status;
   }
-  const int64_t before = s.step[s.stretches.axis];
+  int64_t wished[CM_RANK_MAX];
+  memcpy(wished, s.step, sizeof wished);
   if (cm_sizing_shrink(&s, memory / 2, &fits, error) != CM_OK)
     return error->status;
+  /* Of cores with memories of their own others have room too: pieces are not made smaller than helps. */
+  if (!fits && plan->memory_count > 0) {
+    memcpy(s.step, wished, sizeof wished);
+    if (cm_sizing_shrink(&s, memory, &fits, error) != CM_OK)
+      return error->status;
+  }
   if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
     return cm_sizing_too_small(&s, error);
-  if (s.step[s.stretches.axis] != before)
+  if (s.step[s.stretches.axis] != wished[s.stretches.axis])
     s.stretches = (cm_stretches){0};
   const bool by_device = options->division == CM_DIVISION_CAPABILITY || options->division == CM_DIVISION_LAYERS;
   if (!inherited && fits && by_device && options->settings->stretch >= 1 && is_shared(&s, op) &&

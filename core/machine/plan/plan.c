@@ -112,12 +112,15 @@ static cm_status no_rate(const cm_cutter *b, const cm_plan_op *op, const char *t
 static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
 {
   const cm_target *target = b->options->target;
-  const char *type = cm_type_name(counted_type(&op->call));
+  const cm_type type = counted_type(&op->call);
+  char name[CM_TARGET_NAME_MAX];
   double *rates, all = 0, count = 0;
   if (CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error) != CM_OK)
     return error->status;
+  const uint32_t weights = cm_split_weights(op->call.node);
+  cm_rate_name(op->call.node, weights < op->call.input_count ? op->call.input[weights].dims[0] : 0, type, name);
   for (uint32_t d = 0; d < target->device_count; d++) {
-    rates[d] = cm_device_rate(&target->device[d], op->kind, type);
+    rates[d] = cm_device_rate(&target->device[d], op->kind, name);
     op->rate = rates[d] > op->rate ? rates[d] : op->rate;
     all += rates[d] * target->device[d].units;
     count += rates[d] > 0 ? target->device[d].units : 0;
@@ -126,7 +129,7 @@ static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
   if (b->plan->division == CM_DIVISION_EVEN && op->rate > 0)
     op->rate = all / count;
   op->units = op->rate > 0 ? all / op->rate : 0;
-  return op->rate > 0 ? CM_OK : no_rate(b, op, type, error);
+  return op->rate > 0 ? CM_OK : no_rate(b, op, cm_type_name(type), error);
 }
 
 static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_error *error)

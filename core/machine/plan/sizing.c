@@ -150,7 +150,7 @@ cm_status cm_plan_too_small(const cm_plan *plan, const cm_node *node, uint64_t n
 {
   char label[160];
   if (plan->memory_count > 0) /* in one of the memories: so much of all of them */
-    needed *= (plan->memory_bytes + plan->cut_bytes - 1) / plan->cut_bytes;
+    needed *= plan->cut_bytes > 0 ? (plan->memory_bytes + plan->cut_bytes - 1) / plan->cut_bytes : plan->memory_count;
   (void)cm_fail(error, CM_TOO_LARGE,
                 "node %s: its smallest piece (inputs, parameters and output) needs %llu bytes on the chip, and there are "
                 "%llu; a memory of %llu bytes would do for it",

@@ -66,7 +66,7 @@ double cm_instruction_ns(const cm_program *program, const cm_instruction *i)
 static uint64_t elsewhere(const cm_target *t, uint32_t core, uint64_t address, uint64_t bytes, bool reads, double *farthest_ns)
 {
   const uint32_t at = t->memory[cm_memory_at(t->memory, t->memory_count, address)].core;
-  if (at == core || at == CM_CORE_SHARED)
+  if (bytes == 0 || at == core || at == CM_CORE_SHARED)
     return 0;
   *farthest_ns = fmax(*farthest_ns, reads ? cm_grid_ns(&t->grid, at, core) : cm_grid_ns(&t->grid, core, at));
   return bytes;

@@ -66,7 +66,7 @@ void cm_timing_transfer_more(cm_timing *t, uint64_t address, uint64_t bytes)
     const cm_device *device = &t->target->device[d];
     for (uint32_t l = device->first_lane; device->moves && l < device->first_lane + device->units * device->ports; l += device->ports) {
       const uint32_t station = hops->station[l];
-      const bool here = station == at || at == CM_CORE_SHARED;
+      const bool here = bytes == 0 || station == at || at == CM_CORE_SHARED;
       const cm_remote remote = {0, here ? 0 : bytes, here ? 0 : hops->ns[(size_t)station * hops->stations + at]};
       t->more[station] = cm_transfer_remote_ns(t->target, device, bytes, &remote);
     }

@@ -154,6 +154,15 @@ INTEGER_RUN(uint16_t, uint32_t)
 INTEGER_RUN(uint32_t, uint32_t)
 INTEGER_RUN(uint64_t, uint64_t)
 
+/* A kind of FLOAT_RUN: x and y become an element of `to`. */
+#define EACH(what, type, to, result)                                                                                   \
+  case what:                                                                                                           \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+      const type x = a[i * sa], y = b[i * sb];                                                                         \
+      (to)[i] = result;                                                                                                \
+    }                                                                                                                  \
+    return;
+
 #define FLOAT_RUN(type, power, modulo)                                                                                 \
   static void run_##type(int kind, const void *first, int64_t sa, const void *second, int64_t sb, void *out,           \
                          int64_t n)                                                                                    \
@@ -162,63 +171,21 @@ INTEGER_RUN(uint64_t, uint64_t)
     type *o = out;                                                                                                     \
     uint8_t *flag = out;                                                                                               \
     switch (kind) {                                                                                                    \
-    case ADD:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] + b[i * sb];                                                                                  \
-      return;                                                                                                          \
-    case SUB:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] - b[i * sb];                                                                                  \
-      return;                                                                                                          \
-    case MUL:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] * b[i * sb];                                                                                  \
-      return;                                                                                                          \
-    case DIV:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] / b[i * sb];                                                                                  \
-      return;                                                                                                          \
-    case MAX:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] > b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb];                                      \
-      return;                                                                                                          \
-    case MIN:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] < b[i * sb] || isnan(a[i * sa]) ? a[i * sa] : b[i * sb];                                      \
-      return;                                                                                                          \
-    case MOD:                                                                                                          \
-    case FMOD:                                                                                                         \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = modulo(a[i * sa], b[i * sb]);                                                                           \
-      return;                                                                                                          \
-    case PRELU:                                                                                                        \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = a[i * sa] < 0 ? a[i * sa] * b[i * sb] : a[i * sa];                                                      \
-      return;                                                                                                          \
-    case POW:                                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        o[i] = power(a[i * sa], b[i * sb]);                                                                            \
-      return;                                                                                                          \
-    case EQUAL:                                                                                                        \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        flag[i] = a[i * sa] == b[i * sb];                                                                              \
-      return;                                                                                                          \
-    case LESS:                                                                                                         \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        flag[i] = a[i * sa] < b[i * sb];                                                                               \
-      return;                                                                                                          \
-    case LESS_EQUAL:                                                                                                   \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        flag[i] = a[i * sa] <= b[i * sb];                                                                              \
-      return;                                                                                                          \
-    case GREATER:                                                                                                      \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        flag[i] = a[i * sa] > b[i * sb];                                                                               \
-      return;                                                                                                          \
-    default:                                                                                                           \
-      for (int64_t i = 0; i < n; i++)                                                                                  \
-        flag[i] = a[i * sa] >= b[i * sb];                                                                              \
-      return;                                                                                                          \
+      EACH(ADD, type, o, x + y)                                                                                        \
+      EACH(SUB, type, o, x - y)                                                                                        \
+      EACH(MUL, type, o, x * y)                                                                                         \
+      EACH(DIV, type, o, x / y)                                                                                        \
+      EACH(MAX, type, o, x > y || isnan(x) ? x : y)                                                                    \
+      EACH(MIN, type, o, x < y || isnan(x) ? x : y)                                                                    \
+      EACH(MOD, type, o, modulo(x, y))                                                                                 \
+      EACH(FMOD, type, o, modulo(x, y))                                                                                \
+      EACH(PRELU, type, o, x < 0 ? x * y : x)                                                                          \
+      EACH(POW, type, o, power(x, y))                                                                                  \
+      EACH(EQUAL, type, flag, x == y)                                                                                  \
+      EACH(LESS, type, flag, x < y)                                                                                    \
+      EACH(LESS_EQUAL, type, flag, x <= y)                                                                             \
+      EACH(GREATER, type, flag, x > y)                                                                                 \
+      EACH(GREATER_EQUAL, type, flag, x >= y)                                                                          \
     }                                                                                                                  \
   }
 FLOAT_RUN(float, powf, fmodf)

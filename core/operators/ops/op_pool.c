@@ -1,4 +1,4 @@
-/* MaxPool, AveragePool and the global pools. */
+/* MaxPool and its MaxUnpool, AveragePool and the global pools. */
 #include <math.h>
 #include <string.h>
 
@@ -134,6 +134,101 @@ cm_status cm_kernel_global_pool(cm_call *call, cm_error *error)
       largest = (double)from[i] > largest ? (double)from[i] : largest;
     }
     ((float *)call->result[0]->data)[p] = (float)(average ? sum / (double)size : largest);
+  }
+  return CM_OK;
+}
+
+/* ---- MaxUnpool ---- */
+
+/* Indices count in the output that the window asks for; with another shape given, they are places of that smaller one. */
+typedef struct unpooling {
+  uint32_t rank;
+  int64_t own[CM_RANK_MAX], most[CM_RANK_MAX];
+} unpooling;
+
+static cm_status read_unpooling(const cm_call *call, unpooling *u, cm_error *error)
+{
+  cm_window w;
+  const cm_shape *x = &call->input[0];
+  const cm_tensor *given = cm_has(call, 2) ? call->value[2] : NULL;
+  u->rank = x->rank;
+  memcpy(u->own, x->dims, sizeof u->own);
+  if (cm_window_read(call, x, NULL, false, &w, error) != CM_OK)
+    return error->status;
+  for (uint32_t i = 0; i < w.rank; i++)
+    u->own[i + 2] =
+      x->dims[i + 2] < 0 ? CM_UNKNOWN_DIM : (x->dims[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.kernel[i];
+  for (uint32_t i = 0; i < u->rank; i++)
+    u->most[i] = !cm_has(call, 2)                           ? u->own[i]
+                 : given != NULL && given->count == u->rank ? cm_tensor_integer(given, i)
+                                                            : CM_UNKNOWN_DIM;
+  return CM_OK;
+}
+
+/* Where an index lies; false: outside. */
+static bool unpool_to(const unpooling *u, int64_t place, int64_t index[CM_RANK_MAX])
+{
+  bool there = place >= 0;
+  for (uint32_t i = u->rank; i-- > 0; place /= u->own[i] > 0 ? u->own[i] : 1) {
+    index[i] = u->own[i] > 0 ? place % u->own[i] : 0;
+    there = there && index[i] < u->most[i];
+  }
+  return there && place == 0;
+}
+
+/* An index for every element; those that are known lie in the output. */
+static cm_status need_unpooled(const cm_call *call, const unpooling *u, cm_error *error)
+{
+  const cm_shape *x = &call->input[0], *places = &call->input[1];
+  const cm_tensor *known = call->value[1];
+  uint64_t count, indices;
+  int64_t index[CM_RANK_MAX];
+  if (!cm_shape_known(x) || !cm_shape_known(places))
+    return CM_OK;
+  if (!cm_dims_count(x->rank, x->dims, &count) || !cm_dims_count(places->rank, places->dims, &indices) || count != indices)
+    return cm_call_fail(call, error, "needs an index for every element");
+  for (uint64_t k = 0; known != NULL && (!cm_has(call, 2) || call->value[2] != NULL) && k < count; k++)
+    if (!unpool_to(u, cm_tensor_integer(known, k), index))
+      return cm_call_fail(call, error, "index %lld lies outside", (long long)cm_tensor_integer(known, k));
+  return CM_OK;
+}
+
+cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
+{
+  unpooling u;
+  cm_piece_place piece;
+  cm_shape *out = &call->output[0];
+  *out = call->input[0];
+  if (out->rank == CM_UNKNOWN_RANK)
+    return CM_OK;
+  if (read_unpooling(call, &u, error) != CM_OK)
+    return error->status;
+  memcpy(out->dims, cm_call_place(call, &piece) ? piece.extent : u.most, sizeof out->dims);
+  return need_unpooled(call, &u, error);
+}
+
+/* A piece takes what lies in it. */
+cm_status cm_kernel_max_unpool(cm_call *call, cm_error *error)
+{
+  const cm_tensor *x = call->value[0];
+  cm_tensor *y = call->result[0];
+  int64_t strides[CM_RANK_MAX], index[CM_RANK_MAX];
+  unpooling u;
+  cm_piece_place piece;
+  if (read_unpooling(call, &u, error) != CM_OK)
+    return error->status;
+  (void)cm_call_place(call, &piece);
+  cm_strides(y->rank, y->dims, strides);
+  for (uint64_t k = 0; k < x->count; k++) {
+    int64_t at = 0;
+    bool here = unpool_to(&u, cm_tensor_integer(call->value[1], k), index);
+    for (uint32_t i = 0; i < y->rank; i++) {
+      int64_t inside = index[i] - piece.out_from[i];
+      here = here && inside >= 0 && inside < y->dims[i];
+      at += inside * strides[i];
+    }
+    if (here)
+      cm_tensor_put_number(y, (uint64_t)at, cm_tensor_number(x, k), false);
   }
   return CM_OK;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/operators/operator.h"
+#include "core/operators/ops/window.h"
 
 typedef enum mode { NEAREST, LINEAR, CUBIC } mode;
 
@@ -174,7 +174,7 @@ static double origin(const resizing *r, uint32_t axis, int64_t extent, int64_t x
   return (at + 0.5) / scale - 0.5;
 }
 
-static double cubic(double x, double a)
+double cm_cubic_weight(double x, double a)
 {
   x = fabs(x);
   if (x <= 1)
@@ -201,7 +201,7 @@ static int weigh(const resizing *r, uint32_t axis, int64_t extent, double at, do
     count = TAPS_MAX;
   for (int i = 0; i < count; i++) {
     double d = (start + i - ratio) * scale;
-    weights[i] = r->mode == LINEAR ? fmax(0, 1 - fabs(d)) : cubic(d, r->cubic_a);
+    weights[i] = r->mode == LINEAR ? fmax(0, 1 - fabs(d)) : cm_cubic_weight(d, r->cubic_a);
     if (r->exclude_outside && (left + start + i < 0 || left + start + i >= extent))
       weights[i] = 0;
     sum += weights[i];

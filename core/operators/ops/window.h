@@ -23,4 +23,7 @@ cm_status cm_window_attributes(const cm_call *call, uint32_t rank, cm_window *wi
  * numbers that make no sense. */
 cm_status cm_window_transposed(const cm_call *call, cm_window *window, cm_error *error);
 
+/* Of cubic interpolation: what an element at a distance counts (Keys; `a` its coefficient). */
+double cm_cubic_weight(double distance, double a);
+
 #endif

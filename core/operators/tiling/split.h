@@ -49,6 +49,9 @@ bool cm_split_in_place(const cm_call *call);
 /* True for products that a matrix unit computes: convolutions, MatMul, Gemm, an Einsum that is one. */
 bool cm_split_is_matrix(const cm_call *call);
 
+/* The input that holds the weights of a convolution or the right side of a product. */
+uint32_t cm_split_weights(const cm_node *node);
+
 /* Multiplications (matrix operators) or element operations (others) of the piece for `output`. */
 uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs);
 

@@ -168,9 +168,9 @@ static cm_box broadcast_box(const cm_shape *in, const cm_box *out)
   return box;
 }
 
-uint32_t cm_split_weights(const cm_call *call)
+uint32_t cm_split_weights(const cm_node *node)
 {
-  cm_kernel_function kernel = call->node->known->kernel;
+  cm_kernel_function kernel = node->known->kernel;
   return kernel == cm_kernel_qlinear_conv || kernel == cm_kernel_qlinear_matmul ? 3 : 1;
 }
 
@@ -189,7 +189,7 @@ static void product_steps(const cm_call *call, uint32_t right, const cm_box *row
 
 void cm_split_boxes_matmul(const cm_call *call, const cm_box *out, cm_box *inputs)
 {
-  uint32_t right = cm_split_weights(call);
+  uint32_t right = cm_split_weights(call->node);
   cm_shape a = call->input[0], b = call->input[right];
   uint32_t batch = out->rank - (a.rank > 1) - (b.rank > 1);
   cm_box leading = *out;

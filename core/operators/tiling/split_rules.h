@@ -48,7 +48,4 @@ void cm_split_put_place(const cm_call *call, const cm_box *out, const cm_box *in
 /* Cells of a pool's window. */
 uint64_t cm_split_window_cells(const cm_call *call);
 
-/* The input that holds the weights of a convolution or the right side of a product. */
-uint32_t cm_split_weights(const cm_call *call);
-
 #endif

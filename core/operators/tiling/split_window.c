@@ -34,7 +34,7 @@ cm_status cm_split_changes_convolution(const cm_call *call, const cm_box *out, c
   cm_window w;
   int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1),
           first = out->from[1], last = out->to[1];
-  uint32_t weights = cm_split_weights(call);
+  uint32_t weights = cm_split_weights(call->node);
   int64_t channels = call->input[weights].dims[1];
   if (cm_window_read(call, &call->input[0], call->input[weights].dims + 2, false, &w, error) != CM_OK)
     return error->status;

@@ -127,7 +127,7 @@ uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *
   case CM_WORK_FOUR_PASSES: return 4 * touched(call, output, inputs);
   case CM_WORK_OPERANDS: return out * operands(call);
   case CM_WORK_FILTER:
-    inputs += cm_split_weights(call);
+    inputs += cm_split_weights(call->node);
     return out * (cm_box_count(inputs) / at_least_one((int64_t)extent(inputs, 0)));
   case CM_WORK_SPREAD: return out > 0 ? out * spread(call) : 0;
   case CM_WORK_INNER: return out * (uint64_t)call->input[0].dims[call->input[0].rank - 1];

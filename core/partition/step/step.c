@@ -169,8 +169,9 @@ static cm_status find_bound(search *w, double *ns, cm_error *error)
 
 static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
 {
-  double bound_ns;
+  double bound_ns = 0;
   cm_status status = find_bound(w, &bound_ns, error);
+  w->s.run->bound = bound_ns;
   if (status == CM_OK && w->o->start != NULL) {
     adopt(w, w->o->start);
     keep(w);
@@ -217,6 +218,7 @@ cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options 
     status = find_window(&w, &window, error);
   if (status == CM_OK)
     status = run_search(&w, result, error);
+  run->bound = 0;
   if (status == CM_OK) {
     memcpy(part, w.s.part, topology->vertex_count * sizeof *part);
     *parts = slots;

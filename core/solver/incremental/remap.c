@@ -80,12 +80,9 @@ static cm_status make_region(cm_remapping *r, cm_error *error)
 {
   const cm_chip *chip = r->input->chip;
   cm_mapping *m = r->mapping;
-  cm_region *region;
-  if (CM_NEW(r->run->memory, region, 1, error) != CM_OK)
+  if (CM_NEW(r->run->memory, m->region, 1, error) != CM_OK || CM_NEW(r->run->memory, m->region->cores, m->part_count, error) != CM_OK)
     return error->status;
-  m->region = region;
-  if (CM_NEW(r->run->memory, region->cores, m->part_count, error) != CM_OK)
-    return error->status;
+  cm_region *region = m->region;
   for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
     if (r->part_at[c] != CM_NOWHERE)
       region->cores[region->core_count++] = c;
@@ -130,9 +127,8 @@ static cm_status hasten(cm_remapping *r, cm_error *error)
   cm_assignment *s = &r->assignment;
   bool energy = o->objective == CM_OBJECTIVE_ENERGY;
   uint32_t *movable, count = 0;
-  if (cm_cores_differ(s->chip)) /* the search takes all cores for alike */
-    return CM_OK;
-  if (!s->demand->network->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
+  if (cm_cores_differ(s->chip) || /* the search takes all cores for alike */
+      !s->demand->network->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
     return CM_OK;
   if (CM_NEW(r->run->memory, movable, s->demand->network->vertex_count, error) != CM_OK)
     return error->status;
@@ -173,6 +169,7 @@ static bool as_many_as_asked(const cm_remapping *r)
 static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *error)
 {
   cm_run_phase(r->run, "reassign");
+  const double budget_ns = r->input->options->step_budget_ns;
   const cm_limits stated = stated_limits(r, cm_chip_widest_limits(r->input->chip));
   cm_status status = cm_check_neurons(r->input->demand, &r->assignment.limits, r->run, error);
   if (status == CM_OK)
@@ -212,6 +209,7 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   const cm_mapped mapped = cm_mapped_by(m, r->input->demand, r->input->chip);
   status = cm_metrics_compute(&mapped, r->run, &m->metrics, &m->detail, error);
   m->attempts[0].edge_cut = m->metrics.edge_cut;
+  *legal = status != CM_OK || budget_ns <= 0 || m->metrics.core_ns_max <= budget_ns * (1 + 1e-9);
   return status;
 }
 

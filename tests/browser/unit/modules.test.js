@@ -588,10 +588,10 @@ test('of a core the fullest of its limits is found', () => {
 
 test('a job is written as lines for others, with what differs from the defaults alone', () => {
   const described = { seed: { default: 1 }, preset: { default: 'balanced' }, max_part_size: { default: 0 } };
-  const lines = mapLines({ network: 'ab', name: "it's.csv", chip: 'loihi1', server: 'http://h', options: { seed: 3, preset: 'balanced', max_part_size: 16 }, described });
-  assert.equal(lines.coremap, "coremap submit 'it'\\''s.csv' --server http://h --chip loihi1 --seed 3 --max-part-size 16 --wait");
-  assert.equal(lines.python, 'coremap.map("it\'s.csv", chip="loihi1", server="http://h", seed=3, max_part_size=16)');
-  assert.deepEqual(JSON.parse(/-d '(.*)'$/.exec(lines.curl)[1]), { kind: 'map', network: 'ab', chip: 'loihi1', options: { seed: 3, max_part_size: 16 } });
+  const lines = mapLines({ network: 'ab', chip: "it's", server: 'http://h', options: { seed: 3, preset: 'balanced', max_part_size: 16 }, described });
+  assert.equal(lines.coremap, "coremap submit ab --server http://h --chip 'it'\\''s' --seed 3 --max-part-size 16 --wait");
+  assert.equal(lines.python, 'coremap.map("ab", chip="it\'s", server="http://h", seed=3, max_part_size=16)');
+  assert.deepEqual(JSON.parse(/-d '(.*)'$/.exec(lines.curl)[1].replaceAll("'\\''", "'")), { kind: 'map', network: 'ab', chip: "it's", options: { seed: 3, max_part_size: 16 } });
   assert.deepEqual(readLabels('paper=fig3, draft'), { paper: 'fig3', draft: '' });
 });
 

@@ -159,6 +159,23 @@ START_TEST(choices_rise_to_the_least_time)
 }
 END_TEST
 
+/* On fewer cores than there are neurons, but more than half as many, one has two in any case. */
+START_TEST(neurons_are_whole)
+{
+  cm_topology t = random_network(5, 50, 60);
+  cm_demand demand = cm_demand_of(&t);
+  cm_look look;
+  cm_look_on on;
+  cm_look_point half, more, all;
+  open_look(&demand, UINT64_MAX, &look, &on);
+  ck_assert(cm_look_at(&on, 25, &half) && cm_look_at(&on, 42, &more) && cm_look_at(&on, 50, &all));
+  ck_assert_double_eq_tol(more.core_ns, half.core_ns, 1e-9);
+  ck_assert_double_lt(all.core_ns, 0.95 * half.core_ns);
+  cm_look_end(&look);
+  network_free(&t);
+}
+END_TEST
+
 START_TEST(limits_of_a_core_are_kept)
 {
   cm_topology t = random_network(2, 300, 5);
@@ -185,6 +202,7 @@ int main(void)
   tcase_add_loop_test(tests, near_the_best_of_all_partitions_and_bounded, 0, 6);
   tcase_add_test(tests, neurons_that_hear_the_same_stand_together);
   tcase_add_test(tests, choices_rise_to_the_least_time);
+  tcase_add_test(tests, neurons_are_whole);
   tcase_add_test(tests, limits_of_a_core_are_kept);
   suite_add_tcase(suite, tests);
   return test_main(suite);

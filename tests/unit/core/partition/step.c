@@ -191,6 +191,17 @@ static double energy_of(const cm_topology *t, const uint32_t *part, uint32_t par
   return pj;
 }
 
+/* What a job is told while it runs: never more than the objective, and no more than any partition takes. */
+static double told;
+
+static void note_bound(void *user, const cm_progress *progress)
+{
+  cm_run *of = user;
+  ck_assert(progress->bound == 0 || progress->bound <= progress->metric * (1 + 1e-9));
+  told = fmax(told, progress->bound);
+  of->last_report = 0; /* all is told */
+}
+
 /* All ways to part few neurons: none is below the bound, and the search finds the best but for little. */
 START_TEST(no_partition_is_below_the_bound)
 {
@@ -219,7 +230,11 @@ START_TEST(no_partition_is_below_the_bound)
   ck_assert_double_eq_tol(certified.energy_step_pj, least_pj, 1e-6); /* all in one part */
   cm_step_options options = {.costs = &prices, .parts_max = PARTS, .growths = 8, .visits = 3e6, .seed = 1};
   cm_step_result result;
+  run.on_progress = note_bound;
+  run.user = &run;
+  told = 0;
   ck_ok(cm_partition_for_steps(CM_DEMAND_OF(&t), &options, &run, part, &parts, &result, &error));
+  ck_assert(told > 0 && told <= least * (1 + 1e-9));
   ck_assert_uint_le(parts, PARTS);
   ck_assert_double_eq_tol(result.busiest_ns, busiest_of(CM_DEMAND_OF(&t), part, PARTS), 1e-6);
   ck_assert_double_le(result.busiest_ns, least * 1.05);

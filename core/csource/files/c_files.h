@@ -2,7 +2,7 @@
 #ifndef CM_C_FILES_H
 #define CM_C_FILES_H
 
-#include "core/csource/writer.h"
+#include "core/csource/text/writer.h"
 
 /* The files around what was written: all texts of the writer are closed. *expected_ns is the time of the program on its chip. Errors: memory,
  * those of cm_simulate. */

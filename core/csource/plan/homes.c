@@ -1,17 +1,25 @@
 /* Buffers: which stay outside, and what constants make. */
-#include "core/csource/homes.h"
+#include "core/csource/plan/homes.h"
 
 #include <string.h>
 
 #include "core/machine/run/runner.h"
 #include "core/operators/operator.h"
 
-static uint64_t elements(uint32_t rank, const int64_t *dims)
+int64_t cm_c_count(uint32_t rank, const int64_t *dims)
 {
-  uint64_t count = 1;
+  int64_t count = 1;
   for (uint32_t d = 0; d < rank; d++)
-    count *= (uint64_t)dims[d];
+    count *= dims[d];
   return count;
+}
+
+uint64_t cm_c_reach(const cm_program_part *part)
+{
+  int64_t last = 0;
+  for (uint32_t d = 0; d < part->rank; d++)
+    last += (part->extent[d] - 1) * part->stride[d];
+  return cm_c_count(part->rank, part->extent) > 0 ? (uint64_t)last + 1 : 0;
 }
 
 bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int64_t *extent, uint64_t *first)
@@ -32,7 +40,7 @@ bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int
 bool cm_c_is_whole(const cm_program_part *part, const cm_operand *operand)
 {
   uint64_t run = 1;
-  if (part->to != 0 || elements(part->rank, part->extent) != elements(operand->rank, operand->dims))
+  if (part->to != 0 || cm_c_count(part->rank, part->extent) != cm_c_count(operand->rank, operand->dims))
     return false;
   for (uint32_t d = part->rank; d-- > 0; run *= (uint64_t)part->extent[d])
     if (part->extent[d] != 1 && ((uint64_t)part->stride[d] != run || (uint64_t)part->to_stride[d] != run))
@@ -125,16 +133,14 @@ cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_pro
 {
   const size_t width = cm_type_bytes(type);
   const uint64_t first = s->buffers[part->buffer].first_load;
-  uint64_t base = UINT64_MAX, end = 0, last = part->address;
+  uint64_t base = UINT64_MAX, end = 0;
   uint8_t *image;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
     const cm_instruction *load = &p->instructions[i - 1];
     base = load->address < base ? load->address : base;
     end = load->address + load->bytes > end ? load->address + load->bytes : end;
   }
-  for (uint32_t d = 0; d < part->rank; d++)
-    last += (uint64_t)((part->extent[d] - 1) * part->stride[d]) * width;
-  if (part->address < base || last + width > end)
+  if (part->address < base || part->address + cm_c_reach(part) * width > end)
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
   if (cm_tensor_new(p->memory, type, part->rank, part->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
     return error->status;

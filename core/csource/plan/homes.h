@@ -3,9 +3,19 @@
 #ifndef CM_C_HOMES_H
 #define CM_C_HOMES_H
 
-#include "core/csource/flow.h"
+#include "core/csource/plan/flow.h"
 
 enum { CM_C_LINE = 64 }; /* bytes that move together; every buffer of a program begins with one */
+
+/* Bytes of the lines that so many fill. */
+static inline uint64_t cm_c_whole_lines(uint64_t bytes)
+{
+  return (bytes + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+}
+
+/* Elements of dims; of a part from its first to its last. */
+int64_t cm_c_count(uint32_t rank, const int64_t *dims);
+uint64_t cm_c_reach(const cm_program_part *part);
 
 /* What is known of a buffer. */
 typedef struct cm_c_buffer {

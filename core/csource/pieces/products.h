@@ -2,7 +2,7 @@
 #ifndef CM_C_PRODUCTS_H
 #define CM_C_PRODUCTS_H
 
-#include "core/csource/writer.h"
+#include "core/csource/text/writer.h"
 
 enum { CM_C_TEXT_MAX = 2048 };
 
@@ -21,6 +21,15 @@ typedef struct cm_c_product {
   const char *filter;                       /* the number of a sum's filter, as C, ... */
   int64_t filters;                          /* ... of so many */
 } cm_c_product;
+
+/* A window of two dimensions: one dimension is one line. `rank` is how many it has. */
+typedef struct cm_c_plane {
+  uint32_t rank;
+  int64_t in[2], out[2], kernel[2], stride[2], before[2], after[2], dilation[2];
+} cm_c_plane;
+
+/* The last two dimensions of a node's window over x; kernel and ceil_mode as of cm_window_read, whose errors it has. */
+cm_status cm_c_plane_read(const cm_c_piece *piece, const cm_shape *x, const int64_t *kernel, bool ceil_mode, cm_c_plane *p, cm_error *error);
 
 /* Which inputs of an operator are what; CM_NONE: there is none. */
 typedef struct cm_c_factors {

@@ -2,8 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/operators/ops/window.h"
-#include "core/csource/writer.h"
+#include "core/csource/pieces/products.h"
 
 /* The only input and the only output as arguments. */
 static cm_status ends(cm_c_piece *piece, char arguments[3 * CM_C_AT_MAX], cm_error *error)
@@ -35,35 +34,30 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0;
-  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", lines[80] = "", cells[80] = "";
-  cm_window w;
-  if (cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
+  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", counts[2][80];
+  cm_c_plane w;
+  if (cm_c_plane_read(piece, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
     return error->status;
   if (w.rank > 2 || makes_more(piece) || least_of(x->type) == NULL || (mean && x->type != CM_FLOAT))
     return cm_c_refuse(piece, error, "has a window of %u dimensions over %s, or makes indices, of which C is not written", w.rank,
                             cm_type_name(x->type));
   if (ends(piece, arguments, error) != CM_OK)
     return error->status;
-  char fixed[40];
   cm_c_sizes(sizes, "PLANES", (const int64_t[]){x->dims[0] * x->dims[1]});
   for (uint32_t i = 0; i < 2; i++) {
-    const char side = i == 0 ? 'H' : 'W';
-    const bool there = i + w.rank >= 2;
-    const uint32_t d = there ? i + w.rank - 2 : 0;
+    const char side = i == 0 ? 'H' : 'W', place = i == 0 ? 'y' : 'x';
     cm_c_sizes(sizes, i == 0 ? "IH KH PH DH OH SH" : mean ? "IW KW PW DW" : "IW KW PW DW OW",
-               (const int64_t[]){there ? w.in[d] : 1, there ? w.kernel[d] : 1, there ? w.before[d] : 0, there ? w.dilation[d] : 1, there ? w.out[d] : 1,
-                                 there ? w.stride[d] : 1});
-    if (i > 0)
-      (void)snprintf(fixed, sizeof fixed, mean ? "SW = %d, OW = %d" : "SW = %d", there ? (int)w.stride[d] : 1, there ? (int)w.out[d] : 1);
-    const char place = i == 0 ? 'y' : 'x';
+               (const int64_t[]){w.in[i], w.kernel[i], w.before[i], w.dilation[i], w.out[i], w.stride[i]});
     if (all)
-      (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c < I%c + %" PRId64, place, side, there ? w.after[d] : 0);
+      (void)snprintf(counts[i], sizeof counts[i], "i%c < I%c + %" PRId64, place, side, w.after[i]);
     else
-      (void)snprintf(i == 0 ? lines : cells, sizeof lines, "i%c >= 0 && i%c < I%c", place, place, side);
+      (void)snprintf(counts[i], sizeof counts[i], "i%c >= 0 && i%c < I%c", place, place, side);
   }
+  char fixed[40];
+  (void)snprintf(fixed, sizeof fixed, mean ? "SW = %d, OW = %d" : "SW = %d", (int)w.stride[1], (int)w.out[1]);
   const cm_c_word words[] = {{"T", cm_c_type(x->type)}, {"SIZES", sizes}, {"FIXED", fixed}, {"LEAST", least_of(x->type)},
-                                  {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""},     {"LINE_COUNTS", lines},
-                                  {"CELL_COUNTS", cells},         {NULL, NULL}};
+                                  {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""},     {"LINE_COUNTS", counts[0]},
+                                  {"CELL_COUNTS", counts[1]},         {NULL, NULL}};
   return cm_c_kernel(piece, mean ? "mean_pool" : "max_pool", words, arguments, error);
 }
 
@@ -109,26 +103,20 @@ static cm_status gone_axes(const cm_c_piece *piece, bool gone[CM_RANK_MAX], cm_e
 }
 
 /* At most three dimensions of one kind as sizes: extents and steps. */
-static bool add_dims(const cm_shape *x, const bool *gone, bool which, char extent, char step, char sizes[CM_C_SIZES_MAX])
+static bool add_dims(const cm_shape *x, const bool *gone, bool which, const char *const names[3], char sizes[CM_C_SIZES_MAX])
 {
-  int64_t strides[CM_RANK_MAX], dims[CM_RANK_MAX], steps[CM_RANK_MAX];
-  uint32_t count = 0;
+  int64_t strides[CM_RANK_MAX];
+  cm_c_pointwise p = {.input_count = 1};
   cm_strides(x->rank, x->dims, strides);
   for (uint32_t d = 0; d < x->rank; d++)
-    if (gone[d] == which && x->dims[d] != 1) {
-      if (count > 0 && steps[count - 1] == strides[d] * x->dims[d]) {
-        dims[count - 1] *= x->dims[d];
-        steps[count - 1] = strides[d];
-        continue;
-      }
-      dims[count] = x->dims[d];
-      steps[count++] = strides[d];
+    if (gone[d] == which) {
+      p.dims[p.rank] = x->dims[d];
+      p.inputs[0].strides[p.rank++] = strides[d];
     }
-  for (uint32_t i = 0; i < 3; i++) {
-    const char names[] = {extent, (char)('0' + i), ' ', step, (char)('0' + i), '\0'};
-    cm_c_sizes(sizes, names, (const int64_t[]){i < count ? dims[i] : 1, i < count ? steps[i] : 0});
-  }
-  return count <= 3;
+  cm_c_join_dims(&p);
+  for (uint32_t i = 0; i < 3; i++)
+    cm_c_sizes(sizes, names[i], (const int64_t[]){i < p.rank ? p.dims[i] : 1, i < p.rank ? p.inputs[0].strides[i] : 0});
+  return p.rank <= 3;
 }
 
 cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
@@ -137,13 +125,14 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
   const cm_shape *x = &call->input[0];
   const cm_operator_variant kind = call->node->known->variant;
   char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "";
+  static const char *const kept[] = {"K0 X0", "K1 X1", "K2 X2"}, *const summed[] = {"G0 S0", "G1 S1", "G2 S2"};
   bool gone[CM_RANK_MAX];
   int64_t count = 1;
   if (gone_axes(piece, gone, error) != CM_OK)
     return error->status;
   for (uint32_t d = 0; d < x->rank; d++)
     count *= gone[d] ? x->dims[d] : 1;
-  const bool fits = add_dims(x, gone, false, 'K', 'X', sizes) && add_dims(x, gone, true, 'G', 'S', sizes);
+  const bool fits = add_dims(x, gone, false, kept, sizes) && add_dims(x, gone, true, summed, sizes);
   if (!fits || x->type != CM_FLOAT || reductions[kind].begin == NULL || count == 0)
     return cm_c_refuse(piece, error, "reduces %s in a way of which C is not written", cm_type_name(x->type));
   if (kind == CM_VARIANT_MEAN)
@@ -157,12 +146,10 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
 
 /* ---- normalizations ---- */
 
+/* Elements of a run of dimensions. */
 static int64_t product(const cm_shape *x, uint32_t from, uint32_t to)
 {
-  int64_t all = 1;
-  for (uint32_t d = from; d < to; d++)
-    all *= x->dims[d];
-  return all;
+  return from < to ? cm_c_count(to - from, x->dims + from) : 1;
 }
 
 cm_status cm_c_softmax(cm_c_piece *piece, cm_error *error)
@@ -188,7 +175,6 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   const bool instance = call->node->known->kernel == cm_kernel_instance_norm, bias = cm_has(call, 2);
   char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", place[40], epsilon[48], kernel_bias[80] = "";
   uint32_t axis = 2;
-  uint64_t scales;
   if (!instance && cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
     return error->status;
   if (makes_more(piece))
@@ -198,12 +184,11 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
       return error->status;
   if (cm_c_output(piece, 0, at[3], error) != CM_OK)
     return error->status;
-  (void)cm_dims_count(call->input[1].rank, call->input[1].dims, &scales);
-  const int64_t size = product(x, axis, x->rank);
+  const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = product(x, axis, x->rank);
   if (instance)
     (void)snprintf(place, sizeof place, "r %% %" PRId64, x->dims[1]);
   else
-    (void)snprintf(place, sizeof place, (int64_t)scales == size ? "i" : "i %% %llu", (unsigned long long)scales);
+    (void)snprintf(place, sizeof place, scales == size ? "i" : "i %% %" PRId64, scales);
   cm_c_number((double)cm_node_number(call->node, "epsilon", 1e-5F), false, epsilon);
   cm_c_sizes(sizes, "LINES SIZE", (const int64_t[]){product(x, 0, axis), size});
   (void)snprintf(arguments, sizeof arguments, "%s, %s, %s%s%s", at[0], at[1], bias ? at[2] : "", bias ? ", " : "", at[3]);

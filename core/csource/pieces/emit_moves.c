@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/operators/evaluate.h"
-#include "core/csource/writer.h"
+#include "core/csource/text/writer.h"
 
 static const int64_t single_most = 1 << 24; /* numbers that float32 counts */
 

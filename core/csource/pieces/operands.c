@@ -2,15 +2,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/csource/writer.h"
+#include "core/csource/text/writer.h"
 
-void cm_c_scratch(cm_c_piece *piece, cm_type type, uint64_t count, char at[CM_C_AT_MAX])
+void cm_c_scratch(cm_c_piece *piece, cm_type type, int64_t count, char at[CM_C_AT_MAX])
 {
   cm_c_writer *w = piece->w;
   (void)snprintf(at, CM_C_AT_MAX, "AT(%s, scratch, %" PRIu64 ")", cm_c_type(type), w->scratch_at);
-  w->scratch_at += (count * cm_type_bytes(type) + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+  w->scratch_at += cm_c_whole_lines((uint64_t)count * cm_type_bytes(type));
   if (w->scratch_at > w->scratch[piece->lane])
     w->scratch[piece->lane] = w->scratch_at;
+}
+
+uint64_t cm_c_scratch_bytes(const cm_c_writer *w)
+{
+  uint64_t bytes = 0;
+  for (uint32_t l = 0; l < w->flow.lanes; l++)
+    bytes += w->scratch[l];
+  return bytes;
 }
 
 /* Where a part of an operand begins. */
@@ -25,7 +33,7 @@ static void part_at(const cm_c_writer *w, const cm_program_part *part, cm_type t
   const cm_instruction *load = &w->program->instructions[b->first_load - 1];
   (void)cm_c_is_run(&w->program->tensors[load->tensor], load->from, load->extent, &first);
   first += (part->address - load->address) / cm_type_bytes(type);
-  (void)snprintf(at, CM_C_AT_MAX, first > 0 ? "ends.%s + %" PRIu64 : "ends.%s", w->ends[load->tensor], first);
+  (void)snprintf(at, CM_C_AT_MAX, first > 0 ? "ends.%s + %" PRIu64 : "ends.%s", w->homes[load->tensor], first);
 }
 
 /* Copies of parts that lie on the chip, as one call. */
@@ -66,12 +74,10 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
 
 static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_MAX], cm_error *error)
 {
-  uint64_t count;
   copies c = {0};
   const char *table;
   cm_status status = CM_OK;
-  (void)cm_dims_count(o->rank, o->dims, &count);
-  cm_c_scratch(piece, o->type, count, at);
+  cm_c_scratch(piece, o->type, cm_c_count(o->rank, o->dims), at);
   for (uint32_t k = 0; status == CM_OK && k < o->part_count; k++)
     status = gather_part(piece, o, &piece->w->program->parts[o->first_part + k], at, &c, error);
   if (status == CM_OK && c.count > 0)

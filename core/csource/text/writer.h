@@ -5,27 +5,34 @@
 
 #include "base/text.h"
 #include "core/operators/operator.h"
-#include "core/csource/flow.h"
+#include "core/csource/plan/flow.h"
 #include "core/csource/csource.h"
-#include "core/csource/homes.h"
+#include "core/csource/plan/homes.h"
 
 enum { CM_C_AT_MAX = 96, CM_C_STREAMS = 12, CM_C_NUMBERS = 128, CM_C_SIZES_MAX = 640 };
 
-/* An array of the code, a table of sizes or a function; found again by what it holds. */
+/* An array of the code, a table of numbers or a function; found again by what it holds. */
 typedef struct cm_c_held {
   uint64_t hash;
+  const void *bytes; /* of an array; else a text: of a function with @ for its name */
+  size_t size;
   cm_tensor *tensor; /* of an array; NULL */
-  char *text;        /* of a function or table, with @ for its name; NULL */
-  const char *sizes; /* of a function: the table of its first call */
+  const char *name, *sizes; /* sizes: of a function, the table of its first call */
   bool shared;       /* of a function: calls with other tables follow */
   uint64_t first;    /* of a box: its first number */
-  char name[32];
 } cm_c_held;
 
 typedef struct cm_c_list {
   cm_c_held *held;
   uint64_t count, room;
 } cm_c_list;
+
+/* What the program is given or gives, in memory of the caller. */
+typedef struct cm_c_end {
+  uint32_t tensor;
+  bool in;
+  const char *name;
+} cm_c_end;
 
 typedef struct cm_c_writer {
   const cm_program *program;
@@ -40,8 +47,11 @@ typedef struct cm_c_writer {
   uint64_t box_end; /* numbers of the table of boxes */
   uint64_t scratch_at, *scratch; /* bytes of the present piece; most of a piece, by lane */
   bool binary;             /* weights are bytes of a file */
+  bool timed;              /* pieces are marked, for the test to tell what each takes */
   uint64_t weight_bytes, weights_end, outside_bytes, pieces; /* weights_end: of that file */
-  const char **ends;  /* by tensor: name of an input or output, or of room outside; NULL: of none */
+  const char **homes; /* by tensor: name of an input or output, of room outside, of an array; NULL: of none */
+  cm_c_end *ends;     /* in the model's order: inputs, then outputs */
+  uint32_t end_count;
   cm_arena names;
 } cm_c_writer;
 
@@ -68,7 +78,10 @@ const char *cm_c_type(cm_type type);
 /* A refusal of the piece's node. */
 cm_status cm_c_refuse(const cm_c_piece *piece, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* An array of constants, written once for all that are alike: its name. */
+/* Finds what holds the same as `what` (bytes, size, and an array's tensor), or adds it under a name of its own. Errors: memory. */
+cm_c_held *cm_c_hold(cm_c_writer *w, cm_c_list *list, const char *stem, const cm_c_held *what, bool *is_new, cm_error *error);
+
+/* An array of constants, written once for all that are alike: its name. Errors: memory. */
 cm_status cm_c_array(cm_c_writer *w, const cm_tensor *tensor, char at[CM_C_AT_MAX], cm_error *error);
 
 /* Defines an array. */
@@ -82,11 +95,11 @@ cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], 
 cm_status cm_c_input_stream(cm_c_piece *piece, uint32_t input, const cm_shape *wide, cm_c_stream *stream, cm_error *error);
 cm_status cm_c_output_stream(cm_c_piece *piece, uint32_t output, cm_c_stream *stream, cm_error *error);
 
-/* Room of the lane for one piece, aligned: as C. */
-void cm_c_scratch(cm_c_piece *piece, cm_type type, uint64_t count, char at[CM_C_AT_MAX]);
+/* Room of the lane for one piece, aligned: as C. Bytes of all lanes' rooms. */
+void cm_c_scratch(cm_c_piece *piece, cm_type type, int64_t count, char at[CM_C_AT_MAX]);
+uint64_t cm_c_scratch_bytes(const cm_c_writer *w);
 
-/* Numbers that stand in the table of boxes from `first` on; and that table, with
- * what copies by it. Errors: memory. */
+/* Numbers that stand in the table of boxes from `first` on; and that table, with what copies by it. Errors: memory. */
 cm_status cm_c_boxes(cm_c_writer *w, const int64_t *numbers, size_t count, int64_t *first, cm_error *error);
 void cm_c_print_boxes(const cm_c_writer *w, FILE *out);
 
@@ -123,15 +136,17 @@ typedef struct cm_c_pointwise {
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 
-/* Copies a box of elements, of these extents; cm_c_box: how copy_boxes is told of that of a
- * part. */
+/* Makes dimensions that lie together in all streams one, and drops those of one element. */
+void cm_c_join_dims(cm_c_pointwise *p);
+
+/* Copies a box of elements, of these extents; cm_c_box: how copy_boxes is told of that of a part. */
 cm_status cm_c_box(cm_c_writer *w, const cm_program_part *part, cm_type type, int64_t *box, cm_error *error);
 cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, const cm_c_stream *to, const cm_c_stream *from, cm_error *error);
 
 /* Adds to a text of `size` bytes that ends with NUL. */
 void cm_c_add(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A formula in which the word x, $a and $b are replaced. */
+/* A formula in which the words x, alpha and beta are replaced. */
 void cm_c_fill(const char *formula, const char *x, const char *a, const char *b, char *made, size_t size);
 
 /* A number as C has it: a float32 or double to the last bit. */
@@ -144,10 +159,11 @@ typedef struct cm_c_kernel_text {
 extern const cm_c_kernel_text cm_c_kernel_table[];
 const char *cm_c_kernel_find(const char *name);
 
-/* Prints a kernel's text with the writer's name for $NAME, and what stands for the words. */
-void cm_c_frame(const cm_c_writer *w, const char *frame, const cm_c_word *words, FILE *out);
+/* Prints a text with what stands for the words in it, and for those in that. */
+void cm_c_print(const char *text, const cm_c_word *words, FILE *out);
 
-/* Closes a text as the file NAMEENDING. Errors: memory. */
+/* Closes a text, which the caller frees; NULL where memory ran out, at its opening too. cm_c_take: as the file NAMEENDING. Errors: memory. */
+char *cm_c_closed(cm_text *text, cm_error *error);
 cm_status cm_c_take(cm_text *text, const char *name, const char *ending, cm_c_file *file, cm_error *error);
 
 /* ---- families of operators (emitters.def) ---- */

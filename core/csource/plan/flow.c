@@ -1,5 +1,5 @@
 /* Lanes of the code. Instructions are taken in the order of the program, in which every flag is set before it is waited for. */
-#include "core/csource/flow.h"
+#include "core/csource/plan/flow.h"
 
 #include <string.h>
 

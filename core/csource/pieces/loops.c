@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/csource/writer.h"
+#include "core/csource/text/writer.h"
 
 /* ---- dimensions that lie together in all streams become one ---- */
 
@@ -33,7 +33,7 @@ static void drop(cm_c_pointwise *p, uint32_t d)
   }
 }
 
-static void join_dims(cm_c_pointwise *p)
+void cm_c_join_dims(cm_c_pointwise *p)
 {
   for (uint32_t d = p->rank; d-- > 0;)
     if (p->dims[d] == 1)
@@ -95,13 +95,12 @@ cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *er
 {
   char arguments[(CM_C_STREAMS + 2) * CM_C_AT_MAX] = "";
   cm_text made;
-  join_dims(p);
-  if (!cm_text_open(&made))
-    return cm_whole(false, "the text of a loop", error);
-  print_loops(made.stream, p);
-  char *text = cm_text_close(&made, NULL);
+  cm_c_join_dims(p);
+  if (cm_text_open(&made))
+    print_loops(made.stream, p);
+  char *text = cm_c_closed(&made, error);
   if (text == NULL)
-    return cm_whole(false, "the text of a loop", error);
+    return error->status;
   for (uint32_t k = 0; k < p->input_count + p->output_count; k++)
     cm_c_add(arguments, sizeof arguments, "%s%s", k > 0 ? ", " : "", stream_of(p, k)->at);
   const cm_status status = cm_c_call(piece, p->stem, text, arguments, error);
@@ -113,7 +112,7 @@ static cm_c_pointwise copy_of(uint32_t rank, const int64_t *extent, const cm_c_s
 {
   cm_c_pointwise p = {.stem = "copy", .rank = rank, .input_count = 1, .output_count = 1, .inputs = {*from}, .outputs = {*to}, .expressions = {"a"}};
   memcpy(p.dims, extent, rank * sizeof *extent);
-  join_dims(&p);
+  cm_c_join_dims(&p);
   return p;
 }
 

@@ -1,8 +1,30 @@
-/* Weights, zero points, scales and blocks. */
-#include "core/csource/products.h"
+/* Windows, weights, zero points, scales and blocks. */
+#include "core/csource/pieces/products.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "core/operators/ops/window.h"
+
+cm_status cm_c_plane_read(const cm_c_piece *piece, const cm_shape *x, const int64_t *kernel, bool ceil_mode, cm_c_plane *p, cm_error *error)
+{
+  cm_window w;
+  if (cm_window_read(&piece->call, x, kernel, ceil_mode, &w, error) != CM_OK)
+    return error->status;
+  p->rank = w.rank;
+  for (uint32_t i = 0; i < 2; i++) {
+    const bool there = i + w.rank >= 2;
+    const uint32_t d = there ? i + w.rank - 2 : 0;
+    p->in[i] = there ? w.in[d] : 1;
+    p->out[i] = there ? w.out[d] : 1;
+    p->kernel[i] = there ? w.kernel[d] : 1;
+    p->stride[i] = there ? w.stride[d] : 1;
+    p->before[i] = there ? w.before[d] : 0;
+    p->after[i] = there ? w.after[d] : 0;
+    p->dilation[i] = there ? w.dilation[d] : 1;
+  }
+  return CM_OK;
+}
 
 cm_c_factors cm_c_factors_of(const cm_c_piece *piece)
 {
@@ -104,7 +126,7 @@ cm_status cm_c_weights(cm_c_piece *piece, const cm_c_factors *f, const int64_t d
   cm_c_stream from = {.type = p->right_type, .strides = {filters * depth, 1, depth}}, to = {.type = p->right_type};
   if (cm_c_input(piece, f->w, from.at, error) != CM_OK)
     return error->status;
-  cm_c_scratch(piece, p->right_type, (uint64_t)(groups * filters * depth), to.at);
+  cm_c_scratch(piece, p->right_type, groups * filters * depth, to.at);
   cm_strides(3, wide, to.strides);
   (void)snprintf(p->right, sizeof p->right, "%s", to.at);
   return cm_c_copy(piece, 3, wide, &to, &from, error);

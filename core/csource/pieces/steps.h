@@ -2,7 +2,7 @@
 #ifndef CM_C_STEPS_H
 #define CM_C_STEPS_H
 
-#include "core/csource/writer.h"
+#include "core/csource/text/writer.h"
 
 /* Writes what all instructions do into the lanes of the code. Errors: CM_BAD_NETWORK (an operator of which C is not written, with its node),
  * memory, CM_CANCELLED. */

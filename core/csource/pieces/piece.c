@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/csource/steps.h"
+#include "core/csource/pieces/steps.h"
 
 /* ---- transfers ---- */
 
@@ -25,7 +25,7 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
     run *= i->extent[--rank];
   (void)snprintf(chip, sizeof chip, "AT(%s, chip, %" PRIu64 ")", cm_c_type(t->type), cm_c_address(&w->space, i->buffer, i->address));
   (void)snprintf(outside, sizeof outside, offset > 0 ? "%s%s + %" PRId64 : "%s%s", t->role == CM_ROLE_INPUT || t->role == CM_ROLE_OUTPUT ? "ends." : "",
-                 w->ends[i->tensor], offset);
+                 w->homes[i->tensor], offset);
   fprintf(out, rank == 0 ? "  %s_%s(%s, %s, %" PRId64 ");\n" : "  move_box(%s_%s, %s, %s, %" PRId64, w->name, loads ? "load" : "store",
           loads ? chip : outside, loads ? outside : chip, run);
   if (rank == 0)
@@ -84,9 +84,8 @@ static void print_title(FILE *out, const cm_c_piece *piece)
 
 static cm_status write_calls(cm_c_piece *piece, cm_error *error)
 {
-  uint64_t count;
   print_title(piece->w->body[piece->lane].stream, piece);
-  if (cm_dims_count(piece->call.output[0].rank, piece->call.output[0].dims, &count) && count == 0)
+  if (piece->call.output[0].rank <= CM_RANK_MAX && cm_c_count(piece->call.output[0].rank, piece->call.output[0].dims) == 0)
     return CM_OK;
   for (size_t k = 0; k < sizeof emitters / sizeof *emitters; k++)
     if (emitters[k].family == piece->call.node->known->kernel)
@@ -134,6 +133,8 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
     FILE *out = w->body[lane].stream;
     for (; wait < w->flow.wait_count && w->flow.waits[wait].instruction == i; wait++)
       fprintf(out, "  %s_wait(%u, %u);\n", w->name, w->flow.waits[wait].lane, w->flow.waits[wait].count);
+    if (w->timed)
+      fprintf(out, "\n  %s_piece(%lld);", w->name, cm_opcode_computes(at->opcode) ? (long long)w->pieces : -1);
     cm_status status = CM_OK;
     if (at->opcode == CM_CODE_LOAD || at->opcode == CM_CODE_STORE)
       status = transfer(w, lane, at, error);
@@ -149,5 +150,7 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
     if (cm_run_check(w->run, error) != CM_OK)
       return error->status;
   }
+  if (w->timed)
+    fprintf(w->body[0].stream, "\n  %s_piece(-1);\n", w->name);
   return CM_OK;
 }

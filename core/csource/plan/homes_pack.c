@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/csource/homes.h"
+#include "core/csource/plan/homes.h"
 #include "core/operators/operator.h"
 
 enum { MOST_GROUPS = 16384 };
@@ -56,12 +56,7 @@ static void use(packing *k, uint64_t i, uint32_t buffer, uint64_t address, uint6
 
 static void use_part(packing *k, uint64_t i, const cm_program_part *part, cm_type type)
 {
-  uint64_t last = 0, count = 1;
-  for (uint32_t d = 0; d < part->rank; d++) {
-    count *= (uint64_t)part->extent[d];
-    last += (uint64_t)((part->extent[d] - 1) * part->stride[d]);
-  }
-  use(k, i, part->buffer, part->address, count > 0 ? (last + 1) * cm_type_bytes(type) : 0);
+  use(k, i, part->buffer, part->address, cm_c_reach(part) * cm_type_bytes(type));
 }
 
 static bool overlap(const group *a, const group *b)
@@ -150,7 +145,7 @@ static void place(packing *k, uint32_t *placed)
         continue;
       if (at + bytes <= other->home)
         break;
-      const uint64_t end = other->home + (other->end - other->from + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+      const uint64_t end = other->home + cm_c_whole_lines(other->end - other->from);
       at = end > at ? end : at;
     }
     g->home = at;
@@ -179,7 +174,7 @@ static void give_homes(packing *k, uint32_t *placed)
   for (uint32_t n = 0; n < k->count; n++) {
     group *g = &k->groups[k->order[n].buffer];
     g->home = many ? g->from : g->home;
-    const uint64_t end = g->home + (g->end - g->from + CM_C_LINE - 1) / CM_C_LINE * CM_C_LINE;
+    const uint64_t end = g->home + cm_c_whole_lines(g->end - g->from);
     k->space->bytes = end > k->space->bytes ? end : k->space->bytes;
   }
   for (uint32_t b = 0; b < k->p->buffer_count; b++) {

@@ -1,0 +1,310 @@
+/* Operators whose elements need inputs at their own places alone, and cells. The formulas are those of core/operators/ops, with the same
+ * roundings. */
+#include <math.h>
+#include <string.h>
+
+#include "core/operators/recurrent.h"
+#include "core/csource/text/writer.h"
+
+enum { EXPRESSION_MAX = 600 };
+
+/* One loop over the output with these inputs broadcast to it; from input `lines` on they hold a number each element of `axis`, or one for all. */
+static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count, uint32_t lines, uint32_t axis, const char *expression, cm_error *error)
+{
+  const cm_shape *y = &piece->call.output[0];
+  cm_c_pointwise p = {.stem = stem, .rank = y->rank, .output_count = 1, .expressions = {expression}};
+  memcpy(p.dims, y->dims, sizeof p.dims);
+  for (uint32_t k = 0; k < count; k++) {
+    const cm_shape *x = &piece->call.input[k];
+    cm_c_stream *s = &p.inputs[p.input_count];
+    if (k < lines && cm_c_input_stream(piece, k, y, s, error) != CM_OK)
+      return error->status;
+    if (k >= lines && cm_has(&piece->call, k)) {
+      s->type = x->type;
+      s->strides[axis] = cm_c_count(x->rank, x->dims) > 1;
+      if (cm_c_input(piece, k, s->at, error) != CM_OK)
+        return error->status;
+    }
+    p.input_count += k < lines || cm_has(&piece->call, k);
+  }
+  if (cm_c_output_stream(piece, 0, &p.outputs[0], error) != CM_OK)
+    return error->status;
+  return cm_c_pointwise_call(piece, &p, error);
+}
+
+static cm_status loop(cm_c_piece *piece, const char *stem, uint32_t count, const char *expression, cm_error *error)
+{
+  return loop_along(piece, stem, count, count, 0, expression, error);
+}
+
+/* ---- one input ---- */
+
+static const struct {
+  const char *formula; /* in double */
+  float alpha, beta;
+  const char *alpha_name, *beta_name;
+} unary_table[CM_VARIANT_COUNT] = {
+#define UNARY(variant, expression, a, b, a_name, b_name) [CM_VARIANT_##variant] = {#expression, a, b, a_name, b_name},
+#include "core/operators/ops/unary.def"
+#undef UNARY
+};
+
+cm_status cm_c_unary(cm_c_piece *piece, cm_error *error)
+{
+  const cm_node *node = piece->call.node;
+  const cm_operator_variant kind = node->known->variant;
+  const cm_type type = piece->call.input[0].type;
+  char a[48], b[48], formula[EXPRESSION_MAX], expression[EXPRESSION_MAX + 20];
+  const char *text = unary_table[kind].formula;
+  if (kind == CM_VARIANT_GELU && strcmp(cm_node_text(node, "approximate", "none"), "tanh") == 0)
+    text = "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))";
+  /* What rounds once is the same in float32. */
+  const bool single = kind == CM_VARIANT_RELU || kind == CM_VARIANT_NEG || kind == CM_VARIANT_LEAKY_RELU || kind == CM_VARIANT_THRESHOLDED_RELU ||
+                      kind == CM_VARIANT_SIGN;
+  if (text == NULL || type != CM_FLOAT)
+    return cm_c_refuse(piece, error, "computes %s, of which C is not written", cm_type_name(type));
+  cm_c_number((double)cm_node_number(node, unary_table[kind].alpha_name, unary_table[kind].alpha), single, a);
+  cm_c_number((double)cm_node_number(node, unary_table[kind].beta_name, unary_table[kind].beta), single, b);
+  cm_c_fill(text, single ? "a" : "(double)a", a, b, formula, sizeof formula);
+  (void)snprintf(expression, sizeof expression, single ? "%s" : "(float)(%s)", formula);
+  return loop(piece, node->op, 1, expression, error);
+}
+
+cm_status cm_c_logical_unary(cm_c_piece *piece, cm_error *error)
+{
+  return loop(piece, "Not", 1, "(uint8_t)(a == 0)", error);
+}
+
+cm_status cm_c_clip(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  char low[48], high[48], expression[EXPRESSION_MAX];
+  if (call->input[0].type != CM_FLOAT || (cm_has(call, 1) && call->value[1] == NULL) || (cm_has(call, 2) && call->value[2] == NULL))
+    return cm_c_refuse(piece, error, "clips %s to bounds of which C is not written: constants of float32 are", cm_type_name(call->input[0].type));
+  cm_c_number(cm_has(call, 1) ? cm_tensor_number(call->value[1], 0) : (double)cm_node_number(call->node, "min", -INFINITY), true, low);
+  cm_c_number(cm_has(call, 2) ? cm_tensor_number(call->value[2], 0) : (double)cm_node_number(call->node, "max", INFINITY), true, high);
+  (void)snprintf(expression, sizeof expression, "(a < %s ? %s : a) > %s ? %s : a < %s ? %s : a", low, low, high, high, low, low);
+  return loop(piece, "Clip", 1, expression, error);
+}
+
+cm_status cm_c_cast(cm_c_piece *piece, cm_error *error)
+{
+  const cm_type from = piece->call.input[0].type, to = piece->call.output[0].type;
+  char expression[80];
+  if (cm_c_type(from) == NULL || cm_c_type(to) == NULL || (cm_type_is_integer(to) && !cm_type_is_integer(from)))
+    return cm_c_refuse(piece, error, "makes %s of %s, of which C is not written", cm_type_name(to), cm_type_name(from));
+  (void)snprintf(expression, sizeof expression, to == CM_BOOL ? "(%s)(a != 0)" : "(%s)a", cm_c_type(to));
+  return loop(piece, "Cast", 1, expression, error);
+}
+
+/* ---- several inputs ---- */
+
+/* The function of two numbers a and b; NULL: none is written for the type. */
+static const char *binary_formula(cm_operator_variant kind, cm_type type)
+{
+  const bool real = type == CM_FLOAT;
+  switch ((int)kind) {
+  case CM_VARIANT_SUM: return "a + b";
+  case CM_VARIANT_DIFFERENCE: return "a - b";
+  case CM_VARIANT_PRODUCT: return "a * b";
+  case CM_VARIANT_QUOTIENT: return real ? "a / b" : NULL;
+  case CM_VARIANT_MAX: return real ? "a > b || isnan(a) ? a : b" : "a > b ? a : b";
+  case CM_VARIANT_MIN: return real ? "a < b || isnan(a) ? a : b" : "a < b ? a : b";
+  case CM_VARIANT_MODULO: return real ? "fmodf(a, b)" : NULL;
+  case CM_VARIANT_PRELU: return real ? "a < 0 ? a * b : a" : NULL;
+  case CM_VARIANT_POWER: return real ? "powf(a, b)" : NULL;
+  case CM_VARIANT_EQUAL: return "a == b";
+  case CM_VARIANT_LESS: return "a < b";
+  case CM_VARIANT_LESS_OR_EQUAL: return "a <= b";
+  case CM_VARIANT_GREATER: return "a > b";
+  case CM_VARIANT_GREATER_OR_EQUAL: return "a >= b";
+  case CM_VARIANT_AND: return "a && b";
+  case CM_VARIANT_OR: return "a || b";
+  case CM_VARIANT_XOR: return "!a != !b";
+  default: return NULL;
+  }
+}
+
+cm_status cm_c_binary(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_type type = call->input[0].type;
+  const char *formula = binary_formula(call->node->known->variant, type);
+  char expression[120];
+  if (formula == NULL || call->input[1].type != type || cm_c_type(type) == NULL || type == CM_DOUBLE)
+    return cm_c_refuse(piece, error, "computes %s and %s, of which C is not written", cm_type_name(type), cm_type_name(call->input[1].type));
+  (void)snprintf(expression, sizeof expression, "(%s)(%s)", cm_c_type(call->output[0].type), formula);
+  return loop(piece, call->node->op, 2, expression, error);
+}
+
+cm_status cm_c_variadic(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const bool mean = call->node->known->variant == CM_VARIANT_MEAN;
+  const char *formula = binary_formula(mean ? CM_VARIANT_SUM : call->node->known->variant, CM_FLOAT);
+  char made[EXPRESSION_MAX] = "a", before[EXPRESSION_MAX];
+  if (call->input[0].type != CM_FLOAT || call->input_count > 8)
+    return cm_c_refuse(piece, error, "joins %u inputs of %s, where up to 8 of float32 are written", call->input_count,
+                            cm_type_name(call->input[0].type));
+  for (uint32_t k = 1; k < call->input_count; k++)
+    if (formula[2] == '+')
+      cm_c_add(made, sizeof made, " + %c", (char)('a' + k));
+    else {
+      (void)snprintf(before, sizeof before, "%s", made);
+      made[0] = '\0';
+      cm_c_add(made, sizeof made, "%s(%s, %c)", formula[2] == '>' ? "larger" : "smaller", before, (char)('a' + k));
+    }
+  (void)snprintf(before, sizeof before, "%s", made);
+  made[0] = '\0';
+  cm_c_add(made, sizeof made, mean ? "(%s) / (float)%u" : "%s", before, call->input_count);
+  return loop(piece, call->node->op, call->input_count, made, error);
+}
+
+cm_status cm_c_where(cm_c_piece *piece, cm_error *error)
+{
+  return loop(piece, "Where", 3, "a ? b : c", error);
+}
+
+/* ---- quantized numbers ---- */
+
+/* With scale and zero point: one, or one an element of an axis. */
+static cm_status quantized_loop(cm_c_piece *piece, const char *stem, const char *expression, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0];
+  uint32_t axis = 0;
+  if (cm_node_integer(call->node, "block_size", 0) != 0)
+    return cm_c_refuse(piece, error, "has scales by blocks, of which C is not written");
+  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank == 0 ? 1 : x->rank, &axis, error) != CM_OK && call->input[1].rank > 0)
+    return error->status;
+  return loop_along(piece, stem, call->input_count < 3 ? call->input_count : 3, 1, axis, expression, error);
+}
+
+cm_status cm_c_quantize(cm_c_piece *piece, cm_error *error)
+{
+  const cm_type to = piece->call.output[0].type;
+  char expression[120];
+  if (piece->call.input[0].type != CM_FLOAT || (to != CM_INT8 && to != CM_UINT8))
+    return cm_c_refuse(piece, error, "makes %s of %s, of which C is not written", cm_type_name(to), cm_type_name(piece->call.input[0].type));
+  (void)snprintf(expression, sizeof expression, "quantize_%s(a / b, %s)", to == CM_INT8 ? "int8" : "uint8", cm_has(&piece->call, 2) ? "c" : "0");
+  return quantized_loop(piece, "quantize", expression, error);
+}
+
+cm_status cm_c_dequantize(cm_c_piece *piece, cm_error *error)
+{
+  const cm_type from = piece->call.input[0].type;
+  if (cm_c_type(from) == NULL || !cm_type_is_integer(from) || from == CM_INT64 || from == CM_UINT64)
+    return cm_c_refuse(piece, error, "reads %s, of which C is not written", cm_type_name(from));
+  return quantized_loop(piece, "dequantize", cm_has(&piece->call, 2) ? "(float)(((double)a - (double)c) * (double)b)" : "(float)((double)a * (double)b)", error);
+}
+
+/* ---- normalization by known numbers ---- */
+
+cm_status cm_c_batch_norm(cm_c_piece *piece, cm_error *error)
+{
+  char expression[200], epsilon[48];
+  cm_c_number((double)cm_node_number(piece->call.node, "epsilon", 1e-5F), false, epsilon);
+  (void)snprintf(expression, sizeof expression, "(float)(((double)a - (double)d) * ((double)b / sqrt((double)e + %s)) + (double)c)", epsilon);
+  return loop_along(piece, "batch_norm", 5, 1, 1, expression, error);
+}
+
+/* ---- cells ---- */
+
+/* Kinds of cells: streams that the rows of each input hold side by side (of the last one, those that are there), and what is made of them:
+ * F, a digit and < ... > is that function of the node's. An LSTM's first four are its gates input, output, forget and cell. */
+#define LSTM_STATE "F0<(double)c> * (double)e + F0<(double)a> * F1<(double)d>"
+static const struct {
+  cm_operator_variant variant;
+  bool another; /* with the fourth input */
+  uint32_t streams[4];
+  const char *usual[3], *made[2];
+} cells[] = {
+  {CM_VARIANT_LSTM, false, {4, 1}, {"Sigmoid", "Tanh", "Tanh"}, {"(float)(F0<(double)b> * F2<(" LSTM_STATE ")>)", "(float)(" LSTM_STATE ")"}},
+  {CM_VARIANT_GATES, false, {2, 1}, {"Sigmoid"}, {"(float)F0<(double)a>", "(float)(F0<(double)b> * (double)c)"}},
+  {CM_VARIANT_GRU, false, {1, 1, 1}, {"Sigmoid", "Tanh"}, {"(float)((1 - (double)a) * F1<(double)b + 0> + (double)a * (double)c)", NULL}},
+  {CM_VARIANT_GRU, true, {1, 1, 1, 1}, {"Sigmoid", "Tanh"}, {"(float)((1 - (double)a) * F1<(double)b + (double)d> + (double)a * (double)c)", NULL}},
+  {CM_VARIANT_RNN, false, {1}, {"Tanh"}, {"(float)(F0<(double)a>)", NULL}},
+};
+
+/* Functions of a cell as C around what they are of: before and after. */
+typedef struct functions {
+  const char *before[3], *after[3];
+} functions;
+
+static cm_status cell_functions(cm_c_piece *piece, const char *const usual[3], functions *made, cm_error *error)
+{
+  const cm_node *node = piece->call.node;
+  const cm_attribute *names = cm_node_attribute(node, "activations");
+  cm_recurrent r;
+  cm_recurrent_attributes(&piece->call, &r);
+  for (int64_t k = 0; k < 3 && usual[k] != NULL; k++) {
+    const char *name = usual[k];
+    if (names != NULL && names->count > 0) {
+      int64_t line = k + (r.directions == 2 && cm_node_integer(node, "second", 0) != 0 ? r.functions : 0);
+      for (name = names->text; line > 0 && strchr(name, '\n') != NULL; line--)
+        name = strchr(name, '\n') + 1;
+    }
+    const size_t length = strcspn(name, "\n");
+    const bool sigmoid = length == 7 && strncasecmp(name, "Sigmoid", 7) == 0;
+    if (!sigmoid && (length != 4 || strncasecmp(name, "Tanh", 4) != 0))
+      return cm_c_refuse(piece, error, "has an activation '%.*s' of which C is not written", (int)length, name);
+    made->before[k] = sigmoid ? "(1 / (1 + exp(-(" : "tanh(";
+    made->after[k] = sigmoid ? "))))" : ")";
+  }
+  return CM_OK;
+}
+
+static void expand(const functions *f, const char *text, char made[EXPRESSION_MAX])
+{
+  int open[3], depth = 0;
+  for (const char *c = text; *c != '\0'; c++)
+    if (c[0] == 'F' && c[2] == '<') {
+      open[depth++] = c[1] - '0';
+      cm_c_add(made, EXPRESSION_MAX, "%s", f->before[c[1] - '0']);
+      c += 2;
+    } else if (*c == '>')
+      cm_c_add(made, EXPRESSION_MAX, "%s", f->after[open[--depth]]);
+    else
+      cm_c_add(made, EXPRESSION_MAX, "%c", *c);
+}
+
+/* Rows of an input as `count` streams, one beside the other in each row. */
+static cm_status cell_streams(cm_c_piece *piece, uint32_t input, int64_t count, int64_t hidden, cm_c_pointwise *p, cm_error *error)
+{
+  char at[CM_C_AT_MAX];
+  if (cm_c_input(piece, input, at, error) != CM_OK)
+    return error->status;
+  for (int64_t k = 0; k < count; k++) {
+    cm_c_stream *s = &p->inputs[p->input_count++];
+    *s = (cm_c_stream){.type = CM_FLOAT, .strides = {count * hidden, 1}};
+    (void)snprintf(s->at, sizeof s->at, k > 0 ? "%.70s + %lld" : "%.70s", at, (long long)(k * hidden));
+  }
+  return CM_OK;
+}
+
+cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
+{
+  const cm_shape *y = &piece->call.output[0];
+  const int64_t hidden = y->dims[1];
+  cm_c_pointwise p = {.stem = piece->call.node->op, .rank = 2, .output_count = piece->call.output_count, .dims = {y->dims[0], hidden}};
+  char made[2][EXPRESSION_MAX] = {"", ""};
+  functions f;
+  const cm_operator_variant variant = piece->call.node->known->variant;
+  size_t kind = 0;
+  if (cm_node_number(piece->call.node, "clip", 0) > 0 || (variant == CM_VARIANT_LSTM && (cm_has(&piece->call, 2) || cm_node_integer(piece->call.node, "input_forget", 0) != 0)))
+    return cm_c_refuse(piece, error, "has a clip, peepholes or coupled gates, of which C is not written");
+  while (cells[kind].variant != variant || cells[kind].another != (variant == CM_VARIANT_GRU && cm_has(&piece->call, 3)))
+    kind++;
+  if (cell_functions(piece, cells[kind].usual, &f, error) != CM_OK)
+    return error->status;
+  for (uint32_t o = 0; o < p.output_count; o++) {
+    if (cm_c_output_stream(piece, o, &p.outputs[o], error) != CM_OK)
+      return error->status;
+    expand(&f, cells[kind].made[o], made[o]);
+    p.expressions[o] = made[o];
+  }
+  for (uint32_t k = 0; k < 4 && cells[kind].streams[k] > 0; k++)
+    if (cell_streams(piece, k, cells[kind].streams[k], hidden, &p, error) != CM_OK)
+      return error->status;
+  return cm_c_pointwise_call(piece, &p, error);
+}
