@@ -143,7 +143,7 @@ static cm_status rename_summary(int *file, cm_error *error)
     close(*file);
     *file = renamed;
   } else {
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory for the summary of a mapping");
+    status = cm_whole(false, "the summary of a mapping", error);
     if (renamed >= 0)
       close(renamed);
   }

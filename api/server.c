@@ -280,7 +280,7 @@ cm_status cm_server_start(const cm_server_options *options, cm_server **server, 
   made->limits = options->limits;
   pthread_mutex_init(&made->limits_lock, NULL);
   if (made->latency == NULL)
-    (void)cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+    (void)cm_whole(false, "the server", error);
   if (made->latency == NULL || cm_origin_read(made, error) != CM_OK || cm_proxies_read(made, error) != CM_OK ||
       cm_listen_check(made, error) != CM_OK ||
       cm_descriptors_share(options->workers, &made->limits, error) != CM_OK ||

@@ -259,7 +259,7 @@ cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORC
   drop_capabilities();
   int failed = filter(answered);
   if (failed == ENOMEM)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while confining the process");
+    return cm_whole(false, "what confines the process", error);
   if (cm_has_sanitizer())
     (void)snprintf(bytes, sizeof bytes, "memory without a limit (sanitizer)");
   else

@@ -3,6 +3,7 @@
  * is the old or the new file; a stray temporary "NAME.tmp-XXXXXX" may stay and is swept by the owner).
  * What is no regular file (a pipe, a device) cannot be replaced: what was written is copied into it at the end. */
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -283,7 +284,7 @@ cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *si
   }
   fclose(stream);
   if (held == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", path);
+    return cm_whole(false, path, error);
   if (status == CM_OK && used > maximum)
     status = cm_fail(error, CM_TOO_LARGE, "%s is larger than %zu bytes", path, maximum);
   if (status != CM_OK) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 enum { COPY_BYTES = 1 << 20 };
 
@@ -13,7 +14,7 @@ static cm_status copy_bytes(int source, int target, const char *to, cm_error *er
   char *buffer = malloc(COPY_BYTES);
   ssize_t got = 0;
   if (buffer == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while copying to %s", to);
+    return cm_whole(false, to, error);
   cm_status status = CM_OK;
   while (status == CM_OK && (got = read(source, buffer, COPY_BYTES)) > 0)
     for (ssize_t done = 0, put; status == CM_OK && done < got; done += put)

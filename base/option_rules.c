@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/option.h"
 
 static bool is_word_of(const char *word, const char *words)
@@ -53,7 +54,7 @@ cm_status cm_options_check(const cm_options *table, const void *fields, unsigned
     return CM_OK;
   json_t *all = cm_options_json(table, fields, false);
   if (all == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+    return cm_whole(false, "options", error);
   cm_status status = CM_OK;
   for (const cm_option_rule *rule = table->rules; rule->at != NULL && status == CM_OK; rule++)
     if (applies(rule, table, all, facts))

@@ -122,7 +122,7 @@ static cm_status make_fingerprint(preparing *p, cm_error *error)
   if (status == CM_OK && asprintf(&all, "%s\n%s\n%s\n%s%s%s", p->r->job.network, chip, occupancy, p->shaping,
                                   domain[0] != '\0' ? "\n" : "", domain) < 0) {
     all = NULL;
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
+    status = cm_whole(false, "the job", error);
   }
   if (status == CM_OK)
     cm_store_sha256(all, strlen(all), p->r->fingerprint);

@@ -58,7 +58,7 @@ static cm_status put(coremap_arrays *arrays, const char *name, cm_tensor *tensor
   if (more == NULL) {
     free(copy);
     cm_tensor_free(tensor);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for array %s", name);
+    return cm_whole(false, name, error);
   }
   arrays->of = more;
   more[arrays->count].name = copy;
@@ -89,7 +89,7 @@ int coremap_arrays_new(coremap_arrays **arrays, coremap_error **error)
   cm_error e;
   coremap_arrays *made = calloc(1, sizeof *made);
   if (made == NULL)
-    return library_tell(cm_fail(&e, CM_NO_MEMORY, "out of memory for arrays"), &e, error);
+    return library_tell(cm_whole(false, "arrays", &e), &e, error);
   *arrays = made;
   return 0;
 }

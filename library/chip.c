@@ -8,7 +8,7 @@
 cm_status library_chip_own(cm_chip *chip, const char *occupancy, size_t size, coremap_chip **made, cm_error *error)
 {
   coremap_chip *c = calloc(1, sizeof *c);
-  cm_status status = c == NULL            ? cm_fail(error, CM_NO_MEMORY, "out of memory for a chip")
+  cm_status status = c == NULL            ? cm_whole(false, "a chip", error)
                      : occupancy == NULL ? cm_occupancy_new(chip, &c->occupancy, error)
                                          : cm_occupancy_parse(chip, occupancy, size, &c->occupancy, error);
   if (status != CM_OK) {

@@ -90,7 +90,7 @@ cm_status library_cores_choose(const coremap_chip *chip, uint32_t count, uint32_
     memcpy(chosen, region->cores, count * sizeof *chosen);
   cm_region_free(region);
   if (chosen == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for %u cores", count);
+    return cm_whole(false, "cores", error);
   *cores = chosen;
   return CM_OK;
 }

@@ -22,7 +22,7 @@ int library_network_own(cm_status status, cm_topology *topology, const char *id,
   coremap_network *made = status == CM_OK ? calloc(1, sizeof *made) : NULL;
   if (status == CM_OK && made == NULL) {
     cm_topology_free(topology);
-    status = cm_fail(e, CM_NO_MEMORY, "out of memory for a network");
+    status = cm_whole(false, "a network", e);
   }
   if (status != CM_OK)
     return library_tell(status, e, error);

@@ -35,7 +35,7 @@ static cm_status state(const cm_options *table, const json_t *given, const void 
   if (stated == NULL || alone == NULL || !add_own(table, stated, given, false) || !add_own(table, alone, given, true)) {
     json_decref(stated);
     json_decref(alone);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for options");
+    return cm_whole(false, "options", error);
   }
   *all = stated;
   *shaping = alone;

@@ -124,7 +124,7 @@ static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
     if (p->content != NULL)
       memcpy(p->content, content, p->size);
     else
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while reading a result");
+      status = cm_whole(false, "a result", error);
   }
   return cm_sql_end(statement, status, error);
 }

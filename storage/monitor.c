@@ -155,7 +155,7 @@ static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
     cm_sql_copy(statement, 1, user, sizeof user);
     cm_user_figures *u = figures_of(f, user);
     if (u == NULL) {
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while counting");
+      status = cm_whole(false, "what is counted", error);
       break;
     }
     double *const figures[] = {&u->network_bytes, &u->mapping_bytes, &u->upload_bytes, &u->leases, &u->leased_cores,

@@ -94,11 +94,6 @@ static cm_status read_files(const char *folder, const listing *l, unsigned char 
   return CM_OK;
 }
 
-static cm_status out_of_memory(const char *folder, cm_error *error)
-{
-  return cm_fail(error, CM_NO_MEMORY, "out of memory while packing %s", folder);
-}
-
 cm_status cm_pack_folder(const char *folder, cm_pack *pack, cm_error *error)
 {
   bool small = false;
@@ -108,14 +103,14 @@ cm_status cm_pack_folder(const char *folder, cm_pack *pack, cm_error *error)
   const size_t room = CM_PACK_PLAIN_MAX + FILES_MAX * (NAME_BYTES_MAX + SIZE_BYTES);
   unsigned char *plain = malloc(room);
   cm_pack made = {.bytes = malloc(CM_PACK_PACKED_MAX)};
-  cm_status status = l == NULL || plain == NULL || made.bytes == NULL ? out_of_memory(folder, error)
+  cm_status status = l == NULL || plain == NULL || made.bytes == NULL ? cm_whole(false, folder, error)
                                                                       : list_files(folder, l, &small, error);
   if (status == CM_OK && small)
     status = read_files(folder, l, plain, room, &used, error);
   const int code = status == CM_OK && small ? compress2(made.bytes, &packed, plain, used, 6) : Z_BUF_ERROR;
   const bool fits = code == Z_OK;
   if (code == Z_MEM_ERROR)
-    status = out_of_memory(folder, error);
+    status = cm_whole(false, folder, error);
   free(l);
   free(plain);
   if (!fits) {
@@ -137,11 +132,6 @@ typedef struct reader {
   size_t left; /* bytes that may still come */
 } reader;
 
-static cm_status no_memory(cm_error *error)
-{
-  return cm_fail(error, CM_NO_MEMORY, "out of memory while unpacking a result");
-}
-
 static cm_status damaged(cm_error *error)
 {
   return cm_fail(error, CM_DAMAGED, "a packed result is damaged; coremapd --check-data names it");
@@ -160,7 +150,7 @@ static cm_status take(reader *r, void *bytes, size_t size, bool *end, cm_error *
     *end = got == 0 && code == Z_STREAM_END;
   if (got == size || (end != NULL && *end))
     return CM_OK;
-  return code == Z_MEM_ERROR ? no_memory(error) : damaged(error); /* the window is allocated by what needs it first */
+  return code == Z_MEM_ERROR ? cm_whole(false, "a result", error) : damaged(error); /* the window is allocated by what needs it first */
 }
 
 /* The name and the size of the next file; *end: there is none. */
@@ -214,7 +204,7 @@ static cm_status look(reader *r, const char *wanted, const char *folder, char **
       return cm_fail(error, CM_NOT_FOUND, "the mapping has no such view; docs/reference/mapping-formats.md lists them");
     char *made = malloc(length + 1);
     if (made == NULL)
-      return no_memory(error);
+      return cm_whole(false, "a result", error);
     if (length > 0 && take(r, made, length, NULL, error) != CM_OK) {
       free(made);
       return error->status;
@@ -240,7 +230,7 @@ static reader reader_of(const void *pack, size_t size)
 static cm_status read_pack(reader r, const char *name, const char *folder, char **bytes, size_t *bytes_size, cm_error *error)
 {
   if (inflateInit(&r.stream) != Z_OK)
-    return no_memory(error);
+    return cm_whole(false, "a result", error);
   cm_status status = look(&r, name, folder, bytes, bytes_size, error);
   (void)inflateEnd(&r.stream);
   return status;
@@ -274,7 +264,7 @@ cm_status cm_pack_note_in(sqlite3 *handle, const char *mapping, const cm_pack *p
                                     " ON CONFLICT(mapping) DO UPDATE SET sha256 = excluded.sha256, content = excluded.content", "tt",
                                     mapping, pack->sha256);
   if (status == CM_OK && sqlite3_bind_blob(statement, 3, pack->bytes, (int)pack->size, SQLITE_STATIC) != SQLITE_OK)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while storing a result");
+    status = cm_whole(false, "a result", error);
   if (status == CM_OK)
     status = cm_sql_step(statement, &row, error);
   return cm_sql_end(statement, status, error);

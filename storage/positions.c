@@ -45,11 +45,6 @@ void cm_queue_order_free(cm_queue_order *order)
   free(order);
 }
 
-static cm_status no_memory(cm_error *error)
-{
-  return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the queue");
-}
-
 #define GROW(array, count, room) \
   ((count) < (room) || ((room) = 2 * (room) + 8, grow((void **)&(array), (room) * sizeof *(array))))
 
@@ -65,7 +60,7 @@ static bool grow(void **array, size_t bytes)
 static cm_status add_person(cm_queue_order *order, sqlite3 *handle, const char *name, uint32_t *added, cm_error *error)
 {
   if (!GROW(order->people, order->person_count, order->person_capacity))
-    return no_memory(error);
+    return cm_whole(false, "the queue", error);
   if (cm_queue_person_read(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error) != CM_OK)
     return error->status;
   *added = (uint32_t)order->person_count++;
@@ -89,7 +84,7 @@ static cm_status add_share(cm_queue_order *order, sqlite3 *handle, sqlite3_stmt 
 {
   const char *user = (const char *)sqlite3_column_text(row, 0);
   if (user == NULL || !GROW(order->shares, order->share_count, order->share_capacity))
-    return no_memory(error);
+    return cm_whole(false, "the queue", error);
   share *s = &order->shares[order->share_count];
   *s = (share){.lane = cm_queue_lane_of(sqlite3_column_int(row, 1)),
                .priority = sqlite3_column_int(row, 2), .ready = (uint64_t)sqlite3_column_int64(row, 3),
@@ -165,7 +160,7 @@ cm_status cm_queue_order_load(sqlite3 *handle, uint64_t version, cm_queue_order 
 {
   cm_queue_order *made = calloc(1, sizeof *made);
   if (made == NULL)
-    return no_memory(error);
+    return cm_whole(false, "the queue", error);
   made->version = version;
   cm_status status = cm_usage_half_life_in(handle, &made->half_life, error);
   if (status == CM_OK)

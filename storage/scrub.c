@@ -287,7 +287,7 @@ cm_status cm_scrub_start(cm_store *store, cm_error *error)
   made->damaged = calloc(DAMAGED_MAX, sizeof *made->damaged);
   if (made->piece == NULL || made->damaged == NULL || pthread_create(&made->thread, NULL, scrub, made) != 0) {
     free_scrub(made);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the server");
+    return cm_whole(false, "the server", error);
   }
   store->scrub = made;
   return CM_OK;

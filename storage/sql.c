@@ -174,22 +174,17 @@ cm_status cm_sql_step(sqlite3_stmt *statement, bool *row, cm_error *error)
   return CM_OK;
 }
 
-static cm_status short_of_memory(cm_error *error)
-{
-  return cm_fail(error, CM_NO_MEMORY, "out of memory while reading the database");
-}
-
 cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error)
 {
   int code;
   if (!give_back(statement, &code))
     code = sqlite3_finalize(statement);
-  return status == CM_OK && (code & 0xff) == SQLITE_NOMEM ? short_of_memory(error) : status;
+  return status == CM_OK && (code & 0xff) == SQLITE_NOMEM ? cm_whole(false, "what the database says", error) : status;
 }
 
 cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error)
 {
-  return sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM ? short_of_memory(error) : CM_OK;
+  return sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM ? cm_whole(false, "what the database says", error) : CM_OK;
 }
 
 cm_status cm_sql_verdict(sqlite3_stmt *row, const char **damage, cm_error *error)
@@ -197,7 +192,7 @@ cm_status cm_sql_verdict(sqlite3_stmt *row, const char **damage, cm_error *error
   static const char cause[] = "error code="; /* of a page that could not be had */
   const char *text = (const char *)sqlite3_column_text(row, 0);
   if (text == NULL)
-    return short_of_memory(error);
+    return cm_whole(false, "what the database says", error);
   const char *code = strstr(text, cause);
   int number = code != NULL ? (int)strtol(code + sizeof cause - 1, NULL, 10) : SQLITE_CORRUPT;
   int kind = number & 0xff;
@@ -244,7 +239,7 @@ cm_status cm_sql_text(sqlite3_stmt *statement, int column, char **text, cm_error
   const char *held = (const char *)sqlite3_column_text(statement, column);
   char *copy = held != NULL || cm_sql_whole(statement, error) == CM_OK ? strdup(held != NULL ? held : "") : NULL;
   if (copy == NULL)
-    return short_of_memory(error);
+    return cm_whole(false, "what the database says", error);
   *text = copy;
   return CM_OK;
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "core/levels/cache_entries.h"
 
 static cm_status acquire(void *user, const char *key, char *folder, cm_error *error)
@@ -112,7 +113,7 @@ static cm_status commit(void *user, const char *key, char *folder, cm_error *err
   cm_cache_entry *e = cm_cache_find_or_make(cache, key);
   cm_status status = CM_OK;
   if (e == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while adding to the cache");
+    status = cm_whole(false, "the cache", error);
   else if (e->live[0] != '\0') {
     /* Another job was quicker; equal keys mean equal content. */
     discard(cache, folder);

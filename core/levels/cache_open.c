@@ -70,7 +70,7 @@ static cm_status load(cm_cache *cache, cm_error *error)
     }
     found *larger = realloc(items, (count + 1) * sizeof *items);
     if (larger == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while opening the cache");
+      status = cm_whole(false, "the cache", error);
     else {
       items = larger;
       items[count++] = item;
@@ -82,7 +82,7 @@ static cm_status load(cm_cache *cache, cm_error *error)
   for (size_t i = 0; status == CM_OK && i < count; i++) {
     cm_cache_entry *e = cm_cache_find_or_make(cache, items[i].key);
     if (e == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while opening the cache");
+      status = cm_whole(false, "the cache", error);
     else if (e->live[0] != '\0')
       cm_cache_remove(cache, items[i].name);
     else {

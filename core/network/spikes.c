@@ -309,7 +309,7 @@ cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids
   FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text) + 1, "r");
   reader r = reader_of(name, "line", ids, run);
   if (stream == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for %s", name);
+    return cm_whole(false, name, error);
   cm_status status = cm_spike_ids_open(&r.ids, run->memory, error);
   if (status == CM_OK)
     status = read_lines(&r, stream, error);

@@ -140,7 +140,7 @@ static cm_status write_summary(writer *w, bool full)
 {
   json_t *summary = summary_json(w);
   if (summary == NULL)
-    return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
+    return cm_whole(false, "the mapping's summary", w->error);
   const char *key;
   json_t *value;
   bool failed = false, first = true;
@@ -158,7 +158,7 @@ static cm_status write_summary(writer *w, bool full)
   }
   json_decref(summary);
   if (failed)
-    return cm_fail(w->error, CM_NO_MEMORY, "out of memory while writing the mapping's summary");
+    return cm_whole(false, "the mapping's summary", w->error);
   if (full) {
     cm_put_cores(w, ",\n\"cores\": [");
     put_neuron_list(w, ",\n\"neurons\": [", w->mapping->part);

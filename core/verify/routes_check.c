@@ -72,7 +72,7 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   if (truth == NULL || (c->multicast && json_object_set_new(truth, "tables", tables_json(c)) != 0) ||
       !c->geometry->figures(c, stated, truth)) {
     json_decref(truth);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while checking the routes");
+    return cm_whole(false, "what is checked of the routes", error);
   }
   cm_check_comparison comparison = {.result = c->result, .what = "routes"};
   cm_check_compare(&comparison, "/figures", stated, truth);

@@ -140,7 +140,7 @@ cm_status cm_work_run(const char *folder, const char *out, const cm_work_watch *
   cm_work *w = calloc(1, sizeof *w);
   if (w == NULL || (w->result = json_object()) == NULL) {
     free(w);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting the job");
+    return cm_whole(false, "the job", error);
   }
   w->folder = folder;
   w->out = out;

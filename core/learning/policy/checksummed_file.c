@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 void cm_checksummed_begin(cm_checksummed_writer *writer, const char magic[CM_MAGIC_BYTES + 1])
 {
@@ -37,7 +38,7 @@ cm_status cm_checksummed_commit(cm_checksummed_writer *writer, const char *path,
     cm_checksummed_put(writer, checksum, sizeof checksum);
   }
   cm_status status =
-    writer->failed ? cm_fail(error, CM_NO_MEMORY, "out of memory for %s", path) : cm_file_create(&file, path, error);
+    writer->failed ? cm_whole(false, path, error) : cm_file_create(&file, path, error);
   if (status == CM_OK) {
     if (fwrite(writer->bytes, 1, writer->size, file.stream) == writer->size)
       status = cm_file_commit(&file, error);

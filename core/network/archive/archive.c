@@ -77,7 +77,7 @@ cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_impor
   made.zip = bytes != NULL ? zip_open_from_source(bytes, ZIP_RDONLY, &why) : NULL;
   if (made.zip == NULL) {
     cm_status status = zip_error_code_zip(&why) == ZIP_ER_MEMORY
-                         ? cm_fail(error, CM_NO_MEMORY, "out of memory while opening %s", source->path)
+                         ? cm_whole(false, source->path, error)
                          : refuse("is damaged or cut off: its list of members cannot be read", error);
     zip_source_free(bytes);
     zip_error_fini(&why);

@@ -125,7 +125,7 @@ cm_status cm_topology_writer_dynamics(cm_topology_writer *w, const cm_dynamics *
   w->dynamics = json_pack("{s:b, s:o, s:b, s:I, s:I}", "models", d->model != NULL, "parameters", names(d), "weights", d->weight != NULL,
                           "parallel", (json_int_t)d->parallel_count, "numbers", (json_int_t)(d->nodes != NULL ? d->number_count : 0));
   if (w->dynamics == NULL)
-    return cm_topology_writer_no_memory(w, error);
+    return cm_whole(false, w->out.path, error);
   if ((d->model != NULL && spool_models(w, d->model, w->header.vertex_count, error) != CM_OK) ||
       spool_parameters(w, d, w->header.vertex_count, error) != CM_OK ||
       (d->weight != NULL &&

@@ -23,7 +23,7 @@ cm_status cm_topology_machine_failed(zip_error_t *cause, const char *name, cm_er
     return CM_OK;
   if (zip_error_code_zip(cause) == ZIP_ER_MEMORY ||
       (zip_error_system_type(cause) == ZIP_ET_ZLIB && zip_error_code_system(cause) == Z_MEM_ERROR))
-    return cm_fail(error, CM_NO_MEMORY, "out of memory for %s", name);
+    return cm_whole(false, name, error);
   /* A window of a file takes a failed read for the file's end: the cause is only in errno. */
   cm_error failed;
   if (zip_error_code_zip(cause) == ZIP_ER_EOF && errno != 0 &&

@@ -51,7 +51,7 @@ static cm_status zip_failed(zip_t *zip, const char *name, const char *what, cm_e
   if (cm_topology_machine_failed(zip_get_error(zip), name, error) != CM_OK)
     return error->status;
   bool silent = zip_error_code_zip(zip_get_error(zip)) == ZIP_ER_OK;
-  return silent ? cm_fail(error, CM_NO_MEMORY, "out of memory: cannot %s", what)
+  return silent ? cm_whole(false, name, error)
                 : cm_fail(error, CM_IO, "cannot %s: %s", what, zip_strerror(zip));
 }
 
@@ -140,7 +140,7 @@ cm_status cm_topology_pack(cm_topology_writer *w, cm_error *error)
 {
   char *manifest = print_manifest(w);
   if (manifest == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while closing %s", w->out.path);
+    return cm_whole(false, w->out.path, error);
   cm_status status = w->stored ? cm_topology_store_end(w, manifest, error) : pack(w, manifest, error);
   free(manifest);
   return status;

@@ -38,10 +38,10 @@ cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path,
       if ((r->zip = zip_open_from_source(source, ZIP_RDONLY, &cause)) == NULL)
         (void)zip_source_close(source);
     if (r->input.hash == NULL)
-      status = cm_fail(error, CM_NO_MEMORY, "out of memory while opening %s", path);
+      status = cm_whole(false, path, error);
     else if (r->zip == NULL)
       status = zip_error_code_zip(&cause) == ZIP_ER_MEMORY
-                 ? cm_fail(error, CM_NO_MEMORY, "out of memory while opening %s", path)
+                 ? cm_whole(false, path, error)
              : zip_error_code_system(&cause) != 0
                  ? cm_fail_errno(error, zip_error_code_system(&cause), "cannot open", path)
                  : cm_topology_damaged(error, "it is not a zip, or its directory at the end is damaged");
@@ -67,7 +67,7 @@ cm_status cm_topology_reader_open(const char *path, cm_memory *memory, cm_topolo
     return cm_fail_errno(error, errno, "cannot open", path);
   zip_source_t *source = zip_source_file_create(path, 0, 0, NULL);
   if (source == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while opening %s", path);
+    return cm_whole(false, path, error);
   return cm_topology_reader_open_source(source, path, memory, reader, error);
 }
 

@@ -24,7 +24,7 @@ static cm_status open_spool(cm_topology_writer *w, cm_error *error)
   w->spool = fdopen(descriptor, "w+b");
   if (w->spool == NULL) {
     (void)close(descriptor);
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", w->out.path);
+    return cm_whole(false, w->out.path, error);
   }
   return CM_OK;
 }
@@ -47,11 +47,6 @@ void cm_topology_put(cm_topology_bytes *b, uint64_t value)
   b->used += cm_varint_encode(value, b->data + b->used);
 }
 
-cm_status cm_topology_writer_no_memory(const cm_topology_writer *w, cm_error *error)
-{
-  return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", w->out.path);
-}
-
 cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8_t *data, size_t size, json_t *about,
                               cm_error *error)
 {
@@ -63,7 +58,7 @@ cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8
       json_object_set_new(about, "bytes", json_integer((json_int_t)size)) != 0 ||
       json_object_set_new(about, "blake2b", json_string(hex)) != 0 || json_array_append(w->members, about) != 0) {
     json_decref(about);
-    return cm_topology_writer_no_memory(w, error);
+    return cm_whole(false, w->out.path, error);
   }
   json_decref(about);
   if (size == 0)
@@ -127,7 +122,7 @@ cm_status cm_topology_writer_populations(cm_topology_writer *w, const cm_populat
       list = NULL;
     }
   if (list == NULL)
-    return cm_topology_writer_no_memory(w, error);
+    return cm_whole(false, w->out.path, error);
   json_decref(w->populations);
   w->populations = list;
   w->header.population_count = count;
@@ -145,7 +140,7 @@ cm_status cm_topology_writer_scenarios(cm_topology_writer *w, const cm_scenario_
       list = NULL;
     }
   if (list == NULL)
-    return cm_topology_writer_no_memory(w, error);
+    return cm_whole(false, w->out.path, error);
   json_decref(w->scenarios);
   w->scenarios = list;
   w->header.scenario_count = count;

@@ -52,7 +52,7 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
   cm_status status = cm_file_create(&w->out, path, error);
   w->members = json_array();
   if (status == CM_OK && w->members == NULL)
-    status = cm_fail(error, CM_NO_MEMORY, "out of memory while starting %s", path);
+    status = cm_whole(false, path, error);
   if (status != CM_OK) {
     cm_topology_writer_abort(w);
     return status;

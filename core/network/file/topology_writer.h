@@ -51,9 +51,6 @@ cm_status cm_topology_reserve(cm_topology_bytes *b, size_t more, cm_error *error
 /* Needs room for CM_VARINT_BYTES_MAX. */
 void cm_topology_put(cm_topology_bytes *b, uint64_t value);
 
-/* CM_NO_MEMORY while the file is written. */
-cm_status cm_topology_writer_no_memory(const cm_topology_writer *w, cm_error *error);
-
 /* Writes one member's bytes to the spool, or to where it is stored, and describes it; `about` is stolen. */
 cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8_t *data, size_t size, json_t *about,
                             cm_error *error);

@@ -58,7 +58,7 @@ static cm_status open_reader(cm_source *source, cm_run *run, cm_topology_reader 
     zip_source = zip_source_file_create(source->path, 0, 0, NULL);
   }
   if (zip_source == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while opening %s", source->path);
+    return cm_whole(false, source->path, error);
   return cm_topology_reader_open_source(zip_source, source->path, run->memory, reader, error);
 }
 

@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/memory.h"
+
 enum { DIGITS_MAX = 20 };
 
 cm_status cm_sink_open(cm_sink *sink, const char *path, bool gzipped, cm_error *error)
@@ -74,7 +76,7 @@ void cm_sink_number(cm_sink *sink, uint64_t value)
 cm_status cm_sink_status(const cm_sink *sink, cm_error *error)
 {
   if (sink->failure == CM_NO_MEMORY)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while writing %s", sink->file.path);
+    return cm_whole(false, sink->file.path, error);
   return sink->failure == CM_OK ? CM_OK : cm_fail_errno(error, sink->cause, "cannot write", sink->file.path);
 }
 

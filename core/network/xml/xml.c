@@ -113,7 +113,7 @@ static cm_status parse(cm_xml *xml, cm_source *source, cm_error *error)
     if (parsed != XML_STATUS_OK) {
       enum XML_Error why = XML_GetErrorCode(xml->parser);
       if (why == XML_ERROR_NO_MEMORY)
-        return cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", source->path);
+        return cm_whole(false, source->path, error);
       (void)snprintf(what, sizeof what, "the XML is damaged or cut off: %s", XML_ErrorString(why));
       return cm_xml_bad(xml, what, error);
     }
@@ -129,7 +129,7 @@ cm_status cm_xml_read(cm_xml *xml, cm_source *source, cm_error *error)
 {
   xml->parser = XML_ParserCreate(NULL);
   if (xml->parser == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "out of memory while reading %s", source->path);
+    return cm_whole(false, source->path, error);
   xml->error = error;
   xml->status = CM_OK;
   XML_SetUserData(xml->parser, xml);

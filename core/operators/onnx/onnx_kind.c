@@ -34,7 +34,7 @@ cm_status cm_onnx_open_zip(const char *path, zip_t **zip, cm_error *error)
   int code = zip_error_code_system(&cause);
   bool machine = zip_error_system_type(&cause) == ZIP_ET_SYS && code != 0;
   zip_error_fini(&cause);
-  return reason == ZIP_ER_MEMORY ? cm_fail(error, CM_NO_MEMORY, "out of memory for %s", path)
+  return reason == ZIP_ER_MEMORY ? cm_whole(false, path, error)
          : machine               ? cm_fail_errno(error, code, "cannot open", path)
                                  : cm_fail(error, CM_BAD_NETWORK, "%s is a damaged zip", path);
 }

@@ -296,7 +296,7 @@ static cm_status write_model(writer *w, Onnx__ModelProto *p, cm_error *error)
     p->functions[p->n_functions] =
         onnx__function_proto__unpack(&w->allocator, m->function_bytes[p->n_functions], m->functions[p->n_functions]);
     if (p->functions[p->n_functions] == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "out of memory while writing an ONNX model");
+      return cm_whole(false, "an ONNX model", error);
   }
   return write_graph(w, p->graph, error);
 }

@@ -8,7 +8,7 @@
 #include "core/partition/axon/locality.h"
 
 /* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
-enum { BLOCK = 8, ROUNDS = 16, ROUND_MIN = 32, ROUND_MAX = 1024, RUN = 16 };
+enum { BLOCK = 8, ROUNDS = 16, ROUND_MIN = 32, ROUND_MAX = 1024 };
 
 /* Less than so many looks at the table cost one thread less than several need to meet; a look at a net, or its move, takes as long as
  * so many of them, about. */
@@ -224,7 +224,7 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
   const cm_hypergraph *g = w->state->graph;
   uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
   double looks = length * (w->table != NULL ? w->table->parts : (double)g->pin_count / g->vertex_count * NET_LOOKS);
-  w->run = shares < 1 ? 1 : shares < RUN ? shares : RUN;
+  w->run = shares < 1 ? 1 : shares < BLOCK ? shares : BLOCK;
   if (play(w, (length + w->run - 1) / w->run, look, looks, error) != CM_OK)
     return error->status;
   if (w->options->hard) {

@@ -9,13 +9,9 @@
 /* With places, the search ends after so many cycles without gain. */
 enum { VAIN_MOST = 3 };
 
-/* The caller's parts are refined before others are made where visits of all neurons look at so many pins at most, each in as many parts as
- * its axon reaches. */
-static const double given_looks = 5e7;
-
 /* Growing costs no more than a sweep or two, however many pins there are, where axons reach so few parts, and finds what levels miss:
- * layers that fill parts to the brim. Else on networks of so much of the work. */
-static const double grow_reach = 4, grow_share = 0.125;
+ * layers that fill parts to the brim. Else on networks that a pass may look at. */
+static const double grow_reach = 4;
 
 /* An attempt looks at so many times the pins, and at half of the parts that their axons reach. */
 static const double attempt_pins = 4;
@@ -87,14 +83,10 @@ static bool suits_given(const progress *p)
 
 static cm_status take_given(progress *p, cm_error *error)
 {
-  const cm_axon_options *o = options_of(p);
-  if (cm_axon_measure_start(p->search, o->start, p->best, error) != CM_OK)
-    return error->status;
-  bool refined = is_known(p) && o->places == NULL && o->cycles > 0 && !may_go_below(p) && p->made[BELOW] == 0 && pins_of(p) * (1 + reach_of(p)) <= given_looks;
-  return refined ? cm_axon_cycle(p->search, CM_AXON_START_CYCLE, p->best, error) : CM_OK;
+  return cm_axon_measure_start(p->search, options_of(p)->start, p->best, error);
 }
 
-/* The other ones, refined as those that are there have been before the better ones stay. */
+/* The other ones, refined before the better ones stay. */
 static bool suits_other(const progress *p)
 {
   const cm_axon_options *o = options_of(p);
@@ -124,7 +116,7 @@ static bool suits_growing(const progress *p)
   if (p->search->grown || p->search->flat || has_copies(p))
     return false;
   return cm_axon_is_for_growing(p->search) ||
-         (o->work > 0 && (pins_of(p) <= grow_share * (double)o->work || (is_known(p) && reach_of(p) <= grow_reach)));
+         (o->work > 0 && (pins_of(p) <= (double)o->work || (is_known(p) && reach_of(p) <= grow_reach)));
 }
 
 static bool suits_growing_with_copies(const progress *p)

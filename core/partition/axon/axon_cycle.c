@@ -2,15 +2,9 @@
 
 #include <string.h>
 
-/* The slack a level while a dissolved part's members find their place among the others. */
-static const double slack_of_dissolving = 0.01;
-
 /* A part is dissolved where the neurons of all fill those that are left to so much at most: parts that are exactly full
  * have nothing to exchange. */
 static const double full_most = 0.96;
-
-/* With places: few sweeps end warmer than many. */
-static const double cold_of_few = 0.01, cold_of_many = 0.005;
 
 /* Whether the neurons leave room in one part fewer: other limits ask for more parts then, and each costs axons. */
 static bool spare_part(const cm_axon_search *w, const cm_axon_solution *s)
@@ -29,14 +23,13 @@ static bool spare_part(const cm_axon_search *w, const cm_axon_solution *s)
 cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *best, cm_error *error)
 {
   cm_axon_solution made = {.part = w->trial, .parts = best->parts};
-  cm_axon_descent d = {.number = number, .hot = w->options->cycle_hot, .cold = 0.01};
+  cm_axon_descent d = {.number = number, .hot = w->options->cycle_hot, .cold = CM_AXON_COLD};
   if (w->prices != NULL) {
     d.hot = 0.03;
-    d.cold = w->options->attempts > 1 ? cold_of_many : cold_of_few;
     d.bias = 0.3;
   } else if (number % 2 == spare_part(w, best)) {
     d.dissolve = true;
-    d.slack = slack_of_dissolving;
+    d.slack = CM_AXON_SLACK;
   }
   memcpy(made.part, best->part, w->levels.graph[0]->vertex_count * sizeof *made.part);
   if (!w->flat && cm_axon_levels_build(&w->levels, w->options, w->seed + number, made.part, w->run, error) != CM_OK)

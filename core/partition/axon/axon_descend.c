@@ -8,10 +8,8 @@
 #include "core/partition/options.h"
 #include "core/partition/refiner.h"
 
-/* Sweeps towards the limits on the finest level, the next and the others, and their temperature. What is too much on a coarse level costs
- * far less time there. */
+/* Sweeps towards the limits on the finest level, the next and the others. What is too much on a coarse level costs far less time there. */
 static const uint32_t settle_rounds[] = {10, 4, 8};
-static const double settle_heat = 0.01;
 
 /* In limits, of all parts together: what may be too much on coarse levels, and the share that a sweep may leave. */
 static const double excess_left = 0.1, excess_kept = 0.7;
@@ -23,9 +21,6 @@ static const double shaping_min = 16;
 static const struct {
   double vertices, share;
 } shaping[] = {{64, 1}, {170, 0.25}};
-
-/* With more targets a net the same visits move far more, for less. */
-static const double shaping_targets = 256;
 
 /* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
 static const double finest_hot = 0.5;
@@ -101,7 +96,7 @@ static cm_status settle(void *on, cm_error *error)
   const level *l = on;
   cm_axon_state *s = l->state;
   uint32_t at = l->annealing->level;
-  cm_anneal_options sweep = {.sweeps = 1, .cold = settle_heat, .silent = l->annealing->silent, .level = at};
+  cm_anneal_options sweep = {.sweeps = 1, .cold = CM_AXON_COLD, .silent = l->annealing->silent, .level = at};
   uint32_t rounds = settle_rounds[at < 2 ? at : 2];
   double tolerance = 0.01 * at, before = INFINITY;
   cm_status status = CM_OK;
@@ -198,11 +193,8 @@ static uint32_t sweeps_on(const cm_axon_search *w, const cm_axon_descent *d, uin
 /* More and hotter visits where parts take their shape. */
 static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *options)
 {
-  const cm_hypergraph *all = w->levels.graph[0], *g = w->levels.graph[options->level];
-  double each = (double)g->vertex_count / parts, targets = (double)all->pin_count / (all->net_count + 1.0);
-  double work = w->options->shaping * (double)all->pin_count;
-  if (targets > shaping_targets)
-    work *= shaping_targets / targets * (shaping_targets / targets);
+  const cm_hypergraph *g = w->levels.graph[options->level];
+  double each = (double)g->vertex_count / parts, work = w->options->shaping * (double)w->levels.graph[0]->pin_count;
   for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_min; i++)
     if (each < shaping[i].vertices) {
       double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);

@@ -21,13 +21,9 @@ enum { GROWTHS = 2 };
 enum { EXCHANGE_SWEEPS = 4 };
 static const double exchange_hot = 0.05, exchange_cold = 0.0125;
 
-/* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits, in limits a
- * part, is to be mended by sweeps. */
+/* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits is to be mended
+ * by sweeps. */
 enum { COPIES_GROWTHS = 2 };
-static const double copies_excess = 0.02;
-
-/* Names the random streams of growths and their sweeps, beside those of descents. */
-enum { GROWN = 1 << 17 };
 
 static void take_over(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best)
 {
@@ -87,7 +83,7 @@ cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal
 static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_solution *best, cm_error *error)
 {
   cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = exchange_cold};
-  cm_status status = cm_axon_sweep_flat(w, GROWN, &sweeps, grown, error);
+  cm_status status = cm_axon_sweep_flat(w, CM_AXON_GROWN, &sweeps, grown, error);
   if (status == CM_OK)
     cm_axon_keep_better(w, grown, best);
   return status;
@@ -179,7 +175,7 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
   cm_random random;
   cm_axon_solution grown = {.part = w->trial};
   w->grown = true;
-  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, GROWN);
+  cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, CM_AXON_GROWN);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, use.size, g->vertex_count, error);
   if (status == CM_OK)
@@ -192,7 +188,7 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
     if (status == CM_OK)
       status = count_use(w, &grown, &use, error);
   }
-  bool pays = status == CM_OK && use.cost < best->cost && use.excess <= copies_excess * grown.parts;
+  bool pays = status == CM_OK && use.cost < best->cost;
   if (pays && use.excess <= 0) {
     status = polish(w, 1, &grown, error);
     if (status == CM_OK)

@@ -9,13 +9,13 @@
 static const double mended_max = 0.02;
 
 /* Where copies ask for too much, so many limits a part on average are. */
-static const double copies_max = 1, mending_heat = 0.01;
+static const double copies_max = 1;
 
 /* Parts that leave too little room for copies, brought within the limits by sweeps of the finest level, at the temperature at which these
  * end. No parts where that cannot be. */
 static cm_status mend_copies(cm_axon_search *w, cm_axon_solution *made, cm_error *error)
 {
-  cm_anneal_options sweeps = {.sweeps = w->options->fine_sweeps, .hot = mending_heat, .cold = mending_heat};
+  cm_anneal_options sweeps = {.sweeps = w->options->fine_sweeps, .hot = CM_AXON_COLD, .cold = CM_AXON_COLD};
   cm_status status = cm_axon_sweep_flat(w, CM_AXON_START_MENDED, &sweeps, made, error);
   if (status != CM_OK || isinf(made->cost))
     made->parts = 0;

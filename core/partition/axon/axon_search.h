@@ -13,6 +13,9 @@
  * by this much a level, and that on neurons where these have copies. */
 #define CM_AXON_SLACK 0.025
 
+/* The temperature at which annealing ends, and settles. */
+#define CM_AXON_COLD 0.01
+
 /* A partition, and what it costs. */
 typedef struct cm_axon_solution {
   uint32_t *part; /* [vertices of the coarsest level] */
@@ -43,9 +46,9 @@ typedef struct cm_axon_descent {
   double bias;        /* in mean prices: every part that an axon reaches costs so much more, wherever it is */
 } cm_axon_descent;
 
-/* Random streams of descents, beside those of cycles that are counted: mending a start, and the cycle of the caller's other parts and
- * that of its first ones, which dissolve a part as the first and the second of a count do. */
-enum { CM_AXON_START_MENDED = 1 << 16, CM_AXON_OTHER_CYCLE, CM_AXON_START_CYCLE };
+/* Random streams of descents, beside those of cycles that are counted: mending a start, the cycle of the caller's other
+ * parts, which dissolves a part as the first of a count does, and sweeps of what was grown. */
+enum { CM_AXON_START_MENDED = 1 << 16, CM_AXON_OTHER_CYCLE, CM_AXON_GROWN };
 
 /* Fewer sweeps and starts for a large network, and less shaping. O(1). */
 void cm_axon_spare_sweeps(cm_axon_options *options, uint64_t pins);

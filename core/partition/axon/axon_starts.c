@@ -165,7 +165,7 @@ static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *er
 
 static cm_status attempt(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
-  cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = 0.01};
+  cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = CM_AXON_COLD};
   if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK || best_start(w, s, error) != CM_OK)
     return error->status;
   if (w->levels.count > 1)

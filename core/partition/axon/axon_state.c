@@ -271,8 +271,8 @@ void cm_axon_visit_nets(cm_axon_state *s, const cm_move *move, const cm_net_visi
   for (uint64_t i = 0; i < visits->count; i++) {
     if (i + CM_NETS_FAR < visits->count)
       __builtin_prefetch(&s->net[visits->visit[i + CM_NETS_FAR].net]);
-    if (i + CM_NETS_NEAR < visits->count)
-      cm_net_fetch(s, &s->net[visits->visit[i + CM_NETS_NEAR].net], true);
+    if (i + CM_NETS_FAR / 2 < visits->count)
+      cm_net_fetch(s, &s->net[visits->visit[i + CM_NETS_FAR / 2].net], true);
     cm_net_visit at = visits->visit[i];
     if (at.move & 1)
       move_home(s, &s->net[at.net], move[at.move >> 1].to, log);

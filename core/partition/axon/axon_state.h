@@ -137,7 +137,7 @@ void cm_axon_book(cm_axon_state *state, cm_net_log *log);
 
 /* The inbound nets of a vertex that are still to come, those in the distance being fetched: a visit of all of them waits for
  * memory at nearly every one. */
-enum { CM_NETS_NEAR = 8, CM_NETS_FAR = 16 };
+enum { CM_NETS_FAR = 16 };
 typedef struct cm_nets_ahead {
   cm_nets beyond;            /* those that are not in `net` yet */
   uint32_t net[CM_NETS_FAR]; /* a ring: the next one at `at` */
@@ -172,8 +172,8 @@ static inline uint32_t cm_nets_ahead_next(cm_nets_ahead *ahead, const cm_axon_st
     ahead->net[ahead->at] = far;
     __builtin_prefetch(&state->net[far]);
   }
-  if (ahead->left > CM_NETS_NEAR)
-    cm_net_fetch(state, &state->net[ahead->net[(ahead->at + CM_NETS_NEAR) % CM_NETS_FAR]], holds);
+  if (ahead->left > CM_NETS_FAR / 2)
+    cm_net_fetch(state, &state->net[ahead->net[(ahead->at + CM_NETS_FAR / 2) % CM_NETS_FAR]], holds);
   ahead->at = (ahead->at + 1) % CM_NETS_FAR;
   ahead->left--;
   return e;

@@ -1,7 +1,6 @@
 #include "core/partition/axon/closure.h"
 
 #include "base/random.h"
-#include "base/threads.h"
 #include "core/partition/options.h"
 
 /* Networks with fewer synapses, in all or beside the number of possible ones, have clusters to coarsen by. */
@@ -10,12 +9,7 @@ static const uint64_t pins_min = 100000, density_min = 100;
 /* Two targets of a neuron have another source in common at most so many times as often as chance has it where there is
  * nothing to coarsen by, as seen in so many pairs. */
 static const double closure_max = 1.6;
-enum { PAIRS = 8192, LANDMARKS = 512 };
-
-static uint64_t targets_of(const cm_hypergraph *g, uint32_t e)
-{
-  return g->net_targets[e];
-}
+enum { PAIRS = 8192 };
 
 /* Whether v is among the targets of net e. */
 static bool hears(const cm_hypergraph *g, uint32_t v, uint32_t e)
@@ -29,30 +23,15 @@ static bool hears(const cm_hypergraph *g, uint32_t v, uint32_t e)
   return found;
 }
 
-/* The number of the vertex that pin `at` of all lists of inbound nets belongs to, which becomes the place in its list.
- * begin[k]: pins of the vertices before the k-th of LANDMARKS even slices. */
-static uint32_t find_pin(const cm_hypergraph *g, const uint64_t *begin, uint64_t *at)
+/* The net that has a pin. O(log nets). */
+static uint32_t net_of(const cm_topology *t, uint64_t pin)
 {
-  uint32_t low = 0, high = LANDMARKS;
+  uint32_t low = 0, high = t->net_count;
   while (high - low > 1) {
-    uint32_t middle = (low + high) / 2;
-    *(begin[middle] <= *at ? &low : &high) = middle;
+    uint32_t middle = low + (high - low) / 2;
+    *(t->net_first[middle] <= pin ? &low : &high) = middle;
   }
-  uint32_t v = (uint32_t)cm_slice_begin(g->vertex_count, low, LANDMARKS);
-  for (*at -= begin[low]; *at >= g->in_count[v]; v++)
-    *at -= g->in_count[v];
-  return v;
-}
-
-static void set_landmarks(const cm_hypergraph *g, uint64_t *begin)
-{
-  uint64_t sum = 0;
-  uint32_t v = 0;
-  for (uint32_t k = 0; k < LANDMARKS; k++) {
-    for (; v < cm_slice_begin(g->vertex_count, k, LANDMARKS); v++)
-      sum += g->in_count[v];
-    begin[k] = sum;
-  }
+  return low;
 }
 
 /* The net at a place of v's list. */
@@ -65,28 +44,21 @@ static uint32_t net_at(const cm_hypergraph *g, uint32_t v, uint64_t place)
   return e;
 }
 
-/* A target of net e on level 0. */
-static uint32_t some_target(const cm_hypergraph *g, uint32_t e, cm_random *random)
-{
-  return g->number[g->pin[g->net_begin[e] + cm_random_below(random, targets_of(g, e))]];
-}
-
-static bool is_as_by_chance(const cm_hypergraph *g, double inside)
+static bool is_as_by_chance(const cm_topology *t, const cm_hypergraph *g, double inside)
 {
   cm_random random;
-  uint64_t landmark[LANDMARKS];
   double by_chance = 0;
   uint32_t common = 0;
   cm_random_init(&random, 1, CM_STREAM_BISECTION, 2 << 20);
-  set_landmarks(g, landmark);
   for (uint32_t i = 0; i < PAIRS; i++) {
-    uint64_t at = cm_random_below(&random, g->pin_count);
-    uint32_t hearer = find_pin(g, landmark, &at), e = net_at(g, hearer, at);
-    uint32_t v = some_target(g, e, &random), u = some_target(g, e, &random);
+    uint64_t pin = cm_random_below(&random, t->pin_count);
+    uint32_t e = net_of(t, pin);
+    uint64_t first = t->net_first[e];
+    uint32_t v = g->number[t->pin[pin]], u = g->number[t->pin[first + cm_random_below(&random, t->net_first[e + 1] - first)]];
     uint32_t other = net_at(g, u, cm_random_below(&random, g->in_count[u]));
-    if (u == v || other == e)
+    if (u == v || g->net_begin[other] == first)
       continue;
-    by_chance += (double)targets_of(g, other) / inside;
+    by_chance += (double)g->net_targets[other] / inside;
     common += hears(g, v, other);
   }
   return common <= closure_max * by_chance;
@@ -112,6 +84,6 @@ cm_status cm_lacks_clusters(const cm_demand *demand, cm_hypergraph *g, cm_run *r
 {
   if (cm_hypergraph_list_inbound(g, run, error) != CM_OK)
     return error->status;
-  *lacks = is_as_by_chance(g, inside_of(demand));
+  *lacks = is_as_by_chance(demand->network, g, inside_of(demand));
   return CM_OK;
 }

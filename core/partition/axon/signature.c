@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 
-enum { LENGTH = 8, PASSES = 3, LEAF = 32, DEPTH_MAX = 48 };
+enum { LENGTH = 8, PASSES = 3 };
 
 typedef struct vector {
   float x[LENGTH];
@@ -84,10 +84,10 @@ static int widest(const signatures *s, uint32_t begin, uint32_t end, double *mea
 }
 
 /* Those below the mean first; both halves alike. `scratch` [n]. */
-static void arrange(signatures *s, uint32_t begin, uint32_t end, int depth, uint32_t *scratch)
+static void arrange(signatures *s, uint32_t begin, uint32_t end, uint32_t *scratch)
 {
   double mean;
-  if (end - begin <= LEAF || depth == DEPTH_MAX)
+  if (end - begin < 2)
     return;
   int k = widest(s, begin, end, &mean);
   uint32_t low = begin, high = 0;
@@ -101,8 +101,8 @@ static void arrange(signatures *s, uint32_t begin, uint32_t end, int depth, uint
   memcpy(s->order + low, scratch, high * sizeof *scratch);
   if (low == begin || low == end)
     return;
-  arrange(s, begin, low, depth + 1, scratch);
-  arrange(s, low, end, depth + 1, scratch);
+  arrange(s, begin, low, scratch);
+  arrange(s, low, end, scratch);
 }
 
 static cm_status make_signatures(signatures *s, uint64_t seed, cm_error *error)
@@ -138,7 +138,7 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       order[v] = v;
-    arrange(&s, 0, n, 0, scratch);
+    arrange(&s, 0, n, scratch);
   }
   cm_free(s.old);
   cm_free(s.new);
