@@ -398,7 +398,7 @@ static char state_of(pid_t pid)
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
   FILE *stream = fopen(path, "r");
   const char *name = stream != NULL && fgets(line, sizeof line, stream) != NULL ? strrchr(line, ')') : NULL;
-  if (name == NULL || sscanf(name, ") %c", &state) != 1 || state == 'Z')
+  if (name == NULL || sscanf(name, ") %c", &state) != 1 || state == 'Z' || state == 'X')
     state = 0;
   if (stream != NULL)
     fclose(stream);
