@@ -20,86 +20,6 @@
 #include "daemon/refusal.h"
 #include "daemon/slurm/cluster.h"
 
-/* ---- what the job tells ---- */
-
-/* What a job tells is about its phase, and how much of itself is done; how far it is by that and by what like ones took goes to *point and
- * into the text. The caller frees; NULL: no memory, or nonsense. */
-static char *whole_progress(cm_running *r, const char *phase, const char *told, cm_history_point *point)
-{
-  json_t *body = cm_json_loadb(told, strlen(told), 0, NULL);
-  const json_t *whole = json_object_get(body, "whole"), *metric = json_object_get(body, "metric");
-  *point = (cm_history_point){.seconds = cm_store_time() - r->job.started, .metric = json_is_number(metric) ? json_number_value(metric) : NAN,
-                              .bound = json_number_value(json_object_get(body, "bound"))};
-  (void)snprintf(point->phase, sizeof point->phase, "%s", phase);
-  cm_estimate_outlook(&r->outlook, point->seconds - r->job.waited, r->job.expected, r->known, json_is_number(whole) ? json_number_value(whole) : -1);
-  point->fraction = r->outlook.fraction;
-  point->remaining = r->outlook.remaining;
-  if (body != NULL) {
-    (void)json_object_set(body, "phase_fraction", json_object_get(body, "fraction"));
-    (void)json_object_del(body, "whole");
-    (void)json_object_set_new(body, "fraction", json_real(point->fraction));
-    (void)json_object_set_new(body, "remaining_seconds", json_real(point->remaining));
-  }
-  char *text = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
-  json_decref(body);
-  return text;
-}
-
-/* The same as sound JSON on one line: a child may tell anything. The caller frees; NULL: no memory, or nonsense. */
-static char *sound_phases(const char *phases)
-{
-  json_t *list = cm_json_loadb(phases, strlen(phases), 0, NULL);
-  char *text = json_is_array(list) ? cm_json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
-  json_decref(list);
-  return text;
-}
-
-static void on_progress(void *user, const char *phase, const char *told, const char *phases_told)
-{
-  cm_running *r = user;
-  cm_history_point point;
-  char *progress = whole_progress(r, phase, told, &point), *phases = sound_phases(phases_told);
-  if (strcmp(r->phase, phase) != 0) {
-    (void)snprintf(r->phase, sizeof r->phase, "%s", phase);
-    cm_event_bus_log(r->store->bus, r->job.id, "phase %s", phase);
-    cm_job_log(&r->job, "phase", phase);
-  }
-  if (progress != NULL && phases != NULL) {
-    cm_event_bus_progress(r->store->bus, r->job.id, progress, phases, &point);
-    cm_event_bus_publish(r->store->bus, r->job.id, "progress", progress);
-  }
-  free(progress);
-  if (phases != NULL) {
-    free(r->phases);
-    r->phases = phases;
-  }
-}
-
-static void on_wait(void *user, const char *why, double ran)
-{
-  cm_running *r = user;
-  const double seconds = cm_store_time() - r->job.started;
-  r->job.waited = fmax(seconds - ran, 0);
-  if (why == NULL || strcmp(why, r->waits) == 0)
-    return;
-  (void)snprintf(r->waits, sizeof r->waits, "%s", why);
-  const cm_history_point point = {.phase = "cluster", .seconds = seconds, .remaining = r->job.expected, .metric = NAN};
-  json_t *body = json_pack("{s:s, s:f, s:f, s:s}", "phase", point.phase, "fraction", 0.0, "remaining_seconds", point.remaining, "reason", why);
-  char *text = body != NULL ? cm_json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
-  json_decref(body);
-  if (text != NULL) {
-    cm_event_bus_progress(r->store->bus, r->job.id, text, "[]", &point);
-    cm_event_bus_publish(r->store->bus, r->job.id, "progress", text);
-  }
-  free(text);
-}
-
-static void on_log(void *user, const char *line)
-{
-  cm_running *r = user;
-  cm_event_bus_log(r->store->bus, r->job.id, "%s", line);
-}
-
 /* ---- what it made ---- */
 
 enum { SUMMARY_MAX = 64 << 20 };
@@ -222,7 +142,7 @@ static uint64_t most_bytes(const cm_running *r)
 static void describe(cm_running *r, double seconds)
 {
   const double least_seconds = 600, room = 10;
-  r->watch = (cm_work_watch){.progress = on_progress, .log = on_log, .wait = on_wait, .user = r};
+  r->watch = cm_running_watch(r);
   r->execution = (cm_execution){.folder = r->folder,
                                 .out = r->out,
                                 .attempt = r->job.attempt,

@@ -53,6 +53,9 @@ void cm_running_end(cm_running *r);
  * any other. It takes over what the job holds. NULL: there is nothing to follow, its folder is gone, and what `job` holds is the caller's still. */
 cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *job, _Atomic double *until);
 
+/* Passes on what a run of the job tells, to those who listen and into its progress. Borrows `r` (running_told.c). */
+cm_work_watch cm_running_watch(cm_running *r);
+
 /* Frees `r`, whose job goes on without us. */
 void cm_running_leave(cm_running *r);
 
