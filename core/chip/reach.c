@@ -7,6 +7,7 @@
 
 #include "base/order.h"
 #include "core/chip/interconnect/sets.h"
+#include "core/chip/turns.h"
 
 uint32_t cm_chip_next_router(const cm_chip *chip, uint32_t router, cm_direction direction)
 {
@@ -134,11 +135,6 @@ static bool all_reach(const cm_chip *chip)
 
 /* ---- all components ---- */
 
-static uint32_t router_of(const cm_chip *chip, uint32_t core)
-{
-  return core / chip->width / chip->router_y * cm_chip_routers_x(chip) + core % chip->width / chip->router_x;
-}
-
 static cm_status keep_largest(const cm_chip *chip, const components *c, cm_memory *memory, uint8_t *usable,
                               cm_error *error)
 {
@@ -146,12 +142,12 @@ static cm_status keep_largest(const cm_chip *chip, const components *c, cm_memor
   if (CM_NEW(memory, members, (size_t)c->found + 1, error) != CM_OK)
     return error->status;
   for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
-    members[c->component[router_of(chip, core)]] += usable[core];
+    members[c->component[cm_router_of(chip, core)]] += usable[core];
   for (uint32_t i = 1; i <= c->found; i++)
     if (members[i] > members[best])
       best = i;
   for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
-    usable[core] = usable[core] && c->component[router_of(chip, core)] == best;
+    usable[core] = usable[core] && c->component[cm_router_of(chip, core)] == best;
   cm_free(members);
   return CM_OK;
 }

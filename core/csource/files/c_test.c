@@ -7,7 +7,6 @@
 
 #include "base/random.h"
 #include "core/machine/run/run_lanes.h"
-#include "core/operators/tiling/split.h"
 
 enum { SOURCE_STREAM = 0x736f75 };
 
@@ -78,9 +77,8 @@ static void print_pieces(const cm_c_writer *w, FILE *out)
     const cm_operand *operands = p->operands + i->first_operand;
     if (!cm_opcode_computes(i->opcode))
       continue;
-    const cm_node *node = &p->operators[i->operator_number];
-    const uint32_t weights = cm_split_weights(node), counted = i->input_count > 0 && operands[0].type != CM_TYPE_NONE ? 0 : i->input_count;
-    cm_rate_name(node, weights < i->input_count ? operands[weights].dims[0] : 0, operands[counted].type, name);
+    const uint32_t counted = i->input_count > 0 && operands[0].type != CM_TYPE_NONE ? 0 : i->input_count;
+    cm_program_rate_name(p, i, operands[counted].type, name);
     fprintf(out, "  \"%s,", w->name);
     for (const char *c = p->target.device[p->lanes[i->lane].device].name; *c != '\0'; c++) /* a name can end no text */
       fputc(isalnum((unsigned char)*c) || *c == ' ' || *c == '-' || *c == '.' ? *c : '_', out);

@@ -173,13 +173,12 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   e->out->pieces[e->out->piece_count++] = number;
   uint64_t symbol;
   uint64_t first_part = p->operands[i.first_operand].first_part;
-  double rates[CM_TARGET_DEVICES_MAX];
   if (op->call.node->known->work == CM_WORK_FILTER) { /* a piece may have as many filters as groups where all of it has more */
     char name[CM_TARGET_NAME_MAX];
-    cm_rate_name(&p->operators[i.operator_number], p->operands[i.first_operand + cm_split_weights(op->call.node)].dims[0], op->call.input[0].type, name);
+    cm_program_rate_name(p, &i, op->call.input[0].type, name);
     for (uint32_t d = 0; d < e->program->target.device_count; d++)
-      rates[d] = cm_device_rate(&e->program->target.device[d], op->kind, name);
-    e->rates = rates;
+      e->piece_rates[d] = cm_device_rate(&p->target.device[d], op->kind, name);
+    e->rates = e->piece_rates;
   }
   i.bytes = e->plan->tiles[outputs[0]].bytes;
   if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)

@@ -33,7 +33,8 @@ typedef struct cm_emitter {
   uint32_t *symbol_lane;
   double *symbol_done;  /* when it ends */
   uint64_t *wait;       /* scratch, by lane: symbol + 1 */
-  const double *rates;  /* by device: of the operator that the next instruction computes */
+  const double *rates;  /* by device: of the operator that the next instruction computes; its own, or: */
+  double piece_rates[CM_TARGET_DEVICES_MAX]; /* of a piece that has others than all of its operator */
   uint32_t lane;        /* of the next instruction; CM_NONE: where it can begin first */
   uint32_t *operators_like; /* lists of operators by node and changes: the last + 1 */
   uint64_t operator_lists;

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "core/machine/cost.h"
+#include "core/operators/tiling/split.h"
 
 enum { SHAPE_LISTS = 1 << 12 };
 
@@ -96,6 +97,13 @@ double cm_instruction_ns(const cm_program *program, const cm_instruction *i)
            (remote ? cm_compute_remote_ns(t, device, &i->work, i->rate, &i->remote) : 0);
   return (i->opcode == CM_CODE_COPY ? cm_copy_ns(t, device, i->bytes) : cm_transfer_ns(t, device, i->bytes)) +
          (remote ? cm_transfer_remote_ns(t, device, i->bytes, &i->remote) : 0);
+}
+
+void cm_program_rate_name(const cm_program *program, const cm_instruction *i, cm_type type, char name[CM_TARGET_NAME_MAX])
+{
+  const cm_node *node = &program->operators[i->operator_number];
+  const uint32_t weights = cm_split_weights(node);
+  cm_rate_name(node, weights < i->input_count ? program->operands[i->first_operand + weights].dims[0] : 0, type, name);
 }
 
 /* Bytes at an address, seen from a core. */

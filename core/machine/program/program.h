@@ -141,6 +141,9 @@ const char *cm_opcode_name(cm_opcode opcode);
 /* Fills program->lanes, which has room for all lanes of the target. */
 void cm_program_number_lanes(cm_program *program);
 
+/* What a rate of a computing instruction is called (cm_rate_name) that counts on `type`. */
+void cm_program_rate_name(const cm_program *program, const cm_instruction *instruction, cm_type type, char name[CM_TARGET_NAME_MAX]);
+
 /* What a lane is called: "matrix 3", "data 1 port 0". */
 void cm_lane_name(const cm_program *program, uint32_t lane, char name[CM_LANE_NAME_MAX]);
 

@@ -1,6 +1,5 @@
 /* Instructions in. Every number's range is checked, every part lies within its operand and within the chip. */
 #include "core/machine/program/code_loops.h"
-#include "core/operators/tiling/split.h"
 
 #define EXTENT_MAX (INT64_C(1) << 40)
 
@@ -173,9 +172,8 @@ static void get_computation(cm_reading *g, cm_instruction *i)
       type = o->type;
   }
   const cm_device *device = &p->target.device[p->lanes[i->lane].device];
-  const uint32_t weights = cm_split_weights(n);
   char name[CM_TARGET_NAME_MAX];
-  cm_rate_name(n, weights < i->input_count ? p->operands[i->first_operand + weights].dims[0] : 0, type, name);
+  cm_program_rate_name(p, i, type, name);
   i->rate = cm_device_rate(device, cm_opcode_unit(i->opcode), name);
   if (g->r.status == CM_OK && i->rate <= 0)
     (void)cm_reader_fail(&g->r, "device %s has no throughput for %s", device->name, cm_type_name(type));

@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "core/chip/classes.h"
 #include "core/chip/geometry.h"
+#include "core/chip/turns.h"
 
 enum { TABLE_MAX = 1 << 26, FAR = UINT32_MAX / 4 };
 
@@ -126,7 +127,7 @@ static void spread(const cm_chip *chip, uint32_t *hops)
 static cm_status find_far(const cm_pulls_input *in, const uint64_t *list, cm_pulls *p, cm_run *run, cm_error *error)
 {
   const cm_chip *chip = in->chip;
-  const uint32_t wide = cm_chip_routers_x(chip), routers = wide * cm_chip_routers_y(chip), units = 2 * cm_cheapest_hop_units(chip);
+  const uint32_t routers = cm_chip_routers_x(chip) * cm_chip_routers_y(chip), units = 2 * cm_cheapest_hop_units(chip);
   uint32_t *hops;
   if (CM_NEW(run->memory, hops, routers, error) != CM_OK)
     return error->status;
@@ -137,10 +138,10 @@ static cm_status find_far(const cm_pulls_input *in, const uint64_t *list, cm_pul
       hops[r] = FAR;
     for (uint32_t c = 0; c < p->cores; c++)
       if (in->usable[c] && (list[k] >> cm_chip_kind_of(chip, c) & 1) != 0)
-        hops[c / chip->width / chip->router_y * wide + c % chip->width / chip->router_x] = 0;
+        hops[cm_router_of(chip, c)] = 0;
     spread(chip, hops);
     for (uint32_t c = 0; c < p->cores; c++)
-      far[c] = (list[k] >> cm_chip_kind_of(chip, c) & 1) != 0 ? 0 : (1 + hops[c / chip->width / chip->router_y * wide + c % chip->width / chip->router_x]) * units;
+      far[c] = (list[k] >> cm_chip_kind_of(chip, c) & 1) != 0 ? 0 : (1 + hops[cm_router_of(chip, c)]) * units;
     status = cm_run_check(run, error);
   }
   cm_free(hops);
