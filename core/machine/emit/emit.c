@@ -252,6 +252,7 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
     memcpy(p->target.memory, plan->core_memory, plan->memory_count * sizeof *plan->core_memory);
   p->target.memory_bytes = plan->memory_count > 0 ? plan->core_memory[plan->memory_count - 1].to : plan->memory_bytes;
   p->opset = plan->model->opset;
+  p->turns = plan->turns;
   e->operator_lists = plan->tile_count + plan->op_count + 1;
   p->chip_name = cm_arena_text(&p->arena, chip_name, strlen(chip_name), error);
   if (p->chip_name == NULL || make_lanes(e, error) != CM_OK || cm_hop_times_make(target, e->memory, &e->hops, error) != CM_OK ||
@@ -267,6 +268,13 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
   e->lane = CM_NONE;
   e->issue = cm_issue_start(target);
   return list_ends(e, error);
+}
+
+void cm_emitter_sum_up(cm_emitter *e)
+{
+  e->out->time_ns = cm_hop_turns_ns(&e->hops, e->lanes, e->program->turns, e->lane_free);
+  for (uint32_t d = 0; d < e->program->target.device_count; d++)
+    e->out->busy_ns[d] *= e->program->turns;
 }
 
 void cm_emitter_end(cm_emitter *e)
@@ -319,8 +327,8 @@ cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_
     if (status == CM_OK)
       status = cm_run_check(run, error);
   }
-  for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)
-    made.time_ns = e.lane_free[l] > made.time_ns ? e.lane_free[l] : made.time_ns;
+  if (status == CM_OK)
+    cm_emitter_sum_up(&e);
   cm_emitter_end(&e);
   if (status != CM_OK) {
     cm_emission_free(&made);

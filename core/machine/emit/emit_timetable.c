@@ -192,8 +192,8 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
       qsort(f.order, timetable->task_count, sizeof *f.order, by_start);
     status = emit_all(&f, sequence, run, error);
   }
-  for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)
-    made.time_ns = e.lane_free[l] > made.time_ns ? e.lane_free[l] : made.time_ns;
+  if (status == CM_OK)
+    cm_emitter_sum_up(&e);
   cm_emitter_end(&e);
   cm_free(f.made);
   cm_free(f.prior);
