@@ -280,26 +280,9 @@ void cm_emitter_sum_up(cm_emitter *e)
 void cm_emitter_end(cm_emitter *e)
 {
   cm_hop_times_end(&e->hops);
-  cm_free(e->tensor_of);
-  cm_free(e->buffer_of);
-  cm_free(e->stored_by);
-  cm_free(e->line_owner);
-  cm_free(e->access);
-  cm_free(e->writer);
-  cm_free(e->places);
-  cm_free(e->lane_count);
-  cm_free(e->lane_free);
-  cm_free(e->known);
-  cm_free(e->symbol_seq);
-  cm_free(e->symbol_lane);
-  cm_free(e->symbol_done);
-  cm_free(e->wait);
-  cm_free(e->changes);
-  cm_free(e->operators_like);
-  cm_free(e->operator_node);
-  cm_free(e->operator_before);
-  cm_free(e->links);
-  cm_free(e->inputs);
+  CM_FREE(e->tensor_of, e->buffer_of, e->stored_by, e->line_owner, e->access, e->writer, e->places, e->lane_count, e->lane_free, e->known,
+          e->symbol_seq, e->symbol_lane, e->symbol_done, e->wait, e->changes, e->operators_like, e->operator_node, e->operator_before, e->links,
+          e->inputs);
 }
 
 void cm_emitter_name(const cm_plan *plan, const cm_segment *s, cm_object *object)
@@ -344,10 +327,7 @@ void cm_emission_free(cm_emission *emission)
     cm_free(emission->objects[i].instructions);
     cm_free(emission->objects[i].waits);
   }
-  cm_free(emission->objects);
-  cm_free(emission->pieces);
-  cm_free(emission->buffers.address);
-  cm_free(emission->buffers.bytes);
+  CM_FREE(emission->objects, emission->pieces, emission->buffers.address, emission->buffers.bytes);
   cm_program_free(emission->program);
   *emission = (cm_emission){0};
 }

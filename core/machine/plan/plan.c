@@ -310,14 +310,6 @@ void cm_plan_free(cm_plan *plan)
     return;
   cm_arena_free(&plan->arena);
   cm_hop_times_end(&plan->hops);
-  cm_free(plan->values);
-  cm_free(plan->calls);
-  cm_free(plan->ops);
-  cm_free(plan->tiles);
-  cm_free(plan->pieces);
-  cm_free(plan->piece_tiles);
-  cm_free(plan->piece_tile_bytes);
-  cm_free(plan->core_memory);
-  cm_free(plan->box_table);
-  cm_free(plan);
+  CM_FREE(plan->values, plan->calls, plan->ops, plan->tiles, plan->pieces, plan->piece_tiles, plan->piece_tile_bytes, plan->core_memory,
+          plan->box_table, plan);
 }

@@ -249,8 +249,6 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
 
 void cm_analysis_free(cm_analysis *analysis)
 {
-  cm_free(analysis->busy);
-  cm_free(analysis->held);
-  cm_free(analysis->buffers);
+  CM_FREE(analysis->busy, analysis->held, analysis->buffers);
   *analysis = (cm_analysis){0};
 }

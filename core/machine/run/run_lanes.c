@@ -271,20 +271,8 @@ static void end(lanes *s)
   for (uint32_t t = 0; s->runner.outside != NULL && t < p->tensor_count; t++)
     cm_tensor_free(s->runner.outside[t]);
   cm_checker_free(s->runner.checker, p->tensor_count);
-  cm_free(s->runner.outside);
-  cm_free(s->runner.chip);
-  cm_free(s->first);
-  cm_free(s->queue);
-  cm_free(s->begun);
-  cm_free(s->idle);
-  cm_free(s->next);
-  cm_free(s->time);
-  cm_free(s->after);
-  cm_free(s->flag_first);
-  cm_free(s->flag_count);
-  cm_free(s->signal_time);
-  cm_free(s->signal_after);
-  cm_free(s->signal_lane);
+  CM_FREE(s->runner.outside, s->runner.chip, s->first, s->queue, s->begun, s->idle, s->next, s->time, s->after, s->flag_first, s->flag_count,
+          s->signal_time, s->signal_after, s->signal_lane);
   cm_hop_times_end(&s->hops);
 }
 
