@@ -119,8 +119,7 @@ static cm_status import(cm_request *request, const char *path, const cm_network_
 {
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
   cm_store_id(id);
-  if (cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id));
   cm_status status = request->server->options.import(request->server->options.user, path, table, scratch,
                                                      cm_server_limits_now(request->server).memory_limit,
                                                      &request->server->stopping, network, error);

@@ -65,6 +65,14 @@ const char *cm_status_title(cm_status status);
 cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Hands a failure on: returns what `call` returned where that is not CM_OK. For calls after which nothing is to be freed. */
+#define CM_TRY(call)                     \
+  do {                                   \
+    const cm_status cm_tried = (call);   \
+    if (cm_tried != CM_OK)               \
+      return cm_tried;                   \
+  } while (0)
+
 /* Sets the place of a failure that cm_fail just described; returns error->status. */
 cm_status cm_fail_at(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -22,14 +22,12 @@ static cm_status read_summary(const cli_where *where, cli_run *cli, const char *
   size_t size = 0;
   coremap_error *why = NULL;
   if (access(name, F_OK) == 0 || !cli_is_id(name)) {
-    if (library_status(coremap_mapping_about(name, &text, &why), &why, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_status(coremap_mapping_about(name, &text, &why), &why, error));
     *summary = library_json(text);
     return cm_whole(*summary != NULL, "a summary", error);
   }
   FILE *stream = open_memstream(&text, &size);
-  if (cm_whole(stream != NULL, "a summary", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(stream != NULL, "a summary", error));
   cm_status status = cli_get_mapping(where, cli, name, "", stream, error);
   const bool whole = fclose(stream) == 0;
   if (status == CM_OK)

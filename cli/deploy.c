@@ -153,8 +153,8 @@ static void print_report(const json_t *report)
 /* The job that is done; it has failed where this fails. */
 static cm_status run_job(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
 {
-  if (cli_check_options("deploy", a->flags, error) != CM_OK || cli_read_spikes(a->input, a->flags, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_check_options("deploy", a->flags, error));
+  CM_TRY(cli_read_spikes(a->input, a->flags, error));
   return cli_run_errand(server, cli, &(cli_upload){a->network, a->name, a->format, NULL}, &(cli_errand){"deploy", a->chip, a->flags}, job, error);
 }
 

@@ -106,8 +106,7 @@ static cm_status get(const arguments *a, cli_run *cli, FILE *stream, cm_error *e
 static cm_status on_server(const arguments *a, cli_run *cli, const char *path, cm_error *error)
 {
   cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (get(a, cli, file.stream, error) == CM_OK)
     return cm_file_commit(&file, error);
   cm_file_discard(&file);

@@ -162,9 +162,8 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
     const size_t left = a->limit - json_array_size(*list);
     cli_reply reply = {0};
     const cli_request request = {.method = "GET", .path = path};
-    if (make_path(server, a, kind, left < PAGE_MAX ? left : PAGE_MAX, cursor, path, error) != CM_OK ||
-        library_client_ask(server, &request, &reply, error) != CM_OK)
-      return error->status;
+    CM_TRY(make_path(server, a, kind, left < PAGE_MAX ? left : PAGE_MAX, cursor, path, error));
+    CM_TRY(library_client_ask(server, &request, &reply, error));
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     (void)json_array_extend(*list, json_object_get(reply.json, kind));
     (void)snprintf(cursor, sizeof cursor, "%s", next != NULL ? next : "");

@@ -61,8 +61,7 @@ static cm_status write_beside(cli_job *job, coremap_mapping *mapping, json_t **r
     if (result == 0 && (result = coremap_routes_about(made, &text, &why)) == 0)
       *routes = library_json(text);
     coremap_routes_free(made);
-    if (library_status(result, &why, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_status(result, &why, error));
   }
   return write_view(job, mapping, "certificate", job->certificate, error);
 }

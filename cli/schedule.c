@@ -66,8 +66,7 @@ static cm_status print_made(const arguments *a, const coremap_timetable *made, c
 {
   char *text;
   coremap_error *why = NULL;
-  if (library_status(coremap_timetable_text(made, a->json ? "schedule" : "summary", &text, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_timetable_text(made, a->json ? "schedule" : "summary", &text, &why), &why, error));
   if (a->json) {
     cli_printf(stdout, "%s", text);
     coremap_text_free(text);

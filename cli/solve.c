@@ -71,8 +71,7 @@ static cm_status write_answer(const char *path, const char *text, cm_error *erro
   cm_file file;
   if (path == NULL)
     return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (fputs(text, file.stream) >= 0 && fputc('\n', file.stream) >= 0)
     return cm_file_commit(&file, error);
   cm_file_discard(&file);

@@ -29,8 +29,7 @@ cm_status cli_read_spikes(const char *path, json_t *options, cm_error *error)
   size_t size;
   if (path == NULL)
     return CM_OK;
-  if (cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error));
   json_t *spikes = json_stringn(text, size);
   free(text);
   return spikes != NULL && json_object_set_new(options, "spikes", spikes) == 0
@@ -165,8 +164,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
     cli_reply reply = {0};
     (void)snprintf(path, sizeof path, "/v1/networks/%.400s", what->path);
     const cli_request look = {.method = "GET", .path = path};
-    if (library_client_ask(server, &look, &reply, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_client_ask(server, &look, &reply, error));
     *network = reply.json;
     return CM_OK;
   }
@@ -183,8 +181,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
 cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
 {
   json_t *made = NULL;
-  if (upload_network(server, cli, what, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(upload_network(server, cli, what, &made, error));
   if (send_table(server, cli, "rates", &made, error) != CM_OK || send_table(server, cli, "parameters", &made, error) != CM_OK) {
     json_decref(made);
     return error->status;
@@ -197,8 +194,7 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
 {
   cli_reply reply = {0};
   json_t *network;
-  if (cli_upload_network(server, cli, file, &network, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_upload_network(server, cli, file, &network, error));
   json_t *body = json_pack("{s:s, s:O, s:s*, s:O, s:s}", "kind", errand->kind, "network", json_object_get(network, "id"), "chip", errand->chip, "options",
                            errand->options, "name", cli_base_name(file->name));
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};

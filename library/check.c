@@ -49,8 +49,7 @@ static cm_status check_again(checking *c, cm_error *error)
 {
   char scratch[CM_PATH_MAX];
   cm_error ignored;
-  if (cm_folder_scratch(scratch, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_scratch(scratch, error));
   cm_status status = cm_check_again(c->path, &c->given, scratch, &c->result, error);
   (void)cm_folder_remove(scratch, &ignored);
   return status;
@@ -61,8 +60,7 @@ static cm_status check_program(checking *c, cm_error *error)
 {
   cm_program *program;
   cm_mapping_places places;
-  if (cm_program_read(c->beside->program, c->given.run, &program, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_program_read(c->beside->program, c->given.run, &program, error));
   cm_status status = cm_mapping_read_places(c->path, c->demand.network->vertex_count, c->given.chip, c->given.run, &places, error);
   if (status == CM_OK) {
     status = cm_tiles_agree(program, c->demand.network, places.part, places.core, c->given.run, error);
@@ -101,8 +99,7 @@ static cm_status judge(checking *c, const coremap_network *network, const corema
                                 .occupancy = chip->occupancy,
                                 .network_id = network->id[0] != '\0' ? network->id : NULL,
                                 .run = run};
-  if (library_network_of_mapping(network, c->path, run, &c->measured, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_network_of_mapping(network, c->path, run, &c->measured, error));
   if (c->measured != NULL && c->measured->topology->vertex_count > network->topology->vertex_count)
     c->given.network = network->topology;
   c->demand = cm_demand_of(c->measured != NULL ? c->measured->topology : network->topology);

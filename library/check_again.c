@@ -28,8 +28,7 @@ static cm_status map_again(const json_t *stated, cm_map_input *input, cm_run *ru
   cm_map_options *options;
   cm_mapping *mapping = NULL;
   cm_file file = {0};
-  if (cm_map_options_parse(stated, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(stated, &options, error));
   input->options = options;
   unsigned threads = run->threads;
   cm_map_options_apply(options, run);

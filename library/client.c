@@ -70,9 +70,8 @@ static cm_status settle(coremap_client *client, const char *url, const char *tok
     client->url[length - 1] = '\0';
   client->timeout = TIMEOUT_NORMAL;
   client->file_bytes = UINT64_C(64) << 30;
-  if (read_limit("COREMAP_TIMEOUT", cm_whole_parse, TIMEOUT_MAX, &client->timeout, error) != CM_OK ||
-      read_limit("COREMAP_DOWNLOAD_LIMIT", cm_bytes_parse, INT64_MAX, &client->file_bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_limit("COREMAP_TIMEOUT", cm_whole_parse, TIMEOUT_MAX, &client->timeout, error));
+  CM_TRY(read_limit("COREMAP_DOWNLOAD_LIMIT", cm_bytes_parse, INT64_MAX, &client->file_bytes, error));
   return settle_token(client, token, error);
 }
 
@@ -351,8 +350,7 @@ cm_status library_client_ask(coremap_client *client, const library_request *requ
 {
   transfer t = {.client = client, .request = request, .error = error};
   size_t size = 0;
-  if (cm_whole(cm_text_open(&t.text), "a reply", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(cm_text_open(&t.text), "a reply", error));
   cm_status status = send_and_read(&t);
   char *text = cm_text_close(&t.text, &size);
   if (status == CM_OK)
@@ -413,8 +411,7 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
 static cm_status ask(coremap_client *client, asked *a, const char *request, library_reply *reply, cm_error *error)
 {
   json_t *object;
-  if (library_options(request, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(request, &object, error));
   cm_status status = read_asked(object, a, error);
   if (status == CM_OK)
     status = library_client_ask(client, &a->request, reply, error);

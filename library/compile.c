@@ -19,8 +19,7 @@ enum { MEASURE_SECONDS = 60 };
 static cm_status read_beside(const char *text, beside *b, cm_error *error)
 {
   json_t *object = NULL;
-  if (library_options(text, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(text, &object, error));
   const json_t *weights = json_object_get(object, "beside");
   b->weights = !json_is_false(weights);
   cm_status status = weights == NULL || json_is_boolean(weights) ? CM_OK : cm_option_refuse(error, "beside", "true or false");

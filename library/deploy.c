@@ -42,8 +42,7 @@ static cm_status deploy_alone(deploying *at, cm_error *error)
   uint32_t *part;
   if (core >= cm_chip_cores(chip) || (chip->limits.neurons != 0 && t->vertex_count > chip->limits.neurons))
     return cm_fail(error, CM_LIMIT_BROKEN, "the network does not fit one core");
-  if (CM_NEW(at->run->memory, part, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(at->run->memory, part, t->vertex_count, error));
   const cm_demand demand = cm_demand_of(t);
   const cm_mapped mapped = {.demand = &demand, .chip = chip, .part = part, .parts = 1, .core = &core};
   const cm_status status = deploy_by(at, &mapped, error);
@@ -54,8 +53,7 @@ static cm_status deploy_alone(deploying *at, cm_error *error)
 static cm_status find_largest(const cm_mapped *mapped, cm_memory *memory, uint32_t *most, cm_error *error)
 {
   uint32_t *size;
-  if (CM_NEW(memory, size, mapped->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, size, mapped->parts, error));
   *most = 0;
   for (uint32_t v = 0; v < mapped->demand->network->vertex_count; v++)
     if (++size[mapped->part[v]] > *most)
@@ -121,8 +119,7 @@ static cm_status deploy(coremap_deployment *d, json_t *object, library_run *r, c
   r->run->threads = json_object_get(object, "threads") != NULL ? at.asked.run.threads : r->run->threads;
   r->run->deadline = at.asked.run.time_limit > 0 ? cm_now() + at.asked.run.time_limit : 0;
   r->run->memory->limit_bytes = at.asked.run.memory_limit;
-  if (library_profile(d->network->topology, &from, &at.asked.run, r->run, &d->reference, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_profile(d->network->topology, &from, &at.asked.run, r->run, &d->reference, error));
   return at.mapping[0] != '\0' ? deploy_given(&at, error) : deploy_anywhere(&at, error);
 }
 

@@ -53,8 +53,7 @@ static cm_status fit_these(const coremap_network *network, const coremap_chip *c
   size_t count = 0;
   while (chips[count] != NULL)
     count++;
-  if (CM_NEW(run->memory, on, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, on, count, error));
   for (size_t i = 0; i < count; i++)
     on[i] = (cm_fit_chip){chips[i]->chip, chips[i]->occupancy};
   cm_status status = fit(network, on, count, run, json, error);

@@ -12,8 +12,7 @@ static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;
 
 static cm_status read_options(library_job *job, const char *text, cm_error *error)
 {
-  if (library_options(text, &job->given, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(text, &job->given, error));
   json_t *object = job->given;
   const json_t *alone = json_object_get(object, "alone");
   job->alone = json_is_true(alone);
@@ -106,8 +105,7 @@ static cm_status carry_from_file(library_job *job, cm_run *run, cm_map_input *in
   if (job->edited_from[0] == '\0')
     return CM_OK;
   (void)snprintf(o->levels_from, sizeof o->levels_from, "file");
-  if (cm_combinations_of_options(o, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_combinations_of_options(o, error));
   if (library_status(coremap_network_read(job->edited_from, "{\"id\": true}", library_on_run, run, &job->before, &why), &why, error) != CM_OK) {
     const cm_error inner = *error;
     (void)cm_fail(error, inner.status, "levels_from, %s: %s", job->edited_from, inner.detail);
@@ -121,11 +119,9 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
                             cm_run *run, cm_map_input *input, cm_error *error)
 {
   *job = (library_job){0};
-  if (read_options(job, options, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_options(job, options, error));
   settle(job, run);
-  if (measure(job, network, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(measure(job, network, run, error));
   network = job->measured != NULL ? job->measured : network;
   *demand = cm_demand_of(network->topology);
   if (make_scratch(job, run, error) != CM_OK ||
@@ -137,19 +133,16 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
                           .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
                           .options = job->options, .scratch_folder = job->scratch[0] != '\0' ? job->scratch : run->memory->scratch_folder, .from = or_none(job->from),
                           .policy = or_none(job->policy)};
-  if (carry_from_file(job, run, input, error) != CM_OK)
-    return error->status;
+  CM_TRY(carry_from_file(job, run, input, error));
   if (job->cache[0] != '\0') { /* its entries are named by content */
     if (network->id[0] == '\0')
       return cm_option_refuse(error, "cache", "left out for a network without an id: its entries are named by that");
-    if (cm_cache_open(job->cache, CACHE_BYTES_MAX, &job->kept, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_cache_open(job->cache, CACHE_BYTES_MAX, &job->kept, error));
     job->levels = cm_cache_levels(job->kept);
     input->cache = &job->levels;
   }
   if (job->part[0] != '\0') {
-    if (cm_part_read(job->part, network->topology->vertex_count, run, &job->parts, &input->part_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_part_read(job->part, network->topology->vertex_count, run, &job->parts, &input->part_count, error));
     input->part = job->parts;
   }
   return CM_OK;

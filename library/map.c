@@ -10,8 +10,7 @@
 static cm_status set_places(coremap_mapping *m, cm_error *error)
 {
   const cm_mapped *mapped = &m->mapped;
-  if (CM_HEAP(m->place, 2 * ((size_t)mapped->parts + 1), "the places", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(m->place, 2 * ((size_t)mapped->parts + 1), "the places", error));
   for (uint32_t p = 0; p < mapped->parts; p++) {
     m->place[2 * (size_t)p] = (int32_t)(mapped->core[p] % mapped->chip->width);
     m->place[2 * (size_t)p + 1] = (int32_t)(mapped->core[p] / mapped->chip->width);

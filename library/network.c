@@ -38,8 +38,7 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, cm
 {
   library_hint hint;
   uint64_t bytes;
-  if (library_hint_read(options, path, &hint, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_hint_read(options, path, &hint, error));
   const cm_import_limits limits = cm_import_limits_default();
   cm_status status = hint.confined ? cm_import_as(path, &hint.hint, &limits, run, topology, report, error)
                                    : cm_import_guarded(path, &hint.hint, run, topology, report, error);
@@ -204,8 +203,7 @@ static cm_status take_parameter(cm_neuron_values *values, uint32_t neurons, cons
   const cm_neuron_parameter p = cm_neuron_parameter_find(name, strlen(name));
   if (p == CM_NEURON_PARAMETERS || values->parameter[p] != NULL)
     return cm_fail(error, CM_BAD_OPTION, p == CM_NEURON_PARAMETERS ? "no neuron has a '%.40s'" : "'%.40s' is given twice", name);
-  if (CM_NEW(NULL, values->parameter[p], neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, values->parameter[p], neurons, error));
   memcpy(values->parameter[p], value, neurons * sizeof *value);
   return CM_OK;
 }
@@ -307,8 +305,7 @@ static cm_status derive(const coremap_network *network, cm_topology *topology, c
 cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error)
 {
   cm_topology *topology;
-  if (cm_topology_measured(network->topology, measured, run, &topology, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_measured(network->topology, measured, run, &topology, error));
   return derive(network, topology, made, error);
 }
 
@@ -316,8 +313,7 @@ cm_status library_network_copied(const coremap_network *network, const json_t *s
 {
   cm_topology *topology;
   *made = NULL;
-  if (cm_mapping_copied(summary, network->topology, run, &topology, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_copied(summary, network->topology, run, &topology, error));
   return topology != NULL ? derive(network, topology, made, error) : CM_OK;
 }
 
@@ -332,8 +328,7 @@ cm_status library_network_of_mapping(const coremap_network *network, const char 
     return error->status;
   if (measured.spikes != NULL)
     return library_network_at(network, &measured, run, made, error);
-  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_read_summary(path, run, &summary, error));
   const cm_status status = library_network_copied(network, summary, run, made, error);
   json_decref(summary);
   return status;

@@ -45,8 +45,7 @@ static cm_status state(const cm_options *table, const json_t *given, const void 
 static cm_status read_map(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
 {
   cm_map_options *options;
-  if (cm_map_options_parse(given, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(given, &options, error));
   cm_status status = state(&cm_map_option_table, given, options, all, shaping, error);
   cm_map_options_free(options);
   return status;

@@ -76,8 +76,7 @@ static cm_status fix(const library_job *job, const cm_map_input *input, cm_run *
     return CM_OK;
   if (input->options->parts == 0)
     return cm_option_refuse(error, "fixed", "given with parts, the number of parts that it is about");
-  if (cm_fix_read(job->fixed, t->vertex_count, task.parts, run, &fixed, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fix_read(job->fixed, t->vertex_count, task.parts, run, &fixed, error));
   task.fixed = fixed;
   task.limits.neurons = task.limits.neurons == 0 || last->capacity < task.limits.neurons ? last->capacity : task.limits.neurons;
   cm_run_phase(run, "fixed");

@@ -54,8 +54,7 @@ static cm_status write_outputs(const asked *a, const cm_program *p, cm_tensor *c
 static cm_status keep_outputs(const asked *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
 {
   for (uint32_t o = 0; o < p->output_count; o++)
-    if (library_arrays_put(a->outputs, p->tensors[p->outputs[o]].name, outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(library_arrays_put(a->outputs, p->tensors[p->outputs[o]].name, outputs[o], error));
   return CM_OK;
 }
 

@@ -23,8 +23,7 @@ static cm_status read_count(json_t *object, const char *name, uint64_t most, uin
 static cm_status read_word(json_t *object, const char *name, char word[CM_TARGET_NAME_MAX], cm_error *error)
 {
   char text[CM_PATH_MAX];
-  if (library_take_text(object, name, text, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_take_text(object, name, text, error));
   if (text[0] != '\0')
     (void)snprintf(word, CM_TARGET_NAME_MAX, "%.31s", text);
   return CM_OK;

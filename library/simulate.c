@@ -18,8 +18,7 @@ static cm_status read_spikes(const coremap_mapping *m, const library_spikes *fro
                             .topology = m->network->topology,
                             .as = (cm_spike_ids_as)asked->spike_ids,
                             .step_ms = asked->spike_step_ms};
-  if (library_spikes_read(from, &ids, run, spikes, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_spikes_read(from, &ids, run, spikes, error));
   asked->options.spikes = spikes;
   return CM_OK;
 }
@@ -43,8 +42,7 @@ static cm_status write_file(const cm_deployment *d, const char *path, bool event
   cm_file file;
   if (path[0] == '\0')
     return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (events)
     cm_images_print_events(&d->images, &d->result, file.stream);
   else

@@ -61,10 +61,9 @@ static cm_status store(const coremap_mapping *m, const cm_mapping *mapping, cons
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   cm_map_options *options;
-  if (cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_map_options_parse(mapping->options, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error));
+  CM_TRY(cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error));
+  CM_TRY(cm_map_options_parse(mapping->options, &options, error));
   const cm_map_input input = {.demand = &m->demand, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
                               .options = options};
   cm_status status = cm_mapping_write_beside(mapping, &input, run, folder, error);
@@ -151,8 +150,7 @@ int library_structure_answer(int structure, int other, const char *kind, const c
 static cm_status rename_report(json_t *object, cm_error *error)
 {
   json_t *mapper = json_object_get(object, "mapper");
-  if (cm_whole(cm_metrics_rename(object), "names of metrics", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(cm_metrics_rename(object), "names of metrics", error));
   if (!json_is_object(mapper))
     return cm_mapping_rename(object, error);
   json_t *summary = json_pack("{s:O}", "report", mapper);

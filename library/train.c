@@ -76,8 +76,7 @@ static void settle_options(asked *a)
 static cm_status begin(const asked *a, cm_policy **policy, cm_error *error)
 {
   if (a->from[0] != '\0') {
-    if (cm_policy_load(a->from, policy, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_policy_load(a->from, policy, error));
     if ((*policy)->shape.kind == a->shape.kind)
       return CM_OK;
     cm_policy_free(*policy);
@@ -93,8 +92,7 @@ static cm_status write_curve(const char *path, const cm_training *training, cm_e
   const cm_curve_point *curve = cm_training_curve(training, &count);
   size_t length = strlen(path);
   bool picture = length > 4 && strcmp(path + length - 4, ".svg") == 0;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if ((picture ? cm_curve_write_svg : cm_curve_write_csv)(curve, count, file.stream, error) != CM_OK) {
     cm_file_discard(&file);
     return error->status;
@@ -121,8 +119,7 @@ static cm_status fill_card(const asked *a, const library_training_set *s, cm_tra
     "draws", (int)o->draws, "results",
     "held_out_hops_to_sequential", last->held_out, "start_hops_to_sequential", last->start, "reward", last->reward);
   char *text;
-  if (cm_json_text(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6), "the card", &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_text(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6), "the card", &text, error));
   cm_policy *policy = cm_training_policy(training);
   free(policy->card);
   policy->card = text;
@@ -150,8 +147,7 @@ static cm_status run_updates(const asked *a, cm_training *training, cm_error *er
     until = done + a->stop_after;
   while (done < until) {
     uint32_t next = done + a->every < until ? done + a->every : until;
-    if (cm_training_run(training, next, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_training_run(training, next, error));
     if (a->line != NULL)
       tell(a, training, done);
     if (a->checkpoint[0] != '\0' && cm_training_save(training, a->checkpoint, error) != CM_OK)
@@ -165,8 +161,7 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
 {
   cm_policy *policy;
   cm_training *training = NULL;
-  if (begin(a, &policy, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin(a, &policy, error));
   cm_status status =
     cm_training_new(policy, s->example, s->examples, &a->options, s->run, &training, error);
   if (status == CM_OK && a->checkpoint[0] != '\0') {
@@ -217,8 +212,7 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
       library_take_text(object, "checkpoint", a->checkpoint, error) != CM_OK)
     return error->status;
   cm_options_default(&table, a);
-  if (cm_options_read(&table, object, a, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&table, object, a, error));
   a->options.seed = seed;
   if (a->chips[0] == '\0')
     return cm_option_refuse(error, "chips", "grids WxH, presets or chip files, with commas between");

@@ -48,8 +48,7 @@ static cm_status write_answer(const coremap_mapping *m, const char *question, cm
 {
   cm_structure s;
   cm_map_options *options;
-  if (cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error));
   cm_status status = cm_structure_make(&m->mapped, options, run, &s, error);
   if (status == CM_OK)
     status = cm_structure_ask(&s, question, stream, error);
@@ -83,8 +82,7 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   bool png = strncmp(what, "picture:png:", 12) == 0;
   if (png || strncmp(what, "picture:svg:", 12) == 0)
     return cm_picture_write(&m->mapped, what + 12, png ? CM_PICTURE_PNG : CM_PICTURE_SVG, run, stream, error);
-  if (cm_export_find(what, &format, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_export_find(what, &format, error));
   return cm_export_mapping(format, &m->mapped, run, stream, error);
 }
 

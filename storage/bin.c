@@ -70,8 +70,7 @@ static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *obje
 {
   const char *kind = strcmp(w->table, "networks") == 0 ? "network" : strcmp(w->table, "jobs") == 0 ? "job" : cm_made_in(word(object, "kind"))->word;
   char *text = cm_json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  if (cm_whole(text != NULL, "deleting", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(text != NULL, "deleting", error));
   cm_status status = cm_sql_run(handle, NULL, error,
                                 "INSERT INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content)"
                                 " VALUES(?, ?, ?, '', 'private', ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET kind = excluded.kind,"
@@ -202,8 +201,7 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context;
   char *content = NULL;
-  if (find(handle, w, &content, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(handle, w, &content, error));
   const uint64_t refusals = cm_json_refusals();
   json_t *object = cm_json_loadb(content, strlen(content), 0, NULL);
   free(content);
@@ -246,9 +244,8 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context;
   char path[CM_SHA_MAX + 32];
-  if (find(handle, w, NULL, error) != CM_OK ||
-      cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(handle, w, NULL, error));
+  CM_TRY(cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error));
   if (!w->last) {
     cm_audit_effect("%s %s in the bin, no longer of %s", w->entry.kind, w->id, w->viewer->user);
     return CM_OK;
@@ -297,8 +294,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   free(w->entries);
   w->count = 0;
-  if (CM_HEAP(w->entries, w->limit + 1, "the list of the bin", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(w->entries, w->limit + 1, "the list of the bin", error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1 OR"
                                     " id IN (SELECT thing FROM owners WHERE user = ?1))"
@@ -369,8 +365,7 @@ static cm_status purge_one(sqlite3 *handle, emptying *e, const char *id, cm_erro
   cm_status status = purge(handle, &one, error);
   if (status != CM_OK || !one.last)
     return status;
-  if (CM_HEAP_GROW(e->gone, &e->capacity, e->count + 1, "the list of what left the bin", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP_GROW(e->gone, &e->capacity, e->count + 1, "the list of what left the bin", error));
   e->gone[e->count++] = one.entry;
   return CM_OK;
 }

@@ -69,8 +69,7 @@ cm_status cm_occupancy_check_free_in(sqlite3 *handle, const char *name, cm_error
 {
   coremap_chip *chip;
   naming taken = {0};
-  if (cm_occupancy_load_in(handle, name, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, name, &chip, error));
   const uint32_t cores = coremap_chip_width(chip) * coremap_chip_height(chip);
   for (uint32_t core = 0; (core = library_core_next(chip, core, LIBRARY_CORE_TAKEN)) < cores; core++)
     name_core(&taken, library_core_at(chip, core));

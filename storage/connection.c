@@ -87,15 +87,14 @@ cm_status cm_connection_open(const char *path, bool check, bool must_exist, cm_c
 cm_status cm_connection_upgrade(sqlite3 *handle, cm_error *error)
 {
   int64_t version;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   for (; version < cm_schema_version; version++) {
     char stamp[64];
     (void)snprintf(stamp, sizeof stamp, "PRAGMA user_version = %lld", (long long)version + 1);
-    if (cm_sql_execute(handle, "BEGIN IMMEDIATE", error) != CM_OK ||
-        cm_sql_execute(handle, cm_schema_steps[version], error) != CM_OK || cm_sql_execute(handle, stamp, error) != CM_OK ||
-        cm_sql_execute(handle, "COMMIT", error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_execute(handle, "BEGIN IMMEDIATE", error));
+    CM_TRY(cm_sql_execute(handle, cm_schema_steps[version], error));
+    CM_TRY(cm_sql_execute(handle, stamp, error));
+    CM_TRY(cm_sql_execute(handle, "COMMIT", error));
   }
   return CM_OK;
 }
@@ -103,8 +102,7 @@ cm_status cm_connection_upgrade(sqlite3 *handle, cm_error *error)
 cm_status cm_connection_check_version(sqlite3 *handle, const char *path, cm_error *error)
 {
   int64_t version;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   return version == cm_schema_version
              ? CM_OK
              : cm_fail(error, CM_CONFLICT, "%s is of an earlier release (schema %lld, this program's is %d), and a server of"

@@ -15,8 +15,7 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
   cancel_work *work = context;
   cm_job job;
   cm_sweep_news_clear(&work->news);
-  if (cm_job_get_in(handle, work->id, &job, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_get_in(handle, work->id, &job, error));
   cm_status status;
   work->state = job.state;
   work->logged = job;

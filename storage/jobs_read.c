@@ -34,8 +34,7 @@ static cm_status look(sqlite3 *handle, void *context, cm_error *error)
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 {
   get_work *work = context;
-  if (cm_job_get_in(handle, work->id, &work->job, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_get_in(handle, work->id, &work->job, error));
   cm_status status = CM_OK;
   if (work->job.state == CM_JOB_QUEUED && work->order == NULL)
     status = cm_queue_order_load(handle, work->version, &work->order, error);
@@ -49,8 +48,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error)
 {
   get_work work = {.id = id};
-  if (cm_database_look(store->database, look, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(store->database, look, &work, error));
   if (work.job.state == CM_JOB_QUEUED) {
     cm_job_clear(&work.job);
     work.version = cm_database_version(store->database, CM_WATCHED_QUEUE);
@@ -188,8 +186,7 @@ static cm_status look_busy(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_busy(cm_store *store, const char *user, bool *busy, cm_error *error)
 {
   busy_work work = {.user = user};
-  if (cm_database_look(store->database, look_busy, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(store->database, look_busy, &work, error));
   *busy = work.busy != 0;
   return CM_OK;
 }

@@ -34,8 +34,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
   cm_store_id(fresh);
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, fresh);
   json_t *change = occupy_change(take, coremap_chip_width(chip), owner);
-  if (cm_whole(change != NULL, "taking a lease", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(change != NULL, "taking a lease", error));
   cm_status status = library_cores_change(chip, change, error);
   json_decref(change);
   if (status == CM_CONFLICT)
@@ -64,8 +63,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
 cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id, cm_error *error)
 {
   coremap_chip *chip = NULL;
-  if (cm_occupancy_load_in(handle, take->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, take->chip, &chip, error));
   cm_status status = take_on(handle, take, chip, id, error);
   coremap_chip_free(chip);
   return status;
@@ -87,8 +85,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   cm_lease_take take = {.chip = wanted->chip, .whose = wanted->whose, .owner = wanted->owner, .job = wanted->job,
                         .ttl = wanted->ttl, .rectangles = wanted->cores};
   char id[CM_ID_MAX];
-  if (cm_occupancy_load_in(handle, wanted->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, wanted->chip, &chip, error));
   cm_status status = CM_OK;
   if (wanted->cores == NULL) {
     status = library_cores_choose(chip, wanted->count, &chosen, error);
@@ -183,9 +180,8 @@ static cm_status release(sqlite3 *handle, void *context, cm_error *error)
   lease_work *work = context;
   cm_lease found;
   coremap_chip *chip = NULL;
-  if (cm_lease_find_in(handle, work->chip, work->id, &found, error) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_lease_find_in(handle, work->chip, work->id, &found, error));
+  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
   const uint32_t free_before = coremap_chip_free_cores(chip);
   cm_occupancy_free_lease(chip, work->id);
   cm_audit_effect("lease %s of %u cores gone", work->id, coremap_chip_free_cores(chip) - free_before);
@@ -225,10 +221,9 @@ static cm_status expire(sqlite3 *handle, void *context, cm_error *error)
   lease_work *work = context;
   coremap_chip *chip = NULL;
   int64_t count;
-  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"),
-                    "td", work->chip, cm_clock_steady()) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td",
+                       work->chip, cm_clock_steady()));
+  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
   cm_status status = cm_occupancy_save_in(handle, chip, work->chip, error);
   work->expired = (uint64_t)count;
   coremap_chip_free(chip);
@@ -239,16 +234,13 @@ cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error)
 {
   uint64_t total = 0;
   char name[LIBRARY_CHIP_NAME_MAX];
-  if (cm_clock_follow(store, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_clock_follow(store, error));
   for (;;) {
-    if (cm_database_read(store->database, find_expired, name, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_database_read(store->database, find_expired, name, error));
     if (name[0] == '\0')
       break;
     lease_work work = {.chip = name};
-    if (cm_database_write(store->database, expire, &work, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_database_write(store->database, expire, &work, error));
     total += work.expired;
   }
   *count = total;

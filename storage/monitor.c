@@ -34,8 +34,7 @@ struct cm_monitor {
 cm_status cm_monitor_start(cm_monitor **monitor, cm_error *error)
 {
   cm_monitor *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   pthread_mutex_init(&made->lock, NULL);
   *monitor = made;
   return CM_OK;
@@ -110,8 +109,7 @@ static cm_status read_lanes(sqlite3 *handle, cm_figures *f, cm_error *error)
     if (status == CM_OK && row)
       f->lanes[lane] = (cm_lane_figures){.age = sqlite3_column_type(statement, 0) != SQLITE_NULL ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0,
                                          .queued = sqlite3_column_double(statement, 1), .running = sqlite3_column_double(statement, 2)};
-    if (cm_sql_end(statement, status, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_end(statement, status, error));
   }
   return CM_OK;
 }

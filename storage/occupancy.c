@@ -90,8 +90,7 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip *
   char *text;
   bool preset;
   coremap_chip *read = NULL;
-  if (cm_chips_text_in(handle, name, &text, &preset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_text_in(handle, name, &text, &preset, error));
   cm_status status = read_state_in(handle, name, text, &read, error);
   free(text);
   if (status == CM_OK)
@@ -105,9 +104,8 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip *
 
 static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_error *error)
 {
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td", chip,
-                 cm_clock_steady()) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td", chip,
+                    cm_clock_steady()));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO occupancy(chip, state) VALUES(?, ?)"
                     " ON CONFLICT(chip) DO UPDATE SET state = excluded.state", "tt", chip, text);
@@ -116,8 +114,7 @@ static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_er
 cm_status cm_occupancy_save_in(sqlite3 *handle, const coremap_chip *chip, const char *name, cm_error *error)
 {
   char *text;
-  if (library_cores_print(chip, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_cores_print(chip, &text, error));
   cm_status status = save(handle, name, text, error);
   free(text);
   return status;
@@ -141,8 +138,7 @@ static cm_status read_state(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
 {
   occupancy_work work = {.name = name};
-  if (cm_database_read(store->database, read_state, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, read_state, &work, error));
   *chip = work.chip;
   return CM_OK;
 }
@@ -150,8 +146,7 @@ cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **ch
 cm_status cm_occupancy_read(cm_store *store, const char *name, char **text, char *etag, cm_error *error)
 {
   coremap_chip *chip = NULL;
-  if (cm_occupancy_open(store, name, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_open(store, name, &chip, error));
   cm_status status = library_cores_print(chip, text, error);
   if (status == CM_OK)
     tag_of(*text, etag);
@@ -188,8 +183,7 @@ static cm_status read_whole(sqlite3 *handle, const cm_occupancy_change *change, 
 {
   char *text;
   bool preset;
-  if (cm_chips_text_in(handle, change->chip, &text, &preset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_text_in(handle, change->chip, &text, &preset, error));
   cm_status status = library_chip_read(text, change->json, change->size, made, error);
   free(text);
   return status == CM_OK ? library_cores_check_owners(*made, error) : status;
@@ -243,8 +237,7 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
   coremap_chip *before, *after = NULL;
   char *text = NULL;
   work->mismatch = false;
-  if (cm_occupancy_load_in(handle, change->chip, &before, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, change->chip, &before, error));
   cm_status status = library_cores_print(before, &text, error);
   if (status == CM_OK) {
     tag_of(text, work->etag);

@@ -237,8 +237,7 @@ static cm_status fit_costs(fit *f, cm_run *run, cm_costs *costs, cm_error *error
     const double left = errors_of(f, &now);
     best = left < least ? now : best;
     least = left < least ? left : least;
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   *costs = best;
   return CM_OK;

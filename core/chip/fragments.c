@@ -110,8 +110,7 @@ static cm_status add_row(pieces *p, const uint8_t *row, uint32_t width, cm_error
     for (const stretch *a = above; a < end && a->from < x; a++)
       mine = mine == UINT32_MAX ? root_of(p, a->piece) : join(p, mine, a->piece);
     if (mine == UINT32_MAX) {
-      if (CM_ROOM(p->memory, p->piece, &p->room, (uint64_t)p->count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(p->memory, p->piece, &p->room, (uint64_t)p->count + 1, error));
       mine = p->count++;
       p->piece[mine] = (piece){mine, 0};
     }

@@ -68,8 +68,7 @@ cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t c
     *window = w;
     return CM_OK;
   }
-  if (CM_NEW(memory, columns, w.routers_x, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, columns, w.routers_x, error));
   if (CM_NEW(memory, rows, w.routers_y, error) != CM_OK) {
     cm_free(columns);
     return error->status;

@@ -68,8 +68,7 @@ static cm_status order_groups(placing *p, cm_memory *memory, cm_error *error)
 {
   ranked *list;
   const uint32_t count = p->base.groups->count;
-  if (CM_NEW(memory, list, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, list, count, error));
   for (uint32_t g = 0; g < count; g++)
     list[g] = (ranked){.memory = p->base.groups->memory[g], .cores = p->base.groups->cores[g], .group = g};
   if (count > 1)
@@ -155,8 +154,7 @@ typedef enum filling_way { ALONG_CURVE, IN_BANDS, BY_FLOWS, WAYS } filling_way;
 
 static cm_status put_one_way(placing *p, const cm_flows *flows, filling_way way, cm_run *run, cm_error *error)
 {
-  if (begin(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin(p, error));
   const cm_status status = way == BY_FLOWS ? cm_fabric_fill(&p->base, run, error) : cm_fabric_lay(&p->base, flows, way == IN_BANDS, run, error);
   return status == CM_OK ? put_near(p, error) : status;
 }
@@ -174,7 +172,7 @@ static bool is_better(filling_way way, const cm_fabric_cost *cost, const cm_fabr
 static cm_status put_best_way(placing *p, const cm_flows *flows, uint32_t *best, cm_run *run, cm_error *error)
 {
   const size_t bytes = p->base.groups->count * sizeof *best;
-  cm_fabric_cost cost, least;
+  cm_fabric_cost cost, least = {0};
   bool any = false;
   for (filling_way way = 0; way < WAYS; way++) {
     cm_status status = put_one_way(p, flows, way, run, error);
@@ -201,8 +199,7 @@ static cm_status put_by_flows(placing *p, const cm_flows *flows, cm_run *run, cm
 {
   cm_fabric_nets nets;
   uint32_t *best;
-  if (cm_fabric_nets_make(flows, p->base.groups, run->memory, &nets, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fabric_nets_make(flows, p->base.groups, run->memory, &nets, error));
   p->base.nets = &nets;
   cm_status status = CM_NEW(run->memory, best, p->base.groups->count, error);
   if (status == CM_OK) {

@@ -14,8 +14,7 @@ cm_status cm_level_parents_read(const char *path, cm_run *run, uint32_t **parent
 {
   cm_topology_reader *reader;
   uint32_t *made;
-  if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reader_open(path, run->memory, &reader, error));
   const cm_topology_header header = *cm_topology_reader_header(reader);
   cm_status status = CM_NEW(run->memory, made, header.finer_count, error);
   if (status == CM_OK)

@@ -76,9 +76,8 @@ static cm_status first_graph(const cm_map_input *input, const cm_level_files *fi
   uint32_t *parent = NULL, finer_count;
   if (files->shared_count == 0)
     return cm_graph_from_topology(input->demand, run, graph, error);
-  if (cm_level_path(files, files->shared_count, path, error) != CM_OK ||
-      cm_graph_load(path, run, graph, &parent, &finer_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_level_path(files, files->shared_count, path, error));
+  CM_TRY(cm_graph_load(path, run, graph, &parent, &finer_count, error));
   cm_free(parent);
   return CM_OK;
 }
@@ -135,8 +134,7 @@ static cm_status coarsen_into(const origin *of, const cm_partition_options *opti
     return error->status;
   if (levels->cached)
     return CM_OK;
-  if (first_graph(input, &levels->files, run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(first_graph(input, &levels->files, run, &graph, error));
   cm_run_add(run, share_of_reading);
   cm_status status;
   if (of->old == NULL)
@@ -157,9 +155,8 @@ static cm_status make(const origin *of, const cm_partition_options *options, boo
   const cm_map_input *input = of->input;
   char *folder = levels->files.folder, key[CM_CACHE_KEY_MAX];
   levels->cached = false;
-  if (cm_folder_make(input->scratch_folder, error) != CM_OK ||
-      cm_path(folder, error, "%s/levels-XXXXXX", input->scratch_folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make(input->scratch_folder, error));
+  CM_TRY(cm_path(folder, error, "%s/levels-XXXXXX", input->scratch_folder));
   if (mkdtemp(folder) == NULL) {
     cm_fail_errno(error, errno, "cannot make folder", folder);
     folder[0] = '\0';
@@ -188,8 +185,7 @@ static cm_status acquire(const origin *of, const cm_partition_options *options, 
   *levels = (cm_levels){.cached = first->cached};
   if (first->files.folder[0] == '\0') {
     const cm_level_files before = first->before;
-    if (make(of, options, true, run, levels, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(of, options, true, run, levels, error));
     *first = *levels;
     first->before = before;
     share(&levels->files);
@@ -197,8 +193,7 @@ static cm_status acquire(const origin *of, const cm_partition_options *options, 
   memcpy(levels->files.shared, first->files.folder, sizeof levels->files.shared);
   if (cm_levels_hold(&levels->files, options->capacity, &levels->available))
     return CM_OK;
-  if (make(of, options, false, run, levels, error) != CM_OK)
-    return error->status;
+  CM_TRY(make(of, options, false, run, levels, error));
   return cm_levels_hold(&levels->files, options->capacity, &levels->available)
              ? CM_OK
              : cm_fail(error, CM_DAMAGED, "coarsened levels are damaged as soon as they are written");

@@ -70,8 +70,7 @@ static cm_status by_names(const mending *m, cm_names *names, uint32_t *old_of, b
   for (uint32_t v = 0; v < old->vertex_count; v++) {
     const char *name = cm_topology_label(old, v);
     uint32_t number;
-    if (cm_names_number(names, name, strlen(name), UINT32_MAX - 1, &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_names_number(names, name, strlen(name), UINT32_MAX - 1, &number, error));
     if (number == count)
       old_of[count++] = v;
   }
@@ -97,8 +96,7 @@ static cm_status find_neurons(const mending *m, cm_error *error)
   cm_names names;
   uint32_t *old_of = NULL;
   bool *taken = NULL;
-  if (cm_names_open(&names, m->run->memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_names_open(&names, m->run->memory, error));
   cm_status status = CM_NEW(m->run->memory, old_of, old->vertex_count, error);
   if (status == CM_OK)
     status = CM_NEW(m->run->memory, taken, old->vertex_count, error);
@@ -135,8 +133,7 @@ static cm_status find_old_mates(const cm_old_levels *old, uint32_t level, cm_run
 {
   uint32_t *first;
   const uint32_t *parent = old->parent[level];
-  if (CM_NEW(run->memory, first, old->vertices[level + 1], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, first, old->vertices[level + 1], error));
   for (uint32_t q = 0; q < old->vertices[level + 1]; q++)
     first[q] = none;
   for (uint32_t a = 0; a < old->vertices[level]; a++) {
@@ -206,8 +203,7 @@ static cm_status keep_pairs(const mending *m, const cm_graph *graph, keeping *k,
     const uint64_t asked = ((uint64_t)graph->size[u] + graph->size[v]) * o->coarsening_share;
     const bool fits = asked <= o->capacity;
     restrict_to(&kept->holds, fits ? (cm_capacities){asked, UINT64_MAX} : (cm_capacities){0, asked - 1});
-    if (cm_graph_row_of(&k->rows, v, &row, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_graph_row_of(&k->rows, v, &row, error));
     if (!fits || !has_edge(&row, u))
       continue;
     k->mate[v] = u;
@@ -281,8 +277,7 @@ static cm_status mend_level(mending *m, cm_graph **graph, cm_level_files *files,
   cm_pairs_kept kept = {.holds = note->holds, .available = note->available};
   const cm_pairing_task task = {.options = m->task->options, .matching = m->task->options->matching, .run = m->run, .kept = &kept};
   keeping k;
-  if (keeping_new(m, *graph, level, &k, error) != CM_OK)
-    return error->status;
+  CM_TRY(keeping_new(m, *graph, level, &k, error));
   cm_status status = keep_pairs(m, *graph, &k, &kept, error);
   kept.mate = k.mate;
   if (status == CM_OK)
@@ -315,8 +310,7 @@ static cm_status go_on(const mending *m, cm_graph **graph, cm_level_files *files
     return CM_OK;
   if (files->count == old->count && ends(m, *graph))
     return cm_level_note_write(files->folder, files->count + 1, &old->note[old->count], error);
-  if (CM_NEW(m->run->memory, parent, (*graph)->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->run->memory, parent, (*graph)->vertex_count, error));
   cm_status status = cm_coarsen_once(graph, &task, files, parent, &made, error);
   cm_free(parent);
   if (status != CM_OK || !made)

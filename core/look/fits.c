@@ -40,8 +40,7 @@ static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits
     uint32_t parts = cm_look_cut(&f->line, (cm_strand_order)order, limits, f->part);
     if (a->found != 0 && parts >= a->found)
       continue;
-    if (CM_NEW(f->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(f->run->memory, use, (size_t)parts * CM_RESOURCES, error));
     cm_status status = cm_count_use(f->line.demand, f->part, parts, f->run, use, error);
     if (status == CM_OK && cm_find_violation(limits, use, parts).broken_parts == 0)
       a->found = parts;
@@ -55,8 +54,7 @@ static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits
 static cm_status count_free(const cm_fit_chip *on, cm_run *run, uint32_t *count, cm_error *error)
 {
   uint8_t *usable;
-  if (CM_NEW(run->memory, usable, cm_chip_cores(on->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, usable, cm_chip_cores(on->chip), error));
   cm_status status = cm_usable_cores(on->chip, on->occupancy, run->memory, usable, count, error);
   cm_free(usable);
   return status;
@@ -104,8 +102,7 @@ static cm_status foresee(fit *f, const cm_chip *chip, const cm_limits *limits, c
   cm_look_point point[CM_LOOK_POINTS_MAX];
   if (!f->network->directed || !cm_costs_are_stated(&chip->costs))
     return CM_OK;
-  if (cm_look_on_chip(&f->stretch, chip, limits, &on, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_look_on_chip(&f->stretch, chip, limits, &on, error));
   uint32_t fewest = a->found != 0 && a->found <= a->free ? a->found : on.fewest, points = fewest <= a->free ? cm_look_choices(&on, fewest, a->free, point) : 0;
   if (points == 0)
     return CM_OK;

@@ -64,8 +64,7 @@ static cm_status line_up(const cm_demand *demand, cm_strand_order order, cm_run 
       line[v] = v;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, of, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, of, n, error));
   cm_status status = mark_all(demand, cm_mix(run->seed), run, of, error);
   if (status == CM_OK)
     qsort(of, n, sizeof *of, by_mark);
@@ -103,8 +102,7 @@ static uint32_t find_places(const cm_topology *t, uint32_t e, const uint32_t *pl
 /* Turns the network's lists round for the neurons of the strand; `place` [vertices], UINT32_MAX: not here; found [vertices + 1]. */
 static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *found, cm_run *run, cm_strand *s, cm_error *error)
 {
-  if (CM_NEW(run->memory, s->first, (size_t)s->count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->count + 2, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
       s->first[found[k] + 2]++;
@@ -112,8 +110,7 @@ static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *f
     s->first[i] += s->first[i - 1];
   uint64_t pins = s->first[s->count + 1];
   s->share = t->pin_count > 0 ? (double)pins / (double)t->pin_count : 1;
-  if (CM_NEW(run->memory, s->net, pins + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->net, pins + 1, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
       s->net[s->first[found[k] + 1]++] = e;
@@ -123,8 +120,8 @@ static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *f
 static cm_status find_last(const cm_topology *t, cm_run *run, cm_strand *s, cm_error *error)
 {
   uint32_t *last;
-  if (CM_NEW(run->memory, s->after, s->first[s->count] + 1, error) != CM_OK || CM_NEW(run->memory, last, t->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->after, s->first[s->count] + 1, error));
+  CM_TRY(CM_NEW(run->memory, last, t->net_count, error));
   for (uint32_t i = 0; i < s->count; i++) {
     for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
       s->after[k] = last[s->net[k]];

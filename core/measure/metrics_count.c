@@ -127,8 +127,7 @@ static cm_status book_lane(const work *w, uint32_t source, uint32_t target, cons
   sum->inbound[target] += l->axons;
   if (source == target)
     return CM_OK;
-  if (w->links->book_lane(w, sum, &(cm_lane){source, target, l->to, l->flow}, &way, error) != CM_OK)
-    return error->status;
+  CM_TRY(w->links->book_lane(w, sum, &(cm_lane){source, target, l->to, l->flow}, &way, error));
   all->packets += l->flow;
   all->edge_cut += l->weight;
   all->edge_hops += (wide)l->weight * way.hops;

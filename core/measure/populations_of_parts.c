@@ -62,8 +62,7 @@ cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part,
                                   uint32_t *most, cm_error *error)
 {
   cm_population_counts c;
-  if (cm_populations_by_part(demand, part, parts, memory, &c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_populations_by_part(demand, part, parts, memory, &c, error));
   for (uint32_t p = 0; p < parts; p++) {
     uint32_t best = c.first[p];
     for (uint32_t i = c.first[p]; i < c.first[p + 1]; i++)

@@ -156,9 +156,7 @@ static cm_status measure_whole(work *w, uint32_t step, uint64_t *count, uint64_t
     count[s->neuron[i]] = 0;
   demand.net_weight = weight;
   mapped.demand = &demand;
-  cm_status status = cm_metrics_compute(&mapped, w->run, &metrics, &detail, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_metrics_compute(&mapped, w->run, &metrics, &detail, error));
   cm_metrics_detail_free(&detail);
   w->ns[step] = metrics.step_ideal_ns;
   w->bound[step] = 0;
@@ -226,8 +224,7 @@ static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
   const cm_chip *chip = w->on->chip;
   const cm_window *window = &mapping->detail.window;
   double spikes = 0, received = 0;
-  if (cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error));
   for (size_t i = 0; chip->costs.link_packets_per_ns > 0 && i < cm_window_links(window); i++) {
     const double ns = cm_chip_step_ns(chip, cm_window_link(window, i), 1);
     w->link_ns = ns > w->link_ns ? ns : w->link_ns;
@@ -246,8 +243,7 @@ static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
 static cm_status sum_up(work *w, uint32_t steps, cm_step_by_step *made, cm_error *error)
 {
   double *sorted;
-  if (CM_NEW(w->run->memory, sorted, steps, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, sorted, steps, error));
   cm_status status = w->link_ns > 0 ? measure_links(w, steps, sorted, error) : CM_OK;
   for (uint32_t s = 0; s < steps && status == CM_OK; s++) {
     made->mean_ns += w->ns[s] / steps;

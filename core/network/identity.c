@@ -89,8 +89,7 @@ static int by_key(const void *a, const void *b)
 
 static cm_status sorted(const uint64_t *key, uint32_t count, cm_run *run, keyed **list, cm_error *error)
 {
-  if (CM_NEW(run->memory, *list, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *list, count, error));
   for (uint32_t i = 0; i < count; i++)
     (*list)[i] = (keyed){key[i], i};
   qsort(*list, count, sizeof **list, by_key);
@@ -191,8 +190,7 @@ cm_status cm_match_neurons(const cm_versions *versions, bool named, cm_run *run,
     return match_names(s, run, old_of, error);
   if (s->old_count != s->count) {
     uint32_t found;
-    if (match_sequences(s, run, old_of, error) != CM_OK)
-      return error->status;
+    CM_TRY(match_sequences(s, run, old_of, error));
     found = count_alike(s, old_of);
     for (uint32_t v = 0; v < s->count && v < s->old_count; v++)
       found -= found > 0 && alike(s, v, v);

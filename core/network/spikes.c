@@ -48,8 +48,7 @@ static cm_status add_spike(reader *r, uint64_t step, const char *id, cm_error *e
     return refuse(r, why, error);
   if (step >= CM_SPIKE_STEPS_MAX)
     return refuse(r, "steps go up to 99999", error);
-  if (CM_ROOM(r->run->memory, r->list, &r->room, r->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->run->memory, r->list, &r->room, r->count + 1, error));
   r->list[r->count++] = (spike){(uint32_t)step, neuron};
   return r->count % CHECK_EVERY == 0 ? cm_run_check(r->run, error) : CM_OK;
 }
@@ -229,9 +228,8 @@ static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
   cm_run *run = r->run;
   for (uint64_t i = 0; i < r->count; i++)
     s->steps = r->list[i].step >= s->steps ? r->list[i].step + 1 : s->steps;
-  if (CM_NEW(run->memory, s->first, (size_t)s->steps + 2, error) != CM_OK ||
-      CM_NEW(run->memory, s->neuron, r->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->steps + 2, error));
+  CM_TRY(CM_NEW(run->memory, s->neuron, r->count, error));
   for (uint64_t i = 0; i < r->count; i++)
     s->first[r->list[i].step + 2]++;
   for (uint32_t i = 0; i < s->steps; i++)

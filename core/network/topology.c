@@ -190,8 +190,7 @@ cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
   if (t->net_first[0] != 0 || t->net_first[t->net_count] != t->pin_count)
     return cm_fail(error, CM_BAD_NETWORK, "the nets do not span the %llu pins", (unsigned long long)t->pin_count);
   for (uint32_t e = 0; e < t->net_count; e++)
-    if (verify_net(t, e, error) != CM_OK)
-      return error->status;
+    CM_TRY(verify_net(t, e, error));
   if (t->pin_negative != NULL && t->pin_count % 64 != 0 && t->pin_negative[t->pin_count / 64] >> t->pin_count % 64 != 0)
     return cm_fail(error, CM_BAD_NETWORK, "signs stand behind the last synapse");
   if (t->pin_delay != NULL && t->delay_unit_ns == 0)

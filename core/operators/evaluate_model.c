@@ -28,8 +28,8 @@ static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, const
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
     cm_tensor **results;
-    if (cm_run_check(run, error) != CM_OK || CM_NEW(run->memory, results, n->output_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
+    CM_TRY(CM_NEW(run->memory, results, n->output_count + 1, error));
     cm_status status = cm_evaluate_node(n, m->opset, tensors, run->memory, results, error);
     for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++)
       if (uses[n->outputs[o]] > 0)

@@ -21,8 +21,7 @@ static cm_status write_table(const json_t *table, FILE *stream, cm_error *error)
 {
   uint64_t refusals = cm_json_refusals();
   int failed = cm_json_dumpf(table, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  if (cm_json_whole(refusals, CM_PARETO_TABLE, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_whole(refusals, CM_PARETO_TABLE, error));
   return failed == 0 && fputc('\n', stream) != EOF ? CM_OK : cm_fail_errno(error, EIO, "cannot write", CM_PARETO_TABLE);
 }
 
@@ -30,8 +29,8 @@ static cm_status write_file(const output *o, const char *folder, const char *nam
 {
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (cm_path(path, error, "%s/%s", folder, name) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", folder, name));
+  CM_TRY(cm_file_create(&file, path, error));
   cm_status status = CM_OK;
   if (point != NULL)
     status = cm_mapping_write(point, o->demand, o->chip, o->network_id, CM_VIEW_FULL_JSON, file.stream, error);

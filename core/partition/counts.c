@@ -4,8 +4,7 @@
 
 cm_status cm_counts_tabulate(cm_counts *counts, uint32_t rows, uint32_t columns, cm_run *run, cm_error *error)
 {
-  if (CM_NEW(run->memory, counts->count, (size_t)rows * columns, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, counts->count, (size_t)rows * columns, error));
   counts->columns = columns;
   return CM_OK;
 }

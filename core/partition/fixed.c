@@ -18,8 +18,7 @@ static cm_status choose_numbers(const cm_fixed_task *task, uint32_t vertices, co
   const uint32_t parts = task->parts;
   uint32_t *common;
   bool *taken;
-  if (CM_NEW(run->memory, common, (size_t)parts * parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, common, (size_t)parts * parts, error));
   cm_status status = CM_NEW(run->memory, taken, parts, error);
   for (uint32_t v = 0; v < vertices && status == CM_OK; v++)
     if (task->fixed[v] != CM_NOT_FIXED)
@@ -91,8 +90,7 @@ static void find_offers(moving *m, uint32_t v)
 
 static cm_status move(moving *m, uint32_t v, uint32_t to, bool keep, double *price, cm_error *error)
 {
-  if (cm_part_usage_move(&m->usage, v, to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_part_usage_move(&m->usage, v, to, error));
   *price = cm_part_usage_settle(&m->usage, keep);
   return CM_OK;
 }
@@ -106,15 +104,13 @@ static cm_status improve(moving *m, uint32_t v, uint64_t *moved, cm_error *error
   for (uint32_t i = 0; i < m->count; i++) {
     if (!cm_population_tally_admits(&m->usage.populations, v, m->offered[i]))
       continue;
-    if (move(m, v, m->offered[i], false, &price, error) != CM_OK)
-      return error->status;
+    CM_TRY(move(m, v, m->offered[i], false, &price, error));
     price += m->edge_price * ((double)m->tie[own] - (double)m->tie[m->offered[i]]);
     if (price < least) {
       least = price;
       best = m->offered[i];
     }
-    if (cm_part_usage_move(&m->usage, v, own, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_part_usage_move(&m->usage, v, own, error));
     (void)cm_part_usage_settle(&m->usage, true);
   }
   *moved += best != own;
@@ -146,8 +142,7 @@ cm_status cm_fix_parts(const cm_demand *demand, const cm_fixed_task *task, cm_ru
   const uint32_t n = demand->network->vertex_count;
   moving m = {.task = task};
   uint32_t *number, *order = NULL;
-  if (CM_NEW(run->memory, number, task->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, number, task->parts, error));
   cm_random_init(&m.random, task->seed, STREAM, 0);
   cm_status status = choose_numbers(task, n, part, run, number, error);
   for (uint32_t v = 0; v < n && status == CM_OK; v++)

@@ -16,8 +16,7 @@ void cm_graph_free(cm_graph *graph)
 cm_status cm_graph_new(cm_run *run, uint32_t vertices, uint64_t entries, cm_graph **graph, cm_error *error)
 {
   cm_graph *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->entry_count = entries;
   if (CM_NEW(run->memory, made->first, (size_t)vertices + 1, error) != CM_OK ||
@@ -62,8 +61,7 @@ static cm_status contract_rows(cm_graph_rows *rows, const clusters *of, cm_gathe
   for (uint32_t c = 0; c < coarse->vertex_count; c++) {
     for (uint32_t j = of->first[c]; j < of->first[c + 1]; j++) {
       cm_graph_row row;
-      if (cm_graph_row_of(rows, of->member[j], &row, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_graph_row_of(rows, of->member[j], &row, error));
       coarse->size[c] += rows->graph->size[of->member[j]];
       for (uint64_t i = 0; i < row.count; i++) {
         uint32_t other = of->map[row.neighbour[i]];

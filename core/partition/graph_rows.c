@@ -29,10 +29,8 @@ cm_status cm_graph_rows_read(cm_graph_rows *rows, uint32_t v, cm_graph_row *row,
 {
   const cm_graph *graph = rows->graph;
   uint64_t begin = graph->first[v], count = graph->first[v + 1] - begin;
-  if (cm_peek(graph->neighbour, begin * sizeof *graph->neighbour, count * sizeof *graph->neighbour, rows->neighbour,
-              error) != CM_OK ||
-      cm_peek(graph->weight, begin * sizeof *graph->weight, count * sizeof *graph->weight, rows->weight, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_peek(graph->neighbour, begin * sizeof *graph->neighbour, count * sizeof *graph->neighbour, rows->neighbour, error));
+  CM_TRY(cm_peek(graph->weight, begin * sizeof *graph->weight, count * sizeof *graph->weight, rows->weight, error));
   *row = (cm_graph_row){rows->neighbour, rows->weight, count};
   return CM_OK;
 }

@@ -39,8 +39,8 @@ static cm_status read_pins(search *s, cm_run *run, cm_error *error)
 {
   const cm_topology *t = s->demand->network;
   const uint32_t n = t->vertex_count;
-  if (CM_NEW(run->memory, s->in_first, (size_t)n + 2, error) != CM_OK || CM_NEW(run->memory, s->in, t->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->in_first, (size_t)n + 2, error));
+  CM_TRY(CM_NEW(run->memory, s->in, t->pin_count, error));
   for (uint64_t i = 0; i < t->pin_count; i++)
     s->in_first[t->pin[i] + 2]++;
   for (uint32_t v = 2; v < n + 2; v++)

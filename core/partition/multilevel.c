@@ -84,8 +84,7 @@ cm_status cm_hierarchy_descend(const cm_hierarchy *hierarchy, cm_refine_level *r
 {
   for (uint32_t l = hierarchy->levels - 1; l-- > 0;) {
     cm_hierarchy_project(hierarchy, l, part);
-    if (refine(context, hierarchy, l, part, error) != CM_OK)
-      return error->status;
+    CM_TRY(refine(context, hierarchy, l, part, error));
   }
   return CM_OK;
 }

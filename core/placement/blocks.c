@@ -256,8 +256,7 @@ static cm_status place(work *w, const uint32_t *order, uint32_t cycle, uint32_t 
 {
   cm_csr_graph *graph;
   uint32_t *cell = NULL;
-  if (cm_graph_renumbered(w->graph, order, w->run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_renumbered(w->graph, order, w->run, &graph, error));
   cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   if (status == CM_OK)
     status = CM_NEW(w->run->memory, cell, w->parts, error);
@@ -277,8 +276,7 @@ static cm_status repeat(work *w, uint32_t cycle, uint32_t *order, uint32_t *tria
   const cm_axes *a = w->axes;
   for (uint32_t v = 0; v < w->parts; v++)
     order[w->rank_at[(size_t)a->row[at[v]] * a->columns + a->column[at[v]]]] = v;
-  if (place(w, order, cycle, trial, error) != CM_OK)
-    return error->status;
+  CM_TRY(place(w, order, cycle, trial, error));
   uint64_t found = cm_axes_cost(w->graph, a, trial);
   if (found < w->result.cost) {
     w->result.cost = found;
@@ -291,8 +289,7 @@ static cm_status place_all(work *w, uint32_t *order, uint32_t *scratch, uint32_t
 {
   cm_blocks_result *result = &w->result;
   cm_csr_graph *graph;
-  if (cm_graph_renumbered(w->graph, NULL, w->run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_renumbered(w->graph, NULL, w->run, &graph, error));
   cm_status status = cm_order_by_clusters(graph, w->task->seed, w->run, order, error);
   cm_csr_graph_free(graph);
   if (status != CM_OK)

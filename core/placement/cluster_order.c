@@ -14,8 +14,7 @@ static cm_status order_coarsest(const cm_csr_graph *c, cm_run *run, uint32_t *or
 {
   uint64_t *weight;
   cm_graph *graph;
-  if (CM_NEW(run->memory, weight, c->entry_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, weight, c->entry_count, error));
   for (uint64_t i = 0; i < c->entry_count; i++)
     weight[i] = cm_csr_graph_weight(c, i);
   cm_status status = cm_graph_from_rows(c->vertex_count, c->first, c->neighbour, weight, run, &graph, error);

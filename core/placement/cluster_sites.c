@@ -103,8 +103,7 @@ static cm_status exchange_places(leave *l, sites *s, uint64_t *left, cm_error *e
           if (s->core[home] == core)
             exchange(l, s, a, home);
         *left = now < *left ? now : *left;
-        if (cm_run_check(l->t->run, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_run_check(l->t->run, error));
       }
   }
   return CM_OK;

@@ -49,8 +49,7 @@ static cm_status add(const cm_copy_task *task, cm_copies *c, cm_error *error)
 static cm_status move(const cm_copy_task *task, uint64_t seed, uint32_t *part, uint64_t *left, cm_error *error)
 {
   uint32_t *cluster;
-  if (CM_NEW(task->run->memory, cluster, task->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, cluster, task->parts, error));
   for (uint32_t p = 0; p < task->parts; p++)
     cluster[p] = cm_chip_cluster_of(task->chip, task->core[p]);
   const cm_keep_leaving options = {.limits = task->limits, .cluster = cluster, .parts = task->parts, .seed = seed};
@@ -63,8 +62,7 @@ static cm_status move(const cm_copy_task *task, uint64_t seed, uint32_t *part, u
 static cm_status add_and_move(const cm_copy_task *task, uint64_t seed, cm_copies *c, cm_error *error)
 {
   cm_copy_task next = *task;
-  if (add(task, c, error) != CM_OK)
-    return error->status;
+  CM_TRY(add(task, c, error));
   next.demand = &c->demand;
   next.core = c->on.core;
   next.parts = c->on.parts;

@@ -230,8 +230,7 @@ static cm_status take_weights(field *f, cm_run *run, uint32_t **made, unsigned *
   f->weight = g->weight;
   if (g->weight != NULL && *shift == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, *made, g->entry_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *made, g->entry_count, error));
   for (uint64_t i = 0; i < g->entry_count; i++)
     (*made)[i] = (uint32_t)(cm_csr_graph_weight(g, i) >> *shift);
   f->weight = *made;

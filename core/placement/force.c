@@ -316,13 +316,11 @@ static cm_status refine(field *f, const cm_force_options *options, ranked *order
         move(f, v, core_u);
         result->swaps++;
       }
-      if (cm_run_check(f->run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_check(f->run, error));
     }
     if (result->swaps == swaps || (options->looks_max > 0 && f->looks >= options->looks_max))
       break;
-    if (cm_run_progress(f->run, (double)result->rounds / options->rounds_max, -1, n, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(f->run, (double)result->rounds / options->rounds_max, -1, n, NAN, error));
   }
   result->force_after = total_force(f);
   return CM_OK;

@@ -182,8 +182,7 @@ static cm_status iterate(cm_modes *m, uint32_t degree, cm_run *run, cm_error *er
   for (uint32_t k = 0; k < ROUNDS; k++) {
     filter(m, degree);
     separate(m);
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }

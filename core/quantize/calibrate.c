@@ -76,13 +76,11 @@ static cm_status look_at_all(cm_calibration *c, walk *w, cm_error *error)
 
 static cm_status new_histograms(const cm_model *model, walk *w, cm_error *error)
 {
-  if (CM_NEW(model->arena.memory, w->histogram, model->value_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(model->arena.memory, w->histogram, model->value_count + 1, error));
   for (uint32_t v = 0; v < model->value_count; v++) {
     if (w->root[v] != v)
       continue;
-    if (CM_NEW(model->arena.memory, w->histogram[v], 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(model->arena.memory, w->histogram[v], 1, error));
     w->histogram[v]->range = w->range[v];
   }
   return CM_OK;
@@ -139,8 +137,7 @@ static cm_status round_factors(const judging *j, const cm_layer *l, cm_tensor *c
 {
   const cm_node *n = &j->of->model->nodes[l->node];
   cm_memory *memory = j->of->model->arena.memory;
-  if (cm_affine_round(tensors[n->inputs[0]], affine_of(j, n->inputs[0]), memory, &factor[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_affine_round(tensors[n->inputs[0]], affine_of(j, n->inputs[0]), memory, &factor[0], error));
   if (l->axis != CM_NONE) {
     factor[1] = cm_tensor_share(l->weights.rounded);
     return CM_OK;
@@ -152,8 +149,7 @@ static cm_status compare(judging *j, size_t layer, const cm_tensor *exact, const
 {
   const cm_layer *l = &j->of->layers.layer[layer];
   cm_tensor *made;
-  if (cm_affine_round(product, affine_of(j, l->output), j->of->model->arena.memory, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_affine_round(product, affine_of(j, l->output), j->of->model->arena.memory, &made, error));
   for (uint64_t i = 0; i < exact->count; i++) {
     const double y = fmin(fmax((double)((const float *)exact->data)[i], l->low), l->high), d = (double)((const float *)made->data)[i] - y;
     j->wrong[layer] += d * d;

@@ -54,9 +54,9 @@ static cm_status surround(inserting *in, uint32_t value, cm_error *error)
 {
   cm_model *m = in->model;
   uint32_t affine[2], real, integers, node;
-  if (add_affine(in, value, cm_affine_of(in->range[in->layers->root[value]]), affine, error) != CM_OK ||
-      add_value(in, value, "quantized", &integers, error) != CM_OK || add_value(in, value, "real", &real, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_affine(in, value, cm_affine_of(in->range[in->layers->root[value]]), affine, error));
+  CM_TRY(add_value(in, value, "quantized", &integers, error));
+  CM_TRY(add_value(in, value, "real", &real, error));
   const uint32_t producer = m->values[value].producer;
   uint32_t from = value, to = real;
   if (producer != CM_NONE) {
@@ -81,10 +81,10 @@ static cm_status add_integers(inserting *in, uint32_t like, const cm_rounded_wei
 {
   cm_model *m = in->model;
   uint32_t inputs[2], node;
-  if (add_constant(in, like, "integers", w->integers, &inputs[0], error) != CM_OK || add_constant(in, like, "scales", w->scales, &inputs[1], error) != CM_OK ||
-      add_value(in, like, "dequantized", value, error) != CM_OK ||
-      cm_model_add_node(m, "DequantizeLinear", inputs, 2, value, 1, &node, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_constant(in, like, "integers", w->integers, &inputs[0], error));
+  CM_TRY(add_constant(in, like, "scales", w->scales, &inputs[1], error));
+  CM_TRY(add_value(in, like, "dequantized", value, error));
+  CM_TRY(cm_model_add_node(m, "DequantizeLinear", inputs, 2, value, 1, &node, error));
   return cm_node_set_integer(m, &m->nodes[node], "axis", axis, error);
 }
 

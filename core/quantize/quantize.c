@@ -48,16 +48,14 @@ static cm_status decide(cm_calibration *c, cm_error *error)
 {
   cm_model *m = c->model;
   cm_layers *l = &c->layers;
-  if (cm_layers_find(m, c->options->method == CM_RANGE_ERROR, c->run, l, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_layers_find(m, c->options->method == CM_RANGE_ERROR, c->run, l, error));
   if (l->count == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the model has no Conv, MatMul or Gemm of float32 with constant weights, which alone are quantized");
   cm_layers_spread(m, l);
-  if (CM_NEW(c->run->memory, c->ranges, m->value_count + 1, error) != CM_OK ||
-      CM_NEW(c->run->memory, c->expected, c->samples.count * m->output_count + 1, error) != CM_OK ||
-      cm_calibrate(c, error) != CM_OK ||
-      cm_layer_errors(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->ranges, m->value_count + 1, error));
+  CM_TRY(CM_NEW(c->run->memory, c->expected, c->samples.count * m->output_count + 1, error));
+  CM_TRY(cm_calibrate(c, error));
+  CM_TRY(cm_layer_errors(c, error));
   for (size_t i = 0; i < l->count; i++)
     l->layer[i].kept = c->options->threshold > 0 && !(l->layer[i].error <= c->options->threshold);
   cm_layers_spread(m, l);
@@ -88,8 +86,7 @@ static cm_status compare_outputs(cm_calibration *c, json_t **report, cm_error *e
   double *wrong, *all, *largest;
   cm_status status = CM_OK;
   cm_run_phase(c->run, "judge");
-  if (CM_NEW(c->run->memory, made, m->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, made, m->output_count + 1, error));
   if (CM_NEW(c->run->memory, wrong, 3 * m->output_count + 3, error) != CM_OK) {
     cm_free(made);
     return error->status;

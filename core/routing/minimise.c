@@ -92,12 +92,11 @@ static cm_status build(maker *m, size_t low, size_t high, uint32_t *made, cm_err
     }
     n.span = bit + 1;
     n.key = n.key >> n.span << n.span;
-    if (build(m, low, first, &n.left, error) != CM_OK || build(m, first, high, &n.right, error) != CM_OK)
-      return error->status;
+    CM_TRY(build(m, low, first, &n.left, error));
+    CM_TRY(build(m, first, high, &n.right, error));
   }
   uint64_t most = n.left == NONE ? 1 : (uint64_t)m->node[n.left].routes + m->node[n.right].routes;
-  if (CM_ROOM(m->memory, m->route, &m->route_room, m->route_count + most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(m->memory, m->route, &m->route_room, m->route_count + most, error));
   if (n.left == NONE) {
     n.bare = !m->block[low].straight;
     n.routes = 1;
@@ -159,8 +158,7 @@ static cm_status order(maker *m, cm_error *error)
 {
   place *list;
   uint32_t *moved;
-  if (CM_NEW(m->memory, list, m->entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->memory, list, m->entries, error));
   if (CM_NEW(m->memory, moved, m->entries, error) != CM_OK) {
     cm_free(list);
     return error->status;
@@ -186,8 +184,7 @@ static cm_status make(maker *m, cm_error *error)
   if (m->count == 0)
     return CM_OK;
   list_words(m);
-  if (build(m, 0, m->count, &root, error) != CM_OK)
-    return error->status;
+  CM_TRY(build(m, 0, m->count, &root, error));
   emit(m, root, NONE, NONE);
   return order(m, error);
 }

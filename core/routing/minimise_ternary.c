@@ -270,8 +270,7 @@ static void drop_spare(merger *m)
 static cm_status put_in_order(const merger *m, cm_memory *memory, cm_ternary_table *table, cm_error *error)
 {
   cm_ternary *list;
-  if (CM_NEW(memory, list, m->entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, list, m->entries, error));
   for (uint32_t i = 0; i < m->entries; i++)
     list[i] = m->entry[m->order[i]];
   memcpy(table->entry, list, m->entries * sizeof *list);

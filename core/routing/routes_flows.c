@@ -64,8 +64,7 @@ typedef struct flow {
 static cm_status put_flow(builder *b, flow put, const uint32_t *target, uint64_t count, cm_error *error)
 {
   cm_routes *r = b->r;
-  if (reserve(b, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(reserve(b, count, error));
   uint32_t number = r->flow_count++;
   uint64_t at = r->first[number];
   memcpy(r->target + at, target, count * sizeof *target);
@@ -113,10 +112,9 @@ static int by_targets(const void *a, const void *b, void *context)
 static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
 {
   uint32_t nets = b->first[part + 1] - b->first[part], axons = 0;
-  if (enlarge(b, &b->axon, nets + 1, sizeof *b->axon, error) != CM_OK ||
-      enlarge(b, &b->order, nets + 1, sizeof *b->order, error) != CM_OK ||
-      enlarge(b, &b->axon_first, (uint64_t)nets + 1, sizeof *b->axon_first, error) != CM_OK)
-    return error->status;
+  CM_TRY(enlarge(b, &b->axon, nets + 1, sizeof *b->axon, error));
+  CM_TRY(enlarge(b, &b->order, nets + 1, sizeof *b->order, error));
+  CM_TRY(enlarge(b, &b->axon_first, (uint64_t)nets + 1, sizeof *b->axon_first, error));
   b->axon_first[0] = 0;
   for (uint32_t i = 0; i < nets; i++) {
     uint32_t net = b->net[b->first[part] + i], count = reach(b, net, part);
@@ -125,8 +123,7 @@ static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
     uint64_t at = b->axon_first[axons];
     if (at + count > b->axon_target_room) {
       b->axon_target_room = 2 * (at + count);
-      if (enlarge(b, &b->axon_target, b->axon_target_room, sizeof *b->axon_target, error) != CM_OK)
-        return error->status;
+      CM_TRY(enlarge(b, &b->axon_target, b->axon_target_room, sizeof *b->axon_target, error));
     }
     memcpy(b->axon_target + at, b->used, count * sizeof *b->used);
     b->axon[axons] = net;

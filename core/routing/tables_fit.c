@@ -44,8 +44,7 @@ static cm_status count_block(void *user, const cm_table_entry *entry, cm_error *
   if (f->ways_here[router] == WAYS_OF_A_PART)
     return CM_OK;
   words[f->ways_here[router]++] = entry->word;
-  if (CM_ROOM(f->run->memory, f->way, &f->way_room, f->ways + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->run->memory, f->way, &f->way_room, f->ways + 1, error));
   f->way[f->ways++] = (cm_part_way){entry->router, part, entry->word};
   return CM_OK;
 }
@@ -166,9 +165,8 @@ static cm_status minimise_all(fitter *f, cm_error *error)
   f->begin = 0;
   f->table_room = 0;
   cm_status status = CM_OK;
-  if (CM_NEW(memory, r->entries, r->router_count, error) != CM_OK ||
-      CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, r->entries, r->router_count, error));
+  CM_TRY(CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error));
   while (status == CM_OK && f->begin < r->router_count)
     status = fit_band(f, error);
   return status;

@@ -57,9 +57,7 @@ static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *e
   bool ring = enough > 0;
   for (uint32_t channels = 1; ring && channels <= enough; channels++) {
     r->virtual_channels = channels;
-    cm_status status = try_channels(r, walker, channels, run, &ring, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(try_channels(r, walker, channels, run, &ring, error));
   }
   return ring ? cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of links wait for each other") : CM_OK;
 }

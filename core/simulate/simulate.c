@@ -120,9 +120,8 @@ static cm_status simulate_steps(simulation *s, json_t *report, cm_error *error)
 {
   uint32_t tiles;
   cm_run_phase(s->run, "steps");
-  if (cm_tiles_in_use(s->traffic->chip, s->traffic->core, s->traffic->parts, s->run->memory, &tiles, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->step, s->options->steps, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tiles_in_use(s->traffic->chip, s->traffic->core, s->traffic->parts, s->run->memory, &tiles, error));
+  CM_TRY(CM_NEW(s->run->memory, s->step, s->options->steps, error));
   cm_status status = cm_parallel(s->run, s->options->steps, run_step, s, error);
   if (status == CM_OK)
     status = cm_json_set(report, "steps", steps_json(s, tiles), "the report", error);
@@ -239,8 +238,8 @@ static cm_status check_rules(const cm_demand *demand, const cm_simulate_options 
 
 static cm_status check(const cm_demand *demand, const cm_chip *chip, const cm_simulate_options *o, cm_error *error)
 {
-  if (check_rules(demand, o, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_rules(demand, o, error));
+  CM_TRY(cm_interconnect_prepare(chip->interconnect, error));
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",
                    chip->router_x * chip->router_y, CM_FABRIC_CORES_MAX);
@@ -292,12 +291,10 @@ cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options
   cm_demand demand;
   cm_mapped seen = *mapped;
   seen.demand = &demand;
-  if (check(mapped->demand, mapped->chip, options, error) != CM_OK ||
-      choose_scenario(mapped->demand, options->scenario, &demand, error) != CM_OK)
-    return error->status;
+  CM_TRY(check(mapped->demand, mapped->chip, options, error));
+  CM_TRY(choose_scenario(mapped->demand, options->scenario, &demand, error));
   cm_run_phase(run, "traffic");
-  if (cm_traffic_new(&seen, options->multicast, run, &traffic, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_traffic_new(&seen, options->multicast, run, &traffic, error));
   cm_stream_outcome streams[PROBES] = {{0}};
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};
   json_t *made = json_pack("{s:s, s:i, s:I}", "traffic_model", options->multicast ? "multicast" : "unicast", "buffers",

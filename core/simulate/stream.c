@@ -30,9 +30,8 @@ static cm_status on_inject(void *user, uint32_t core, cm_error *error)
 {
   stream *s = user;
   const cm_arrival *arrival;
-  if (cm_arrivals_next(&s->arrivals, &arrival, error) != CM_OK ||
-      cm_fabric_inject(&s->fabric, core, arrival->kind, &arrival->to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arrivals_next(&s->arrivals, &arrival, error));
+  CM_TRY(cm_fabric_inject(&s->fabric, core, arrival->kind, &arrival->to, error));
   /* Enough packets have gone in: what waits then is for the verdict. */
   s->fabric.ended = ++s->injected >= s->wanted;
   return s->fabric.ended ? CM_OK : cm_events_put(&s->fabric.events, arrival->next_ps, CM_EVENT_INJECT, core, 0, error);

@@ -22,8 +22,7 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
     uint64_t end = i;
     while (end < pins && scratch[end] == scratch[i])
       end++;
-    if (CM_ROOM(memory, t->target, &t->target_capacity, t->target_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(memory, t->target, &t->target_capacity, t->target_count + 1, error));
     cm_packet_target *to = &t->target[t->target_count++];
     *to = (cm_packet_target){.core = t->core[scratch[i]], .synapses = (uint32_t)(end - i)};
     if (cm_chip_distance(t->chip, home, to->core) == CM_NO_WAY)
@@ -40,9 +39,8 @@ static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, cm_mem
 {
   uint32_t nets = t->demand->network->net_count;
   t->packet_count = t->multicast ? nets : target_first[nets];
-  if (CM_NEW(memory, t->first, t->packet_count + 1, error) != CM_OK ||
-      CM_NEW(memory, t->net_first, (size_t)nets + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->first, t->packet_count + 1, error));
+  CM_TRY(CM_NEW(memory, t->net_first, (size_t)nets + 1, error));
   for (uint32_t e = 0; e <= nets; e++)
     t->net_first[e] = t->multicast ? e : target_first[e];
   for (uint64_t f = 0; f <= t->packet_count; f++)
@@ -54,10 +52,10 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
 {
   const cm_topology *topology = t->demand->network;
   uint32_t n = topology->vertex_count;
-  if (CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error) != CM_OK ||
-      CM_NEW(memory, t->member, n, error) != CM_OK || CM_NEW(memory, t->out_first, (size_t)n + 1, error) != CM_OK ||
-      CM_NEW(memory, t->part_on, cm_chip_cores(t->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error));
+  CM_TRY(CM_NEW(memory, t->member, n, error));
+  CM_TRY(CM_NEW(memory, t->out_first, (size_t)n + 1, error));
+  CM_TRY(CM_NEW(memory, t->part_on, cm_chip_cores(t->chip), error));
   for (uint32_t p = 0; p < t->parts; p++)
     t->part_on[t->core[p]] = p;
   cm_sort_members(part, n, t->parts, t->member_first, t->member);

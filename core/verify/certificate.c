@@ -37,8 +37,7 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_check_context 
     json = NULL;
   }
   char *text;
-  if (cm_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17), "the certificate", &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17), "the certificate", &text, error));
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);
@@ -105,9 +104,7 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
   char *text;
   size_t size;
   json_error_t trouble;
-  cm_status status = cm_file_read(path, FILE_BYTES_MAX, &text, &size, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &text, &size, error));
   uint64_t refusals = cm_json_refusals();
   json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);

@@ -139,26 +139,22 @@ static cm_status check_all(cm_checker *c, cm_error *error)
     return status;
   cm_checker_limits(c);
   cm_checker_leaving(c);
-  if (cm_checker_neuron_copies(c, error) != CM_OK)
-    return error->status;
-  if (cm_checker_shared(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checker_neuron_copies(c, error));
+  CM_TRY(cm_checker_shared(c, error));
   if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
-  if (cm_checker_pacing(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checker_pacing(c, error));
   cm_checker_loads(c);
   cm_checker_metrics(c);
-  if (cm_checker_added_neurons(c, error) != CM_OK || cm_checker_scenarios(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checker_added_neurons(c, error));
+  CM_TRY(cm_checker_scenarios(c, error));
   return cm_checker_facts(c, error);
 }
 
 cm_status cm_check_mapping_stream(FILE *stream, const cm_check_context *context, cm_check_result *result, cm_error *error)
 {
   cm_checker c = {.given = context};
-  if (CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error));
   uint64_t refusals = cm_json_refusals();
   cm_status status =
     cm_check_read(stream, context->demand->network->vertex_count, cm_chip_cores(context->chip), context->run, &c.file, error);

@@ -112,9 +112,7 @@ static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets
       m->pair = grown;
       m->pair_capacity = room;
     }
-    cm_status status = cm_run_check(m->run, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(cm_run_check(m->run, error));
   }
   m->pair[m->pair_count++] = (pair){from, to, packets};
   return CM_OK;
@@ -176,12 +174,9 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
       continue;
     cut = true;
     double hops;
-    if (m->walk.kind->hops(&m->walk, home, m->target[i], &hops, error) != CM_OK)
-      return error->status;
+    CM_TRY(m->walk.kind->hops(&m->walk, home, m->target[i], &hops, error));
     m->walk.kind->route(&m->walk, home, m->target[i], grow_tree, &t);
-    cm_status status = add_pair(m, home, m->target[i], rate, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(add_pair(m, home, m->target[i], rate, error));
   }
   m->truth->metrics.cut_net += cut ? rate : 0;
   m->cast[home] += cut ? rate : 0;
@@ -199,8 +194,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
   for (size_t i = 0; i < m->pair_count; i++) {
     const pair *p = &m->pair[i];
     double hops = 0;
-    if (m->walk.kind->hops(&m->walk, p->from, p->to, &hops, error) != CM_OK)
-      return error->status;
+    CM_TRY(m->walk.kind->hops(&m->walk, p->from, p->to, &hops, error));
     toll t = {m, p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
     m->walk.kind->route(&m->walk, p->from, p->to, pay, &t);
     sum->energy_pj += p->packets * t.energy_pj;

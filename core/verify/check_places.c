@@ -108,8 +108,7 @@ cm_status cm_mapping_copied(const json_t *summary, const cm_topology *topology, 
     return CM_OK;
   if (!cm_topology_takes_copies(topology))
     return cm_fail(error, CM_BAD_MAPPING, "/report/leaving/copies: the network is undirected, or a neuron has several axons, and takes no copies");
-  if (cm_neuron_copies_read(list, topology->vertex_count, run->memory, &copies, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_neuron_copies_read(list, topology->vertex_count, run->memory, &copies, error));
   const cm_status status = cm_topology_copied(topology, &copies, run, made, error);
   cm_neuron_copies_free(&copies);
   return status;

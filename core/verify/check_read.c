@@ -298,9 +298,7 @@ static cm_status read_array(reader *r, cm_status (*element)(reader *r))
     return CM_OK;
   give_back(r, c);
   for (;;) {
-    cm_status status = element(r);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(element(r));
     c = take_token(r);
     if (c == ']')
       return CM_OK;

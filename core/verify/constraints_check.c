@@ -51,8 +51,7 @@ static cm_status find_spots(judge *j, const uint32_t *member, uint32_t count, si
       if (cm_demand_is_outside(m->demand, v) || j->mark[core] == k)
         continue;
       j->mark[core] = k;
-      if (CM_ROOM(j->subjects->memory, s->spot, &s->room, (uint64_t)s->count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(j->subjects->memory, s->spot, &s->room, (uint64_t)s->count + 1, error));
       s->spot[s->count++] = (spot){k, v, core % m->chip->width, core / m->chip->width};
     }
   return CM_OK;
@@ -154,8 +153,7 @@ static cm_status judge_connected(const judge *j, cm_error *error)
   const uint32_t wide = cm_chip_routers_x(chip), high = cm_chip_routers_y(chip);
   uint8_t *state; /* of a router: 1 somebody is there, 2 reached */
   bool grown = j->of.count > 0;
-  if (CM_NEW(j->subjects->memory, state, (size_t)wide * high, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(j->subjects->memory, state, (size_t)wide * high, error));
   for (uint32_t i = 0; i < j->of.count; i++)
     state[j->of.spot[i].y / chip->router_y * wide + j->of.spot[i].x / chip->router_x] = 1;
   if (grown)

@@ -44,8 +44,7 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   uint64_t channels = 0, dependencies = 0, most = 0, plain = 0;
   double unit = (double)c->demand->network->weight_scale * (c->demand->network->directed ? 1 : 2);
   const json_t *stated = json_object_get(c->json, "figures");
-  if (c->geometry->rings(c, &channels, &dependencies, error) != CM_OK)
-    return error->status;
+  CM_TRY(c->geometry->rings(c, &channels, &dependencies, error));
   for (size_t l = 0; l < c->link_count; l++) {
     most = c->load[l] > most ? c->load[l] : most;
     plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
@@ -125,8 +124,7 @@ static cm_status prepare(cm_routes_checking *c, cm_error *error)
 {
   cm_memory *memory = c->run->memory;
   size_t links = c->link_count;
-  if (c->geometry->prepare(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(c->geometry->prepare(c, error));
   if (CM_NEW(memory, c->dead, links, error) != CM_OK || CM_NEW(memory, c->load, links, error) != CM_OK ||
       CM_NEW(memory, c->plain_load, links, error) != CM_OK || CM_NEW(memory, c->used, links, error) != CM_OK ||
       CM_NEW(memory, c->next, links, error) != CM_OK || CM_NEW(memory, c->met, c->routers, error) != CM_OK ||
@@ -143,8 +141,7 @@ static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *er
   char *text;
   size_t size;
   json_error_t trouble;
-  if (cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &text, &size, error));
   uint64_t refusals = cm_json_refusals();
   c->json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
@@ -158,8 +155,8 @@ static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *er
 
 static cm_status check(cm_routes_checking *c, cm_error *error)
 {
-  if (read_header(c, error) != CM_OK || prepare(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_header(c, error));
+  CM_TRY(prepare(c, error));
   cm_status status;
   if (c->multicast) {
     status = cm_routes_read_tables(c, error);

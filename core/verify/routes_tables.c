@@ -127,10 +127,9 @@ static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *err
   const cm_topology *t = c->demand->network;
   uint8_t *leaves;
   uint32_t *next;
-  if (CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error) != CM_OK ||
-      CM_NEW(c->run->memory, o->net, t->net_count, error) != CM_OK ||
-      CM_NEW(c->run->memory, leaves, t->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error));
+  CM_TRY(CM_NEW(c->run->memory, o->net, t->net_count, error));
+  CM_TRY(CM_NEW(c->run->memory, leaves, t->net_count, error));
   if (CM_NEW(c->run->memory, next, c->parts, error) != CM_OK) {
     cm_free(leaves);
     return error->status;
@@ -275,8 +274,7 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
       if (!taken[i])
         routes_violation(c, "routes /keys/neurons/%" PRIu32 ": an axon of neuron %" PRIu32 " has no key", p,
                          cm_topology_source(c->demand->network, o->net[i]));
-    if (cm_run_check(c->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(c->run, error));
   }
   cm_check_comparison comparison = {.result = c->result, .what = "routes", .except = "neurons"};
   json_t *blocks = c->block == NULL ? NULL : json_object_get(keys, "blocks"); /* read already: each is another */

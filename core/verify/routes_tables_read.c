@@ -103,8 +103,8 @@ static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error
   uint32_t last = bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1, *sorted;
   if (json_array_size(list) != c->parts)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" need \"blocks\", one a part: the chip limits tables");
-  if (CM_NEW(c->run->memory, c->block, c->parts, error) != CM_OK || CM_NEW(c->run->memory, sorted, c->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->block, c->parts, error));
+  CM_TRY(CM_NEW(c->run->memory, sorted, c->parts, error));
   cm_status status = CM_OK;
   for (uint32_t p = 0; p < c->parts && status == CM_OK; p++) {
     const json_t *value = json_array_get(list, p);

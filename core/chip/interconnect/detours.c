@@ -82,8 +82,7 @@ static void find_pieces(const cm_interconnect *net, uint32_t *queue, uint32_t *p
 cm_status cm_detours_new(const cm_interconnect *net, cm_detours **detours, cm_error *error)
 {
   cm_detours *d;
-  if (CM_NEW(NULL, d, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, d, 1, error));
   for (unsigned i = 0; i < LANES; i++)
     (void)pthread_mutex_init(&d->lane[i].busy, NULL);
   while (UINT64_C(1) << d->remembered_bits < (uint64_t)REMEMBERED * net->routers)

@@ -115,8 +115,7 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
   for (uint32_t i = 0; i < net->link_count; i++)
     even = even && net->link[i].length == net->link[0].length;
   bool ones = even && (net->link_count == 0 || net->link[0].length == 1);
-  if (CM_NEW(NULL, way, (size_t)net->routers * net->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, way, (size_t)net->routers * net->routers, error));
   cm_status status = CM_NEW(NULL, s.length, net->routers, error);
   if (status == CM_OK)
     status = CM_NEW(NULL, s.order, net->routers, error);
@@ -135,8 +134,7 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
 static cm_status make_detours(cm_interconnect *net, cm_error *error)
 {
   cm_detours *detours;
-  if (cm_detours_new(net, &detours, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_detours_new(net, &detours, error));
   atomic_store_explicit(&net->detours, detours, memory_order_release);
   return CM_OK;
 }
@@ -212,8 +210,7 @@ cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, c
                                     cm_error *error)
 {
   uint32_t *queue;
-  if (CM_NEW(memory, queue, net->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, queue, net->routers, error));
   memset(reached, 0, net->routers);
   for (unsigned side = 1; side <= 2; side++) { /* along the links, then against them */
     uint32_t count = 0;

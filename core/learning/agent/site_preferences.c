@@ -37,8 +37,7 @@ static cm_status assign_processor(claim *c, uint32_t p, cm_memory *memory, cm_er
   for (uint32_t i = 0; i < sites; i++)
     c->free[i] = s->site[site[i]];
   const cm_assign_task task = {s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN};
-  if (cm_assign(&task, memory, c->core, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_assign(&task, memory, c->core, error));
   for (uint32_t i = 0; i < nodes; i++)
     c->at[node[i]] = s->site_on[c->core[i]];
   return CM_OK;

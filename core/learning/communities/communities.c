@@ -114,8 +114,7 @@ cm_status cm_number_groups(uint32_t *group, uint32_t count, uint32_t bound, cm_m
                            cm_error *error)
 {
   uint32_t *number, used = 0;
-  if (CM_NEW(memory, number, bound, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, number, bound, error));
   for (uint32_t v = 0; v < count; v++) {
     if (number[group[v]] == 0)
       number[group[v]] = ++used;
@@ -211,9 +210,8 @@ cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32
                         double *modularity, cm_error *error)
 {
   cm_value value;
-  if (check_weights(graph, error) != CM_OK ||
-      exact_modularity(graph, community, count, memory, &value, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_weights(graph, error));
+  CM_TRY(exact_modularity(graph, community, count, memory, &value, error));
   double twice = 2 * (double)graph->weight_total;
   *modularity = graph->weight_total == 0 ? 0 : (double)value / twice / twice;
   return CM_OK;
@@ -248,8 +246,7 @@ cm_status cm_communities_find(const cm_graph *graph, const cm_unfold_options *op
 {
   uint64_t *degree = NULL;
   uint32_t *best = NULL, n = graph->vertex_count;
-  if (check_weights(graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_weights(graph, error));
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, degree, n, error) != CM_OK || CM_NEW(run->memory, best, n, error) != CM_OK)
     status = error->status;
@@ -269,9 +266,7 @@ cm_status cm_communities_describe(const cm_graph *graph, const uint32_t *communi
                                   cm_community *list, cm_error *error)
 {
   cm_graph *between;
-  cm_status status = cm_graph_contract(graph, community, count, run, &between, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_graph_contract(graph, community, count, run, &between, error));
   memset(list, 0, count * sizeof *list);
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     list[community[v]].nodes++;

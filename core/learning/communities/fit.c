@@ -107,8 +107,7 @@ static cm_status cut_down(cm_fit *f, uint32_t c, int64_t *tie, leaver *leavers, 
       f->nodes[c]--;
       moved++;
     }
-    if (cm_run_check(f->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(f->run, error));
   }
   return CM_OK;
 }
@@ -144,8 +143,7 @@ static cm_status cut_all_down(cm_fit *f, cm_error *error)
 static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_csr_graph *view, cm_error *error)
 {
   uint32_t n = graph->vertex_count, *size;
-  if (CM_NEW(memory, size, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, size, n, error));
   for (uint32_t v = 0; v < n; v++)
     size[v] = 1;
   *view = (cm_csr_graph){.vertex_count = n, .entry_count = graph->entry_count, .first = graph->first,
@@ -183,8 +181,7 @@ static cm_status refine_pair(refiner *r, uint32_t c, uint32_t d, int64_t *gain, 
   /* One vertex at least stays in either. */
   pair.most[0] = r->most[c] < both ? r->most[c] : both - 1;
   pair.most[1] = r->most[d] < both ? r->most[d] : both - 1;
-  if (cm_pair_refine(&r->view, f->community, &r->table, &pair, f->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_pair_refine(&r->view, f->community, &r->table, &pair, f->run, error));
   f->nodes[c] = (uint32_t)pair.load[0];
   f->nodes[d] = (uint32_t)pair.load[1];
   *gain += pair.gain;
@@ -294,8 +291,7 @@ cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, ui
                              uint32_t *community, uint32_t *count, cm_error *error)
 {
   cm_fit f = {.graph = graph, .run = run, .count = *count, .processors = processors};
-  if (check_room(capacity, processors, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_room(capacity, processors, graph->vertex_count, error));
   cm_status status = fit_new(&f, community, processors, error);
   if (status == CM_OK) {
     memcpy(f.capacity, capacity, processors * sizeof *capacity);
@@ -317,8 +313,7 @@ cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32
                              uint32_t *community, cm_error *error)
 {
   cm_fit f = {.graph = graph, .run = run, .count = count, .processors = count};
-  if (check_room(room, count, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_room(room, count, graph->vertex_count, error));
   cm_status status = fit_new(&f, community, 0, error);
   if (status == CM_OK) {
     memcpy(f.slot, room, count * sizeof *room);

@@ -59,8 +59,7 @@ cm_status cm_full_letter_new(const cm_letter_view *view, uint32_t axes, uint64_t
                              cm_error *error)
 {
   cm_full_letter *made;
-  if (CM_NEW(memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made, 1, error));
   made->outputs = 2 * axes * view->nodes;
   made->bound = 1;
   if (fill(made, view, seed, memory, error) != CM_OK) {

@@ -184,8 +184,7 @@ static cm_status fly(flight *f, const cm_policy *pilot, double tries, double sta
       f->least = f->cost;
       memcpy(f->best, f->at, s->nodes * sizeof *f->best);
     }
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }

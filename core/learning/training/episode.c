@@ -108,8 +108,7 @@ static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, c
   cm_memory *memory = play->run->memory;
   const cm_environment *environment = look->environment;
   double bound = (double)policy->bound;
-  if (cm_environment_observe(environment, s->at, memory, look->input, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_observe(environment, s->at, memory, look->input, error));
   cm_policy_forward(policy, environment->laplacian, look->input, s->pass);
   cm_random_normals(random, s->position, 2 * (size_t)environment->nodes);
   for (size_t r = 0; r < 2 * (size_t)environment->nodes; r++) {
@@ -118,9 +117,8 @@ static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, c
     look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
     look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
   }
-  if (cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error) != CM_OK ||
-      cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error));
+  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error));
   double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->other_loss);
   judge(s, play->options, look);
   if (other < one) { /* what the better draw has to offer first */

@@ -39,8 +39,7 @@ static cm_status fly_one(const work *w, size_t index, float *noise, uint32_t *at
     noise[i] = w->pilot->parameter[i] + (float)up * noise[i];
   changed.parameter = noise;
   memcpy(at, f->start, f->environment->nodes * sizeof *at);
-  if (cm_pilot_fly(&changed, f->environment, f->tries, f->seed, w->run, at, &hops, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_pilot_fly(&changed, f->environment, f->tries, f->seed, w->run, at, &hops, error));
   w->value[index] = log(fmax((double)hops, 1));
   return CM_OK;
 }

@@ -39,13 +39,13 @@ cm_train_options cm_train_letter_defaults(void)
 static cm_status prepare(cm_training *t, cm_error *error)
 {
   cm_memory *memory = t->run->memory;
-  if (CM_NEW(memory, t->sight, t->count, error) != CM_OK || CM_NEW(memory, t->learnt, t->count, error) != CM_OK ||
-      CM_NEW(memory, t->watched, t->count, error) != CM_OK ||
-      cm_adam_new(t->policy->count, memory, &t->adam, error) != CM_OK ||
-      CM_NEW(memory, t->curve, t->options.updates, error) != CM_OK ||
-      CM_NEW(memory, t->collected, CM_EPISODES_MAX, error) != CM_OK ||
-      cm_parallel(t->run, t->count, cm_training_see, t, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->sight, t->count, error));
+  CM_TRY(CM_NEW(memory, t->learnt, t->count, error));
+  CM_TRY(CM_NEW(memory, t->watched, t->count, error));
+  CM_TRY(cm_adam_new(t->policy->count, memory, &t->adam, error));
+  CM_TRY(CM_NEW(memory, t->curve, t->options.updates, error));
+  CM_TRY(CM_NEW(memory, t->collected, CM_EPISODES_MAX, error));
+  CM_TRY(cm_parallel(t->run, t->count, cm_training_see, t, error));
   for (uint32_t i = 0; i < t->count; i++) {
     if (t->options.held_out > 0 && i % t->options.held_out == t->options.held_out - 1)
       t->watched[t->watched_count++] = i;
@@ -61,8 +61,7 @@ static cm_status prepare(cm_training *t, cm_error *error)
 static cm_status copy_policy(const cm_policy *policy, cm_policy **copy, cm_error *error)
 {
   cm_policy *made;
-  if (cm_policy_new(&policy->shape, policy->bound, 0, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_policy_new(&policy->shape, policy->bound, 0, &made, error));
   memcpy(made->parameter, policy->parameter, policy->count * sizeof *made->parameter);
   *copy = made;
   return CM_OK;
@@ -72,8 +71,7 @@ cm_status cm_training_new(const cm_policy *policy, cm_example *const *examples, 
                           const cm_train_options *options, cm_run *run, cm_training **training, cm_error *error)
 {
   cm_training *t;
-  if (CM_NEW(run->memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, t, 1, error));
   t->example = examples;
   t->count = count;
   t->options = *options;
@@ -128,8 +126,7 @@ static cm_status collect(cm_training *t, cm_curve_point *point, cm_error *error)
 {
   double total = 0, gained = 0;
   while (total < t->options.threshold && t->collected_count + TOGETHER <= CM_EPISODES_MAX) {
-    if (cm_parallel(t->run, TOGETHER, play, t, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(t->run, TOGETHER, play, t, error));
     for (uint32_t i = 0; i < TOGETHER; i++) {
       total += t->collected[t->collected_count + i].reward;
       gained += t->collected[t->collected_count + i].gained;
@@ -178,8 +175,7 @@ static cm_status epoch(cm_training *t, const cm_look **look, uint32_t count, flo
   for (uint32_t from = 0; from < count; from += t->options.batch) {
     uint32_t looks = count - from < t->options.batch ? count - from : t->options.batch;
     batch b = {t, look + from, gradient};
-    if (cm_parallel(t->run, looks, descend, &b, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(t->run, looks, descend, &b, error));
     step(t, gradient, looks);
   }
   return CM_OK;

@@ -17,8 +17,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of 32 bits ar
 
 static cm_status put_bytes(cm_topology_bytes *b, uint64_t head, const void *data, size_t size, cm_error *error)
 {
-  if (cm_topology_reserve(b, CM_VARINT_BYTES_MAX + size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reserve(b, CM_VARINT_BYTES_MAX + size, error));
   cm_topology_put(b, head);
   memcpy(b->data + b->used, data, size);
   b->used += size;

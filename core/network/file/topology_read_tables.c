@@ -59,8 +59,7 @@ cm_status cm_topology_reader_signs(cm_topology_reader *r, uint64_t *negative, cm
 {
   if (r->signs.bytes == 0)
     return CM_OK;
-  if (read_plain(r, &r->signs, (uint8_t *)negative, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_plain(r, &r->signs, (uint8_t *)negative, error));
   for (uint64_t i = 0; i < r->signs.bytes / 8; i++)
     negative[i] = le64toh(negative[i]);
   return CM_OK;
@@ -70,8 +69,7 @@ cm_status cm_topology_reader_delays(cm_topology_reader *r, uint32_t *delay, cm_e
 {
   if (r->delays.bytes == 0)
     return CM_OK;
-  if (read_plain(r, &r->delays, (uint8_t *)delay, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_plain(r, &r->delays, (uint8_t *)delay, error));
   for (uint64_t i = 0; i < r->header.pin_count; i++)
     delay[i] = le32toh(delay[i]);
   return CM_OK;

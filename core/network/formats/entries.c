@@ -59,8 +59,7 @@ static void swap(double *value, uint64_t a, uint64_t b)
 static cm_status group(cm_entries *l, uint32_t vertex_count, uint64_t *first, cm_error *error)
 {
   uint64_t *next, steps = 0;
-  if (CM_NEW(l->memory, next, vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(l->memory, next, vertex_count, error));
   for (uint64_t e = 0; e < l->count; e++)
     first[l->from[e] + 1]++;
   for (uint32_t v = 0; v < vertex_count; v++) {
@@ -98,9 +97,8 @@ cm_status cm_entries_close(cm_entries *l, cm_topology *made, cm_error *error)
   l->from = NULL;
   made->pin = l->to;
   l->to = NULL;
-  if (cm_weighted_rows_close(made, &l->weight, l->run, error) != CM_OK ||
-      cm_weighted_rows_scale(made, &l->weight, l->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_weighted_rows_close(made, &l->weight, l->run, error));
+  CM_TRY(cm_weighted_rows_scale(made, &l->weight, l->run, error));
   CM_TRIM(l->memory, made->pin, made->pin_count);
   CM_TRIM(l->memory, made->net_first, (uint64_t)made->net_count + 1);
   if (made->net_source != NULL)

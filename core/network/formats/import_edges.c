@@ -24,8 +24,8 @@ static cm_status read_edges(cm_table *t, cm_error *error)
   size_t length = 0;
   bool end = false;
   cm_survey survey;
-  if (cm_survey_read(t->source, t->memory, &survey, error) != CM_OK || cm_table_read_first(t, &survey, &end, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_survey_read(t->source, t->memory, &survey, error));
+  CM_TRY(cm_table_read_first(t, &survey, &end, error));
   while (!end) {
     if (cm_table_next_row(t, &line, &length, &end, error) != CM_OK || (!end && cm_table_take_row(t, error) != CM_OK))
       return error->status;

@@ -71,8 +71,7 @@ static cm_status own_dynamics(cm_topology *t, cm_memory *memory, cm_error *error
   cm_dynamics *own;
   if (t->lender == NULL)
     return CM_OK;
-  if (CM_NEW(memory, own, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, own, 1, error));
   *own = *t->dynamics;
   t->dynamics = own;
   return CM_OK;
@@ -83,8 +82,8 @@ static cm_status keep_weights(cm_topology *t, uint64_t scale, cm_memory *memory,
 {
   if (t->dynamics == NULL || t->dynamics->weight != NULL || t->pin_weight == NULL || scale >= t->weight_scale)
     return CM_OK;
-  if (own_dynamics(t, memory, error) != CM_OK || CM_NEW(memory, t->dynamics->weight, t->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(own_dynamics(t, memory, error));
+  CM_TRY(CM_NEW(memory, t->dynamics->weight, t->pin_count, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       t->dynamics->weight[i] = (float)cm_topology_pin_value(t, e, i);
@@ -209,8 +208,7 @@ static cm_status find_scenario(rates *r, size_t field, cm_error *error)
 static cm_status find_scenarios(rates *r, bool named, bool plain, cm_error *error)
 {
   for (size_t i = 0; i < r->table.field_count; i++)
-    if (find_scenario(r, i, error) != CM_OK)
-      return error->status;
+    CM_TRY(find_scenario(r, i, error));
   if (r->scenarios == 0)
     return CM_OK;
   if (!named)
@@ -235,8 +233,7 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
     if (c < CM_RATE_COLUMNS)
       r->at[c] = i;
   }
-  if (find_scenarios(r, found[CM_RATE_NAME], found[CM_RATE_VALUE], error) != CM_OK)
-    return error->status;
+  CM_TRY(find_scenarios(r, found[CM_RATE_NAME], found[CM_RATE_VALUE], error));
   *header = r->scenarios > 0 || (found[CM_RATE_NAME] && found[CM_RATE_VALUE]);
   if (*header)
     return CM_OK;
@@ -250,8 +247,7 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
 
 static cm_status read_rate(rates *r, size_t field, double *rate, cm_error *error)
 {
-  if (cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error));
   return *rate < 0 ? cm_table_bad(&r->table, "the rate is negative", error) : CM_OK;
 }
 
@@ -262,15 +258,13 @@ static cm_status read_line(rates *r, cm_error *error)
   double rate = 0;
   if (t->field_count != r->count)
     return cm_table_bad(t, "it has another number of fields than the first line", error);
-  if (cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error));
   if (!isnan(r->rate[vertex]))
     return cm_table_bad_name(t, "the neuron", &t->fields[r->at[CM_RATE_NAME]], " stands twice", error);
   if (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK)
     return error->status;
   for (uint32_t k = 0; k < r->scenarios; k++)
-    if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)
-      return error->status;
+    CM_TRY(read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error));
   r->rate[vertex] = rate;
   return CM_OK;
 }
@@ -279,8 +273,7 @@ static cm_status read_lines(rates *r, cm_error *error)
 {
   cm_table *t = &r->table;
   for (bool end = false;;) {
-    if (cm_table_next_plain_row(t, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_plain_row(t, &end, error));
     if (end)
       return CM_OK;
     bool header = false;
@@ -314,8 +307,7 @@ static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *er
 {
   const cm_import_limits limits = cm_import_limits_default();
   cm_source source;
-  if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open(&source, path, &limits, run, error));
   r->table = (cm_table){.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "rates"};
   cm_status status = cm_names_open(&r->table.names, run->memory, error);
   if (status == CM_OK)

@@ -91,9 +91,8 @@ static cm_status keep_labels(cm_table *t, const numbered *ids, uint32_t vertices
 {
   enum { DIGITS = 21 };
   const uint64_t room = plain ? t->names.first[t->names.count] : (uint64_t)vertices * DIGITS;
-  if (CM_NEW(t->memory, made->label_text, room, error) != CM_OK ||
-      CM_NEW(t->memory, made->label_first, (size_t)vertices + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->memory, made->label_text, room, error));
+  CM_TRY(CM_NEW(t->memory, made->label_first, (size_t)vertices + 1, error));
   uint32_t v = 0;
   for (uint32_t k = 0; k < t->names.count; k++) {
     if (k > 0 && ids[k].value == ids[k - 1].value)

@@ -9,8 +9,7 @@
 /* A file of edges alone. */
 static cm_status import_edges(sonata *s, cm_source *source, cm_error *error)
 {
-  if (cm_h5_open(&s->h5, source, s->limits, s->run, "SONATA edges", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_open(&s->h5, source, s->limits, s->run, "SONATA edges", error));
   cm_status status = sonata_survey(s, error);
   if (status == CM_OK)
     status = sonata_leave_out(s, error);

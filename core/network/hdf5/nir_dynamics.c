@@ -170,8 +170,7 @@ static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm
       else if (lay_out(n, p, value, error) != CM_OK)
         return error->status;
     }
-    if (cm_run_check(g->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(g->run, error));
   }
   return CM_OK;
 }

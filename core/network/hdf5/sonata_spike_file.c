@@ -23,8 +23,7 @@ static cm_status length_of(spike_file *f, hid_t group, const char *list, uint64_
 {
   uint64_t dims[CM_H5_RANK_MAX];
   int rank;
-  if (cm_h5_shape(&f->h5, group, list, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_shape(&f->h5, group, list, &rank, dims, error));
   *length = rank == 1 ? dims[0] : 0;
   return rank == 1 ? CM_OK : cm_h5_bad(&f->h5, group, list, "a list is expected, of one dimension", error);
 }
@@ -46,9 +45,9 @@ static cm_status read_lists(spike_file *f, hid_t group, const char *ids, const c
   char units[16] = "";
   uint64_t count, times;
   hid_t data;
-  if (length_of(f, group, ids, &count, error) != CM_OK || length_of(f, group, "timestamps", &times, error) != CM_OK ||
-      cm_h5_object(&f->h5, group, "timestamps", &data, error) != CM_OK)
-    return error->status;
+  CM_TRY(length_of(f, group, ids, &count, error));
+  CM_TRY(length_of(f, group, "timestamps", &times, error));
+  CM_TRY(cm_h5_object(&f->h5, group, "timestamps", &data, error));
   cm_h5_attribute(data, "units", units, sizeof units);
   (void)H5Oclose(data);
   if (times != count)
@@ -84,8 +83,7 @@ static cm_status read_spikes(spike_file *f, cm_error *error)
   hid_t spikes;
   if (!cm_h5_has(f->h5.file, "spikes"))
     return cm_h5_bad(&f->h5, f->h5.file, NULL, "it has no group /spikes", error);
-  if (cm_h5_object(&f->h5, f->h5.file, "spikes", &spikes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(&f->h5, f->h5.file, "spikes", &spikes, error));
   cm_status status = H5Iget_type(spikes) != H5I_GROUP ? cm_h5_bad(&f->h5, f->h5.file, "spikes", "it is no group", error)
                      : cm_h5_has(spikes, "gids")      ? read_lists(f, spikes, "gids", "", error)
                                                       : read_populations(f, spikes, error);
@@ -98,8 +96,7 @@ cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, 
   const cm_import_limits limits = cm_import_limits_default();
   spike_file f = {.take = take, .user = user};
   cm_source source;
-  if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open(&source, path, &limits, run, error));
   cm_status status = CM_NEW(run->memory, f.id, SLICE, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, f.time, SLICE, error);

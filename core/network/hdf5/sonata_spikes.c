@@ -16,12 +16,11 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
   double *time = NULL, last = 0;
   char units[16] = "", what[120];
   hid_t data;
-  if (sonata_length(c, group, ids, &count, error) != CM_OK || sonata_length(c, group, "timestamps", &times, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_length(c, group, ids, &count, error));
+  CM_TRY(sonata_length(c, group, "timestamps", &times, error));
   if (times != count)
     return cm_h5_bad(&s->h5, group, "timestamps", "its length is another than that of the ids", error);
-  if (cm_h5_object(&s->h5, group, "timestamps", &data, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(&s->h5, group, "timestamps", &data, error));
   cm_h5_attribute(data, "units", units, sizeof units);
   (void)H5Oclose(data);
   double milliseconds = strcmp(units, "s") == 0 || strcmp(units, "seconds") == 0 ? 1e3 : 1;
@@ -76,8 +75,7 @@ cm_status sonata_spikes_read(sonata_files *c, cm_error *error)
     return CM_OK;
   if (c->rate == NULL && CM_NEW(c->s->memory, c->rate, made->vertex_count, error) != CM_OK)
     return error->status;
-  if (cm_h5_object(h5, h5->file, "spikes", &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, h5->file, "spikes", &group, error));
   bool old = H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "gids");
   for (uint32_t i = 0; i < made->population_count; i++)
     if (strcmp(made->population[i].kind, CM_INPUT_KIND) != 0) {

@@ -78,8 +78,7 @@ static cm_status place_all(cm_permute *p, cm_error *error)
 static cm_status absorb_all(cm_permute *p, cm_error *error)
 {
   uint64_t before = cm_permute_total(p);
-  if (cm_permute_absorb(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_absorb(p, error));
   uint64_t after = cm_permute_total(p);
   if (after >= before)
     return CM_OK;

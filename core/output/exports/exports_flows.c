@@ -95,8 +95,7 @@ static cm_status flows_walk(flows *f, cm_run *run, flow_visit visit, void *user,
         visit(user, from, f->router[q], (double)f->weight[q] / f->unit);
       f->weight[q] = 0;
     }
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }
@@ -111,8 +110,7 @@ static void put_flow(void *user, uint32_t from, uint32_t to, double packets)
 cm_status cm_export_traffic(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
   flows f;
-  if (flows_open(mapped, run, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(flows_open(mapped, run, &f, error));
   (void)fprintf(stream, "# packets a step between the routers of a %" PRIu32 " x %" PRIu32 " grid; router = y * %" PRIu32 " + x, y grows south\n"
                 "# source destination rate\n",
                 cm_chip_routers_x(mapped->chip), cm_chip_routers_y(mapped->chip), cm_chip_routers_x(mapped->chip));
@@ -176,8 +174,7 @@ static cm_status export_rates(const cm_mapped *mapped, const char *format, cm_ru
 {
   flows f;
   rates r = {.stream = stream, .format = format};
-  if (flows_open(mapped, run, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(flows_open(mapped, run, &f, error));
   cm_status status = scale_flows(&f, run, &r, error);
   uint32_t x = cm_chip_routers_x(mapped->chip), y = cm_chip_routers_y(mapped->chip);
   r.width = x;

@@ -275,8 +275,7 @@ static void put_mapping(writer *w)
 static cm_status count_sources(writer *w, cm_run *run, cm_error *error)
 {
   const cm_mapped *m = w->m;
-  if (CM_NEW(run->memory, w->sources, m->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, w->sources, m->parts, error));
   w->sources[0] += w->running.biased;
   for (uint32_t v = 0; v < m->demand->network->vertex_count; v++)
     w->sources[m->part[v]] += is_input(w, v);

@@ -149,8 +149,7 @@ static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error
 {
   tables t;
   uint64_t all = all_bits(r), i = 0;
-  if (gather_tables(r, run, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather_tables(r, run, &t, error));
   (void)fputs("], \"routing_tables\": [\n", out);
   bool lead = true;
   for (uint32_t k = 0; k < r->router_count; k++) {
@@ -196,8 +195,7 @@ static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error 
 {
   tables t;
   uint64_t all = all_bits(r), i = 0;
-  if (gather_tables(r, run, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather_tables(r, run, &t, error));
   for (uint32_t k = 0; k < r->router_count; k++) {
     uint32_t router = r->first_router + k;
     if (i == t.at[k])
@@ -225,8 +223,7 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_routes **r
                    PROCESSORS, chip->router_x * chip->router_y);
   if (chip->routing == CM_ROUTING_YX)
     options.rule = CM_TURNS_YX;
-  if (cm_routes_make(mapped, &options, run, routes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_routes_make(mapped, &options, run, routes, error));
   if ((*routes)->key_bits <= KEY_BITS)
     return CM_OK;
   cm_fail(error, CM_CONFLICT, "SpiNNaker's keys have %d bits, and these axons need %u", KEY_BITS, (*routes)->key_bits);

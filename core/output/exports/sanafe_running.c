@@ -26,8 +26,7 @@ static double scale_of(const cm_topology *t, const cm_coefficients *c)
 
 static cm_status sort_train(const cm_measured *m, cm_run *run, cm_sanafe_running *r, cm_error *error)
 {
-  if (CM_NEW(run->memory, r->train, m->inputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r->train, m->inputs, error));
   for (uint64_t i = 0; i < m->inputs; i++)
     r->train[i] = m->stimulus[2 * i + 1] << 32 | m->stimulus[2 * i];
   r->inputs = m->inputs;

@@ -123,8 +123,7 @@ cm_status cm_picture_png(const cm_picture *p, cm_run *run, FILE *stream, cm_erro
   uint32_t longer = p->width > p->height ? p->width : p->height;
   double s = longer >= SIDE ? 1 : floor((double)SIDE / longer);
   canvas c = {.width = (uint32_t)(2 * MARGIN + p->width * s + LEGEND), .height = (uint32_t)(2 * MARGIN + p->height * s)};
-  if (CM_NEW(run->memory, c.pixel, (size_t)c.width * c.height * 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, c.pixel, (size_t)c.width * c.height * 3, error));
   fill_box(&c, 0, 0, c.width, c.height, white);
   put_cores(&c, p, s);
   if (p->link != NULL)

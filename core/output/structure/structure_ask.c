@@ -90,8 +90,7 @@ cm_status cm_structure_ask(const cm_structure *s, const char *question, FILE *st
   const char *arguments[2 * ARGUMENTS_MAX + 1] = {NULL};
   char *text, *rest, *one;
   size_t count = 0;
-  if (CM_HEAP(text, strlen(question) + 1, "a question", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(text, strlen(question) + 1, "a question", error));
   memcpy(text, question, strlen(question) + 1);
   char *at = text + strcspn(text, "?");
   if (*at != '\0')

@@ -140,8 +140,7 @@ static cm_status empty_logs(sweeping *w, uint64_t nets, cm_error *error)
   for (uint32_t i = 0; i < w->slices; i++) {
     cm_net_log *log = &w->log[i];
     log->count = 0;
-    if (CM_ROOM(w->state->run->memory, log->event, &log->room, 2 * nets, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(w->state->run->memory, log->event, &log->room, 2 * nets, error));
   }
   return CM_OK;
 }
@@ -225,8 +224,7 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
   uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
   double looks = length * (w->table != NULL ? w->table->parts : (double)g->pin_count / g->vertex_count * NET_LOOKS);
   w->run = shares < 1 ? 1 : shares < BLOCK ? shares : BLOCK;
-  if (play(w, (length + w->run - 1) / w->run, look, looks, error) != CM_OK)
-    return error->status;
+  CM_TRY(play(w, (length + w->run - 1) / w->run, look, looks, error));
   if (w->options->hard) {
     *moves += move_one_by_one(w);
     return CM_OK;
@@ -278,8 +276,7 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
 {
   cm_memory *memory = s->run->memory;
   sweeping *w;
-  if (CM_NEW(memory, w, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w, 1, error));
   const cm_hypergraph *g = s->graph;
   *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads,
                   .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};

@@ -97,8 +97,7 @@ static cm_status take_other(progress *p, cm_error *error)
 {
   cm_axon_search *w = p->search;
   cm_axon_solution other;
-  if (CM_NEW(w->run->memory, other.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, other.part, w->levels.graph[0]->vertex_count, error));
   cm_status status = cm_axon_measure_start(w, w->options->other_start, &other, error);
   if (status == CM_OK && !isinf(other.cost))
     status = cm_axon_cycle(w, CM_AXON_OTHER_CYCLE, &other, error);

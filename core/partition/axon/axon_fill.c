@@ -70,8 +70,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   const cm_hypergraph *g = s->graph;
   uint64_t next = w->begin[range], *axons;
   seat *seats;
-  if (CM_NEW(s->run->memory, seats, s->part_capacity, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, seats, s->part_capacity, error));
   cm_status status = CM_NEW(s->run->memory, axons, s->part_capacity, error);
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
@@ -115,8 +114,7 @@ static cm_status find_targets(filling *w, cm_error *error)
 {
   const cm_axon_state *s = w->state;
   const uint32_t *number = s->graph->number;
-  if (CM_NEW(s->run->memory, w->target, s->graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, w->target, s->graph->vertex_count, error));
   for (uint32_t i = 0; i < s->graph->vertex_count; i++) {
     uint32_t v = number != NULL ? number[i] : i;
     w->target[i] = (target){v, s->part[v]};

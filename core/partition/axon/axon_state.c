@@ -144,8 +144,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_opti
 {
   uint32_t capacity = options->parts > options->parts_max ? options->parts : options->parts_max;
   cm_axon_state *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   *s = (cm_axon_state){.graph = graph,
                        .prices = options->prices,
                        .run = run,

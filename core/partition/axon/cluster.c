@@ -233,11 +233,9 @@ static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
   uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_MIN ? n / ROUNDS : ROUND_MIN;
   for (c->begin = 0; c->begin < n; c->begin = c->end) {
     c->end = n - c->begin > length ? c->begin + length : n;
-    if (cm_thread_pool_run(c->pool, c->threads, propose, c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_thread_pool_run(c->pool, c->threads, propose, c, error));
     join(c);
-    if (cm_run_progress(run, (double)c->end / n, (int)c->options->level, n, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(run, (double)c->end / n, (int)c->options->level, n, NAN, error));
   }
   return CM_OK;
 }

@@ -170,12 +170,10 @@ static cm_status list_chunk(listing *w, uint32_t end, cm_error *error)
     for (uint32_t e = r->first; e < r->end; e++)
       pin += w->graph->net_targets[e];
   }
-  if (cm_thread_pool_run(w->pool, w->ranges, read_range, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_thread_pool_run(w->pool, w->ranges, read_range, w, error));
   lay_out(w);
-  if (cm_thread_pool_run(w->pool, w->ranges, deal_range, w, error) != CM_OK ||
-      cm_thread_pool_run(w->pool, w->groups, append_group, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_thread_pool_run(w->pool, w->ranges, deal_range, w, error));
+  CM_TRY(cm_thread_pool_run(w->pool, w->groups, append_group, w, error));
   return cm_run_check(w->run, error);
 }
 
@@ -200,8 +198,7 @@ static cm_status list_all(listing *w, cm_error *error)
       CM_NEW(memory, w->begin, (size_t)w->groups + 1, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w->ranges; i++)
-    if (CM_NEW(memory, w->range[i].count, w->groups, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, w->range[i].count, w->groups, error));
   cm_status status = cm_thread_pool_new(memory, w->ranges, &w->pool, error);
   for (uint32_t end; status == CM_OK && w->first < g->net_count; w->first = end) {
     end = chunk_end(g, w->first, most, &pins);

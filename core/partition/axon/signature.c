@@ -116,8 +116,7 @@ static cm_status make_signatures(signatures *s, uint64_t seed, cm_error *error)
     vector *held = s->old;
     s->old = s->new;
     s->new = held;
-    if (cm_parallel(s->run, CM_SLICES, sum_slice, s, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(s->run, CM_SLICES, sum_slice, s, error));
     centre(s);
   }
   return CM_OK;

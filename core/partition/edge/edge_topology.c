@@ -9,8 +9,7 @@ static cm_status graph_of_parts(const cm_csr_graph *g, const uint32_t *part, uin
 {
   cm_csr_graph *merged;
   uint64_t *weight;
-  if (cm_csr_graph_contract(g, part, parts, run, &merged, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_graph_contract(g, part, parts, run, &merged, error));
   cm_status status = CM_NEW(run->memory, weight, merged->entry_count, error);
   if (status == CM_OK) {
     for (uint64_t i = 0; i < merged->entry_count; i++)
@@ -73,8 +72,7 @@ cm_status cm_graph_of_synapses(const cm_demand *demand, const uint32_t *part, ui
   if ((uint64_t)parts * parts <= demand->network->pin_count)
     return graph_by_table(demand, part, parts, run, graph, error);
   cm_csr_graph *g;
-  if (cm_csr_graph_from_topology(demand, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_graph_from_topology(demand, run, &g, error));
   cm_status status = graph_of_parts(g, part, parts, run, graph, error);
   cm_csr_graph_free(g);
   return status;
@@ -185,8 +183,7 @@ static cm_status one_way(const cm_demand *demand, const cm_edge_options *options
                          cm_error *error)
 {
   cm_partition *made;
-  if (cm_partition_new(demand->network->vertex_count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(demand->network->vertex_count, run, &made, error));
   cm_status status =
     by_ties(demand, options) ? by_profiles(demand, options, run, made, error) : by_graph(demand, options, run, made, error);
   if (status != CM_OK) {
@@ -225,8 +222,7 @@ cm_status cm_partition_by_edges(const cm_demand *demand, const cm_edge_options *
                                 cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (one_way(demand, options, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(one_way(demand, options, run, &made, error));
   if (options->below != NULL && try_below(demand, options, run, &made, error) != CM_OK) {
     cm_partition_free(made);
     return error->status;

@@ -55,8 +55,7 @@ static cm_status take(halving *h, uint32_t v, cm_error *error)
     if (h->side[u] == 0)
       continue;
     if (h->queue.place[u] == CM_INDEXED_HEAP_ABSENT) {
-      if (cm_indexed_heap_push(&h->queue, u, gain_of(h, u), h->run->memory, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_indexed_heap_push(&h->queue, u, gain_of(h, u), h->run->memory, error));
     } else
       cm_indexed_heap_change(&h->queue, u, h->queue.item[h->queue.place[u]].key + 2 * (int64_t)cm_csr_graph_weight(g, i));
   }
@@ -83,8 +82,7 @@ static cm_status grow(halving *h, cm_random *random, cm_error *error)
     uint64_t after = h->load[0] + h->graph->size[v];
     if (after > h->target && after - h->target > h->target - h->load[0])
       break;
-    if (take(h, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(take(h, v, error));
   }
   cm_indexed_heap_clear(&h->queue);
   return CM_OK;
@@ -115,8 +113,7 @@ static cm_status refine(halving *h, cm_error *error)
     pair.load[0] = h->load[0];
     pair.load[1] = h->load[1];
     pair.seeds = find_border(h);
-    if (cm_pair_refine(h->graph, h->side, &h->table, &pair, h->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_pair_refine(h->graph, h->side, &h->table, &pair, h->run, error));
     h->load[0] = pair.load[0];
     h->load[1] = pair.load[1];
     if (!pair.moved)

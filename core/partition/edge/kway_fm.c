@@ -131,8 +131,7 @@ static cm_status search_on(void *context, cm_error *error)
     if (!cm_fm_moved(&w->fm, v, from, now, s->load[to] < load))
       break;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      if (offer_neighbour(w, g->neighbour[i], from, to, (int64_t)cm_csr_graph_weight(g, i), error) != CM_OK)
-        return error->status;
+      CM_TRY(offer_neighbour(w, g->neighbour[i], from, to, (int64_t)cm_csr_graph_weight(g, i), error));
   }
   return CM_OK;
 }

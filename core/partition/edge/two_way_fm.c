@@ -188,8 +188,7 @@ static cm_status climb(search *s, cm_error *error)
     if (side == 2)
       break;
     uint32_t v = s->queue[side].item[0].vertex;
-    if (move(s, v, side, error) != CM_OK)
-      return error->status;
+    CM_TRY(move(s, v, side, error));
     uint64_t excess = excess_of(p), imbalance = imbalance_of(p);
     if (excess < best_excess ||
         (excess == best_excess && (p->gain > best_gain || (p->gain == best_gain && imbalance < best_imbalance)))) {

@@ -76,8 +76,7 @@ static cm_status search_on(void *context, cm_error *error)
     int64_t promised = w->fm.heap.item[0].key, now;
     uint32_t to = best_target(s, w->most, v, &now);
     if (to == NONE || now < promised) { /* parts have filled since */
-      if (offer(w, v, error) != CM_OK)
-        return error->status;
+      CM_TRY(offer(w, v, error));
       continue;
     }
     cm_indexed_heap_remove(&w->fm.heap, v);

@@ -140,8 +140,7 @@ cm_status cm_net_state_new(const cm_net_graph *graph, uint32_t *part, uint32_t p
   cm_net_state *s;
   uint32_t n = graph->vertex_count, m = graph->net_count;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s, 1, error));
   s->graph = graph;
   s->part = part;
   s->parts = parts;

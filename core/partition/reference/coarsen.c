@@ -74,14 +74,12 @@ static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const ui
     uint32_t v = order[i];
     cm_graph_row row;
     if (i % CHECK_EVERY == 0) {
-      if (cm_run_check(task->run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_check(task->run, error));
       cm_run_add(task->run, i > 0 ? share_of_matching / task->options->coarsening_tries * CHECK_EVERY / vertices : 0);
     }
     if (mate[v] != v)
       continue;
-    if (cm_graph_row_of(rows, v, &row, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_graph_row_of(rows, v, &row, error));
     uint64_t weight;
     uint32_t u = choose_mate(task, &row, pairing, v, random, &weight);
     if (u == v)
@@ -268,8 +266,7 @@ cm_status cm_level_note_write(const char *folder, uint32_t level, const cm_level
 {
   const uint64_t number[] = {note->holds.least, note->holds.most, note->available};
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/note-%u", folder, level) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/note-%u", folder, level));
   FILE *file = fopen(path, "wbe");
   if (file == NULL)
     return cm_fail_errno(error, errno, "cannot write", path);
@@ -353,8 +350,7 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
                            cm_error *error)
 {
   uint32_t *parent;
-  if (CM_NEW(run->memory, parent, (*graph)->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, parent, (*graph)->vertex_count, error));
   const cm_pairing_task task = {.options = options, .matching = options->matching, .run = run};
   cm_status status = cm_coarsen_once(graph, &task, files, parent, made, error);
   cm_free(parent);

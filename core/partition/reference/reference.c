@@ -39,8 +39,7 @@ static cm_status step_down(const cm_demand *demand, const cm_level_files *files,
 {
   uint32_t expected = held->finer_count;
   level_free(held);
-  if (level_open(demand, files, number, run, held, error) != CM_OK)
-    return error->status;
+  CM_TRY(level_open(demand, files, number, run, held, error));
   if (held->graph->vertex_count != expected)
     return cm_fail(error, CM_BAD_NETWORK, "level %u has %u vertices, the coarser one was made from %u", number,
                    held->graph->vertex_count, expected);
@@ -51,8 +50,7 @@ static cm_status step_down(const cm_demand *demand, const cm_level_files *files,
 static cm_status project(const level *coarse, cm_run *run, uint32_t **part, cm_error *error)
 {
   uint32_t *finer;
-  if (CM_NEW(run->memory, finer, coarse->finer_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, finer, coarse->finer_count, error));
   for (uint32_t v = 0; v < coarse->finer_count; v++) {
     if (coarse->parent[v] >= coarse->graph->vertex_count) {
       cm_fail(error, CM_BAD_NETWORK, "vertex %u of a coarsened level has the coarse vertex %u of only %u", v,

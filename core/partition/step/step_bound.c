@@ -160,8 +160,7 @@ static cm_status bound_by_overlaps(const cm_demand *demand, const cm_costs *cost
 {
   cm_limits none = {0};
   cm_step_state state;
-  if (cm_step_state_new(demand, costs, &none, 1, run, &state, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_state_new(demand, costs, &none, 1, run, &state, error));
   cm_status status = search_overlaps(&state, parts, b, error);
   cm_step_state_free(&state);
   return status;

@@ -84,8 +84,7 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
 static cm_status allocate(uint32_t columns, uint32_t rows, cm_run *run, cm_mesh_grid **grid, cm_error *error)
 {
   cm_mesh_grid *g;
-  if (CM_NEW(run->memory, g, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, g, 1, error));
   g->columns = columns;
   g->rows = rows;
   if (CM_NEW(run->memory, g->column_first, (size_t)columns + 1, error) != CM_OK ||
@@ -100,8 +99,7 @@ static cm_status allocate(uint32_t columns, uint32_t rows, cm_run *run, cm_mesh_
 cm_status cm_mesh_grid_new(const cm_axes *axes, cm_run *run, cm_mesh_grid **grid, cm_error *error)
 {
   cm_mesh_grid *g;
-  if (allocate(1, 1, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(allocate(1, 1, run, &g, error));
   g->column_first[1] = axes->columns;
   g->row_first[1] = axes->rows;
   cm_status status = complete(g, axes, run, error);
@@ -144,8 +142,7 @@ cm_status cm_mesh_grid_split(const cm_mesh_grid *grid, const cm_axes *axes, cm_r
   bool by_column = widest(grid->column_first, grid->columns) >= widest(grid->row_first, grid->rows);
   cm_mesh_grid *g;
   uint32_t *from_column, *from_row = NULL, *cells = NULL;
-  if (allocate(2 * grid->columns, 2 * grid->rows, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(allocate(2 * grid->columns, 2 * grid->rows, run, &g, error));
   cm_status status = CM_NEW(run->memory, from_column, 2 * (size_t)grid->columns, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, from_row, 2 * (size_t)grid->rows, error);

@@ -42,8 +42,7 @@ cm_status cm_mesh_halve_cells(const cm_mesh_work *w, cm_mesh_descent *d, cm_rand
   cm_mesh_grid *grid = d->grid, *finer;
   uint32_t *cell = d->cell, *parent, *halves = NULL, *order = NULL;
   uint64_t *left = NULL;
-  if (cm_mesh_grid_split(grid, w->axes, run, &finer, &parent, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mesh_grid_split(grid, w->axes, run, &finer, &parent, error));
   uint32_t cells = finer->columns * finer->rows, old = grid->columns * grid->rows;
   cm_status status = CM_NEW(run->memory, halves, 2 * (size_t)old, error);
   if (status == CM_OK)

@@ -10,8 +10,7 @@ static cm_status renumber(const cm_csr_graph *old, const uint32_t *order, const 
 {
   cm_csr_graph *g;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, g, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g, 1, error));
   *g = *old;
   g->first = NULL;
   g->neighbour = g->weight = g->size = NULL;

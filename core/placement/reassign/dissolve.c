@@ -44,8 +44,7 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
   uint32_t *members, *taken = NULL, left[CM_KINDS_MAX], count = 0, gone = 0;
   displaced *list = NULL;
   memcpy(left, s->cores, sizeof left);
-  if (CM_NEW(run->memory, members, s->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, members, s->parts, error));
   cm_status status = CM_NEW(run->memory, list, s->parts, error);
   if (status == CM_OK)
     status = CM_NEW(run->memory, taken, (size_t)s->parts * s->kinds, error);

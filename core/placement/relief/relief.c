@@ -168,8 +168,7 @@ static cm_status search(state *s, const cm_relief_options *o, record *best, doub
     stand(s, o->others->at + (size_t)i * s->parts->vertex_count, (double)o->others->cost[i]);
     if (cm_relief_score(s->cost, s->highest) < cm_relief_score(best->cost, best->highest))
       keep(best, s);
-    if (cm_run_check(s->task->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(s->task->run, error));
   }
   if (best->cost == 0 || best->highest == 0)
     return CM_OK;

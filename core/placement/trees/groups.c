@@ -24,8 +24,7 @@ static cm_status sort_slots(cm_seating *w, const cm_region *region, cm_error *er
 {
   cm_memory *memory = w->run->memory;
   uint32_t *order, *next, count = region->core_count;
-  if (CM_NEW(memory, order, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, order, count, error));
   cm_status status = CM_NEW(memory, next, (size_t)count + 2, error);
   if (status == CM_OK)
     status = cm_order_by_ways(w->chip, region, w->run, order, error);
@@ -60,8 +59,7 @@ static cm_status prepare(cm_seating *w, const cm_region *region, cm_error *error
       CM_NEW(memory, w->seat, cores, error) != CM_OK || CM_NEW(memory, w->occupant, cores, error) != CM_OK)
     return error->status;
   memset(w->seat_at, 0xff, w->net->routers * sizeof *w->seat_at);
-  if (sort_slots(w, region, error) != CM_OK)
-    return error->status;
+  CM_TRY(sort_slots(w, region, error));
   for (uint32_t s = 0; s < w->seats; s++)
     w->seat[s] = w->occupant[s] = s;
   return CM_OK;
@@ -106,8 +104,7 @@ static cm_status book_group(cm_seating *w, uint32_t group, uint32_t other, int32
     uint32_t a = i < list[group + 1] ? c->touching[i] : UINT32_MAX, b = k < list[other + 1] ? c->touching[k] : UINT32_MAX;
     i += a <= b;
     k += b <= a;
-    if (cm_group_state_book(&w->state, a < b ? a : b, by, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_group_state_book(&w->state, a < b ? a : b, by, error));
   }
   return CM_OK;
 }
@@ -158,11 +155,9 @@ static bool propose(cm_seating *w, uint32_t *a, uint32_t *b)
 static cm_status make(cm_seating *w, uint32_t a, uint32_t b, double *change, cm_error *error)
 {
   double before = cost(w);
-  if (book_group(w, a, b, -1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_group(w, a, b, -1, error));
   exchange(w, a, b);
-  if (book_group(w, a, b, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_group(w, a, b, 1, error));
   *change = cost(w) - before;
   return CM_OK;
 }
@@ -174,12 +169,10 @@ static cm_status mean_change(cm_seating *w, double steps, double *mean, cm_error
   for (uint32_t i = 0; i < SAMPLES && w->state.steps < end; i++) {
     if (!propose(w, &a, &b))
       continue;
-    if (make(w, a, b, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(w, a, b, &change, error));
     sum += fabs(change);
     counted++;
-    if (make(w, a, b, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(w, a, b, &change, error));
   }
   *mean = counted > 0 ? sum / counted : 0;
   return CM_OK;
@@ -190,21 +183,18 @@ static cm_status anneal(cm_seating *w, double steps, cm_error *error)
   double mean = 0, done = 0, temperature = 0, change;
   if (w->seats < 2)
     return CM_OK;
-  if (mean_change(w, steps / 10, &mean, error) != CM_OK)
-    return error->status;
+  CM_TRY(mean_change(w, steps / 10, &mean, error));
   double begin = w->state.steps;
   for (uint64_t i = 0; done < 1 && mean > 0; i++) {
     uint32_t a, b;
     if (i % CHECK_EVERY == 0) {
       done = (w->state.steps - begin) / steps;
       temperature = done > annealed ? 0 : mean * hot * pow(cold / hot, done / annealed);
-      if (cm_run_progress(w->run, fmin(done, 1), -1, w->casts->parts, NAN, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_progress(w->run, fmin(done, 1), -1, w->casts->parts, NAN, error));
     }
     if (!propose(w, &a, &b))
       continue;
-    if (make(w, a, b, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(w, a, b, &change, error));
     bool stays =
       change <= 0 || (temperature > 0 && change < 20 * temperature && cm_random_unit(&w->random) < exp(-change / temperature));
     if (!stays && make(w, a, b, &change, error) != CM_OK)
@@ -228,8 +218,7 @@ static void take_cores(cm_seating *w, const uint32_t *order, uint32_t *core)
 static cm_status enter(cm_seating *w, cm_error *error)
 {
   uint32_t *router;
-  if (CM_NEW(w->run->memory, router, w->seats, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, router, w->seats, error));
   for (uint32_t g = 0; g < w->seats; g++)
     router[g] = w->router_at[w->seat[g]];
   cm_status status = cm_group_state_new(&w->between, w->net, router, w->run, &w->state, error);

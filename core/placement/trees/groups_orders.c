@@ -154,15 +154,13 @@ static cm_status sift(trial *t, double steps, cm_group_cost made[ORDERS], cm_err
 static cm_status choose(trial *t, double steps, uint32_t *core, cm_group_cost *least, cm_error *error)
 {
   cm_group_cost first[ORDERS], made;
-  if (sift(t, steps, first, error) != CM_OK)
-    return error->status;
+  CM_TRY(sift(t, steps, first, error));
   double bar = promising * fmin(fmin(first[AS_THEY_COME].sum, first[POPULATIONS].sum), first[GROWN].sum);
   for (which o = 0; o < ORDERS; o++) {
     bool again = o == GROWN && first[GROWN].sum == first[AS_THEY_COME].sum; /* the same order, most likely */
     if (first[o].sum > bar || again)
       continue;
-    if (try_order(t, o, steps, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(try_order(t, o, steps, &made, error));
     if (least->order == NULL || made.sum < least->sum) {
       memcpy(core, t->core, t->casts->parts * sizeof *core);
       *least = made;

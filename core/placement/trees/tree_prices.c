@@ -21,8 +21,7 @@ cm_status cm_tree_prices_new(const cm_trees *trees, const cm_region *region, cm_
   uint32_t corner = region->y0 * chip->width + region->x0;
   uint32_t far = (region->y0 + region->height - 1) * chip->width + region->x0 + region->width - 1;
   cm_tree_spot first = cm_trees_spot(trees, corner), last = cm_trees_spot(trees, far);
-  if (CM_NEW(run->memory, p, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, p, 1, error));
   *p = (cm_tree_prices){.trees = trees, .line = first.line, .place = first.place,
                         .lines = last.line - first.line + 1, .places = last.place - first.place + 1};
   cm_status status = slopes_new(p->lines, run->memory, &p->of_line, error);

@@ -67,8 +67,7 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
   search *s = context;
   start *one = &s->start[index];
   cm_tree_walk *w;
-  if (cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error));
   cm_status status = sweep(w, s, s->sweeps, true, s->kind->starts_max == 1, error);
   if (status == CM_OK)
     status = sweep(w, s, 1 + s->sweeps / 20, false, false, error);
@@ -84,8 +83,7 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
 static cm_status descend(search *s, const cm_casts *all, uint32_t sweeps, start *best, cm_error *error)
 {
   cm_tree_walk *w;
-  if (cm_tree_walk_new(&(cm_tree_start){s->kind, all, s->task, best->core, STARTS_MAX}, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, all, s->task, best->core, STARTS_MAX}, &w, error));
   cm_status status = sweep(w, s, sweeps, false, true, error);
   if (status == CM_OK)
     take_cores(w, best);
@@ -103,8 +101,7 @@ typedef struct plan {
 static cm_status plan_for(const search *s, const cm_casts *casts, const walk_budget *b, plan *made, cm_error *error)
 {
   double whole, share = 1;
-  if (s->kind->looks(casts, s->task, s->core, &whole, error) != CM_OK)
-    return error->status;
+  CM_TRY(s->kind->looks(casts, s->task, s->core, &whole, error));
   double sweeps = b->looks / whole;
   if (sweeps < b->sweeps_min) {
     double least = s->kind->casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
@@ -154,10 +151,10 @@ static cm_status improve(search *s, const cm_casts *casts, const walk_budget *b,
 {
   plan p = {0};
   start *best;
-  if (cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error) != CM_OK ||
-      plan_for(s, casts, b, &p, error) != CM_OK || anneal(s, casts, &p, &best, error) != CM_OK ||
-      cm_trees_cost(casts, s->task->chip, best->core, s->task->run, &result->after, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error));
+  CM_TRY(plan_for(s, casts, b, &p, error));
+  CM_TRY(anneal(s, casts, &p, &best, error));
+  CM_TRY(cm_trees_cost(casts, s->task->chip, best->core, s->task->run, &result->after, error));
   *result = (cm_trees_result){.before = result->before, .after = result->after, .sweeps = p.sweeps, .starts = p.starts,
                               .swaps = best->swaps, .sampled = p.share < 1};
   if (result->after < result->before)
@@ -207,8 +204,7 @@ static cm_status refine(const cm_casts *casts, const cm_place_task *task, const 
   cm_group_cost refined = {0};
   cm_trees_result result;
   uint32_t *trial;
-  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
   memcpy(trial, core, casts->parts * sizeof *core);
   cm_status status = place_parts(casts, task, budget, trial, &result, error);
   if (status == CM_OK)
@@ -232,8 +228,7 @@ static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, 
   cm_trees_result made = {.starts = 1};
   uint32_t *trial;
   double steps = fmin(budget->group_looks * casts->parts, budget->group_looks_max);
-  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
   cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
   if (status == CM_OK)
     status = cm_place_by_groups(casts, task, steps, trial, &groups, error);

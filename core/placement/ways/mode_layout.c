@@ -56,8 +56,7 @@ static cm_status survey(cm_layout *l, const cm_interconnect *net, const uint32_t
 {
   uint8_t *used;
   uint32_t columns = net->columns, rows = net->rows;
-  if (CM_NEW(run->memory, used, (size_t)columns + rows, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, used, (size_t)columns + rows, error));
   for (uint32_t i = 0; i < l->slots; i++)
     used[router[i] % columns] = used[columns + router[i] / columns] = 1;
   uint32_t west = beginning(used, columns, net->ring_x), north = beginning(used + columns, rows, net->ring_y);
