@@ -80,16 +80,11 @@ cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const
   char folder[CM_PATH_MAX], path[CM_PATH_MAX], network[CM_PATH_MAX];
   CM_TRY(cm_making_begin(request, &m, error));
   cm_status status = cm_store_scratch(request->store, folder, error);
-  if (status == CM_OK)
-    status = cm_path(path, error, "%s/%s", folder, view);
-  if (status == CM_OK)
-    status = find_network(request, mapping, becomes(view), error);
-  if (status == CM_OK)
-    status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
-  if (status == CM_OK)
-    status = cm_networks_path(request->store, mapping->network, network, error);
-  if (status == CM_OK)
-    status = library_status(library_view_make(folder, view, network, library_on_run, &m.run, &why), &why, error);
+  CM_THEN(status, cm_path(path, error, "%s/%s", folder, view));
+  CM_THEN(status, find_network(request, mapping, becomes(view), error));
+  CM_THEN(status, cm_mappings_lend_all(request->store, mapping->id, folder, error));
+  CM_THEN(status, cm_networks_path(request->store, mapping->network, network, error));
+  CM_THEN(status, library_status(library_view_make(folder, view, network, library_on_run, &m.run, &why), &why, error));
   if (status == CM_OK) {
     *file = open(path, O_RDONLY | O_CLOEXEC);
     status = *file >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);

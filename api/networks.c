@@ -299,8 +299,7 @@ static void add_table(cm_request *request, const char *option)
   if (status == CM_NOT_FOUND)
     status = cm_networks_path(request->store, base.id, path, &error);
   const cm_network_table table = {option, request->file_path};
-  if (status == CM_OK)
-    status = import(request, path, &table, &network, &known, &there, &error);
+  CM_THEN(status, import(request, path, &table, &network, &known, &there, &error));
   if (status == CM_OK)
     reply_made(request, there, &known);
   else {

@@ -335,10 +335,8 @@ cm_status cli_compile_files(const char *model, const coremap_chip *chip, const j
   coremap_error *why = NULL;
   cm_status status = files == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(files, &named, error);
   json_decref(files);
-  if (status == CM_OK)
-    status = cli_json_text(options, &asked, error);
-  if (status == CM_OK)
-    status = library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &why), &why, error);
+  CM_THEN(status, cli_json_text(options, &asked, error));
+  CM_THEN(status, library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(asked);

@@ -30,8 +30,7 @@ static cm_status read_summary(const cli_where *where, cli_run *cli, const char *
   CM_TRY(cm_whole(stream != NULL, "a summary", error));
   cm_status status = cli_get_mapping(where, cli, name, "", stream, error);
   const bool whole = fclose(stream) == 0;
-  if (status == CM_OK)
-    status = cm_whole(whole, "a summary", error);
+  CM_THEN(status, cm_whole(whole, "a summary", error));
   if (status == CM_OK) {
     *summary = cm_json_loadb(text, size, 0, NULL);
     status = *summary != NULL ? CM_OK : cm_fail(error, CM_IO, "%s: what the server says of it is no JSON", name);
@@ -129,8 +128,7 @@ static int compare(const cli_where *where, const char *const name[2], cli_run *c
   cm_status status = CM_OK;
   for (int i = 0; i < 2 && status == CM_OK; i++)
     status = read_summary(where, cli, name[i], &summary[i], &error);
-  if (status == CM_OK)
-    status = check_network(name, summary, &error);
+  CM_THEN(status, check_network(name, summary, &error));
   if (status == CM_OK) {
     json_t *groups = compare_metrics(summary);
     if (where->json)

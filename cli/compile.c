@@ -167,12 +167,10 @@ static int compile(const arguments *a)
   cli_run_begin(&cli, a->quiet);
   cli.whole = true;
   cm_status status = compile_file(a, chip, &cli.run, &report, &error);
-  if (status == CM_OK)
-    status = emit(a, &cli.run, &error);
+  CM_THEN(status, emit(a, &cli.run, &error));
   cli_run_end(&cli);
   coremap_chip_free(chip);
-  if (status == CM_OK)
-    status = write_report(a->report, report, &error);
+  CM_THEN(status, write_report(a->report, report, &error));
   if (status != CM_OK) {
     json_decref(report);
     return cli_fail(&error);

@@ -61,8 +61,7 @@ cm_status cli_context_keep(const char *name, const char *url, const char *token,
   bool good = made != NULL && json_object_set_new(json_object_get(all, "contexts"), name, made) == 0 &&
               json_object_set_new(all, "current", json_string(name)) == 0;
   cm_status status = cm_whole(good, "the contexts", error);
-  if (status == CM_OK)
-    status = library_kept_write(kept, all, error);
+  CM_THEN(status, library_kept_write(kept, all, error));
   json_decref(all);
   return status;
 }

@@ -122,9 +122,8 @@ static cm_status download_it(cli_server *server, cli_run *cli, const arguments *
       kind = mapping[0] != '\0' ? "mappings" : "programs";
       (void)snprintf(id, sizeof id, "%s", mapping[0] != '\0' ? mapping : program);
     }
-    if (status == CM_OK)
-      status = fetch_folder(server, cli, kind, id, strcmp(kind, "mappings") == 0 ? mapping_views : program_views,
-                            a->output != NULL ? a->output : id, files, error);
+    CM_THEN(status, fetch_folder(server, cli, kind, id, strcmp(kind, "mappings") == 0 ? mapping_views : program_views,
+                                 a->output != NULL ? a->output : id, files, error));
   }
   json_decref(reply.json);
   return status;

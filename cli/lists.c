@@ -321,8 +321,7 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   (void)give(a, "state", "running");
   cm_status status = fetch(server, a, "jobs", &running, error);
   a->given[0].value = "queued";
-  if (status == CM_OK)
-    status = fetch(server, a, "jobs", &queued, error);
+  CM_THEN(status, fetch(server, a, "jobs", &queued, error));
   if (status == CM_OK && a->where.json) {
     json_t *told = json_pack("{s:O, s:O}", "running", running, "queued", queued);
     cli_print_json(told);
@@ -364,8 +363,7 @@ static int top(int argc, char **argv)
       break;
     if (status == CM_OK)
       (void)sleep(TOP_SECONDS); /* a signal ends it early */
-    if (status == CM_OK)
-      status = cm_run_check(&cli.run, &error);
+    CM_THEN(status, cm_run_check(&cli.run, &error));
   }
   cli_run_end(&cli);
   coremap_client_free(server);

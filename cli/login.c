@@ -141,8 +141,7 @@ static int on_server(const arguments *a, cm_status (*step)(cli_server *server, c
   cli_server *server = NULL;
   cli_run_begin(&cli, true);
   cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = step(server, a, &error);
+  CM_THEN(status, step(server, a, &error));
   cli_run_end(&cli);
   coremap_client_free(server);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);

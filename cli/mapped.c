@@ -22,8 +22,7 @@ cm_status cli_get_mapping(const cli_where *where, cli_run *cli, const char *id, 
   json_decref(job.json);
   (void)snprintf(path, sizeof path, "/v1/mappings/%s%.200s", mapping, view);
   const cli_request get = {.method = "GET", .path = path, .download = stream, .run = &cli->run};
-  if (status == CM_OK)
-    status = library_client_ask(server, &get, &reply, error);
+  CM_THEN(status, library_client_ask(server, &get, &reply, error));
   json_decref(reply.json);
   coremap_client_free(server);
   return status;

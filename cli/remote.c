@@ -113,8 +113,7 @@ static int on_server(const arguments *a, server_step step, json_t **reply)
   cli_server *server = NULL;
   cli_run_begin(&cli, a->where.quiet);
   cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = step(server, &cli, a, reply, &error);
+  CM_THEN(status, step(server, &cli, a, reply, &error));
   cli_run_end(&cli);
   coremap_client_free(server);
   return status == CM_OK ? -1 : cli_fail(&error);
@@ -322,8 +321,7 @@ static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_
   CM_TRY(find(server, a, &f, error));
   FILE *shown = a->output == NULL && isatty(STDOUT_FILENO) == 1 ? tmpfile() : NULL; /* bytes for a terminal are text */
   cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
-  if (status == CM_OK)
-    status = write_found(server, a, &f, a->output != NULL ? file.stream : shown != NULL ? shown : stdout, error);
+  CM_THEN(status, write_found(server, a, &f, a->output != NULL ? file.stream : shown != NULL ? shown : stdout, error));
   if (shown != NULL) {
     cli_print_file(shown, stdout);
     (void)fclose(shown);

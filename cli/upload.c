@@ -199,12 +199,10 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
                            errand->options, "name", cli_base_name(file->name));
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};
   cm_status status = cm_whole(body != NULL, "a job", error);
-  if (status == CM_OK)
-    status = library_client_ask(server, &post, &reply, error);
+  CM_THEN(status, library_client_ask(server, &post, &reply, error));
   json_decref(body);
   json_decref(network);
-  if (status == CM_OK)
-    status = cli_follow(server, cli, reply.etag, &reply.json, error);
+  CM_THEN(status, cli_follow(server, cli, reply.etag, &reply.json, error));
   if (status == CM_OK && strcmp(cli_text(reply.json, "state"), "done") != 0)
     status = cm_fail(error, CM_CONFLICT, "job %s %s: %s", cli_text(reply.json, "id"), strcmp(cli_text(reply.json, "state"), "failed") == 0 ? "failed" : "was cancelled",
                      cli_text(json_object_get(reply.json, "problem"), "detail"));
@@ -230,8 +228,7 @@ static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const 
   const cli_request post = {.method = "POST", .path = "/v1/uploads", .body = body};
   cm_status status = cm_whole(body != NULL, "an upload", error);
   cm_run_phase(&cli->run, "upload");
-  if (status == CM_OK)
-    status = library_client_ask(server, &post, &reply, error);
+  CM_THEN(status, library_client_ask(server, &post, &reply, error));
   json_decref(body);
   if (status != CM_OK)
     return status;
@@ -256,16 +253,13 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
   cm_status status = stat(path, &about) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot read", path);
   if (status == CM_OK && S_ISDIR(about.st_mode)) {
     status = cm_folder_scratch(folder, error);
-    if (status == CM_OK)
-      status = cm_path(packed, error, "%s/samples.zip", folder);
-    if (status == CM_OK)
-      status = library_status(library_samples_pack(path, packed, &why), &why, error);
+    CM_THEN(status, cm_path(packed, error, "%s/samples.zip", folder));
+    CM_THEN(status, library_status(library_samples_pack(path, packed, &why), &why, error));
   }
   FILE *file = status == CM_OK ? fopen(packed[0] != '\0' ? packed : path, "rbe") : NULL;
   if (status == CM_OK && file == NULL)
     status = cm_fail_errno(error, errno, "cannot open", path);
-  if (status == CM_OK)
-    status = send_bytes(server, cli, file, of, upload, error);
+  CM_THEN(status, send_bytes(server, cli, file, of, upload, error));
   if (file != NULL)
     (void)fclose(file);
   if (folder[0] != '\0')

@@ -136,8 +136,7 @@ static cm_status check_all(const char *path, const beside *b, const coremap_netw
   cm_status status = judge(&c, network, chip, run, error);
   cm_run_finish(run);
   const uint64_t refusals = cm_json_refusals();
-  if (status == CM_OK)
-    status = library_whole_text(verdict(&c), refusals, report, error);
+  CM_THEN(status, library_whole_text(verdict(&c), refusals, report, error));
   checking_free(&c);
   return status;
 }
@@ -150,8 +149,7 @@ int coremap_check(const char *path, const char *certificate, const coremap_netwo
   beside b = {0};
   cm_status status = certificate != NULL ? cm_path(b.certificate, &e, "%s", certificate) : CM_OK;
   library_begin(&r, progress, user);
-  if (status == CM_OK)
-    status = check_all(path, &b, network, chip, r.run, report, &e);
+  CM_THEN(status, check_all(path, &b, network, chip, r.run, report, &e));
   return library_tell(status, &e, error);
 }
 
@@ -164,11 +162,9 @@ int coremap_check_beside(const char *path, const char *text, const coremap_netwo
   beside b;
   library_begin(&r, progress, user);
   cm_status status = library_options(text, &object, &e);
-  if (status == CM_OK)
-    status = read_beside(object, &b, &e);
+  CM_THEN(status, read_beside(object, &b, &e));
   json_decref(object);
-  if (status == CM_OK)
-    status = check_all(path, &b, network, chip, r.run, report, &e);
+  CM_THEN(status, check_all(path, &b, network, chip, r.run, report, &e));
   return library_tell(status, &e, error);
 }
 
@@ -231,8 +227,7 @@ int library_tiles_check(const char *mapping, const char *program, const coremap_
   cm_status status = program != NULL ? cm_path(b.program, &e, "%s", program) : CM_OK;
   library_begin(&r, library_on_run, run);
   cm_run_phase(r.run, "verify");
-  if (status == CM_OK)
-    status = check_made(mapping, &b, tiles, chip, r.run, &e);
+  CM_THEN(status, check_made(mapping, &b, tiles, chip, r.run, &e));
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }

@@ -353,10 +353,8 @@ cm_status library_client_ask(coremap_client *client, const library_request *requ
   CM_TRY(cm_whole(cm_text_open(&t.text), "a reply", error));
   cm_status status = send_and_read(&t);
   char *text = cm_text_close(&t.text, &size);
-  if (status == CM_OK)
-    status = cm_whole(text != NULL, "a reply", error);
-  if (status == CM_OK)
-    status = take(&t, text, size, reply);
+  CM_THEN(status, cm_whole(text != NULL, "a reply", error));
+  CM_THEN(status, take(&t, text, size, reply));
   free(text);
   return status;
 }
@@ -413,8 +411,7 @@ static cm_status ask(coremap_client *client, asked *a, const char *request, libr
   json_t *object;
   CM_TRY(library_options(request, &object, error));
   cm_status status = read_asked(object, a, error);
-  if (status == CM_OK)
-    status = library_client_ask(client, &a->request, reply, error);
+  CM_THEN(status, library_client_ask(client, &a->request, reply, error));
   if (status == CM_OK && a->made.stream != NULL)
     status = cm_file_commit(&a->made, error);
   cm_file_discard(&a->made);

@@ -71,10 +71,8 @@ static cm_status deploy_parts(deploying *at, uint32_t *most, cm_error *error)
   uint32_t largest = 0;
   (void)snprintf(options, sizeof options, "{\"preset\": \"fast\", \"seed\": %llu, \"max_part_size\": %u}", (unsigned long long)at->asked.run.seed, *most);
   cm_status status = library_status(coremap_map(at->d->network, at->d->chip, options, library_on_run, at->run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = find_largest(&mapping->mapped, at->run->memory, &largest, error);
-  if (status == CM_OK)
-    status = deploy_by(at, &mapping->mapped, error);
+  CM_THEN(status, find_largest(&mapping->mapped, at->run->memory, &largest, error));
+  CM_THEN(status, deploy_by(at, &mapping->mapped, error));
   *most = largest - largest / 5 - (largest > 0);
   coremap_mapping_free(mapping);
   return status;
@@ -101,8 +99,7 @@ static cm_status deploy_given(deploying *at, cm_error *error)
   coremap_mapping *mapping = NULL;
   coremap_error *why = NULL;
   cm_status status = library_status(coremap_mapping_open(at->mapping, at->d->network, at->d->chip, library_on_run, at->run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = deploy_by(at, &mapping->mapped, error);
+  CM_THEN(status, deploy_by(at, &mapping->mapped, error));
   coremap_mapping_free(mapping);
   return status;
 }
@@ -141,8 +138,7 @@ int coremap_deploy(const coremap_network *network, const coremap_chip *chip, con
     atomic_fetch_add(&made->chip->owners, 1);
     status = library_options(options, &object, &e);
   }
-  if (status == CM_OK)
-    status = deploy(made, object, &r, &e);
+  CM_THEN(status, deploy(made, object, &r, &e));
   cm_run_finish(r.run);
   json_decref(object);
   if (status == CM_OK)
@@ -193,8 +189,7 @@ int coremap_images_check(const char *folder, const coremap_chip *chip, coremap_p
   library_begin(&r, progress, user);
   cm_status status = cm_images_check(folder, chip->chip, r.run, &verdict, &e);
   const uint64_t before = cm_json_refusals();
-  if (status == CM_OK)
-    status = library_whole_text(verdict_json(&verdict), before, report, &e);
+  CM_THEN(status, library_whole_text(verdict_json(&verdict), before, report, &e));
   cm_check_result_free(&verdict.result);
   cm_run_finish(r.run);
   return library_tell(status, &e, error);

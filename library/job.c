@@ -18,26 +18,18 @@ static cm_status read_options(library_job *job, const char *text, cm_error *erro
   job->alone = json_is_true(alone);
   cm_status status = alone == NULL || json_is_boolean(alone) ? CM_OK : cm_option_refuse(error, "alone", "true or false");
   (void)json_object_del(object, "alone");
-  if (status == CM_OK)
-    status = library_take_text(object, "from", job->from, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "part", job->part, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "policy_file", job->policy, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "fixed", job->fixed, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "levels_from", job->edited_from, error);
+  CM_THEN(status, library_take_text(object, "from", job->from, error));
+  CM_THEN(status, library_take_text(object, "part", job->part, error));
+  CM_THEN(status, library_take_text(object, "policy_file", job->policy, error));
+  CM_THEN(status, library_take_text(object, "fixed", job->fixed, error));
+  CM_THEN(status, library_take_text(object, "levels_from", job->edited_from, error));
   if (status == CM_OK && json_object_get(object, "levels_from_id") != NULL) { /* a server's, which brings the network along */
     (void)json_object_set(object, "levels_from", json_object_get(object, "levels_from_id"));
     (void)json_object_del(object, "levels_from_id");
   }
-  if (status == CM_OK)
-    status = library_take_text(object, "cache", job->cache, error);
-  if (status == CM_OK)
-    status = library_stimulus_take(object, &job->stimulus, error);
-  if (status == CM_OK)
-    status = cm_map_options_parse(object, &job->options, error);
+  CM_THEN(status, library_take_text(object, "cache", job->cache, error));
+  CM_THEN(status, library_stimulus_take(object, &job->stimulus, error));
+  CM_THEN(status, cm_map_options_parse(object, &job->options, error));
   return status;
 }
 
@@ -50,8 +42,7 @@ static cm_status measure(library_job *job, const coremap_network *network, cm_ru
   if (o->profile == 0)
     return CM_OK;
   cm_status status = library_profile(network->topology, &job->stimulus, &asked, run, &job->profile, error);
-  if (status == CM_OK)
-    status = cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error);
+  CM_THEN(status, cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error));
   if (status != CM_OK)
     return status;
   (void)snprintf(measured.semantics, sizeof measured.semantics, "%s", job->profile.semantics->name);

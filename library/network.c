@@ -155,8 +155,7 @@ int coremap_network_set_sizes(coremap_network *network, const uint32_t *size, co
 {
   cm_error e;
   cm_status status = alone(network, &e);
-  if (status == CM_OK)
-    status = cm_topology_set_sizes(network->topology, size, NULL, &e);
+  CM_THEN(status, cm_topology_set_sizes(network->topology, size, NULL, &e));
   if (status == CM_OK)
     network->id[0] = '\0';
   return library_tell(status, &e, error);
@@ -177,8 +176,7 @@ int coremap_network_set_rates(coremap_network *network, const double *rate, core
   cm_error e;
   library_run r;
   cm_status status = alone(network, &e);
-  if (status == CM_OK)
-    status = check_rates(rate, network->topology->vertex_count, &e);
+  CM_THEN(status, check_rates(rate, network->topology->vertex_count, &e));
   if (status == CM_OK) {
     library_begin(&r, NULL, NULL);
     library_outlive(&r, NULL);
@@ -215,14 +213,11 @@ int coremap_network_set_parameters(coremap_network *network, const char *const *
   cm_neuron_values values = {0};
   const uint32_t neurons = network->topology->vertex_count;
   cm_status status = alone(network, &e);
-  if (status == CM_OK)
-    status = cm_neuron_values_open(&values, neurons, NULL, &e);
-  if (status == CM_OK)
-    status = take_models(&values, neurons, model, &e);
+  CM_THEN(status, cm_neuron_values_open(&values, neurons, NULL, &e));
+  CM_THEN(status, take_models(&values, neurons, model, &e));
   for (size_t i = 0; i < count && status == CM_OK; i++)
     status = take_parameter(&values, neurons, name[i], value[i], &e);
-  if (status == CM_OK)
-    status = cm_topology_set_parameters(network->topology, &values, NULL, &e);
+  CM_THEN(status, cm_topology_set_parameters(network->topology, &values, NULL, &e));
   cm_neuron_values_free(&values);
   if (status == CM_OK)
     network->id[0] = '\0';

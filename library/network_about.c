@@ -31,8 +31,7 @@ static cm_status add_degrees(const cm_topology *t, json_t *about, cm_error *erro
     (void)json_object_set_new(about, "fan_out", degrees_json(out, t->vertex_count));
     (void)json_object_set_new(about, "fan_in", degrees_json(in, t->vertex_count));
   }
-  cm_free(in);
-  cm_free(out);
+  CM_FREE(in, out);
   return CM_OK;
 }
 

@@ -47,12 +47,10 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
     status = library_take_text(object, "output_dir", to->folder, error);
   else
     status = error->status;
-  if (status == CM_OK)
-    status = library_take_text(object, "archive", to->archive, error);
+  CM_THEN(status, library_take_text(object, "archive", to->archive, error));
   if (status == CM_OK && (to->folder[0] == '\0') == (to->archive[0] == '\0'))
     status = cm_option_refuse(error, "output_dir", "a folder, or instead of it archive a file");
-  if (status == CM_OK)
-    status = library_nothing_left(object, "emitting C", error);
+  CM_THEN(status, library_nothing_left(object, "emitting C", error));
   options->binary = strcmp(weights, "binary") == 0;
   if (status == CM_OK && !options->binary && weights[0] != '\0' && strcmp(weights, "arrays") != 0)
     status = cm_option_refuse(error, "weights", "arrays or binary");
@@ -87,7 +85,6 @@ int coremap_program_emit(const coremap_program *program, const char *options_tex
   library_begin(&r, progress, user);
   cm_status status = emit(program->program, &options, &to, r.run, &made, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = library_text(made, JSON_COMPACT, report, &e);
+  CM_THEN(status, library_text(made, JSON_COMPACT, report, &e));
   return library_tell(status, &e, error);
 }

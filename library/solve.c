@@ -19,8 +19,7 @@ static cm_status solve(const cm_problem *problem, const cm_solve_request *reques
   cm_status status = CM_OK;
   if (solution.answer == CM_POSSIBLE && cm_problem_check(problem, solution.place, run->memory, error) != CM_OK)
     status = error->status == CM_LIMIT_BROKEN ? cm_fail(error, CM_INTERNAL, "the places are not legal, which is a defect of coremap") : error->status;
-  if (status == CM_OK)
-    status = library_whole_text(cm_solution_json(problem, &solution), refusals, answer, error);
+  CM_THEN(status, library_whole_text(cm_solution_json(problem, &solution), refusals, answer, error));
   cm_solution_clear(&solution);
   return status;
 }
@@ -43,8 +42,7 @@ int coremap_solve(const char *problem, const char *options, coremap_progress pro
   json_t *object = NULL;
   library_begin(&r, progress, user);
   cm_status status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = solve_text(problem, strlen(problem), object, r.run, answer, &e);
+  CM_THEN(status, solve_text(problem, strlen(problem), object, r.run, answer, &e));
   cm_run_finish(r.run);
   json_decref(object);
   return library_tell(status, &e, error);

@@ -119,8 +119,7 @@ int library_view_make(const char *folder, const char *view, const char *network,
   library_begin(&r, progress, user);
   cm_status status = late == CM_VIEWS_ALL ? cm_fail(&e, CM_NOT_FOUND, "no view %.40s is made afterwards", view)
                                           : cm_topology_load(network, r.run, &topology, &e);
-  if (status == CM_OK)
-    status = cm_mapping_write_late(folder, late, topology, r.run, &e);
+  CM_THEN(status, cm_mapping_write_late(folder, late, topology, r.run, &e));
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }
@@ -155,8 +154,7 @@ static cm_status rename_report(json_t *object, cm_error *error)
     return cm_mapping_rename(object, error);
   json_t *summary = json_pack("{s:O}", "report", mapper);
   cm_status status = cm_whole(summary != NULL, "a report", error);
-  if (status == CM_OK)
-    status = cm_mapping_rename(summary, error);
+  CM_THEN(status, cm_mapping_rename(summary, error));
   json_decref(summary);
   return status;
 }

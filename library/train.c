@@ -169,12 +169,9 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
     if (status == CM_NOT_FOUND)
       status = CM_OK;
   }
-  if (status == CM_OK)
-    status = run_updates(a, training, error);
-  if (status == CM_OK)
-    status = fill_card(a, s, training, error);
-  if (status == CM_OK)
-    status = cm_policy_save(cm_training_policy(training), a->output, error);
+  CM_THEN(status, run_updates(a, training, error));
+  CM_THEN(status, fill_card(a, s, training, error));
+  CM_THEN(status, cm_policy_save(cm_training_policy(training), a->output, error));
   for (size_t i = 0; i < json_array_size(a->curves) && status == CM_OK; i++)
     status = write_curve(json_string_value(json_array_get(a->curves, i)), training, error);
   if (status == CM_OK && card != NULL)
@@ -230,8 +227,7 @@ static cm_status train_on(const asked *a, cm_run *run, char **card, cm_error *er
   library_training_set s = {.graphs = a->graphs[0] != '\0' ? a->graphs : NULL, .chip_names = a->chips, .generated = a->generated,
                             .trees = a->shape.kind != CM_KIND_LAYOUT, .seed = a->options.seed, .run = run};
   cm_status status = library_training_set_make(&s, error);
-  if (status == CM_OK)
-    status = train(a, &s, card, error);
+  CM_THEN(status, train(a, &s, card, error));
   library_training_set_free(&s);
   return status;
 }
@@ -245,8 +241,7 @@ int coremap_train(const char *options, const char *path, coremap_lines line, voi
   asked a = {.output = path, .line = line, .line_user = line_user};
   library_begin(&r, progress, user);
   cm_status status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = read_asked(object, &a, &e);
+  CM_THEN(status, read_asked(object, &a, &e));
   json_decref(object);
   if (status == CM_OK) {
     r.run->threads = a.threads;

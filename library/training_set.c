@@ -70,8 +70,7 @@ static cm_status read_network(library_training_set *s, const char *name, uint32_
     cm_example_traffic traffic;
     uint32_t parts = nodes_for(s->chip[c], number + c, &site.taken);
     status = cm_example_partition(&demand, parts, s->seed, s->run, &traffic, error);
-    if (status == CM_OK)
-      status = add(s, name, &site, &traffic, error);
+    CM_THEN(status, add(s, name, &site, &traffic, error));
   }
   cm_topology_free(topology);
   return status;
@@ -102,8 +101,7 @@ static cm_status read_folder(library_training_set *s, cm_error *error)
   closedir(folder);
   qsort(name, names, sizeof *name, by_name);
   for (uint32_t i = 0; i < names; i++) {
-    if (status == CM_OK)
-      status = read_network(s, name[i], i, error);
+    CM_THEN(status, read_network(s, name[i], i, error));
     free(name[i]);
   }
   return status;

@@ -50,8 +50,7 @@ static cm_status write_answer(const coremap_mapping *m, const char *question, cm
   cm_map_options *options;
   CM_TRY(cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error));
   cm_status status = cm_structure_make(&m->mapped, options, run, &s, error);
-  if (status == CM_OK)
-    status = cm_structure_ask(&s, question, stream, error);
+  CM_THEN(status, cm_structure_ask(&s, question, stream, error));
   cm_structure_clear(&s);
   cm_map_options_free(options);
   return status;
@@ -140,8 +139,7 @@ int coremap_mapping_about(const char *path, char **json, coremap_error **error)
   cm_status status = cm_mapping_read_summary(path, r.run, &summary, &e);
   if (status == CM_OK && (status = cm_mapping_rename(summary, &e)) != CM_OK)
     json_decref(summary);
-  if (status == CM_OK)
-    status = library_text(summary, JSON_COMPACT, json, &e);
+  CM_THEN(status, library_text(summary, JSON_COMPACT, json, &e));
   return library_tell(status, &e, error);
 }
 

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,8 +119,7 @@ static cm_status take_database(const way *w, cm_error *error)
 {
   sqlite3 *source = NULL, *target = NULL;
   cm_status status = open_database(w->from, SQLITE_OPEN_READWRITE, &source, error);
-  if (status == CM_OK)
-    status = open_database(w->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &target, error);
+  CM_THEN(status, open_database(w->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &target, error));
   sqlite3_backup *copy = status == CM_OK ? sqlite3_backup_init(target, "main", source, "main") : NULL;
   if (status == CM_OK && copy == NULL)
     status = cm_sql_fail(target, sqlite3_errcode(target), "backup", error);
@@ -132,10 +130,8 @@ static cm_status take_database(const way *w, cm_error *error)
       status = cm_sql_fail(target, code, "backup", error);
   }
   /* Halves of uploads are not taken along, and one file is easier to carry than three. */
-  if (status == CM_OK)
-    status = cm_sql_execute(target, "DELETE FROM uploads", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(target, "PRAGMA journal_mode = DELETE", error);
+  CM_THEN(status, cm_sql_execute(target, "DELETE FROM uploads", error));
+  CM_THEN(status, cm_sql_execute(target, "PRAGMA journal_mode = DELETE", error));
   sqlite3_close_v2(target);
   sqlite3_close_v2(source);
   return status;
@@ -269,8 +265,7 @@ static cm_status verify(const way *w, cm_error *error)
   const cm_check_report report = {.say = keep_first, .user = first};
   cm_checking c = {.folder = w->to, .report = &report, .digests = true};
   cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &c.handle, error);
-  if (status == CM_OK)
-    status = check_tables(&c, error);
+  CM_THEN(status, check_tables(&c, error));
   sqlite3_close_v2(c.handle);
   return status != CM_OK || c.faults == 0
              ? status
@@ -340,8 +335,7 @@ static cm_status check_source(const char *path, cm_folder *found, cm_error *erro
   if (!found->marked)
     return cm_fail(error, CM_CONFLICT, "%s is no data folder and no whole backup: it has no coremapd.json", path);
   cm_status status = open_database(path, SQLITE_OPEN_READWRITE, &handle, error);
-  if (status == CM_OK)
-    status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
+  CM_THEN(status, cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   sqlite3_close_v2(handle);
   if (status == CM_OK && version > cm_schema_version)
     status = cm_fail(error, CM_CONFLICT, "%s was written by a newer version (schema %lld, this program knows %d); use that version",
@@ -385,8 +379,7 @@ static cm_status note(const way *w, const char *folder, const char *action, cons
   (void)snprintf(entry.effect, sizeof entry.effect, "the database and %llu files, %llu bytes", (unsigned long long)w->counts.files,
                  (unsigned long long)w->counts.bytes);
   cm_status status = open_database(folder, SQLITE_OPEN_READWRITE, &handle, error);
-  if (status == CM_OK)
-    status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
+  CM_THEN(status, cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   if (status == CM_OK && version == cm_schema_version)
     status = cm_audit_note_in(handle, &entry, error);
   sqlite3_close_v2(handle);

@@ -90,15 +90,13 @@ static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
   json_t *object = NULL;
   (void)snprintf(query, sizeof query, "SELECT * FROM %s WHERE id = ?", w->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     status = cm_whole((object = row_json(statement)) != NULL, "what is deleted", error);
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
-  if (status == CM_OK)
-    status = keep_row(handle, w, object, error);
+  CM_THEN(status, keep_row(handle, w, object, error));
   json_decref(object);
   (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE id = ?", w->table);
   return status == CM_OK ? cm_sql_run(handle, NULL, error, query, "t", w->id) : status;
@@ -139,8 +137,7 @@ static cm_status find(sqlite3 *handle, bin_work *w, char **content, cm_error *er
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id, kind, user, name, bytes, deleted, content FROM bin WHERE id = ?",
                                     "t", w->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, w->entry.id, sizeof w->entry.id);
     cm_sql_copy(statement, 1, w->entry.kind, sizeof w->entry.kind);
@@ -192,8 +189,7 @@ static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, 
   for (int i = 0; status == CM_OK && i < count; i++)
     if (bind_value(statement, i + 1, values[i]) != SQLITE_OK)
       status = cm_whole(false, "what is restored", error);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   return cm_sql_end(statement, status, error);
 }
 
@@ -216,8 +212,7 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
     (void)json_object_del(object, "fingerprint"); /* what was for his eyes is no later namesake's */
   (void)json_object_del(object, "idempotency_key"); /* another job may have been made by it meanwhile */
   cm_status status = cm_json_whole(refusals, "what the bin keeps", error);
-  if (status == CM_OK)
-    status = insert_row(handle, table_of(w->entry.kind), object, error);
+  CM_THEN(status, insert_row(handle, table_of(w->entry.kind), object, error));
   json_decref(object);
   if (status == CM_CONFLICT)
     return cm_fail(error, CM_CONFLICT, "%s %.64s is there again", w->entry.kind, w->id);

@@ -218,10 +218,8 @@ cm_status cm_check_data(const char *folder, const cm_check_report *report, uint6
   cm_status status = cm_folder_examine(folder, &found, error);
   if (status == CM_OK && !found.marked)
     status = cm_fail(error, CM_CONFLICT, "%s has no marker coremapd.json: no server of this release has used it", folder);
-  if (status == CM_OK)
-    status = open_as_it_is(&c, error);
-  if (status == CM_OK)
-    status = check_all(&c, error);
+  CM_THEN(status, open_as_it_is(&c, error));
+  CM_THEN(status, check_all(&c, error));
   if (status == CM_DAMAGED) { /* of the database: nothing more can be read */
     cm_checking_fault(&c, "%s", error->detail);
     status = CM_OK;

@@ -52,14 +52,10 @@ cm_status cm_occupancy_carry_in(sqlite3 *handle, const char *name, const char *d
 {
   coremap_chip *before = NULL, *after = NULL;
   cm_status status = cm_occupancy_load_in(handle, name, &before, error);
-  if (status == CM_OK)
-    status = library_chip_read(description, NULL, 0, &after, error);
-  if (status == CM_OK)
-    status = check_loss(before, after, error);
-  if (status == CM_OK)
-    status = library_cores_carry(before, after, error);
-  if (status == CM_OK)
-    status = cm_occupancy_save_in(handle, after, name, error);
+  CM_THEN(status, library_chip_read(description, NULL, 0, &after, error));
+  CM_THEN(status, check_loss(before, after, error));
+  CM_THEN(status, library_cores_carry(before, after, error));
+  CM_THEN(status, cm_occupancy_save_in(handle, after, name, error));
   coremap_chip_free(after);
   coremap_chip_free(before);
   return status;

@@ -111,8 +111,7 @@ static cm_status check_owner(sqlite3 *handle, chip_work *work, cm_error *error)
   work->mismatch = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility FROM chips WHERE name = ?", "t", work->name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_owner_from_row(statement, 0, &owner);
   status = cm_sql_end(statement, status, error);
@@ -144,8 +143,7 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
     return status;
   work->created = status == CM_NOT_FOUND;
   status = work->created ? CM_OK : check_owner(handle, work, error);
-  if (status == CM_OK)
-    status = check_match(work, before, error);
+  CM_THEN(status, check_match(work, before, error));
   bool same = before != NULL && strcmp(before, work->text) == 0;
   if (status == CM_OK)
     tell_change(work, before);

@@ -24,8 +24,7 @@ static cm_status read_step(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT ?1 - " CM_NOW("?2"), "dd", cm_store_time(),
                                     cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     *(double *)context = sqlite3_column_double(statement, 0);
   return cm_sql_end(statement, status, error);
@@ -41,7 +40,7 @@ static cm_status move(sqlite3 *handle, void *context, cm_error *error)
                     "UPDATE lease_use SET began = began + ?1, ends = ends + ?1 WHERE lease IN (SELECT id FROM leases)", "d",
                     step));
   CM_TRY(cm_sql_run(handle, NULL, error,
-                    "UPDATE jobs INDEXED BY jobs_retry SET retry_at = retry_at + ?" " WHERE retry_at IS NOT NULL", "d", step));
+                    "UPDATE jobs INDEXED BY jobs_retry SET retry_at = retry_at + ? WHERE retry_at IS NOT NULL", "d", step));
   *(double *)context = step;
   return CM_OK;
 }

@@ -13,8 +13,7 @@ static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "PRAGMA quick_check(1)", "");
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   const char *damage = NULL;
   if (status == CM_OK && row)
     status = cm_sql_verdict(statement, &damage, error);
@@ -67,15 +66,11 @@ cm_status cm_connection_open(const char *path, bool check, bool must_exist, cm_c
     sqlite3_busy_timeout(made, 10000);
     status = check ? examine(made, path, must_exist, error) : CM_OK;
   }
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA journal_mode=WAL", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA synchronous=FULL", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA foreign_keys=ON", error);
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA journal_mode=WAL", error));
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA synchronous=FULL", error));
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA foreign_keys=ON", error));
   /* What undoes a statement stays in memory: a write then needs no descriptor. */
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA temp_store=MEMORY", error);
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA temp_store=MEMORY", error));
   if (status != CM_OK) {
     sqlite3_close_v2(made);
     return status;

@@ -219,8 +219,7 @@ static cm_status read_by(cm_database *database, bool transaction, cm_database_wo
     return error->status;
   cm_statements *before = cm_statements_use(mine.statements);
   cm_status status = transaction ? control(mine.handle, "BEGIN", error) : CM_OK;
-  if (status == CM_OK)
-    status = work(mine.handle, context, error);
+  CM_THEN(status, work(mine.handle, context, error));
   bool usable = (transaction && control(mine.handle, "COMMIT", &ignored) == CM_OK) || end_transaction(mine.handle);
   (void)cm_statements_use(before);
   pthread_mutex_lock(&database->reader_lock);

@@ -34,8 +34,7 @@ cm_status cm_holders_check_in(sqlite3 *handle, cm_object object, const char *id,
   char job[CM_ID_MAX] = "";
   int64_t jobs = 0, seen = 0;
   cm_status status = cm_sql_prepare(handle, &statement, error, needs[object].query, "titt", id, CM_VIEWER_VALUES(viewer));
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     jobs = sqlite3_column_int64(statement, 0);
     seen = sqlite3_column_int64(statement, 1);

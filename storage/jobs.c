@@ -116,8 +116,7 @@ cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
   bool row = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE id = ?", "t", id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     status = row ? cm_job_from_row(statement, job, error) : no_job(id, error);
   return cm_sql_end(statement, status, error);
@@ -134,8 +133,7 @@ static cm_status look_owner(sqlite3 *handle, void *context, cm_error *error)
   owner_work *work = context;
   sqlite3_stmt *statement;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user FROM jobs WHERE id = ?", "t", work->job);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &work->found, error);
+  CM_THEN(status, cm_sql_step(statement, &work->found, error));
   if (status == CM_OK && work->found)
     cm_sql_copy(statement, 0, work->user, sizeof work->user);
   return cm_sql_end(statement, status, error);
@@ -174,8 +172,7 @@ static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
   cm_status status =
     cm_sql_prepare(handle, &statement, error, "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
                    work->user, work->key.key);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &work->known, error);
+  CM_THEN(status, cm_sql_step(statement, &work->known, error));
   if (status == CM_OK && work->known) {
     cm_sql_copy(statement, 0, work->made, sizeof work->made);
     cm_sql_copy(statement, 1, hash, sizeof hash);

@@ -86,8 +86,7 @@ static cm_status list_one(sqlite3 *handle, list_work *work, const cm_list_row *l
   bool row = false;
   cm_job *job = &work->jobs[work->count];
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " COLUMNS_SHORT " FROM jobs WHERE sequence = ?", "i", listed->sequence);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     status = cm_job_from_row(statement, job, error);
   work->count += status == CM_OK && row;
@@ -113,8 +112,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   list_work *work = context;
   clear_jobs(work);
   cm_status status = cm_lists_read_in(handle, work->query, work->page, error);
-  if (status == CM_OK)
-    status = CM_HEAP(work->jobs, work->page->count + 1, "the list of jobs", error);
+  CM_THEN(status, CM_HEAP(work->jobs, work->page->count + 1, "the list of jobs", error));
   for (size_t i = 0; status == CM_OK && i < work->page->count; i++)
     status = list_one(handle, work, &work->page->rows[i], error);
   return status;
@@ -232,12 +230,10 @@ static cm_status read_history(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT history FROM jobs WHERE id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is no job %s", work->id);
-  if (status == CM_OK)
-    status = cm_sql_text(statement, 0, &work->text, error);
+  CM_THEN(status, cm_sql_text(statement, 0, &work->text, error));
   return cm_sql_end(statement, status, error);
 }
 

@@ -84,8 +84,7 @@ cm_status cm_labels_parse(const char *text, char labels[CM_LABELS_MAX], cm_error
       break;
     p += size + 1;
   }
-  if (status == CM_OK)
-    status = cm_labels_read(object, labels, error);
+  CM_THEN(status, cm_labels_read(object, labels, error));
   json_decref(object);
   return status;
 }
@@ -141,8 +140,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, job ? of_job : w->object == CM_OBJECT_NETWORK ? of_network : of_result, job ? "t" : "titt",
                                     w->id, CM_VIEWER_VALUES(w->viewer));
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, w->found, sizeof w->found);
   else if (status == CM_OK)

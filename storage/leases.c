@@ -41,8 +41,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
     cm_error_figure(error, "free", free_before);
   if (status == CM_OK && coremap_chip_free_cores(chip) == free_before)
     status = cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core");
-  if (status == CM_OK)
-    status = cm_occupancy_save_in(handle, chip, take->chip, error);
+  CM_THEN(status, cm_occupancy_save_in(handle, chip, take->chip, error));
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
                         "INSERT INTO leases(id, user, team, visibility, chip, owner, job, ttl, expires, created)"
@@ -51,10 +50,8 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
                         take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
   uint64_t cores = free_before - coremap_chip_free_cores(chip);
   cm_audit_effect("lease %s of %llu cores", fresh, (unsigned long long)cores);
-  if (status == CM_OK)
-    status = cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error);
-  if (status == CM_OK)
-    status = cm_quota_note_lease_in(handle, fresh, take->whose.user, cores, cm_store_time() + take->ttl, error);
+  CM_THEN(status, cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error));
+  CM_THEN(status, cm_quota_note_lease_in(handle, fresh, take->whose.user, cores, cm_store_time() + take->ttl, error));
   if (status == CM_OK)
     memcpy(id, fresh, sizeof fresh);
   return status;
@@ -92,13 +89,10 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
     take.cores = chosen;
     take.count = wanted->count;
   }
-  if (status == CM_OK)
-    status = take_on(handle, &take, chip, id, error);
+  CM_THEN(status, take_on(handle, &take, chip, id, error));
   cm_lease made = {0};
-  if (status == CM_OK)
-    status = cm_lease_find_in(handle, wanted->chip, id, &made, error);
-  if (status == CM_OK)
-    status = cm_lease_cores_of(chip, &made, error);
+  CM_THEN(status, cm_lease_find_in(handle, wanted->chip, id, &made, error));
+  CM_THEN(status, cm_lease_cores_of(chip, &made, error));
   if (status == CM_OK) {
     cm_lease_clear(&work->lease);
     work->lease = made;
@@ -135,8 +129,7 @@ static cm_status prolong(sqlite3 *handle, const lease_work *work, cm_error *erro
   double more = 0;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT u.user, (l.expires - u.ends) * u.cores / 3600 FROM leases l"
                                     " JOIN lease_use u ON u.lease = l.id WHERE l.id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, user, sizeof user);
     more = sqlite3_column_double(statement, 1);
@@ -161,8 +154,7 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
                                 cm_clock_steady(), work->id, work->chip, owner);
   if (status == CM_OK && changes != 1)
     status = cm_lease_missing(work->chip, work->id, error);
-  if (status == CM_OK)
-    status = prolong(handle, work, error);
+  CM_THEN(status, prolong(handle, work, error));
   if (owner != NULL)
     cm_audit_effect("lease %s handed over to %s", work->id, owner);
   else
@@ -186,11 +178,9 @@ static cm_status release(sqlite3 *handle, void *context, cm_error *error)
   cm_occupancy_free_lease(chip, work->id);
   cm_audit_effect("lease %s of %u cores gone", work->id, coremap_chip_free_cores(chip) - free_before);
   cm_status status = cm_occupancy_save_in(handle, chip, work->chip, error);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = min(ends, ?) WHERE lease = ?", "dt", cm_store_time(),
-                        work->id);
+  CM_THEN(status, cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id));
+  CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = min(ends, ?) WHERE lease = ?", "dt",
+                             cm_store_time(), work->id));
   coremap_chip_free(chip);
   return status;
 }
@@ -209,8 +199,7 @@ static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
   name[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= " CM_NOW("?")
                                     " LIMIT 1", "d", cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, name, LIBRARY_CHIP_NAME_MAX);
   return cm_sql_end(statement, status, error);

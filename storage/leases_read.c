@@ -69,8 +69,7 @@ cm_status cm_lease_find_in(sqlite3 *handle, const char *chip, const char *id, cm
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases"
                                     " WHERE id = ? AND chip = ? AND expires > " CM_NOW("?"), "ttd", id, chip,
                                     cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     lease_from_row(statement, lease);
   status = cm_sql_end(statement, status, error);

@@ -33,8 +33,7 @@ static cm_status tell_change(sqlite3 *handle, const limit_work *work, size_t num
                  kind->groups ? " AND is_group = ?3" : "");
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "tti", work->given->name, kind->names[number],
                                     (int64_t)work->given->group);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     (void)snprintf(before, sizeof before, "%.15g", sqlite3_column_double(statement, 0));
   if (work->given->most[number] >= 0)

@@ -296,8 +296,7 @@ static cm_status look(sqlite3 *handle, const text *t, const cm_list_query *q, cm
   int column = 1;
   CM_TRY(CM_HEAP(made->cells, FIELDS, "a list", error));
   cm_status status = cm_sql_prepare(handle, &statement, error, t->query, "itti", CM_VIEWER_VALUES(q->viewer), made->sequence);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, made->id, sizeof made->id);
   for (size_t i = 0; i < FIELDS && status == CM_OK && row; i++)
@@ -313,8 +312,7 @@ static cm_status count_all(sqlite3 *handle, text *t, const cm_list_query *q, cm_
   bool row = false;
   make_query(t, q, true);
   cm_status status = prepare(handle, &statement, t->query, q, error);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     page->total = sqlite3_column_int64(statement, 0);
   return cm_sql_end(statement, status, error);

@@ -48,8 +48,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
                                           : "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility"
                                             " FROM mappings WHERE fingerprint = ? LIMIT 1",
                                     "t", work->value);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     memset(m, 0, sizeof *m);
     cm_sql_copy(statement, 0, m->id, sizeof m->id);
@@ -111,8 +110,7 @@ static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT content FROM packs WHERE mapping = ?", "t", p->mapping);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/reference/mapping-formats.md lists them", p->mapping);
   if (status == CM_OK) {
@@ -182,8 +180,7 @@ static cm_status read_packed(cm_store *store, const char *id, const char *name, 
   packing pack = {.mapping = id};
   cm_status status = cm_database_read(store->database, read_pack, &pack, error);
   *packed = status == CM_OK;
-  if (status == CM_OK)
-    status = cm_pack_file(pack.content, pack.size, name, bytes, size, error);
+  CM_THEN(status, cm_pack_file(pack.content, pack.size, name, bytes, size, error));
   free(pack.content);
   return status;
 }
@@ -209,8 +206,7 @@ cm_status cm_mappings_open(cm_store *store, const char *id, const char *name, in
     cm_status status = read_packed(store, id, name, &packed, &bytes, &size, error);
     if (status == CM_OK) {
       status = cm_store_scratch(store, path, error);
-      if (status == CM_OK)
-        status = write_file(path, bytes, size, descriptor, error);
+      CM_THEN(status, write_file(path, bytes, size, descriptor, error));
       if (status == CM_OK)
         (void)unlink(path); /* it is there as long as it is open */
       free(bytes);
@@ -269,10 +265,8 @@ static cm_status take_all(const char *from, const char *to, cm_error *error)
     if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
       continue;
     status = cm_path(one, error, "%s/%s", from, item->d_name);
-    if (status == CM_OK)
-      status = cm_path(other, error, "%s/%s", to, item->d_name);
-    if (status == CM_OK)
-      status = cm_file_take(one, other, error);
+    CM_THEN(status, cm_path(other, error, "%s/%s", to, item->d_name));
+    CM_THEN(status, cm_file_take(one, other, error));
   }
   (void)closedir(listing);
   return status;

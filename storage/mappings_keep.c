@@ -63,8 +63,7 @@ cm_status cm_mappings_repack(cm_store *store, const cm_mapping_row *mapping, con
   cm_status status = cm_pack_folder(folder, &r.pack, error);
   if (status == CM_OK && r.pack.bytes == NULL)
     status = cm_fail(error, CM_CONFLICT, "it is too large to be packed");
-  if (status == CM_OK)
-    status = cm_database_write(store->database, repack, &r, error);
+  CM_THEN(status, cm_database_write(store->database, repack, &r, error));
   cm_pack_clear(&r.pack);
   return status;
 }

@@ -104,8 +104,7 @@ static cm_status read_lanes(sqlite3 *handle, cm_figures *f, cm_error *error)
     sqlite3_stmt *statement;
     bool row = false;
     cm_status status = cm_sql_prepare(handle, &statement, error, query, "i", (int64_t)lane);
-    if (status == CM_OK)
-      status = cm_sql_step(statement, &row, error);
+    CM_THEN(status, cm_sql_step(statement, &row, error));
     if (status == CM_OK && row)
       f->lanes[lane] = (cm_lane_figures){.age = sqlite3_column_type(statement, 0) != SQLITE_NULL ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0,
                                          .queued = sqlite3_column_double(statement, 1), .running = sqlite3_column_double(statement, 2)};

@@ -68,8 +68,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " COLUMNS " FROM networks WHERE id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, &work->network);
   status = cm_sql_end(statement, status, error);
@@ -103,8 +102,7 @@ static cm_status find_known(sqlite3 *handle, void *context, cm_error *error)
                                     " AND (?2 = 'lab' OR (?2 = 'group' AND team = ?3) OR (?2 = 'private' AND user = ?4))"
                                     " ORDER BY rowid LIMIT 1", "tttt", work->sha256, cm_visibility_name(o->visibility),
                                     o->group, o->user);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, &work->network);
   status = cm_sql_end(statement, status, error);
@@ -198,10 +196,8 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
   }
   const bool stood = access(path, F_OK) == 0; /* others have these bytes */
   cm_status status = rename(scratch, path) != 0 ? cm_fail_errno(error, errno, "cannot rename", scratch) : CM_OK;
-  if (status == CM_OK)
-    status = cm_folder_sync(folder, error);
-  if (status == CM_OK)
-    status = cm_database_write(store->database, insert, &work, error);
+  CM_THEN(status, cm_folder_sync(folder, error));
+  CM_THEN(status, cm_database_write(store->database, insert, &work, error));
   if (status == CM_QUOTA_USED && !stood)
     (void)unlink(path); /* a file that nobody has a row of would stay until the next start */
   pthread_mutex_unlock(&store->blob_lock);

@@ -59,10 +59,8 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *name, coremap_chi
   char *alive = NULL;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT ' ' || coalesce(group_concat(id, ' '), '') || ' ' FROM leases"
                                     " WHERE chip = ? AND expires > " CM_NOW("?"), "td", name, cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK)
-    status = cm_sql_text(statement, 0, &alive, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
+  CM_THEN(status, cm_sql_text(statement, 0, &alive, error));
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     library_cores_release(chip, has_expired, alive);
@@ -75,13 +73,11 @@ static cm_status read_state_in(sqlite3 *handle, const char *name, const char *te
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   const char *state = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
   if (status == CM_OK && row && state == NULL)
     status = cm_sql_whole(statement, error);
-  if (status == CM_OK)
-    status = library_chip_read(text, state, row ? (size_t)sqlite3_column_bytes(statement, 0) : 0, chip, error);
+  CM_THEN(status, library_chip_read(text, state, row ? (size_t)sqlite3_column_bytes(statement, 0) : 0, chip, error));
   return cm_sql_end(statement, status, error);
 }
 
@@ -93,8 +89,7 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip *
   CM_TRY(cm_chips_text_in(handle, name, &text, &preset, error));
   cm_status status = read_state_in(handle, name, text, &read, error);
   free(text);
-  if (status == CM_OK)
-    status = expire_in_memory(handle, name, read, error);
+  CM_THEN(status, expire_in_memory(handle, name, read, error));
   if (status == CM_OK)
     *chip = read;
   else
@@ -202,8 +197,7 @@ static cm_status read_change(sqlite3 *handle, const cm_occupancy_change *change,
     return cm_fail_at(error, "line %d, column %d", why.line, why.column);
   }
   cm_status status = cm_occupancy_load_in(handle, change->chip, made, error);
-  if (status == CM_OK)
-    status = library_cores_change(*made, fields, error);
+  CM_THEN(status, library_cores_change(*made, fields, error));
   json_decref(fields);
   return status;
 }
@@ -212,8 +206,7 @@ static cm_status apply(sqlite3 *handle, const cm_occupancy_change *change, const
 {
   coremap_chip *made = NULL;
   cm_status status = change->whole ? read_whole(handle, change, &made, error) : read_change(handle, change, &made, error);
-  if (status == CM_OK)
-    status = check_leases_kept(before, made, error);
+  CM_THEN(status, check_leases_kept(before, made, error));
   if (status == CM_OK)
     *after = made;
   else
@@ -249,12 +242,9 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
   }
   free(text);
   text = NULL;
-  if (status == CM_OK)
-    status = apply(handle, change, before, &after, error);
-  if (status == CM_OK)
-    status = library_cores_print(after, &text, error);
-  if (status == CM_OK)
-    status = save(handle, change->chip, text, error);
+  CM_THEN(status, apply(handle, change, before, &after, error));
+  CM_THEN(status, library_cores_print(after, &text, error));
+  CM_THEN(status, save(handle, change->chip, text, error));
   if (status == CM_OK) {
     cm_audit_effect("taken %u -> %u, broken %u -> %u", count(before, LIBRARY_CORE_TAKEN), count(after, LIBRARY_CORE_TAKEN),
                     count(before, LIBRARY_CORE_BROKEN), count(after, LIBRARY_CORE_BROKEN));

@@ -260,8 +260,7 @@ cm_status cm_pack_note_in(sqlite3 *handle, const char *mapping, const cm_pack *p
                                     mapping, pack->sha256);
   if (status == CM_OK && sqlite3_bind_blob(statement, 3, pack->bytes, (int)pack->size, SQLITE_STATIC) != SQLITE_OK)
     status = cm_whole(false, "a result", error);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   return cm_sql_end(statement, status, error);
 }
 
@@ -302,7 +301,7 @@ static cm_status replace(sqlite3 *handle, void *context, cm_error *error)
   w->packed = false;
   (void)snprintf(path, sizeof path, "mappings/%s", w->mapping);
   CM_TRY(cm_sql_run(handle, &changes, error,
-                    "UPDATE mappings SET form = ?2, bytes = CASE ?2 WHEN 2 THEN ?3 ELSE bytes END" " WHERE id = ?1 AND form = 0",
+                    "UPDATE mappings SET form = ?2, bytes = CASE ?2 WHEN 2 THEN ?3 ELSE bytes END WHERE id = ?1 AND form = 0",
                     "tii", w->mapping, (int64_t)(p->bytes != NULL ? CM_FORM_PACK : CM_FORM_FOLDER), (int64_t)p->size));
   if (changes == 0 || p->bytes == NULL)
     return CM_OK; /* deleted meanwhile, or too large */

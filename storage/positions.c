@@ -160,10 +160,8 @@ cm_status cm_queue_order_load(sqlite3 *handle, uint64_t version, cm_queue_order 
     return cm_whole(false, "the queue", error);
   made->version = version;
   cm_status status = cm_usage_half_life_in(handle, &made->half_life, error);
-  if (status == CM_OK)
-    status = read_shares(made, handle, error);
-  if (status == CM_OK)
-    status = hold(made, handle, error);
+  CM_THEN(status, read_shares(made, handle, error));
+  CM_THEN(status, hold(made, handle, error));
   if (status != CM_OK) {
     cm_queue_order_free(made);
     return status;

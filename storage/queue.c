@@ -52,8 +52,7 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
                                     "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_ready WHERE user = ?"
                                     " AND lane = ? AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "tii",
                                     turn.user, (int64_t)turn.lane, (int64_t)turn.priority);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     status = cm_job_from_row(statement, &work->job, error);
   status = cm_sql_end(statement, status, error);
@@ -61,11 +60,9 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
     return status;
   cm_store_id(work->job.folder);
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ?, folder = ? WHERE id = ?", "dtt", now,
-                        work->job.folder, work->job.id);
-  if (status == CM_OK)
-    status = cm_usage_charge_in(handle, work->job.owner.user, rint(work->job.expected * 1000), error);
+  CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ?, folder = ? WHERE id = ?",
+                             "dtt", now, work->job.folder, work->job.id));
+  CM_THEN(status, cm_usage_charge_in(handle, work->job.owner.user, rint(work->job.expected * 1000), error));
   work->job.started = now;
   work->job.attempt++;
   work->job.state = CM_JOB_RUNNING;
@@ -127,18 +124,15 @@ static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
                                     "SELECT id FROM jobs WHERE fingerprint = ? AND state = 'running' AND id <> ?"
                                     " LIMIT 1", "tt", work->text, job->id);
   bool row = false;
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, other, sizeof other);
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && row) {
     double seconds;
     status = cm_job_move_in(handle, job, CM_JOB_QUEUED, error);
-    if (status == CM_OK)
-      status = cm_job_settle_in(handle, job, &seconds, error);
-    if (status == CM_OK)
-      status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id);
+    CM_THEN(status, cm_job_settle_in(handle, job, &seconds, error));
+    CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id));
     work->flag = true;
   } else if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET fingerprint = ? WHERE id = ?", "tt", work->text, job->id);
@@ -165,8 +159,7 @@ static cm_status settle_owner(sqlite3 *handle, const cm_job *job, cm_owner *owne
   bool row = false, widened = false;
   *owner = job->owner;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility, widened FROM jobs WHERE id = ?", "t", job->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_owner_from_row(statement, 0, owner);
     widened = sqlite3_column_int(statement, 3) != 0;

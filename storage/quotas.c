@@ -47,8 +47,7 @@ static cm_status read_real(sqlite3 *handle, const char *sql, holder who, double 
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, sql, "tdi", who.name, since, (int64_t)who.group);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
     *value = sqlite3_column_double(statement, 0);
   return cm_sql_end(statement, status, error);
@@ -62,8 +61,7 @@ static cm_status limit_of(sqlite3 *handle, holder who, cm_quota quota, double *m
                                     "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
                                     " AND quota = ? ORDER BY name = '*' LIMIT 1",
                                     "itt", (int64_t)who.group, who.name, names[quota]);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     *most = row ? sqlite3_column_double(statement, 0) : -1;
   return cm_sql_end(statement, status, error);
@@ -86,8 +84,7 @@ static cm_status group_of(sqlite3 *handle, const char *user, char group[CM_USER_
   bool row = false;
   group[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT team FROM users WHERE name = ?", "t", user);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, group, CM_USER_MAX);
   return cm_sql_end(statement, status, error);

@@ -93,8 +93,7 @@ static cm_status ask(sqlite3 *handle, thing *t, const char *query, const char *n
   bool row = false;
   t->there = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, t);
   return cm_sql_end(statement, status, error);

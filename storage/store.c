@@ -81,8 +81,7 @@ static cm_status read_identity(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   id[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM folder", "");
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, id, CM_FOLDER_ID_MAX);
   return cm_sql_end(statement, status, error);

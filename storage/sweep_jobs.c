@@ -65,8 +65,7 @@ static cm_status find_point(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   work->point[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t", work->mapping);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, work->point, sizeof work->point);
   return cm_sql_end(statement, status, error);
@@ -164,8 +163,7 @@ static cm_status read_ended(sqlite3 *handle, const char *job, ended *e, bool *fo
                                     "SELECT s.id, j.id, j.mapping, j.sequence, j.state, j.reused, s.cancel_requested, coalesce(j.cpu_seconds, 0), j.report,"
                                     " s.options, s.report, j.problem FROM jobs j JOIN jobs s ON s.id = j.sweep WHERE j.id = ? AND s.state = 'running'",
                                     "t", job);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, found, error);
+  CM_THEN(status, cm_sql_step(statement, found, error));
   if (status == CM_OK && *found) {
     cm_sql_copy(statement, 0, e->sweep, sizeof e->sweep);
     cm_sql_copy(statement, 1, e->job, sizeof e->job);
@@ -177,12 +175,9 @@ static cm_status read_ended(sqlite3 *handle, const char *job, ended *e, bool *fo
     e->cancelled = sqlite3_column_int(statement, 6) != 0;
     e->cpu_seconds = sqlite3_column_double(statement, 7);
     status = read_json(statement, 8, &e->report, error);
-    if (status == CM_OK)
-      status = read_json(statement, 9, &e->spec, error);
-    if (status == CM_OK)
-      status = read_json(statement, 10, &e->tally, error);
-    if (status == CM_OK)
-      status = cm_sql_text(statement, 11, &e->problem, error);
+    CM_THEN(status, read_json(statement, 9, &e->spec, error));
+    CM_THEN(status, read_json(statement, 10, &e->tally, error));
+    CM_THEN(status, cm_sql_text(statement, 11, &e->problem, error));
   }
   return cm_sql_end(statement, status, error);
 }
@@ -412,8 +407,7 @@ cm_status cm_sweep_cancel_in(sqlite3 *handle, const char *sweep, cm_sweep_news *
   int cancelled = 0;
   (void)snprintf(e.sweep, sizeof e.sweep, "%s", sweep);
   cm_status status = cancel_rest(handle, sweep, &cancelled, news, error);
-  if (status == CM_OK)
-    status = cm_sql_prepare(handle, &statement, error, "SELECT report FROM jobs WHERE id = ? AND state = 'running'", "t", sweep);
+  CM_THEN(status, cm_sql_prepare(handle, &statement, error, "SELECT report FROM jobs WHERE id = ? AND state = 'running'", "t", sweep));
   if (status != CM_OK)
     return status;
   status = cm_sql_step(statement, &row, error);

@@ -122,8 +122,7 @@ static cm_status look_up(sqlite3 *handle, void *context, cm_error *error)
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT t.hash, t.scopes, t.expires, t.used, u.name, u.role, u.team, u.disabled"
                                     " FROM tokens t JOIN users u ON u.name = t.user WHERE t.id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &work->found, error);
+  CM_THEN(status, cm_sql_step(statement, &work->found, error));
   if (status == CM_OK && work->found) {
     cm_sql_copy(statement, 0, work->found_hash, sizeof work->found_hash);
     who->scopes = cm_scopes_whole((unsigned)sqlite3_column_int(statement, 1));

@@ -26,8 +26,7 @@ cm_status cm_queue_person_read(sqlite3 *handle, const char *name, double now, do
   (void)snprintf(who->name, sizeof who->name, "%s", name);
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK) {
     who->amount_ms = sqlite3_column_double(statement, 0);
     who->at = sqlite3_column_double(statement, 1);

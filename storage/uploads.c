@@ -71,8 +71,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT name, size, user, team, visibility FROM uploads WHERE id = ?", "t", upload->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, upload->name, sizeof upload->name);
     upload->size = (uint64_t)sqlite3_column_int64(statement, 1);
@@ -130,10 +129,8 @@ cm_status cm_uploads_append(cm_store *store, const char *piece, uint64_t offset,
   if (status == CM_OK && (uint64_t)about.st_size > upload->size - offset)
     status = cm_fail(error, CM_TOO_LARGE, "the upload was announced with %llu bytes, and this would be more",
                      (unsigned long long)upload->size);
-  if (status == CM_OK)
-    status = cm_uploads_path(store, upload->id, path, error);
-  if (status == CM_OK)
-    status = append_file(piece, path, error);
+  CM_THEN(status, cm_uploads_path(store, upload->id, path, error));
+  CM_THEN(status, append_file(piece, path, error));
   if (status == CM_OK)
     upload->offset += (uint64_t)about.st_size;
   pthread_mutex_unlock(&store->blob_lock);

@@ -37,8 +37,7 @@ static cm_status read(sqlite3 *handle, const char *user, double now, double *ms,
   *ms = 0;
   CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT amount_ms, at FROM usage WHERE user = ?", "t", user);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     *ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
   return cm_sql_end(statement, status, error);

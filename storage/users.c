@@ -78,8 +78,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT name, role, team, disabled, created, share FROM users WHERE name = ?", "t", work->name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, &work->user);
   status = cm_sql_end(statement, status, error);

@@ -53,10 +53,8 @@ cm_status cm_dead_cores_read(const json_t *root, cm_chip *chip, cm_error *error)
   const cm_rectangles cores_named = {list, "/dead_cores", chip->width, chip->height, CM_BAD_CHIP};
   const cm_rectangles routers_named = {routers, "/dead_routers", cm_chip_routers_x(chip), cm_chip_routers_y(chip), CM_BAD_CHIP};
   cm_status status = mark_dead(&cores_named, chip, map, error);
-  if (status == CM_OK)
-    status = mark_dead(&routers_named, chip, map, error);
-  if (status == CM_OK)
-    status = gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error);
+  CM_THEN(status, mark_dead(&routers_named, chip, map, error));
+  CM_THEN(status, gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error));
   cm_free(map);
   return status;
 }
@@ -72,8 +70,7 @@ static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip
   int64_t x, y;
   uint32_t routers_x = cm_chip_routers_x(chip), routers_y = cm_chip_routers_y(chip);
   cm_status status = cm_chip_read_whole(json_array_get(item, 0), where, 0, routers_x - 1, &x, error);
-  if (status == CM_OK)
-    status = cm_chip_read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error);
+  CM_THEN(status, cm_chip_read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error));
   if (status != CM_OK)
     return status;
   size_t direction = 0;

@@ -11,7 +11,6 @@
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/json.h"
-#include "core/chip/turns.h"
 
 /* Far above any real figure, far below where sums of costs lose precision. */
 static const double COST_MAX = 1e12;
@@ -160,10 +159,8 @@ static cm_status read_costs(const json_t *root, const char *group, double router
   if (!json_is_object(object))
     return cm_chip_bad(error, where, "expected an object");
   cm_status status = cm_json_known_fields(object, where, names, CM_BAD_CHIP, error);
-  if (status == CM_OK)
-    status = read_cost(object, group, "router", &cost->router, error);
-  if (status == CM_OK)
-    status = read_cost(object, group, "link", &link, error);
+  CM_THEN(status, read_cost(object, group, "router", &cost->router, error));
+  CM_THEN(status, read_cost(object, group, "link", &link, error));
   if (status != CM_OK)
     return status;
   cost->east_west = cost->north_south = cost->die_to_die = cost->diagonal = link;
@@ -322,8 +319,7 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
     return status;
   cm_chip *fresh;
   status = CM_NEW(NULL, fresh, 1, error);
-  if (status == CM_OK)
-    status = read_chip(root, fresh, error);
+  CM_THEN(status, read_chip(root, fresh, error));
   json_decref(root);
   if (status != CM_OK) {
     cm_chip_free(fresh);

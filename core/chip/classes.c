@@ -17,8 +17,7 @@ void cm_classes_free(cm_chip *chip)
       cm_free(chip->classes[k].label[i]);
     cm_free(chip->classes[k].label);
   }
-  cm_free(chip->classes);
-  cm_free(chip->class_of);
+  CM_FREE(chip->classes, chip->class_of);
 }
 
 const char *cm_chip_kind_name(const cm_chip *chip, uint32_t kind)

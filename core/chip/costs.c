@@ -1,7 +1,6 @@
 /* Reading and printing costs. What can fail: fields of the wrong kind or out of range, unknown fields. */
 #include "core/chip/costs.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 

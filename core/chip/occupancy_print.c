@@ -117,8 +117,7 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
   block_list list = {0};
   cm_fragmentation fragmentation;
   cm_status status = find_blocks(occupancy, &list, error);
-  if (status == CM_OK)
-    status = cm_fragmentation_of(occupancy, &fragmentation, error);
+  CM_THEN(status, cm_fragmentation_of(occupancy, &fragmentation, error));
   if (status == CM_OK) {
     if (list.count > 0)
       qsort(list.block, list.count, sizeof *list.block, by_key);
@@ -130,8 +129,7 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
       whole = cm_text_close(&text, NULL);
     }
     status = cm_whole(whole != NULL, "printing the occupancy", error);
-    if (status == CM_OK)
-      status = cm_json_whole(refusals, "printing the occupancy", error);
+    CM_THEN(status, cm_json_whole(refusals, "printing the occupancy", error));
     if (status == CM_OK)
       *json = whole;
     else

@@ -217,8 +217,7 @@ cm_status cm_rates_fit(const char *csv, cm_chip *chip, cm_run *run, json_t **rep
   CM_TRY(CM_NEW(f.memory, text, strlen(csv) + 1, error));
   memcpy(text, csv, strlen(csv) + 1);
   cm_status status = read_lines(&f, text, error);
-  if (status == CM_OK)
-    status = fit_rates(&f, error);
+  CM_THEN(status, fit_rates(&f, error));
   if (status == CM_OK) {
     *report = report_of(&f, chip->name);
     status = cm_whole(*report != NULL, "the report", error);

@@ -164,8 +164,7 @@ cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm
   else if (!all_reach(chip)) {
     components c = {.chip = chip};
     status = find_components(&c, cm_chip_routers_x(chip) * cm_chip_routers_y(chip), memory, error);
-    if (status == CM_OK)
-      status = keep_largest(chip, &c, memory, usable, error);
+    CM_THEN(status, keep_largest(chip, &c, memory, usable, error));
     CM_FREE(c.number, c.low, c.component, c.open, c.path, c.next);
   }
   uint32_t found = 0;

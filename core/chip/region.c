@@ -18,8 +18,7 @@ void cm_region_free(cm_region *region)
 {
   if (region == NULL)
     return;
-  cm_free(region->cores);
-  cm_free(region);
+  CM_FREE(region->cores, region);
 }
 
 typedef cm_box_search search;
@@ -146,8 +145,7 @@ static cm_status choose(search *s, cm_run *run, cm_region *region, cm_error *err
 
 static void search_free(search *s)
 {
-  cm_free(s->usable);
-  cm_free(s->sums);
+  CM_FREE(s->usable, s->sums);
 }
 
 static cm_status choose_first(search *s, cm_run *run, cm_region **region, cm_error *error)

@@ -306,10 +306,8 @@ cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t 
   if (chip->interconnect != NULL)
     return cm_interconnect_sets(chip, usable, count, run, sets, error);
   cm_status status = search_new(&s, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, kept.set, sets->capacity, error);
-  if (status == CM_OK)
-    status = look_around(&s, start, &kept, error);
+  CM_THEN(status, CM_NEW(run->memory, kept.set, sets->capacity, error));
+  CM_THEN(status, look_around(&s, start, &kept, error));
   for (uint32_t i = 0; i < kept.count; i++) {
     if (status == CM_OK)
       sets->set[i] = kept.set[i].cores;

@@ -1,8 +1,6 @@
 #include "base/order.h"
 #include "core/fabric/fabric_placing.h"
 
-#include <stdlib.h>
-
 /* Sharing a target set spares an entry and a link for each sender, a flow a link alone; what stands on the chip counts more than what stands elsewhere. */
 enum { TARGETS_WEIGHT = 8, FLOW_WEIGHT = 1, HERE_WEIGHT = 16, MISSES_MAX = 16 };
 
@@ -194,8 +192,7 @@ cm_status cm_fabric_fill(cm_fabric_placing *p, cm_run *run, cm_error *error)
                           CM_NEW(run->memory, f.order, chips, error) != CM_OK || CM_NEW(run->memory, f.pinned_first, (size_t)chips + 1, error) != CM_OK ||
                           CM_NEW(run->memory, f.pinned, f.pinned_count, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = fill_all(&f, run, error);
+  CM_THEN(status, fill_all(&f, run, error));
   void *const arrays[] = {f.here, f.pull, f.touched, f.flow_seen, f.targets_seen, f.heap, f.order, f.pinned_first, f.pinned};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);

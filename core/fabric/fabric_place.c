@@ -178,8 +178,7 @@ static cm_status put_best_way(placing *p, const cm_flows *flows, uint32_t *best,
     cm_status status = put_one_way(p, flows, way, run, error);
     if (status == CM_NO_ROOM)
       continue;
-    if (status == CM_OK)
-      status = cm_fabric_cost_of(&p->base, run, &cost, error);
+    CM_THEN(status, cm_fabric_cost_of(&p->base, run, &cost, error));
     if (status != CM_OK)
       return status;
     if (any && !is_better(way, &cost, &least))
@@ -206,8 +205,7 @@ static cm_status put_by_flows(placing *p, const cm_flows *flows, cm_run *run, cm
     status = put_best_way(p, flows, best, run, error);
     cm_free(best);
   }
-  if (status == CM_OK)
-    status = cm_fabric_swap(&p->base, run, error);
+  CM_THEN(status, cm_fabric_swap(&p->base, run, error));
   cm_fabric_nets_free(&nets);
   return status;
 }
@@ -230,10 +228,8 @@ cm_status cm_fabric_place(const cm_flows *flows, const cm_fabric_groups *groups,
   for (uint32_t v = 0; status == CM_OK && v < flows->vertices; v++)
     if (groups->of[v] >= groups->count)
       status = cm_fail(error, CM_BAD_NETWORK, "vertex %u is of group %u, and there are %u", v, groups->of[v], groups->count);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, p.base.chip, groups->count, error);
-  if (status == CM_OK)
-    status = place(&p, flows, start, run, error);
+  CM_THEN(status, CM_NEW(run->memory, p.base.chip, groups->count, error));
+  CM_THEN(status, place(&p, flows, start, run, error));
   if (status == CM_OK && groups->count > 0)
     memcpy(chip, p.base.chip, groups->count * sizeof *chip);
   void *const arrays[] = {p.base.chip, p.base.cores, p.base.memory, p.home, p.order, p.seen, p.queue};

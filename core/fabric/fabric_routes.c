@@ -200,8 +200,7 @@ static cm_status sort_entries(routing *r, bool by_chip, uint32_t keys, cm_error 
     at[k + 1] += at[k];
   for (uint64_t i = 0; i < r->count; i++)
     sorted[at[by_chip ? r->entry[i].chip : r->entry[i].sender]++] = r->entry[i];
-  cm_free(at);
-  cm_free(r->entry);
+  CM_FREE(at, r->entry);
   r->entry = sorted;
   return CM_OK;
 }
@@ -255,8 +254,7 @@ cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *r
     if (chip[v] >= cm_fabric_chips(f))
       return cm_fail(error, CM_BAD_NETWORK, "vertex %u is on chip number %u, and there are %u", v, chip[v], cm_fabric_chips(f));
   cm_status status = cm_fabric_tree_new(f, run->memory, &r.tree, error);
-  if (status == CM_OK)
-    status = route_all(&r, error);
+  CM_THEN(status, route_all(&r, error));
   cm_fabric_tree_free(&r.tree);
   void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first, r.head, r.next};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

@@ -236,8 +236,7 @@ cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error)
                           CM_NEW(memory, s.used_cores, chips, error) != CM_OK || CM_NEW(memory, s.used_memory, chips, error) != CM_OK ||
                           CM_NEW(memory, s.seen, chips, error) != CM_OK || CM_NEW(memory, s.pins, chips, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = swap_all(&s, run, error);
+  CM_THEN(status, swap_all(&s, run, error));
   void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen, s.pins};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);

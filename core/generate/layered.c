@@ -96,8 +96,7 @@ cm_status cm_generate_layered(const cm_layered *shape, cm_run *run, cm_topology 
   l.made->size_total = neurons;
   l.made->weight_scale = RATE_SCALE;
   cm_status status = generate(&l, error);
-  if (status == CM_OK)
-    status = cm_name_runs(l.made, "layer", s->layers, NULL, (uint32_t)layer_size, run->memory, error);
+  CM_THEN(status, cm_name_runs(l.made, "layer", s->layers, NULL, (uint32_t)layer_size, run->memory, error));
   if (status != CM_OK) {
     cm_topology_free(l.made);
     return status;

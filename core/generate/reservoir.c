@@ -2,7 +2,6 @@
  *
  * Every neuron has random streams of its own, so threads do not matter. What can fail: memory, the run. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"

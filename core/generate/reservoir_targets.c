@@ -85,8 +85,7 @@ cm_status cm_reservoir_table(cm_reservoir *r, cm_error *error)
       order[small++] = high;
     }
   }
-  cm_free(share);
-  cm_free(order);
+  CM_FREE(share, order);
   return CM_OK;
 }
 

@@ -99,7 +99,6 @@ cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *pa
 
 void cm_multicast_free(cm_multicast *multicast)
 {
-  cm_free(multicast->first);
-  cm_free(multicast->target);
+  CM_FREE(multicast->first, multicast->target);
   *multicast = (cm_multicast){0};
 }

@@ -1,7 +1,6 @@
 /* Annealing and descent on the reward. Tries are drawn where they may help: beside the nodes that one talks to, and in
  * a window around oneself that closes as it gets colder. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/annealing.h"
 #include "base/random.h"
@@ -344,8 +343,7 @@ cm_status cm_reward_refine(const cm_reward_task *task, const uint32_t *site, uin
   cm_run_phase(run, "refine");
   cm_random_init(&r.random, options->seed, CM_STREAM_REWARD, 0);
   cm_status status = refiner_fill(&r, task, site, core, error);
-  if (status == CM_OK)
-    status = refine(&r, options, &found, error);
+  CM_THEN(status, refine(&r, options, &found, error));
   if (status == CM_OK) {
     if (found.after.reward > found.before.reward)
       for (uint32_t v = 0; v < r.nodes; v++)

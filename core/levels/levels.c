@@ -102,8 +102,7 @@ static cm_status restore(const cm_map_input *input, const char *key, cm_levels *
   if (cache->acquire(cache->user, key, folder, &failed) != CM_OK)
     return CM_OK;
   cm_status status = first_graph(input, &levels->files, run, &graph, &failed);
-  if (status == CM_OK)
-    status = cm_level_pairs_restore(graph, folder, &levels->files, run, &failed);
+  CM_THEN(status, cm_level_pairs_restore(graph, folder, &levels->files, run, &failed));
   levels->cached = status == CM_OK;
   (is_damage(status) ? cache->drop : cache->release)(cache->user, key);
   if (status == CM_OK || is_damage(status))
@@ -258,8 +257,7 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
   cm_status status = find_old(&before, options, run, &old, error);
   if (status == CM_OK && old.vertices[0] == 0)
     status = make_old(&before, options, first, run, &old, error);
-  if (status == CM_OK)
-    status = acquire(&(origin){input, &old}, options, first, run, levels, error);
+  CM_THEN(status, acquire(&(origin){input, &old}, options, first, run, levels, error));
   cm_old_levels_free(&old);
   return status;
 }

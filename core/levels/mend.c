@@ -35,8 +35,7 @@ cm_status cm_old_levels_read(const cm_level_files *files, cm_run *run, cm_old_le
   for (uint32_t l = 0; l < files->count && status == CM_OK; l++) {
     uint32_t finer = 0;
     status = cm_level_path(files, l + 1, path, error);
-    if (status == CM_OK)
-      status = cm_level_parents_read(path, run, &made.parent[l], &finer, &made.vertices[l + 1], error);
+    CM_THEN(status, cm_level_parents_read(path, run, &made.parent[l], &finer, &made.vertices[l + 1], error));
     if (status != CM_OK)
       break;
     made.count++;
@@ -98,10 +97,8 @@ static cm_status find_neurons(const mending *m, cm_error *error)
   bool *taken = NULL;
   CM_TRY(cm_names_open(&names, m->run->memory, error));
   cm_status status = CM_NEW(m->run->memory, old_of, old->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, taken, old->vertex_count, error);
-  if (status == CM_OK)
-    status = by_names(m, &names, old_of, taken, error);
+  CM_THEN(status, CM_NEW(m->run->memory, taken, old->vertex_count, error));
+  CM_THEN(status, by_names(m, &names, old_of, taken, error));
   cm_names_close(&names);
   CM_FREE(old_of, taken);
   return status;
@@ -167,14 +164,10 @@ static cm_status keeping_new(const mending *m, const cm_graph *graph, uint32_t l
   const cm_old_levels *old = m->task->old;
   keeping k = {0};
   cm_status status = CM_NEW(m->run->memory, k.old_mate, old->vertices[level], error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, k.now, old->vertices[level], error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, k.mate, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_graph_rows_new(graph, m->run, &k.rows, error);
-  if (status == CM_OK)
-    status = find_old_mates(old, level, m->run, k.old_mate, error);
+  CM_THEN(status, CM_NEW(m->run->memory, k.now, old->vertices[level], error));
+  CM_THEN(status, CM_NEW(m->run->memory, k.mate, graph->vertex_count, error));
+  CM_THEN(status, cm_graph_rows_new(graph, m->run, &k.rows, error));
+  CM_THEN(status, find_old_mates(old, level, m->run, k.old_mate, error));
   if (status != CM_OK) {
     keeping_free(&k);
     return status;
@@ -223,10 +216,8 @@ static cm_status climb(mending *m, uint32_t level, const uint32_t *parent, uint3
   uint32_t *next = NULL, *first = NULL;
   bool *taken = NULL;
   cm_status status = CM_NEW(m->run->memory, next, coarse, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, first, coarse, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, taken, old->vertices[level + 1], error);
+  CM_THEN(status, CM_NEW(m->run->memory, first, coarse, error));
+  CM_THEN(status, CM_NEW(m->run->memory, taken, old->vertices[level + 1], error));
   if (status != CM_OK) {
     CM_FREE(next, first, taken);
     return status;
@@ -261,10 +252,8 @@ static cm_status climb_shared(mending *m, const cm_level_files *files, cm_error 
     char path[CM_PATH_MAX];
     uint32_t *parent = NULL, finer = 0, coarse = 0;
     status = cm_level_path(files, l + 1, path, error);
-    if (status == CM_OK)
-      status = cm_level_parents_read(path, m->run, &parent, &finer, &coarse, error);
-    if (status == CM_OK)
-      status = climb(m, l, parent, finer, coarse, error);
+    CM_THEN(status, cm_level_parents_read(path, m->run, &parent, &finer, &coarse, error));
+    CM_THEN(status, climb(m, l, parent, finer, coarse, error));
     cm_free(parent);
   }
   return status;
@@ -280,8 +269,7 @@ static cm_status mend_level(mending *m, cm_graph **graph, cm_level_files *files,
   CM_TRY(keeping_new(m, *graph, level, &k, error));
   cm_status status = keep_pairs(m, *graph, &k, &kept, error);
   kept.mate = k.mate;
-  if (status == CM_OK)
-    status = cm_coarsen_once(graph, &task, files, parent, made, error);
+  CM_THEN(status, cm_coarsen_once(graph, &task, files, parent, made, error));
   keeping_free(&k);
   if (status != CM_OK || !*made)
     return status;
@@ -331,10 +319,8 @@ static cm_status mend(mending *m, cm_graph **graph, cm_level_files *files, cm_er
     const uint32_t finer = (*graph)->vertex_count;
     uint32_t *parent = NULL;
     status = cm_run_progress(m->run, 0, (int)files->count, finer, NAN, error);
-    if (status == CM_OK)
-      status = CM_NEW(m->run->memory, parent, finer, error);
-    if (status == CM_OK)
-      status = mend_level(m, graph, files, parent, &made, error);
+    CM_THEN(status, CM_NEW(m->run->memory, parent, finer, error));
+    CM_THEN(status, mend_level(m, graph, files, parent, &made, error));
     cm_free(parent);
   }
   if (status == CM_OK && made)
@@ -347,12 +333,9 @@ cm_status cm_levels_mend(cm_graph *graph, const cm_mend_task *task, cm_level_fil
 {
   mending m = {.task = task, .run = run};
   cm_status status = CM_NEW(run->memory, m.counterpart, task->network->vertex_count, error);
-  if (status == CM_OK)
-    status = find_neurons(&m, error);
-  if (status == CM_OK)
-    status = climb_shared(&m, files, error);
-  if (status == CM_OK)
-    status = mend(&m, &graph, files, error);
+  CM_THEN(status, find_neurons(&m, error));
+  CM_THEN(status, climb_shared(&m, files, error));
+  CM_THEN(status, mend(&m, &graph, files, error));
   cm_free(m.counterpart);
   cm_graph_free(graph);
   if (status != CM_OK)

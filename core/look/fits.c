@@ -67,14 +67,10 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
   char words[160];
   cm_bound bound;
   cm_status status = cm_check_neurons(demand, limits, f->run, error);
-  if (status == CM_OK)
-    status = cm_prove_shared(demand, on->chip, on->occupancy, f->run->memory, error);
-  if (status == CM_OK)
-    status = cm_prove_leaving(demand, on->chip, limits, f->run, error);
-  if (status == CM_OK)
-    status = cm_bound_parts(demand, limits, f->run, &bound, error);
-  if (status == CM_OK)
-    status = cm_check_reach(demand, &bound, limits, error);
+  CM_THEN(status, cm_prove_shared(demand, on->chip, on->occupancy, f->run->memory, error));
+  CM_THEN(status, cm_prove_leaving(demand, on->chip, limits, f->run, error));
+  CM_THEN(status, cm_bound_parts(demand, limits, f->run, &bound, error));
+  CM_THEN(status, cm_check_reach(demand, &bound, limits, error));
   if (status != CM_OK)
     return status;
   a->bound = cm_bound_json(&bound);
@@ -124,10 +120,8 @@ static cm_status fit_one(fit *f, const cm_fit_chip *on, json_t *rows, cm_error *
   json_t *row = NULL;
   f->line.demand = f->stretch.demand = &demand;
   cm_status status = count_free(on, f->run, &a.free, error);
-  if (status == CM_OK)
-    status = cm_chip_limit_neurons(on->chip, &demand, f->run->memory, error);
-  if (status == CM_OK)
-    status = judge(f, on, &limits, &a, error);
+  CM_THEN(status, cm_chip_limit_neurons(on->chip, &demand, f->run->memory, error));
+  CM_THEN(status, judge(f, on, &limits, &a, error));
   if (status == CM_NEURON_TOO_LARGE || status == CM_LIMIT_BROKEN) {
     (void)snprintf(a.reason, sizeof a.reason, "%s", error->detail);
     a.refused = true;
@@ -138,8 +132,7 @@ static cm_status fit_one(fit *f, const cm_fit_chip *on, json_t *rows, cm_error *
     row = json_pack("{s:s, s:I, s:I, s:s, s:o?, s:s?, s:o, s:f}", "chip", on->chip->name, "cores", (json_int_t)cm_chip_cores(on->chip), "free",
                     (json_int_t)a.free, "fits", a.refused ? "no" : fits ? "yes" : "unknown", "bound", json_incref(a.bound), "reason",
                     a.reason[0] != '\0' ? a.reason : NULL, "cores_found", a.found != 0 ? json_integer(a.found) : json_null(), "seconds", seconds_of(f->network));
-  if (status == CM_OK)
-    status = cm_json_append(rows, json_incref(row), "what would fit", error);
+  CM_THEN(status, cm_json_append(rows, json_incref(row), "what would fit", error));
   if (status == CM_OK && !a.refused)
     status = foresee(f, on->chip, &limits, &a, row, error);
   json_decref(row);
@@ -155,16 +148,12 @@ cm_status cm_fit(const cm_topology *topology, const cm_fit_chip *chips, size_t c
   json_t *made = json_array();
   cm_run_phase(run, "look");
   cm_status status = cm_whole(made != NULL, "what would fit", error);
-  if (status == CM_OK)
-    status = cm_look_begin(&demand, UINT64_MAX, run, &f.line, error);
-  if (status == CM_OK)
-    status = cm_look_begin(&demand, cm_choices_pins(topology), run, &f.stretch, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.part, topology->vertex_count, error);
+  CM_THEN(status, cm_look_begin(&demand, UINT64_MAX, run, &f.line, error));
+  CM_THEN(status, cm_look_begin(&demand, cm_choices_pins(topology), run, &f.stretch, error));
+  CM_THEN(status, CM_NEW(run->memory, f.part, topology->vertex_count, error));
   for (size_t i = 0; status == CM_OK && i < count; i++) {
     status = fit_one(&f, &chips[i], made, error);
-    if (status == CM_OK)
-      status = cm_run_progress(run, ((double)i + 1) / (double)count, -1, topology->vertex_count, NAN, error);
+    CM_THEN(status, cm_run_progress(run, ((double)i + 1) / (double)count, -1, topology->vertex_count, NAN, error));
   }
   cm_run_finish(run);
   cm_look_end(&f.line);

@@ -139,12 +139,9 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
   cm_strand s = {0};
   uint32_t *place = NULL, *found = NULL;
   cm_status status = CM_NEW(run->memory, s.neuron, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, place, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, found, (size_t)t->vertex_count + 1, error);
-  if (status == CM_OK)
-    status = line_up(demand, order, run, s.neuron, error);
+  CM_THEN(status, CM_NEW(run->memory, place, t->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, found, (size_t)t->vertex_count + 1, error));
+  CM_THEN(status, line_up(demand, order, run, s.neuron, error));
   if (status == CM_OK) {
     s.count = take_stretches(s.neuron, t->vertex_count, t->pin_count > pins_max ? (double)pins_max / (double)t->pin_count : 1);
     memset(place, 0xff, t->vertex_count * sizeof *place);
@@ -152,8 +149,7 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
       place[s.neuron[i]] = i;
     status = gather(t, place, found, run, &s, error);
   }
-  if (status == CM_OK)
-    status = find_last(t, run, &s, error);
+  CM_THEN(status, find_last(t, run, &s, error));
   CM_FREE(place, found);
   if (status == CM_OK)
     *strand = s;

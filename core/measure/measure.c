@@ -84,14 +84,11 @@ cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *m
   cm_metrics m = {0};
   cm_metrics_detail d = {0};
   cm_status status = work_new(&w, error);
-  if (status == CM_OK)
-    status = cm_metrics_count(&w, error);
-  if (status == CM_OK)
-    status = cm_metrics_fill(&w, &m, &d, error);
+  CM_THEN(status, cm_metrics_count(&w, error));
+  CM_THEN(status, cm_metrics_fill(&w, &m, &d, error));
   if (status == CM_OK)
     cm_border_measure(mapped->demand, w.chip, w.part, w.core, &m);
-  if (status == CM_OK)
-    status = cm_step_measure(mapped, run, &m, &d, error);
+  CM_THEN(status, cm_step_measure(mapped, run, &m, &d, error));
   work_free(&w);
   if (status != CM_OK) {
     cm_metrics_detail_free(&d);

@@ -53,8 +53,7 @@ cm_status cm_populations_by_part(const cm_demand *demand, const uint32_t *part, 
 
 void cm_population_counts_free(cm_population_counts *counts)
 {
-  cm_free(counts->first);
-  cm_free(counts->list);
+  CM_FREE(counts->first, counts->list);
   *counts = (cm_population_counts){0};
 }
 
@@ -105,8 +104,7 @@ json_t *cm_populations_json(const cm_demand *demand, const uint32_t *part, uint3
       json_decref(of_parts);
       of_parts = NULL;
     }
-  cm_free(most);
-  cm_free(neurons);
+  CM_FREE(most, neurons);
   if (of_parts == NULL)
     json_decref(list);
   return of_parts != NULL ? json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts) : NULL;

@@ -60,15 +60,13 @@ static cm_status make_reach(work *w, cm_error *error)
     w->first[cm_topology_source(t, e) + 1] += reach_of(w, e, seen, at, NULL);
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
     w->first[v + 1] += w->first[v];
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, w->reach, w->first[t->vertex_count] + 1, error);
+  CM_THEN(status, CM_NEW(w->run->memory, w->reach, w->first[t->vertex_count] + 1, error));
   if (status == CM_OK)
     memset(seen, 0, w->on->parts * sizeof *seen);
   uint64_t next = 0; /* nets stand in the order of their sources */
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++)
     next += reach_of(w, e, seen, at, w->reach + next);
-  cm_free(seen);
-  cm_free(at);
+  CM_FREE(seen, at);
   return status;
 }
 
@@ -183,8 +181,7 @@ static cm_status measure_links(work *w, uint32_t steps, double *sorted, cm_error
   uint64_t *count = NULL, *weight = NULL;
   const cm_topology *t = w->on->demand->network;
   cm_status status = CM_NEW(w->run->memory, count, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, weight, t->net_count, error);
+  CM_THEN(status, CM_NEW(w->run->memory, weight, t->net_count, error));
   while (status == CM_OK) {
     uint32_t next = steps;
     for (uint32_t s = 0; s < steps; s++)
@@ -194,8 +191,7 @@ static cm_status measure_links(work *w, uint32_t steps, double *sorted, cm_error
       break;
     status = measure_whole(w, next, count, weight, error);
   }
-  cm_free(count);
-  cm_free(weight);
+  CM_FREE(count, weight);
   return status;
 }
 
@@ -264,14 +260,12 @@ cm_status cm_step_by_step_measure(const cm_map_input *input, const cm_mapping *m
   work w = {.on = &mapped, .spikes = input->spikes, .run = run};
   cm_step_by_step m = {.parts = mapped.parts};
   cm_status status = work_new(&w, steps, &m, error);
-  if (status == CM_OK)
-    status = rest(&w, mapping, error);
+  CM_THEN(status, rest(&w, mapping, error));
   for (uint32_t s = 0; s < steps && status == CM_OK; s++) {
     take_step(&w, s, &m);
     status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = sum_up(&w, steps, &m, error);
+  CM_THEN(status, sum_up(&w, steps, &m, error));
   work_free(&w);
   if (status == CM_OK)
     *made = m;

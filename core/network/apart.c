@@ -141,8 +141,7 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
   CM_TRY(cm_path(made, error, "%s/network.zip", folder));
   cm_run_phase(run, "read");
   cm_status status = do_apart(&(apart){path, folder, made, store_network, hint}, run, report, error);
-  if (status == CM_OK)
-    status = cm_topology_load(made, run, topology, error);
+  CM_THEN(status, cm_topology_load(made, run, topology, error));
   (void)unlink(made);
   return status;
 }
@@ -190,8 +189,7 @@ cm_status cm_spike_file_apart(const char *path, cm_run *run, cm_spike_take take,
   cm_error ignored;
   CM_TRY(cm_folder_scratch(folder, error));
   cm_status status = cm_path(lines, error, "%s/spikes", folder);
-  if (status == CM_OK)
-    status = do_apart(&(apart){path, folder, lines, store_spikes, NULL}, run, NULL, error);
+  CM_THEN(status, do_apart(&(apart){path, folder, lines, store_spikes, NULL}, run, NULL, error));
   FILE *stream = status == CM_OK ? fopen(lines, "re") : NULL;
   if (status == CM_OK)
     status = stream != NULL ? take_spikes(stream, take, user, error) : cm_fail_errno(error, errno, "cannot read", lines);

@@ -110,12 +110,9 @@ cm_status cm_topology_from_csr(const cm_row_arrays *rows, cm_run *run, cm_topolo
   cm_weights weights = {0};
   CM_TRY(begin(w, vertices, rows->directed, run, &made, error));
   cm_status status = check_rows(w, vertices, rows->first, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->net_first, (size_t)vertices + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->pin, rows->first[vertices], error);
-  if (status == CM_OK)
-    status = copy_rows(rows, w, made, &weights, run, error);
+  CM_THEN(status, CM_NEW(run->memory, made->net_first, (size_t)vertices + 1, error));
+  CM_THEN(status, CM_NEW(run->memory, made->pin, rows->first[vertices], error));
+  CM_THEN(status, copy_rows(rows, w, made, &weights, run, error));
   if (status == CM_OK && (status = cm_weighted_rows_close(made, &weights, run, error)) == CM_OK)
     status = cm_weighted_rows_scale(made, &weights, run, error);
   if (status == CM_OK && !rows->directed)
@@ -145,15 +142,13 @@ cm_status cm_topology_from_edges(const cm_edge_arrays *edges, cm_run *run, cm_to
   for (uint64_t i = 0; status == CM_OK && i < edges->count; i++) {
     const double weight = edges->weight != NULL ? edges->weight[i] : 1;
     status = i % CM_CHECK_EVERY == 0 ? cm_run_check(run, error) : CM_OK;
-    if (status == CM_OK)
-      status = check_entry(&of_edges, i, edges->from[i] > edges->to[i] ? edges->from[i] : edges->to[i], edges->vertices, weight, error);
+    CM_THEN(status, check_entry(&of_edges, i, edges->from[i] > edges->to[i] ? edges->from[i] : edges->to[i], edges->vertices, weight, error));
     if (status == CM_OK && !edges->directed && edges->from[i] == edges->to[i])
       made->self_loop_count++;
     else if (status == CM_OK)
       status = add_edge(&entries, edges->directed, edges->from[i], edges->to[i], weight, error);
   }
-  if (status == CM_OK)
-    status = cm_entries_close(&entries, made, error);
+  CM_THEN(status, cm_entries_close(&entries, made, error));
   cm_entries_free(&entries);
   if (status == CM_OK)
     *topology = made;
@@ -228,8 +223,7 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
     status = error->status;
   for (uint32_t e = 0; status == CM_OK && e < nets->count; e++) {
     status = e % CM_CHECK_EVERY == 0 ? cm_run_check(run, error) : CM_OK;
-    if (status == CM_OK)
-      status = copy_net(nets, e, &sorter, made, error);
+    CM_THEN(status, copy_net(nets, e, &sorter, made, error));
   }
   if (status == CM_OK && (status = scale_nets(nets, made, error)) == CM_OK)
     status = cm_topology_order_nets(made, NULL, run, error);

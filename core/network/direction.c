@@ -147,8 +147,7 @@ cm_status cm_topology_direct(cm_topology **topology, bool directed, cm_run *run,
   t.made->directed = directed;
   t.made->vertex_count = t.from->vertex_count;
   cm_status status = directed ? add_synapses(&t, error) : add_edges(&t, error);
-  if (status == CM_OK)
-    status = cm_entries_close(&t.entries, t.made, error);
+  CM_THEN(status, cm_entries_close(&t.entries, t.made, error));
   cm_free(t.net_of);
   cm_entries_free(&t.entries);
   if (status == CM_OK)

@@ -63,12 +63,9 @@ cm_status cm_identify(const cm_demand *demand, cm_run *run, uint64_t *key, cm_er
   uint64_t *targets, *sources = NULL;
   memset(key, 0, t->vertex_count * sizeof *key);
   cm_status status = CM_NEW(run->memory, targets, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, sources, t->vertex_count, error);
-  if (status == CM_OK)
-    status = look_at_neurons(demand, run, key, targets, sources, error);
-  cm_free(targets);
-  cm_free(sources);
+  CM_THEN(status, CM_NEW(run->memory, sources, t->vertex_count, error));
+  CM_THEN(status, look_at_neurons(demand, run, key, targets, sources, error));
+  CM_FREE(targets, sources);
   return status;
 }
 
@@ -100,8 +97,7 @@ static cm_status match_names(const cm_versions *s, cm_run *run, uint32_t *old_of
 {
   keyed *before, *now = NULL;
   cm_status status = sorted(s->old_key, s->old_count, run, &before, error);
-  if (status == CM_OK)
-    status = sorted(s->key, s->count, run, &now, error);
+  CM_THEN(status, sorted(s->key, s->count, run, &now, error));
   for (uint32_t i = 0, j = 0; status == CM_OK && i < s->old_count && j < s->count;) {
     if (before[i].key == now[j].key)
       old_of[now[j++].number] = before[i++].number;
@@ -110,8 +106,7 @@ static cm_status match_names(const cm_versions *s, cm_run *run, uint32_t *old_of
     else
       j++;
   }
-  cm_free(before);
-  cm_free(now);
+  CM_FREE(before, now);
   return status;
 }
 

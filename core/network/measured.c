@@ -1,7 +1,6 @@
 #include "core/network/measured.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/threads.h"
 #include "core/network/rates.h"
@@ -45,8 +44,7 @@ cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes
 
 void cm_measured_free(cm_measured *measured)
 {
-  cm_free(measured->spikes);
-  cm_free(measured->stimulus);
+  CM_FREE(measured->spikes, measured->stimulus);
   *measured = (cm_measured){.neurons = 0};
 }
 

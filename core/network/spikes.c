@@ -256,8 +256,7 @@ static cm_status finish(reader *r, cm_status status, cm_spikes *spikes, cm_error
   cm_spike_ids_close(&r->ids);
   if (status == CM_OK && r->count == 0)
     status = cm_fail(error, CM_BAD_OPTION, "%s has no spike; lines are STEP,NEURON, both numbered from 0", r->path);
-  if (status == CM_OK)
-    status = sort_by_step(r, &made, error);
+  CM_THEN(status, sort_by_step(r, &made, error));
   cm_free(r->list);
   if (status != CM_OK) {
     cm_spikes_free(&made);
@@ -309,8 +308,7 @@ cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids
   if (stream == NULL)
     return cm_whole(false, name, error);
   cm_status status = cm_spike_ids_open(&r.ids, run->memory, error);
-  if (status == CM_OK)
-    status = read_lines(&r, stream, error);
+  CM_THEN(status, read_lines(&r, stream, error));
   fclose(stream);
   return finish(&r, status, spikes, error);
 }
@@ -333,7 +331,6 @@ bool cm_spikes_miss_inputs(const cm_spikes *spikes, const cm_topology *topology,
 
 void cm_spikes_free(cm_spikes *spikes)
 {
-  cm_free(spikes->first);
-  cm_free(spikes->neuron);
+  CM_FREE(spikes->first, spikes->neuron);
   *spikes = (cm_spikes){0};
 }

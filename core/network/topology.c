@@ -12,8 +12,7 @@ static void free_dynamics(cm_dynamics *dynamics, const cm_dynamics *lent)
   if (lent == NULL)
     cm_dynamics_free(dynamics);
   else if (dynamics != lent) {
-    cm_free(dynamics->weight);
-    cm_free(dynamics);
+    CM_FREE(dynamics->weight, dynamics);
   }
 }
 
@@ -41,11 +40,9 @@ void cm_topology_free(cm_topology *topology)
 #undef OWN
   free_dynamics(topology->dynamics, lender->dynamics);
   if (topology->measured != NULL) {
-    cm_free(topology->measured->spikes);
-    cm_free(topology->measured->stimulus);
+    CM_FREE(topology->measured->spikes, topology->measured->stimulus);
   }
-  cm_free(topology->measured);
-  cm_free(topology);
+  CM_FREE(topology->measured, topology);
 }
 
 uint32_t cm_topology_find_scenario(const cm_topology *topology, const char *name)

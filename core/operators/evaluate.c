@@ -139,8 +139,7 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
     if (s.value[i] != NULL)
       s.input[i] = cm_shape_of(s.value[i]);
   }
-  if (status == CM_OK)
-    status = compute(&s, error);
+  CM_THEN(status, compute(&s, error));
   if (status == CM_OK && halves)
     status = narrow_results(model, node, tensors, memory, results, error);
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -209,21 +208,18 @@ static cm_status fold(cm_model *m, const cm_node *n, cm_memory *memory, cm_error
 {
   cm_tensor **tensors = NULL, **results = NULL;
   cm_status status = CM_NEW(memory, results, n->output_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, tensors, m->value_count, error);
+  CM_THEN(status, CM_NEW(memory, tensors, m->value_count, error));
   for (uint32_t i = 0; status == CM_OK && i < n->input_count; i++)
     if (n->inputs[i] != CM_NONE)
       tensors[n->inputs[i]] = m->values[n->inputs[i]].tensor;
-  if (status == CM_OK)
-    status = run_node(m, n, tensors, memory, results, error);
+  CM_THEN(status, run_node(m, n, tensors, memory, results, error));
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_tensor_free(m->values[n->outputs[o]].tensor);
     m->values[n->outputs[o]].tensor = results[o];
     if (results[o]->type != CM_SEQUENCE)
       m->values[n->outputs[o]].shape = cm_shape_of(results[o]);
   }
-  cm_free(tensors);
-  cm_free(results);
+  CM_FREE(tensors, results);
   return status;
 }
 
@@ -275,8 +271,7 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
     have_all = have_all && s.value[i] != NULL;
   }
   cm_status status = cm_operator_complete(&s.call, error);
-  if (status == CM_OK)
-    status = n->known->shape(&s.call, error);
+  CM_THEN(status, n->known->shape(&s.call, error));
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_value *v = &m->values[n->outputs[o]];
     if ((status = check_declared(m, &s.call, o, error)) != CM_OK)

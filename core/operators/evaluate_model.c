@@ -52,8 +52,7 @@ cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const c
   cm_tensor **tensors = NULL;
   uint32_t *uses = NULL;
   cm_status status = CM_NEW(run->memory, tensors, model->value_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, uses, model->value_count, error);
+  CM_THEN(status, CM_NEW(run->memory, uses, model->value_count, error));
   for (size_t i = 0; status == CM_OK && i < model->value_count; i++) {
     uses[i] = model->values[i].use_count;
     if (model->values[i].initializer)
@@ -66,14 +65,12 @@ cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const c
     else if ((status = check_input(&model->values[v], inputs[i], error)) == CM_OK)
       tensors[v] = cm_tensor_share(inputs[i]);
   }
-  if (status == CM_OK)
-    status = run_all(model, tensors, uses, watch, run, error);
+  CM_THEN(status, run_all(model, tensors, uses, watch, run, error));
   for (size_t i = 0; status == CM_OK && outputs != NULL && i < model->output_count; i++)
     outputs[i] = cm_tensor_share(tensors[model->outputs[i]]);
   for (size_t i = 0; tensors != NULL && i < model->value_count; i++)
     cm_tensor_free(tensors[i]);
-  cm_free(tensors);
-  cm_free(uses);
+  CM_FREE(tensors, uses);
   return status;
 }
 

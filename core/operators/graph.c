@@ -312,9 +312,7 @@ cm_status cm_model_sort(cm_model *model, cm_error *error)
         (void)visit(&s, (uint32_t)i, error);
   }
   cm_status status = error->status;
-  cm_free(s.state);
-  cm_free(s.stack);
-  cm_free(s.next);
+  CM_FREE(s.state, s.stack, s.next);
   return status;
 }
 

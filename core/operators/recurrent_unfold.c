@@ -383,7 +383,6 @@ cm_status cm_recurrent_unfold(cm_model *m, uint32_t node, cm_run *run, cm_error 
     m->nodes[node].removed = true;
     status = unfold(&u, d, error);
   }
-  cm_free(d[0].outputs);
-  cm_free(d[1].outputs);
+  CM_FREE(d[0].outputs, d[1].outputs);
   return status;
 }

@@ -222,8 +222,7 @@ static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, u
   uint32_t node;
   const uint32_t first = outputs[0];
   cm_status status = read_operands(r, &o, error);
-  if (status == CM_OK)
-    status = cm_rewriting_attributes(r, &like, error);
+  CM_THEN(status, cm_rewriting_attributes(r, &like, error));
   outputs[0] = o.count > 0 ? o.value[0] : CM_NONE;
   if (status != CM_OK || r->dry > 0 || o.missing)
     ;
@@ -243,8 +242,7 @@ static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, u
     outputs[0] = first;
     for (uint32_t i = first != CM_NONE; i < count && status == CM_OK; i++)
       status = cm_model_add_named(m, op, &outputs[i], error);
-    if (status == CM_OK)
-      status = cm_model_add_node(m, op, o.value, o.count, outputs, count, &node, error);
+    CM_THEN(status, cm_model_add_node(m, op, o.value, o.count, outputs, count, &node, error));
     if (status == CM_OK) {
       m->nodes[node].name = r->n->name;
       m->nodes[node].attributes = like.attributes;

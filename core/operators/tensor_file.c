@@ -220,8 +220,7 @@ cm_status cm_tensor_parse(const cm_tensor_bytes *file, const cm_tensor_wanted *w
     from = member;
   }
   const bool npy = status == CM_OK && !raw && is_npy(&from); /* raw elements may look like its beginning */
-  if (status == CM_OK)
-    status = parse_any(&from, npy, wanted->type, memory, &given, error);
+  CM_THEN(status, parse_any(&from, npy, wanted->type, memory, &given, error));
   if (status == CM_OK && npy && !suits(given->count, one, times != NULL))
     status = cm_fail(error, CM_BAD_REQUEST, "%s holds %llu numbers; %llu are needed", from.name, (unsigned long long)given->count, (unsigned long long)one);
   else if (status == CM_OK && !npy && (from.size % width != 0 || !suits(given->count, one, times != NULL)))

@@ -52,10 +52,8 @@ cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_demand *dem
   if (mapping->point_count == 0)
     return CM_OK;
   cm_status status = cm_folder_make(folder, error);
-  if (status == CM_OK)
-    status = write_file(&o, folder, CM_PARETO_TABLE, NULL, error);
-  if (status == CM_OK)
-    status = write_file(&o, folder, CM_PARETO_PLOT, NULL, error);
+  CM_THEN(status, write_file(&o, folder, CM_PARETO_TABLE, NULL, error));
+  CM_THEN(status, write_file(&o, folder, CM_PARETO_PLOT, NULL, error));
   for (uint32_t i = 0; i < mapping->point_count && status == CM_OK; i++) {
     cm_pareto_name(i + 1, name);
     status = write_file(&o, folder, name, mapping->points[i], error);

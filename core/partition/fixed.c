@@ -36,8 +36,7 @@ static cm_status choose_numbers(const cm_fixed_task *task, uint32_t vertices, co
     taken[best] = true;
     status = cm_run_check(run, error);
   }
-  cm_free(common);
-  cm_free(taken);
+  CM_FREE(common, taken);
   return status;
 }
 
@@ -148,26 +147,19 @@ cm_status cm_fix_parts(const cm_demand *demand, const cm_fixed_task *task, cm_ru
   for (uint32_t v = 0; v < n && status == CM_OK; v++)
     part[v] = task->fixed[v] != CM_NOT_FIXED ? task->fixed[v] : number[part[v]];
   cm_free(number);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, order, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, m.stamp, task->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, m.tie, task->parts, error);
+  CM_THEN(status, CM_NEW(run->memory, order, n, error));
+  CM_THEN(status, CM_NEW(run->memory, m.stamp, task->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, m.tie, task->parts, error));
   if (status == CM_OK && task->edges && (status = cm_graph_from_topology(demand, run, &m.graph, error)) == CM_OK && m.graph->weight_total > 0)
     m.edge_price = PRICE * (double)m.graph->entry_count / 2 / (double)m.graph->weight_total;
   for (uint32_t v = 0; v < n && status == CM_OK; v++)
     order[v] = v;
-  if (status == CM_OK)
-    status = cm_part_usage_open(&m.usage, demand, &task->limits, part, task->parts, run, error);
+  CM_THEN(status, cm_part_usage_open(&m.usage, demand, &task->limits, part, task->parts, run, error));
   m.usage.pair_price = task->edges ? 0 : PRICE;
-  if (status == CM_OK)
-    status = pass_all(&m, n, order, run, error);
+  CM_THEN(status, pass_all(&m, n, order, run, error));
   *legal = m.usage.over_count == 0;
   cm_part_usage_free(&m.usage);
   cm_graph_free(m.graph);
-  cm_free(order);
-  cm_free(m.tie);
-  cm_free(m.stamp);
+  CM_FREE(order, m.tie, m.stamp);
   return status;
 }

@@ -149,16 +149,13 @@ cm_status cm_flows_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   collecting c = {.demand = demand, .part = part, .parts = parts, .run = run};
   c.slices = run->threads < SLICES_MAX ? run->threads : SLICES_MAX;
   cm_status status = cm_nets_by_part(demand->network, part, parts, run, &c.first, &c.net, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, c.slices, collect_slice, &c, error);
-  if (status == CM_OK)
-    status = join(&c, flows, error);
+  CM_THEN(status, cm_parallel(run, c.slices, collect_slice, &c, error));
+  CM_THEN(status, join(&c, flows, error));
   for (uint32_t s = 0; s < c.slices; s++) {
     CM_FREE(c.slice[s].seen, c.slice[s].weight, c.slice[s].touched);
     cm_flows_free(c.slice[s].found);
   }
-  cm_free(c.first);
-  cm_free(c.net);
+  CM_FREE(c.first, c.net);
   return status;
 }
 
@@ -193,8 +190,7 @@ cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph
     return error->status;
   }
   if (CM_NEW(run->memory, weight, 2 * count, error) != CM_OK) {
-    cm_free(first);
-    cm_free(neighbour);
+    CM_FREE(first, neighbour);
     return error->status;
   }
   for (uint32_t p = 0; p < flows->parts; p++)

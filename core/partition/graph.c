@@ -84,22 +84,17 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   cm_graph_rows rows = {0};
   cm_graph *made = NULL;
   cm_status status = CM_NEW(run->memory, of.first, (size_t)coarse_count + 2, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, of.member, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_gatherer_new(run, coarse_count, &gathered, error);
-  if (status == CM_OK)
-    status = cm_graph_rows_new(graph, run, &rows, error);
-  if (status == CM_OK)
-    status = cm_graph_new(run, coarse_count, graph->entry_count / 4, &made, error);
+  CM_THEN(status, CM_NEW(run->memory, of.member, graph->vertex_count, error));
+  CM_THEN(status, cm_gatherer_new(run, coarse_count, &gathered, error));
+  CM_THEN(status, cm_graph_rows_new(graph, run, &rows, error));
+  CM_THEN(status, cm_graph_new(run, coarse_count, graph->entry_count / 4, &made, error));
   if (status == CM_OK) {
     cm_sort_members(map, graph->vertex_count, coarse_count, of.first, of.member);
     status = contract_rows(&rows, &of, &gathered, made, run, error);
   }
   cm_gatherer_free(&gathered);
   cm_graph_rows_free(&rows);
-  cm_free(of.first);
-  cm_free(of.member);
+  CM_FREE(of.first, of.member);
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -130,8 +125,7 @@ cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uin
 {
   cm_graph *made = NULL;
   cm_status status = cm_graph_new(run, vertices, first[vertices], &made, error);
-  if (status == CM_OK)
-    status = fill_from_rows(first, neighbour, weight, made, run, error);
+  CM_THEN(status, fill_from_rows(first, neighbour, weight, made, run, error));
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -177,10 +171,8 @@ cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_
   cm_graph *made = NULL;
   cm_graph_rows rows = {0};
   cm_status status = cm_graph_rows_new(graph, run, &rows, error);
-  if (status == CM_OK)
-    status = cm_graph_new(run, count, entries, &made, error);
-  if (status == CM_OK)
-    status = induce_rows(&rows, vertex, count, scratch, run, made, error);
+  CM_THEN(status, cm_graph_new(run, count, entries, &made, error));
+  CM_THEN(status, induce_rows(&rows, vertex, count, scratch, run, made, error));
   cm_graph_rows_free(&rows);
   if (status != CM_OK) {
     cm_graph_free(made);

@@ -78,16 +78,11 @@ cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_
   uint32_t count = header->finer_count;
   if (header->directed)
     status = cm_fail(error, CM_BAD_NETWORK, "%s is a directed network, no coarsened level", path);
-  if (status == CM_OK)
-    status = cm_graph_new(run, header->vertex_count, header->pin_count, &made, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, parents, count, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_sizes(reader, made->size, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_parents(reader, parents, error);
-  if (status == CM_OK)
-    status = load_rows(reader, made, run, error);
+  CM_THEN(status, cm_graph_new(run, header->vertex_count, header->pin_count, &made, error));
+  CM_THEN(status, CM_NEW(run->memory, parents, count, error));
+  CM_THEN(status, cm_topology_reader_sizes(reader, made->size, error));
+  CM_THEN(status, cm_topology_reader_parents(reader, parents, error));
+  CM_THEN(status, load_rows(reader, made, run, error));
   cm_topology_reader_close(reader);
   if (status != CM_OK) {
     cm_graph_free(made);

@@ -15,8 +15,7 @@ cm_status cm_gatherer_new(cm_run *run, uint32_t vertices, cm_gatherer *made, cm_
   uint64_t words = vertices;
   do {
     words = words / 64 + 1;
-    if (status == CM_OK)
-      status = CM_NEW(run->memory, gathered.bits[gathered.levels], words, error);
+    CM_THEN(status, CM_NEW(run->memory, gathered.bits[gathered.levels], words, error));
     gathered.levels++;
   } while (words > 1);
   if (status != CM_OK) {

@@ -20,8 +20,7 @@ cm_status cm_graph_rows_new(const cm_graph *graph, cm_run *run, cm_graph_rows *m
 
 void cm_graph_rows_free(cm_graph_rows *rows)
 {
-  cm_free(rows->neighbour);
-  cm_free(rows->weight);
+  CM_FREE(rows->neighbour, rows->weight);
   *rows = (cm_graph_rows){0};
 }
 

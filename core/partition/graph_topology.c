@@ -55,10 +55,8 @@ static cm_status slice_new(const cm_demand *demand, cm_run *run, slice *made, cm
   if (run->memory != NULL && run->memory->limit_bytes != 0 && run->memory->limit_bytes / SLICE_SHARE / bytes < in.room)
     in.room = run->memory->limit_bytes / SLICE_SHARE / bytes;
   cm_status status = CM_NEW(run->memory, in.first, (size_t)topology->vertex_count + 2, error);
-  if (status == CM_OK)
-    status = count_pins(&in, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, in.net, in.room, error);
+  CM_THEN(status, count_pins(&in, error));
+  CM_THEN(status, CM_NEW(run->memory, in.net, in.room, error));
   if (status == CM_OK && topology->pin_weight != NULL)
     status = CM_NEW(run->memory, in.weight, in.room, error);
   if (status != CM_OK) {
@@ -124,8 +122,7 @@ static cm_status fill_from_directed(const cm_demand *demand, cm_graph *graph, cm
   cm_status status = CM_OK;
   while (status == CM_OK && in.end < demand->network->vertex_count) {
     status = slice_next(&in, error);
-    if (status == CM_OK)
-      status = fill_slice(&in, &net, graph, &room, gathered, error);
+    CM_THEN(status, fill_slice(&in, &net, graph, &room, gathered, error));
   }
   slice_free(&in);
   return status;
@@ -165,8 +162,7 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
     }
   } else
     status = fill_from_undirected(demand, made, run, error);
-  if (status == CM_OK)
-    status = cm_graph_finish(made, run, error);
+  CM_THEN(status, cm_graph_finish(made, run, error));
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -228,13 +224,11 @@ static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, u
   cm_graph *made = NULL;
   CM_TRY(CM_NEW(run->memory, table, (size_t)parts * parts, error));
   cm_status status = fill_table(demand, part, parts, run, table, error);
-  if (status == CM_OK)
-    status = graph_of_table(table, parts, run, &made, error);
+  CM_THEN(status, graph_of_table(table, parts, run, &made, error));
   cm_free(table);
   for (uint32_t v = 0; status == CM_OK && v < demand->network->vertex_count; v++)
     made->size[part[v]] += cm_demand_size(demand, v);
-  if (status == CM_OK)
-    status = cm_graph_finish(made, run, error);
+  CM_THEN(status, cm_graph_finish(made, run, error));
   if (status == CM_OK)
     *graph = made;
   else

@@ -5,7 +5,6 @@
 #include "core/partition/legalise.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/annealing.h"
@@ -266,8 +265,7 @@ cm_status cm_legalise(const cm_demand *demand, const cm_legalise_options *option
     usage.pair_price = usage.pairs > 0 ? scatter_price * usage.parts / (double)usage.pairs : 0;
     status = repair(&usage, options, &kept, error);
   }
-  if (status == CM_OK)
-    status = cm_close_gaps(copy, n, &slots, run, error);
+  CM_THEN(status, cm_close_gaps(copy, n, &slots, run, error));
   if (status == CM_OK) {
     memcpy(part, copy, n * sizeof *part);
     *parts = slots;

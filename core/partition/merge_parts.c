@@ -173,24 +173,17 @@ cm_status cm_merge_parts(const cm_demand *demand, const cm_limits *limits, uint3
   work w = {.demand = demand, .limits = limits, .run = run, .parts = *parts};
   uint32_t left = *parts;
   cm_status status = CM_NEW(run->memory, w.piece, w.parts, error);
-  if (status == CM_OK)
-    status = list_sources(&w, part, error);
-  if (status == CM_OK)
-    status = list_populations(&w, part, error);
-  if (status == CM_OK)
-    status = rank(&w, error);
-  if (status == CM_OK)
-    status = join_all(&w, least > 1 ? least : 1, &left, error);
+  CM_THEN(status, list_sources(&w, part, error));
+  CM_THEN(status, list_populations(&w, part, error));
+  CM_THEN(status, rank(&w, error));
+  CM_THEN(status, join_all(&w, least > 1 ? least : 1, &left, error));
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
     while (w.piece[part[v]].into != part[v])
       part[v] = w.piece[part[v]].into;
-  if (status == CM_OK)
-    status = cm_close_gaps(part, topology->vertex_count, parts, run, error);
+  CM_THEN(status, cm_close_gaps(part, topology->vertex_count, parts, run, error));
   for (uint32_t p = 0; w.piece != NULL && p < w.parts; p++) {
-    cm_free(w.piece[p].source);
-    cm_free(w.piece[p].population);
+    CM_FREE(w.piece[p].source, w.piece[p].population);
   }
-  cm_free(w.piece);
-  cm_free(w.order);
+  CM_FREE(w.piece, w.order);
   return status;
 }

@@ -81,8 +81,7 @@ static cm_status read_file(const char *path, uint32_t vertices, allowed may, cm_
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
   cm_status status = CM_NEW(run->memory, read, vertices, error);
-  if (status == CM_OK)
-    status = read_lines(stream, vertices, may, read, error);
+  CM_THEN(status, read_lines(stream, vertices, may, read, error));
   (void)fclose(stream);
   if (status == CM_OK)
     *numbers = read;

@@ -43,16 +43,12 @@ static cm_status along_curve(const cm_graph *parts, const cm_place_task *task, u
   cm_run *run = task->run;
   uint32_t *order, *curve = NULL;
   cm_status status = CM_NEW(run->memory, order, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, curve, task->region->core_count, error);
-  if (status == CM_OK)
-    status = cm_order_parts(parts, run, order, error);
-  if (status == CM_OK)
-    status = cm_order_cores(task->chip, task->region, run, curve, error);
+  CM_THEN(status, CM_NEW(run->memory, curve, task->region->core_count, error));
+  CM_THEN(status, cm_order_parts(parts, run, order, error));
+  CM_THEN(status, cm_order_cores(task->chip, task->region, run, curve, error));
   for (uint32_t i = 0; status == CM_OK && i < parts->vertex_count; i++)
     at[order[i]] = curve[i];
-  cm_free(order);
-  cm_free(curve);
+  CM_FREE(order, curve);
   return status;
 }
 
@@ -180,8 +176,7 @@ cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
   cm_status status = CM_NEW(memory, w.at, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.annealed, parts->vertex_count, error);
+  CM_THEN(status, CM_NEW(memory, w.annealed, parts->vertex_count, error));
   if (status == CM_OK)
     status = arrange[cm_geometry_of(task->chip)](&w, error);
   if (status == CM_OK) {

@@ -159,12 +159,9 @@ cm_status cm_copy_leaving(const cm_copy_task *task, cm_copied_parts *made, cm_er
   cm_copying s = {.t = task};
   *made = (cm_copied_parts){.parts = 0};
   cm_status status = begin(&s, error);
-  if (status == CM_OK)
-    status = cm_copying_mend(&s, error);
-  if (status == CM_OK)
-    status = cm_copying_mend_together(&s, error);
-  if (status == CM_OK)
-    status = deliver(&s, made, error);
+  CM_THEN(status, cm_copying_mend(&s, error));
+  CM_THEN(status, cm_copying_mend_together(&s, error));
+  CM_THEN(status, deliver(&s, made, error));
   end(&s);
   return status;
 }

@@ -106,8 +106,7 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
     status = order_by_breadth(parts, run, ordered, order, error);
   else if (status == CM_OK) {
     status = CM_NEW(run->memory, priority, parts->vertex_count, error);
-    if (status == CM_OK)
-      status = order_greedily(parts, priority, ordered, &q, order, error);
+    CM_THEN(status, order_greedily(parts, priority, ordered, &q, order, error));
   }
   CM_FREE(priority, ordered, q.item);
   return status;

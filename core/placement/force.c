@@ -339,20 +339,13 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, co
   cm_force_result found = {0};
   cm_run_phase(task->run, "force");
   cm_status status = CM_NEW(memory, f.occupant, cores, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.force, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.strength, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.tile, tiles, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.bound, tiles, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.pull, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.tie, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, order, parts->vertex_count, error);
+  CM_THEN(status, CM_NEW(memory, f.force, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, f.strength, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, f.tile, tiles, error));
+  CM_THEN(status, CM_NEW(memory, f.bound, tiles, error));
+  CM_THEN(status, CM_NEW(memory, f.pull, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, f.tie, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, order, parts->vertex_count, error));
   if (status == CM_OK) {
     for (size_t i = 0; i < cores; i++)
       f.occupant[i] = NOBODY;

@@ -200,8 +200,7 @@ cm_status cm_modes_find(const cm_hierarchy *hierarchy, uint32_t level, double ef
   cm_status status = CM_OK;
   for (uint32_t l = hierarchy->levels; status == CM_OK && l-- > level;) {
     status = enter_level(&m, hierarchy, l, random, run, error);
-    if (status == CM_OK)
-      status = iterate(&m, degree_on(m.graph, hierarchy->level[0], effort), run, error);
+    CM_THEN(status, iterate(&m, degree_on(m.graph, hierarchy->level[0], effort), run, error));
   }
   if (status == CM_OK)
     *found = m;

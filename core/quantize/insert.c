@@ -34,15 +34,13 @@ static cm_status add_affine(inserting *in, uint32_t value, cm_affine a, uint32_t
   cm_memory *memory = in->model->arena.memory;
   cm_tensor *scale = NULL, *zero = NULL;
   cm_status status = cm_tensor_new(memory, CM_FLOAT, 0, NULL, &scale, error);
-  if (status == CM_OK)
-    status = cm_tensor_new(memory, CM_INT8, 0, NULL, &zero, error);
+  CM_THEN(status, cm_tensor_new(memory, CM_INT8, 0, NULL, &zero, error));
   if (status == CM_OK) {
     *(float *)scale->data = a.scale;
     *(int8_t *)zero->data = (int8_t)a.zero;
     status = add_constant(in, value, "scale", scale, &made[0], error);
   }
-  if (status == CM_OK)
-    status = add_constant(in, value, "zero_point", zero, &made[1], error);
+  CM_THEN(status, add_constant(in, value, "zero_point", zero, &made[1], error));
   cm_tensor_free(scale);
   cm_tensor_free(zero);
   return status;
@@ -95,17 +93,14 @@ static cm_status add_bias(inserting *in, uint32_t bias, float input_scale, const
   cm_rounded_weights w = {0};
   cm_memory *memory = in->model->arena.memory;
   cm_status status = cm_constant_tensor(in->model, bias, in->run, &b, error);
-  if (status == CM_OK)
-    status = cm_tensor_new(memory, CM_INT32, 1, b->dims, &w.integers, error);
-  if (status == CM_OK)
-    status = cm_tensor_new(memory, CM_FLOAT, 1, b->dims, &w.scales, error);
+  CM_THEN(status, cm_tensor_new(memory, CM_INT32, 1, b->dims, &w.integers, error));
+  CM_THEN(status, cm_tensor_new(memory, CM_FLOAT, 1, b->dims, &w.scales, error));
   for (uint64_t i = 0; status == CM_OK && i < b->count; i++) {
     const float scale = ((float *)w.scales->data)[i] = input_scale * ((const float *)weight_scales->data)[i];
     const double whole = nearbyint(cm_tensor_number(b, i) / (double)scale);
     ((int32_t *)w.integers->data)[i] = (int32_t)fmin(fmax(whole, INT32_MIN), INT32_MAX);
   }
-  if (status == CM_OK)
-    status = add_integers(in, bias, &w, 0, value, error);
+  CM_THEN(status, add_integers(in, bias, &w, 0, value, error));
   cm_rounded_weights_free(&w);
   return status;
 }

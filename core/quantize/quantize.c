@@ -112,8 +112,7 @@ static cm_status compare_outputs(cm_calibration *c, json_t **report, cm_error *e
   for (size_t o = 0; status == CM_OK && o < m->output_count; o++)
     (void)json_array_append_new(*report, json_pack("{s:s, s:f, s:f}", "name", m->values[m->outputs[o]].name, "error",
                                                    sqrt(all[o] > 0 ? wrong[o] / all[o] : wrong[o]), "largest", largest[o]));
-  cm_free(made);
-  cm_free(wrong);
+  CM_FREE(made, wrong);
   return status;
 }
 
@@ -147,8 +146,7 @@ static void forget(cm_calibration *c)
 {
   for (size_t i = 0; c->expected != NULL && i < c->samples.count * c->model->output_count; i++)
     cm_tensor_free(c->expected[i]);
-  cm_free(c->expected);
-  cm_free(c->ranges);
+  CM_FREE(c->expected, c->ranges);
   cm_layers_free(&c->layers);
   cm_samples_free(&c->samples);
   cm_model_free(c->model);
@@ -163,22 +161,17 @@ cm_status cm_quantize(const char *path, const cm_quantize_options *options, cm_r
   if (run->memory != NULL && options->memory_limit > 0)
     run->memory->limit_bytes = options->memory_limit;
   cm_status status = read_model(&c, path, error);
-  if (status == CM_OK)
-    status = take_samples(&c, error);
-  if (status == CM_OK)
-    status = decide(&c, error);
+  CM_THEN(status, take_samples(&c, error));
+  CM_THEN(status, decide(&c, error));
   json_t *layers = status == CM_OK ? layers_report(&c) : NULL;
-  if (status == CM_OK)
-    status = cm_quantize_insert(c.model, &c.layers, c.ranges, run, error);
-  if (status == CM_OK)
-    status = cm_infer(c.model, run, error);
+  CM_THEN(status, cm_quantize_insert(c.model, &c.layers, c.ranges, run, error));
+  CM_THEN(status, cm_infer(c.model, run, error));
   if (status == CM_OK)
     status = make_report(&c, layers, &made, error);
   else
     json_decref(layers);
   cm_run_phase(run, "write");
-  if (status == CM_OK)
-    status = cm_onnx_write(c.model, out, error);
+  CM_THEN(status, cm_onnx_write(c.model, out, error));
   if (status == CM_OK)
     *report = json_incref(made);
   json_decref(made);

@@ -263,8 +263,7 @@ static cm_status read_entry(bundle *b, size_t first, size_t files, uint64_t most
       status = cm_fail(error, CM_BAD_REQUEST, "%s holds %llu samples of an input and %llu of another", name, (unsigned long long)times, (unsigned long long)one);
     times = one;
   }
-  if (status == CM_OK)
-    status = append(b, inputs, times < most ? times : most, error);
+  CM_THEN(status, append(b, inputs, times < most ? times : most, error));
   for (size_t i = 0; i < m->input_count; i++)
     cm_tensor_free(inputs[i]);
   cm_free(inputs);
@@ -277,8 +276,7 @@ cm_status cm_samples_read(const cm_model *model, const char *path, size_t most, 
   bundle b = {.model = model, .memory = memory, .path = path, .shown = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path, .samples = &made};
   cm_status status = begin(model, 0, memory, &made, error);
   b.samples_room = 1;
-  if (status == CM_OK)
-    status = open_bundle(&b, error);
+  CM_THEN(status, open_bundle(&b, error));
   for (size_t i = 0, next; status == CM_OK && i < b.count && (most == 0 || made.count < most); i = next) {
     const size_t folder = strchr(b.name[i], '/') != NULL ? strcspn(b.name[i], "/") + 1 : 0;
     next = i + 1;

@@ -189,8 +189,7 @@ cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count
     o.cluster[p] = p;
   for (unsigned level = 0; status == CM_OK && o.clusters > 1; level++) {
     status = halve(&o, routes->key_block, parts, level, error);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   CM_FREE(o.cluster, o.mate, o.next, o.pair, o.seen, o.spare);
   return status;

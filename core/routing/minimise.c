@@ -173,8 +173,7 @@ static cm_status order(maker *m, cm_error *error)
   }
   for (size_t b = 0; b < m->count; b++)
     m->owner[b] = m->owner[b] == NONE ? NONE : moved[m->owner[b]];
-  cm_free(list);
-  cm_free(moved);
+  CM_FREE(list, moved);
   return CM_OK;
 }
 
@@ -199,11 +198,9 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
   if (CM_NEW(memory, m.word, count, error) != CM_OK || CM_NEW(memory, m.node, 2 * count, error) != CM_OK ||
       CM_NEW(memory, m.entry, count, error) != CM_OK || CM_NEW(memory, m.owner, count, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = make(&m, error);
+  CM_THEN(status, make(&m, error));
   cm_ternary_table made = {m.entry, m.entries};
-  if (status == CM_OK)
-    status = cm_merge_ternary(blocks, until, memory, &made, m.owner, error);
+  CM_THEN(status, cm_merge_ternary(blocks, until, memory, &made, m.owner, error));
   CM_FREE(m.word, m.node, m.route, m.owner);
   if (status == CM_OK)
     *table = made;

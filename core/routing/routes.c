@@ -194,8 +194,7 @@ static cm_status check_deadlock(chooser *c, cm_error *error)
       status = f % CHECK_EVERY == 0 ? cm_run_check(c->run, error) : CM_OK;
     }
   }
-  if (status == CM_OK)
-    status = cm_dependencies_check(&graph, c->run->memory, error);
+  CM_THEN(status, cm_dependencies_check(&graph, c->run->memory, error));
   cm_dependencies_count(&graph, &r->channels, &r->dependencies);
   r->traffic = traffic / r->unit;
   cm_dependencies_free(&graph);

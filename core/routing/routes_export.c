@@ -287,8 +287,7 @@ static cm_status put_tables(writer *w, cm_error *error)
       status = cm_tables_walk(r, w->run, gather, &b, error);
     if (status == CM_OK && entries > 0)
       put_band(w, &b, &lead);
-    cm_free(b.at);
-    cm_free(b.entry);
+    CM_FREE(b.at, b.entry);
   }
   return status;
 }

@@ -188,8 +188,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
        CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||
        CM_NEW(memory, routes->part_first, (size_t)parts + 1, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = reserve(&b, 0, error);
+  CM_THEN(status, reserve(&b, 0, error));
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     status = routes->multicast ? put_axons(&b, p, error) : put_pairs(&b, p, error);
     routes->part_first[p + 1] = routes->flow_count;
@@ -198,8 +197,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
     if (status == CM_OK && p % 64 == 0)
       status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = CM_NEW(memory, routes->shapes, routes->flow_count, error);
+  CM_THEN(status, CM_NEW(memory, routes->shapes, routes->flow_count, error));
   routes->rank_bits = bits_for(largest);
   routes->key_bits = routes->rank_bits + bits_for(parts);
   CM_FREE(b.first, b.net, b.seen, b.used, b.sum, b.axon, b.axon_target, b.order, b.axon_first);

@@ -225,8 +225,7 @@ static cm_status make_round(sharer *s, cm_error *error)
     if (walk(s, f, error) != CM_OK || improve(s, f, error) != CM_OK || keep(s, f, error) != CM_OK ||
         (f % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK))
       return error->status;
-  cm_free(r->rehung);
-  cm_free(r->rehung_first);
+  CM_FREE(r->rehung, r->rehung_first);
   r->rehung = s->hung;
   r->rehung_first = s->hung_first;
   s->hung = NULL;
@@ -251,8 +250,7 @@ cm_status cm_routes_share(cm_routes *routes, cm_walker *walker, cm_run *run, cm_
   if (CM_NEW(run->memory, s.at, routes->router_count, error) != CM_OK ||
       CM_NEW(run->memory, s.stamp, routes->router_count, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = book_all(&s, error);
+  CM_THEN(status, book_all(&s, error));
   for (uint32_t round = 0; round < ROUNDS_MAX && s.moves > 0 && status == CM_OK; round++)
     status = make_round(&s, error);
   CM_FREE(s.at, s.stamp, s.branch, s.hung, s.hung_first);

@@ -195,8 +195,7 @@ static cm_status cover_part(work *w, uint32_t part, cm_error *error)
       if (status == CM_OK)
         w->list[count++] = w->visit[v - 1];
     }
-    if (status == CM_OK)
-      status = cover(w, w->r->first_router + router, cm_routes_key(w->r, part), 0, w->r->rank_bits, w->list, count, error);
+    CM_THEN(status, cover(w, w->r->first_router + router, cm_routes_key(w->r, part), 0, w->r->rank_bits, w->list, count, error));
     w->first[router] = w->last[router] = 0;
   }
   w->touched_count = w->visit_count = 0;
@@ -219,8 +218,7 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
     uint32_t first = routes->part_first[p], last = routes->part_first[p + 1];
     for (uint32_t f = first; f < last && status == CM_OK; f++)
       status = visit_flow(&w, f, f - first, last - first == 1, error);
-    if (status == CM_OK)
-      status = cover_part(&w, p, error);
+    CM_THEN(status, cover_part(&w, p, error));
     if (status == CM_OK && p % 64 == 0)
       status = cm_run_check(run, error);
   }

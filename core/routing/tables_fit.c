@@ -132,11 +132,9 @@ static cm_status fit_band(fitter *f, cm_error *error)
   for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++) {
     size_t count = f->blocks[i];
     status = minimise(f, i, f->block + f->at[i - f->begin] - count, count, error);
-    if (status == CM_OK)
-      status = cm_run_check(f->run, error);
+    CM_THEN(status, cm_run_check(f->run, error));
   }
-  cm_free(f->at);
-  cm_free(f->block);
+  CM_FREE(f->at, f->block);
   f->begin = f->end;
   return status;
 }
@@ -225,10 +223,8 @@ cm_status cm_tables_fit(cm_routes *r, cm_run *run, cm_error *error)
 {
   fitter f = {.r = r, .run = run};
   cm_status status = allot_keys(&f, error);
-  if (status == CM_OK)
-    status = minimise_all(&f, error);
-  if (status == CM_OK)
-    status = try_places(&f, error);
+  CM_THEN(status, minimise_all(&f, error));
+  CM_THEN(status, try_places(&f, error));
   cm_free(f.blocks);
   if (status != CM_OK)
     return status;

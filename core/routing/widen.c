@@ -387,14 +387,12 @@ static cm_status widen(widener *w, cm_error *error)
   cm_status status = r->needed == NULL ? CM_NEW(w->run->memory, needed, r->flow_count, error) : CM_OK;
   for (uint32_t f = 0; needed != NULL && f < r->flow_count; f++)
     needed[f] = (uint32_t)(r->first[f + 1] - r->first[f]);
-  if (status == CM_OK)
-    status = widen_parts(w, first, &target, error);
+  CM_THEN(status, widen_parts(w, first, &target, error));
   if (status != CM_OK) {
     CM_FREE(first, target, needed);
     return status;
   }
-  cm_free(r->first);
-  cm_free(r->target);
+  CM_FREE(r->first, r->target);
   r->first = first;
   r->target = target;
   r->needed = needed != NULL ? needed : r->needed;
@@ -427,8 +425,7 @@ cm_status cm_routes_widen(cm_routes *routes, cm_walker *walker, uint32_t round, 
   cm_status status = prepare(&w, error);
   for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++)
     status = weigh_part(&w, p, error);
-  if (status == CM_OK)
-    status = choose(&w, round, wider, error);
+  CM_THEN(status, choose(&w, round, wider, error));
   if (status == CM_OK && *wider)
     status = widen(&w, error);
   void *blocks[] = {w.above, w.over, w.flows_of, w.crossing, w.visit, w.block, w.set, w.order, w.pair};

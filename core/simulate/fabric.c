@@ -326,8 +326,7 @@ cm_status cm_fabric_run(cm_fabric *f, cm_error *error)
     cm_events_take(&f->events, &event);
     f->now = event.ps;
     status = happen(f, &event, error);
-    if (status == CM_OK)
-      status = settle(f, error);
+    CM_THEN(status, settle(f, error));
     if (status == CM_OK && i % CHECK == 0)
       status = cm_run_check(f->run, error);
   }

@@ -44,8 +44,7 @@ static cm_status foresee(pace *p, const cm_pacing *pacing, uint32_t steps, doubl
     if (status != CM_OK)
       break;
     *ns += o.stuck > 0 ? INFINITY : o.ns / steps;
-    cm_free(o.latency);
-    cm_free(o.carried);
+    CM_FREE(o.latency, o.carried);
   }
   p->traffic.pacing = NULL;
   return status;

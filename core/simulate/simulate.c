@@ -111,8 +111,7 @@ static cm_status run_stream(void *context, size_t index, cm_error *error)
 
 static void free_stream(cm_stream_outcome *o)
 {
-  cm_free(o->latency);
-  cm_free(o->carried);
+  CM_FREE(o->latency, o->carried);
   *o = (cm_stream_outcome){0};
 }
 
@@ -123,15 +122,13 @@ static cm_status simulate_steps(simulation *s, json_t *report, cm_error *error)
   CM_TRY(cm_tiles_in_use(s->traffic->chip, s->traffic->core, s->traffic->parts, s->run->memory, &tiles, error));
   CM_TRY(CM_NEW(s->run->memory, s->step, s->options->steps, error));
   cm_status status = cm_parallel(s->run, s->options->steps, run_step, s, error);
-  if (status == CM_OK)
-    status = cm_json_set(report, "steps", steps_json(s, tiles), "the report", error);
+  CM_THEN(status, cm_json_set(report, "steps", steps_json(s, tiles), "the report", error));
   if (status == CM_OK && s->step[0].frames.most > 0)
     status =
       cm_json_set(report, "frames", cm_frames_json(&s->step[0].frames, cm_chip_routers_x(s->traffic->chip)), "the report", error);
   for (uint32_t i = 0; i < s->options->steps; i++) {
     cm_frames_free(&s->step[i].frames);
-    cm_free(s->step[i].latency);
-    cm_free(s->step[i].carried);
+    CM_FREE(s->step[i].latency, s->step[i].carried);
   }
   cm_free(s->step);
   return status;
@@ -142,8 +139,7 @@ static cm_status simulate_stream(simulation *s, json_t *report, cm_error *error)
   cm_run_phase(s->run, "stream");
   s->load[0] = s->options->load;
   cm_status status = run_stream(s, 0, error);
-  if (status == CM_OK)
-    status = cm_json_set(report, "stream", stream_json(s, &s->stream[0]), "the report", error);
+  CM_THEN(status, cm_json_set(report, "stream", stream_json(s, &s->stream[0]), "the report", error));
   free_stream(&s->stream[0]);
   return status;
 }

@@ -154,8 +154,7 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
   cm_random random;
   double *received = NULL, *ends = NULL;
   cm_status status = CM_NEW(memory, received, t->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, ends, t->parts, error);
+  CM_THEN(status, CM_NEW(memory, ends, t->parts, error));
   cm_random_init(&random, seed, CM_STREAM_SIMULATION, number);
   for (uint32_t p = 0; p < t->parts && status == CM_OK; p++) {
     status = plan_core(s, p, &random, received, &ends[p], error);
@@ -172,19 +171,13 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
       s->fabric.core[t->core[p]].process_from = cm_ps(ends[p]);
     status = schedule_next(s, t->core[p], error);
   }
-  cm_free(received);
-  cm_free(ends);
+  CM_FREE(received, ends);
   return status;
 }
 
 static void step_free(step *s)
 {
-  cm_free(s->plan);
-  cm_free(s->turn);
-  cm_free(s->fires);
-  cm_free(s->first);
-  cm_free(s->next);
-  cm_free(s->latency);
+  CM_FREE(s->plan, s->turn, s->fires, s->first, s->next, s->latency);
   cm_fabric_free(&s->fabric);
 }
 
@@ -230,10 +223,8 @@ cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *optio
     status = cm_frames_new(s.fabric.routers, options->frames, run->memory, &s.fabric.frames, error);
   if (status == CM_OK && options->spikes != NULL)
     status = count_given(&s, options->spikes, number, error);
-  if (status == CM_OK)
-    status = plan(&s, t, options->seed, number, &sent_ns, error);
-  if (status == CM_OK)
-    status = cm_fabric_run(&s.fabric, error);
+  CM_THEN(status, plan(&s, t, options->seed, number, &sent_ns, error));
+  CM_THEN(status, cm_fabric_run(&s.fabric, error));
   if (status == CM_OK)
     conclude(&s, sent_ns, outcome);
   step_free(&s);

@@ -77,22 +77,18 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
     if (topology->net_first[e + 1] - topology->net_first[e] > longest)
       longest = topology->net_first[e + 1] - topology->net_first[e];
   cm_status status = CM_NEW(memory, target_first, (size_t)topology->net_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, scratch, longest, error);
+  CM_THEN(status, CM_NEW(memory, scratch, longest, error));
   for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
     status = add_targets(&t, part, e, scratch, memory, error);
     target_first[e + 1] = t.target_count;
     if (status == CM_OK && e % 4096 == 0)
       status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = cut_packets(&t, target_first, memory, error);
-  if (status == CM_OK)
-    status = list_members(&t, part, memory, error);
+  CM_THEN(status, cut_packets(&t, target_first, memory, error));
+  CM_THEN(status, list_members(&t, part, memory, error));
   if (status == CM_OK && mapped->demand->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
     status = cm_count_copies(mapped->demand, part, t.parts, run, t.copies, error);
-  cm_free(target_first);
-  cm_free(scratch);
+  CM_FREE(target_first, scratch);
   if (status != CM_OK) {
     cm_traffic_free(&t);
     return status;
@@ -103,13 +99,6 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
 
 void cm_traffic_free(cm_traffic *t)
 {
-  cm_free(t->first);
-  cm_free(t->target);
-  cm_free(t->net_first);
-  cm_free(t->member_first);
-  cm_free(t->member);
-  cm_free(t->out_first);
-  cm_free(t->part_on);
-  cm_free(t->copies);
+  CM_FREE(t->first, t->target, t->net_first, t->member_first, t->member, t->out_first, t->part_on, t->copies);
   *t = (cm_traffic){0};
 }

@@ -162,8 +162,7 @@ static cm_status meet(work *w, cm_error *error)
     }
     w->partner_first[p + 1] = kept;
   }
-  cm_free(slot);
-  cm_free(begin);
+  CM_FREE(slot, begin);
   return CM_OK;
 }
 
@@ -236,16 +235,11 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
   cm_status status = gather(&w, error);
   if (status == CM_OK && w.pair_count <= PAIRS_FOR_ALL_WAYS)
     status = meet(&w, error);
-  if (status == CM_OK)
-    status = count_partners(&w, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.hops, w.most, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.cost, w.most, error);
-  if (status == CM_OK)
-    status = cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error);
-  if (status == CM_OK)
-    status = bound(&w, &b, error);
+  CM_THEN(status, count_partners(&w, error));
+  CM_THEN(status, CM_NEW(run->memory, w.hops, w.most, error));
+  CM_THEN(status, CM_NEW(run->memory, w.cost, w.most, error));
+  CM_THEN(status, cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error));
+  CM_THEN(status, bound(&w, &b, error));
   if (status == CM_OK) {
     const cm_hop_cost *e = &chip->energy_pj;
     b.energy_pj += w.packets * e->router;

@@ -39,8 +39,7 @@ static cm_status field_new(const cm_chip *chip, const uint8_t *usable, cm_memory
 
 static void field_free(field *f)
 {
-  cm_free(f->filled);
-  cm_free(f->sum);
+  CM_FREE(f->filled, f->sum);
 }
 
 static cm_status fill_row(field *f, uint32_t y, cm_error *error)
@@ -193,8 +192,7 @@ static cm_status measure_discs(const near_task *w, const uint8_t *usable, double
   for (; filled < w->most; filled++)
     hops[filled] = radius_max; /* more partners than cores: no placement at all */
   field_free(&f);
-  if (status == CM_OK)
-    status = endless_costs(w, x, y, cost, error);
+  CM_THEN(status, endless_costs(w, x, y, cost, error));
   for (uint32_t i = 0; status == CM_OK && i < w->most; i++)
     cost[i] = fmax(cost[i], hops[i] * (x < y ? x : y));
   return status;

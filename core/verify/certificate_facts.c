@@ -85,8 +85,7 @@ static cm_status find_populations(facts *f, cm_error *error)
 cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 {
   cm_status status = find_usable(f, error);
-  if (status == CM_OK)
-    status = find_populations(f, error);
+  CM_THEN(status, find_populations(f, error));
   for (int die = 0; die < 2 && status == CM_OK; die++)
     status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
   if (status == CM_OK) {

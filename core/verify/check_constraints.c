@@ -45,8 +45,7 @@ cm_status cm_checker_constraints(cm_checker *c, cm_error *error)
     if (status == CM_OK && words[0] != '\0')
       violation(c, "%s", words);
   }
-  if (status == CM_OK)
-    status = find_unpinned(c, &subjects, &constraints, error);
+  CM_THEN(status, find_unpinned(c, &subjects, &constraints, error));
   cm_constraints_clear(&constraints);
   cm_subjects_clear(&subjects);
   return status;

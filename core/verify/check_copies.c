@@ -73,8 +73,7 @@ cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
     return CM_OK;
   CM_TRY(CM_NEW(run->memory, copies, t->vertex_count, error));
   cm_status status = CM_NEW(run->memory, inputs, t->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_check_copies(c->given->demand, c->file.neuron, run, copies, error);
+  CM_THEN(status, cm_check_copies(c->given->demand, c->file.neuron, run, copies, error));
   for (uint64_t i = 0; status == CM_OK && i < t->pin_count; i++)
     inputs[t->pin[i]]++;
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
@@ -95,7 +94,6 @@ cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
     compare(c, stated, "copied", copied);
     compare(c, stated, "copies", more);
   }
-  cm_free(inputs);
-  cm_free(copies);
+  CM_FREE(inputs, copies);
   return status;
 }

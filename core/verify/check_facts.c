@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/chip/classes.h"
 #include "core/limits/bound.h"
 #include "core/network/identity.h"
 #include "core/verify/checker.h"

@@ -293,8 +293,7 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
   double scale = (double)topology->weight_scale * (topology->directed ? 1 : 2);
   uint32_t *copies;
   cm_status status = CM_NEW(m->run->memory, copies, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_check_copies(m->demand, m->part, m->run, copies, error);
+  CM_THEN(status, cm_check_copies(m->demand, m->part, m->run, copies, error));
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     vertices[m->part[v]]++;
     m->truth->core[m->part[v]].neurons += (uint64_t)copies[v] * cm_demand_size(m->demand, v);
@@ -310,8 +309,7 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
       if (status == CM_OK && k % 4096 == 0)
         status = cm_run_check(m->run, error);
     }
-    if (status == CM_OK)
-      status = walk_pairs(m, error);
+    CM_THEN(status, walk_pairs(m, error));
   }
   if (status == CM_OK)
     conclude(m, vertices);
@@ -338,8 +336,7 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
     status = run_measure(&m, vertices, error);
   if (status == CM_OK)
     cm_check_border(mapped, &fresh.metrics);
-  if (status == CM_OK)
-    status = cm_check_step(mapped, run, &fresh, error);
+  CM_THEN(status, cm_check_step(mapped, run, &fresh, error));
   CM_FREE(vertices, m.seen, m.reached, m.target, m.to, m.net, m.net_begin, m.link, m.link_ns, m.cast, m.tree_link, m.link_stamp,
           m.passing, m.pair);
   cm_check_walk_free(&m.walk);

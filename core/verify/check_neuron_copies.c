@@ -60,8 +60,7 @@ cm_status cm_checker_neuron_copies(cm_checker *c, cm_error *error)
   if (one == NULL)
     return CM_OK;
   cm_status status = gather(one, NULL, one->vertex_count, c->given->run->memory, &before, error);
-  if (status == CM_OK)
-    status = gather(all, list, one->vertex_count, c->given->run->memory, &after, error);
+  CM_THEN(status, gather(all, list, one->vertex_count, c->given->run->memory, &after, error));
   for (uint32_t v = 0; status == CM_OK && v < all->vertex_count; v++) {
     const uint32_t of = origin(list, one->vertex_count, v);
     if (!is_same(&before, of, &after, v) || cm_topology_size(one, of) != cm_topology_size(all, v))

@@ -182,10 +182,8 @@ cm_status cm_constraint_check(const cm_mapped *mapped, const cm_subjects *subjec
   judge j = {.m = mapped, .subjects = subjects, .all = constraints, .number = number, .c = &constraints->constraint[number], .words = words};
   words[0] = '\0';
   cm_status status = CM_NEW(subjects->memory, j.mark, cm_chip_cores(mapped->chip), error);
-  if (status == CM_OK)
-    status = find_spots(&j, j.c->of, j.c->of_count, &j.of, error);
-  if (status == CM_OK)
-    status = find_spots(&j, j.c->to, j.c->to_count, &j.to, error);
+  CM_THEN(status, find_spots(&j, j.c->of, j.c->of_count, &j.of, error));
+  CM_THEN(status, find_spots(&j, j.c->to, j.c->to_count, &j.to, error));
   if (status == CM_OK)
     switch (j.c->kind) {
       case CM_PIN:
@@ -195,8 +193,6 @@ cm_status cm_constraint_check(const cm_mapped *mapped, const cm_subjects *subjec
       case CM_CONNECTED: status = judge_connected(&j, error); break;
       default: judge_pairs(&j);
     }
-  cm_free(j.of.spot);
-  cm_free(j.to.spot);
-  cm_free(j.mark);
+  CM_FREE(j.of.spot, j.to.spot, j.mark);
   return status;
 }

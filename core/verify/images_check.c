@@ -304,13 +304,9 @@ static cm_status run_again(const checker *c, const char *folder, uint64_t *spike
       qsort(e.spike, e.spikes, sizeof *e.spike, cm_ascending_long);
     status = cm_path(path, error, "%s/expected.txt", folder);
   }
-  if (status == CM_OK)
-    status = compare(&e, path, error);
+  CM_THEN(status, compare(&e, path, error));
   *spikes = e.spikes;
-  cm_free(e.sum);
-  cm_free(e.bias);
-  cm_free(e.state);
-  cm_free(e.spike);
+  CM_FREE(e.sum, e.bias, e.state, e.spike);
   return status;
 }
 
@@ -324,15 +320,11 @@ cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_
   if (CM_NEW(run->memory, found.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK || CM_NEW(run->memory, c.home, r->network_neurons, error) != CM_OK ||
       CM_NEW(run->memory, c.fed, r->neurons, error) != CM_OK || CM_NEW(run->memory, c.inbound, r->neurons, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = check_structure(&c, error);
+  CM_THEN(status, check_structure(&c, error));
   if (status == CM_OK && found.result.violation_count == 0)
     status = run_again(&c, folder, &found.spikes, error);
   found.synapses = c.synapses;
-  cm_free(c.home);
-  cm_free(c.fed);
-  cm_free(c.inbound);
-  cm_free(c.key);
+  CM_FREE(c.home, c.fed, c.inbound, c.key);
   if (status == CM_OK)
     *verdict = found;
   else

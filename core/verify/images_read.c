@@ -199,12 +199,9 @@ static cm_status read_all(reader *b, cm_error *error)
   cm_status status = read_sizes(b, error);
   for (uint32_t c = 0; c < r->cores && status == CM_OK; c++) {
     status = b->from->core(b->from, c, &core, error);
-    if (status == CM_OK)
-      status = read_neurons(b, c, &core, error);
-    if (status == CM_OK)
-      status = read_pool(b, c, &core, error);
-    if (status == CM_OK)
-      status = read_routes(b, c, &core, error);
+    CM_THEN(status, read_neurons(b, c, &core, error));
+    CM_THEN(status, read_pool(b, c, &core, error));
+    CM_THEN(status, read_routes(b, c, &core, error));
   }
   return status == CM_OK ? read_inputs(b, error) : status;
 }
@@ -245,8 +242,7 @@ cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images 
   for (int k = 0; k < 2; k++) {
     char path[CM_PATH_MAX];
     cm_status status = cm_path(path, error, "%s/%s", folder, names[k]);
-    if (status == CM_OK)
-      status = cm_images_read(path, run, &read[found], error);
+    CM_THEN(status, cm_images_read(path, run, &read[found], error));
     if (status != CM_OK && status != CM_NOT_FOUND) {
       cm_read_images_free(&read[0]);
       return status;

@@ -160,8 +160,7 @@ static cm_status check(cm_routes_checking *c, cm_error *error)
   cm_status status;
   if (c->multicast) {
     status = cm_routes_read_tables(c, error);
-    if (status == CM_OK)
-      status = cm_routes_follow_tables(c, error);
+    CM_THEN(status, cm_routes_follow_tables(c, error));
   } else
     status = cm_routes_follow_paths(c, error);
   return status == CM_OK ? check_figures(c, error) : status;
@@ -187,18 +186,15 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
   if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_file(&c, path, error);
-  if (status == CM_OK)
-    status = cm_mapping_read_places(mapping_path, context->demand->network->vertex_count, chip, context->run, &places, error);
+  CM_THEN(status, cm_mapping_read_places(mapping_path, context->demand->network->vertex_count, chip, context->run, &places, error));
   c.part = places.part;
   c.core = places.core;
   c.parts = places.parts;
   cm_free(places.pacing.turn);
-  if (status == CM_OK)
-    status = check(&c, error);
+  CM_THEN(status, check(&c, error));
   if (status == CM_OK)
     check_report(&c, &places);
-  if (status == CM_OK)
-    status = cm_check_whole(result, error);
+  CM_THEN(status, cm_check_whole(result, error));
   json_decref(c.json);
   void *blocks[] = {c.part, c.core,   c.entry, c.first,  c.block, c.dead,    c.load, c.plain_load, c.used, c.next,
                     c.met,  c.linked, c.stamp, c.target, c.order, c.channel, c.way,  c.hops,       c.out,  c.waiting};

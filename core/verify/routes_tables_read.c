@@ -2,7 +2,6 @@
  * packet. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/verify/routes_checking.h"
@@ -156,7 +155,6 @@ cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
       read_table(c, i, router[i], json_object_get(json_array_get(list, i), "entries"));
     status = cm_run_check(c->run, error);
   }
-  cm_free(seen);
-  cm_free(router);
+  CM_FREE(seen, router);
   return status;
 }

@@ -191,8 +191,7 @@ static cm_status check_rest(checking *c, cm_error *error)
       c->units[v] = cm_demand_size(c->demand, v);
       c->given += c->units[v];
       status = check_relays(c, v, NULL, &ignored, error);
-      if (status == CM_OK)
-        status = check_copies(c, v, NULL, &ignored, error);
+      CM_THEN(status, check_copies(c, v, NULL, &ignored, error));
     }
     held[c->file.neuron[v]] += c->units[v];
   }
@@ -249,10 +248,8 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_ch
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_files(&c, path, mapping_path, &root, error);
-  if (status == CM_OK)
-    status = check_units(&c, root, error);
-  if (status == CM_OK)
-    status = cm_check_whole(result, error);
+  CM_THEN(status, check_units(&c, root, error));
+  CM_THEN(status, cm_check_whole(result, error));
   json_decref(root);
   cm_check_file_free(&c.file);
   void *const blocks[] = {c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed};

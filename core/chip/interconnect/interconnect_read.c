@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/chip/interconnect/detours.h"
@@ -177,12 +176,10 @@ static cm_status fill(const json_t *value, const cm_chip *chip, cm_interconnect 
     status = read_graph(value, net, draft, error);
   else if (net->kind == CM_TREE) {
     status = read_tree(value, net, error);
-    if (status == CM_OK)
-      status = cm_draft_tree(net, draft, error);
+    CM_THEN(status, cm_draft_tree(net, draft, error));
   } else
     status = cm_draft_grid(net, chip, draft, error);
-  if (status == CM_OK)
-    status = cm_interconnect_build(net, chip, draft, error);
+  CM_THEN(status, cm_interconnect_build(net, chip, draft, error));
   return status == CM_OK && net->kind == CM_GRAPH ? check_connected(net, error) : status;
 }
 
@@ -221,8 +218,7 @@ cm_status cm_interconnect_read(const json_t *value, const cm_chip *chip, cm_inte
   net->rows = cm_chip_routers_y(chip);
   net->routers = net->columns * net->rows;
   cm_status status = fill(value, chip, net, &draft, error);
-  if (status == CM_OK)
-    status = keep_costs(net, &draft, error);
+  CM_THEN(status, keep_costs(net, &draft, error));
   cm_free(draft.link);
   if (status != CM_OK) {
     cm_interconnect_free(net);

@@ -43,8 +43,7 @@ cm_status cm_interconnect_set_cost(const cm_chip *chip, const uint32_t *cores, u
     sum += a == b ? 0 : between * cm_interconnect_units(net, a, b);
   }
   *cost = pairs > 0 ? sum / pairs * net->unit_pj : 0;
-  cm_free(members);
-  cm_free(router);
+  CM_FREE(members, router);
   return CM_OK;
 }
 
@@ -272,8 +271,7 @@ cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint3
     status = error->status;
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     s.here[cm_router_of(chip, c)] += usable[c];
-  if (status == CM_OK)
-    status = look_around(&s, sets, error);
+  CM_THEN(status, look_around(&s, sets, error));
   CM_FREE(s.here, s.order, s.members, s.price);
   if (status == CM_OK)
     return CM_OK;

@@ -132,8 +132,7 @@ static cm_status act(const work *w, uint32_t steps, cm_acted *acted, cm_error *e
 {
   scratch s = {0};
   cm_status status = scratch_new(w, &s, error);
-  if (status == CM_OK)
-    status = take_steps(w, steps, &s, acted, error);
+  CM_THEN(status, take_steps(w, steps, &s, acted, error));
   CM_FREE(s.to, s.best, s.input, s.position);
   cm_swap_refinement_free(&s.exchange);
   cm_policy_pass_free(s.pass);
@@ -168,8 +167,7 @@ cm_status cm_policy_act(const cm_policy *policy, const cm_environment *environme
   cm_acted made[CM_LAYOUTS] = {0};
   work w = {policy, environment, steps > 0 ? steps : steps_for(policy, environment), run, made};
   cm_status status = cm_parallel(run, CM_LAYOUTS, act_from, &w, error);
-  if (status == CM_OK)
-    status = act_further(&w, &made[cm_acted_best(made)], error);
+  CM_THEN(status, act_further(&w, &made[cm_acted_best(made)], error));
   if (status != CM_OK) {
     cm_acted_free(made);
     return status;

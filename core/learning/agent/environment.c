@@ -72,19 +72,12 @@ cm_status cm_environment_new(const cm_environment_parts *parts, cm_run *run, cm_
   s->sites = parts->sites;
   s->processors = parts->processors > 1 ? parts->processors : 1;
   cm_status status = number_sites(s, parts, run, error);
-  if (status == CM_OK)
-    status = group(parts->node_processor, s->nodes, s->processors, run->memory, &s->node_first, &s->node, error);
-  if (status == CM_OK)
-    status = group(parts->site_processor, s->sites, s->processors, run->memory, &s->site_first, &s->site_of,
-                   error);
-  if (status == CM_OK)
-    status = check_room(s, error);
-  if (status == CM_OK)
-    status = cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error);
-  if (status == CM_OK)
-    status = cm_laplacian_new(s->graph, run, &s->laplacian, error);
-  if (status == CM_OK)
-    status = describe(s, parts, run, error);
+  CM_THEN(status, group(parts->node_processor, s->nodes, s->processors, run->memory, &s->node_first, &s->node, error));
+  CM_THEN(status, group(parts->site_processor, s->sites, s->processors, run->memory, &s->site_first, &s->site_of, error));
+  CM_THEN(status, check_room(s, error));
+  CM_THEN(status, cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error));
+  CM_THEN(status, cm_laplacian_new(s->graph, run, &s->laplacian, error));
+  CM_THEN(status, describe(s, parts, run, error));
   if (status != CM_OK) {
     cm_environment_free(s);
     return status;
@@ -116,12 +109,9 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
   cm_processors processors = {0};
   uint32_t *node_processor, *site_processor = NULL;
   cm_status status = CM_NEW(run->memory, node_processor, parts->graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, site_processor, parts->sites, error);
-  if (status == CM_OK)
-    status = cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error);
-  if (status == CM_OK)
-    status = cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error);
+  CM_THEN(status, CM_NEW(run->memory, site_processor, parts->sites, error));
+  CM_THEN(status, cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error));
+  CM_THEN(status, cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error));
   if (status == CM_OK) {
     cm_environment_parts shared = *parts;
     number_processors(parts, &processors, site_processor);
@@ -130,8 +120,7 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
     shared.site_processor = site_processor;
     status = cm_environment_new(&shared, run, environment, error);
   }
-  cm_free(node_processor);
-  cm_free(site_processor);
+  CM_FREE(node_processor, site_processor);
   cm_processors_free(&processors);
   return status;
 }

@@ -148,8 +148,7 @@ static cm_status anneal_in_window(const cm_environment *environment, const cm_re
     status = cool(&a, (uint64_t)tries, run, error);
     memcpy(at, a.best, environment->nodes * sizeof *at);
   }
-  cm_free(a.on);
-  cm_free(a.best);
+  CM_FREE(a.on, a.best);
   return status;
 }
 

@@ -139,13 +139,11 @@ static cm_status unfold_coarser(level of, cm_random *random, cm_run *run, uint32
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
     sum[community[v]] += of.degree[v];
-  if (status == CM_OK)
-    status = unfold((level){coarse, sum, of.twice}, random, run, outer, count, error);
+  CM_THEN(status, unfold((level){coarse, sum, of.twice}, random, run, outer, count, error));
   for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
     community[v] = outer[community[v]];
   cm_graph_free(coarse);
-  cm_free(sum);
-  cm_free(outer);
+  CM_FREE(sum, outer);
   return status;
 }
 
@@ -160,14 +158,11 @@ static cm_status unfold(level of, cm_random *random, cm_run *run, uint32_t *comm
   for (uint32_t v = 0; v < n; v++)
     community[v] = v;
   status = move_all(&m, random, run, error);
-  if (status == CM_OK)
-    status = cm_number_groups(community, n, n, run->memory, count, error);
+  CM_THEN(status, cm_number_groups(community, n, n, run->memory, count, error));
   if (status == CM_OK && *count < n) {
     status = unfold_coarser(of, random, run, community, count, error);
-    if (status == CM_OK)
-      status = move_all(&m, random, run, error);
-    if (status == CM_OK)
-      status = cm_number_groups(community, n, n, run->memory, count, error);
+    CM_THEN(status, move_all(&m, random, run, error));
+    CM_THEN(status, cm_number_groups(community, n, n, run->memory, count, error));
   }
   mover_free(&m);
   return status;
@@ -201,8 +196,7 @@ static cm_status exact_modularity(const cm_graph *graph, const uint32_t *communi
   for (uint32_t c = 0; c < count; c++)
     sum += twice * (cm_value)inner[c] - (cm_value)total[c] * (cm_value)total[c];
   *value = sum;
-  cm_free(inner);
-  cm_free(total);
+  CM_FREE(inner, total);
   return CM_OK;
 }
 
@@ -229,8 +223,7 @@ static cm_status best_of_tries(level of, const cm_unfold_options *options, cm_ru
     uint32_t communities;
     cm_random_init(&random, options->seed, CM_STREAM_COMMUNITIES, try);
     status = unfold(of, &random, run, found, &communities, error);
-    if (status == CM_OK)
-      status = exact_modularity(of.graph, found, communities, run->memory, &value, error);
+    CM_THEN(status, exact_modularity(of.graph, found, communities, run->memory, &value, error));
     if (status != CM_OK || (try > 0 && value <= best))
       continue;
     best = value;
@@ -253,12 +246,10 @@ cm_status cm_communities_find(const cm_graph *graph, const cm_unfold_options *op
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
       degree[v] += graph->weight[i];
-  if (status == CM_OK)
-    status = best_of_tries((level){graph, degree, 2 * graph->weight_total}, options, run, best, count, error);
+  CM_THEN(status, best_of_tries((level){graph, degree, 2 * graph->weight_total}, options, run, best, count, error));
   if (status == CM_OK)
     memcpy(community, best, n * sizeof *community);
-  cm_free(degree);
-  cm_free(best);
+  CM_FREE(degree, best);
   return status;
 }
 

@@ -38,15 +38,13 @@ static cm_status split_largest(cm_fit *f, cm_error *error)
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     if (f->community[v] == largest)
       member[members++] = v;
-  if (status == CM_OK)
-    status = cm_graph_induce(f->graph, member, size, scratch, f->run, &inner, error);
+  CM_THEN(status, cm_graph_induce(f->graph, member, size, scratch, f->run, &inner, error));
   cm_bisect_options options = {.half = {.target = half < room ? half : room},
                                .tries = SPLIT_TRIES,
                                .seed = f->run->seed,
                                .node = f->count,
                                .stream = CM_STREAM_COMMUNITIES};
-  if (status == CM_OK)
-    status = cm_bisect(inner, &options, f->run, side, &cut, error);
+  CM_THEN(status, cm_bisect(inner, &options, f->run, side, &cut, error));
   if (status == CM_OK) {
     for (uint32_t k = 0; k < size; k++)
       if (side[k])
@@ -132,8 +130,7 @@ static cm_status cut_all_down(cm_fit *f, cm_error *error)
     status = error->status;
   for (uint32_t c = 0; status == CM_OK && c < f->count; c++)
     status = cut_down(f, c, tie, leavers, error);
-  cm_free(tie);
-  cm_free(leavers);
+  CM_FREE(tie, leavers);
   return status;
 }
 
@@ -210,8 +207,7 @@ static cm_status refine(cm_fit *f, cm_error *error)
   refiner r = {.f = f};
   uint32_t n = f->graph->vertex_count;
   cm_status status = compact_view(f->graph, f->run->memory, &r.view, error);
-  if (status == CM_OK)
-    status = cm_pair_table_new(n, f->run, &r.table, error);
+  CM_THEN(status, cm_pair_table_new(n, f->run, &r.table, error));
   if (status == CM_OK && (CM_NEW(f->run->memory, r.seed, n, error) != CM_OK ||
                           CM_NEW(f->run->memory, r.first, (size_t)f->count + 2, error) != CM_OK ||
                           CM_NEW(f->run->memory, r.member, n, error) != CM_OK ||
@@ -244,14 +240,10 @@ static cm_status fit_all(cm_fit *f, cm_error *error)
     status = cm_fit_join(f, error);
   while (status == CM_OK && f->count < most)
     status = split_largest(f, error);
-  if (status == CM_OK)
-    status = choose_slots(f, error);
-  if (status == CM_OK)
-    status = cut_all_down(f, error);
-  if (status == CM_OK)
-    status = refine(f, error);
-  if (status == CM_OK)
-    status = cm_number_groups(f->community, n, f->count, f->run->memory, &f->count, error);
+  CM_THEN(status, choose_slots(f, error));
+  CM_THEN(status, cut_all_down(f, error));
+  CM_THEN(status, refine(f, error));
+  CM_THEN(status, cm_number_groups(f->community, n, f->count, f->run->memory, &f->count, error));
   return status;
 }
 
@@ -320,8 +312,7 @@ cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32
     cm_fit_count(&f);
     status = cut_all_down(&f, error);
   }
-  if (status == CM_OK)
-    status = refine(&f, error);
+  CM_THEN(status, refine(&f, error));
   if (status == CM_OK)
     memcpy(community, f.community, graph->vertex_count * sizeof *community);
   fit_free(&f);

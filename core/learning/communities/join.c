@@ -108,8 +108,7 @@ cm_status cm_fit_join(cm_fit *fit, cm_error *error)
        CM_NEW(f->run->memory, j.into, f->count, error) != CM_OK ||
        CM_NEW(f->run->memory, j.grown, f->count, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = cm_fit_sort(f, false, j.order, error);
+  CM_THEN(status, cm_fit_sort(f, false, j.order, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < f->count; c++)
       j.into[c] = c;

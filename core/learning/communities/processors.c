@@ -263,8 +263,7 @@ cm_status cm_processors_assign(const cm_graph *graph, const uint32_t *community,
 {
   giver g = {.processors = processors, .chip = chip, .communities = communities};
   cm_status status = giver_fill(&g, graph, community, run, error);
-  if (status == CM_OK)
-    status = give_out(&g, error);
+  CM_THEN(status, give_out(&g, error));
   if (status == CM_OK) {
     trade_all(&g);
     memcpy(processor, g.processor, communities * sizeof *processor);

@@ -13,8 +13,7 @@ cm_status cm_adam_new(size_t count, cm_memory *memory, cm_adam *adam, cm_error *
 
 void cm_adam_free(cm_adam *adam)
 {
-  cm_free(adam->moment);
-  cm_free(adam->square);
+  CM_FREE(adam->moment, adam->square);
   *adam = (cm_adam){0};
 }
 

@@ -171,15 +171,13 @@ cm_status cm_example_draw(cm_family family, uint32_t nodes, uint64_t seed, cm_ru
   drawing d = {.nodes = nodes};
   cm_random_init(&d.random, seed, CM_STREAM_EXAMPLES, family);
   cm_status status = CM_NEW(run->memory, d.weight, (size_t)nodes * nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, d.name, nodes, error);
+  CM_THEN(status, CM_NEW(run->memory, d.name, nodes, error));
   if (status == CM_OK) {
     cm_random_permutation(&d.random, d.name, nodes);
     draw[family](&d);
     status = gather(&d, run, flows, error);
   }
-  cm_free(d.weight);
-  cm_free(d.name);
+  CM_FREE(d.weight, d.name);
   return status;
 }
 
@@ -308,8 +306,7 @@ cm_status cm_example_new(const char *name, const cm_example_traffic *traffic, co
   e->flows = traffic->flows;
   e->multicast = traffic->multicast;
   cm_status status = copy_chip(site->chip, &e->chip, error);
-  if (status == CM_OK)
-    status = build(e, site->taken, site->seed, run, error);
+  CM_THEN(status, build(e, site->taken, site->seed, run, error));
   if (status != CM_OK) {
     e->flows = NULL;
     e->multicast = (cm_multicast){0};

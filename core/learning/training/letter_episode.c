@@ -149,14 +149,10 @@ cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episo
   cm_random random;
   cm_random_init(&random, play->options->seed, CM_STREAM_EPISODES, number);
   cm_status status = CM_NEW(memory, made.look, environment->processors, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d.at, environment->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d.reward, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error);
-  if (status == CM_OK)
-    status = play_draws(play, &random, &d, &made, error);
+  CM_THEN(status, CM_NEW(memory, d.at, environment->nodes, error));
+  CM_THEN(status, CM_NEW(memory, d.reward, count, error));
+  CM_THEN(status, CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error));
+  CM_THEN(status, play_draws(play, &random, &d, &made, error));
   CM_FREE(d.at, d.reward, d.loss);
   if (status != CM_OK) {
     cm_episode_free(&made);
@@ -204,17 +200,14 @@ cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const 
   cm_letter_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
   cm_status status = CM_NEW(memory, d_mean, rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d_deviation, rows, error);
-  if (status == CM_OK)
-    status = cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error);
+  CM_THEN(status, CM_NEW(memory, d_deviation, rows, error));
+  CM_THEN(status, cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error));
   if (status == CM_OK) {
     cm_letter_forward(policy, &look->view, pass);
     cm_look_slopes(look, &(cm_gaussians){pass->mean, pass->deviation, (double)policy->bound}, options, d_mean, d_deviation);
     cm_letter_backward(policy, &look->view, pass, d_mean, d_deviation, gradient);
   }
-  cm_free(d_mean);
-  cm_free(d_deviation);
+  CM_FREE(d_mean, d_deviation);
   cm_letter_pass_free(pass);
   return status;
 }

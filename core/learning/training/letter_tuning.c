@@ -52,8 +52,7 @@ static void tuning_free(tuning *t)
     desk_free(&t->desk[p]);
   cm_free(t->desk);
   cm_reward_state_free(t->state);
-  cm_free(t->at);
-  cm_free(t->core);
+  CM_FREE(t->at, t->core);
 }
 
 static cm_status desk_new(tuning *t, uint32_t p, cm_error *error)
@@ -222,8 +221,7 @@ cm_status cm_letter_tune(const cm_letter_tuning *task, cm_run *run, uint32_t *at
   tuning t = {.task = task, .run = run};
   cm_run_phase(run, "train");
   cm_status status = tuning_new(&t, error);
-  if (status == CM_OK)
-    status = tune(&t, tuned, error);
+  CM_THEN(status, tune(&t, tuned, error));
   if (status == CM_OK)
     memcpy(at, t.at, task->environment->nodes * sizeof *at);
   tuning_free(&t);

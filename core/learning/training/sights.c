@@ -44,8 +44,7 @@ cm_status cm_training_see(void *context, size_t index, cm_error *error)
   cm_status status = CM_NEW(t->run->memory, at, environment->nodes, error);
   for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
     status = CM_NEW(t->run->memory, s->start[l], environment->nodes, error);
-    if (status == CM_OK)
-      status = cm_environment_layout(environment, (cm_layout)l, &quiet, s->start[l], error);
+    CM_THEN(status, cm_environment_layout(environment, (cm_layout)l, &quiet, s->start[l], error));
     if (status == CM_OK) {
       double hops = (double)cm_environment_hops(environment, s->start[l]);
       s->hops[l] = hops;
@@ -58,8 +57,7 @@ cm_status cm_training_see(void *context, size_t index, cm_error *error)
     s->sequential = cm_environment_loss(environment, at, loss);
     s->sequential_hops = (double)cm_environment_hops(environment, at);
   }
-  cm_free(loss);
-  cm_free(at);
+  CM_FREE(loss, at);
   return status;
 }
 

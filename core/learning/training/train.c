@@ -5,7 +5,6 @@
  * memory, cancel, files. */
 #include "core/learning/training/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -77,8 +76,7 @@ cm_status cm_training_new(const cm_policy *policy, cm_example *const *examples, 
   t->options = *options;
   t->run = run;
   cm_status status = copy_policy(policy, &t->policy, error);
-  if (status == CM_OK)
-    status = prepare(t, error);
+  CM_THEN(status, prepare(t, error));
   if (status != CM_OK) {
     cm_training_free(t);
     return status;
@@ -189,12 +187,9 @@ static cm_status improve(cm_training *t, cm_error *error)
   const cm_look **look, **shuffled = NULL;
   float *gradient = NULL;
   cm_status status = CM_NEW(t->run->memory, look, room, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, shuffled, room, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, order, room, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, gradient, (size_t)t->options.batch * t->policy->count, error);
+  CM_THEN(status, CM_NEW(t->run->memory, shuffled, room, error));
+  CM_THEN(status, CM_NEW(t->run->memory, order, room, error));
+  CM_THEN(status, CM_NEW(t->run->memory, gradient, (size_t)t->options.batch * t->policy->count, error));
   for (uint32_t i = 0; i < t->collected_count && status == CM_OK; i++)
     for (uint32_t r = 0; r < t->collected[i].looks; r++)
       look[count++] = &t->collected[i].look[r];
@@ -218,8 +213,7 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
   cm_flight *flight;
   float *gradient = NULL;
   cm_status status = CM_NEW(t->run->memory, flight, graphs, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, gradient, t->policy->count, error);
+  CM_THEN(status, CM_NEW(t->run->memory, gradient, t->policy->count, error));
   for (uint32_t b = 0; b < graphs && status == CM_OK; b++) {
     uint64_t number = (uint64_t)t->updates * graphs + b, turn = number / t->learnt_count;
     uint32_t which = t->learnt[number % t->learnt_count], layout = (uint32_t)((number + turn) % CM_LAYOUTS);
@@ -227,14 +221,12 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
     flight[b] = (cm_flight){t->example[which]->environment, s->start[layout], s->hops[layout], s->sequential_hops,
                             tries[turn % 3], number};
   }
-  if (status == CM_OK)
-    status = cm_pilot_descend(t->policy, flight, &t->options, t->updates, t->run, gradient, point, error);
+  CM_THEN(status, cm_pilot_descend(t->policy, flight, &t->options, t->updates, t->run, gradient, point, error));
   if (status == CM_OK) {
     t->episodes += point->episodes;
     step(t, gradient, 1);
   }
-  cm_free(flight);
-  cm_free(gradient);
+  CM_FREE(flight, gradient);
   return status;
 }
 
@@ -251,8 +243,7 @@ cm_status cm_training_run(cm_training *training, uint32_t until, cm_error *error
       status = fly(t, &point, error);
     else {
       status = collect(t, &point, error);
-      if (status == CM_OK)
-        status = improve(t, error);
+      CM_THEN(status, improve(t, error));
       forget(t);
     }
     if (status == CM_OK && t->options.watch > 0 &&
@@ -262,8 +253,7 @@ cm_status cm_training_run(cm_training *training, uint32_t until, cm_error *error
       t->curve[t->updates++] = point;
     else
       t->episodes = episodes;
-    if (status == CM_OK)
-      status = cm_run_progress(t->run, (double)t->updates / t->options.updates, -1, t->episodes, point.reward, error);
+    CM_THEN(status, cm_run_progress(t->run, (double)t->updates / t->options.updates, -1, t->episodes, point.reward, error));
   }
   return status;
 }

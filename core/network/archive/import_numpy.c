@@ -105,8 +105,7 @@ static cm_status read_archive(cm_numpy *n, cm_source *source, cm_error *error)
                                     : cm_bytes_bad(&array.stream, "one text is expected", error);
       cm_bytes_close(&array.stream);
     }
-    if (status == CM_OK)
-      status = read_scipy(n, format, error);
+    CM_THEN(status, read_scipy(n, format, error));
   } else
     status = cm_numpy_named(n, error);
   cm_archive_close(&n->archive);

@@ -5,7 +5,6 @@
  * name that is known, lists of different lengths, two names for one neuron. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/archive/archive.h"
@@ -99,8 +98,7 @@ static cm_status read_texts(cm_numpy *n, const char *list, bool distinct, cm_nam
     status = cm_npy_text(&array.npy, &array.stream, text, error);
     if (status == CM_OK && (text[0] == '\0' || !cm_name_valid(text, strlen(text))))
       status = cm_bytes_bad(&array.stream, "a name is empty, has control characters or is not UTF-8", error);
-    if (status == CM_OK)
-      status = cm_names_number(names, text, strlen(text), count, &number[v], error);
+    CM_THEN(status, cm_names_number(names, text, strlen(text), count, &number[v], error));
     if (status == CM_OK && distinct && number[v] != v) {
       (void)snprintf(what, sizeof what, "the name '%.60s' stands twice", text);
       status = cm_bytes_bad(&array.stream, what, error);
@@ -121,8 +119,7 @@ static cm_status name_neurons(cm_numpy *n, cm_error *error)
       continue;
     CM_TRY(cm_names_open(&names, n->memory, error));
     cm_status status = CM_NEW(n->memory, number, n->made->vertex_count, error);
-    if (status == CM_OK)
-      status = read_texts(n, lists[i], i == 0, &names, number, error);
+    CM_THEN(status, read_texts(n, lists[i], i == 0, &names, number, error));
     if (status == CM_OK && i == 0)
       cm_labels_take(n->made, &names);
     else if (status == CM_OK)
@@ -257,8 +254,7 @@ static cm_status read_synapses(cm_numpy *n, const char *const name[CM_COLUMNS], 
   t.edges.weight.runs = n->entries.weight.runs;
   if (status == CM_OK && count > 0)
     status = cm_numpy_vertices(n, count, error);
-  if (status == CM_OK)
-    status = cm_names_open(&t.names, n->memory, error);
+  CM_THEN(status, cm_names_open(&t.names, n->memory, error));
   for (int i = 0; i < CM_COLUMNS && status == CM_OK; i++)
     if (pairs != NULL && i <= CM_COLUMN_TARGET)
       status = cm_numpy_open(n, pairs, &list[i], error);
@@ -277,8 +273,7 @@ static cm_status read_synapses(cm_numpy *n, const char *const name[CM_COLUMNS], 
     if (!both)
       list[0].npy.count = list[1].npy.count = npy->count / 2;
   }
-  if (status == CM_OK)
-    status = read_lists(n, &t, list, both, count, error);
+  CM_THEN(status, read_lists(n, &t, list, both, count, error));
   if (status == CM_OK && count == 0) {
     status = cm_table_close(&t, n->made, error);
     n->closed = true;
@@ -355,8 +350,7 @@ cm_status cm_numpy_named(cm_numpy *n, cm_error *error)
   CM_TRY(cm_numpy_open(n, matrix, &array, error));
   bool delays = name[CM_COLUMN_DELAY][0] != '\0' && strcmp(name[CM_COLUMN_DELAY], matrix) != 0;
   cm_status status = delays ? cm_numpy_open(n, name[CM_COLUMN_DELAY], &delay, error) : CM_OK;
-  if (status == CM_OK)
-    status = cm_numpy_dense(n, &array.npy, &array.stream, delays ? &delay : NULL, error);
+  CM_THEN(status, cm_numpy_dense(n, &array.npy, &array.stream, delays ? &delay : NULL, error));
   cm_bytes_close(&array.stream);
   cm_bytes_close(&delay.stream);
   return status == CM_OK ? name_neurons(n, error) : status;

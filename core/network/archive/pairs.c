@@ -34,8 +34,7 @@ cm_status cm_pairs_read(const char *path, cm_run *run, cm_pair_take take, void *
     cm_bytes stream = {.source = &source, .name = "array"};
     *is_npy = true;
     status = cm_npy_open(&stream, &npy, error);
-    if (status == CM_OK)
-      status = read_rows(&stream, &npy, run, take, user, error);
+    CM_THEN(status, read_rows(&stream, &npy, run, take, user, error));
   }
   cm_source_close(&source);
   return status;

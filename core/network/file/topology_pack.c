@@ -128,8 +128,7 @@ static cm_status pack(cm_topology_writer *w, const char *manifest, cm_error *err
     zip_error_fini(&cause);
   } else
     status = add_members(w, zip, manifest, error);
-  if (status == CM_OK)
-    status = write_zip(w, zip, error);
+  CM_THEN(status, write_zip(w, zip, error));
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);
   return status;

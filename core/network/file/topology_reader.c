@@ -49,10 +49,8 @@ cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path,
   if (r == NULL || r->zip == NULL)
     zip_source_free(source);
   zip_error_fini(&cause);
-  if (status == CM_OK)
-    status = cm_topology_manifest(r, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_rewind(r, error);
+  CM_THEN(status, cm_topology_manifest(r, error));
+  CM_THEN(status, cm_topology_reader_rewind(r, error));
   if (status != CM_OK) {
     cm_topology_reader_close(r);
     return status;

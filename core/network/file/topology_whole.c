@@ -72,8 +72,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
     status = cm_topology_writer_delays(writer, t->pin_delay, t->pin_count, error);
   if (status == CM_OK && t->population_of != NULL)
     status = cm_topology_writer_populations(writer, t->population, t->population_count, t->population_of, error);
-  if (status == CM_OK)
-    status = save_scenarios(t, writer, run, error);
+  CM_THEN(status, save_scenarios(t, writer, run, error));
   if (status == CM_OK && t->dynamics != NULL)
     status = cm_topology_writer_dynamics(writer, t->dynamics, t->pin_count, error);
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
@@ -204,8 +203,7 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
   cm_topology *t = NULL;
   const cm_topology_header *header = cm_topology_reader_header(reader);
   cm_status status = CM_NEW(run->memory, t, 1, error);
-  if (status == CM_OK)
-    status = allocate(header, run, t, error);
+  CM_THEN(status, allocate(header, run, t, error));
   if (status == CM_OK && header->has_sizes)
     status = cm_topology_reader_sizes(reader, t->size, error);
   if (status == CM_OK && header->has_labels)
@@ -220,8 +218,7 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
     status = cm_topology_reader_scenarios(reader, t->scenario_name, t->scenario_rate, error);
   if (status == CM_OK && header->has_dynamics)
     status = cm_topology_reader_dynamics(reader, &t->dynamics, error);
-  if (status == CM_OK)
-    status = load_rows(reader, t, run, error);
+  CM_THEN(status, load_rows(reader, t, run, error));
   if (status == CM_OK) {
     drop_plain_sources(t);
     status = cm_topology_verify(t, error);

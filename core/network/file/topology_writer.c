@@ -4,7 +4,6 @@
  * What can fail: rows out of order (CM_INTERNAL: the caller's defect), no room on disk, no memory. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -199,18 +198,14 @@ cm_status cm_topology_writer_close(cm_topology_writer *w, cm_error *error)
   cm_status status = CM_OK;
   while (status == CM_OK && w->next < w->header.vertex_count)
     status = close_vertex(w, error);
-  if (status == CM_OK)
-    status = close_group(w, error);
-  if (status == CM_OK)
-    status = cm_topology_spool_sizes(w, error);
+  CM_THEN(status, close_group(w, error));
+  CM_THEN(status, cm_topology_spool_sizes(w, error));
   if (status == CM_OK && w->spool != NULL && fflush(w->spool) != 0)
     status = cm_fail_errno(error, errno, "cannot write", w->spool_path);
-  if (status == CM_OK)
-    status = cm_topology_pack(w, error);
+  CM_THEN(status, cm_topology_pack(w, error));
   if (status == CM_OK && !w->stored)
     status = cm_file_reopen(&w->out, error);
-  if (status == CM_OK)
-    status = cm_file_commit(&w->out, error);
+  CM_THEN(status, cm_file_commit(&w->out, error));
   cm_topology_writer_abort(w);
   return status;
 }

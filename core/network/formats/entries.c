@@ -1,6 +1,5 @@
 /* Edges in any order become rows: what the readers of tables, graphs and circuits have in common. */
 #include "core/network/formats/entries.h"
-#include "core/network/formats/source.h"
 #include "core/network/formats/weighted.h"
 #include "core/network/import_limits.h"
 
@@ -21,8 +20,7 @@ cm_status cm_entries_add(cm_entries *l, uint32_t from, uint32_t to, double weigh
 
 void cm_entries_free(cm_entries *l)
 {
-  cm_free(l->from);
-  cm_free(l->to);
+  CM_FREE(l->from, l->to);
   cm_weights_free(&l->weight);
   l->from = l->to = NULL;
 }

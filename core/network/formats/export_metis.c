@@ -194,8 +194,7 @@ cm_status cm_export_graph(const cm_export_writer *w, cm_error *error)
     return write_undirected(w, error);
   both_ways b = {0};
   cm_status status = both_ways_make(w->topology, w->run->memory, &b, error);
-  if (status == CM_OK)
-    status = write_symmetrised(w, &b, error);
+  CM_THEN(status, write_symmetrised(w, &b, error));
   both_ways_free(&b);
   return status;
 }

@@ -88,8 +88,7 @@ cm_status cm_adjacency_fits(cm_source *source, cm_memory *memory, bool *fits, bo
   cm_run_init(&run);
   run.memory = memory;
   cm_status status = open_list(&a, source, &limits, &run, &wrong);
-  if (status == CM_OK)
-    status = read_rows(&a, &wrong);
+  CM_THEN(status, read_rows(&a, &wrong));
   *fits = status == CM_OK;
   for (uint32_t v = 0; v < a.table.names.count && *fits; v++)
     *fits = a.has_row[v] != 0;
@@ -110,12 +109,9 @@ cm_status cm_import_adjacency(cm_source *source, const cm_import_limits *limits,
   adjacency a;
   cm_topology *made = NULL;
   cm_status status = open_list(&a, source, limits, run, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = read_rows(&a, error);
-  if (status == CM_OK)
-    status = cm_table_close(&a.table, made, error);
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, read_rows(&a, error));
+  CM_THEN(status, cm_table_close(&a.table, made, error));
   close_list(&a);
   if (status != CM_OK) {
     cm_topology_free(made);

@@ -51,13 +51,10 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
   t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
   t.line = t.tuples ? 1 : 0;
   cm_status status = cm_names_open(&t.names, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = read_edges(&t, error);
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, read_edges(&t, error));
   t.undirected = t.any_undirected && !t.any_directed && !cm_source_wants_synapses(source);
-  if (status == CM_OK)
-    status = cm_table_close(&t, made, error);
+  CM_THEN(status, cm_table_close(&t, made, error));
   if (status == CM_OK && t.rate != NULL)
     status = cm_topology_set_rates(made, t.rate, run, error);
   cm_table_free(&t);

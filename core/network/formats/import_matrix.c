@@ -211,13 +211,11 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
   CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   cm_weights_as_asked(&r.entries.weight, source);
   cm_status status = read_banner(&r, error);
-  if (status == CM_OK)
-    status = read_size(&r, error);
+  CM_THEN(status, read_size(&r, error));
   if (status == CM_OK)
     status = r.array ? read_array(&r, error) : read_entries(&r, error);
   r.made->directed = !r.text.undirected;
-  if (status == CM_OK)
-    status = cm_entries_close(&r.entries, r.made, error);
+  CM_THEN(status, cm_entries_close(&r.entries, r.made, error));
   r.made->self_loop_count += r.loops;
   cm_entries_free(&r.entries);
   if (status != CM_OK) {

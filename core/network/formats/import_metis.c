@@ -345,7 +345,6 @@ cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_
   cm_status status = r.made == NULL ? CM_OK : error->status;
   cm_topology_free(r.made);
   cm_row_sorter_free(&r.sorter);
-  cm_free(r.line_of);
-  cm_free(r.row_weight);
+  CM_FREE(r.line_of, r.row_weight);
   return status;
 }

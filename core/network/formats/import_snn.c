@@ -180,8 +180,7 @@ cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_ru
   CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   r.made->directed = true;
   cm_status status = cm_snn_batch_new(&r, error);
-  if (status == CM_OK)
-    status = read_network(&r, error);
+  CM_THEN(status, read_network(&r, error));
   cm_snn_batch_free(&r);
   /* Even without synapses the arrays are there. */
   if (status == CM_OK && r.made->net_source == NULL)

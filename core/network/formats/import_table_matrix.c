@@ -139,14 +139,10 @@ cm_status cm_import_table_matrix(cm_source *source, const cm_import_limits *limi
   cm_weights_as_asked(&m.table.edges.weight, source);
   cm_status status = cm_survey_read(source, run->memory, &survey, error);
   m.table.tuples = survey.tuples;
-  if (status == CM_OK)
-    status = cm_names_open(&m.table.names, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = read_rows(&m, &survey, error);
-  if (status == CM_OK)
-    status = close_matrix(&m, made, error);
+  CM_THEN(status, cm_names_open(&m.table.names, run->memory, error));
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, read_rows(&m, &survey, error));
+  CM_THEN(status, close_matrix(&m, made, error));
   cm_table_free(&m.table);
   if (status != CM_OK) {
     cm_topology_free(made);

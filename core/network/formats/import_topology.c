@@ -84,8 +84,7 @@ cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, 
   uint64_t size = 0;
   CM_TRY(open_reader(source, run, &reader, &size, error));
   cm_status status = check_limits(reader, size, limits, error);
-  if (status == CM_OK)
-    status = cm_topology_read(reader, run, topology, error);
+  CM_THEN(status, cm_topology_read(reader, run, topology, error));
   source->plain_bytes = cm_topology_reader_bytes(reader);
   if (!source->gzipped)
     source->raw_bytes = size;

@@ -125,8 +125,7 @@ cm_status cm_topology_set_parameters(cm_topology *t, const cm_neuron_values *val
   if (!t->directed)
     return cm_fail(error, CM_BAD_NETWORK, "parameters are those of neurons with synapses; the network is undirected");
   cm_status status = CM_NEW(memory, made, 1, error);
-  if (status == CM_OK)
-    status = fill(t, values, made, memory, error);
+  CM_THEN(status, fill(t, values, made, memory, error));
   if (status != CM_OK) {
     cm_dynamics_free(made);
     return status;
@@ -254,16 +253,13 @@ cm_status cm_parameters_read(const char *path, cm_topology *topology, cm_run *ru
   cm_run_phase(run, "read");
   CM_TRY(cm_source_open(&source, path, &limits, run, error));
   cm_status status = cm_names_open(&r.table.names, run->memory, error);
-  if (status == CM_OK)
-    status = cm_neuron_values_open(&r.values, topology->vertex_count, run->memory, error);
-  if (status == CM_OK)
-    status = cm_table_name_all(&r.table, topology, error);
+  CM_THEN(status, cm_neuron_values_open(&r.values, topology->vertex_count, run->memory, error));
+  CM_THEN(status, cm_table_name_all(&r.table, topology, error));
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
     status = read_lines(&r, error);
   }
-  if (status == CM_OK)
-    status = cm_topology_set_parameters(topology, &r.values, run->memory, error);
+  CM_THEN(status, cm_topology_set_parameters(topology, &r.values, run->memory, error));
   cm_source_close(&source);
   cm_table_free(&r.table);
   cm_neuron_values_free(&r.values);

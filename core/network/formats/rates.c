@@ -99,16 +99,14 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
     return cm_fail(error, CM_BAD_NETWORK, "rates are those of axons; the network is undirected: give it as directed edges");
   bool ones = all_weigh_one(t);
   cm_status status = find_scale(t, g, ones, &scale, error);
-  if (status == CM_OK)
-    status = keep_weights(t, scale, run->memory, error);
+  CM_THEN(status, keep_weights(t, scale, run->memory, error));
   if (status == CM_OK &&
       (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
        (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
        ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK)))
     status = error->status;
   if (status != CM_OK) {
-    cm_free(net_weight);
-    cm_free(scenarios);
+    CM_FREE(net_weight, scenarios);
     return status;
   }
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -144,13 +142,11 @@ cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_nam
   double *mean = NULL;
   size_t n = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, mean, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, names, count, error);
+  CM_THEN(status, CM_NEW(run->memory, names, count, error));
   for (size_t i = 0; status == CM_OK && i < n * count; i++)
     mean[i % n] += rate[i] / count;
   const given g = {.rate = mean, .scenario = rate, .count = count};
-  if (status == CM_OK)
-    status = give(topology, &g, run, error);
+  CM_THEN(status, give(topology, &g, run, error));
   cm_free(mean);
   if (status != CM_OK) {
     cm_free(names);
@@ -310,12 +306,10 @@ static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *er
   CM_TRY(cm_source_open(&source, path, &limits, run, error));
   r->table = (cm_table){.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "rates"};
   cm_status status = cm_names_open(&r->table.names, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r->rate, r->topology->vertex_count, error);
+  CM_THEN(status, CM_NEW(run->memory, r->rate, r->topology->vertex_count, error));
   for (uint32_t v = 0; status == CM_OK && v < r->topology->vertex_count; v++)
     r->rate[v] = NAN;
-  if (status == CM_OK)
-    status = cm_table_name_all(&r->table, r->topology, error);
+  CM_THEN(status, cm_table_name_all(&r->table, r->topology, error));
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
     status = read_lines(r, error);
@@ -327,8 +321,7 @@ static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *er
 static void clear(rates *r)
 {
   cm_table_free(&r->table);
-  cm_free(r->rate);
-  cm_free(r->scenario);
+  CM_FREE(r->rate, r->scenario);
 }
 
 cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
@@ -336,8 +329,7 @@ cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm
   rates r = {.topology = topology};
   cm_run_phase(run, "read");
   cm_status status = read_file(path, &r, run, error);
-  if (status == CM_OK)
-    status = refuse_missing(&r, error);
+  CM_THEN(status, refuse_missing(&r, error));
   if (status == CM_OK)
     status = r.scenarios > 0 ? cm_topology_set_scenarios(topology, (const cm_scenario_name *)r.name, r.scenarios, r.scenario,
                                                          run, error)

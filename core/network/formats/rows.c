@@ -10,8 +10,7 @@ enum { INSERTION_MAX = 40 };
 
 void cm_row_sorter_free(cm_row_sorter *sorter)
 {
-  cm_free(sorter->bits);
-  cm_free(sorter->key);
+  CM_FREE(sorter->bits, sorter->key);
   *sorter = (cm_row_sorter){.memory = sorter->memory};
 }
 

@@ -228,8 +228,7 @@ cm_status cm_survey_read(cm_source *source, cm_memory *memory, cm_survey *survey
     survey->lists = *bracket == '[';
   }
   cm_status status = cm_names_open(&v.seen, memory, &wrong);
-  if (status == CM_OK)
-    status = see_rows(&v, &wrong);
+  CM_THEN(status, see_rows(&v, &wrong));
   close_survey(&v);
   if (status != CM_OK && status != CM_BAD_NETWORK) { /* what cannot be divided, its reader names */
     *error = wrong;

@@ -151,16 +151,13 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   if (t->names.count == 0)
     return CM_OK;
   cm_status status = CM_NEW(t->memory, ids, t->names.count, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->memory, place, t->names.count, error);
-  if (status == CM_OK)
-    status = read_numbers(t, ids, &numbers, &plain, error);
+  CM_THEN(status, CM_NEW(t->memory, place, t->names.count, error));
+  CM_THEN(status, read_numbers(t, ids, &numbers, &plain, error));
   if (status == CM_OK && numbers)
     status = order(t, ids, place, plain, made, error);
   else if (status == CM_OK)
     keep_names(t, made);
-  cm_free(ids);
-  cm_free(place);
+  CM_FREE(ids, place);
   return status;
 }
 

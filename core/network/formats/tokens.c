@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/network/formats/tokens.h"
-#include "core/network/formats/weighted.h"
 
 enum { NUMBER_BYTES_MAX = 64, SHOWN_MAX = 40 };
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/network/formats/rows.h"
-#include "core/network/formats/source.h"
 #include "core/network/formats/weighted.h"
 
 /* Rows under way. */

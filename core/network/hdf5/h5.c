@@ -125,8 +125,7 @@ cm_status cm_h5_object(const cm_h5 *h5, hid_t parent, const char *name, hid_t *o
 
 void cm_h5_texts_free(cm_h5_texts *texts)
 {
-  cm_free(texts->text);
-  cm_free(texts->first);
+  CM_FREE(texts->text, texts->first);
   *texts = (cm_h5_texts){0};
 }
 

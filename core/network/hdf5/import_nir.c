@@ -213,12 +213,9 @@ static cm_status compose(composer *c, cm_error *error)
   cm_topology *made = c->made;
   uint32_t *stack = NULL, *next = NULL, depth;
   cm_status status = CM_NEW(c->memory, made->net_first, (size_t)made->vertex_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, made->pin, 0, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, stack, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, next, g->count, error);
+  CM_THEN(status, CM_NEW(c->memory, made->pin, 0, error));
+  CM_THEN(status, CM_NEW(c->memory, stack, g->count, error));
+  CM_THEN(status, CM_NEW(c->memory, next, g->count, error));
   for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
     const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);
@@ -235,8 +232,7 @@ static cm_status compose(composer *c, cm_error *error)
         status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
     }
   }
-  cm_free(stack);
-  cm_free(next);
+  CM_FREE(stack, next);
   return status;
 }
 
@@ -284,8 +280,7 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
   read_input_shape(source, &graph.input_shape);
   cm_status status = read(&h5, &graph, error);
   cm_h5_close(&h5);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, c.made, 1, error);
+  CM_THEN(status, CM_NEW(run->memory, c.made, 1, error));
   if (status == CM_OK) {
     c.made->directed = true;
     cm_weights_as_asked(&c.weights, source);

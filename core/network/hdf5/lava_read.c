@@ -5,7 +5,6 @@
  * one of their axons. What can fail: layers of other types, weights that do not fit the layer before, shapes that do not. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/hdf5/h5.h"
@@ -178,8 +177,7 @@ static cm_status add_neurons(lava *l, hid_t layer, const char *name, const nir_s
   }
   if (status == CM_OK && !cm_name_valid(type, strlen(type)))
     status = cm_h5_bad(l->h5, layer, "neuron/type", "it has control characters or is not UTF-8", error);
-  if (status == CM_OK)
-    status = add_node(l, NIR_UNIT, type, name, "", made, error);
+  CM_THEN(status, add_node(l, NIR_UNIT, type, name, "", made, error));
   if (status == CM_OK) {
     nir_node *n = &l->graph->node[*made];
     n->own = *shape;

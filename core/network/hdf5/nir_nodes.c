@@ -113,10 +113,8 @@ cm_status nir_keep_nodes(const cm_h5 *h5, nir_graph *g, cm_error *error)
   (void)H5Gclose(root);
   char *text = status == CM_OK ? cm_json_dumps(made, JSON_COMPACT) : NULL;
   json_decref(made);
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, "the nodes", error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, g->nodes, strlen(text) + 1, error);
+  CM_THEN(status, cm_json_whole(refusals, "the nodes", error));
+  CM_THEN(status, CM_NEW(g->memory, g->nodes, strlen(text) + 1, error));
   if (status == CM_OK)
     memcpy(g->nodes, text, strlen(text) + 1);
   free(text);

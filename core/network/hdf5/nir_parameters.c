@@ -30,8 +30,7 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
   char what[200];
   cm_status status = nir_read_weight(h5, group, name, &read, error);
   float *value = NULL;
-  if (status == CM_OK)
-    status = CM_NEW(h5->memory, value, read.weight_shape.count, error);
+  CM_THEN(status, CM_NEW(h5->memory, value, read.weight_shape.count, error));
   for (uint64_t i = 0; status == CM_OK && i < read.weight_shape.count; i++) {
     value[i] = (float)read.weight[i];
     if (cm_neuron_allows(n->model, parameter, value[i]))

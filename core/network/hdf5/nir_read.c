@@ -157,8 +157,7 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ne
     return cm_h5_bad(h5, group, NULL, "graphs are nested more than 32 deep", error);
   CM_TRY(cm_h5_object(h5, group, "nodes", &nodes, error));
   cm_status status = cm_h5_names(h5, nodes, &s.names, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, s.local, s.names.count, error);
+  CM_THEN(status, CM_NEW(g->memory, s.local, s.names.count, error));
   s.count = status == CM_OK ? s.names.count : 0;
   for (uint64_t i = 0; i < s.count && status == CM_OK; i++) {
     s.local[i] = (local){.name = cm_h5_text_at(&s.names, i), .in = NO_NODE, .out = NO_NODE};
@@ -174,8 +173,7 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ne
       self->outputs++;
     }
   }
-  if (status == CM_OK)
-    status = read_edges(h5, g, group, &s, in->prefix, error);
+  CM_THEN(status, read_edges(h5, g, group, &s, in->prefix, error));
   cm_free(s.local);
   cm_h5_texts_free(&s.names);
   (void)H5Oclose(nodes);
@@ -217,8 +215,7 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
   if (status == CM_OK && strcmp(type, "NIRGraph") != 0)
     status = cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error);
-  if (status == CM_OK)
-    status = read_graph(h5, g, group, &(nested){"", 0}, NULL, error);
+  CM_THEN(status, read_graph(h5, g, group, &(nested){"", 0}, NULL, error));
   (void)H5Oclose(group);
   if (status == CM_OK && nir_runs(g))
     status = nir_keep_nodes(h5, g, error);

@@ -11,10 +11,8 @@ cm_status nir_number_units(nir_graph *g, const cm_import_limits *limits, cm_topo
   bool *seen = NULL;
   uint64_t neurons = 0;
   cm_status status = CM_NEW(g->memory, queue, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, seen, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, g->unit, g->count, error);
+  CM_THEN(status, CM_NEW(g->memory, seen, g->count, error));
+  CM_THEN(status, CM_NEW(g->memory, g->unit, g->count, error));
   for (uint32_t i = 0; i < g->count && status == CM_OK; i++)
     if (g->node[i].input)
       queue[tail++] = i, seen[i] = true;
@@ -43,8 +41,7 @@ cm_status nir_number_units(nir_graph *g, const cm_import_limits *limits, cm_topo
     if (neurons > limits->vertices_max)
       status = cm_over_limit("neurons", neurons, limits->vertices_max, error);
   }
-  cm_free(queue);
-  cm_free(seen);
+  CM_FREE(queue, seen);
   made->vertex_count = (uint32_t)neurons;
   made->size_total = neurons;
   return status;

@@ -67,8 +67,7 @@ static cm_status write_texts(const writing *w, const dataset *m, const json_t *l
   hid_t type = H5Tcopy(H5T_C_S1);
   (void)H5Tset_size(type, H5T_VARIABLE);
   (void)H5Tset_cset(type, H5T_CSET_UTF8);
-  if (status == CM_OK)
-    status = write_data(w, m, type, text, error);
+  CM_THEN(status, write_data(w, m, type, text, error));
   (void)H5Tclose(type);
   cm_free(text);
   return status;
@@ -249,8 +248,7 @@ static cm_status write_group(writing *w, hid_t group, const json_t *object, bool
   json_t *value;
   cm_status status = CM_OK;
   json_object_foreach((json_t *)object, name, value)
-    if (status == CM_OK)
-      status = write_member(w, group, name, value, of_nodes, error);
+    CM_THEN(status, write_member(w, group, name, value, of_nodes, error));
   return status;
 }
 

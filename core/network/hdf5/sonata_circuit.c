@@ -160,8 +160,7 @@ static cm_status read_ids(sonata_files *c, hid_t group, uint32_t p, cm_error *er
   if (count != s->ids[p])
     return cm_h5_bad(&s->h5, group, "node_id", "its length is another than that of node_type_id", error);
   cm_status status = CM_NEW(s->memory, made.id, count, error);
-  if (status == CM_OK)
-    status = cm_h5_slice(&s->h5, group, "node_id", H5T_NATIVE_UINT64, 0, count, made.id, error);
+  CM_THEN(status, cm_h5_slice(&s->h5, group, "node_id", H5T_NATIVE_UINT64, 0, count, made.id, error));
   for (uint64_t i = 0; i < count && status == CM_OK; i++)
     rows = rows && made.id[i] == i;
   made.count = rows ? 0 : count;
@@ -173,8 +172,7 @@ static cm_status read_ids(sonata_files *c, hid_t group, uint32_t p, cm_error *er
     s->numbered[p] = made;
     return CM_OK;
   }
-  cm_free(made.id);
-  cm_free(made.row);
+  CM_FREE(made.id, made.row);
   return status;
 }
 
@@ -252,8 +250,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   for (uint32_t p = 0; p < known; p++)
     declared[p] = s->ids[p];
   cm_status status = for_files(c, "edges", survey_edges, false, error);
-  if (status == CM_OK)
-    status = check_ids(c, declared, known, error);
+  CM_THEN(status, check_ids(c, declared, known, error));
   cm_free(declared);
   s->declared = true;
   if (status != CM_OK || sonata_leave_out(s, error) != CM_OK || sonata_number(s, error) != CM_OK ||

@@ -129,8 +129,7 @@ cm_status sonata_leave_out(sonata *s, cm_error *error)
   const char *said = cm_source_option(s->asked, CM_READ_POPULATION);
   for (uint32_t p = 0; said != NULL && p < made->population_count; p++) {
     if (!s->used[p]) {
-      cm_free(s->numbered[p].id);
-      cm_free(s->numbered[p].row);
+      CM_FREE(s->numbered[p].id, s->numbered[p].row);
       continue;
     }
     memmove(&made->population[kept], &made->population[p], sizeof *made->population);
@@ -230,12 +229,9 @@ static cm_status read_groups(sonata *s, hid_t edges, group *groups, cm_error *er
       continue;
     CM_TRY(cm_h5_object(&s->h5, edges, name, &object, error));
     cm_status status = H5Iget_type(object) == H5I_GROUP ? CM_OK : cm_h5_bad(&s->h5, edges, name, "a group is expected", error);
-    if (status == CM_OK)
-      status = read_property(s, object, "syn_weight", &groups[g], &groups[g].weight, error);
-    if (status == CM_OK)
-      status = read_property(s, object, "delay", &groups[g], &groups[g].delay_ms, error);
-    if (status == CM_OK)
-      status = read_property(s, object, "nsyns", &groups[g], &groups[g].synapses, error);
+    CM_THEN(status, read_property(s, object, "syn_weight", &groups[g], &groups[g].weight, error));
+    CM_THEN(status, read_property(s, object, "delay", &groups[g], &groups[g].delay_ms, error));
+    CM_THEN(status, read_property(s, object, "nsyns", &groups[g], &groups[g].synapses, error));
     (void)H5Oclose(object);
     if (status != CM_OK)
       return status;
@@ -290,8 +286,7 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
   for (uint64_t at = 0; at < length && status == CM_OK; at += SLICE) {
     uint64_t count = length - at < SLICE ? length - at : SLICE;
     status = cm_h5_slice(&s->h5, edges, "source_node_id", H5T_NATIVE_UINT64, at, count, s->source, error);
-    if (status == CM_OK)
-      status = cm_h5_slice(&s->h5, edges, "target_node_id", H5T_NATIVE_UINT64, at, count, s->target, error);
+    CM_THEN(status, cm_h5_slice(&s->h5, edges, "target_node_id", H5T_NATIVE_UINT64, at, count, s->target, error));
     if (status == CM_OK && grouped)
       status = cm_h5_slice(&s->h5, edges, "edge_group_id", H5T_NATIVE_UINT64, at, count, s->group, error);
     if (status == CM_OK && grouped)
@@ -300,8 +295,7 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
       status = cm_h5_slice(&s->h5, edges, "edge_type_id", H5T_NATIVE_UINT64, at, count, s->type, error);
     for (uint64_t i = 0; i < count && status == CM_OK; i++)
       status = add_edge(s, edges, groups, grouped, i, at, side, error);
-    if (status == CM_OK)
-      status = cm_run_check(s->run, error);
+    CM_THEN(status, cm_run_check(s->run, error));
   }
   free_groups(groups);
   return status;
@@ -386,8 +380,7 @@ cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limi
 void sonata_close(sonata *s, bool made)
 {
   for (uint32_t p = 0; s->made != NULL && s->numbered != NULL && p < s->made->population_count; p++) {
-    cm_free(s->numbered[p].id);
-    cm_free(s->numbered[p].row);
+    CM_FREE(s->numbered[p].id, s->numbered[p].row);
   }
   CM_FREE(s->numbered, s->used, s->ids, s->first, s->source, s->target, s->group, s->index, s->type, s->types);
   cm_entries_free(&s->entries);

@@ -57,13 +57,10 @@ cm_status sonata_member_open(sonata_files *c, uint64_t member, cm_error *error)
   cm_status status = CM_NEW(c->s->memory, image, size + 1, error);
   c->image = image;
   c->image_size = (size_t)size;
-  if (status == CM_OK)
-    status = cm_bytes_take(&stream, image, (size_t)size, error);
-  if (status == CM_OK)
-    status = cm_bytes_end(&stream, error);
+  CM_THEN(status, cm_bytes_take(&stream, image, (size_t)size, error));
+  CM_THEN(status, cm_bytes_end(&stream, error));
   cm_bytes_close(&stream);
-  if (status == CM_OK)
-    status = cm_source_open_memory(&c->member, c->image, (size_t)size, c->s->limits, c->s->run, error);
+  CM_THEN(status, cm_source_open_memory(&c->member, c->image, (size_t)size, c->s->limits, c->s->run, error));
   if (status != CM_OK)
     sonata_member_close(c);
   return status;

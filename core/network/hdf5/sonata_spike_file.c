@@ -31,8 +31,7 @@ static cm_status length_of(spike_file *f, hid_t group, const char *list, uint64_
 static cm_status read_slice(spike_file *f, hid_t group, uint64_t at, uint64_t count, cm_error *error)
 {
   cm_status status = cm_h5_slice(&f->h5, group, f->ids, H5T_NATIVE_UINT64, at, count, f->id, error);
-  if (status == CM_OK)
-    status = cm_h5_slice(&f->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, count, f->time, error);
+  CM_THEN(status, cm_h5_slice(&f->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, count, f->time, error));
   for (uint64_t i = 0; i < count && status == CM_OK; i++)
     status = isfinite(f->time[i]) && f->time[i] >= 0
                ? f->take(f->user, f->number++, f->population, f->id[i], f->time[i] * f->unit, error)
@@ -98,14 +97,12 @@ cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, 
   cm_source source;
   CM_TRY(cm_source_open(&source, path, &limits, run, error));
   cm_status status = CM_NEW(run->memory, f.id, SLICE, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.time, SLICE, error);
+  CM_THEN(status, CM_NEW(run->memory, f.time, SLICE, error));
   if (status == CM_OK && (status = cm_h5_open(&f.h5, &source, &limits, run, "SONATA spikes", error)) == CM_OK) {
     status = read_spikes(&f, error);
     cm_h5_close(&f.h5);
   }
   cm_source_close(&source);
-  cm_free(f.id);
-  cm_free(f.time);
+  CM_FREE(f.id, f.time);
   return status;
 }

@@ -28,8 +28,7 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
   for (uint64_t at = 0; at < count && status == CM_OK; at += SLICE) {
     uint64_t here = count - at < SLICE ? count - at : SLICE;
     status = cm_h5_slice(&s->h5, group, ids, H5T_NATIVE_UINT64, at, here, s->source, error);
-    if (status == CM_OK)
-      status = cm_h5_slice(&s->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, here, time, error);
+    CM_THEN(status, cm_h5_slice(&s->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, here, time, error));
     for (uint64_t i = 0; i < here && status == CM_OK; i++) {
       last = time[i] > last ? time[i] : last;
       const uint64_t row = sonata_row(s, p, s->source[i]);

@@ -186,10 +186,8 @@ cm_status cm_import_gml(cm_source *source, const cm_import_limits *limits, cm_ru
   g->text.source = source;
   g->text.line = 1;
   cm_status status = cm_xml_graph_open(&g->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_graph(g, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&g->graph, "GML", topology, error);
+  CM_THEN(status, read_graph(g, error));
+  CM_THEN(status, cm_xml_graph_close(&g->graph, "GML", topology, error));
   cm_xml_graph_free(&g->graph);
   cm_free(g);
   return status;

@@ -145,10 +145,8 @@ static cm_status import_graph(cm_source *source, const cm_import_limits *limits,
   CM_TRY(CM_NEW(run->memory, r, 1, error));
   xml->user = r;
   cm_status status = cm_xml_graph_open(&r->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = cm_xml_read(xml, source, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&r->graph, xml->format, topology, error);
+  CM_THEN(status, cm_xml_read(xml, source, error));
+  CM_THEN(status, cm_xml_graph_close(&r->graph, xml->format, topology, error));
   cm_xml_graph_free(&r->graph);
   cm_free(r);
   return status;

@@ -113,10 +113,8 @@ cm_status cm_import_node_link(cm_source *source, const cm_import_limits *limits,
   CM_TRY(CM_NEW(run->memory, n, 1, error));
   n->position.format = "node-link JSON";
   cm_status status = cm_xml_graph_open(&n->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_file(n, source, run->memory, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&n->graph, "node-link JSON", topology, error);
+  CM_THEN(status, read_file(n, source, run->memory, error));
+  CM_THEN(status, cm_xml_graph_close(&n->graph, "node-link JSON", topology, error));
   cm_xml_graph_free(&n->graph);
   cm_free(n);
   return status;

@@ -168,10 +168,8 @@ cm_status cm_import_pajek(cm_source *source, const cm_import_limits *limits, cm_
   p->table.memory = run->memory;
   p->table.named = true;
   cm_status status = cm_xml_graph_open(&p->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_network(p, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&p->graph, "Pajek network", topology, error);
+  CM_THEN(status, read_network(p, error));
+  CM_THEN(status, cm_xml_graph_close(&p->graph, "Pajek network", topology, error));
   cm_xml_graph_free(&p->graph);
   cm_table_free(&p->table);
   cm_free(p);

@@ -348,14 +348,11 @@ cm_status cm_import_sanafe(cm_source *source, const cm_import_limits *limits, cm
   s->table.run = run;
   s->table.memory = run->memory;
   cm_status status = cm_xml_graph_open(&s->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_network(s, error);
-  if (status == CM_OK)
-    status = close_network(s, topology, error);
+  CM_THEN(status, read_network(s, error));
+  CM_THEN(status, close_network(s, topology, error));
   cm_reading_add(source->reading.ignored, left_out, sizeof left_out - 1);
   cm_xml_graph_free(&s->graph);
   cm_table_free(&s->table);
-  cm_free(s->is_input);
-  cm_free(s);
+  CM_FREE(s->is_input, s);
   return status;
 }

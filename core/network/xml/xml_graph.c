@@ -30,8 +30,7 @@ void cm_xml_graph_free(cm_xml_graph *g)
   cm_names_close(&g->ids);
   cm_names_close(&g->labels);
   cm_names_close(&g->populations);
-  cm_free(g->declared);
-  cm_free(g->population_of);
+  CM_FREE(g->declared, g->population_of);
   cm_entries_free(&g->entries);
 }
 

@@ -128,8 +128,7 @@ static cm_status read_file(const filling *f, const Onnx__TensorProto *t, const p
     status = refuse(t, error, "it is no file");
   else if (p->offset > (uint64_t)about.st_size || wanted > (uint64_t)about.st_size - p->offset)
     status = refuse(t, error, "the file is shorter than its shape and type need");
-  if (status == CM_OK)
-    status = allocate(f, wanted, bytes, error);
+  CM_THEN(status, allocate(f, wanted, bytes, error));
   for (uint64_t done = 0; status == CM_OK && done < wanted;) {
     ssize_t got = pread(file, *bytes + done, piece(wanted - done), (off_t)(p->offset + done));
     status =
@@ -199,8 +198,7 @@ static cm_status read_member(const filling *f, const Onnx__TensorProto *t, const
 void cm_external_end(cm_external *source)
 {
   for (size_t i = 0; i < source->member_count; i++) {
-    cm_free(source->member[i].name);
-    cm_free(source->member[i].bytes);
+    CM_FREE(source->member[i].name, source->member[i].bytes);
   }
   source->member_count = 0;
 }

@@ -29,8 +29,7 @@ static cm_status read_zip(const char *path, cm_run *run, cm_model **made, cm_err
     status = cm_external_member(zip, name, CM_ONNX_BYTES_MAX, run, &bytes, &size, error);
   }
   cm_external source = {.folder = -1, .zip = zip, .prefix = prefix};
-  if (status == CM_OK)
-    status = cm_onnx_read_bytes(bytes, size, &source, run, made, error);
+  CM_THEN(status, cm_onnx_read_bytes(bytes, size, &source, run, made, error));
   cm_external_end(&source);
   cm_free(bytes);
   (void)zip_discard(zip);

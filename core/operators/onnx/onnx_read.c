@@ -236,12 +236,9 @@ cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external 
   if (p == NULL)
     return error->status;
   cm_status status = cm_run_check(run, error);
-  if (status == CM_OK)
-    status = cm_model_new(run->memory, &r.model, error);
-  if (status == CM_OK)
-    status = cm_external_fill((Onnx__ModelProto *)p, source, run, &r.allocator, error);
-  if (status == CM_OK)
-    status = read_model(&r, (const Onnx__ModelProto *)p, error);
+  CM_THEN(status, cm_model_new(run->memory, &r.model, error));
+  CM_THEN(status, cm_external_fill((Onnx__ModelProto *)p, source, run, &r.allocator, error));
+  CM_THEN(status, read_model(&r, (const Onnx__ModelProto *)p, error));
   protobuf_c_message_free_unpacked(p, &r.allocator);
   cm_free(r.table);
   if (status != CM_OK) {

@@ -256,8 +256,7 @@ static cm_status splice(cm_model *m, const body *b, const binds *names, Protobuf
   cm_status status = CM_NEW(m->arena.memory, s.bindings, s.capacity + 1, error);
   for (size_t i = 0; status == CM_OK && i < names->inputs; i++)
     status = bind(&s, names->input[i], i < names->given_count ? names->given[i] : CM_NONE, error);
-  if (status == CM_OK)
-    status = add_constants(&s, b, error);
+  CM_THEN(status, add_constants(&s, b, error));
   for (size_t i = 0; status == CM_OK && i < b->node_count; i++)
     status = add_node(&s, b, b->nodes[i], error);
   for (size_t i = 0; status == CM_OK && i < names->outputs; i++)
@@ -286,13 +285,11 @@ static cm_status splice_graph(cm_model *m, const Onnx__GraphProto *g, const cm_b
     return cm_fail(error, CM_BAD_NETWORK, "a subgraph has %zu inputs and %zu outputs, where %u and %u are needed",
                    g->n_input, g->n_output, values->input_count, values->output_count);
   cm_status status = names_of(g->input, g->n_input, m->arena.memory, &formal, error);
-  if (status == CM_OK)
-    status = names_of(g->output, g->n_output, m->arena.memory, &results, error);
-  if (status == CM_OK)
-    status = splice(
-      m, &b, &(binds){formal, g->n_input, values->inputs, values->input_count, results, g->n_output, values->outputs}, allocator, error);
-  cm_free(formal);
-  cm_free(results);
+  CM_THEN(status, names_of(g->output, g->n_output, m->arena.memory, &results, error));
+  CM_THEN(status, splice(m, &b,
+                         &(binds){formal, g->n_input, values->inputs, values->input_count, results, g->n_output, values->outputs},
+                         allocator, error));
+  CM_FREE(formal, results);
   return status;
 }
 

@@ -240,8 +240,7 @@ static cm_status read_sequence(const uint8_t *bytes, size_t size, cm_memory *mem
     if ((tag & 7) == 2)
       at += length;
   }
-  if (status == CM_OK)
-    status = cm_tensor_sequence(memory, items, count, made, error);
+  CM_THEN(status, cm_tensor_sequence(memory, items, count, made, error));
   while (count > 0)
     cm_tensor_free(items[--count]);
   return status;

@@ -164,10 +164,8 @@ cm_status cm_forest_read(const cm_call *call, const char *what, int64_t targets,
   int64_t rows, columns;
   *f = (cm_forest){0};
   cm_status status = cm_learned_rows(call, &rows, &columns, error);
-  if (status == CM_OK)
-    status = read_nodes(call, f, error);
-  if (status == CM_OK)
-    status = read_weights(call, what, targets, f, error);
+  CM_THEN(status, read_nodes(call, f, error));
+  CM_THEN(status, read_weights(call, what, targets, f, error));
   if (status == CM_OK && columns >= 0 && f->features > columns)
     status = cm_call_fail(call, error, "looks at feature %lld of %lld", (long long)f->features - 1, (long long)columns);
   if (status != CM_OK)

@@ -73,8 +73,7 @@ cm_status cm_kernel_image_decoder(cm_call *call, cm_error *error)
   if (image.height != dims[0] || image.width != dims[1])
     status = cm_call_fail(call, error, "its picture has %u rows of %u pixels; %lld of %lld are expected", image.height, image.width, (long long)dims[0], (long long)dims[1]);
   image.format = PNG_FORMAT_RGBA;
-  if (status == CM_OK)
-    status = CM_NEW(call->memory, rgba, PNG_IMAGE_SIZE(image), error);
+  CM_THEN(status, CM_NEW(call->memory, rgba, PNG_IMAGE_SIZE(image), error));
   if (status == CM_OK && png_image_finish_read(&image, NULL, rgba, 0, NULL) == 0)
     status = cm_call_fail(call, error, "its picture is a damaged PNG file: %.64s", image.message);
   for (int64_t i = 0; status == CM_OK && i < dims[0] * dims[1]; i++)

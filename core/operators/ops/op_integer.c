@@ -295,15 +295,13 @@ static cm_status convolution_kernel(cm_call *call, uint32_t weights, bool quanti
   if (call->result[0]->count == 0)
     return CM_OK;
   cm_status status = CM_NEW(call->memory, c.column, c.out_size, error);
-  if (status == CM_OK)
-    status = CM_NEW(call->memory, c.sums, c.filters * c.out_size, error);
+  CM_THEN(status, CM_NEW(call->memory, c.sums, c.filters * c.out_size, error));
   for (int64_t n = 0; status == CM_OK && n < c.x->dims[0]; n++)
     for (int64_t g = 0; g < groups; g++) {
       convolve(&c, n, g);
       store_sums(&c, n, g, quantized);
     }
-  cm_free(c.column);
-  cm_free(c.sums);
+  CM_FREE(c.column, c.sums);
   return status;
 }
 

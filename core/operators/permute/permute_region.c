@@ -197,10 +197,8 @@ cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_err
   cm_arena_init(&r.arena, given->arena.memory);
   cm_cut_init(&r.cut, &r.arena);
   cm_status status = cm_region_grow(&r, seed, error);
-  if (status == CM_OK)
-    status = build_cut(&r, error);
-  if (status == CM_OK)
-    status = cm_cut_solve(&r.cut, &side, &cost, error);
+  CM_THEN(status, build_cut(&r, error));
+  CM_THEN(status, cm_cut_solve(&r.cut, &side, &cost, error));
   if (status == CM_OK && p->maps->error.status != CM_OK) {
     *error = p->maps->error;
     status = error->status;

@@ -156,16 +156,14 @@ static cm_status scale_flows(flows *f, cm_run *run, rates *r, cm_error *error)
   if (CM_NEW(run->memory, r->sent, (size_t)(last - first) + 1, error) != CM_OK ||
       CM_NEW(run->memory, r->taken, (size_t)(last - first) + 1, error) != CM_OK ||
       flows_walk(f, run, count_flow, r, error) != CM_OK) {
-    cm_free(r->sent);
-    cm_free(r->taken);
+    CM_FREE(r->sent, r->taken);
     return error->status;
   }
   for (uint32_t i = 0; i <= last - first; i++) {
     most = r->sent[i] > most ? r->sent[i] : most;
     most = r->taken[i] > most ? r->taken[i] : most;
   }
-  cm_free(r->sent);
-  cm_free(r->taken);
+  CM_FREE(r->sent, r->taken);
   r->scale = most > 0 ? busiest_rate / most : 0;
   return CM_OK;
 }
@@ -191,8 +189,7 @@ static cm_status export_rates(const cm_mapped *mapped, const char *format, cm_ru
                   "topology = mesh;\nk = %" PRIu32 ";\nn = 2;\nrouting_function = dim_order;\nnum_vcs = 4;\nvc_buf_size = 8;\n"
                   "packet_size = 1;\nsim_type = latency;\ninjection_rate = %.9g;\n",
                   x, y, r.side, r.scale, busiest_rate, r.side, busiest_rate);
-  if (status == CM_OK)
-    status = flows_walk(&f, run, put_rate, &r, error);
+  CM_THEN(status, flows_walk(&f, run, put_rate, &r, error));
   flows_free(&f);
   return status;
 }

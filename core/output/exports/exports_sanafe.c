@@ -299,10 +299,8 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
       cm_groups_of(mapped->demand->network, run, &w.groups, error) != CM_OK)
     return error->status;
   cm_status status = cm_sanafe_running_make(mapped->demand->network, run, &w.running, error);
-  if (status == CM_OK)
-    status = cm_sanafe_pacing_make(mapped, run, &w.pacing, error);
-  if (status == CM_OK)
-    status = count_sources(&w, run, error);
+  CM_THEN(status, cm_sanafe_pacing_make(mapped, run, &w.pacing, error));
+  CM_THEN(status, count_sources(&w, run, error));
   if (status == CM_OK) {
     put_architecture(&w, tiles);
     status = put_network(&w, run, error);

@@ -139,8 +139,7 @@ static cm_status gather_tables(const cm_routes *r, cm_run *run, tables *t, cm_er
   if (status == CM_OK && r->entries_total > 0)
     status = cm_tables_walk(r, run, gather, t, error);
   if (status != CM_OK) {
-    cm_free(t->at);
-    cm_free(t->entry);
+    CM_FREE(t->at, t->entry);
   }
   return status;
 }
@@ -167,8 +166,7 @@ static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error
     lead = false;
   }
   (void)fputs("\n]}\n", out);
-  cm_free(t.at);
-  cm_free(t.entry);
+  CM_FREE(t.at, t.entry);
   return CM_OK;
 }
 
@@ -206,8 +204,7 @@ static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error 
     for (uint32_t number = 0; i < t.at[k]; i++)
       put_loaded(r, number++, &t.entry[i], all, out);
   }
-  cm_free(t.at);
-  cm_free(t.entry);
+  CM_FREE(t.at, t.entry);
   return CM_OK;
 }
 

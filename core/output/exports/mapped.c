@@ -41,14 +41,11 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
     status = set_rates(path, run, file, error);
   else if (status == CM_OK && (status = cm_mapping_copied(file->summary, topology, run, &file->measured, error)) == CM_OK && file->measured != NULL)
     file->demand = cm_demand_of(file->measured);
-  if (status == CM_OK)
-    status = cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error);
+  CM_THEN(status, cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error));
   if (status == CM_OK)
     status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : cm_mapped_chip(file->summary, path, &file->chip, error);
-  if (status == CM_OK)
-    status = cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error);
-  if (status == CM_OK)
-    status = cm_mapping_read_places(path, file->demand.network->vertex_count, file->chip, run, &file->places, error);
+  CM_THEN(status, cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error));
+  CM_THEN(status, cm_mapping_read_places(path, file->demand.network->vertex_count, file->chip, run, &file->places, error));
   if (status != CM_OK) {
     cm_mapped_close(file);
     return status;

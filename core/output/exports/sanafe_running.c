@@ -1,6 +1,5 @@
 #include "core/output/exports/sanafe_running.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +47,7 @@ cm_status cm_sanafe_running_make(const cm_topology *topology, cm_run *run, cm_sa
   if (r.semantics == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "/measured/semantics is \"%s\", which this version does not know", m->semantics);
   cm_status status = cm_coefficients_make(topology, r.semantics, m->dt, run->memory, &r.coefficients, error);
-  if (status == CM_OK)
-    status = sort_train(m, run, &r, error);
+  CM_THEN(status, sort_train(m, run, &r, error));
   if (status != CM_OK) {
     cm_sanafe_running_free(&r);
     return status;

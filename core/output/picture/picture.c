@@ -230,8 +230,7 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
     if (x >= p.x0 && x < p.x0 + p.width && y >= p.y0 && y < p.y0 + p.height)
       p.dead[cell(&p, core)] = true;
   }
-  if (status == CM_OK)
-    status = fill(&p, layer, run, error);
+  CM_THEN(status, fill(&p, layer, run, error));
   if (status == CM_OK) {
     p.unit = layer->unit;
     set_title(&p, layer);

@@ -5,7 +5,6 @@
 #include <png.h>
 #include <string.h>
 
-#include "core/chip/geometry.h"
 #include "core/output/picture/drawing.h"
 
 enum { SIDE = 1280, MARGIN = 72, LEGEND = 150, BAR = 24, DIGIT = 3 /* pixels of a dot */ };

@@ -65,8 +65,7 @@ cm_status cm_structure_answer(const cm_structure *s, const cm_structure *other, 
     if (!has_word(kinds[k].arguments, arguments[i]))
       return cm_asked_badly(error, arguments[i], "%s has no argument \"%.40s\"; it has %s", kind, arguments[i], kinds[k].arguments);
   cm_status status = open_chip(&q, error);
-  if (status == CM_OK)
-    status = kinds[k].answer(&q, error);
+  CM_THEN(status, kinds[k].answer(&q, error));
   cm_chip_free(q.chip);
   return status;
 }

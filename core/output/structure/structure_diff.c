@@ -196,12 +196,9 @@ cm_status cm_answer_diff(cm_asking *q, cm_error *error)
   changed *cores = NULL;
   uint64_t limit, count = 0;
   cm_status status = cm_asked_count(q, "limit", (cm_count_range){1, LIMIT_MAX, LIMIT}, &limit, error);
-  if (status == CM_OK)
-    status = check_alike(q, error);
-  if (status == CM_OK)
-    status = list_moves(q, &m, error);
-  if (status == CM_OK)
-    status = list_cores(q, &cores, &count, error);
+  CM_THEN(status, check_alike(q, error));
+  CM_THEN(status, list_moves(q, &m, error));
+  CM_THEN(status, list_cores(q, &cores, &count, error));
   if (status == CM_OK) {
     (void)fprintf(q->w.stream, "{\"neurons\": %" PRIu32 ", \"moved\": %" PRIu64 ", \"move_count\": %" PRIu64 ", \"core_count\": %" PRIu64 ",\n\"moves\": [",
                   cm_structure_neurons(q->s), m.neurons, m.count, count);
@@ -216,7 +213,6 @@ cm_status cm_answer_diff(cm_asking *q, cm_error *error)
     }
     cm_view_put_text(&q->w, "]}\n");
   }
-  cm_free(m.list);
-  cm_free(cores);
+  CM_FREE(m.list, cores);
   return status;
 }

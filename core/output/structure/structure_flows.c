@@ -196,8 +196,7 @@ static cm_status answer_link(cm_asking *q, uint32_t link, uint64_t limit, cm_err
   flows through = {0};
   char text[CM_LINK_TEXT_MAX];
   cm_status status = open_sums(q->s, &sum, error);
-  if (status == CM_OK)
-    status = gather_link(q->s, q->chip, link, &sum, &through, error);
+  CM_THEN(status, gather_link(q->s, q->chip, link, &sum, &through, error));
   if (status == CM_OK) {
     cm_chip_link_text(q->chip, link, CM_LINK_AS_JSON, text);
     (void)fprintf(q->w.stream, "{\"link\": {%s}", text);
@@ -292,8 +291,7 @@ cm_status cm_answer_flows(cm_asking *q, cm_error *error)
     status = select_neurons(s, s->population, which, &of, error);
   else if (neuron != NULL)
     status = select_neuron(s, neuron, &of, error);
-  if (status == CM_OK)
-    status = answer_of(q, of, limit, error);
+  CM_THEN(status, answer_of(q, of, limit, error));
   cm_free(of.neuron);
   return status;
 }

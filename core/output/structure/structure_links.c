@@ -141,8 +141,7 @@ static cm_status fill(const cm_asking *q, sink *sinks, uint32_t count, uint32_t 
       take_axon(&f, p, a);
   for (uint32_t k = 0; k < count && status == CM_OK; k++)
     qsort(sinks[k].most, sinks[k].kept, sizeof *sinks[k].most, by_packets);
-  cm_free(f.mask);
-  cm_free(f.stamp);
+  CM_FREE(f.mask, f.stamp);
   return status;
 }
 
@@ -228,8 +227,7 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   }
   for (uint64_t k = 0; all != NULL && k < links + ports; k++)
     cm_free(all[k].most);
-  cm_free(all);
-  cm_free(port);
+  CM_FREE(all, port);
   return status;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/geometry.h"
 #include "core/measure/measure.h"
 #include "core/network/nets_by_part.h"
 #include "core/routing/routes.h"
@@ -138,8 +137,7 @@ static cm_status take_inputs(making *m, cm_error *error)
   cm_status status = walk_inputs(m, last, false, error);
   for (uint32_t v = 0; v < neurons; v++)
     s->in_first[v + 1] += s->in_first[v];
-  if (status == CM_OK)
-    status = ROOM(m, in, s->in_first[neurons], error);
+  CM_THEN(status, ROOM(m, in, s->in_first[neurons], error));
   if (status == CM_OK) {
     memset(last, 0, neurons * sizeof *last);
     status = walk_inputs(m, last, true, error);
@@ -172,8 +170,7 @@ static cm_status take_loads(making *m, cm_error *error)
   CM_TRY(cm_metrics_compute(m->on, m->run, &metrics, &d, error));
   const size_t links = cm_window_links(&d.window);
   cm_status status = COPY(m, load, d.core, m->on->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, all, links, error);
+  CM_THEN(status, CM_NEW(m->run->memory, all, links, error));
   for (size_t i = 0; status == CM_OK && i < links; i++)
     if (d.link_load[i] > 0)
       all[count++] = (loaded){cm_window_link(&d.window, i), d.link_load[i]};
@@ -269,18 +266,12 @@ cm_status cm_structure_make(const cm_mapped *mapped, const cm_map_options *optio
     *made->unit = (double)m.network->weight_scale * (m.network->directed ? 1 : 2);
     status = take_axons(&m, error);
   }
-  if (status == CM_OK)
-    status = take_pairs(&m, error);
-  if (status == CM_OK)
-    status = take_inputs(&m, error);
-  if (status == CM_OK)
-    status = take_loads(&m, error);
-  if (status == CM_OK)
-    status = take_tables(&m, options, error);
-  if (status == CM_OK)
-    status = take_populations(&m, error);
-  if (status == CM_OK)
-    status = take_names(&m, error);
+  CM_THEN(status, take_pairs(&m, error));
+  CM_THEN(status, take_inputs(&m, error));
+  CM_THEN(status, take_loads(&m, error));
+  CM_THEN(status, take_tables(&m, options, error));
+  CM_THEN(status, take_populations(&m, error));
+  CM_THEN(status, take_names(&m, error));
   CM_FREE(m.net, m.stamp, m.place);
   return status;
 }

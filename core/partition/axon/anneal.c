@@ -289,24 +289,20 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
     status = CM_NEW(memory, w->log[t].axons, s->part_capacity, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = cm_probe_init(&w->probe[t], s, error);
-  if (status == CM_OK)
-    status = cm_thread_pool_new(memory, w->threads, &w->pool, error);
+  CM_THEN(status, cm_thread_pool_new(memory, w->threads, &w->pool, error));
   if (status == CM_OK && !options->hard && options->sweeps >= TABLE_SWEEPS &&
       cm_axon_table_suits(s))
     status = cm_axon_table_new(s, w->pool, &w->table, error);
-  if (status == CM_OK)
-    status = sweep_all(w, random, error);
+  CM_THEN(status, sweep_all(w, random, error));
   cm_thread_pool_free(w->pool);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
   for (uint32_t t = 0; w->log != NULL && t < w->threads; t++) {
-    cm_free(w->log[t].event);
-    cm_free(w->log[t].axons);
+    CM_FREE(w->log[t].event, w->log[t].axons);
   }
   for (size_t i = 0; w->visits != NULL && i < (size_t)w->threads * w->threads; i++)
     cm_free(w->visits[i].visit);
-  cm_free(w->visits);
-  cm_free(w->log);
+  CM_FREE(w->visits, w->log);
   cm_axon_table_free(w->table);
   CM_FREE(w->probe, w->order, w->planned, w->taken, w);
   return status;

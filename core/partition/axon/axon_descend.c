@@ -108,8 +108,7 @@ static cm_status settle(void *on, cm_error *error)
       break;
     if (at > 0 ? excess > excess_left : excess > excess_kept * before)
       status = cm_split_overfull(s, tolerance, cm_splits_for(excess), &split, error);
-    if (status == CM_OK)
-      status = cm_anneal(s, &sweep, l->random, error);
+    CM_THEN(status, cm_anneal(s, &sweep, l->random, error));
     before = split > 0 ? INFINITY : excess;
   }
   return status;

@@ -8,7 +8,6 @@
 #include "core/partition/axon/dense.h"
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
-#include "core/partition/partition.h"
 
 /* Moves that pay look at all parts that a vertex's nets reach: so many looks at most. Of three tenths of the microcircuit, whose axons
  * reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
@@ -175,15 +174,13 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, CM_AXON_GROWN);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, use.size, g->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_hypergraph_list_inbound(g, w->run, error);
+  CM_THEN(status, cm_hypergraph_list_inbound(g, w->run, error));
   for (uint32_t i = 0; status == CM_OK && i < COPIES_GROWTHS && use.cost < best->cost; i++) {
     cm_growth growth = {.part = grown.part, .from = g->number[0]};
     options.size = i > 0 ? use.size : NULL;
     status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
     grown.parts = growth.parts;
-    if (status == CM_OK)
-      status = count_use(w, &grown, &use, error);
+    CM_THEN(status, count_use(w, &grown, &use, error));
   }
   bool pays = status == CM_OK && use.cost < best->cost;
   if (pays && use.excess <= 0) {

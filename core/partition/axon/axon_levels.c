@@ -112,8 +112,7 @@ static cm_status contract(const building *b, const cm_hypergraph *fine, const ui
   uint64_t least = b->options->sampled_pins;
   bool some = b->levels->count == 1 && least != 0 && fine->pin_count >= least && cm_net_sample_suits(fine);
   cm_status status = some ? cm_net_sample_draw(fine, ONE_NET_OF, b->seed, b->run, &sample, error) : CM_OK;
-  if (status == CM_OK)
-    status = cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error);
+  CM_THEN(status, cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error));
   cm_net_sample_clear(&sample);
   return status;
 }

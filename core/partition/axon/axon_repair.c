@@ -103,10 +103,8 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
   halving h = {.state = s};
   uint32_t n = s->graph->vertex_count, done = 0;
   cm_status status = CM_NEW(s->run->memory, h.member, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, h.shared, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, h.has, s->graph->net_count, error);
+  CM_THEN(status, CM_NEW(s->run->memory, h.shared, n, error));
+  CM_THEN(status, CM_NEW(s->run->memory, h.has, s->graph->net_count, error));
   if (status == CM_OK)
     memset(h.shared, 0xff, (size_t)n * sizeof *h.shared);
   while (status == CM_OK && done < most) {
@@ -120,9 +118,7 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
     done++;
     status = cm_run_check(s->run, error);
   }
-  cm_free(h.member);
-  cm_free(h.shared);
-  cm_free(h.has);
+  CM_FREE(h.member, h.shared, h.has);
   if (status == CM_OK)
     *split = done;
   return status;

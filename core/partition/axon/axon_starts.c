@@ -140,14 +140,10 @@ static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *er
   w->start_sweeps = sweeps_of_start(w->options->start_sweeps * paid / count, n);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
-  if (status == CM_OK)
-    status = cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error);
-  if (status == CM_OK)
-    status = cm_parallel(w->run, count, grow_start, &all, error);
-  if (status == CM_OK)
-    status = check_parts(w, &all, error);
-  if (status == CM_OK)
-    status = anneal_starts(&all, error);
+  CM_THEN(status, cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error));
+  CM_THEN(status, cm_parallel(w->run, count, grow_start, &all, error));
+  CM_THEN(status, check_parts(w, &all, error));
+  CM_THEN(status, anneal_starts(&all, error));
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
     if (all.start[t].made.cost < all.start[best].made.cost)
       best = t;

@@ -14,17 +14,7 @@ void cm_axon_state_free(cm_axon_state *s)
 {
   if (s == NULL)
     return;
-  cm_free(s->net);
-  cm_free(s->where);
-  cm_free(s->hold);
-  cm_free(s->wide);
-  cm_free(s->gain);
-  cm_free(s->copies);
-  cm_free(s->size);
-  cm_free(s->axons);
-  cm_free(s->synapses);
-  cm_free(s->vertices);
-  cm_free(s);
+  CM_FREE(s->net, s->where, s->hold, s->wide, s->gain, s->copies, s->size, s->axons, s->synapses, s->vertices, s);
 }
 
 /* The place of a net's presence in a part; NONE when it has no target there. */

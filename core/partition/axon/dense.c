@@ -260,14 +260,9 @@ static cm_status prepare(dense *d, cm_error *error)
 static void dense_free(dense *d)
 {
   cm_thread_pool_free(d->pool);
-  cm_free(d->waiting);
-  cm_free(d->bits);
+  CM_FREE(d->waiting, d->bits);
   cm_synapses_free(&d->synapses);
-  cm_free(d->autapses);
-  cm_free(d->row);
-  cm_free(d->weight);
-  cm_free(d->order);
-  cm_free(d->has);
+  CM_FREE(d->autapses, d->row, d->weight, d->order, d->has);
 }
 
 cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
@@ -278,8 +273,7 @@ cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *opt
   cm_run_phase(run, "index");
   cm_status status = CM_NEW(run->memory, d.part, n, error) == CM_OK ? prepare(&d, error) : error->status;
   cm_run_phase(run, "initial");
-  if (status == CM_OK)
-    status = fill_parts(&d, error);
+  CM_THEN(status, fill_parts(&d, error));
   if (status == CM_OK) {
     memcpy(part, d.part, n * sizeof *part);
     *parts = d.number;

@@ -377,17 +377,9 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *optio
               .part = made->part,
               .size = options->size != NULL ? options->size : graph->size};
   cm_status status = prepare(&w, error);
-  if (status == CM_OK)
-    status = grow_all(&w, random, &made->from, &made->parts, error);
+  CM_THEN(status, grow_all(&w, random, &made->from, &made->parts, error));
   made->cost = w.cost;
-  cm_free(w.net_part);
-  cm_free(w.axons_in);
-  cm_free(w.candidate);
-  cm_free(w.touched);
-  cm_free(w.near);
-  cm_free(w.taken);
-  cm_free(w.holds);
-  cm_free(w.place);
+  CM_FREE(w.net_part, w.axons_in, w.candidate, w.touched, w.near, w.taken, w.holds, w.place);
   cm_indexed_heap_free(&w.open);
   return status;
 }

@@ -140,16 +140,13 @@ static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hyper
   CM_TRY(CM_NEW(run->memory, rank, g->net_count, error));
   g->net_weight = g->own_net_weight;
   cm_status status = rank_nets(demand, g, rank, run, error);
-  if (status == CM_OK)
-    status = cm_number_by_locality(topology, run, g->number, error);
+  CM_THEN(status, cm_number_by_locality(topology, run, g->number, error));
   if (status == CM_OK) {
     take_nets(topology, rank, g);
     status = take_vertices(demand, g, run, error);
   }
-  if (status == CM_OK)
-    status = cm_hypergraph_list_outbound(g, run, error);
-  if (status == CM_OK)
-    status = take_copies(demand, g, run, error);
+  CM_THEN(status, cm_hypergraph_list_outbound(g, run, error));
+  CM_THEN(status, take_copies(demand, g, run, error));
   if (status == CM_OK && pack && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);

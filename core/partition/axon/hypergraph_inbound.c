@@ -61,8 +61,7 @@ static cm_status count_nets(cm_hypergraph *g, uint32_t ranges, cm_run *run, cm_e
   memset(g->in_count, 0, g->vertex_count * sizeof *g->in_count);
   for (uint32_t i = 1; i < ranges && status == CM_OK; i++)
     status = CM_NEW(run->memory, w.count[i], g->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, ranges, count_range, &w, error);
+  CM_THEN(status, cm_parallel(run, ranges, count_range, &w, error));
   for (uint32_t i = 1; i < ranges; i++) {
     for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++)
       g->in_count[v] += w.count[i][v];
@@ -219,10 +218,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
   cm_thread_pool_free(w.pool);
   for (uint32_t i = 0; i < w.ranges; i++)
     cm_free(w.range[i].count);
-  cm_free(w.place);
-  cm_free(w.target);
-  cm_free(w.dealt);
-  cm_free(w.begin);
+  CM_FREE(w.place, w.target, w.dealt, w.begin);
   if (status != CM_OK)
     cm_hypergraph_drop_inbound(graph);
   return status;
@@ -230,8 +226,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
 
 void cm_hypergraph_drop_inbound(cm_hypergraph *graph)
 {
-  cm_free(graph->in_begin);
-  cm_free(graph->in_gap);
+  CM_FREE(graph->in_begin, graph->in_gap);
   graph->in_begin = NULL;
   graph->in_gap = NULL;
 }

@@ -368,8 +368,7 @@ cm_status cm_partition_by_affinity(const cm_demand *demand, const cm_affinity_op
   cm_run_phase(run, "index");
   cm_status status = profiles_new(&w, error);
   cm_run_phase(run, "refine");
-  if (status == CM_OK)
-    status = run_all(&w, error);
+  CM_THEN(status, run_all(&w, error));
   profiles_free(&w);
   return status;
 }

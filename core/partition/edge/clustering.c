@@ -268,8 +268,7 @@ cm_status cm_cluster_heavy_edges(const cm_csr_graph *graph, const cm_clustering_
   if (status == CM_OK)
     *clusters = number(&c, map);
   for (unsigned t = 0; c.rater != NULL && t < c.raters; t++) {
-    cm_free(c.rater[t].seen);
-    cm_free(c.rater[t].place);
+    CM_FREE(c.rater[t].seen, c.rater[t].place);
   }
   CM_FREE(c.rater, c.order, c.cluster, c.size, c.wanted, c.proposal);
   return status;

@@ -87,14 +87,10 @@ cm_status cm_refine_constrained(const cm_demand *demand, const cm_limits *limits
 {
   within w = {.run = run, .ways = ways};
   cm_status status = cm_csr_graph_from_topology(demand, run, &w.graph, error);
-  if (status == CM_OK)
-    status = cm_ties_new(run->memory, parts, &w.ties, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.price, parts, error);
-  if (status == CM_OK)
-    status = cm_part_usage_open(&w.usage, demand, limits, part, parts, run, error);
-  if (status == CM_OK)
-    status = run_rounds(&w, rounds, error);
+  CM_THEN(status, cm_ties_new(run->memory, parts, &w.ties, error));
+  CM_THEN(status, CM_NEW(run->memory, w.price, parts, error));
+  CM_THEN(status, cm_part_usage_open(&w.usage, demand, limits, part, parts, run, error));
+  CM_THEN(status, run_rounds(&w, rounds, error));
   cm_part_usage_free(&w.usage);
   cm_ties_free(&w.ties);
   cm_free(w.price);

@@ -133,8 +133,7 @@ static cm_status copy_piece(void *context, size_t index, cm_error *error)
   uint64_t at = c->coarse->first[p->begin];
   for (uint64_t i = 0; i < p->count; i++)
     cm_csr_put(c->coarse, at + i, p->neighbour[i], p->weight[i]);
-  cm_free(p->neighbour);
-  cm_free(p->weight);
+  CM_FREE(p->neighbour, p->weight);
   p->neighbour = NULL;
   p->weight = NULL;
   return CM_OK;
@@ -168,8 +167,7 @@ cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, 
   CM_TRY(cm_csr_new_graph(run, coarse_count, &c.coarse, error));
   cm_status status = contract(&c, error);
   for (uint32_t p = 0; c.piece != NULL && p < c.pieces; p++) {
-    cm_free(c.piece[p].neighbour);
-    cm_free(c.piece[p].weight);
+    CM_FREE(c.piece[p].neighbour, c.piece[p].weight);
   }
   CM_FREE(c.piece, c.first, c.member);
   if (status != CM_OK) {

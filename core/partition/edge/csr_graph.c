@@ -209,8 +209,7 @@ cm_status cm_csr_graph_from_topology(const cm_demand *demand, cm_run *run, cm_cs
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     b.graph->size[v] = cm_demand_size(demand, v);
   cm_status status = topology->directed ? build_directed(&b, kept, error) : build_undirected(&b, kept, error);
-  cm_free(b.next);
-  cm_free(b.border);
+  CM_FREE(b.next, b.border);
   if (status != CM_OK) {
     cm_csr_graph_free(b.graph);
     return status;

@@ -90,8 +90,7 @@ static cm_status unite(work *w, member *a, member *b, uint32_t number, cm_error 
   if (better->cut == UINT64_MAX)
     return CM_OK;
   cm_status status = CM_NEW(run.memory, label, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run.memory, trial.part, n, error);
+  CM_THEN(status, CM_NEW(run.memory, trial.part, n, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       label[v] = better->part[v] * w->options->parts + worse->part[v];
@@ -103,8 +102,7 @@ static cm_status unite(work *w, member *a, member *b, uint32_t number, cm_error 
     memcpy(worse->part, trial.part, n * sizeof *trial.part);
     worse->cut = trial.cut;
   }
-  cm_free(label);
-  cm_free(trial.part);
+  CM_FREE(label, trial.part);
   return status;
 }
 
@@ -165,7 +163,6 @@ cm_status cm_edge_combine(cm_csr_graph *graph, const cm_edge_options *options, c
   cm_status status = combine(&w, best, error);
   for (uint32_t i = 0; w.member != NULL && i < w.count; i++)
     cm_free(w.member[i].part);
-  cm_free(w.member);
-  cm_free(w.order);
+  CM_FREE(w.member, w.order);
   return status;
 }

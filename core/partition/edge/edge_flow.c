@@ -99,8 +99,7 @@ cm_status cm_edge_flow(cm_kway *state, const cm_flow_options *options, int64_t *
   cm_random_init(&view.random, options->seed, CM_STREAM_EDGE_FLOW, options->stream);
   cm_status status = cm_flow_region_new(g->vertex_count, g->size, state->run, &w.region, error);
   *gain = 0;
-  if (status == CM_OK)
-    status = cm_flow_refine(&view, options, state->run, gain, error);
+  CM_THEN(status, cm_flow_refine(&view, options, state->run, gain, error));
   cm_flow_region_free(&w.region);
   return status;
 }

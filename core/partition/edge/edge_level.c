@@ -170,8 +170,7 @@ static cm_status refine_all(void *on, cm_error *error)
   }
   CM_TRY(cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error));
   cm_status status = cm_kway_fm(state, &options, &gain, error);
-  if (status == CM_OK)
-    status = flow(w, state, l->most, 11000 + stream, error);
+  CM_THEN(status, flow(w, state, l->most, 11000 + stream, error));
   memcpy(l->parts.load, state->load, l->parts.count * sizeof *l->parts.load);
   cm_kway_free(state);
   return status;

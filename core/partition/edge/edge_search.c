@@ -68,10 +68,8 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
   starts all = {.work = w, .count = count};
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.part, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, all.cut, count, error);
-  if (status == CM_OK)
-    status = cm_parallel(w->run, count, start_once, &all, error);
+  CM_THEN(status, CM_NEW(w->run->memory, all.cut, count, error));
+  CM_THEN(status, cm_parallel(w->run, count, start_once, &all, error));
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
     if (all.cut[t] < all.cut[best])
       best = t;
@@ -79,8 +77,7 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
     memcpy(part, all.part[best], n * sizeof *part);
   for (uint32_t t = 0; all.part != NULL && t < count; t++)
     cm_free(all.part[t]);
-  cm_free(all.part);
-  cm_free(all.cut);
+  CM_FREE(all.part, all.cut);
   return status;
 }
 
@@ -101,8 +98,7 @@ static cm_status refine_below(void *context, const cm_hierarchy *h, uint32_t l, 
   d->work->tells = true;
   cm_status status = cm_edge_refine_level(d->work, &(cm_edge_level){l, h->levels - 1 - l, d->hot, d->stream + l}, part, error);
   d->work->tells = false;
-  if (status == CM_OK)
-    status = cm_run_progress(d->work->run, 1, (int)l, h->vertices[l], NAN, error);
+  CM_THEN(status, cm_run_progress(d->work->run, 1, (int)l, h->vertices[l], NAN, error));
   cm_run_leave(d->work->run, mark);
   return status;
 }

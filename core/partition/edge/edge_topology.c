@@ -40,10 +40,8 @@ static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, u
   uint32_t *neighbour = NULL;
   size_t cells = (size_t)parts * parts;
   cm_status status = CM_NEW(run->memory, weight, cells, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, first, (size_t)parts + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, neighbour, cells, error);
+  CM_THEN(status, CM_NEW(run->memory, first, (size_t)parts + 1, error));
+  CM_THEN(status, CM_NEW(run->memory, neighbour, cells, error));
   if (status == CM_OK) {
     for (uint32_t e = 0; e < t->net_count; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
@@ -124,12 +122,9 @@ static cm_status by_graph(const cm_demand *demand, const cm_edge_options *option
   cm_run_phase(run, "coarsen");
   cm_status status = cm_csr_graph_from_topology(demand, run, &a.graph, error);
   cm_run_leave(run, mark);
-  if (status == CM_OK)
-    status = with_parts(demand, options, try_graph, &a, made, error);
-  if (status == CM_OK)
-    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
-  if (status == CM_OK)
-    status = graph_of_parts(a.graph, made->part, made->part_count, run, &made->parts, error);
+  CM_THEN(status, with_parts(demand, options, try_graph, &a, made, error));
+  CM_THEN(status, cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error));
+  CM_THEN(status, graph_of_parts(a.graph, made->part, made->part_count, run, &made->parts, error));
   cm_csr_graph_free(a.graph);
   return status;
 }
@@ -152,10 +147,8 @@ static cm_status by_profiles(const cm_demand *demand, const cm_edge_options *opt
 {
   profile_attempt a = {demand, run};
   cm_status status = with_parts(demand, options, try_profiles, &a, made, error);
-  if (status == CM_OK)
-    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
-  if (status == CM_OK)
-    status = graph_by_table(demand, made->part, made->part_count, run, &made->parts, error);
+  CM_THEN(status, cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error));
+  CM_THEN(status, graph_by_table(demand, made->part, made->part_count, run, &made->parts, error));
   return status;
 }
 

@@ -52,8 +52,7 @@ static cm_status work_on(deep *d, uint32_t b, bool last, cm_error *error)
     return status;
   }
   cm_status status = CM_NEW(d->run->memory, side, count, error);
-  if (status == CM_OK)
-    status = cm_initial_halve(&block, d->options, d->run, side, error);
+  CM_THEN(status, cm_initial_halve(&block, d->options, d->run, side, error));
   for (uint32_t i = 0; status == CM_OK && i < count; i++)
     d->block[vertex[i]] = 2 * b + side[i];
   cm_free(side);

@@ -181,10 +181,8 @@ static cm_status descend(const recursion *r, const cm_initial_block *block, cons
   uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0;
   cm_csr_graph *piece = NULL;
   cm_status status = CM_NEW(r->run->memory, chosen, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->run->memory, local, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->run->memory, names, n, error);
+  CM_THEN(status, CM_NEW(r->run->memory, local, n, error));
+  CM_THEN(status, CM_NEW(r->run->memory, names, n, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       if (side[v] == which) {
@@ -193,8 +191,7 @@ static cm_status descend(const recursion *r, const cm_initial_block *block, cons
       }
     status = cm_csr_graph_induce(block->graph, chosen, count, local, r->run, &piece, error);
   }
-  cm_free(chosen);
-  cm_free(local);
+  CM_FREE(chosen, local);
   if (status == CM_OK)
     status = split(r, &(cm_initial_block){.graph = piece, .vertex = names, .parts = which == 0 ? low : block->parts - low,
                                           .base = block->base + which * low, .node = 2 * block->node + which}, error);
@@ -212,8 +209,7 @@ static cm_status split(const recursion *r, const cm_initial_block *block, cm_err
     return CM_OK;
   }
   cm_status status = CM_NEW(r->run->memory, side, n, error);
-  if (status == CM_OK)
-    status = cm_initial_halve(block, r->options, r->run, side, error);
+  CM_THEN(status, cm_initial_halve(block, r->options, r->run, side, error));
   for (uint32_t which = 0; which < 2 && status == CM_OK; which++)
     status = descend(r, block, side, which, error);
   cm_free(side);

@@ -173,8 +173,7 @@ cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propaga
   propagation w = {
     .graph = graph, .options = options, .run = run, .part = parts->part, .parts = parts->count, .load = parts->load};
   cm_status status = new_tables(&w, error);
-  if (status == CM_OK)
-    status = run_rounds(&w, error);
+  CM_THEN(status, run_rounds(&w, error));
   for (unsigned s = 0; w.ties != NULL && s < w.slices; s++)
     cm_ties_free(&w.ties[s]);
   CM_FREE(w.ties, w.order, w.next, w.waiting, w.proposal);

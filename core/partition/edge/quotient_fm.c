@@ -261,8 +261,7 @@ cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options
        CM_NEW(memory, w.changed, count, error) != CM_OK || CM_NEW(memory, w.batch, (size_t)count / 2 + 1, error) != CM_OK ||
        CM_NEW(memory, w.pair, (size_t)count / 2 + 1, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = cut_slices(&w, error);
+  CM_THEN(status, cut_slices(&w, error));
   for (; w.round < options->rounds && moved && status == CM_OK; w.round++) {
     moved = false;
     status = one_round(&w, &total, &moved, error);

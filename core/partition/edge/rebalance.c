@@ -300,14 +300,10 @@ static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
   cm_indexed_heap rooms = {0};
   bool fits = false;
   cm_status status = CM_NEW(memory, packed.part, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, order, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, packed.load, b->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, rooms.place, b->parts, error);
-  if (status == CM_OK)
-    status = pack(b, order, &packed, &rooms, &fits, error);
+  CM_THEN(status, CM_NEW(memory, order, n, error));
+  CM_THEN(status, CM_NEW(memory, packed.load, b->parts, error));
+  CM_THEN(status, CM_NEW(memory, rooms.place, b->parts, error));
+  CM_THEN(status, pack(b, order, &packed, &rooms, &fits, error));
   if (status == CM_OK && fits) {
     memcpy(b->part, packed.part, n * sizeof *packed.part);
     memcpy(b->load, packed.load, b->parts * sizeof *packed.load);
@@ -331,8 +327,7 @@ cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *r
     moved = false;
     status = one_round(&b, &moved, error);
     left = excess_of(&b, b.load);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   if (status == CM_OK && left > 0)
     status = repack(&b, &left, error);

@@ -30,8 +30,7 @@ typedef struct builder {
 static void builder_free(builder *b)
 {
   cm_net_graph_free(b->graph);
-  cm_free(b->seen);
-  cm_free(b->table);
+  CM_FREE(b->seen, b->table);
 }
 
 /* Room for so many of each. */

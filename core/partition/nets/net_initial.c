@@ -128,13 +128,10 @@ static cm_status start(const cm_net_graph *g, const cutting *task, uint32_t *sid
   cm_random_init(&h.random, task->options.seed, CM_STREAM_NETS, task->options.stream);
   CM_TRY(CM_NEW(run->memory, held, g->vertex_count, error));
   cm_status status = CM_NEW(run->memory, h.tied, g->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_net_bisection_new(g, held, run, &h.bisection, error);
-  if (status == CM_OK)
-    status = best_start(&h, &task->options, side, error);
+  CM_THEN(status, cm_net_bisection_new(g, held, run, &h.bisection, error));
+  CM_THEN(status, best_start(&h, &task->options, side, error));
   cm_net_bisection_free(h.bisection);
-  cm_free(h.tied);
-  cm_free(held);
+  CM_FREE(h.tied, held);
   return status;
 }
 
@@ -176,10 +173,8 @@ static cm_status bisect_once(cm_net_graph *g, const cutting *task, uint32_t vert
       .vertices_min = vertices, .size_max = 1 + g->size_total / vertices, .seed = o->seed, .stream = o->stream};
   CM_TRY(cm_net_levels_build(g, &options, task->run, &levels, error));
   cm_status status = start(cm_hierarchy_coarsest(&levels), task, side, error);
-  if (status == CM_OK)
-    status = refine(&d, &levels, levels.levels - 1, side, error);
-  if (status == CM_OK)
-    status = cm_hierarchy_descend(&levels, refine, &d, side, error);
+  CM_THEN(status, refine(&d, &levels, levels.levels - 1, side, error));
+  CM_THEN(status, cm_hierarchy_descend(&levels, refine, &d, side, error));
   if (status == CM_OK)
     *reached = d.reached;
   cm_hierarchy_free(&levels);
@@ -292,8 +287,7 @@ cm_status cm_net_initial(const cm_net_graph *graph, const cm_net_initial_options
   uint32_t *all, n = graph->vertex_count;
   CM_TRY(CM_NEW(run->memory, all, n, error));
   cm_status status = CM_NEW(run->memory, stack[0].vertex, n, error);
-  if (status == CM_OK)
-    status = cm_net_graph_induce(graph, (cm_net_side){all, 0}, stack[0].vertex, run, &stack[0].graph, error);
+  CM_THEN(status, cm_net_graph_induce(graph, (cm_net_side){all, 0}, stack[0].vertex, run, &stack[0].graph, error));
   cm_free(all);
   if (status != CM_OK) {
     piece_free(&stack[0]);

@@ -156,8 +156,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   if (coarsest->vertex_count < w->graph->vertex_count) /* else there are too many parts to tell */
     c->kept = (double)coarsest->net_first[coarsest->net_count] / ((double)w->graph->net_first[w->graph->net_count] + 1);
   cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
-  if (status == CM_OK)
-    status = descend(&(descent){.work = w, .share = 0.3 * share, .stream = stream, .candidate = c}, &levels, error);
+  CM_THEN(status, descend(&(descent){.work = w, .share = 0.3 * share, .stream = stream, .candidate = c}, &levels, error));
   cm_run_add(w->run, 0.1 * share);
   cm_hierarchy_free(&levels);
   return status;
@@ -279,8 +278,7 @@ static cm_status unite_all(work *w, candidate *trial, cm_error *error)
     const size_t mark = cm_run_within(w->run, 1.0 / (w->options->unions + w->options->cycles - i));
     status = unite(w, i, trial, error);
     cm_run_leave(w->run, mark);
-    if (status == CM_OK)
-      status = refined(w, i + 1, error);
+    CM_THEN(status, refined(w, i + 1, error));
   }
   return status;
 }
@@ -372,16 +370,11 @@ cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *opti
   const size_t mark = cm_run_enter(run, 0.12);
   cm_run_phase(run, "coarsen");
   cm_status status = cm_net_graph_from_topology(demand, run, &w.graph, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.most, options->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.community, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, trial.part, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, result.part, n, error);
-  if (status == CM_OK)
-    status = cm_net_communities(w.graph, options->seed, run, w.community, error);
+  CM_THEN(status, CM_NEW(run->memory, w.most, options->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, w.community, n, error));
+  CM_THEN(status, CM_NEW(run->memory, trial.part, n, error));
+  CM_THEN(status, CM_NEW(run->memory, result.part, n, error));
+  CM_THEN(status, cm_net_communities(w.graph, options->seed, run, w.community, error));
   cm_run_leave(run, mark);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < options->parts; p++)

@@ -162,12 +162,9 @@ cm_status cm_bisect(const cm_graph *graph, const cm_bisect_options *options, cm_
     return CM_OK;
   }
   cm_status status = CM_NEW(run->memory, all.side, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, all.cut, count, error);
-  if (status == CM_OK)
-    status = sum_degrees(&all, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, count, bisect_once, &all, error);
+  CM_THEN(status, CM_NEW(run->memory, all.cut, count, error));
+  CM_THEN(status, sum_degrees(&all, error));
+  CM_THEN(status, cm_parallel(run, count, bisect_once, &all, error));
   if (status == CM_OK) {
     uint32_t best = 0;
     for (uint32_t t = 1; t < count; t++)
@@ -289,8 +286,7 @@ static cm_status recurse(recursion *r, uint32_t *part, uint32_t *parts, cm_error
       continue;
     }
     status = split(r, p, error);
-    if (status == CM_OK)
-      status = cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error);
+    CM_THEN(status, cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error));
     cm_graph_free(p.own);
   }
   while (r->depth > 0)
@@ -310,16 +306,11 @@ cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_option
       return cm_fail(error, CM_INTERNAL, "vertex %u of size %u exceeds the capacity %llu", v, graph->size[v],
                      (unsigned long long)options->capacity);
   cm_status status = CM_NEW(run->memory, r.vertex, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.local, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.scratch, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.side, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.stack, (size_t)n + 1, error);
-  if (status == CM_OK)
-    status = recurse(&r, part, parts, error);
+  CM_THEN(status, CM_NEW(run->memory, r.local, n, error));
+  CM_THEN(status, CM_NEW(run->memory, r.scratch, n, error));
+  CM_THEN(status, CM_NEW(run->memory, r.side, n, error));
+  CM_THEN(status, CM_NEW(run->memory, r.stack, (size_t)n + 1, error));
+  CM_THEN(status, recurse(&r, part, parts, error));
   CM_FREE(r.vertex, r.local, r.scratch, r.side, r.stack);
   return status;
 }

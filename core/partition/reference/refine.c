@@ -1,7 +1,6 @@
 #include "core/partition/reference/refine.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "core/partition/graph_rows.h"

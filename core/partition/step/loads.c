@@ -106,16 +106,14 @@ cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t 
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < w.tasks && status == CM_OK; i++)
     status = sums_new(&w.sums[i], parts, run->memory, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, w.tasks, count_slice, &w, error);
+  CM_THEN(status, cm_parallel(run, w.tasks, count_slice, &w, error));
   if (status == CM_OK && demand->target_cores_max != 0 && (status = CM_NEW(run->memory, copies, topology->vertex_count, error)) == CM_OK)
     status = cm_count_copies(demand, part, parts, run, copies, error);
   if (status == CM_OK)
     fill(&w, parts, copies, events);
   cm_free(copies);
   for (uint32_t i = 0; i < w.tasks; i++) {
-    cm_free(w.sums[i].received);
-    cm_free(w.sums[i].seen);
+    CM_FREE(w.sums[i].received, w.sums[i].seen);
   }
   cm_free(w.sums);
   return status;

@@ -212,16 +212,14 @@ cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options 
     status = error->status;
   if (status == CM_OK && (options->growths > 0 || options->start == NULL))
     status = find_window(&w, &window, error);
-  if (status == CM_OK)
-    status = run_search(&w, result, error);
+  CM_THEN(status, run_search(&w, result, error));
   run->bound = 0;
   if (status == CM_OK) {
     memcpy(part, w.s.part, topology->vertex_count * sizeof *part);
     *parts = slots;
     status = cm_close_gaps(part, topology->vertex_count, parts, run, error);
   }
-  cm_free(w.best);
-  cm_free(w.expected);
+  CM_FREE(w.best, w.expected);
   cm_step_window_free(&window);
   cm_step_state_free(&w.s);
   return status;

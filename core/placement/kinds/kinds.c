@@ -150,8 +150,7 @@ static cm_status spread_parts(work *w, cm_error *error)
   cm_status status = CM_NEW(w->task->run->memory, order, n, error);
   for (uint32_t i = 0; status == CM_OK && i < n; i++)
     count[w->kind[i]]++;
-  if (status == CM_OK)
-    status = cm_order_by_clusters(w->graph, w->task->seed, w->task->run, order, error);
+  CM_THEN(status, cm_order_by_clusters(w->graph, w->task->seed, w->task->run, order, error));
   for (uint32_t k = 0; status == CM_OK && k < KINDS; k++)
     if (count[k] > w->first[k + 1] - w->first[k])
       status = cm_fail(error, CM_INTERNAL, "%u parts need one of %u cores of kind %u", count[k], w->first[k + 1] - w->first[k], k);
@@ -216,8 +215,7 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
     status = error->status;
   if (status == CM_OK)
     memset(w.occupant, 0xff, w.slots * sizeof *w.occupant);
-  if (status == CM_OK)
-    status = tabulate(&w, error);
+  CM_THEN(status, tabulate(&w, error));
   if (status == CM_OK && parts->vertex_count > 0)
     status = order_cores(&w, error);
   if (status == CM_OK && parts->vertex_count > 0)

@@ -65,8 +65,7 @@ static cm_status gather(const cm_pulls_input *in, uint64_t all, const uint64_t *
   double *weight = NULL;
   record *made = NULL;
   cm_status status = weigh(in, run, &weight, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, n, error);
+  CM_THEN(status, CM_NEW(run->memory, made, n, error));
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
     if ((in->allowed[v] & all) == all)
       continue;

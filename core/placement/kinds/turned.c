@@ -141,8 +141,7 @@ cm_status cm_turn_places(const cm_graph *parts, const cm_chip *chip, const cm_pu
   enclose(&w);
   turn best = {.x = w.x0, .y = w.y0};
   cm_status status = search(&w, &best, run, error);
-  if (status == CM_OK)
-    status = take(&w, &best, parts, run, core, error);
+  CM_THEN(status, take(&w, &best, parts, run, core, error));
   cm_free(w.pulled);
   return status;
 }

@@ -69,8 +69,7 @@ static cm_status map_sorted(cm_mesh_work *w, cm_csr_graph *graph, uint32_t *at, 
   }
   cm_csr_graph *sorted = h.level[0];
   status = search(w, &h, error);
-  if (status == CM_OK)
-    status = number_cores(w, order, graph->vertex_count, at, error);
+  CM_THEN(status, number_cores(w, order, graph->vertex_count, at, error));
   cm_csr_graph_free(sorted);
   cm_free(order);
   return status;

@@ -64,10 +64,8 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   status = cm_mesh_rebalance(s, error);
   if (status == CM_LIMIT_BROKEN && d->level > 0)
     status = CM_OK; /* finer vertices will fit */
-  if (status == CM_OK)
-    status = cm_mesh_anneal(s, &schedule, random, error);
-  if (status == CM_OK)
-    status = cm_mesh_settle(s, 10, error);
+  CM_THEN(status, cm_mesh_anneal(s, &schedule, random, error));
+  CM_THEN(status, cm_mesh_settle(s, 10, error));
   cm_mesh_state_free(s);
   d->cost = cm_mesh_total(g, d->grid, d->cell);
   return status;
@@ -189,10 +187,8 @@ static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_desc
       d->grid = finer;
     }
   }
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error);
-  if (status == CM_OK)
-    status = cm_mesh_layout(w, d, quick ? quick_layout : 1, error);
+  CM_THEN(status, CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error));
+  CM_THEN(status, cm_mesh_layout(w, d, quick ? quick_layout : 1, error));
   return status == CM_OK ? refine(w, d, hot_fine[w->kind], random, error) : status;
 }
 

@@ -71,8 +71,7 @@ cm_status cm_symmetries_new(const cm_axes *axes, cm_run *run, cm_symmetries *sym
     else if (status == CM_OK)
       cm_free(to);
   }
-  cm_free(p.first);
-  cm_free(p.list);
+  CM_FREE(p.first, p.list);
   if (status != CM_OK) {
     cm_symmetries_free(&made);
     return status;

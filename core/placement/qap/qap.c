@@ -132,8 +132,7 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   cm_random random;
   cm_random_init(&random, s->options->seed, CM_STREAM_BREEDING, s->bred + index);
   cm_status status = CM_NEW(s->run->memory, turned, s->qap.count, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, order, s->qap.count, error);
+  CM_THEN(status, CM_NEW(s->run->memory, order, s->qap.count, error));
   if (status == CM_OK) {
     cm_qap_align(&s->symmetries, s->qap.count, first, second, turned);
     cm_qap_cross(s->qap.count, first, turned, &random, order, child);
@@ -142,8 +141,7 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   }
   if (status == CM_OK)
     s->child[index].cost = cost_of(s, child, order);
-  cm_free(turned);
-  cm_free(order);
+  CM_FREE(turned, order);
   return status;
 }
 
@@ -356,8 +354,7 @@ static void tear_down(search *s)
   cm_symmetries_free(&s->symmetries);
   for (uint32_t i = 0; s->member != NULL && i < s->options->population; i++)
     cm_free(s->member[i].occupant);
-  cm_free(s->member);
-  cm_free(s->champion.occupant);
+  CM_FREE(s->member, s->champion.occupant);
   for (uint32_t i = 0; i < BATCH; i++)
     cm_free(s->child[i].occupant);
 }

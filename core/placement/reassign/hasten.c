@@ -30,8 +30,7 @@ static cm_status check(const cm_assignment *s, const uint32_t *part, uint32_t pa
   for (uint32_t p = 0; p < parts; p++)
     live += use[(size_t)p * CM_RESOURCES + CM_NEURONS] > 0;
   cm_violation shared = {0};
-  if (status == CM_OK)
-    status = cm_check_populations(s->demand->network, &s->limits, part, parts, run, &shared, error);
+  CM_THEN(status, cm_check_populations(s->demand->network, &s->limits, part, parts, run, &shared, error));
   *legal = status == CM_OK && live <= s->parts_max && shared.broken_parts == 0 &&
            cm_find_violation(&s->limits, use, parts).broken_parts == 0;
   cm_free(use);
@@ -101,12 +100,9 @@ cm_status cm_hasten(cm_assignment *assignment, const cm_hasten_task *task, cm_ru
     return CM_OK;
   cm_status status = number_parts(s, s->parts_max, run, &n, error);
   uint32_t slots = n.live > s->parts_max ? n.live : s->parts_max;
-  if (status == CM_OK)
-    status = cm_step_state_new(s->demand, &s->chip->costs, &s->limits, slots, run, &state, error);
-  if (status == CM_OK)
-    status = search(s, &n, &state, &options, run, error);
-  cm_free(n.number);
-  cm_free(n.part);
+  CM_THEN(status, cm_step_state_new(s->demand, &s->chip->costs, &s->limits, slots, run, &state, error));
+  CM_THEN(status, search(s, &n, &state, &options, run, error));
+  CM_FREE(n.number, n.part);
   cm_step_state_free(&state);
   return status;
 }

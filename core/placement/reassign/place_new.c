@@ -201,10 +201,8 @@ static cm_status place(placing *r, cm_error *error)
     else
       list[count++] = p;
   cm_status status = CM_NEW(r->run->memory, traffic, s->parts, error);
-  if (status == CM_OK)
-    status = place_all(r, list, count, traffic, error);
-  cm_free(list);
-  cm_free(traffic);
+  CM_THEN(status, place_all(r, list, count, traffic, error));
+  CM_FREE(list, traffic);
   return status;
 }
 

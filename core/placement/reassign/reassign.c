@@ -345,8 +345,7 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
     status = error->status;
   if (status == CM_OK && assignment->anywhere != 0)
     status = mark_taken(&w, error);
-  if (status == CM_OK)
-    status = rounds(&w, legal, error);
+  CM_THEN(status, rounds(&w, legal, error));
   CM_FREE(w.in_first, w.in_net, w.out_first, w.use, w.members, w.tie, w.touched, w.known, w.stamp, w.reached, w.own_part, w.taken);
   cm_population_tally_free(&w.populations);
   return status;

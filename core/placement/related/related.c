@@ -254,8 +254,7 @@ static cm_status make_constraints(making *m, cm_error *error)
     const cm_constraint *c = &all->constraint[i];
     cm_free(m->first);
     status = CM_NEW(m->memory, m->first, (size_t)c->of_count + c->to_count + 1, error);
-    if (status == CM_OK)
-      status = add_constraint(m, i, error);
+    CM_THEN(status, add_constraint(m, i, error));
   }
   return status == CM_OK ? fix(m, error) : status;
 }
@@ -315,10 +314,7 @@ static void end(making *m, cm_solution *solution)
 {
   cm_solution_clear(solution);
   cm_problem_free(m->p);
-  cm_free(m->origin);
-  cm_free(m->part);
-  cm_free(m->first);
-  cm_free(m->seen);
+  CM_FREE(m->origin, m->part, m->first, m->seen);
 }
 
 cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optimal, cm_error *error)

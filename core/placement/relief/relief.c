@@ -183,10 +183,8 @@ cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_
   record best = {.at = at};
   cm_relief_result made = {.least = cm_axes_cost(parts, task->axes, at)};
   cm_status status = CM_NEW(task->run->memory, s.at, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(task->run->memory, s.occupant, task->axes->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error);
+  CM_THEN(status, CM_NEW(task->run->memory, s.occupant, task->axes->count, error));
+  CM_THEN(status, CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error));
   if (status == CM_OK && parts->vertex_count > 0)
     status = search(&s, options, &best, &made.before, error);
   CM_FREE(s.at, s.occupant, s.held);

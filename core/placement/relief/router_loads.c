@@ -80,8 +80,7 @@ cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_
   CM_TRY(CM_NEW(run->memory, l, 1, error));
   l->flows = flows;
   cm_status status = CM_NEW(run->memory, l->core_x, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l->core_y, count, error);
+  CM_THEN(status, CM_NEW(run->memory, l->core_y, count, error));
   for (uint32_t c = 0; c < count && status == CM_OK; c++) {
     l->core_x[c] = core[c] % chip->width / chip->router_x;
     l->core_y[c] = core[c] / chip->width / chip->router_y;
@@ -99,10 +98,8 @@ cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_
     chances = (size_t)(along_x * along_y);
     status = make_patterns(l, chances, run->memory, error);
   }
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l->load, (size_t)l->x.length * l->y.length, error);
-  if (status == CM_OK)
-    status = turn_round(l, run->memory, error);
+  CM_THEN(status, CM_NEW(run->memory, l->load, (size_t)l->x.length * l->y.length, error));
+  CM_THEN(status, turn_round(l, run->memory, error));
   if (status != CM_OK) {
     cm_loads_free(l);
     return status;

@@ -175,14 +175,11 @@ cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   gathering g = {.demand = demand, .part = part, .run = run};
   uint32_t most = 0;
   cm_status status = cm_nets_by_part(topology, part, parts, run, &g.net_first, &g.net, error);
-  if (status == CM_OK)
-    status = casts_new(parts, topology->net_count, 0, run, &g.casts, error);
+  CM_THEN(status, casts_new(parts, topology->net_count, 0, run, &g.casts, error));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     most = g.net_first[p + 1] - g.net_first[p] > most ? g.net_first[p + 1] - g.net_first[p] : most;
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g.seen, parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g.digest, most, error);
+  CM_THEN(status, CM_NEW(run->memory, g.seen, parts, error));
+  CM_THEN(status, CM_NEW(run->memory, g.digest, most, error));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     status = gather_part(&g, p, error);
   CM_FREE(g.net_first, g.net, g.seen, g.digest);

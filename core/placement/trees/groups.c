@@ -26,8 +26,7 @@ static cm_status sort_slots(cm_seating *w, const cm_region *region, cm_error *er
   uint32_t *order, *next, count = region->core_count;
   CM_TRY(CM_NEW(memory, order, count, error));
   cm_status status = CM_NEW(memory, next, (size_t)count + 2, error);
-  if (status == CM_OK)
-    status = cm_order_by_ways(w->chip, region, w->run, order, error);
+  CM_THEN(status, cm_order_by_ways(w->chip, region, w->run, order, error));
   for (uint32_t i = 0; status == CM_OK && i < count; i++) {
     uint32_t router = cm_router_of(w->chip, region->cores[order[i]]);
     if (w->seat_at[router] == CM_NO_SEAT) {
@@ -44,8 +43,7 @@ static cm_status sort_slots(cm_seating *w, const cm_region *region, cm_error *er
     uint32_t core = region->cores[order[i]];
     w->slot[next[w->seat_at[cm_router_of(w->chip, core)]]++] = core;
   }
-  cm_free(order);
-  cm_free(next);
+  CM_FREE(order, next);
   return status;
 }
 
@@ -246,19 +244,15 @@ cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, cons
   cm_seating w = {.casts = casts, .chip = task->chip, .net = task->chip->interconnect, .run = task->run};
   cm_random_init(&w.random, task->seed, CM_STREAM_TREES, 1);
   cm_status status = cm_interconnect_prepare(w.net, error);
-  if (status == CM_OK)
-    status = prepare(&w, task->region, error);
+  CM_THEN(status, prepare(&w, task->region, error));
   if (status == CM_OK) {
     fill(&w, order);
     w.price = price_of(casts, task->chip);
     status = cm_group_casts_new(casts, w.group, w.seats, task->run->memory, &w.between, error);
   }
-  if (status == CM_OK)
-    status = cm_seat_by_ways(&w, steps, task->seed, error);
-  if (status == CM_OK)
-    status = enter(&w, error);
-  if (status == CM_OK)
-    status = anneal(&w, by_trees * steps, error);
+  CM_THEN(status, cm_seat_by_ways(&w, steps, task->seed, error));
+  CM_THEN(status, enter(&w, error));
+  CM_THEN(status, anneal(&w, by_trees * steps, error));
   if (status == CM_OK) {
     take_cores(&w, order->part, core);
     *cost_made = told(&w);
@@ -273,10 +267,8 @@ cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uin
   cm_seating w = {.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
   uint32_t *router = NULL, groups = w.net->columns * w.net->rows;
   cm_status status = cm_interconnect_prepare(w.net, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.group, casts->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, router, groups, error);
+  CM_THEN(status, CM_NEW(run->memory, w.group, casts->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, router, groups, error));
   if (status == CM_OK) {
     for (uint32_t r = 0; r < groups; r++)
       router[r] = r;
@@ -285,8 +277,7 @@ cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uin
     w.price = price_of(casts, chip);
     status = cm_group_casts_new(casts, w.group, groups, run->memory, &w.between, error);
   }
-  if (status == CM_OK)
-    status = cm_group_state_new(&w.between, w.net, router, run, &w.state, error);
+  CM_THEN(status, cm_group_state_new(&w.between, w.net, router, run, &w.state, error));
   if (status == CM_OK)
     *cost_made = told(&w);
   cm_free(router);

@@ -176,8 +176,7 @@ cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, d
   trial t = {.casts = casts, .task = task};
   cm_group_cost least = {0};
   cm_status status = prepare(&t, error);
-  if (status == CM_OK)
-    status = choose(&t, steps, core, &least, error);
+  CM_THEN(status, choose(&t, steps, core, &least, error));
   CM_FREE(t.plain, t.grown, t.core, t.begins);
   cm_inbound_casts_free(&t.inbound);
   if (status == CM_OK)

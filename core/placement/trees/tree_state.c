@@ -318,10 +318,8 @@ cm_status cm_trees_new(const cm_casts *casts, const cm_chip *chip, const uint32_
   t->chip = chip;
   t->run = run;
   cm_status status = axis_new(chip, xy, run->memory, &t->trunk, error);
-  if (status == CM_OK)
-    status = axis_new(chip, !xy, run->memory, &t->branch, error);
-  if (status == CM_OK)
-    status = room(t, error);
+  CM_THEN(status, axis_new(chip, !xy, run->memory, &t->branch, error));
+  CM_THEN(status, room(t, error));
   if (status == CM_OK) {
     while (UINT32_C(1) << t->key_shift < 2 * t->branch.length)
       t->key_shift++;

@@ -69,8 +69,7 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
   cm_tree_walk *w;
   CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error));
   cm_status status = sweep(w, s, s->sweeps, true, s->kind->starts_max == 1, error);
-  if (status == CM_OK)
-    status = sweep(w, s, 1 + s->sweeps / 20, false, false, error);
+  CM_THEN(status, sweep(w, s, 1 + s->sweeps / 20, false, false, error));
   if (status == CM_OK) {
     take_cores(w, one);
     one->cost = s->kind->sum(w);
@@ -129,8 +128,7 @@ static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start *
   }
   for (uint32_t i = 0; status == CM_OK && i < p->starts; i++)
     status = CM_NEW(s->task->run->memory, s->start[i].core, parts, error);
-  if (status == CM_OK)
-    status = cm_parallel(s->task->run, p->starts, anneal_one, s, error);
+  CM_THEN(status, cm_parallel(s->task->run, p->starts, anneal_one, s, error));
   cm_casts_free(sample);
   *best = &s->start[0];
   for (uint32_t i = 1; i < p->starts; i++)
@@ -207,8 +205,7 @@ static cm_status refine(const cm_casts *casts, const cm_place_task *task, const 
   CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
   memcpy(trial, core, casts->parts * sizeof *core);
   cm_status status = place_parts(casts, task, budget, trial, &result, error);
-  if (status == CM_OK)
-    status = cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error);
+  CM_THEN(status, cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error));
   if (status == CM_OK && refined.sum < cost->sum) {
     result.before = made->before;
     result.groups = made->groups;
@@ -230,8 +227,7 @@ static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, 
   double steps = fmin(budget->group_looks * casts->parts, budget->group_looks_max);
   CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
   cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
-  if (status == CM_OK)
-    status = cm_place_by_groups(casts, task, steps, trial, &groups, error);
+  CM_THEN(status, cm_place_by_groups(casts, task, steps, trial, &groups, error));
   if (status == CM_OK) {
     made.before = (uint64_t)cost.links;
     if (groups.sum < cost.sum) {

@@ -226,8 +226,7 @@ void cm_way_trees_free(cm_way_trees *t)
     return;
   cm_free(t->router);
   cm_inbound_casts_free(&t->inbound);
-  cm_free(t->cost);
-  cm_free(t->stamp);
+  CM_FREE(t->cost, t->stamp);
   cm_counts_free(&t->reached);
   cm_free(t);
 }

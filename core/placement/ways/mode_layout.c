@@ -80,10 +80,8 @@ cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, c
   if (CM_NEW(run->memory, made.part, slots, error) != CM_OK || CM_NEW(run->memory, made.slot, slots, error) != CM_OK ||
       CM_NEW(run->memory, made.column, slots, error) != CM_OK || CM_NEW(run->memory, made.row, slots, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = survey(&made, net, router, run, error);
-  if (status == CM_OK)
-    status = cm_modes_find(parts, 0, 1, &random, run, &made.modes, error);
+  CM_THEN(status, survey(&made, net, router, run, error));
+  CM_THEN(status, cm_modes_find(parts, 0, 1, &random, run, &made.modes, error));
   if (status == CM_OK)
     *layout = made;
   else

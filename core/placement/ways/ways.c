@@ -196,8 +196,7 @@ static cm_status order_parts(cm_ways *w, const cm_graph *parts, cm_error *error)
   CM_TRY(cm_graph_renumbered(parts, NULL, w->run, &plain, error));
   cm_status status = cm_order_by_clusters(plain, w->task->seed, w->run, w->part_order, error);
   cm_csr_graph_free(plain);
-  if (status == CM_OK)
-    status = cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error);
+  CM_THEN(status, cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error));
   if (status != CM_OK)
     return status;
   status = cm_csr_coarsen_in_order(ordered, CM_BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
