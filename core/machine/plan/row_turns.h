@@ -1,6 +1,5 @@
 /* Programs that do the same over and over on further rows of their tensors. Internal to core/machine. */
-#ifndef CM_MACHINE_TURNS_H
-#define CM_MACHINE_TURNS_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -11,5 +10,3 @@ cm_status cm_turns_find(cm_model *model, uint64_t memory_bytes, cm_run *run, uin
 
 /* Whether a model can be done in so many. */
 cm_status cm_turns_may(cm_model *model, uint32_t turns, cm_run *run, bool *may, cm_error *error);
-
-#endif
