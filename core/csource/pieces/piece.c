@@ -24,8 +24,7 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
   while (rank > 0 && strides[rank - 1] * width == run)
     run *= i->extent[--rank];
   (void)snprintf(chip, sizeof chip, "AT(%s, chip, %" PRIu64 ")", cm_c_type(t->type), cm_c_address(&w->space, i->buffer, i->address));
-  (void)snprintf(outside, sizeof outside, offset > 0 ? "%s%s + %" PRId64 : "%s%s", t->role == CM_ROLE_INPUT || t->role == CM_ROLE_OUTPUT ? "ends." : "",
-                 w->homes[i->tensor], offset);
+  cm_c_outside(w, i->tensor, offset, outside);
   fprintf(out, rank == 0 ? "  %s_%s(%s, %s, %" PRId64 ");\n" : "  move_box(%s_%s, %s, %s, %" PRId64, w->name, loads ? "load" : "store",
           loads ? chip : outside, loads ? outside : chip, run);
   if (rank == 0)
@@ -64,7 +63,7 @@ static bool is_known(const cm_c_writer *w, const cm_operand *o)
 {
   bool known = o->type != CM_TYPE_NONE;
   for (uint32_t k = 0; k < o->part_count; k++)
-    known = known && w->space.buffers[w->program->parts[o->first_part + k].buffer].constant;
+    known = known && cm_c_is_constant(w->program, &w->space, &w->program->parts[o->first_part + k]);
   return known;
 }
 

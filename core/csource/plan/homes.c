@@ -114,6 +114,11 @@ uint64_t cm_c_address(const cm_c_space *s, uint32_t buffer, uint64_t address)
 
 /* ---- values that are known ---- */
 
+bool cm_c_is_constant(const cm_program *p, const cm_c_space *s, const cm_program_part *part)
+{
+  return cm_part_is_outside(part) ? p->tensors[cm_part_tensor(part)].role == CM_ROLE_CONSTANT : s->buffers[part->buffer].constant;
+}
+
 /* A box of a constant goes to its place in an image of its buffer. */
 static void load_box(const cm_program *p, const cm_instruction *load, uint64_t base, uint8_t *image)
 {
@@ -132,23 +137,25 @@ cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_pro
                                cm_error *error)
 {
   const size_t width = cm_type_bytes(type);
-  const uint64_t first = s->buffers[part->buffer].first_load;
+  const bool outside = cm_part_is_outside(part);
+  const uint64_t first = outside ? 0 : s->buffers[part->buffer].first_load;
   uint64_t base = UINT64_MAX, end = 0;
-  uint8_t *image;
+  uint8_t *image = NULL;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
     const cm_instruction *load = &p->instructions[i - 1];
     base = load->address < base ? load->address : base;
     end = load->address + load->bytes > end ? load->address + load->bytes : end;
   }
-  if (part->address < base || part->address + cm_c_reach(part) * width > end)
+  if (!outside && (part->address < base || part->address + cm_c_reach(part) * width > end))
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
-  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
+  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || (!outside && CM_NEW(p->memory, image, end - base, error) != CM_OK))
     return error->status;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1])
     load_box(p, &p->instructions[i - 1], base, image);
   int64_t dense[CM_RANK_MAX];
+  const uint8_t *from = outside ? (const uint8_t *)p->tensors[cm_part_tensor(part)].data->data + part->address : image + (part->address - base);
   cm_strides(part->shape->rank, part->shape->extent, dense);
-  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->shape->stride, part->shape->rank, part->shape->extent, width);
+  cm_copy_elements((*made)->data, dense, from, part->shape->stride, part->shape->rank, part->shape->extent, width);
   cm_free(image);
   return CM_OK;
 }
