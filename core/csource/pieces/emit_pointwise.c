@@ -9,10 +9,11 @@
 enum { EXPRESSION_MAX = 600 };
 
 /* One loop over the output with these inputs broadcast to it; with an `axis` all but the first hold a number each of its elements, or one for all. */
-static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count, uint32_t axis, const char *expression, cm_error *error)
+static cm_status loop_along(cm_c_piece *piece, cm_c_pointwise p, uint32_t count, uint32_t axis, cm_error *error)
 {
   const cm_shape *y = &piece->call.output[0];
-  cm_c_pointwise p = {.stem = stem, .rank = y->rank, .output_count = 1, .expressions = {expression}};
+  p.rank = y->rank;
+  p.output_count = 1;
   memcpy(p.dims, y->dims, sizeof p.dims);
   for (uint32_t k = 0; k < count; k++) {
     const cm_shape *x = &piece->call.input[k];
@@ -35,7 +36,7 @@ static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count,
 
 static cm_status loop(cm_c_piece *piece, const char *stem, uint32_t count, const char *expression, cm_error *error)
 {
-  return loop_along(piece, stem, count, CM_NONE, expression, error);
+  return loop_along(piece, (cm_c_pointwise){.stem = stem, .expressions = {expression}}, count, CM_NONE, error);
 }
 
 /* ---- one input ---- */
@@ -178,7 +179,7 @@ static cm_status quantized_loop(cm_c_piece *piece, const char *stem, const char 
     return cm_c_refuse(piece, error, "has scales by blocks, of which C is not written");
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank == 0 ? 1 : x->rank, &axis, error) != CM_OK && call->input[1].rank > 0)
     return error->status;
-  return loop_along(piece, stem, call->input_count < 3 ? call->input_count : 3, axis, expression, error);
+  return loop_along(piece, (cm_c_pointwise){.stem = stem, .expressions = {expression}}, call->input_count < 3 ? call->input_count : 3, axis, error);
 }
 
 cm_status cm_c_quantize(cm_c_piece *piece, cm_error *error)
@@ -203,10 +204,10 @@ cm_status cm_c_dequantize(cm_c_piece *piece, cm_error *error)
 
 cm_status cm_c_batch_norm(cm_c_piece *piece, cm_error *error)
 {
-  char expression[200], epsilon[48];
+  char ahead[100], epsilon[48];
   cm_c_number((double)cm_node_number(piece->call.node, "epsilon", 1e-5F), false, epsilon);
-  (void)snprintf(expression, sizeof expression, "(float)(((double)a - (double)d) * ((double)b / sqrt((double)e + %s)) + (double)c)", epsilon);
-  return loop_along(piece, "batch_norm", 5, 1, expression, error);
+  (void)snprintf(ahead, sizeof ahead, "(double)b / sqrt((double)e + %s)", epsilon);
+  return loop_along(piece, (cm_c_pointwise){.stem = "batch_norm", .expressions = {"(float)(((double)a - (double)d) * k + (double)c)"}, .ahead = ahead}, 5, 1, error);
 }
 
 /* ---- cells ---- */

@@ -136,6 +136,7 @@ typedef struct cm_c_pointwise {
   int64_t dims[CM_RANK_MAX];
   cm_c_stream inputs[CM_C_STREAMS], outputs[2];
   const char *expressions[2];
+  const char *ahead; /* of all inputs but the first: made where they change, as double k; NULL */
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 
