@@ -1,6 +1,5 @@
 /* Random models that are compiled for a chip, for the tests of programs and of schedules. */
-#ifndef CM_TESTS_MODELS_H
-#define CM_TESTS_MODELS_H
+#pragma once
 
 #include "../unit/graphs.h"
 
@@ -192,5 +191,3 @@ UNUSED static void become_hosts(cm_target *target, cm_unit_kind kind)
     device->bytes_per_ns = device->bytes_per_ns > 0 ? device->bytes_per_ns : 4;
   }
 }
-
-#endif
