@@ -85,12 +85,10 @@ static cm_status end_name(cm_c_writer *w, uint32_t tensor, const char *stem, uin
 static cm_status name_ends(cm_c_writer *w, cm_error *error)
 {
   const cm_program *p = w->program;
-  if (CM_NEW(w->memory, w->ends, p->input_count + p->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, w->ends, p->input_count + p->output_count + 1, error));
   for (uint32_t k = 0; k < p->input_count; k++)
     if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT) {
-      if (end_name(w, p->inputs[k], "in", k, error) != CM_OK)
-        return error->status;
+      CM_TRY(end_name(w, p->inputs[k], "in", k, error));
       w->ends[w->end_count++] = (cm_c_end){p->inputs[k], true, w->homes[p->inputs[k]]};
     }
   for (uint32_t k = 0; k < p->output_count; k++) {
@@ -150,8 +148,7 @@ static cm_status replay(const cm_c_writer *w, const cm_c_flow *flow, double wait
 {
   const uint64_t count = w->program->instruction_count;
   double *end; /* [lane][its instructions], from 1 */
-  if (CM_NEW(w->memory, end, (count + 1) * flow->lanes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, end, (count + 1) * flow->lanes, error));
   uint64_t wait = 0;
   *ns = 0;
   for (uint64_t i = 0; i < count; i++) {
@@ -193,8 +190,7 @@ static cm_status make_flow(cm_c_writer *w, const cm_c_options *options, cm_error
   const bool loop = w->target->lanes == CM_C_LOOP || w->timed;
   if (w->timed && options->lanes > 1)
     return cm_fail(error, CM_BAD_OPTION, "pieces are timed on one lane, not on %u: leave out lanes, or pieces", options->lanes);
-  if (cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error));
   return w->target->lanes != CM_C_THREADS || options->lanes > 0 || w->flow.lanes == 1 ? CM_OK : compare_lanes(w, error);
 }
 

@@ -12,8 +12,7 @@ enum { SOURCE_STREAM = 0x736f75 };
 
 static cm_status random_input(const cm_program_tensor *t, cm_random *random, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
-  if (cm_tensor_new(memory, t->type, t->rank, t->dims, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, t->type, t->rank, t->dims, made, error));
   for (uint64_t i = 0; i < (*made)->count; i++)
     if (t->type == CM_FLOAT)
       ((float *)(*made)->data)[i] = (float)(2 * cm_random_unit(random) - 1);

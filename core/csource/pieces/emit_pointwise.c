@@ -24,13 +24,11 @@ static cm_status loop_along(cm_c_piece *piece, cm_c_pointwise p, uint32_t count,
     if (!wide && cm_has(&piece->call, k)) {
       s->type = x->type;
       s->strides[axis] = cm_c_count(x->rank, x->dims) > 1;
-      if (cm_c_input(piece, k, s->at, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_c_input(piece, k, s->at, error));
     }
     p.input_count += wide || cm_has(&piece->call, k);
   }
-  if (cm_c_output_stream(piece, 0, &p.outputs[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_output_stream(piece, 0, &p.outputs[0], error));
   return cm_c_pointwise_call(piece, &p, error);
 }
 
@@ -274,8 +272,7 @@ static void expand(const functions *f, const char *text, char made[EXPRESSION_MA
 static cm_status cell_streams(cm_c_piece *piece, uint32_t input, int64_t count, int64_t hidden, cm_c_pointwise *p, cm_error *error)
 {
   char at[CM_C_AT_MAX];
-  if (cm_c_input(piece, input, at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_input(piece, input, at, error));
   for (int64_t k = 0; k < count; k++) {
     cm_c_stream *s = &p->inputs[p->input_count++];
     *s = (cm_c_stream){.type = CM_FLOAT, .strides = {count * hidden, 1}};
@@ -297,11 +294,9 @@ cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
     return cm_c_refuse(piece, error, "has a clip, peepholes or coupled gates, of which C is not written");
   while (cells[kind].variant != variant || cells[kind].another != (variant == CM_VARIANT_GRU && cm_has(&piece->call, 3)))
     kind++;
-  if (cell_functions(piece, cells[kind].usual, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(cell_functions(piece, cells[kind].usual, &f, error));
   for (uint32_t o = 0; o < p.output_count; o++) {
-    if (cm_c_output_stream(piece, o, &p.outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_output_stream(piece, o, &p.outputs[o], error));
     expand(&f, cells[kind].made[o], made[o]);
     p.expressions[o] = made[o];
   }

@@ -173,8 +173,7 @@ cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, con
     fprintf(out, "  memcpy(%s, %s, %zu);\n", to->at, from->at, (p.rank == 0 ? 1 : (size_t)p.dims[0]) * cm_type_bytes(to->type));
     return CM_OK;
   }
-  if (box_of(piece->w, &p, &box, error) != CM_OK)
-    return error->status;
+  CM_TRY(box_of(piece->w, &p, &box, error));
   fprintf(out, "  copy_box(%s, %s, %" PRId64 ");\n", to->at, from->at, box);
   return CM_OK;
 }

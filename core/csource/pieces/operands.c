@@ -62,8 +62,7 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
   (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
   if (cm_c_is_constant(w->program, &w->space, part)) {
     cm_tensor *known;
-    if (cm_c_known_part(w->program, &w->space, part, o->type, &known, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_known_part(w->program, &w->space, part, o->type, &known, error));
     const cm_status status = cm_c_array(w, known, from.at, error);
     cm_strides(known->rank, known->dims, from.strides);
     cm_tensor_free(known);
@@ -72,8 +71,7 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
   } else if (cm_part_is_outside(part) || w->space.buffers[part->buffer].in_place || o->part_count == 1)
     part_at(w, part, o->type, from.at);
   else {
-    if (CM_ROOM(w->memory, c->numbers, &c->room, 3 * c->count + 4, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(w->memory, c->numbers, &c->room, 3 * c->count + 4, error));
     int64_t *row = c->numbers + 1 + 3 * c->count;
     c->numbers[0] = (int64_t)++c->count;
     row[0] = part->to * (int64_t)cm_type_bytes(o->type);

@@ -34,8 +34,7 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
     numbers[3 * d + 1] = (loads ? dense : strides)[d] * width;
     numbers[3 * d + 2] = (loads ? strides : dense)[d] * width;
   }
-  if (cm_c_table(w, numbers, (size_t)3 * rank, &box, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_table(w, numbers, (size_t)3 * rank, &box, error));
   fprintf(out, ", %u, %s);\n", rank, box);
   return CM_OK;
 }
@@ -97,8 +96,7 @@ static cm_status compute(cm_c_writer *w, uint32_t lane, const cm_instruction *i,
   cm_c_piece piece = {.w = w, .instruction = i, .lane = lane, .operands = w->program->operands + i->first_operand};
   cm_shape *shapes;
   cm_tensor **values = NULL;
-  if (CM_NEW(w->memory, shapes, i->input_count + i->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, shapes, i->input_count + i->output_count + 1, error));
   cm_status status = CM_NEW(w->memory, values, i->input_count + 1, error);
   for (uint32_t k = 0; k < i->input_count + i->output_count; k++)
     shapes[k] = shape_of(&piece.operands[k]);
@@ -146,8 +144,7 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
       return status;
     if (w->flow.awaited[i])
       fprintf(out, "  %s_signal(%u, %u);\n", w->name, lane, w->flow.number[i]);
-    if (cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(w->run, error));
   }
   if (w->timed)
     fprintf(w->body[0].stream, "\n  %s_piece(-1);\n", w->name);

@@ -92,10 +92,9 @@ static void classify(const cm_program *p, cm_c_space *s)
 cm_status cm_c_space_make(const cm_program *p, cm_c_space *s, cm_error *error)
 {
   *s = (cm_c_space){0};
-  if (CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error));
   list_loads(p, s);
   classify(p, s);
   return CM_OK;
@@ -165,8 +164,7 @@ static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_pr
   const size_t width = cm_type_bytes(to->type);
   cm_tensor *known;
   int64_t dense[CM_RANK_MAX];
-  if (cm_c_known_part(p, s, part, to->type, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_known_part(p, s, part, to->type, &known, error));
   cm_strides(part->shape->rank, part->shape->extent, dense);
   cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->shape->to_stride, known->data, dense, part->shape->rank, part->shape->extent, width);
   cm_tensor_free(known);
@@ -176,8 +174,7 @@ static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_pr
 cm_status cm_c_known(const cm_program *p, const cm_c_space *s, const cm_operand *o, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
-  if (cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error));
   cm_status status = CM_OK;
   if (o->part_count == 0 && t->count <= CM_RANK_MAX && o->type == CM_INT64)
     memcpy(t->data, o->numbers, t->count * sizeof *o->numbers);
