@@ -141,7 +141,7 @@ static void get_chip(cm_reading *g)
     get_issue(g);
   if (g->version >= CM_PROGRAM_VERSION_MEMORIES)
     get_memories(g);
-  p->buffer_count = (uint32_t)cm_get_at_most(&g->r, UINT32_MAX - 1, "the number of buffers");
+  p->buffer_count = (uint32_t)cm_get_at_most(&g->r, CM_PART_OUTSIDE - 1, "the number of buffers");
   p->flag_count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX * CM_TARGET_LANES_MAX, "the number of flags");
   p->turns = g->version >= CM_PROGRAM_VERSION_TURNS ? (uint32_t)cm_get_at_most(&g->r, INT32_MAX, "the number of turns") : 1;
   if (g->r.status == CM_OK && (p->turns == 0 || (p->turns > 1 && p->target.window > 0)))
