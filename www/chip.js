@@ -7,7 +7,6 @@ import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp 
 import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, TAKEN } from './layers.js';
-import { MAP_HELP } from './mapping.js';
 import { channelsOf, holderText, ownerColour, ownerSwatch } from './picture.js';
 import { Problem } from './problem.js';
 import { actButton, smallButton } from './problemnode.js';
@@ -76,7 +75,6 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
   const readout = element('output.readout', 'Drag, or Shift with arrow keys, chooses cores'),
     chosen = element('p.chosen', { role: 'status' }, 'No cores are chosen.'),
     told = element('div', { role: 'status' }),
-    outcome = element('div'),
     kinds = element('div'),
     leases = element('div');
   const owner = element('input', { type: 'text', id: 'owner', maxlength: '127', placeholder: 'vision group' }),
@@ -127,7 +125,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
             '',
             (row) => {
               const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
-                does = (label, done, run) => smallButton(label, () => act(done, run), outcome, { 'aria-label': `${label} the lease of ${row.owner}` });
+                does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
               return (
                 row.lease &&
                 row.user !== undefined && [
@@ -184,7 +182,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     else if (back === null) undo.length = 0;
     if (undo.length > UNDO_MOST) undo.shift();
     await refresh();
-    fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack, outcome)));
+    fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack)));
   }
   const takeBack = () => send(undo.pop(), undefined, 'as before');
   const rectangle = () => {
@@ -215,10 +213,9 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     const to = heir();
     return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
   }
-  const button = (label, run) => actButton(label, run, { outcome });
   const named = () => owner.value.trim() || 'no name';
   const past = chipHistory(name, signal),
-    json = changeJson((body) => send(body, null, 'changed as JSON says'), outcome),
+    json = changeJson((body) => send(body, null, 'changed as JSON says')),
     geometry = { width, height, router: map.router, die: chip.cores },
     begun = pinsIn(query.get('constraints'));
   const outline = (pins) => {
@@ -229,7 +226,6 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     chip: name,
     begun,
     at: () => rectangle()[0],
-    outcome,
     onChange: (list) => {
       outline(list);
       replaceQuery(new URLSearchParams(list.length > 0 ? { constraints: JSON.stringify(list) } : {}));
@@ -241,17 +237,16 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     element('div.field-row', field('For', owner), field('Hours of a lease', hours)),
     element(
       'div.buttons',
-      button('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
-      button('Hand over', handOver),
-      button('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
-      button('Lease', () =>
+      actButton('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
+      actButton('Hand over', handOver),
+      actButton('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
+      actButton('Lease', () =>
         act('leased', () => change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: ttl() })),
       ),
-      button('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
-      button('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
+      actButton('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
+      actButton('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
     ),
     told,
-    outcome,
     json.node,
     pins.node,
   );
@@ -274,13 +269,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     ),
     element(
       'div.map-layout',
-      element(
-        'section.panel.map-panel',
-        { 'aria-label': 'Cores' },
-        map.node,
-        element('div.map-foot', readout, map.buttons),
-        element('p.hidden', { id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`),
-      ),
+      element('section.panel.map-panel', { 'aria-label': 'Cores' }, map.figure(readout)),
       element('section.panel.side-panel', { 'aria-label': 'Occupancy' }, kinds, tools, leases),
     ),
     past.node,

@@ -32,21 +32,21 @@ export function given({ taken = [], broken }, cores, to) {
 }
 
 /** The change that is about to be sent, or was sent last, as JSON that one edits and sends: {node, show(change)}. */
-export function changeJson(send, outcome) {
+export function changeJson(send) {
   const text = element('textarea', { id: 'change-json', rows: '5', spellcheck: 'false' });
   return {
     node: folded(
       'The change as JSON',
       {},
       field('occupy, release, broken, repaired: lists of [x, y] and [x0, y0, x1, y1]; owner', text),
-      smallButton('Send', () => send(parsed(text.value)), outcome),
+      smallButton('Send', () => send(parsed(text.value))),
     ),
     show: (change) => (text.value = JSON.stringify(change)),
   };
 }
 
 /** Pins as constraints of the next mapping on this chip, kept in the address: {node, list()}. at(): where to pin, [x0, y0, x1, y1]. */
-export function pinsForm({ chip, begun, at, onChange, outcome }) {
+export function pinsForm({ chip, begun, at, onChange }) {
   let pins = begun;
   const of = element('input', { type: 'text', id: 'pin-of', maxlength: '200', placeholder: 'population, or neuron' }),
     shown = element('div');
@@ -76,13 +76,7 @@ export function pinsForm({ chip, begun, at, onChange, outcome }) {
   };
   draw();
   return {
-    node: folded(
-      'Pins for the next mapping',
-      { open: pins.length > 0 },
-      field('Who is pinned to the chosen cores', of),
-      smallButton('Pin here', pin, outcome),
-      shown,
-    ),
+    node: folded('Pins for the next mapping', { open: pins.length > 0 }, field('Who is pinned to the chosen cores', of), smallButton('Pin here', pin), shown),
   };
 }
 

@@ -5,7 +5,6 @@ import { element, facts, fill, icon, setText } from './dom.js';
 import { capital, count, NONE, percent, si, time, words } from './format.js';
 import { problemWords } from './problem.js';
 
-const PAGE = 100;
 const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
 const BUDGETS = [
   ['neurons', 'Neurons'],
@@ -17,8 +16,7 @@ const BUDGETS = [
 
 /** How full a core is against every limit that there is: [label, value, limit, how both read]. */
 async function budgets(model, core) {
-  const details = await model.withDetails(),
-    of = details.at.get(core) ?? {},
+  const of = await model.detailsOf(core),
     limits = model.limitsAt(core),
     rows = BUDGETS.map(([name, label]) => [label, of[name], limits[name]]);
   for (const [name, part] of Object.entries(of.shares ?? {})) {
@@ -92,6 +90,14 @@ export class CorePanel {
       return;
     }
     setText(this.title, `Core ${model.place(core)}`);
+    if (model.blockOf(core) >= 0) {
+      const [x0, y0] = [core % model.width, Math.floor(core / model.width)],
+        { signal } = this.#stop;
+      fill(this.body, element('p.quiet', 'Reading…'));
+      const failure = (error) => signal.aborted || fill(this.body, failed(error));
+      model.tiles.near({ x0, y0, x1: x0 + 1, y1: y0 + 1 }).then(() => signal.aborted || this.show(core), failure);
+      return;
+    }
     const { cores } = model;
     const kind = model.classAt(core);
     const traffic = facts(
@@ -139,44 +145,8 @@ export class CorePanel {
       fill(node, element('h3', 'Neurons'), error);
       return;
     }
-    const entries = neurons.map((entry) => ({ number: entry.neuron, name: entry.name || '' }));
-    const named = entries.some((entry) => entry.name);
-    const list = element('ol', { class: `neuron-list${named ? ' named' : ''}` });
-    const range = element('span.number', { 'aria-live': 'polite' });
-    let page = 0,
-      shown = entries;
-    const pages = () => Math.max(1, Math.ceil(shown.length / PAGE));
-    const draw = () => {
-      const from = page * PAGE,
-        some = shown.slice(from, from + PAGE);
-      fill(
-        list,
-        some.map((entry) =>
-          element('li', { title: `neuron ${entry.number}` }, entry.name ? [entry.name, element('small', String(entry.number))] : String(entry.number)),
-        ),
-      );
-      setText(range, shown.length ? `${count(from + 1)}–${count(from + some.length)} of ${count(shown.length)}` : 'none');
-      back.disabled = page === 0;
-      next.disabled = page >= pages() - 1;
-    };
-    const turn = (step) => () => {
-      page = Math.min(Math.max(page + step, 0), pages() - 1);
-      draw();
-    };
-    const back = element('button.icon-button', { 'aria-label': 'Previous neurons', onclick: turn(-1) }, icon('back'));
-    const next = element('button.icon-button', { 'aria-label': 'Next neurons', onclick: turn(1) }, icon('next'));
-    const find = element('input.neuron-find', {
-      type: 'search',
-      placeholder: 'find',
-      'aria-label': 'Find a neuron on this core',
-      oninput: () => {
-        const wanted = find.value.trim().toLowerCase();
-        shown = entries.filter((entry) => entry.name.toLowerCase().includes(wanted) || String(entry.number).includes(wanted));
-        page = 0;
-        draw();
-      },
-    });
-    fill(node, element('div.neuron-head', element('h3', 'Neurons'), entries.length > 12 && find, range, back, next), list);
-    draw();
+    const named = neurons.some(({ name }) => name);
+    const item = ({ neuron, name }) => element('li', { title: `neuron ${neuron}` }, name ? [name, element('small', String(neuron))] : String(neuron));
+    fill(node, element('h3', `Neurons, ${count(neurons.length)}`), element('ol', { class: `neuron-list${named ? ' named' : ''}` }, neurons.map(item)));
   }
 }

@@ -12,8 +12,7 @@ export const HELPED = new Set(['no-room', 'neuron-too-large', 'limit-broken', 'n
 /** job: {network, chip, options, problem}: what is mapped on another chip; without a problem: on any. */
 export async function fitsTable({ network, chip, options = {}, problem }) {
   const { fits } = await change('POST', 'v1/fits', { network, chips: 'all' });
-  const outcome = element('div'),
-    needed = problem?.needed ?? 0;
+  const needed = problem?.needed ?? 0;
   const rank = ({ fits: answer, free, chip: name }) => (name === chip ? 3 : answer === 'yes' && free >= needed ? 0 : answer === 'unknown' ? 1 : 2);
   const start = (other, set) => startJob({ kind: 'map', network, chip: other, options: set });
   // An option of the job's own that is the limit in the way can be left out on the same chip.
@@ -27,7 +26,7 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
       element(
         'p',
         `${chip} takes it without the job’s own limit of ${count(own)} neurons in a core: `,
-        actButton(`Map on ${chip} without it`, () => start(chip, without), { outcome }),
+        actButton(`Map on ${chip} without it`, () => start(chip, without)),
       ),
     table(
       'Chips and whether they would take it',
@@ -38,12 +37,11 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         ['Free', (fit) => count(fit.free), NUMBER],
         ['Takes about', (fit) => duration(fit.seconds), NUMBER],
         ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
-        ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), outcome, { 'aria-label': `Map on ${fit.chip}` })],
+        ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), { 'aria-label': `Map on ${fit.chip}` })],
       ],
       fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
       { of: (fit) => ({ 'data-chip': fit.chip }) },
     ),
-    outcome,
   );
 }
 

@@ -197,6 +197,7 @@ export class Panel {
     fill(found);
     if (text === '') return;
     if (place || part) {
+      if (part) await model.tiles?.all();
       const core = place ? model.number(Number(place[1]), Number(place[2])) : model.cores.part.indexOf(Number(part[1]));
       if (core < 0) fill(found, element('p.quiet', `There is no ${text} here.`));
       else this.select(core);

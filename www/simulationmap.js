@@ -6,7 +6,7 @@ import { element, fill, link, section, setText } from './dom.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { count, si, time } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { MAP_HELP, startView } from './mapping.js';
+import { startView } from './mapping.js';
 import { Model } from './model.js';
 import { channelsOf } from './picture.js';
 import { actButton, problemNode } from './problemnode.js';
@@ -81,9 +81,7 @@ function player(model, { packets, ns }, signal) {
       'The first step on the map',
       element('p.quiet', `What passes each router, in frames of ${time(ns)}; brightest: ${count(most)} packets`),
       element('div.map-tools', play, slider, readout),
-      map.node,
-      element('div.map-foot', told, map.buttons),
-      element('p.hidden', { id: 'map-help' }, MAP_HELP),
+      map.figure(told),
     ),
     begin: () => {
       if (map.region) startView(view, [map.region], map.size);
@@ -99,8 +97,7 @@ function player(model, { packets, ns }, signal) {
 }
 
 function hottestTable(model, hottest, axons, onDraw) {
-  const outcome = element('div'),
-    known = new Map(axons.map((one) => [placeOf(one), one.axons]));
+  const known = new Map(axons.map((one) => [placeOf(one), one.axons]));
   const draw = async (one) => {
     const flows = await getFlows(model.id, questionOf(one));
     onDraw({ out: flows.out, in: flows.in }, `${placeOf(one)}: ${count(flows.out.length + flows.in.length)} flows`);
@@ -109,7 +106,7 @@ function hottestTable(model, hottest, axons, onDraw) {
     table(
       'Hottest links and ports',
       [
-        ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { outcome, class: 'link' }) : placeOf(one))],
+        ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
         ['Packets', ({ packets }) => count(packets), NUMBER],
         ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
         [
@@ -122,7 +119,6 @@ function hottestTable(model, hottest, axons, onDraw) {
       ],
       hottest,
     ),
-    outcome,
   ];
 }
 
