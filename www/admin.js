@@ -139,14 +139,7 @@ async function auditPart(signal) {
 }
 
 /** A part that this token may not see, or that fails, says so in its place. */
-async function guarded(title, part, signal) {
-  try {
-    return await part;
-  } catch (error) {
-    if (signal.aborted || error.name === 'AbortError') throw error;
-    return section(title, problemNode(error));
-  }
-}
+const guarded = (title, part) => part.catch((error) => section(title, problemNode(error)));
 
 export async function showAdmin(page, context, signal) {
   const me = await getMe();
@@ -158,12 +151,12 @@ export async function showAdmin(page, context, signal) {
     const admin = me.role === 'admin';
     const metrics = parseMetrics(await getText('metrics', signal));
     const made = await Promise.all([
-      guarded('Queue', queuePart(metrics, signal), signal),
+      guarded('Queue', queuePart(metrics, signal)),
       diskPart(metrics),
-      admin && guarded('Users', userPart(signal, attempt, show), signal),
-      admin && guarded('Quotas', quotaPart(signal, attempt, show), signal),
-      guarded('Retention', retentionPart(admin, attempt, show, signal), signal),
-      admin && guarded('Audit trail', auditPart(signal), signal),
+      admin && guarded('Users', userPart(signal, attempt, show)),
+      admin && guarded('Quotas', quotaPart(signal, attempt, show)),
+      guarded('Retention', retentionPart(admin, attempt, show, signal)),
+      admin && guarded('Audit trail', auditPart(signal)),
       drainPart(metrics, attempt, show),
     ]);
     fill(parts, made);

@@ -1,13 +1,14 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
-import { changeJson, chipHistory, given, pinBoxes, pinsForm, pinsIn } from './chipplan.js';
+import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { pixel } from './colour.js';
 import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
 import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, TAKEN } from './layers.js';
 import { channelsOf, holderText, ownerColour, ownerSwatch } from './picture.js';
+import { pinsOf } from './pins.js';
 import { Problem } from './problem.js';
 import { actButton, smallButton } from './problemnode.js';
 import { onTheme } from './surface.js';
@@ -53,9 +54,6 @@ export function changesSince(before, now) {
   }
   return text.join(', ');
 }
-
-/** The lower-case words of a box for readouts: "core 3, 4" or "cores 3, 4 to 6, 7". */
-const boxText = ({ x0, y0, x1, y1 }) => (x0 === x1 && y0 === y1 ? `core ${x0}, ${y0}` : `cores ${x0}, ${y0} to ${x1}, ${y1}`);
 
 export async function showChip(main, { name, query, replaceQuery, attach }, signal) {
   const [chip, entry] = await Promise.all([getChip(name, signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
@@ -156,7 +154,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     box = next;
     map.box = next;
     if (next) json.show({ occupy: rectangle(), owner: named() });
-    setText(chosen, next ? `Chosen: ${boxText(next)}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
+    setText(chosen, next ? `Chosen: ${boxText(rectangle()[0])}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
     map.redraw();
   }
   async function act(done, run) {
@@ -164,7 +162,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     await refresh();
     fill(told, element('p', `${boxed()} ${done}.`));
   }
-  const boxed = () => (box ? capital(boxText(box)) : 'The lease is');
+  const boxed = () => (box ? capital(boxText(rectangle()[0])) : 'The lease is');
   /** `back`: the change that takes it back; null: nothing does. Sends a change of the state that one has seen, or the whole state that a function makes of it: where somebody else was faster, it is told what he did, and nothing is lost. */
   async function send(body, back, done) {
     const seen = state,
@@ -218,8 +216,15 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     json = changeJson((body) => send(body, null, 'changed as JSON says')),
     geometry = { width, height, router: map.router, die: chip.cores },
     begun = pinsIn(query.get('constraints'));
-  const outline = (pins) => {
-    map.pins = pinBoxes(pins, geometry);
+  /** Pinned cores and classes of cores. */
+  let classes = [],
+    pinned = begun;
+  const outline = () => {
+    const named = [...pinned, ...classes.map(({ name: of, cores: at }) => ({ kind: 'pin', of, at }))];
+    map.pins = pinsOf(
+      named.map((one) => ({ ...one, name: String(one.of) })),
+      geometry,
+    );
     map.redraw();
   };
   const pins = pinsForm({
@@ -227,7 +232,8 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     begun,
     at: () => rectangle()[0],
     onChange: (list) => {
-      outline(list);
+      pinned = list;
+      outline();
       replaceQuery(new URLSearchParams(list.length > 0 ? { constraints: JSON.stringify(list) } : {}));
     },
   });
@@ -249,6 +255,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     told,
     json.node,
     pins.node,
+    !chip.machine && classesForm(chip, entry.preset, rectangle, (list) => ((classes = list), outline())),
   );
   view.onChange((what) => {
     if (what === 'selected' && view.selected >= 0)
@@ -276,7 +283,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     chipFacts(chip, width, height),
   );
   attach();
-  outline(begun);
+  outline();
   draw();
   past.refresh();
   const clock = setInterval(() => {

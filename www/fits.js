@@ -3,7 +3,7 @@
 import { change, startJob } from './api.js';
 import { element, linkTo, stamp } from './dom.js';
 import { count, duration } from './format.js';
-import { actButton, problemNode, smallButton } from './problemnode.js';
+import { actButton, shownIn, smallButton } from './problemnode.js';
 import { NUMBER, table } from './table.js';
 
 /** What helps where a job found no room, or a neuron was too large. */
@@ -45,12 +45,5 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
   );
 }
 
-/** The same in a box that says what goes wrong. */
-export function fitsBox(job) {
-  const node = element('div.fits', element('p.quiet', 'Asking which chips would take it…'));
-  fitsTable(job).then(
-    (shown) => node.replaceChildren(shown),
-    (error) => node.replaceChildren(problemNode(error)),
-  );
-  return node;
-}
+/** The same once it is known. */
+export const fitsBox = (job) => shownIn(element('div.fits', element('p.quiet', 'Asking which chips would take it…')), fitsTable(job));

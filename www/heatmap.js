@@ -2,7 +2,7 @@
 
 import { announce, element } from './dom.js';
 import { draw, inSight } from './heatdraw.js';
-import { Surface, wheelFactor } from './surface.js';
+import { Surface } from './surface.js';
 
 const MAP_HELP =
   'Arrow keys walk from core to core, Enter selects, Escape clears, plus and minus zoom, ' +
@@ -102,16 +102,9 @@ export class HeatMap extends Surface {
 
   #listen() {
     const { canvas, on, view } = this;
-    on(
-      'wheel',
-      (event) => {
-        const factor = wheelFactor(event);
-        // At the whole chip there is nothing to zoom out to: the page may scroll on.
-        if (factor < 1 && view.zoom === 1 && !event.ctrlKey) return;
-        event.preventDefault();
-        view.zoomAt(factor, event.offsetX, event.offsetY, ...this.size);
-      },
-      { passive: false },
+    this.zoomsByWheel(
+      () => view.zoom === 1,
+      (factor, { offsetX, offsetY }) => view.zoomAt(factor, offsetX, offsetY, ...this.size),
     );
     on('pointerdown', (event) => {
       if (event.button !== 0) return;

@@ -19,7 +19,7 @@ const LABELS = { ...BASIC, ...MORE };
 export const OPTIONS = new Set(Object.keys(LABELS));
 const NUMBERS = new Set(['integer', 'number']);
 
-function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
+export function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
   if (words) return select({ id }, [['', `${normal ?? 'none'}: unless chosen`], ...words.filter((word) => word !== normal)]);
   if (type === 'boolean') return tick(id);
   const max = Math.min(maximum, Number.MAX_SAFE_INTEGER);

@@ -126,7 +126,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     view.set('selected', core);
     view.reveal(core, ...picture.map.size);
   };
-  const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) }, signal);
+  const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) });
   const panel = new Panel(model, picture.map, { select, tell: (text) => setText(told, text) }, signal);
   const side = tabs('About the mapping', panel.list(corePanel), remember);
   function remember() {

@@ -15,6 +15,15 @@ export function problemNode(problem) {
   );
 }
 
+/** Shows in a node what is promised, or what went wrong; returns it. */
+export function shownIn(node, promise) {
+  promise.then(
+    (shown) => fill(node, shown),
+    (error) => error.name === 'AbortError' || fill(node, problemNode(error)),
+  );
+  return node;
+}
+
 /** Runs things one after the other, and says so to who listens; what goes wrong is shown in `outcome`. */
 export const attemptIn = (outcome) => async (run, told) => {
   fill(outcome);

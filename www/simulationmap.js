@@ -2,14 +2,14 @@
 // the axons that fill them.
 
 import { paint, palette, pixel } from './colour.js';
-import { element, fill, link, section, setText } from './dom.js';
+import { element, link, section, setText } from './dom.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { count, si, time } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { startView } from './mapping.js';
 import { Model } from './model.js';
 import { channelsOf } from './picture.js';
-import { actButton, problemNode } from './problemnode.js';
+import { actButton, shownIn } from './problemnode.js';
 import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
@@ -124,14 +124,12 @@ function hottestTable(model, hottest, axons, onDraw) {
 
 /** What a simulation shows on the map of its mapping, once that is read; nothing where the mapping is gone. */
 export function simulationMap({ frames, steps }, id, signal) {
-  const node = element('div.stack');
   async function read() {
     const model = await Model.load(id, signal),
       shown = frames?.packets?.length > 0 && player(model, frames, signal),
       { links = [], ports = [] } = steps?.hottest?.length > 0 ? await model.ask(`/links?sort=load&limit=${FULLEST}&axons=${AXONS}`) : {};
-    if (signal.aborted) return;
-    fill(
-      node,
+    if (shown) requestAnimationFrame(shown.begin); // when it has a size
+    return [
       shown && shown.node,
       steps?.hottest?.length > 0 &&
         section(
@@ -139,9 +137,7 @@ export function simulationMap({ frames, steps }, id, signal) {
           element('p.quiet', shown && 'A press draws what passes. ', link(`#/mappings/${encodeURIComponent(id)}?tab=links`, 'The mapping'), ' has more.'),
           hottestTable(model, steps.hottest, [...links, ...ports], shown && shown.draw),
         ),
-    );
-    if (shown) shown.begin();
+    ];
   }
-  read().catch((error) => error.name !== 'AbortError' && fill(node, problemNode(error)));
-  return node;
+  return shownIn(element('div.stack'), read());
 }

@@ -18,7 +18,7 @@ const canvasButtons = (rows) =>
   );
 
 /** How far a turn of the wheel zooms. */
-export const wheelFactor = (event) => Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016));
+const wheelFactor = (event) => Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016));
 
 /** What a subclass draws in draw(). */
 export class Surface {
@@ -63,6 +63,17 @@ export class Surface {
       ['Keep this picture as PNG', 'p', 'keep', () => this.keep('png')],
       ['Keep this picture as SVG', 'v', 'vector', () => this.keep('svg')],
     ]);
+  }
+
+  /** The wheel zooms: by(factor, event); where the whole is seen there is nothing to zoom out to, and the page may scroll on. */
+  zoomsByWheel(whole, by) {
+    const zoom = (event) => {
+      const factor = wheelFactor(event);
+      if (factor < 1 && whole() && !event.ctrlKey) return;
+      event.preventDefault();
+      by(factor, event);
+    };
+    this.on('wheel', zoom, { passive: false });
   }
 
   /** Whether a key keeps the picture. */

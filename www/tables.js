@@ -251,14 +251,11 @@ export function populationsTable(model) {
 
 /** How the mapper went about it: only what says something to who reads it. */
 export function mapperTable(report) {
-  const { region, placement, incremental, learned } = report ?? {},
-    relief = placement?.congestion_refinement;
+  const { placement, incremental, learned } = report ?? {};
   const rows = [
     placement?.method && ['Placed by', words(placement.method)],
-    region?.candidates > 1 && ['Regions tried', count(region.candidates)],
     learned?.policy && ['Policy', learned.policy],
     incremental?.kept_neurons !== undefined && ['Neurons that stayed', count(incremental.kept_neurons)],
-    relief?.moves !== undefined && ['Moves against congestion', count(relief.moves)],
     report?.merged?.self_loops > 0 && ['Synapses of neurons to themselves, left out', count(report.merged.self_loops)],
     report?.merged?.duplicates > 0 && ['Synapses that stood twice, merged', count(report.merged.duplicates)],
   ].filter(Boolean);

@@ -3,7 +3,7 @@
 import { CATEGORIES, wantsDarkInk } from './colour.js';
 import { announce, element, setText } from './dom.js';
 import { bytes, count, si } from './format.js';
-import { Surface, wheelFactor } from './surface.js';
+import { Surface } from './surface.js';
 import { Lanes } from './timelinelanes.js';
 import { firstAfter, spanAt, TimeWindow, tickStep, valueAt, WAITS } from './trace.js';
 
@@ -88,16 +88,9 @@ export class Timeline extends Surface {
 
   #listen() {
     const { on } = this;
-    on(
-      'wheel',
-      (event) => {
-        const factor = wheelFactor(event);
-        // At the whole schedule there is nothing to zoom out to: the page may scroll on.
-        if (factor < 1 && this.window.length >= this.window.end) return;
-        event.preventDefault();
-        this.#zoom(factor, Math.max(0, event.offsetX - NAMES) / this.#width);
-      },
-      { passive: false },
+    this.zoomsByWheel(
+      () => this.window.length >= this.window.end,
+      (factor, { offsetX }) => this.#zoom(factor, Math.max(0, offsetX - NAMES) / this.#width),
     );
     on('pointerdown', (event) => {
       if (event.button !== 0) return;
