@@ -128,7 +128,7 @@ async function auditPart(signal) {
       ['When', (entry) => stamp(entry.at)],
       ['User', (entry) => entry.user],
       ['From', (entry) => entry.address],
-      ['Did', (entry) => words(entry.action)],
+      ['Did', (entry) => words(entry.action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))],
       ['To', (entry) => element('code', entry.object)],
       ['Effect', (entry) => entry.effect],
     ],

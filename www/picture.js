@@ -113,7 +113,7 @@ export class Picture {
   }
 
   #paint() {
-    if (!this.layer) return;
+    if (!this.layer || (this.layer.details && !this.model.details)) return; // painted when they are there
     const style = getComputedStyle(this.map.canvas);
     const colour = (name) => pixel(channelsOf(style.getPropertyValue(name)));
     const { pixels } = this.map,

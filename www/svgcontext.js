@@ -41,16 +41,18 @@ export function svgContext(width, height) {
     fillRect: (x, y, w, h) => put('rect', { x, y, width: w, height: h, ...filled() }),
     strokeRect: (x, y, w, h) => put('rect', { x, y, width: w, height: h, ...stroked() }),
     fillText(text, x, y, most = Infinity) {
+      const [size, ...family] = state.font.split(' '),
+        font = { 'font-size': size, 'font-family': family.join(' ') };
       const wide = state.measureText(text).width > most ? { textLength: most, lengthAdjust: 'spacingAndGlyphs' } : {};
-      put('text', { x, y, dy: DOWN[state.textBaseline], 'text-anchor': ANCHORS[state.textAlign], style: `font: ${state.font}`, ...wide, ...filled() }, text);
+      put('text', { x, y, dy: DOWN[state.textBaseline], 'text-anchor': ANCHORS[state.textAlign], ...wide, ...font, ...filled() }, text);
     },
     drawImage(image, ...box) {
       const [sx, sy, sw, sh, x, y, w, h] = box,
         cut = document.createElement('canvas');
       [cut.width, cut.height] = [sw, sh];
       cut.getContext('2d').drawImage(image, sx, sy, sw, sh, 0, 0, sw, sh);
-      const look = state.imageSmoothingEnabled ? undefined : 'image-rendering: pixelated';
-      put('image', { x, y, width: w, height: h, preserveAspectRatio: 'none', style: look, href: cut.toDataURL() });
+      const look = state.imageSmoothingEnabled ? undefined : 'pixelated';
+      put('image', { x, y, width: w, height: h, preserveAspectRatio: 'none', 'image-rendering': look, href: cut.toDataURL() });
     },
     save() {
       state.save();
