@@ -35,7 +35,8 @@ export const showList =
       total = element('p.quiet', { role: 'status' }),
       more = actButton('More', () => next());
     const frame = element('div.scroller.list', { tabindex: '0', role: 'region', 'aria-label': list.title }, element('table', element('thead', head), body));
-    const empty = element('div.panel.empty', { hidden: true }, emptyText, element('a.button.primary', { href: '#/new' }, 'Map a network'));
+    const make = kind === 'programs' ? 'Compile a model' : 'Map a network',
+      empty = element('div.panel.empty', { hidden: true }, emptyText, element('a.button.primary', { href: '#/new' }, make));
 
     const narrowed = () =>
       Object.fromEntries(['name', 'label', 'sort', ...Object.keys(list.filters)].filter((name) => asked.get(name)).map((name) => [name, asked.get(name)]));

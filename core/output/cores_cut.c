@@ -10,6 +10,7 @@
 #include "core/measure/binary.h"
 
 enum { MAGIC_BYTES = 8, COUNTS = 6, RATES = 3, RECORD_BYTES = 4 * (COUNTS + RATES), NO_PART = -1 };
+enum { RECORDS_MAX = 1 << 20, OBJECTS_MAX = 1 << 16 }; /* of a reply, which memory holds */
 
 /* The view, mapped: a record of each core of a box of it. */
 typedef struct cores {
@@ -52,12 +53,19 @@ static bool read_head(cores *c)
          c->size == head + (size_t)c->columns * c->rows * RECORD_BYTES;
 }
 
-static cm_status refuse_box(const cm_cores_cut *cut, uint32_t width, uint32_t height, cm_error *error)
+/* The box of a chip, all of it where none is asked for; refused where it is not on the chip, or more than `most` records. */
+static cm_status take_box(cm_cores_cut *cut, uint32_t width, uint32_t height, uint64_t most, cm_error *error)
 {
-  if (cut->columns == 0 || (cut->x < width && cut->y < height && cut->columns <= width - cut->x && cut->rows <= height - cut->y && cut->rows > 0))
-    return CM_OK;
-  return cm_fail(error, CM_BAD_OPTION, "box %" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 " is not on the chip, which has %" PRIu32 " x %" PRIu32 " cores",
-                 cut->x, cut->y, cut->columns, cut->rows, width, height);
+  const uint32_t each = cut->block > 0 ? cut->block : 1;
+  if (cut->columns == 0)
+    *cut = (cm_cores_cut){0, 0, width, height, cut->block};
+  if (cut->x >= width || cut->y >= height || cut->columns > width - cut->x || cut->rows > height - cut->y || cut->rows == 0)
+    return cm_fail(error, CM_BAD_OPTION, "box %" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 " is not on the chip, which has %" PRIu32 " x %" PRIu32 " cores",
+                   cut->x, cut->y, cut->columns, cut->rows, width, height);
+  const uint64_t records = (uint64_t)((cut->columns - 1) / each + 1) * ((cut->rows - 1) / each + 1);
+  if (records > most)
+    return cm_fail(error, CM_BAD_OPTION, "that are %" PRIu64 " cores or blocks; at once there are at most %" PRIu64 ": a smaller box, or larger blocks", records, most);
+  return CM_OK;
 }
 
 /* The record of a core of the chip; one outside the view's box, which may go over the edge, is idle. */
@@ -116,11 +124,7 @@ static cm_status cut_binary(int file, cm_cores_cut cut, FILE *stream, cm_error *
   if (mapped == MAP_FAILED)
     return cm_fail(error, CM_IO, "the cores of the mapping cannot be read now");
   c.bytes = mapped;
-  cm_status status = read_head(&c) ? refuse_box(&cut, c.width, c.height, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
-  if (cut.columns == 0) {
-    cut.columns = c.width;
-    cut.rows = c.height;
-  }
+  cm_status status = read_head(&c) ? take_box(&cut, c.width, c.height, RECORDS_MAX, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
   if (status == CM_OK)
     put_cut(&c, cut, stream);
   (void)munmap(mapped, c.size);
@@ -134,7 +138,7 @@ static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *
   size_t room = 0, put = 0;
   uint32_t x, y;
   cm_status status = getline(&line, &room, view) > 0 && sscanf(line, "{\"width\": %" SCNu32 ", \"height\": %" SCNu32, &x, &y) == 2
-                       ? refuse_box(&cut, x, y, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
+                       ? take_box(&cut, x, y, OBJECTS_MAX, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
   if (status == CM_OK)
     (void)fputs(line, stream);
   while (status == CM_OK && getline(&line, &room, view) > 0) {
