@@ -95,10 +95,10 @@ export class Model {
     return known;
   }
 
-  /** Of a chip of which not all cores are known the scale begins at 0: below the most of a block nothing is known. */
+  /** Of a chip of which not all cores are known a scale begins at 0, since nothing is known below the most of a block; not where all are alike. */
   #boundsOf(values) {
     const bounds = range(values);
-    return bounds && this.tiles ? { ...bounds, min: Math.min(0, bounds.min) } : bounds;
+    return this.tiles && bounds?.min < bounds?.max ? { ...bounds, min: Math.min(0, bounds.min) } : bounds;
   }
 
   /** A promise of what cores.json tells, asked for once. */

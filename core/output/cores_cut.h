@@ -1,6 +1,5 @@
 /* Some of the cores of a stored mapping: a box of them, or what blocks of them hold. Bulk is read from the view alone, without its network. */
-#ifndef CM_OUTPUT_CORES_CUT_H
-#define CM_OUTPUT_CORES_CUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ typedef struct cm_cores_cut {
  * CMCORES3 of blocks (docs/reference/mapping-formats.md). The caller closes `cores`. O(cores of the box); of JSON O(used cores). Errors:
  * CM_BAD_OPTION (the box is not on the chip, more than 1048576 records or 65536 objects, blocks of JSON), CM_DAMAGED, CM_IO; what went wrong with `stream` it keeps. */
 cm_status cm_cores_cut_write(int cores, cm_cores_cut cut, FILE *stream, cm_error *error);
-
-#endif
