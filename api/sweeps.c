@@ -313,7 +313,8 @@ static json_t *row_of(const json_t *spec, const json_t *tally, const cm_job *job
   json_t *row = json_pack("{s:s, s:s, s:s, s:o, s:s, s:b}", "job", job->id, "network", job->network, "chip", job->chip, "options",
                           point_options(spec, job), "state", cm_job_state_name(job->state), "kept", stays);
   if (job->state == CM_JOB_DONE) {
-    (void)json_object_set_new(row, "mapping", json_string(job->mapping));
+    if (job->mapping[0] != '\0')
+      (void)json_object_set_new(row, "mapping", json_string(job->mapping));
     (void)json_object_set_new(row, "reused", json_boolean(job->reused));
   }
   if (metrics != NULL)

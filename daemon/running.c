@@ -39,17 +39,11 @@ static uint64_t folder_bytes(const char *folder)
   return bytes;
 }
 
-/* Whether what a job finds out stands in its report alone. */
-static bool makes_nothing(const cm_running *r)
-{
-  return library_job_kind_of(r->job.kind)->result == LIBRARY_RESULT_NONE;
-}
-
 /* The mapping that is the job's: one that it is about, or that an identical job has made; NULL: a new one, or none. */
 static const char *known_mapping(const cm_running *r)
 {
   const char *option = library_job_kind_of(r->job.kind)->mapping;
-  if (!makes_nothing(r))
+  if (library_job_kind_of(r->job.kind)->result != LIBRARY_RESULT_NONE)
     return r->reused[0] != '\0' ? r->reused : NULL;
   return option != NULL ? json_string_value(json_object_get(r->work.options, option)) : NULL;
 }
@@ -207,7 +201,9 @@ static cm_status take(cm_running *r, cm_error *error)
   library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
   log_carried(r);
   if (r->result.status == CM_OK)
-    return makes_nothing(r) ? CM_OK : place(r, error) == CM_OK ? place_points(r, error) : error->status;
+    return library_job_kind_of(r->job.kind)->result == LIBRARY_RESULT_NONE || json_is_true(json_object_get(r->result.json, "beaten")) ? CM_OK
+           : place(r, error) == CM_OK                                                                                             ? place_points(r, error)
+                                                                                                                                  : error->status;
   *error = r->result.why;
   cm_refusal_name_chips(r->store, &r->job, error);
   return error->status;
@@ -281,7 +277,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
                             .region_count = count};
   if (state == CM_JOB_DONE)
     outcome.reused_mapping = known_mapping(r);
-  if (state == CM_JOB_DONE && outcome.reused_mapping == NULL && !makes_nothing(r))
+  if (state == CM_JOB_DONE && outcome.reused_mapping == NULL && r->row.id[0] != '\0')
     outcome.mapping = &r->row;
   outcome.points = r->points;
   outcome.point_count = outcome.mapping != NULL ? r->point_count : 0;
