@@ -16,6 +16,8 @@
 
 #include "storage/jobs.h"
 
+enum { CM_SWEEP_POINTS_MAX = 10000 };
+
 extern const char cm_sweep_kind[];
 bool cm_job_is_sweep(const cm_job *job);
 
