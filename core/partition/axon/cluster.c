@@ -287,8 +287,9 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     c.samples = SAMPLES_MAX;
     c.floor = floor_min;
     status = list_nets(&c, run, error);
-    if (status == CM_OK)
-      status = visit_all(&c, run, error);
+    const size_t rest = cm_run_within(run, 1);
+    status = status == CM_OK ? visit_all(&c, run, error) : status;
+    cm_run_leave(run, rest);
   }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);
