@@ -88,8 +88,7 @@ static cm_status read_region(const cm_running *r, uint32_t **region, uint32_t *c
   const json_t *list = json_object_get(r->result.json, "region");
   size_t n = json_array_size(list);
   uint32_t *cores;
-  if (CM_HEAP(cores, n + 1, "the job's region", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(cores, n + 1, "the job's region", error));
   for (size_t i = 0; i < n; i++)
     cores[i] = (uint32_t)json_integer_value(json_array_get(list, i));
   *region = cores;
@@ -121,8 +120,7 @@ static char *report_of_twin(const cm_running *r)
 static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, bool *taken, cm_error *error)
 {
   uint32_t *region = NULL, count = 0;
-  if (state == CM_JOB_DONE && r->job.reserve && read_region(r, &region, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(state == CM_JOB_DONE && r->job.reserve && read_region(r, &region, &count, error));
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = r->reused[0] != '\0' ? report_of_twin(r) : member_text(r, "report", 15), *phases = member_text(r, "phases", 6),

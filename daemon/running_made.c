@@ -33,8 +33,7 @@ static uint64_t folder_bytes(const char *folder)
 static cm_status place(cm_running *r, cm_error *error)
 {
   char made[CM_PATH_MAX];
-  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->out) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(made, error, "%s/" CM_WORK_MADE, r->out));
   cm_store_id(r->row.id);
   (void)snprintf(r->row.kind, sizeof r->row.kind, "%s", cm_job_makes(r->job.kind)->row);
   r->row.owner = r->job.owner;
@@ -43,8 +42,7 @@ static cm_status place(cm_running *r, cm_error *error)
   memcpy(r->row.job, r->job.id, sizeof r->row.job);
   memcpy(r->row.fingerprint, r->fingerprint, sizeof r->row.fingerprint);
   r->row.created = cm_store_time();
-  if (cm_pack_folder(made, &r->pack, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_pack_folder(made, &r->pack, error));
   r->row.bytes = r->pack.bytes != NULL ? r->pack.size : folder_bytes(made);
   if (r->pack.bytes != NULL)
     return CM_OK;
@@ -81,13 +79,11 @@ static cm_status place_points(cm_running *r, cm_error *error)
     *point = (cm_job_point){.mapping = r->row, .number = number, .report = r->point_reports[r->point_count] = cm_running_report(summary)};
     cm_store_id(point->mapping.id);
     point->mapping.fingerprint[0] = '\0';
-    if (cm_pack_folder(folder, pack, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_pack_folder(folder, pack, error));
     point->pack = pack->bytes != NULL ? pack : NULL;
     point->mapping.bytes = pack->bytes != NULL ? pack->size : folder_bytes(folder);
     r->point_count++;
-    if (pack->bytes == NULL && cm_mappings_place(r->store, folder, point->mapping.id, error) != CM_OK)
-      return error->status;
+    CM_TRY(pack->bytes == NULL && cm_mappings_place(r->store, folder, point->mapping.id, error));
   }
   return CM_OK;
 }

@@ -233,8 +233,7 @@ static cm_status recover(cm_workers *all, cm_error *error)
 {
   cm_job *jobs;
   size_t count, lost = 0;
-  if (cm_jobs_interrupted(all->options.store, &jobs, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_jobs_interrupted(all->options.store, &jobs, &count, error));
   for (size_t i = 0; i < count; i++)
     if (!take_over(all, &jobs[i]))
       jobs[lost++] = jobs[i];
@@ -249,8 +248,7 @@ static cm_status recover(cm_workers *all, cm_error *error)
 /* With the lock. */
 static cm_status start_hands(cm_workers *made, cm_error *error)
 {
-  if (recover(made, error) != CM_OK)
-    return error->status;
+  CM_TRY(recover(made, error));
   for (; made->count < made->options.workers + made->options.short_workers && made->count < HANDS_MAX; made->count++) {
     hand *h = &made->hand[made->count];
     h->all = made;
@@ -264,8 +262,7 @@ static cm_status start_hands(cm_workers *made, cm_error *error)
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error)
 {
   cm_workers *made;
-  if (CM_HEAP(made, 1, "the workers", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the workers", error));
   made->options = *options;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->work, NULL);

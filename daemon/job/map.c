@@ -61,8 +61,7 @@ static cm_status read_before(map_job *j, cm_error *error)
   coremap_error *why = NULL;
   if (w->job.levels_before[0] == '\0')
     return CM_OK;
-  if (cm_work_path(w, CM_WORK_BEFORE, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(w, CM_WORK_BEFORE, path, error));
   return library_status(library_network_load(path, w->job.levels_before, library_on_run, &w->run, &j->before, &why), &why, error);
 }
 
@@ -127,8 +126,7 @@ static cm_status tell(map_job *j, bool *stored, cm_error *error)
   char *text;
   size_t size;
   coremap_error *why = NULL;
-  if (library_status(coremap_mapping_text(j->mapping, "report", &text, &size, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_mapping_text(j->mapping, "report", &text, &size, &why), &why, error));
   json_t *made = library_json(text), *attempts = json_object_get(made, "attempts");
   json_t *report =
     json_pack("{s:O, s:O, s:b, s:f, s:O, s:O, s:O*}", "parts", json_object_get(made, "parts"), "bound",
@@ -149,8 +147,7 @@ static cm_status store_points(map_job *j, cm_error *error)
   const uint32_t count = library_mapping_points(j->mapping, &chosen);
   if (count == 0)
     return CM_OK;
-  if (cm_folder_make(w->points, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make(w->points, error));
   for (uint32_t k = 1; k <= count; k++) {
     coremap_error *why = NULL;
     char point[CM_PATH_MAX];
