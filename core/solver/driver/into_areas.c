@@ -44,30 +44,21 @@ static cm_status trade(moving *r, uint32_t *core, cm_error *error)
   const uint32_t parts = r->from->part_count;
   const double sweep = 2 * (double)r->parts->entry_count + 4.0 * parts;
   cm_region region = {.core_count = 0};
-  uint32_t *number = NULL;
   uint8_t *kind = NULL;
   cm_kinds_result made;
   cm_status status = CM_NEW(r->run->memory, region.cores, cm_chip_cores(chip), error);
   if (status == CM_OK)
-    status = CM_NEW(r->run->memory, number, cm_chip_cores(chip), error);
-  if (status == CM_OK)
     status = CM_NEW(r->run->memory, kind, parts, error);
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
-    if (r->usable[c]) {
-      number[c] = region.core_count;
+    if (r->usable[c])
       region.cores[region.core_count++] = c;
-    }
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++) {
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     kind[p] = (uint8_t)cm_chip_kind_of(chip, core[p]);
-    core[p] = number[core[p]];
-  }
   const cm_place_task task = {.chip = chip, .region = &region, .seed = r->in->options->placement_seed, .run = r->run};
   const cm_kinds_options options = {.entries = share_of_placing * fmin(effort->kind_entries, effort->kind_sweeps * sweep), .kind = kind, .pulls = &r->pulls};
   if (status == CM_OK)
     status = cm_place_by_kinds(r->parts, &task, &options, core, &made, error);
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
-    core[p] = region.cores[core[p]];
-  CM_FREE(region.cores, number, kind);
+  CM_FREE(region.cores, kind);
   return status;
 }
 
@@ -146,6 +137,20 @@ static cm_status move_neurons(moving *r, bool *legal, cm_error *error)
   return status == CM_NO_ROOM ? CM_OK : status;
 }
 
+static void deliver(moving *r, bool legal, bool placed, cm_moved *made)
+{
+  *made = (cm_moved){.part = NULL};
+  if (legal) {
+    *made = (cm_moved){.part = r->s.part, .core = placed ? r->s.core : NULL, .parts = r->s.parts};
+    r->s.part = NULL;
+    r->s.core = placed ? NULL : r->s.core;
+  }
+  cm_assignment_clear(&r->s);
+  cm_pulls_clear(&r->pulls);
+  cm_graph_free(r->parts);
+  cm_free(r->usable);
+}
+
 cm_status cm_move_into_areas(const cm_map_input *input, const cm_chip *plain, const cm_mapping *from, cm_run *run, cm_moved *made, cm_error *error)
 {
   moving r = {.in = input, .from = from, .run = run, .plain = plain};
@@ -156,15 +161,19 @@ cm_status cm_move_into_areas(const cm_map_input *input, const cm_chip *plain, co
     status = move_parts(&r, error);
   if (status == CM_OK)
     status = move_neurons(&r, &legal, error);
-  *made = (cm_moved){.part = NULL};
-  if (status == CM_OK && legal) {
-    *made = (cm_moved){.part = r.s.part, .core = r.s.core, .parts = r.s.parts};
-    r.s.part = r.s.core = NULL;
-  }
-  cm_assignment_clear(&r.s);
-  cm_pulls_clear(&r.pulls);
-  cm_graph_free(r.parts);
-  cm_free(r.usable);
+  deliver(&r, status == CM_OK && legal, true, made);
+  return status;
+}
+
+cm_status cm_part_by_areas(const cm_map_input *input, const cm_mapping *from, cm_run *run, cm_moved *made, cm_error *error)
+{
+  moving r = {.in = input, .from = from, .run = run};
+  bool legal = false;
+  cm_run_phase(run, "constraints");
+  cm_status status = open(&r, error);
+  if (status == CM_OK)
+    status = cm_part_pieces(input, &r.s, run, &legal, error);
+  deliver(&r, status == CM_OK && legal, false, made);
   return status;
 }
 
