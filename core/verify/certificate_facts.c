@@ -111,7 +111,7 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 static uint64_t use_of(const cm_core_load *load, cm_resource resource)
 {
   const uint64_t values[CM_RESOURCES] = {load->neurons, load->synapses, load->inbound_axons, load->outbound_axons,
-                                         load->target_cores};
+                                         load->target_cores, load->source_cores};
   return values[resource];
 }
 
@@ -184,7 +184,7 @@ static json_t *limits_json(const facts *f)
     for (uint32_t p = 0; p < f->made->mapped.parts && !used; p++)
       used = f->given->chip->class_of[f->made->mapped.core[p]] == kind;
     for (int r = 0; r <= POPULATIONS && used; r++) {
-      if (r == CM_RESOURCES || (r >= CM_MEMORY && limit_at(l, r) == 0))
+      if (r == CM_RESOURCES || (r >= CM_SOURCE_CORES && limit_at(l, r) == 0))
         continue;
       if (json_array_append_new(list, limit_row(f, kind, l, r)) != 0) {
         json_decref(list);

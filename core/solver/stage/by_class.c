@@ -98,7 +98,7 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
 static cm_limits limits_alone(const cm_chip *chip, uint32_t kind)
 {
   cm_limits limits = *cm_chip_kind_limits(chip, kind);
-  limits.outbound_axons = limits.target_cores = 0;
+  limits.outbound_axons = limits.target_cores = limits.source_cores = 0;
   return limits;
 }
 

@@ -23,7 +23,7 @@ typedef struct work {
 static cm_limits limits_alone(const work *w)
 {
   cm_limits limits = w->job->terms->limits;
-  limits.populations = limits.outbound_axons = limits.target_cores = 0;
+  limits.populations = limits.outbound_axons = limits.target_cores = limits.source_cores = 0;
   return limits;
 }
 

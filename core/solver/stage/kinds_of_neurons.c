@@ -283,7 +283,7 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
       if ((g->allowed >> k & 1) == 0)
         continue;
       bool apart = limits.populations == 1;
-      limits.populations = limits.outbound_axons = limits.target_cores = 0;
+      limits.populations = limits.outbound_axons = limits.target_cores = limits.source_cores = 0;
       status = cm_bound_parts(&n.demand, &limits, c->run, &bound, error);
       if (status != CM_OK)
         break;
