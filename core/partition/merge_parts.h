@@ -1,6 +1,5 @@
 /* Small parts put together on one core. */
-#ifndef CM_PARTITION_MERGE_PARTS_H
-#define CM_PARTITION_MERGE_PARTS_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -14,5 +13,3 @@ typedef struct cm_merge_options {
  * with it, as long as limits hold. Changes part [vertices] and *parts; numbers stay without gaps. O(pins + parts * inbound axons of
  * a part). Errors: memory, a stop. */
 cm_status cm_merge_parts(const cm_demand *demand, const cm_merge_options *options, cm_run *run, uint32_t *part, uint32_t *parts, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* From a mapping that breaks constraints to one that keeps them: what need not move stays. */
-#ifndef CM_SOLVER_DRIVER_INTO_AREAS_H
-#define CM_SOLVER_DRIVER_INTO_AREAS_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
@@ -19,5 +18,3 @@ cm_status cm_move_into_areas(const cm_map_input *input, const cm_chip *plain, co
 cm_status cm_part_by_areas(const cm_map_input *input, const cm_mapping *from, cm_run *run, cm_moved *made, cm_error *error);
 
 void cm_moved_clear(cm_moved *made);
-
-#endif

@@ -70,12 +70,9 @@ static cm_status number_pieces(cutting *c, member *list, uint32_t count, cm_erro
   const uint32_t n = c->in->demand->network->vertex_count;
   uint32_t sorted = 0, groups = 0, *place, *group_of = NULL;
   cm_status status = CM_NEW(c->run->memory, place, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->run->memory, group_of, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->run->memory, c->from, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->run->memory, c->group, count, error);
+  CM_THEN(status, CM_NEW(c->run->memory, group_of, count, error));
+  CM_THEN(status, CM_NEW(c->run->memory, c->from, count, error));
+  CM_THEN(status, CM_NEW(c->run->memory, c->group, count, error));
   if (status == CM_OK && count > 0)
     qsort(list, count, sizeof *list, by_piece);
   for (uint32_t i = 0; status == CM_OK && i < count; i++) {
@@ -107,8 +104,9 @@ static cm_status cut(cutting *c, bool all, bool *few, cm_error *error)
   const uint32_t n = c->in->demand->network->vertex_count;
   uint32_t count = 0;
   member *list;
-  if (CM_NEW(c->run->memory, c->number, n, error) != CM_OK || CM_NEW(c->run->memory, c->members, c->parts, error) != CM_OK || CM_NEW(c->run->memory, list, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->number, n, error));
+  CM_TRY(CM_NEW(c->run->memory, c->members, c->parts, error));
+  CM_TRY(CM_NEW(c->run->memory, list, n, error));
   memset(c->number, 0xff, n * sizeof *c->number);
   for (uint32_t v = 0; v < n; v++)
     if (all || c->s->held[v])
@@ -126,8 +124,7 @@ static cm_status cut(cutting *c, bool all, bool *few, cm_error *error)
 static cm_status cut_related(cutting *c, bool *few, cm_error *error)
 {
   const cm_areas *a = c->in->areas;
-  if (CM_NEW(c->run->memory, c->s->held, c->in->demand->network->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->s->held, c->in->demand->network->vertex_count, error));
   for (uint32_t i = 0; i < a->constraints.count; i++)
     if (!cm_is_area(&a->constraints.constraint[i])) {
       mark(a, a->constraints.constraint[i].of, a->constraints.constraint[i].of_count, c->s->held);
@@ -151,19 +148,18 @@ static cm_status place(cutting *c, bool *found, cm_error *error)
   bool optimal, share = true; /* a count of populations is no sum of pieces */
   for (uint32_t k = 0; k < c->s->kinds; k++)
     share = share && c->s->of_kind[k].populations == 0;
-  if (CM_NEW(c->run->memory, c->core, all, error) != CM_OK || CM_NEW(c->run->memory, c->kind, all, error) != CM_OK || CM_NEW(c->run->memory, use, (size_t)all * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->core, all, error));
+  CM_TRY(CM_NEW(c->run->memory, c->kind, all, error));
+  CM_TRY(CM_NEW(c->run->memory, use, (size_t)all * CM_RESOURCES, error));
   for (uint32_t p = 0; p < c->parts; p++)
     c->kind[p] = (uint8_t)cm_chip_kind_of(c->s->chip, c->s->core[p]);
   for (uint32_t i = 0; i < c->count; i++)
     c->kind[c->parts + i] = c->kind[c->from[i]];
   cm_status status = cm_count_use(c->in->demand, c->number, all, c->run, use, error);
-  if (status == CM_OK)
-    status = cm_engine_find((cm_preset)o->preset, objective)->flows(c->in->demand, c->number, all, c->run, &flows, error);
+  CM_THEN(status, cm_engine_find((cm_preset)o->preset, objective)->flows(c->in->demand, c->number, all, c->run, &flows, error));
   const cm_related_task task = {.areas = c->in->areas, .demand = c->in->demand, .occupancy = c->in->occupancy, .parts = flows, .part = c->number, .kind = c->kind,
                                 .fixed = c->s->core, .fixed_count = c->parts, .use = use, .sharing = share ? c->s->of_kind : NULL, .seed = o->placement_seed, .effort = 1, .run = c->run};
-  if (status == CM_OK)
-    status = cm_place_related(&task, c->core, &optimal, error);
+  CM_THEN(status, cm_place_related(&task, c->core, &optimal, error));
   cm_graph_free(flows);
   cm_free(use);
   *found = status == CM_OK;
@@ -186,8 +182,7 @@ static cm_status join(cutting *c, uint32_t *part_at, bool *found, cm_error *erro
 {
   cm_assignment *s = c->s;
   uint8_t *settled;
-  if (CM_NEW(c->run->memory, settled, cm_chip_cores(s->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, settled, cm_chip_cores(s->chip), error));
   memset(part_at, 0xff, cm_chip_cores(s->chip) * sizeof *part_at);
   for (uint32_t p = 0; p < c->parts; p++)
     if (c->members[p] > 0)
@@ -269,8 +264,7 @@ cm_status cm_part_pieces(const cm_map_input *input, cm_assignment *assignment, c
   bool few;
   cm_status status = cut(&c, true, &few, error);
   const cm_merge_options options = {.limits = &limits, .least = (uint32_t)o->parts, .group = c.group};
-  if (status == CM_OK)
-    status = cm_merge_parts(input->demand, &options, run, c.number, &c.count, error);
+  CM_THEN(status, cm_merge_parts(input->demand, &options, run, c.number, &c.count, error));
   *found = status == CM_OK && c.count <= assignment->parts_max && (o->parts == 0 || c.count == o->parts);
   if (*found) {
     memcpy(assignment->part, c.number, input->demand->network->vertex_count * sizeof *c.number);

@@ -1,6 +1,5 @@
 /* Neurons that constraints relate to each other, taken out of the parts that they lie in and put on cores where these hold. */
-#ifndef CM_SOLVER_DRIVER_RELATED_PIECES_H
-#define CM_SOLVER_DRIVER_RELATED_PIECES_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/placement/reassign/reassign.h"
@@ -12,5 +11,3 @@ cm_status cm_place_pieces(const cm_map_input *input, cm_assignment *assignment, 
 /* Of parts on their cores: neurons that relations name alike, and that the same cores take, come into parts of their own, as few as merging makes of the pieces. Parts have no
  * cores then. *found: they are not too many. Errors: memory, cancelled. */
 cm_status cm_part_pieces(const cm_map_input *input, cm_assignment *assignment, cm_run *run, bool *found, cm_error *error);
-
-#endif

@@ -17,8 +17,7 @@ static cm_status judge(const cm_map_input *in, const cm_areas *areas, const cm_m
   const cm_mapped mapped = cm_mapped_by(m, in->demand, in->chip);
   words[0] = '\0';
   for (uint32_t i = 0; i < areas->constraints.count && words[0] == '\0'; i++)
-    if (cm_constraint_check(&mapped, &areas->subjects, &areas->constraints, i, words, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_constraint_check(&mapped, &areas->subjects, &areas->constraints, i, words, error));
   for (uint32_t k = 0; k < m->point_count && words[0] == '\0'; k++)
     if (k != m->point_chosen && judge(in, areas, m->points[k], words, error) != CM_OK)
       return error->status;
@@ -64,8 +63,7 @@ static cm_status map_freely(work *w, bool everywhere, cm_error *error)
   variant.options.constraints = NULL;
   in->areas = NULL;
   if (everywhere) {
-    if (CM_NEW(w->run->memory, chip.classes, chip.class_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(w->run->memory, chip.classes, chip.class_count, error));
     for (uint32_t k = 0; k < chip.class_count; k++) {
       chip.classes[k] = w->job->chip->classes[k];
       chip.classes[k].pinned_only = false;
@@ -184,14 +182,12 @@ cm_status cm_map_constrained(const cm_map_input *input, cm_map_function *map, cm
   cm_mapping *made = NULL;
   char words[CM_BROKEN_WORDS_MAX] = "";
   cm_run_phase(run, "constraints");
-  if (cm_areas_open(&in, run, &areas, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_areas_open(&in, run, &areas, error));
   constrained.areas = areas;
   if (input->from != NULL)
     constrained.chip = &areas->chip;
   cm_status status = map(&constrained, run, &made, error);
-  if (status == CM_OK)
-    status = judge(input, areas, made, words, error);
+  CM_THEN(status, judge(input, areas, made, words, error));
   if (status == CM_OK && words[0] != '\0')
     status = refuse_broken(input, words, error);
   cm_areas_close(areas);

@@ -1,6 +1,5 @@
 /* Mappings under constraints of place (option "constraints"). */
-#ifndef CM_SOLVER_DRIVER_UNDER_CONSTRAINTS_H
-#define CM_SOLVER_DRIVER_UNDER_CONSTRAINTS_H
+#pragma once
 
 #include "core/solver/once.h"
 
@@ -15,5 +14,3 @@ bool cm_has_constraints_left(const cm_map_input *input);
 /* One mapping of such an input: without a look at them, then mended where it breaks some. Errors: as of `once`, of a free mapping where there is none; CM_LIMIT_BROKEN or CM_NO_ROOM
  * where no mapping was found. */
 cm_status cm_map_once_constrained(const cm_map_input *input, cm_map_once *once, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping, cm_error *error);
-
-#endif
