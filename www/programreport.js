@@ -28,6 +28,7 @@ const GROUPS = [
     ['In parts of sums', 'partial_sums.parts', count],
     ['Segments', 'program.subgraphs', count],
     ['Instructions', 'program.instructions', count],
+    ['Turns; the schedule has the first', 'program.turns', count],
     ['Memory of the chip', 'program.memory_bytes', bytes],
     ['Least memory that does', 'smallest_memory.bytes', (n) => `${count(n)} bytes`],
     ['With less', 'smallest_memory.below', String],

@@ -116,7 +116,7 @@ static cm_status name_outside(cm_c_writer *w, cm_error *error)
   for (uint32_t t = 0; t < p->tensor_count; t++)
     if (p->tensors[t].role == CM_ROLE_SPILL && cm_c_type(p->tensors[t].type) != NULL) {
       (void)snprintf(at, sizeof at, "AT(%s, outside, %" PRIu64 ")", cm_c_type(p->tensors[t].type), w->outside_bytes);
-      w->outside_bytes += cm_c_whole_lines(p->tensors[t].bytes);
+      w->outside_bytes += cm_c_whole_lines(p->tensors[t].bytes / p->turns);
       if ((w->homes[t] = cm_arena_text(&w->names, at, strlen(at), error)) == NULL)
         return error->status;
     }

@@ -202,12 +202,7 @@ cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm
   double work = HUGE_VAL;
   for (int c = 0; c < 2; c++) {
     cm_split_change change;
-    cm_box box = cm_box_whole(&call->output[0]);
-    for (uint32_t i = 0; i < box.rank; i++) {
-      box.to[i] = c == 0 && box.to[i] > 1 ? 1 : box.to[i];
-      box.from[i] = c == 1 && box.to[i] > 1 ? box.to[i] - 1 : 0;
-    }
-    box = cm_bound_piece_box(call, &box);
+    const cm_box corner = cm_bound_corner(&call->output[0], c == 1), box = cm_bound_piece_box(call, &corner);
     if (cm_split_piece(call, &box, b->inputs[0], &change, error) != CM_OK)
       return error->status;
     work = fmin(work, (double)cm_split_work(call, &box, b->inputs[0]) / parts);

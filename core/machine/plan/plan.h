@@ -43,7 +43,7 @@ typedef struct cm_plan_value {
   bool host_reads; /* a host reads it outside */
   bool copied;    /* a view that has to be made all the same: a graph output */
   bool solid;     /* a view that has to be made by its operator: its parts are no boxes */
-  cm_box whole;
+  cm_box whole;   /* what pieces make of it: in a program of turns the rows of the first one */
   int64_t step[CM_RANK_MAX]; /* extents of a tile; the last one of a row may be smaller */
   int64_t count[CM_RANK_MAX]; /* tiles along each axis */
   cm_stretches stretches;    /* the axis along which they differ by device */
@@ -96,6 +96,7 @@ typedef struct cm_plan {
   cm_core_memory *core_memory; /* memories of cores, scaled to that; memory_count of them: 0: all cores share one */
   uint32_t memory_count;
   uint64_t cut_bytes;    /* that pieces are cut for: the smallest memory of a core */
+  uint32_t turns;        /* of the program; pieces are those of the first one */
   cm_arena arena;
   cm_plan_value *values;
   cm_plan_op *ops;       /* in the order of execution */
@@ -124,6 +125,7 @@ typedef struct cm_plan_options {
   uint32_t tile_share;
   const cm_packs *packs;       /* of the model; NULL: none */
   cm_division division;        /* with settings */
+  uint32_t turns;              /* with settings: what cm_turns_find says; 0: one */
 } cm_plan_options;
 
 /* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order

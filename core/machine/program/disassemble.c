@@ -120,6 +120,8 @@ cm_status cm_program_disassemble(const cm_program *p, FILE *out, cm_error *error
     print_dims(out, tensor->rank, tensor->dims);
     fprintf(out, " %s\n", tensor->name);
   }
+  if (p->turns > 1)
+    fprintf(out, "; %u turns, each on the next rows of all but constants\n", p->turns);
   for (uint32_t o = 0; o < p->object_count; o++) {
     fprintf(out, "\n%s:\n", p->objects[o].name);
     for (uint64_t i = 0; i < p->objects[o].count; i++)

@@ -52,6 +52,12 @@ cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, cons
   return CM_OK;
 }
 
+int64_t cm_program_rows(const cm_program *p, uint32_t tensor)
+{
+  const cm_program_tensor *t = &p->tensors[tensor];
+  return p->turns > 1 && t->role != CM_ROLE_CONSTANT ? t->dims[0] / p->turns : 0;
+}
+
 const char *cm_opcode_name(cm_opcode opcode)
 {
   static const char *const names[] = {"?", "LOAD", "STORE", "COPY", "MATRIX", "VECTOR", "SET", "WAIT", "HOST"};

@@ -45,7 +45,7 @@ static uint64_t get_place(cm_reading *g, const cm_operand *o, bool output, uint3
   *place = (uint32_t)number;
   if (g->r.status != CM_OK || number < p->buffer_count)
     return p->target.memory_bytes;
-  if (!g->outside || tensor >= p->tensor_count) {
+  if (!g->outside || tensor >= p->tensor_count || p->turns > 1) {
     (void)cm_reader_fail(&g->r, "there is no buffer %llu", (unsigned long long)number);
     return 0;
   }
@@ -139,10 +139,12 @@ static void get_transfer(cm_reading *g, cm_instruction *i)
   if (g->r.status != CM_OK)
     return;
   const cm_program_tensor *t = &p->tensors[i->tensor];
+  const int64_t rows = cm_program_rows(p, i->tensor);
   i->bytes = cm_type_bytes(t->type);
   for (uint32_t k = 0; k < t->rank && g->r.status == CM_OK; k++) {
-    i->from[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)t->dims[k], "a place in a tensor");
-    i->extent[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)(t->dims[k] - i->from[k]), "an extent of a tensor");
+    const int64_t dim = k == 0 && rows > 0 ? rows : t->dims[k];
+    i->from[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)dim, "a place in a tensor");
+    i->extent[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)(dim - i->from[k]), "an extent of a tensor");
     i->bytes *= (uint64_t)i->extent[k];
   }
   if (g->r.status == CM_OK && i->opcode == CM_CODE_STORE && (t->role == CM_ROLE_CONSTANT || t->role == CM_ROLE_INPUT))

@@ -62,6 +62,8 @@ static void put_chip(cm_writer *w, const cm_program *p)
   }
   cm_put_number(w, p->buffer_count);
   cm_put_number(w, p->flag_count);
+  if (w->version >= CM_PROGRAM_VERSION_TURNS)
+    cm_put_number(w, p->turns);
 }
 
 static void put_tensors(cm_writer *w, const cm_program *p)
@@ -273,7 +275,8 @@ static uint64_t version_of(const cm_program *p, bool loops)
   for (uint64_t i = 0; i < p->part_count; i++)
     if (cm_part_is_outside(&p->parts[i]))
       return CM_PROGRAM_VERSION_OUTSIDE;
-  return cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
+  return p->turns > 1                                    ? CM_PROGRAM_VERSION_TURNS
+         : cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
          : p->target.window > 0 || loops ? CM_PROGRAM_VERSION_STREAM
          : p->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES
                                       : CM_PROGRAM_VERSION;

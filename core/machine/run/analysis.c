@@ -209,6 +209,19 @@ static void find_path(analysing *a)
   }
 }
 
+/* Of all turns, which are like the first. */
+static void multiply(cm_analysis *made, uint32_t turns)
+{
+  const double first = made->time_ns;
+  double path = 0;
+  for (uint32_t d = 0; d < CM_TARGET_DEVICES_MAX; d++)
+    path += made->path_ns[d] *= turns;
+  for (int r = 0; r < CM_BEGIN_REASONS; r++)
+    made->reason_ns[r] *= turns;
+  made->path_length *= turns;
+  made->path_hops_ns = first - path;
+}
+
 cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error)
 {
   cm_analysis made = {0};
@@ -225,6 +238,8 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
   if (status == CM_OK) {
     find_path(&a);
     made.time_ns = result.time_ns;
+    if (program->turns > 1)
+      multiply(&made, program->turns);
     made.buffer_count = program->buffer_count;
     qsort(made.busy, made.busy_count, sizeof *made.busy, by_start); /* what is taken was used before */
     status = find_held(&a, error);
@@ -239,8 +254,6 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
 
 void cm_analysis_free(cm_analysis *analysis)
 {
-  cm_free(analysis->busy);
-  cm_free(analysis->held);
-  cm_free(analysis->buffers);
+  CM_FREE(analysis->busy, analysis->held, analysis->buffers);
   *analysis = (cm_analysis){0};
 }

@@ -78,6 +78,13 @@ void cm_checker_wait(cm_checker *c, uint32_t lane, uint64_t signal)
     own[l] = other[l] > own[l] ? other[l] : own[l];
 }
 
+void cm_checker_meet(cm_checker *c, uint64_t memory_bytes)
+{
+  for (uint32_t l = 0; l < c->lanes; l++)
+    memcpy(c->clock + (size_t)l * c->lanes, c->seq, c->lanes * sizeof *c->clock);
+  memset(c->tag, 0, memory_bytes * sizeof *c->tag);
+}
+
 static bool happened_before(const cm_checker *c, uint32_t lane, uint32_t other, uint32_t seq)
 {
   return c->clock[(size_t)lane * c->lanes + other] >= seq;

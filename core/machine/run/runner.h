@@ -47,6 +47,9 @@ void cm_checker_begin(cm_checker *c, uint32_t lane);
 void cm_checker_set(cm_checker *c, uint32_t lane, uint64_t signal);
 void cm_checker_wait(cm_checker *c, uint32_t lane, uint64_t signal);
 
+/* Between turns: every lane knows what all did, and nothing on the chip is of the next turn. */
+void cm_checker_meet(cm_checker *c, uint64_t memory_bytes);
+
 /* A lane reads or writes `bytes` of a buffer. */
 cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
                           cm_error *error);
