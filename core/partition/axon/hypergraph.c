@@ -9,8 +9,8 @@ void cm_hypergraph_free(cm_hypergraph *graph)
 {
   if (graph == NULL)
     return;
+  cm_hypergraph_drop_inbound(graph); /* the targets take its room */
   cm_pins_unpack(&graph->packed);
-  cm_hypergraph_drop_inbound(graph);
   void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
                           graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
                           graph->own_net_weight, graph->own_net_axons, graph->own_net_size};
