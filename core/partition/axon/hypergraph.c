@@ -130,7 +130,7 @@ static cm_status take_copies(const cm_demand *demand, cm_hypergraph *g, cm_run *
   return CM_OK;
 }
 
-static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind kind, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   const cm_topology *topology = demand->network;
   uint32_t *rank;
@@ -144,8 +144,12 @@ static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hyper
       CM_NEW(run->memory, rank, g->net_count, error) != CM_OK)
     return error->status;
   g->net_weight = g->own_net_weight;
-  cm_status status = rank_nets(demand, g, rank, run, error);
-  if (status == CM_OK)
+  for (uint32_t e = 0; e < g->net_count; e++)
+    rank[e] = e;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    g->number[v] = v;
+  cm_status status = kind.unordered ? CM_OK : rank_nets(demand, g, rank, run, error);
+  if (status == CM_OK && !kind.unordered)
     status = cm_number_by_locality(topology, run, g->number, error);
   if (status == CM_OK) {
     take_nets(topology, rank, g);
@@ -155,19 +159,19 @@ static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hyper
     status = cm_hypergraph_list_outbound(g, run, error);
   if (status == CM_OK)
     status = take_copies(demand, g, run, error);
-  if (status == CM_OK && pack && cm_pins_packable(topology))
+  if (status == CM_OK && kind.packed && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);
   return status;
 }
 
-cm_status cm_hypergraph_from_topology(const cm_demand *demand, bool pack, cm_run *run, cm_hypergraph **graph,
+cm_status cm_hypergraph_from_topology(const cm_demand *demand, cm_hypergraph_kind kind, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error)
 {
   cm_hypergraph *made;
   if (CM_NEW(run->memory, made, 1, error) != CM_OK)
     return error->status;
-  if (fill_from_topology(demand, pack, made, run, error) != CM_OK) {
+  if (fill_from_topology(demand, kind, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);
     return error->status;
   }
