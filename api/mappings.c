@@ -280,8 +280,7 @@ static void reply_table(cm_request *request)
   const cm_list_query points = {.list = CM_LIST_MAPPINGS, .viewer = &request->viewer, .limit = CM_JOB_POINTS_MAX, .count = 1,
                                 .conditions = {{.field = cm_field_of(CM_LIST_MAPPINGS, "pareto"), .text = id}}};
   cm_status status = cm_lists_read(request->store, &points, &page, &error);
-  if (status == CM_OK)
-    status = cm_mappings_open(request->store, id, "pareto.json", &file, &error);
+  CM_THEN(status, cm_mappings_open(request->store, id, "pareto.json", &file, &error));
   if (status == CM_NOT_FOUND)
     cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set", "only the first mapping of a job of objective pareto has a set");
   else if (status != CM_OK)

@@ -103,10 +103,8 @@ cm_status library_program_inputs(const library_program_given *given, const cm_pr
   cm_random random;
   const char **files = NULL;
   cm_status status = CM_NEW(memory, files, p->input_count + 1, error);
-  if (status == CM_OK)
-    status = check_arrays(given, p, error);
-  if (status == CM_OK)
-    status = match_files(given, p, files, error);
+  CM_THEN(status, check_arrays(given, p, error));
+  CM_THEN(status, match_files(given, p, files, error));
   cm_random_init(&random, given->seed, INPUT_STREAM, 0);
   for (uint32_t i = 0; status == CM_OK && i < p->input_count; i++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[i]];

@@ -1,6 +1,5 @@
 /* What a program is run on: arrays, files, and random numbers for the rest. */
-#ifndef LIBRARY_PROGRAM_INPUTS_H
-#define LIBRARY_PROGRAM_INPUTS_H
+#pragma once
 
 #include "core/machine/program/program.h"
 #include "library/arrays.h"
@@ -15,5 +14,3 @@ typedef struct library_program_given {
  * does not fit one), those of cm_tensor_read. */
 cm_status library_program_inputs(const library_program_given *given, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
                                  cm_error *error);
-
-#endif

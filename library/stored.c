@@ -61,10 +61,9 @@ static cm_status store(const coremap_mapping *m, const cm_mapping *mapping, cons
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   cm_map_options *options;
-  if (cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_map_options_parse(mapping->options, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error));
+  CM_TRY(cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error));
+  CM_TRY(cm_map_options_parse(mapping->options, &options, error));
   const cm_map_input input = {.demand = &m->demand, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
                               .options = options};
   cm_status status = cm_mapping_write_beside(mapping, &input, run, folder, error);
@@ -120,8 +119,7 @@ int library_view_make(const char *folder, const char *view, const char *network,
   library_begin(&r, progress, user);
   cm_status status = late == CM_VIEWS_ALL ? cm_fail(&e, CM_NOT_FOUND, "no view %.40s is made afterwards", view)
                                           : cm_topology_load(network, r.run, &topology, &e);
-  if (status == CM_OK)
-    status = cm_mapping_write_late(folder, late, topology, r.run, &e);
+  CM_THEN(status, cm_mapping_write_late(folder, late, topology, r.run, &e));
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }
@@ -151,14 +149,12 @@ int library_structure_answer(int structure, int other, const char *kind, const c
 static cm_status rename_report(json_t *object, cm_error *error)
 {
   json_t *mapper = json_object_get(object, "mapper");
-  if (cm_whole(cm_metrics_rename(object), "names of metrics", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(cm_metrics_rename(object), "names of metrics", error));
   if (!json_is_object(mapper))
     return cm_mapping_rename(object, error);
   json_t *summary = json_pack("{s:O}", "report", mapper);
   cm_status status = cm_whole(summary != NULL, "a report", error);
-  if (status == CM_OK)
-    status = cm_mapping_rename(summary, error);
+  CM_THEN(status, cm_mapping_rename(summary, error));
   json_decref(summary);
   return status;
 }

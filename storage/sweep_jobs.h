@@ -11,8 +11,7 @@
  *
  * and its report is the tally: {"jobs", "done", "failed", "cancelled", "reused", "cpu_seconds", "without_gain", "stopped",
  * "kept": [{"job", "mapping", "order", "values"}]}, of which the first kept one is the best by the first metric. */
-#ifndef CM_STORAGE_SWEEP_JOBS_H
-#define CM_STORAGE_SWEEP_JOBS_H
+#pragma once
 
 #include "storage/jobs.h"
 
@@ -56,5 +55,3 @@ typedef struct cm_sweep_filter {
   size_t limit;
 } cm_sweep_filter;
 cm_status cm_sweeps_jobs(cm_store *store, const cm_sweep_filter *filter, cm_job **jobs, size_t *count, cm_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Cores have global coordinates (x, y), 0 <= x < width, 0 <= y < height, over all dies; x grows east,
  * y grows south. Core number = y * width + x. Several cores may share one router: router (x / router_x,
  * y / router_y). Distances, hops and links are between routers. */
-#ifndef CM_CHIP_CHIP_H
-#define CM_CHIP_CHIP_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -152,5 +151,3 @@ bool cm_chip_between_dies(const cm_chip *chip, size_t link);
 /* Hops between the routers of two cores, around the torus where that is shorter; of an interconnect that has been prepared
  * as cm_interconnect_hops. O(1). */
 uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
-
-#endif

@@ -57,8 +57,7 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
     if (number != NULL)
       status = cm_chip_read_whole(number, place, i == FAN_IN ? 2 : 1, item ? ITEM_BITS_MAX : LIMIT_MAX, &value[i], error);
   }
-  if (status == CM_OK)
-    status = check(value, where, error);
+  CM_THEN(status, check(value, where, error));
   if (status != CM_OK)
     return status;
   bool bits = value[SYNAPSE_BITS] != 0, memory = value[MEMORY_BITS] != 0;

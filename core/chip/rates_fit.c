@@ -53,8 +53,7 @@ static cm_status find_run(fit *f, const char *name, uint32_t *number, cm_error *
     }
   if (f->run_count == RUNS_MAX)
     return cm_fail(error, CM_BAD_REQUEST, "more than %d runs", RUNS_MAX);
-  if (CM_ROOM(f->memory, f->runs, &f->run_room, f->run_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->memory, f->runs, &f->run_room, f->run_count + 1, error));
   f->runs[f->run_count] = (measured_run){.name = name};
   *number = (uint32_t)f->run_count++;
   return CM_OK;
@@ -75,8 +74,7 @@ static cm_status find_group(fit *f, const char *device, const char *kind, const 
       *number = (uint32_t)k;
       return CM_OK;
     }
-  if (CM_ROOM(f->memory, f->groups, &f->group_room, f->group_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->memory, f->groups, &f->group_room, f->group_count + 1, error));
   const double rate = cm_device_rate(&f->target->device[g.device], g.kind, name);
   g.was_ns = rate > 0 ? 1 / rate : 0;
   f->groups[f->group_count] = g;
@@ -109,10 +107,10 @@ static cm_status read_line(fit *f, char *line, cm_error *error)
   const char *slash = strchr(cell[3], '/');
   if (slash == NULL || strlen(cell[3]) >= CM_TARGET_NAME_MAX)
     return cm_fail(error, CM_BAD_REQUEST, "line %llu: \"%.60s\" is no operator and type, as Conv/float32", (unsigned long long)f->line, cell[3]);
-  if (find_run(f, cell[0], &p.run, error) != CM_OK || find_group(f, cell[1], cell[2], cell[3], &p.group[0], error) != CM_OK ||
-      find_group(f, cell[1], cell[2], slash + 1, &p.group[1], error) != CM_OK ||
-      CM_ROOM(f->memory, f->pieces, &f->piece_room, f->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_run(f, cell[0], &p.run, error));
+  CM_TRY(find_group(f, cell[1], cell[2], cell[3], &p.group[0], error));
+  CM_TRY(find_group(f, cell[1], cell[2], slash + 1, &p.group[1], error));
+  CM_TRY(CM_ROOM(f->memory, f->pieces, &f->piece_room, f->piece_count + 1, error));
   if (p.ns <= 0 || p.operations <= 0)
     return CM_OK; /* says nothing */
   f->runs[p.run].ns += p.ns;
@@ -180,8 +178,7 @@ static cm_status fit_rates(fit *f, cm_error *error)
       continue;
     const double price = (g->xy - before(f, g) * g->x) / g->xx;
     g->ns = fmin(fmax(price, g->xy / g->xx / 10), 1e9); /* pieces below what all take beside: a tenth is of their operations */
-    if (put_rate(&f->target->device[g->device], g, error) != CM_OK)
-      return error->status;
+    CM_TRY(put_rate(&f->target->device[g->device], g, error));
   }
   return CM_OK;
 }
@@ -217,12 +214,10 @@ cm_status cm_rates_fit(const char *csv, cm_chip *chip, cm_run *run, json_t **rep
   char *text;
   if (chip->target == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "these are pieces of programs, and chip %s runs none: it has no \"machine\"", chip->name);
-  if (CM_NEW(f.memory, text, strlen(csv) + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(f.memory, text, strlen(csv) + 1, error));
   memcpy(text, csv, strlen(csv) + 1);
   cm_status status = read_lines(&f, text, error);
-  if (status == CM_OK)
-    status = fit_rates(&f, error);
+  CM_THEN(status, fit_rates(&f, error));
   if (status == CM_OK) {
     *report = report_of(&f, chip->name);
     status = cm_whole(*report != NULL, "the report", error);

@@ -1,6 +1,5 @@
 /* What a core has so much of, and no more. */
-#ifndef CM_CHIP_RESOURCES_H
-#define CM_CHIP_RESOURCES_H
+#pragma once
 
 #include "core/chip/chip.h"
 
@@ -42,5 +41,3 @@ static inline bool cm_core_holds(const cm_limits *limits, uint64_t neurons, uint
   return (limits->neurons == 0 || neurons <= limits->neurons) && (limits->inbound_axons == 0 || inbound_axons <= limits->inbound_axons) &&
          (limits->synapses == 0 || synapses <= limits->synapses) && cm_memory_holds(limits, neurons, synapses, inbound_axons);
 }
-
-#endif

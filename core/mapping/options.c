@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "core/constraints/constraints_option.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/mapping.h"

@@ -1,6 +1,5 @@
 /* What the metrics count up task by task, and make figures of: shared by the files that do either. */
-#ifndef CM_MEASURE_METRICS_TALLY_H
-#define CM_MEASURE_METRICS_TALLY_H
+#pragma once
 
 #include "core/measure/measure.h"
 #include "core/measure/link_tally.h"
@@ -96,5 +95,3 @@ cm_status cm_metrics_count(cm_metrics_work *work, cm_error *error);
 /* Everything once the tasks have ended: the tallies become metrics and their detail (the caller's:
  * cm_metrics_detail_free, after a failure too). O(parts + routers + links). Errors: memory. */
 cm_status cm_metrics_fill(const cm_metrics_work *work, cm_metrics *metrics, cm_metrics_detail *detail, cm_error *error);
-
-#endif

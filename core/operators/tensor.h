@@ -1,6 +1,5 @@
 /* Element types and tensors of operator-level models. */
-#ifndef CM_OPERATORS_TENSOR_H
-#define CM_OPERATORS_TENSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,5 +111,3 @@ int64_t cm_tensor_deviates(const cm_tensor *a, const cm_tensor *b, double relati
  * becomes it, else infinity or NaN as the type has. */
 float cm_narrow_decode(cm_type type, uint32_t bits);
 uint32_t cm_narrow_encode(cm_type type, float value, bool saturate);
-
-#endif

@@ -40,8 +40,7 @@ static cm_status list_sources(work *w, const uint32_t *part, cm_error *error)
   for (uint64_t i = 0; i < t->pin_count; i++)
     w->piece[part[t->pin[i]]].synapses++;
   for (uint32_t p = 0; p < w->parts; p++)
-    if (CM_NEW(w->run->memory, w->piece[p].source, w->piece[p].synapses, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(w->run->memory, w->piece[p].source, w->piece[p].synapses, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
       piece *p = &w->piece[part[t->pin[i]]];
@@ -60,8 +59,7 @@ static cm_status list_populations(work *w, const uint32_t *part, cm_error *error
     w->piece[part[v]].populations++;
   }
   for (uint32_t p = 0; p < w->parts; p++) {
-    if (CM_NEW(w->run->memory, w->piece[p].population, w->piece[p].populations, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(w->run->memory, w->piece[p].population, w->piece[p].populations, error));
     w->piece[p].populations = 0;
     w->piece[p].into = p;
   }
@@ -93,8 +91,7 @@ static uint32_t common(const uint32_t *a, uint32_t a_count, const uint32_t *b, u
 static cm_status unite(const uint32_t *a, uint32_t a_count, uint32_t **b, uint32_t *b_count, cm_run *run, cm_error *error)
 {
   uint32_t *both, count = 0;
-  if (CM_NEW(run->memory, both, (size_t)a_count + *b_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, both, (size_t)a_count + *b_count, error));
   for (uint32_t i = 0, j = 0; i < a_count || j < *b_count;) {
     bool first = j == *b_count || (i < a_count && a[i] <= (*b)[j]), second = i == a_count || (j < *b_count && (*b)[j] <= a[i]);
     both[count++] = first ? a[i] : (*b)[j];
@@ -129,9 +126,8 @@ static int64_t gain(const work *w, const piece *a, const piece *b)
 static cm_status join(work *w, uint32_t p, uint32_t q, cm_error *error)
 {
   piece *a = &w->piece[p], *b = &w->piece[q];
-  if (unite(a->source, a->sources, &b->source, &b->sources, w->run, error) != CM_OK ||
-      unite(a->population, a->populations, &b->population, &b->populations, w->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(unite(a->source, a->sources, &b->source, &b->sources, w->run, error));
+  CM_TRY(unite(a->population, a->populations, &b->population, &b->populations, w->run, error));
   b->neurons += a->neurons;
   b->synapses += a->synapses;
   a->into = q;
@@ -154,8 +150,8 @@ static cm_status join_all(work *w, uint32_t least, uint32_t *left, cm_error *err
     }
     if (best == UINT32_MAX)
       continue;
-    if (join(w, p, best, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(join(w, p, best, error));
+    CM_TRY(cm_run_check(w->run, error));
     --*left;
   }
   return CM_OK;
@@ -163,8 +159,7 @@ static cm_status join_all(work *w, uint32_t least, uint32_t *left, cm_error *err
 
 static cm_status rank(work *w, cm_error *error)
 {
-  if (CM_NEW(w->run->memory, w->order, w->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->order, w->parts, error));
   for (uint32_t p = 0; p < w->parts; p++)
     w->order[p] = (cm_part_size){w->piece[p].neurons, p};
   cm_sort_parts(w->order, w->parts);
@@ -178,24 +173,17 @@ cm_status cm_merge_parts(const cm_demand *demand, const cm_limits *limits, uint3
   work w = {.demand = demand, .limits = limits, .run = run, .parts = *parts};
   uint32_t left = *parts;
   cm_status status = CM_NEW(run->memory, w.piece, w.parts, error);
-  if (status == CM_OK)
-    status = list_sources(&w, part, error);
-  if (status == CM_OK)
-    status = list_populations(&w, part, error);
-  if (status == CM_OK)
-    status = rank(&w, error);
-  if (status == CM_OK)
-    status = join_all(&w, least > 1 ? least : 1, &left, error);
+  CM_THEN(status, list_sources(&w, part, error));
+  CM_THEN(status, list_populations(&w, part, error));
+  CM_THEN(status, rank(&w, error));
+  CM_THEN(status, join_all(&w, least > 1 ? least : 1, &left, error));
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
     while (w.piece[part[v]].into != part[v])
       part[v] = w.piece[part[v]].into;
-  if (status == CM_OK)
-    status = cm_close_gaps(part, topology->vertex_count, parts, run, error);
+  CM_THEN(status, cm_close_gaps(part, topology->vertex_count, parts, run, error));
   for (uint32_t p = 0; w.piece != NULL && p < w.parts; p++) {
-    cm_free(w.piece[p].source);
-    cm_free(w.piece[p].population);
+    CM_FREE(w.piece[p].source, w.piece[p].population);
   }
-  cm_free(w.piece);
-  cm_free(w.order);
+  CM_FREE(w.piece, w.order);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Parts of different populations put together on one core. */
-#ifndef CM_PARTITION_MERGE_PARTS_H
-#define CM_PARTITION_MERGE_PARTS_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -10,5 +9,3 @@
  * a part). */
 cm_status cm_merge_parts(const cm_demand *demand, const cm_limits *limits, uint32_t least, cm_run *run, uint32_t *part,
                          uint32_t *parts, cm_error *error);
-
-#endif

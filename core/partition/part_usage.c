@@ -194,8 +194,7 @@ static cm_status read_sources(cm_part_usage *s, cm_error *error)
   const cm_topology *t = s->demand->network;
   uint32_t n = t->vertex_count, *seen;
   uint64_t total = 0;
-  if (CM_NEW(s->run->memory, seen, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, seen, n, error));
   for (int pass = 0; pass < 2; pass++) { /* count, then fill */
     memset(seen, 0, n * sizeof *seen);
     for (uint32_t e = 0; e < t->net_count; e++) {
@@ -272,8 +271,7 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
   const cm_limits *l = &s->limits;
   enum { CHECK = 256 };
   s->wide = l->outbound_axons != 0 || l->target_cores != 0;
-  if (choose_tables(s, error) != CM_OK)
-    return error->status;
+  CM_TRY(choose_tables(s, error));
   for (uint32_t p = 0; p < s->slots; p++) {
     s->over_place[p] = CM_NO_PART;
     s->before[p] = -1;

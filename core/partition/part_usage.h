@@ -1,6 +1,5 @@
 /* The uses of all five limits by all parts, kept exact while vertices move one at a time. */
-#ifndef CM_PARTITION_PART_USAGE_H
-#define CM_PARTITION_PART_USAGE_H
+#pragma once
 
 #include "core/limits/limits.h"
 #include "core/partition/counts.h"
@@ -72,5 +71,3 @@ cm_status cm_part_usage_move(cm_part_usage *usage, uint32_t vertex, uint32_t to,
 /* The price of the moves since the last call with `keep`: the change of all excesses, and pair_price for every
  * further pair of axon and part. With `keep` the list of parts over a limit follows them. O(parts touched). */
 double cm_part_usage_settle(cm_part_usage *usage, bool keep);
-
-#endif

@@ -55,8 +55,7 @@ static cm_status find_usable(facts *f, cm_error *error)
 {
   const cm_occupancy *occupancy = f->given->occupancy;
   uint32_t cores = cm_chip_cores(f->given->chip);
-  if (CM_NEW(f->given->run->memory, f->usable, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(f->given->run->memory, f->usable, cores, error));
   for (uint32_t c = 0; c < cores; c++)
     f->usable[c] = occupancy == NULL || occupancy->state[c] == CM_CORE_FREE;
   for (uint32_t i = 0; i < f->given->chip->dead_core_count; i++)
@@ -79,16 +78,14 @@ static cm_status find_populations(facts *f, cm_error *error)
     limited = limited || f->given->chip->classes[k].limits.populations != 0;
   if (!limited)
     return CM_OK;
-  if (CM_NEW(run->memory, f->populations, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, f->populations, parts, error));
   return cm_check_measure_populations(f->given->demand->network, f->made->mapped.part, parts, run, f->populations, error);
 }
 
 cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 {
   cm_status status = find_usable(f, error);
-  if (status == CM_OK)
-    status = find_populations(f, error);
+  CM_THEN(status, find_populations(f, error));
   for (int die = 0; die < 2 && status == CM_OK; die++)
     status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
   if (status == CM_OK) {

@@ -1,6 +1,5 @@
 /* What the files of the certificate share. */
-#ifndef CM_VERIFY_CERTIFICATE_FACTS_H
-#define CM_VERIFY_CERTIFICATE_FACTS_H
+#pragma once
 
 #include "core/verify/certificate.h"
 #include "core/verify/check_measure.h"
@@ -26,5 +25,3 @@ cm_status cm_certificate_find(cm_certificate_facts *facts, cm_error *error);
 
 /* All of a certificate but its options, as a new object; NULL when out of memory. */
 json_t *cm_certificate_json(const cm_certificate_facts *facts);
-
-#endif

@@ -8,8 +8,7 @@ static cm_status find_unpinned(cm_checker *c, const cm_subjects *subjects, const
   const cm_chip *chip = c->given->chip;
   const uint32_t n = c->given->demand->network->vertex_count;
   uint8_t *pinned;
-  if (CM_NEW(c->given->run->memory, pinned, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->given->run->memory, pinned, n, error));
   for (uint32_t i = 0; i < all->count; i++)
     for (uint32_t k = 0; k < all->constraint[i].of_count && all->constraint[i].kind == CM_PIN; k++)
       for (uint32_t m = 0; m < cm_subject_size(subjects, all->constraint[i].of[k]); m++)
@@ -35,8 +34,7 @@ cm_status cm_checker_constraints(cm_checker *c, cm_error *error)
   cm_constraints constraints = {.count = 0};
   if (list == NULL)
     return find_unpinned(c, &subjects, &constraints, error);
-  if (cm_subjects_open(c->given->demand->network, c->mapped.part, c->parts, c->given->run->memory, &subjects, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_subjects_open(c->given->demand->network, c->mapped.part, c->parts, c->given->run->memory, &subjects, error));
   cm_status status = cm_subject_constraints(list, where, &subjects, c->given->chip, &constraints, error);
   if (status == CM_BAD_OPTION) {
     violation(c, "the mapping's options cannot be read: %s", error->detail);
@@ -47,8 +45,7 @@ cm_status cm_checker_constraints(cm_checker *c, cm_error *error)
     if (status == CM_OK && words[0] != '\0')
       violation(c, "%s", words);
   }
-  if (status == CM_OK)
-    status = find_unpinned(c, &subjects, &constraints, error);
+  CM_THEN(status, find_unpinned(c, &subjects, &constraints, error));
   cm_constraints_clear(&constraints);
   cm_subjects_clear(&subjects);
   return status;

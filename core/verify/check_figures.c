@@ -47,8 +47,7 @@ cm_status cm_checker_populations(cm_checker *c, cm_error *error)
     limited = limited || c->given->chip->classes[k].limits.populations != 0;
   if (!limited)
     return CM_OK;
-  if (CM_NEW(c->given->run->memory, count, c->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->given->run->memory, count, c->parts, error));
   cm_status status = cm_check_measure_populations(c->given->demand->network, c->file.neuron, c->parts, c->given->run, count, error);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     check_limit(c, p, "populations", count[p], cm_check_limits_at(c->given->chip, c->core[p])->populations);

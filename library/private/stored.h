@@ -1,8 +1,7 @@
 /* What the server keeps in its data folder (docs/reference/data-folder.md): networks as it stored them, and for each mapping a folder with
  * a file for every view. Names and contents of these files are its own, and change with it: a program outside keeps a mapping as
  * one file (coremap_mapping_write, coremap_mapping_open), so none of this is public. */
-#ifndef LIBRARY_PRIVATE_STORED_H
-#define LIBRARY_PRIVATE_STORED_H
+#pragma once
 
 #include <coremap/map.h>
 
@@ -63,5 +62,3 @@ int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap
 
 /* Packs a folder of samples (docs/how-to/quantizing.md) into a zip file, for a server. Errors: bad-request (it has none), not-found, io. */
 int library_samples_pack(const char *folder, const char *out, coremap_error **error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Random models that are compiled for a chip, for the tests of programs and of schedules. */
-#ifndef CM_TESTS_MODELS_H
-#define CM_TESTS_MODELS_H
+#pragma once
 
 #include "../unit/graphs.h"
 
@@ -178,5 +177,3 @@ static cm_plan_options options_for(uint64_t bytes, const cm_settings *settings)
   return (cm_plan_options){.memory_bytes = bytes, .tile_share = 16, .target = chip->target, .chip_name = "test",
                            .settings = settings};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Outside truth for limits: every partition of a small network, counted the plain way. */
-#ifndef CM_TESTS_UNIT_TRUTH_H
-#define CM_TESTS_UNIT_TRUTH_H
+#pragma once
 
 #include "networks.h"
 
@@ -114,5 +113,3 @@ static inline cm_limits random_limits(cm_random *random, const cm_topology *t)
     l.target_cores = 1 + below(random, t->vertex_count);
   return l;
 }
-
-#endif

@@ -28,10 +28,10 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
   if (!cm_field_whole(id->text, id->length, &type.id))
     return cm_table_bad(t, "the type's id is no whole number", error);
   if (edges) {
-    if (type_number(t, at, TYPE_WEIGHT, &type.weight, error) != CM_OK || type_number(t, at, TYPE_DELAY, &type.delay_ms, error) != CM_OK ||
-        type_number(t, at, TYPE_SYNAPSES, &type.synapses, error) != CM_OK ||
-        CM_ROOM(s->memory, s->types, &s->types_room, s->type_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(type_number(t, at, TYPE_WEIGHT, &type.weight, error));
+    CM_TRY(type_number(t, at, TYPE_DELAY, &type.delay_ms, error));
+    CM_TRY(type_number(t, at, TYPE_SYNAPSES, &type.synapses, error));
+    CM_TRY(CM_ROOM(s->memory, s->types, &s->types_room, s->type_count + 1, error));
     if (type.delay_ms < 0)
       return cm_table_bad(t, "the delay is negative", error);
     s->types[s->type_count++] = type;
@@ -40,8 +40,7 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
   const cm_field *model = at[TYPE_MODEL] >= 0 ? &t->fields[at[TYPE_MODEL]] : NULL;
   if (model == NULL || model->length != 7 || strncmp(model->text, "virtual", 7) != 0)
     return CM_OK;
-  if (CM_ROOM(s->memory, c->virtual_type, &c->virtual_room, c->virtual_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->memory, c->virtual_type, &c->virtual_room, c->virtual_count + 1, error));
   c->virtual_type[c->virtual_count++] = type.id;
   return CM_OK;
 }
@@ -63,8 +62,8 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
   c->s->type_count = c->virtual_count = 0;
   if (path == NULL || path[0] == '\0' || strcmp(path, "NULL") == 0)
     return CM_OK;
-  if (sonata_member_find(c, path, &member, error) != CM_OK || sonata_member_open(c, member, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_member_find(c, path, &member, error));
+  CM_TRY(sonata_member_open(c, member, error));
   cm_table t = {.source = &c->member, .what = "SONATA types", .limits = c->s->limits, .run = c->s->run, .memory = c->s->memory};
   cm_status status = CM_OK;
   for (bool end = false; status == CM_OK;) {

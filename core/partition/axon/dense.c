@@ -195,8 +195,8 @@ static cm_status fill_part(dense *d, cm_error *error)
   for (bool any = true; any;) {
     any = false;
     let_in(d);
-    if (cm_run_check(d->run, error) != CM_OK || cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(d->run, error));
+    CM_TRY(cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error));
     for (uint32_t taken = 0; taken < taken_of(d->demand->network); taken++) {
       uint32_t best = best_rated(d);
       if (best == NONE || !fits(d, &d->waiting[best], missing(d, &d->waiting[best])))
@@ -212,10 +212,10 @@ static cm_status fill_parts(dense *d, cm_error *error)
 {
   uint32_t n = d->demand->network->vertex_count;
   let_in(d);
-  for (; d->waits > 0; d->number++)
-    if (fill_part(d, error) != CM_OK ||
-        cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error) != CM_OK)
-      return error->status;
+  for (; d->waits > 0; d->number++) {
+    CM_TRY(fill_part(d, error));
+    CM_TRY(cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error));
+  }
   return CM_OK;
 }
 
@@ -226,11 +226,13 @@ static cm_status prepare(dense *d, cm_error *error)
   uint32_t n = t->vertex_count, room = room_for(t);
   d->words = words_of(t);
   const cm_hypergraph_kind kind = {.packed = d->options->sole_reader, .unordered = true};
-  if (cm_hypergraph_from_topology(d->demand, kind, d->run, &d->graph, error) != CM_OK ||
-      cm_hypergraph_list_inbound(d->graph, d->run, error) != CM_OK || CM_NEW(memory, d->order, n, error) != CM_OK ||
-      CM_NEW(memory, d->has, d->words, error) != CM_OK || CM_NEW(memory, d->waiting, room, error) != CM_OK ||
-      CM_NEW(memory, d->bits, room * d->words, error) != CM_OK || cm_thread_pool_new(memory, d->run->threads, &d->pool, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hypergraph_from_topology(d->demand, kind, d->run, &d->graph, error));
+  CM_TRY(cm_hypergraph_list_inbound(d->graph, d->run, error));
+  CM_TRY(CM_NEW(memory, d->order, n, error));
+  CM_TRY(CM_NEW(memory, d->has, d->words, error));
+  CM_TRY(CM_NEW(memory, d->waiting, room, error));
+  CM_TRY(CM_NEW(memory, d->bits, room * d->words, error));
+  CM_TRY(cm_thread_pool_new(memory, d->run->threads, &d->pool, error));
   for (uint32_t i = 0; i < room; i++)
     d->waiting[i].source = d->bits + i * d->words;
   return cm_order_by_sources(d->graph, cm_mix(d->options->seed), d->run, d->order, error);
@@ -251,8 +253,7 @@ cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *opt
   cm_run_phase(run, "index");
   cm_status status = CM_NEW(run->memory, d.part, n, error) == CM_OK ? prepare(&d, error) : error->status;
   cm_run_phase(run, "initial");
-  if (status == CM_OK)
-    status = fill_parts(&d, error);
+  CM_THEN(status, fill_parts(&d, error));
   if (status == CM_OK) {
     memcpy(part, d.part, n * sizeof *part);
     *parts = d.number;

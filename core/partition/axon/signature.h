@@ -1,7 +1,6 @@
 /* An order in which neurons that take their inputs from the same places stand together, also where no two share many
  * sources: what matters is which kinds of neurons reach them, not which neurons. */
-#ifndef CM_PARTITION_SIGNATURE_H
-#define CM_PARTITION_SIGNATURE_H
+#pragma once
 
 #include "core/partition/axon/hypergraph.h"
 
@@ -10,5 +9,3 @@
  * tell kinds of neurons apart). Then all are split by the mean of the coordinate that varies most, and so on. The same
  * for any number of threads. O(pins) and 32 bytes a vertex. */
 cm_status cm_order_by_sources(const cm_hypergraph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error);
-
-#endif

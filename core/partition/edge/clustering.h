@@ -1,7 +1,6 @@
 /* Clustering by heavy edges under a size limit, and the coarser graphs that it gives: shared by the edge objective, mesh mapping
  * and the order of many parts. */
-#ifndef CM_PARTITION_CLUSTERING_H
-#define CM_PARTITION_CLUSTERING_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/multilevel.h"
@@ -43,5 +42,3 @@ cm_status cm_csr_coarsen(cm_csr_graph *finest, const cm_csr_coarsen_options *opt
 /* The same from vertices of a good order: 2^bits that follow each other make one of the next level. */
 cm_status cm_csr_coarsen_in_order(cm_csr_graph *finest, unsigned bits, uint32_t vertices_min, cm_run *run,
                                   cm_hierarchy *hierarchy, cm_error *error);
-
-#endif

@@ -91,8 +91,7 @@ static cm_status merge_piece(void *context, size_t index, cm_error *error)
   piece *p = &c->piece[index];
   uint32_t *place, coarse = c->coarse->vertex_count;
   uint64_t end = p->place;
-  if (CM_NEW(c->run->memory, place, coarse, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, place, coarse, error));
   memset(place, 0xff, coarse * sizeof *place);
   cm_status status = CM_OK;
   p->most = 0;
@@ -112,8 +111,7 @@ static cm_status close_gaps(const contraction *c, void **array, size_t size, cm_
   uint64_t total = 0;
   for (const piece *p = c->piece; p < c->piece + c->pieces; total += p++->count)
     memmove((char *)*array + total * size, (const char *)*array + p->place * size, p->count * size);
-  if (cm_book_reserved(*array, total * size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_book_reserved(*array, total * size, error));
   void *closed = cm_reallocate(c->run->memory, *array, total, size, error);
   if (closed == NULL)
     return error->status;
@@ -141,19 +139,16 @@ static cm_status merge_all(contraction *c, cm_error *error)
   cm_csr_graph *coarse = c->coarse;
   uint64_t most = 0;
   bool wide = c->graph->wide != NULL;
-  if (merge(c, wide, error) != CM_OK)
-    return error->status;
+  CM_TRY(merge(c, wide, error));
   for (uint32_t p = 0; p < c->pieces; p++)
     most = c->piece[p].most > most ? c->piece[p].most : most;
   if (most > UINT32_MAX && !wide) {
     wide = true;
     CM_FREE(coarse->neighbour, coarse->weight);
     coarse->neighbour = coarse->weight = NULL;
-    if (merge(c, wide, error) != CM_OK)
-      return error->status;
+    CM_TRY(merge(c, wide, error));
   }
-  if (close_gaps(c, (void **)&coarse->neighbour, sizeof *coarse->neighbour, error) != CM_OK)
-    return error->status;
+  CM_TRY(close_gaps(c, (void **)&coarse->neighbour, sizeof *coarse->neighbour, error));
   return wide ? close_gaps(c, (void **)&coarse->wide, sizeof *coarse->wide, error)
               : close_gaps(c, (void **)&coarse->weight, sizeof *coarse->weight, error);
 }
@@ -162,14 +157,12 @@ static cm_status contract(contraction *c, cm_error *error)
 {
   cm_csr_graph *coarse = c->coarse;
   cm_memory *memory = c->run->memory;
-  if (CM_NEW(memory, c->first, (size_t)coarse->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(memory, c->member, c->graph->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, c->piece, CHUNKS_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, c->first, (size_t)coarse->vertex_count + 2, error));
+  CM_TRY(CM_NEW(memory, c->member, c->graph->vertex_count, error));
+  CM_TRY(CM_NEW(memory, c->piece, CHUNKS_MAX, error));
   cm_sort_members(c->map, c->graph->vertex_count, c->coarse->vertex_count, c->first, c->member);
   cut_pieces(c);
-  if (merge_all(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(merge_all(c, error));
   for (uint32_t u = 0; u < coarse->vertex_count; u++)
     coarse->first[u + 1] += coarse->first[u];
   coarse->entry_count = coarse->first[coarse->vertex_count];
@@ -180,8 +173,7 @@ cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, 
                               cm_csr_graph **coarse, cm_error *error)
 {
   contraction c = {.graph = graph, .map = map, .run = run};
-  if (cm_csr_new_graph(run, coarse_count, &c.coarse, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_new_graph(run, coarse_count, &c.coarse, error));
   cm_status status = contract(&c, error);
   CM_FREE(c.piece, c.first, c.member);
   if (status != CM_OK) {
@@ -199,8 +191,7 @@ cm_status cm_csr_graph_induce(const cm_csr_graph *graph, const uint32_t *vertex,
                             cm_run *run, cm_csr_graph **induced, cm_error *error)
 {
   cm_csr_graph *made;
-  if (cm_csr_new_graph(run, count, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_new_graph(run, count, &made, error));
   uint64_t entries = 0, used = 0;
   for (uint32_t i = 0; i < count; i++) {
     local[vertex[i]] = i;

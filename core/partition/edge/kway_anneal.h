@@ -1,6 +1,5 @@
 /* Annealing of a partition of a CSR graph by single moves of border vertices. */
-#ifndef CM_PARTITION_KWAY_ANNEAL_H
-#define CM_PARTITION_KWAY_ANNEAL_H
+#pragma once
 
 #include "base/random.h"
 #include "core/partition/edge/kway.h"
@@ -15,5 +14,3 @@ typedef struct cm_kway_anneal_options {
  * exp(-cost / temperature)). The temperature falls geometrically. O(sweeps * border * parts touched + moves *
  * degree). */
 cm_status cm_kway_anneal(cm_kway *state, const cm_kway_anneal_options *options, cm_random *random, cm_error *error);
-
-#endif

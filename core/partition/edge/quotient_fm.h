@@ -1,7 +1,6 @@
 /* Two-way FM between all neighbouring parts of a partition: along the edges of the quotient graph, in batches of disjoint
  * pairs. */
-#ifndef CM_PARTITION_QUOTIENT_FM_H
-#define CM_PARTITION_QUOTIENT_FM_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -20,5 +19,3 @@ typedef struct cm_quotient_fm_options {
  * worked off). The same for any number of threads. O(entries) a round. */
 cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options *options, cm_run *run, const cm_parts *parts,
                          int64_t *gain, cm_error *error);
-
-#endif

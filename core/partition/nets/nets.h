@@ -1,8 +1,7 @@
 /* Partitioning for least connectivity into a given number of parts of limited size: multilevel, by the nets themselves. For
  * hypergraphs of small nets (circuits, sparse networks) and wherever the number of parts is given.
  * docs/explanation/axon-partitioning.md explains the method and its sources. */
-#ifndef CM_PARTITION_NETS_H
-#define CM_PARTITION_NETS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -35,5 +34,3 @@ typedef struct cm_nets_options {
  * Phases "coarsen", "initial", "refine". O((starts + cycles + unions) * pins * levels). */
 cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *options, cm_run *run, uint32_t *part,
                             uint64_t *excess, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the parts of a directed network have to do in one time step: packets, synapses, neurons, spikes. */
-#ifndef CM_PARTITION_STEP_LOADS_H
-#define CM_PARTITION_STEP_LOADS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/costs.h"
@@ -12,5 +11,3 @@
  * O(pins + threads * parts). */
 cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                         cm_core_events *events, cm_error *error);
-
-#endif

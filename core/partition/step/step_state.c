@@ -10,10 +10,9 @@ static cm_status transpose(cm_step_state *s, cm_error *error)
   const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
   uint32_t n = t->vertex_count;
-  if (CM_NEW(memory, s->in_first, (size_t)n + 2, error) != CM_OK ||
-      CM_NEW(memory, s->in_net, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, s->out_first, (size_t)n + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->in_first, (size_t)n + 2, error));
+  CM_TRY(CM_NEW(memory, s->in_net, t->pin_count, error));
+  CM_TRY(CM_NEW(memory, s->out_first, (size_t)n + 1, error));
   cm_topology_nets_to(t, s->in_first, s->in_net);
   cm_topology_nets_from(t, s->out_first);
   return CM_OK;
@@ -24,11 +23,10 @@ static cm_status count_rates(cm_step_state *s, cm_error *error)
 {
   const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
-  if (CM_NEW(memory, s->rate, t->net_count, error) != CM_OK ||
-      CM_NEW(memory, s->input, t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, s->own, t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, s->at, (size_t)t->net_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->rate, t->net_count, error));
+  CM_TRY(CM_NEW(memory, s->input, t->vertex_count, error));
+  CM_TRY(CM_NEW(memory, s->own, t->vertex_count, error));
+  CM_TRY(CM_NEW(memory, s->at, (size_t)t->net_count + 1, error));
   for (uint32_t v = 0; v < t->vertex_count; v++)
     s->own[v] = s->costs->charge[CM_CHARGE_NEURON].ns * cm_demand_size(s->demand, v);
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -81,10 +79,8 @@ cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, cons
                      .scenarios = demand->scenario_count};
   cm_memory *memory = run->memory;
   cm_status status = transpose(&s, error);
-  if (status == CM_OK)
-    status = count_rates(&s, error);
-  if (status == CM_OK)
-    status = count_scenarios(&s, error);
+  CM_THEN(status, count_rates(&s, error));
+  CM_THEN(status, count_scenarios(&s, error));
   if (status == CM_OK && (CM_NEW(memory, s.part, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(memory, s.reached, topology->net_count, error) != CM_OK ||
                           CM_NEW(memory, s.reach_part, s.at[topology->net_count], error) != CM_OK ||

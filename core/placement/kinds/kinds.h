@@ -1,6 +1,5 @@
 /* Placement where parts need cores of kinds of their own: a part only ever stands on a core of its kind. */
-#ifndef CM_PLACEMENT_KINDS_H
-#define CM_PLACEMENT_KINDS_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/kinds/pulls.h"
@@ -23,5 +22,3 @@ typedef struct cm_kinds_result {
  * a part talks to. With pulls they are annealed from a low temperature, and cost no more in the end. Does not depend on threads. Phases "order", "place". */
 cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *at,
                             cm_kinds_result *result, cm_error *error);
-
-#endif

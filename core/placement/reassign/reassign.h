@@ -1,6 +1,5 @@
 /* Assigns unmapped neurons to parts: core limits hold, and each goes where it adds the least traffic. */
-#ifndef CM_PLACEMENT_REASSIGN_H
-#define CM_PLACEMENT_REASSIGN_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/classes.h"
@@ -63,5 +62,3 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
  * out. */
 cm_status cm_place_new_parts(cm_assignment *assignment, const cm_occupancy *occupancy, uint32_t *part_at, cm_run *run,
                              uint32_t *placed, cm_error *error);
-
-#endif

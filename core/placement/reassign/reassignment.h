@@ -1,6 +1,5 @@
 /* Between assigning neurons to parts (reassign.c) and taking them out of parts that ask too much (evict.c). */
-#ifndef CM_PLACEMENT_REASSIGNMENT_H
-#define CM_PLACEMENT_REASSIGNMENT_H
+#pragma once
 
 #include "core/limits/limits.h"
 #include "core/partition/population_tally.h"
@@ -36,5 +35,3 @@ static inline uint64_t *cm_part_use(const cm_reassignment *w, uint32_t part, cm_
 /* Takes neurons out of parts that break a limit, those with the least traffic to their part first; *any is false when no part breaks one.
  * w->use and w->members are as counted. O(pins of their neurons). */
 cm_status cm_evict_over_limits(cm_reassignment *w, bool *any, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Placement where constraints relate parts to each other (core/constraints/cells.c), or routers and dies limit them together: a complete search, then annealing that keeps them. */
-#ifndef CM_PLACEMENT_RELATED_H
-#define CM_PLACEMENT_RELATED_H
+#pragma once
 
 #include "core/chip/resources.h"
 #include "core/constraints/areas.h"
@@ -29,5 +28,3 @@ cm_status cm_place_related(const cm_related_task *task, uint32_t *core, bool *op
 /* related_near.c: the box of cores around the cheapest region with room to choose from, or around fixed parts, and those that pins name, in whole routers, or dies. O(cores). Errors:
  * memory. */
 cm_status cm_related_near(const cm_related_task *task, cm_rectangle *box, cm_error *error);
-
-#endif
