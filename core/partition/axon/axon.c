@@ -278,7 +278,7 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_ax
 
 /* Packed targets take half of the memory, and reading them more time: they are worth it from so many on, or where a limit leaves
  * less than so many bytes for each. */
-enum { PACKED_LEAST = 1 << 25, PLAIN_BYTES = 32 };
+enum { PACKED_LEAST = 1 << 22, PLAIN_BYTES = 32 };
 
 static bool worth_packing(const cm_topology *topology, const cm_memory *memory)
 {

@@ -191,7 +191,7 @@ START_TEST(growths_are_as_good_as_plain_ones)
   cm_hypergraph *g;
   cm_random random;
   cm_random_init(&random, 1, 1, 1);
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   cm_growth growth = {.part = grown, .from = g->number[0]};
   ck_ok(cm_grow_parts(g, &options, &random, &run, &growth, &error));
