@@ -100,6 +100,15 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   return CM_OK;
 }
 
+void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random)
+{
+  for (uint64_t k = 0; k < tensor->count; k++)
+    if (tensor->type == CM_FLOAT)
+      ((float *)tensor->data)[k] = (float)(2 * cm_random_unit(random) - 1);
+    else if (tensor->type == CM_UINT8 || tensor->type == CM_INT8)
+      ((uint8_t *)tensor->data)[k] = (uint8_t)cm_random_below(random, 256);
+}
+
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,
                              cm_tensor **made, cm_error *error)
 {

@@ -183,8 +183,7 @@ static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights,
   const uint32_t lanes = w->flow.lanes;
   cm_text copies, functions, text;
   char **texts;
-  if (CM_NEW(w->memory, texts, lanes + TEXTS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, texts, lanes + TEXTS, error));
   cm_status status = CM_OK;
   if (cm_text_open(&copies))
     status = print_copies(w, copies.stream, error); /* first, for it may declare arrays */
@@ -254,20 +253,17 @@ static cm_status write_frames(const cm_c_writer *w, cm_c_file files[CM_C_FILES],
     return CM_OK;
   (void)snprintf(begin, sizeof begin, "%s_begin", w->target->board);
   (void)snprintf(script, sizeof script, "%s_script", w->target->board);
-  if (write_frame(w, begin, w->name, "_board.c", &files[BOARD], error) != CM_OK)
-    return error->status;
+  CM_TRY(write_frame(w, begin, w->name, "_board.c", &files[BOARD], error));
   return write_frame(w, script, w->name, "_board.ld", &files[SCRIPT], error);
 }
 
 cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES], double *expected_ns, cm_error *error)
 {
   cm_text text;
-  if (write_code(w, &files[CODE], &files[WEIGHTS], error) != CM_OK || /* first, for it may add weights */
-      cm_c_test(w, seed, &files[TEST], &files[VECTORS], expected_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(write_code(w, &files[CODE], &files[WEIGHTS], error)); /* first, for it may add weights */
+  CM_TRY(cm_c_test(w, seed, &files[TEST], &files[VECTORS], expected_ns, error));
   if (cm_text_open(&text))
     print_header(w, *expected_ns, text.stream);
-  if (cm_c_take(&text, w->name, ".h", &files[HEADER], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_take(&text, w->name, ".h", &files[HEADER], error));
   return write_frames(w, files, error);
 }

@@ -82,12 +82,19 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
   if (CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error) != CM_OK)
     return error->status;
   cm_program_part *made = &p->parts[p->part_count];
-  *made = (cm_program_part){.buffer = e->buffer_of[part->tile] - 1, .address = (uint64_t)part->from * width, .to = part->to};
+  uint32_t where = e->buffer_of[part->tile] - 1;
+  if (tile->host && cm_emitter_tensor(e, tile->value, &where, error) != CM_OK)
+    return error->status;
+  where |= tile->host ? CM_PART_OUTSIDE : 0;
+  *made = (cm_program_part){.buffer = where, .address = (uint64_t)part->from * width, .to = part->to};
   if (cm_program_shape(p, &shape, &made->shape, error) != CM_OK)
     return error->status;
   p->part_count++;
   p->operands[p->operand_count - 1].part_count++;
-  cm_emitter_wait_filled(e, made->buffer);
+  if (tile->host)
+    cm_emitter_wait_for_home(e, part->tile);
+  else
+    cm_emitter_wait_filled(e, made->buffer);
   return CM_OK;
 }
 
@@ -184,7 +191,10 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
     return error->status;
   for (uint64_t k = first_part; k < p->part_count; k++)
-    if (cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
+    if (!cm_part_is_outside(&p->parts[k]) && cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
+      return error->status;
+  for (uint32_t k = 0; k < piece->output_count; k++)
+    if (e->plan->tiles[outputs[k]].host && cm_emitter_list(e, &e->stored_by[outputs[k]], symbol, error) != CM_OK)
       return error->status;
   return CM_OK;
 }

@@ -89,6 +89,8 @@ static cm_status emit_run(front *f, const cm_timed_task *task, cm_error *error)
     e->buffer_of[tiles[k]] = f->made[use[k]];
   e->place_count = 0;
   for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++) {
+    if (e->plan->tiles[tiles[k]].host)
+      continue;
     if (CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error) != CM_OK)
       return error->status;
     e->places[e->place_count++] = (cm_event){CM_EVENT_PLACE, tiles[k], f->table->buffers[use[k]].address};

@@ -149,6 +149,8 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied, .kind = units_for(call, b->options->target)};
   if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
     return error->status;
+  for (uint32_t o = 0; plan->ops[plan->op_count].kind == CM_UNIT_HOST && o < (copied != CM_NONE ? 1 : call->output_count); o++)
+    plan->values[copied != CM_NONE ? copied : node->outputs[o]].host = true;
   return cm_plan_cut(b, plan->op_count++, error);
 }
 

@@ -148,6 +148,8 @@ cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, 
       const bool reads = k < i->input_count;
       for (uint32_t n = 0; n < o->part_count; n++) {
         const cm_program_part *part = &program->parts[o->first_part + n];
+        if (cm_part_is_outside(part))
+          continue;
         *(reads ? &made.read_bytes : &made.written_bytes) +=
           elsewhere(t, core, part->address + (base != NULL ? base[part->buffer] : 0), part_bytes(o, part), reads,
                     reads ? &read_ns : &written_ns);

@@ -20,8 +20,10 @@ static void add_work(const cm_program *p, const cm_instruction *i, row *r)
 {
   const cm_device *device = &p->target.device[r->device];
   if (cm_opcode_computes(i->opcode)) {
-    r->chip_read = i->work.read_bytes;
-    r->chip_written = i->work.written_bytes;
+    const cm_program_part *made = &p->parts[p->operands[i->first_operand + i->input_count].first_part];
+    const bool outside = i->opcode == CM_CODE_HOST && cm_part_is_outside(made);
+    *(outside ? &r->outside_read : &r->chip_read) = i->work.read_bytes;
+    *(outside ? &r->outside_written : &r->chip_written) = i->work.written_bytes;
     r->needed_ns = i->rate > 0 ? (double)i->work.operations / i->rate : 0;
     return;
   }
