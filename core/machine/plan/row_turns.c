@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+#include "core/machine/program/program.h"
+
 enum {
   PIECES_MOST = 1 << 14,  /* of a program without turns: about half a second and 100 MB */
   PIECES_A_TURN = 1 << 11, /* lanes meet between turns: what that costs is nothing beside so many */
-  TURNS_MAX = 1 << 12,
   PARAMETERS_SHARE = 256,  /* parameters are at most this part of what all turns together move, loaded again by each */
 };
 
@@ -113,7 +114,7 @@ cm_status cm_turns_may(cm_model *m, uint32_t turns, cm_run *run, bool *may, cm_e
 /* The greatest divisor of the rows of all values that are not constant, up to `most`. */
 static uint32_t divisor(const cm_model *m, uint64_t most)
 {
-  for (uint32_t turns = most < TURNS_MAX ? (uint32_t)most : TURNS_MAX; turns > 1; turns--) {
+  for (uint32_t turns = most < CM_TURNS_MAX ? (uint32_t)most : CM_TURNS_MAX; turns > 1; turns--) {
     bool all = true;
     for (size_t v = 0; v < m->value_count && all; v++)
       all = m->values[v].use_count == 0 || is_constant(m, (uint32_t)v) || divides(m, (uint32_t)v, turns);
@@ -138,7 +139,7 @@ cm_status cm_turns_find(cm_model *m, uint64_t memory_bytes, cm_run *run, uint32_
     moved += bytes_of(m, i < m->input_count ? m->inputs[i] : m->outputs[i - m->input_count]);
   const double pieces = (double)made / cm_settings_default(memory_bytes).piece_bytes;
   const uint64_t by_parameters = moved / (PARAMETERS_SHARE * parameters), by_pieces = (uint64_t)(pieces / PIECES_A_TURN);
-  *turns = pieces > PIECES_MOST ? divisor(m, by_pieces < by_parameters ? by_pieces : by_parameters) : 1;
+  *turns = pieces > PIECES_MOST && made + moved <= CM_OUTSIDE_BYTES_MAX ? divisor(m, by_pieces < by_parameters ? by_pieces : by_parameters) : 1;
   if (*turns > 1 && cm_turns_may(m, *turns, run, &may, error) != CM_OK)
     return error->status;
   *turns = may ? *turns : 1;

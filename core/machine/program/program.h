@@ -13,6 +13,8 @@
  * their own 3, others 2. */
 enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_PROGRAM_VERSION_HOST = 5, CM_PROGRAM_VERSION_TURNS = 6,
        CM_PROGRAM_VERSION_OUTSIDE = 7, CM_LANE_NAME_MAX = 64 };
+enum { CM_TURNS_MAX = 1 << 12 };
+#define CM_OUTSIDE_BYTES_MAX (UINT64_C(1) << 40) /* of all tensors outside */
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */

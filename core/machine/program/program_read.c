@@ -9,7 +9,6 @@
 #include "core/operators/operator.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 36)
-#define OUTSIDE_BYTES_MAX (UINT64_C(1) << 40)
 
 static const char *get_text(cm_reading *g)
 {
@@ -143,7 +142,7 @@ static void get_chip(cm_reading *g)
     get_memories(g);
   p->buffer_count = (uint32_t)cm_get_at_most(&g->r, CM_PART_OUTSIDE - 1, "the number of buffers");
   p->flag_count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX * CM_TARGET_LANES_MAX, "the number of flags");
-  p->turns = g->version >= CM_PROGRAM_VERSION_TURNS ? (uint32_t)cm_get_at_most(&g->r, INT32_MAX, "the number of turns") : 1;
+  p->turns = g->version >= CM_PROGRAM_VERSION_TURNS ? (uint32_t)cm_get_at_most(&g->r, CM_TURNS_MAX, "the number of turns") : 1;
   if (g->r.status == CM_OK && (p->turns == 0 || (p->turns > 1 && p->target.window > 0)))
     (void)cm_reader_fail(&g->r, "%u turns, of a chip that issues %s", p->turns, p->target.window > 0 ? "in order" : "out of order");
   if (g->r.status == CM_OK && cm_reading_array(g, &p->lanes, p->target.lane_count, sizeof *p->lanes))
@@ -182,7 +181,7 @@ static void get_tensors(cm_reading *g)
     (void)cm_dims_count(t->rank, t->dims, &count);
     t->bytes = count * cm_type_bytes(t->type);
     total += t->bytes;
-    if (t->type == CM_TYPE_NONE || total > OUTSIDE_BYTES_MAX ||
+    if (t->type == CM_TYPE_NONE || total > CM_OUTSIDE_BYTES_MAX ||
         (p->turns > 1 && t->role != CM_ROLE_CONSTANT && (t->rank == 0 || t->dims[0] % p->turns != 0)))
       (void)cm_reader_fail(&g->r, "tensor '%.60s' is impossible", t->name);
   }
