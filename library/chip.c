@@ -140,6 +140,7 @@ static json_t *limits_json(const cm_limits *limits)
   set_limit(made, "inbound_axons", limits->inbound_axons);
   set_limit(made, "outbound_axons", limits->outbound_axons);
   set_limit(made, "target_cores", limits->target_cores);
+  set_limit(made, "source_cores", limits->source_cores);
   set_limit(made, "memory_bits", limits->memory_bits);
   set_limit(made, "populations", limits->populations);
   return made;

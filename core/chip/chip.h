@@ -24,6 +24,7 @@ typedef struct cm_limits {
   uint64_t inbound_axons;  /* distinct source neurons, wherever they live, with a target here */
   uint64_t outbound_axons; /* pairs (neuron here, other core that it reaches) */
   uint64_t target_cores;   /* distinct other cores that neurons here reach */
+  uint64_t source_cores;   /* distinct other cores that reach neurons here */
   uint64_t memory_bits;    /* what neurons, synapses and inbound axons take together (cm_memory_bits) */
   uint32_t neuron_bits, synapse_bits, axon_bits; /* of that, each */
   uint64_t fan_in;         /* inputs of one neuron; the chip's alone, no class's */

@@ -63,7 +63,7 @@ cm_limits cm_chip_widest_limits(const cm_chip *chip)
     all = (cm_limits){.neurons = wider(all.neurons, l->neurons), .synapses = wider(all.synapses, l->synapses),
                       .inbound_axons = wider(all.inbound_axons, l->inbound_axons),
                       .outbound_axons = wider(all.outbound_axons, l->outbound_axons),
-                      .target_cores = wider(all.target_cores, l->target_cores),
+                      .target_cores = wider(all.target_cores, l->target_cores), .source_cores = wider(all.source_cores, l->source_cores),
                       .memory_bits = alike ? wider(all.memory_bits, l->memory_bits) : 0, .neuron_bits = all.neuron_bits,
                       .synapse_bits = all.synapse_bits, .axon_bits = all.axon_bits,
                       .populations = wider(all.populations, l->populations)};

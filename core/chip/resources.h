@@ -10,6 +10,7 @@ typedef enum cm_resource {
   CM_INBOUND_AXONS,
   CM_OUTBOUND_AXONS,
   CM_TARGET_CORES,
+  CM_SOURCE_CORES,
   CM_RESOURCES,
   CM_MEMORY /* made of the others (cm_memory_bits): has a limit and a name, and is no use of its own */
 } cm_resource;

@@ -136,6 +136,7 @@ static cm_status book_lane(const work *w, uint32_t source, uint32_t target, cons
   w->outgoing[source] += l->flow;
   w->outbound[source] += l->axons;
   w->targets[source]++;
+  sum->sources[target]++;
   return CM_OK;
 }
 

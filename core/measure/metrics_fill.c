@@ -39,6 +39,7 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
     c->inbound_axons = w->tally[0].inbound[p];
     c->outbound_axons = w->outbound[p];
     c->target_cores = w->targets[p];
+    c->source_cores = w->tally[0].sources[p];
     c->traffic_in = (double)w->tally[0].incoming[p] / unit;
     c->traffic_out = (double)w->outgoing[p] / unit;
     m->cores_used += vertices[p] > 0;

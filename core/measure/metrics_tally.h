@@ -23,13 +23,13 @@ typedef struct cm_way_tally {
 } cm_way_tally;
 
 /* What one task counts up. */
-enum { CM_METRICS_BY_PART = 3 };
+enum { CM_METRICS_BY_PART = 4 };
 
 typedef struct cm_metrics_tally {
   cm_metrics_totals total;
   union {
     struct {
-      uint64_t *synapses, *inbound, *incoming;
+      uint64_t *synapses, *inbound, *incoming, *sources;
     };
     uint64_t *by_part[CM_METRICS_BY_PART]; /* [part_count] each */
   };

@@ -25,7 +25,7 @@ typedef struct cm_metrics {
 
 /* One used core. */
 typedef struct cm_core_load {
-  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores; /* as in cm_limits */
+  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores, source_cores; /* as in cm_limits */
   double traffic_in, traffic_out; /* packets that end here, and start here, from and to other cores */
   double receive_ns, send_ns;     /* of a time step */
 } cm_core_load;

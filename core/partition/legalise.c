@@ -84,7 +84,7 @@ static bool may_go(const cm_part_usage *s, const cm_legalise_options *options, u
   return !opens || empties || s->parts < options->parts_max;
 }
 
-/* A vertex whose move may help a part: mostly a member; where its outbound side is full, also a target of one. */
+/* A vertex whose move may help a part: mostly a member; where its outbound side is full, also a target of one; where too many cores reach it, also a source. */
 static uint32_t random_mover(cm_part_usage *s, uint32_t part, cm_random *random)
 {
   const cm_member_list *r = &s->members[part];
@@ -92,10 +92,11 @@ static uint32_t random_mover(cm_part_usage *s, uint32_t part, cm_random *random)
   const cm_limits *l = &s->limits;
   bool outbound = (l->outbound_axons != 0 && cm_part_usage_use(s, part, CM_OUTBOUND_AXONS) > l->outbound_axons) ||
                   (l->target_cores != 0 && cm_part_usage_use(s, part, CM_TARGET_CORES) > l->target_cores);
-  if (!outbound || cm_random_below(random, 2) == 0)
+  const bool inbound = l->source_cores != 0 && cm_part_usage_use(s, part, CM_SOURCE_CORES) > l->source_cores;
+  if ((!outbound && !inbound) || cm_random_below(random, 2) == 0)
     return v;
-  uint32_t target = random_target(s, v, random);
-  return target != NONE ? target : v;
+  uint32_t other = outbound ? random_target(s, v, random) : random_source(s, v, random);
+  return other != NONE ? other : v;
 }
 
 /* ---- too many parts ---- */

@@ -18,6 +18,7 @@ typedef struct piece {
 typedef struct work {
   const cm_demand *demand;
   const cm_limits *limits;
+  const uint32_t *group;
   cm_run *run;
   uint32_t parts;
   piece *piece;        /* [parts] */
@@ -56,19 +57,20 @@ static cm_status list_populations(work *w, const uint32_t *part, cm_error *error
   const cm_topology *t = w->demand->network;
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     w->piece[part[v]].neurons += cm_demand_size(w->demand, v);
-    w->piece[part[v]].populations++;
+    w->piece[part[v]].populations += t->population_of != NULL;
   }
   for (uint32_t p = 0; p < w->parts; p++) {
     CM_TRY(CM_NEW(w->run->memory, w->piece[p].population, w->piece[p].populations, error));
     w->piece[p].populations = 0;
     w->piece[p].into = p;
   }
-  for (uint32_t v = 0; v < t->vertex_count; v++) {
+  for (uint32_t v = 0; t->population_of != NULL && v < t->vertex_count; v++) {
     piece *p = &w->piece[part[v]];
     p->population[p->populations++] = t->population_of[v];
   }
   for (uint32_t p = 0; p < w->parts; p++) {
-    qsort(w->piece[p].population, w->piece[p].populations, sizeof(uint32_t), cm_ascending);
+    if (w->piece[p].populations > 0)
+      qsort(w->piece[p].population, w->piece[p].populations, sizeof(uint32_t), cm_ascending);
     w->piece[p].populations = distinct(w->piece[p].population, w->piece[p].populations);
   }
   return CM_OK;
@@ -115,7 +117,7 @@ static int64_t gain(const work *w, const piece *a, const piece *b)
   const cm_limits *l = w->limits;
   if (!within(a->neurons + b->neurons, l->neurons) || !within(a->synapses + b->synapses, l->synapses))
     return -1;
-  if (a->populations + b->populations - common(a->population, a->populations, b->population, b->populations) > l->populations)
+  if (!within(a->populations + b->populations - common(a->population, a->populations, b->population, b->populations), l->populations))
     return -1;
   uint32_t shared = common(a->source, a->sources, b->source, b->sources);
   uint64_t both = (uint64_t)a->sources + b->sources - shared;
@@ -141,6 +143,8 @@ static cm_status join_all(work *w, uint32_t least, uint32_t *left, cm_error *err
     uint32_t p = w->order[i].part, best = UINT32_MAX;
     int64_t most = -1;
     for (uint32_t j = i + 1, looks = 0; j < w->parts && looks < LOOKS; j++) {
+      if (w->group != NULL && w->group[w->order[j].part] != w->group[p])
+        continue;
       int64_t here = gain(w, &w->piece[p], &w->piece[w->order[j].part]);
       looks += here >= 0;
       if (here > most) {
@@ -166,17 +170,16 @@ static cm_status rank(work *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_merge_parts(const cm_demand *demand, const cm_limits *limits, uint32_t least, cm_run *run, uint32_t *part,
-                         uint32_t *parts, cm_error *error)
+cm_status cm_merge_parts(const cm_demand *demand, const cm_merge_options *options, cm_run *run, uint32_t *part, uint32_t *parts, cm_error *error)
 {
   const cm_topology *topology = demand->network;
-  work w = {.demand = demand, .limits = limits, .run = run, .parts = *parts};
+  work w = {.demand = demand, .limits = options->limits, .group = options->group, .run = run, .parts = *parts};
   uint32_t left = *parts;
   cm_status status = CM_NEW(run->memory, w.piece, w.parts, error);
   CM_THEN(status, list_sources(&w, part, error));
   CM_THEN(status, list_populations(&w, part, error));
   CM_THEN(status, rank(&w, error));
-  CM_THEN(status, join_all(&w, least > 1 ? least : 1, &left, error));
+  CM_THEN(status, join_all(&w, options->least > 1 ? options->least : 1, &left, error));
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++)
     while (w.piece[part[v]].into != part[v])
       part[v] = w.piece[part[v]].into;

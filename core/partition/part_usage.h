@@ -18,7 +18,7 @@ typedef struct cm_part_usage {
   cm_run *run;
   uint32_t *part;        /* [vertices] */
   uint32_t slots, parts; /* part numbers that may be used; parts that have a member */
-  bool wide;             /* outbound axons or target cores are limited */
+  bool wide;             /* outbound axons, target cores or source cores are limited */
   uint64_t *in_first;    /* [vertices + 1] */
   uint32_t *in_source;   /* distinct sources that reach a vertex */
   uint32_t *synapses;    /* [vertices] that come in */

@@ -159,6 +159,7 @@ static cm_status compare_all(const char *mapping_path, const cm_check_context *c
   CM_THEN(status, cm_check_measure(&made.mapped, context->run, &truth, error));
   CM_THEN(status, cm_check_paced_step(&file, file.neuron, context->run, &truth.metrics, error));
   made.load = truth.core;
+  made.options = json_object_get(file.rest, "options");
   CM_THEN(status, measure_scenarios(&f, &scenario, error));
   made.scenario = scenario;
   CM_THEN(status, cm_certificate_find(&f, error));

@@ -88,6 +88,7 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
   CM_THEN(status, find_populations(f, error));
   for (int die = 0; die < 2 && status == CM_OK; die++)
     status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
+  CM_THEN(status, cm_check_unpinned(&f->made->mapped, json_object_get(f->made->options, "constraints"), f->given->run, &f->unpinned, error));
   if (status == CM_OK) {
     hash_parts(f, f->part_hash);
     hash_placement(f, f->placement_hash);
@@ -108,7 +109,7 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 static uint64_t use_of(const cm_core_load *load, cm_resource resource)
 {
   const uint64_t values[CM_RESOURCES] = {load->neurons, load->synapses, load->inbound_axons, load->outbound_axons,
-                                         load->target_cores};
+                                         load->target_cores, load->source_cores};
   return values[resource];
 }
 
@@ -147,6 +148,14 @@ static json_t *limit_row(const facts *f, uint32_t kind, const cm_limits *l, int 
                    "holds", limit == 0 || most <= limit);
 }
 
+/* Of a class for pinned neurons alone: those that no constraint pins. */
+static json_t *unpinned_row(const facts *f, uint32_t kind)
+{
+  const uint64_t count = f->unpinned.count[kind];
+  return json_pack("{s:s, s:s, s:i, s:I, s:n, s:b}", "resource", "neurons that no constraint pins", "class", f->given->chip->classes[kind - 1].name, "limit", 0, "most",
+                   (json_int_t)count, "part", "holds", count == 0);
+}
+
 /* What leaves neurons of a chip that limits it: the neuron that has most, and its part. */
 static json_t *leaving_row(const facts *f, const char *name, const cm_leaving_way *way, uint64_t limit)
 {
@@ -181,12 +190,16 @@ static json_t *limits_json(const facts *f)
     for (uint32_t p = 0; p < f->made->mapped.parts && !used; p++)
       used = f->given->chip->class_of[f->made->mapped.core[p]] == kind;
     for (int r = 0; r <= POPULATIONS && used; r++) {
-      if (r == CM_RESOURCES || (r >= CM_MEMORY && limit_at(l, r) == 0))
+      if (r == CM_RESOURCES || (r >= CM_SOURCE_CORES && limit_at(l, r) == 0))
         continue;
       if (json_array_append_new(list, limit_row(f, kind, l, r)) != 0) {
         json_decref(list);
         return NULL;
       }
+    }
+    if (used && kind > 0 && f->given->chip->classes[kind - 1].pinned_only && json_array_append_new(list, unpinned_row(f, kind)) != 0) {
+      json_decref(list);
+      return NULL;
     }
   }
   const cm_limits *l = &f->given->chip->limits;

@@ -33,6 +33,7 @@ void cm_checker_limits(cm_checker *c)
     check_limit(c, p, "inbound axons", load->inbound_axons, limits->inbound_axons);
     check_limit(c, p, "outbound axons", load->outbound_axons, limits->outbound_axons);
     check_limit(c, p, "target cores", load->target_cores, limits->target_cores);
+    check_limit(c, p, "source cores", load->source_cores, limits->source_cores);
     check_limit(c, p, "bits of memory",
                 load->neurons * limits->neuron_bits + load->synapses * limits->synapse_bits + load->inbound_axons * limits->axon_bits,
                 limits->memory_bits);

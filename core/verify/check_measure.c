@@ -205,6 +205,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
     core[p->from].traffic_out += p->packets;
     core[p->to].traffic_in += p->packets;
     core[p->from].target_cores++;
+    core[p->to].source_cores++;
     m->walk.kind->pass(&m->walk, p->from, p->to, p->packets, m->passing);
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
     if (status != CM_OK)

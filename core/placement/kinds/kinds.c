@@ -200,11 +200,24 @@ static cm_status tabulate(work *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *at,
+/* The numbers of cores in the region. */
+static cm_status number_cores(const work *w, uint32_t *core, uint32_t parts, cm_error *error)
+{
+  uint32_t *number;
+  CM_TRY(CM_NEW(w->task->run->memory, number, cm_chip_cores(w->task->chip), error));
+  for (uint32_t i = 0; i < w->slots; i++)
+    number[w->task->region->cores[i]] = i;
+  for (uint32_t p = 0; p < parts; p++)
+    core[p] = number[core[p]];
+  cm_free(number);
+  return CM_OK;
+}
+
+cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *core,
                             cm_kinds_result *result, cm_error *error)
 {
   work w = {
-    .task = task, .kind = options->kind, .pulls = options->pulls, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = at};
+    .task = task, .kind = options->kind, .pulls = options->pulls, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = core};
   cm_kinds_result made = {0};
   cm_run_phase(task->run, "order");
   cm_status status = cm_interconnect_prepare(task->chip->interconnect, error);
@@ -220,11 +233,13 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
     status = order_cores(&w, error);
   if (status == CM_OK && parts->vertex_count > 0)
     status = cm_graph_renumbered(parts, NULL, task->run, &w.graph, error);
-  if (status == CM_OK && parts->vertex_count > 0 && w.pulls == NULL)
-    status = spread_parts(&w, error);
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = w.pulls == NULL ? spread_parts(&w, error) : number_cores(&w, core, parts->vertex_count, error);
   cm_run_phase(task->run, "place");
   if (status == CM_OK && parts->vertex_count > 0)
     status = anneal(&w, (double)parts->weight_total, options, &made, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts->vertex_count; p++)
+    core[p] = task->region->cores[core[p]];
   void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);

@@ -62,7 +62,9 @@ static cm_status make_tiles(making *m, cm_error *error)
   for (uint32_t t = 0; t < cm_problem_tiles(p); t++) {
     const uint32_t core = core_of(m, t);
     memset(p->tile[t].limit, 0xff, sizeof p->tile[t].limit);
-    p->tile[t].limit[CM_TILE_NODES] = 1;
+    const cm_limits *limits = in->sharing != NULL ? &in->sharing[cm_chip_kind_of(chip, core)] : NULL;
+    p->tile[t].limit[CM_TILE_NODES] = limits == NULL ? 1 : limit_or_none(limits->neurons);
+    p->tile[t].limit[CM_TILE_MEMORY] = limits == NULL ? UINT64_MAX : limit_or_none(limits->synapses);
     p->tile[t].kind = usable[core] ? in->areas->base[cm_chip_kind_of(chip, core)] : CM_NO_KIND;
   }
   cm_free(usable);
@@ -76,10 +78,11 @@ static cm_status make_nodes(making *m, cm_error *error)
   for (m->p->node_count = 0; m->p->node_count < parts; m->p->node_count++) {
     cm_problem_node *n = &m->p->node[m->p->node_count];
     const bool fixed = m->p->node_count < m->t->fixed_count;
+    const uint64_t *use = m->t->use == NULL || fixed ? NULL : m->t->use + (size_t)m->p->node_count * CM_RESOURCES;
     n->kind = fixed ? CM_NO_KIND : m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
-    n->need[CM_TILE_NODES] = !fixed;
-    for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && m->t->use != NULL; l++)
-      n->need[l] = m->t->use[(size_t)m->p->node_count * CM_RESOURCES + shared[l]];
+    n->need[CM_TILE_NODES] = fixed ? 0 : m->t->sharing != NULL ? use[CM_NEURONS] : 1;
+    for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && use != NULL; l++)
+      n->need[l] = use[shared[l]];
     CM_TRY(CM_NEW(m->memory, n->name, PART_NAME_MAX, error));
     (void)snprintf(n->name, PART_NAME_MAX, "part %u", m->p->node_count);
   }

@@ -11,10 +11,11 @@ typedef struct cm_related_task {
   const cm_occupancy *occupancy; /* of areas->chip */
   const cm_graph *parts;         /* what they say to each other */
   const uint32_t *part;          /* [vertices] */
-  const uint64_t *use;           /* [parts * CM_RESOURCES] where routers or dies limit what their cores take together; else NULL */
+  const uint64_t *use;           /* [parts * CM_RESOURCES] where routers or dies limit what their cores take together, or cores are shared; else NULL */
   const uint8_t *kind;           /* [parts] the job's kind of cores that each needs is that of this one; NULL: any */
   const uint32_t *fixed;         /* [fixed_count] where the first parts stand: they take no room there, and constraints ask nothing of them; NULL: none do */
   uint32_t fixed_count;
+  const cm_limits *sharing;      /* [kinds of areas->chip] with fixed parts: neurons and synapses that the others may take on a core; NULL: each has one of its own */
   uint64_t seed;
   uint32_t effort;               /* as of coremap solve */
   cm_run *run;
