@@ -221,8 +221,10 @@ static char *emit_options(const cm_request *request, const char *archive)
   while (end != NULL && *end >= '0' && *end <= '9')
     end++;
   json_t *whole = lanes == NULL ? NULL : *lanes != '\0' && *end == '\0' && end - lanes < 10 ? json_integer(strtoll(lanes, NULL, 10)) : json_string(lanes);
-  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:s*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
-                            cm_request_query(request, "name"), "weights", cm_request_query(request, "weights"), "lanes", whole);
+  const char *timed = cm_request_query(request, "pieces");
+  json_t *pieces = timed == NULL ? NULL : strcmp(timed, "true") == 0 ? json_true() : strcmp(timed, "false") == 0 ? json_false() : json_string(timed);
+  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:s*, s:o*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
+                            cm_request_query(request, "name"), "weights", cm_request_query(request, "weights"), "lanes", whole, "pieces", pieces);
   char *text = asked != NULL ? cm_json_dumps(asked, JSON_COMPACT) : NULL;
   json_decref(asked);
   return text;
@@ -266,16 +268,19 @@ static cm_status make_source(cm_request *request, const char *id, int *file, cm_
 void cm_get_program_source(cm_request *request)
 {
   static const char media[] = "application/x-tar";
-  const char *target = cm_request_query(request, "target"), *name = cm_request_query(request, "name"), *lanes = cm_request_query(request, "lanes");
   cm_error error;
   cm_mapping_row program;
   int file = -1;
-  char etag[CM_ID_MAX + 80];
+  char etag[CM_ID_MAX + 120];
   if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  (void)snprintf(etag, sizeof etag, "%s-%.20s-%.20s-%.10s", program.id, target != NULL ? target : "", name != NULL ? name : "", lanes != NULL ? lanes : "");
+  (void)snprintf(etag, sizeof etag, "%s", program.id);
+  for (size_t k = 0; k < 5; k++) {
+    const char *asked = cm_request_query(request, (const char *const[]){"target", "name", "lanes", "weights", "pieces"}[k]);
+    (void)snprintf(etag + strlen(etag), sizeof etag - strlen(etag), "-%.20s", asked != NULL ? asked : "");
+  }
   if (!cm_reply_known(request, media, etag, "")) {
     if (make_source(request, program.id, &file, &error) != CM_OK) {
       cm_reply_error(request, &error);

@@ -58,6 +58,9 @@ char *cm_file_text(int file);
  * the mapping cannot be `made` (exported). */
 bool cm_mapping_shows_network(cm_request *request, const cm_mapping_row *mapping, const char *made);
 
+/* Replies with what a view of cores, cores.bin or cores.json of the mapping that the path names, has of a box, or of blocks. */
+void cm_cores_reply(cm_request *request, const char *view, const char *type);
+
 /* Replies with the answer to a question about the structure of the mapping that the path names. */
 void cm_structure_reply(cm_request *request, const char *kind);
 

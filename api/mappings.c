@@ -194,7 +194,11 @@ void cm_get_mapping_cores(cm_request *request)
   static const view views[] = {{"cores.json", "json", "application/json"},
                                {"cores.csv", "csv", "text/csv"},
                                {"cores.bin", "bin", "application/octet-stream"}};
-  reply_chosen(request, views, sizeof views / sizeof *views);
+  const view *chosen = choose(request, views, sizeof views / sizeof *views);
+  if (chosen != NULL && (cm_request_query(request, "box") != NULL || cm_request_query(request, "block") != NULL))
+    cm_cores_reply(request, chosen->view, chosen->type);
+  else if (chosen != NULL)
+    reply_view(request, chosen->view, chosen->type);
 }
 
 void cm_get_mapping_links(cm_request *request)

@@ -132,13 +132,16 @@ static cm_status table_nodes(const cm_program *p, cm_run *run, json_t **nodes, c
 static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, outcome *made, cm_error *error)
 {
   cm_tensor **inputs = NULL, **outputs = NULL;
+  const char *any = NULL;
   cm_simulation_options options = {.compute = !a->time_alone, .check = a->check && !a->time_alone};
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, inputs, p->input_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, outputs, p->output_count + 1, error) != CM_OK ||
-      library_program_inputs(&a->given, p, run->memory, inputs, error) != CM_OK)
+      library_program_inputs(&a->given, p, run->memory, inputs, &any, error) != CM_OK)
     status = error->status;
   CM_THEN(status, cm_simulate(p, inputs, &options, run, outputs, &made->simulation, error));
+  if (status == CM_BAD_NETWORK && any != NULL) /* a scale, an axis: not every number does */
+    cm_fail_more(error, " (inputs that are not given, as %.60s, are random numbers)", any);
   if (status == CM_OK && a->timeline[0] != '\0')
     status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
   if (status == CM_OK && a->nodes)

@@ -98,7 +98,7 @@ static cm_status match_files(const library_program_given *given, const cm_progra
 }
 
 cm_status library_program_inputs(const library_program_given *given, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
-                                 cm_error *error)
+                                 const char **any, cm_error *error)
 {
   cm_random random;
   const char **files = NULL;
@@ -121,12 +121,8 @@ cm_status library_program_inputs(const library_program_given *given, const cm_pr
       status = cm_tensor_read(files[i], &(cm_tensor_wanted){t->name, i, t->type, t->rank, t->dims}, memory, &inputs[i], error);
       continue;
     }
-    status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
-    for (uint64_t k = 0; status == CM_OK && t->type == CM_FLOAT && k < inputs[i]->count; k++)
-      ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
-    bool bytes = t->type == CM_UINT8 || t->type == CM_INT8;
-    for (uint64_t k = 0; status == CM_OK && bytes && k < inputs[i]->count; k++)
-      ((uint8_t *)inputs[i]->data)[k] = (uint8_t)cm_random_below(&random, 256);
+    status = cm_tensor_random(memory, t->type, t->rank, t->dims, &random, &inputs[i], error);
+    *any = *any == NULL ? t->name : *any;
   }
   cm_free((void *)files);
   return status;

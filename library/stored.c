@@ -1,7 +1,9 @@
 /* What the server keeps in its data folder. */
 #include "library/private/stored.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "core/mapping/options.h"
@@ -9,6 +11,7 @@
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/output/beside.h"
+#include "core/output/cores_cut.h"
 #include "core/output/pareto_files.h"
 #include "core/output/renamed.h"
 #include "core/output/structure/structure.h"
@@ -142,6 +145,20 @@ int library_structure_answer(int structure, int other, const char *kind, const c
   }
   cm_structure_clear(&s);
   cm_structure_clear(&with);
+  return library_tell(status, &e, error);
+}
+
+int library_cores_cut(int cores, const uint32_t box[4], uint32_t block, int out, coremap_error **error)
+{
+  cm_error e;
+  const int own = dup(out);
+  FILE *stream = own >= 0 ? fdopen(own, "wb") : NULL;
+  cm_status status = stream != NULL ? cm_cores_cut_write(cores, (cm_cores_cut){box[0], box[1], box[2], box[3], block}, stream, &e)
+                                    : cm_fail_errno(&e, errno, "cannot write", "cores");
+  if (stream == NULL && own >= 0)
+    close(own);
+  if (stream != NULL && fclose(stream) != 0 && status == CM_OK)
+    status = cm_fail_errno(&e, errno, "cannot write", "cores");
   return library_tell(status, &e, error);
 }
 

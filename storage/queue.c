@@ -244,7 +244,7 @@ static cm_status note_figures(sqlite3 *handle, const cm_job *job, const cm_job_o
   char query[FIGURES_QUERY_MAX];
   if (o->state != CM_JOB_DONE || cm_job_makes(job->kind)->object == CM_OBJECT_NONE)
     return CM_OK;
-  if (o->mapping == NULL) {
+  if (o->reused_mapping != NULL) {
     (void)snprintf(query, sizeof query, "UPDATE jobs SET (reused%s) = (SELECT 1%s FROM mappings WHERE id = ?2) WHERE id = ?1", figure_names, figure_names);
     return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->reused_mapping) == CM_OK
              ? cm_labels_inherit_in(handle, job->id, o->reused_mapping, user, error)
@@ -252,6 +252,8 @@ static cm_status note_figures(sqlite3 *handle, const cm_job *job, const cm_job_o
   }
   (void)snprintf(query, sizeof query, "UPDATE jobs SET reused = 0%s WHERE id = ?2", figure_values);
   CM_TRY(cm_sql_run(handle, NULL, error, query, "tt", o->report, job->id));
+  if (o->mapping == NULL) /* beaten in its sweep, and not stored */
+    return CM_OK;
   (void)snprintf(query, sizeof query, "UPDATE mappings SET (label_set, preset, objective, seed%s) = (SELECT label_set, preset, objective, seed%s"
                  " FROM jobs WHERE id = ?1) WHERE id = ?2", figure_names, figure_names);
   return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->mapping->id);

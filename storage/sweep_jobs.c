@@ -268,10 +268,10 @@ static cm_status compare(ended *e, cm_sweep_news *news, cm_error *error)
     return CM_OK;
   }
   const bool gain = value_of(e->spec, entry, 0) < best;
-  bool taken = true;
+  bool taken = e->mapping[0] != '\0'; /* else its own job has seen that it is beaten */
   for (size_t i = 0; i < json_array_size(kept); i++)
     taken = taken && !beaten(e->spec, entry, json_array_get(kept, i));
-  if (!taken)
+  if (!taken && e->mapping[0] != '\0')
     status = let_go(e->spec, entry, news, error);
   for (size_t i = 0; taken && status == CM_OK && i < json_array_size(kept);) {
     const json_t *old = json_array_get(kept, i);
@@ -288,6 +288,40 @@ static cm_status compare(ended *e, cm_sweep_news *news, cm_error *error)
     (void)json_object_set_new(e->tally, "without_gain", json_integer(0));
   else
     add_to(e->tally, "without_gain", 1);
+  return status;
+}
+
+typedef struct rivals_work {
+  const char *job;
+  json_t *rivals;
+} rivals_work;
+
+static cm_status read_rivals(sqlite3 *handle, void *context, cm_error *error)
+{
+  rivals_work *work = context;
+  ended e = {0};
+  bool found = false;
+  cm_status status = read_ended(handle, work->job, &e, &found, error);
+  const json_t *kept = json_object_get(e.tally, "kept"), *entry;
+  if (status == CM_OK && json_array_size(kept) > 0 && !keeps(e.spec, "all")) {
+    json_t *values = json_array(), *by = json_copy(json_object_get(e.spec, "by"));
+    size_t i;
+    json_array_foreach(kept, i, entry)
+      (void)json_array_append(values, json_object_get(entry, "values"));
+    if (keeps(e.spec, "best") && json_array_size(by) > 1)
+      (void)json_array_remove(by, 1); /* only decides where the first is even */
+    work->rivals = json_pack("{s:o, s:O, s:o}", "by", by, "better", json_object_get(e.spec, "better"), "values", values);
+  }
+  clear(&e);
+  return status;
+}
+
+cm_status cm_sweep_rivals(cm_store *store, const char *job, json_t **rivals, cm_error *error)
+{
+  rivals_work work = {.job = job};
+  cm_status status = cm_database_read(store->database, read_rivals, &work, error);
+  if (status == CM_OK)
+    *rivals = work.rivals;
   return status;
 }
 
@@ -455,8 +489,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   const cm_sweep_request *r = work->request;
   cm_owner owner = r->sweep->owner;
   bool room = false;
-  if (r->key != NULL && cm_job_key_in(handle, owner.user, r->key, &work->result, work->id, error) != CM_OK)
-    return error->status;
+  CM_TRY(r->key != NULL && cm_job_key_in(handle, owner.user, r->key, &work->result, work->id, error));
   if (r->key != NULL && work->result != CM_JOB_NEW)
     return CM_OK;
   CM_TRY(cm_jobs_queue_room_in(handle, owner.user, r->count, &room, error));

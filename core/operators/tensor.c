@@ -100,6 +100,18 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   return CM_OK;
 }
 
+cm_status cm_tensor_random(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_random *random, cm_tensor **made,
+                           cm_error *error)
+{
+  CM_TRY(cm_tensor_new(memory, type, rank, dims, made, error));
+  for (uint64_t k = 0; k < (*made)->count; k++)
+    if (type == CM_FLOAT)
+      ((float *)(*made)->data)[k] = (float)(2 * cm_random_unit(random) - 1);
+    else if (type == CM_UINT8 || type == CM_INT8)
+      ((uint8_t *)(*made)->data)[k] = (uint8_t)cm_random_below(random, 256);
+  return CM_OK;
+}
+
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,
                              cm_tensor **made, cm_error *error)
 {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/status.h"
 
 enum { CM_RANK_MAX = 8 };
@@ -70,6 +71,10 @@ typedef struct cm_tensor {
 /* Makes a zeroed tensor with one reference. Errors: CM_TOO_LARGE (the product of dims overflows), no memory. */
 cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
                         cm_error *error);
+
+/* The same of random numbers: float32 from -1 to 1, any bytes, which are quantized numbers; 0 of other types, which may be indices. */
+cm_status cm_tensor_random(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_random *random, cm_tensor **made,
+                           cm_error *error);
 
 /* Makes a tensor of the same elements with other dims (equal product); it shares nothing. */
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,

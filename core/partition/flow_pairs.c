@@ -1,5 +1,6 @@
 #include "core/partition/flow_pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/partition/balanced_cut.h"
@@ -235,6 +236,7 @@ static cm_status one_round(work *w, int64_t *gain, cm_error *error)
     CM_TRY(cut_pair(w, p, &gained, error));
     CM_TRY(cm_run_check(w->run, error));
     *gain += gained;
+    cm_run_add(w->run, w->options->share * pow(0.5, w->round + 1) / (double)w->pair_count);
     looks += w->view->region->looks + w->view->region->flow.looks;
     if (gained > 0)
       w->changed[c.low] = w->changed[c.high] = w->round + 1;

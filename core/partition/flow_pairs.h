@@ -20,6 +20,7 @@ typedef struct cm_flow_options {
   double worth;
   uint64_t entries;
   int64_t cost;
+  double share;         /* of the run's stretch that it tells as progress; 0: none */
   uint64_t seed, stream;
 } cm_flow_options;
 

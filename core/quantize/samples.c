@@ -39,14 +39,6 @@ void cm_samples_free(cm_samples *samples)
 
 /* ---- random ones ---- */
 
-static void fill(cm_tensor *t, cm_random *random)
-{
-  for (uint64_t k = 0; t->type == CM_FLOAT && k < t->count; k++)
-    ((float *)t->data)[k] = (float)(2 * cm_random_unit(random) - 1);
-  for (uint64_t k = 0; (t->type == CM_UINT8 || t->type == CM_INT8) && k < t->count; k++)
-    ((uint8_t *)t->data)[k] = (uint8_t)cm_random_below(random, 256);
-}
-
 cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, cm_memory *memory, cm_samples *samples, cm_error *error)
 {
   cm_random random;
@@ -54,9 +46,7 @@ cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, 
   cm_random_init(&random, seed, SAMPLE_STREAM, 0);
   for (size_t k = 0; status == CM_OK && k < count * samples->inputs; k++) {
     const cm_shape *shape = &model->values[model->inputs[k % samples->inputs]].shape;
-    status = cm_tensor_new(memory, shape->type, shape->rank, shape->dims, &samples->tensors[k], error);
-    if (status == CM_OK)
-      fill(samples->tensors[k], &random);
+    status = cm_tensor_random(memory, shape->type, shape->rank, shape->dims, &random, &samples->tensors[k], error);
   }
   if (status != CM_OK)
     cm_samples_free(samples);

@@ -52,6 +52,10 @@ int library_view_make(const char *folder, const char *view, const char *network,
  * coremap_text_free. Errors: bad-option (its place is the argument), not-found, conflict, damaged, no-memory, io. */
 int library_structure_answer(int structure, int other, const char *kind, const char *const *arguments, char **text, coremap_error **error);
 
+/* Writes to `out`, an open file, what an open view of cores of a mapping, in binary or in JSON, has of a box {x, y, columns, rows} (columns 0: of
+ * all), in blocks of so many cores each way, or, 0, core by core (core/output/cores_cut.h). Errors: bad-option, damaged, no-memory, disk-full, io. */
+int library_cores_cut(int cores, const uint32_t box[4], uint32_t block, int out, coremap_error **error);
+
 /* What a mapping's summary says, or the report of the job that made it, in the names of now. *now is NULL where `text` has these
  * itself, else freed with coremap_text_free. Errors: damaged (`text` is neither), bad-option (a thing stands there by both names),
  * no-memory. */

@@ -281,7 +281,9 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     c.samples = SAMPLES_MAX;
     c.floor = floor_min;
     status = list_nets(&c, run, error);
+    const size_t rest = cm_run_within(run, 1);
     CM_THEN(status, visit_all(&c, run, error));
+    cm_run_leave(run, rest);
   }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);

@@ -308,6 +308,7 @@ static cm_status cluster_level(void *context, const cm_level *level, uint32_t *m
   cm_free(rating);
   if (status == CM_OK && *clusters > shrunk * g->vertex_count)
     *clusters = g->vertex_count;
+  cm_run_add(c->run, o->share * pow(0.5, level->number + 1.0));
   return status;
 }
 

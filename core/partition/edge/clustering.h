@@ -32,6 +32,7 @@ typedef struct cm_csr_coarsen_options {
   const uint32_t *label; /* [vertices of the finest graph] never merged across; NULL: none */
   uint64_t seed;
   cm_rate_entries *rate; /* NULL: by weight */
+  double share;        /* of the run's stretch that it tells as progress; 0: none */
 } cm_csr_coarsen_options;
 
 /* Builds the levels below `finest`, which is borrowed. Stops early where clustering shrinks a level by less than a twentieth.

@@ -57,25 +57,17 @@ static bool suits_annealing(const void *on)
   return annealing_sweeps(on) >= 1;
 }
 
-/* What a step took of a level, about. */
-static void tell(const cm_edge_search *w, double share)
-{
-  if (w->tells)
-    cm_run_add(w->run, share);
-}
-
 static cm_status anneal(void *on, cm_error *error)
 {
   const level *l = on;
   const cm_edge_search *w = l->search;
   cm_kway *state;
   cm_random random;
-  cm_kway_anneal_options options = {.sweeps = annealing_sweeps(l), .hot = l->at->hot, .cold = 0.06, .most = l->most};
+  cm_kway_anneal_options options = {.sweeps = annealing_sweeps(l), .hot = l->at->hot, .cold = 0.06, .most = l->most, .share = w->tells ? 0.3 : 0};
   CM_TRY(cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error));
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, l->at->stream);
   cm_status status = cm_kway_anneal(state, &options, &random, error);
   cm_kway_free(state);
-  tell(w, 0.3);
   return status;
 }
 
@@ -89,7 +81,7 @@ static cm_status propagate(void *on, cm_error *error)
   for (uint32_t v = 0; v < l->graph->vertex_count; v++)
     l->parts.load[l->parts.part[v]] += l->graph->size[v];
   cm_status status = cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
-  tell(w, 0.15);
+  cm_run_add(w->run, w->tells ? 0.15 : 0);
   return status;
 }
 
@@ -98,7 +90,7 @@ static cm_status search_pairs(const level *l, uint64_t most, uint64_t stream, cm
   const cm_edge_search *w = l->search;
   int64_t gain;
   cm_quotient_fm_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
-                                 .least_tie = w->options->least_tie, .work = 4,
+                                 .least_tie = w->options->least_tie, .work = 4, .share = w->tells ? 0.5 : 0,
                                  .seed = w->options->seed, .level = stream};
   return cm_quotient_fm(l->graph, &options, w->run, &l->parts, &gain, error);
 }

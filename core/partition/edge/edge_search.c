@@ -34,6 +34,7 @@ static cm_status coarsen(cm_edge_search *w, cm_csr_graph *graph, const uint32_t 
   cm_csr_coarsen_options options = {.vertices_min = least < 200 ? 200 : (uint32_t)fmin(least, 4e9),
                                     .growth = 4,
                                     .label = label,
+                                    .share = 1,
                                     .seed = seed};
   double most = 2.0 * (double)graph->size_total / options.vertices_min;
   options.size_max = most > 1 ? (uint64_t)most : 1;

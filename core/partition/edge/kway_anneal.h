@@ -8,6 +8,7 @@ typedef struct cm_kway_anneal_options {
   double sweeps;    /* proposals, in numbers of border vertices */
   double hot, cold; /* temperature at start and end, in typical costs of a move */
   uint64_t most;    /* no move fills a part beyond this */
+  double share;     /* of the run's stretch that it tells as progress; 0: none */
 } cm_kway_anneal_options;
 
 /* Proposes to move a random border vertex into the part of a random neighbour; takes it with probability min(1,

@@ -11,6 +11,7 @@ typedef struct cm_quotient_fm_options {
   /* searches start from vertices tied at least this times as much to the other part as to their own */
   double least_tie;
   uint64_t most;      /* a part may hold so much */
+  double share;       /* of the run's stretch that it tells as progress; 0: none */
   uint64_t seed, level;
 } cm_quotient_fm_options;
 

@@ -60,9 +60,19 @@ static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, 
   return cm_net_levels_build(w->graph, &o, w->run, levels, error);
 }
 
+/* A candidate on its way down, by the random streams of its levels. */
+typedef struct descent {
+  const work *work;
+  bool flows;
+  double share; /* of the run's stretch */
+  uint64_t stream;
+  candidate *candidate;
+} descent;
+
 /* What refiners work on. */
 typedef struct level {
   const work *work;
+  double share; /* of the run's stretch that flows tell */
   cm_net_state *state;
   bool flows;
   uint64_t stream;
@@ -96,47 +106,37 @@ static cm_status flow(void *on, cm_error *error)
   const cm_nets_options *o = l->work->options;
   int64_t gain;
   cm_flow_options options = {.most = l->work->most, .rounds = o->flow_rounds, .reach = o->flow_reach, .distance = flow_distance,
-                             .seed = o->seed, .stream = l->stream};
+                             .share = l->share, .seed = o->seed, .stream = l->stream};
   return cm_net_flow(l->state, &options, l->work->run, &gain, error);
 }
 
-static cm_status refine(const work *w, const cm_net_graph *g, bool flows, uint64_t stream, uint32_t *part, candidate *c,
-                        cm_error *error)
+static cm_status refine(const descent *d, const cm_net_graph *g, double share, uint64_t stream, uint32_t *part, cm_error *error)
 {
+  const work *w = d->work;
   static const cm_refiner row[] = {{always, search_locally}, {suits_flows, flow}};
-  level on = {.work = w, .flows = flows, .stream = stream};
+  level on = {.work = w, .share = share, .flows = d->flows, .stream = stream};
   CM_TRY(cm_net_state_new(g, part, w->options->parts, w->run, &on.state, error));
   cm_status status = cm_refine(row, sizeof row / sizeof *row, &on, error);
-  c->connectivity = cm_net_connectivity(on.state);
-  c->excess = cm_net_excess(on.state, w->most);
+  d->candidate->connectivity = cm_net_connectivity(on.state);
+  d->candidate->excess = cm_net_excess(on.state, w->most);
   cm_net_state_free(on.state);
   return status;
 }
 
-/* A candidate on its way down, by the random streams of its levels. */
-typedef struct descent {
-  const work *work;
-  bool flows;
-  double share; /* of the run's stretch */
-  uint64_t stream;
-  candidate *candidate;
-} descent;
-
 static cm_status refine_below(void *context, const cm_hierarchy *levels, uint32_t l, uint32_t *part, cm_error *error)
 {
   const descent *d = context;
-  const double coarser = 0.6; /* it takes, of the time of a level */
-  const cm_status status = refine(d->work, levels->level[l], d->flows, d->stream + 1 + l, part, d->candidate, error);
-  cm_run_add(d->work->run, d->share * (1 - coarser) * pow(coarser, l));
+  const double coarser = 0.6 /* it takes, of the time of a level */, share = d->share * (1 - coarser) * pow(coarser, l), by_flows = d->flows ? 0.7 : 0;
+  const cm_status status = refine(d, levels->level[l], by_flows * share, d->stream + 1 + l, part, error);
+  cm_run_add(d->work->run, (1 - by_flows) * share);
   return status;
 }
 
 /* From the coarsest level, of which c->part is, to the finest. */
 static cm_status descend(descent *d, const cm_hierarchy *levels, cm_error *error)
 {
-  candidate *c = d->candidate;
-  CM_TRY(refine(d->work, cm_hierarchy_coarsest(levels), d->flows, d->stream, c->part, c, error));
-  return cm_hierarchy_descend(levels, refine_below, d, c->part, error);
+  CM_TRY(refine(d, cm_hierarchy_coarsest(levels), 0, d->stream, d->candidate->part, error));
+  return cm_hierarchy_descend(levels, refine_below, d, d->candidate->part, error);
 }
 
 static cm_status start_once(void *context, size_t t, cm_error *error)
@@ -319,7 +319,7 @@ static const double share_below = 0.15;
 /* The starts of this effort, and what comes of them. */
 static cm_status search_starts(work *w, candidate *trial, cm_error *error)
 {
-  cm_run_phase(w->run, "initial");
+  cm_run_phase(w->run, "starts");
   CM_TRY(cm_parallel(w->run, w->options->starts, start_once, w, error));
   cm_run_phase(w->run, "refine");
   CM_TRY(unite_all(w, trial, error));

@@ -31,6 +31,6 @@ typedef struct cm_nets_options {
 } cm_nets_options;
 
 /* Fills part [vertices]. *excess: by how much parts are over `most`, together: not 0 only where no way was found.
- * Phases "coarsen", "initial", "refine". O((starts + cycles + unions) * pins * levels). */
+ * Phases "coarsen", "starts", "refine". O((starts + cycles + unions) * pins * levels). */
 cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *options, cm_run *run, uint32_t *part,
                             uint64_t *excess, cm_error *error);
