@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,9 @@
 /* An array of this share of the limit is large, and goes to a file when memory would be this full with it. Any other of
  * at least so many bytes goes there before it is refused. */
 enum { LARGE = 32, FULL = 2, FILE_MIN = 4096 };
+
+/* Arrays of so many bytes have pages of their own. */
+enum { APART = 1 << 22 };
 
 /* Stands before every block; keeps the block aligned for any type. */
 typedef struct header {
@@ -30,6 +34,11 @@ void cm_memory_init(cm_memory *memory, uint64_t limit_bytes)
   memory->scratch_folder = NULL;
   atomic_init(&memory->scratch_bytes, 0);
   atomic_init(&memory->scratch_peak, 0);
+}
+
+void cm_memory_give_back(void)
+{
+  (void)mallopt(M_MMAP_THRESHOLD, APART);
 }
 
 uint64_t cm_memory_take_peak(cm_memory *memory)

@@ -21,6 +21,10 @@ typedef struct cm_memory {
 /* Starts an empty account with a limit in bytes (0: none) and without a scratch folder. */
 void cm_memory_init(cm_memory *memory, uint64_t limit_bytes);
 
+/* For a program's beginning: what large arrays took goes back to the system when they are freed. Else the C library keeps it from the
+ * first of them on, and a process holds more than its accounts say. */
+void cm_memory_give_back(void);
+
 /* The highest use since the last call, which also restarts the peak at the present use. */
 uint64_t cm_memory_take_peak(cm_memory *memory);
 

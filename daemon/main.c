@@ -370,6 +370,7 @@ int main(int count, char **words)
 {
   static service s;
   cm_error error;
+  cm_memory_give_back();
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
   if (count > 1 && strcmp(words[1], "--work") == 0)
     return work(count, words);

@@ -121,7 +121,9 @@ cm_status library_program_inputs(const library_program_given *given, const cm_pr
       status = cm_tensor_read(files[i], &(cm_tensor_wanted){t->name, i, t->type, t->rank, t->dims}, memory, &inputs[i], error);
       continue;
     }
-    status = cm_tensor_random(memory, t->type, t->rank, t->dims, &random, &inputs[i], error);
+    status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
+    if (status == CM_OK)
+      cm_tensor_fill_random(inputs[i], &random);
     *any = *any == NULL ? t->name : *any;
   }
   cm_free((void *)files);

@@ -98,10 +98,8 @@ export class CorePanel {
       ],
       'facts facts-4',
     );
-    const links = facts(
-      DIRECTIONS.map((name) => [name, NONE, `load of the link from this core's router to the ${name}`]),
-      'facts facts-4',
-    );
+    const wayOf = (name) => [name, NONE, `load of the link from this core's router to the ${name}`],
+      links = facts(DIRECTIONS.map(wayOf), 'facts facts-4');
     model.linksOf(core).then(
       (loads) => links.querySelectorAll('dd').forEach((value, i) => setText(value, si(loads[i]))),
       () => {}, // the dashes stay

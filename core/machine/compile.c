@@ -259,7 +259,7 @@ static cm_status make(compiling *c, cm_error *error)
   if (status == CM_OK && options.settings != NULL)
     status = make_packs(c, &options, error);
   if (status == CM_OK && options.settings != NULL && c->last == CM_STAGE_PROGRAM && c->cut == NULL && c->chip->target->window == 0 &&
-      cm_target_lanes(c->chip->target, CM_UNIT_HOST) == 0) /* a host works on whole tensors */
+      cm_target_lanes(c->chip->target, CM_UNIT_HOST) == 0) /* which works on whole tensors */
     status = cm_turns_find(c->made, c->memory, c->run, &c->turns, error);
   if (status != CM_OK)
     return status;

@@ -100,16 +100,13 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   return CM_OK;
 }
 
-cm_status cm_tensor_random(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_random *random, cm_tensor **made,
-                           cm_error *error)
+void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random)
 {
-  CM_TRY(cm_tensor_new(memory, type, rank, dims, made, error));
-  for (uint64_t k = 0; k < (*made)->count; k++)
-    if (type == CM_FLOAT)
-      ((float *)(*made)->data)[k] = (float)(2 * cm_random_unit(random) - 1);
-    else if (type == CM_UINT8 || type == CM_INT8)
-      ((uint8_t *)(*made)->data)[k] = (uint8_t)cm_random_below(random, 256);
-  return CM_OK;
+  for (uint64_t k = 0; k < tensor->count; k++)
+    if (tensor->type == CM_FLOAT)
+      ((float *)tensor->data)[k] = (float)(2 * cm_random_unit(random) - 1);
+    else if (tensor->type == CM_UINT8 || tensor->type == CM_INT8)
+      ((uint8_t *)tensor->data)[k] = (uint8_t)cm_random_below(random, 256);
 }
 
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,

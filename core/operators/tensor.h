@@ -72,9 +72,8 @@ typedef struct cm_tensor {
 cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
                         cm_error *error);
 
-/* The same of random numbers: float32 from -1 to 1, any bytes, which are quantized numbers; 0 of other types, which may be indices. */
-cm_status cm_tensor_random(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_random *random, cm_tensor **made,
-                           cm_error *error);
+/* Fills it with random numbers: float32 from -1 to 1, any bytes, which are quantized numbers; other types, which may be indices, stay. */
+void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random);
 
 /* Makes a tensor of the same elements with other dims (equal product); it shares nothing. */
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,

@@ -46,7 +46,9 @@ cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, 
   cm_random_init(&random, seed, SAMPLE_STREAM, 0);
   for (size_t k = 0; status == CM_OK && k < count * samples->inputs; k++) {
     const cm_shape *shape = &model->values[model->inputs[k % samples->inputs]].shape;
-    status = cm_tensor_random(memory, shape->type, shape->rank, shape->dims, &random, &samples->tensors[k], error);
+    status = cm_tensor_new(memory, shape->type, shape->rank, shape->dims, &samples->tensors[k], error);
+    if (status == CM_OK)
+      cm_tensor_fill_random(samples->tensors[k], &random);
   }
   if (status != CM_OK)
     cm_samples_free(samples);

@@ -25,7 +25,8 @@ static cm_status simulate(const cm_c_writer *w, uint64_t seed, vectors *v, cm_er
     return error->status;
   for (uint32_t k = 0; k < p->input_count; k++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[k]];
-    CM_TRY(cm_tensor_random(w->memory, t->type, t->rank, t->dims, &random, &v->inputs[k], error));
+    CM_TRY(cm_tensor_new(w->memory, t->type, t->rank, t->dims, &v->inputs[k], error));
+    cm_tensor_fill_random(v->inputs[k], &random);
   }
   return cm_simulate(p, v->inputs, &options, w->run, v->outputs, &v->simulation, error);
 }

@@ -9,10 +9,10 @@
 #include "core/machine/cost.h"
 #include "core/operators/graph.h"
 
-/* Programs of several turns, and those in which a host reads or makes what lies outside, are version 6, others of chips with a host 5, others with loops in their code and of chips that issue in order 4, others of chips whose cores have memories of
+/* Programs in which a host reads or makes what lies outside are version 7, others of several turns 6, others of chips with a host 5, others with loops in their code and of chips that issue in order 4, others of chips whose cores have memories of
  * their own 3, others 2. */
-enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_PROGRAM_VERSION_HOST = 5,
-       CM_PROGRAM_VERSION_TURNS = 6, CM_LANE_NAME_MAX = 64 };
+enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_PROGRAM_VERSION_HOST = 5, CM_PROGRAM_VERSION_TURNS = 6,
+       CM_PROGRAM_VERSION_OUTSIDE = 7, CM_LANE_NAME_MAX = 64 };
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */

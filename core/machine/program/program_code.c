@@ -45,7 +45,7 @@ static uint64_t get_place(cm_reading *g, const cm_operand *o, bool output, uint3
   *place = (uint32_t)number;
   if (g->r.status != CM_OK || number < p->buffer_count)
     return p->target.memory_bytes;
-  if (!g->outside || tensor >= p->tensor_count) {
+  if (!g->outside || tensor >= p->tensor_count || p->turns > 1) {
     (void)cm_reader_fail(&g->r, "there is no buffer %llu", (unsigned long long)number);
     return 0;
   }

@@ -359,9 +359,9 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
                ? cm_fail(error, CM_DAMAGED, "this is a model; compile it first (coremap compile)")
                : cm_fail(error, CM_DAMAGED, "this is no program file, which coremap compile --chip NAME makes of a model");
   g.version = fixed((const uint8_t *)bytes + 8, 4);
-  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_TURNS)
+  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_OUTSIDE)
     return cm_reader_fail(&g.r, "it has version %llu; this program reads versions %d to %d", (unsigned long long)g.version,
-                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_TURNS);
+                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_OUTSIDE);
   if (fixed((const uint8_t *)bytes + 12, 4) != CM_SECTION_END - 1)
     return cm_reader_fail(&g.r, "it should have %d sections", CM_SECTION_END - 1);
   if (CM_NEW(run->memory, g.p, 1, error) != CM_OK)

@@ -272,12 +272,11 @@ static void put_section(cm_writer *file, cm_section section, const cm_writer *bo
 
 static uint64_t version_of(const cm_program *p, bool loops)
 {
-  if (p->turns > 1)
-    return CM_PROGRAM_VERSION_TURNS;
   for (uint64_t i = 0; i < p->part_count; i++)
     if (cm_part_is_outside(&p->parts[i]))
-      return CM_PROGRAM_VERSION_TURNS;
-  return cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
+      return CM_PROGRAM_VERSION_OUTSIDE;
+  return p->turns > 1                                    ? CM_PROGRAM_VERSION_TURNS
+         : cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
          : p->target.window > 0 || loops ? CM_PROGRAM_VERSION_STREAM
          : p->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES
                                       : CM_PROGRAM_VERSION;

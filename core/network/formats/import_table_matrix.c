@@ -116,8 +116,7 @@ static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
     if (first)
       m->size = (uint32_t)m->table.field_count;
     if (first && counted && !survey->counting) {
-      if (read_ids(m, false, error) != CM_OK)
-        return error->status;
+      CM_TRY(read_ids(m, false, error));
       m->ids = false;
       m->names = true;
     }

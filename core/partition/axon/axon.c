@@ -13,9 +13,6 @@ enum { VAIN_MOST = 3 };
  * layers that fill parts to the brim. Else on networks that a pass may look at. */
 static const double grow_reach = 4;
 
-/* An attempt looks at so many times the pins, and at half of the parts that their axons reach. */
-static const double attempt_pins = 4;
-
 /* The ways to parts. */
 typedef enum way { FILLED, GIVEN, GROWN, OTHER, BELOW, LEVELS, COPIES, PLACES, CYCLES, WAYS } way;
 
@@ -165,9 +162,10 @@ static bool suits_levels(const progress *p)
   return !p->search->flat && !p->full && p->made[LEVELS] < most;
 }
 
+/* An attempt looks at half of the parts that the axons of all pins reach. */
 static double work_of_levels(const progress *p)
 {
-  return needs_levels(p) ? 0 : pins_of(p) * fmin(attempt_pins, (1 + reach_of(p)) / 2);
+  return needs_levels(p) ? 0 : pins_of(p) * (1 + reach_of(p)) / 2;
 }
 
 static cm_status attempt(progress *p, cm_error *error)
@@ -246,7 +244,7 @@ static double left(const progress *p)
   const cm_axon_options *o = options_of(p);
   const double work = (double)o->work, pins = pins_of(p) + 1, most = o->places != NULL ? 2 * VAIN_MOST : o->cycles;
   const double cycles = fmin(most, fmax(o->cycles, p->made[CYCLES]) - p->made[CYCLES]);
-  const double attempts = o->places == NULL && suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / pins / attempt_pins) : 0;
+  const double attempts = o->places == NULL && suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / fmax(work_of_levels(p), pins)) : 0;
   return fmax(attempts, o->places == NULL && p->made[LEVELS] == 0) + cycle_takes * floor(fmin(cycles, fmax(work - p->spent[1], 0) / pins));
 }
 
@@ -280,7 +278,7 @@ static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_ax
 
 /* Packed targets take half of the memory, and reading them more time: they are worth it from so many on, or where a limit leaves
  * less than so many bytes for each. */
-enum { PACKED_LEAST = 1 << 25, PLAIN_BYTES = 32 };
+enum { PACKED_LEAST = 1 << 22, PLAIN_BYTES = 32 };
 
 static bool worth_packing(const cm_topology *topology, const cm_memory *memory)
 {

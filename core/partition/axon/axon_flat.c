@@ -88,10 +88,10 @@ static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_so
 }
 
 /* The cheapest of several growths. */
-static cm_status grow_best(cm_axon_search *w, double known, cm_axon_solution *grown, cm_error *error)
+static cm_status grow_best(cm_axon_search *w, cm_axon_solution *grown, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
-  cm_grow_options options = {.limits = w->options->limits, .known = known, .apart = true};
+  cm_grow_options options = {.limits = w->options->limits, .apart = true};
   cm_random random;
   uint64_t least = UINT64_MAX;
   cm_growth growth = {.part = w->trial, .from = g->number[0]};
@@ -114,9 +114,8 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
   cm_axon_solution grown = {.cost = INFINITY};
   w->grown = true;
   CM_TRY(CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error));
-  cm_status status = grow_best(w, isinf(best->cost) ? 0 : best->cost, &grown, error);
-  if (status == CM_OK && grown.parts > 0)
-    status = polish(w, cm_axon_last_sweeps(w), &grown, error);
+  cm_status status = grow_best(w, &grown, error);
+  CM_THEN(status, polish(w, cm_axon_last_sweeps(w), &grown, error));
   if (status == CM_OK)
     cm_axon_keep_better(w, &grown, best);
   cm_free(grown.part);

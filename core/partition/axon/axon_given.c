@@ -8,9 +8,6 @@
 /* Parts that exceed limits by so much of them on average are mended at little cost. */
 static const double mended_max = 0.02;
 
-/* Where copies ask for too much, so many limits a part on average are. */
-static const double copies_max = 1;
-
 /* Parts that leave too little room for copies, brought within the limits by sweeps of the finest level, at the temperature at which these
  * end. No parts where that cannot be. */
 static cm_status mend_copies(cm_axon_search *w, cm_axon_solution *made, cm_error *error)
@@ -47,7 +44,7 @@ cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, cm_axo
   made->parts = s->part_count;
   if (legal && made->parts <= w->options->parts_max)
     made->cost = cm_axon_cost(s);
-  else if (!copies || cm_total_excess(s) > copies_max * made->parts)
+  else if (!copies)
     made->parts = 0;
   cm_axon_state_free(s);
   if (status == CM_OK && made->parts > 0 && isinf(made->cost))

@@ -27,7 +27,7 @@ static const double growth = 4;
 cm_status cm_axon_levels_begin(const cm_demand *demand, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error)
 {
   *levels = (cm_axon_levels){.demand = demand};
-  cm_status status = cm_hypergraph_from_topology(demand, pack, run, &levels->graph[0], error);
+  cm_status status = cm_hypergraph_from_topology(demand, (cm_hypergraph_kind){.packed = pack}, run, &levels->graph[0], error);
   levels->count = status == CM_OK;
   return status;
 }

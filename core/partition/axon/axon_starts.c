@@ -9,9 +9,8 @@
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-/* All starts together are paid for up to so many vertices, one at least. Beyond the smaller number, where parts are
- * many, luck evens out: the sweeps of the others are worth more in fewer starts. */
-enum { PAID_VERTICES = 1 << 19, START_VERTICES = 1 << 11 };
+/* All starts together are paid for up to so many vertices, one at least. */
+enum { PAID_VERTICES = 1 << 19 };
 
 /* Parts that are exactly full leave refinement no room, but of few neurons a missing one would be too many. Where sources have copies they
  * look no fuller on coarse levels than they are, and a split costs much: less is filled, of the network's own limits. */
@@ -92,10 +91,9 @@ static cm_status anneal_starts(starts *all, cm_error *error)
   return status;
 }
 
-/* Of `count` starts of n vertices those that take up to `most` together; one at least. */
-static uint32_t fewer_starts(uint32_t count, uint32_t n, uint32_t most)
+static uint32_t paid_starts(uint32_t count, uint32_t n)
 {
-  return (uint64_t)n * count <= most ? count : n >= most ? 1 : most / n;
+  return (uint64_t)n * count <= PAID_VERTICES ? count : n >= PAID_VERTICES ? 1 : PAID_VERTICES / n;
 }
 
 /* One start of more vertices than are paid for has fewer sweeps, down to half of them: where there is nothing to coarsen by, it is the
@@ -134,10 +132,9 @@ static cm_status check_parts(cm_axon_search *w, const starts *all, cm_error *err
 static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts > 0 ? w->options->starts : 1, best = 0;
-  uint32_t paid = fewer_starts(count, n, PAID_VERTICES);
-  count = fewer_starts(count, n, START_VERTICES);
+  count = paid_starts(count, n);
   starts all = {.work = w, .count = count};
-  w->start_sweeps = sweeps_of_start(w->options->start_sweeps * paid / count, n);
+  w->start_sweeps = sweeps_of_start(w->options->start_sweeps, n);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   CM_THEN(status, cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error));

@@ -10,7 +10,6 @@
 #include "base/wide.h"
 #include "core/partition/axon/closure.h"
 #include "core/partition/axon/signature.h"
-#include "core/partition/synapses.h"
 
 /* Neurons that are rated, and those of them that go in, as they were rated, before all are rated again: one of so many vertices as may
  * wait. */
@@ -33,10 +32,7 @@ typedef struct dense {
   const cm_demand *demand;
   const cm_axon_options *options;
   cm_run *run;
-  cm_synapses synapses;
-  uint32_t *autapses;    /* [vertices] of the neuron with itself, which the lists leave out */
-  uint32_t *row, *weight; /* [sources_max] as read, weights of no interest here */
-  uint32_t sources_max;   /* of a neuron */
+  cm_hypergraph *graph;
   size_t words;          /* of the bits of all sources */
   uint32_t *order;       /* [vertices] */
   uint32_t next;         /* in `order` */
@@ -85,20 +81,14 @@ static void note_source(waiting *w, uint32_t source)
   *word |= bit;
 }
 
-static cm_status read_sources(dense *d, waiting *w, cm_error *error)
+static void read_sources(const dense *d, waiting *w)
 {
-  const cm_inbound *in = &d->synapses.in;
-  uint32_t v = w->vertex;
-  cm_synapse_run all = {.net = CM_INBOUND, .begin = in->first[v], .end = in->first[v + 1]};
-  CM_TRY(cm_synapses_read(&d->synapses, &all, d->row, d->weight, error));
-  w->synapses = all.end - all.begin + d->autapses[v];
+  const cm_hypergraph *g = d->graph;
+  w->synapses = g->in_count[w->vertex];
   w->count = 0;
   memset(w->source, 0, d->words * sizeof *w->source);
-  for (uint64_t i = 0; i < all.end - all.begin; i++)
-    note_source(w, d->row[i]);
-  if (d->autapses[v] > 0)
-    note_source(w, v);
-  return CM_OK;
+  for (cm_nets nets = cm_nets_into(g, w->vertex); nets.left > 0;)
+    note_source(w, g->net_source[cm_nets_next(&nets)]);
 }
 
 /* What takes no room and needs no source suits the part under way. */
@@ -107,18 +97,17 @@ static bool suits_anywhere(const dense *d, const waiting *w)
   return w->synapses == 0 && cm_demand_size(d->demand, w->vertex) == 0;
 }
 
-static cm_status let_in(dense *d, cm_error *error)
+static void let_in(dense *d)
 {
   while (d->waits < WAITING && d->next < d->demand->network->vertex_count) {
     waiting *w = &d->waiting[d->waits];
     w->vertex = d->order[d->next++];
-    CM_TRY(read_sources(d, w, error));
+    read_sources(d, w);
     if (suits_anywhere(d, w))
       d->part[w->vertex] = d->number;
     else
       d->waits++;
   }
-  return CM_OK;
 }
 
 static void let_out(dense *d, uint32_t i)
@@ -205,7 +194,7 @@ static cm_status fill_part(dense *d, cm_error *error)
   take(d, first_of_part(d));
   for (bool any = true; any;) {
     any = false;
-    CM_TRY(let_in(d, error));
+    let_in(d);
     CM_TRY(cm_run_check(d->run, error));
     CM_TRY(cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error));
     for (uint32_t taken = 0; taken < taken_of(d->demand->network); taken++) {
@@ -222,11 +211,11 @@ static cm_status fill_part(dense *d, cm_error *error)
 static cm_status fill_parts(dense *d, cm_error *error)
 {
   uint32_t n = d->demand->network->vertex_count;
-  CM_TRY(let_in(d, error));
-  for (; d->waits > 0; d->number++)
-    if (fill_part(d, error) != CM_OK ||
-        cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error) != CM_OK)
-      return error->status;
+  let_in(d);
+  for (; d->waits > 0; d->number++) {
+    CM_TRY(fill_part(d, error));
+    CM_TRY(cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error));
+  }
   return CM_OK;
 }
 
@@ -236,33 +225,24 @@ static cm_status prepare(dense *d, cm_error *error)
   cm_memory *memory = d->run->memory;
   uint32_t n = t->vertex_count, room = room_for(t);
   d->words = words_of(t);
-  if (cm_synapses_new(d->demand, d->run, &d->synapses, error) != CM_OK || CM_NEW(memory, d->autapses, n, error) != CM_OK ||
-      CM_NEW(memory, d->order, n, error) != CM_OK || CM_NEW(memory, d->has, d->words, error) != CM_OK ||
-      CM_NEW(memory, d->waiting, room, error) != CM_OK || CM_NEW(memory, d->bits, room * d->words, error) != CM_OK ||
-      cm_thread_pool_new(memory, d->run->threads, &d->pool, error) != CM_OK)
-    return error->status;
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    uint32_t source = cm_topology_source(t, e);
-    uint64_t at = cm_topology_first_pin(t, e, source);
-    d->autapses[source] += at < t->net_first[e + 1] && t->pin[at] == source;
-  }
-  for (uint32_t v = 0; v < n; v++) {
-    uint64_t inputs = d->synapses.in.first[v + 1] - d->synapses.in.first[v] + 1;
-    d->sources_max = inputs > d->sources_max ? (uint32_t)inputs : d->sources_max;
-  }
-  CM_TRY(CM_NEW(memory, d->row, d->sources_max, error));
-  CM_TRY(CM_NEW(memory, d->weight, d->sources_max, error));
+  const cm_hypergraph_kind kind = {.packed = d->options->sole_reader, .unordered = true};
+  CM_TRY(cm_hypergraph_from_topology(d->demand, kind, d->run, &d->graph, error));
+  CM_TRY(cm_hypergraph_list_inbound(d->graph, d->run, error));
+  CM_TRY(CM_NEW(memory, d->order, n, error));
+  CM_TRY(CM_NEW(memory, d->has, d->words, error));
+  CM_TRY(CM_NEW(memory, d->waiting, room, error));
+  CM_TRY(CM_NEW(memory, d->bits, room * d->words, error));
+  CM_TRY(cm_thread_pool_new(memory, d->run->threads, &d->pool, error));
   for (uint32_t i = 0; i < room; i++)
     d->waiting[i].source = d->bits + i * d->words;
-  return cm_order_by_sources(&d->synapses, cm_mix(d->options->seed), d->run, d->order, error);
+  return cm_order_by_sources(d->graph, cm_mix(d->options->seed), d->run, d->order, error);
 }
 
 static void dense_free(dense *d)
 {
   cm_thread_pool_free(d->pool);
-  CM_FREE(d->waiting, d->bits);
-  cm_synapses_free(&d->synapses);
-  CM_FREE(d->autapses, d->row, d->weight, d->order, d->has);
+  cm_hypergraph_free(d->graph);
+  CM_FREE(d->waiting, d->bits, d->order, d->has);
 }
 
 cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,

@@ -48,9 +48,6 @@ typedef struct growth {
 enum { NEAR_MAX = 128 };
 static const float bar_falls = 0.6F, bar_rounding = 1e-5F;
 
-/* From such a share of the vertices on a growth tells what it will cost, and where that is so many times what is known it is in vain. */
-static const double telling_share = 0.125, vain_cost = 1.15;
-
 /* Parts that another one may join. */
 enum { JOIN_MAX = 64 };
 
@@ -301,13 +298,6 @@ static void count_own(growth *w, uint32_t first)
     }
 }
 
-/* Whether it costs more than refinement will save, beside what is known. */
-static bool in_vain(const growth *w)
-{
-  double share = (double)w->taken_count / w->graph->vertex_count;
-  return w->options->known > 0 && share >= telling_share && (double)w->cost > vain_cost * share * w->options->known;
-}
-
 static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->graph->vertex_count, number = 0;
@@ -320,11 +310,6 @@ static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t
     next = grow_one(w, next, from);
     count_own(w, first);
     CM_TRY(cm_run_check(w->run, error));
-    if (in_vain(w)) {
-      w->cost = UINT64_MAX;
-      *parts = 0;
-      return CM_OK;
-    }
   }
   if (w->options->apart && number > 0 && join_whole(w, &number, error) != CM_OK)
     return error->status;

@@ -9,8 +9,8 @@ void cm_hypergraph_free(cm_hypergraph *graph)
 {
   if (graph == NULL)
     return;
+  cm_hypergraph_drop_inbound(graph); /* the targets take its room */
   cm_pins_unpack(&graph->packed);
-  cm_hypergraph_drop_inbound(graph);
   void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
                           graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
                           graph->own_net_weight, graph->own_net_axons, graph->own_net_size};
@@ -126,7 +126,7 @@ static cm_status take_copies(const cm_demand *demand, cm_hypergraph *g, cm_run *
   return CM_OK;
 }
 
-static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hypergraph *g, cm_run *run, cm_error *error)
+static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind kind, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   const cm_topology *topology = demand->network;
   uint32_t *rank;
@@ -139,26 +139,31 @@ static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hyper
   CM_TRY(CM_NEW(run->memory, g->own_net_weight, g->net_count, error));
   CM_TRY(CM_NEW(run->memory, rank, g->net_count, error));
   g->net_weight = g->own_net_weight;
-  cm_status status = rank_nets(demand, g, rank, run, error);
-  CM_THEN(status, cm_number_by_locality(topology, run, g->number, error));
+  for (uint32_t e = 0; e < g->net_count; e++)
+    rank[e] = e;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    g->number[v] = v;
+  cm_status status = kind.unordered ? CM_OK : rank_nets(demand, g, rank, run, error);
+  if (!kind.unordered)
+    CM_THEN(status, cm_number_by_locality(topology, run, g->number, error));
   if (status == CM_OK) {
     take_nets(topology, rank, g);
     status = take_vertices(demand, g, run, error);
   }
   CM_THEN(status, cm_hypergraph_list_outbound(g, run, error));
   CM_THEN(status, take_copies(demand, g, run, error));
-  if (status == CM_OK && pack && cm_pins_packable(topology))
+  if (status == CM_OK && kind.packed && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);
   return status;
 }
 
-cm_status cm_hypergraph_from_topology(const cm_demand *demand, bool pack, cm_run *run, cm_hypergraph **graph,
+cm_status cm_hypergraph_from_topology(const cm_demand *demand, cm_hypergraph_kind kind, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error)
 {
   cm_hypergraph *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
-  if (fill_from_topology(demand, pack, made, run, error) != CM_OK) {
+  if (fill_from_topology(demand, kind, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);
     return error->status;
   }

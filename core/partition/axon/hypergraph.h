@@ -54,10 +54,14 @@ typedef struct cm_hypergraph {
 
 void cm_hypergraph_free(cm_hypergraph *graph); /* NULL is allowed */
 
+typedef struct cm_hypergraph_kind {
+  bool packed;    /* nobody else reads the topology's targets until the hypergraph is freed, so that they may be packed (cm_pins_pack) */
+  bool unordered; /* nets and vertices keep their numbers, and weights are left out */
+} cm_hypergraph_kind;
+
 /* The hypergraph of a topology, which must outlive it. Nets are numbered from the heaviest to the lightest, vertices by
- * locality (cm_number_by_locality). `pack`: nobody else reads the topology's targets until the
- * hypergraph is freed, so that they may be packed (cm_pins_pack). O(pins). */
-cm_status cm_hypergraph_from_topology(const cm_demand *demand, bool pack, cm_run *run, cm_hypergraph **graph,
+ * locality (cm_number_by_locality). O(pins). */
+cm_status cm_hypergraph_from_topology(const cm_demand *demand, cm_hypergraph_kind kind, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
 
 struct cm_net_sample;

@@ -13,7 +13,7 @@ typedef struct vector {
 } vector;
 
 typedef struct signatures {
-  const cm_synapses *synapses;
+  const cm_hypergraph *graph;
   cm_run *run;
   uint32_t n;
   vector *old, *new; /* [n] */
@@ -25,17 +25,17 @@ static uint32_t border(const signatures *s, size_t slice)
   return (uint32_t)cm_slice_begin(s->n, slice, CM_SLICES);
 }
 
-/* The sum of the sources' vectors. */
+/* The sum of the vectors of sources other than itself. */
 static cm_status sum_slice(void *context, size_t slice, cm_error *error)
 {
   signatures *s = context;
-  const cm_inbound *in = &s->synapses->in;
+  const cm_hypergraph *g = s->graph;
   for (uint32_t v = border(s, slice); v < border(s, slice + 1); v++) {
     vector sum = {{0}};
-    for (uint64_t i = in->first[v]; i < in->first[v + 1]; i++) {
-      const vector *source = &s->old[cm_inbound_source(in, i)];
-      for (int k = 0; k < LENGTH; k++)
-        sum.x[k] += source->x[k];
+    for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;) {
+      uint32_t source = g->net_source[cm_nets_next(&nets)];
+      for (int k = 0; source != v && k < LENGTH; k++)
+        sum.x[k] += s->old[source].x[k];
     }
     s->new[v] = sum;
   }
@@ -122,11 +122,10 @@ static cm_status make_signatures(signatures *s, uint64_t seed, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run *run, uint32_t *order,
-                              cm_error *error)
+cm_status cm_order_by_sources(const cm_hypergraph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error)
 {
-  uint32_t n = synapses->demand->network->vertex_count, *scratch = NULL;
-  signatures s = {.synapses = synapses, .run = run, .n = n, .order = order};
+  uint32_t n = graph->vertex_count, *scratch = NULL;
+  signatures s = {.graph = graph, .run = run, .n = n, .order = order};
   cm_status status = CM_NEW(run->memory, s.old, n, error);
   CM_THEN(status, CM_NEW(run->memory, s.new, n, error));
   CM_THEN(status, CM_NEW(run->memory, scratch, n, error));

@@ -14,10 +14,8 @@ enum {
 /* The rows of some consecutive coarse vertices. */
 typedef struct piece {
   uint32_t begin, end; /* coarse vertices */
-  uint64_t bound;      /* entries of their members */
-  uint64_t count, room;
-  uint32_t *neighbour; /* [room] */
-  uint64_t *weight;    /* [room] */
+  uint64_t place;      /* of its first entry, if nothing merged */
+  uint64_t count;      /* that it has */
   uint64_t most;       /* the largest weight */
 } piece;
 
@@ -48,61 +46,43 @@ static void cut_pieces(contraction *c)
   for (uint32_t u = 0; u < c->coarse->vertex_count; u++) {
     bound += member_entries(c, u);
     p->end = u + 1;
-    p->bound = bound;
     if (bound >= share && c->pieces + 1 < CHUNKS_MAX && u + 1 < c->coarse->vertex_count) {
+      p[1] = (piece){.begin = u + 1, .place = p->place + bound};
       p++;
       c->pieces++;
-      p->begin = u + 1;
       bound = 0;
     }
   }
   c->pieces++;
 }
 
-static cm_status grow(contraction *c, piece *p, uint64_t wanted, cm_error *error)
-{
-  if (wanted <= p->room)
-    return CM_OK;
-  uint64_t room = p->room + p->room / 2 > wanted ? p->room + p->room / 2 : wanted;
-  room = room < p->bound ? room : p->bound;
-  uint32_t *neighbour = cm_reallocate(c->run->memory, p->neighbour, room, sizeof *neighbour, error);
-  if (neighbour == NULL)
-    return error->status;
-  p->neighbour = neighbour;
-  uint64_t *weight = cm_reallocate(c->run->memory, p->weight, room, sizeof *weight, error);
-  if (weight == NULL)
-    return error->status;
-  p->weight = weight;
-  p->room = room;
-  return CM_OK;
-}
-
-/* One coarse row; `place` tells where in it a neighbour stands already. */
-static void merge_row(const contraction *c, piece *p, uint32_t u, uint32_t *place)
+/* One coarse row from entry `begin` on; `place` tells where in it a neighbour stands already. Returns where it ends. */
+static uint64_t merge_row(const contraction *c, piece *p, uint32_t u, uint64_t begin, uint32_t *place)
 {
   const cm_csr_graph *g = c->graph;
-  uint64_t begin = p->count, size = 0;
+  cm_csr_graph *coarse = c->coarse;
+  uint64_t end = begin, size = 0;
   for (uint32_t j = c->first[u]; j < c->first[u + 1]; j++) {
     uint32_t v = c->member[j];
     size += g->size[v];
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       uint32_t other = c->map[g->neighbour[i]];
+      uint64_t weight = cm_csr_graph_weight(g, i);
       if (other == u)
         continue;
-      if (place[other] == NONE) {
-        place[other] = (uint32_t)(p->count - begin);
-        p->neighbour[p->count] = other;
-        p->weight[p->count++] = 0;
-      }
-      p->weight[begin + place[other]] += cm_csr_graph_weight(g, i);
+      if (place[other] == NONE)
+        place[other] = (uint32_t)(end++ - begin);
+      else
+        weight += cm_csr_graph_weight(coarse, begin + place[other]);
+      cm_csr_put(coarse, begin + place[other], other, weight);
+      p->most = weight > p->most ? weight : p->most;
     }
   }
-  for (uint64_t i = begin; i < p->count; i++) {
-    place[p->neighbour[i]] = NONE;
-    p->most = p->weight[i] > p->most ? p->weight[i] : p->most;
-  }
-  c->coarse->size[u] = (uint32_t)size;
-  c->coarse->first[u + 1] = p->count - begin;
+  for (uint64_t i = begin; i < end; i++)
+    place[coarse->neighbour[i]] = NONE;
+  coarse->size[u] = (uint32_t)size;
+  coarse->first[u + 1] = end - begin;
+  return end;
 }
 
 static cm_status merge_piece(void *context, size_t index, cm_error *error)
@@ -110,54 +90,83 @@ static cm_status merge_piece(void *context, size_t index, cm_error *error)
   contraction *c = context;
   piece *p = &c->piece[index];
   uint32_t *place, coarse = c->coarse->vertex_count;
+  uint64_t end = p->place;
   CM_TRY(CM_NEW(c->run->memory, place, coarse, error));
   memset(place, 0xff, coarse * sizeof *place);
-  cm_status status = grow(c, p, p->bound / 4 + 16, error);
+  cm_status status = CM_OK;
+  p->most = 0;
   for (uint32_t u = p->begin; u < p->end && status == CM_OK; u++) {
-    uint64_t most = member_entries(c, u);
-    status = grow(c, p, p->count + (most < coarse ? most : coarse), error);
-    if (status == CM_OK)
-      merge_row(c, p, u, place);
-    if (status == CM_OK && u % CHECK_EVERY == 0)
+    end = merge_row(c, p, u, end, place);
+    if (u % CHECK_EVERY == 0)
       status = cm_run_check(c->run, error);
   }
+  p->count = end - p->place;
   cm_free(place);
   return status;
 }
 
-static cm_status copy_piece(void *context, size_t index, cm_error *error)
+/* The pieces' parts of an array, one after another. */
+static cm_status close_gaps(const contraction *c, void **array, size_t size, cm_error *error)
 {
-  (void)error;
-  contraction *c = context;
-  piece *p = &c->piece[index];
-  uint64_t at = c->coarse->first[p->begin];
-  for (uint64_t i = 0; i < p->count; i++)
-    cm_csr_put(c->coarse, at + i, p->neighbour[i], p->weight[i]);
-  CM_FREE(p->neighbour, p->weight);
-  p->neighbour = NULL;
-  p->weight = NULL;
+  uint64_t total = 0;
+  for (const piece *p = c->piece; p < c->piece + c->pieces; total += p++->count)
+    memmove((char *)*array + total * size, (const char *)*array + p->place * size, p->count * size);
+  CM_TRY(cm_book_reserved(*array, total * size, error));
+  void *closed = cm_reallocate(c->run->memory, *array, total, size, error);
+  if (closed == NULL)
+    return error->status;
+  *array = closed;
   return CM_OK;
+}
+
+/* Rows of all pieces, each where it stands if nothing merges. */
+static cm_status merge(contraction *c, bool wide, cm_error *error)
+{
+  cm_csr_graph *coarse = c->coarse;
+  cm_memory *memory = c->run->memory;
+  uint64_t all = c->graph->entry_count;
+  coarse->neighbour = cm_reserve(memory, all, sizeof *coarse->neighbour, error);
+  if (coarse->neighbour == NULL)
+    return error->status;
+  void *weight = cm_reserve(memory, all, wide ? sizeof *coarse->wide : sizeof *coarse->weight, error);
+  *(wide ? (void **)&coarse->wide : (void **)&coarse->weight) = weight;
+  return weight == NULL ? error->status : cm_parallel(c->run, c->pieces, merge_piece, c, error);
+}
+
+/* Weights have 32 bits unless one needs more. */
+static cm_status merge_all(contraction *c, cm_error *error)
+{
+  cm_csr_graph *coarse = c->coarse;
+  uint64_t most = 0;
+  bool wide = c->graph->wide != NULL;
+  CM_TRY(merge(c, wide, error));
+  for (uint32_t p = 0; p < c->pieces; p++)
+    most = c->piece[p].most > most ? c->piece[p].most : most;
+  if (most > UINT32_MAX && !wide) {
+    wide = true;
+    CM_FREE(coarse->neighbour, coarse->weight);
+    coarse->neighbour = coarse->weight = NULL;
+    CM_TRY(merge(c, wide, error));
+  }
+  CM_TRY(close_gaps(c, (void **)&coarse->neighbour, sizeof *coarse->neighbour, error));
+  return wide ? close_gaps(c, (void **)&coarse->wide, sizeof *coarse->wide, error)
+              : close_gaps(c, (void **)&coarse->weight, sizeof *coarse->weight, error);
 }
 
 static cm_status contract(contraction *c, cm_error *error)
 {
   cm_csr_graph *coarse = c->coarse;
   cm_memory *memory = c->run->memory;
-  uint64_t most = 0;
   CM_TRY(CM_NEW(memory, c->first, (size_t)coarse->vertex_count + 2, error));
   CM_TRY(CM_NEW(memory, c->member, c->graph->vertex_count, error));
   CM_TRY(CM_NEW(memory, c->piece, CHUNKS_MAX, error));
   cm_sort_members(c->map, c->graph->vertex_count, c->coarse->vertex_count, c->first, c->member);
   cut_pieces(c);
-  CM_TRY(cm_parallel(c->run, c->pieces, merge_piece, c, error));
+  CM_TRY(merge_all(c, error));
   for (uint32_t u = 0; u < coarse->vertex_count; u++)
     coarse->first[u + 1] += coarse->first[u];
   coarse->entry_count = coarse->first[coarse->vertex_count];
-  for (uint32_t p = 0; p < c->pieces; p++)
-    most = c->piece[p].most > most ? c->piece[p].most : most;
-  CM_TRY(CM_NEW(memory, coarse->neighbour, coarse->entry_count, error));
-  CM_TRY(cm_csr_new_weights(c->run, coarse, most <= UINT32_MAX ? CM_CSR_NARROW : CM_CSR_WIDE, error));
-  return cm_parallel(c->run, c->pieces, copy_piece, c, error);
+  return CM_OK;
 }
 
 cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
@@ -166,9 +175,6 @@ cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, 
   contraction c = {.graph = graph, .map = map, .run = run};
   CM_TRY(cm_csr_new_graph(run, coarse_count, &c.coarse, error));
   cm_status status = contract(&c, error);
-  for (uint32_t p = 0; c.piece != NULL && p < c.pieces; p++) {
-    CM_FREE(c.piece[p].neighbour, c.piece[p].weight);
-  }
   CM_FREE(c.piece, c.first, c.member);
   if (status != CM_OK) {
     cm_csr_graph_free(c.coarse);

@@ -20,14 +20,15 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
 {
   const cm_topology *t = s->demand->network;
   cm_step_window w = {0};
-  cm_synapses synapses = {0};
+  cm_hypergraph *graph = NULL;
   cm_memory *memory = s->run->memory;
   cm_status status = CM_OK;
   if (CM_NEW(memory, w.order, t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, w.from, t->net_count, error) != CM_OK || cm_synapses_new(s->demand, s->run, &synapses, error) != CM_OK ||
-      cm_order_by_sources(&synapses, cm_mix(seed), s->run, w.order, error) != CM_OK)
+      CM_NEW(memory, w.from, t->net_count, error) != CM_OK ||
+      cm_hypergraph_from_topology(s->demand, (cm_hypergraph_kind){.unordered = true}, s->run, &graph, error) != CM_OK ||
+      cm_hypergraph_list_inbound(graph, s->run, error) != CM_OK || cm_order_by_sources(graph, cm_mix(seed), s->run, w.order, error) != CM_OK)
     status = error->status;
-  cm_synapses_free(&synapses);
+  cm_hypergraph_free(graph);
   CM_THEN(status, CM_NEW(memory, w.target, t->pin_count, error));
   if (status != CM_OK) {
     cm_step_window_free(&w);

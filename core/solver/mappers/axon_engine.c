@@ -74,12 +74,11 @@ cm_status cm_engine_edge_start(const cm_engine_task *task, const cm_effort *effo
 /* How a partition stands to the limits and the cores. */
 typedef struct standing {
   bool keeps, near; /* near: more effort may make it keep them */
-  double axons;     /* inbound ones that a part takes in on average, in limits; 0 where there is none */
 } standing;
 
 /* More effort by nets saves up to a tenth of the axons. Parts that take in more on average than a core may do not keep the limits
- * then; nor does one that exceeds them by so much. By nets parts take in two thirds of what they do by edges, or more. */
-static const double mean_most = 1.1, worst_most = 2, mean_by_edges_most = 1.7;
+ * then; nor does one that exceeds them by so much. */
+static const double mean_most = 1.1, worst_most = 2;
 
 static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint32_t parts)
 {
@@ -90,8 +89,7 @@ static standing judge_use(const cm_engine_task *task, const uint64_t *use, uint3
     axons += (double)use[(size_t)p * CM_RESOURCES + CM_INBOUND_AXONS];
   double mean = limits->inbound_axons == 0 ? 0 : axons / ((double)limits->inbound_axons * parts);
   return (standing){.keeps = parts <= task->parts_max && worst.broken_parts == 0,
-                    .near = mean <= mean_most && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit),
-                    .axons = mean};
+                    .near = mean <= mean_most && (worst.broken_parts == 0 || (double)worst.use <= worst_most * (double)worst.limit)};
 }
 
 /* It keeps them without copies of neurons: the capacity is for neurons alone, and where copies need room the stage lowers it. */
@@ -148,16 +146,11 @@ static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effo
   return status;
 }
 
-/* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit, as is
- * told by the first one, by edges. */
-static cm_status other_start(const cm_engine_task *task, const cm_partition *first, cm_run *run, cm_partition **start, bool *by_nets,
-                             cm_error *error)
+/* A second start, where axons reach few: by nets, or by edges with more effort where that takes too long or breaks a limit. */
+static cm_status other_start(const cm_engine_task *task, cm_run *run, cm_partition **start, bool *by_nets, cm_error *error)
 {
   const cm_effort *own = cm_effort_of(task->input->options);
-  standing found;
-  cm_status status = find_standing(task, first->part, first->part_count, run, &found, error);
-  if (status == CM_OK && found.axons <= mean_by_edges_most)
-    status = start_by_nets(task, cm_axons_reach_few(task->input->demand->network) ? own : own->second, run, start, error);
+  cm_status status = start_by_nets(task, cm_axons_reach_few(task->input->demand->network) ? own : own->second, run, start, error);
   *by_nets = status == CM_OK && *start != NULL;
   return status != CM_OK || *by_nets ? status : cm_engine_edge_start(task, own->second, run, start, error);
 }
@@ -233,7 +226,7 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
     return CM_OK;
   }
   if (status == CM_OK && from.first != NULL && more)
-    status = other_start(task, from.first, run, &from.other, &from.by_nets, error);
+    status = other_start(task, run, &from.other, &from.by_nets, error);
   if (status == CM_OK)
     status = search_axons(task, &from, run, attempt, partition, error);
   if (from.first != task->input->known)

@@ -69,7 +69,7 @@ START_TEST(copies_are_counted_through_moves)
     cm_hypergraph *g;
     cm_axon_state *s;
     cm_copies_owed owed;
-    ck_ok(cm_hypergraph_from_topology(&demand, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_from_topology(&demand, (cm_hypergraph_kind){0}, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, PARTS);
@@ -130,7 +130,7 @@ START_TEST(moves_within_the_limits_keep_those_of_all_parts)
     cm_hypergraph *g;
     cm_axon_state *s;
     cm_probe probe;
-    ck_ok(cm_hypergraph_from_topology(&demand, false, &run, &g, &error));
+    ck_ok(cm_hypergraph_from_topology(&demand, (cm_hypergraph_kind){0}, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, PARTS);

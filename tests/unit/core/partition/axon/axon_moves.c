@@ -106,7 +106,7 @@ static void scene_set(scene *s, cm_random *random)
 {
   s->topology = random_axons(random);
   s->limits = (cm_limits){.neurons = 1 + below(random, 15), .inbound_axons = 1 + below(random, 30)};
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&s->topology), false, &run, &s->graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&s->topology), (cm_hypergraph_kind){0}, &run, &s->graph, &error));
   for (uint32_t v = 0; v < s->topology.vertex_count; v++)
     s->part[v] = below(random, PARTS);
   for (uint64_t i = 0; i < s->topology.pin_count; i++)

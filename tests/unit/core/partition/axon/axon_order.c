@@ -60,7 +60,7 @@ START_TEST(sketches_estimate_the_overlap_merge_and_find_candidates)
   }
   cm_hypergraph *graph;
   cm_sketches *sketches, *merged;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &graph, &error));
   ck_ok(cm_sketches_new(graph, 1, &run, &sketches, &error));
   uint32_t by_number[TARGETS * CM_SKETCH_KEYS];
   double error_sum = 0;
@@ -161,12 +161,13 @@ START_TEST(the_order_by_sources_tells_kinds_apart)
   uint32_t order[2][N], changes = 0;
   uint8_t seen[N] = {0};
   const cm_demand demand = cm_demand_of(&t);
-  cm_synapses synapses;
+  cm_hypergraph *graph;
   cm_run_init(&run);
-  ck_ok(cm_synapses_new(&demand, &run, &synapses, &error));
+  ck_ok(cm_hypergraph_from_topology(&demand, (cm_hypergraph_kind){.unordered = true}, &run, &graph, &error));
+  ck_ok(cm_hypergraph_list_inbound(graph, &run, &error));
   for (unsigned i = 0; i < 2; i++) {
     run.threads = 1 + i;
-    ck_ok(cm_order_by_sources(&synapses, 5, &run, order[i], &error));
+    ck_ok(cm_order_by_sources(graph, 5, &run, order[i], &error));
   }
   run.threads = 1;
   ck_assert_mem_eq(order[0], order[1], sizeof order[0]);
@@ -175,7 +176,7 @@ START_TEST(the_order_by_sources_tells_kinds_apart)
     changes += i > 0 && order[0][i] % KINDS != order[0][i - 1] % KINDS;
   }
   ck_assert_uint_lt(changes, N / 20); /* at random two thirds */
-  cm_synapses_free(&synapses);
+  cm_hypergraph_free(graph);
   network_free(&t);
 }
 END_TEST

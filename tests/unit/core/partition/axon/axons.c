@@ -201,7 +201,7 @@ START_TEST(the_axon_limit_splits_further_and_lack_of_cores_is_said)
   ck_assert_uint_ge(parts, 6); /* 512 neurons with one axon each are more than 5 times 100 */
   cm_hypergraph *graph;
   cm_axon_state *state;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &graph, &error));
   uint32_t *numbered = network_array(t.vertex_count, sizeof *numbered);
   for (uint32_t v = 0; v < t.vertex_count; v++)
     numbered[graph->number[v]] = part[v];
@@ -240,7 +240,7 @@ START_TEST(a_little_too_much_in_many_parts_costs_one_part_more)
   cm_hypergraph *graph;
   cm_axon_state *state;
   cm_limits limits = {.neurons = 100, .inbound_axons = SIZE};
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &graph, &error));
   ck_ok(cm_hypergraph_list_inbound(graph, &run, &error));
   for (uint32_t v = 0; v < N; v++)
     part[graph->number[v]] = v / SIZE;
@@ -363,6 +363,7 @@ START_TEST(dense_parts_keep_limits)
     ck_assert_uint_gt(use[p * CM_RESOURCES + CM_NEURONS], 0);
   run.threads = 3;
   options.parts_max = parts - 1; /* how many it takes is for the caller to judge */
+  options.sole_reader = true;
   ck_ok(cm_partition_dense(CM_DEMAND_OF(&t), &options, &run, again, &parts_again, &error));
   ck_assert_uint_eq(parts_again, parts);
   ck_assert_mem_eq(again, part, n * sizeof *part);

@@ -59,7 +59,7 @@ START_TEST(nothing_is_found_to_belong_together_where_nothing_does)
     cm_topology t = kinds(1500, near);
     cm_hypergraph *g;
     bool lacks;
-    ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
+    ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
     ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
     ck_ok(cm_lacks_clusters(CM_DEMAND_OF(&t), g, &run, &lacks, &error));
     ck_assert(lacks == !near);
@@ -90,7 +90,7 @@ START_TEST(sources_from_outside_are_no_sign_of_clusters)
   t.pin_count = kept;
   demand.size = size;
   demand.size_total = INSIDE;
-  ck_ok(cm_hypergraph_from_topology(&demand, false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(&demand, (cm_hypergraph_kind){0}, &run, &g, &error));
   ck_ok(cm_lacks_clusters(&demand, g, &run, &lacks, &error));
   ck_assert(lacks);
   cm_hypergraph_free(g);

@@ -191,7 +191,7 @@ START_TEST(growths_are_as_good_as_plain_ones)
   cm_hypergraph *g;
   cm_random random;
   cm_random_init(&random, 1, 1, 1);
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
   ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
   cm_growth growth = {.part = grown, .from = g->number[0]};
   ck_ok(cm_grow_parts(g, &options, &random, &run, &growth, &error));
@@ -210,37 +210,6 @@ START_TEST(growths_are_as_good_as_plain_ones)
   cm_free(use);
   cm_free(part);
   cm_free(grown);
-  cm_hypergraph_free(g);
-  network_free(&t);
-}
-END_TEST
-
-/* A growth beside parts that cost a tenth more than it does is what it would be alone, and is given up beside such as cost half. */
-START_TEST(growths_in_vain_are_given_up)
-{
-  cm_grow_options options = {.apart = true};
-  cm_topology t = network_to_grow(_i, &options.limits);
-  uint32_t n = t.vertex_count, count[3], *part = network_array(n, sizeof *part), *again = network_array(n, sizeof *again);
-  uint64_t cost[3];
-  cm_hypergraph *g;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
-  ck_ok(cm_hypergraph_list_inbound(g, &run, &error));
-  for (int i = 0; i < 3; i++) {
-    cm_random random;
-    cm_growth growth = {.part = i == 0 ? part : again, .from = g->number[0]};
-    cm_random_init(&random, 1, 1, 1);
-    options.known = i == 0 ? 0 : (i == 1 ? 1.1 : 0.5) * (double)cost[0];
-    ck_ok(cm_grow_parts(g, &options, &random, &run, &growth, &error));
-    count[i] = growth.parts;
-    cost[i] = growth.cost;
-    if (i == 1)
-      ck_assert_mem_eq(part, again, n * sizeof *part);
-  }
-  ck_assert_uint_eq(cost[1], cost[0]);
-  ck_assert_uint_eq(count[1], count[0]);
-  ck_assert(cost[2] == UINT64_MAX && count[2] == 0);
-  cm_free(part);
-  cm_free(again);
   cm_hypergraph_free(g);
   network_free(&t);
 }
@@ -335,7 +304,6 @@ int main(void)
   tcase_add_figures_test(tests, layers_that_fill_parts_are_found);
   tcase_add_figures_test(tests, dense_networks_are_grown_where_neurons_alone_fill_parts);
   tcase_add_loop_test(tests, growths_are_as_good_as_plain_ones, 0, 12);
-  tcase_add_loop_test(tests, growths_in_vain_are_given_up, 0, 12);
   tcase_add_figures_test(tests, plain_growing_finds_no_less);
   tcase_add_figures_test(tests, parts_are_grown_with_room_for_copies);
   suite_add_tcase(suite, tests);

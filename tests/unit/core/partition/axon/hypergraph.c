@@ -200,10 +200,10 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
   run.threads = 1 + (unsigned)_i % 10;
   uint32_t *pin = network_array(t.pin_count + 1, sizeof *pin);
   memcpy(pin, t.pin, t.pin_count * sizeof *pin);
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &fine, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &fine, &error));
   plain *nets = nets_of(&t, fine);
   cm_hypergraph_free(fine);
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), _i % 3 > 0, &run, &fine, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){.packed = _i % 3 > 0}, &run, &fine, &error));
   for (int level = 0; level < 3; level++) {
     ck_ok(cm_hypergraph_list_inbound(fine, &run, &error));
     check_lists(fine, nets);
@@ -237,7 +237,7 @@ START_TEST(a_sample_stands_for_all_nets)
   for (uint32_t e = 0; e < t.net_count; e++) /* heavy and light ones */
     t.net_weight[e] = 1 + (t.net_weight[e] * t.net_weight[e] << 2 * below(&random, 8));
   cm_hypergraph *g;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
   uint32_t one_of = 2 + (uint32_t)_i % 3, kept_always = 0, *times = network_array(t.net_count, sizeof *times);
   double *axons = network_array(t.net_count, sizeof *axons), nets = 0;
   for (uint32_t e = 0; e < g->net_count; e++)
@@ -282,7 +282,7 @@ START_TEST(a_coarse_level_of_a_sample_has_its_nets_merged)
   cm_net_sample sample;
   uint32_t map[MOST], net[2 * MOST], axons[2 * MOST];
   run.threads = 1 + (unsigned)_i % 4;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &fine, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &fine, &error));
   plain *nets = nets_of(&t, fine);
   uint32_t clusters = 1 + below(&random, fine->vertex_count);
   for (uint32_t v = 0; v < fine->vertex_count; v++)
@@ -332,7 +332,7 @@ START_TEST(what_fails_leaves_nothing)
   cm_random_init(&random, (uint64_t)_i, 31, 0);
   cm_topology t = random_nets(&random, false);
   cm_hypergraph *graph;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &graph, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &graph, &error));
   run.threads = 1 + (unsigned)_i % 3;
   uint32_t failed = 0;
   bool hit = true;
@@ -369,7 +369,7 @@ START_TEST(a_large_net_is_looked_at_through_windows)
     t.pin[t.pin_count++] = v;
   t.net_count = 1;
   t.net_first[1] = t.pin_count;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), false, &run, &g, &error));
+  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
   ck_ok(cm_net_windows_new(g, N - 1, &run, &windows, &error));
   ck_assert_uint_eq(cm_net_windows_of(&windows, 0, 7).left, N - 1); /* it is not large by that measure */
   cm_net_windows_free(&windows);
