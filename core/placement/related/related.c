@@ -80,7 +80,7 @@ static cm_status make_nodes(making *m, cm_error *error)
     const bool fixed = m->p->node_count < m->t->fixed_count;
     const uint64_t *use = m->t->use == NULL || fixed ? NULL : m->t->use + (size_t)m->p->node_count * CM_RESOURCES;
     n->kind = fixed ? CM_NO_KIND : m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
-    n->need[CM_TILE_NODES] = fixed ? 0 : m->t->sharing != NULL ? use[CM_NEURONS] : 1;
+    n->need[CM_TILE_NODES] = fixed ? 0 : m->t->sharing != NULL && use != NULL ? use[CM_NEURONS] : 1;
     for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && use != NULL; l++)
       n->need[l] = use[shared[l]];
     CM_TRY(CM_NEW(m->memory, n->name, PART_NAME_MAX, error));
