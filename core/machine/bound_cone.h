@@ -7,7 +7,10 @@
 #include "core/operators/tiling/box.h"
 
 /* What is needed of a value: a box in the cone of the first element, and one in that of the last; of any element at least
- * as much as the smaller along every axis. */
+ * as much as the smaller along every axis. For a reader takes an interval [a, b] of its output to [max(0, sa - p),
+ * min(n - 1, sb - p + k)], whose ends both grow with the element. Clipped at the low end, it reaches from 0 at least as far as
+ * the first element's; at the high end, likewise; clipped at neither, it is s(l - 1) + k + 1 long for a length l in the reader,
+ * where the same holds by induction. */
 typedef struct cm_needed {
   uint32_t stamp;
   cm_box box[2];

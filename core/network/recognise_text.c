@@ -159,7 +159,8 @@ static verdict judge_matrix(const cm_survey *s)
 
 static verdict judge_edges(const cm_survey *s)
 {
-  return s->named || is_pair_list(s) || s->header || s->words || s->braces || !s->whole ? IS : COULD;
+  const bool header = s->header && (s->first_fields != 3 || !cm_survey_square_below(s));
+  return s->named || is_pair_list(s) || header || s->words || s->braces || !s->whole ? IS : COULD;
 }
 
 static const candidate candidates[] = {
@@ -194,24 +195,25 @@ static cm_status choose(const cm_survey *s, const candidate **chosen, cm_error *
       could[count++] = &candidates[i];
   }
   if (is == NULL && count > 1)
-    return refuse_two(could[0], could[1], s->rows, error);
+    return refuse_two(could[0], could[1], s->rows - cm_survey_square_below(s), error);
   *chosen = is != NULL ? is : could[0];
   return CM_OK;
 }
 
-/* Rows of several lengths, or of three, may be a neuron and its targets. */
-static cm_status weigh_adjacency(cm_source *source, const cm_survey *s, cm_memory *memory, const cm_network_format **found, cm_error *error)
+/* Rows of several lengths, or of three, may be a neuron and its targets; so may a square of ids, of which everybody targets all others. */
+static cm_status weigh_adjacency(cm_source *source, const cm_survey *s, const candidate *chosen, cm_memory *memory,
+                                 const cm_network_format **found, cm_error *error)
 {
   static const candidate adjacency = {CM_FORMAT_ADJACENCY, "an adjacency list of %llu neurons", NULL, NULL};
   const bool varying = s->fields_min != s->fields_max || s->first_fields != s->fields_min;
   bool fits = false, repeats = false;
-  if (*found != &cm_network_formats[CM_FORMAT_EDGES] || s->named || s->header || s->tuples || s->braces || !s->whole || s->rows < 2 ||
+  if ((chosen->format != CM_FORMAT_EDGES && !cm_survey_square(s)) || s->named || s->header || s->tuples || s->braces || !s->whole || s->rows < 2 ||
       (!varying && (s->first_fields < 3 || !s->ids)))
     return CM_OK;
   if (cm_adjacency_fits(source, memory, &fits, &repeats, error) != CM_OK)
     return error->status;
   if (fits && !varying && !repeats)
-    return refuse_two(&candidates[CANDIDATES - 1], &adjacency, s->rows, error);
+    return refuse_two(chosen, &adjacency, s->rows, error);
   if (fits && varying)
     *found = &cm_network_formats[CM_FORMAT_ADJACENCY];
   return CM_OK;
@@ -232,7 +234,7 @@ static cm_status format_of_shape(cm_source *source, cm_memory *memory, const cm_
     return error->status;
   *found = &cm_network_formats[chosen->format];
   cm_reading_why(&source->reading, chosen->why);
-  return weigh_adjacency(source, &survey, memory, found, error);
+  return weigh_adjacency(source, &survey, chosen, memory, found, error);
 }
 
 /* ---- the whole ---- */

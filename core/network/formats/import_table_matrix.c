@@ -13,6 +13,7 @@
 typedef struct matrix {
   cm_table table;
   bool ids;       /* the first field of each row is its id */
+  bool names;     /* ids stand above the columns alone */
   bool own_ids;   /* which are not those of the columns: they name the neurons */
   uint32_t size;
 } matrix;
@@ -120,6 +121,12 @@ static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
     }
     if (first)
       m->size = (uint32_t)m->table.field_count;
+    if (first && counted && !survey->counting) {
+      if (read_ids(m, false, error) != CM_OK)
+        return error->status;
+      m->ids = false;
+      m->names = true;
+    }
     if (first && counted)
       continue;
     if (read_row(m, row++, error) != CM_OK)
@@ -132,7 +139,7 @@ static cm_status close_matrix(matrix *m, cm_topology *made, cm_error *error)
   made->directed = true;
   made->vertex_count = m->size;
   made->size_total = m->size;
-  if (m->ids)
+  if (m->ids || m->names)
     cm_labels_take(made, &m->table.names);
   return cm_entries_close(&m->table.edges, made, error);
 }

@@ -146,7 +146,7 @@ static cm_status see_row(surveyor *v, cm_error *error)
   if (see_names(v, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < 2; i++) {
-    s->ids = s->ids && i < t->field_count && is_id(&t->fields[i]);
+    s->ids = s->ids && i < t->field_count && ((row == 0 && s->first_words) || is_id(&t->fields[i]));
     s->fractions = s->fractions || (i < t->field_count && is_fraction(&t->fields[i]));
   }
   s->weighted = s->weighted && t->field_count == 3 && !is_id(&t->fields[2]);
@@ -259,7 +259,7 @@ bool cm_survey_square(const cm_survey *s)
 
 bool cm_survey_square_below(const cm_survey *s)
 {
-  return s->whole && s->counting && s->first_fields > 1 && s->rows == s->first_fields + 1 && s->fields_min == s->first_fields &&
+  return s->whole && (s->counting || (s->header && !s->words)) && s->first_fields > 1 && s->rows == s->first_fields + 1 && s->fields_min == s->first_fields &&
          s->fields_max == s->first_fields && s->numbers;
 }
 

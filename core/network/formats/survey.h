@@ -13,7 +13,7 @@ typedef struct cm_survey {
   bool first_words;      /* none is */
   bool numbers;          /* every field of the other rows is a number or empty ("nan" is one) */
   bool row_numbers;      /* the same but for their first field */
-  bool ids;              /* the first two fields of every row could be ids: whole numbers of at least 0 */
+  bool ids;              /* the first two fields of every row, but for a first row of words, could be ids: whole numbers of at least 0 */
   bool fractions;        /* one of the first two fields of a row is a number that is not whole */
   bool weighted;         /* the third and last field of every row is no id: a fraction, or below 0 */
   bool size_line;        /* the first row begins with the same large number twice, as the size of a matrix does */
@@ -40,7 +40,7 @@ cm_status cm_survey_read(cm_source *source, cm_memory *memory, cm_survey *survey
 /* Whether it is a square of numbers without ids: as many rows as each has fields. */
 bool cm_survey_square(const cm_survey *survey);
 
-/* Whether it is such a square below a row that counts its columns. */
+/* Whether it is such a square below a row that counts its columns, or gives each a name (header). */
 bool cm_survey_square_below(const cm_survey *survey);
 
 /* Whether it is a square of numbers with an id for each column, of which the first row begins with an empty corner or a word (or

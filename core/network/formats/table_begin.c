@@ -117,6 +117,9 @@ cm_status cm_table_read_first(cm_table *t, const cm_survey *survey, bool *done, 
   }
   if (!looks_like_header(t, survey))
     return cm_table_take_row(t, error);
+  for (size_t i = 0; said == NULL && i < 2 && i < t->field_count; i++)
+    if (cm_column_word(t->fields[i].text, t->fields[i].length, CM_COLUMN_WEIGHT) >= 0 || cm_column_word(t->fields[i].text, t->fields[i].length, CM_COLUMN_DELAY) >= 0)
+      return cm_table_bad(t, "the header names no source and target, and a weight or delay where they would stand; say what columns are: columns=weight,source,target", error);
   t->source->reading.header = true;
   return CM_OK;
 }

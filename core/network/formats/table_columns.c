@@ -6,15 +6,15 @@
 
 #include "core/network/formats/table_rows.h"
 
-/* As connectomes, simulators and graph programs call them. "i" and "j" count beside a weight or delay only. */
+/* As connectomes, simulators and graph programs call them. "i", "j", "u" and "v" count beside a weight or delay only. */
 static const char *const words[CM_COLUMNS][24] = {
   [CM_COLUMN_SOURCE] = {"source", "from", "src", "pre", "presynaptic", "source_id", "pre_id", "pre_root_id", "bodyId_pre",
-                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "senders", "row", "rows", "i"},
+                        "pre_pt_root_id", "presynaptic_id", "presynaptic_index", "source_node_id", "pre_gid", "sources", "sender", "senders", "row", "rows", "i", "u"},
   [CM_COLUMN_TARGET] = {"target", "to", "dst", "dest", "post", "postsynaptic", "target_id", "post_id", "post_root_id",
                         "bodyId_post", "post_pt_root_id", "postsynaptic_id", "postsynaptic_index", "target_node_id",
-                        "post_gid", "targets", "receivers", "col", "cols", "column", "columns", "j"},
+                        "post_gid", "targets", "receiver", "receivers", "col", "cols", "column", "columns", "j", "v"},
   [CM_COLUMN_WEIGHT] = {"weight", "weights", "w", "syn_count", "synapse_count", "n_synapses", "n_syn", "syn_weight",
-                        "synaptic_weight", "count", "strength", "value", "values"},
+                        "synaptic_weight", "count", "strength", "value", "values", "data"},
   [CM_COLUMN_DELAY] = {"delay", "delays", "delay_ms", "delay (ms)", "d"},
 };
 
@@ -122,7 +122,7 @@ static int column_by_part(const cm_field *fields, size_t count, cm_column_id id)
 /* Words of any table, which hold where none of synapses stands beside: "value" is a weight, unless there is a "weight". */
 static bool is_loose(const cm_field *field)
 {
-  static const char *const words_of_tables[] = {"row", "rows", "col", "cols", "column", "columns", "value", "values"};
+  static const char *const words_of_tables[] = {"row", "rows", "col", "cols", "column", "columns", "value", "values", "data"};
   for (size_t k = 0; k < sizeof words_of_tables / sizeof *words_of_tables; k++)
     if (strlen(words_of_tables[k]) == field->length && strncasecmp(words_of_tables[k], field->text, field->length) == 0)
       return true;

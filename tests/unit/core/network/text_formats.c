@@ -395,6 +395,8 @@ START_TEST(headers_say_what_columns_are)
   cm_topology_free(t);
   ck_fails(import_called("0 1 2\n1 2 3\n2 3 4\n3 4 0\n4 0 1\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
   ck_assert_ptr_nonnull(strstr(error.detail, "an adjacency list of 5 neurons"));
+  ck_fails(import_called("weight,a,b\n5,0,1\n6,0,2\n7,1,2\n8,2,0\n", NULL, NULL, found, &t), CM_BAD_NETWORK);
+  ck_assert_ptr_nonnull(strstr(error.detail, "line 1: the header names no source and target, and a weight or delay where they would stand"));
 }
 END_TEST
 
