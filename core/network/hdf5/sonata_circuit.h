@@ -9,13 +9,15 @@
 #include "core/network/hdf5/sonata.h"
 #include "core/network/neuron_values.h"
 
+enum { SONATA_POINT = 6 };
+
 /* A type of nodes, and, of NEST's point neuron iaf_psc_delta, what its file of parameters says as coremap has it. */
 typedef struct sonata_node_type {
   uint64_t id;
   bool is_virtual, delta;
   char dynamics[CM_H5_TEXT_MAX]; /* its file of parameters; "": none */
   bool known;                    /* the rest is */
-  float tau, r, v_threshold, v_reset, bias, refractory;
+  float value[SONATA_POINT];     /* its parameters, in the order of sonata_points.c */
 } sonata_node_type;
 
 typedef struct sonata_files {

@@ -1,7 +1,5 @@
 /* Point neurons of SONATA circuits: NEST's iaf_psc_delta as a LIF that steps as NEST does, by semantics exact and the simulation's dt alone: v from E_L on,
- * r so that a synapse adds its weight at once.
- *
- * What can fail: numbers that no LIF has. Other models leave the network without parameters. */
+ * r so that a synapse adds its weight at once. Other models, and numbers that no LIF has, leave the network without parameters. What can fail: memory. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +15,9 @@ const sonata_node_type *sonata_node_type_find(const sonata_files *c, uint64_t id
   return NULL;
 }
 
+static const cm_neuron_parameter used[SONATA_POINT] = {CM_PARAMETER_TAU,     CM_PARAMETER_R,    CM_PARAMETER_V_THRESHOLD,
+                                                       CM_PARAMETER_V_RESET, CM_PARAMETER_BIAS, CM_PARAMETER_REFRACTORY};
+
 /* What the file says, else NEST's default. */
 static double number(const json_t *all, const char *name, double otherwise)
 {
@@ -29,14 +30,14 @@ static void take_parameters(const json_t *all, double step_ms, sonata_node_type 
   static const double ms = 1e-3;
   const double tau = number(all, "tau_m", 10), capacity = number(all, "C_m", 250), rest = number(all, "E_L", -70),
                left = exp(-step_ms / tau);
+  const double value[SONATA_POINT] = {tau * ms, 1 / (1 - left), number(all, "V_th", -55) - rest, number(all, "V_reset", -70) - rest,
+                                      number(all, "I_e", 0) * tau / capacity * (1 - left), number(all, "t_ref", 2) * ms};
   type->known = tau > 0 && capacity > 0 && number(all, "V_m", rest) == rest && json_object_get(all, "V_min") == NULL &&
                 !json_is_true(json_object_get(all, "refractory_input"));
-  type->tau = (float)(tau * ms);
-  type->r = (float)(1 / (1 - left));
-  type->v_threshold = (float)(number(all, "V_th", -55) - rest);
-  type->v_reset = (float)(number(all, "V_reset", -70) - rest);
-  type->bias = (float)(number(all, "I_e", 0) * tau / capacity * (1 - left));
-  type->refractory = (float)(number(all, "t_ref", 2) * ms);
+  for (size_t i = 0; i < SONATA_POINT; i++) {
+    type->value[i] = (float)value[i];
+    type->known = type->known && cm_neuron_allows(CM_NEURON_LIF, used[i], type->value[i]);
+  }
 }
 
 cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *error)
@@ -58,14 +59,12 @@ cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *e
 
 /* ---- neurons ---- */
 
-static const cm_neuron_parameter used[] = {CM_PARAMETER_TAU, CM_PARAMETER_R, CM_PARAMETER_V_THRESHOLD, CM_PARAMETER_V_RESET, CM_PARAMETER_BIAS, CM_PARAMETER_REFRACTORY};
-
 cm_status sonata_points_open(sonata_files *c, cm_error *error)
 {
   const uint32_t neurons = c->s->made->vertex_count;
   if (cm_neuron_values_open(&c->values, neurons, c->s->memory, error) != CM_OK)
     return error->status;
-  for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+  for (size_t i = 0; i < SONATA_POINT; i++) {
     if (CM_NEW(c->s->memory, c->values.parameter[used[i]], neurons, error) != CM_OK)
       return error->status;
     for (uint32_t v = 0; v < neurons; v++)
@@ -76,10 +75,9 @@ cm_status sonata_points_open(sonata_files *c, cm_error *error)
 
 static void give(sonata_files *c, uint64_t v, const sonata_node_type *type)
 {
-  const float value[] = {type->tau, type->r, type->v_threshold, type->v_reset, type->bias, type->refractory};
   c->values.model[v] = CM_NEURON_LIF;
-  for (size_t i = 0; i < sizeof used / sizeof *used; i++)
-    c->values.parameter[used[i]][v] = value[i];
+  for (size_t i = 0; i < SONATA_POINT; i++)
+    c->values.parameter[used[i]][v] = type->value[i];
 }
 
 cm_status sonata_points_take(sonata_files *c, hid_t group, const char *name, cm_error *error)
