@@ -360,8 +360,7 @@ static cm_status identify_again(cm_request *request, cm_error *error)
     return cm_tokens_again(database, was.token, &request->who, error);
   if (!request->open)
     return cm_users_identify(database, was.user, &request->who, error);
-  if (cm_users_exist(database, &users, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_users_exist(database, &users, error));
   return users ? cm_fail(error, CM_CONFLICT, "there are users now: sign in") : CM_OK;
 }
 
@@ -382,8 +381,7 @@ bool cm_access_again(cm_request *request)
 cm_status cm_access_start(cm_access **access, cm_error *error)
 {
   cm_access *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   pthread_mutex_init(&made->lock, NULL);
   *access = made;
   return CM_OK;

@@ -98,8 +98,7 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
   free(named);
   if (status == CM_OK) {
     status = check_description(library_chip_facts_of(chip).description, error);
-    if (status == CM_OK)
-      status = library_chip_print(chip, text, error);
+    CM_THEN(status, library_chip_print(chip, text, error));
     coremap_chip_free(chip);
   }
   return status;
@@ -151,8 +150,7 @@ void cm_put_chip(cm_request *request)
     return;
   cm_status status = read_chip(request, change.name, &text, &error);
   change.text = text;
-  if (status == CM_OK)
-    status = cm_chips_put(request->store, &change, &created, &mismatch, &error);
+  CM_THEN(status, cm_chips_put(request->store, &change, &created, &mismatch, &error));
   if (status != CM_OK) {
     free(text);
     reply_failure(request, mismatch, &error);

@@ -1,6 +1,5 @@
 /* How many connections an address has. */
-#ifndef CM_API_CLIENTS_H
-#define CM_API_CLIENTS_H
+#pragma once
 
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
@@ -22,5 +21,3 @@ cm_client *cm_client_enter(cm_client **all, const unsigned char key[CM_ADDRESS_K
 
 /* Counts one less, and forgets who has none. NULL is allowed. */
 void cm_client_leave(cm_client **all, cm_client *c);
-
-#endif

@@ -320,8 +320,7 @@ cm_status cm_connections_start(cm_server *server, cm_connections **connections, 
 {
   cm_connections *made;
   pthread_condattr_t monotonic;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   made->limits = cm_server_limits_now(server);
   pthread_mutex_init(&made->lock, NULL);
   pthread_condattr_init(&monotonic);

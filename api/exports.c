@@ -32,8 +32,7 @@ static cm_status write_wish(const cm_request *request, const cm_mapping_row *map
   coremap_network *network = NULL;
   coremap_mapping *opened = NULL;
   coremap_error *why = NULL;
-  if (cm_networks_path(request->store, mapping->network, stored, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_networks_path(request->store, mapping->network, stored, error));
   int result = library_network_load(stored, "", library_on_run, run, &network, &why);
   if (result == 0)
     result = coremap_mapping_open(content, network, NULL, library_on_run, run, &opened, &why);
@@ -79,19 +78,13 @@ cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const
   cm_error ignored;
   coremap_error *why = NULL;
   char folder[CM_PATH_MAX], path[CM_PATH_MAX], network[CM_PATH_MAX];
-  if (cm_making_begin(request, &m, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_making_begin(request, &m, error));
   cm_status status = cm_store_scratch(request->store, folder, error);
-  if (status == CM_OK)
-    status = cm_path(path, error, "%s/%s", folder, view);
-  if (status == CM_OK)
-    status = find_network(request, mapping, becomes(view), error);
-  if (status == CM_OK)
-    status = cm_mappings_lend_all(request->store, mapping->id, folder, error);
-  if (status == CM_OK)
-    status = cm_networks_path(request->store, mapping->network, network, error);
-  if (status == CM_OK)
-    status = library_status(library_view_make(folder, view, network, library_on_run, &m.run, &why), &why, error);
+  CM_THEN(status, cm_path(path, error, "%s/%s", folder, view));
+  CM_THEN(status, find_network(request, mapping, becomes(view), error));
+  CM_THEN(status, cm_mappings_lend_all(request->store, mapping->id, folder, error));
+  CM_THEN(status, cm_networks_path(request->store, mapping->network, network, error));
+  CM_THEN(status, library_status(library_view_make(folder, view, network, library_on_run, &m.run, &why), &why, error));
   if (status == CM_OK) {
     *file = open(path, O_RDONLY | O_CLOEXEC);
     status = *file >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);
@@ -109,9 +102,9 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
   char content[CM_PATH_MAX], path[CM_PATH_MAX];
   cm_error ignored;
   cm_store *store = request->store;
-  if (cm_store_scratch(store, content, error) != CM_OK || cm_store_scratch(store, path, error) != CM_OK ||
-      cm_mappings_lend(store, mapping->id, "mapping.json", content, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_store_scratch(store, content, error));
+  CM_TRY(cm_store_scratch(store, path, error));
+  CM_TRY(cm_mappings_lend(store, mapping->id, "mapping.json", content, error));
   cm_making m;
   cm_status status = cm_making_begin(request, &m, error);
   if (status == CM_OK) {
@@ -228,8 +221,10 @@ static char *emit_options(const cm_request *request, const char *archive)
   while (end != NULL && *end >= '0' && *end <= '9')
     end++;
   json_t *whole = lanes == NULL ? NULL : *lanes != '\0' && *end == '\0' && end - lanes < 10 ? json_integer(strtoll(lanes, NULL, 10)) : json_string(lanes);
-  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:s*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
-                            cm_request_query(request, "name"), "weights", cm_request_query(request, "weights"), "lanes", whole);
+  const char *timed = cm_request_query(request, "pieces");
+  json_t *pieces = timed == NULL ? NULL : strcmp(timed, "true") == 0 ? json_true() : strcmp(timed, "false") == 0 ? json_false() : json_string(timed);
+  json_t *asked = json_pack("{s:s, s:s*, s:s*, s:s*, s:o*, s:o*}", "archive", archive, "target", cm_request_query(request, "target"), "name",
+                            cm_request_query(request, "name"), "weights", cm_request_query(request, "weights"), "lanes", whole, "pieces", pieces);
   char *text = asked != NULL ? cm_json_dumps(asked, JSON_COMPACT) : NULL;
   json_decref(asked);
   return text;
@@ -253,9 +248,9 @@ static cm_status make_source(cm_request *request, const char *id, int *file, cm_
 {
   char program[CM_PATH_MAX], path[CM_PATH_MAX];
   cm_making m;
-  if (cm_store_scratch(request->store, program, error) != CM_OK || cm_store_scratch(request->store, path, error) != CM_OK ||
-      cm_mappings_lend(request->store, id, "program.bin", program, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_store_scratch(request->store, program, error));
+  CM_TRY(cm_store_scratch(request->store, path, error));
+  CM_TRY(cm_mappings_lend(request->store, id, "program.bin", program, error));
   char *options = emit_options(request, path);
   cm_status status = options != NULL ? cm_making_begin(request, &m, error) : cm_whole(false, "what is asked", error);
   if (status == CM_OK) {
@@ -273,16 +268,19 @@ static cm_status make_source(cm_request *request, const char *id, int *file, cm_
 void cm_get_program_source(cm_request *request)
 {
   static const char media[] = "application/x-tar";
-  const char *target = cm_request_query(request, "target"), *name = cm_request_query(request, "name"), *lanes = cm_request_query(request, "lanes");
   cm_error error;
   cm_mapping_row program;
   int file = -1;
-  char etag[CM_ID_MAX + 80];
+  char etag[CM_ID_MAX + 120];
   if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }
-  (void)snprintf(etag, sizeof etag, "%s-%.20s-%.20s-%.10s", program.id, target != NULL ? target : "", name != NULL ? name : "", lanes != NULL ? lanes : "");
+  (void)snprintf(etag, sizeof etag, "%s", program.id);
+  for (size_t k = 0; k < 5; k++) {
+    const char *asked = cm_request_query(request, (const char *const[]){"target", "name", "lanes", "weights", "pieces"}[k]);
+    (void)snprintf(etag + strlen(etag), sizeof etag - strlen(etag), "-%.20s", asked != NULL ? asked : "");
+  }
   if (!cm_reply_known(request, media, etag, "")) {
     if (make_source(request, program.id, &file, &error) != CM_OK) {
       cm_reply_error(request, &error);

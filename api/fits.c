@@ -51,8 +51,7 @@ cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, size_t most
 {
   cm_chip_entry *listed;
   size_t entries, opened = 0;
-  if (cm_chips_list(store, viewer, &listed, &entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_list(store, viewer, &listed, &entries, error));
   for (size_t i = 0; i < entries && opened < most; i++) {
     cm_error ignored; /* deleted since it was listed */
     coremap_chip *chip = NULL;
@@ -85,8 +84,7 @@ static cm_status add_earliest(cm_request *request, json_t *row, cm_error *error)
   size_t count;
   if (bound == NULL || json_is_null(bound) || needed <= free_cores)
     return CM_OK;
-  if (cm_leases_list(request->store, json_string_value(json_object_get(row, "chip")), &request->viewer, &lease, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_leases_list(request->store, json_string_value(json_object_get(row, "chip")), &request->viewer, &lease, &count, error));
   if (count > 0)
     qsort(lease, count, sizeof *lease, by_end);
   for (size_t i = 0; i < count && free_cores < needed; i++) {
@@ -107,8 +105,7 @@ static cm_status add_seconds(cm_request *request, const cm_network *network, jso
   double seconds;
   cm_submit_liken(&job, library_job_kind_at(0), NULL, network);
   (void)snprintf(job.chip, sizeof job.chip, "%s", json_string_value(json_object_get(row, "chip")));
-  if (cm_estimate(request->store, &job, &seconds, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_estimate(request->store, &job, &seconds, error));
   return cm_json_set(row, "seconds", json_real(seconds), "what would fit", error);
 }
 
@@ -117,8 +114,7 @@ static cm_status look(cm_request *request, const char *id, const chips *on, cm_r
   char path[CM_PATH_MAX], *text;
   coremap_network *network = NULL;
   coremap_error *why = NULL;
-  if (cm_networks_path(request->store, id, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_networks_path(request->store, id, path, error));
   int result = library_network_load(path, "", library_on_run, run, &network, &why);
   if (result == 0)
     result = coremap_fit(network, (const coremap_chip *const *)on->chip, library_on_run, run, &text, &why);

@@ -1,7 +1,6 @@
 /* The handlers of the routes (routes.c), by the file that has them, and what handlers lend each other. A handler runs
  * in a pool's thread, where it may block, or at once where its route says so, and sets a reply. */
-#ifndef CM_API_HANDLERS_H
-#define CM_API_HANDLERS_H
+#pragma once
 
 #include "api/internal.h"
 #include "api/lists.h"
@@ -59,11 +58,12 @@ char *cm_file_text(int file);
  * the mapping cannot be `made` (exported). */
 bool cm_mapping_shows_network(cm_request *request, const cm_mapping_row *mapping, const char *made);
 
+/* Replies with what a view of cores, cores.bin or cores.json of the mapping that the path names, has of a box, or of blocks. */
+void cm_cores_reply(cm_request *request, const char *view, const char *type);
+
 /* Replies with the answer to a question about the structure of the mapping that the path names. */
 void cm_structure_reply(cm_request *request, const char *kind);
 
 /* Makes a view of a mapping that its job left to who wants it (routes, certificate, structure), and opens it; the caller closes. Takes as
  * long as making it does, and the memory of an import. */
 cm_status cm_view_make(cm_request *request, const cm_mapping_row *mapping, const char *view, int *file, cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the files of the api room share beside requests (request.h): the server, its listeners, connections and threads, who may ask,
  * waiting. */
-#ifndef CM_API_INTERNAL_H
-#define CM_API_INTERNAL_H
+#pragma once
 
 #include <gnutls/abstract.h>
 #include <jansson.h>
@@ -353,5 +352,3 @@ typedef struct cm_subscription {
   uint64_t after;        /* only what comes after this event */
 } cm_subscription;
 void cm_subscriptions_stream(cm_request *request, const cm_subscription *to, char *first);
-
-#endif

@@ -1,6 +1,5 @@
 /* A job as clients see it: its members, its tag, and what a queued one waits for. */
-#ifndef CM_API_JOB_VIEW_H
-#define CM_API_JOB_VIEW_H
+#pragma once
 
 #include "api/handlers.h"
 #include "api/write.h"
@@ -21,5 +20,3 @@ void cm_reply_shown(cm_request *request, unsigned status, const cm_job *job, con
 
 /* Says whether anything about a job has changed since. */
 void cm_job_tag(const cm_request *request, const cm_job *job, char *tag, size_t size);
-
-#endif

@@ -144,8 +144,7 @@ cm_status cm_listen_check(cm_server *server, cm_error *error)
   char name[160];
   if (tls != (o->tls_key[0] != '\0'))
     return cm_fail(error, CM_BAD_OPTION, "tls-certificate and tls-key come together");
-  if (read_places(server, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_places(server, error));
   for (size_t i = 0; i < server->listener_count; i++)
     if (server->listeners[i].beyond && !tls && !cm_proxies_any(server)) {
       cm_listen_name(&server->listeners[i], name, sizeof name);
@@ -155,8 +154,7 @@ cm_status cm_listen_check(cm_server *server, cm_error *error)
     }
   server->exposed = server->exposed || o->public_url[0] != '\0' || cm_proxies_any(server);
   server->secure = server->secure || tls;
-  if (cm_users_exist(o->store->database, &users, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_users_exist(o->store->database, &users, error));
   return users || !server->exposed
              ? CM_OK
              : cm_fail(error, CM_BAD_OPTION,

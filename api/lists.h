@@ -1,6 +1,5 @@
 /* The query arguments of lists, from their table; and what is said of the table to people. */
-#ifndef CM_API_LISTS_H
-#define CM_API_LISTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -13,5 +12,3 @@ extern const char cm_arguments_jobs[], cm_arguments_sweeps[], cm_arguments_resul
  * properties of their schema. */
 json_t *cm_list_argument(const char *path, const char *name);
 void cm_list_describe(cm_list list, json_t *properties);
-
-#endif

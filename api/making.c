@@ -14,8 +14,7 @@ static double thread_seconds(void)
 
 cm_status cm_making_begin(cm_request *request, cm_making *m, cm_error *error)
 {
-  if (cm_quota_check_cpu(request->store->database, request->who.user, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_quota_check_cpu(request->store->database, request->who.user, error));
   cm_memory_init(&m->memory, cm_server_limits_now(request->server).memory_limit);
   cm_run_init(&m->run);
   m->run.memory = &m->memory;

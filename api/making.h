@@ -1,6 +1,5 @@
 /* What the server computes while a request waits. */
-#ifndef CM_API_MAKING_H
-#define CM_API_MAKING_H
+#pragma once
 
 #include "api/request.h"
 #include "base/run.h"
@@ -15,5 +14,3 @@ typedef struct cm_making {
 /* CM_QUOTA_USED: who asks has used up his processor time. What has begun is ended by cm_making_end. */
 cm_status cm_making_begin(cm_request *request, cm_making *making, cm_error *error);
 void cm_making_end(cm_request *request, cm_making *making);
-
-#endif

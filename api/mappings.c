@@ -194,7 +194,11 @@ void cm_get_mapping_cores(cm_request *request)
   static const view views[] = {{"cores.json", "json", "application/json"},
                                {"cores.csv", "csv", "text/csv"},
                                {"cores.bin", "bin", "application/octet-stream"}};
-  reply_chosen(request, views, sizeof views / sizeof *views);
+  const view *chosen = choose(request, views, sizeof views / sizeof *views);
+  if (chosen != NULL && (cm_request_query(request, "box") != NULL || cm_request_query(request, "block") != NULL))
+    cm_cores_reply(request, chosen->view, chosen->type);
+  else if (chosen != NULL)
+    reply_view(request, chosen->view, chosen->type);
 }
 
 void cm_get_mapping_links(cm_request *request)
@@ -280,8 +284,7 @@ static void reply_table(cm_request *request)
   const cm_list_query points = {.list = CM_LIST_MAPPINGS, .viewer = &request->viewer, .limit = CM_JOB_POINTS_MAX, .count = 1,
                                 .conditions = {{.field = cm_field_of(CM_LIST_MAPPINGS, "pareto"), .text = id}}};
   cm_status status = cm_lists_read(request->store, &points, &page, &error);
-  if (status == CM_OK)
-    status = cm_mappings_open(request->store, id, "pareto.json", &file, &error);
+  CM_THEN(status, cm_mappings_open(request->store, id, "pareto.json", &file, &error));
   if (status == CM_NOT_FOUND)
     cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set", "only the first mapping of a job of objective pareto has a set");
   else if (status != CM_OK)

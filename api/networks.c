@@ -119,8 +119,7 @@ static cm_status import(cm_request *request, const char *path, const cm_network_
 {
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
   cm_store_id(id);
-  if (cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id));
   cm_status status = request->server->options.import(request->server->options.user, path, table, scratch,
                                                      cm_server_limits_now(request->server).memory_limit,
                                                      &request->server->stopping, network, error);
@@ -300,8 +299,7 @@ static void add_table(cm_request *request, const char *option)
   if (status == CM_NOT_FOUND)
     status = cm_networks_path(request->store, base.id, path, &error);
   const cm_network_table table = {option, request->file_path};
-  if (status == CM_OK)
-    status = import(request, path, &table, &network, &known, &there, &error);
+  CM_THEN(status, import(request, path, &table, &network, &known, &there, &error));
   if (status == CM_OK)
     reply_made(request, there, &known);
   else {

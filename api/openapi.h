@@ -8,8 +8,7 @@
  *
  * Nothing here fails: whoever asks looks at cm_json_refusals, which tells whether memory sufficed for all pieces. All that is returned is a new
  * reference. */
-#ifndef CM_API_OPENAPI_H
-#define CM_API_OPENAPI_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ char *cm_openapi_document(void);
 
 /* Adds what is known of a parameter or header, a schema or {"description", "schema", ...}, to `made`. */
 void cm_openapi_describe(const json_t *shapes, const json_t *value, json_t *made);
-
-#endif

@@ -44,8 +44,7 @@ static void *loop(void *argument)
 cm_status cm_pool_start(unsigned threads, cm_handler work, cm_pool **pool, cm_error *error)
 {
   cm_pool *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   made->work = work;
   made->last = &made->first;
   pthread_mutex_init(&made->lock, NULL);

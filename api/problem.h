@@ -1,6 +1,5 @@
 /* Errors as application/problem+json (RFC 9457). */
-#ifndef CM_API_PROBLEM_H
-#define CM_API_PROBLEM_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ json_t *cm_problem_json(const cm_error *error);
 
 /* A problem that is HTTP's own. `detail` may be NULL. */
 json_t *cm_problem_plain(unsigned status, const char *code, const char *title, const char *detail);
-
-#endif

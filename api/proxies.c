@@ -155,8 +155,7 @@ static cm_status read_secret(cm_server *server, cm_error *error)
     return cm_fail_errno(error, errno, "cannot read", path);
   if ((about.st_mode & 0007) != 0)
     return cm_fail(error, CM_BAD_OPTION, "proxy-secret %s may be read by all on this machine: chmod 600 it", path);
-  if (cm_file_read(path, SECRET_FILE_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, SECRET_FILE_MAX, &text, &size, error));
   while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
     size--;
   bool good = size >= SECRET_MIN && size <= SECRET_MAX;
@@ -176,14 +175,11 @@ cm_status cm_proxies_read(cm_server *server, cm_error *error)
 {
   char one[160];
   for (const char *p = server->options.trusted_proxies; (p = cm_list_next(p, one, sizeof one)) != NULL;)
-    if (add(server, one, error) != CM_OK)
-      return error->status;
-  if (read_secret(server, error) != CM_OK)
-    return error->status;
+    CM_TRY(add(server, one, error));
+  CM_TRY(read_secret(server, error));
   if (server->has_proxy_secret && server->proxy_count == 0)
     return cm_fail(error, CM_BAD_OPTION, "proxy-secret is what proxies send that come from an address: trusted-proxy names none");
-  if (check_senders(server, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_senders(server, error));
   return check_remote_user(server, error);
 }
 

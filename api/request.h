@@ -2,8 +2,7 @@
  * its connection suspended, to a pool of threads (pool.c) where the route's handler (handlers.h) may block, or run a handler that does
  * not block at once. The handler sets a reply (reply.c) or asks to wait for a job to change (subscriptions.c); then the connection is
  * resumed and answered. A request owns what its members do not say is another's. */
-#ifndef CM_API_REQUEST_H
-#define CM_API_REQUEST_H
+#pragma once
 
 #include <jansson.h>
 #include <microhttpd.h>
@@ -238,5 +237,3 @@ bool cm_page_asked(cm_request *request, uint64_t most, uint64_t normal, uint64_t
 void cm_page_next_at(const cm_request *request, int64_t sequence, const cm_cell *at, char cursor[CM_CURSOR_MAX]);
 void cm_page_next(const cm_request *request, int64_t sequence, char cursor[CM_CURSOR_MAX]);
 void cm_page_add_next(const cm_request *request, json_t *body, int64_t sequence);
-
-#endif

@@ -192,8 +192,7 @@ static cm_status start_daemons(cm_server *server, cm_error *error)
 {
   /* The cap on connections is ours (connections.c); the library's must never be met. */
   cm_server_limits all = {.connections = UINT32_MAX / CM_LISTENER_THREADS - EVICTED_MAX};
-  if (cm_descriptors_share(server->options.workers, &all, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_descriptors_share(server->options.workers, &all, error));
   const struct MHD_OptionItem certified[] = {
     {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)cm_tls_show},
     {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
@@ -270,8 +269,7 @@ static void free_server(cm_server *server)
 cm_status cm_server_start(const cm_server_options *options, cm_server **server, cm_error *error)
 {
   cm_server *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   made->options = *options;
   fill_texts(&made->options);
   made->started = cm_store_time();

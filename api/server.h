@@ -1,6 +1,5 @@
 /* The HTTP server over a store. Routes: api/routes.c; what they mean: docs/reference/http.md, openapi_document.c. */
-#ifndef CM_API_SERVER_H
-#define CM_API_SERVER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -80,5 +79,3 @@ void cm_server_stop(cm_server *server);
 
 /* The OpenAPI document that is served. */
 extern const char cm_openapi_text[];
-
-#endif

@@ -62,8 +62,7 @@ static const char *cookie_of(const cm_request *request)
 cm_status cm_sessions_start(cm_sessions **sessions, cm_error *error)
 {
   cm_sessions *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   pthread_mutex_init(&made->lock, NULL);
   *sessions = made;
   return CM_OK;

@@ -28,8 +28,7 @@ struct cm_shown {
 cm_status cm_shown_start(cm_shown **all, cm_error *error)
 {
   cm_shown *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   pthread_mutex_init(&made->lock, NULL);
   *all = made;
   return CM_OK;

@@ -78,8 +78,7 @@ static cm_status answer(cm_request *request, question *q, char **text, cm_error 
       if (status == CM_OK && q->compared != NULL)
         status = make(request, &q->with, &q->other, error);
     }
-    if (status == CM_OK)
-      status = library_status(library_structure_answer(q->file, q->other, q->kind, q->argument, text, &why), &why, error);
+    CM_THEN(status, library_status(library_structure_answer(q->file, q->other, q->kind, q->argument, text, &why), &why, error));
     if (status != CM_DAMAGED)
       break;
   }

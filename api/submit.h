@@ -1,6 +1,5 @@
 /* Reading requests for jobs: what POST /v1/jobs takes, and a sweep for each of its points. */
-#ifndef CM_API_SUBMIT_H
-#define CM_API_SUBMIT_H
+#pragma once
 
 #include "api/internal.h"
 #include "storage/jobs.h"
@@ -19,5 +18,3 @@ void cm_batch_submit(cm_request *request, const json_t *list, const cm_job_key *
 
 /* Reads a sweep, queues its jobs, and replies. */
 void cm_sweep_submit(cm_request *request, const json_t *body, const cm_job_key *key);
-
-#endif

@@ -328,8 +328,7 @@ static void *watch(void *argument)
 cm_status cm_subscriptions_start(cm_server *server, cm_subscriptions **subscriptions, cm_error *error)
 {
   cm_subscriptions *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   made->server = server;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->stop_asked, NULL);

@@ -36,8 +36,7 @@ static cm_status read_datum(const char *path, gnutls_datum_t *datum, cm_error *e
 {
   char *bytes;
   size_t size;
-  if (cm_file_read(path, FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &bytes, &size, error));
   *datum = (gnutls_datum_t){(unsigned char *)bytes, (unsigned)size};
   return CM_OK;
 }
@@ -95,8 +94,7 @@ static cm_status fill(pair *p, const char *certificate, const char *key, cm_erro
 cm_status cm_tls_load(const char *certificate, const char *key, cm_error *error)
 {
   pair *made;
-  if (CM_HEAP(made, 1, "the certificate", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the certificate", error));
   if (fill(made, certificate, key, error) != CM_OK) {
     free_pair(made);
     return error->status;

@@ -1,7 +1,6 @@
 /* Writes a JSON object as text, member by member. For replies that many ask for, again and again: no tree is built, and texts that
  * are JSON already (options, reports, phases of jobs) are copied in without being read. */
-#ifndef CM_API_WRITE_H
-#define CM_API_WRITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void cm_write_json(cm_writer *w, const char *name, const char *json);  /* compac
 
 /* The text, which the caller frees; NULL: no memory. *size without the NUL. Indented ones end with a line end. */
 char *cm_write_done(cm_writer *w, size_t *size);
-
-#endif

@@ -1,7 +1,6 @@
 /* Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983): the rule by which a change is taken, and how
  * temperatures fall. What is changed, and where candidates come from, is each method's own. */
-#ifndef CM_ANNEALING_H
-#define CM_ANNEALING_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ static inline double cm_cooled(double hot, double coldest, double done)
 {
   return hot * pow(coldest, done);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A process that reads what strangers wrote gives up all that it does not need: memory, time, files, the network. */
-#ifndef CM_BASE_CONFINE_H
-#define CM_BASE_CONFINE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -23,5 +22,3 @@ uint64_t cm_confine_memory(uint64_t memory_limit);
  * programs, no other processes) and the rules on files (Landlock) where the kernel has them. `in_force` says in words
  * what holds and what this kernel lacks. CM_NO_MEMORY: not confined, and not to go on. */
 cm_status cm_confine(const cm_confinement *confinement, char in_force[CM_IN_FORCE_MAX], cm_error *error);
-
-#endif

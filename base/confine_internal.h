@@ -1,6 +1,5 @@
 /* Between the files that confine a process. */
-#ifndef CM_BASE_CONFINE_INTERNAL_H
-#define CM_BASE_CONFINE_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ bool cm_confine_paths(void);
 
 /* The first steps of that filter, which let through the calls that answering makes; how many there are. */
 size_t cm_confine_own_calls(struct sock_filter *steps);
-
-#endif

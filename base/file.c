@@ -60,8 +60,7 @@ static cm_status look(cm_file *made, const char *path, cm_error *error)
   struct stat about;
   char whole[PATH_MAX];
   int named = descriptor_of(path);
-  if (cm_path(made->path, error, "%s", path) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(made->path, error, "%s", path));
   if (named >= 0) {
     made->through = fcntl(named, F_DUPFD_CLOEXEC, 0);
     return made->through >= 0 ? CM_OK : cm_fail_errno(error, errno, "cannot write", path);
@@ -141,8 +140,7 @@ cm_status cm_file_create(cm_file *file, const char *path, cm_error *error)
 {
   cm_file made = {.through = -1};
   struct stat about;
-  if (look(&made, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(look(&made, path, error));
   cm_status status = made.through < 0
                          ? cm_path(made.scratch, error, "%s.tmp-XXXXXX", made.path)
                          : cm_path(made.scratch, error, "%s/coremap.tmp-XXXXXX", passing());

@@ -1,6 +1,5 @@
 /* Files that are there whole or not at all. */
-#ifndef CM_BASE_FILE_H
-#define CM_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -90,5 +89,3 @@ cm_status cm_file_hash(const char *path, char hex[65], uint64_t *bytes, cm_error
 /* Reads a whole file of at most `maximum` bytes; *text is NUL-terminated and owned by the caller (free).
  * Errors: CM_TOO_LARGE, CM_NOT_FOUND, CM_IO, CM_NO_MEMORY. */
 cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *size, cm_error *error);
-
-#endif

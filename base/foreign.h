@@ -1,7 +1,6 @@
 /* Text that others wrote, for people to see: what moves a cursor, sets a title, turns the direction of writing or cannot be seen is
  * shown as the escape that JSON has for it, \u001B, and a byte that is no UTF-8 as \xFF. */
-#ifndef CM_BASE_FOREIGN_H
-#define CM_BASE_FOREIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,5 +15,3 @@ const char *cm_foreign_copy(const char *text, cm_foreign kind, char *shown, size
 
 /* Whether a text would be shown as it is. */
 bool cm_foreign_is_plain(const char *text, cm_foreign kind);
-
-#endif

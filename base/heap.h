@@ -1,6 +1,5 @@
 /* Heaps: the sifting that every priority queue of this code is made with, and the plain queue of numbered keys. */
-#ifndef CM_HEAP_H
-#define CM_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ static inline cm_heap_item cm_heap_pop(cm_heap *heap)
     cm_heap_sink(heap, heap->count, 0, heap->item[heap->count]);
   return top;
 }
-
-#endif

@@ -151,8 +151,7 @@ cm_status cm_json_text(json_t *value, size_t flags, const char *what, char **tex
 {
   char *made = value != NULL ? cm_json_dumps(value, flags) : NULL;
   json_decref(value);
-  if (cm_whole(made != NULL, what, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(made != NULL, what, error));
   *text = made;
   return CM_OK;
 }

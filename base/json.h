@@ -1,7 +1,6 @@
 /* JSON when memory is short: jansson tells a refused allocation as a syntax error, or, while something is built, only to
  * callers that look at every step. This counts the refusals. */
-#ifndef CM_BASE_JSON_H
-#define CM_BASE_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ const char *cm_json_piece(const char *text, size_t *plain, char escape[CM_JSON_E
 
 /* Writes a text as a JSON string, quotes and all. What the stream failed at, it tells itself. */
 void cm_json_put_string(const char *text, FILE *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* The members of every group (vertices of parts, of coarse vertices), by counting sort. */
-#ifndef CM_BASE_MEMBERS_H
-#define CM_BASE_MEMBERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ static inline void cm_sort_members(const uint32_t *group, uint32_t count, uint32
   for (uint32_t v = 0; v < count; v++)
     member[first[(size_t)group[v] + 1]++] = v;
 }
-
-#endif

@@ -210,8 +210,7 @@ cm_status cm_book_reserved(void *block, size_t bytes, cm_error *error)
   header *before = (header *)block - 1;
   if (before->scratch != NULL)
     return CM_OK;
-  if (book(before->memory, bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(book(before->memory, bytes, error));
   atomic_fetch_add(&before->bytes, bytes);
   return CM_OK;
 }

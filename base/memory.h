@@ -1,8 +1,7 @@
 /* Accounted memory: every large array of a job comes from one account, so that its
  * peak is known, its limit holds, and faults can be injected in one place. Where the account has a scratch folder,
  * large arrays that its limit leaves no room for stand in files there (scratch.h); results never depend on which do. */
-#ifndef CM_BASE_MEMORY_H
-#define CM_BASE_MEMORY_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -111,5 +110,3 @@ int cm_memory_fault_fired(void);
   (((pointer) = cm_allocate((memory), (size_t)(count), sizeof *(pointer), (error))) != NULL \
        ? CM_OK                                                                         \
        : (error)->status)
-
-#endif

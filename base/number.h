@@ -1,6 +1,5 @@
 /* Whole numbers as people write them on command lines, in configuration files and in options. */
-#ifndef CM_BASE_NUMBER_H
-#define CM_BASE_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@ bool cm_whole_parse(const char *text, uint64_t *value);
 /* Reads bytes: "1000", "512M", "1.5G", "2GiB"; K, M, G, T are powers of 1024. False, and `value` untouched: anything
  * else, or more than 64 bits. */
 bool cm_bytes_parse(const char *text, uint64_t *value);
-
-#endif

@@ -249,10 +249,8 @@ cm_status cm_options_read(const cm_options *table, const json_t *object, void *f
   }
   json_t *given = json_copy((json_t *)(uintptr_t)object);
   cm_status status = cm_whole(given != NULL, "options", error);
-  if (status == CM_OK)
-    status = cm_options_rename(table, given, NULL, error);
-  if (status == CM_OK)
-    status = read_fields(table, given, fields, error);
+  CM_THEN(status, cm_options_rename(table, given, NULL, error));
+  CM_THEN(status, read_fields(table, given, fields, error));
   json_decref(given);
   return status;
 }

@@ -1,7 +1,6 @@
 /* Options of jobs as tables: a row a name, with its kind, range, unless-given and help. Reading, printing, messages, the
  * command line's flags and the HTTP interface's schemas all follow from the rows. */
-#ifndef CM_BASE_OPTION_H
-#define CM_BASE_OPTION_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -119,5 +118,3 @@ const cm_option *cm_option_find(const cm_options *table, const char *name);
 
 /* Refuses the value of an option, at /options/NAME: CM_BAD_OPTION. */
 cm_status cm_option_refuse(cm_error *error, const char *name, const char *expected);
-
-#endif

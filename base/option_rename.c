@@ -23,8 +23,7 @@ static cm_status rename_option(const cm_option *o, json_t *object, json_t *told,
                   o->was);
     return cm_fail_at(error, "/options/%s", o->was);
   }
-  if (cm_json_set(object, o->name, json_incref(given), "options", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_set(object, o->name, json_incref(given), "options", error));
   (void)json_object_del(object, o->was);
   return tell(told, o->was, NULL, o->name, error);
 }

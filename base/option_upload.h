@@ -1,6 +1,5 @@
 /* {"upload": ID} as the value of an option: a file that a server was sent. */
-#ifndef CM_BASE_OPTION_UPLOAD_H
-#define CM_BASE_OPTION_UPLOAD_H
+#pragma once
 
 #include "base/option.h"
 
@@ -11,5 +10,3 @@ bool cm_option_upload(const json_t *value, char id[CM_UPLOAD_ID_MAX]);
 
 /* How an option is read that is nothing else; its field is a char [CM_UPLOAD_ID_MAX]. */
 extern const cm_option_own cm_option_of_upload;
-
-#endif

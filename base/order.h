@@ -1,6 +1,5 @@
 /* Orders for qsort and bsearch. */
-#ifndef CM_BASE_ORDER_H
-#define CM_BASE_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ int cm_ascending_real(const void *a, const void *b);
 /* Sorts key [count] by the upper halves, `largest` of them at most, and leaves equal ones in order; other [count] is overwritten. Returns
  * which of the two has them. O(count). */
 uint64_t *cm_sort_by_upper_half(uint64_t *key, uint64_t *other, uint64_t count, uint32_t largest);
-
-#endif

@@ -1,6 +1,5 @@
 /* Products of matrices whose sums are defined to the last bit. */
-#ifndef CM_BASE_PRODUCT_H
-#define CM_BASE_PRODUCT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ typedef struct cm_product {
  * order of k, every product and every sum rounded on its own. So the numbers of a model and of a policy are the same on every machine that
  * has IEEE arithmetic, and in C that is emitted for it (core/csource). c is none of the others. O(m n k). */
 void cm_ordered_product(cm_product shape, const float *a, const float *b, float *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* Deterministic random numbers: xoshiro256** (Blackman, Vigna 2018) seeded through splitmix64. */
-#ifndef CM_BASE_RANDOM_H
-#define CM_BASE_RANDOM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ static inline uint64_t cm_mix(uint64_t x)
 
 /* Fills `order` with a random permutation of 0 .. count-1 (Fisher-Yates). */
 void cm_random_permutation(cm_random *random, uint32_t *order, uint32_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* The context of one run (a job, or one command): seed, threads, limits, progress, cancel.
  * Every long loop of the core calls cm_run_check; every stage opens a phase. */
-#ifndef CM_BASE_RUN_H
-#define CM_BASE_RUN_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -110,5 +109,3 @@ bool cm_run_progress_due(const cm_run *run);
 /* Reports progress of the open phase (rate-limited) and checks as cm_run_check does. Main thread only. */
 cm_status cm_run_progress(cm_run *run, double fraction, int level, uint64_t vertices, double metric,
                           cm_error *error);
-
-#endif

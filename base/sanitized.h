@@ -1,7 +1,6 @@
 /* Whether the program is built with the sanitizer of addresses or of threads: 1 or 0. Such programs map their shadow memory,
  * terabytes of it, which no limit on data allows, bring their own allocator, and take several times as long. */
-#ifndef CM_BASE_SANITIZED_H
-#define CM_BASE_SANITIZED_H
+#pragma once
 
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -12,6 +11,4 @@
 #define CM_SANITIZED 1
 #else
 #define CM_SANITIZED 0
-#endif
-
 #endif

@@ -258,8 +258,7 @@ static cm_status open_file(cm_scratch *s, cm_error *error)
 {
   char path[CM_PATH_MAX];
   const char *folder = s->memory->scratch_folder;
-  if (cm_path(path, error, "%s/coremap-XXXXXX", folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/coremap-XXXXXX", folder));
   s->file = mkostemp(path, O_CLOEXEC);
   if (s->file < 0)
     return cm_fail_errno(error, errno, "cannot make a scratch file in", folder);
@@ -321,8 +320,7 @@ static void release(cm_scratch *s)
 cm_status cm_scratch_new(cm_memory *memory, size_t bytes, cm_scratch **scratch, cm_error *error)
 {
   cm_scratch *s;
-  if (CM_HEAP(s, 1, "a scratch file", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(s, 1, "a scratch file", error));
   s->memory = memory;
   s->bytes = bytes;
   s->file = -1;

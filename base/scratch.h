@@ -1,8 +1,7 @@
 /* Arrays in files: what does not fit a run's memory limit stands in unlinked files of its scratch folder and is read
  * and written there through mappings. The kernel keeps the pages at hand in its cache; how many of them are mapped at
  * once, and so count as the process's memory, is held below what the accounts leave (docs/how-to/memory-limit.md). */
-#ifndef CM_BASE_SCRATCH_H
-#define CM_BASE_SCRATCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ void cm_scratch_pause(void);
 cm_status cm_scratch_resize(cm_scratch *scratch, size_t bytes, cm_error *error);
 
 void cm_scratch_free(cm_scratch *scratch);
-
-#endif

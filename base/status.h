@@ -4,8 +4,7 @@
  * parameter; on failure it fills the slot and leaves its outputs untouched.
  * The slot is never NULL. A library function never prints and never exits.
  */
-#ifndef CM_BASE_STATUS_H
-#define CM_BASE_STATUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,6 +64,21 @@ const char *cm_status_title(cm_status status);
 cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Hands a failure on: returns what `call` returned where that is not CM_OK. For calls after which nothing is to be freed. */
+#define CM_TRY(call)                     \
+  do {                                   \
+    const cm_status cm_tried = (call);   \
+    if (cm_tried != CM_OK)               \
+      return cm_tried;                   \
+  } while (0)
+
+/* The next of several calls before something is freed: made where none before it failed. `status` is that of the first that did. */
+#define CM_THEN(status, call) \
+  do {                        \
+    if ((status) == CM_OK)    \
+      (status) = (call);      \
+  } while (0)
+
 /* Sets the place of a failure that cm_fail just described; returns error->status. */
 cm_status cm_fail_at(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -83,5 +97,3 @@ bool cm_error_passes(const cm_error *error);
 /* Fills `error` from errno, which it keeps as the cause: CM_DISK_FULL for ENOSPC/EDQUOT, CM_NO_MEMORY for ENOMEM, CM_NOT_FOUND for
  * ENOENT, else CM_IO; the detail reads "WHAT PATH: reason". */
 cm_status cm_fail_errno(cm_error *error, int errnum, const char *what, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* A text under construction. open_memstream would do, but that it does not say when memory ran out: a text then lacks its
  * middle or its end. */
-#ifndef CM_BASE_TEXT_H
-#define CM_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ bool cm_is_text(const void *bytes, size_t size);
 /* Writes a cell of a table with commas (RFC 4180): in quotes when it holds a comma, a quote or a line's end; what a program for tables would
  * calculate as a formula stands as text, with an apostrophe before it. NULL: nothing. */
 void cm_csv_cell(FILE *stream, const char *text);
-
-#endif

@@ -241,8 +241,7 @@ static void stop(cm_thread_pool *c)
 cm_status cm_thread_pool_new(cm_memory *memory, unsigned threads, cm_thread_pool **pool, cm_error *error)
 {
   cm_thread_pool *c;
-  if (CM_NEW(memory, c, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, c, 1, error));
   start(c, threads);
   *pool = c;
   return CM_OK;

@@ -1,6 +1,5 @@
 /* Independent tasks on several threads. */
-#ifndef CM_BASE_THREADS_H
-#define CM_BASE_THREADS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -65,5 +64,3 @@ void cm_thread_pool_free(cm_thread_pool *pool); /* NULL is allowed */
 
 /* One round: as cm_parallel. */
 cm_status cm_thread_pool_run(cm_thread_pool *pool, size_t count, cm_task task, void *context, cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Variable-length integers of the topology file (source 0, step s1): seven bits a byte in
  * reading order (most significant first), high bit 1 = more bytes follow, 0 = last byte. */
-#ifndef CM_BASE_VARINT_H
-#define CM_BASE_VARINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ size_t cm_varint_encode(uint64_t value, uint8_t *bytes);
 /* Reads one integer from at most `size` bytes; returns the bytes used, or 0 when the integer does not
  * end inside them or exceeds 64 bits. `value` is untouched then. */
 size_t cm_varint_decode(const uint8_t *bytes, size_t size, uint64_t *value);
-
-#endif

@@ -1,8 +1,7 @@
 /* Hot loops over integer arrays, compiled a second time for wider vector units that the machine is asked for at start.
  * Only for integer arithmetic, single-precision comparison, and sums of which every element has its own: both versions
  * give the same results. */
-#ifndef CM_BASE_WIDE_H
-#define CM_BASE_WIDE_H
+#pragma once
 
 #include "base/sanitized.h"
 
@@ -17,6 +16,4 @@
 #define CM_WIDE_LOOP CM_WIDE __attribute__((optimize("O3")))
 #else
 #define CM_WIDE_LOOP CM_WIDE
-#endif
-
 #endif

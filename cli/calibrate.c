@@ -55,10 +55,8 @@ static cm_status calibrate(const arguments *a, json_t **report, cm_error *error)
   size_t size;
   json_t *object = json_pack("{s:O}", "keep", a->keep);
   cm_status status = cli_json_text(object, &options, error);
-  if (status == CM_OK)
-    status = cm_file_read(a->runs, RUNS_BYTES_MAX, &runs, &size, error);
-  if (status == CM_OK)
-    status = cli_chip(a->chip, NULL, NULL, &chip, error);
+  CM_THEN(status, cm_file_read(a->runs, RUNS_BYTES_MAX, &runs, &size, error));
+  CM_THEN(status, cli_chip(a->chip, NULL, NULL, &chip, error));
   if (status == CM_OK && library_status(coremap_calibrate(chip, runs, options, &told, &why), &why, &found) != CM_OK)
     status = cm_fail(error, found.status, "%s: %s", a->runs, found.detail);
   if (status == CM_OK) {

@@ -61,8 +61,7 @@ static cm_status verify_images(const arguments *a, cli_run *cli, json_t **verdic
   coremap_error *why = NULL;
   char *text = NULL;
   cm_status status = cli_chip(a->in.chip, NULL, a->occupancy, &chip, error);
-  if (status == CM_OK)
-    status = library_status(coremap_images_check(a->images, chip, library_on_run, &cli->run, &text, &why), &why, error);
+  CM_THEN(status, library_status(coremap_images_check(a->images, chip, library_on_run, &cli->run, &text, &why), &why, error));
   if (status == CM_OK)
     *verdict = library_json(text);
   coremap_chip_free(chip);
@@ -104,16 +103,12 @@ static cm_status verify(const arguments *a, cli_run *cli, json_t **verdict, cm_e
                             a->program, "again", a->again);
   cm_status status = asked == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(asked, &beside, error);
   json_decref(asked);
-  if (status == CM_OK)
-    status = cli_chip(a->in.chip, a->in.mesh, a->occupancy, &chip, error);
-  if (status == CM_OK)
-    status = cli_network(a->in.network, a->in.format, true, &cli->run, &network, error);
-  if (status == CM_OK)
-    status = library_status(coremap_check_beside(a->in.mapping, beside, network, chip, library_on_run, &cli->run, &text, &why), &why, error);
+  CM_THEN(status, cli_chip(a->in.chip, a->in.mesh, a->occupancy, &chip, error));
+  CM_THEN(status, cli_network(a->in.network, a->in.format, true, &cli->run, &network, error));
+  CM_THEN(status, library_status(coremap_check_beside(a->in.mapping, beside, network, chip, library_on_run, &cli->run, &text, &why), &why, error));
   if (status == CM_OK)
     *verdict = library_json(text);
-  if (status == CM_OK)
-    status = check_constraints(a, network, chip, error);
+  CM_THEN(status, check_constraints(a, network, chip, error));
   free(beside);
   coremap_network_free(network);
   coremap_chip_free(chip);

@@ -1,6 +1,5 @@
 /* What the commands of `coremap` share: exit status, errors, flags, the run context with its progress bar. */
-#ifndef CM_CLI_CLI_H
-#define CM_CLI_CLI_H
+#pragma once
 
 #include <coremap/coremap.h>
 #include <getopt.h>
@@ -197,5 +196,3 @@ const char *cli_text(const json_t *object, const char *name);
 
 /* Prints the table of operators as Markdown: that of docs/reference/operators.md. */
 void cli_show_operators(void);
-
-#endif

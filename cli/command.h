@@ -1,6 +1,5 @@
 /* Commands and their flags as data. Parsing, --help, `coremap help --json` and what is made from that all follow from it. */
-#ifndef CM_CLI_COMMAND_H
-#define CM_CLI_COMMAND_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -88,5 +87,3 @@ extern const cli_command cli_command_map, cli_command_partition, cli_command_pla
   cli_command_label,
   cli_command_download, cli_command_remap,
   cli_command_fit, cli_command_calibrate, cli_command_export, cli_command_draw, cli_command_completion, cli_command_help_;
-
-#endif

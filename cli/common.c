@@ -185,11 +185,9 @@ cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, co
   if (occupancy == NULL)
     return open_chip(chip, mesh, NULL, made, error);
   /* What is wrong with the chip comes first. */
-  if (open_chip(chip, mesh, NULL, &bare, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_chip(chip, mesh, NULL, &bare, error));
   coremap_chip_free(bare);
-  if (cm_file_read(occupancy, OCCUPANCY_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(occupancy, OCCUPANCY_BYTES_MAX, &text, &size, error));
   cm_status status = open_chip(chip, mesh, text, made, error);
   free(text);
   return status == CM_BAD_OCCUPANCY ? cli_name_file(occupancy, status, error) : status;
@@ -217,8 +215,7 @@ cm_status cli_print_counts(const coremap_network *network, cm_error *error)
 {
   char *text;
   coremap_error *why = NULL;
-  if (library_status(coremap_network_about(network, 0, &text, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_network_about(network, 0, &text, &why), &why, error));
   json_t *about = library_json(text);
   json_t *counts = json_pack("{s:O, s:O, s:O, s:O}", "format", json_object_get(about, "format"), "neurons", json_object_get(about, "neurons"),
                              "hyperedges", json_object_get(about, "hyperedges"), "synapses", json_object_get(about, "synapses"));
@@ -325,8 +322,7 @@ cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
 cm_status cli_keep_json(const char *path, const json_t *object, cm_error *error)
 {
   cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (cm_json_dumpf(object, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
     (void)fputc('\n', file.stream);
   return cm_file_commit(&file, error);
@@ -339,10 +335,8 @@ cm_status cli_compile_files(const char *model, const coremap_chip *chip, const j
   coremap_error *why = NULL;
   cm_status status = files == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(files, &named, error);
   json_decref(files);
-  if (status == CM_OK)
-    status = cli_json_text(options, &asked, error);
-  if (status == CM_OK)
-    status = library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &why), &why, error);
+  CM_THEN(status, cli_json_text(options, &asked, error));
+  CM_THEN(status, library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(asked);
@@ -366,8 +360,8 @@ cm_status cli_check_options(const char *kind, json_t *options, cm_error *error)
 {
   coremap_error *why = NULL;
   char *text;
-  if (cli_rename_options(kind, options, error) != CM_OK || cli_json_text(options, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_rename_options(kind, options, error));
+  CM_TRY(cli_json_text(options, &text, error));
   cm_status status = library_status(coremap_options_read(kind, text, NULL, NULL, &why), &why, error);
   free(text);
   return status;

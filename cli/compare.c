@@ -22,18 +22,15 @@ static cm_status read_summary(const cli_where *where, cli_run *cli, const char *
   size_t size = 0;
   coremap_error *why = NULL;
   if (access(name, F_OK) == 0 || !cli_is_id(name)) {
-    if (library_status(coremap_mapping_about(name, &text, &why), &why, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_status(coremap_mapping_about(name, &text, &why), &why, error));
     *summary = library_json(text);
     return cm_whole(*summary != NULL, "a summary", error);
   }
   FILE *stream = open_memstream(&text, &size);
-  if (cm_whole(stream != NULL, "a summary", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(stream != NULL, "a summary", error));
   cm_status status = cli_get_mapping(where, cli, name, "", stream, error);
   const bool whole = fclose(stream) == 0;
-  if (status == CM_OK)
-    status = cm_whole(whole, "a summary", error);
+  CM_THEN(status, cm_whole(whole, "a summary", error));
   if (status == CM_OK) {
     *summary = cm_json_loadb(text, size, 0, NULL);
     status = *summary != NULL ? CM_OK : cm_fail(error, CM_IO, "%s: what the server says of it is no JSON", name);
@@ -131,8 +128,7 @@ static int compare(const cli_where *where, const char *const name[2], cli_run *c
   cm_status status = CM_OK;
   for (int i = 0; i < 2 && status == CM_OK; i++)
     status = read_summary(where, cli, name[i], &summary[i], &error);
-  if (status == CM_OK)
-    status = check_network(name, summary, &error);
+  CM_THEN(status, check_network(name, summary, &error));
   if (status == CM_OK) {
     json_t *groups = compare_metrics(summary);
     if (where->json)

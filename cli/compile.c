@@ -69,8 +69,7 @@ static cm_status write_report(const char *path, const json_t *report, cm_error *
   cm_file file = {0};
   if (path == NULL)
     return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (cm_json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
     cm_file_discard(&file);
     return cm_fail(error, CM_IO, "cannot write %s", path);
@@ -168,12 +167,10 @@ static int compile(const arguments *a)
   cli_run_begin(&cli, a->quiet);
   cli.whole = true;
   cm_status status = compile_file(a, chip, &cli.run, &report, &error);
-  if (status == CM_OK)
-    status = emit(a, &cli.run, &error);
+  CM_THEN(status, emit(a, &cli.run, &error));
   cli_run_end(&cli);
   coremap_chip_free(chip);
-  if (status == CM_OK)
-    status = write_report(a->report, report, &error);
+  CM_THEN(status, write_report(a->report, report, &error));
   if (status != CM_OK) {
     json_decref(report);
     return cli_fail(&error);

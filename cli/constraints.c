@@ -16,8 +16,7 @@ cm_status cli_read_constraints(const char *path, json_t *options, cm_error *erro
   json_error_t trouble;
   if (path == NULL)
     return CM_OK;
-  if (cm_file_read(path, CONSTRAINTS_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, CONSTRAINTS_BYTES_MAX, &text, &size, error));
   json_t *root = cm_json_loadb(text, size, 0, &trouble);
   const bool good = json_is_array(json_object_get(root, "constraints")) && json_object_set(options, "constraints", json_object_get(root, "constraints")) == 0;
   cm_status status = good ? CM_OK : root != NULL ? cm_fail(error, CM_BAD_OPTION, "%s: expected {\"constraints\": [...]}", path)

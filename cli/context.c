@@ -22,8 +22,7 @@ static cm_status check_name(const char *name, cm_error *error)
 /* The file with both members there; the caller decrefs. */
 static cm_status read_file(json_t **all, cm_error *error)
 {
-  if (library_kept_read(kept, all, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_kept_read(kept, all, error));
   if (!json_is_object(json_object_get(*all, "contexts")))
     (void)json_object_set_new(*all, "contexts", json_object());
   return CM_OK;
@@ -56,14 +55,13 @@ cm_status cli_context_find(const char *name, cli_context *context, cm_error *err
 cm_status cli_context_keep(const char *name, const char *url, const char *token, cm_error *error)
 {
   json_t *all;
-  if (check_name(name, error) != CM_OK || read_file(&all, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_name(name, error));
+  CM_TRY(read_file(&all, error));
   json_t *made = json_pack("{s:s, s:s*}", "server", url, "token", token[0] != '\0' ? token : NULL);
   bool good = made != NULL && json_object_set_new(json_object_get(all, "contexts"), name, made) == 0 &&
               json_object_set_new(all, "current", json_string(name)) == 0;
   cm_status status = cm_whole(good, "the contexts", error);
-  if (status == CM_OK)
-    status = library_kept_write(kept, all, error);
+  CM_THEN(status, library_kept_write(kept, all, error));
   json_decref(all);
   return status;
 }
@@ -71,8 +69,7 @@ cm_status cli_context_keep(const char *name, const char *url, const char *token,
 cm_status cli_context_forget(const char *name, bool *known, cm_error *error)
 {
   json_t *all;
-  if (read_file(&all, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_file(&all, error));
   *known = json_object_del(json_object_get(all, "contexts"), name) == 0;
   if (strcmp(cli_text(all, "current"), name) == 0)
     (void)json_object_del(all, "current");

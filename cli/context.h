@@ -1,6 +1,5 @@
 /* Contexts: names for a server and the token for it, one of which is current. They are kept beside the tokens. */
-#ifndef CM_CLI_CONTEXT_H
-#define CM_CLI_CONTEXT_H
+#pragma once
 
 #include "library/private/client.h"
 #include "library/private/tokens.h"
@@ -20,5 +19,3 @@ cm_status cli_context_keep(const char *name, const char *url, const char *token,
 
 /* Forgets one; *known says whether there was one. */
 cm_status cli_context_forget(const char *name, bool *known, cm_error *error);
-
-#endif

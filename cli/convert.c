@@ -35,8 +35,7 @@ static int convert(int argc, char **argv)
   const char *in = cli_input(argv[optind]);
   cli_run_begin(&cli, quiet);
   cm_status status = cli_network(in, format, false, &cli.run, &network, &error);
-  if (status == CM_OK)
-    status = cli_write_network(network, out, to, &cli.run, &error);
+  CM_THEN(status, cli_write_network(network, out, to, &cli.run, &error));
   cli_run_end(&cli);
   if (status == CM_OK && json)
     status = cli_print_counts(network, &error);

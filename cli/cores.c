@@ -81,8 +81,7 @@ static int on_server(const arguments *a, step take, json_t **reply)
   cli_server *server = NULL;
   cli_run_begin(&cli, true);
   cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = take(server, a, reply, &error);
+  CM_THEN(status, take(server, a, reply, &error));
   cli_run_end(&cli);
   coremap_client_free(server);
   return status == CM_OK ? -1 : cli_fail(&error);

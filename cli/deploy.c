@@ -89,16 +89,11 @@ static cm_status deploy_network(const arguments *a, cli_run *cli, json_t **repor
   char *options = NULL, *text = NULL;
   const cli_file_option files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}, {"mapping_file", a->mapping}, {NULL, NULL}};
   cm_status status = cli_file_options("deploy", a->flags, files, &options, error);
-  if (status == CM_OK)
-    status = cli_chip(a->chip, NULL, a->occupancy, &chip, error);
-  if (status == CM_OK)
-    status = cli_network(a->network, a->format, false, &cli->run, &network, error);
-  if (status == CM_OK)
-    status = library_status(coremap_deploy(network, chip, options, library_on_run, &cli->run, &made, &why), &why, error);
-  if (status == CM_OK)
-    status = library_status(coremap_deployment_write(made, a->folder, &why), &why, error);
-  if (status == CM_OK)
-    status = library_status(coremap_deployment_report(made, &text, &why), &why, error);
+  CM_THEN(status, cli_chip(a->chip, NULL, a->occupancy, &chip, error));
+  CM_THEN(status, cli_network(a->network, a->format, false, &cli->run, &network, error));
+  CM_THEN(status, library_status(coremap_deploy(network, chip, options, library_on_run, &cli->run, &made, &why), &why, error));
+  CM_THEN(status, library_status(coremap_deployment_write(made, a->folder, &why), &why, error));
+  CM_THEN(status, library_status(coremap_deployment_report(made, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(options);
@@ -153,8 +148,8 @@ static void print_report(const json_t *report)
 /* The job that is done; it has failed where this fails. */
 static cm_status run_job(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
 {
-  if (cli_check_options("deploy", a->flags, error) != CM_OK || cli_read_spikes(a->input, a->flags, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_check_options("deploy", a->flags, error));
+  CM_TRY(cli_read_spikes(a->input, a->flags, error));
   return cli_run_errand(server, cli, &(cli_upload){a->network, a->name, a->format, NULL}, &(cli_errand){"deploy", a->chip, a->flags}, job, error);
 }
 
@@ -163,8 +158,7 @@ static int deploy_there(cli_server *server, cli_run *cli, const void *given, cm_
   const arguments *a = given;
   json_t *job = NULL;
   cm_status status = run_job(server, cli, a, &job, error);
-  if (status == CM_OK)
-    status = cli_fetch_program(server, cli, cli_id(job, "program"), a->folder, error);
+  CM_THEN(status, cli_fetch_program(server, cli, cli_id(job, "program"), a->folder, error));
   json_t *report = status == CM_OK ? json_incref(json_object_get(job, "report")) : NULL;
   json_decref(job);
   if (status != CM_OK)

@@ -45,8 +45,7 @@ cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, con
 {
   cm_file file;
   cli_reply reply = {0};
-  if (cm_file_create(&file, to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, to, error));
   const cli_request request = {.method = "GET", .path = path, .download = file.stream, .run = &cli->run};
   cm_status status = library_client_ask(server, &request, &reply, error);
   json_decref(reply.json);
@@ -60,13 +59,11 @@ cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, con
 static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind, const char *id, const view *views,
                               const char *folder, json_t *files, cm_error *error)
 {
-  if (cm_folder_make(folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make(folder, error));
   for (const view *v = views; v->path != NULL; v++) {
     char path[200], to[CM_PATH_MAX];
     (void)snprintf(path, sizeof path, "/v1/%s/%.64s/%s", kind, id, v->path);
-    if (cm_path(to, error, "%s/%s", folder, v->file) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(to, error, "%s/%s", folder, v->file));
     cm_run_phase(&cli->run, v->file);
     cm_status status = cli_fetch_file(server, cli, path, to, error);
     if (status == CM_OK)
@@ -125,9 +122,8 @@ static cm_status download_it(cli_server *server, cli_run *cli, const arguments *
       kind = mapping[0] != '\0' ? "mappings" : "programs";
       (void)snprintf(id, sizeof id, "%s", mapping[0] != '\0' ? mapping : program);
     }
-    if (status == CM_OK)
-      status = fetch_folder(server, cli, kind, id, strcmp(kind, "mappings") == 0 ? mapping_views : program_views,
-                            a->output != NULL ? a->output : id, files, error);
+    CM_THEN(status, fetch_folder(server, cli, kind, id, strcmp(kind, "mappings") == 0 ? mapping_views : program_views,
+                                 a->output != NULL ? a->output : id, files, error));
   }
   json_decref(reply.json);
   return status;

@@ -69,10 +69,8 @@ cm_status cli_emit(const char *path, const char *to, json_t *asked, cm_run *run,
                        ? cli_json_text(asked, &options, error)
                        : cm_fail(error, CM_BAD_REQUEST, "a name is not text");
   json_decref(asked);
-  if (status == CM_OK)
-    status = cli_read_program(path, run, &program, error);
-  if (status == CM_OK)
-    status = library_status(coremap_program_emit(program, options, library_on_run, run, &text, &why), &why, error);
+  CM_THEN(status, cli_read_program(path, run, &program, error));
+  CM_THEN(status, library_status(coremap_program_emit(program, options, library_on_run, run, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(options);

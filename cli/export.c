@@ -82,10 +82,8 @@ static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm
   cm_status status = cli_network(a->network, a->format, false, &cli->run, &network, error);
   if (status == CM_OK && a->chip != NULL)
     status = cli_chip(a->chip, NULL, NULL, &chip, error);
-  if (status == CM_OK)
-    status = library_status(coremap_mapping_open(a->mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = make(a, mapping, path, &cli->run, error);
+  CM_THEN(status, library_status(coremap_mapping_open(a->mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error));
+  CM_THEN(status, make(a, mapping, path, &cli->run, error));
   coremap_mapping_free(mapping);
   coremap_network_free(network);
   coremap_chip_free(chip);
@@ -106,8 +104,7 @@ static cm_status get(const arguments *a, cli_run *cli, FILE *stream, cm_error *e
 static cm_status on_server(const arguments *a, cli_run *cli, const char *path, cm_error *error)
 {
   cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (get(a, cli, file.stream, error) == CM_OK)
     return cm_file_commit(&file, error);
   cm_file_discard(&file);

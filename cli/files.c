@@ -57,8 +57,7 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error)
       value = argv[++i];
     if (json_object_set_new(read_options, name, json_string(value)) != 0)
       return cm_fail(error, CM_BAD_OPTION, "--%s \"%s\" is not text", name, value);
-    if (cli_check_options("read", read_options, error) != CM_OK)
-      return error->status;
+    CM_TRY(cli_check_options("read", read_options, error));
   }
   *argc = kept;
   argv[kept] = NULL;
@@ -99,7 +98,6 @@ cm_status cli_need_format(const char *path, const char *to, cm_error *error)
 cm_status cli_write_network(const coremap_network *network, const char *path, const char *to, cm_run *run, cm_error *error)
 {
   coremap_error *why = NULL;
-  if (cli_need_format(path, to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_need_format(path, to, error));
   return library_status(coremap_network_write_as(network, cli_output(path), to, library_on_run, run, &why), &why, error);
 }

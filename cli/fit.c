@@ -80,8 +80,7 @@ static cm_status look(const arguments *a, cm_run *run, json_t **rows, cm_error *
   cm_status status = cli_network(a->network, a->format, false, run, &network, error);
   for (size_t i = 0; status == CM_OK && i < a->chips; i++)
     status = cli_chip(cli_input(a->chip[i]), NULL, a->occupancy, &chip[i], error);
-  if (status == CM_OK)
-    status = library_status(coremap_fit(network, a->chips > 0 ? (const coremap_chip *const *)chip : NULL, library_on_run, run, &text, &why), &why, error);
+  CM_THEN(status, library_status(coremap_fit(network, a->chips > 0 ? (const coremap_chip *const *)chip : NULL, library_on_run, run, &text, &why), &why, error));
   if (status == CM_OK)
     *rows = library_json(text);
   for (size_t i = 0; i < a->chips; i++)

@@ -133,8 +133,8 @@ static cm_status make(const arguments *a, cm_run *run, cm_error *error)
 {
   char *options, *text;
   coremap_error *why = NULL;
-  if (cli_need_format(a->output, a->to, error) != CM_OK || cli_json_text(a->options, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_need_format(a->output, a->to, error));
+  CM_TRY(cli_json_text(a->options, &options, error));
   cm_status status = library_status(coremap_generate_file(a->recipe, options, cli_output(a->output), a->to,
                                                           library_on_run, run, &text, &why), &why, error);
   free(options);

@@ -1,6 +1,5 @@
 /* The server that a command line names; requests go by library/private/client.h. */
-#ifndef CM_CLI_HTTP_H
-#define CM_CLI_HTTP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ bool cli_where_take(cli_where *where, int flag);
  * http://127.0.0.1:8080; nothing is asked yet. `cancel` ends a request that runs. The caller's: coremap_client_free. It signs
  * in with the context's token, or with the one that is kept for it. Errors: those of coremap_client_open and cli_context_find. */
 cm_status cli_server_open(const cli_where *where, const atomic_bool *cancel, cli_server **made, cm_error *error);
-
-#endif

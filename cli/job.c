@@ -72,8 +72,7 @@ static cm_status settle(cli_job *job, cm_error *error)
 {
   char *given, *text;
   coremap_error *why = NULL;
-  if (cli_json_text(job->flags, &given, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_json_text(job->flags, &given, error));
   cm_status status = library_status(coremap_options_read("map", given, &text, NULL, &why), &why, error);
   free(given);
   if (status != CM_OK)
@@ -119,8 +118,7 @@ cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error
       cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
-  if (cli_network(job->network_name, job->format, has_id, &job->cli.run, &job->network, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_network(job->network_name, job->format, has_id, &job->cli.run, &job->network, error));
   return make_options(job, parts, options, error);
 }
 

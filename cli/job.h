@@ -1,7 +1,6 @@
 /* What the commands that work on a network under job options (map, partition) share: flags, inputs, seconds and
  * memory. */
-#ifndef CM_CLI_JOB_H
-#define CM_CLI_JOB_H
+#pragma once
 
 #include <jansson.h>
 
@@ -84,5 +83,3 @@ void cli_job_print_cost(const cli_job *job);
 
 /* Adds "seconds" and "peak_bytes" to an object, prints it and drops it. */
 void cli_job_print_json(const cli_job *job, json_t *object);
-
-#endif

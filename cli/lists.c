@@ -162,9 +162,8 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
     const size_t left = a->limit - json_array_size(*list);
     cli_reply reply = {0};
     const cli_request request = {.method = "GET", .path = path};
-    if (make_path(server, a, kind, left < PAGE_MAX ? left : PAGE_MAX, cursor, path, error) != CM_OK ||
-        library_client_ask(server, &request, &reply, error) != CM_OK)
-      return error->status;
+    CM_TRY(make_path(server, a, kind, left < PAGE_MAX ? left : PAGE_MAX, cursor, path, error));
+    CM_TRY(library_client_ask(server, &request, &reply, error));
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     (void)json_array_extend(*list, json_object_get(reply.json, kind));
     (void)snprintf(cursor, sizeof cursor, "%s", next != NULL ? next : "");
@@ -322,8 +321,7 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   (void)give(a, "state", "running");
   cm_status status = fetch(server, a, "jobs", &running, error);
   a->given[0].value = "queued";
-  if (status == CM_OK)
-    status = fetch(server, a, "jobs", &queued, error);
+  CM_THEN(status, fetch(server, a, "jobs", &queued, error));
   if (status == CM_OK && a->where.json) {
     json_t *told = json_pack("{s:O, s:O}", "running", running, "queued", queued);
     cli_print_json(told);
@@ -365,8 +363,7 @@ static int top(int argc, char **argv)
       break;
     if (status == CM_OK)
       (void)sleep(TOP_SECONDS); /* a signal ends it early */
-    if (status == CM_OK)
-      status = cm_run_check(&cli.run, &error);
+    CM_THEN(status, cm_run_check(&cli.run, &error));
   }
   cli_run_end(&cli);
   coremap_client_free(server);

@@ -38,8 +38,7 @@ static cm_status read_log(cli_server *server, const char *id, char **text, cm_er
   FILE *sink = open_memstream(text, &size);
   cli_reply reply = {0};
   (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/log", id);
-  if (cm_whole(sink != NULL, "the log", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(sink != NULL, "the log", error));
   const cli_request request = {.method = "GET", .path = path, .download = sink, .in_memory = true};
   cm_status status = library_client_ask(server, &request, &reply, error);
   if (fclose(sink) != 0 && status == CM_OK)

@@ -83,8 +83,8 @@ static cm_status sign_in(cli_server *server, const arguments *a, cm_error *error
   bool open = false;
   if (a->context != NULL && (keep_open(server, a, &open, error) != CM_OK || open))
     return open ? CM_OK : error->status;
-  if (library_token_safe(library_client_url(server), error) != CM_OK || read_token(token, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_token_safe(library_client_url(server), error));
+  CM_TRY(read_token(token, error));
   library_client_use(server, token);
   cm_status status = library_client_ask(server, &me, &reply, error);
   if (status == CM_OK)
@@ -104,8 +104,7 @@ static cm_status end_token(cli_server *server, cm_error *error)
   cli_reply me = {0}, gone = {0};
   char path[80];
   const cli_request ask = {.method = "GET", .path = "/v1/me"}, end = {.method = "DELETE", .path = path};
-  if (library_client_ask(server, &ask, &me, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_client_ask(server, &ask, &me, error));
   const char *id = json_string_value(json_object_get(json_object_get(me.json, "token"), "id"));
   (void)snprintf(path, sizeof path, "/v1/tokens/%.40s", id != NULL ? id : "none");
   cm_status status = library_client_ask(server, &end, &gone, error);
@@ -120,8 +119,7 @@ static cm_status sign_out(cli_server *server, const arguments *a, cm_error *erro
   cli_context context;
   if (a->revoke && end_token(server, error) != CM_OK)
     return error->status;
-  if (cli_context_find(a->where.context, &context, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_context_find(a->where.context, &context, error));
   bool of_context = context.name[0] != '\0' && strcmp(context.url, library_client_url(server)) == 0 && a->where.server == NULL;
   cm_status status = of_context ? cli_context_forget(context.name, &known, error)
                                 : library_token_keep(library_client_url(server), NULL, &known, error);
@@ -143,8 +141,7 @@ static int on_server(const arguments *a, cm_status (*step)(cli_server *server, c
   cli_server *server = NULL;
   cli_run_begin(&cli, true);
   cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = step(server, a, &error);
+  CM_THEN(status, step(server, a, &error));
   cli_run_end(&cli);
   coremap_client_free(server);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);

@@ -1,6 +1,5 @@
 /* Pages for man(1), from the table of commands. */
-#ifndef CM_CLI_MANUAL_H
-#define CM_CLI_MANUAL_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -8,5 +7,3 @@ enum { CLI_COMMANDS_MAX = 64 };
 
 /* The page of a command, or of coremap itself (NULL), in roff. */
 void cli_print_manual(const cli_command *command, FILE *out);
-
-#endif

@@ -37,10 +37,8 @@ static cm_status write_views(cli_job *job, const coremap_mapping *mapping, cm_er
 {
   coremap_error *why = NULL;
   cm_status status = write_view(job, mapping, "mapping.part", job->part, error);
-  if (status == CM_OK)
-    status = write_view(job, mapping, "placement.csv", job->placement, error);
-  if (status == CM_OK)
-    status = write_view(job, mapping, "mapping", job->output, error);
+  CM_THEN(status, write_view(job, mapping, "placement.csv", job->placement, error));
+  CM_THEN(status, write_view(job, mapping, "mapping", job->output, error));
   if (status == CM_OK && job->pareto != NULL)
     status = library_status(coremap_mapping_write_pareto(mapping, job->pareto, &why), &why, error);
   return status;
@@ -61,8 +59,7 @@ static cm_status write_beside(cli_job *job, coremap_mapping *mapping, json_t **r
     if (result == 0 && (result = coremap_routes_about(made, &text, &why)) == 0)
       *routes = library_json(text);
     coremap_routes_free(made);
-    if (library_status(result, &why, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_status(result, &why, error));
   }
   return write_view(job, mapping, "certificate", job->certificate, error);
 }
@@ -210,8 +207,7 @@ static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, c
   cm_status status = cli_job_open(job, in, &options, error);
   if (status == CM_OK && job->pareto != NULL && (objective == NULL || strcmp(objective, "pareto") != 0))
     status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
-  if (status == CM_OK)
-    status = library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error);
+  CM_THEN(status, library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error));
   if (status != CM_OK && job->network != NULL && job->chip != NULL)
     library_name_chips(job->network, NULL, job->chip, &job->cli.run, error);
   free(options);
@@ -228,13 +224,10 @@ static int run_command(cli_job *job, const char *in)
   char *text;
   size_t size;
   cm_status status = make(job, in, &mapping, &error);
-  if (status == CM_OK)
-    status = write_beside(job, mapping, &routes, &error);
+  CM_THEN(status, write_beside(job, mapping, &routes, &error));
   cli_run_end(&job->cli);
-  if (status == CM_OK)
-    status = write_views(job, mapping, &error);
-  if (status == CM_OK)
-    status = library_status(coremap_mapping_text(mapping, "report", &text, &size, &why), &why, &error);
+  CM_THEN(status, write_views(job, mapping, &error));
+  CM_THEN(status, library_status(coremap_mapping_text(mapping, "report", &text, &size, &why), &why, &error));
   if (status == CM_OK)
     made = library_json(text);
   if (status == CM_OK && job->json)

@@ -7,8 +7,7 @@ cm_status cli_get_mapping(const cli_where *where, cli_run *cli, const char *id, 
   cli_server *server = NULL;
   cli_reply job = {0}, reply = {0};
   char path[300], mapping[80];
-  if (cli_server_open(where, cli->run.cancel, &server, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_server_open(where, cli->run.cancel, &server, error));
   (void)snprintf(mapping, sizeof mapping, "%.64s", id);
   (void)snprintf(path, sizeof path, "/v1/jobs/%s", mapping);
   const cli_request look = {.method = "GET", .path = path};
@@ -23,8 +22,7 @@ cm_status cli_get_mapping(const cli_where *where, cli_run *cli, const char *id, 
   json_decref(job.json);
   (void)snprintf(path, sizeof path, "/v1/mappings/%s%.200s", mapping, view);
   const cli_request get = {.method = "GET", .path = path, .download = stream, .run = &cli->run};
-  if (status == CM_OK)
-    status = library_client_ask(server, &get, &reply, error);
+  CM_THEN(status, library_client_ask(server, &get, &reply, error));
   json_decref(reply.json);
   coremap_client_free(server);
   return status;

@@ -40,8 +40,7 @@ static cm_status make(cli_job *job, coremap_partition **made, cm_error *error)
   coremap_error *why = NULL;
   char *options = NULL;
   cm_status status = cli_job_open(job, NULL, &options, error);
-  if (status == CM_OK)
-    status = library_status(coremap_partition_make(job->network, job->chip, options, library_on_run, &job->cli.run, made, &why), &why, error);
+  CM_THEN(status, library_status(coremap_partition_make(job->network, job->chip, options, library_on_run, &job->cli.run, made, &why), &why, error));
   free(options);
   return status;
 }
@@ -56,8 +55,7 @@ static int run_command(cli_job *job)
   cli_run_end(&job->cli);
   if (status == CM_OK && job->part != NULL)
     status = library_status(coremap_partition_write(made, job->part, &why), &why, &error);
-  if (status == CM_OK)
-    status = library_status(coremap_partition_about(made, &text, &why), &why, &error);
+  CM_THEN(status, library_status(coremap_partition_about(made, &text, &why), &why, &error));
   coremap_partition_free(made);
   if (status != CM_OK)
     return cli_fail(&error);

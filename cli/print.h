@@ -1,7 +1,6 @@
 /* All that commands print for people goes through here: names, messages and logs are text that others wrote, in a file or on a server,
  * and are shown so that they do nothing to a terminal (base/foreign.h). scripts/lint keeps it so. */
-#ifndef CM_CLI_PRINT_H
-#define CM_CLI_PRINT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ const char *cli_paint(FILE *stream, cli_colour colour);
 
 /* The colour of a job's state. */
 cli_colour cli_state_colour(const char *state);
-
-#endif

@@ -71,13 +71,10 @@ static cm_status quantize(const arguments *a, cli_run *cli, json_t **report, cm_
   cm_status status = cli_check_options("quantize", a->options, error);
   if (status == CM_OK && a->data != NULL && json_object_set_new(a->options, "data", json_string(a->data)) != 0)
     status = cm_fail(error, CM_BAD_OPTION, "\"%s\" is not text", a->data);
-  if (status == CM_OK)
-    status = cli_json_text(a->options, &options, error);
-  if (status == CM_OK)
-    status = library_status(coremap_quantize(a->model, options, a->output, library_on_run, &cli->run, &text, &why), &why, error);
+  CM_THEN(status, cli_json_text(a->options, &options, error));
+  CM_THEN(status, library_status(coremap_quantize(a->model, options, a->output, library_on_run, &cli->run, &text, &why), &why, error));
   free(options);
-  if (status == CM_OK)
-    status = cm_whole((*report = library_json(text)) != NULL, "the report", error);
+  CM_THEN(status, cm_whole((*report = library_json(text)) != NULL, "the report", error));
   return status;
 }
 
@@ -92,8 +89,7 @@ static int quantize_there(cli_server *server, cli_run *cli, const void *given, c
     status = cli_send_upload(server, cli, a->data, "samples", upload, error);
   if (status == CM_OK && upload[0] != '\0')
     status = cm_json_set(a->options, "data", json_pack("{s:s}", "upload", upload), "the job's options", error);
-  if (status == CM_OK)
-    status = cli_run_errand(server, cli, &(cli_upload){a->model, a->name, NULL, NULL}, &(cli_errand){"quantize", NULL, a->options}, &job, error);
+  CM_THEN(status, cli_run_errand(server, cli, &(cli_upload){a->model, a->name, NULL, NULL}, &(cli_errand){"quantize", NULL, a->options}, &job, error));
   cli_drop_upload(server, upload);
   if (status == CM_OK) {
     (void)snprintf(path, sizeof path, "/v1/programs/%s/model", cli_id(job, "program"));

@@ -73,8 +73,7 @@ static cm_status find_mapping(cli_server *server, const char *given, char id[80]
   } else if (error->status != CM_NOT_FOUND)
     return error->status;
   (void)snprintf(path, sizeof path, "/v1/mappings/%s", id);
-  if (cli_ask(server, "GET", path, NULL, &reply, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_ask(server, "GET", path, NULL, &reply, error));
   *about = reply.json;
   return CM_OK;
 }
@@ -86,8 +85,8 @@ static cm_status set_options(const arguments *a, const json_t *about, const char
   if (options == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "mapping %s says nothing of its options", id);
   (void)json_object_set_new(a->job, "options", options);
-  if (library_options_rename("map", options, NULL, error) != CM_OK || cli_rename_options("map", a->options, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options_rename("map", options, NULL, error));
+  CM_TRY(cli_rename_options("map", a->options, error));
   (void)json_object_del(options, "baseline");
   (void)json_object_update(options, a->options);
   (void)json_object_set_new(options, "from", json_string(id));
@@ -98,8 +97,7 @@ static cm_status remap_job(cli_server *server, cli_run *cli, const arguments *a,
 {
   char id[80];
   json_t *about = NULL, *network = NULL;
-  if (find_mapping(server, a->words[0], id, &about, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_mapping(server, a->words[0], id, &about, error));
   const json_t *old = json_object_get(json_object_get(about, "network"), "id");
   const char *chip = a->chip != NULL ? a->chip : cli_text(json_object_get(about, "chip"), "name");
   char name[200];

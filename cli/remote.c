@@ -113,8 +113,7 @@ static int on_server(const arguments *a, server_step step, json_t **reply)
   cli_server *server = NULL;
   cli_run_begin(&cli, a->where.quiet);
   cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  if (status == CM_OK)
-    status = step(server, &cli, a, reply, &error);
+  CM_THEN(status, step(server, &cli, a, reply, &error));
   cli_run_end(&cli);
   coremap_client_free(server);
   return status == CM_OK ? -1 : cli_fail(&error);
@@ -229,8 +228,7 @@ int cli_tell_job(cli_server *server, cli_run *cli, cli_reply *job, const cli_whe
 static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
 {
   cli_reply reply = {0};
-  if (ask(server, "GET", "jobs", a->id, "", NULL, &reply, error) != CM_OK)
-    return error->status;
+  CM_TRY(ask(server, "GET", "jobs", a->id, "", NULL, &reply, error));
   *job = reply.json;
   return cli_follow(server, cli, reply.etag, job, error);
 }
@@ -320,12 +318,10 @@ static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_
   cm_file file = {0};
   found f;
   (void)cli, (void)unused;
-  if (find(server, a, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(server, a, &f, error));
   FILE *shown = a->output == NULL && isatty(STDOUT_FILENO) == 1 ? tmpfile() : NULL; /* bytes for a terminal are text */
   cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
-  if (status == CM_OK)
-    status = write_found(server, a, &f, a->output != NULL ? file.stream : shown != NULL ? shown : stdout, error);
+  CM_THEN(status, write_found(server, a, &f, a->output != NULL ? file.stream : shown != NULL ? shown : stdout, error));
   if (shown != NULL) {
     cli_print_file(shown, stdout);
     (void)fclose(shown);

@@ -1,6 +1,5 @@
 /* Between the commands that talk to a server. */
-#ifndef CM_CLI_REMOTE_H
-#define CM_CLI_REMOTE_H
+#pragma once
 
 #include "cli/http.h"
 
@@ -48,5 +47,3 @@ bool cli_is_id(const char *text);
 
 /* The id of that name in what a server told, which goes into paths and names of files; "": none, or it is no id. */
 const char *cli_id(const json_t *told, const char *name);
-
-#endif

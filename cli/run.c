@@ -152,14 +152,12 @@ static cm_status simulate(const arguments *a, cm_run *run, json_t **about, json_
   coremap_error *why = NULL;
   char *text = NULL, *options = NULL;
   cm_status status = cli_read_program(a->program, run, &program, error);
-  if (status == CM_OK)
-    status = library_status(coremap_program_about(program, &text, &why), &why, error);
+  CM_THEN(status, library_status(coremap_program_about(program, &text, &why), &why, error));
   if (status == CM_OK) {
     *about = library_json(text);
     status = make_options(a, *about, &options, error);
   }
-  if (status == CM_OK)
-    status = library_status(coremap_program_run(program, options, library_on_run, run, &text, &why), &why, error);
+  CM_THEN(status, library_status(coremap_program_run(program, options, library_on_run, run, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(options);
@@ -202,8 +200,7 @@ static int disassemble(int argc, char **argv)
     return cli_usage("disassemble", "one program is needed");
   cli_run_begin(&cli, true);
   cm_status status = cli_read_program(cli_input(argv[optind]), &cli.run, &program, &error);
-  if (status == CM_OK)
-    status = library_status(coremap_program_disassemble(program, cli_output("-"), &why), &why, &error);
+  CM_THEN(status, library_status(coremap_program_disassemble(program, cli_output("-"), &why), &why, &error));
   cli_run_end(&cli);
   coremap_program_free(program);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);

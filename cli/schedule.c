@@ -66,8 +66,7 @@ static cm_status print_made(const arguments *a, const coremap_timetable *made, c
 {
   char *text;
   coremap_error *why = NULL;
-  if (library_status(coremap_timetable_text(made, a->json ? "schedule" : "summary", &text, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_timetable_text(made, a->json ? "schedule" : "summary", &text, &why), &why, error));
   if (a->json) {
     cli_printf(stdout, "%s", text);
     coremap_text_free(text);
@@ -88,18 +87,13 @@ static int schedule(const arguments *a)
   char *options = NULL;
   cli_run_begin(&cli, a->quiet);
   cm_status status = cli_rename_options("schedule", a->flags, &error);
-  if (status == CM_OK)
-    status = cli_json_text(a->flags, &options, &error);
-  if (status == CM_OK)
-    status = library_status(coremap_timetable_make(a->file, options, library_on_run, &cli.run, &made, &why), &why, &error);
+  CM_THEN(status, cli_json_text(a->flags, &options, &error));
+  CM_THEN(status, library_status(coremap_timetable_make(a->file, options, library_on_run, &cli.run, &made, &why), &why, &error));
   free(options);
-  if (status == CM_OK)
-    status = write_file(made, "schedule", a->output, &error);
-  if (status == CM_OK)
-    status = write_file(made, "timeline", a->trace, &error);
+  CM_THEN(status, write_file(made, "schedule", a->output, &error));
+  CM_THEN(status, write_file(made, "timeline", a->trace, &error));
   cli_run_end(&cli);
-  if (status == CM_OK)
-    status = print_made(a, made, &error);
+  CM_THEN(status, print_made(a, made, &error));
   coremap_timetable_free(made);
   return status == CM_OK ? EXIT_DONE : cli_fail(&error);
 }

@@ -46,8 +46,7 @@ static cm_status show_model(const char *path, const json_t *shapes, cm_error *er
 {
   char *options, *text;
   coremap_error *why = NULL;
-  if (cli_json_text(shapes, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_json_text(shapes, &options, error));
   cm_status status = library_status(coremap_model_about(path, options, &text, &why), &why, error);
   free(options);
   if (status != CM_OK)

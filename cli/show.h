@@ -1,6 +1,5 @@
 /* What coremap show prints, by what it is asked for; each returns an exit status. */
-#ifndef CM_CLI_SHOW_H
-#define CM_CLI_SHOW_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -26,5 +25,3 @@ int cli_ask_mapping(const cli_mapping_question *question, cm_error *error);
 
 /* Format NULL: recognised. as_model: why it is no model, for what looks like one; else NULL. */
 int cli_show_network(const char *path, const char *format, bool json, const cm_error *as_model, cm_error *error);
-
-#endif

@@ -9,7 +9,7 @@
 static void show_limits(const json_t *limits)
 {
   static const char *const shown[][2] = {{"neurons", "neurons"}, {"synapses", "synapses"}, {"inbound_axons", "inbound axons"},
-                                         {"outbound_axons", "outbound axons"}, {"target_cores", "target cores"},
+                                         {"outbound_axons", "outbound axons"}, {"target_cores", "target cores"}, {"source_cores", "source cores"},
                                          {"memory_bits", "bits of memory"}, {"populations", "populations"}};
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
     if (cli_number(limits, shown[i][0]) != 0)

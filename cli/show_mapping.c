@@ -133,10 +133,8 @@ static json_t *ask(const cli_mapping_question *q, const char *question, cm_error
   json_t *told = NULL;
   cli_run_begin_silent(&cli);
   cm_status status = cli_network(q->network, q->format, false, &cli.run, &network, error);
-  if (status == CM_OK)
-    status = library_status(coremap_mapping_open(q->mapping, network, NULL, library_on_run, &cli.run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = library_status(coremap_mapping_text(mapping, question, &text, &size, &why), &why, error);
+  CM_THEN(status, library_status(coremap_mapping_open(q->mapping, network, NULL, library_on_run, &cli.run, &mapping, &why), &why, error));
+  CM_THEN(status, library_status(coremap_mapping_text(mapping, question, &text, &size, &why), &why, error));
   if (status == CM_OK && (told = library_json(text)) == NULL)
     (void)cm_whole(false, "an answer", error);
   cli_run_end(&cli);

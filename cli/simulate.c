@@ -53,14 +53,10 @@ static cm_status simulate(const arguments *a, cli_run *cli, json_t **report, cm_
   char *options = NULL, *text = NULL;
   const cli_file_option files[] = {{"spikes_file", a->spikes}, {"expected_file", a->expected}, {"events_file", a->events}, {NULL, NULL}};
   cm_status status = cli_file_options("simulate", a->flags, files, &options, error);
-  if (status == CM_OK)
-    status = cli_chip(a->in.chip, a->in.mesh, NULL, &chip, error);
-  if (status == CM_OK)
-    status = cli_network(a->in.network, a->in.format, false, &cli->run, &network, error);
-  if (status == CM_OK)
-    status = library_status(coremap_mapping_open(a->in.mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = library_status(coremap_simulate(mapping, options, library_on_run, &cli->run, &text, &why), &why, error);
+  CM_THEN(status, cli_chip(a->in.chip, a->in.mesh, NULL, &chip, error));
+  CM_THEN(status, cli_network(a->in.network, a->in.format, false, &cli->run, &network, error));
+  CM_THEN(status, library_status(coremap_mapping_open(a->in.mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error));
+  CM_THEN(status, library_status(coremap_simulate(mapping, options, library_on_run, &cli->run, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(options);

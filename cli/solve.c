@@ -71,8 +71,7 @@ static cm_status write_answer(const char *path, const char *text, cm_error *erro
   cm_file file;
   if (path == NULL)
     return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (fputs(text, file.stream) >= 0 && fputc('\n', file.stream) >= 0)
     return cm_file_commit(&file, error);
   cm_file_discard(&file);
@@ -88,13 +87,10 @@ static int solve(const arguments *a)
   json_t *answer = NULL;
   cli_run_begin(&cli, a->quiet);
   cm_status status = cli_check_options("solve", a->flags, &error);
-  if (status == CM_OK)
-    status = cli_json_text(a->flags, &options, &error);
-  if (status == CM_OK)
-    status = library_status(coremap_solve_file(a->problem, options, library_on_run, &cli.run, &text, &why), &why, &error);
+  CM_THEN(status, cli_json_text(a->flags, &options, &error));
+  CM_THEN(status, library_status(coremap_solve_file(a->problem, options, library_on_run, &cli.run, &text, &why), &why, &error));
   free(options);
-  if (status == CM_OK)
-    status = write_answer(a->output, text, &error);
+  CM_THEN(status, write_answer(a->output, text, &error));
   cli_run_end(&cli);
   if (status != CM_OK) {
     if (strncmp(error.where, "/options", 8) != 0)

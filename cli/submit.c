@@ -90,11 +90,9 @@ static cm_status check_job(cli_server *server, const arguments *a, cm_error *err
   coremap_error *why = NULL;
   unsigned looks = 0;
   if (access(a->network, R_OK) == 0) { /* of an id the server tells what it is, and checks */
-    if (library_status(coremap_look(a->network, a->format, &looks, &why), &why, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_status(coremap_look(a->network, a->format, &looks, &why), &why, error));
     const bool model = (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
-    if (cli_check_options(model ? "compile" : "map", a->options, error) != CM_OK)
-      return error->status;
+    CM_TRY(cli_check_options(model ? "compile" : "map", a->options, error));
     if (!model && chip == NULL)
       return cm_fail(error, CM_BAD_REQUEST, "a network is mapped on a chip: name one of the server's with --chip (coremap chips)");
   }

@@ -269,13 +269,11 @@ static int tell(cli_server *server, const arguments *a, const char *id, cm_error
 
 static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli_reply *reply, cm_error *error)
 {
-  if (cli_rename_options("map", a->base, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_rename_options("map", a->base, error));
   for (int i = 0; i < a->count; i++) {
     json_t *network = NULL;
     const cli_upload file = {cli_input(a->networks[i]), a->networks[i], a->format, json_string_value(json_object_get(a->body, "visibility"))};
-    if (cli_upload_network(server, cli, &file, &network, error) != CM_OK)
-      return error->status;
+    CM_TRY(cli_upload_network(server, cli, &file, &network, error));
     add_to_list(a->body, "network", json_incref(json_object_get(network, "id")));
     json_decref(network);
   }

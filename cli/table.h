@@ -1,6 +1,5 @@
 /* Tables for people. */
-#ifndef CM_CLI_TABLE_H
-#define CM_CLI_TABLE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -14,5 +13,3 @@ typedef struct cli_column {
 /* Rows (an array of objects) under a line of titles, numbers to the right, columns as wide as they need. Members named
  * "state" have their colour. Nothing but `empty` when there is no row. */
 void cli_print_table(const json_t *rows, const cli_column *columns, size_t count, const char *empty);
-
-#endif

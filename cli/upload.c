@@ -29,8 +29,7 @@ cm_status cli_read_spikes(const char *path, json_t *options, cm_error *error)
   size_t size;
   if (path == NULL)
     return CM_OK;
-  if (cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, SPIKES_BYTES_MAX, &text, &size, error));
   json_t *spikes = json_stringn(text, size);
   free(text);
   return spikes != NULL && json_object_set_new(options, "spikes", spikes) == 0
@@ -165,8 +164,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
     cli_reply reply = {0};
     (void)snprintf(path, sizeof path, "/v1/networks/%.400s", what->path);
     const cli_request look = {.method = "GET", .path = path};
-    if (library_client_ask(server, &look, &reply, error) != CM_OK)
-      return error->status;
+    CM_TRY(library_client_ask(server, &look, &reply, error));
     *network = reply.json;
     return CM_OK;
   }
@@ -183,8 +181,7 @@ static cm_status upload_network(cli_server *server, cli_run *cli, const cli_uplo
 cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
 {
   json_t *made = NULL;
-  if (upload_network(server, cli, what, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(upload_network(server, cli, what, &made, error));
   if (send_table(server, cli, "rates", &made, error) != CM_OK || send_table(server, cli, "parameters", &made, error) != CM_OK) {
     json_decref(made);
     return error->status;
@@ -197,18 +194,15 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
 {
   cli_reply reply = {0};
   json_t *network;
-  if (cli_upload_network(server, cli, file, &network, error) != CM_OK)
-    return error->status;
+  CM_TRY(cli_upload_network(server, cli, file, &network, error));
   json_t *body = json_pack("{s:s, s:O, s:s*, s:O, s:s}", "kind", errand->kind, "network", json_object_get(network, "id"), "chip", errand->chip, "options",
                            errand->options, "name", cli_base_name(file->name));
   const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};
   cm_status status = cm_whole(body != NULL, "a job", error);
-  if (status == CM_OK)
-    status = library_client_ask(server, &post, &reply, error);
+  CM_THEN(status, library_client_ask(server, &post, &reply, error));
   json_decref(body);
   json_decref(network);
-  if (status == CM_OK)
-    status = cli_follow(server, cli, reply.etag, &reply.json, error);
+  CM_THEN(status, cli_follow(server, cli, reply.etag, &reply.json, error));
   if (status == CM_OK && strcmp(cli_text(reply.json, "state"), "done") != 0)
     status = cm_fail(error, CM_CONFLICT, "job %s %s: %s", cli_text(reply.json, "id"), strcmp(cli_text(reply.json, "state"), "failed") == 0 ? "failed" : "was cancelled",
                      cli_text(json_object_get(reply.json, "problem"), "detail"));
@@ -234,8 +228,7 @@ static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const 
   const cli_request post = {.method = "POST", .path = "/v1/uploads", .body = body};
   cm_status status = cm_whole(body != NULL, "an upload", error);
   cm_run_phase(&cli->run, "upload");
-  if (status == CM_OK)
-    status = library_client_ask(server, &post, &reply, error);
+  CM_THEN(status, library_client_ask(server, &post, &reply, error));
   json_decref(body);
   if (status != CM_OK)
     return status;
@@ -260,16 +253,13 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
   cm_status status = stat(path, &about) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot read", path);
   if (status == CM_OK && S_ISDIR(about.st_mode)) {
     status = cm_folder_scratch(folder, error);
-    if (status == CM_OK)
-      status = cm_path(packed, error, "%s/samples.zip", folder);
-    if (status == CM_OK)
-      status = library_status(library_samples_pack(path, packed, &why), &why, error);
+    CM_THEN(status, cm_path(packed, error, "%s/samples.zip", folder));
+    CM_THEN(status, library_status(library_samples_pack(path, packed, &why), &why, error));
   }
   FILE *file = status == CM_OK ? fopen(packed[0] != '\0' ? packed : path, "rbe") : NULL;
   if (status == CM_OK && file == NULL)
     status = cm_fail_errno(error, errno, "cannot open", path);
-  if (status == CM_OK)
-    status = send_bytes(server, cli, file, of, upload, error);
+  CM_THEN(status, send_bytes(server, cli, file, of, upload, error));
   if (file != NULL)
     (void)fclose(file);
   if (folder[0] != '\0')

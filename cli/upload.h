@@ -1,6 +1,5 @@
 /* Networks and models on their way to a server. */
-#ifndef CM_CLI_UPLOAD_H
-#define CM_CLI_UPLOAD_H
+#pragma once
 
 #include "cli/http.h"
 
@@ -37,5 +36,3 @@ typedef struct cli_errand {
   json_t *options;
 } cli_errand;
 cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *file, const cli_errand *errand, json_t **job, cm_error *error);
-
-#endif

@@ -14,6 +14,7 @@
 #include "storage/leases.h"
 #include "storage/networks.h"
 #include "storage/occupancy.h"
+#include "storage/sweep_jobs.h"
 #include "storage/uploads.h"
 
 typedef struct preparing {
@@ -334,7 +335,7 @@ static cm_status prepare(preparing *p, cm_error *error)
     return error->status;
   if (r->deferred || r->reused[0] != '\0')
     return CM_OK;
-  if (make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
+  if (cm_sweep_rivals(r->store, r->job.id, &r->work.rivals, error) != CM_OK || make_folders(r, error) != CM_OK || put_network(r, error) != CM_OK || put_old_mapping(p, error) != CM_OK ||
       put_before(p, error) != CM_OK || put_upload(p, error) != CM_OK || put_chip(p, error) != CM_OK || put_levels(p, error) != CM_OK)
     return error->status;
   return cm_work_describe(r->folder, &r->work, error) == CM_OK ? open_to_group(r, error) : error->status;

@@ -1,5 +1,5 @@
 /* One job from claim to commit: its folder is made (prepare.c) and submitted to an executor; when that has ended, what it made is put
- * in place and committed. Nobody waits meanwhile (follower.h).
+ * in place (running_made.c) and committed. Nobody waits meanwhile (follower.h).
  *
  * What can fail: anything in the job (it is failed with the problem; the server goes on); the stop of the server (it
  * goes back to the queue); its cores being taken while it ran (it is mapped again). */
@@ -19,114 +19,6 @@
 #include "daemon/executor.h"
 #include "daemon/refusal.h"
 #include "daemon/slurm/cluster.h"
-
-/* ---- what it made ---- */
-
-enum { SUMMARY_MAX = 64 << 20 };
-
-static uint64_t folder_bytes(const char *folder)
-{
-  uint64_t bytes = 0;
-  DIR *listing = opendir(folder);
-  struct dirent *item;
-  while (listing != NULL && (item = readdir(listing)) != NULL) {
-    struct stat about;
-    if (fstatat(dirfd(listing), item->d_name, &about, 0) == 0 && S_ISREG(about.st_mode))
-      bytes += (uint64_t)about.st_size;
-  }
-  if (listing != NULL)
-    closedir(listing);
-  return bytes;
-}
-
-/* Whether what a job finds out stands in its report alone. */
-static bool makes_nothing(const cm_running *r)
-{
-  return library_job_kind_of(r->job.kind)->result == LIBRARY_RESULT_NONE;
-}
-
-/* The mapping that is the job's: one that it is about, or that an identical job has made; NULL: a new one, or none. */
-static const char *known_mapping(const cm_running *r)
-{
-  const char *option = library_job_kind_of(r->job.kind)->mapping;
-  if (!makes_nothing(r))
-    return r->reused[0] != '\0' ? r->reused : NULL;
-  return option != NULL ? json_string_value(json_object_get(r->work.options, option)) : NULL;
-}
-
-/* Puts what the job made in its place under a new id, and notes it in r->row. */
-static cm_status place(cm_running *r, cm_error *error)
-{
-  char made[CM_PATH_MAX];
-  if (cm_path(made, error, "%s/" CM_WORK_MADE, r->out) != CM_OK)
-    return error->status;
-  cm_store_id(r->row.id);
-  (void)snprintf(r->row.kind, sizeof r->row.kind, "%s", cm_job_makes(r->job.kind)->row);
-  r->row.owner = r->job.owner;
-  memcpy(r->row.network, r->job.network, sizeof r->row.network);
-  memcpy(r->row.chip, r->job.chip, sizeof r->row.chip);
-  memcpy(r->row.job, r->job.id, sizeof r->row.job);
-  memcpy(r->row.fingerprint, r->fingerprint, sizeof r->row.fingerprint);
-  r->row.created = cm_store_time();
-  if (cm_pack_folder(made, &r->pack, error) != CM_OK)
-    return error->status;
-  r->row.bytes = r->pack.bytes != NULL ? r->pack.size : folder_bytes(made);
-  if (r->pack.bytes != NULL)
-    return CM_OK;
-  return cm_mappings_place(r->store, made, r->row.id, error);
-}
-
-/* What lists say of a mapping, from its summary; NULL: that cannot be read now. The caller frees. */
-static char *report_of(const char *folder)
-{
-  cm_error ignored;
-  char path[CM_PATH_MAX], *text = NULL;
-  size_t size;
-  json_t *summary = cm_path(path, &ignored, "%s/summary.json", folder) == CM_OK && cm_file_read(path, SUMMARY_MAX, &text, &size, &ignored) == CM_OK
-                      ? cm_json_loadb(text, size, 0, NULL)
-                      : NULL;
-  json_t *report = json_pack("{s:O*, s:O*, s:O*}", "metrics", json_object_get(summary, "metrics"), "bound", json_object_get(summary, "bound"), "mapper",
-                             json_object_get(summary, "report"));
-  free(text);
-  text = report != NULL ? cm_json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-  json_decref(report);
-  json_decref(summary);
-  return text;
-}
-
-/* Puts the other mappings of a Pareto set in their places. */
-static cm_status place_points(cm_running *r, cm_error *error)
-{
-  for (int64_t number = 1; number <= CM_JOB_POINTS_MAX; number++) {
-    char folder[CM_PATH_MAX];
-    if (cm_path(folder, error, "%s/" CM_WORK_POINTS "/%lld", r->out, (long long)number) != CM_OK)
-      return error->status;
-    if (access(folder, F_OK) != 0)
-      continue;
-    cm_job_point *point = &r->points[r->point_count];
-    cm_pack *pack = &r->point_packs[r->point_count];
-    *point = (cm_job_point){.mapping = r->row, .number = number, .report = r->point_reports[r->point_count] = report_of(folder)};
-    cm_store_id(point->mapping.id);
-    point->mapping.fingerprint[0] = '\0';
-    if (cm_pack_folder(folder, pack, error) != CM_OK)
-      return error->status;
-    point->pack = pack->bytes != NULL ? pack : NULL;
-    point->mapping.bytes = pack->bytes != NULL ? pack->size : folder_bytes(folder);
-    r->point_count++;
-    if (pack->bytes == NULL && cm_mappings_place(r->store, folder, point->mapping.id, error) != CM_OK)
-      return error->status;
-  }
-  return CM_OK;
-}
-
-/* Levels that the job has coarsened, also one that then failed, serve the next. */
-static void adopt_levels(cm_running *r)
-{
-  char path[CM_PATH_MAX];
-  cm_error ignored;
-  if (cm_path(path, &ignored, "%s/" CM_WORK_LEVELS_MADE, r->out) == CM_OK)
-    library_levels_adopt(r->store->cache, path);
-}
 
 /* Requests come before jobs, and short jobs before long ones. */
 enum { NICE_SHORT = 2, NICE_LONG = 10 };
@@ -169,51 +61,16 @@ static cm_status submit(cm_running *r, cm_error *error)
   return cm_executor_submit(executor, &r->execution, &r->submission, error);
 }
 
-/* The bytes that a job held at most, as its phases say. */
-static double peak_of(const cm_work_result *result)
-{
-  const json_t *phase;
-  size_t i;
-  double peak = 0;
-  json_array_foreach(json_object_get(result->json, "phases"), i, phase)
-    peak = fmax(peak, json_number_value(json_object_get(phase, "peak_bytes")));
-  return peak;
-}
-
-/* What was carried over from the levels of another network. */
-static void log_carried(const cm_running *r)
-{
-  const json_t *attempt;
-  size_t i;
-  double carried = 0, matched = 0;
-  json_array_foreach(json_object_get(json_object_get(r->result.json, "report"), "attempts"), i, attempt) {
-    carried += json_number_value(json_object_get(attempt, "pairs_carried"));
-    matched += json_number_value(json_object_get(attempt, "pairs_matched"));
-  }
-  if (carried + matched > 0)
-    cm_event_bus_log(r->store->bus, r->job.id, "levels: %.0f of %.0f pairs carried over, %.0f matched anew", carried, carried + matched, matched);
-}
-
-/* Of a submission that has ended: what it made is put in its place, unless it failed. */
-static cm_status take(cm_running *r, cm_error *error)
-{
-  const cm_executor *executor = r->submission->executor;
-  cm_status status = executor->judge(r->submission, &r->job.cpu_seconds, error);
-  if (status == CM_OK && executor->outside && !r->remote)
-    adopt_levels(r);
-  if (status != CM_OK || cm_work_result_read(r->out, &r->result, error) != CM_OK)
-    return error->status;
-  r->job.bytes = peak_of(&r->result);
-  library_levels_saved(r->store->cache, json_number_value(json_object_get(json_object_get(r->result.json, "report"), "saved_seconds")));
-  log_carried(r);
-  if (r->result.status == CM_OK)
-    return makes_nothing(r) ? CM_OK : place(r, error) == CM_OK ? place_points(r, error) : error->status;
-  *error = r->result.why;
-  cm_refusal_name_chips(r->store, &r->job, error);
-  return error->status;
-}
-
 /* ---- the end of a job ---- */
+
+/* The mapping that is the job's: one that it is about, or that an identical job has made; NULL: a new one, or none. */
+static const char *known_mapping(const cm_running *r)
+{
+  const char *option = library_job_kind_of(r->job.kind)->mapping;
+  if (library_job_kind_of(r->job.kind)->result != LIBRARY_RESULT_NONE)
+    return r->reused[0] != '\0' ? r->reused : NULL;
+  return option != NULL ? json_string_value(json_object_get(r->work.options, option)) : NULL;
+}
 
 static bool cancel_was_asked(cm_running *r)
 {
@@ -231,8 +88,7 @@ static cm_status read_region(const cm_running *r, uint32_t **region, uint32_t *c
   const json_t *list = json_object_get(r->result.json, "region");
   size_t n = json_array_size(list);
   uint32_t *cores;
-  if (CM_HEAP(cores, n + 1, "the job's region", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(cores, n + 1, "the job's region", error));
   for (size_t i = 0; i < n; i++)
     cores[i] = (uint32_t)json_integer_value(json_array_get(list, i));
   *region = cores;
@@ -246,32 +102,25 @@ static char *member_text(const cm_running *r, const char *name, int precision)
   return value != NULL ? cm_json_dumps(value, JSON_COMPACT | (size_t)JSON_REAL_PRECISION(precision)) : NULL;
 }
 
-/* What a report says of a mapping that an identical job has made: its metrics. The caller frees; NULL: they cannot be read now. */
+/* The report of a mapping that an identical job has made. The caller frees; NULL: it cannot be read now. */
 static char *report_of_twin(const cm_running *r)
 {
   cm_error ignored;
-  char path[40], *text = NULL;
-  size_t size;
+  char path[40];
   int file;
   if (cm_mappings_open(r->store, r->reused, "summary.json", &file, &ignored) != CM_OK)
     return NULL;
   (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  json_t *summary = cm_file_read(path, SUMMARY_MAX, &text, &size, &ignored) == CM_OK ? cm_json_loadb(text, size, 0, NULL) : NULL;
-  json_t *report = json_pack("{s:O*}", "metrics", json_object_get(summary, "metrics"));
-  free(text);
+  char *report = cm_running_report(path);
   (void)close(file);
-  text = report != NULL ? cm_json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-  json_decref(report);
-  json_decref(summary);
-  return text;
+  return report;
 }
 
 /* Commits a result. CM_CONFLICT with *taken: the region is no longer free. */
 static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, bool *taken, cm_error *error)
 {
   uint32_t *region = NULL, count = 0;
-  if (state == CM_JOB_DONE && r->job.reserve && read_region(r, &region, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(state == CM_JOB_DONE && r->job.reserve && read_region(r, &region, &count, error));
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = r->reused[0] != '\0' ? report_of_twin(r) : member_text(r, "report", 15), *phases = member_text(r, "phases", 6),
@@ -281,7 +130,7 @@ static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, 
                             .region_count = count};
   if (state == CM_JOB_DONE)
     outcome.reused_mapping = known_mapping(r);
-  if (state == CM_JOB_DONE && outcome.reused_mapping == NULL && !makes_nothing(r))
+  if (state == CM_JOB_DONE && outcome.reused_mapping == NULL && r->row.id[0] != '\0')
     outcome.mapping = &r->row;
   outcome.points = r->points;
   outcome.point_count = outcome.mapping != NULL ? r->point_count : 0;
@@ -442,7 +291,7 @@ void cm_running_end(cm_running *r)
 {
   cm_error error = {0};
   *r->until = 0;
-  const cm_status status = take(r, &error);
+  const cm_status status = cm_running_take(r, &error);
   free_running(r, end_job(r, status, &error));
 }
 

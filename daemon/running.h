@@ -56,6 +56,12 @@ cm_running *cm_running_adopt(const cm_workers_options *options, const cm_job *jo
 /* Passes on what a run of the job tells, to those who listen and into its progress. Borrows `r` (running_told.c). */
 cm_work_watch cm_running_watch(cm_running *r);
 
+/* Of a submission that has ended: what it made is put in its place, unless it failed or is beaten in its sweep. */
+cm_status cm_running_take(cm_running *r, cm_error *error);
+
+/* What lists say of a mapping, from its summary at `path`; NULL: that cannot be read now. The caller frees. */
+char *cm_running_report(const char *path);
+
 /* Frees `r`, whose job goes on without us. */
 void cm_running_leave(cm_running *r);
 

@@ -2,12 +2,11 @@
  * ended they commit it. */
 #include "daemon/workers.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "api/problem.h"
-#include "base/json.h"
 #include "base/run.h"
 #include "daemon/follower.h"
 #include "daemon/running.h"
@@ -70,14 +69,12 @@ static cm_claim places(const cm_workers *all, bool here)
   return taken[CM_LANE_OF_SHORT] < all->options.short_workers ? CM_CLAIM_SHORT : 0;
 }
 
-/* Usually woken; the time-out covers retries whose time comes, short jobs that turn out to be long, and a claim that failed
- * for want of disk or memory. */
-static void wait_for_work(cm_workers *all)
+static struct timespec in(double seconds)
 {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += 2;
-  (void)pthread_cond_clockwait(&all->work, &all->lock, CLOCK_MONOTONIC, &until);
+  struct timespec then;
+  clock_gettime(CLOCK_MONOTONIC, &then);
+  then.tv_sec += (time_t)seconds;
+  return then;
 }
 
 /* From the thread that follows. */
@@ -163,15 +160,14 @@ static bool begin(cm_workers *all, flight *f, cm_claim claim)
     if (all->stopping) /* the stop may have looked before this job was noted */
       cm_event_bus_cancel(all->options.store->bus, job.id);
     f->running = cm_running_new(&all->options, &job, &f->until);
-    pthread_mutex_unlock(&all->lock);
-    const bool runs = f->running != NULL && cm_running_begin(f->running);
-    pthread_mutex_lock(&all->lock);
-    if (runs) {
-      follow(f);
-      return true;
-    }
   }
-  close_place(all, f);
+  pthread_mutex_unlock(&all->lock);
+  const bool runs = f->running != NULL && cm_running_begin(f->running);
+  pthread_mutex_lock(&all->lock);
+  if (runs)
+    follow(f);
+  else
+    close_place(all, f);
   return found;
 }
 
@@ -201,8 +197,10 @@ static void *loop(void *argument)
     if (start_one(all, true) || start_one(all, false))
       continue;
     me->rests = true;
+    /* Usually woken; else retries whose time comes, short jobs that turn out to be long, a claim that failed for want of disk or memory. */
+    const struct timespec then = in(2);
     if (seen == all->wakes && ended_one(all) == NULL && !all->leaving)
-      wait_for_work(all);
+      (void)pthread_cond_clockwait(&all->work, &all->lock, CLOCK_MONOTONIC, &then);
   }
   pthread_mutex_unlock(&all->lock);
   return NULL;
@@ -210,15 +208,9 @@ static void *loop(void *argument)
 
 /* ---- at start ---- */
 
-/* The problem of a job that was running at the server's death too often, as JSON text; the caller frees. */
-static char *killed_problem(void)
-{
-  json_t *problem = cm_problem_plain(500, "killed-server", "The job kept ending the server",
-                                     "the server died three times while this job ran; it is not tried again");
-  char *text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL;
-  json_decref(problem);
-  return text;
-}
+/* The problem of a job that was running at the server's death too often. */
+static const char killed_problem[] = "{\"type\":\"urn:coremapd:problem:killed-server\",\"title\":\"The job kept ending the server\",\"status\":500,"
+  "\"code\":\"killed-server\",\"detail\":\"the server died three times while this job ran; it is not tried again\"}";
 
 /* What an executor still has of a job goes on. */
 static bool take_over(cm_workers *all, const cm_job *job)
@@ -228,12 +220,12 @@ static bool take_over(cm_workers *all, const cm_job *job)
     return false;
   memcpy(f->job, job->id, sizeof f->job);
   f->running = cm_running_adopt(&all->options, job, &f->until);
-  if (f->running != NULL) {
+  const bool goes_on = f->running != NULL;
+  if (goes_on)
     follow(f);
-    return true;
-  }
-  close_place(all, f);
-  return false;
+  else
+    close_place(all, f);
+  return goes_on;
 }
 
 /* With the lock. The jobs that ran when the server before ended. */
@@ -241,58 +233,51 @@ static cm_status recover(cm_workers *all, cm_error *error)
 {
   cm_job *jobs;
   size_t count, lost = 0;
-  char *problem = killed_problem();
-  cm_status status = cm_whole(problem != NULL, "jobs that were under way", error);
-  if (status == CM_OK)
-    status = cm_jobs_interrupted(all->options.store, &jobs, &count, error);
-  if (status != CM_OK) {
-    free(problem);
-    return status;
-  }
+  CM_TRY(cm_jobs_interrupted(all->options.store, &jobs, &count, error));
   for (size_t i = 0; i < count; i++)
     if (!take_over(all, &jobs[i]))
       jobs[lost++] = jobs[i];
   cm_executor_settle();
-  status = cm_jobs_recover(all->options.store, jobs, lost, problem, error);
+  const cm_status status = cm_jobs_recover(all->options.store, jobs, lost, killed_problem, error);
   for (size_t i = 0; i < lost; i++)
     cm_job_clear(&jobs[i]);
   free(jobs);
-  free(problem);
   return status;
+}
+
+/* With the lock. */
+static cm_status start_hands(cm_workers *made, cm_error *error)
+{
+  CM_TRY(recover(made, error));
+  for (; made->count < made->options.workers + made->options.short_workers && made->count < HANDS_MAX; made->count++) {
+    hand *h = &made->hand[made->count];
+    h->all = made;
+    h->looked = cm_now();
+    if (pthread_create(&h->thread, NULL, loop, h) != 0)
+      return cm_fail(error, CM_NO_MEMORY, "a worker thread cannot be started");
+  }
+  return CM_OK;
 }
 
 cm_status cm_workers_start(const cm_workers_options *options, cm_workers **workers, cm_error *error)
 {
   cm_workers *made;
-  if (CM_HEAP(made, 1, "the workers", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the workers", error));
   made->options = *options;
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->work, NULL);
   pthread_cond_init(&made->fewer, NULL);
-  if (cm_follower_start(&made->follower, error) != CM_OK) {
-    cm_workers_free(made);
-    return error->status;
-  }
-  pthread_mutex_lock(&made->lock);
-  if (recover(made, error) != CM_OK) {
+  cm_status status = cm_follower_start(&made->follower, error);
+  if (status == CM_OK) {
+    pthread_mutex_lock(&made->lock);
+    status = start_hands(made, error);
     pthread_mutex_unlock(&made->lock);
+  }
+  if (status == CM_OK)
+    *workers = made;
+  else
     cm_workers_free(made);
-    return error->status;
-  }
-  for (; made->count < options->workers + options->short_workers && made->count < HANDS_MAX; made->count++) {
-    hand *h = &made->hand[made->count];
-    h->all = made;
-    h->looked = cm_now();
-    if (pthread_create(&h->thread, NULL, loop, h) != 0) {
-      pthread_mutex_unlock(&made->lock);
-      cm_workers_free(made);
-      return cm_fail(error, CM_NO_MEMORY, "a worker thread cannot be started");
-    }
-  }
-  pthread_mutex_unlock(&made->lock);
-  *workers = made;
-  return CM_OK;
+  return status;
 }
 
 void cm_workers_limit(cm_workers *workers, uint64_t memory_limit, uint64_t disk_reserve)
@@ -335,13 +320,12 @@ unsigned cm_workers_busy(cm_workers *workers)
   return jobs;
 }
 
-/* With the lock held. */
-static bool is_stuck(cm_workers *all, flight *f, double now)
+/* With the lock held. Since when it should have ended, been stopped or found a job; `now`: it need not yet. */
+static double overdue(cm_workers *all, flight *f, double now)
 {
   if (f->stop == 0 && f->job[0] != '\0' && cm_event_bus_cancelled(all->options.store->bus, f->job))
     f->stop = now;
-  const double until = f->until, since = f->job[0] == '\0' ? f->since : 0;
-  return (f->stop > 0 && now - f->stop > PATIENCE_S) || (until > 0 && now - until > PATIENCE_S) || (since > 0 && now - since > PATIENCE_S);
+  return f->job[0] == '\0' ? f->since : fmin(f->stop > 0 ? f->stop : now, f->until > 0 ? f->until : now);
 }
 
 bool cm_workers_stuck(cm_workers *workers, char *job)
@@ -353,8 +337,7 @@ bool cm_workers_stuck(cm_workers *workers, char *job)
   for (unsigned i = 0; i < workers->count && !stuck; i++)
     stuck = workers->hand[i].rests && now - workers->hand[i].looked > PATIENCE_S;
   for (flight *f = workers->flights; f != NULL && !stuck; f = f->next) {
-    stuck = is_stuck(workers, f, now);
-    if (stuck)
+    if ((stuck = now - overdue(workers, f, now) > PATIENCE_S))
       memcpy(job, f->job, CM_ID_MAX);
   }
   pthread_mutex_unlock(&workers->lock);
@@ -370,7 +353,7 @@ static bool any_to_end(const cm_workers *all)
   return f != NULL;
 }
 
-/* Until they have ended: the follower stops once what is left may be left, and what it saw end on the way is committed. */
+/* The follower stops once what is left may be left, and what it saw end on the way is committed. */
 static void let_end(cm_workers *all)
 {
   for (cm_follower *follower = all->follower; follower != NULL || any_to_end(all);) {
@@ -386,9 +369,7 @@ static void let_end(cm_workers *all)
 
 void cm_workers_stop(cm_workers *workers, double grace)
 {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += (time_t)grace;
+  const struct timespec until = in(grace);
   pthread_mutex_lock(&workers->lock);
   workers->stopping = true;
   pthread_cond_broadcast(&workers->work);

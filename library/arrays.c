@@ -69,8 +69,7 @@ static cm_status put(coremap_arrays *arrays, const char *name, cm_tensor *tensor
 cm_status library_arrays_put(coremap_arrays *arrays, const char *name, const cm_tensor *tensor, cm_error *error)
 {
   cm_tensor *copy;
-  if (cm_tensor_reshaped(NULL, tensor, tensor->rank, tensor->dims, &copy, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_reshaped(NULL, tensor, tensor->rank, tensor->dims, &copy, error));
   return put(arrays, name, copy, error);
 }
 

@@ -1,6 +1,5 @@
 /* What running a program needs of arrays by name. */
-#ifndef LIBRARY_ARRAYS_H
-#define LIBRARY_ARRAYS_H
+#pragma once
 
 #include <coremap/arrays.h>
 #include <jansson.h>
@@ -21,5 +20,3 @@ void library_arrays_swap(coremap_arrays *a, coremap_arrays *b);
 
 /* {"name", "type", "dims"}. */
 json_t *library_array_json(const char *name, cm_type type, uint32_t rank, const int64_t *dims);
-
-#endif

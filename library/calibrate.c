@@ -42,8 +42,7 @@ static cm_status fit(const char *runs, const bool keep[CM_TERMS], cm_chip *made,
     return cm_rates_fit(runs, made, run, told, error);
   memcpy(task.keep, keep, sizeof task.keep);
   cm_status status = cm_measured_steps_read(runs, strlen(runs), run, &steps, error);
-  if (status == CM_OK)
-    status = cm_costs_fit(&task, run, &made->costs, told, error);
+  CM_THEN(status, cm_costs_fit(&task, run, &made->costs, told, error));
   cm_measured_steps_free(&steps);
   return status;
 }
@@ -64,10 +63,8 @@ int coremap_calibrate(const coremap_chip *chip, const char *runs, const char *op
     *target = *made.target;
     made.target = target;
   }
-  if (status == CM_OK)
-    status = fit(runs, keep, &made, r.run, &told, &e);
-  if (status == CM_OK)
-    status = cm_json_set(told, "file", cm_chip_json(&made), "the chip file", &e);
+  CM_THEN(status, fit(runs, keep, &made, r.run, &told, &e));
+  CM_THEN(status, cm_json_set(told, "file", cm_chip_json(&made), "the chip file", &e));
   if (status == CM_OK)
     status = library_text(told, JSON_COMPACT | JSON_REAL_PRECISION(12), report, &e);
   else

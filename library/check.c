@@ -49,8 +49,7 @@ static cm_status check_again(checking *c, cm_error *error)
 {
   char scratch[CM_PATH_MAX];
   cm_error ignored;
-  if (cm_folder_scratch(scratch, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_scratch(scratch, error));
   cm_status status = cm_check_again(c->path, &c->given, scratch, &c->result, error);
   (void)cm_folder_remove(scratch, &ignored);
   return status;
@@ -61,8 +60,7 @@ static cm_status check_program(checking *c, cm_error *error)
 {
   cm_program *program;
   cm_mapping_places places;
-  if (cm_program_read(c->beside->program, c->given.run, &program, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_program_read(c->beside->program, c->given.run, &program, error));
   cm_status status = cm_mapping_read_places(c->path, c->demand.network->vertex_count, c->given.chip, c->given.run, &places, error);
   if (status == CM_OK) {
     status = cm_tiles_agree(program, c->demand.network, places.part, places.core, c->given.run, error);
@@ -101,8 +99,7 @@ static cm_status judge(checking *c, const coremap_network *network, const corema
                                 .occupancy = chip->occupancy,
                                 .network_id = network->id[0] != '\0' ? network->id : NULL,
                                 .run = run};
-  if (library_network_of_mapping(network, c->path, run, &c->measured, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_network_of_mapping(network, c->path, run, &c->measured, error));
   if (c->measured != NULL && c->measured->topology->vertex_count > network->topology->vertex_count)
     c->given.network = network->topology;
   c->demand = cm_demand_of(c->measured != NULL ? c->measured->topology : network->topology);
@@ -139,8 +136,7 @@ static cm_status check_all(const char *path, const beside *b, const coremap_netw
   cm_status status = judge(&c, network, chip, run, error);
   cm_run_finish(run);
   const uint64_t refusals = cm_json_refusals();
-  if (status == CM_OK)
-    status = library_whole_text(verdict(&c), refusals, report, error);
+  CM_THEN(status, library_whole_text(verdict(&c), refusals, report, error));
   checking_free(&c);
   return status;
 }
@@ -153,8 +149,7 @@ int coremap_check(const char *path, const char *certificate, const coremap_netwo
   beside b = {0};
   cm_status status = certificate != NULL ? cm_path(b.certificate, &e, "%s", certificate) : CM_OK;
   library_begin(&r, progress, user);
-  if (status == CM_OK)
-    status = check_all(path, &b, network, chip, r.run, report, &e);
+  CM_THEN(status, check_all(path, &b, network, chip, r.run, report, &e));
   return library_tell(status, &e, error);
 }
 
@@ -167,11 +162,9 @@ int coremap_check_beside(const char *path, const char *text, const coremap_netwo
   beside b;
   library_begin(&r, progress, user);
   cm_status status = library_options(text, &object, &e);
-  if (status == CM_OK)
-    status = read_beside(object, &b, &e);
+  CM_THEN(status, read_beside(object, &b, &e));
   json_decref(object);
-  if (status == CM_OK)
-    status = check_all(path, &b, network, chip, r.run, report, &e);
+  CM_THEN(status, check_all(path, &b, network, chip, r.run, report, &e));
   return library_tell(status, &e, error);
 }
 
@@ -234,8 +227,7 @@ int library_tiles_check(const char *mapping, const char *program, const coremap_
   cm_status status = program != NULL ? cm_path(b.program, &e, "%s", program) : CM_OK;
   library_begin(&r, library_on_run, run);
   cm_run_phase(r.run, "verify");
-  if (status == CM_OK)
-    status = check_made(mapping, &b, tiles, chip, r.run, &e);
+  CM_THEN(status, check_made(mapping, &b, tiles, chip, r.run, &e));
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }

@@ -28,8 +28,7 @@ static cm_status map_again(const json_t *stated, cm_map_input *input, cm_run *ru
   cm_map_options *options;
   cm_mapping *mapping = NULL;
   cm_file file = {0};
-  if (cm_map_options_parse(stated, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(stated, &options, error));
   input->options = options;
   unsigned threads = run->threads;
   cm_map_options_apply(options, run);
@@ -38,17 +37,14 @@ static cm_status map_again(const json_t *stated, cm_map_input *input, cm_run *ru
                          ? cm_map(input, run, &mapping, error)
                          : cm_fail(error, CM_BAD_OPTION,
                                    "the mapping was made from an older one: making it again cannot be compared");
-  if (status == CM_OK)
-    status = cm_file_create(&file, path, error);
+  CM_THEN(status, cm_file_create(&file, path, error));
   cm_demand copied = {.network = NULL};
   if (status == CM_OK && mapping->copied != NULL) {
     copied = cm_demand_of(mapping->copied);
     status = input->demand->outside_count > 0 ? cm_demand_set_outside(&copied, run->memory, error) : CM_OK;
   }
-  if (status == CM_OK)
-    status = cm_mapping_write(mapping, mapping->copied != NULL ? &copied : input->demand, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, error);
+  CM_THEN(status, cm_mapping_write(mapping, mapping->copied != NULL ? &copied : input->demand, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error));
+  CM_THEN(status, cm_file_commit(&file, error));
   cm_file_discard(&file);
   cm_demand_clear(&copied);
   cm_mapping_free(mapping);
@@ -99,21 +95,17 @@ cm_status cm_check_again(const char *path, const cm_check_context *context, cons
   cm_status status = cm_path(again, error, "%s/again.json", scratch_folder);
   if (status == CM_OK && context->network != NULL && context->demand->outside_count > 0)
     status = cm_demand_set_outside(&whole, context->run->memory, error);
-  if (status == CM_OK)
-    status = read_file(path, context, &stated, error);
-  if (status == CM_OK)
-    status = cm_mapping_rename(stated.rest, error);
+  CM_THEN(status, read_file(path, context, &stated, error));
+  CM_THEN(status, cm_mapping_rename(stated.rest, error));
   if (status == CM_OK) {
     if (json_is_null(json_object_get(json_object_get(stated.rest, "network"), "id")))
       input.network_id = NULL;
     status = map_again(json_object_get(stated.rest, "options"), &input, context->run, again, error);
   }
-  if (status == CM_OK)
-    status = read_file(again, context, &made, error);
+  CM_THEN(status, read_file(again, context, &made, error));
   if (status == CM_OK)
     compare(&comparison, &stated, &made);
-  if (status == CM_OK)
-    status = cm_check_whole(result, error);
+  CM_THEN(status, cm_check_whole(result, error));
   cm_demand_clear(&whole);
   cm_check_file_free(&stated);
   cm_check_file_free(&made);

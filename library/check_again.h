@@ -1,6 +1,5 @@
 /* The last proof: a mapping is what its options make of its input. */
-#ifndef LIBRARY_CHECK_AGAIN_H
-#define LIBRARY_CHECK_AGAIN_H
+#pragma once
 
 #include "core/verify/check.h"
 
@@ -10,5 +9,3 @@
  * understood; CM_BAD_OPTION for one that was made from an older mapping; and the errors of cm_map. */
 cm_status cm_check_again(const char *path, const cm_check_context *context, const char *scratch_folder, cm_check_result *result,
                          cm_error *error);
-
-#endif

@@ -32,8 +32,7 @@ int coremap_chip_open(const char *name, const char *occupancy, coremap_chip **ch
   cm_error e;
   cm_chip *opened;
   cm_status status = cm_chip_open(name, &opened, &e);
-  if (status == CM_OK)
-    status = library_chip_own(opened, occupancy, size_of(occupancy), chip, &e);
+  CM_THEN(status, library_chip_own(opened, occupancy, size_of(occupancy), chip, &e));
   return library_tell(status, &e, error);
 }
 
@@ -42,8 +41,7 @@ int coremap_chip_parse(const char *json, const char *occupancy, coremap_chip **c
   cm_error e;
   cm_chip *parsed;
   cm_status status = cm_chip_parse(json, strlen(json), &parsed, &e);
-  if (status == CM_OK)
-    status = library_chip_own(parsed, occupancy, size_of(occupancy), chip, &e);
+  CM_THEN(status, library_chip_own(parsed, occupancy, size_of(occupancy), chip, &e));
   return library_tell(status, &e, error);
 }
 
@@ -52,8 +50,7 @@ int coremap_chip_mesh(uint32_t width, uint32_t height, const char *occupancy, co
   cm_error e;
   cm_chip *made;
   cm_status status = cm_chip_mesh(width, height, &made, &e);
-  if (status == CM_OK)
-    status = library_chip_own(made, occupancy, size_of(occupancy), chip, &e);
+  CM_THEN(status, library_chip_own(made, occupancy, size_of(occupancy), chip, &e));
   return library_tell(status, &e, error);
 }
 
@@ -111,8 +108,7 @@ int coremap_chip_set_cores(coremap_chip *chip, const uint8_t *state, coremap_err
       (void)cm_fail(&e, CM_BAD_OCCUPANCY, "core %u is in state %u; 0 is free, 1 taken, 2 broken", c, state[c]);
       status = cm_fail_at(&e, "core %u", c);
     }
-  if (status == CM_OK)
-    status = cm_occupancy_new(chip->chip, &made, &e);
+  CM_THEN(status, cm_occupancy_new(chip->chip, &made, &e));
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip->chip); c++)
     if (made->state[c] != CM_CORE_BROKEN)
       made->state[c] = state[c];
@@ -144,6 +140,7 @@ static json_t *limits_json(const cm_limits *limits)
   set_limit(made, "inbound_axons", limits->inbound_axons);
   set_limit(made, "outbound_axons", limits->outbound_axons);
   set_limit(made, "target_cores", limits->target_cores);
+  set_limit(made, "source_cores", limits->source_cores);
   set_limit(made, "memory_bits", limits->memory_bits);
   set_limit(made, "populations", limits->populations);
   return made;

@@ -70,9 +70,8 @@ static cm_status settle(coremap_client *client, const char *url, const char *tok
     client->url[length - 1] = '\0';
   client->timeout = TIMEOUT_NORMAL;
   client->file_bytes = UINT64_C(64) << 30;
-  if (read_limit("COREMAP_TIMEOUT", cm_whole_parse, TIMEOUT_MAX, &client->timeout, error) != CM_OK ||
-      read_limit("COREMAP_DOWNLOAD_LIMIT", cm_bytes_parse, INT64_MAX, &client->file_bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_limit("COREMAP_TIMEOUT", cm_whole_parse, TIMEOUT_MAX, &client->timeout, error));
+  CM_TRY(read_limit("COREMAP_DOWNLOAD_LIMIT", cm_bytes_parse, INT64_MAX, &client->file_bytes, error));
   return settle_token(client, token, error);
 }
 
@@ -351,14 +350,11 @@ cm_status library_client_ask(coremap_client *client, const library_request *requ
 {
   transfer t = {.client = client, .request = request, .error = error};
   size_t size = 0;
-  if (cm_whole(cm_text_open(&t.text), "a reply", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(cm_text_open(&t.text), "a reply", error));
   cm_status status = send_and_read(&t);
   char *text = cm_text_close(&t.text, &size);
-  if (status == CM_OK)
-    status = cm_whole(text != NULL, "a reply", error);
-  if (status == CM_OK)
-    status = take(&t, text, size, reply);
+  CM_THEN(status, cm_whole(text != NULL, "a reply", error));
+  CM_THEN(status, take(&t, text, size, reply));
   free(text);
   return status;
 }
@@ -413,11 +409,9 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
 static cm_status ask(coremap_client *client, asked *a, const char *request, library_reply *reply, cm_error *error)
 {
   json_t *object;
-  if (library_options(request, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(request, &object, error));
   cm_status status = read_asked(object, a, error);
-  if (status == CM_OK)
-    status = library_client_ask(client, &a->request, reply, error);
+  CM_THEN(status, library_client_ask(client, &a->request, reply, error));
   if (status == CM_OK && a->made.stream != NULL)
     status = cm_file_commit(&a->made, error);
   cm_file_discard(&a->made);

@@ -19,22 +19,16 @@ enum { MEASURE_SECONDS = 60 };
 static cm_status read_beside(const char *text, beside *b, cm_error *error)
 {
   json_t *object = NULL;
-  if (library_options(text, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(text, &object, error));
   const json_t *weights = json_object_get(object, "beside");
   b->weights = !json_is_false(weights);
   cm_status status = weights == NULL || json_is_boolean(weights) ? CM_OK : cm_option_refuse(error, "beside", "true or false");
   (void)json_object_del(object, "beside");
-  if (status == CM_OK)
-    status = library_take_text(object, "timeline", b->timeline, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "tiles", b->tiles, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "mapping", b->mapping, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "measure", b->measure, error);
-  if (status == CM_OK)
-    status = library_nothing_left(object, "files beside a program", error);
+  CM_THEN(status, library_take_text(object, "timeline", b->timeline, error));
+  CM_THEN(status, library_take_text(object, "tiles", b->tiles, error));
+  CM_THEN(status, library_take_text(object, "mapping", b->mapping, error));
+  CM_THEN(status, library_take_text(object, "measure", b->measure, error));
+  CM_THEN(status, library_nothing_left(object, "files beside a program", error));
   json_decref(object);
   return status;
 }
@@ -67,8 +61,7 @@ static cm_status read_options(const char *text, cm_compile_options *options, cm_
 {
   json_t *object = NULL;
   cm_status status = library_options(text, &object, error);
-  if (status == CM_OK)
-    status = cm_compile_options_read(object, options, error);
+  CM_THEN(status, cm_compile_options_read(object, options, error));
   json_decref(object);
   return status;
 }
@@ -82,8 +75,7 @@ int coremap_compile_files(const char *model, const coremap_chip *chip, const cha
   beside b = {.model = model, .out = out};
   json_t *made = NULL;
   cm_status status = read_options(options_text, &options, &e);
-  if (status == CM_OK)
-    status = read_beside(files, &b, &e);
+  CM_THEN(status, read_beside(files, &b, &e));
   if (status != CM_OK)
     return library_tell(status, &e, error);
   library_begin(&r, progress, user);
@@ -153,15 +145,12 @@ int coremap_model_about(const char *path, const char *options_text, char **json,
   cm_model *model;
   cm_status status = read_options(options_text, &options, &e);
   library_begin(&r, NULL, NULL);
-  if (status == CM_OK)
-    status = cm_onnx_read_beside(path, r.run, &model, &e);
+  CM_THEN(status, cm_onnx_read_beside(path, r.run, &model, &e));
   if (status != CM_OK)
     return library_tell(status, &e, error);
   status = cm_model_state_shapes(model, &options.shapes, &e);
-  if (status == CM_OK)
-    status = cm_infer(model, r.run, &e);
-  if (status == CM_OK)
-    status = describe(model, json, &e);
+  CM_THEN(status, cm_infer(model, r.run, &e));
+  CM_THEN(status, describe(model, json, &e));
   cm_model_free(model);
   return library_tell(status, &e, error);
 }

@@ -83,8 +83,7 @@ cm_status library_cores_choose(const coremap_chip *chip, uint32_t count, uint32_
   cm_run run;
   cm_region *region;
   cm_run_init(&run);
-  if (cm_region_choose(chip->chip, chip->occupancy, count, &run, &region, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_region_choose(chip->chip, chip->occupancy, count, &run, &region, error));
   uint32_t *chosen = malloc((count + 1) * sizeof *chosen);
   if (chosen != NULL)
     memcpy(chosen, region->cores, count * sizeof *chosen);

@@ -42,8 +42,7 @@ static cm_status deploy_alone(deploying *at, cm_error *error)
   uint32_t *part;
   if (core >= cm_chip_cores(chip) || (chip->limits.neurons != 0 && t->vertex_count > chip->limits.neurons))
     return cm_fail(error, CM_LIMIT_BROKEN, "the network does not fit one core");
-  if (CM_NEW(at->run->memory, part, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(at->run->memory, part, t->vertex_count, error));
   const cm_demand demand = cm_demand_of(t);
   const cm_mapped mapped = {.demand = &demand, .chip = chip, .part = part, .parts = 1, .core = &core};
   const cm_status status = deploy_by(at, &mapped, error);
@@ -54,8 +53,7 @@ static cm_status deploy_alone(deploying *at, cm_error *error)
 static cm_status find_largest(const cm_mapped *mapped, cm_memory *memory, uint32_t *most, cm_error *error)
 {
   uint32_t *size;
-  if (CM_NEW(memory, size, mapped->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, size, mapped->parts, error));
   *most = 0;
   for (uint32_t v = 0; v < mapped->demand->network->vertex_count; v++)
     if (++size[mapped->part[v]] > *most)
@@ -73,10 +71,8 @@ static cm_status deploy_parts(deploying *at, uint32_t *most, cm_error *error)
   uint32_t largest = 0;
   (void)snprintf(options, sizeof options, "{\"preset\": \"fast\", \"seed\": %llu, \"max_part_size\": %u}", (unsigned long long)at->asked.run.seed, *most);
   cm_status status = library_status(coremap_map(at->d->network, at->d->chip, options, library_on_run, at->run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = find_largest(&mapping->mapped, at->run->memory, &largest, error);
-  if (status == CM_OK)
-    status = deploy_by(at, &mapping->mapped, error);
+  CM_THEN(status, find_largest(&mapping->mapped, at->run->memory, &largest, error));
+  CM_THEN(status, deploy_by(at, &mapping->mapped, error));
   *most = largest - largest / 5 - (largest > 0);
   coremap_mapping_free(mapping);
   return status;
@@ -103,8 +99,7 @@ static cm_status deploy_given(deploying *at, cm_error *error)
   coremap_mapping *mapping = NULL;
   coremap_error *why = NULL;
   cm_status status = library_status(coremap_mapping_open(at->mapping, at->d->network, at->d->chip, library_on_run, at->run, &mapping, &why), &why, error);
-  if (status == CM_OK)
-    status = deploy_by(at, &mapping->mapped, error);
+  CM_THEN(status, deploy_by(at, &mapping->mapped, error));
   coremap_mapping_free(mapping);
   return status;
 }
@@ -121,8 +116,7 @@ static cm_status deploy(coremap_deployment *d, json_t *object, library_run *r, c
   r->run->threads = json_object_get(object, "threads") != NULL ? at.asked.run.threads : r->run->threads;
   r->run->deadline = at.asked.run.time_limit > 0 ? cm_now() + at.asked.run.time_limit : 0;
   r->run->memory->limit_bytes = at.asked.run.memory_limit;
-  if (library_profile(d->network->topology, &from, &at.asked.run, r->run, &d->reference, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_profile(d->network->topology, &from, &at.asked.run, r->run, &d->reference, error));
   return at.mapping[0] != '\0' ? deploy_given(&at, error) : deploy_anywhere(&at, error);
 }
 
@@ -144,8 +138,7 @@ int coremap_deploy(const coremap_network *network, const coremap_chip *chip, con
     atomic_fetch_add(&made->chip->owners, 1);
     status = library_options(options, &object, &e);
   }
-  if (status == CM_OK)
-    status = deploy(made, object, &r, &e);
+  CM_THEN(status, deploy(made, object, &r, &e));
   cm_run_finish(r.run);
   json_decref(object);
   if (status == CM_OK)
@@ -196,8 +189,7 @@ int coremap_images_check(const char *folder, const coremap_chip *chip, coremap_p
   library_begin(&r, progress, user);
   cm_status status = cm_images_check(folder, chip->chip, r.run, &verdict, &e);
   const uint64_t before = cm_json_refusals();
-  if (status == CM_OK)
-    status = library_whole_text(verdict_json(&verdict), before, report, &e);
+  CM_THEN(status, library_whole_text(verdict_json(&verdict), before, report, &e));
   cm_check_result_free(&verdict.result);
   cm_run_finish(r.run);
   return library_tell(status, &e, error);

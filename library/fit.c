@@ -38,8 +38,7 @@ static cm_status fit_presets(const coremap_network *network, cm_run *run, char *
       on[count] = (cm_fit_chip){chip[count], occupancy[count]};
     count += status == CM_OK;
   }
-  if (status == CM_OK)
-    status = fit(network, on, count, run, json, error);
+  CM_THEN(status, fit(network, on, count, run, json, error));
   for (size_t i = 0; i < count; i++) {
     cm_occupancy_free(occupancy[i]);
     cm_chip_free(chip[i]);
@@ -53,8 +52,7 @@ static cm_status fit_these(const coremap_network *network, const coremap_chip *c
   size_t count = 0;
   while (chips[count] != NULL)
     count++;
-  if (CM_NEW(run->memory, on, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, on, count, error));
   for (size_t i = 0; i < count; i++)
     on[i] = (cm_fit_chip){chips[i]->chip, chips[i]->occupancy};
   cm_status status = fit(network, on, count, run, json, error);

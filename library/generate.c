@@ -41,8 +41,7 @@ static cm_status read_options(const char *text, recipe_options *options, cm_erro
 {
   json_t *object;
   cm_options_default(&table, options);
-  if (library_options(text, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(text, &object, error));
   cm_status status = cm_options_read(&table, object, options, error);
   options->seeded = json_object_get(object, "seed") != NULL;
   options->threaded = json_object_get(object, "threads") != NULL;
@@ -99,9 +98,8 @@ static cm_status write_microcircuit(const recipe_options *o, const char *path, c
 {
   cm_microcircuit counts;
   cm_microcircuit_report made;
-  if (cm_microcircuit_counts(o->scale, &counts, error) != CM_OK ||
-      cm_generate_microcircuit(o->scale, o->rates, path, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_microcircuit_counts(o->scale, &counts, error));
+  CM_TRY(cm_generate_microcircuit(o->scale, o->rates, path, run, &made, error));
   *report = json_pack("{s:I, s:I, s:I}", "neurons", (json_int_t)counts.neurons, "synapses", (json_int_t)made.synapses, "pairs",
                       (json_int_t)made.pairs);
   return CM_OK;
@@ -111,8 +109,7 @@ static cm_status write_made(const char *recipe, const recipe_options *o, const c
                             cm_error *error)
 {
   cm_topology *t;
-  if (make(recipe, o, run, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(make(recipe, o, run, &t, error));
   cm_status status = library_network_write(t, path, as, run, error);
   *report = json_pack("{s:I, s:I, s:I}", "neurons", (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t),
                       "synapses", (json_int_t)cm_topology_synapses(t));

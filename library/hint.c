@@ -18,18 +18,15 @@ static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
     return cm_option_refuse(error, "confined", "true or false");
   hint->confined = json_is_true(confined);
   (void)json_object_del(options, "confined");
-  if (library_take_text(options, "name", hint->text[CM_READ_OPTIONS + 1], error) != CM_OK)
-    return error->status;
+  CM_TRY(library_take_text(options, "name", hint->text[CM_READ_OPTIONS + 1], error));
   if (hint->text[CM_READ_OPTIONS + 1][0] != '\0')
     hint->hint.name = hint->text[CM_READ_OPTIONS + 1];
   char (*text)[CM_PATH_MAX] = hint->text;
-  if (library_take_text(options, "format", text[CM_READ_OPTIONS], error) != CM_OK)
-    return error->status;
+  CM_TRY(library_take_text(options, "format", text[CM_READ_OPTIONS], error));
   hint->hint.format = text[CM_READ_OPTIONS][0] != '\0' ? text[CM_READ_OPTIONS] : NULL;
   for (int i = 0; i < CM_READ_OPTIONS; i++) {
     const bool given = json_object_get(options, cm_read_options[i].name) != NULL;
-    if (library_take_text(options, cm_read_options[i].name, text[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(library_take_text(options, cm_read_options[i].name, text[i], error));
     hint->hint.option[i] = text[i];
     if (given && !cm_read_options[i].file && cm_read_option_check((cm_read_option_id)i, text[i], error) != CM_OK)
       return error->status;
@@ -40,8 +37,7 @@ static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
 cm_status library_hint_read(json_t *options, const char *name, library_hint *hint, cm_error *error)
 {
   library_hint made = {.hint.name = name, .text = calloc(CM_READ_OPTIONS + 2, sizeof *made.text)};
-  if (cm_whole(made.text != NULL, "options", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(made.text != NULL, "options", error));
   cm_status status = read_hint(options, &made, error);
   if (status == CM_OK)
     *hint = made;

@@ -1,6 +1,5 @@
 /* What the files of the shared library share: objects that several own, runs, and errors as the interface tells them. */
-#ifndef LIBRARY_INTERNAL_H
-#define LIBRARY_INTERNAL_H
+#pragma once
 
 #include <coremap/coremap.h>
 #include <jansson.h>
@@ -196,5 +195,3 @@ cm_status library_network_of_mapping(const coremap_network *network, const char 
 
 /* CM_BAD_OPTION: something is left in an object of which all that is known has been taken; `of` says what has no such option. */
 cm_status library_nothing_left(json_t *object, const char *of, cm_error *error);
-
-#endif

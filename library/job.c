@@ -12,33 +12,24 @@ static const uint64_t CACHE_BYTES_MAX = UINT64_C(1) << 30;
 
 static cm_status read_options(library_job *job, const char *text, cm_error *error)
 {
-  if (library_options(text, &job->given, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(text, &job->given, error));
   json_t *object = job->given;
   const json_t *alone = json_object_get(object, "alone");
   job->alone = json_is_true(alone);
   cm_status status = alone == NULL || json_is_boolean(alone) ? CM_OK : cm_option_refuse(error, "alone", "true or false");
   (void)json_object_del(object, "alone");
-  if (status == CM_OK)
-    status = library_take_text(object, "from", job->from, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "part", job->part, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "policy_file", job->policy, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "fixed", job->fixed, error);
-  if (status == CM_OK)
-    status = library_take_text(object, "levels_from", job->edited_from, error);
+  CM_THEN(status, library_take_text(object, "from", job->from, error));
+  CM_THEN(status, library_take_text(object, "part", job->part, error));
+  CM_THEN(status, library_take_text(object, "policy_file", job->policy, error));
+  CM_THEN(status, library_take_text(object, "fixed", job->fixed, error));
+  CM_THEN(status, library_take_text(object, "levels_from", job->edited_from, error));
   if (status == CM_OK && json_object_get(object, "levels_from_id") != NULL) { /* a server's, which brings the network along */
     (void)json_object_set(object, "levels_from", json_object_get(object, "levels_from_id"));
     (void)json_object_del(object, "levels_from_id");
   }
-  if (status == CM_OK)
-    status = library_take_text(object, "cache", job->cache, error);
-  if (status == CM_OK)
-    status = library_stimulus_take(object, &job->stimulus, error);
-  if (status == CM_OK)
-    status = cm_map_options_parse(object, &job->options, error);
+  CM_THEN(status, library_take_text(object, "cache", job->cache, error));
+  CM_THEN(status, library_stimulus_take(object, &job->stimulus, error));
+  CM_THEN(status, cm_map_options_parse(object, &job->options, error));
   return status;
 }
 
@@ -51,8 +42,7 @@ static cm_status measure(library_job *job, const coremap_network *network, cm_ru
   if (o->profile == 0)
     return CM_OK;
   cm_status status = library_profile(network->topology, &job->stimulus, &asked, run, &job->profile, error);
-  if (status == CM_OK)
-    status = cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error);
+  CM_THEN(status, cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error));
   if (status != CM_OK)
     return status;
   (void)snprintf(measured.semantics, sizeof measured.semantics, "%s", job->profile.semantics->name);
@@ -106,8 +96,7 @@ static cm_status carry_from_file(library_job *job, cm_run *run, cm_map_input *in
   if (job->edited_from[0] == '\0')
     return CM_OK;
   (void)snprintf(o->levels_from, sizeof o->levels_from, "file");
-  if (cm_combinations_of_options(o, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_combinations_of_options(o, error));
   if (library_status(coremap_network_read(job->edited_from, "{\"id\": true}", library_on_run, run, &job->before, &why), &why, error) != CM_OK) {
     const cm_error inner = *error;
     (void)cm_fail(error, inner.status, "levels_from, %s: %s", job->edited_from, inner.detail);
@@ -121,11 +110,9 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
                             cm_run *run, cm_map_input *input, cm_error *error)
 {
   *job = (library_job){0};
-  if (read_options(job, options, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_options(job, options, error));
   settle(job, run);
-  if (measure(job, network, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(measure(job, network, run, error));
   network = job->measured != NULL ? job->measured : network;
   *demand = cm_demand_of(network->topology);
   if (make_scratch(job, run, error) != CM_OK ||
@@ -137,19 +124,16 @@ cm_status library_job_begin(library_job *job, const char *options, const coremap
                           .chip = chip != NULL ? chip->chip : NULL, .occupancy = chip != NULL ? chip->occupancy : NULL,
                           .options = job->options, .scratch_folder = job->scratch[0] != '\0' ? job->scratch : run->memory->scratch_folder, .from = or_none(job->from),
                           .policy = or_none(job->policy)};
-  if (carry_from_file(job, run, input, error) != CM_OK)
-    return error->status;
+  CM_TRY(carry_from_file(job, run, input, error));
   if (job->cache[0] != '\0') { /* its entries are named by content */
     if (network->id[0] == '\0')
       return cm_option_refuse(error, "cache", "left out for a network without an id: its entries are named by that");
-    if (cm_cache_open(job->cache, CACHE_BYTES_MAX, &job->kept, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_cache_open(job->cache, CACHE_BYTES_MAX, &job->kept, error));
     job->levels = cm_cache_levels(job->kept);
     input->cache = &job->levels;
   }
   if (job->part[0] != '\0') {
-    if (cm_part_read(job->part, network->topology->vertex_count, run, &job->parts, &input->part_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_part_read(job->part, network->topology->vertex_count, run, &job->parts, &input->part_count, error));
     input->part = job->parts;
   }
   return CM_OK;

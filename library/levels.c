@@ -59,8 +59,7 @@ static cm_status open_both(const char *given, const char *made, uint64_t bytes_m
 {
   if (given != NULL && access(given, R_OK) == 0 && cm_cache_open(given, UINT64_MAX, &l->given, error) != CM_OK)
     return error->status;
-  if (cm_cache_open(made, bytes_max, &l->made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_cache_open(made, bytes_max, &l->made, error));
   l->cache = l->given == NULL ? cm_cache_levels(l->made)
                               : (cm_level_cache){.user = l, .acquire = acquire, .release = release, .begin = begin, .commit = commit,
                                                  .discard = discard, .drop = drop};

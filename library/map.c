@@ -10,8 +10,7 @@
 static cm_status set_places(coremap_mapping *m, cm_error *error)
 {
   const cm_mapped *mapped = &m->mapped;
-  if (CM_HEAP(m->place, 2 * ((size_t)mapped->parts + 1), "the places", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(m->place, 2 * ((size_t)mapped->parts + 1), "the places", error));
   for (uint32_t p = 0; p < mapped->parts; p++) {
     m->place[2 * (size_t)p] = (int32_t)(mapped->core[p] % mapped->chip->width);
     m->place[2 * (size_t)p + 1] = (int32_t)(mapped->core[p] / mapped->chip->width);
@@ -34,8 +33,7 @@ static cm_status move_to_copies(coremap_mapping *m, cm_run *run, cm_error *error
   json_t *summary = json_pack("{s:O*}", "report", m->mapping->report);
   const bool outside = m->demand.outside_count > 0;
   cm_status status = cm_whole(summary != NULL, "the report", error);
-  if (status == CM_OK)
-    status = library_network_copied(m->network, summary, run, &copied, error);
+  CM_THEN(status, library_network_copied(m->network, summary, run, &copied, error));
   json_decref(summary);
   if (status != CM_OK || copied == NULL)
     return status;
@@ -58,13 +56,11 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
     if (levels->before != NULL)
       status = library_job_carry(&job, levels->before, levels->key_before, run, &input, error);
   }
-  if (status == CM_OK)
-    status = cm_map(&input, run, &m->mapping, error);
+  CM_THEN(status, cm_map(&input, run, &m->mapping, error));
   if (status == CM_OK && job.measured != NULL)
     move_to(m, &job.measured);
   library_job_end(&job, run);
-  if (status == CM_OK)
-    status = move_to_copies(m, run, error);
+  CM_THEN(status, move_to_copies(m, run, error));
   if (status != CM_OK)
     return status;
   m->mapped = cm_mapped_by(m->mapping, &m->demand, m->chip->chip);
@@ -95,8 +91,7 @@ int library_map(const coremap_network *network, const coremap_chip *chip, const 
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
   cm_status status = cm_whole(m != NULL, "a mapping", &e);
-  if (status == CM_OK)
-    status = map(m, options, levels, r.run, &e);
+  CM_THEN(status, map(m, options, levels, r.run, &e));
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;
@@ -137,22 +132,17 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   cm_chip *described;
   coremap_network *measured;
   cm_status status = cm_mapping_read_summary(path, run, &m->summary, error);
-  if (status == CM_OK)
-    status = library_network_of_mapping(m->network, path, run, &measured, error);
+  CM_THEN(status, library_network_of_mapping(m->network, path, run, &measured, error));
   if (status == CM_OK && measured != NULL)
     move_to(m, &measured);
   m->demand = cm_demand_of(m->network->topology);
-  if (status == CM_OK)
-    status = cm_mapping_set_inputs(m->summary, &m->demand, run->memory, error);
+  CM_THEN(status, cm_mapping_set_inputs(m->summary, &m->demand, run->memory, error));
   if (status == CM_OK && m->chip == NULL) {
     status = cm_mapped_chip(m->summary, path, &described, error);
-    if (status == CM_OK)
-      status = library_chip_own(described, NULL, 0, &m->chip, error);
+    CM_THEN(status, library_chip_own(described, NULL, 0, &m->chip, error));
   }
-  if (status == CM_OK)
-    status = cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error);
-  if (status == CM_OK)
-    status = cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &m->places, error);
+  CM_THEN(status, cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error));
+  CM_THEN(status, cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &m->places, error));
   if (status != CM_OK)
     return status;
   m->mapped = cm_mapped_at(&m->places, &m->demand, m->chip->chip);
@@ -168,8 +158,7 @@ int coremap_mapping_open(const char *path, const coremap_network *network, const
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
   cm_status status = cm_whole(m != NULL, "a mapping", &e);
-  if (status == CM_OK)
-    status = open_mapping(m, path, r.run, &e);
+  CM_THEN(status, open_mapping(m, path, r.run, &e));
   cm_run_finish(r.run);
   if (status == CM_OK)
     *mapping = m;

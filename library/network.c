@@ -38,8 +38,7 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, cm
 {
   library_hint hint;
   uint64_t bytes;
-  if (library_hint_read(options, path, &hint, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_hint_read(options, path, &hint, error));
   const cm_import_limits limits = cm_import_limits_default();
   cm_status status = hint.confined ? cm_import_as(path, &hint.hint, &limits, run, topology, report, error)
                                    : cm_import_guarded(path, &hint.hint, run, topology, report, error);
@@ -156,8 +155,7 @@ int coremap_network_set_sizes(coremap_network *network, const uint32_t *size, co
 {
   cm_error e;
   cm_status status = alone(network, &e);
-  if (status == CM_OK)
-    status = cm_topology_set_sizes(network->topology, size, NULL, &e);
+  CM_THEN(status, cm_topology_set_sizes(network->topology, size, NULL, &e));
   if (status == CM_OK)
     network->id[0] = '\0';
   return library_tell(status, &e, error);
@@ -178,8 +176,7 @@ int coremap_network_set_rates(coremap_network *network, const double *rate, core
   cm_error e;
   library_run r;
   cm_status status = alone(network, &e);
-  if (status == CM_OK)
-    status = check_rates(rate, network->topology->vertex_count, &e);
+  CM_THEN(status, check_rates(rate, network->topology->vertex_count, &e));
   if (status == CM_OK) {
     library_begin(&r, NULL, NULL);
     library_outlive(&r, NULL);
@@ -204,8 +201,7 @@ static cm_status take_parameter(cm_neuron_values *values, uint32_t neurons, cons
   const cm_neuron_parameter p = cm_neuron_parameter_find(name, strlen(name));
   if (p == CM_NEURON_PARAMETERS || values->parameter[p] != NULL)
     return cm_fail(error, CM_BAD_OPTION, p == CM_NEURON_PARAMETERS ? "no neuron has a '%.40s'" : "'%.40s' is given twice", name);
-  if (CM_NEW(NULL, values->parameter[p], neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, values->parameter[p], neurons, error));
   memcpy(values->parameter[p], value, neurons * sizeof *value);
   return CM_OK;
 }
@@ -217,14 +213,11 @@ int coremap_network_set_parameters(coremap_network *network, const char *const *
   cm_neuron_values values = {0};
   const uint32_t neurons = network->topology->vertex_count;
   cm_status status = alone(network, &e);
-  if (status == CM_OK)
-    status = cm_neuron_values_open(&values, neurons, NULL, &e);
-  if (status == CM_OK)
-    status = take_models(&values, neurons, model, &e);
+  CM_THEN(status, cm_neuron_values_open(&values, neurons, NULL, &e));
+  CM_THEN(status, take_models(&values, neurons, model, &e));
   for (size_t i = 0; i < count && status == CM_OK; i++)
     status = take_parameter(&values, neurons, name[i], value[i], &e);
-  if (status == CM_OK)
-    status = cm_topology_set_parameters(network->topology, &values, NULL, &e);
+  CM_THEN(status, cm_topology_set_parameters(network->topology, &values, NULL, &e));
   cm_neuron_values_free(&values);
   if (status == CM_OK)
     network->id[0] = '\0';
@@ -307,8 +300,7 @@ static cm_status derive(const coremap_network *network, cm_topology *topology, c
 cm_status library_network_at(const coremap_network *network, cm_measured *measured, cm_run *run, coremap_network **made, cm_error *error)
 {
   cm_topology *topology;
-  if (cm_topology_measured(network->topology, measured, run, &topology, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_measured(network->topology, measured, run, &topology, error));
   return derive(network, topology, made, error);
 }
 
@@ -316,8 +308,7 @@ cm_status library_network_copied(const coremap_network *network, const json_t *s
 {
   cm_topology *topology;
   *made = NULL;
-  if (cm_mapping_copied(summary, network->topology, run, &topology, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_copied(summary, network->topology, run, &topology, error));
   return topology != NULL ? derive(network, topology, made, error) : CM_OK;
 }
 
@@ -332,8 +323,7 @@ cm_status library_network_of_mapping(const coremap_network *network, const char 
     return error->status;
   if (measured.spikes != NULL)
     return library_network_at(network, &measured, run, made, error);
-  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_read_summary(path, run, &summary, error));
   const cm_status status = library_network_copied(network, summary, run, made, error);
   json_decref(summary);
   return status;

@@ -31,16 +31,14 @@ static cm_status add_degrees(const cm_topology *t, json_t *about, cm_error *erro
     (void)json_object_set_new(about, "fan_out", degrees_json(out, t->vertex_count));
     (void)json_object_set_new(about, "fan_in", degrees_json(in, t->vertex_count));
   }
-  cm_free(in);
-  cm_free(out);
+  CM_FREE(in, out);
   return CM_OK;
 }
 
 static cm_status populations_json(const cm_topology *t, json_t **made, cm_error *error)
 {
   uint64_t *neurons = NULL;
-  if (CM_NEW(NULL, neurons, (size_t)t->population_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, neurons, (size_t)t->population_count + 1, error));
   for (uint32_t v = 0; t->population_of != NULL && v < t->vertex_count; v++)
     neurons[t->population_of[v]]++;
   json_t *all = json_array();
@@ -88,8 +86,7 @@ static cm_status dynamics_json(const cm_topology *t, json_t **made, cm_error *er
   const cm_dynamics *d = t->dynamics;
   const uint32_t populations = t->population_of != NULL ? t->population_count : 1;
   group *groups = NULL;
-  if (CM_NEW(NULL, groups, (size_t)populations * CM_NEURON_MODELS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, groups, (size_t)populations * CM_NEURON_MODELS, error));
   for (uint32_t v = 0; d->model != NULL && v < t->vertex_count; v++)
     add_neuron(d, v, &groups[(t->population_of != NULL ? t->population_of[v] : 0) * CM_NEURON_MODELS + d->model[v]]);
   json_t *models = json_array();

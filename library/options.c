@@ -45,8 +45,7 @@ static cm_status state(const cm_options *table, const json_t *given, const void 
 static cm_status read_map(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
 {
   cm_map_options *options;
-  if (cm_map_options_parse(given, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(given, &options, error));
   cm_status status = state(&cm_map_option_table, given, options, all, shaping, error);
   cm_map_options_free(options);
   return status;
@@ -107,8 +106,7 @@ static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, 
   json_t *rest = json_copy((json_t *)(uintptr_t)given);
   library_hint hint;
   cm_status status = cm_whole(rest != NULL, "options", error);
-  if (status == CM_OK)
-    status = library_hint_read(rest, NULL, &hint, error);
+  CM_THEN(status, library_hint_read(rest, NULL, &hint, error));
   json_decref(rest);
   if (status != CM_OK)
     return status;
@@ -192,8 +190,7 @@ int coremap_options_schema(const char *kind, char **json, coremap_error **error)
   cm_error e;
   const struct kind *found;
   cm_status status = find(kind, true, &found, &e);
-  if (status == CM_OK)
-    status = library_text(cm_options_schema_ruled(found->table), JSON_COMPACT, json, &e);
+  CM_THEN(status, library_text(cm_options_schema_ruled(found->table), JSON_COMPACT, json, &e));
   return library_tell(status, &e, error);
 }
 
@@ -204,10 +201,8 @@ int coremap_options_read(const char *kind, const char *options, char **all, char
   json_t *given = NULL, *stated = NULL, *alone = NULL;
   char *texts[2] = {NULL, NULL};
   cm_status status = find(kind, false, &found, &e);
-  if (status == CM_OK)
-    status = library_options(options, &given, &e);
-  if (status == CM_OK)
-    status = found->read(given, &stated, &alone, &e);
+  CM_THEN(status, library_options(options, &given, &e));
+  CM_THEN(status, found->read(given, &stated, &alone, &e));
   json_decref(given);
   if (status == CM_OK) {
     status = library_text(stated, JSON_COMPACT, &texts[0], &e);

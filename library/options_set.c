@@ -43,14 +43,10 @@ static cm_status put(coremap_options *options, const char *name, json_t *value, 
   json_t *one = json_pack("{s:o}", name, value), *all = json_copy(options->set);
   char *text = NULL;
   cm_status status = cm_whole(one != NULL && all != NULL, "options", error);
-  if (status == CM_OK)
-    status = cm_options_rename(options->table, one, NULL, error);
-  if (status == CM_OK)
-    status = check(options->table, one, error);
-  if (status == CM_OK)
-    status = cm_whole(json_object_update(all, one) == 0, "options", error);
-  if (status == CM_OK)
-    status = library_text(json_incref(all), JSON_COMPACT, &text, error);
+  CM_THEN(status, cm_options_rename(options->table, one, NULL, error));
+  CM_THEN(status, check(options->table, one, error));
+  CM_THEN(status, cm_whole(json_object_update(all, one) == 0, "options", error));
+  CM_THEN(status, library_text(json_incref(all), JSON_COMPACT, &text, error));
   json_decref(one);
   if (status != CM_OK) {
     json_decref(all);
@@ -68,10 +64,8 @@ int coremap_options_new(const char *kind, coremap_options **options, coremap_err
   cm_error e;
   coremap_options *made = calloc(1, sizeof *made);
   cm_status status = cm_whole(made != NULL, "options", &e);
-  if (status == CM_OK)
-    status = library_option_table(kind, &made->table, &e);
-  if (status == CM_OK)
-    status = cm_whole((made->set = json_object()) != NULL && (made->text = strdup("{}")) != NULL, "options", &e);
+  CM_THEN(status, library_option_table(kind, &made->table, &e));
+  CM_THEN(status, cm_whole((made->set = json_object()) != NULL && (made->text = strdup("{}")) != NULL, "options", &e));
   if (status == CM_OK)
     *options = made;
   else

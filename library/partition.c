@@ -76,8 +76,7 @@ static cm_status fix(const library_job *job, const cm_map_input *input, cm_run *
     return CM_OK;
   if (input->options->parts == 0)
     return cm_option_refuse(error, "fixed", "given with parts, the number of parts that it is about");
-  if (cm_fix_read(job->fixed, t->vertex_count, task.parts, run, &fixed, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fix_read(job->fixed, t->vertex_count, task.parts, run, &fixed, error));
   task.fixed = fixed;
   task.limits.neurons = task.limits.neurons == 0 || last->capacity < task.limits.neurons ? last->capacity : task.limits.neurons;
   cm_run_phase(run, "fixed");
@@ -86,8 +85,7 @@ static cm_status fix(const library_job *job, const cm_map_input *input, cm_run *
   if (status == CM_OK && !legal)
     status = cm_fail(error, CM_LIMIT_BROKEN, "no partition with what %s fixes was found within %llu neurons a part: allow more imbalance, or more parts", job->fixed,
                      (unsigned long long)task.limits.neurons);
-  if (status == CM_OK)
-    status = cm_count_use_and_cuts(input->demand, p->part, p->part_count, run, made->use, &cuts, error);
+  CM_THEN(status, cm_count_use_and_cuts(input->demand, p->part, p->part_count, run, made->use, &cuts, error));
   if (status == CM_OK)
     made->quality = cm_quality_of(t, &cuts);
   return status;
@@ -100,10 +98,8 @@ static cm_status make(coremap_partition *p, const coremap_network *network, cons
   cm_map_input input;
   cm_demand demand = {0};
   cm_status status = library_job_begin(&job, options, network, &demand, chip, run, &input, error);
-  if (status == CM_OK)
-    status = cm_make_parts(&input, run, &p->stage, error);
-  if (status == CM_OK)
-    status = fix(&job, &input, run, &p->stage, error);
+  CM_THEN(status, cm_make_parts(&input, run, &p->stage, error));
+  CM_THEN(status, fix(&job, &input, run, &p->stage, error));
   library_job_end(&job, run);
   cm_demand_clear(&demand);
   p->stage.input = NULL;

@@ -36,8 +36,7 @@ static cm_status make_stimulus(const cm_topology *t, const library_stimulus *fro
   if (from->poisson[0] != '\0')
     status = how->dt > 0 ? cm_rates_values(from->poisson, t, run, &hertz, error)
                          : cm_option_refuse(error, "dt", "seconds of a time step, for spikes that come so often a second");
-  if (status == CM_OK)
-    status = cm_stimulus_poisson(t, &(cm_poisson){hertz, how->poisson, how->dt, asked->seed}, run, stimulus, error);
+  CM_THEN(status, cm_stimulus_poisson(t, &(cm_poisson){hertz, how->poisson, how->dt, asked->seed}, run, stimulus, error));
   cm_free(hertz);
   return status;
 }
@@ -48,10 +47,8 @@ cm_status library_profile(const cm_topology *t, const library_stimulus *from, co
   cm_stimulus stimulus = {.inputs = 0};
   const cm_profile_setting setting = {&cm_semantics_table[asked->running.semantics], asked->running.dt, asked->steps, asked->sole_reader};
   cm_status status = cm_simulator_check(t, error);
-  if (status == CM_OK)
-    status = make_stimulus(t, from, asked, run, &stimulus, error);
-  if (status == CM_OK)
-    status = cm_profile_run(t, &setting, &stimulus, run, profile, error);
+  CM_THEN(status, make_stimulus(t, from, asked, run, &stimulus, error));
+  CM_THEN(status, cm_profile_run(t, &setting, &stimulus, run, profile, error));
   cm_stimulus_free(&stimulus);
   return status;
 }
@@ -91,8 +88,7 @@ int coremap_profile_run(const coremap_network *network, const char *options, cor
     atomic_fetch_add(&made->network->owners, 1);
     status = library_options(options, &object, &e);
   }
-  if (status == CM_OK)
-    status = run_network(network->topology, object, &r, made, &e);
+  CM_THEN(status, run_network(network->topology, object, &r, made, &e));
   cm_run_finish(r.run);
   json_decref(object);
   if (status == CM_OK)

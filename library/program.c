@@ -54,8 +54,7 @@ static cm_status write_outputs(const asked *a, const cm_program *p, cm_tensor *c
 static cm_status keep_outputs(const asked *a, const cm_program *p, cm_tensor *const *outputs, cm_error *error)
 {
   for (uint32_t o = 0; o < p->output_count; o++)
-    if (library_arrays_put(a->outputs, p->tensors[p->outputs[o]].name, outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(library_arrays_put(a->outputs, p->tensors[p->outputs[o]].name, outputs[o], error));
   return CM_OK;
 }
 
@@ -83,12 +82,9 @@ static cm_status beside_model(const asked *a, const cm_program *p, cm_tensor *co
     status = cm_fail(error, CM_BAD_NETWORK, "%s has other inputs or outputs than the program", a->model);
   if (status == CM_OK)
     take_extents(model, inputs);
-  if (status == CM_OK)
-    status = cm_model_unroll(model, run, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, expected, p->output_count + 1, error);
-  if (status == CM_OK)
-    status = cm_evaluate(model, inputs, run, expected, error);
+  CM_THEN(status, cm_model_unroll(model, run, error));
+  CM_THEN(status, CM_NEW(run->memory, expected, p->output_count + 1, error));
+  CM_THEN(status, cm_evaluate(model, inputs, run, expected, error));
   for (uint32_t o = 0; status == CM_OK && o < p->output_count; o++) {
     double largest = 0, difference = 0;
     if (cm_tensor_deviates(outputs[o], expected[o], HUGE_VAL, 0) == -2)
@@ -128,8 +124,7 @@ static cm_status table_nodes(const cm_program *p, cm_run *run, json_t **nodes, c
 {
   cm_analysis analysis = {0};
   cm_status status = cm_analysis_make(p, run, &analysis, error);
-  if (status == CM_OK)
-    status = cm_node_table(p, &analysis, nodes, error);
+  CM_THEN(status, cm_node_table(p, &analysis, nodes, error));
   cm_analysis_free(&analysis);
   return status;
 }
@@ -137,14 +132,16 @@ static cm_status table_nodes(const cm_program *p, cm_run *run, json_t **nodes, c
 static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, outcome *made, cm_error *error)
 {
   cm_tensor **inputs = NULL, **outputs = NULL;
+  const char *any = NULL;
   cm_simulation_options options = {.compute = !a->time_alone, .check = a->check && !a->time_alone};
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, inputs, p->input_count + 1, error) != CM_OK ||
       CM_NEW(run->memory, outputs, p->output_count + 1, error) != CM_OK ||
-      library_program_inputs(&a->given, p, run->memory, inputs, error) != CM_OK)
+      library_program_inputs(&a->given, p, run->memory, inputs, &any, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = cm_simulate(p, inputs, &options, run, outputs, &made->simulation, error);
+  CM_THEN(status, cm_simulate(p, inputs, &options, run, outputs, &made->simulation, error));
+  if (status == CM_BAD_NETWORK && any != NULL) /* a scale, an axis: not every number does */
+    cm_fail_more(error, " (inputs that are not given, as %.60s, are random numbers)", any);
   if (status == CM_OK && a->timeline[0] != '\0')
     status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
   if (status == CM_OK && a->nodes)
@@ -159,8 +156,7 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, outc
     cm_tensor_free(inputs[i]);
   for (uint32_t o = 0; outputs != NULL && o < p->output_count; o++)
     cm_tensor_free(outputs[o]);
-  cm_free(inputs);
-  cm_free(outputs);
+  CM_FREE(inputs, outputs);
   return status;
 }
 
@@ -199,12 +195,9 @@ static cm_status run_program(const coremap_program *program, asked *a, const cha
   outcome made = {.nodes = NULL};
   const uint64_t refusals = cm_json_refusals();
   cm_status status = library_options(options, &object, error);
-  if (status == CM_OK)
-    status = read_asked(object, a, error);
-  if (status == CM_OK)
-    status = simulate(a, program->program, run, &made, error);
-  if (status == CM_OK)
-    status = library_whole_text(result_json(a, program->program, &made), refusals, report, error);
+  CM_THEN(status, read_asked(object, a, error));
+  CM_THEN(status, simulate(a, program->program, run, &made, error));
+  CM_THEN(status, library_whole_text(result_json(a, program->program, &made), refusals, report, error));
   json_decref(made.nodes);
   json_decref(a->given.files);
   json_decref(object);

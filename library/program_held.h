@@ -1,6 +1,5 @@
 /* A program as callers hold it. */
-#ifndef LIBRARY_PROGRAM_HELD_H
-#define LIBRARY_PROGRAM_HELD_H
+#pragma once
 
 #include <coremap/program.h>
 
@@ -10,5 +9,3 @@ struct coremap_program {
   cm_memory memory; /* that it stands in */
   cm_program *program;
 };
-
-#endif

@@ -98,15 +98,13 @@ static cm_status match_files(const library_program_given *given, const cm_progra
 }
 
 cm_status library_program_inputs(const library_program_given *given, const cm_program *p, cm_memory *memory, cm_tensor **inputs,
-                                 cm_error *error)
+                                 const char **any, cm_error *error)
 {
   cm_random random;
   const char **files = NULL;
   cm_status status = CM_NEW(memory, files, p->input_count + 1, error);
-  if (status == CM_OK)
-    status = check_arrays(given, p, error);
-  if (status == CM_OK)
-    status = match_files(given, p, files, error);
+  CM_THEN(status, check_arrays(given, p, error));
+  CM_THEN(status, match_files(given, p, files, error));
   cm_random_init(&random, given->seed, INPUT_STREAM, 0);
   for (uint32_t i = 0; status == CM_OK && i < p->input_count; i++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[i]];
@@ -124,11 +122,9 @@ cm_status library_program_inputs(const library_program_given *given, const cm_pr
       continue;
     }
     status = cm_tensor_new(memory, t->type, t->rank, t->dims, &inputs[i], error);
-    for (uint64_t k = 0; status == CM_OK && t->type == CM_FLOAT && k < inputs[i]->count; k++)
-      ((float *)inputs[i]->data)[k] = (float)(2 * cm_random_unit(&random) - 1);
-    bool bytes = t->type == CM_UINT8 || t->type == CM_INT8;
-    for (uint64_t k = 0; status == CM_OK && bytes && k < inputs[i]->count; k++)
-      ((uint8_t *)inputs[i]->data)[k] = (uint8_t)cm_random_below(&random, 256);
+    if (status == CM_OK)
+      cm_tensor_fill_random(inputs[i], &random);
+    *any = *any == NULL ? t->name : *any;
   }
   cm_free((void *)files);
   return status;

@@ -23,8 +23,7 @@ static cm_status read_count(json_t *object, const char *name, uint64_t most, uin
 static cm_status read_word(json_t *object, const char *name, char word[CM_TARGET_NAME_MAX], cm_error *error)
 {
   char text[CM_PATH_MAX];
-  if (library_take_text(object, name, text, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_take_text(object, name, text, error));
   if (text[0] != '\0')
     (void)snprintf(word, CM_TARGET_NAME_MAX, "%.31s", text);
   return CM_OK;
@@ -48,12 +47,10 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
     status = library_take_text(object, "output_dir", to->folder, error);
   else
     status = error->status;
-  if (status == CM_OK)
-    status = library_take_text(object, "archive", to->archive, error);
+  CM_THEN(status, library_take_text(object, "archive", to->archive, error));
   if (status == CM_OK && (to->folder[0] == '\0') == (to->archive[0] == '\0'))
     status = cm_option_refuse(error, "output_dir", "a folder, or instead of it archive a file");
-  if (status == CM_OK)
-    status = library_nothing_left(object, "emitting C", error);
+  CM_THEN(status, library_nothing_left(object, "emitting C", error));
   options->binary = strcmp(weights, "binary") == 0;
   if (status == CM_OK && !options->binary && weights[0] != '\0' && strcmp(weights, "arrays") != 0)
     status = cm_option_refuse(error, "weights", "arrays or binary");
@@ -88,7 +85,6 @@ int coremap_program_emit(const coremap_program *program, const char *options_tex
   library_begin(&r, progress, user);
   cm_status status = emit(program->program, &options, &to, r.run, &made, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = library_text(made, JSON_COMPACT, report, &e);
+  CM_THEN(status, library_text(made, JSON_COMPACT, report, &e));
   return library_tell(status, &e, error);
 }

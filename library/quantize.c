@@ -7,16 +7,13 @@
 static cm_status read_options(const char *text, char data[CM_PATH_MAX], cm_quantize_options *options, cm_error *error)
 {
   json_t *object = NULL;
-  if (library_options(text, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_options(text, &object, error));
   const json_t *beside = json_object_get(object, "beside");
   const bool taken = !json_is_false(beside);
   cm_status status = beside == NULL || json_is_boolean(beside) ? CM_OK : cm_option_refuse(error, "beside", "true or false");
   (void)json_object_del(object, "beside");
-  if (status == CM_OK)
-    status = library_take_text(object, "data", data, error);
-  if (status == CM_OK)
-    status = cm_quantize_options_read(object, options, error);
+  CM_THEN(status, library_take_text(object, "data", data, error));
+  CM_THEN(status, cm_quantize_options_read(object, options, error));
   options->beside = taken;
   options->data = data[0] != '\0' ? data : NULL;
   json_decref(object);

@@ -35,9 +35,13 @@ int coremap_mapping_metric(const coremap_mapping *mapping, const char *name, dou
 }
 
 /* How much of each limit of a core the fullest one uses, and how many cores. */
-static json_t *limits_json(const cm_metrics *m, const cm_chip *chip)
+static json_t *limits_json(const cm_mapping *of, const cm_chip *chip)
 {
   const cm_limits limits = cm_chip_widest_limits(chip);
+  const cm_metrics *m = &of->metrics;
+  uint64_t sources = 0;
+  for (uint32_t p = 0; p < of->part_count; p++)
+    sources = of->detail.core[p].source_cores > sources ? of->detail.core[p].source_cores : sources;
   const struct {
     const char *name;
     uint64_t most, limit;
@@ -46,6 +50,7 @@ static json_t *limits_json(const cm_metrics *m, const cm_chip *chip)
               {"inbound_axons", m->most_inbound_axons, limits.inbound_axons},
               {"outbound_axons", m->most_outbound_axons, limits.outbound_axons},
               {"target_cores", m->most_target_cores, limits.target_cores},
+              {"source_cores", sources, limits.source_cores},
               {"cores", m->cores_used, cm_chip_cores(chip)}};
   json_t *made = json_object();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -62,6 +67,6 @@ json_t *library_mapping_report(const coremap_mapping *of)
                              (json_int_t)m->region->x0, "y", (json_int_t)m->region->y0);
   return json_pack("{s:I, s:o, s:o, s:o, s:O, s:o, s:o, s:o*, s:o}", "parts", (json_int_t)m->part_count, "bound", cm_bound_json(&m->bound),
                    "metrics", metrics, "attempts", cm_attempts_json(m->attempts, m->attempt_count, true), "report", m->report, "limits",
-                   limits_json(&m->metrics, of->chip->chip), "region", region, "scenarios",
+                   limits_json(m, of->chip->chip), "region", region, "scenarios",
                    m->scenario_count > 0 ? cm_scenarios_json(m, of->network->topology) : NULL, "shown", library_shown(metrics));
 }

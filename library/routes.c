@@ -20,8 +20,7 @@ static cm_status make(coremap_routes *r, cm_run *run, cm_error *error)
   const json_t *stated = m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options");
   cm_map_options *options;
   bool own;
-  if (cm_map_options_parse(stated, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(stated, &options, error));
   const cm_route_options wanted = cm_routes_wanted(options, m->chip->chip, &own);
   cm_map_options_free(options);
   return cm_routes_make(&m->mapped, &wanted, run, &r->routes, error);

@@ -24,12 +24,9 @@ int coremap_timetable_make(const char *path, const char *options, coremap_progre
   json_t *object = NULL;
   coremap_timetable *t;
   cm_status status = CM_HEAP(t, 1, "a schedule", &e);
-  if (status == CM_OK)
-    status = cm_path(t->name, &e, "%s", path);
-  if (status == CM_OK)
-    status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = cm_schedule_request_read(object, &request, &e);
+  CM_THEN(status, cm_path(t->name, &e, "%s", path));
+  CM_THEN(status, library_options(options, &object, &e));
+  CM_THEN(status, cm_schedule_request_read(object, &request, &e));
   json_decref(object);
   if (status == CM_OK) {
     cm_memory_init(&t->memory, 0);
@@ -92,8 +89,7 @@ int coremap_timetable_text(const coremap_timetable *timetable, const char *what,
   size_t size;
   FILE *stream = open_memstream(&bytes, &size);
   cm_status status = cm_whole(stream != NULL, "the schedule", &e);
-  if (status == CM_OK)
-    status = write_made(timetable, what, stream, &e);
+  CM_THEN(status, write_made(timetable, what, stream, &e));
   if (stream != NULL && fclose(stream) != 0 && status == CM_OK)
     status = cm_whole(false, "the schedule", &e);
   if (status == CM_OK)

@@ -18,8 +18,7 @@ static cm_status read_spikes(const coremap_mapping *m, const library_spikes *fro
                             .topology = m->network->topology,
                             .as = (cm_spike_ids_as)asked->spike_ids,
                             .step_ms = asked->spike_step_ms};
-  if (library_spikes_read(from, &ids, run, spikes, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_spikes_read(from, &ids, run, spikes, error));
   asked->options.spikes = spikes;
   return CM_OK;
 }
@@ -43,8 +42,7 @@ static cm_status write_file(const cm_deployment *d, const char *path, bool event
   cm_file file;
   if (path[0] == '\0')
     return CM_OK;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (events)
     cm_images_print_events(&d->images, &d->result, file.stream);
   else
@@ -61,16 +59,11 @@ static cm_status run_images(const coremap_mapping *m, const library_spikes *from
   cm_deployment d = {.reference = NULL};
   how.running.spike_ids = asked->spike_ids;
   cm_status status = cm_deploy_check(m->mapped.chip, error);
-  if (status == CM_OK)
-    status = library_profile(m->network->topology, &stimulus, &how, run, &reference, error);
-  if (status == CM_OK)
-    status = cm_deploy_run(&reference, &m->mapped, f->events[0] != '\0', run, &d, error);
-  if (status == CM_OK)
-    status = write_file(&d, f->expected, false, error);
-  if (status == CM_OK)
-    status = write_file(&d, f->events, true, error);
-  if (status == CM_OK)
-    status = cm_deployment_spikes(&d, run->memory, &f->spikes, error);
+  CM_THEN(status, library_profile(m->network->topology, &stimulus, &how, run, &reference, error));
+  CM_THEN(status, cm_deploy_run(&reference, &m->mapped, f->events[0] != '\0', run, &d, error));
+  CM_THEN(status, write_file(&d, f->expected, false, error));
+  CM_THEN(status, write_file(&d, f->events, true, error));
+  CM_THEN(status, cm_deployment_spikes(&d, run->memory, &f->spikes, error));
   if (status == CM_OK) {
     f->told = cm_deployment_report(&d);
     status = cm_json_set(f->told, "lost", json_integer((json_int_t)d.result.lost), "the report", error);
@@ -100,8 +93,7 @@ static cm_status simulate(const coremap_mapping *m, json_t *object, library_run 
   }
   if (status == CM_OK && !asked.function && asked.options.spikes != NULL && json_object_get(object, "steps") == NULL)
     asked.options.steps = spikes.steps;
-  if (status == CM_OK)
-    status = cm_packets_simulate(&m->mapped, &asked.options, r->run, report, error);
+  CM_THEN(status, cm_packets_simulate(&m->mapped, &asked.options, r->run, report, error));
   if (status == CM_OK && f.told != NULL)
     status = cm_json_set(*report, "function", f.told, "the report", error);
   else
@@ -120,11 +112,9 @@ int coremap_simulate(const coremap_mapping *mapping, const char *options, corema
   char *text = NULL;
   library_begin(&r, progress, user);
   cm_status status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = simulate(mapping, object, &r, &made, &e);
+  CM_THEN(status, simulate(mapping, object, &r, &made, &e));
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = cm_whole((text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) != NULL, "the report", &e);
+  CM_THEN(status, cm_whole((text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) != NULL, "the report", &e));
   json_decref(made);
   json_decref(object);
   if (status == CM_OK)

@@ -15,13 +15,11 @@ static cm_status solve(const cm_problem *problem, const cm_solve_request *reques
 {
   const uint64_t refusals = cm_json_refusals();
   cm_solution solution;
-  if (cm_solve(problem, request, run, &solution, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_solve(problem, request, run, &solution, error));
   cm_status status = CM_OK;
   if (solution.answer == CM_POSSIBLE && cm_problem_check(problem, solution.place, run->memory, error) != CM_OK)
     status = error->status == CM_LIMIT_BROKEN ? cm_fail(error, CM_INTERNAL, "the places are not legal, which is a defect of coremap") : error->status;
-  if (status == CM_OK)
-    status = library_whole_text(cm_solution_json(problem, &solution), refusals, answer, error);
+  CM_THEN(status, library_whole_text(cm_solution_json(problem, &solution), refusals, answer, error));
   cm_solution_clear(&solution);
   return status;
 }
@@ -30,8 +28,8 @@ static cm_status solve_text(const char *text, size_t size, const json_t *options
 {
   cm_solve_request request;
   cm_problem *problem;
-  if (cm_solve_options_read(options, &request, error) != CM_OK || cm_problem_parse(text, size, run->memory, &problem, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_solve_options_read(options, &request, error));
+  CM_TRY(cm_problem_parse(text, size, run->memory, &problem, error));
   cm_status status = solve(problem, &request, run, answer, error);
   cm_problem_free(problem);
   return status;
@@ -44,8 +42,7 @@ int coremap_solve(const char *problem, const char *options, coremap_progress pro
   json_t *object = NULL;
   library_begin(&r, progress, user);
   cm_status status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = solve_text(problem, strlen(problem), object, r.run, answer, &e);
+  CM_THEN(status, solve_text(problem, strlen(problem), object, r.run, answer, &e));
   cm_run_finish(r.run);
   json_decref(object);
   return library_tell(status, &e, error);
@@ -71,8 +68,7 @@ static cm_status check_constraints(const coremap_mapping *m, const char *text, c
   cm_constraints constraints = {.count = 0};
   json_t *root = NULL;
   char words[CM_BROKEN_WORDS_MAX];
-  if (cm_json_load(text, strlen(text), &(cm_document){"text of constraints", CM_PROBLEM_BYTES_MAX, CM_BAD_OPTION}, &root, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_load(text, strlen(text), &(cm_document){"text of constraints", CM_PROBLEM_BYTES_MAX, CM_BAD_OPTION}, &root, error));
   cm_status status = cm_subjects_open(m->network->topology, m->mapped.part, m->mapped.parts, NULL, &subjects, error);
   if (status == CM_OK) {
     status = cm_subject_constraints(json_object_get(root, "constraints"), "/constraints", &subjects, m->chip->chip, &constraints, error);

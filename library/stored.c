@@ -1,7 +1,9 @@
 /* What the server keeps in its data folder. */
 #include "library/private/stored.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "core/mapping/options.h"
@@ -9,6 +11,7 @@
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/output/beside.h"
+#include "core/output/cores_cut.h"
 #include "core/output/pareto_files.h"
 #include "core/output/renamed.h"
 #include "core/output/structure/structure.h"
@@ -61,10 +64,9 @@ static cm_status store(const coremap_mapping *m, const cm_mapping *mapping, cons
 {
   const char *id = m->network->id[0] != '\0' ? m->network->id : NULL;
   cm_map_options *options;
-  if (cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error) != CM_OK ||
-      cm_map_options_parse(mapping->options, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error));
+  CM_TRY(cm_pareto_write_folder(mapping, &m->demand, m->chip->chip, id, folder, error));
+  CM_TRY(cm_map_options_parse(mapping->options, &options, error));
   const cm_map_input input = {.demand = &m->demand, .network_id = id, .chip = m->chip->chip, .occupancy = m->chip->occupancy,
                               .options = options};
   cm_status status = cm_mapping_write_beside(mapping, &input, run, folder, error);
@@ -120,8 +122,7 @@ int library_view_make(const char *folder, const char *view, const char *network,
   library_begin(&r, progress, user);
   cm_status status = late == CM_VIEWS_ALL ? cm_fail(&e, CM_NOT_FOUND, "no view %.40s is made afterwards", view)
                                           : cm_topology_load(network, r.run, &topology, &e);
-  if (status == CM_OK)
-    status = cm_mapping_write_late(folder, late, topology, r.run, &e);
+  CM_THEN(status, cm_mapping_write_late(folder, late, topology, r.run, &e));
   cm_run_finish(r.run);
   return library_tell(status, &e, error);
 }
@@ -147,18 +148,30 @@ int library_structure_answer(int structure, int other, const char *kind, const c
   return library_tell(status, &e, error);
 }
 
+int library_cores_cut(int cores, const uint32_t box[4], uint32_t block, int out, coremap_error **error)
+{
+  cm_error e;
+  const int own = dup(out);
+  FILE *stream = own >= 0 ? fdopen(own, "wb") : NULL;
+  cm_status status = stream != NULL ? cm_cores_cut_write(cores, (cm_cores_cut){box[0], box[1], box[2], box[3], block}, stream, &e)
+                                    : cm_fail_errno(&e, errno, "cannot write", "cores");
+  if (stream == NULL && own >= 0)
+    close(own);
+  if (stream != NULL && fclose(stream) != 0 && status == CM_OK)
+    status = cm_fail_errno(&e, errno, "cannot write", "cores");
+  return library_tell(status, &e, error);
+}
+
 /* The report of a job has that of its mapping as "mapper". */
 static cm_status rename_report(json_t *object, cm_error *error)
 {
   json_t *mapper = json_object_get(object, "mapper");
-  if (cm_whole(cm_metrics_rename(object), "names of metrics", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(cm_metrics_rename(object), "names of metrics", error));
   if (!json_is_object(mapper))
     return cm_mapping_rename(object, error);
   json_t *summary = json_pack("{s:O}", "report", mapper);
   cm_status status = cm_whole(summary != NULL, "a report", error);
-  if (status == CM_OK)
-    status = cm_mapping_rename(summary, error);
+  CM_THEN(status, cm_mapping_rename(summary, error));
   json_decref(summary);
   return status;
 }

@@ -22,8 +22,7 @@ static cm_status file_path(const char *name, char *path, char *folder, cm_error 
   bool given = config != NULL && config[0] == '/';
   if (!given && (home == NULL || home[0] != '/'))
     return cm_fail(error, CM_NOT_FOUND, "there is no home folder to keep tokens in; use $COREMAP_TOKEN");
-  if (cm_path(folder, error, "%s%s/coremap", given ? config : home, given ? "" : "/.config") != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(folder, error, "%s%s/coremap", given ? config : home, given ? "" : "/.config"));
   return cm_path(path, error, "%s/%s", folder, name);
 }
 
@@ -31,8 +30,7 @@ cm_status library_kept_read(const char *name, json_t **all, cm_error *error)
 {
   struct stat about;
   char path[CM_PATH_MAX], folder[CM_PATH_MAX];
-  if (file_path(name, path, folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(file_path(name, path, folder, error));
   char *text;
   size_t size;
   if (stat(path, &about) != 0) {
@@ -41,8 +39,7 @@ cm_status library_kept_read(const char *name, json_t **all, cm_error *error)
   }
   if ((about.st_mode & 077) != 0)
     return cm_fail(error, CM_CONFLICT, "others can read the tokens in %s: chmod 600 it, and revoke what is in it", path);
-  if (cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &text, &size, error));
   uint64_t refusals = cm_json_refusals();
   *all = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   memset(text, 0, size);
@@ -115,8 +112,7 @@ cm_status library_token_find(const char *url, char token[LIBRARY_TOKEN_MAX], cm_
 cm_status library_token_keep(const char *url, const char *token, bool *known, cm_error *error)
 {
   json_t *all;
-  if (library_kept_read("tokens", &all, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_kept_read("tokens", &all, error));
   bool there = json_object_get(all, url) != NULL;
   cm_status status = CM_OK;
   if (token != NULL)

@@ -76,8 +76,7 @@ static void settle_options(asked *a)
 static cm_status begin(const asked *a, cm_policy **policy, cm_error *error)
 {
   if (a->from[0] != '\0') {
-    if (cm_policy_load(a->from, policy, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_policy_load(a->from, policy, error));
     if ((*policy)->shape.kind == a->shape.kind)
       return CM_OK;
     cm_policy_free(*policy);
@@ -93,8 +92,7 @@ static cm_status write_curve(const char *path, const cm_training *training, cm_e
   const cm_curve_point *curve = cm_training_curve(training, &count);
   size_t length = strlen(path);
   bool picture = length > 4 && strcmp(path + length - 4, ".svg") == 0;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if ((picture ? cm_curve_write_svg : cm_curve_write_csv)(curve, count, file.stream, error) != CM_OK) {
     cm_file_discard(&file);
     return error->status;
@@ -121,8 +119,7 @@ static cm_status fill_card(const asked *a, const library_training_set *s, cm_tra
     "draws", (int)o->draws, "results",
     "held_out_hops_to_sequential", last->held_out, "start_hops_to_sequential", last->start, "reward", last->reward);
   char *text;
-  if (cm_json_text(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6), "the card", &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_text(card, JSON_INDENT(1) | JSON_REAL_PRECISION(6), "the card", &text, error));
   cm_policy *policy = cm_training_policy(training);
   free(policy->card);
   policy->card = text;
@@ -150,8 +147,7 @@ static cm_status run_updates(const asked *a, cm_training *training, cm_error *er
     until = done + a->stop_after;
   while (done < until) {
     uint32_t next = done + a->every < until ? done + a->every : until;
-    if (cm_training_run(training, next, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_training_run(training, next, error));
     if (a->line != NULL)
       tell(a, training, done);
     if (a->checkpoint[0] != '\0' && cm_training_save(training, a->checkpoint, error) != CM_OK)
@@ -165,8 +161,7 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
 {
   cm_policy *policy;
   cm_training *training = NULL;
-  if (begin(a, &policy, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin(a, &policy, error));
   cm_status status =
     cm_training_new(policy, s->example, s->examples, &a->options, s->run, &training, error);
   if (status == CM_OK && a->checkpoint[0] != '\0') {
@@ -174,12 +169,9 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
     if (status == CM_NOT_FOUND)
       status = CM_OK;
   }
-  if (status == CM_OK)
-    status = run_updates(a, training, error);
-  if (status == CM_OK)
-    status = fill_card(a, s, training, error);
-  if (status == CM_OK)
-    status = cm_policy_save(cm_training_policy(training), a->output, error);
+  CM_THEN(status, run_updates(a, training, error));
+  CM_THEN(status, fill_card(a, s, training, error));
+  CM_THEN(status, cm_policy_save(cm_training_policy(training), a->output, error));
   for (size_t i = 0; i < json_array_size(a->curves) && status == CM_OK; i++)
     status = write_curve(json_string_value(json_array_get(a->curves, i)), training, error);
   if (status == CM_OK && card != NULL)
@@ -217,8 +209,7 @@ static cm_status read_asked(json_t *object, asked *a, cm_error *error)
       library_take_text(object, "checkpoint", a->checkpoint, error) != CM_OK)
     return error->status;
   cm_options_default(&table, a);
-  if (cm_options_read(&table, object, a, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&table, object, a, error));
   a->options.seed = seed;
   if (a->chips[0] == '\0')
     return cm_option_refuse(error, "chips", "grids WxH, presets or chip files, with commas between");
@@ -236,8 +227,7 @@ static cm_status train_on(const asked *a, cm_run *run, char **card, cm_error *er
   library_training_set s = {.graphs = a->graphs[0] != '\0' ? a->graphs : NULL, .chip_names = a->chips, .generated = a->generated,
                             .trees = a->shape.kind != CM_KIND_LAYOUT, .seed = a->options.seed, .run = run};
   cm_status status = library_training_set_make(&s, error);
-  if (status == CM_OK)
-    status = train(a, &s, card, error);
+  CM_THEN(status, train(a, &s, card, error));
   library_training_set_free(&s);
   return status;
 }
@@ -251,8 +241,7 @@ int coremap_train(const char *options, const char *path, coremap_lines line, voi
   asked a = {.output = path, .line = line, .line_user = line_user};
   library_begin(&r, progress, user);
   cm_status status = library_options(options, &object, &e);
-  if (status == CM_OK)
-    status = read_asked(object, &a, &e);
+  CM_THEN(status, read_asked(object, &a, &e));
   json_decref(object);
   if (status == CM_OK) {
     r.run->threads = a.threads;

@@ -44,16 +44,13 @@ static cm_status draw(library_training_set *s, const cm_chip *chip, cm_error *er
     cm_example_site site = {.chip = chip, .seed = s->seed + k};
     cm_example_traffic traffic = {0};
     uint32_t nodes = nodes_for(chip, k / CM_FAMILIES, &site.taken);
-    if (cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k, s->run, &traffic.flows, error) !=
-        CM_OK)
-      return error->status;
+    CM_TRY(cm_example_draw((cm_family)(k % CM_FAMILIES), nodes, s->seed + 7919 * (uint64_t)k, s->run, &traffic.flows, error));
     /* the letter's reward counts trees */
     if (s->trees && cm_example_cast(traffic.flows, s->seed + k, s->run, &traffic.multicast, error) != CM_OK) {
       cm_flows_free(traffic.flows);
       return error->status;
     }
-    if (add(s, "generated", &site, &traffic, error) != CM_OK)
-      return error->status;
+    CM_TRY(add(s, "generated", &site, &traffic, error));
   }
   return CM_OK;
 }
@@ -64,9 +61,8 @@ static cm_status read_network(library_training_set *s, const char *name, uint32_
   cm_import_limits limits = cm_import_limits_default();
   cm_import_report report;
   cm_topology *topology;
-  if (cm_path(path, error, "%s/%s", s->graphs, name) != CM_OK ||
-      cm_import(path, &limits, s->run, &topology, &report, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", s->graphs, name));
+  CM_TRY(cm_import(path, &limits, s->run, &topology, &report, error));
   const cm_demand demand = cm_demand_of(topology);
   cm_status status = CM_OK;
   for (uint32_t c = 0; c < s->chips && status == CM_OK; c++) {
@@ -74,8 +70,7 @@ static cm_status read_network(library_training_set *s, const char *name, uint32_
     cm_example_traffic traffic;
     uint32_t parts = nodes_for(s->chip[c], number + c, &site.taken);
     status = cm_example_partition(&demand, parts, s->seed, s->run, &traffic, error);
-    if (status == CM_OK)
-      status = add(s, name, &site, &traffic, error);
+    CM_THEN(status, add(s, name, &site, &traffic, error));
   }
   cm_topology_free(topology);
   return status;
@@ -106,8 +101,7 @@ static cm_status read_folder(library_training_set *s, cm_error *error)
   closedir(folder);
   qsort(name, names, sizeof *name, by_name);
   for (uint32_t i = 0; i < names; i++) {
-    if (status == CM_OK)
-      status = read_network(s, name[i], i, error);
+    CM_THEN(status, read_network(s, name[i], i, error));
     free(name[i]);
   }
   return status;
@@ -128,13 +122,11 @@ static cm_status open_chip(const char *word, cm_chip **chip, cm_error *error)
 static cm_status open_chips(library_training_set *s, cm_error *error)
 {
   char list[CM_PATH_MAX], *rest = list, *word;
-  if (cm_path(list, error, "%s", s->chip_names) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(list, error, "%s", s->chip_names));
   while ((word = strsep(&rest, ",")) != NULL) {
     if (s->chips == LIBRARY_TRAINING_CHIPS_MAX)
       return cm_fail(error, CM_TOO_LARGE, "more than %d chips", LIBRARY_TRAINING_CHIPS_MAX);
-    if (open_chip(word, &s->chip[s->chips], error) != CM_OK)
-      return error->status;
+    CM_TRY(open_chip(word, &s->chip[s->chips], error));
     s->chips++;
   }
   return CM_OK;
@@ -143,11 +135,10 @@ static cm_status open_chips(library_training_set *s, cm_error *error)
 cm_status library_training_set_make(library_training_set *s, cm_error *error)
 {
   cm_run_phase(s->run, "graphs");
-  if (CM_NEW(s->run->memory, s->example, LIBRARY_EXAMPLES_MAX, error) != CM_OK || open_chips(s, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, s->example, LIBRARY_EXAMPLES_MAX, error));
+  CM_TRY(open_chips(s, error));
   for (uint32_t c = 0; c < s->chips; c++)
-    if (draw(s, s->chip[c], error) != CM_OK)
-      return error->status;
+    CM_TRY(draw(s, s->chip[c], error));
   return s->graphs != NULL ? read_folder(s, error) : CM_OK;
 }
 

@@ -1,6 +1,5 @@
 /* The examples that a policy is trained on. */
-#ifndef LIBRARY_TRAINING_SET_H
-#define LIBRARY_TRAINING_SET_H
+#pragma once
 
 #include "core/learning/training/train.h"
 
@@ -25,5 +24,3 @@ typedef struct library_training_set {
  * CM_TOO_LARGE, memory, stops. */
 cm_status library_training_set_make(library_training_set *set, cm_error *error);
 void library_training_set_free(library_training_set *set);
-
-#endif

@@ -48,11 +48,9 @@ static cm_status write_answer(const coremap_mapping *m, const char *question, cm
 {
   cm_structure s;
   cm_map_options *options;
-  if (cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(m->mapping != NULL ? m->mapping->options : json_object_get(m->summary, "options"), &options, error));
   cm_status status = cm_structure_make(&m->mapped, options, run, &s, error);
-  if (status == CM_OK)
-    status = cm_structure_ask(&s, question, stream, error);
+  CM_THEN(status, cm_structure_ask(&s, question, stream, error));
   cm_structure_clear(&s);
   cm_map_options_free(options);
   return status;
@@ -83,8 +81,7 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
   bool png = strncmp(what, "picture:png:", 12) == 0;
   if (png || strncmp(what, "picture:svg:", 12) == 0)
     return cm_picture_write(&m->mapped, what + 12, png ? CM_PICTURE_PNG : CM_PICTURE_SVG, run, stream, error);
-  if (cm_export_find(what, &format, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_export_find(what, &format, error));
   return cm_export_mapping(format, &m->mapped, run, stream, error);
 }
 
@@ -142,8 +139,7 @@ int coremap_mapping_about(const char *path, char **json, coremap_error **error)
   cm_status status = cm_mapping_read_summary(path, r.run, &summary, &e);
   if (status == CM_OK && (status = cm_mapping_rename(summary, &e)) != CM_OK)
     json_decref(summary);
-  if (status == CM_OK)
-    status = library_text(summary, JSON_COMPACT, json, &e);
+  CM_THEN(status, library_text(summary, JSON_COMPACT, json, &e));
   return library_tell(status, &e, error);
 }
 

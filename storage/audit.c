@@ -15,8 +15,7 @@ static cm_status note(sqlite3 *handle, void *context, cm_error *error)
 {
   const noting *n = context;
   for (size_t i = 0; i < n->count; i++)
-    if (cm_audit_note_in(handle, &n->entries[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_audit_note_in(handle, &n->entries[i], error));
   return CM_OK;
 }
 

@@ -2,8 +2,7 @@
  *
  * Who serves a request names its cause; the first write of this thread that is committed then carries the entry, and each later one
  * that tells an effect of its own carries another. */
-#ifndef CM_STORAGE_AUDIT_H
-#define CM_STORAGE_AUDIT_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -49,5 +48,3 @@ typedef struct cm_audit_filter {
 
 /* Newest first; the caller frees with free(). */
 cm_status cm_audit_list(cm_store *store, const cm_audit_filter *filter, cm_audit_entry **entries, size_t *count, cm_error *error);
-
-#endif

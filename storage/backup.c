@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,8 +48,8 @@ static cm_status take_file(way *w, const char *name, cm_error *error)
 {
   char from[CM_PATH_MAX], to[CM_PATH_MAX];
   struct stat about;
-  if (cm_path(from, error, "%s/%s", w->from, name) != CM_OK || cm_path(to, error, "%s/%s", w->to, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(from, error, "%s/%s", w->from, name));
+  CM_TRY(cm_path(to, error, "%s/%s", w->to, name));
   if (stat(to, &about) == 0 || lstat(from, &about) != 0 || !S_ISREG(about.st_mode))
     return CM_OK;
   const bool linked = (w->link && link(from, to) == 0) || link_earlier(w, name, &about, to);
@@ -67,9 +66,9 @@ static cm_status take_file(way *w, const char *name, cm_error *error)
 static cm_status take_folder(way *w, const char *name, bool deep, cm_error *error)
 {
   char path[CM_PATH_MAX], made[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", w->from, name) != CM_OK || cm_path(made, error, "%s/%s", w->to, name) != CM_OK ||
-      cm_folder_make(made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", w->from, name));
+  CM_TRY(cm_path(made, error, "%s/%s", w->to, name));
+  CM_TRY(cm_folder_make(made, error));
   DIR *listing = opendir(path);
   if (listing == NULL)
     return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", path);
@@ -101,8 +100,7 @@ static cm_status open_database(const char *folder, int flags, sqlite3 **handle, 
 {
   char path[CM_PATH_MAX];
   sqlite3 *made = NULL;
-  if (cm_path(path, error, "%s/coremapd.db", folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/coremapd.db", folder));
   if ((flags & SQLITE_OPEN_CREATE) == 0 && access(path, F_OK) != 0)
     return cm_fail(error, CM_NOT_FOUND, "there is no database %s", path);
   int code = sqlite3_open_v2(path, &made, flags, NULL);
@@ -121,8 +119,7 @@ static cm_status take_database(const way *w, cm_error *error)
 {
   sqlite3 *source = NULL, *target = NULL;
   cm_status status = open_database(w->from, SQLITE_OPEN_READWRITE, &source, error);
-  if (status == CM_OK)
-    status = open_database(w->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &target, error);
+  CM_THEN(status, open_database(w->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &target, error));
   sqlite3_backup *copy = status == CM_OK ? sqlite3_backup_init(target, "main", source, "main") : NULL;
   if (status == CM_OK && copy == NULL)
     status = cm_sql_fail(target, sqlite3_errcode(target), "backup", error);
@@ -133,10 +130,8 @@ static cm_status take_database(const way *w, cm_error *error)
       status = cm_sql_fail(target, code, "backup", error);
   }
   /* Halves of uploads are not taken along, and one file is easier to carry than three. */
-  if (status == CM_OK)
-    status = cm_sql_execute(target, "DELETE FROM uploads", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(target, "PRAGMA journal_mode = DELETE", error);
+  CM_THEN(status, cm_sql_execute(target, "DELETE FROM uploads", error));
+  CM_THEN(status, cm_sql_execute(target, "PRAGMA journal_mode = DELETE", error));
   sqlite3_close_v2(target);
   sqlite3_close_v2(source);
   return status;
@@ -166,8 +161,7 @@ static cm_status count_missing(const way *w, sqlite3 *handle, const char *query,
 static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part, const char *query, cm_error *error)
 {
   char path[CM_PATH_MAX], one[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", w->to, part) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", w->to, part));
   DIR *listing = opendir(path);
   if (listing == NULL)
     return cm_fail_errno(error, errno, "cannot open folder", path);
@@ -197,8 +191,7 @@ static cm_status look_back(sqlite3 *handle, kept *had, cm_error *error)
   } tables[] = {{"blobs", &had->blobs}, {"packs", &had->packs}, {"bin", &had->bin}};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     int64_t count;
-    if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", "t", tables[i].table) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", "t", tables[i].table));
     *tables[i].there = count != 0;
   }
   return CM_OK;
@@ -209,8 +202,7 @@ static cm_status drop_unknown(const way *w, sqlite3 *handle, const kept *had, cm
   char query[200];
   const char *bin = had->bin ? "UNION ALL SELECT id FROM bin" : "";
   (void)snprintf(query, sizeof query, "SELECT count(*) FROM (SELECT id FROM networks %s) WHERE id || '.zip' = ?", bin);
-  if (drop_strangers(w, handle, "networks", query, error) != CM_OK)
-    return error->status;
+  CM_TRY(drop_strangers(w, handle, "networks", query, error));
   (void)snprintf(query, sizeof query, "SELECT count(*) FROM (SELECT id FROM mappings %s %s) WHERE id = ?", had->packs ? "WHERE form <> 2" : "", bin);
   return drop_strangers(w, handle, "mappings", query, error);
 }
@@ -273,8 +265,7 @@ static cm_status verify(const way *w, cm_error *error)
   const cm_check_report report = {.say = keep_first, .user = first};
   cm_checking c = {.folder = w->to, .report = &report, .digests = true};
   cm_status status = open_database(w->to, SQLITE_OPEN_READWRITE, &c.handle, error);
-  if (status == CM_OK)
-    status = check_tables(&c, error);
+  CM_THEN(status, check_tables(&c, error));
   sqlite3_close_v2(c.handle);
   return status != CM_OK || c.faults == 0
              ? status
@@ -292,8 +283,7 @@ static cm_status check_outside(const way *w, cm_error *error)
   struct stat from, at = {0}, before;
   if (stat(w->from, &from) != 0)
     return cm_fail_errno(error, errno, "cannot look at", w->from);
-  if (cm_path(path, error, "%s%s", w->to[0] == '/' ? "" : "./", w->to) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s%s", w->to[0] == '/' ? "" : "./", w->to));
   for (char *slash; stat(path, &at) != 0 && (slash = strrchr(path, '/')) != NULL;) /* what is there of the way */
     slash[slash == path && slash[1] != '\0' ? 1 : 0] = '\0';
   int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -325,8 +315,7 @@ static void take_back(const way *w)
 
 static cm_status check_empty(const char *path, cm_error *error)
 {
-  if (cm_folder_make_durable(path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make_durable(path, error));
   DIR *listing = opendir(path);
   if (listing == NULL)
     return cm_fail_errno(error, errno, "cannot open folder", path);
@@ -342,13 +331,11 @@ static cm_status check_source(const char *path, cm_folder *found, cm_error *erro
 {
   sqlite3 *handle = NULL;
   int64_t version = 0;
-  if (cm_folder_examine(path, found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_examine(path, found, error));
   if (!found->marked)
     return cm_fail(error, CM_CONFLICT, "%s is no data folder and no whole backup: it has no coremapd.json", path);
   cm_status status = open_database(path, SQLITE_OPEN_READWRITE, &handle, error);
-  if (status == CM_OK)
-    status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
+  CM_THEN(status, cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   sqlite3_close_v2(handle);
   if (status == CM_OK && version > cm_schema_version)
     status = cm_fail(error, CM_CONFLICT, "%s was written by a newer version (schema %lld, this program knows %d); use that version",
@@ -359,8 +346,7 @@ static cm_status check_source(const char *path, cm_folder *found, cm_error *erro
 static cm_status take_all(way *w, cm_error *error)
 {
   uint64_t missing = 1;
-  if (take_files(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(take_files(w, error));
   for (int looks = 0; missing > 0 && looks < LOOKS_MAX; looks++)
     if (take_database(w, error) != CM_OK || take_files(w, error) != CM_OK || match(w, &missing, error) != CM_OK)
       return error->status;
@@ -393,8 +379,7 @@ static cm_status note(const way *w, const char *folder, const char *action, cons
   (void)snprintf(entry.effect, sizeof entry.effect, "the database and %llu files, %llu bytes", (unsigned long long)w->counts.files,
                  (unsigned long long)w->counts.bytes);
   cm_status status = open_database(folder, SQLITE_OPEN_READWRITE, &handle, error);
-  if (status == CM_OK)
-    status = cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "");
+  CM_THEN(status, cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   if (status == CM_OK && version == cm_schema_version)
     status = cm_audit_note_in(handle, &entry, error);
   sqlite3_close_v2(handle);
@@ -404,8 +389,8 @@ static cm_status note(const way *w, const char *folder, const char *action, cons
 cm_status cm_backup_make(const char *data, const char *to, const char *since, cm_backup_counts *counts, cm_error *error)
 {
   way w = {.from = data, .to = to, .since = since, .link = true};
-  if (carry(&w, error) != CM_OK || note(&w, data, "backup", to, error) != CM_OK)
-    return error->status;
+  CM_TRY(carry(&w, error));
+  CM_TRY(note(&w, data, "backup", to, error));
   *counts = w.counts;
   return CM_OK;
 }
@@ -413,8 +398,8 @@ cm_status cm_backup_make(const char *data, const char *to, const char *since, cm
 cm_status cm_backup_restore(const char *from, const char *data, cm_backup_counts *counts, cm_error *error)
 {
   way w = {.from = from, .to = data, .verify = true};
-  if (carry(&w, error) != CM_OK || note(&w, data, "restore", from, error) != CM_OK)
-    return error->status;
+  CM_TRY(carry(&w, error));
+  CM_TRY(note(&w, data, "restore", from, error));
   *counts = w.counts;
   return CM_OK;
 }

@@ -3,8 +3,7 @@
  * A backup is a folder that holds the database as of one moment, the files of the networks and mappings that it knows, and
  * the marker: a data folder itself, without cache and half uploads. Files are linked where backup and data lie on one file
  * system (they never change once they stand), else copied. */
-#ifndef CM_STORAGE_BACKUP_H
-#define CM_STORAGE_BACKUP_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -26,5 +25,3 @@ cm_status cm_backup_next(const char *data, const char *folder, uint64_t keep, ch
 /* Makes a data folder of a backup, which stays as it is: everything is copied. `data` must not be there or be empty. CM_CONFLICT
  * also when the backup was made by a newer version. */
 cm_status cm_backup_restore(const char *from, const char *data, cm_backup_counts *counts, cm_error *error);
-
-#endif

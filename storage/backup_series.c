@@ -75,9 +75,9 @@ cm_status cm_backup_next(const char *data, const char *folder, uint64_t keep, ch
   struct tm utc;
   if (gmtime_r(&now, &utc) == NULL || strftime(name, sizeof name, "%Y-%m-%dT%H%M%SZ", &utc) == 0)
     return cm_fail(error, CM_IO, "the clock has no time that a backup can be called by");
-  if (cm_folder_make_durable(folder, error) != CM_OK || tidy(folder, 0, since, error) != CM_OK ||
-      cm_path(made, error, "%s/%s", folder, name) != CM_OK ||
-      cm_backup_make(data, made, since[0] != '\0' ? since : NULL, counts, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make_durable(folder, error));
+  CM_TRY(tidy(folder, 0, since, error));
+  CM_TRY(cm_path(made, error, "%s/%s", folder, name));
+  CM_TRY(cm_backup_make(data, made, since[0] != '\0' ? since : NULL, counts, error));
   return tidy(folder, keep, newest, error);
 }

@@ -70,8 +70,7 @@ static cm_status keep_row(sqlite3 *handle, const bin_work *w, const json_t *obje
 {
   const char *kind = strcmp(w->table, "networks") == 0 ? "network" : strcmp(w->table, "jobs") == 0 ? "job" : cm_made_in(word(object, "kind"))->word;
   char *text = cm_json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  if (cm_whole(text != NULL, "deleting", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(text != NULL, "deleting", error));
   cm_status status = cm_sql_run(handle, NULL, error,
                                 "INSERT INTO bin(id, kind, user, team, visibility, name, bytes, deleted, content)"
                                 " VALUES(?, ?, ?, '', 'private', ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET kind = excluded.kind,"
@@ -91,15 +90,13 @@ static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
   json_t *object = NULL;
   (void)snprintf(query, sizeof query, "SELECT * FROM %s WHERE id = ?", w->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     status = cm_whole((object = row_json(statement)) != NULL, "what is deleted", error);
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
-  if (status == CM_OK)
-    status = keep_row(handle, w, object, error);
+  CM_THEN(status, keep_row(handle, w, object, error));
   json_decref(object);
   (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE id = ?", w->table);
   return status == CM_OK ? cm_sql_run(handle, NULL, error, query, "t", w->id) : status;
@@ -140,8 +137,7 @@ static cm_status find(sqlite3 *handle, bin_work *w, char **content, cm_error *er
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id, kind, user, name, bytes, deleted, content FROM bin WHERE id = ?",
                                     "t", w->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, w->entry.id, sizeof w->entry.id);
     cm_sql_copy(statement, 1, w->entry.kind, sizeof w->entry.kind);
@@ -193,8 +189,7 @@ static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, 
   for (int i = 0; status == CM_OK && i < count; i++)
     if (bind_value(statement, i + 1, values[i]) != SQLITE_OK)
       status = cm_whole(false, "what is restored", error);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   return cm_sql_end(statement, status, error);
 }
 
@@ -202,8 +197,7 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context;
   char *content = NULL;
-  if (find(handle, w, &content, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(handle, w, &content, error));
   const uint64_t refusals = cm_json_refusals();
   json_t *object = cm_json_loadb(content, strlen(content), 0, NULL);
   free(content);
@@ -218,8 +212,7 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
     (void)json_object_del(object, "fingerprint"); /* what was for his eyes is no later namesake's */
   (void)json_object_del(object, "idempotency_key"); /* another job may have been made by it meanwhile */
   cm_status status = cm_json_whole(refusals, "what the bin keeps", error);
-  if (status == CM_OK)
-    status = insert_row(handle, table_of(w->entry.kind), object, error);
+  CM_THEN(status, insert_row(handle, table_of(w->entry.kind), object, error));
   json_decref(object);
   if (status == CM_CONFLICT)
     return cm_fail(error, CM_CONFLICT, "%s %.64s is there again", w->entry.kind, w->id);
@@ -246,9 +239,8 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context;
   char path[CM_SHA_MAX + 32];
-  if (find(handle, w, NULL, error) != CM_OK ||
-      cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(handle, w, NULL, error));
+  CM_TRY(cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error));
   if (!w->last) {
     cm_audit_effect("%s %s in the bin, no longer of %s", w->entry.kind, w->id, w->viewer->user);
     return CM_OK;
@@ -297,8 +289,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   bool row = true;
   free(w->entries);
   w->count = 0;
-  if (CM_HEAP(w->entries, w->limit + 1, "the list of the bin", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(w->entries, w->limit + 1, "the list of the bin", error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1 OR"
                                     " id IN (SELECT thing FROM owners WHERE user = ?1))"
@@ -369,8 +360,7 @@ static cm_status purge_one(sqlite3 *handle, emptying *e, const char *id, cm_erro
   cm_status status = purge(handle, &one, error);
   if (status != CM_OK || !one.last)
     return status;
-  if (CM_HEAP_GROW(e->gone, &e->capacity, e->count + 1, "the list of what left the bin", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP_GROW(e->gone, &e->capacity, e->count + 1, "the list of what left the bin", error));
   e->gone[e->count++] = one.entry;
   return CM_OK;
 }

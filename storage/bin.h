@@ -1,7 +1,6 @@
 /* What has been deleted and can come back: rows of networks, mappings, programs and jobs as they were, while their files stay
  * where they are. Nothing else of the server sees them. */
-#ifndef CM_STORAGE_BIN_H
-#define CM_STORAGE_BIN_H
+#pragma once
 
 #include "storage/owners.h"
 
@@ -34,5 +33,3 @@ cm_status cm_bin_empty(cm_store *store, const cm_viewer *viewer, cm_error *error
 /* What was deleted before `before` (0: all), by `user` (NULL: anybody), the oldest first, `limit` at most; the caller frees. */
 cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count,
                       cm_error *error);
-
-#endif

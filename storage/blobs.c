@@ -13,8 +13,7 @@ cm_status cm_blob_read(const char *file, const char *path, cm_blob *blob, cm_err
   if (strlen(path) >= sizeof made.path)
     return cm_fail(error, CM_INTERNAL, "the name of a stored file is too long: %.200s", path);
   memcpy(made.path, path, strlen(path) + 1);
-  if (cm_file_hash(file, made.sha256, &made.bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_hash(file, made.sha256, &made.bytes, error));
   *blob = made;
   return CM_OK;
 }
@@ -22,8 +21,8 @@ cm_status cm_blob_read(const char *file, const char *path, cm_blob *blob, cm_err
 static cm_status read_one(const cm_store *store, const char *path, const char *name, cm_blob *blob, cm_error *error)
 {
   char known[CM_PATH_MAX], file[CM_PATH_MAX];
-  if (cm_path(known, error, "%s/%s", path, name) != CM_OK || cm_path(file, error, "%s/%s", store->folder, known) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(known, error, "%s/%s", path, name));
+  CM_TRY(cm_path(file, error, "%s/%s", store->folder, known));
   return cm_blob_read(file, known, blob, error);
 }
 
@@ -32,8 +31,7 @@ cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob 
   char folder[CM_PATH_MAX];
   cm_blob *list = NULL;
   size_t used = 0, capacity = 0;
-  if (cm_path(folder, error, "%s/%s", store->folder, path) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(folder, error, "%s/%s", store->folder, path));
   DIR *listing = opendir(folder);
   if (listing == NULL)
     return cm_fail_errno(error, errno, "cannot open folder", folder);

@@ -1,6 +1,5 @@
 /* What every stored file must look like: size and SHA-256, noted in the transaction that makes it known. */
-#ifndef CM_STORAGE_BLOBS_H
-#define CM_STORAGE_BLOBS_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -19,5 +18,3 @@ cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob 
 /* Inside write closures: notes a blob, replacing what was noted under its path; forgets a path and all below it. */
 cm_status cm_blob_note_in(sqlite3 *handle, const cm_blob *blob, cm_error *error);
 cm_status cm_blobs_forget_in(sqlite3 *handle, const char *path, cm_error *error);
-
-#endif

@@ -26,11 +26,9 @@ enum { BYTES = CM_WATCHED * sizeof(atomic_uint_fast64_t) };
 cm_status cm_changes_open(const char *database_path, cm_changes **changes, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s-changes", database_path) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s-changes", database_path));
   cm_changes *made;
-  if (CM_HEAP(made, 1, "the database", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the database", error));
   const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   void *mapped = MAP_FAILED;
   if (file >= 0 && ftruncate(file, BYTES) == 0)

@@ -1,7 +1,6 @@
 /* Tells those who keep copies of rows in memory that rows have changed, whichever process of ours changed them: numbers that grow, in
  * a file beside the database that all of them have mapped. */
-#ifndef CM_STORAGE_CHANGES_H
-#define CM_STORAGE_CHANGES_H
+#pragma once
 
 #include "storage/database.h"
 
@@ -18,5 +17,3 @@ cm_status cm_changes_watch(cm_changes *changes, sqlite3 *writer, cm_error *error
 void cm_changes_tell(cm_changes *changes);
 
 uint64_t cm_changes_version(const cm_changes *changes, cm_watched what);
-
-#endif

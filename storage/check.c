@@ -41,8 +41,7 @@ cm_status cm_check_sizes(cm_store *store, uint64_t *faults, cm_error *error)
   start_log log = {0};
   cm_check_report report = {log_fault, &log};
   cm_checking c = {.folder = store->folder, .report = &report};
-  if (cm_database_read(store->database, check_sizes, &c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, check_sizes, &c, error));
   if (c.faults > 0)
     cm_log("%llu stored files are missing or have another size; what needs them will fail: see coremapd --check-data",
            (unsigned long long)c.faults);
@@ -76,8 +75,7 @@ static cm_status check_database(cm_checking *c, cm_error *error)
 static cm_status check_none(cm_checking *c, const char *what, const char *query, cm_error *error)
 {
   int64_t count;
-  if (cm_sql_number(c->handle, 0, &count, error, query, "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(c->handle, 0, &count, error, query, ""));
   if (count != 0)
     cm_checking_fault(c, "coremapd.db: %lld %s", (long long)count, what);
   return CM_OK;
@@ -150,8 +148,7 @@ static cm_status count_strangers(cm_checking *c, const char *part, const char *s
 {
   char path[CM_PATH_MAX];
   uint64_t strangers = 0;
-  if (cm_path(path, error, "%s/%s", c->folder, part) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", c->folder, part));
   DIR *listing = opendir(path);
   if (listing == NULL) {
     cm_checking_fault(c, "%s: the folder cannot be read", part);
@@ -179,20 +176,20 @@ static cm_status count_strangers(cm_checking *c, const char *part, const char *s
 
 static cm_status check_all(cm_checking *c, cm_error *error)
 {
-  if (check_database(c, error) != CM_OK || check_rows(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_database(c, error));
+  CM_TRY(check_rows(c, error));
   uint64_t before = c->faults;
-  if (cm_checking_blobs(c, error) != CM_OK || cm_checking_old_rows(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checking_blobs(c, error));
+  CM_TRY(cm_checking_old_rows(c, error));
   cm_checking_say(c, "files: %llu with %llu bytes, %s%s", (unsigned long long)c->files, (unsigned long long)c->bytes,
       c->faults == before ? "each has its SHA-256" : "not all as they were stored",
       c->undigested > 0 ? "; some of an earlier release have none noted" : "");
   if (c->undigested > 0)
     cm_checking_say(c, "networks and mappings without a noted digest: %llu (networks are read to their end instead)",
         (unsigned long long)c->undigested);
-  if (cm_checking_packs(c, error) != CM_OK || check_uploads(c, error) != CM_OK ||
-      count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checking_packs(c, error));
+  CM_TRY(check_uploads(c, error));
+  CM_TRY(count_strangers(c, "networks", ".zip", "SELECT 1 FROM networks WHERE id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error));
   return count_strangers(c, "mappings", "", "SELECT 1 FROM mappings WHERE form <> 2 AND id = ?1 UNION SELECT 1 FROM bin WHERE id = ?1", error);
 }
 
@@ -200,12 +197,10 @@ static cm_status open_as_it_is(cm_checking *c, cm_error *error)
 {
   char path[CM_PATH_MAX];
   int64_t version;
-  if (cm_path(path, error, "%s/coremapd.db", c->folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/coremapd.db", c->folder));
   if (sqlite3_open_v2(path, &c->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
     return cm_fail(error, CM_IO, "cannot open %s: %s", path, c->handle != NULL ? sqlite3_errmsg(c->handle) : "no memory");
-  if (cm_sql_number(c->handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(c->handle, 0, &version, error, "PRAGMA user_version", ""));
   if (version != cm_schema_version)
     return cm_fail(error, CM_CONFLICT, version > cm_schema_version
                      ? "%s has schema %lld, of a newer version (this program knows %d)"
@@ -219,15 +214,12 @@ cm_status cm_check_data(const char *folder, const cm_check_report *report, uint6
   cm_checking c = {.folder = folder, .report = report, .digests = true};
   cm_folder found;
   int lock;
-  if (cm_folder_lock(folder, &lock, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_lock(folder, &lock, error));
   cm_status status = cm_folder_examine(folder, &found, error);
   if (status == CM_OK && !found.marked)
     status = cm_fail(error, CM_CONFLICT, "%s has no marker coremapd.json: no server of this release has used it", folder);
-  if (status == CM_OK)
-    status = open_as_it_is(&c, error);
-  if (status == CM_OK)
-    status = check_all(&c, error);
+  CM_THEN(status, open_as_it_is(&c, error));
+  CM_THEN(status, check_all(&c, error));
   if (status == CM_DAMAGED) { /* of the database: nothing more can be read */
     cm_checking_fault(&c, "%s", error->detail);
     status = CM_OK;

@@ -1,6 +1,5 @@
 /* Whether a data folder holds what its database says. */
-#ifndef CM_STORAGE_CHECK_H
-#define CM_STORAGE_CHECK_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -18,5 +17,3 @@ typedef struct cm_check_report {
  * read to their end instead. Errors: CM_CONFLICT (a server works on the folder, it is not ours, or its schema is of
  * another release), CM_IO. */
 cm_status cm_check_data(const char *folder, const cm_check_report *report, uint64_t *faults, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the files that check a data folder: check.c, and check_files.c for what is stored beside the database. */
-#ifndef CM_STORAGE_CHECK_REPORT_H
-#define CM_STORAGE_CHECK_REPORT_H
+#pragma once
 
 #include "storage/check.h"
 #include "storage/internal.h"
@@ -26,5 +25,3 @@ cm_status cm_checking_old_rows(cm_checking *c, cm_error *error);
 
 /* Packed results against their digests; and those whose pack is missing. */
 cm_status cm_checking_packs(cm_checking *c, cm_error *error);
-
-#endif

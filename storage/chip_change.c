@@ -52,14 +52,10 @@ cm_status cm_occupancy_carry_in(sqlite3 *handle, const char *name, const char *d
 {
   coremap_chip *before = NULL, *after = NULL;
   cm_status status = cm_occupancy_load_in(handle, name, &before, error);
-  if (status == CM_OK)
-    status = library_chip_read(description, NULL, 0, &after, error);
-  if (status == CM_OK)
-    status = check_loss(before, after, error);
-  if (status == CM_OK)
-    status = library_cores_carry(before, after, error);
-  if (status == CM_OK)
-    status = cm_occupancy_save_in(handle, after, name, error);
+  CM_THEN(status, library_chip_read(description, NULL, 0, &after, error));
+  CM_THEN(status, check_loss(before, after, error));
+  CM_THEN(status, library_cores_carry(before, after, error));
+  CM_THEN(status, cm_occupancy_save_in(handle, after, name, error));
   coremap_chip_free(after);
   coremap_chip_free(before);
   return status;
@@ -69,8 +65,7 @@ cm_status cm_occupancy_check_free_in(sqlite3 *handle, const char *name, cm_error
 {
   coremap_chip *chip;
   naming taken = {0};
-  if (cm_occupancy_load_in(handle, name, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, name, &chip, error));
   const uint32_t cores = coremap_chip_width(chip) * coremap_chip_height(chip);
   for (uint32_t core = 0; (core = library_core_next(chip, core, LIBRARY_CORE_TAKEN)) < cores; core++)
     name_core(&taken, library_core_at(chip, core));

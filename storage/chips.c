@@ -33,8 +33,7 @@ static cm_status read_text(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *preset, cm_error *error)
 {
   chip_work work = {.name = name};
-  if (cm_database_read(store->database, read_text, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, read_text, &work, error));
   *text = work.found;
   *preset = work.preset;
   return CM_OK;
@@ -44,8 +43,7 @@ cm_status cm_chips_open(cm_store *store, const char *name, coremap_chip **chip, 
 {
   char *text = NULL;
   bool preset;
-  if (cm_chips_text(store, name, &text, &preset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_text(store, name, &text, &preset, error));
   cm_status status = library_chip_read(text, NULL, 0, chip, error);
   free(text);
   return status;
@@ -55,10 +53,9 @@ cm_status cm_chips_open(cm_store *store, const char *name, coremap_chip **chip, 
 static cm_status check_unused(sqlite3 *handle, const char *name, const cm_viewer *viewer, cm_error *error)
 {
   int64_t leases;
-  if (cm_holders_check_in(handle, CM_OBJECT_CHIP, name, viewer, error) != CM_OK ||
-      cm_sql_number(handle, 0, &leases, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires > " CM_NOW("?"), "td",
-                    name, cm_clock_steady()) != CM_OK)
-    return error->status;
+  CM_TRY(cm_holders_check_in(handle, CM_OBJECT_CHIP, name, viewer, error));
+  CM_TRY(cm_sql_number(handle, 0, &leases, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires > " CM_NOW("?"), "td",
+                       name, cm_clock_steady()));
   if (leases == 0)
     return CM_OK;
   cm_fail(error, CM_CONFLICT, "%lld leases need the chip \"%.64s\" as it is", (long long)leases, name);
@@ -68,8 +65,7 @@ static cm_status check_unused(sqlite3 *handle, const char *name, const cm_viewer
 
 static cm_status forget_state(sqlite3 *handle, const char *name, cm_error *error)
 {
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ?", "t", name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ?", "t", name));
   return cm_sql_run(handle, NULL, error, "DELETE FROM occupancy WHERE chip = ?", "t", name);
 }
 
@@ -102,8 +98,7 @@ static cm_status check_match(chip_work *work, const char *text, cm_error *error)
 /* From another description to the one that is put. */
 static cm_status replace(sqlite3 *handle, const chip_work *work, cm_error *error)
 {
-  if (check_unused(handle, work->name, work->viewer, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_unused(handle, work->name, work->viewer, error));
   return cm_occupancy_carry_in(handle, work->name, work->text, error);
 }
 
@@ -116,8 +111,7 @@ static cm_status check_owner(sqlite3 *handle, chip_work *work, cm_error *error)
   work->mismatch = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility FROM chips WHERE name = ?", "t", work->name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_owner_from_row(statement, 0, &owner);
   status = cm_sql_end(statement, status, error);
@@ -149,8 +143,7 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
     return status;
   work->created = status == CM_NOT_FOUND;
   status = work->created ? CM_OK : check_owner(handle, work, error);
-  if (status == CM_OK)
-    status = check_match(work, before, error);
+  CM_THEN(status, check_match(work, before, error));
   bool same = before != NULL && strcmp(before, work->text) == 0;
   if (status == CM_OK)
     tell_change(work, before);
@@ -179,8 +172,7 @@ static cm_status refuse_preset(const char *name, cm_error *error)
 static cm_status change(cm_store *store, cm_database_work work, chip_work *context, bool *mismatch, cm_error *error)
 {
   *mismatch = false;
-  if (refuse_preset(context->name, error) != CM_OK)
-    return error->status;
+  CM_TRY(refuse_preset(context->name, error));
   cm_status status = cm_database_write(store->database, work, context, error);
   *mismatch = status == CM_CONFLICT && context->mismatch;
   return status;
@@ -190,8 +182,7 @@ cm_status cm_chips_put(cm_store *store, const cm_chip_change *wanted, bool *crea
 {
   chip_work work = {.name = wanted->name, .owner = &wanted->owner, .viewer = wanted->viewer, .text = wanted->text, .if_match = wanted->if_match,
                     .only_new = wanted->only_new};
-  if (change(store, put, &work, mismatch, error) != CM_OK)
-    return error->status;
+  CM_TRY(change(store, put, &work, mismatch, error));
   *created = work.created;
   return CM_OK;
 }
@@ -202,8 +193,7 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   char *text;
   bool preset;
   cm_owner owner;
-  if (cm_chips_text_in(handle, work->name, &text, &preset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_text_in(handle, work->name, &text, &preset, error));
   cm_status status = check_match(work, text, error);
   free(text);
   if (status != CM_OK || check_unused(handle, work->name, work->viewer, error) != CM_OK ||
@@ -233,11 +223,9 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   int64_t others;
   while (coremap_chip_preset(preset_count) != NULL)
     preset_count++;
-  if (cm_sql_number(handle, 0, &others, error, "SELECT count(*) FROM chips", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &others, error, "SELECT count(*) FROM chips", ""));
   cm_chip_entry *chips;
-  if (CM_HEAP(chips, preset_count + (size_t)others + 1, "the list of chips", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(chips, preset_count + (size_t)others + 1, "the list of chips", error));
   size_t count = 0;
   for (; count < preset_count; count++) {
     (void)snprintf(chips[count].name, sizeof chips[count].name, "%s", coremap_chip_preset((uint32_t)count));
@@ -268,8 +256,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_chips_list(cm_store *store, const cm_viewer *viewer, cm_chip_entry **chips, size_t *count, cm_error *error)
 {
   list_work work = {.viewer = viewer};
-  if (cm_database_read(store->database, list, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, list, &work, error));
   *chips = work.chips;
   *count = work.count;
   return CM_OK;

@@ -1,6 +1,5 @@
 /* Chips by name: presets, which nobody can change, and those that users put. */
-#ifndef CM_STORAGE_CHIPS_H
-#define CM_STORAGE_CHIPS_H
+#pragma once
 
 #include "library/private/cores.h"
 #include "storage/owners.h"
@@ -45,5 +44,3 @@ cm_status cm_chips_delete(cm_store *store, const char *name, const cm_viewer *vi
 
 /* Presets first, then the others that the viewer sees by name; the caller frees with free(). */
 cm_status cm_chips_list(cm_store *store, const cm_viewer *viewer, cm_chip_entry **chips, size_t *count, cm_error *error);
-
-#endif

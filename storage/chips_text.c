@@ -17,12 +17,10 @@ cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool 
   bool row = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT description FROM chips WHERE name = ?", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is no chip \"%.64s\"; GET /v1/chips lists those there are", name);
-  if (status == CM_OK)
-    status = cm_sql_text(statement, 0, text, error);
+  CM_THEN(status, cm_sql_text(statement, 0, text, error));
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     *preset = false;

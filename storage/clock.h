@@ -4,8 +4,7 @@
  * CLOCK_BOOTTIME plus an offset that stands in the database and is set at start: somebody who sets the wall clock ends no
  * lease and lengthens none. When the wall clock has been set, cm_clock_follow moves offset and stored ends alike in one
  * transaction, so that what is shown and what a restart finds is right again. */
-#ifndef CM_STORAGE_CLOCK_H
-#define CM_STORAGE_CLOCK_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -27,5 +26,3 @@ typedef struct cm_clock {
   double (*wall)(void), (*steady)(void);
 } cm_clock;
 void cm_clock_replace(const cm_clock *clock);
-
-#endif

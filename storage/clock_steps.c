@@ -8,8 +8,7 @@
 static cm_status start(sqlite3 *handle, void *context, cm_error *error)
 {
   (void)context;
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM clock", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM clock", ""));
   return cm_sql_run(handle, NULL, error, "INSERT INTO clock(offset) VALUES(?)", "d", cm_store_time() - cm_clock_steady());
 }
 
@@ -25,8 +24,7 @@ static cm_status read_step(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT ?1 - " CM_NOW("?2"), "dd", cm_store_time(),
                                     cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     *(double *)context = sqlite3_column_double(statement, 0);
   return cm_sql_end(statement, status, error);
@@ -35,14 +33,14 @@ static cm_status read_step(sqlite3 *handle, void *context, cm_error *error)
 static cm_status move(sqlite3 *handle, void *context, cm_error *error)
 {
   double step;
-  if (read_step(handle, &step, error) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE clock SET offset = offset + ?", "d", step) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE leases SET expires = expires + ?", "d", step) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE lease_use SET began = began + ?1, ends = ends + ?1 WHERE lease IN (SELECT id FROM leases)", "d",
-                 step) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = retry_at + ?"
-                 " WHERE retry_at IS NOT NULL", "d", step) != CM_OK)
-    return error->status;
+  CM_TRY(read_step(handle, &step, error));
+  CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE clock SET offset = offset + ?", "d", step));
+  CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE leases SET expires = expires + ?", "d", step));
+  CM_TRY(cm_sql_run(handle, NULL, error,
+                    "UPDATE lease_use SET began = began + ?1, ends = ends + ?1 WHERE lease IN (SELECT id FROM leases)", "d",
+                    step));
+  CM_TRY(cm_sql_run(handle, NULL, error,
+                    "UPDATE jobs INDEXED BY jobs_retry SET retry_at = retry_at + ? WHERE retry_at IS NOT NULL", "d", step));
   *(double *)context = step;
   return CM_OK;
 }
@@ -50,12 +48,10 @@ static cm_status move(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_clock_follow(cm_store *store, cm_error *error)
 {
   double step;
-  if (cm_database_read(store->database, read_step, &step, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, read_step, &step, error));
   if (fabs(step) <= 1)
     return CM_OK;
-  if (cm_database_write(store->database, move, &step, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_write(store->database, move, &step, error));
   cm_log("the wall clock was set by %+.0f s: leases and retries keep the time that they have left", step);
   return CM_OK;
 }

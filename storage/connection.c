@@ -13,8 +13,7 @@ static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "PRAGMA quick_check(1)", "");
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   const char *damage = NULL;
   if (status == CM_OK && row)
     status = cm_sql_verdict(statement, &damage, error);
@@ -67,15 +66,11 @@ cm_status cm_connection_open(const char *path, bool check, bool must_exist, cm_c
     sqlite3_busy_timeout(made, 10000);
     status = check ? examine(made, path, must_exist, error) : CM_OK;
   }
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA journal_mode=WAL", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA synchronous=FULL", error);
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA foreign_keys=ON", error);
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA journal_mode=WAL", error));
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA synchronous=FULL", error));
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA foreign_keys=ON", error));
   /* What undoes a statement stays in memory: a write then needs no descriptor. */
-  if (status == CM_OK)
-    status = cm_sql_execute(made, "PRAGMA temp_store=MEMORY", error);
+  CM_THEN(status, cm_sql_execute(made, "PRAGMA temp_store=MEMORY", error));
   if (status != CM_OK) {
     sqlite3_close_v2(made);
     return status;
@@ -87,15 +82,14 @@ cm_status cm_connection_open(const char *path, bool check, bool must_exist, cm_c
 cm_status cm_connection_upgrade(sqlite3 *handle, cm_error *error)
 {
   int64_t version;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   for (; version < cm_schema_version; version++) {
     char stamp[64];
     (void)snprintf(stamp, sizeof stamp, "PRAGMA user_version = %lld", (long long)version + 1);
-    if (cm_sql_execute(handle, "BEGIN IMMEDIATE", error) != CM_OK ||
-        cm_sql_execute(handle, cm_schema_steps[version], error) != CM_OK || cm_sql_execute(handle, stamp, error) != CM_OK ||
-        cm_sql_execute(handle, "COMMIT", error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_execute(handle, "BEGIN IMMEDIATE", error));
+    CM_TRY(cm_sql_execute(handle, cm_schema_steps[version], error));
+    CM_TRY(cm_sql_execute(handle, stamp, error));
+    CM_TRY(cm_sql_execute(handle, "COMMIT", error));
   }
   return CM_OK;
 }
@@ -103,8 +97,7 @@ cm_status cm_connection_upgrade(sqlite3 *handle, cm_error *error)
 cm_status cm_connection_check_version(sqlite3 *handle, const char *path, cm_error *error)
 {
   int64_t version;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
   return version == cm_schema_version
              ? CM_OK
              : cm_fail(error, CM_CONFLICT, "%s is of an earlier release (schema %lld, this program's is %d), and a server of"

@@ -1,6 +1,5 @@
 /* Connections to the database: opening, examining, the version of its schema. Belongs to database.c. */
-#ifndef CM_STORAGE_CONNECTION_H
-#define CM_STORAGE_CONNECTION_H
+#pragma once
 
 #include "storage/database.h"
 #include "storage/internal.h"
@@ -21,5 +20,3 @@ cm_status cm_connection_upgrade(sqlite3 *handle, cm_error *error);
 
 /* CM_CONFLICT unless the schema is of this program's version. */
 cm_status cm_connection_check_version(sqlite3 *handle, const char *path, cm_error *error);
-
-#endif

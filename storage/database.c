@@ -69,8 +69,7 @@ static cm_status free_writer(cm_database *database, cm_error *error)
   cm_connection fresh;
   if (end_transaction(database->writer.handle))
     return CM_OK;
-  if (cm_connection_open(database->path, false, false, &fresh, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_connection_open(database->path, false, false, &fresh, error));
   if (cm_changes_watch(database->changes, fresh.handle, error) != CM_OK) {
     cm_connection_close(&fresh);
     return error->status;
@@ -220,8 +219,7 @@ static cm_status read_by(cm_database *database, bool transaction, cm_database_wo
     return error->status;
   cm_statements *before = cm_statements_use(mine.statements);
   cm_status status = transaction ? control(mine.handle, "BEGIN", error) : CM_OK;
-  if (status == CM_OK)
-    status = work(mine.handle, context, error);
+  CM_THEN(status, work(mine.handle, context, error));
   bool usable = (transaction && control(mine.handle, "COMMIT", &ignored) == CM_OK) || end_transaction(mine.handle);
   (void)cm_statements_use(before);
   pthread_mutex_lock(&database->reader_lock);
@@ -260,8 +258,7 @@ static void free_database(cm_database *database)
 static cm_status begin(const char *path, bool must_exist, bool join, cm_database **database, cm_error *error)
 {
   cm_database *made;
-  if (CM_HEAP(made, 1, "the database", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the database", error));
   made->last = &made->first;
   if (cm_path(made->path, error, "%s", path) != CM_OK ||
       cm_connection_open(path, true, must_exist, &made->writer, error) != CM_OK ||

@@ -3,8 +3,7 @@
  * Callers hand in closures. A write closure runs on the writer thread inside a transaction that it may share
  * with other callers' closures; the call returns when that transaction is on disk (WAL, synchronous=FULL), so
  * what was answered is never lost. A closure that fails is rolled back alone. */
-#ifndef CM_STORAGE_DATABASE_H
-#define CM_STORAGE_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error);
 /* What a row of quick_check or integrity_check says is damaged, in *damage, which lives as long as the row; NULL: nothing.
  * A page that was not read for want of memory, or since the disk failed, is no damage: CM_NO_MEMORY, CM_IO. */
 cm_status cm_sql_verdict(sqlite3_stmt *row, const char **damage, cm_error *error);
-
-#endif

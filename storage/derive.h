@@ -1,6 +1,5 @@
 /* Private by derivation: what is made of other things is at most as visible as the narrowest of them (docs/how-to/users.md). */
-#ifndef CM_STORAGE_DERIVE_H
-#define CM_STORAGE_DERIVE_H
+#pragma once
 
 #include "storage/jobs.h"
 
@@ -11,5 +10,3 @@ cm_status cm_owner_derive(cm_owner *made, bool asked, const cm_owner *source, cm
  * from or simulates, the spikes it reads. Asked when it is queued and again when it ends, for a source may have been hidden meanwhile
  * (not of a job that somebody has widened by his word: that holds for what it makes); what is gone leaves it as it was. */
 cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, bool asked, cm_error *error);
-
-#endif

@@ -13,8 +13,7 @@ static cm_status ask(sqlite3 *handle, void *context, cm_error *error)
 static cm_status look(sqlite3 *handle, void *context, cm_error *error)
 {
   int64_t count;
-  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM meta WHERE name = 'drain'", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM meta WHERE name = 'drain'", ""));
   *(bool *)context = count > 0;
   return CM_OK;
 }

@@ -135,8 +135,7 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   char class[CLASS_MAX];
   double pace;
   class_of(job->likeness, class);
-  if (read_pace(handle, class, &pace, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_pace(handle, class, &pace, error));
   const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?", 0.3,
                     first_guess(class, fmax(job->size, 1)) * exp(pace)};
   return estimate(handle, job, &f, seconds, error);
@@ -175,8 +174,7 @@ cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *kno
   char class[CLASS_MAX];
   int64_t count;
   class_of(job->likeness, class);
-  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ?", "t", class) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ?", "t", class));
   *known = (unsigned)count;
   return CM_OK;
 }
@@ -187,9 +185,9 @@ cm_status cm_estimate_learn_in(sqlite3 *handle, const cm_job *job, double second
   if (job->likeness[0] == '\0')
     return CM_OK;
   class_of(job->likeness, class);
-  if (cm_sql_run(handle, NULL, error, "INSERT INTO job_times(class, likeness, chip, size, seconds, bytes) VALUES(?, ?, ?, ?, ?, ?)",
-                 "tttddd", class, job->likeness, job->chip, job->size, seconds, job->bytes) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error,
+                    "INSERT INTO job_times(class, likeness, chip, size, seconds, bytes) VALUES(?, ?, ?, ?, ?, ?)", "tttddd",
+                    class, job->likeness, job->chip, job->size, seconds, job->bytes));
   return cm_sql_run(handle, NULL, error,
                     "DELETE FROM job_times WHERE class = ?1 AND id <= (SELECT id FROM job_times INDEXED BY job_times_class"
                     " WHERE class = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)", "ti", class, (int64_t)KEPT);

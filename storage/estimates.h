@@ -2,8 +2,7 @@
  *
  * A job's class is its kind and preset; within it jobs are the more alike the nearer their sizes are, on the same chip and
  * with the same options. Seconds follow a power of the size that is fitted to the last ones of the class. */
-#ifndef CM_STORAGE_ESTIMATES_H
-#define CM_STORAGE_ESTIMATES_H
+#pragma once
 
 #include "storage/jobs.h"
 
@@ -39,5 +38,3 @@ typedef struct cm_outlook {
  * `whole` of it is done (0 to 1; below 0: it does not say). Until five are known its own word counts alone, but for the beginning. *outlook
  * is that of the look before; zeroed at first. */
 void cm_estimate_outlook(cm_outlook *outlook, double elapsed, double expected, unsigned known, double whole);
-
-#endif

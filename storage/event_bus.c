@@ -44,8 +44,7 @@ struct cm_event_bus {
 cm_status cm_event_bus_new(cm_event_bus **bus, cm_error *error)
 {
   cm_event_bus *made;
-  if (CM_HEAP(made, 1, "the event bus of jobs", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the event bus of jobs", error));
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->told, NULL);
   *bus = made;

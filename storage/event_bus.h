@@ -3,8 +3,7 @@
  *
  * Events of a job are events of its owner too, with the job's id in them, under the name of his feed. Their ids there are times: microseconds
  * since 1970, so that after a restart it can still be told what came later. */
-#ifndef CM_STORAGE_EVENT_BUS_H
-#define CM_STORAGE_EVENT_BUS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ void cm_event_bus_start(cm_event_bus *bus, const char *job);
 
 /* The job has ended: its live state goes, its events stay for a while. */
 void cm_event_bus_finished(cm_event_bus *bus, const char *job);
-
-#endif

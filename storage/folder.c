@@ -38,8 +38,7 @@ static cm_status read_marker(const char *path, cm_folder *folder, cm_error *erro
 {
   char file[CM_PATH_MAX], *text;
   size_t size;
-  if (cm_path(file, error, "%s/coremapd.json", path) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(file, error, "%s/coremapd.json", path));
   cm_status status = cm_file_read(file, MARKER_BYTES_MAX, &text, &size, error);
   if (status != CM_OK)
     return status == CM_NOT_FOUND ? CM_OK : status;
@@ -73,8 +72,7 @@ static cm_status read_marker(const char *path, cm_folder *folder, cm_error *erro
 static cm_status is_filled(const char *path, const char *part, bool *filled, cm_error *error)
 {
   char name[CM_PATH_MAX];
-  if (cm_path(name, error, "%s/%s", path, part) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(name, error, "%s/%s", path, part));
   DIR *listing = opendir(name);
   if (listing == NULL)
     return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", name);
@@ -122,11 +120,11 @@ cm_status cm_folder_examine(const char *path, cm_folder *folder, cm_error *error
   char database[CM_PATH_MAX], names[256];
   struct stat about;
   size_t strangers = 0;
-  if (read_marker(path, &found, error) != CM_OK || cm_path(database, error, "%s/coremapd.db", path) != CM_OK ||
-      list_strangers(path, &strangers, names, sizeof names, error) != CM_OK ||
-      is_filled(path, "networks", &found.filled, error) != CM_OK ||
-      is_filled(path, "mappings", &found.filled, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_marker(path, &found, error));
+  CM_TRY(cm_path(database, error, "%s/coremapd.db", path));
+  CM_TRY(list_strangers(path, &strangers, names, sizeof names, error));
+  CM_TRY(is_filled(path, "networks", &found.filled, error));
+  CM_TRY(is_filled(path, "mappings", &found.filled, error));
   bool has_database = stat(database, &about) == 0 && about.st_size > 0;
   if (!found.marked && !has_database && strangers > 0)
     return cm_fail(error, CM_CONFLICT,
@@ -148,8 +146,8 @@ static cm_status write_marker(const char *path, const char *about, int format, c
 {
   char name[CM_PATH_MAX];
   cm_file file = {0};
-  if (cm_path(name, error, "%s/coremapd.json", path) != CM_OK || cm_file_create(&file, name, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(name, error, "%s/coremapd.json", path));
+  CM_TRY(cm_file_create(&file, name, error));
   (void)fprintf(file.stream, "{\"about\": \"%s of coremapd %s\", \"format\": %d, %s}\n", about, CM_VERSION, format, rest);
   return cm_file_commit(&file, error);
 }

@@ -3,8 +3,7 @@
  * The marker coremapd.json holds the version of the layout and the folder's identity; the database holds the same
  * identity. A folder is taken when both agree, when it is empty, or when it is one of the release before (our layout
  * with our database, no marker yet). Anything else is refused before a byte in it has changed. */
-#ifndef CM_STORAGE_FOLDER_H
-#define CM_STORAGE_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ cm_status cm_folder_mark(const char *path, const char *id, cm_error *error);
 /* Writes one that says that a backup, or a restored folder, is being made here: whoever looks at the folder is refused until it has its
  * own. Releases before take it for a damaged one, and refuse it too. */
 cm_status cm_folder_mark_unfinished(const char *path, cm_error *error);
-
-#endif

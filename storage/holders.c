@@ -34,8 +34,7 @@ cm_status cm_holders_check_in(sqlite3 *handle, cm_object object, const char *id,
   char job[CM_ID_MAX] = "";
   int64_t jobs = 0, seen = 0;
   cm_status status = cm_sql_prepare(handle, &statement, error, needs[object].query, "titt", id, CM_VIEWER_VALUES(viewer));
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     jobs = sqlite3_column_int64(statement, 0);
     seen = sqlite3_column_int64(statement, 1);
@@ -64,17 +63,15 @@ cm_status cm_holders_join_in(sqlite3 *handle, cm_object object, const char *id, 
   if (owner->user[0] == '\0')
     return CM_OK;
   (void)snprintf(query, sizeof query, "UPDATE %s SET user = ?2 WHERE id = ?1 AND user = ''", table_of(object));
-  if (cm_sql_run(handle, &changes, error, query, "tt", id, owner->user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, query, "tt", id, owner->user));
   if (changes > 0) {
     cm_audit_effect("%s %s, nobody's -> of %s", needs[object].words, id, owner->user);
     return CM_OK;
   }
   (void)snprintf(query, sizeof query, "INSERT OR IGNORE INTO owners(thing, user, team, visibility, pinned, created)"
                  " SELECT id, ?2, ?3, ?4, 0, ?5 FROM %s WHERE id = ?1 AND user <> ?2", table_of(object));
-  if (cm_sql_run(handle, &changes, error, query, "ttttd", id, owner->user, owner->group, cm_visibility_name(owner->visibility),
-                 cm_store_time()) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, query, "ttttd", id, owner->user, owner->group, cm_visibility_name(owner->visibility),
+                    cm_store_time()));
   if (changes > 0)
     cm_audit_effect("%s %s, of %s too", needs[object].words, id, owner->user);
   return CM_OK;
@@ -87,8 +84,7 @@ static cm_status hand_over(sqlite3 *handle, const char *table, const char *id, c
   (void)snprintf(query, sizeof query, "UPDATE %s SET user = o.user, team = o.team, visibility = o.visibility, pinned = o.pinned,"
                  " created = o.created, label_set = o.label_set FROM owners o WHERE o.thing = %s.id AND %s.user = ?2 AND (?1 IS NULL OR %s.id = ?1)"
                  " AND o.user = (SELECT min(user) FROM owners WHERE thing = o.thing)", table, table, table, table);
-  if (cm_sql_run(handle, changes, error, query, "tt", id, user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, changes, error, query, "tt", id, user));
   if (*changes == 0)
     return CM_OK;
   (void)snprintf(query, sizeof query, "DELETE FROM owners WHERE (?1 IS NULL OR thing = ?1) AND EXISTS"
@@ -151,13 +147,11 @@ cm_status cm_holders_remove_user_in(sqlite3 *handle, const char *user, cm_error 
     "DELETE FROM cpu_use WHERE user = ?",
     "DELETE FROM usage WHERE user = ?",
   };
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE user = ?", "t", user) != CM_OK ||
-      cm_holders_hand_over_in(handle, CM_OBJECT_NETWORK, NULL, user, error) != CM_OK ||
-      cm_holders_hand_over_in(handle, CM_OBJECT_MAPPING, NULL, user, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE user = ?", "t", user));
+  CM_TRY(cm_holders_hand_over_in(handle, CM_OBJECT_NETWORK, NULL, user, error));
+  CM_TRY(cm_holders_hand_over_in(handle, CM_OBJECT_MAPPING, NULL, user, error));
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-    if (cm_sql_run(handle, NULL, error, changes[i], "t", user) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_run(handle, NULL, error, changes[i], "t", user));
   return cm_ledger_remove_user_in(handle, user, error);
 }
 
@@ -178,8 +172,7 @@ static cm_status pin(sqlite3 *handle, void *context, cm_error *error)
                  (int64_t)w->pinned) != CM_OK || changes > 0)
     return changes > 0 ? CM_OK : error->status;
   (void)snprintf(query, sizeof query, "UPDATE %s SET pinned = ?2 WHERE id = ?1", w->table);
-  if (cm_sql_run(handle, &changes, error, query, "ti", w->id, (int64_t)w->pinned) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, query, "ti", w->id, (int64_t)w->pinned));
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
 }
 
@@ -196,8 +189,7 @@ static cm_status look(sqlite3 *handle, void *context, cm_error *error)
   int64_t pinned;
   (void)snprintf(query, sizeof query, "SELECT coalesce((SELECT pinned FROM owners WHERE thing = ?1 AND user = ?2),"
                  " (SELECT pinned FROM %s WHERE id = ?1))", w->table);
-  if (cm_sql_number(handle, 0, &pinned, error, query, "tt", w->id, w->user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &pinned, error, query, "tt", w->id, w->user));
   w->pinned = pinned != 0;
   return CM_OK;
 }
@@ -205,8 +197,7 @@ static cm_status look(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_pinned(cm_store *store, cm_object object, const char *id, const char *user, bool *pinned, cm_error *error)
 {
   pin_work work = {.table = table_of(object), .id = id, .user = user};
-  if (cm_database_read(store->database, look, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, look, &work, error));
   *pinned = work.pinned;
   return CM_OK;
 }

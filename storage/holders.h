@@ -4,8 +4,7 @@
  * Equal uploads are one network and equal jobs make one mapping or program, which is then each one's: the first owner stands in
  * its row, the others in table owners, each with what he lets others see of it, whether he has pinned it and since when it is his.
  * What lies in the bin keeps the others there. */
-#ifndef CM_STORAGE_HOLDERS_H
-#define CM_STORAGE_HOLDERS_H
+#pragma once
 
 #include "storage/owners.h"
 
@@ -45,5 +44,3 @@ cm_status cm_holders_remove_user_in(sqlite3 *handle, const char *user, cm_error 
  * one. CM_NOT_FOUND. */
 cm_status cm_pin(cm_store *store, cm_object object, const char *id, const char *user, bool pinned, cm_error *error);
 cm_status cm_pinned(cm_store *store, cm_object object, const char *id, const char *user, bool *pinned, cm_error *error);
-
-#endif

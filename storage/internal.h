@@ -1,6 +1,5 @@
 /* What the files of the storage room share: steps of transactions. */
-#ifndef CM_STORAGE_INTERNAL_H
-#define CM_STORAGE_INTERNAL_H
+#pragma once
 
 #include "library/private/cores.h"
 #include "storage/leases.h"
@@ -51,5 +50,3 @@ typedef struct cm_lease_take {
   const json_t *rectangles;
 } cm_lease_take;
 cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id, cm_error *error);
-
-#endif

@@ -116,8 +116,7 @@ cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *
   bool row = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE id = ?", "t", id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     status = row ? cm_job_from_row(statement, job, error) : no_job(id, error);
   return cm_sql_end(statement, status, error);
@@ -134,8 +133,7 @@ static cm_status look_owner(sqlite3 *handle, void *context, cm_error *error)
   owner_work *work = context;
   sqlite3_stmt *statement;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user FROM jobs WHERE id = ?", "t", work->job);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &work->found, error);
+  CM_THEN(status, cm_sql_step(statement, &work->found, error));
   if (status == CM_OK && work->found)
     cm_sql_copy(statement, 0, work->user, sizeof work->user);
   return cm_sql_end(statement, status, error);
@@ -174,8 +172,7 @@ static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
   cm_status status =
     cm_sql_prepare(handle, &statement, error, "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
                    work->user, work->key.key);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &work->known, error);
+  CM_THEN(status, cm_sql_step(statement, &work->known, error));
   if (status == CM_OK && work->known) {
     cm_sql_copy(statement, 0, work->made, sizeof work->made);
     cm_sql_copy(statement, 1, hash, sizeof hash);
@@ -188,8 +185,7 @@ cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *ke
                          cm_error *error)
 {
   job_work work = {.user = user, .key = *key};
-  if (cm_database_read(store->database, same_key, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, same_key, &work, error));
   *result = work.known ? work.result : CM_JOB_NEW;
   if (work.known)
     memcpy(id, work.made, sizeof work.made);
@@ -264,8 +260,7 @@ static cm_status choose_lane(sqlite3 *handle, const cm_job *job, double expected
   double bytes;
   int64_t from[2];
   for (int i = 0; i < 2; i++)
-    if (cm_sql_number(handle, INT64_MAX, &from[i], error, "SELECT value FROM meta WHERE name = ?", "t", cluster_from[i]) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_number(handle, INT64_MAX, &from[i], error, "SELECT value FROM meta WHERE name = ?", "t", cluster_from[i]));
   const bool there = from[0] < INT64_MAX;
   *lane = expected < cm_short_seconds ? CM_LANE_OF_SHORT : CM_LANE_OF_LONG;
   if (!there && job->cluster == CM_CLUSTER_ALWAYS) {
@@ -274,8 +269,7 @@ static cm_status choose_lane(sqlite3 *handle, const cm_job *job, double expected
   }
   if (!there || job->cluster == CM_CLUSTER_NEVER)
     return CM_OK;
-  if (cm_estimate_bytes_in(handle, job, &bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_estimate_bytes_in(handle, job, &bytes, error));
   if (job->cluster == CM_CLUSTER_ALWAYS || expected >= (double)from[0] || bytes >= (double)from[1])
     *lane = CM_LANE_OF_CLUSTER;
   return CM_OK;
@@ -286,16 +280,15 @@ cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry
   cm_owner owner = job->owner;
   cm_lane_of_jobs lane = CM_LANE_OF_LONG;
   double expected;
-  if (check_sources(handle, job, &owner, error) != CM_OK ||
-      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_QUEUED, 1, error) != CM_OK ||
-      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_CPU_SECONDS, 0, error) != CM_OK ||
-      cm_quota_check_in(handle, job->owner.user, CM_QUOTA_BYTES, 0, error) != CM_OK ||
-      cm_estimate_in(handle, job, &expected, error) != CM_OK || cm_usage_enter_in(handle, job->owner.user, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_sources(handle, job, &owner, error));
+  CM_TRY(cm_quota_check_in(handle, job->owner.user, CM_QUOTA_QUEUED, 1, error));
+  CM_TRY(cm_quota_check_in(handle, job->owner.user, CM_QUOTA_CPU_SECONDS, 0, error));
+  CM_TRY(cm_quota_check_in(handle, job->owner.user, CM_QUOTA_BYTES, 0, error));
+  CM_TRY(cm_estimate_in(handle, job, &expected, error));
+  CM_TRY(cm_usage_enter_in(handle, job->owner.user, error));
   if (job->time_limit > 0)
     expected = fmin(expected, job->time_limit);
-  if (choose_lane(handle, job, expected, &lane, error) != CM_OK)
-    return error->status;
+  CM_TRY(choose_lane(handle, job, expected, &lane, error));
   cm_store_id(id);
   char words[CM_OWNER_WORDS_MAX];
   const bool maps = job->preset[0] != '\0';
@@ -318,8 +311,7 @@ cm_status cm_job_key_in(sqlite3 *handle, const char *user, const cm_job_key *key
   *result = CM_JOB_NEW;
   if (key->key == NULL)
     return CM_OK;
-  if (same_key(handle, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(same_key(handle, &work, error));
   if (work.known) {
     *result = work.result;
     memcpy(id, work.made, sizeof work.made);
@@ -330,8 +322,7 @@ cm_status cm_job_key_in(sqlite3 *handle, const char *user, const cm_job_key *key
 cm_status cm_jobs_queue_room_in(sqlite3 *handle, const char *user, size_t more, bool *room, cm_error *error)
 {
   int64_t queued;
-  if (cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &queued, error, "SELECT sum(queued) FROM queue_totals WHERE user = ?", "t", user));
   *room = queued + (int64_t)more <= CM_JOB_QUEUE_MAX;
   return CM_OK;
 }
@@ -351,19 +342,16 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   const char *user = r->jobs[0].owner.user;
   bool room = false;
   work->at = 0;
-  if (cm_job_key_in(handle, user, key, &work->result, work->ids[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_key_in(handle, user, key, &work->result, work->ids[0], error));
   if (work->result != CM_JOB_NEW)
     return CM_OK;
-  if (cm_jobs_queue_room_in(handle, user, r->count, &room, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_jobs_queue_room_in(handle, user, r->count, &room, error));
   work->result = room ? CM_JOB_NEW : CM_JOB_QUEUE_FULL;
   for (; room && work->at < r->count; work->at++) {
     cm_job_entry entry = {.batch = work->at > 0 ? work->ids[0] : NULL};
     if (work->at == 0)
       entry.key = *key;
-    if (cm_job_enter_in(handle, &r->jobs[work->at], &entry, work->ids[work->at], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_job_enter_in(handle, &r->jobs[work->at], &entry, work->ids[work->at], error));
   }
   return CM_OK;
 }
@@ -391,8 +379,7 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *k
 {
   char ids[1][CM_ID_MAX] = {""};
   size_t failed;
-  if (cm_jobs_create_batch(store, &(cm_batch_request){.jobs = job, .count = 1, .key = key}, result, ids, &failed, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_jobs_create_batch(store, &(cm_batch_request){.jobs = job, .count = 1, .key = key}, result, ids, &failed, error));
   memcpy(id, ids[0], sizeof ids[0]);
   return CM_OK;
 }
@@ -442,9 +429,9 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
   if (!cm_job_may_move(job->state, to))
     return cm_fail(error, CM_CONFLICT, "job %s is %s and cannot become %s", job->id, cm_job_state_name(job->state),
                    cm_job_state_name(to));
-  if (cm_sql_run(handle, &changes, error, "UPDATE jobs SET state = ?, folder = NULL WHERE id = ? AND state = ? AND attempt = ?",
-                 "ttti", cm_job_state_name(to), job->id, cm_job_state_name(job->state), (int64_t)job->attempt) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error,
+                    "UPDATE jobs SET state = ?, folder = NULL WHERE id = ? AND state = ? AND attempt = ?", "ttti",
+                    cm_job_state_name(to), job->id, cm_job_state_name(job->state), (int64_t)job->attempt));
   return changes == 1 ? CM_OK
                       : cm_fail(error, CM_CONFLICT, "attempt %d of job %s is over", job->attempt, job->id);
 }
@@ -452,16 +439,14 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
 cm_status cm_job_settle_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)
 {
   *seconds = fmax(cm_store_time() - job->started - job->waited, 0);
-  if (cm_quota_note_cpu_in(handle, job->owner.user, job->cpu_seconds, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_quota_note_cpu_in(handle, job->owner.user, job->cpu_seconds, error));
   return cm_usage_charge_in(handle, job->owner.user, rint((*seconds - job->expected) * 1000), error);
 }
 
 cm_status cm_jobs_check_ended_in(sqlite3 *handle, const char *id, cm_error *error)
 {
   cm_job job;
-  if (cm_job_get_in(handle, id, &job, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_get_in(handle, id, &job, error));
   cm_job_clear(&job);
   return job.state == CM_JOB_QUEUED || job.state == CM_JOB_RUNNING
            ? cm_fail(error, CM_CONFLICT, "job %s is %s; cancel it first", job.id, cm_job_state_name(job.state))

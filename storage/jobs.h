@@ -7,8 +7,7 @@
  *                        v                     retry: a passing fault (later, and CM_JOB_RETRIES_MAX times)
  *                    cancelled                       failed also: has killed the server CM_JOB_KILLS_MAX times
  */
-#ifndef CM_STORAGE_JOBS_H
-#define CM_STORAGE_JOBS_H
+#pragma once
 
 #include "library/private/cores.h"
 #include "storage/lists.h"
@@ -239,5 +238,3 @@ cm_status cm_jobs_recover(cm_store *store, const cm_job *jobs, size_t count, con
 
 /* Number of jobs per state. */
 cm_status cm_jobs_count(cm_store *store, uint64_t count[CM_JOB_STATES], cm_error *error);
-
-#endif

@@ -15,8 +15,7 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
   cancel_work *work = context;
   cm_job job;
   cm_sweep_news_clear(&work->news);
-  if (cm_job_get_in(handle, work->id, &job, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_get_in(handle, work->id, &job, error));
   cm_status status;
   work->state = job.state;
   work->logged = job;
@@ -30,8 +29,7 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
       status = cm_sql_run(handle, NULL, error,
                           "UPDATE jobs SET cancel_requested = 1, finished = ?, retry_at = NULL, waits_for = NULL"
                           " WHERE id = ?", "dt", cm_store_time(), job.id);
-    if (status == CM_OK)
-      status = cm_sweep_point_ended_in(handle, job.id, &work->news, error);
+    CM_THEN(status, cm_sweep_point_ended_in(handle, job.id, &work->news, error));
   }
   if (status == CM_OK && cm_job_is_sweep(&job))
     status = cm_sweep_cancel_in(handle, job.id, &work->news, error);

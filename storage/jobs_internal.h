@@ -1,6 +1,5 @@
 /* Between the files of jobs: rows and moves inside a transaction. */
-#ifndef CM_STORAGE_JOBS_INTERNAL_H
-#define CM_STORAGE_JOBS_INTERNAL_H
+#pragma once
 
 #include "storage/internal.h"
 #include "storage/jobs.h"
@@ -45,5 +44,3 @@ cm_status cm_job_move_in(sqlite3 *handle, const cm_job *job, cm_job_state to, cm
 
 /* Tells the event bus where a job is now, and the id of what it made ("mapping", "program"; NULL: nothing). */
 void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result);
-
-#endif

@@ -34,8 +34,7 @@ static cm_status look(sqlite3 *handle, void *context, cm_error *error)
 static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 {
   get_work *work = context;
-  if (cm_job_get_in(handle, work->id, &work->job, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_get_in(handle, work->id, &work->job, error));
   cm_status status = CM_OK;
   if (work->job.state == CM_JOB_QUEUED && work->order == NULL)
     status = cm_queue_order_load(handle, work->version, &work->order, error);
@@ -49,8 +48,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *error)
 {
   get_work work = {.id = id};
-  if (cm_database_look(store->database, look, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(store->database, look, &work, error));
   if (work.job.state == CM_JOB_QUEUED) {
     cm_job_clear(&work.job);
     work.version = cm_database_version(store->database, CM_WATCHED_QUEUE);
@@ -88,8 +86,7 @@ static cm_status list_one(sqlite3 *handle, list_work *work, const cm_list_row *l
   bool row = false;
   cm_job *job = &work->jobs[work->count];
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " COLUMNS_SHORT " FROM jobs WHERE sequence = ?", "i", listed->sequence);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     status = cm_job_from_row(statement, job, error);
   work->count += status == CM_OK && row;
@@ -115,8 +112,7 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   list_work *work = context;
   clear_jobs(work);
   cm_status status = cm_lists_read_in(handle, work->query, work->page, error);
-  if (status == CM_OK)
-    status = CM_HEAP(work->jobs, work->page->count + 1, "the list of jobs", error);
+  CM_THEN(status, CM_HEAP(work->jobs, work->page->count + 1, "the list of jobs", error));
   for (size_t i = 0; status == CM_OK && i < work->page->count; i++)
     status = list_one(handle, work, &work->page->rows[i], error);
   return status;
@@ -188,8 +184,7 @@ static cm_status look_busy(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_busy(cm_store *store, const char *user, bool *busy, cm_error *error)
 {
   busy_work work = {.user = user};
-  if (cm_database_look(store->database, look_busy, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(store->database, look_busy, &work, error));
   *busy = work.busy != 0;
   return CM_OK;
 }
@@ -235,12 +230,10 @@ static cm_status read_history(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT history FROM jobs WHERE id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "there is no job %s", work->id);
-  if (status == CM_OK)
-    status = cm_sql_text(statement, 0, &work->text, error);
+  CM_THEN(status, cm_sql_text(statement, 0, &work->text, error));
   return cm_sql_end(statement, status, error);
 }
 

@@ -30,10 +30,8 @@ static cm_status read_interrupted(sqlite3 *handle, void *context, cm_error *erro
   bool row = true;
   int64_t total;
   clear(r);
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running' AND kind <> 'sweep'", "") != CM_OK)
-    return error->status;
-  if (CM_HEAP(r->jobs, (size_t)total + 1, "the queue", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running' AND kind <> 'sweep'", ""));
+  CM_TRY(CM_HEAP(r->jobs, (size_t)total + 1, "the queue", error));
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running' AND kind <> 'sweep'",
                                     "");
   while (status == CM_OK && row && r->count < (size_t)total) {
@@ -70,8 +68,7 @@ static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
   for (size_t i = 0; i < r->count; i++) {
     const cm_job *job = &r->given[i];
     const cm_job_state to = recovered_as(job);
-    if (cm_job_move_in(handle, job, to, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_job_move_in(handle, job, to, error));
     cm_status status =
         to == CM_JOB_QUEUED
             ? cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, waits_for = NULL WHERE id = ?", "t", job->id)

@@ -84,8 +84,7 @@ cm_status cm_labels_parse(const char *text, char labels[CM_LABELS_MAX], cm_error
       break;
     p += size + 1;
   }
-  if (status == CM_OK)
-    status = cm_labels_read(object, labels, error);
+  CM_THEN(status, cm_labels_read(object, labels, error));
   json_decref(object);
   return status;
 }
@@ -141,8 +140,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, job ? of_job : w->object == CM_OBJECT_NETWORK ? of_network : of_result, job ? "t" : "titt",
                                     w->id, CM_VIEWER_VALUES(w->viewer));
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, w->found, sizeof w->found);
   else if (status == CM_OK)
@@ -153,8 +151,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_labels_get(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, char labels[CM_LABELS_MAX], cm_error *error)
 {
   label_work work = {.object = object, .id = id, .viewer = viewer};
-  if (cm_database_read(store->database, get, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, get, &work, error));
   memcpy(labels, work.found, sizeof work.found);
   return CM_OK;
 }
@@ -169,8 +166,7 @@ static cm_status set(sqlite3 *handle, cm_object object, const char *id, const ch
        changes > 0))
     return changes > 0 ? CM_OK : error->status;
   (void)snprintf(query, sizeof query, "UPDATE %s SET label_set = ?2 WHERE id = ?1", table_of(object));
-  if (cm_sql_run(handle, &changes, error, query, "tt", id, labels) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, query, "tt", id, labels));
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", id);
 }
 
@@ -190,8 +186,8 @@ cm_status cm_labels_inherit_in(sqlite3 *handle, const char *job, const char *res
 {
   const cm_viewer owner = {user, "", true};
   label_work of_job = {.object = CM_OBJECT_JOB, .id = job, .viewer = &owner}, of_result = {.object = CM_OBJECT_MAPPING, .id = result, .viewer = &owner};
-  if (get(handle, &of_job, error) != CM_OK || get(handle, &of_result, error) != CM_OK)
-    return error->status;
+  CM_TRY(get(handle, &of_job, error));
+  CM_TRY(get(handle, &of_result, error));
   if (of_job.found[0] == '\0')
     return CM_OK;
   json_t *all = cm_labels_json(of_result.found), *more = cm_labels_json(of_job.found);

@@ -1,7 +1,6 @@
 /* Labels: what users write on jobs, mappings, programs and networks, key=value, to find them again. In the database they are one text,
  * ",key=value,key=value," in order of the keys; "": none. Of a thing of several owners each has his own (storage/holders.h). */
-#ifndef CM_STORAGE_LABELS_H
-#define CM_STORAGE_LABELS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -36,5 +35,3 @@ cm_status cm_labels_put(cm_store *store, cm_object object, const char *id, const
 
 /* Inside closures: adds a job's labels to those that its user has given a result; of equal keys the job's stay. */
 cm_status cm_labels_inherit_in(sqlite3 *handle, const char *job, const char *result, const char *user, cm_error *error);
-
-#endif

@@ -34,16 +34,14 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
   cm_store_id(fresh);
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, fresh);
   json_t *change = occupy_change(take, coremap_chip_width(chip), owner);
-  if (cm_whole(change != NULL, "taking a lease", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(change != NULL, "taking a lease", error));
   cm_status status = library_cores_change(chip, change, error);
   json_decref(change);
   if (status == CM_CONFLICT)
     cm_error_figure(error, "free", free_before);
   if (status == CM_OK && coremap_chip_free_cores(chip) == free_before)
     status = cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core");
-  if (status == CM_OK)
-    status = cm_occupancy_save_in(handle, chip, take->chip, error);
+  CM_THEN(status, cm_occupancy_save_in(handle, chip, take->chip, error));
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
                         "INSERT INTO leases(id, user, team, visibility, chip, owner, job, ttl, expires, created)"
@@ -52,10 +50,8 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
                         take->owner, take->job, take->ttl, take->ttl, cm_clock_steady(), cm_store_time());
   uint64_t cores = free_before - coremap_chip_free_cores(chip);
   cm_audit_effect("lease %s of %llu cores", fresh, (unsigned long long)cores);
-  if (status == CM_OK)
-    status = cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error);
-  if (status == CM_OK)
-    status = cm_quota_note_lease_in(handle, fresh, take->whose.user, cores, cm_store_time() + take->ttl, error);
+  CM_THEN(status, cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error));
+  CM_THEN(status, cm_quota_note_lease_in(handle, fresh, take->whose.user, cores, cm_store_time() + take->ttl, error));
   if (status == CM_OK)
     memcpy(id, fresh, sizeof fresh);
   return status;
@@ -64,8 +60,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
 cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id, cm_error *error)
 {
   coremap_chip *chip = NULL;
-  if (cm_occupancy_load_in(handle, take->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, take->chip, &chip, error));
   cm_status status = take_on(handle, take, chip, id, error);
   coremap_chip_free(chip);
   return status;
@@ -87,21 +82,17 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   cm_lease_take take = {.chip = wanted->chip, .whose = wanted->whose, .owner = wanted->owner, .job = wanted->job,
                         .ttl = wanted->ttl, .rectangles = wanted->cores};
   char id[CM_ID_MAX];
-  if (cm_occupancy_load_in(handle, wanted->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, wanted->chip, &chip, error));
   cm_status status = CM_OK;
   if (wanted->cores == NULL) {
     status = library_cores_choose(chip, wanted->count, &chosen, error);
     take.cores = chosen;
     take.count = wanted->count;
   }
-  if (status == CM_OK)
-    status = take_on(handle, &take, chip, id, error);
+  CM_THEN(status, take_on(handle, &take, chip, id, error));
   cm_lease made = {0};
-  if (status == CM_OK)
-    status = cm_lease_find_in(handle, wanted->chip, id, &made, error);
-  if (status == CM_OK)
-    status = cm_lease_cores_of(chip, &made, error);
+  CM_THEN(status, cm_lease_find_in(handle, wanted->chip, id, &made, error));
+  CM_THEN(status, cm_lease_cores_of(chip, &made, error));
   if (status == CM_OK) {
     cm_lease_clear(&work->lease);
     work->lease = made;
@@ -138,8 +129,7 @@ static cm_status prolong(sqlite3 *handle, const lease_work *work, cm_error *erro
   double more = 0;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT u.user, (l.expires - u.ends) * u.cores / 3600 FROM leases l"
                                     " JOIN lease_use u ON u.lease = l.id WHERE l.id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, user, sizeof user);
     more = sqlite3_column_double(statement, 1);
@@ -164,8 +154,7 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
                                 cm_clock_steady(), work->id, work->chip, owner);
   if (status == CM_OK && changes != 1)
     status = cm_lease_missing(work->chip, work->id, error);
-  if (status == CM_OK)
-    status = prolong(handle, work, error);
+  CM_THEN(status, prolong(handle, work, error));
   if (owner != NULL)
     cm_audit_effect("lease %s handed over to %s", work->id, owner);
   else
@@ -183,18 +172,15 @@ static cm_status release(sqlite3 *handle, void *context, cm_error *error)
   lease_work *work = context;
   cm_lease found;
   coremap_chip *chip = NULL;
-  if (cm_lease_find_in(handle, work->chip, work->id, &found, error) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_lease_find_in(handle, work->chip, work->id, &found, error));
+  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
   const uint32_t free_before = coremap_chip_free_cores(chip);
   cm_occupancy_free_lease(chip, work->id);
   cm_audit_effect("lease %s of %u cores gone", work->id, coremap_chip_free_cores(chip) - free_before);
   cm_status status = cm_occupancy_save_in(handle, chip, work->chip, error);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = min(ends, ?) WHERE lease = ?", "dt", cm_store_time(),
-                        work->id);
+  CM_THEN(status, cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE id = ?", "t", work->id));
+  CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = min(ends, ?) WHERE lease = ?", "dt",
+                             cm_store_time(), work->id));
   coremap_chip_free(chip);
   return status;
 }
@@ -213,8 +199,7 @@ static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
   name[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= " CM_NOW("?")
                                     " LIMIT 1", "d", cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, name, LIBRARY_CHIP_NAME_MAX);
   return cm_sql_end(statement, status, error);
@@ -225,10 +210,9 @@ static cm_status expire(sqlite3 *handle, void *context, cm_error *error)
   lease_work *work = context;
   coremap_chip *chip = NULL;
   int64_t count;
-  if (cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"),
-                    "td", work->chip, cm_clock_steady()) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td",
+                       work->chip, cm_clock_steady()));
+  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
   cm_status status = cm_occupancy_save_in(handle, chip, work->chip, error);
   work->expired = (uint64_t)count;
   coremap_chip_free(chip);
@@ -239,16 +223,13 @@ cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error)
 {
   uint64_t total = 0;
   char name[LIBRARY_CHIP_NAME_MAX];
-  if (cm_clock_follow(store, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_clock_follow(store, error));
   for (;;) {
-    if (cm_database_read(store->database, find_expired, name, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_database_read(store->database, find_expired, name, error));
     if (name[0] == '\0')
       break;
     lease_work work = {.chip = name};
-    if (cm_database_write(store->database, expire, &work, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_database_write(store->database, expire, &work, error));
     total += work.expired;
   }
   *count = total;

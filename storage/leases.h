@@ -2,8 +2,7 @@
  *
  * A leased core stands in its chip's occupancy under the owner "lease:ID", and nowhere else is it written which
  * cores a lease holds: two leases cannot hold one core. Every change goes through the database's one writer. */
-#ifndef CM_STORAGE_LEASES_H
-#define CM_STORAGE_LEASES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -49,5 +48,3 @@ cm_status cm_leases_release(cm_store *store, const char *chip, const char *id, c
 /* Frees the cores of all expired leases; *count is their number. Writes only when there are some. Follows the wall clock
  * when it has been set (storage/clock.h), which ends no lease. */
 cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error);
-
-#endif

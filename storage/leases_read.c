@@ -11,8 +11,7 @@
 cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error *error)
 {
   char *text, owner[OWNER_MAX];
-  if (library_cores_print(chip, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_cores_print(chip, &text, error));
   uint64_t refusals = cm_json_refusals();
   json_t *state = cm_json_loadb(text, strlen(text), 0, NULL), *group, *item;
   size_t i, j;
@@ -70,8 +69,7 @@ cm_status cm_lease_find_in(sqlite3 *handle, const char *chip, const char *id, cm
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases"
                                     " WHERE id = ? AND chip = ? AND expires > " CM_NOW("?"), "ttd", id, chip,
                                     cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     lease_from_row(statement, lease);
   status = cm_sql_end(statement, status, error);
@@ -81,8 +79,7 @@ cm_status cm_lease_find_in(sqlite3 *handle, const char *chip, const char *id, cm
 static cm_status fill_cores(sqlite3 *handle, cm_lease *lease, cm_error *error)
 {
   coremap_chip *chip = NULL;
-  if (cm_occupancy_load_in(handle, lease->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, lease->chip, &chip, error));
   cm_status status = cm_lease_cores_of(chip, lease, error);
   coremap_chip_free(chip);
   return status;
@@ -91,8 +88,8 @@ static cm_status fill_cores(sqlite3 *handle, cm_lease *lease, cm_error *error)
 cm_status cm_lease_get_in(sqlite3 *handle, const char *chip, const char *id, cm_lease *lease, cm_error *error)
 {
   cm_lease found;
-  if (cm_lease_find_in(handle, chip, id, &found, error) != CM_OK || fill_cores(handle, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_lease_find_in(handle, chip, id, &found, error));
+  CM_TRY(fill_cores(handle, &found, error));
   cm_lease_clear(lease);
   *lease = found;
   return CM_OK;
@@ -115,8 +112,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error)
 {
   looking work = {.chip = chip, .id = id};
-  if (cm_database_read(store->database, get, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, get, &work, error));
   *lease = work.lease;
   return CM_OK;
 }
@@ -126,9 +122,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   looking *work = context;
   int64_t total;
   coremap_chip *chip = NULL;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE chip = ?", "t", work->chip) != CM_OK ||
-      cm_occupancy_load_in(handle, work->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE chip = ?", "t", work->chip));
+  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
   work->leases = calloc((size_t)total + 1, sizeof *work->leases);
   cm_status status = cm_whole(work->leases != NULL, "the list of leases", error);
   sqlite3_stmt *statement = NULL;

@@ -1,6 +1,5 @@
 /* Between changing leases (leases.c) and reading them (leases_read.c); inside a transaction. */
-#ifndef CM_STORAGE_LEASES_READ_H
-#define CM_STORAGE_LEASES_READ_H
+#pragma once
 
 #include "storage/internal.h"
 #include "storage/leases.h"
@@ -18,5 +17,3 @@ cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error 
 
 /* One lease with its cores, in place of what *lease held. CM_NOT_FOUND. */
 cm_status cm_lease_get_in(sqlite3 *handle, const char *chip, const char *id, cm_lease *lease, cm_error *error);
-
-#endif

@@ -38,8 +38,7 @@ cm_status cm_ledger_note_cpu_in(sqlite3 *handle, const char *user, double second
 
 cm_status cm_ledger_close_leases_in(sqlite3 *handle, double before, cm_error *error)
 {
-  if (cm_sql_run(handle, NULL, error, CLOSE("ends < ?2"), "dd", cm_store_time(), before) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, CLOSE("ends < ?2"), "dd", cm_store_time(), before));
   return cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE ends < ?", "d", before);
 }
 
@@ -65,8 +64,7 @@ typedef struct listing {
 
 static cm_status add_row(listing *l, sqlite3_stmt *row, cm_error *error)
 {
-  if (CM_HEAP_GROW(l->rows, &l->capacity, l->count + 1, "the list of the ledger", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP_GROW(l->rows, &l->capacity, l->count + 1, "the list of the ledger", error));
   cm_ledger_row *r = &l->rows[l->count++];
   cm_sql_copy(row, 0, r->month, sizeof r->month);
   cm_sql_copy(row, 1, r->user, sizeof r->user);

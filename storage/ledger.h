@@ -1,8 +1,7 @@
 /* The ledger: what each user has used by month (UTC), for good. Processor time counts where a job ends or a request was answered; stored
  * bytes are what was his at the month's last change; time of leased cores is split over the months in which it passed, and comes here
  * when the quotas let a lease that is over go. A removed user's months stand under a name that no user can have. */
-#ifndef CM_STORAGE_LEDGER_H
-#define CM_STORAGE_LEDGER_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -27,5 +26,3 @@ cm_status cm_ledger_remove_user_in(sqlite3 *handle, const char *user, cm_error *
 /* Months from `since` (NULL: the first) to this one, by month and name, of one user (NULL: all), leases that last up to now; the caller
  * frees *rows. */
 cm_status cm_ledger_list(cm_database *database, const char *since, const char *user, cm_ledger_row **rows, size_t *count, cm_error *error);
-
-#endif

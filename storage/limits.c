@@ -33,8 +33,7 @@ static cm_status tell_change(sqlite3 *handle, const limit_work *work, size_t num
                  kind->groups ? " AND is_group = ?3" : "");
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "tti", work->given->name, kind->names[number],
                                     (int64_t)work->given->group);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     (void)snprintf(before, sizeof before, "%.15g", sqlite3_column_double(statement, 0));
   if (work->given->most[number] >= 0)
@@ -52,8 +51,7 @@ static cm_status set_one(sqlite3 *handle, const limit_work *work, size_t number,
   char query[240];
   if (isnan(most))
     return CM_OK;
-  if (tell_change(handle, work, number, error) != CM_OK)
-    return error->status;
+  CM_TRY(tell_change(handle, work, number, error));
   if (most < 0)
     (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE name = ?1 AND %s = ?2%s AND ?3 = ?3 AND ?4 = ?4", kind->table,
                    kind->column, kind->groups ? " AND is_group = ?4" : "");
@@ -75,8 +73,7 @@ static cm_status set(sqlite3 *handle, void *context, cm_error *error)
   if (there == 0)
     return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", row->name);
   for (size_t i = 0; i < work->kind->count; i++)
-    if (set_one(handle, work, i, error) != CM_OK)
-      return error->status;
+    CM_TRY(set_one(handle, work, i, error));
   return CM_OK;
 }
 
@@ -111,10 +108,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   work->rows = NULL;
   work->count = 0;
   (void)snprintf(query, sizeof query, "SELECT count(*) FROM %s", kind->table);
-  if (cm_sql_number(handle, 0, &total, error, query, "") != CM_OK)
-    return error->status;
-  if (CM_HEAP(work->rows, (size_t)total + 1, "the list of limits", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &total, error, query, ""));
+  CM_TRY(CM_HEAP(work->rows, (size_t)total + 1, "the list of limits", error));
   (void)snprintf(query, sizeof query, "SELECT %s, name, %s, most FROM %s ORDER BY 1, 2", kind->groups ? "is_group" : "0", kind->column,
                  kind->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "");

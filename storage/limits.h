@@ -1,6 +1,5 @@
 /* Limits by name, of users and of groups: what quotas (quotas.h) and rules of retention (retention.h) have in common. */
-#ifndef CM_STORAGE_LIMITS_H
-#define CM_STORAGE_LIMITS_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -33,5 +32,3 @@ cm_status cm_limits_set(cm_database *database, const cm_limit_kind *kind, const 
 
 /* All that is set, users before groups, by name; the caller frees *rows. */
 cm_status cm_limits_list(cm_database *database, const cm_limit_kind *kind, cm_limit_row **rows, size_t *count, cm_error *error);
-
-#endif

@@ -229,8 +229,7 @@ static cm_status bind(sqlite3 *handle, sqlite3_stmt *statement, const cm_list_qu
 
 static cm_status prepare(sqlite3 *handle, sqlite3_stmt **statement, const char *query, const cm_list_query *q, cm_error *error)
 {
-  if (cm_sql_prepare(handle, statement, error, query, "itt", CM_VIEWER_VALUES(q->viewer)) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_prepare(handle, statement, error, query, "itt", CM_VIEWER_VALUES(q->viewer)));
   return bind(handle, *statement, q, error);
 }
 
@@ -261,8 +260,7 @@ static cm_status pick(sqlite3 *handle, text *t, const cm_list_query *q, cm_list_
 {
   sqlite3_stmt *statement;
   bool row = true;
-  if (CM_HEAP(page->rows, q->limit + 1, "a list", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(page->rows, q->limit + 1, "a list", error));
   make_query(t, q, false);
   cm_status status = prepare(handle, &statement, t->query, q, error);
   while (status == CM_OK && row) {
@@ -296,11 +294,9 @@ static cm_status look(sqlite3 *handle, const text *t, const cm_list_query *q, cm
   sqlite3_stmt *statement;
   bool row = false;
   int column = 1;
-  if (CM_HEAP(made->cells, FIELDS, "a list", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made->cells, FIELDS, "a list", error));
   cm_status status = cm_sql_prepare(handle, &statement, error, t->query, "itti", CM_VIEWER_VALUES(q->viewer), made->sequence);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, made->id, sizeof made->id);
   for (size_t i = 0; i < FIELDS && status == CM_OK && row; i++)
@@ -316,8 +312,7 @@ static cm_status count_all(sqlite3 *handle, text *t, const cm_list_query *q, cm_
   bool row = false;
   make_query(t, q, true);
   cm_status status = prepare(handle, &statement, t->query, q, error);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     page->total = sqlite3_column_int64(statement, 0);
   return cm_sql_end(statement, status, error);
@@ -327,8 +322,7 @@ cm_status cm_lists_read_in(sqlite3 *handle, const cm_list_query *query, cm_list_
 {
   text *t;
   cm_list_page_clear(page);
-  if (CM_HEAP(t, 1, "a list", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(t, 1, "a list", error));
   cm_status status = pick(handle, t, query, page, error);
   if (status == CM_OK)
     make_look(t, query->list);

@@ -1,7 +1,6 @@
 /* Lists of jobs, sweeps, mappings, programs and networks: pages of what a viewer sees, filtered, sorted and counted. What each list has
  * stands in lists.def; jobs.h and networks.h have what else their rows are. */
-#ifndef CM_STORAGE_LISTS_H
-#define CM_STORAGE_LISTS_H
+#pragma once
 
 #include "storage/labels.h"
 
@@ -98,5 +97,3 @@ const cm_cell *cm_list_cell(cm_list list, const cm_list_row *row, const char *na
 cm_status cm_lists_read(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_error *error);
 cm_status cm_lists_read_in(sqlite3 *handle, const cm_list_query *query, cm_list_page *page, cm_error *error);
 void cm_list_page_clear(cm_list_page *page);
-
-#endif

@@ -1,6 +1,5 @@
 /* The server's own log: standard error, which a service manager keeps; as sentences, or as a JSON object a line. */
-#ifndef CM_STORAGE_LOG_H
-#define CM_STORAGE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void cm_log_word(cm_log_line *line, const char *name, const char *value); /* "":
 void cm_log_count(cm_log_line *line, const char *name, uint64_t value);
 void cm_log_seconds(cm_log_line *line, const char *name, double value);
 void cm_log_end(cm_log_line *line);
-
-#endif

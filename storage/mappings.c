@@ -48,8 +48,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
                                           : "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility"
                                             " FROM mappings WHERE fingerprint = ? LIMIT 1",
                                     "t", work->value);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     memset(m, 0, sizeof *m);
     cm_sql_copy(statement, 0, m->id, sizeof m->id);
@@ -72,8 +71,7 @@ static cm_status look(cm_store *store, const char *column, const char *value, cm
                       cm_error *error)
 {
   mapping_work work = {.column = column, .value = value};
-  if (cm_database_read(store->database, get, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, get, &work, error));
   *mapping = work.mapping;
   return CM_OK;
 }
@@ -81,8 +79,7 @@ static cm_status look(cm_store *store, const char *column, const char *value, cm
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error)
 {
   cm_mapping_row found;
-  if (look(store, "id", id, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(look(store, "id", id, &found, error));
   if (cm_made_in(found.kind)->object != CM_OBJECT_MAPPING)
     return cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s; it is a program", id);
   *mapping = found;
@@ -113,8 +110,7 @@ static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT content FROM packs WHERE mapping = ?", "t", p->mapping);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && !row)
     status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/reference/mapping-formats.md lists them", p->mapping);
   if (status == CM_OK) {
@@ -133,9 +129,8 @@ cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_
 {
   cm_mapping_row found;
   char path[CM_PATH_MAX];
-  if (look(store, "fingerprint", fingerprint, &found, error) != CM_OK ||
-      cm_mappings_folder(store, found.id, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(look(store, "fingerprint", fingerprint, &found, error));
+  CM_TRY(cm_mappings_folder(store, found.id, path, error));
   packing pack = {.mapping = found.id};
   cm_status status = cm_database_read(store->database, read_pack, &pack, error);
   free(pack.content);
@@ -185,8 +180,7 @@ static cm_status read_packed(cm_store *store, const char *id, const char *name, 
   packing pack = {.mapping = id};
   cm_status status = cm_database_read(store->database, read_pack, &pack, error);
   *packed = status == CM_OK;
-  if (status == CM_OK)
-    status = cm_pack_file(pack.content, pack.size, name, bytes, size, error);
+  CM_THEN(status, cm_pack_file(pack.content, pack.size, name, bytes, size, error));
   free(pack.content);
   return status;
 }
@@ -195,8 +189,7 @@ static cm_status read_packed(cm_store *store, const char *id, const char *name, 
 static cm_status open_file(cm_store *store, const char *id, const char *name, int *descriptor, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/mappings/%s/%s", store->folder, id, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/mappings/%s/%s", store->folder, id, name));
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return errno == ENOENT ? cm_fail(error, CM_NOT_FOUND, "mapping %s has no file %s", id, name) : cm_fail_errno(error, errno, "cannot open", path);
@@ -213,8 +206,7 @@ cm_status cm_mappings_open(cm_store *store, const char *id, const char *name, in
     cm_status status = read_packed(store, id, name, &packed, &bytes, &size, error);
     if (status == CM_OK) {
       status = cm_store_scratch(store, path, error);
-      if (status == CM_OK)
-        status = write_file(path, bytes, size, descriptor, error);
+      CM_THEN(status, write_file(path, bytes, size, descriptor, error));
       if (status == CM_OK)
         (void)unlink(path); /* it is there as long as it is open */
       free(bytes);
@@ -258,8 +250,7 @@ cm_status cm_mappings_lend(cm_store *store, const char *id, const char *name, co
   }
   if (packed || status != CM_NOT_FOUND)
     return status;
-  if (cm_path(from, error, "%s/mappings/%s/%s", store->folder, id, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(from, error, "%s/mappings/%s/%s", store->folder, id, name));
   return cm_file_take(from, path, error);
 }
 
@@ -274,10 +265,8 @@ static cm_status take_all(const char *from, const char *to, cm_error *error)
     if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
       continue;
     status = cm_path(one, error, "%s/%s", from, item->d_name);
-    if (status == CM_OK)
-      status = cm_path(other, error, "%s/%s", to, item->d_name);
-    if (status == CM_OK)
-      status = cm_file_take(one, other, error);
+    CM_THEN(status, cm_path(other, error, "%s/%s", to, item->d_name));
+    CM_THEN(status, cm_file_take(one, other, error));
   }
   (void)closedir(listing);
   return status;
@@ -300,8 +289,8 @@ cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *fold
 {
   packing pack = {.mapping = id};
   char from[CM_PATH_MAX];
-  if (cm_mappings_folder(store, id, from, error) != CM_OK || cm_folder_make(folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mappings_folder(store, id, from, error));
+  CM_TRY(cm_folder_make(folder, error));
   cm_status status = cm_database_read(store->database, read_pack, &pack, error);
   if (status == CM_OK)
     status = cm_pack_unfold(pack.content, pack.size, folder, error);
@@ -317,10 +306,9 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   int changes;
   char path[CM_ID_MAX + 16];
   (void)snprintf(path, sizeof path, "mappings/%s", id);
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM mappings WHERE id = ?", "t", id) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", id) != CM_OK ||
-      cm_blobs_forget_in(handle, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, "DELETE FROM mappings WHERE id = ?", "t", id));
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", id));
+  CM_TRY(cm_blobs_forget_in(handle, path, error));
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", id);
 }
 
@@ -329,9 +317,8 @@ cm_status cm_mappings_delete(cm_store *store, const char *id, cm_error *error)
   char path[CM_PATH_MAX], held[CM_ID_MAX];
   cm_error ignored;
   (void)snprintf(held, sizeof held, "%s", id);
-  if (cm_mappings_folder(store, held, path, error) != CM_OK ||
-      cm_database_write(store->database, delete, held, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mappings_folder(store, held, path, error));
+  CM_TRY(cm_database_write(store->database, delete, held, error));
   (void)cm_folder_remove(path, &ignored); /* what stays behind is swept at the next start */
   return CM_OK;
 }
@@ -340,9 +327,8 @@ static cm_status count(sqlite3 *handle, void *context, cm_error *error)
 {
   mapping_work *work = context;
   int64_t number, bytes;
-  if (cm_sql_number(handle, 0, &number, error, "SELECT coalesce(sum(things), 0) FROM stored_totals WHERE kind = 'mappings'", "") != CM_OK ||
-      cm_sql_number(handle, 0, &bytes, error, "SELECT coalesce(sum(bytes), 0) FROM stored_totals WHERE kind = 'mappings'", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &number, error, "SELECT coalesce(sum(things), 0) FROM stored_totals WHERE kind = 'mappings'", ""));
+  CM_TRY(cm_sql_number(handle, 0, &bytes, error, "SELECT coalesce(sum(bytes), 0) FROM stored_totals WHERE kind = 'mappings'", ""));
   work->count = (uint64_t)number;
   work->bytes = (uint64_t)bytes;
   return CM_OK;
@@ -351,8 +337,7 @@ static cm_status count(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_mappings_count(cm_store *store, uint64_t *number, uint64_t *bytes, cm_error *error)
 {
   mapping_work work = {0};
-  if (cm_database_read(store->database, count, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, count, &work, error));
   *number = work.count;
   *bytes = work.bytes;
   return CM_OK;

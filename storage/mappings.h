@@ -1,7 +1,6 @@
 /* What jobs make: a row and files, packed in the database or in a folder. Mappings have one file per view (core/output/views.h); programs, the
  * results of compile jobs, have model.onnx and report.json. */
-#ifndef CM_STORAGE_MAPPINGS_H
-#define CM_STORAGE_MAPPINGS_H
+#pragma once
 
 #include "library/private/cores.h"
 #include "library/private/job_kinds.h"
@@ -75,5 +74,3 @@ cm_status cm_mappings_delete(cm_store *store, const char *id, cm_error *error);
 
 /* Number of mappings and their bytes on disk. */
 cm_status cm_mappings_count(cm_store *store, uint64_t *count, uint64_t *bytes, cm_error *error);
-
-#endif

@@ -28,9 +28,9 @@ cm_status cm_mappings_keep(cm_store *store, const cm_mapping_row *mapping, const
 {
   keeping k = {.mapping = mapping};
   char to[CM_PATH_MAX], known[CM_PATH_MAX];
-  if (cm_path(known, error, "mappings/%s/%s", mapping->id, name) != CM_OK ||
-      cm_path(to, error, "%s/%s", store->folder, known) != CM_OK || cm_blob_read(path, known, &k.blob, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(known, error, "mappings/%s/%s", mapping->id, name));
+  CM_TRY(cm_path(to, error, "%s/%s", store->folder, known));
+  CM_TRY(cm_blob_read(path, known, &k.blob, error));
   if (link(path, to) != 0) /* packed, or being deleted, or another has made it in this moment */
     return cm_fail_errno(error, errno, "cannot keep", path);
   cm_status status = cm_database_write(store->database, keep, &k, error);
@@ -63,8 +63,7 @@ cm_status cm_mappings_repack(cm_store *store, const cm_mapping_row *mapping, con
   cm_status status = cm_pack_folder(folder, &r.pack, error);
   if (status == CM_OK && r.pack.bytes == NULL)
     status = cm_fail(error, CM_CONFLICT, "it is too large to be packed");
-  if (status == CM_OK)
-    status = cm_database_write(store->database, repack, &r, error);
+  CM_THEN(status, cm_database_write(store->database, repack, &r, error));
   cm_pack_clear(&r.pack);
   return status;
 }

@@ -34,8 +34,7 @@ struct cm_monitor {
 cm_status cm_monitor_start(cm_monitor **monitor, cm_error *error)
 {
   cm_monitor *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   pthread_mutex_init(&made->lock, NULL);
   *monitor = made;
   return CM_OK;
@@ -105,13 +104,11 @@ static cm_status read_lanes(sqlite3 *handle, cm_figures *f, cm_error *error)
     sqlite3_stmt *statement;
     bool row = false;
     cm_status status = cm_sql_prepare(handle, &statement, error, query, "i", (int64_t)lane);
-    if (status == CM_OK)
-      status = cm_sql_step(statement, &row, error);
+    CM_THEN(status, cm_sql_step(statement, &row, error));
     if (status == CM_OK && row)
       f->lanes[lane] = (cm_lane_figures){.age = sqlite3_column_type(statement, 0) != SQLITE_NULL ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0,
                                          .queued = sqlite3_column_double(statement, 1), .running = sqlite3_column_double(statement, 2)};
-    if (cm_sql_end(statement, status, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_end(statement, status, error));
   }
   return CM_OK;
 }

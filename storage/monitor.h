@@ -1,6 +1,5 @@
 /* Figures for whoever watches the server: counted in memory since its start, and read from the database when asked for. */
-#ifndef CM_STORAGE_MONITOR_H
-#define CM_STORAGE_MONITOR_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -59,5 +58,3 @@ typedef struct cm_figures {
 
 /* Reads them; O(users, leases, running jobs). The caller frees figures->users. */
 cm_status cm_figures_read(cm_store *store, cm_figures *figures, cm_error *error);
-
-#endif

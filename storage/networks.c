@@ -68,8 +68,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " COLUMNS " FROM networks WHERE id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, &work->network);
   status = cm_sql_end(statement, status, error);
@@ -81,8 +80,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, cm_error *error)
 {
   get_work work = {.id = id};
-  if (cm_database_read(store->database, get, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, get, &work, error));
   *network = work.network;
   return CM_OK;
 }
@@ -104,8 +102,7 @@ static cm_status find_known(sqlite3 *handle, void *context, cm_error *error)
                                     " AND (?2 = 'lab' OR (?2 = 'group' AND team = ?3) OR (?2 = 'private' AND user = ?4))"
                                     " ORDER BY rowid LIMIT 1", "tttt", work->sha256, cm_visibility_name(o->visibility),
                                     o->group, o->user);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, &work->network);
   status = cm_sql_end(statement, status, error);
@@ -116,8 +113,7 @@ cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner 
                             cm_error *error)
 {
   known_work work = {.sha256 = sha256, .owner = owner};
-  if (cm_database_read(store->database, find_known, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, find_known, &work, error));
   *network = work.network;
   return CM_OK;
 }
@@ -144,9 +140,8 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   publish_work *work = context;
   const cm_network *n = work->network;
   int changes;
-  if (cm_quota_check_in(handle, n->owner.user, CM_QUOTA_NETWORKS, 1, error) != CM_OK ||
-      cm_quota_check_in(handle, n->owner.user, CM_QUOTA_BYTES, (double)n->bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_quota_check_in(handle, n->owner.user, CM_QUOTA_NETWORKS, 1, error));
+  CM_TRY(cm_quota_check_in(handle, n->owner.user, CM_QUOTA_BYTES, (double)n->bytes, error));
   if (cm_sql_run(handle, &changes, error,
                  "INSERT OR IGNORE INTO networks(id, user, name, format, gzipped, directed, neurons, hyperedges,"
                  " synapses, bytes, plain_bytes, duplicates, self_loops, empty_nets, labels, created, operators,"
@@ -163,9 +158,8 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
   work->known = changes == 0;
   cm_audit_effect("network %s, %s", n->id, cm_owner_words(&n->owner, words));
   /* It is back, by the hash of its bytes, and with it those of its owners who had not deleted it. */
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ? AND user = (SELECT user FROM networks WHERE id = thing)", "t", n->id) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", n->id));
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ? AND user = (SELECT user FROM networks WHERE id = thing)", "t", n->id));
   return cm_blob_note_in(handle, &work->blob, error);
 }
 
@@ -187,10 +181,10 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
   publish_work work = {.network = network};
   char name[CM_SHA_MAX + 32];
   (void)snprintf(name, sizeof name, "networks/%s.zip", network->id);
-  if (sync_file(scratch, error) != CM_OK || cm_blob_read(scratch, name, &work.blob, error) != CM_OK ||
-      cm_networks_path(store, network->id, path, error) != CM_OK ||
-      cm_path(folder, error, "%s/networks", store->folder) != CM_OK)
-    return error->status;
+  CM_TRY(sync_file(scratch, error));
+  CM_TRY(cm_blob_read(scratch, name, &work.blob, error));
+  CM_TRY(cm_networks_path(store, network->id, path, error));
+  CM_TRY(cm_path(folder, error, "%s/networks", store->folder));
   pthread_mutex_lock(&store->blob_lock);
   cm_network there;
   bool mine = cm_networks_known(store, network->sha256, &network->owner, &there, error) == CM_OK;
@@ -202,10 +196,8 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
   }
   const bool stood = access(path, F_OK) == 0; /* others have these bytes */
   cm_status status = rename(scratch, path) != 0 ? cm_fail_errno(error, errno, "cannot rename", scratch) : CM_OK;
-  if (status == CM_OK)
-    status = cm_folder_sync(folder, error);
-  if (status == CM_OK)
-    status = cm_database_write(store->database, insert, &work, error);
+  CM_THEN(status, cm_folder_sync(folder, error));
+  CM_THEN(status, cm_database_write(store->database, insert, &work, error));
   if (status == CM_QUOTA_USED && !stood)
     (void)unlink(path); /* a file that nobody has a row of would stay until the next start */
   pthread_mutex_unlock(&store->blob_lock);
@@ -225,16 +217,14 @@ static cm_status join(sqlite3 *handle, void *context, cm_error *error)
   const share_work *w = context;
   get_work there = {.id = w->id};
   int64_t mine;
-  if (get(handle, &there, error) != CM_OK ||
-      cm_sql_number(handle, 0, &mine, error, "SELECT count(*) FROM owners WHERE thing = ? AND user = ?", "tt", w->id, w->user) != CM_OK)
-    return error->status;
+  CM_TRY(get(handle, &there, error));
+  CM_TRY(cm_sql_number(handle, 0, &mine, error, "SELECT count(*) FROM owners WHERE thing = ? AND user = ?", "tt", w->id, w->user));
   cm_owner *owner = &there.network.owner;
   if (mine != 0 || strcmp(owner->user, w->user) == 0)
     return CM_OK;
   (void)snprintf(owner->user, sizeof owner->user, "%s", w->user);
-  if (cm_quota_check_in(handle, w->user, CM_QUOTA_NETWORKS, 1, error) != CM_OK ||
-      cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)there.network.bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_quota_check_in(handle, w->user, CM_QUOTA_NETWORKS, 1, error));
+  CM_TRY(cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)there.network.bytes, error));
   return cm_holders_join_in(handle, CM_OBJECT_NETWORK, w->id, owner, error);
 }
 
@@ -249,13 +239,11 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
   const char *id = context;
   int changes;
-  if (cm_holders_check_in(handle, CM_OBJECT_NETWORK, id, NULL, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_holders_check_in(handle, CM_OBJECT_NETWORK, id, NULL, error));
   char name[CM_SHA_MAX + 32];
   (void)snprintf(name, sizeof name, "networks/%s.zip", id);
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id) != CM_OK ||
-      cm_blobs_forget_in(handle, name, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id));
+  CM_TRY(cm_blobs_forget_in(handle, name, error));
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", id);
 }
 
@@ -263,8 +251,7 @@ cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error)
 {
   char path[CM_PATH_MAX], held[CM_SHA_MAX];
   (void)snprintf(held, sizeof held, "%s", id);
-  if (cm_networks_path(store, held, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_networks_path(store, held, path, error));
   pthread_mutex_lock(&store->blob_lock);
   cm_status status = cm_database_write(store->database, delete, held, error);
   if (status == CM_OK)

@@ -1,6 +1,5 @@
 /* Uploaded networks: content-addressed, the same bytes are stored once. */
-#ifndef CM_STORAGE_NETWORKS_H
-#define CM_STORAGE_NETWORKS_H
+#pragma once
 
 #include "storage/labels.h"
 
@@ -56,5 +55,3 @@ cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error);
 /* Who uploads bytes that are there already owns the network too, beside whoever was first; it counts in the quotas of each.
  * CM_QUOTA_USED. */
 cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm_error *error);
-
-#endif

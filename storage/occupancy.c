@@ -59,10 +59,8 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *name, coremap_chi
   char *alive = NULL;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT ' ' || coalesce(group_concat(id, ' '), '') || ' ' FROM leases"
                                     " WHERE chip = ? AND expires > " CM_NOW("?"), "td", name, cm_clock_steady());
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK)
-    status = cm_sql_text(statement, 0, &alive, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
+  CM_THEN(status, cm_sql_text(statement, 0, &alive, error));
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK)
     library_cores_release(chip, has_expired, alive);
@@ -75,13 +73,11 @@ static cm_status read_state_in(sqlite3 *handle, const char *name, const char *te
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   const char *state = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
   if (status == CM_OK && row && state == NULL)
     status = cm_sql_whole(statement, error);
-  if (status == CM_OK)
-    status = library_chip_read(text, state, row ? (size_t)sqlite3_column_bytes(statement, 0) : 0, chip, error);
+  CM_THEN(status, library_chip_read(text, state, row ? (size_t)sqlite3_column_bytes(statement, 0) : 0, chip, error));
   return cm_sql_end(statement, status, error);
 }
 
@@ -90,12 +86,10 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip *
   char *text;
   bool preset;
   coremap_chip *read = NULL;
-  if (cm_chips_text_in(handle, name, &text, &preset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_text_in(handle, name, &text, &preset, error));
   cm_status status = read_state_in(handle, name, text, &read, error);
   free(text);
-  if (status == CM_OK)
-    status = expire_in_memory(handle, name, read, error);
+  CM_THEN(status, expire_in_memory(handle, name, read, error));
   if (status == CM_OK)
     *chip = read;
   else
@@ -105,9 +99,8 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip *
 
 static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_error *error)
 {
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td", chip,
-                 cm_clock_steady()) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM leases WHERE chip = ? AND expires <= " CM_NOW("?"), "td", chip,
+                    cm_clock_steady()));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO occupancy(chip, state) VALUES(?, ?)"
                     " ON CONFLICT(chip) DO UPDATE SET state = excluded.state", "tt", chip, text);
@@ -116,8 +109,7 @@ static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_er
 cm_status cm_occupancy_save_in(sqlite3 *handle, const coremap_chip *chip, const char *name, cm_error *error)
 {
   char *text;
-  if (library_cores_print(chip, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_cores_print(chip, &text, error));
   cm_status status = save(handle, name, text, error);
   free(text);
   return status;
@@ -141,8 +133,7 @@ static cm_status read_state(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
 {
   occupancy_work work = {.name = name};
-  if (cm_database_read(store->database, read_state, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, read_state, &work, error));
   *chip = work.chip;
   return CM_OK;
 }
@@ -150,8 +141,7 @@ cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **ch
 cm_status cm_occupancy_read(cm_store *store, const char *name, char **text, char *etag, cm_error *error)
 {
   coremap_chip *chip = NULL;
-  if (cm_occupancy_open(store, name, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_open(store, name, &chip, error));
   cm_status status = library_cores_print(chip, text, error);
   if (status == CM_OK)
     tag_of(*text, etag);
@@ -188,8 +178,7 @@ static cm_status read_whole(sqlite3 *handle, const cm_occupancy_change *change, 
 {
   char *text;
   bool preset;
-  if (cm_chips_text_in(handle, change->chip, &text, &preset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chips_text_in(handle, change->chip, &text, &preset, error));
   cm_status status = library_chip_read(text, change->json, change->size, made, error);
   free(text);
   return status == CM_OK ? library_cores_check_owners(*made, error) : status;
@@ -208,8 +197,7 @@ static cm_status read_change(sqlite3 *handle, const cm_occupancy_change *change,
     return cm_fail_at(error, "line %d, column %d", why.line, why.column);
   }
   cm_status status = cm_occupancy_load_in(handle, change->chip, made, error);
-  if (status == CM_OK)
-    status = library_cores_change(*made, fields, error);
+  CM_THEN(status, library_cores_change(*made, fields, error));
   json_decref(fields);
   return status;
 }
@@ -218,8 +206,7 @@ static cm_status apply(sqlite3 *handle, const cm_occupancy_change *change, const
 {
   coremap_chip *made = NULL;
   cm_status status = change->whole ? read_whole(handle, change, &made, error) : read_change(handle, change, &made, error);
-  if (status == CM_OK)
-    status = check_leases_kept(before, made, error);
+  CM_THEN(status, check_leases_kept(before, made, error));
   if (status == CM_OK)
     *after = made;
   else
@@ -243,8 +230,7 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
   coremap_chip *before, *after = NULL;
   char *text = NULL;
   work->mismatch = false;
-  if (cm_occupancy_load_in(handle, change->chip, &before, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_load_in(handle, change->chip, &before, error));
   cm_status status = library_cores_print(before, &text, error);
   if (status == CM_OK) {
     tag_of(text, work->etag);
@@ -256,12 +242,9 @@ static cm_status write_state(sqlite3 *handle, void *context, cm_error *error)
   }
   free(text);
   text = NULL;
-  if (status == CM_OK)
-    status = apply(handle, change, before, &after, error);
-  if (status == CM_OK)
-    status = library_cores_print(after, &text, error);
-  if (status == CM_OK)
-    status = save(handle, change->chip, text, error);
+  CM_THEN(status, apply(handle, change, before, &after, error));
+  CM_THEN(status, library_cores_print(after, &text, error));
+  CM_THEN(status, save(handle, change->chip, text, error));
   if (status == CM_OK) {
     cm_audit_effect("taken %u -> %u, broken %u -> %u", count(before, LIBRARY_CORE_TAKEN), count(after, LIBRARY_CORE_TAKEN),
                     count(before, LIBRARY_CORE_BROKEN), count(after, LIBRARY_CORE_BROKEN));

@@ -1,6 +1,5 @@
 /* Occupancy of chips: which cores are taken or broken. Every change goes through the database's one writer. */
-#ifndef CM_STORAGE_OCCUPANCY_H
-#define CM_STORAGE_OCCUPANCY_H
+#pragma once
 
 #include "library/private/cores.h"
 #include "storage/store.h"
@@ -26,5 +25,3 @@ typedef struct cm_occupancy_change {
  * lease's hold on it). *text (the caller frees) and etag [CM_ETAG_MAX] are the new state's. */
 cm_status cm_occupancy_write(cm_store *store, const cm_occupancy_change *change, bool *mismatch, char **text,
                              char *etag, cm_error *error);
-
-#endif

@@ -130,8 +130,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_owners_get_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_owner *owner, cm_error *error)
 {
   owner_work work = {.object = object, .id = id, .viewer = viewer};
-  if (get(handle, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(get(handle, &work, error));
   if (!cm_owner_shows(&work.owner, viewer))
     return missing(object, id, error);
   *owner = work.owner;
@@ -149,8 +148,7 @@ cm_status cm_owners_get(cm_database *database, cm_object object, const char *id,
     *owner = (cm_owner){0};
     return CM_OK;
   }
-  if (cm_database_look(database, get, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(database, get, &work, error));
   if (!cm_owner_shows(&work.owner, viewer))
     return missing(object, id, error);
   *owner = work.owner;

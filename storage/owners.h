@@ -1,7 +1,6 @@
 /* Whose things are, and who sees them (docs/how-to/users.md). Everything that users make has an owner and a visibility; a group
  * sees what its members have shown it while the thing was theirs to show. What one may not see is not there. */
-#ifndef CM_STORAGE_OWNERS_H
-#define CM_STORAGE_OWNERS_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -80,5 +79,3 @@ void cm_owner_narrow(cm_owner *made, const cm_owner *source);
 
 /* Whether more people see what `to` owns than what `from` does. */
 bool cm_owner_widens(const cm_owner *from, const cm_owner *to);
-
-#endif

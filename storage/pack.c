@@ -75,9 +75,8 @@ static cm_status read_files(const char *folder, const listing *l, unsigned char 
   for (size_t i = 0; i < l->count; i++) {
     char path[CM_PATH_MAX], *bytes;
     size_t size, name = strlen(l->name[i]) + 1;
-    if (cm_path(path, error, "%s/%s", folder, l->name[i]) != CM_OK ||
-        cm_file_read(path, CM_PACK_PLAIN_MAX, &bytes, &size, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(path, error, "%s/%s", folder, l->name[i]));
+    CM_TRY(cm_file_read(path, CM_PACK_PLAIN_MAX, &bytes, &size, error));
     const bool fits = size <= room - *used && name + SIZE_BYTES <= room - *used - size;
     if (fits) {
       memcpy(plain + *used, l->name[i], name);
@@ -161,13 +160,11 @@ static cm_status take_head(reader *r, char name[NAME_BYTES_MAX], size_t *size, b
   for (size_t i = 0; i == 0 || name[i - 1] != '\0'; i++) {
     if (i == NAME_BYTES_MAX)
       return damaged(error);
-    if (take(r, &name[i], 1, i == 0 ? end : NULL, error) != CM_OK)
-      return error->status;
+    CM_TRY(take(r, &name[i], 1, i == 0 ? end : NULL, error));
     if (i == 0 && *end)
       return CM_OK;
   }
-  if (take(r, digits, sizeof digits, NULL, error) != CM_OK)
-    return error->status;
+  CM_TRY(take(r, digits, sizeof digits, NULL, error));
   for (int b = SIZE_BYTES; b-- > 0;)
     bytes = bytes << 8 | digits[b];
   if (bytes > r->left)
@@ -180,8 +177,7 @@ static cm_status take_head(reader *r, char name[NAME_BYTES_MAX], size_t *size, b
 static cm_status write_file(const char *folder, const char *name, const char *bytes, size_t size, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", folder, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", folder, name));
   FILE *stream = fopen(path, "wbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot create", path);
@@ -198,8 +194,7 @@ static cm_status look(reader *r, const char *wanted, const char *folder, char **
     char name[NAME_BYTES_MAX];
     size_t length = 0;
     bool end;
-    if (take_head(r, name, &length, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(take_head(r, name, &length, &end, error));
     if (end)
       return cm_fail(error, CM_NOT_FOUND, "the mapping has no such view; docs/reference/mapping-formats.md lists them");
     char *made = malloc(length + 1);
@@ -265,8 +260,7 @@ cm_status cm_pack_note_in(sqlite3 *handle, const char *mapping, const cm_pack *p
                                     mapping, pack->sha256);
   if (status == CM_OK && sqlite3_bind_blob(statement, 3, pack->bytes, (int)pack->size, SQLITE_STATIC) != SQLITE_OK)
     status = cm_whole(false, "a result", error);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   return cm_sql_end(statement, status, error);
 }
 
@@ -306,10 +300,9 @@ static cm_status replace(sqlite3 *handle, void *context, cm_error *error)
   int changes;
   w->packed = false;
   (void)snprintf(path, sizeof path, "mappings/%s", w->mapping);
-  if (cm_sql_run(handle, &changes, error, "UPDATE mappings SET form = ?2, bytes = CASE ?2 WHEN 2 THEN ?3 ELSE bytes END"
-                 " WHERE id = ?1 AND form = 0", "tii", w->mapping, (int64_t)(p->bytes != NULL ? CM_FORM_PACK : CM_FORM_FOLDER),
-                 (int64_t)p->size) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error,
+                    "UPDATE mappings SET form = ?2, bytes = CASE ?2 WHEN 2 THEN ?3 ELSE bytes END WHERE id = ?1 AND form = 0",
+                    "tii", w->mapping, (int64_t)(p->bytes != NULL ? CM_FORM_PACK : CM_FORM_FOLDER), (int64_t)p->size));
   if (changes == 0 || p->bytes == NULL)
     return CM_OK; /* deleted meanwhile, or too large */
   w->packed = true;
@@ -321,8 +314,7 @@ static cm_status pack_one(cm_store *store, const char *id, cm_error *error)
   char folder[CM_PATH_MAX];
   cm_pack pack = {0};
   cm_error ignored;
-  if (cm_mappings_folder(store, id, folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mappings_folder(store, id, folder, error));
   cm_status status = cm_pack_folder(folder, &pack, error);
   if (status == CM_NO_MEMORY)
     return status; /* to be tried again */
@@ -339,11 +331,9 @@ static cm_status pack_one(cm_store *store, const char *id, cm_error *error)
 cm_status cm_pack_old(cm_store *store, unsigned most, bool *left, cm_error *error)
 {
   old_work work = {.most = most < OLD_MAX ? most : OLD_MAX};
-  if (cm_database_read(store->database, find_old, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, find_old, &work, error));
   for (size_t i = 0; i < work.count; i++)
-    if (pack_one(store, work.id[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(pack_one(store, work.id[i], error));
   *left = work.count == work.most;
   return CM_OK;
 }

@@ -2,8 +2,7 @@
  *
  * A pack is what zlib makes of: for each file, JSON first and binary last (which it packs best), name, NUL, size as eight bytes,
  * least first, and its bytes. */
-#ifndef CM_STORAGE_PACK_H
-#define CM_STORAGE_PACK_H
+#pragma once
 
 #include "storage/mappings.h"
 
@@ -43,5 +42,3 @@ cm_status cm_pack_old(cm_store *store, unsigned most, bool *left, cm_error *erro
 
 /* The folder of a mapping's files, where it is no pack. */
 cm_status cm_mappings_folder(const cm_store *store, const char *id, char *path, cm_error *error);
-
-#endif

@@ -61,8 +61,7 @@ static cm_status add_person(cm_queue_order *order, sqlite3 *handle, const char *
 {
   if (!GROW(order->people, order->person_count, order->person_capacity))
     return cm_whole(false, "the queue", error);
-  if (cm_queue_person_read(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_queue_person_read(handle, name, cm_store_time(), order->half_life, &order->people[order->person_count], error));
   *added = (uint32_t)order->person_count++;
   return CM_OK;
 }
@@ -129,11 +128,9 @@ static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *e
 static cm_status hold(cm_queue_order *order, sqlite3 *handle, cm_error *error)
 {
   bool any = false;
-  if (cm_queue_any_held(handle, &any, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_queue_any_held(handle, &any, error));
   for (size_t i = 0; any && i < order->person_count; i++)
-    if (cm_quota_holds_in(handle, order->people[i].name, &order->people[i].held, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_quota_holds_in(handle, order->people[i].name, &order->people[i].held, error));
   return CM_OK;
 }
 
@@ -163,10 +160,8 @@ cm_status cm_queue_order_load(sqlite3 *handle, uint64_t version, cm_queue_order 
     return cm_whole(false, "the queue", error);
   made->version = version;
   cm_status status = cm_usage_half_life_in(handle, &made->half_life, error);
-  if (status == CM_OK)
-    status = read_shares(made, handle, error);
-  if (status == CM_OK)
-    status = hold(made, handle, error);
+  CM_THEN(status, read_shares(made, handle, error));
+  CM_THEN(status, hold(made, handle, error));
   if (status != CM_OK) {
     cm_queue_order_free(made);
     return status;
@@ -234,8 +229,7 @@ cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *j
   share absent = {.priority = job->priority, .step = 1}, *mine = &absent;
   uint64_t position = 1;
   double ahead_ms = 0;
-  if (find_person(order, handle, job->owner.user, &absent.person, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_person(order, handle, job->owner.user, &absent.person, error));
   const cm_queue_person *me = &order->people[absent.person];
   absent.used = me->used;
   for (size_t i = 0; i < order->share_count && order->shares[i].priority >= job->priority; i++) {

@@ -6,8 +6,7 @@
  * thus take turns, and how far ahead the others come follows from four numbers of each: use, share, ready jobs and what
  * these are expected to take. A job that waits for an identical one or for its retry's time has the place that it would have
  * if it were ready. */
-#ifndef CM_STORAGE_POSITIONS_H
-#define CM_STORAGE_POSITIONS_H
+#pragma once
 
 #include "storage/jobs.h"
 
@@ -38,5 +37,3 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
  * `successive`: since the last call for this user, lane and priority (of jobs in descending order of sequence) no queued job
  * was left out, so that nothing needs to be counted. */
 cm_status cm_queue_order_place(cm_queue_order *order, sqlite3 *handle, cm_job *job, bool successive, cm_error *error);
-
-#endif

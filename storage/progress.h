@@ -1,6 +1,5 @@
 /* How a job went: points of its progress, few however long it runs. */
-#ifndef CM_STORAGE_PROGRESS_H
-#define CM_STORAGE_PROGRESS_H
+#pragma once
 
 #include "base/run.h"
 
@@ -25,5 +24,3 @@ void cm_history_add(cm_history *history, const cm_history_point *point);
 
 /* The points as a JSON array; the caller frees. NULL: no memory. O(points). */
 char *cm_history_text(const cm_history *history);
-
-#endif

@@ -52,8 +52,7 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
                                     "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_ready WHERE user = ?"
                                     " AND lane = ? AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "tii",
                                     turn.user, (int64_t)turn.lane, (int64_t)turn.priority);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     status = cm_job_from_row(statement, &work->job, error);
   status = cm_sql_end(statement, status, error);
@@ -61,11 +60,9 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
     return status;
   cm_store_id(work->job.folder);
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
-  if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ?, folder = ? WHERE id = ?", "dtt", now,
-                        work->job.folder, work->job.id);
-  if (status == CM_OK)
-    status = cm_usage_charge_in(handle, work->job.owner.user, rint(work->job.expected * 1000), error);
+  CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE jobs SET attempt = attempt + 1, started = ?, folder = ? WHERE id = ?",
+                             "dtt", now, work->job.folder, work->job.id));
+  CM_THEN(status, cm_usage_charge_in(handle, work->job.owner.user, rint(work->job.expected * 1000), error));
   work->job.started = now;
   work->job.attempt++;
   work->job.state = CM_JOB_RUNNING;
@@ -91,8 +88,7 @@ static cm_status any_ready(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_claim(cm_store *store, cm_claim what, cm_job *job, bool *found, cm_error *error)
 {
   queue_work work = {.claim = what};
-  if (cm_database_read(store->database, any_ready, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, any_ready, &work, error));
   if (work.flag && cm_database_write(store->database, claim, &work, error) != CM_OK) {
     cm_job_clear(&work.job);
     return error->status;
@@ -111,10 +107,8 @@ cm_status cm_jobs_claim(cm_store *store, cm_claim what, cm_job *job, bool *found
 static cm_status check_attempt(sqlite3 *handle, const cm_job *job, cm_error *error)
 {
   int64_t current;
-  if (cm_sql_number(handle, 0, &current, error,
-                    "SELECT count(*) FROM jobs WHERE id = ? AND state = 'running' AND attempt = ?", "ti", job->id,
-                    (int64_t)job->attempt) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &current, error, "SELECT count(*) FROM jobs WHERE id = ? AND state = 'running' AND attempt = ?",
+                       "ti", job->id, (int64_t)job->attempt));
   return current == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "attempt %d of job %s is over", job->attempt, job->id);
 }
 
@@ -125,24 +119,20 @@ static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
   sqlite3_stmt *statement;
   char other[CM_ID_MAX] = "";
   work->flag = false;
-  if (check_attempt(handle, job, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_attempt(handle, job, error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id FROM jobs WHERE fingerprint = ? AND state = 'running' AND id <> ?"
                                     " LIMIT 1", "tt", work->text, job->id);
   bool row = false;
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, other, sizeof other);
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && row) {
     double seconds;
     status = cm_job_move_in(handle, job, CM_JOB_QUEUED, error);
-    if (status == CM_OK)
-      status = cm_job_settle_in(handle, job, &seconds, error);
-    if (status == CM_OK)
-      status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id);
+    CM_THEN(status, cm_job_settle_in(handle, job, &seconds, error));
+    CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id));
     work->flag = true;
   } else if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET fingerprint = ? WHERE id = ?", "tt", work->text, job->id);
@@ -153,8 +143,7 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
                            cm_error *error)
 {
   queue_work work = {.given = job, .text = fingerprint};
-  if (cm_database_write(store->database, identify, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_write(store->database, identify, &work, error));
   *deferred = work.flag;
   if (work.flag) {
     cm_job_log(job, "queued", "an identical job runs");
@@ -170,8 +159,7 @@ static cm_status settle_owner(sqlite3 *handle, const cm_job *job, cm_owner *owne
   bool row = false, widened = false;
   *owner = job->owner;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility, widened FROM jobs WHERE id = ?", "t", job->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_owner_from_row(statement, 0, owner);
     widened = sqlite3_column_int(statement, 3) != 0;
@@ -228,8 +216,7 @@ static cm_status take_twin(sqlite3 *handle, const cm_job *job, const cm_owner *o
   int64_t there;
   const cm_made *made = cm_job_makes(job->kind);
   cm_audit_effect("%s %s of an equal job", made->word, mapping);
-  if (cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &there, error, "SELECT count(*) FROM mappings WHERE id = ?", "t", mapping));
   *gone = there == 0;
   if (*gone)
     return cm_fail(error, CM_CONFLICT, "the result of an identical job, %s, has been deleted meanwhile", mapping);
@@ -257,15 +244,16 @@ static cm_status note_figures(sqlite3 *handle, const cm_job *job, const cm_job_o
   char query[FIGURES_QUERY_MAX];
   if (o->state != CM_JOB_DONE || cm_job_makes(job->kind)->object == CM_OBJECT_NONE)
     return CM_OK;
-  if (o->mapping == NULL) {
+  if (o->reused_mapping != NULL) {
     (void)snprintf(query, sizeof query, "UPDATE jobs SET (reused%s) = (SELECT 1%s FROM mappings WHERE id = ?2) WHERE id = ?1", figure_names, figure_names);
     return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->reused_mapping) == CM_OK
              ? cm_labels_inherit_in(handle, job->id, o->reused_mapping, user, error)
              : error->status;
   }
   (void)snprintf(query, sizeof query, "UPDATE jobs SET reused = 0%s WHERE id = ?2", figure_values);
-  if (cm_sql_run(handle, NULL, error, query, "tt", o->report, job->id) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, query, "tt", o->report, job->id));
+  if (o->mapping == NULL) /* beaten in its sweep, and not stored */
+    return CM_OK;
   (void)snprintf(query, sizeof query, "UPDATE mappings SET (label_set, preset, objective, seed%s) = (SELECT label_set, preset, objective, seed%s"
                  " FROM jobs WHERE id = ?1) WHERE id = ?2", figure_names, figure_names);
   return cm_sql_run(handle, NULL, error, query, "tt", job->id, o->mapping->id);
@@ -279,9 +267,8 @@ static cm_status note_points(sqlite3 *handle, const cm_job_outcome *o, const cm_
                  " WHERE id = ?3), pareto = ?3, point = ?4%s WHERE id = ?2", figure_values);
   for (size_t i = 0; i < o->point_count; i++) {
     const cm_job_point *p = &o->points[i];
-    if (note_mapping(handle, &p->mapping, owner, p->pack, error) != CM_OK ||
-        cm_sql_run(handle, NULL, error, query, "ttti", p->report, p->mapping.id, o->mapping->id, p->number) != CM_OK)
-      return error->status;
+    CM_TRY(note_mapping(handle, &p->mapping, owner, p->pack, error));
+    CM_TRY(cm_sql_run(handle, NULL, error, query, "ttti", p->report, p->mapping.id, o->mapping->id, p->number));
   }
   return CM_OK;
 }
@@ -296,9 +283,9 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   double seconds;
   work->flag = false;
   cm_sweep_news_clear(&work->news);
-  if (check_attempt(handle, job, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK ||
-      settle_owner(handle, job, &owner, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_attempt(handle, job, error));
+  CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
+  CM_TRY(settle_owner(handle, job, &owner, error));
   if (o->mapping != NULL && cm_estimate_learn_in(handle, job, seconds, error) != CM_OK)
     return error->status;
   if (o->region != NULL) {
@@ -314,8 +301,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   if (o->mapping != NULL && note_mapping(handle, o->mapping, &owner, o->pack, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < work->blob_count; i++)
-    if (cm_blob_note_in(handle, &work->blobs[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_blob_note_in(handle, &work->blobs[i], error));
   /* The mapping goes in before the move: a done job always has one, "" where it is of a kind that has none. */
   const char *mapping = o->mapping != NULL ? o->mapping->id : o->reused_mapping != NULL || o->state != CM_JOB_DONE ? o->reused_mapping : "";
   if (cm_sql_run(handle, NULL, error,
@@ -345,8 +331,7 @@ static cm_status read_blobs(cm_store *store, const char *mapping, queue_work *wo
   cm_blob *more;
   size_t count;
   (void)snprintf(path, sizeof path, "mappings/%s", mapping);
-  if (cm_blobs_read_folder(store, path, &more, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_blobs_read_folder(store, path, &more, &count, error));
   cm_blob *all = realloc(work->blobs, (work->blob_count + count + 1) * sizeof *all);
   if (all != NULL) {
     if (count > 0)
@@ -394,9 +379,8 @@ static cm_status requeue(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
   double seconds;
-  if (cm_job_move_in(handle, work->given, CM_JOB_QUEUED, error) != CM_OK ||
-      cm_job_settle_in(handle, work->given, &seconds, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_move_in(handle, work->given, CM_JOB_QUEUED, error));
+  CM_TRY(cm_job_settle_in(handle, work->given, &seconds, error));
   return cm_sql_run(handle, NULL, error, "UPDATE jobs SET moved = moved + ?, fingerprint = NULL WHERE id = ?", "it",
                     (int64_t)work->flag, work->given->id);
 }
@@ -404,8 +388,7 @@ static cm_status requeue(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_requeue(cm_store *store, const cm_job *job, bool moved, cm_error *error)
 {
   queue_work work = {.given = job, .flag = moved};
-  if (cm_database_write(store->database, requeue, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_write(store->database, requeue, &work, error));
   cm_job_log(job, "queued", moved ? "its cores were taken" : "the server stops");
   cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
   return CM_OK;
@@ -425,15 +408,14 @@ static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
   const cm_job *job = work->given;
   int64_t refused;
   work->flag = false;
-  if (check_attempt(handle, job, error) != CM_OK ||
-      cm_sql_number(handle, 1, &refused, error, "SELECT cancel_requested OR retries >= ? FROM jobs WHERE id = ?", "it",
-                    (int64_t)CM_JOB_RETRIES_MAX, job->id) != CM_OK)
-    return error->status;
+  CM_TRY(check_attempt(handle, job, error));
+  CM_TRY(cm_sql_number(handle, 1, &refused, error, "SELECT cancel_requested OR retries >= ? FROM jobs WHERE id = ?", "it",
+                       (int64_t)CM_JOB_RETRIES_MAX, job->id));
   if (refused != 0)
     return CM_OK;
   double seconds;
-  if (cm_job_move_in(handle, job, CM_JOB_QUEUED, error) != CM_OK || cm_job_settle_in(handle, job, &seconds, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_job_move_in(handle, job, CM_JOB_QUEUED, error));
+  CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
   work->flag = true;
   return cm_sql_run(handle, NULL, error,
                     "UPDATE jobs SET retries = ?, retry_at = ? + " CM_NOW("?") ", fault = ?, fingerprint = NULL"
@@ -444,8 +426,7 @@ static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, bool *again, cm_error *error)
 {
   queue_work work = {.given = job, .text = fault};
-  if (cm_database_write(store->database, retry, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_write(store->database, retry, &work, error));
   *again = work.flag;
   if (work.flag) {
     cm_job_log(job, "queued", "a fault that may pass");

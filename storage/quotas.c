@@ -47,8 +47,7 @@ static cm_status read_real(sqlite3 *handle, const char *sql, holder who, double 
   sqlite3_stmt *statement;
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, sql, "tdi", who.name, since, (int64_t)who.group);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
     *value = sqlite3_column_double(statement, 0);
   return cm_sql_end(statement, status, error);
@@ -62,8 +61,7 @@ static cm_status limit_of(sqlite3 *handle, holder who, cm_quota quota, double *m
                                     "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
                                     " AND quota = ? ORDER BY name = '*' LIMIT 1",
                                     "itt", (int64_t)who.group, who.name, names[quota]);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     *most = row ? sqlite3_column_double(statement, 0) : -1;
   return cm_sql_end(statement, status, error);
@@ -86,8 +84,7 @@ static cm_status group_of(sqlite3 *handle, const char *user, char group[CM_USER_
   bool row = false;
   group[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT team FROM users WHERE name = ?", "t", user);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, group, CM_USER_MAX);
   return cm_sql_end(statement, status, error);
@@ -103,8 +100,7 @@ static cm_status refuse(sqlite3 *handle, holder who, cm_quota quota, balance b, 
   char frees[80];
   double oldest = cm_store_time();
   if (counted[quota].oldest != NULL) {
-    if (read_real(handle, counted[quota].oldest, who, since(quota), &oldest, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_real(handle, counted[quota].oldest, who, since(quota), &oldest, error));
     time_t when = (time_t)ceil(fmax(oldest, since(quota)) + counted[quota].window);
     struct tm parts;
     if (gmtime_r(&when, &parts) == NULL || strftime(frees, sizeof frees, "it frees bit by bit from %Y-%m-%dT%H:%M:%SZ on", &parts) == 0)
@@ -122,12 +118,10 @@ static cm_status refuse(sqlite3 *handle, holder who, cm_quota quota, balance b, 
 static cm_status check_one(sqlite3 *handle, holder who, cm_quota quota, double more, cm_error *error)
 {
   balance b = {.more = more};
-  if (limit_of(handle, who, quota, &b.most, error) != CM_OK)
-    return error->status;
+  CM_TRY(limit_of(handle, who, quota, &b.most, error));
   if (b.most < 0)
     return CM_OK;
-  if (use_of(handle, who, quota, &b.use, error) != CM_OK)
-    return error->status;
+  CM_TRY(use_of(handle, who, quota, &b.use, error));
   return b.use + more > b.most || (more <= 0 && b.use >= b.most) ? refuse(handle, who, quota, b, error) : CM_OK;
 }
 
@@ -137,21 +131,18 @@ cm_status cm_quota_check_in(sqlite3 *handle, const char *user, cm_quota quota, d
   int64_t some;
   if (user[0] == '\0')
     return CM_OK;
-  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = ?)", "t",
-                    names[quota]) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = ?)", "t", names[quota]));
   if (some == 0)
     return CM_OK;
-  if (check_one(handle, (holder){user, false}, quota, more, error) != CM_OK || group_of(handle, user, group, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_one(handle, (holder){user, false}, quota, more, error));
+  CM_TRY(group_of(handle, user, group, error));
   return group[0] != '\0' ? check_one(handle, (holder){group, true}, quota, more, error) : CM_OK;
 }
 
 cm_status cm_quota_holds_in(sqlite3 *handle, const char *user, bool *holds, cm_error *error)
 {
   int64_t disabled;
-  if (cm_sql_number(handle, 0, &disabled, error, "SELECT count(*) FROM users WHERE name = ? AND disabled", "t", user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &disabled, error, "SELECT count(*) FROM users WHERE name = ? AND disabled", "t", user));
   cm_status status = disabled != 0 ? CM_QUOTA_USED : cm_quota_check_in(handle, user, CM_QUOTA_RUNNING, 1, error);
   if (status != CM_OK && status != CM_QUOTA_USED)
     return status;
@@ -221,14 +212,12 @@ static cm_status read_use(sqlite3 *handle, void *context, cm_error *error)
 {
   using *u = context;
   char group[CM_USER_MAX];
-  if (group_of(handle, u->user, group, error) != CM_OK)
-    return error->status;
+  CM_TRY(group_of(handle, u->user, group, error));
   for (int i = 0; i < CM_QUOTAS; i++) {
     u->use.group_use[i] = 0;
     u->use.group_max[i] = -1;
-    if (use_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.use[i], error) != CM_OK ||
-        limit_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.most[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(use_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.use[i], error));
+    CM_TRY(limit_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.most[i], error));
     if (group[0] != '\0' && (use_of(handle, (holder){group, true}, (cm_quota)i, &u->use.group_use[i], error) != CM_OK ||
                              limit_of(handle, (holder){group, true}, (cm_quota)i, &u->use.group_max[i], error) != CM_OK))
       return error->status;
@@ -239,8 +228,7 @@ static cm_status read_use(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_quotas_use(cm_database *database, const char *user, cm_quota_use *use, cm_error *error)
 {
   using u = {.user = user};
-  if (cm_database_read(database, read_use, &u, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(database, read_use, &u, error));
   *use = u.use;
   return CM_OK;
 }

@@ -1,7 +1,6 @@
 /* Quotas of users and of groups: how much of something one may have, or use in a time (docs/how-to/queue.md). Where there are no users
  * there are none. */
-#ifndef CM_STORAGE_QUOTAS_H
-#define CM_STORAGE_QUOTAS_H
+#pragma once
 
 #include "storage/limits.h"
 
@@ -41,5 +40,3 @@ typedef struct cm_quota_use {
   double group_use[CM_QUOTAS], group_max[CM_QUOTAS];  /* his group's, nothing when he is in none */
 } cm_quota_use;
 cm_status cm_quotas_use(cm_database *database, const char *user, cm_quota_use *use, cm_error *error);
-
-#endif

@@ -90,8 +90,7 @@ static cm_status purge_old(cm_store *store, double before, uint64_t *purged, cm_
 {
   cm_binned *entries;
   size_t count;
-  if (cm_bin_list(store, NULL, before, AT_ONCE, &entries, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bin_list(store, NULL, before, AT_ONCE, &entries, &count, error));
   cm_status status = CM_OK;
   for (size_t i = 0; i < count && status == CM_OK; i++) {
     cm_audit_entry cause;
@@ -110,8 +109,7 @@ cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_r
   uint64_t *const counts[CM_KEEPS] = {&done->networks, &done->mappings, &done->jobs, &done->mappings};
   *done = (cm_retention_done){0};
   falling *f;
-  if (CM_HEAP(f, 1, "what is old", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(f, 1, "what is old", error));
   cm_status status = CM_OK;
   for (int keep = 0; keep < CM_KEEPS && status == CM_OK; keep++) {
     *f = (falling){.keep = (cm_keep)keep, .now = now};

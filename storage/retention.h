@@ -1,6 +1,5 @@
 /* How long things stay: rules of administrators, by user, age and size. What falls goes to the bin, and from there away. */
-#ifndef CM_STORAGE_RETENTION_H
-#define CM_STORAGE_RETENTION_H
+#pragma once
 
 #include "storage/limits.h"
 #include "storage/owners.h"
@@ -24,5 +23,3 @@ typedef struct cm_retention_done {
  * things stay, networks that queued or running jobs need, and mappings whose cores are leased. With bin_seconds 0 all goes for
  * good. Each deletion is in the audit trail. */
 cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_retention_done *done, cm_error *error);
-
-#endif

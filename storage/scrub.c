@@ -93,8 +93,7 @@ static cm_status ask(sqlite3 *handle, thing *t, const char *query, const char *n
   bool row = false;
   t->there = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, t);
   return cm_sql_end(statement, status, error);
@@ -135,8 +134,7 @@ static cm_status read_file(cm_scrub *s, const thing *t, char *sha256, cm_error *
   ssize_t got = 1;
   double began = cm_now();
   uint64_t total = 0;
-  if (cm_path(path, error, "%s/%s", s->store->folder, t->noted.path) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", s->store->folder, t->noted.path));
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0)
     return cm_fail_errno(error, errno, "cannot open", path);
@@ -275,8 +273,7 @@ cm_status cm_scrub_start(cm_store *store, cm_error *error)
 {
   pthread_condattr_t attributes;
   cm_scrub *made;
-  if (CM_HEAP(made, 1, "the server", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the server", error));
   (void)pthread_condattr_init(&attributes);
   (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_mutex_init(&made->lock, NULL);

@@ -2,8 +2,7 @@
  *
  * A thread reads every noted file and every packed result against its SHA-256, round after round. After each piece it rests 99 times
  * as long as that took, so that it has at most a hundredth of the disk's time and of a processor's. */
-#ifndef CM_STORAGE_SCRUB_H
-#define CM_STORAGE_SCRUB_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -21,5 +20,3 @@ void cm_scrub_stop(cm_store *store);
 
 /* All 0 where it has not been started. */
 cm_scrub_counts cm_scrub_count(const cm_store *store);
-
-#endif

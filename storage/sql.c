@@ -226,8 +226,7 @@ cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_e
   cm_status status = prepare(handle, &statement, error, sql, types, arguments);
   va_end(arguments);
   bool row = false;
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK)
     *number = row && sqlite3_column_type(statement, 0) != SQLITE_NULL ? sqlite3_column_int64(statement, 0)
                                                                       : fallback;

@@ -53,8 +53,7 @@ static cm_status take_old_lock(cm_store *store, bool make, cm_error *error)
   char path[CM_PATH_MAX];
   if (store->old_lock >= 0)
     return CM_OK;
-  if (cm_path(path, error, "%s/lock", store->folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/lock", store->folder));
   store->old_lock = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0666);
   if (store->old_lock < 0)
     return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open", path);
@@ -69,8 +68,8 @@ static cm_status make_parts(const cm_store *store, cm_error *error)
 {
   for (const char *const *part = cm_folder_parts; *part != NULL; part++) {
     char path[CM_PATH_MAX];
-    if (cm_path(path, error, "%s/%s", store->folder, *part) != CM_OK || cm_folder_make_durable(path, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(path, error, "%s/%s", store->folder, *part));
+    CM_TRY(cm_folder_make_durable(path, error));
   }
   return CM_OK;
 }
@@ -82,8 +81,7 @@ static cm_status read_identity(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   id[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM folder", "");
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, id, CM_FOLDER_ID_MAX);
   return cm_sql_end(statement, status, error);
@@ -99,8 +97,7 @@ static cm_status write_identity(sqlite3 *handle, void *context, cm_error *error)
 static cm_status identify(cm_store *store, const cm_folder *found, cm_error *error)
 {
   char *id = store->id;
-  if (cm_database_read(store->database, read_identity, id, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, read_identity, id, error));
   if (found->marked && id[0] != '\0' && strcmp(found->id, id) != 0)
     return cm_fail(error, CM_CONFLICT,
                    "the database in %s belongs to another data folder (%s, and coremapd.json says %s); put the one back "
@@ -110,8 +107,7 @@ static cm_status identify(cm_store *store, const cm_folder *found, cm_error *err
       (void)snprintf(id, sizeof store->id, "%s", found->id);
     else
       cm_store_id(id);
-    if (cm_database_write(store->database, write_identity, id, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_database_write(store->database, write_identity, id, error));
   }
   if (found->marked)
     return CM_OK;
@@ -153,8 +149,7 @@ cm_status cm_store_open(const char *folder, uint64_t cache_bytes_max, cm_store *
   if (sodium_init() < 0)
     return cm_fail(error, CM_INTERNAL, "libsodium cannot be started");
   cm_store *made;
-  if (CM_HEAP(made, 1, "the data folder", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the data folder", error));
   made->lock = made->old_lock = -1;
   pthread_mutex_init(&made->blob_lock, NULL);
   char path[CM_PATH_MAX];
@@ -198,16 +193,15 @@ cm_status cm_store_open_beside(const char *folder, bool make, cm_database **data
   cm_store *store;
   if (sodium_init() < 0)
     return cm_fail(error, CM_INTERNAL, "libsodium cannot be started");
-  if (check_owner(folder, make, &there, error) != CM_OK || cm_path(path, error, "%s/coremapd.db", folder) != CM_OK)
-    return error->status;
+  CM_TRY(check_owner(folder, make, &there, error));
+  CM_TRY(cm_path(path, error, "%s/coremapd.db", folder));
   bool served = there && cm_folder_lock(folder, &lock, error) != CM_OK;
   if (served && error->status != CM_CONFLICT)
     return error->status;
   if (lock >= 0)
     close(lock);
   if (!served) { /* as a start would, so that folder and schema are ours */
-    if (cm_store_open(folder, UINT64_MAX, &store, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_store_open(folder, UINT64_MAX, &store, error));
     cm_store_close(store);
   }
   return cm_database_join(path, database, error);

@@ -9,8 +9,7 @@
  *   lost+found/       what the sweep found and the database does not know (storage/sweep.h)
  *   lock              held too, for servers of the release before, which do not lock the folder itself
  */
-#ifndef CM_STORAGE_STORE_H
-#define CM_STORAGE_STORE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ uint64_t cm_store_free_bytes(const cm_store *store);
 
 /* CM_OK when the database takes a durable write now. */
 cm_status cm_store_writable(cm_store *store, cm_error *error);
-
-#endif

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "storage/log.h"
@@ -80,8 +79,7 @@ static cm_status is_known(sqlite3 *handle, const swept_folder *swept, const char
     return CM_OK;
   }
   (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), name);
-  if (cm_sql_number(handle, 0, &found, error, swept->query, "t", id) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &found, error, swept->query, "t", id));
   *known = found != 0;
   return CM_OK;
 }
@@ -90,16 +88,14 @@ static cm_status is_known(sqlite3 *handle, const swept_folder *swept, const char
 static cm_status put_aside(const char *folder, const char *part, const char *name, char *to, cm_error *error)
 {
   char from[CM_PATH_MAX], aside[CM_PATH_MAX];
-  if (cm_path(from, error, "%s/%s/%s", folder, part, name) != CM_OK ||
-      cm_path(aside, error, "%s/lost+found/%s", folder, part) != CM_OK ||
-      cm_folder_make_durable(aside, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(from, error, "%s/%s/%s", folder, part, name));
+  CM_TRY(cm_path(aside, error, "%s/lost+found/%s", folder, part));
+  CM_TRY(cm_folder_make_durable(aside, error));
   for (int i = 0; i < SAME_NAMES_MAX; i++) {
     char number[16] = "";
     if (i > 0)
       (void)snprintf(number, sizeof number, ".%d", i);
-    if (cm_path(to, error, "%s/%s%s", aside, name, number) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(to, error, "%s/%s%s", aside, name, number));
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
       return cm_folder_sync(aside, error);
     if (errno != EEXIST)
@@ -127,8 +123,7 @@ static cm_status sweep_one(sqlite3 *handle, void *context, cm_error *error)
 {
   sweep_work *work = context;
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", work->folder, work->swept->name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", work->folder, work->swept->name));
   DIR *listing = opendir(path);
   if (listing == NULL)
     return cm_fail_errno(error, errno, "cannot open folder", path);
@@ -150,8 +145,7 @@ cm_status cm_sweep(cm_store *store, uint64_t *moved, cm_error *error)
   sweep_work work = {.folder = store->folder};
   for (size_t i = 0; i < sizeof swept_folders / sizeof *swept_folders; i++) {
     work.swept = &swept_folders[i];
-    if (cm_database_read(store->database, sweep_one, &work, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_database_read(store->database, sweep_one, &work, error));
   }
   *moved = work.moved;
   return CM_OK;

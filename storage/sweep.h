@@ -1,6 +1,5 @@
 /* The sweep at start: what no row of the database knows is put aside, never deleted. */
-#ifndef CM_STORAGE_SWEEP_H
-#define CM_STORAGE_SWEEP_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -8,5 +7,3 @@
  * log each; *moved counts. Removed are only scratch files of uploads and jobs that a stop has interrupted, which carry
  * our own random names and were never acknowledged; those of running jobs stay. What cannot be moved stays, and is logged. */
 cm_status cm_sweep(cm_store *store, uint64_t *moved, cm_error *error);
-
-#endif

@@ -65,8 +65,7 @@ static cm_status find_point(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   work->point[0] = '\0';
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t", work->mapping);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     cm_sql_copy(statement, 0, work->point, sizeof work->point);
   return cm_sql_end(statement, status, error);
@@ -149,8 +148,7 @@ static void clear(ended *e)
 static cm_status read_json(sqlite3_stmt *row, int column, json_t **value, cm_error *error)
 {
   char *text;
-  if (cm_sql_text(row, column, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_text(row, column, &text, error));
   *value = text[0] != '\0' ? cm_json_loadb(text, strlen(text), 0, NULL) : json_object();
   free(text);
   return *value != NULL ? CM_OK : cm_fail(error, CM_DAMAGED, "what is noted of a sweep is no JSON");
@@ -165,8 +163,7 @@ static cm_status read_ended(sqlite3 *handle, const char *job, ended *e, bool *fo
                                     "SELECT s.id, j.id, j.mapping, j.sequence, j.state, j.reused, s.cancel_requested, coalesce(j.cpu_seconds, 0), j.report,"
                                     " s.options, s.report, j.problem FROM jobs j JOIN jobs s ON s.id = j.sweep WHERE j.id = ? AND s.state = 'running'",
                                     "t", job);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, found, error);
+  CM_THEN(status, cm_sql_step(statement, found, error));
   if (status == CM_OK && *found) {
     cm_sql_copy(statement, 0, e->sweep, sizeof e->sweep);
     cm_sql_copy(statement, 1, e->job, sizeof e->job);
@@ -178,12 +175,9 @@ static cm_status read_ended(sqlite3 *handle, const char *job, ended *e, bool *fo
     e->cancelled = sqlite3_column_int(statement, 6) != 0;
     e->cpu_seconds = sqlite3_column_double(statement, 7);
     status = read_json(statement, 8, &e->report, error);
-    if (status == CM_OK)
-      status = read_json(statement, 9, &e->spec, error);
-    if (status == CM_OK)
-      status = read_json(statement, 10, &e->tally, error);
-    if (status == CM_OK)
-      status = cm_sql_text(statement, 11, &e->problem, error);
+    CM_THEN(status, read_json(statement, 9, &e->spec, error));
+    CM_THEN(status, read_json(statement, 10, &e->tally, error));
+    CM_THEN(status, cm_sql_text(statement, 11, &e->problem, error));
   }
   return cm_sql_end(statement, status, error);
 }
@@ -274,10 +268,10 @@ static cm_status compare(ended *e, cm_sweep_news *news, cm_error *error)
     return CM_OK;
   }
   const bool gain = value_of(e->spec, entry, 0) < best;
-  bool taken = true;
+  bool taken = e->mapping[0] != '\0'; /* else its own job has seen that it is beaten */
   for (size_t i = 0; i < json_array_size(kept); i++)
     taken = taken && !beaten(e->spec, entry, json_array_get(kept, i));
-  if (!taken)
+  if (!taken && e->mapping[0] != '\0')
     status = let_go(e->spec, entry, news, error);
   for (size_t i = 0; taken && status == CM_OK && i < json_array_size(kept);) {
     const json_t *old = json_array_get(kept, i);
@@ -294,6 +288,40 @@ static cm_status compare(ended *e, cm_sweep_news *news, cm_error *error)
     (void)json_object_set_new(e->tally, "without_gain", json_integer(0));
   else
     add_to(e->tally, "without_gain", 1);
+  return status;
+}
+
+typedef struct rivals_work {
+  const char *job;
+  json_t *rivals;
+} rivals_work;
+
+static cm_status read_rivals(sqlite3 *handle, void *context, cm_error *error)
+{
+  rivals_work *work = context;
+  ended e = {0};
+  bool found = false;
+  cm_status status = read_ended(handle, work->job, &e, &found, error);
+  const json_t *kept = json_object_get(e.tally, "kept"), *entry;
+  if (status == CM_OK && json_array_size(kept) > 0 && !keeps(e.spec, "all")) {
+    json_t *values = json_array(), *by = json_copy(json_object_get(e.spec, "by"));
+    size_t i;
+    json_array_foreach(kept, i, entry)
+      (void)json_array_append(values, json_object_get(entry, "values"));
+    if (keeps(e.spec, "best") && json_array_size(by) > 1)
+      (void)json_array_remove(by, 1); /* only decides where the first is even */
+    work->rivals = json_pack("{s:o, s:O, s:o}", "by", by, "better", json_object_get(e.spec, "better"), "values", values);
+  }
+  clear(&e);
+  return status;
+}
+
+cm_status cm_sweep_rivals(cm_store *store, const char *job, json_t **rivals, cm_error *error)
+{
+  rivals_work work = {.job = job};
+  cm_status status = cm_database_read(store->database, read_rivals, &work, error);
+  if (status == CM_OK)
+    *rivals = work.rivals;
   return status;
 }
 
@@ -346,10 +374,9 @@ static cm_status note_jobs(sqlite3 *handle, const char *sweep, const char *state
 static cm_status cancel_rest(sqlite3 *handle, const char *sweep, int *cancelled, cm_sweep_news *news, cm_error *error)
 {
   const cm_sweep_note over = {.what = STATE, .state = CM_JOB_CANCELLED}, stop = {.what = STOP};
-  if (note_jobs(handle, sweep, "queued", &over, news, error) != CM_OK || note_jobs(handle, sweep, "running", &stop, news, error) != CM_OK)
-    return error->status;
-  if (cm_sql_run(handle, NULL, error, "UPDATE jobs SET cancel_requested = 1 WHERE sweep = ? AND state = 'running'", "t", sweep) != CM_OK)
-    return error->status;
+  CM_TRY(note_jobs(handle, sweep, "queued", &over, news, error));
+  CM_TRY(note_jobs(handle, sweep, "running", &stop, news, error));
+  CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE jobs SET cancel_requested = 1 WHERE sweep = ? AND state = 'running'", "t", sweep));
   return cm_sql_run(handle, cancelled, error,
                     "UPDATE jobs SET state = 'cancelled', cancel_requested = 1, finished = ?, retry_at = NULL, waits_for = NULL"
                     " WHERE sweep = ? AND state = 'queued'", "dt", cm_store_time(), sweep);
@@ -359,8 +386,7 @@ static cm_status cancel_rest(sqlite3 *handle, const char *sweep, int *cancelled,
 static cm_status write_tally(sqlite3 *handle, const ended *e, cm_sweep_news *news, cm_error *error)
 {
   int64_t open;
-  if (cm_sql_number(handle, 0, &open, error, "SELECT count(*) FROM jobs WHERE sweep = ? AND state IN ('queued', 'running')", "t", e->sweep) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &open, error, "SELECT count(*) FROM jobs WHERE sweep = ? AND state IN ('queued', 'running')", "t", e->sweep));
   const json_t *best = json_array_get(json_object_get(e->tally, "kept"), 0);
   const char *mapping = json_string_value(json_object_get(best, "mapping"));
   const double jobs = number_of(e->tally, "jobs");
@@ -390,8 +416,7 @@ static cm_status count_in(sqlite3 *handle, ended *e, cm_sweep_news *news, cm_err
   const char *why = spent(e);
   if (why != NULL) {
     (void)json_object_set_new(e->tally, "stopped", json_string(why));
-    if (cancel_rest(handle, e->sweep, &cancelled, news, error) != CM_OK)
-      return error->status;
+    CM_TRY(cancel_rest(handle, e->sweep, &cancelled, news, error));
     add_to(e->tally, "cancelled", cancelled);
   }
   return write_tally(handle, e, news, error);
@@ -416,8 +441,7 @@ cm_status cm_sweep_cancel_in(sqlite3 *handle, const char *sweep, cm_sweep_news *
   int cancelled = 0;
   (void)snprintf(e.sweep, sizeof e.sweep, "%s", sweep);
   cm_status status = cancel_rest(handle, sweep, &cancelled, news, error);
-  if (status == CM_OK)
-    status = cm_sql_prepare(handle, &statement, error, "SELECT report FROM jobs WHERE id = ? AND state = 'running'", "t", sweep);
+  CM_THEN(status, cm_sql_prepare(handle, &statement, error, "SELECT report FROM jobs WHERE id = ? AND state = 'running'", "t", sweep));
   if (status != CM_OK)
     return status;
   status = cm_sql_step(statement, &row, error);
@@ -465,12 +489,10 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   const cm_sweep_request *r = work->request;
   cm_owner owner = r->sweep->owner;
   bool room = false;
-  if (r->key != NULL && cm_job_key_in(handle, owner.user, r->key, &work->result, work->id, error) != CM_OK)
-    return error->status;
+  CM_TRY(r->key != NULL && cm_job_key_in(handle, owner.user, r->key, &work->result, work->id, error));
   if (r->key != NULL && work->result != CM_JOB_NEW)
     return CM_OK;
-  if (cm_jobs_queue_room_in(handle, owner.user, r->count, &room, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_jobs_queue_room_in(handle, owner.user, r->count, &room, error));
   work->result = room ? CM_JOB_NEW : CM_JOB_QUEUE_FULL;
   if (!room)
     return CM_OK;
@@ -485,8 +507,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_sweeps_create(cm_store *store, const cm_sweep_request *request, cm_job_created *result, char *id, cm_error *error)
 {
   create_work work = {.request = request};
-  if (CM_HEAP(work.ids, request->count + 1, "the jobs of a sweep", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(work.ids, request->count + 1, "the jobs of a sweep", error));
   cm_status status = cm_database_write(store->database, create, &work, error);
   if (status == CM_OK) {
     *result = work.result;
@@ -512,8 +533,7 @@ static cm_status rows(sqlite3 *handle, void *context, cm_error *error)
   const cm_sweep_filter *f = work->filter;
   sqlite3_stmt *statement;
   bool row = true;
-  if (CM_HEAP(work->jobs, f->limit + 1, "the jobs of a sweep", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(work->jobs, f->limit + 1, "the jobs of a sweep", error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_sweep WHERE sweep = ?1 AND sequence > ?2 AND "
                                     CM_VIEWER_SEES("j", "?4", "?5", "?6") " ORDER BY sequence LIMIT ?3", "tiiitt", f->sweep, f->after,

@@ -11,10 +11,11 @@
  *
  * and its report is the tally: {"jobs", "done", "failed", "cancelled", "reused", "cpu_seconds", "without_gain", "stopped",
  * "kept": [{"job", "mapping", "order", "values"}]}, of which the first kept one is the best by the first metric. */
-#ifndef CM_STORAGE_SWEEP_JOBS_H
-#define CM_STORAGE_SWEEP_JOBS_H
+#pragma once
 
 #include "storage/jobs.h"
+
+enum { CM_SWEEP_POINTS_MAX = 10000 };
 
 extern const char cm_sweep_kind[];
 bool cm_job_is_sweep(const cm_job *job);
@@ -44,6 +45,10 @@ cm_status cm_sweep_point_ended_in(sqlite3 *handle, const char *job, cm_sweep_new
 /* Inside a transaction: what is queued of a sweep is cancelled, what runs is asked to stop, and the sweep ends with the last of it. */
 cm_status cm_sweep_cancel_in(sqlite3 *handle, const char *sweep, cm_sweep_news *news, cm_error *error);
 
+/* What a running job's mapping is to be as good as, so that its sweep keeps it: {"by": [metric], "better": [-1 | 1], "values": [[number]]}, a row for
+ * each mapping that is kept so far; NULL: it is of no sweep, or stays anyway. The caller releases. */
+cm_status cm_sweep_rivals(cm_store *store, const char *job, json_t **rivals, cm_error *error);
+
 /* After the transaction: events, requests to stop, and the mappings that need not be kept go. Clears the news. */
 void cm_sweep_tell(cm_store *store, cm_sweep_news *news);
 
@@ -56,5 +61,3 @@ typedef struct cm_sweep_filter {
   size_t limit;
 } cm_sweep_filter;
 cm_status cm_sweeps_jobs(cm_store *store, const cm_sweep_filter *filter, cm_job **jobs, size_t *count, cm_error *error);
-
-#endif

@@ -62,9 +62,8 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
   token_work *work = context;
   const cm_token *t = work->given;
   int64_t users, tokens;
-  if (cm_sql_number(handle, 0, &users, error, "SELECT count(*) FROM users WHERE name = ?", "t", t->user) != CM_OK ||
-      cm_sql_number(handle, 0, &tokens, error, "SELECT count(*) FROM tokens WHERE user = ?", "t", t->user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &users, error, "SELECT count(*) FROM users WHERE name = ?", "t", t->user));
+  CM_TRY(cm_sql_number(handle, 0, &tokens, error, "SELECT count(*) FROM tokens WHERE user = ?", "t", t->user));
   if (users == 0)
     return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", t->user);
   if (tokens >= CM_TOKENS_OF_USER_MAX)
@@ -123,8 +122,7 @@ static cm_status look_up(sqlite3 *handle, void *context, cm_error *error)
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT t.hash, t.scopes, t.expires, t.used, u.name, u.role, u.team, u.disabled"
                                     " FROM tokens t JOIN users u ON u.name = t.user WHERE t.id = ?", "t", work->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &work->found, error);
+  CM_THEN(status, cm_sql_step(statement, &work->found, error));
   if (status == CM_OK && work->found) {
     cm_sql_copy(statement, 0, work->found_hash, sizeof work->found_hash);
     who->scopes = cm_scopes_whole((unsigned)sqlite3_column_int(statement, 1));
@@ -158,14 +156,12 @@ cm_status cm_tokens_check(cm_database *database, const char *text, const unsigne
   bool shaped = read_id(text, work.identity.token);
   work.id = work.identity.token;
   memset(work.found_hash, '-', sizeof work.found_hash - 1);
-  if (cm_database_look(database, look_up, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(database, look_up, &work, error));
   sodium_bin2hex(hash, sizeof hash, digest, CM_TOKEN_DIGEST);
   bool same = sodium_memcmp(hash, work.found_hash, sizeof hash - 1) == 0;
   if (!shaped || !work.found || !same || work.identity.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token is wrong, or has been revoked");
-  if (check_standing(&work, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_standing(&work, error));
   *identity = work.identity;
   return CM_OK;
 }
@@ -174,12 +170,10 @@ cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *id
 {
   token_work work = {.id = id};
   (void)snprintf(work.identity.token, sizeof work.identity.token, "%s", id);
-  if (cm_database_look(database, look_up, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_look(database, look_up, &work, error));
   if (!work.found || work.identity.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token has been revoked");
-  if (check_standing(&work, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_standing(&work, error));
   *identity = work.identity;
   return CM_OK;
 }
@@ -187,8 +181,7 @@ cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *id
 cm_status cm_users_identify(cm_database *database, const char *name, cm_identity *identity, cm_error *error)
 {
   cm_user user;
-  if (cm_users_get(database, name, &user, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_users_get(database, name, &user, error));
   if (user.disabled)
     return cm_fail(error, CM_CONFLICT, "user %s is disabled", user.name);
   *identity = (cm_identity){.role = user.role, .scopes = cm_scopes_whole(CM_SCOPE_ADMIN)};
@@ -201,9 +194,8 @@ static cm_status note_uses(sqlite3 *handle, void *context, cm_error *error)
 {
   const token_work *work = context;
   for (size_t i = 0; i < work->count; i++)
-    if (cm_sql_run(handle, NULL, error, "UPDATE tokens SET used = ?1 WHERE id = ?2 AND coalesce(used, 0) < ?1", "dt",
-                   work->uses[i].when, work->uses[i].id) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE tokens SET used = ?1 WHERE id = ?2 AND coalesce(used, 0) < ?1", "dt",
+                      work->uses[i].when, work->uses[i].id));
   return CM_OK;
 }
 
@@ -221,11 +213,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   int64_t total;
   sqlite3_stmt *statement;
   bool row = true;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM tokens WHERE ?1 IS NULL OR user = ?1", "t",
-                    work->user) != CM_OK)
-    return error->status;
-  if (CM_HEAP(work->tokens, (size_t)total + 1, "the list of tokens", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM tokens WHERE ?1 IS NULL OR user = ?1", "t", work->user));
+  CM_TRY(CM_HEAP(work->tokens, (size_t)total + 1, "the list of tokens", error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT id, user, name, scopes, created, expires, used FROM tokens"
                                     " WHERE ?1 IS NULL OR user = ?1 ORDER BY created DESC, id", "t", work->user);
@@ -260,8 +249,7 @@ cm_status cm_tokens_list(cm_database *database, const char *user, cm_token **tok
 static cm_status revoke(sqlite3 *handle, void *context, cm_error *error)
 {
   token_work *work = context;
-  if (look_up(handle, work, error) != CM_OK)
-    return error->status;
+  CM_TRY(look_up(handle, work, error));
   if (!work->found || (work->user != NULL && strcmp(work->user, work->identity.user) != 0))
     return cm_fail(error, CM_NOT_FOUND, "there is no token %.40s", work->id);
   tell(work->id, work->identity.user, work->identity.scopes, ", revoked");

@@ -3,8 +3,7 @@
  * A token is "coremap_" ID "_" SECRET: a prefix by which leaked ones are found, the 12 hex digits that name it, and 32
  * random bytes in base64. It is shown once, when it is made; stored is a BLAKE2b hash of it (a slow hash would add nothing
  * to 256 random bits), compared in constant time. */
-#ifndef CM_STORAGE_TOKENS_H
-#define CM_STORAGE_TOKENS_H
+#pragma once
 
 #include "storage/users.h"
 
@@ -79,5 +78,3 @@ cm_status cm_tokens_list(cm_database *database, const char *user, cm_token **tok
 
 /* Revokes a token, of this user when one is named. CM_NOT_FOUND. */
 cm_status cm_tokens_revoke(cm_database *database, const char *id, const char *user, cm_error *error);
-
-#endif

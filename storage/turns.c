@@ -26,8 +26,7 @@ cm_status cm_queue_person_read(sqlite3 *handle, const char *name, double now, do
   (void)snprintf(who->name, sizeof who->name, "%s", name);
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t", name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK) {
     who->amount_ms = sqlite3_column_double(statement, 0);
     who->at = sqlite3_column_double(statement, 1);
@@ -71,8 +70,8 @@ static cm_status comes_first(sqlite3 *handle, const contender *x, const contende
     *first = x->used != y->used ? x->used < y->used : names < 0;
     return CM_OK;
   }
-  if (oldest(handle, &x->turn, &mine, error) != CM_OK || oldest(handle, &y->turn, &other, error) != CM_OK)
-    return error->status;
+  CM_TRY(oldest(handle, &x->turn, &mine, error));
+  CM_TRY(oldest(handle, &y->turn, &other, error));
   *first = mine < other;
   return CM_OK;
 }
@@ -84,8 +83,8 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
   double half_life;
   bool row = true, found = false, limited = false;
   contender best = {0};
-  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK || cm_queue_any_held(handle, &limited, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
+  CM_TRY(cm_queue_any_held(handle, &limited, error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT priority, lane, user FROM queue_totals INDEXED BY queue_priority WHERE ready > 0"
                                     " ORDER BY priority DESC, lane", "");

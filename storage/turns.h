@@ -1,6 +1,5 @@
 /* Between whose turn it is (turns.c) and the places of jobs (positions.c): what a user has used of the workers. */
-#ifndef CM_STORAGE_TURNS_H
-#define CM_STORAGE_TURNS_H
+#pragma once
 
 #include "storage/jobs_internal.h"
 #include "storage/positions.h"
@@ -22,5 +21,3 @@ void cm_queue_person_fade(cm_queue_person *who, double now, double half_life);
 
 /* Whether some user's running jobs are limited; where none's are, nobody is held. */
 cm_status cm_queue_any_held(sqlite3 *handle, bool *any, cm_error *error);
-
-#endif

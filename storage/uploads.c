@@ -22,9 +22,8 @@ cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_
 static cm_status check_count(sqlite3 *handle, const char *user, cm_error *error)
 {
   int64_t count;
-  if (cm_sql_number(handle, 0, &count, error, "SELECT coalesce((SELECT things FROM stored_totals WHERE kind = 'uploads' AND user = ?), 0)",
-                    "t", user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &count, error,
+                       "SELECT coalesce((SELECT things FROM stored_totals WHERE kind = 'uploads' AND user = ?), 0)", "t", user));
   if (count < CM_UPLOADS_MAX)
     return CM_OK;
   cm_fail(error, CM_QUOTA_USED, "%lld uploads are announced or kept, as many as one user may have; complete or delete some",
@@ -37,10 +36,8 @@ static cm_status insert(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_upload *upload = context;
   cm_audit_effect("upload %s, %llu bytes", upload->id, (unsigned long long)upload->size);
-  if (check_count(handle, upload->owner.user, error) != CM_OK)
-    return error->status;
-  if (cm_quota_check_in(handle, upload->owner.user, CM_QUOTA_BYTES, (double)upload->size, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_count(handle, upload->owner.user, error));
+  CM_TRY(cm_quota_check_in(handle, upload->owner.user, CM_QUOTA_BYTES, (double)upload->size, error));
   return cm_sql_run(handle, NULL, error, "INSERT INTO uploads(id, user, team, visibility, name, size, created)"
                     " VALUES(?, ?, ?, ?, ?, ?, ?)", "tttttid", upload->id, upload->owner.user, upload->owner.group,
                     cm_visibility_name(upload->owner.visibility), upload->name, (int64_t)upload->size, cm_store_time());
@@ -50,8 +47,7 @@ cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error)
 {
   char path[CM_PATH_MAX];
   cm_store_id(upload->id);
-  if (cm_uploads_path(store, upload->id, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_uploads_path(store, upload->id, path, error));
   int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return cm_fail_errno(error, errno, "cannot create", path);
@@ -75,8 +71,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT name, size, user, team, visibility FROM uploads WHERE id = ?", "t", upload->id);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row) {
     cm_sql_copy(statement, 0, upload->name, sizeof upload->name);
     upload->size = (uint64_t)sqlite3_column_int64(statement, 1);
@@ -92,9 +87,8 @@ cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_
   char path[CM_PATH_MAX];
   struct stat about;
   (void)snprintf(found.id, sizeof found.id, "%s", id);
-  if (cm_database_read(store->database, get, &found, error) != CM_OK ||
-      cm_uploads_path(store, found.id, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(store->database, get, &found, error));
+  CM_TRY(cm_uploads_path(store, found.id, path, error));
   if (stat(path, &about) != 0)
     return cm_fail_errno(error, errno, "cannot read", path);
   found.offset = (uint64_t)about.st_size;
@@ -135,10 +129,8 @@ cm_status cm_uploads_append(cm_store *store, const char *piece, uint64_t offset,
   if (status == CM_OK && (uint64_t)about.st_size > upload->size - offset)
     status = cm_fail(error, CM_TOO_LARGE, "the upload was announced with %llu bytes, and this would be more",
                      (unsigned long long)upload->size);
-  if (status == CM_OK)
-    status = cm_uploads_path(store, upload->id, path, error);
-  if (status == CM_OK)
-    status = append_file(piece, path, error);
+  CM_THEN(status, cm_uploads_path(store, upload->id, path, error));
+  CM_THEN(status, append_file(piece, path, error));
   if (status == CM_OK)
     upload->offset += (uint64_t)about.st_size;
   pthread_mutex_unlock(&store->blob_lock);
@@ -150,8 +142,7 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   const char *id = context;
   int changes;
   cm_audit_effect("upload %s gone", id);
-  if (cm_sql_run(handle, &changes, error, "DELETE FROM uploads WHERE id = ?", "t", id) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error, "DELETE FROM uploads WHERE id = ?", "t", id));
   return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no upload %.40s", id);
 }
 
@@ -159,9 +150,8 @@ cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error)
 {
   char path[CM_PATH_MAX], held[CM_ID_MAX];
   (void)snprintf(held, sizeof held, "%s", id);
-  if (cm_uploads_path(store, held, path, error) != CM_OK ||
-      cm_database_write(store->database, delete, held, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_uploads_path(store, held, path, error));
+  CM_TRY(cm_database_write(store->database, delete, held, error));
   (void)unlink(path);
   return CM_OK;
 }
@@ -191,8 +181,7 @@ cm_status cm_uploads_expire(cm_store *store, double age, uint64_t *removed, cm_e
   double before = cm_store_time() - age;
   oldest *o;
   *removed = 0;
-  if (CM_HEAP(o, 1, "a list of uploads", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(o, 1, "a list of uploads", error));
   o->created = before;
   cm_status status = cm_database_read(store->database, list_old, o, error);
   for (uint32_t i = 0; status == CM_OK && i < o->count; i++) {

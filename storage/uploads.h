@@ -1,6 +1,5 @@
 /* Uploads that can be resumed: a row and a growing file under incoming/. How far it has come is the file's size. */
-#ifndef CM_STORAGE_UPLOADS_H
-#define CM_STORAGE_UPLOADS_H
+#pragma once
 
 #include "storage/owners.h"
 
@@ -30,5 +29,3 @@ cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error);
 
 /* Removes uploads that nobody has gone on with for `age` seconds; *removed counts. */
 cm_status cm_uploads_expire(cm_store *store, double age, uint64_t *removed, cm_error *error);
-
-#endif

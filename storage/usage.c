@@ -18,9 +18,7 @@ cm_status cm_usage_set_half_life(cm_store *store, double seconds, cm_error *erro
 cm_status cm_usage_half_life_in(sqlite3 *handle, double *seconds, cm_error *error)
 {
   int64_t value;
-  if (cm_sql_number(handle, (int64_t)half_life_default, &value, error, "SELECT value FROM meta WHERE name = 'half_life'", "") !=
-      CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, (int64_t)half_life_default, &value, error, "SELECT value FROM meta WHERE name = 'half_life'", ""));
   *seconds = (double)value;
   return CM_OK;
 }
@@ -37,11 +35,9 @@ static cm_status read(sqlite3 *handle, const char *user, double now, double *ms,
   bool row = false;
   double half_life = half_life_default;
   *ms = 0;
-  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT amount_ms, at FROM usage WHERE user = ?", "t", user);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     *ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
   return cm_sql_end(statement, status, error);
@@ -56,8 +52,7 @@ static cm_status write(sqlite3 *handle, const char *user, double now, double ms,
 cm_status cm_usage_charge_in(sqlite3 *handle, const char *user, double ms, cm_error *error)
 {
   double now = cm_store_time(), had;
-  if (read(handle, user, now, &had, error) != CM_OK)
-    return error->status;
+  CM_TRY(read(handle, user, now, &had, error));
   return write(handle, user, now, fmax(had + ms, 0), error);
 }
 
@@ -67,8 +62,7 @@ static cm_status least_use(sqlite3 *handle, bool *any, double *least_ms, cm_erro
   sqlite3_stmt *statement;
   double half_life = half_life_default, now = cm_store_time(), least = INFINITY;
   bool row = true;
-  if (cm_usage_half_life_in(handle, &half_life, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT (SELECT amount_ms FROM usage u WHERE u.user = t.user),"
                                     " (SELECT at FROM usage u WHERE u.user = t.user), coalesce((SELECT share FROM users p WHERE p.name = t.user), 1)"
                                     " FROM (SELECT DISTINCT user FROM queue_totals) t", "");
@@ -97,13 +91,11 @@ cm_status cm_usage_enter_in(sqlite3 *handle, const char *user, cm_error *error)
     return error->status;
   if (busy != 0)
     return CM_OK;
-  if (least_use(handle, &others, &least, error) != CM_OK)
-    return error->status;
+  CM_TRY(least_use(handle, &others, &least, error));
   if (!others)
     return CM_OK;
-  if (cm_sql_number(handle, 1, &share, error, "SELECT share FROM users WHERE name = ?", "t", user) != CM_OK ||
-      read(handle, user, now, &had, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 1, &share, error, "SELECT share FROM users WHERE name = ?", "t", user));
+  CM_TRY(read(handle, user, now, &had, error));
   double from = (least - lead_ms) * (double)share;
   return from > had ? write(handle, user, now, from, error) : CM_OK;
 }

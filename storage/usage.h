@@ -2,8 +2,7 @@
  *
  * A start is charged what the job is expected to take, and its end what it took instead. Who has had least, for his share,
  * comes first (storage/positions.h). Who comes after a pause is ahead of those at work by an hour of one worker at most. */
-#ifndef CM_STORAGE_USAGE_H
-#define CM_STORAGE_USAGE_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -19,5 +18,3 @@ cm_status cm_usage_charge_in(sqlite3 *handle, const char *user, double ms, cm_er
 
 /* Before the first job is queued of a user who has none queued or running. */
 cm_status cm_usage_enter_in(sqlite3 *handle, const char *user, cm_error *error);
-
-#endif

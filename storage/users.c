@@ -78,8 +78,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
   bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT name, role, team, disabled, created, share FROM users WHERE name = ?", "t", work->name);
-  if (status == CM_OK)
-    status = cm_sql_step(statement, &row, error);
+  CM_THEN(status, cm_sql_step(statement, &row, error));
   if (status == CM_OK && row)
     from_row(statement, &work->user);
   status = cm_sql_end(statement, status, error);
@@ -89,8 +88,7 @@ static cm_status get(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_users_get(cm_database *database, const char *name, cm_user *user, cm_error *error)
 {
   user_work work = {.name = name};
-  if (cm_database_read(database, get, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(database, get, &work, error));
   *user = work.user;
   return CM_OK;
 }
@@ -101,10 +99,8 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   int64_t total;
   sqlite3_stmt *statement;
   bool row = true;
-  if (cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM users", "") != CM_OK)
-    return error->status;
-  if (CM_HEAP(work->users, (size_t)total + 1, "the list of users", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM users", ""));
+  CM_TRY(CM_HEAP(work->users, (size_t)total + 1, "the list of users", error));
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT name, role, team, disabled, created, share FROM users ORDER BY name", "");
   while (status == CM_OK && row && work->count < (size_t)total) {
@@ -130,8 +126,7 @@ cm_status cm_users_list(cm_database *database, cm_user **users, size_t *count, c
 static cm_status exist(sqlite3 *handle, void *context, cm_error *error)
 {
   int64_t some;
-  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM users)", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM users)", ""));
   *(bool *)context = some != 0;
   return CM_OK;
 }
@@ -139,8 +134,7 @@ static cm_status exist(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_users_exist(cm_database *database, bool *some, cm_error *error)
 {
   bool found = false;
-  if (cm_database_read(database, exist, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_database_read(database, exist, &found, error));
   *some = found;
   return CM_OK;
 }
@@ -167,8 +161,7 @@ cm_status cm_users_check(const cm_user *user, cm_error *error)
 
 cm_status cm_users_add(cm_database *database, const cm_user *user, cm_error *error)
 {
-  if (cm_users_check(user, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_users_check(user, error));
   return cm_database_write(database, add, &(user_work){.given = user}, error);
 }
 
@@ -180,8 +173,8 @@ static cm_status import(sqlite3 *handle, void *context, cm_error *error)
     work->given = &work->users[i];
     cm_audit_entry entry = {.address = "local", .action = "user import"};
     (void)snprintf(entry.object, sizeof entry.object, "%s", work->given->name);
-    if (add(handle, work, error) != CM_OK || cm_audit_note_in(handle, &entry, error) != CM_OK)
-      return error->status;
+    CM_TRY(add(handle, work, error));
+    CM_TRY(cm_audit_note_in(handle, &entry, error));
     cm_audit_forget_effect();
   }
   cm_audit_effect("%zu users", work->count);
@@ -191,8 +184,7 @@ static cm_status import(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_users_import(cm_database *database, const cm_user *users, size_t count, cm_error *error)
 {
   for (size_t i = 0; i < count; i++)
-    if (cm_users_check(&users[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_users_check(&users[i], error));
   return cm_database_write(database, import, &(user_work){.users = (cm_user *)(uintptr_t)users, .count = count}, error);
 }
 
@@ -210,9 +202,7 @@ static cm_status check_admins(sqlite3 *handle, cm_error *error)
 static cm_status has_admin(sqlite3 *handle, bool *has, cm_error *error)
 {
   int64_t some;
-  if (cm_sql_number(handle, 0, &some, error,
-                    "SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", ""));
   *has = some != 0;
   return CM_OK;
 }
@@ -235,8 +225,8 @@ static cm_status change(sqlite3 *handle, void *context, cm_error *error)
   user_work *work = context;
   const cm_user_change *c = work->change;
   bool admin_before = false;
-  if (get(handle, work, error) != CM_OK || has_admin(handle, &admin_before, error) != CM_OK)
-    return error->status;
+  CM_TRY(get(handle, work, error));
+  CM_TRY(has_admin(handle, &admin_before, error));
   cm_user *u = &work->user;
   tell_change(u, c);
   if (c->role != NULL)
@@ -247,9 +237,8 @@ static cm_status change(sqlite3 *handle, void *context, cm_error *error)
     u->disabled = *c->disabled;
   if (c->share != NULL)
     u->share = *c->share;
-  if (cm_sql_run(handle, NULL, error, "UPDATE users SET role = ?, team = ?, disabled = ?, share = ? WHERE name = ?", "ttiit",
-                 cm_role_name(u->role), u->group, (int64_t)u->disabled, (int64_t)u->share, u->name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE users SET role = ?, team = ?, disabled = ?, share = ? WHERE name = ?", "ttiit",
+                    cm_role_name(u->role), u->group, (int64_t)u->disabled, (int64_t)u->share, u->name));
   return admin_before ? check_admins(handle, error) : CM_OK;
 }
 
@@ -265,18 +254,17 @@ static cm_status remove_user(sqlite3 *handle, void *context, cm_error *error)
   user_work *work = context;
   bool admin_before = false;
   int64_t jobs;
-  if (get(handle, work, error) != CM_OK || has_admin(handle, &admin_before, error) != CM_OK ||
-      cm_sql_number(handle, 0, &jobs, error,
-                    "SELECT count(*) FROM jobs WHERE user = ? AND state IN ('queued', 'running')", "t", work->name) != CM_OK)
-    return error->status;
+  CM_TRY(get(handle, work, error));
+  CM_TRY(has_admin(handle, &admin_before, error));
+  CM_TRY(cm_sql_number(handle, 0, &jobs, error, "SELECT count(*) FROM jobs WHERE user = ? AND state IN ('queued', 'running')",
+                       "t", work->name));
   if (jobs > 0)
     return cm_fail(error, CM_CONFLICT, "%lld jobs of \"%s\" are queued or running; cancel them first, or disable the user",
                    (long long)jobs, work->user.name);
   int tokens;
-  if (cm_holders_remove_user_in(handle, work->name, error) != CM_OK ||
-      cm_sql_run(handle, &tokens, error, "DELETE FROM tokens WHERE user = ?", "t", work->name) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_holders_remove_user_in(handle, work->name, error));
+  CM_TRY(cm_sql_run(handle, &tokens, error, "DELETE FROM tokens WHERE user = ?", "t", work->name));
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name));
   cm_audit_effect("user %s, role %s, group \"%s\", gone with %d tokens", work->user.name, cm_role_name(work->user.role), work->user.group,
                   tokens);
   return admin_before ? check_admins(handle, error) : CM_OK;

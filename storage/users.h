@@ -1,8 +1,7 @@
 /* Who may use the server: users with a role and a group. As long as there are none, the server is open to whoever reaches
  * its loopback address (docs/how-to/users.md). All functions take the database alone, so that commands can change users beside a
  * server that runs. */
-#ifndef CM_STORAGE_USERS_H
-#define CM_STORAGE_USERS_H
+#pragma once
 
 #include "storage/store.h"
 
@@ -55,5 +54,3 @@ cm_status cm_users_get(cm_database *database, const char *name, cm_user *user, c
 
 /* All, by name; the caller frees with free(). */
 cm_status cm_users_list(cm_database *database, cm_user **users, size_t *count, cm_error *error);
-
-#endif

@@ -33,7 +33,7 @@ export async function deleteThings(kind, ids, outcome, onBack = () => {}) {
       'p.undo',
       { role: 'status' },
       ids.length === 1 ? 'Deleted; it lies in the bin. ' : `${ids.length} are deleted and lie in the bin. `,
-      smallButton('Undo', back, outcome),
+      smallButton('Undo', back),
     ),
   );
 }
@@ -72,7 +72,7 @@ export function actionBar(kind, id, signal) {
       ),
       PINNED.has(kind) && element('label.check', pin, 'pin: retention leaves it'),
       element('label.check', 'seen by', seen),
-      smallButton('Delete', () => deleteThings(kind, [id], outcome), outcome),
+      smallButton('Delete', () => deleteThings(kind, [id], outcome)),
     ),
     outcome,
   );

@@ -1,8 +1,8 @@
-// #/admin: for operators the queue with reasons, leases and disk; for admins users, quotas and the audit trail too; and draining.
+// #/admin: for operators the queue with reasons, and disk; for admins users, quotas and the audit trail too; and draining.
 
 import { limitForm, retentionPart, userPart } from './adminusers.js';
-import { change, getJson, getMe, getText, listChips, listJobs } from './api.js';
-import { element, facts, field, fill, pageHead, pageOf, section, select, stamp } from './dom.js';
+import { change, getJson, getMe, getText, listJobs } from './api.js';
+import { element, facts, field, fill, folded, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { bytes, count, duration, shortId, words } from './format.js';
 import { attemptIn, problemNode } from './problemnode.js';
 import { parseMetrics, total } from './prometheus.js';
@@ -58,25 +58,6 @@ async function queuePart(metrics, signal) {
   );
 }
 
-async function leasePart(signal) {
-  const { chips } = await listChips(signal);
-  const lists = await Promise.all(chips.map((chip) => getJson(`v1/chips/${encodeURIComponent(chip.name)}/reservations`, signal)));
-  const leases = lists.flatMap((list, i) => list.reservations.map((lease) => ({ ...lease, chip: chips[i].name })));
-  return tableSection(
-    'Leases',
-    [
-      ['Chip', (lease) => lease.chip],
-      ['Lease', (lease) => element('code', lease.id)],
-      ['User', (lease) => lease.user],
-      ['Holder', (lease) => lease.owner],
-      ['Cores', (lease) => count(lease.core_count ?? lease.count), 'number'],
-      ['Ends', (lease) => stamp(lease.expires)],
-    ],
-    leases,
-    { empty: 'No cores are leased.' },
-  );
-}
-
 function diskPart(metrics) {
   const users = new Map();
   for (const { labels, value } of metrics.get('coremapd_user_bytes') ?? []) users.set(labels.user, (users.get(labels.user) ?? 0) + value);
@@ -104,17 +85,7 @@ function diskPart(metrics) {
 /** Two presses, so that no stray one stops the server. */
 function drainPart(metrics, attempt, again) {
   const draining = total(metrics, 'coremapd_draining') > 0;
-  const ask = (drain) => attempt(() => change(drain ? 'PUT' : 'DELETE', 'v1/drain'), again, drain ? 'The server drains' : 'Jobs are taken again');
-  const sure = element('div.buttons', { hidden: true });
-  const first = element('button.button', { 'aria-expanded': 'false' }, draining ? 'Take jobs again' : 'Drain…');
-  if (draining) first.addEventListener('click', ask(false));
-  else
-    first.addEventListener('click', () => {
-      sure.hidden = !sure.hidden;
-      first.setAttribute('aria-expanded', String(!sure.hidden));
-      if (!sure.hidden) sure.querySelector('button').focus();
-    });
-  fill(sure, element('button.button.primary', { onclick: ask(true) }, 'Drain and stop the server'));
+  const press = (text, method, told, look) => element(`button.button${look}`, { onclick: attempt(() => change(method, 'v1/drain'), again, told) }, text);
   return section(
     'Going down',
     element(
@@ -123,8 +94,9 @@ function drainPart(metrics, attempt, again) {
         ? 'The server takes no new jobs, and stops when those that run have ended.'
         : 'Draining takes no new jobs, lets those that run end, and stops the server; the queue goes on at the next start.',
     ),
-    element('div.buttons', first),
-    sure,
+    draining
+      ? press('Take jobs again', 'DELETE', 'Jobs are taken again', '')
+      : folded('Drain…', {}, press('Drain and stop the server', 'PUT', 'The server drains', '.primary')),
   );
 }
 
@@ -156,7 +128,7 @@ async function auditPart(signal) {
       ['When', (entry) => stamp(entry.at)],
       ['User', (entry) => entry.user],
       ['From', (entry) => entry.address],
-      ['Did', (entry) => words(entry.action)],
+      ['Did', (entry) => words(entry.action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))],
       ['To', (entry) => element('code', entry.object)],
       ['Effect', (entry) => entry.effect],
     ],
@@ -167,14 +139,7 @@ async function auditPart(signal) {
 }
 
 /** A part that this token may not see, or that fails, says so in its place. */
-async function guarded(title, part, signal) {
-  try {
-    return await part;
-  } catch (error) {
-    if (signal.aborted || error.name === 'AbortError') throw error;
-    return section(title, problemNode(error));
-  }
-}
+const guarded = (title, part) => part.catch((error) => section(title, problemNode(error)));
 
 export async function showAdmin(page, context, signal) {
   const me = await getMe();
@@ -186,13 +151,12 @@ export async function showAdmin(page, context, signal) {
     const admin = me.role === 'admin';
     const metrics = parseMetrics(await getText('metrics', signal));
     const made = await Promise.all([
-      guarded('Queue', queuePart(metrics, signal), signal),
-      guarded('Leases', leasePart(signal), signal),
+      guarded('Queue', queuePart(metrics, signal)),
       diskPart(metrics),
-      admin && guarded('Users', userPart(signal, attempt, show), signal),
-      admin && guarded('Quotas', quotaPart(signal, attempt, show), signal),
-      guarded('Retention', retentionPart(admin, attempt, show, signal), signal),
-      admin && guarded('Audit trail', auditPart(signal), signal),
+      admin && guarded('Users', userPart(signal, attempt, show)),
+      admin && guarded('Quotas', quotaPart(signal, attempt, show)),
+      guarded('Retention', retentionPart(admin, attempt, show, signal)),
+      admin && guarded('Audit trail', auditPart(signal)),
       drainPart(metrics, attempt, show),
     ]);
     fill(parts, made);

@@ -71,17 +71,9 @@ export async function userPart(signal, attempt, again) {
 }
 
 /** Another role is another choice of the list. */
-function roleOf(user, attempt, again) {
-  const list = select(
-    {
-      'aria-label': `Role of ${user.name}`,
-      onchange: () =>
-        attempt(() => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { role: list.value }), again, `${user.name} is ${list.value}`)(),
-    },
-    ROLES,
-    user.role,
-  );
-  return list;
+function roleOf({ name, role: has }, attempt, again) {
+  const set = (role) => attempt(() => change('PATCH', `v1/users/${encodeURIComponent(name)}`, { role }), again, `${name} is ${role}`)();
+  return select({ 'aria-label': `Role of ${name}`, onchange: (event) => set(event.target.value) }, ROLES, has);
 }
 
 /** Tokens; revoke(token): a press. */

@@ -2,19 +2,16 @@
 
 const CORE_BYTES = 36;
 const DIRECTIONS = 4;
-export const NO_PART = 0xffffffff;
-export const EAST = 0,
-  WEST = 1,
-  SOUTH = 2,
-  NORTH = 3;
+export const NO_PART = 0xffffffff,
+  IN_BLOCK = 0xfffffffe; // of a core of which only its block is known: one that is used
 
-/* The head of a file, where its records begin, and the number of each one's core or router. */
+/* The head of a file, where its records begin, and the number of each one's core or router; of a file of blocks each one's own. */
 function open(buffer, magic, recordBytes) {
   const view = new DataView(buffer),
     text = [...new Uint8Array(buffer.slice(0, 8))].map((byte) => String.fromCharCode(byte)).join('');
-  if (!text.startsWith(magic) || (text[7] !== '1' && text[7] !== '2'))
-    throw new Error(buffer.byteLength < 8 ? `a ${magic} file is cut short` : `no ${magic} file: the magic is wrong`);
-  const header = text[7] === '1' ? 16 : 32;
+  const version = '123'.indexOf(text[7]);
+  if (!text.startsWith(magic) || version < 0) throw new Error(buffer.byteLength < 8 ? `a ${magic} file is cut short` : `no ${magic} file: the magic is wrong`);
+  const header = [16, 32, 36][version];
   if (buffer.byteLength < header) throw new Error(`a ${magic} file of ${buffer.byteLength} bytes is cut short`);
   const width = view.getUint32(8, true),
     height = view.getUint32(12, true);
@@ -26,15 +23,15 @@ function open(buffer, magic, recordBytes) {
   if (buffer.byteLength !== expected) {
     throw new Error(`a ${magic} file of ${columns}x${rows} has ${expected} bytes, not ${buffer.byteLength}`);
   }
+  if (version === 2) return { view, width: columns, height: rows, header, number: (i) => i, chip: [width, height], block: view.getUint32(32, true) };
   const number = (i) => ((y + Math.floor(i / columns)) % height) * width + ((x + (i % columns)) % width);
   return { view, width, height, header, records: columns * rows, number };
 }
 
 /** Cores row by row, one column (typed array) per figure, so that a layer is one array. */
-export function parseCores(buffer) {
-  const { view, width, height, header, records, number } = open(buffer, 'CMCORES', CORE_BYTES);
+function columnsOf(width, height) {
   const total = width * height;
-  const cores = {
+  return {
     width,
     height,
     part: new Uint32Array(total).fill(NO_PART),
@@ -47,6 +44,13 @@ export function parseCores(buffer) {
     trafficOut: new Float32Array(total),
     congestion: new Float32Array(total),
   };
+}
+
+/** The cores of a file; of a box of them in the columns of all that are known already, where they are given. A file of blocks of cores gives these as
+ * columns: `part` is how many cores of each are used, all else the most of one, with `chip`, its size, and `block`, cores each way. */
+export function parseCores(buffer, known = null) {
+  const { view, width, height, header, number, records = width * height, ...blocks } = open(buffer, 'CMCORES', CORE_BYTES);
+  const cores = known ?? { ...columnsOf(width, height), ...blocks };
   const counts = [cores.part, cores.neurons, cores.synapses, cores.inboundAxons, cores.outboundAxons, cores.targetCores];
   const rates = [cores.trafficIn, cores.trafficOut, cores.congestion];
   for (let i = 0, at = header; i < records; i++, at += CORE_BYTES) {
@@ -54,6 +58,24 @@ export function parseCores(buffer) {
     for (let k = 0; k < 6; k++) counts[k][core] = view.getUint32(at + 4 * k, true);
     for (let k = 0; k < 3; k++) rates[k][core] = view.getFloat32(at + 24 + 4 * k, true);
   }
+  return cores;
+}
+
+/** The cores of blocks: the first of each, as many as it uses, have its most, and part IN_BLOCK; where packets pass, all of it. */
+export function coresOf(blocks) {
+  const { chip, block, width } = blocks,
+    cores = columnsOf(...chip),
+    pairs = ['neurons', 'synapses', 'inboundAxons', 'outboundAxons', 'targetCores', 'trafficIn', 'trafficOut'].map((name) => [cores[name], blocks[name]]),
+    left = blocks.part.slice();
+  for (let y = 0, core = 0; y < chip[1]; y++)
+    for (let x = 0; x < chip[0]; x++, core++) {
+      const from = Math.floor(y / block) * width + Math.floor(x / block);
+      cores.congestion[core] = blocks.congestion[from];
+      if (left[from] === 0) continue;
+      left[from]--;
+      cores.part[core] = IN_BLOCK;
+      for (const [column, of] of pairs) column[core] = of[from];
+    }
   return cores;
 }
 

@@ -1,14 +1,14 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
-import { changeJson, chipHistory, given, pinBoxes, pinsForm, pinsIn } from './chipplan.js';
+import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { pixel } from './colour.js';
 import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
 import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, TAKEN } from './layers.js';
-import { MAP_HELP } from './mapping.js';
 import { channelsOf, holderText, ownerColour, ownerSwatch } from './picture.js';
+import { pinsOf } from './pins.js';
 import { Problem } from './problem.js';
 import { actButton, smallButton } from './problemnode.js';
 import { onTheme } from './surface.js';
@@ -55,9 +55,6 @@ export function changesSince(before, now) {
   return text.join(', ');
 }
 
-/** The lower-case words of a box for readouts: "core 3, 4" or "cores 3, 4 to 6, 7". */
-const boxText = ({ x0, y0, x1, y1 }) => (x0 === x1 && y0 === y1 ? `core ${x0}, ${y0}` : `cores ${x0}, ${y0} to ${x1}, ${y1}`);
-
 export async function showChip(main, { name, query, replaceQuery, attach }, signal) {
   const [chip, entry] = await Promise.all([getChip(name, signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
   const { width = chip.cores[0], height = chip.cores[1] } = entry;
@@ -76,7 +73,6 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
   const readout = element('output.readout', 'Drag, or Shift with arrow keys, chooses cores'),
     chosen = element('p.chosen', { role: 'status' }, 'No cores are chosen.'),
     told = element('div', { role: 'status' }),
-    outcome = element('div'),
     kinds = element('div'),
     leases = element('div');
   const owner = element('input', { type: 'text', id: 'owner', maxlength: '127', placeholder: 'vision group' }),
@@ -127,7 +123,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
             '',
             (row) => {
               const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
-                does = (label, done, run) => smallButton(label, () => act(done, run), outcome, { 'aria-label': `${label} the lease of ${row.owner}` });
+                does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
               return (
                 row.lease &&
                 row.user !== undefined && [
@@ -158,7 +154,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     box = next;
     map.box = next;
     if (next) json.show({ occupy: rectangle(), owner: named() });
-    setText(chosen, next ? `Chosen: ${boxText(next)}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
+    setText(chosen, next ? `Chosen: ${boxText(rectangle()[0])}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
     map.redraw();
   }
   async function act(done, run) {
@@ -166,7 +162,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     await refresh();
     fill(told, element('p', `${boxed()} ${done}.`));
   }
-  const boxed = () => (box ? capital(boxText(box)) : 'The lease is');
+  const boxed = () => (box ? capital(boxText(rectangle()[0])) : 'The lease is');
   /** `back`: the change that takes it back; null: nothing does. Sends a change of the state that one has seen, or the whole state that a function makes of it: where somebody else was faster, it is told what he did, and nothing is lost. */
   async function send(body, back, done) {
     const seen = state,
@@ -184,7 +180,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     else if (back === null) undo.length = 0;
     if (undo.length > UNDO_MOST) undo.shift();
     await refresh();
-    fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack, outcome)));
+    fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack)));
   }
   const takeBack = () => send(undo.pop(), undefined, 'as before');
   const rectangle = () => {
@@ -215,23 +211,29 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     const to = heir();
     return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
   }
-  const button = (label, run) => actButton(label, run, { outcome });
   const named = () => owner.value.trim() || 'no name';
   const past = chipHistory(name, signal),
-    json = changeJson((body) => send(body, null, 'changed as JSON says'), outcome),
+    json = changeJson((body) => send(body, null, 'changed as JSON says')),
     geometry = { width, height, router: map.router, die: chip.cores },
     begun = pinsIn(query.get('constraints'));
-  const outline = (pins) => {
-    map.pins = pinBoxes(pins, geometry);
+  /** Pinned cores and classes of cores. */
+  let classes = [],
+    pinned = begun;
+  const outline = () => {
+    const named = [...pinned, ...classes.map(({ name: of, cores: at }) => ({ kind: 'pin', of, at }))];
+    map.pins = pinsOf(
+      named.map((one) => ({ ...one, name: String(one.of) })),
+      geometry,
+    );
     map.redraw();
   };
   const pins = pinsForm({
     chip: name,
     begun,
     at: () => rectangle()[0],
-    outcome,
     onChange: (list) => {
-      outline(list);
+      pinned = list;
+      outline();
       replaceQuery(new URLSearchParams(list.length > 0 ? { constraints: JSON.stringify(list) } : {}));
     },
   });
@@ -241,19 +243,19 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     element('div.field-row', field('For', owner), field('Hours of a lease', hours)),
     element(
       'div.buttons',
-      button('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
-      button('Hand over', handOver),
-      button('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
-      button('Lease', () =>
+      actButton('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
+      actButton('Hand over', handOver),
+      actButton('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
+      actButton('Lease', () =>
         act('leased', () => change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: ttl() })),
       ),
-      button('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
-      button('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
+      actButton('Broken', () => send({ broken: rectangle() }, { repaired: rectangle() }, 'marked broken')),
+      actButton('Repaired', () => send({ repaired: rectangle() }, { broken: rectangle() }, 'repaired')),
     ),
     told,
-    outcome,
     json.node,
     pins.node,
+    !chip.machine && classesForm(chip, entry.preset, rectangle, (list) => ((classes = list), outline())),
   );
   view.onChange((what) => {
     if (what === 'selected' && view.selected >= 0)
@@ -274,20 +276,14 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     ),
     element(
       'div.map-layout',
-      element(
-        'section.panel.map-panel',
-        { 'aria-label': 'Cores' },
-        map.node,
-        element('div.map-foot', readout, map.buttons),
-        element('p.hidden', { id: 'map-help' }, `${MAP_HELP} Dragging chooses cores.`),
-      ),
+      element('section.panel.map-panel', { 'aria-label': 'Cores' }, map.figure(readout)),
       element('section.panel.side-panel', { 'aria-label': 'Occupancy' }, kinds, tools, leases),
     ),
     past.node,
     chipFacts(chip, width, height),
   );
   attach();
-  outline(begun);
+  outline();
   draw();
   past.refresh();
   const clock = setInterval(() => {

@@ -1,7 +1,7 @@
 // The choice between few cores and short steps, as a mapping's report foresees it: each row can be mapped.
 
 import { startJob } from './api.js';
-import { element, section } from './dom.js';
+import { section } from './dom.js';
 import { count, energy, time } from './format.js';
 import { actButton } from './problemnode.js';
 import { NUMBER, table } from './table.js';
@@ -9,10 +9,8 @@ import { NUMBER, table } from './table.js';
 /** The table of a report's `choices`; null where the chip states no costs. Pressing a number of cores queues that mapping. */
 export function choicesSection(choices, network, chip) {
   if (!choices?.points?.length) return null;
-  const refused = element('div');
   const mapped = ({ cores }) =>
     actButton(count(cores), () => startJob({ kind: 'map', network, chip, options: { objective: choices.objective, cores } }), {
-      outcome: refused,
       class: 'link',
       title: `Map for the shortest step on at most ${cores} cores`,
     });
@@ -29,6 +27,5 @@ export function choicesSection(choices, network, chip) {
       ],
       choices.points,
     ),
-    refused,
   );
 }

@@ -6,7 +6,7 @@ import { announce, element, fill, pageHead, pageOf, section, setText } from './d
 import { flowOverlay } from './flows.js';
 import { count, partsText, percent, si, time } from './format.js';
 import { firstLayer, layersOf } from './layers.js';
-import { MAP_HELP, mappingName, startView } from './mapping.js';
+import { mappingName, startView } from './mapping.js';
 import { Model } from './model.js';
 import { layerSwitch, Legend, Picture } from './picture.js';
 import { NUMBER, table } from './table.js';
@@ -102,13 +102,12 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
             element('p.quiet', `${model.networkName} on ${model.chip.name} · ${partsText(model.summary.parts, model.summary.bound)}`),
           ),
         ),
-        picture.node,
-        element('div.map-foot', readout, picture.map.buttons),
-        legend.node,
+        picture.map.figure(readout, legend.node),
       ),
     };
   });
 
+  await Promise.all(models.map(({ tiles }) => tiles?.all()));
   const changed = element('div'),
     said = element('p.diff-line', { role: 'status' });
   async function present() {
@@ -145,7 +144,6 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
       'div.sides',
       sides.map((side) => side.node),
     ),
-    element('p.hidden', { id: 'map-help' }, MAP_HELP),
     changed,
     comparisonTable(models[0], models[1]),
   );

@@ -1,11 +1,9 @@
 // What one core holds: its budgets against the chip's limits, its traffic, its neurons page by page.
 
-import { getJson, mappingUrl } from './api.js';
 import { element, facts, fill, icon, setText } from './dom.js';
 import { capital, count, NONE, percent, si, time, words } from './format.js';
-import { problemWords } from './problem.js';
+import { shownIn } from './problemnode.js';
 
-const PAGE = 100;
 const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
 const BUDGETS = [
   ['neurons', 'Neurons'],
@@ -17,8 +15,7 @@ const BUDGETS = [
 
 /** How full a core is against every limit that there is: [label, value, limit, how both read]. */
 async function budgets(model, core) {
-  const details = await model.withDetails(),
-    of = details.at.get(core) ?? {},
+  const of = await model.detailsOf(core),
     limits = model.limitsAt(core),
     rows = BUDGETS.map(([name, label]) => [label, of[name], limits[name]]);
   for (const [name, part] of Object.entries(of.shares ?? {})) {
@@ -62,38 +59,35 @@ function budget(label, value, limit, show = count) {
   );
 }
 
-const failed = (error) => element('p.error', problemWords(error).title);
-
 export class CorePanel {
-  #stop = null;
-
   /** describe(core): who has it, where the mapping has not. */
-  constructor(model, { onClose, describe }, signal) {
-    this.model = model;
-    this.describe = describe;
-    this.signal = signal;
+  constructor(model, { onClose, describe }) {
+    Object.assign(this, { model, describe });
     this.title = element('h2', { id: 'core-title' }, 'Core');
-    this.body = element('div.core-body');
+    this.body = element('div');
     this.close = element('button.icon-button', { 'aria-label': 'Close the core', hidden: true, onclick: onClose }, icon('close'));
     this.node = element('div.core-panel', element('div.panel-head', this.title, this.close), this.body);
-    signal.addEventListener('abort', () => this.#stop?.abort());
     this.show(-1);
   }
 
   show(core) {
-    this.#stop?.abort();
-    this.#stop = new AbortController();
-    const { model } = this,
-      part = model.partOf(core);
     this.close.hidden = core < 0;
-    if (core < 0) {
-      setText(this.title, 'Core');
-      fill(this.body, element('p.quiet', 'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.'));
-      return;
-    }
-    setText(this.title, `Core ${model.place(core)}`);
-    const { cores } = model;
-    const kind = model.classAt(core);
+    setText(this.title, core < 0 ? 'Core' : `Core ${this.model.place(core)}`);
+    fill(
+      this.body,
+      core < 0
+        ? element('p.quiet', 'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.')
+        : shownIn(element('div.core-body'), this.#content(core)),
+    );
+  }
+
+  async #content(core) {
+    const { model } = this,
+      { cores } = model,
+      [x0, y0] = [core % model.width, Math.floor(core / model.width)];
+    if (model.blockOf(core) >= 0) await model.tiles.near({ x0, y0, x1: x0 + 1, y1: y0 + 1 });
+    const part = model.partOf(core),
+      kind = model.classAt(core);
     const traffic = facts(
       [
         ['Part', part < 0 ? 'none' : count(part)],
@@ -104,79 +98,22 @@ export class CorePanel {
       ],
       'facts facts-4',
     );
-    const links = facts(
-      DIRECTIONS.map((name) => [name, NONE, `load of the link from this core's router to the ${name}`]),
-      'facts facts-4',
+    const wayOf = (name) => [name, NONE, `load of the link from this core's router to the ${name}`],
+      links = facts(DIRECTIONS.map(wayOf), 'facts facts-4');
+    model.linksOf(core).then(
+      (loads) => links.querySelectorAll('dd').forEach((value, i) => setText(value, si(loads[i]))),
+      () => {}, // the dashes stay
     );
-    const linkPanel = element('div', element('h3', 'Link loads'), links);
-    this.#links(links, core, this.#stop.signal);
-    if (part < 0) {
-      fill(this.body, element('p', this.describe(core)), traffic, linkPanel);
-      return;
-    }
-    const list = element('div.neurons'),
-      full = element('div.budgets');
-    fill(this.body, full, traffic, linkPanel, list);
-    this.#budgets(full, core, this.#stop.signal);
-    this.#neurons(list, part, this.#stop.signal);
+    const told = [traffic, element('div', element('h3', 'Link loads'), links)];
+    if (part < 0) return [element('p', this.describe(core)), told];
+    const full = budgets(model, core).then((rows) => rows.map((row) => budget(...row)));
+    return [shownIn(element('div.budgets'), full), told, shownIn(element('div.neurons', element('h3', 'Neurons')), neuronList(model, part))];
   }
+}
 
-  async #budgets(node, core, signal) {
-    const told = await budgets(this.model, core).then((rows) => rows.map((row) => budget(...row)), failed);
-    if (!signal.aborted) fill(node, told);
-  }
-
-  async #links(node, core, signal) {
-    const loads = await this.model.linksOf(core).catch(() => null); // without them the dashes stay
-    if (loads && !signal.aborted) node.querySelectorAll('dd').forEach((value, i) => setText(value, si(loads[i])));
-  }
-
-  async #neurons(node, part, signal) {
-    fill(node, element('h3', 'Neurons'), element('p.quiet', 'Reading…'));
-    const { neurons, error } = await getJson(mappingUrl(this.model.id, `/neurons?part=${part}`), signal).catch((why) => ({ error: failed(why) }));
-    if (signal.aborted) return;
-    if (error) {
-      fill(node, element('h3', 'Neurons'), error);
-      return;
-    }
-    const entries = neurons.map((entry) => ({ number: entry.neuron, name: entry.name || '' }));
-    const named = entries.some((entry) => entry.name);
-    const list = element('ol', { class: `neuron-list${named ? ' named' : ''}` });
-    const range = element('span.number', { 'aria-live': 'polite' });
-    let page = 0,
-      shown = entries;
-    const pages = () => Math.max(1, Math.ceil(shown.length / PAGE));
-    const draw = () => {
-      const from = page * PAGE,
-        some = shown.slice(from, from + PAGE);
-      fill(
-        list,
-        some.map((entry) =>
-          element('li', { title: `neuron ${entry.number}` }, entry.name ? [entry.name, element('small', String(entry.number))] : String(entry.number)),
-        ),
-      );
-      setText(range, shown.length ? `${count(from + 1)}–${count(from + some.length)} of ${count(shown.length)}` : 'none');
-      back.disabled = page === 0;
-      next.disabled = page >= pages() - 1;
-    };
-    const turn = (step) => () => {
-      page = Math.min(Math.max(page + step, 0), pages() - 1);
-      draw();
-    };
-    const back = element('button.icon-button', { 'aria-label': 'Previous neurons', onclick: turn(-1) }, icon('back'));
-    const next = element('button.icon-button', { 'aria-label': 'Next neurons', onclick: turn(1) }, icon('next'));
-    const find = element('input.neuron-find', {
-      type: 'search',
-      placeholder: 'find',
-      'aria-label': 'Find a neuron on this core',
-      oninput: () => {
-        const wanted = find.value.trim().toLowerCase();
-        shown = entries.filter((entry) => entry.name.toLowerCase().includes(wanted) || String(entry.number).includes(wanted));
-        page = 0;
-        draw();
-      },
-    });
-    fill(node, element('div.neuron-head', element('h3', 'Neurons'), entries.length > 12 && find, range, back, next), list);
-    draw();
-  }
+async function neuronList(model, part) {
+  const { neurons } = await model.ask(`/neurons?part=${part}`),
+    named = neurons.some(({ name }) => name);
+  const item = ({ neuron, name }) => element('li', { title: `neuron ${neuron}` }, name ? [name, element('small', String(neuron))] : String(neuron));
+  return [element('h3', `Neurons, ${count(neurons.length)}`), element('ol', { class: `neuron-list${named ? ' named' : ''}` }, neurons.map(item))];
 }

@@ -1,6 +1,6 @@
 // #/new: upload a network, then a job for it.
 
-import { getJson, getMe, listChips } from './api.js';
+import { getJson, getMe, getSchemas, listChips } from './api.js';
 import { element, fill, pageHead } from './dom.js';
 import { jobForm } from './jobform.js';
 import { uploadPanel } from './upload.js';
@@ -19,8 +19,8 @@ async function allNetworks(signal) {
 }
 
 export async function showCreate(main, { query }, signal) {
-  const [networks, { chips }, me] = await Promise.all([allNetworks(signal), listChips(signal), getMe().catch(() => null)]);
-  const { form, list } = jobForm(chips, me, Object.fromEntries(query), signal);
+  const [networks, { chips }, me, schemas] = await Promise.all([allNetworks(signal), listChips(signal), getMe().catch(() => null), getSchemas(signal)]);
+  const { form, list } = jobForm({ chips, me, schemas, wanted: Object.fromEntries(query) }, signal);
   list(networks, query.get('network'));
   const onRemoved = (removed) => {
     const at = networks.findIndex(({ id }) => id === removed);

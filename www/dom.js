@@ -58,9 +58,8 @@ const ICONS = {
   minus: 'M3 8h10',
   fit: 'M2.5 2.5h11v11h-11Z',
   keep: 'M8 2.5V10M5 7.5 8 10.5l3-3M3 13.5h10',
+  vector: 'M3 12.5C3 5 13 11 13 3.5M1.5 11h3v3h-3ZM11.5 2h3v3h-3Z',
   region: 'M5 2.5H2.5V5M11 2.5h2.5V5M13.5 11v2.5H11M5 13.5H2.5V11M6 6h4v4H6Z',
-  back: 'M9.5 3.5 5 8l4.5 4.5',
-  next: 'M6.5 3.5 11 8l-4.5 4.5',
   close: 'm4 4 8 8M12 4l-8 8',
 };
 

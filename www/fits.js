@@ -3,7 +3,7 @@
 import { change, startJob } from './api.js';
 import { element, linkTo, stamp } from './dom.js';
 import { count, duration } from './format.js';
-import { actButton, problemNode, smallButton } from './problemnode.js';
+import { actButton, shownIn, smallButton } from './problemnode.js';
 import { NUMBER, table } from './table.js';
 
 /** What helps where a job found no room, or a neuron was too large. */
@@ -12,8 +12,7 @@ export const HELPED = new Set(['no-room', 'neuron-too-large', 'limit-broken', 'n
 /** job: {network, chip, options, problem}: what is mapped on another chip; without a problem: on any. */
 export async function fitsTable({ network, chip, options = {}, problem }) {
   const { fits } = await change('POST', 'v1/fits', { network, chips: 'all' });
-  const outcome = element('div'),
-    needed = problem?.needed ?? 0;
+  const needed = problem?.needed ?? 0;
   const rank = ({ fits: answer, free, chip: name }) => (name === chip ? 3 : answer === 'yes' && free >= needed ? 0 : answer === 'unknown' ? 1 : 2);
   const start = (other, set) => startJob({ kind: 'map', network, chip: other, options: set });
   // An option of the job's own that is the limit in the way can be left out on the same chip.
@@ -27,7 +26,7 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
       element(
         'p',
         `${chip} takes it without the job’s own limit of ${count(own)} neurons in a core: `,
-        actButton(`Map on ${chip} without it`, () => start(chip, without), { outcome }),
+        actButton(`Map on ${chip} without it`, () => start(chip, without)),
       ),
     table(
       'Chips and whether they would take it',
@@ -38,21 +37,13 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         ['Free', (fit) => count(fit.free), NUMBER],
         ['Takes about', (fit) => duration(fit.seconds), NUMBER],
         ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
-        ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), outcome, { 'aria-label': `Map on ${fit.chip}` })],
+        ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), { 'aria-label': `Map on ${fit.chip}` })],
       ],
       fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
       { of: (fit) => ({ 'data-chip': fit.chip }) },
     ),
-    outcome,
   );
 }
 
-/** The same in a box that says what goes wrong. */
-export function fitsBox(job) {
-  const node = element('div.fits', element('p.quiet', 'Asking which chips would take it…'));
-  fitsTable(job).then(
-    (shown) => node.replaceChildren(shown),
-    (error) => node.replaceChildren(problemNode(error)),
-  );
-  return node;
-}
+/** The same once it is known. */
+export const fitsBox = (job) => shownIn(element('div.fits', element('p.quiet', 'Asking which chips would take it…')), fitsTable(job));

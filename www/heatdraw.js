@@ -1,6 +1,5 @@
 // How a core grid is drawn on its canvas: one pixel a core scaled up, or core by core with links, figures and marks.
 
-import { EAST, NORTH, SOUTH, WEST } from './binary.js';
 import { channels, wantsDarkInk } from './colour.js';
 import { Ways } from './ways.js';
 
@@ -8,21 +7,34 @@ const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the co
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
 const LABEL_PITCH = 46; // from here on each core shows its figure
 const GAP = 0.19; // share of the pitch that is left free around a cell for the links
+// East, west, south, north: the way, and on which side of the edge its lane is.
+const STEPS = [
+  [1, 0, 1],
+  [-1, 0, -1],
+  [0, 1, -1],
+  [0, -1, 1],
+];
 const MARK_PITCH = 5; // from here on taken cores are hatched and broken ones crossed out
 
-export function draw(map) {
-  const { canvas, view } = map,
-    [width, height] = map.size,
-    surface = map.begin();
-  if (!surface) return;
-  const { context, ink } = surface;
+/** What of a view is in sight on a canvas of this size: {x0, y0, x1, y1}, and pixels of a core. */
+export function inSight(view, [width, height]) {
   const { scale, left, top } = view.frame(width, height);
-  const seen = {
+  return {
+    scale,
     x0: Math.max(0, Math.floor(-left / scale)),
     x1: Math.min(view.width, Math.ceil((width - left) / scale)),
     y0: Math.max(0, Math.floor(-top / scale)),
     y1: Math.min(view.height, Math.ceil((height - top) / scale)),
   };
+}
+
+export function draw(map) {
+  const { canvas, view } = map,
+    surface = map.begin();
+  if (!surface) return;
+  const { context, ink } = surface;
+  const { left, top } = view.frame(...map.size),
+    { scale, ...seen } = inSight(view, map.size);
   const place = { context, ink, scale, left, top, seen };
   const cells = scale >= CELL_PITCH && map.showLinks;
   if (cells) drawCells(map, place);
@@ -149,37 +161,21 @@ function drawLinks(map, { context, ink, scale, left, top, seen }) {
     [rx, ry] = map.router;
   const lane = 0.11 * scale,
     length = 2 * GAP * scale;
-  const cols = [Math.floor(seen.x0 / rx), Math.min(width, Math.ceil(seen.x1 / rx))];
-  const rows = [Math.floor(seen.y0 / ry), Math.min(height, Math.ceil(seen.y1 / ry))];
-  for (let j = rows[0]; j < rows[1]; j++) {
-    for (let i = cols[0]; i < cols[1]; i++) {
-      const x = left + (i + 0.5) * rx * scale,
-        y = top + (j + 0.5) * ry * scale;
-      const east = left + (i + 1) * rx * scale,
-        west = left + i * rx * scale;
-      const south = top + (j + 1) * ry * scale,
-        north = top + j * ry * scale;
-      for (let direction = 0; direction < 4; direction++) {
+  for (let j = Math.floor(seen.y0 / ry); j < Math.min(height, Math.ceil(seen.y1 / ry)); j++)
+    for (let i = Math.floor(seen.x0 / rx); i < Math.min(width, Math.ceil(seen.x1 / rx)); i++)
+      STEPS.forEach(([dx, dy, side], direction) => {
         const value = load[(j * width + i) * 4 + direction],
           share = max > 0 ? Math.sqrt(value / max) : 0;
-        const across = direction === EAST || direction === WEST;
         // A link out of the array exists only on a torus: draw it only when something runs on it.
-        const outside =
-          (direction === EAST && i === width - 1) ||
-          (direction === WEST && i === 0) ||
-          (direction === SOUTH && j === height - 1) ||
-          (direction === NORTH && j === 0);
-        if (outside && value === 0) continue;
-        const thick = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8;
+        if (value === 0 && !(i + dx >= 0 && i + dx < width && j + dy >= 0 && j + dy < height)) return;
+        const thick = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8,
+          x = left + (i + 0.5 + dx / 2) * rx * scale + (dy ? side * lane : 0), // amid the edge that it crosses
+          y = top + (j + 0.5 + dy / 2) * ry * scale + (dx ? side * lane : 0);
+        const [wide, high] = dx ? [length, thick] : [thick, length];
         context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
         context.fillStyle = value > 0 ? ink.link : ink.idle;
-        const side = direction === EAST || direction === NORTH ? 1 : -1;
-        const edge = direction === EAST ? east : direction === WEST ? west : direction === SOUTH ? south : north;
-        if (across) context.fillRect(edge - length / 2, y + side * lane - thick / 2, length, thick);
-        else context.fillRect(x + side * lane - thick / 2, edge - length / 2, thick, length);
-      }
-    }
-  }
+        context.fillRect(x - wide / 2, y - high / 2, wide, high);
+      });
   context.globalAlpha = 1;
 }
 

@@ -1,9 +1,13 @@
 // The core grid on a canvas, and what one does with it by pointer and keys. One pixel per core is kept in an off-screen picture.
 
 import { announce, element } from './dom.js';
-import { draw } from './heatdraw.js';
-import { canvasButtons, Surface, wheelFactor } from './surface.js';
+import { draw, inSight } from './heatdraw.js';
+import { Surface } from './surface.js';
 
+const MAP_HELP =
+  'Arrow keys walk from core to core, Enter selects, Escape clears, plus and minus zoom, ' +
+  '0 shows the whole chip, R the region of the mapping, Shift with an arrow key moves the picture, P and V keep it as PNG and SVG.';
+let maps = 0; // so far, so that each has a help of its own
 const CLICK_SLACK = 4; // pixels a press may move and still be a click
 
 export class HeatMap extends Surface {
@@ -15,7 +19,9 @@ export class HeatMap extends Surface {
   /** chip: whose cores these are; absent, by core: 1 where there is none; region: of a mapping. describe(core): what one hears of a core;
    * needLinks(): links come in sight; without it none are drawn. */
   constructor(view, { label, chip, absent, region = null, describe, needLinks = null, signal }) {
-    super('canvas.heat-canvas', { kind: 'heat map', label, help: 'map-help', signal });
+    const help = `map-help-${++maps}`;
+    super('canvas.heat-canvas', { kind: 'heat map', label, help, signal });
+    this.help = help;
     this.view = view;
     this.describe = (core) => announce(describe(core));
     this.needLinks = needLinks;
@@ -34,18 +40,27 @@ export class HeatMap extends Surface {
     this.onBox = null; // where cores are chosen by dragging: told of {x0, y0, x1, y1}
     this.box = null;
     this.node = element('div.heat-frame', this.canvas);
-    this.buttons = canvasButtons([
+    this.buttons = this.buttonsWith([
       ['Zoom in', '+', 'plus', () => this.#zoomMiddle(1.6)],
       ['Zoom out', '−', 'minus', () => this.#zoomMiddle(1 / 1.6)],
       ['Region of the mapping', 'r', 'region', () => this.showRegion()],
       ['Whole chip', '0', 'fit', () => view.reset()],
-      ['Keep this picture as PNG', 'p', 'keep', () => this.keep()],
     ]);
     this.picture = element('canvas', { width: view.width, height: view.height });
     this.image = this.picture.getContext('2d').createImageData(view.width, view.height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     view.onChange(() => this.redraw());
     this.#listen();
+  }
+
+  /** The canvas with what is said of it on the left and its buttons on the right below; then `rest`, and what its keys do. */
+  figure(said, ...rest) {
+    return [
+      this.node,
+      element('div.map-foot', said, this.buttons),
+      rest,
+      element('p.hidden', { id: this.help }, MAP_HELP, this.onBox && ' Dragging chooses cores.'),
+    ];
   }
 
   /** Call after `pixels` changed. */
@@ -60,6 +75,12 @@ export class HeatMap extends Surface {
 
   resized() {
     this.view.resized(...this.size);
+  }
+
+  /** The box of cores in sight, where they are as large as `pitch` pixels; null: smaller. */
+  closer(pitch) {
+    const { scale, ...seen } = inSight(this.view, this.size);
+    return scale >= pitch ? seen : null;
   }
 
   /** The mapping's region, from wherever one is. */
@@ -81,16 +102,9 @@ export class HeatMap extends Surface {
 
   #listen() {
     const { canvas, on, view } = this;
-    on(
-      'wheel',
-      (event) => {
-        const factor = wheelFactor(event);
-        // At the whole chip there is nothing to zoom out to: the page may scroll on.
-        if (factor < 1 && view.zoom === 1 && !event.ctrlKey) return;
-        event.preventDefault();
-        view.zoomAt(factor, event.offsetX, event.offsetY, ...this.size);
-      },
-      { passive: false },
+    this.zoomsByWheel(
+      () => view.zoom === 1,
+      (factor, { offsetX, offsetY }) => view.zoomAt(factor, offsetX, offsetY, ...this.size),
     );
     on('pointerdown', (event) => {
       if (event.button !== 0) return;
@@ -179,10 +193,9 @@ export class HeatMap extends Surface {
     else if (event.key === '-') this.#zoomMiddle(1 / 1.6);
     else if (event.key === '0') view.reset();
     else if (event.key === 'r') this.showRegion();
-    else if (event.key === 'p') this.keep();
     else if ((event.key === 'Enter' || event.key === ' ') && view.cursor >= 0) view.set('selected', view.cursor);
     else if (event.key === 'Escape') view.set('selected', -1);
-    else return;
+    else if (!this.keepsBy(event.key)) return;
     event.preventDefault();
   }
 

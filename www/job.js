@@ -6,8 +6,8 @@ import { mapCopies } from './copyas.js';
 import { deploySections } from './deploy.js';
 import { announce, element, facts, fill, link, linkTo, pageHead, progressBar, section, setText, stamp } from './dom.js';
 import { fitsBox, HELPED } from './fits.js';
-import { bytes, count, duration, NONE, shortId, words } from './format.js';
-import { badge, followJob, resultOf, runText, stateLine } from './jobparts.js';
+import { bytes, count, duration, moment, NONE, shortId, words } from './format.js';
+import { badge, followJob, remainingRange, resultOf, runText, stateLine } from './jobparts.js';
 import { metricsOf } from './metrics.js';
 import { phaseText } from './phases.js';
 import { actButton, problemNode } from './problemnode.js';
@@ -65,22 +65,18 @@ export async function showJob(main, { id }, signal) {
   const metricList = metricsOf((await getSchemas(signal)).Metrics),
     kind = KINDS[job.kind] ?? {},
     described = kind.mapped ? await getMapOptions(signal) : null;
+  let foreseen = []; // seconds that remained, by the seconds that it ran
   const mark = badge();
   const bar = progressBar('Progress');
   const line = element('p.job-line');
   const time = element('span');
-  const outcome = element('div'),
-    acted = element('div');
-  const cancel = actButton('Cancel', async () => update(await cancelJob(id).then(() => getJob(id, signal))), { outcome: acted });
-  const again = actButton(
-    'Run again',
-    () => {
-      const { options, name } = job,
-        of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
-      return startJob({ kind: job.kind, ...of, options, name: name || undefined });
-    },
-    { outcome: acted },
-  );
+  const outcome = element('div');
+  const cancel = actButton('Cancel', async () => update(await cancelJob(id).then(() => getJob(id, signal))));
+  const again = actButton('Run again', () => {
+    const { options, name } = job,
+      of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
+    return startJob({ kind: job.kind, ...of, options, name: name || undefined });
+  });
   const edit = element('a.button', { href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` }, 'Edit and run');
   const open = element('a.button.primary', { hidden: true }, 'Open the mapping');
   const rest = element('div.stack');
@@ -95,7 +91,9 @@ export async function showJob(main, { id }, signal) {
     mark.set(job.state);
     bar.set(job.state === 'done' ? 1 : (job.progress?.fraction ?? 0));
     bar.node.classList.toggle('bar-over', job.state === 'failed' || job.state === 'cancelled');
-    setText(line, stateLine(job) || (isOver(job) ? `after ${runText(job)}` : ''));
+    const elapsed = (Date.now() - moment(job.started)) / 1000;
+    if (job.state === 'running') foreseen.push({ seconds: elapsed, remaining_seconds: job.progress?.remaining_seconds });
+    setText(line, stateLine(job, remainingRange(foreseen, elapsed)) || (isOver(job) ? `after ${runText(job)}` : ''));
     setText(doing, job.state === 'running' ? `${phaseText(job.progress?.phase)}.` : '');
     cancel.hidden = isOver(job);
     again.hidden = !isOver(job) || Boolean(kind.once);
@@ -139,7 +137,9 @@ export async function showJob(main, { id }, signal) {
   async function drawProgress() {
     // A picture of the way, not of the result: the page does without.
     const history = await getJson(`v1/jobs/${encodeURIComponent(id)}/history`, signal).catch(() => null);
-    if (history && !signal.aborted) fill(progress, progressPlot(history.points));
+    if (!history || signal.aborted) return;
+    fill(progress, progressPlot(history.points));
+    foreseen = [...history.points];
   }
   update(job, true);
   fill(
@@ -161,7 +161,6 @@ export async function showJob(main, { id }, signal) {
       again,
       cancel,
     ),
-    acted,
     element('section.panel', { 'aria-label': 'State' }, element('div.job-now', mark.node, line), bar.node, doing, dates, progress),
     outcome,
     rest,

@@ -1,97 +1,63 @@
-// The fields of the form that makes a job: an option each.
+// The fields of the form that makes a job: an option each, as the server's own schemas have it. What is left as it is is not sent: the server's
+// defaults are its own.
 
-import { element, select } from './dom.js';
+import { element, field, optionsOf, select } from './dom.js';
 
-const whole = (placeholder, min = 1, max = undefined) => ['input', { type: 'number', min, max, step: '1', placeholder }];
 export const tick = (id) => element('input', { id, type: 'checkbox' });
 
-// Options of jobs (docs/reference/options.md lists them all): name, label, kind of job that has it (none: all), control. What is left as it is is
-// not sent: the server's defaults are its own. A control is a list of words with what they mean (the first one is the default and has none), an
-// element, or "listed": its words are the server's own, asked for when such an option is first shown.
-const BASIC = [
-  ['preset', 'Preset', 'map', 'listed'],
-  [
-    'stop_after',
-    'Last stage',
-    'compile',
-    {
-      '': 'as far as the chip goes',
-      permutations: 'fewer bytes moved',
-      split: 'pieces that fit in memory',
-      order: 'when each piece runs',
-      tile: 'pieces as a network',
-      program: 'instructions and addresses',
-      mapping: 'pieces on cores',
-    },
-  ],
-  ['seed', 'Seed', null, whole('1', 0, Number.MAX_SAFE_INTEGER)],
-];
-const LEARNED = { with: ['mapper', 'learned'] }; // another option, and the value that makes this one matter
-const MORE = [
-  [
-    'objective',
-    'Objective',
-    'map',
-    {
-      '': 'auto: what suits the network',
-      axon: 'each spike once per core reached',
-      edge: 'weight of synapses between cores',
-      time: 'the shortest time step',
-      energy: 'the least energy of a step',
-      edp: 'energy times time of a step',
-      pareto: 'mappings between time and energy',
-      knee: 'edp on the fewest cores that come near the best',
-    },
-  ],
-  [
-    'mapper',
-    'Mapper',
-    'map',
-    {
-      '': 'auto: by preset and network',
-      integrated: 'parts and cores at once',
-      'two-phase': 'partition, then placement',
-      bisection: 'the published placement',
-      learned: 'a trained policy places',
-    },
-  ],
-  ['policy', 'Policy', 'map', 'listed', LEARNED],
-  ['policy_objective', 'What the policy is refined for', 'map', 'listed', LEARNED],
-  ['policy_refinement', 'Refinement of the policy', 'map', 'listed', LEARNED],
-  ['traffic_model', 'Traffic model', 'map', { '': 'unicast: a packet to every core', multicast: 'one packet along a tree' }],
-  ['max_part_size', 'Neurons per core at most', 'map', whole('the chip’s limit', 1, 4294967295)],
-  ['inputs', 'Inputs of the network', 'map', { '': 'relay: each takes room on a core', outside: 'axons from the chip’s border' }],
-  ['step_budget_ns', 'Time of a core at most, ns', 'map', whole('with objective energy')],
-  ['scenarios', 'Rates that vary', 'map', { '': 'mean of the scenarios', worst: 'the worst scenario' }],
-  ['parts', 'Number of cores', 'map', whole('as many as are needed', 1, 1048576)],
-  ['memory', 'On-chip memory in bytes', 'compile', whole('the chip’s')],
-  [
-    'shape',
-    'Shapes of open inputs',
-    'compile',
-    ['input', { type: 'text', maxlength: '2000', autocomplete: 'off', spellcheck: 'false', placeholder: 'input=1x3x224x224' }],
-  ],
-  ['order', 'Order of operators', 'compile', { '': 'search: the least memory traffic', file: 'as they stand' }],
-  ['time_limit', 'Time limit in seconds', null, whole('none')],
-  ['memory_limit', 'Memory limit in MB', null, whole('server’s default'), { unit: 1e6 }],
-  ['threads', 'Threads', null, whole('server’s default', 1, 256)],
-  ['verify', 'Verify on random inputs', 'compile', ['input', { type: 'checkbox' }]],
-];
+// Options of jobs (docs/reference/options.md lists them all) that the form has, with their labels.
+const BASIC = { preset: 'Preset', stop_after: 'Last stage', seed: 'Seed' };
+const MORE = {
+  ...{ objective: 'Objective', mapper: 'Mapper' },
+  ...{ policy: 'Policy', policy_objective: 'What the policy is refined for', policy_refinement: 'Refinement of the policy' },
+  ...{ traffic_model: 'Traffic model', max_part_size: 'Neurons per core at most', inputs: 'Inputs of the network' },
+  ...{ step_budget_ns: 'Time of a core at most, ns', scenarios: 'Rates that vary', parts: 'Number of cores' },
+  ...{ memory: 'On-chip memory', shape: 'Shapes of open inputs', order: 'Order of operators', verify: 'Verify on random inputs' },
+  ...{ time_limit: 'Time limit in seconds', memory_limit: 'Memory limit', threads: 'Threads' },
+};
+const LABELS = { ...BASIC, ...MORE };
+export const OPTIONS = new Set(Object.keys(LABELS));
+const NUMBERS = new Set(['integer', 'number']);
 
-function made(id, control) {
-  if (Array.isArray(control)) return element(control[0], { id, ...control[1] });
-  return select({ id }, control === 'listed' ? [] : Object.entries(control).map(([word, text]) => [word, word ? `${word}: ${text}` : text]));
+export function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
+  if (words) return select({ id }, [['', `${normal ?? 'none'}: unless chosen`], ...words.filter((word) => word !== normal)]);
+  if (type === 'boolean') return tick(id);
+  const max = Math.min(maximum, Number.MAX_SAFE_INTEGER);
+  if (NUMBERS.has(type)) return element('input', { id, type: 'number', min: minimum, max, step: type === 'integer' ? '1' : 'any', placeholder: normal || '' });
+  return element('input', { id, type: 'text', maxlength: '2000', autocomplete: 'off', spellcheck: 'false', placeholder: examples?.[0] ?? '' });
 }
 
-/** {name, label, for, more: below "More options", listed, with, unit: what the number is of, control()}. */
-export const OPTIONS = [BASIC, MORE].flatMap((rows, more) =>
-  rows.map(([name, label, kind, control, rest]) => ({
-    name,
-    label,
-    for: kind,
-    more: more > 0,
-    listed: control === 'listed',
-    ...rest,
-    control: () => made(name.replaceAll('_', '-').replace(/^max-|-ns$/g, ''), control),
-  })),
-);
+/** The fields of a kind of job, by the properties of its schema: {basic, more}, nodes; values(): what is not as it was. `begun`: to begin with. */
+export function optionFields(properties, begun) {
+  const list = Object.keys(LABELS)
+    .filter((name) => name in properties)
+    .map((name) => {
+      const schema = properties[name].anyOf?.[0] ?? properties[name],
+        control = controlOf(name.replaceAll('_', '-').replace(/^max-|-ns$/g, ''), schema),
+        note = element('p.quiet.note', properties[name].description);
+      if (begun[name] !== undefined && control.type === 'checkbox') control.checked = begun[name] === 'true';
+      else if (begun[name] !== undefined) {
+        if (schema.enum && ![...control.options].some(({ value }) => value === begun[name])) control.append(...optionsOf([begun[name]]));
+        control.value = begun[name];
+      }
+      const node = control.type === 'checkbox' ? element('label.check', control, LABELS[name]) : field(LABELS[name], control, note);
+      return { name, control, node, numeric: NUMBERS.has([schema.type].flat()[0]) };
+    });
+  const mapper = list.find(({ name }) => name === 'mapper')?.control;
+  const suit = () => list.forEach(({ name, node }) => (node.hidden = name.startsWith('policy') && mapper.value !== 'learned'));
+  mapper?.addEventListener('change', suit);
+  suit();
+  const nodes = (of) => list.filter(({ name }) => name in of).map(({ node }) => node);
+  const valueOf = ({ control, numeric }) =>
+    control.type === 'checkbox' ? control.checked : numeric && Number(control.value) >= 0 ? Number(control.value) : control.value;
+  return {
+    basic: nodes(BASIC),
+    more: nodes(MORE),
+    values: () =>
+      Object.fromEntries(
+        list
+          .filter(({ node, control }) => !node.hidden && (control.type === 'checkbox' ? control.checked : control.value !== ''))
+          .map((one) => [one.name, valueOf(one)]),
+      ),
+  };
+}

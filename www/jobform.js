@@ -1,9 +1,9 @@
 // The form that makes a job: a topology is mapped on a chip, a model is compiled, for a chip that runs programs or for none.
 
-import { getChip, getMapOptions, getNetwork, getOccupancy, startJob } from './api.js';
+import { getChip, getNetwork, getOccupancy, startJob } from './api.js';
 import { element, field, fill, folded, form, optionsOf, sends, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
-import { OPTIONS, tick } from './jobfields.js';
+import { OPTIONS, optionFields, tick } from './jobfields.js';
 import { limitsOf } from './model.js';
 import { problemNode } from './problemnode.js';
 import { readingNode } from './reading.js';
@@ -11,16 +11,8 @@ import { RUN_OPTIONS, runFields } from './running.js';
 import { isModel, sizeText } from './upload.js';
 import { visibilityField } from './visibility.js';
 
-const DEFAULT_CHIP = 'loihi64';
-
-const optionField = (label, control, note) => (control.type === 'checkbox' ? element('label.check', control, label) : field(label, control, note));
-
-/** The value that a control stands for; undefined: as it was. */
-function chosen({ unit = 1 }, control) {
-  if (control.type === 'checkbox') return control.checked || undefined;
-  if (control.value === '') return undefined;
-  return control.type === 'number' ? Number(control.value) * unit : control.value;
-}
+const DEFAULT_CHIP = 'loihi64',
+  TABLES = { map: 'MapOptions', compile: 'CompileOptions' };
 
 async function chipText(entry, model, signal) {
   const description = await getChip(entry.name, signal);
@@ -39,7 +31,7 @@ async function chipText(entry, model, signal) {
 
 /** Options of an address that the form has no field for, as they were. */
 function others(wanted) {
-  const known = new Set(['network', 'chip', ...RUN_OPTIONS, ...OPTIONS.map(({ name }) => name)]);
+  const known = new Set(['network', 'chip', ...RUN_OPTIONS, ...OPTIONS]);
   const value = (text) => (/^(true|false|-?\d+(\.\d+)?|\[.*\])$/.test(text) ? JSON.parse(text) : text);
   return Object.fromEntries(
     Object.entries(wanted)
@@ -49,7 +41,7 @@ function others(wanted) {
 }
 
 /** The form, and list(networks, id), which shows other networks in it and chooses one. `wanted`: a chip and options to begin with. */
-export function jobForm(chips, me, wanted, signal) {
+export function jobForm({ chips, me, schemas, wanted }, signal) {
   const network = element('select', { id: 'network', required: true });
   const networkNote = element('p.quiet.note');
   const readingBox = element('div');
@@ -60,18 +52,9 @@ export function jobForm(chips, me, wanted, signal) {
   const title = element('h2', { id: 'form-title' }, 'Map it on a chip');
   const submit = sends('Start the job', 'button.button.primary');
   const outcome = element('div');
-  const options = OPTIONS.map((option) => {
-    const control = option.control(),
-      note = option.listed && element('p.quiet.note');
-    return { option, control, note, node: optionField(option.label, control, note) };
-  });
-  const reserveNode = optionField('Reserve the cores on the chip when done', reserve);
-  for (const { option, control } of options)
-    if (wanted[option.name] !== undefined) {
-      if (option.listed) control.append(...optionsOf([wanted[option.name]]));
-      if (control.type === 'checkbox') control.checked = wanted[option.name] === 'true';
-      else control.value = control.type === 'number' ? wanted[option.name] / (option.unit ?? 1) : wanted[option.name];
-    }
+  const basic = element('div.field-row'),
+    more = element('div.field-row');
+  const reserveNode = element('label.check', reserve, 'Reserve the cores on the chip when done');
   const kept = others(wanted),
     run = runFields(wanted);
   const runNode = folded('Run it first, and map it at its rates', { open: wanted.profile !== undefined }, element('div.field-row', run.nodes));
@@ -105,28 +88,6 @@ export function jobForm(chips, me, wanted, signal) {
     describeChip();
   }
 
-  /* The choices of an option as the server's table has them; empty: its default. */
-  function listWords({ option, control, note }, table) {
-    const { enum: words, default: normal, description } = table[option.name];
-    const before = control.value;
-    fill(control, optionsOf([['', `${normal}: unless chosen`], ...words.filter((word) => word !== normal)]));
-    control.value = before;
-    setText(note, description);
-  }
-
-  let asked;
-  async function showOptions() {
-    const value = (name) => options.find(({ option }) => option.name === name).control.value;
-    const off = ({ for: kinds, with: [other, wants] = [] }) => (kinds && kinds !== kind()) || (other !== undefined && value(other) !== wants);
-    for (const { option, node } of options) node.hidden = off(option);
-    const listed = options.filter(({ option }) => option.listed);
-    if (asked || listed.every(({ node }) => node.hidden)) return;
-    asked = true;
-    // Without an answer the server's defaults serve; another look asks again.
-    const table = await getMapOptions(signal).catch(() => (asked = null));
-    if (table) for (const one of listed) listWords(one, table);
-  }
-
   /** How the chosen network's file was read. */
   async function describeReading(entry) {
     fill(readingBox);
@@ -135,7 +96,7 @@ export function jobForm(chips, me, wanted, signal) {
     if (whole && network.value === entry.id) fill(readingBox, readingNode(whole));
   }
 
-  let shown;
+  let shown, fields;
   function describeNetwork() {
     const entry = networks.find(({ id }) => id === network.value);
     setText(
@@ -151,7 +112,9 @@ export function jobForm(chips, me, wanted, signal) {
     if (shown === kind()) return;
     shown = kind();
     setText(title, shown === 'compile' ? 'Compile it' : 'Map it on a chip');
-    showOptions();
+    fields = optionFields(schemas[TABLES[shown]].properties, wanted);
+    fill(basic, fields.basic);
+    fill(more, fields.more);
     reserveNode.hidden = runNode.hidden = shown === 'compile';
     listChips();
   }
@@ -159,8 +122,7 @@ export function jobForm(chips, me, wanted, signal) {
   async function start() {
     submit.disabled = true;
     fill(outcome);
-    const sent = { ...kept };
-    for (const { option, control, node } of options) if (!node.hidden && chosen(option, control) !== undefined) sent[option.name] = chosen(option, control);
+    const sent = { ...kept, ...fields.values() };
     try {
       if (kind() === 'map') Object.assign(sent, await run.values());
       await startJob({
@@ -178,7 +140,6 @@ export function jobForm(chips, me, wanted, signal) {
     }
   }
 
-  const nodes = (more) => options.filter(({ option }) => Boolean(option.more) === more).map(({ node }) => node);
   const node = form(
     'form.panel.form',
     start,
@@ -187,10 +148,10 @@ export function jobForm(chips, me, wanted, signal) {
     field('Network', network, networkNote),
     readingBox,
     field('Chip', chip, chipNote),
-    element('div.field-row', nodes(false)),
+    basic,
     field('Name', name),
     visibility.node,
-    folded('More options', {}, element('div.field-row', nodes(true))),
+    folded('More options', {}, more),
     runNode,
     reserveNode,
     outcome,
@@ -198,7 +159,6 @@ export function jobForm(chips, me, wanted, signal) {
   );
   chip.addEventListener('change', describeChip);
   network.addEventListener('change', describeNetwork);
-  for (const { option, control } of options) if (options.some((one) => one.option.with?.[0] === option.name)) control.addEventListener('change', showOptions);
 
   return {
     form: node,

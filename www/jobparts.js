@@ -3,7 +3,7 @@
 
 import { getJob, isOver, watchJob } from './api.js';
 import { element, pageOf, setText } from './dom.js';
-import { count, duration, moment, NONE, words } from './format.js';
+import { count, duration, moment, words } from './format.js';
 
 const POLL_MS = 2000;
 
@@ -26,14 +26,30 @@ export function retryText(job, now = Date.now()) {
     .join(', ');
 }
 
-export function stateLine(job) {
+/** Between what and what the seconds that remain of a job lie, by all that was foreseen in the latter half of its time so far, points
+ * {seconds, remaining_seconds}; null: nothing was. */
+export function remainingRange(points, elapsed) {
+  const wholes = points.filter(({ seconds, remaining_seconds: left }) => left >= 0 && seconds >= elapsed / 2).map((one) => one.seconds + one.remaining_seconds);
+  return wholes.length > 0 ? [Math.min, Math.max].map((of) => Math.max(0, of(...wholes) - elapsed)) : null;
+}
+
+/** "3 min 05 s", or "3 to 5 min" where that is not sure. */
+function leftText(seconds, range) {
+  const [least, most] = range ?? [seconds, seconds];
+  const unit = most >= 120 ? [60, 'min'] : [1, 's'],
+    [low, high] = [Math.floor(least / unit[0]), Math.ceil(most / unit[0])];
+  return most - least > 0.1 * most && most >= 2 ? `${count(low)} to ${count(high)} ${unit[1]} left` : `about ${duration(seconds)} left`;
+}
+
+/** A job's state in words; `range` of the seconds that remain, where it is known. */
+export function stateLine(job, range = null) {
   const { phase, fraction, remaining_seconds: remaining, reason } = job.progress ?? {};
   let line = '';
   if (job.state === 'queued') line = job.reason || 'waiting';
   else if (reason) line = reason;
   else if (job.state === 'running')
     line = `${words(phase || 'starting')}${Number.isFinite(fraction) ? ` ${Math.round(fraction * 100)} %` : ''}${
-      Number.isFinite(remaining) ? `, about ${duration(remaining)} left` : ''
+      Number.isFinite(remaining) ? `, ${leftText(remaining, range)}` : ''
     }`;
   return [line, retryText(job)].filter(Boolean).join(' · ');
 }
@@ -46,15 +62,11 @@ export function resultOf(job) {
   return null;
 }
 
-/** Seconds that the job has run so far or took. */
-export function runSeconds(job, now = Date.now()) {
-  const began = moment(job.started),
-    ended = moment(job.finished);
-  if (Number.isNaN(began)) return NaN;
-  return ((isOver(job) && !Number.isNaN(ended) ? ended : now) - began) / 1000;
+/** How long the job has run so far or took. */
+export function runText(job, now = Date.now()) {
+  const ended = moment(job.finished);
+  return duration(((isOver(job) && !Number.isNaN(ended) ? ended : now) - moment(job.started)) / 1000);
 }
-
-export const runText = (job) => (Number.isNaN(runSeconds(job)) ? NONE : duration(runSeconds(job)));
 
 /** Keeps a job current by events, and by asking where events do not come through. */
 export function followJob(job, onChange, signal) {

@@ -21,17 +21,16 @@ const ofDetails =
   };
 
 /** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells. measured: of mappings
- * by profile. picture: what the server calls it that draws it. show: how a value reads. */
+ * by profile. show: how a value reads. */
 export const LAYERS = [
-  { id: 'neurons', label: 'Neurons', unit: 'neurons', limit: 'neurons', picture: 'neurons', values: ofParts((c, i) => c.neurons[i]) },
-  { id: 'synapses', label: 'Synapses', unit: 'synapses', limit: 'synapses', picture: 'synapses', values: ofParts((c, i) => c.synapses[i]) },
-  { id: 'axons', label: 'Inbound axons', unit: 'axons', limit: 'inbound_axons', picture: 'inbound_axons', values: ofParts((c, i) => c.inboundAxons[i]) },
+  { id: 'neurons', label: 'Neurons', unit: 'neurons', limit: 'neurons', values: ofParts((c, i) => c.neurons[i]) },
+  { id: 'synapses', label: 'Synapses', unit: 'synapses', limit: 'synapses', values: ofParts((c, i) => c.synapses[i]) },
+  { id: 'axons', label: 'Inbound axons', unit: 'axons', limit: 'inbound_axons', values: ofParts((c, i) => c.inboundAxons[i]) },
   { id: 'traffic', label: 'Traffic', unit: 'packets in and out', values: ofParts((c, i) => c.trafficIn[i] + c.trafficOut[i]) },
   {
     id: 'congestion',
     label: 'Congestion',
     unit: 'packets passing',
-    picture: 'congestion',
     // Packets also pass cores that host no neurons; only where nothing passes is there nothing to show.
     values: (cores) => Float64Array.from(cores.congestion, (value) => (value > 0 ? value : NaN)),
   },
@@ -40,7 +39,6 @@ export const LAYERS = [
   {
     id: 'population',
     label: 'Populations',
-    picture: 'population',
     unit: '',
     kinds: true, // values are numbers of the mapping's populations
     details: true,

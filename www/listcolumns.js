@@ -2,12 +2,12 @@
 
 import { labelText } from './actions.js';
 import { element, linkTo, pageOf, progressBar, stamp } from './dom.js';
-import { bytes, count, energy, NONE, percent, shortId, time } from './format.js';
+import { bytes, count, energy, NONE, percent, shortId, si, time } from './format.js';
 import { badge, resultOf, runText, stateLine } from './jobparts.js';
 import { problemWords } from './problem.js';
 import { sizeText } from './upload.js';
 
-const gap = (of) => (value) => (value[of] === undefined ? NONE : percent(value[of]));
+const gap = (of) => (value) => (value[of] === undefined ? NONE : value[of] < 1 ? percent(value[of]) : `${si(1 + value[of])} times`);
 const figure = (name, show) => (value) => (value[name] === undefined ? NONE : show(value[name]));
 const network = (row) => (row.network ? linkTo('networks', row.network, row.network_name || shortId(row.network)) : NONE);
 const chip = (row) => (row.chip ? linkTo('chips', row.chip, row.chip) : NONE);

@@ -33,9 +33,10 @@ export const showList =
       outcome = element('div'),
       emptyText = element('p'),
       total = element('p.quiet', { role: 'status' }),
-      more = actButton('More', () => next(), { outcome });
+      more = actButton('More', () => next());
     const frame = element('div.scroller.list', { tabindex: '0', role: 'region', 'aria-label': list.title }, element('table', element('thead', head), body));
-    const empty = element('div.panel.empty', { hidden: true }, emptyText, element('a.button.primary', { href: '#/new' }, 'Map a network'));
+    const make = kind === 'programs' ? 'Compile a model' : 'Map a network',
+      empty = element('div.panel.empty', { hidden: true }, emptyText, element('a.button.primary', { href: '#/new' }, make));
 
     const narrowed = () =>
       Object.fromEntries(['name', 'label', 'sort', ...Object.keys(list.filters)].filter((name) => asked.get(name)).map((name) => [name, asked.get(name)]));
@@ -172,7 +173,7 @@ export const showList =
         ids.length > 0 && [
           element('span', `${count(ids.length)} chosen`),
           picked.some((row) => row.state && !isOver(row)) &&
-            smallButton('Cancel', () => Promise.all(picked.filter((row) => !isOver(row)).map(({ id }) => cancelJob(id))).then(done), outcome),
+            smallButton('Cancel', () => Promise.all(picked.filter((row) => !isOver(row)).map(({ id }) => cancelJob(id))).then(done)),
           list.compare &&
             ids.length === 2 &&
             one &&
@@ -187,7 +188,7 @@ export const showList =
               'Compare',
             ),
           form('form.buttons', () => labelled().catch((error) => fill(outcome, problemNode(error))), label, sends('Label', 'button.button.small')),
-          smallButton('Delete', async () => (await deleteThings(base, ids, outcome, done), done()), outcome),
+          smallButton('Delete', async () => (await deleteThings(base, ids, outcome, done), done())),
         ],
       );
     }

@@ -17,9 +17,6 @@ import { tabs } from './tabs.js';
 import { View } from './view.js';
 
 const HINT = 'Drag to move, wheel or pinch to zoom, click a core for its details';
-export const MAP_HELP =
-  'Arrow keys walk from core to core, Enter selects, Escape clears, plus and minus zoom, ' +
-  '0 shows the whole chip, R the region of the mapping, Shift with an arrow key moves the picture.';
 const OTHERS = 50; // mappings to compare with
 
 /** What to call a mapping among others of its network. */
@@ -66,7 +63,7 @@ export function networkLine(network) {
   return `${count(network?.neurons)} neurons, ${si(network?.synapses)} synapses${kind}`;
 }
 
-/** Buttons that make something of a mapping: a simulation, another mapping, a lease. What goes wrong is shown in `outcome`. */
+/** Buttons that make something of a mapping: a simulation, another mapping, a lease, of which `outcome` tells. */
 function makingButtons(id, summary, outcome) {
   const again = async () => {
     const { mappings } = await listMappings({ ids: id });
@@ -88,11 +85,10 @@ function makingButtons(id, summary, outcome) {
   return [
     canSimulate(summary.network, summary.chip) &&
       actButton('Simulate', () => startJob({ kind: 'simulate', options: { mapping: id, steps: 1, saturation: true, packets: 20000 } }), {
-        outcome,
         title: 'Let its packets run over the chip’s routers: step time under contention, latency against load',
       }),
-    summary.network?.id && actButton('Map again', again, { outcome, title: 'On the cores that are free now, from this mapping on' }),
-    actButton('Reserve', reserve, { outcome, title: 'Lease these cores for an hour' }),
+    summary.network?.id && actButton('Map again', again, { title: 'On the cores that are free now, from this mapping on' }),
+    actButton('Reserve', reserve, { title: 'Lease these cores for an hour' }),
   ];
 }
 
@@ -122,12 +118,15 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     },
   });
   const flows = element('input', { type: 'checkbox', onchange: () => follow() });
-  const asSvg = element('a.button.small', { download: '', title: 'This layer of the whole chip, for a paper or a slide' }, 'SVG');
-  const select = (core) => {
+  const select = (core, isBlock = false) => {
+    if (isBlock) {
+      view.show(model.tiles.box(core), ...picture.map.size);
+      return;
+    }
     view.set('selected', core);
     view.reveal(core, ...picture.map.size);
   };
-  const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) }, signal);
+  const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) });
   const panel = new Panel(model, picture.map, { select, tell: (text) => setText(told, text) }, signal);
   const side = tabs('About the mapping', panel.list(corePanel), remember);
   function remember() {
@@ -149,8 +148,6 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     await picture.show(layer, { logarithmic: logarithmic.checked });
     if (signal.aborted) return;
     legend.update(picture);
-    asSvg.hidden = !layer.picture;
-    asSvg.href = mappingUrl(id, `/picture?layer=${layer.picture}`);
     logarithmic.disabled = Boolean(layer.categories || layer.kinds);
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
     fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
@@ -204,13 +201,8 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
           element('label.check', logarithmic, 'log scale'),
           element('label.check', links, 'links'),
           element('label.check', flows, 'flows'),
-          asSvg,
         ),
-        picture.node,
-        element('div.map-foot', readout, picture.map.buttons),
-        legend.node,
-        told,
-        element('p.hidden', { id: 'map-help' }, MAP_HELP),
+        picture.map.figure(readout, legend.node, told),
       ),
       element('section.panel.side-panel', { 'aria-label': 'About the mapping' }, element('h2.hidden', 'About the mapping'), side.node),
     ),

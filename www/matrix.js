@@ -1,9 +1,9 @@
 // Who sends how much to whom: a matrix as a picture, and its largest entries as a table.
 
 import { paint, palette, range } from './colour.js';
-import { element, fill, select } from './dom.js';
+import { element, select } from './dom.js';
 import { capital, count, si } from './format.js';
-import { problemNode } from './problemnode.js';
+import { shownIn } from './problemnode.js';
 import { NUMBER, table } from './table.js';
 
 const LARGEST = 12;
@@ -31,36 +31,32 @@ export function grid(rows, label) {
   return canvas;
 }
 
-export async function matrixTab(model) {
+export function matrixTab(model) {
   const shown = element('div.stack'),
     kinds = model.summary.populations?.list?.length > 0 ? ['population', 'part'] : ['part'];
-  const show = async (by) => {
-    try {
-      const { unit, of, folded, names, rows } = await model.ask(`/matrix?by=${by}`);
-      const name = (i) => names?.[i] ?? (folded > 1 ? `${i * folded}–${Math.min(of, (i + 1) * folded) - 1}` : String(i));
-      fill(
-        shown,
-        grid(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
-        element(
-          'p.quiet',
-          `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
-        ),
-        table(
-          `Largest entries, ${unit}`,
-          [
-            [`From ${by}`, ({ from }) => name(from)],
-            [`To ${by}`, ({ to }) => name(to)],
-            [capital(unit), ({ value }) => si(value), NUMBER],
-          ],
-          largest(rows, LARGEST),
-          { empty: 'Nothing is sent from one to another.' },
-        ),
-      );
-    } catch (error) {
-      if (error.name !== 'AbortError') fill(shown, problemNode(error));
-    }
+  const read = async (by) => {
+    const { unit, of, folded, names, rows } = await model.ask(`/matrix?by=${by}`);
+    const name = (i) => names?.[i] ?? (folded > 1 ? `${i * folded}–${Math.min(of, (i + 1) * folded) - 1}` : String(i));
+    return [
+      grid(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
+      element(
+        'p.quiet',
+        `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
+      ),
+      table(
+        `Largest entries, ${unit}`,
+        [
+          [`From ${by}`, ({ from }) => name(from)],
+          [`To ${by}`, ({ to }) => name(to)],
+          [capital(unit), ({ value }) => si(value), NUMBER],
+        ],
+        largest(rows, LARGEST),
+        { empty: 'Nothing is sent from one to another.' },
+      ),
+    ];
   };
-  await show(kinds[0]);
+  const show = (by) => shownIn(shown, read(by));
+  show(kinds[0]);
   return element(
     'div.stack',
     kinds.length > 1 &&

@@ -20,15 +20,18 @@ export function quotaRows(usage) {
   }));
 }
 
-function usagePart(usage) {
-  const columns = [
-    ['What', (row) => row.name],
-    ['Used', (row) => row.use, 'number'],
-    ['Limit', (row) => row.quota, 'number'],
-  ];
-  if (usage.group) columns.push([`Group ${usage.group}`, (row) => row.group, 'number']);
-  return tableSection('My use', columns, quotaRows(usage), { empty: 'Nothing is counted.' });
-}
+const usagePart = (usage) =>
+  tableSection(
+    'My use',
+    [
+      ['What', ({ name }) => name],
+      ['Used', ({ use }) => use, 'number'],
+      ['Limit', ({ quota }) => quota, 'number'],
+      ...(usage.group ? [[`Group ${usage.group}`, ({ group }) => group, 'number']] : []),
+    ],
+    quotaRows(usage),
+    { empty: 'Nothing is counted.' },
+  );
 
 /** A form that makes a token, which is shown once. */
 function tokenForm(again) {

@@ -1,11 +1,12 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
 import { getBuffer, getHolders, getJson, getMapping, getSchemas, mappingUrl, networkName } from './api.js';
-import { NO_PART, parseCores, parseLinks } from './binary.js';
+import { IN_BLOCK, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
 import { absentOf, categories, coreDetails, eachCore, LAYERS } from './layers.js';
 import { metricsOf } from './metrics.js';
+import { Tiles } from './tiles.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
 export function limitsOf(chip) {
@@ -32,10 +33,9 @@ export class Model {
   #asked = new Map();
   details = null; // what cores.json tells, once it is there
 
-  constructor(id, summary, cores, name, metricList, signal) {
-    this.id = id;
-    this.summary = summary;
-    this.cores = cores;
+  /** tiles: of a large chip, of which not all cores are known (tiles.js), else null. */
+  constructor(id, summary, { cores, tiles }, name, metricList, signal) {
+    Object.assign(this, { id, summary, cores, tiles });
     this.chip = summary.chip ?? {};
     this.metrics = summary.metrics ?? {};
     this.metricList = metricList; // what there is to say of each
@@ -45,9 +45,10 @@ export class Model {
   }
 
   static async load(id, signal) {
-    const [summary, buffer, schemas] = await Promise.all([getMapping(id, signal), getBuffer(mappingUrl(id, '/cores?format=bin'), signal), getSchemas(signal)]);
-    const name = await networkName(summary.network?.id, signal);
-    return new Model(id, summary, parseCores(buffer), name, metricsOf(schemas.Metrics), signal);
+    const [summary, schemas] = await Promise.all([getMapping(id, signal), getSchemas(signal)]),
+      { width, height } = summary.chip,
+      [known, name] = await Promise.all([Tiles.load(id, width * height, signal), networkName(summary.network?.id, signal)]);
+    return new Model(id, summary, known, name, metricsOf(schemas.Metrics), signal);
   }
 
   get width() {
@@ -72,24 +73,45 @@ export class Model {
     return own?.limits ? limitsOf(own) : this.limits;
   }
 
+  /** -1: none, or not known yet. */
   partOf(core) {
-    const part = core >= 0 ? this.cores.part[core] : NO_PART;
-    return part === NO_PART ? -1 : part;
+    return core >= 0 && this.cores.part[core] < IN_BLOCK ? this.cores.part[core] : -1;
+  }
+
+  /** The block of a core of which nothing else is known; -1: it is known. */
+  blockOf(core) {
+    return this.tiles?.blockAt(core) ?? -1;
   }
 
   /** Values and their range of a layer that has a scale; one with `details` after withDetails. */
   layer(id) {
-    if (!this.#values.has(id)) {
+    let known = this.#values.get(id);
+    const read = this.tiles?.read;
+    if (known?.read !== read || !known) {
       const values = LAYERS.find((layer) => layer.id === id).values(this.cores, this.summary, this.details);
-      this.#values.set(id, { values, bounds: range(values) });
+      known = { values, bounds: known?.bounds ?? this.#boundsOf(values), read }; // colours stay as more of a layer is known
+      this.#values.set(id, known);
     }
-    return this.#values.get(id);
+    return known;
+  }
+
+  /** Of a chip of which not all cores are known a scale begins at 0, since nothing is known below the most of a block; not where all are alike. */
+  #boundsOf(values) {
+    const bounds = range(values);
+    return this.tiles && bounds?.min < bounds?.max ? { ...bounds, min: Math.min(0, bounds.min) } : bounds;
   }
 
   /** A promise of what cores.json tells, asked for once. */
   withDetails() {
-    this.#details ??= this.ask('/cores?format=json').then((cores) => (this.details = coreDetails(cores)));
+    this.#details ??= Promise.all([this.ask('/cores?format=json'), this.tiles?.all()]).then(([cores]) => (this.details = coreDetails(cores)));
     return this.#details;
+  }
+
+  /** The same of one core. */
+  async detailsOf(core) {
+    const box = `&box=${this.place(core).replace(' ', '')},1,1`,
+      { at } = this.tiles ? coreDetails(await this.ask(`/cores?format=json${box}`)) : await this.withDetails();
+    return at.get(core) ?? {};
   }
 
   /** A promise of an answer to a question about the mapping (`/links?limit=10`), the same one each time. */
@@ -166,9 +188,9 @@ export class Model {
   }
 
   /** Who has which core of the chip now, the mapping's own cores on top. */
-  occupancy() {
-    this.#occupancy ??= getHolders(this.chip.name, this.signal).then((state) => categories(state, this.cores, this.absent));
-    return this.#occupancy;
+  async occupancy() {
+    this.#occupancy ??= getHolders(this.chip.name, this.signal);
+    return categories(await this.#occupancy, this.cores, this.absent);
   }
 
   number(x, y) {

@@ -24,7 +24,6 @@ export async function showNetwork(main, { id }, signal) {
     listChips(signal),
   ]);
   const fits = element('div'),
-    outcome = element('div'),
     more = (kind) => element('p.more', link(`#/${kind}?network=${encodeURIComponent(id)}`, `All ${kind}`));
   const { duplicates, self_loops: loops, empty_nets: empty, zeros } = network.report ?? {};
   fill(
@@ -54,8 +53,7 @@ export async function showNetwork(main, { id }, signal) {
     !model &&
       section(
         'Which chips would take it',
-        actButton('Ask', async () => fill(fits, await fitsTable({ network: id })), { outcome }),
-        outcome,
+        actButton('Ask', async () => fill(fits, await fitsTable({ network: id }))),
         fits,
       ),
     !model &&

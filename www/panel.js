@@ -1,13 +1,13 @@
 // The panel beside the map: the questions that one has of a mapping, a tab each.
 
 import { choicesSection } from './choices.js';
-import { element, fill } from './dom.js';
+import { element } from './dom.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { aboveBound, capital, count, percent, si, time, words } from './format.js';
 import { matrixTab } from './matrix.js';
 import { metricText } from './metrics.js';
 import { histogramPlot } from './plots.js';
-import { problemNode } from './problemnode.js';
+import { shownIn } from './problemnode.js';
 import { NUMBER, share, table } from './table.js';
 
 const LINKS = 10,
@@ -184,43 +184,33 @@ export class Panel {
       autocomplete: 'off',
       oninput: () => {
         clearTimeout(due);
-        due = setTimeout(() => this.look(input.value.trim(), found), TYPED_MS);
+        due = setTimeout(() => shownIn(found, this.look(input.value.trim())), TYPED_MS);
       },
     });
     return element('div.stack', element('label', { for: 'find-text' }, 'Find a neuron, a core, a part or a population'), input, found);
   }
 
-  async look(text, found) {
+  async look(text) {
     const { model } = this,
       place = /^(\d+)\s*,\s*(\d+)$/.exec(text),
       part = /^part\s+(\d+)$/i.exec(text);
-    fill(found);
-    if (text === '') return;
+    if (text === '') return '';
     if (place || part) {
+      if (part) await model.tiles?.all();
       const core = place ? model.number(Number(place[1]), Number(place[2])) : model.cores.part.indexOf(Number(part[1]));
-      if (core < 0) fill(found, element('p.quiet', `There is no ${text} here.`));
-      else this.select(core);
-      return;
+      if (core >= 0) this.select(core);
+      return core < 0 && element('p.quiet', `There is no ${text} here.`);
     }
-    try {
-      const { count: all, neurons } = await model.ask(`/neurons?find=${encodeURIComponent(text)}&limit=${FOUND}`);
-      const like = (model.summary.populations?.list ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
-      fill(
-        found,
-        like.length > 0 &&
-          element(
-            'p',
-            'Populations: ',
-            like.map(({ name }) => [button(name, () => this.flows({ population: name }, `Population ${name}`)), ' ']),
-          ),
-        element('p.quiet', all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
-        neurons.map((neuron) => this.neuron(neuron)),
-      );
-      const [first] = neurons;
-      if (first && (String(first.neuron) === text || first.name === text)) this.flows({ neuron: first.neuron }, `Neuron ${first.neuron}`);
-    } catch (error) {
-      if (error.name !== 'AbortError') fill(found, problemNode(error));
-    }
+    const { count: all, neurons } = await model.ask(`/neurons?find=${encodeURIComponent(text)}&limit=${FOUND}`),
+      like = (model.summary.populations?.list ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())),
+      [first] = neurons,
+      named = ({ name }) => [button(name, () => this.flows({ population: name }, `Population ${name}`)), ' '];
+    if (first && (String(first.neuron) === text || first.name === text)) this.flows({ neuron: first.neuron }, `Neuron ${first.neuron}`);
+    return [
+      like.length > 0 && element('p', 'Populations: ', like.map(named)),
+      element('p.quiet', all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
+      neurons.map((neuron) => this.neuron(neuron)),
+    ];
   }
 
   neuron({ neuron, name, part, x, y, population, fan_in: fanIn, fan_out: fanOut, targets }) {

@@ -9,6 +9,7 @@ const SENTENCES = {
   bound: 'How good any result could be is proved, to tell how far this one is',
   look: 'Steps on more and fewer cores are foreseen',
   coarsen: 'Neurons that belong together are merged, level by level',
+  starts: 'The network is partitioned many times; the best starts stay',
   initial: 'The smallest level is partitioned many times; the best start stays',
   refine: 'On the way back to all neurons each level is improved by moves',
   grow: 'Parts are grown one after the other',

@@ -1,8 +1,8 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
 import { differences, kindColour, middle, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
-import { announce, element, fill, setText } from './dom.js';
-import { count, dateText, si } from './format.js';
+import { announce, element, fill } from './dom.js';
+import { capital, count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
 import { pinsOf } from './pins.js';
@@ -11,7 +11,8 @@ import { onTheme } from './surface.js';
 
 const COLOURS = palette(),
   DIFFERENCES = differences();
-const POPULATIONS_SHOWN = 24, // names in the legend
+const TILES_PITCH = 4, // pixels of a core from which on each is looked at
+  POPULATIONS_SHOWN = 24, // names in the legend
   OWNERS_SHOWN = 6;
 
 /** A CSS colour as computed ("rgb(1, 2, 3)") to channels. */
@@ -63,6 +64,17 @@ export class Picture {
     this.map.labelOf = (core) => this.#figure(core);
     this.node = this.map.node;
     onTheme(() => this.#paint(), signal);
+    const { tiles } = model;
+    if (!tiles) return;
+    view.onChange((what) => {
+      const seen = what === 'view' && this.map.closer(TILES_PITCH);
+      if (seen) tiles.near(seen).catch(() => {}); // asked for again with the next move
+    });
+    tiles.onRead = async () => {
+      this.kinds &&= await model.occupancy(); // without asking again
+      this.#paint();
+      view.changed('cores');
+    };
   }
 
   /** bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
@@ -101,7 +113,7 @@ export class Picture {
   }
 
   #paint() {
-    if (!this.layer) return;
+    if (!this.layer || (this.layer.details && !this.model.details)) return; // painted when they are there
     const style = getComputedStyle(this.map.canvas);
     const colour = (name) => pixel(channelsOf(style.getPropertyValue(name)));
     const { pixels } = this.map,
@@ -172,6 +184,9 @@ export class Picture {
       { cores } = this.model;
     const where = `Core ${this.model.place(core)}`;
     const congestion = cores.congestion[core];
+    const block = this.model.blockOf(core);
+    if (block >= 0)
+      return `${capital(this.model.tiles.text(block))}: ${this.model.tiles.usedText(block)}, ${this.#figure(core)} ${this.layer.unit} at most; zoom in for each`;
     if (part < 0) return `${where}: ${this.#other(core)}${congestion > 0 ? `, ${si(congestion)} packets pass` : ''}`;
     if (this.layer.categories) return `${where}: this mapping, part ${part}`;
     if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core])} neurons, ${this.#populations(core)}`;
@@ -190,89 +205,78 @@ export class Picture {
   }
 }
 
+const key = (swatch, ...text) => element('li.legend-key', swatch, text);
+const plain = (kind) => element('i', { class: `swatch swatch-${kind}` });
+
+/** How many cores are whose: [swatch, text, cores]. */
+export const kindRows = ({ kinds }) => [
+  [plain('here'), 'this mapping', kinds.totals[HERE]],
+  [plain('empty'), 'free', kinds.totals[FREE]],
+  ...kinds.owners.slice(1).map((holder, i) => [ownerSwatch(i + 1), holderText(holder), kinds.counts[i + 1]]),
+  [plain('broken'), 'broken', kinds.totals[BROKEN]],
+];
+
 /** The colour bar, or the names of the categories, of what a picture shows. */
 export class Legend {
-  constructor() {
-    this.bar = element('canvas.legend-bar', { width: STEPS, height: 1, 'aria-hidden': 'true' });
-    this.#bar(COLOURS);
-    this.low = element('span');
-    this.mid = element('span');
-    this.high = element('span');
-    this.unit = element('span.legend-unit');
-    this.limit = element('span.legend-limit');
-    this.scale = element('div.legend-scale', this.bar, element('div.legend-ticks', this.low, this.mid, this.high));
-    this.names = element('ul.legend-names');
-    this.links = element('span.legend-key', { hidden: true }, element('i.swatch.swatch-link'), '');
-    this.empty = element('span.legend-key', element('i.swatch.swatch-empty'), 'unused');
-    this.node = element('div.legend', this.scale, this.names, element('div.legend-notes', this.unit, this.limit, this.empty, this.links));
-  }
-
-  #bar(colours) {
-    const context = this.bar.getContext('2d'),
-      image = context.createImageData(STEPS, 1);
-    new Uint32Array(image.data.buffer).set(colours);
-    context.putImageData(image, 0, 0);
-  }
+  node = element('div.legend');
+  #links = element('span.legend-key');
 
   /** Says how much the thickest link stands for. */
   showLinks(links, routing = '', port = 0) {
-    this.links.hidden = false;
-    this.links.lastChild.textContent = `fullest link ${si(links.max)}${port ? `, port ${si(port)}` : ''} packets${routing && `, ${routing} routes`}`;
+    const most = `fullest link ${si(links.max)}${port ? `, port ${si(port)}` : ''} packets${routing && `, ${routing} routes`}`;
+    fill(this.#links, plain('link'), most);
   }
 
   update(picture) {
-    const { layer, bounds, logarithmic, model } = picture;
-    this.#bar(picture.against ? DIFFERENCES : COLOURS);
-    this.scale.hidden = Boolean(layer.categories || layer.kinds);
-    this.names.hidden = !layer.categories && !layer.kinds;
-    this.empty.hidden = Boolean(layer.categories);
-    if (layer.categories) {
-      this.unit.textContent = '';
-      this.limit.textContent = '';
-      this.#categories(picture.kinds);
-      return;
-    }
-    if (layer.kinds) {
-      this.unit.textContent = 'a band for each population of a core';
-      this.limit.textContent = '';
-      this.empty.lastChild.textContent = 'unused';
-      this.#populations(model.populations);
-      return;
-    }
-    const ticks = bounds ? [bounds.min, middle(bounds, logarithmic), bounds.max] : [];
-    ticks.forEach((value, i) => setText([this.low, this.mid, this.high][i], layer.show(value)));
-    setText(this.unit, bounds ? `${layer.unit}, a core` : 'nothing to show');
-    const limit = model.limits[layer.limit];
-    setText(this.limit, layer.limit ? (model.chip.core_classes ? 'limit by class' : limit ? `limit ${count(limit)}` : 'no limit') : '');
-    this.empty.lastChild.textContent = layer.id === 'congestion' ? 'nothing passes' : 'unused';
+    const { layer, bounds } = picture;
+    fill(
+      this.node,
+      layer.categories || layer.kinds
+        ? element('ul.legend-names', layer.kinds ? this.#populations(picture.model.populations) : this.#categories(picture))
+        : this.#scale(picture),
+      element('div.legend-notes', layer.categories || this.#notes(picture.model, layer, bounds), this.#links),
+    );
+  }
+
+  #scale({ layer, bounds, logarithmic, against }) {
+    const bar = element('canvas.legend-bar', { width: STEPS, height: 1, 'aria-hidden': 'true' }),
+      context = bar.getContext('2d'),
+      image = context.createImageData(STEPS, 1),
+      ticks = bounds ? [bounds.min, middle(bounds, logarithmic), bounds.max] : [];
+    new Uint32Array(image.data.buffer).set(against ? DIFFERENCES : COLOURS);
+    context.putImageData(image, 0, 0);
+    return element(
+      'div.legend-scale',
+      bar,
+      element(
+        'div.legend-ticks',
+        ticks.map((value) => element('span', layer.show(value))),
+      ),
+    );
+  }
+
+  #notes({ limits, chip }, layer, bounds) {
+    const limit = chip.core_classes ? 'limit by class' : limits[layer.limit] ? `limit ${count(limits[layer.limit])}` : 'no limit';
+    return [
+      element('span.legend-unit', layer.kinds ? 'a band for each population of a core' : bounds ? `${layer.unit}, a core` : 'nothing to show'),
+      layer.limit && element('span.legend-limit', limit),
+      element('span.legend-key', plain('empty'), layer.id === 'congestion' ? 'nothing passes' : 'unused'),
+    ];
   }
 
   #populations(populations) {
-    const shown = populations.slice(0, POPULATIONS_SHOWN);
-    const rest = populations.length - shown.length;
-    fill(
-      this.names,
-      shown.map(({ name, number, cores }) => element('li.legend-key', kindSwatch(number), `${name} ${count(cores)}`)),
-      rest > 0 ? element('li', `and ${count(rest)} more`) : '',
-    );
+    const rest = populations.length - POPULATIONS_SHOWN;
+    return [
+      populations.slice(0, POPULATIONS_SHOWN).map(({ name, number, cores }) => key(kindSwatch(number), `${name} ${count(cores)}`)),
+      rest > 0 && element('li', `and ${count(rest)} more`),
+    ];
   }
 
-  #categories(kinds) {
-    if (!kinds) {
-      fill(this.names, element('li', 'The occupancy of this chip cannot be read.'));
-      return;
-    }
-    const row = (swatch, text, cores) => element('li.legend-key', element('i', { class: `swatch swatch-${swatch}` }), `${text} ${count(cores)}`);
-    fill(
-      this.names,
-      row('here', 'this mapping', kinds.totals[HERE]),
-      row('empty', 'free', kinds.totals[FREE]),
-      kinds.owners
-        .slice(1, 1 + OWNERS_SHOWN)
-        .map((holder, i) => element('li.legend-key', ownerSwatch(i + 1), `${holderText(holder)} ${count(kinds.counts[i + 1])}`)),
-      kinds.owners.length > 1 + OWNERS_SHOWN && element('li', `and ${count(kinds.owners.length - 1 - OWNERS_SHOWN)} holders more`),
-      row('broken', 'broken', kinds.totals[BROKEN]),
-    );
+  #categories(picture) {
+    if (!picture.kinds) return element('li', 'The occupancy of this chip cannot be read.');
+    const rows = kindRows(picture).map(([swatch, text, cores]) => key(swatch, `${text} ${count(cores)}`)),
+      rest = picture.kinds.owners.length - 1 - OWNERS_SHOWN;
+    return rest > 0 ? rows.toSpliced(2 + OWNERS_SHOWN, rest, element('li', `and ${count(rest)} holders more`)) : rows;
   }
 }
 

@@ -12,10 +12,10 @@ export function histogram(values, most, bins = 24) {
   return counts;
 }
 
-/** onBrush(low, high): a range of values was pressed or dragged over; of nothing: all. */
-export function histogramPlot(label, values, { limit, most, show, of = 'cores' }, onBrush) {
+/** Of values, or of `counts` of them in equal steps up to `most`. onBrush(low, high): a range of values was pressed or dragged over. */
+export function histogramPlot(label, values, { limit, most, show, of = 'cores', counts: known }, onBrush = () => {}) {
   const end = Math.max(limit ?? 0, most) || 1,
-    counts = histogram(values, end),
+    counts = known ?? histogram(values, end),
     tallest = Math.max(...counts, 1),
     height = 54,
     step = WIDTH / counts.length;

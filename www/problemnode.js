@@ -15,6 +15,15 @@ export function problemNode(problem) {
   );
 }
 
+/** Shows in a node what is promised, or what went wrong; returns it. */
+export function shownIn(node, promise) {
+  promise.then(
+    (shown) => fill(node, shown),
+    (error) => error.name === 'AbortError' || fill(node, problemNode(error)),
+  );
+  return node;
+}
+
 /** Runs things one after the other, and says so to who listens; what goes wrong is shown in `outcome`. */
 export const attemptIn = (outcome) => async (run, told) => {
   fill(outcome);
@@ -26,30 +35,26 @@ export const attemptIn = (outcome) => async (run, told) => {
   }
 };
 
-/** The small one of these. */
-export const smallButton = (text, act, outcome, more = {}) => actButton(text, act, { outcome, class: 'button small', ...more });
+/** The small one of those below. */
+export const smallButton = (text, act, more = {}) => actButton(text, act, { class: 'button small', ...more });
 
 /** What one does to a row of a table. */
 export const rowButton = (label, about, onclick) => element('button.button.small', { 'aria-label': `${label} ${about}`, onclick }, label);
 
-/** A button that runs `act`, and cannot be pressed again until that is over; what goes wrong is shown in `outcome`. */
-export function actButton(text, act, { outcome, ...properties } = {}) {
-  const node = element(
-    'button.button',
-    {
-      ...properties,
-      onclick: async () => {
-        node.disabled = true;
-        if (outcome) fill(outcome);
-        try {
-          await act();
-        } catch (error) {
-          if (error.name !== 'AbortError' && outcome) fill(outcome, problemNode(error));
-        }
-        node.disabled = false;
-      },
-    },
-    text,
-  );
+/** A button that runs `act`, and cannot be pressed again until that is over; what goes wrong is shown behind what it stands in. */
+export function actButton(text, act, properties = {}) {
+  const trouble = element('div'),
+    node = element('button.button', { ...properties, onclick: () => pressed() }, text);
+  const place = () => (node.isConnected ? (node.closest('.page-head, .scroller') ?? node.closest('.buttons') ?? node) : document.querySelector('.page-head'));
+  async function pressed() {
+    node.disabled = true;
+    trouble.remove();
+    try {
+      await act();
+    } catch (error) {
+      if (error.name !== 'AbortError') place()?.after(fill(trouble, problemNode(error)));
+    }
+    node.disabled = false;
+  }
   return node;
 }

@@ -1,12 +1,11 @@
 // The report of a compile job by subjects: what was computed, what moved, how long it takes, what was searched and
 // checked.
 
-import { bytes, count, energy, listed, percent, si, time, words } from './format.js';
+import { bytes, count, energy, listed, percent, time } from './format.js';
 
 const change = (text) => (pair) => (pair.before === pair.after ? text(pair.after) : `${text(pair.before)} → ${text(pair.after)}`);
 const busy = ([device, { share, lanes }]) => `${device} ${percent(share)} of ${count(lanes)} ${lanes === 1 ? 'lane' : 'lanes'}`;
 const terms = (bound) => listed(bound, ([name, ns]) => `${name.replace(/_ns$/, '')} ${time(ns)}`);
-const settings = (chosen) => listed(chosen, ([name, value]) => `${words(name)} ${si(value, '', 3)}`);
 const tiled = (device) => `${device.name} ${count(device.tiles)} tiles on ${count(device.units)} units, busy for ${time(device.busy_ns)}`;
 const errors = (list, name) =>
   list
@@ -25,14 +24,11 @@ const GROUPS = [
     ['Cut in pieces', 'split.cut', count],
     ['Pieces', 'split.pieces', count],
     ['Cut along their sum', 'partial_sums.operators', count],
-    ['In parts of sums', 'partial_sums.parts', count],
-    ['Segments', 'program.subgraphs', count],
     ['Instructions', 'program.instructions', count],
+    ['Turns; the schedule has the first', 'program.turns', count],
     ['Memory of the chip', 'program.memory_bytes', bytes],
     ['Least memory that does', 'smallest_memory.bytes', (n) => `${count(n)} bytes`],
     ['With less', 'smallest_memory.below', String],
-    ['In steps of', 'smallest_memory.step_bytes', bytes],
-    ['Memories tried', 'smallest_memory.tried', count],
     ['Held at most', 'program.memory_held_bytes', bytes],
     ['Operator set', 'opset', String],
   ],
@@ -64,41 +60,23 @@ const GROUPS = [
     ['What limits it', 'program.time.limit', String],
     ['Critical path', 'program.time.critical_path.instructions', (length) => `${count(length)} instructions`],
     ['Of it, by device', 'program.time.critical_path.units_ns', terms],
-    ['Of it, begun after', 'program.time.critical_path.after_ns', terms],
-    ['Of it, between cores', 'program.time.critical_path.hops_ns', time],
     ['No program is below', 'program.time.lower_bound_ns', time],
-    ['By all work and bytes', 'program.time.bounds.plain', terms],
-    ['By what can begin when', 'program.time.bounds.phase', terms],
-    ['By the longest way', 'program.time.bounds.chain', terms],
     ['Layer by layer', 'program.time.layer_by_layer_ns', time],
     ['Split evenly among units', 'program.time.even_split_ns', time],
-    ['Operators not split', 'program.time.unsplit_ns', time],
-    ['On one lane of each device', 'program.time.one_lane_ns', time],
     ['Busy', 'program.time.units', (devices) => Object.entries(devices).map(busy).join(', ')],
   ],
   [
     'Order of operators',
-    ['Key nodes', 'program.order.key_nodes', count],
-    ['Subgraphs', 'program.order.subgraphs', count],
     ['Orders scored', 'program.order.scored', count],
-    ['Lanes in the order of the file', 'program.order.fixed_order_ns', time],
     ['In the order of the file', 'program.order.file_order_ns', time],
-    ['Measured in the order of the file', 'program.order.measured.file_order_ns', time],
-    ['Measured in the order found', 'program.order.measured.found_order_ns', time],
-    ['Orders of pieces scored', 'program.order.pieces.scored', count],
-    ['Before the pieces were ordered', 'program.order.pieces.given_ns', time],
-    ['After', 'program.order.pieces.best_ns', time],
     ['In the order chosen', 'program.order.best_ns', time],
-    ['Gained by the schedule', 'program.order.schedule_gain', percent],
     ['Gained by the order', 'program.order.order_gain', percent],
   ],
   [
     'Search for pieces',
     ['Programs scored', 'program.search.scored', count],
-    ['First', 'program.search.first_ns', time],
     ['Best', 'program.search.best_ns', time],
     ['Made for', 'program.search.made_for', (part) => (part === 'whole' ? 'the whole chip' : `${part}, which leaves the rest idle`)],
-    ['Its settings', 'program.search.settings', settings],
   ],
   [
     'Permutations',
@@ -131,8 +109,10 @@ const GROUPS = [
   ],
 ];
 
-// Said at the head of the page, or twice.
-const ELSEWHERE = ['program.chip', 'stage', 'program.operators', 'tiles.mapping'];
+// Said at the head of the page, or twice; and how it was searched, which the report itself tells.
+const ELSEWHERE = ['program.chip', 'stage', 'program.operators', 'tiles.mapping', 'partial_sums', 'smallest_memory', 'program.subgraphs'].concat(
+  ['order', 'time', 'search'].map((name) => `program.${name}`),
+);
 
 const at = (report, path) => path.split('.').reduce((value, name) => value?.[name], report);
 

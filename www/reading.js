@@ -1,8 +1,9 @@
 // How a network's file is read: what the server understood of one, and the fields that say it otherwise.
 
 import { getReadOptions } from './api.js';
-import { element, field, fill, select } from './dom.js';
+import { element, field, fill } from './dom.js';
 import { count, words } from './format.js';
+import { controlOf } from './jobfields.js';
 
 /** What the server understood of a network's file: so that a wrong reading shows before a job is made. */
 export function readingNode({ reading, format }) {
@@ -26,13 +27,6 @@ export function readingNode({ reading, format }) {
   );
 }
 
-const idOf = (name) => `read-${name.replace('_', '-')}`;
-
-function controlOf({ name, schema }) {
-  if (!schema.enum) return element('input', { id: idOf(name), type: 'text', maxlength: '400', autocomplete: 'off', spellcheck: 'false' });
-  return select({ id: idOf(name) }, [['', 'as the file says'], ...schema.enum]);
-}
-
 /** Fields for every option of reading, by the server's own list, which is asked for when they are first shown.
  * `again` reads the last file anew; offer(true) says that there is one, open() shows the fields. */
 export function readingFields(again, signal) {
@@ -44,7 +38,7 @@ export function readingFields(again, signal) {
     if (!node.open || controls.length > 0) return;
     const known = await getReadOptions(signal).catch(() => []); // the file's own words serve; another look asks again
     if (controls.length > 0) return;
-    controls = known.map((option) => ({ ...option, control: controlOf(option) }));
+    controls = known.map((option) => ({ ...option, control: controlOf(`read-${option.name.replace('_', '-')}`, option.schema) }));
     fill(
       box,
       controls.map(({ name, description, control }) => field(words(name), control, element('p.quiet.note', description))),

@@ -60,7 +60,6 @@ const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the sp
 /** The section of a network's page that runs it alone, or by images of one of `chips` that take such. */
 export function runSection(network, chips) {
   const fields = runFields(),
-    outcome = element('div'),
     chip = select(
       { id: 'run-chip' },
       chips.map(({ name }) => name),
@@ -71,19 +70,17 @@ export function runSection(network, chips) {
     element('div.field-row', fields.nodes, chips.length > 0 && field('Chip to deploy on', chip)),
     element(
       'div.buttons',
-      actButton('Run', () => start(fields, { kind: 'profile', network }), { outcome }),
-      chips.length > 0 && actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }),
+      actButton('Run', () => start(fields, { kind: 'profile', network })),
+      chips.length > 0 && actButton('Deploy', deploy, { title: MAKES_IMAGES }),
     ),
-    outcome,
   );
 }
 
 /** The same of a mapping's page. */
 export function deploySection({ network, chip }, mapping) {
   const fields = runFields(),
-    outcome = element('div'),
     deploy = () => start(fields, { kind: 'deploy', network: network.id, chip: chip.name }, { mapping });
-  return section('Deploy it', element('div.field-row', fields.nodes), actButton('Deploy', deploy, { outcome, title: MAKES_IMAGES }), outcome);
+  return section('Deploy it', element('div.field-row', fields.nodes), actButton('Deploy', deploy, { title: MAKES_IMAGES }));
 }
 
 const rateText = ({ rate, rate_hz: hz }) => `${si(rate)} a step${hz !== undefined ? `, ${si(hz, 'Hz')}` : ''}`;
@@ -136,12 +133,7 @@ export function runSections({ report, options, network }) {
     ),
     section(
       'Rates',
-      histogramPlot(
-        'Spikes a step',
-        rates,
-        { most: rates.reduce((a, b) => Math.max(a, b), 0), show: (value) => `${si(value)} spikes a step`, of: 'neurons' },
-        () => {},
-      ),
+      histogramPlot('Spikes a step', rates, { most: rates.reduce((a, b) => Math.max(a, b), 0), show: (value) => `${si(value)} spikes a step`, of: 'neurons' }),
       groupTable(report),
     ),
   ];

@@ -2,11 +2,15 @@
 
 import { element, facts, fill, section } from './dom.js';
 import { count, NONE, si, time as seconds } from './format.js';
-import { scatterPlot } from './plots.js';
+import { histogramPlot, scatterPlot } from './plots.js';
 import { simulationMap } from './simulationmap.js';
 import { NUMBER, table } from './table.js';
 
 const rate = (load) => si(load * 1e9, 'steps/s', 4);
+
+/** How many packets take how long; reports of older releases do not say. */
+const latencies = ({ histogram: counts, max_ns: most }) =>
+  counts && [element('h3', 'How long packets take'), histogramPlot('Latency', [], { counts, most, show: seconds, of: 'packets' })];
 
 function stepsFacts(steps) {
   if (!steps) return null;
@@ -26,6 +30,7 @@ function stepsFacts(steps) {
       ['Hops', count(steps.hops)],
       steps.deadlock && ['Deadlock', 'packets were stuck'],
     ]),
+    latencies(latency),
   );
 }
 
@@ -83,6 +88,7 @@ export function simulationSections({ report, options }, _metricList, signal) {
         ['Unhindered, mean', seconds(stream.unhindered_mean_ns)],
         ['Saturated', stream.saturated ? 'yes' : 'no'],
       ]),
+      latencies(stream.latency),
     );
   return fill(node, stepsFacts(steps), simulationMap(report, options.mapping, signal), loadSection(saturation), streamed);
 }

@@ -2,14 +2,14 @@
 // the axons that fill them.
 
 import { paint, palette, pixel } from './colour.js';
-import { element, fill, link, section, setText } from './dom.js';
+import { element, link, section, setText } from './dom.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { count, si, time } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { MAP_HELP, startView } from './mapping.js';
+import { startView } from './mapping.js';
 import { Model } from './model.js';
 import { channelsOf } from './picture.js';
-import { actButton, problemNode } from './problemnode.js';
+import { actButton, shownIn } from './problemnode.js';
 import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
@@ -81,9 +81,7 @@ function player(model, { packets, ns }, signal) {
       'The first step on the map',
       element('p.quiet', `What passes each router, in frames of ${time(ns)}; brightest: ${count(most)} packets`),
       element('div.map-tools', play, slider, readout),
-      map.node,
-      element('div.map-foot', told, map.buttons),
-      element('p.hidden', { id: 'map-help' }, MAP_HELP),
+      map.figure(told),
     ),
     begin: () => {
       if (map.region) startView(view, [map.region], map.size);
@@ -99,8 +97,7 @@ function player(model, { packets, ns }, signal) {
 }
 
 function hottestTable(model, hottest, axons, onDraw) {
-  const outcome = element('div'),
-    known = new Map(axons.map((one) => [placeOf(one), one.axons]));
+  const known = new Map(axons.map((one) => [placeOf(one), one.axons]));
   const draw = async (one) => {
     const flows = await getFlows(model.id, questionOf(one));
     onDraw({ out: flows.out, in: flows.in }, `${placeOf(one)}: ${count(flows.out.length + flows.in.length)} flows`);
@@ -109,7 +106,7 @@ function hottestTable(model, hottest, axons, onDraw) {
     table(
       'Hottest links and ports',
       [
-        ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { outcome, class: 'link' }) : placeOf(one))],
+        ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
         ['Packets', ({ packets }) => count(packets), NUMBER],
         ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
         [
@@ -122,20 +119,17 @@ function hottestTable(model, hottest, axons, onDraw) {
       ],
       hottest,
     ),
-    outcome,
   ];
 }
 
 /** What a simulation shows on the map of its mapping, once that is read; nothing where the mapping is gone. */
 export function simulationMap({ frames, steps }, id, signal) {
-  const node = element('div.stack');
   async function read() {
     const model = await Model.load(id, signal),
       shown = frames?.packets?.length > 0 && player(model, frames, signal),
       { links = [], ports = [] } = steps?.hottest?.length > 0 ? await model.ask(`/links?sort=load&limit=${FULLEST}&axons=${AXONS}`) : {};
-    if (signal.aborted) return;
-    fill(
-      node,
+    if (shown) requestAnimationFrame(shown.begin); // when it has a size
+    return [
       shown && shown.node,
       steps?.hottest?.length > 0 &&
         section(
@@ -143,9 +137,7 @@ export function simulationMap({ frames, steps }, id, signal) {
           element('p.quiet', shown && 'A press draws what passes. ', link(`#/mappings/${encodeURIComponent(id)}?tab=links`, 'The mapping'), ' has more.'),
           hottestTable(model, steps.hottest, [...links, ...ports], shown && shown.draw),
         ),
-    );
-    if (shown) shown.begin();
+    ];
   }
-  read().catch((error) => error.name !== 'AbortError' && fill(node, problemNode(error)));
-  return node;
+  return shownIn(element('div.stack'), read());
 }

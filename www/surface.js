@@ -1,6 +1,7 @@
 // A canvas that is drawn at most once a frame, at its screen's own pixels, in the page's colours.
 
 import { element, icon } from './dom.js';
+import { svgContext } from './svgcontext.js';
 
 /** Calls run() when the colours of the page become others. */
 export function onTheme(run, signal) {
@@ -9,7 +10,7 @@ export function onTheme(run, signal) {
 }
 
 /** Buttons beside a canvas: [name, key, picture, what a press does]. */
-export const canvasButtons = (rows) =>
+const canvasButtons = (rows) =>
   element(
     'div.heat-zoom',
     { role: 'group', 'aria-label': 'Zoom' },
@@ -17,7 +18,7 @@ export const canvasButtons = (rows) =>
   );
 
 /** How far a turn of the wheel zooms. */
-export const wheelFactor = (event) => Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016));
+const wheelFactor = (event) => Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : event.deltaMode === 1 ? 0.05 : 0.0016));
 
 /** What a subclass draws in draw(). */
 export class Surface {
@@ -46,10 +47,40 @@ export class Surface {
     });
   }
 
-  /** What is seen now as a file. */
-  keep() {
+  /** What is seen now as a file: "png" or "svg". */
+  keep(format) {
+    this.kept = format === 'svg' ? svgContext(...this.size) : null;
     this.draw();
-    element('a', { href: this.canvas.toDataURL('image/png'), download: `${this.canvas.getAttribute('aria-label')}.png` }).click();
+    const href = this.kept ? URL.createObjectURL(new Blob([this.kept.text()], { type: 'image/svg+xml' })) : this.canvas.toDataURL('image/png');
+    this.kept = null;
+    element('a', { href, download: `${this.canvas.getAttribute('aria-label')}.${format}` }).click();
+  }
+
+  /** Buttons beside the canvas: `rows`, and those that keep its picture. */
+  buttonsWith(rows) {
+    return canvasButtons([
+      ...rows,
+      ['Keep this picture as PNG', 'p', 'keep', () => this.keep('png')],
+      ['Keep this picture as SVG', 'v', 'vector', () => this.keep('svg')],
+    ]);
+  }
+
+  /** The wheel zooms: by(factor, event); where the whole is seen there is nothing to zoom out to, and the page may scroll on. */
+  zoomsByWheel(whole, by) {
+    const zoom = (event) => {
+      const factor = wheelFactor(event);
+      if (factor < 1 && whole() && !event.ctrlKey) return;
+      event.preventDefault();
+      by(factor, event);
+    };
+    this.on('wheel', zoom, { passive: false });
+  }
+
+  /** Whether a key keeps the picture. */
+  keepsBy(key) {
+    const format = { p: 'png', v: 'svg' }[key];
+    if (format) this.keep(format);
+    return Boolean(format);
   }
 
   get size() {
@@ -65,7 +96,7 @@ export class Surface {
     if (!width || !height) return null;
     if (canvas.width !== pixels[0] || canvas.height !== pixels[1]) [canvas.width, canvas.height] = pixels;
     const style = getComputedStyle(canvas),
-      context = canvas.getContext('2d', { alpha: false }),
+      context = this.kept?.context ?? canvas.getContext('2d', { alpha: false }),
       names = { lane: 'empty', line: 'line', strong: 'strong', link: 'link', idle: 'idle', accent: 'here' };
     const ink = Object.fromEntries(Object.entries(names).map(([of, name]) => [of, style.getPropertyValue(`--heat-${name}`)]));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -2,7 +2,7 @@
 
 import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
 import { element, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
-import { count, duration, listed, percent, words } from './format.js';
+import { count, duration, listed, words } from './format.js';
 import { badge } from './jobparts.js';
 import { metricsOf, metricText } from './metrics.js';
 import { scatterPlot } from './plots.js';
@@ -36,7 +36,34 @@ async function boundsOf(mapping, signal) {
 }
 
 const pointName = ({ options, chip }, several) =>
-  [...(several ? [chip] : []), ...Object.entries(options ?? {}).map(([name, value]) => `${words(name)} ${value}`)].join(', ') || 'the point';
+  [
+    ...(several ? [chip] : []),
+    ...Object.entries(options ?? {})
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${words(name)} ${value}`),
+  ].join(', ') || 'the point';
+
+/** What points that differ by seed alone have of a metric: by their seeds, or a column of dots for each setting of all else, with medians joined; null
+ * without seeds. */
+function seedsPlot(done, by, several) {
+  const settingOf = ({ options, chip }) => pointName({ options: { ...options, seed: undefined }, chip }, several),
+    groups = [
+      ...Map.groupBy(
+        done.filter(({ options }) => options?.seed !== undefined),
+        settingOf,
+      ),
+    ],
+    alone = groups.length === 1;
+  if (!groups.some(([, rows]) => rows.length > 1)) return null;
+  const point = (row, x) => ({ x, y: row.metrics[by.name], label: `${pointName(row, several)}: ${metricText(by, row.metrics)}`, href: hrefOf(row) }),
+    points = groups.flatMap(([, rows], x) => rows.map((row) => point(row, alone ? row.options.seed : x))),
+    medians = groups.map(([, rows], x) => ({ x, y: spread(rows.map(({ metrics }) => metrics[by.name])).median }));
+  const title = `${by.label} over seeds`,
+    look = { showY: (y) => metricText(by, { [by.name]: y }), yLabel: by.label, front: alone ? [] : medians };
+  return section(title, scatterPlot(title, points, { ...look, showX: alone ? count : (x) => groups[x][0], xLabel: alone ? 'seed' : 'medians are joined' }));
+}
+
+const hrefOf = (row) => (row.mapping ? pageOf('mappings', row.mapping) : pageOf('jobs', row.job));
 
 export async function showSweep(main, { id, query, replaceQuery }, signal) {
   const metricList = metricsOf((await getSchemas(signal)).Metrics);
@@ -61,7 +88,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       y: row.metrics[chosen.y],
       label: `${pointName(row, several)}: ${of(chosen.x).label} ${metricText(of(chosen.x), row.metrics)}, ${of(chosen.y).label} ${metricText(of(chosen.y), row.metrics)}`,
       look: row === best ? 'best' : '',
-      href: row.mapping ? pageOf('mappings', row.mapping) : pageOf('jobs', row.job),
+      href: hrefOf(row),
     }));
     const range = spread(done.map(({ metrics }) => metrics[sweep.by[0]]));
     const axis = (which) =>
@@ -90,7 +117,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
             `, ${show(by.name)(sweep.best.values[0])}`,
             range &&
               range.least !== range.most &&
-              `; median ${show(by.name)(range.median)}, ${show(by.name)(range.least)} to ${show(by.name)(range.most)}, ${percent((range.most - range.least) / Math.abs(range.least || 1))} apart`,
+              `; of all ${show(by.name)(range.least)} to ${show(by.name)(range.most)}, median ${show(by.name)(range.median)}`,
           ),
         facts([
           ['Points', count(sweep.jobs)],
@@ -128,6 +155,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
                 .join('; '),
             ),
         ),
+      by && seedsPlot(done, by, several),
       tableSection(
         'Points',
         [

@@ -4,9 +4,9 @@ import { actButton } from './problemnode.js';
 import { getBuffer, mappingUrl } from './api.js';
 import { element, facts, linkTo, section, select } from './dom.js';
 import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, words } from './format.js';
-import { BROKEN, busiest, FREE, HERE, LAYERS } from './layers.js';
+import { busiest, LAYERS } from './layers.js';
 import { isShown, metricText, verdict } from './metrics.js';
-import { holderText, kindSwatch, ownerSwatch, valueSwatch } from './picture.js';
+import { kindRows, kindSwatch, valueSwatch } from './picture.js';
 import { NUMBER, table, tableSection } from './table.js';
 
 const KEY_FIGURES = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj', 'latency_mean_ns', 'latency_max_ns', 'congestion_max', 'connectivity'];
@@ -110,37 +110,25 @@ export function comparisonTable(a, b) {
 const outcomeText = (attempt) =>
   attempt.broken || ['legal', attempt.by_axons && 'by the method for axons', attempt.moved && 'after single moves'].filter(Boolean).join(', ');
 
-const levelsText = (attempt) =>
-  attempt.levels_available > 0 ? `${count(attempt.levels)} (${count(attempt.levels_available)} along the heaviest edges available)` : count(attempt.levels);
-
 const cacheText = ({ coarsening_cached: cached, saved_seconds: saved, pairs_carried: carried, pairs_matched: matched }) =>
-  !cached
-    ? carried >= 0
-      ? `${count(carried)} of ${count(carried + matched)} pairs carried over`
-      : 'done'
-    : saved > 0
-      ? `the partition from the cache: ${duration(saved)} saved`
-      : 'from the cache';
+  cached ? `from the cache${saved > 0 ? `: ${duration(saved)} saved` : ''}` : carried >= 0 ? `${percent(carried / (carried + matched))} carried over` : 'done';
 
 export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
   // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
   const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
-  return section(
+  return tableSection(
     'Tries',
-    table(
-      'Tries of the partition stage',
-      [
-        ['Try', (attempt) => String(attempts.indexOf(attempt) + 1), NUMBER],
-        ['Capacity', ({ capacity }) => count(capacity), NUMBER],
-        ['Parts', ({ parts }) => count(parts), NUMBER],
-        ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
-        ['Levels', levelsText, NUMBER],
-        ...(cached ? [['Coarsening', cacheText]] : []),
-        ['Outcome', outcomeText],
-      ],
-      attempts,
-    ),
+    [
+      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1), NUMBER],
+      ['Capacity', ({ capacity }) => count(capacity), NUMBER],
+      ['Parts', ({ parts }) => count(parts), NUMBER],
+      ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
+      ['Levels', ({ levels }) => count(levels), NUMBER],
+      ...(cached ? [['Coarsening', cacheText]] : []),
+      ['Outcome', outcomeText],
+    ],
+    attempts,
   );
 }
 
@@ -214,39 +202,36 @@ export function optionsTable(options, described) {
 /** The heat map in words: the busiest cores of the layer that is shown. */
 export function busiestTable(picture, onSelect) {
   const { model, layer, bounds, logarithmic } = picture;
-  const { values } = model.layer(layer.id);
+  const { tiles } = model,
+    coarse = tiles && !layer.details, // blocks of cores, then
+    valuesOf = (one) => (coarse ? one.values(tiles.blocks, model.summary) : model.layer(one.id).values),
+    values = valuesOf(layer);
   // Beside the layer's own figure two others, to judge it by.
   const others = LAYERS.filter(({ id }) => ['neurons', 'traffic', 'congestion'].includes(id) && id !== layer.id).slice(0, 2);
   return table(
     `The cores with the most ${layer.unit}`,
     [
-      ['Core', (core) => element('button.link', { onclick: () => onSelect(core) }, `core ${model.place(core)}`)],
-      ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
+      ['Core', (at) => element('button.link', { onclick: () => onSelect(at, coarse) }, coarse ? tiles.text(at) : `core ${model.place(at)}`)],
+      coarse ? ['Used', (at) => tiles.usedText(at)] : ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
       [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
-      ...others.map((other) => [other.label, (core) => si(model.layer(other.id).values[core]), NUMBER]),
+      ...others.map((other) => [other.label, (at) => si(valuesOf(other)[at]), NUMBER]),
     ],
     busiest(values, BUSIEST),
   );
 }
 
 /** The occupancy in words: how many cores are whose. */
-export function kindsTable({ model, kinds }) {
-  if (!kinds) return element('p.quiet', 'The occupancy of this chip cannot be read.');
-  const all = kinds.totals.reduce((sum, cores) => sum + cores, 0);
-  const plain = (swatch) => element('i', { class: `swatch swatch-${swatch}` });
+export function kindsTable(picture) {
+  if (!picture.kinds) return element('p.quiet', 'The occupancy of this chip cannot be read.');
+  const all = picture.kinds.totals.reduce((sum, cores) => sum + cores, 0);
   return table(
-    `Cores of ${model.chip.name} by kind`,
+    `Cores of ${picture.model.chip.name} by kind`,
     [
       ['Kind', ([swatch, text]) => [swatch, text]],
       ['Cores', ([, , cores]) => count(cores), NUMBER],
       ['Share', ([, , cores]) => percent(cores / all), NUMBER],
     ],
-    [
-      ...(kinds.totals[HERE] > 0 ? [[plain('here'), 'this mapping', kinds.totals[HERE]]] : []),
-      [plain('empty'), 'free', kinds.totals[FREE]],
-      ...kinds.owners.map((holder, i) => [ownerSwatch(i), holderText(holder), kinds.counts[i]]).slice(1),
-      [plain('broken'), 'broken', kinds.totals[BROKEN]],
-    ],
+    kindRows(picture),
   );
 }
 
@@ -266,46 +251,43 @@ export function populationsTable(model) {
 
 /** How the mapper went about it: only what says something to who reads it. */
 export function mapperTable(report) {
-  const { region, placement, incremental, learned } = report ?? {},
-    relief = placement?.congestion_refinement;
+  const { placement, incremental, learned } = report ?? {};
   const rows = [
     placement?.method && ['Placed by', words(placement.method)],
-    region?.candidates > 1 && ['Regions tried', count(region.candidates)],
     learned?.policy && ['Policy', learned.policy],
     incremental?.kept_neurons !== undefined && ['Neurons that stayed', count(incremental.kept_neurons)],
-    relief?.moves !== undefined && ['Moves against congestion', count(relief.moves)],
     report?.merged?.self_loops > 0 && ['Synapses of neurons to themselves, left out', count(report.merged.self_loops)],
     report?.merged?.duplicates > 0 && ['Synapses that stood twice, merged', count(report.merged.duplicates)],
   ].filter(Boolean);
   return rows.length > 0 ? section('How it was made', facts(rows)) : null;
 }
 
+// What of a mapping, where it is, in which formats; of several ?format= says which.
 const FILES = [
-  ['Summary', 'JSON', '', 'summary.json'],
-  ['Whole', 'JSON', '/content', 'mapping.json'],
-  ['Neurons', 'CSV', '/neurons?format=csv', 'neurons.csv'],
-  ['Neurons', 'JSON', '/neurons?format=json', 'neurons.json'],
-  ['Neurons', 'binary', '/neurons?format=bin', 'neurons.bin'],
-  ['Cores', 'CSV', '/cores?format=csv', 'cores.csv'],
-  ['Cores', 'JSON', '/cores?format=json', 'cores.json'],
-  ['Links', 'CSV', '/links?format=csv', 'links.csv'],
-  ['Routes', 'JSON', '/routes?format=json', 'routes.json'],
-  ['Routes', 'CSV', '/routes?format=csv', 'routes.csv'],
-  ['Certificate', 'JSON', '/certificate', 'certificate.json'],
-  ['Parts', '.part', '/part', 'mapping.part'],
-  ['Placement', 'CSV', '/placement', 'placement.csv'],
-  ['Links', 'SVG', '/picture?layer=links', 'links.svg'],
+  ['Summary', '', 'json'],
+  ['Whole', '/content', 'json'],
+  ['Neurons', '/neurons', 'csv json bin'],
+  ['Cores', '/cores', 'csv json'],
+  ['Links', '/links', 'csv'],
+  ['Links', '/picture?layer=links', 'svg'],
+  ['Routes', '/routes', 'json csv'],
+  ['Certificate', '/certificate', 'json'],
+  ['Parts', '/part', 'part'],
+  ['Placement', '/placement', 'csv'],
 ];
+const ASKED = /^.(neurons|cores|links|routes)$/; // by format
 
 /** Files of a mapping, and what other tools read (`formats`), made when it is asked for. */
 export function downloads(id, formats) {
-  const row = ([what, format, rest, name]) =>
-    element('li', element('a', { href: mappingUrl(id, rest), download: `${id}-${name}` }, what, element('small', format)));
-  const outcome = element('div'),
-    to = select({ 'aria-label': 'Tool to export for' }, formats);
+  const row = ([what, rest, all]) =>
+    all.split(' ').map((format) => {
+      const href = mappingUrl(id, ASKED.test(rest) ? `${rest}?format=${format}` : rest);
+      return element('li', element('a', { href, download: `${id}-${what.toLowerCase()}.${format}` }, what, element('small', format)));
+    });
+  const to = select({ 'aria-label': 'Tool to export for' }, formats);
   const make = async () => {
     const file = new Blob([await getBuffer(mappingUrl(id, `/export?to=${to.value}`))]);
     element('a', { href: URL.createObjectURL(file), download: `${id}.${to.value}` }).click();
   };
-  return section('Downloads', element('ul.downloads', FILES.map(row)), element('div.buttons.exports', to, actButton('Export', make, { outcome })), outcome);
+  return section('Downloads', element('ul.downloads', FILES.map(row)), element('div.buttons.exports', to, actButton('Export', make)));
 }

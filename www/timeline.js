@@ -3,7 +3,7 @@
 import { CATEGORIES, wantsDarkInk } from './colour.js';
 import { announce, element, setText } from './dom.js';
 import { bytes, count, si } from './format.js';
-import { canvasButtons, Surface, wheelFactor } from './surface.js';
+import { Surface } from './surface.js';
 import { Lanes } from './timelinelanes.js';
 import { firstAfter, spanAt, TimeWindow, tickStep, valueAt, WAITS } from './trace.js';
 
@@ -43,11 +43,10 @@ export class Timeline extends Surface {
     this.colours = colours(trace.kinds);
     this.lanes = new Lanes(trace.units, this.colours);
     this.readout = element('output.readout');
-    this.buttons = canvasButtons([
+    this.buttons = this.buttonsWith([
       ['Zoom in', '+', 'plus', () => this.#zoom(1.6)],
       ['Zoom out', '−', 'minus', () => this.#zoom(1 / 1.6)],
       ['Whole schedule', '0', 'fit', () => this.#zoom(0)],
-      ['Keep this picture as PNG', 'p', 'keep', () => this.keep()],
     ]);
     const lane = Math.min(LANE_MAX, Math.max(LANE_MIN, 560 / Math.max(trace.units.length, 1)));
     this.lane = lane;
@@ -89,16 +88,9 @@ export class Timeline extends Surface {
 
   #listen() {
     const { on } = this;
-    on(
-      'wheel',
-      (event) => {
-        const factor = wheelFactor(event);
-        // At the whole schedule there is nothing to zoom out to: the page may scroll on.
-        if (factor < 1 && this.window.length >= this.window.end) return;
-        event.preventDefault();
-        this.#zoom(factor, Math.max(0, event.offsetX - NAMES) / this.#width);
-      },
-      { passive: false },
+    this.zoomsByWheel(
+      () => this.window.length >= this.window.end,
+      (factor, { offsetX }) => this.#zoom(factor, Math.max(0, offsetX - NAMES) / this.#width),
     );
     on('pointerdown', (event) => {
       if (event.button !== 0) return;
@@ -170,10 +162,8 @@ export class Timeline extends Surface {
   #fitSpan() {
     const span = this.#span;
     if (!span) return;
-    this.window.reset();
-    const length = Math.max(3 * (span.finish - span.start), 1e-6),
-      middle = (span.start + span.finish) / 2;
-    this.window.zoomAt(this.window.length / length, middle / this.window.length);
+    const length = Math.max(span.finish - span.start, 1e-6);
+    this.window.show(span.start - length, span.finish + length);
     this.redraw();
   }
 
@@ -196,7 +186,6 @@ export class Timeline extends Surface {
       this.redraw();
     } else if (event.key === 'f') this.#fitSpan();
     else if (event.key === 'm') this.#mark();
-    else if (event.key === 'p') this.keep();
     else if (event.key === 'Enter') this.#pick(this.#cursor);
     else if (event.key === 'Escape') this.choose(null);
     else if (event.key === '0') this.#zoom(0);
@@ -208,7 +197,7 @@ export class Timeline extends Surface {
       } else this.#walk(0, step);
     } else if (event.key === 'ArrowUp') this.#walk(-1, 0);
     else if (event.key === 'ArrowDown') this.#walk(1, 0);
-    else return;
+    else if (!this.keepsBy(event.key)) return;
     event.preventDefault();
   }
 

@@ -45,7 +45,7 @@ export class Lanes {
   draw(context, { left, width, top, height }, { from, length }, bar) {
     const columns = Math.ceil(width),
       scale = width / length,
-      image = context.createImageData(columns, Math.max(1, this.lanes.length)),
+      image = new ImageData(columns, Math.max(1, this.lanes.length)),
       pixels = new Uint32Array(image.data.buffer),
       wide = [];
     this.lanes.forEach(({ spans, start, finish, colour, off }, i) => {

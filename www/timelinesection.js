@@ -77,7 +77,7 @@ export function timelineSection(trace, signal) {
     element(
       'p.hidden',
       { id: 'timeline-help' },
-      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, m marks its time, Enter shows its operator, P keeps the picture, 0 the whole schedule.',
+      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, m marks its time, Enter shows its operator, P keeps the picture as PNG and V as SVG, 0 the whole schedule.',
     ),
     legend(timeline),
     element('div.timeline-frame', timeline.canvas),

@@ -1,74 +1,34 @@
 // Links of any interconnect as lines between its routers: where routers stand, and which links a window may show.
 // Lengths are in routers; a router with cores stands in the middle of its block.
 
-const NEAR = 2; // links no longer than this along x and y are found by where they begin; others are few
-
 export class Ways {
   /** ways: {routers, from, to}, a link each; columns, rows: of the routers with cores, numbered row by row. O(links). */
   constructor(ways, columns, rows) {
-    this.ways = ways;
-    this.columns = columns;
-    this.rows = rows;
-    this.places = placesOf(ways, columns, rows);
-    const count = ways.from.length,
-      line = {};
-    this.far = [];
-    // By cell of the routers' grid in which they begin: those of cell c that are near are near[first[c]] .. near[first[c + 1] - 1].
-    this.first = new Uint32Array(columns * rows + 1);
-    const cell = new Uint32Array(count);
-    for (let i = 0; i < count; i++) {
-      this.line(i, line);
-      if (Math.abs(line.dx) > NEAR || Math.abs(line.dy) > NEAR) {
-        this.far.push(i);
-        cell[i] = columns * rows;
-      } else {
-        cell[i] = Math.min(Math.floor(line.y), rows - 1) * columns + Math.min(Math.floor(line.x), columns - 1);
-        this.first[cell[i] + 1]++;
-      }
-    }
-    for (let c = 0; c < columns * rows; c++) this.first[c + 1] += this.first[c];
-    this.near = new Uint32Array(count - this.far.length);
-    const next = this.first.slice();
-    for (let i = 0; i < count; i++) if (cell[i] < columns * rows) this.near[next[cell[i]]++] = i;
-  }
-
-  /** Where link `i` begins and how far it goes; what goes round an edge of a torus is half a router long. */
-  line(i, into) {
-    const { ways, places, columns, rows } = this,
+    const places = placesOf(ways, columns, rows),
       grid = columns * rows,
-      a = ways.from[i],
-      b = ways.to[i];
-    into.x = places[2 * a];
-    into.y = places[2 * a + 1];
-    into.dx = places[2 * b] - into.x;
-    into.dy = places[2 * b + 1] - into.y;
-    if (a >= grid || b >= grid) return;
-    const across = Math.abs(into.dx) > 0.75 * columns,
-      down = Math.abs(into.dy) > 0.75 * rows;
-    if (across) into.dx = -Math.sign(into.dx) * 0.5;
-    if (down) into.dy = -Math.sign(into.dy) * 0.5;
+      size = [columns, rows];
+    // x, y, dx, dy of each: where it begins and how far it goes; what goes round an edge of a torus is half a router long.
+    this.lines = new Float32Array(4 * ways.from.length);
+    for (let i = 0; i < ways.from.length; i++)
+      for (const axis of [0, 1]) {
+        const [a, b] = [ways.from[i], ways.to[i]],
+          far = places[2 * b + axis] - places[2 * a + axis];
+        this.lines[4 * i + axis] = places[2 * a + axis];
+        this.lines[4 * i + 2 + axis] = a < grid && b < grid && Math.abs(far) > 0.75 * size[axis] ? -Math.sign(far) * 0.5 : far;
+      }
   }
 
-  /** Calls take(i, line) for each link that may cross the window x0..x1, y0..y1. O(routers in it + far links). */
+  line(i) {
+    const [x, y, dx, dy] = this.lines.subarray(4 * i, 4 * i + 4);
+    return { x, y, dx, dy };
+  }
+
+  /** Calls take(i, line) for each link that may cross the window x0..x1, y0..y1. O(links). */
   within({ x0, x1, y0, y1 }, take) {
-    const line = {};
-    const offer = (i) => {
-      this.line(i, line);
-      if (
-        Math.max(line.x, line.x + line.dx) >= x0 &&
-        Math.min(line.x, line.x + line.dx) <= x1 &&
-        Math.max(line.y, line.y + line.dy) >= y0 &&
-        Math.min(line.y, line.y + line.dy) <= y1
-      )
-        take(i, line);
-    };
-    const left = Math.max(0, Math.floor(x0) - NEAR),
-      right = Math.min(this.columns, Math.ceil(x1) + NEAR);
-    for (let y = Math.max(0, Math.floor(y0) - NEAR); y < Math.min(this.rows, Math.ceil(y1) + NEAR); y++) {
-      const row = y * this.columns;
-      for (let k = this.first[row + left]; k < this.first[row + right]; k++) offer(this.near[k]);
+    for (let i = 0, at = 0; at < this.lines.length; i++, at += 4) {
+      const [x, y, dx, dy] = [this.lines[at], this.lines[at + 1], this.lines[at + 2], this.lines[at + 3]];
+      if (Math.max(x, x + dx) >= x0 && Math.min(x, x + dx) <= x1 && Math.max(y, y + dy) >= y0 && Math.min(y, y + dy) <= y1) take(i, this.line(i));
     }
-    this.far.forEach(offer);
   }
 }
 

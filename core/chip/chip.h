@@ -3,8 +3,7 @@
  * Cores have global coordinates (x, y), 0 <= x < width, 0 <= y < height, over all dies; x grows east,
  * y grows south. Core number = y * width + x. Several cores may share one router: router (x / router_x,
  * y / router_y). Distances, hops and links are between routers. */
-#ifndef CM_CHIP_CHIP_H
-#define CM_CHIP_CHIP_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,6 +24,7 @@ typedef struct cm_limits {
   uint64_t inbound_axons;  /* distinct source neurons, wherever they live, with a target here */
   uint64_t outbound_axons; /* pairs (neuron here, other core that it reaches) */
   uint64_t target_cores;   /* distinct other cores that neurons here reach */
+  uint64_t source_cores;   /* distinct other cores that reach neurons here */
   uint64_t memory_bits;    /* what neurons, synapses and inbound axons take together (cm_memory_bits) */
   uint32_t neuron_bits, synapse_bits, axon_bits; /* of that, each */
   uint64_t fan_in;         /* inputs of one neuron; the chip's alone, no class's */
@@ -152,5 +152,3 @@ bool cm_chip_between_dies(const cm_chip *chip, size_t link);
 /* Hops between the routers of two cores, around the torus where that is shorter; of an interconnect that has been prepared
  * as cm_interconnect_hops. O(1). */
 uint32_t cm_chip_distance(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
-
-#endif

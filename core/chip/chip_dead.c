@@ -14,8 +14,7 @@ static cm_status gather(const uint8_t *map, size_t size, uint32_t **list, uint32
   uint32_t found = 0;
   for (size_t i = 0; i < size; i++)
     found += map[i];
-  if (CM_NEW(NULL, *list, found, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, *list, found, error));
   *count = found;
   found = 0;
   for (size_t i = 0; i < size; i++)
@@ -31,8 +30,7 @@ static cm_status mark_dead(const cm_rectangles *from, const cm_chip *chip, uint8
   uint64_t named = 0;
   for (size_t i = 0; i < json_array_size(from->list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(from, i, &r, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_rectangle_read(from, i, &r, error));
     named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
     if (named > cm_named_cores_max(from->width, from->height))
       return cm_chip_bad(error, from->where, "the rectangles repeat the chip's cores too often");
@@ -51,15 +49,12 @@ cm_status cm_dead_cores_read(const json_t *root, cm_chip *chip, cm_error *error)
     return cm_chip_bad(error, "/dead_routers", "expected a list");
   uint8_t *map;
   size_t cores = json_array_size(list) + json_array_size(routers) == 0 ? 0 : cm_chip_cores(chip);
-  if (CM_NEW(NULL, map, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, map, cores, error));
   const cm_rectangles cores_named = {list, "/dead_cores", chip->width, chip->height, CM_BAD_CHIP};
   const cm_rectangles routers_named = {routers, "/dead_routers", cm_chip_routers_x(chip), cm_chip_routers_y(chip), CM_BAD_CHIP};
   cm_status status = mark_dead(&cores_named, chip, map, error);
-  if (status == CM_OK)
-    status = mark_dead(&routers_named, chip, map, error);
-  if (status == CM_OK)
-    status = gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error);
+  CM_THEN(status, mark_dead(&routers_named, chip, map, error));
+  CM_THEN(status, gather(map, cores, &chip->dead_cores, &chip->dead_core_count, error));
   cm_free(map);
   return status;
 }
@@ -75,8 +70,7 @@ static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip
   int64_t x, y;
   uint32_t routers_x = cm_chip_routers_x(chip), routers_y = cm_chip_routers_y(chip);
   cm_status status = cm_chip_read_whole(json_array_get(item, 0), where, 0, routers_x - 1, &x, error);
-  if (status == CM_OK)
-    status = cm_chip_read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error);
+  CM_THEN(status, cm_chip_read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error));
   if (status != CM_OK)
     return status;
   size_t direction = 0;
@@ -100,8 +94,7 @@ cm_status cm_dead_links_read(const json_t *root, cm_chip *chip, cm_error *error)
   if (list != NULL && !json_is_array(list))
     return cm_chip_bad(error, "/dead_links", "expected a list");
   uint32_t *links, count = 0;
-  if (CM_NEW(NULL, links, json_array_size(list), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, links, json_array_size(list), error));
   for (size_t i = 0; i < json_array_size(list); i++) {
     size_t link = 0;
     if (read_link(json_array_get(list, i), i, chip, &link, error) != CM_OK) {

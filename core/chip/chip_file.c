@@ -11,7 +11,6 @@
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/json.h"
-#include "core/chip/turns.h"
 
 /* Far above any real figure, far below where sums of costs lose precision. */
 static const double COST_MAX = 1e12;
@@ -32,9 +31,7 @@ static cm_status read_pair(const json_t *object, const char *name, uint32_t most
   for (size_t i = 0; i < 2; i++) {
     int64_t number;
     (void)snprintf(where, sizeof where, "/%s/%zu", name, i);
-    cm_status status = cm_chip_read_whole(json_array_get(value, i), where, 1, most, &number, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(cm_chip_read_whole(json_array_get(value, i), where, 1, most, &number, error));
     pair[i] = (uint32_t)number;
   }
   return CM_OK;
@@ -82,8 +79,7 @@ static cm_status read_clusters(const json_t *root, cm_chip *chip, cm_error *erro
     return cm_chip_bad(error, "/core_classes", "cores of a chip that limits near_synapses_per_neuron or far_synapses_per_neuron are all alike: leave these out, or those");
   if (json_object_get(root, "cluster") == NULL)
     return CM_OK;
-  if (read_pair(root, "cluster", CM_CHIP_CORES_MAX, block, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_pair(root, "cluster", CM_CHIP_CORES_MAX, block, error));
   if (chip->width % block[0] != 0 || chip->height % block[1] != 0)
     return cm_json_fail(error, CM_BAD_CHIP, "/cluster", "/cluster: %" PRIu32 " x %" PRIu32 " cores do not divide into clusters of %" PRIu32 " x %" PRIu32,
                         chip->width, chip->height, block[0], block[1]);
@@ -113,8 +109,7 @@ static cm_status read_text(const json_t *root, cm_chip *chip, cm_error *error)
   if (length > DESCRIPTION_MAX)
     return cm_json_fail(error, CM_BAD_CHIP, "/description", "/description: more than %d bytes",
                         DESCRIPTION_MAX);
-  if (CM_NEW(NULL, chip->description, length + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, chip->description, length + 1, error));
   memcpy(chip->description, text, length + 1);
   return CM_OK;
 }
@@ -164,10 +159,8 @@ static cm_status read_costs(const json_t *root, const char *group, double router
   if (!json_is_object(object))
     return cm_chip_bad(error, where, "expected an object");
   cm_status status = cm_json_known_fields(object, where, names, CM_BAD_CHIP, error);
-  if (status == CM_OK)
-    status = read_cost(object, group, "router", &cost->router, error);
-  if (status == CM_OK)
-    status = read_cost(object, group, "link", &link, error);
+  CM_THEN(status, read_cost(object, group, "router", &cost->router, error));
+  CM_THEN(status, read_cost(object, group, "link", &link, error));
   if (status != CM_OK)
     return status;
   cost->east_west = cost->north_south = cost->die_to_die = cost->diagonal = link;
@@ -256,8 +249,7 @@ static cm_status read_neurons(const json_t *root, cm_chip *chip, cm_error *error
   chip->relays = json_is_true(relays);
   if (chip->relays && l->fan_in == 0)
     return cm_chip_bad(error, "/relays", "relays are for neurons of more inputs than limits/fan_in_per_neuron, which is missing");
-  if (read_axon_relays(root, chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_axon_relays(root, chip, error));
   bool counted = l->synapses != 0 || (l->memory_bits != 0 && l->synapse_bits != 0);
   for (uint32_t k = 0; k < chip->class_count; k++)
     counted = counted || chip->classes[k].limits.synapses != 0 || chip->classes[k].limits.synapse_bits != 0;
@@ -271,9 +263,8 @@ static cm_status read_neurons(const json_t *root, cm_chip *chip, cm_error *error
 
 static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *error)
 {
-  if (cm_interconnect_read(json_object_get(root, "interconnect"), chip, &chip->interconnect, error) != CM_OK ||
-      check_directions(root, chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_interconnect_read(json_object_get(root, "interconnect"), chip, &chip->interconnect, error));
+  CM_TRY(check_directions(root, chip, error));
   const json_t *routers = json_object_get(root, "dead_routers");
   if (chip->interconnect == NULL && routers != NULL)
     return cm_chip_bad(error, "/dead_routers", "a plain mesh goes around no router: add \"interconnect\": {\"kind\": \"grid\"}");
@@ -308,8 +299,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = cm_shared_limits_read(root, "die_limits", &chip->die_limits, error)) != CM_OK ||
       (status = cm_image_limits_read(json_object_get(root, "images"), &chip->images, error)) != CM_OK)
     return status;
-  if (read_interconnect(root, chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_interconnect(root, chip, error));
   if ((chip->limits.near_synapses != 0 || chip->limits.far_synapses != 0) &&
       (json_object_get(root, "router_limits") != NULL || json_object_get(root, "die_limits") != NULL))
     return cm_chip_bad(error, json_object_get(root, "router_limits") != NULL ? "/router_limits" : "/die_limits",
@@ -329,8 +319,7 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
     return status;
   cm_chip *fresh;
   status = CM_NEW(NULL, fresh, 1, error);
-  if (status == CM_OK)
-    status = read_chip(root, fresh, error);
+  CM_THEN(status, read_chip(root, fresh, error));
   json_decref(root);
   if (status != CM_OK) {
     cm_chip_free(fresh);

@@ -9,10 +9,10 @@
 enum { ITEM_BITS_MAX = 65536 };
 
 /* Fields of a file, in the order of `value` below. */
-enum { NEURONS, SYNAPSES, SYNAPSE_BITS, BITS_PER_SYNAPSE, INBOUND, OUTBOUND, TARGETS, POPULATIONS, MEMORY_BITS, BITS_PER_NEURON,
+enum { NEURONS, SYNAPSES, SYNAPSE_BITS, BITS_PER_SYNAPSE, INBOUND, OUTBOUND, TARGETS, SOURCES, POPULATIONS, MEMORY_BITS, BITS_PER_NEURON,
        BITS_PER_AXON, FAN_IN, NEURON_TARGETS, NEAR, FAR, FIELDS };
 static const char *const names[FIELDS + 1] = {"neurons", "synapses", "synapse_bits", "bits_per_synapse", "inbound_axons",
-                                              "outbound_axons", "target_cores", "populations_per_core", "memory_bits",
+                                              "outbound_axons", "target_cores", "source_cores", "populations_per_core", "memory_bits",
                                               "bits_per_neuron", "bits_per_inbound_axon", "fan_in_per_neuron",
                                               "target_cores_per_neuron", "near_synapses_per_neuron", "far_synapses_per_neuron", NULL};
 
@@ -57,8 +57,7 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
     if (number != NULL)
       status = cm_chip_read_whole(number, place, i == FAN_IN ? 2 : 1, item ? ITEM_BITS_MAX : LIMIT_MAX, &value[i], error);
   }
-  if (status == CM_OK)
-    status = check(value, where, error);
+  CM_THEN(status, check(value, where, error));
   if (status != CM_OK)
     return status;
   bool bits = value[SYNAPSE_BITS] != 0, memory = value[MEMORY_BITS] != 0;
@@ -73,6 +72,7 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
     .inbound_axons = (uint64_t)value[INBOUND],
     .outbound_axons = (uint64_t)value[OUTBOUND],
     .target_cores = (uint64_t)value[TARGETS],
+    .source_cores = (uint64_t)value[SOURCES],
     .populations = (uint64_t)value[POPULATIONS],
     .fan_in = (uint64_t)value[FAN_IN],
     .neuron_target_cores = (uint64_t)value[NEURON_TARGETS],
@@ -92,6 +92,7 @@ json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse)
     [INBOUND] = limits->inbound_axons,
     [OUTBOUND] = limits->outbound_axons,
     [TARGETS] = limits->target_cores,
+    [SOURCES] = limits->source_cores,
     [POPULATIONS] = limits->populations,
     [MEMORY_BITS] = limits->memory_bits,
     [BITS_PER_NEURON] = limits->neuron_bits,
@@ -102,7 +103,7 @@ json_t *cm_limits_json(const cm_limits *limits, uint32_t bits_per_synapse)
     [FAR] = limits->far_synapses,
   };
   static const int order[FIELDS] = {NEURONS, SYNAPSES, SYNAPSE_BITS, MEMORY_BITS, BITS_PER_NEURON, BITS_PER_SYNAPSE, BITS_PER_AXON,
-                                    INBOUND, OUTBOUND, TARGETS, POPULATIONS, FAN_IN, NEURON_TARGETS, NEAR, FAR};
+                                    INBOUND, OUTBOUND, TARGETS, SOURCES, POPULATIONS, FAN_IN, NEURON_TARGETS, NEAR, FAR};
   json_t *object = json_object();
   int failed = object == NULL;
   for (int i = 0; i < FIELDS && !failed; i++)

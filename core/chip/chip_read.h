@@ -1,6 +1,5 @@
 /* The parts of a chip file, read and written. */
-#ifndef CM_CHIP_CHIP_READ_H
-#define CM_CHIP_CHIP_READ_H
+#pragma once
 
 #include <jansson.h>
 
@@ -30,5 +29,3 @@ json_t *cm_dead_links_json(const cm_chip *chip);
 /* Core classes (classes.h): from a list (NULL: none), and as one, NULL where there are none. */
 cm_status cm_classes_read(const json_t *list, cm_chip *chip, cm_error *error);
 void cm_classes_free(cm_chip *chip);
-
-#endif

@@ -17,8 +17,7 @@ void cm_classes_free(cm_chip *chip)
       cm_free(chip->classes[k].label[i]);
     cm_free(chip->classes[k].label);
   }
-  cm_free(chip->classes);
-  cm_free(chip->class_of);
+  CM_FREE(chip->classes, chip->class_of);
 }
 
 const char *cm_chip_kind_name(const cm_chip *chip, uint32_t kind)
@@ -64,7 +63,7 @@ cm_limits cm_chip_widest_limits(const cm_chip *chip)
     all = (cm_limits){.neurons = wider(all.neurons, l->neurons), .synapses = wider(all.synapses, l->synapses),
                       .inbound_axons = wider(all.inbound_axons, l->inbound_axons),
                       .outbound_axons = wider(all.outbound_axons, l->outbound_axons),
-                      .target_cores = wider(all.target_cores, l->target_cores),
+                      .target_cores = wider(all.target_cores, l->target_cores), .source_cores = wider(all.source_cores, l->source_cores),
                       .memory_bits = alike ? wider(all.memory_bits, l->memory_bits) : 0, .neuron_bits = all.neuron_bits,
                       .synapse_bits = all.synapse_bits, .axon_bits = all.axon_bits,
                       .populations = wider(all.populations, l->populations)};
@@ -96,16 +95,14 @@ static cm_status read_labels(const json_t *list, const char *where, cm_core_clas
     return CM_OK;
   if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > CM_CLASS_LABELS_MAX)
     return cm_chip_bad(error, place, "expected a list of 1 to 4096 names or models of populations; leave it out to take all");
-  if (CM_NEW(NULL, c->label, json_array_size(list), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, c->label, json_array_size(list), error));
   for (size_t i = 0; i < json_array_size(list); i++) {
     const json_t *item = json_array_get(list, i);
     size_t length = json_string_length(item);
     char *copy;
     if (!json_is_string(item) || length == 0 || length > LABEL_MAX)
       return cm_chip_bad(error, place, "expected texts of 1 to 119 bytes");
-    if (CM_NEW(NULL, copy, length + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(NULL, copy, length + 1, error));
     memcpy(copy, json_string_value(item), length + 1);
     c->label[c->label_count++] = copy;
   }
@@ -122,8 +119,7 @@ static cm_status read_cores(const json_t *list, const char *where, cm_chip *chip
   const cm_rectangles from = {list, place, chip->width, chip->height, CM_BAD_CHIP};
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(&from, i, &r, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_rectangle_read(&from, i, &r, error));
     named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
     if (named > cm_named_cores_max(chip->width, chip->height))
       return cm_chip_bad(error, place, "the rectangles repeat the chip's cores too often");
@@ -156,11 +152,10 @@ static cm_status read_class(const json_t *object, size_t index, cm_chip *chip, c
     (void)snprintf(place, sizeof place, "%s/pinned_only", where);
     return cm_chip_bad(error, place, "expected true or false");
   }
-  if (cm_json_known_fields(object, where, names, CM_BAD_CHIP, error) != CM_OK ||
-      read_name(json_object_get(object, "name"), where, chip, c, error) != CM_OK ||
-      read_labels(json_object_get(object, "labels"), where, c, error) != CM_OK ||
-      cm_limits_read(limits, place, &c->limits, &c->bits_per_synapse, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(object, where, names, CM_BAD_CHIP, error));
+  CM_TRY(read_name(json_object_get(object, "name"), where, chip, c, error));
+  CM_TRY(read_labels(json_object_get(object, "labels"), where, c, error));
+  CM_TRY(cm_limits_read(limits, place, &c->limits, &c->bits_per_synapse, error));
   if (c->limits.fan_in != 0 || c->limits.neuron_target_cores != 0 || c->limits.near_synapses != 0 || c->limits.far_synapses != 0)
     return cm_chip_bad(error, place, "limits per neuron are limits of the whole chip: give them there");
   return read_cores(json_object_get(object, "cores"), where, chip, (uint8_t)(index + 1), error);
@@ -172,12 +167,10 @@ cm_status cm_classes_read(const json_t *list, cm_chip *chip, cm_error *error)
     return CM_OK;
   if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > CM_CORE_CLASSES_MAX)
     return cm_chip_bad(error, "/core_classes", "expected a list of 1 to 32 classes");
-  if (CM_NEW(NULL, chip->classes, json_array_size(list), error) != CM_OK ||
-      CM_NEW(NULL, chip->class_of, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, chip->classes, json_array_size(list), error));
+  CM_TRY(CM_NEW(NULL, chip->class_of, cm_chip_cores(chip), error));
   for (size_t i = 0; i < json_array_size(list); i++)
-    if (read_class(json_array_get(list, i), i, chip, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_class(json_array_get(list, i), i, chip, error));
   return CM_OK;
 }
 

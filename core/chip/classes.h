@@ -1,8 +1,7 @@
 /* Kinds of cores: classes of a chip's cores with limits of their own, and the labels (names or models of populations) that may
  * run on them. Kind 0 are the cores of no class, which have the chip's own limits and take every label; kind k is class
  * k - 1. */
-#ifndef CM_CHIP_CLASSES_H
-#define CM_CHIP_CLASSES_H
+#pragma once
 
 #include "core/chip/chip.h"
 
@@ -45,5 +44,3 @@ uint64_t cm_chip_pinned_kinds(const cm_chip *chip);
 
 /* The classes as a list of a chip file; NULL where there are none, and when out of memory. */
 json_t *cm_classes_json(const cm_chip *chip);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reading and printing costs. What can fail: fields of the wrong kind or out of range, unknown fields. */
 #include "core/chip/costs.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -53,9 +52,8 @@ static cm_status read_event(const json_t *root, cm_charge event, cm_charge_cost 
   if (value == NULL)
     return CM_OK;
   (void)snprintf(where, sizeof where, "/costs/%s", cm_charge_names[event]);
-  if (expect_object(value, where, fields, error) != CM_OK ||
-      read_number(value, where, "ns", &cost->ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(expect_object(value, where, fields, error));
+  CM_TRY(read_number(value, where, "ns", &cost->ns, error));
   return read_number(value, where, "pj", &cost->pj, error);
 }
 
@@ -112,11 +110,10 @@ static cm_status read_barrier(const json_t *root, cm_barrier *barrier, cm_error 
   *barrier = (cm_barrier){.tile_x = 1, .tile_y = 1};
   if (value == NULL)
     return CM_OK;
-  if (expect_object(value, "/costs/barrier", fields, error) != CM_OK ||
-      read_tile(json_object_get(value, "tile"), barrier, error) != CM_OK ||
-      read_number(value, "/costs/barrier", "spike", &barrier->spike_ns, error) != CM_OK ||
-      read_number(value, "/costs/barrier", "packet", &barrier->packet_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(expect_object(value, "/costs/barrier", fields, error));
+  CM_TRY(read_tile(json_object_get(value, "tile"), barrier, error));
+  CM_TRY(read_number(value, "/costs/barrier", "spike", &barrier->spike_ns, error));
+  CM_TRY(read_number(value, "/costs/barrier", "packet", &barrier->packet_ns, error));
   return read_points(json_object_get(value, "ns"), barrier, error);
 }
 
@@ -125,8 +122,7 @@ static cm_status read_rate(const json_t *object, const char *name, double *rate,
 {
   char where[WHERE];
   (void)snprintf(where, sizeof where, "/costs/packets_per_ns/%s", name);
-  if (read_number(object, "/costs/packets_per_ns", name, rate, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_number(object, "/costs/packets_per_ns", name, rate, error));
   if (*rate > 0 && *rate < 1 / COST_MAX)
     return cm_json_fail(error, CM_BAD_CHIP, where, "%s: expected 0 (as many as need be) or a number from %g to %g", where,
                         1 / COST_MAX, COST_MAX);
@@ -139,9 +135,8 @@ static cm_status read_bandwidths(const json_t *root, cm_costs *costs, cm_error *
   const json_t *value = json_object_get(root, "packets_per_ns");
   if (value == NULL)
     return CM_OK;
-  if (expect_object(value, "/costs/packets_per_ns", fields, error) != CM_OK ||
-      read_rate(value, "port", &costs->port_packets_per_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(expect_object(value, "/costs/packets_per_ns", fields, error));
+  CM_TRY(read_rate(value, "port", &costs->port_packets_per_ns, error));
   return read_rate(value, "link", &costs->link_packets_per_ns, error);
 }
 
@@ -154,17 +149,15 @@ cm_status cm_costs_read(const json_t *value, cm_costs *costs, cm_error *error)
     *costs = cm_costs_unit;
     return CM_OK;
   }
-  if (expect_object(value, "/costs", fields, error) != CM_OK)
-    return error->status;
+  CM_TRY(expect_object(value, "/costs", fields, error));
   for (cm_charge e = 0; e < CM_CHARGES; e++)
-    if (read_event(value, e, &read.charge[e], error) != CM_OK)
-      return error->status;
+    CM_TRY(read_event(value, e, &read.charge[e], error));
   const json_t *side = json_object_get(value, "side_by_side");
   if (side != NULL && !json_is_boolean(side))
     return cm_json_fail(error, CM_BAD_CHIP, "/costs/side_by_side", "/costs/side_by_side: expected true or false");
   read.side_by_side = side == NULL || json_is_true(side);
-  if (read_barrier(value, &read.barrier, error) != CM_OK || read_bandwidths(value, &read, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_barrier(value, &read.barrier, error));
+  CM_TRY(read_bandwidths(value, &read, error));
   *costs = read;
   return CM_OK;
 }

@@ -1,7 +1,6 @@
 /* What a chip charges for one time step of a spiking network: events at cores, in time and in energy, a barrier between
  * steps, and how fast ports and links are (docs/explanation/step-time.md). */
-#ifndef CM_CHIP_COSTS_H
-#define CM_CHIP_COSTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ static inline double cm_core_ns(const cm_costs *costs, double receive_ns, double
     return receive_ns + send_ns;
   return receive_ns > send_ns ? receive_ns : send_ns;
 }
-
-#endif

@@ -237,8 +237,7 @@ static cm_status fit_costs(fit *f, cm_run *run, cm_costs *costs, cm_error *error
     const double left = errors_of(f, &now);
     best = left < least ? now : best;
     least = left < least ? left : least;
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   *costs = best;
   return CM_OK;
@@ -283,8 +282,7 @@ cm_status cm_costs_fit(const cm_costs_task *task, cm_run *run, cm_costs *costs, 
     if (chip->costs.barrier.points > 1 && steps->tiles[k] == 0)
       return cm_fail(error, CM_BAD_REQUEST, "the chip's barrier depends on tiles in use: column \"tiles\" of run \"%.40s\" is missing", steps->name[k]);
   cm_status status = CM_NEW(run->memory, f.row, (size_t)steps->runs * CM_TERMS, error);
-  if (status == CM_OK)
-    status = fit_costs(&f, run, &made, error);
+  CM_THEN(status, fit_costs(&f, run, &made, error));
   cm_free(f.row);
   if (status == CM_OK) {
     *report = report_of(&f, &made);

@@ -1,6 +1,5 @@
 /* Costs of a chip from steps that were measured on it. */
-#ifndef CM_CHIP_COSTS_FIT_H
-#define CM_CHIP_COSTS_FIT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -36,5 +35,3 @@ typedef struct cm_costs_task {
 /* Fits the other prices that the chip has above 0: those, none negative, with the least sum of squares of relative errors, by turns with which core is busiest. A barrier of several points stays. *costs are the chip's with new prices; *report (the caller's) has
  * them and what is left of each step. Errors: CM_BAD_REQUEST names prices that the steps cannot tell apart; memory. O(rounds * cores + runs). */
 cm_status cm_costs_fit(const cm_costs_task *task, cm_run *run, cm_costs *costs, json_t **report, cm_error *error);
-
-#endif

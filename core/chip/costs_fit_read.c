@@ -114,8 +114,7 @@ static cm_status read_row(reader *b, char *line, cm_error *error)
     return cm_fail(error, CM_BAD_REQUEST, "line %llu: run \"%.40s\" took %.10g ns here and %.10g above", (unsigned long long)b->line, name, ns, m->ns[m->runs - 1]);
   if (!same && begin_run(b, name, ns, (uint32_t)fmin(tiles, CM_CHIP_CORES_MAX), error) != CM_OK)
     return error->status;
-  if (CM_ROOM(b->run->memory, m->core, &b->core_room, b->cores + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->run->memory, m->core, &b->core_room, b->cores + 1, error));
   m->core[b->cores++] = events;
   return CM_OK;
 }
@@ -131,8 +130,7 @@ static cm_status check_names(const reader *b, cm_error *error)
   const cm_measured_steps *m = b->made;
   const char **sorted;
   cm_status status = CM_OK;
-  if (CM_NEW(b->run->memory, sorted, m->runs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, sorted, m->runs, error));
   memcpy(sorted, m->name, m->runs * sizeof *sorted);
   qsort(sorted, m->runs, sizeof *sorted, by_text);
   for (uint32_t k = 1; k < m->runs && status == CM_OK; k++)

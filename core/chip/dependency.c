@@ -19,8 +19,7 @@ cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_depende
 
 void cm_dependencies_free(cm_dependencies *graph)
 {
-  cm_free(graph->used);
-  cm_free(graph->next);
+  CM_FREE(graph->used, graph->next);
   *graph = (cm_dependencies){0};
 }
 

@@ -1,8 +1,7 @@
 /* The channel dependency graph: links as nodes, an arc from each link to every link that some packet takes next. Routes
  * are free of deadlock when it has no cycle (Dally and Seitz, IEEE Transactions on Computers 1987). A packet is held by
  * one router at a time (or by links along its way), so that a branching tree waits as its branches do. */
-#ifndef CM_CHIP_DEPENDENCY_H
-#define CM_CHIP_DEPENDENCY_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -50,5 +49,3 @@ cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory,
 
 /* CM_INTERNAL, naming the links of a ring, where there is a cycle. */
 cm_status cm_dependencies_check(const cm_dependencies *graph, cm_memory *memory, cm_error *error);
-
-#endif

@@ -110,8 +110,7 @@ static cm_status add_row(pieces *p, const uint8_t *row, uint32_t width, cm_error
     for (const stretch *a = above; a < end && a->from < x; a++)
       mine = mine == UINT32_MAX ? root_of(p, a->piece) : join(p, mine, a->piece);
     if (mine == UINT32_MAX) {
-      if (CM_ROOM(p->memory, p->piece, &p->room, (uint64_t)p->count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(p->memory, p->piece, &p->room, (uint64_t)p->count + 1, error));
       mine = p->count++;
       p->piece[mine] = (piece){mine, 0};
     }
@@ -131,8 +130,7 @@ static cm_status count_pieces(const uint8_t *usable, uint32_t width, uint32_t he
 {
   pieces p = {.memory = memory};
   cm_status status = CM_NEW(memory, p.above, width / 2 + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, p.here, width / 2 + 1, error);
+  CM_THEN(status, CM_NEW(memory, p.here, width / 2 + 1, error));
   for (uint32_t y = 0; status == CM_OK && y < height; y++)
     status = add_row(&p, usable + (size_t)y * width, width, error);
   for (uint32_t i = 0; status == CM_OK && i < p.count; i++) {
@@ -158,13 +156,10 @@ cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *f
     f.free += usable[c];
   }
   status = CM_NEW(NULL, tallest, (size_t)occupancy->width + 2, error);
-  if (status == CM_OK)
-    status = cm_tallest_rectangles((cm_core_map){usable, occupancy->width, occupancy->height}, NULL, tallest,
-                                   &f.largest_rectangle, error);
-  if (status == CM_OK)
-    status = count_pieces(usable, occupancy->width, occupancy->height, NULL, &f, error);
-  cm_free(usable);
-  cm_free(tallest);
+  CM_THEN(status, cm_tallest_rectangles((cm_core_map){usable, occupancy->width, occupancy->height}, NULL, tallest,
+                                        &f.largest_rectangle, error));
+  CM_THEN(status, count_pieces(usable, occupancy->width, occupancy->height, NULL, &f, error));
+  CM_FREE(usable, tallest);
   f.value = f.free > 0 ? 1 - (double)f.largest_rectangle / f.free : 0;
   if (status == CM_OK)
     *fragmentation = f;

@@ -3,8 +3,7 @@
  * core/chip/interconnect. Who has a faster way along axes keeps one of each in a table by cm_geometry_of.
  *
  * Links of a mesh are numbered router * CM_DIRECTIONS + cm_direction, those at an open edge, which are not there, included. */
-#ifndef CM_CHIP_GEOMETRY_H
-#define CM_CHIP_GEOMETRY_H
+#pragma once
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
@@ -91,5 +90,3 @@ const char *cm_chip_rule_name(const cm_chip *chip, cm_turn_rule rule);
 
 /* What a packet pays for such hops and the router where it begins. */
 double cm_hops_cost(const cm_hop_cost *cost, cm_hops hops);
-
-#endif

@@ -21,8 +21,7 @@ cm_status cm_image_limits_read(const json_t *object, cm_image_limits *limits, cm
     return CM_OK;
   if (!json_is_object(object))
     return cm_chip_bad(error, "/images", "expected an object");
-  if (cm_json_known_fields(object, "/images", names, CM_BAD_CHIP, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(object, "/images", names, CM_BAD_CHIP, error));
   const char *format = json_string_value(json_object_get(object, "format"));
   if (format == NULL || format[0] == '\0' || strlen(format) >= sizeof l.format)
     return cm_chip_bad(error, "/images/format", "expected the name of a format of images, as coremap help deploy has them");

@@ -1,6 +1,5 @@
 /* What images of a chip's cores must keep (docs/reference/core-images.md): of one step, of a core where nothing else is said; 0: no limit. */
-#ifndef CM_CHIP_IMAGE_LIMITS_H
-#define CM_CHIP_IMAGE_LIMITS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ cm_status cm_image_limits_read(const json_t *object, cm_image_limits *limits, cm
 
 /* The same as JSON, a new reference; NULL: there is none, or no memory. */
 json_t *cm_image_limits_json(const cm_image_limits *limits);
-
-#endif

@@ -38,8 +38,7 @@ cm_status cm_json_load(const char *text, size_t size, const cm_document *kind, j
   uint64_t refusals = cm_json_refusals();
   json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   if (root == NULL) {
-    if (cm_json_whole(refusals, what, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_json_whole(refusals, what, error));
     cm_fail(error, kind->status, "the %s is not valid JSON: line %d, column %d: %s", what, trouble.line, trouble.column,
             trouble.text);
     return cm_fail_at(error, "line %d, column %d", trouble.line, trouble.column);

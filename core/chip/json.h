@@ -1,6 +1,5 @@
 /* What the readers of files about chips share: places of refusals, known fields, rectangles. */
-#ifndef CM_CHIP_JSON_H
-#define CM_CHIP_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -48,5 +47,3 @@ static inline uint64_t cm_named_cores_max(uint32_t width, uint32_t height)
 {
   return (uint64_t)width * height * 16 + 4096;
 }
-
-#endif

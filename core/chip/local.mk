@@ -6,7 +6,7 @@ CHIP_PRESETS = \
 
 libcoremap_a_SOURCES += \
   core/chip/chip.h core/chip/geometry.h core/chip/geometry.c core/chip/router_window.h core/chip/router_window.c core/chip/occupancy.h core/chip/region.h core/chip/presets.h core/chip/json.h core/chip/chip_read.h \
-  core/chip/costs_fit.h core/chip/costs_fit.c core/chip/costs_fit_read.c core/chip/rates_fit.h core/chip/rates_fit.c core/chip/costs.h core/chip/costs.c core/chip/image_limits.h core/chip/image_limits.c core/chip/target.h core/chip/target.c core/chip/target_read.c core/chip/turns.h core/chip/turns.c core/chip/dependency.h core/chip/dependency.c core/chip/turn_trees.h core/chip/turn_trees.c \
+  core/chip/costs_fit.h core/chip/costs_fit.c core/chip/costs_fit_read.c core/chip/rates_fit.h core/chip/rates_fit.c core/chip/costs.h core/chip/costs.c core/chip/image_limits.h core/chip/image_limits.c core/chip/target.h core/chip/target.c core/chip/target_read.c core/chip/target_print.c core/chip/turns.h core/chip/turns.c core/chip/dependency.h core/chip/dependency.c core/chip/turn_trees.h core/chip/turn_trees.c \
   core/chip/reach.h core/chip/reach.c core/chip/fragments.c core/chip/region_search.h core/chip/region_search.c core/chip/region_set.h core/chip/region_set.c core/chip/prices.h core/chip/prices.c \
   core/chip/interconnect/interconnect.h core/chip/interconnect/internal.h core/chip/interconnect/build.c core/chip/interconnect/dead.c core/chip/interconnect/detours.h core/chip/interconnect/detours.c \
   core/chip/interconnect/formula.c core/chip/interconnect/way_tables.c core/chip/interconnect/path_trees.h core/chip/interconnect/path_trees.c core/chip/interconnect/interconnect_read.c core/chip/interconnect/sets.h core/chip/interconnect/sets.c \

@@ -35,8 +35,7 @@ static cm_status owner_index(cm_occupancy *occupancy, const char *name, uint32_t
   occupancy->owners = grown;
   size_t length = strlen(name);
   char *copy;
-  if (CM_NEW(NULL, copy, length + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, copy, length + 1, error));
   memcpy(copy, name, length + 1);
   *index = occupancy->owner_count;
   occupancy->owners[occupancy->owner_count++] = copy;
@@ -47,8 +46,7 @@ cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_err
 {
   cm_occupancy *fresh;
   uint32_t none;
-  if (CM_NEW(NULL, fresh, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, fresh, 1, error));
   fresh->width = chip->width;
   fresh->height = chip->height;
   if (CM_NEW(NULL, fresh->state, cm_chip_cores(chip), error) != CM_OK ||
@@ -100,8 +98,7 @@ static cm_status set(change *c, uint32_t core, cm_core_state state, uint32_t own
   cm_occupancy *occupancy = c->occupancy;
   if (occupancy->state[core] == state && occupancy->owner[core] == owner)
     return CM_OK;
-  if (CM_ROOM(NULL, c->journal, &c->room, c->used + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, c->journal, &c->room, c->used + 1, error));
   c->journal[c->used++] = (entry){core, occupancy->owner[core], occupancy->state[core]};
   occupancy->state[core] = (uint8_t)state;
   occupancy->owner[core] = owner;
@@ -126,8 +123,7 @@ cm_status cm_occupancy_carry(const cm_occupancy *before, const cm_chip *old, cm_
 {
   uint32_t index;
   for (uint32_t i = 0; i < before->owner_count; i++) /* both have "" first, and so equal indices */
-    if (owner_index(after, before->owners[i], &index, error) != CM_OK)
-      return error->status;
+    CM_TRY(owner_index(after, before->owners[i], &index, error));
   for (uint32_t core = 0; core < before->width * before->height; core++) {
     const uint32_t x = core % before->width, y = core / before->width, now = y * after->width + x;
     if (before->state[core] == CM_CORE_FREE || x >= after->width || y >= after->height || after->state[now] != CM_CORE_FREE ||
@@ -230,8 +226,7 @@ static cm_status check_owner(const char *name, const char *where, cm_error *erro
 cm_status cm_occupancy_check_owners(const cm_occupancy *occupancy, cm_error *error)
 {
   for (uint32_t i = 0; i < occupancy->owner_count; i++)
-    if (check_owner(occupancy->owners[i], "/taken", error) != CM_OK)
-      return error->status;
+    CM_TRY(check_owner(occupancy->owners[i], "/taken", error));
   return CM_OK;
 }
 

@@ -1,6 +1,5 @@
 /* Which cores of a chip are taken or broken, and by whom. */
-#ifndef CM_CHIP_OCCUPANCY_H
-#define CM_CHIP_OCCUPANCY_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ typedef struct cm_fragmentation {
 
 /* O(cores). Errors: memory. */
 cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *fragmentation, cm_error *error);
-
-#endif

@@ -35,8 +35,7 @@ typedef struct block_list {
 
 static cm_status add_block(block_list *list, block added, cm_error *error)
 {
-  if (CM_ROOM(NULL, list->block, &list->room, list->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, list->block, &list->room, list->count + 1, error));
   list->block[list->count++] = added;
   return CM_OK;
 }
@@ -46,8 +45,7 @@ static cm_status find_blocks(const cm_occupancy *occupancy, block_list *list, cm
 {
   uint32_t width = occupancy->width;
   size_t *above; /* [width] 1 + the block that a run starting at x of the last row belongs to, 0: none */
-  if (CM_NEW(NULL, above, width, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, above, width, error));
   cm_status status = CM_OK;
   bool clear = true; /* no block above */
   for (uint32_t y = 0; status == CM_OK && y < occupancy->height; y++) {
@@ -119,8 +117,7 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
   block_list list = {0};
   cm_fragmentation fragmentation;
   cm_status status = find_blocks(occupancy, &list, error);
-  if (status == CM_OK)
-    status = cm_fragmentation_of(occupancy, &fragmentation, error);
+  CM_THEN(status, cm_fragmentation_of(occupancy, &fragmentation, error));
   if (status == CM_OK) {
     if (list.count > 0)
       qsort(list.block, list.count, sizeof *list.block, by_key);
@@ -132,8 +129,7 @@ cm_status cm_occupancy_print(const cm_occupancy *occupancy, const cm_chip *chip,
       whole = cm_text_close(&text, NULL);
     }
     status = cm_whole(whole != NULL, "printing the occupancy", error);
-    if (status == CM_OK)
-      status = cm_json_whole(refusals, "printing the occupancy", error);
+    CM_THEN(status, cm_json_whole(refusals, "printing the occupancy", error));
     if (status == CM_OK)
       *json = whole;
     else

@@ -1,6 +1,5 @@
 /* Presets of chips as the build embeds them. */
-#ifndef CM_CHIP_PRESETS_H
-#define CM_CHIP_PRESETS_H
+#pragma once
 
 /* Presets as the build embeds them (presets.awk writes presets.c), ended by a NULL name. */
 typedef struct cm_chip_preset {
@@ -9,5 +8,3 @@ typedef struct cm_chip_preset {
 } cm_chip_preset;
 extern const cm_chip_preset cm_chip_preset_table[];
 extern const char *const cm_chip_preset_names[];
-
-#endif

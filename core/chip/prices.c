@@ -22,8 +22,7 @@ typedef struct axis {
 static cm_status axis_new(axis of, cm_memory *memory, cm_price_axis *a, cm_error *error)
 {
   *a = (cm_price_axis){.length = of.length, .ring = of.ring && of.length > 2 && of.length <= RING_MAX};
-  if (CM_NEW(memory, a->at, (size_t)of.length + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, a->at, (size_t)of.length + 1, error));
   for (uint32_t i = 0; i < of.length; i++)
     a->at[i + 1] = a->at[i] + ((i + 1) % of.die == 0 && of.length > of.die ? of.between : of.inside);
   return CM_OK;
@@ -95,10 +94,8 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
   if (chip->interconnect != NULL)
     return cm_interconnect_set_cost(chip, cores, count, memory, cost, error);
   cm_status status = cm_price_axes_new(chip, &x, &y, &unit, memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, column, x.length, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, row, y.length, error);
+  CM_THEN(status, CM_NEW(memory, column, x.length, error));
+  CM_THEN(status, CM_NEW(memory, row, y.length, error));
   if (status == CM_OK) {
     double hop = cm_price_mean_hop(&x, &y), sum = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,6 +1,5 @@
 /* Prices of ways split by axis: cost(a, b) = way along x + way along y. */
-#ifndef CM_CHIP_PRICES_H
-#define CM_CHIP_PRICES_H
+#pragma once
 
 #include <math.h>
 
@@ -32,5 +31,3 @@ static inline double cm_price_way(const cm_price_axis *a, uint32_t from, uint32_
   double round = a->at[a->length] - direct;
   return 2 * (high - low) > a->length ? round : fmin(direct, round);
 }
-
-#endif

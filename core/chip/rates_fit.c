@@ -10,7 +10,7 @@ static const char header[] = "run,device,kind,operator,operations,ns";
 enum { CELLS = 6, RUNS_MAX = 4096 };
 
 typedef struct piece {
-  uint32_t run, group[2]; /* of its operator, and of its type: what operators that the table lacks will take */
+  uint32_t run, group;
   double operations, ns;
 } piece;
 
@@ -19,7 +19,8 @@ typedef struct measured_run {
   double ns, foreseen_ns;
 } measured_run;
 
-/* Pieces of one device and kind, and of an operator on a type or of a type: weighted sums of operations x, x x and x y for times y. */
+/* Pieces of one device and kind, and of an operator on a type: weighted sums of operations x, x x and x y for times y; or all operators on a type, for
+ * those that the table lacks. */
 typedef struct group {
   uint32_t device;
   cm_unit_kind kind;
@@ -53,8 +54,7 @@ static cm_status find_run(fit *f, const char *name, uint32_t *number, cm_error *
     }
   if (f->run_count == RUNS_MAX)
     return cm_fail(error, CM_BAD_REQUEST, "more than %d runs", RUNS_MAX);
-  if (CM_ROOM(f->memory, f->runs, &f->run_room, f->run_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->memory, f->runs, &f->run_room, f->run_count + 1, error));
   f->runs[f->run_count] = (measured_run){.name = name};
   *number = (uint32_t)f->run_count++;
   return CM_OK;
@@ -75,8 +75,7 @@ static cm_status find_group(fit *f, const char *device, const char *kind, const 
       *number = (uint32_t)k;
       return CM_OK;
     }
-  if (CM_ROOM(f->memory, f->groups, &f->group_room, f->group_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->memory, f->groups, &f->group_room, f->group_count + 1, error));
   const double rate = cm_device_rate(&f->target->device[g.device], g.kind, name);
   g.was_ns = rate > 0 ? 1 / rate : 0;
   f->groups[f->group_count] = g;
@@ -97,6 +96,7 @@ static cm_status read_line(fit *f, char *line, cm_error *error)
   char *cell[CELLS];
   int cells = 0;
   piece p = {.run = 0};
+  uint32_t of_type;
   for (char *at = line; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL)
     if (cells++ < CELLS)
       cell[cells - 1] = at;
@@ -109,10 +109,10 @@ static cm_status read_line(fit *f, char *line, cm_error *error)
   const char *slash = strchr(cell[3], '/');
   if (slash == NULL || strlen(cell[3]) >= CM_TARGET_NAME_MAX)
     return cm_fail(error, CM_BAD_REQUEST, "line %llu: \"%.60s\" is no operator and type, as Conv/float32", (unsigned long long)f->line, cell[3]);
-  if (find_run(f, cell[0], &p.run, error) != CM_OK || find_group(f, cell[1], cell[2], cell[3], &p.group[0], error) != CM_OK ||
-      find_group(f, cell[1], cell[2], slash + 1, &p.group[1], error) != CM_OK ||
-      CM_ROOM(f->memory, f->pieces, &f->piece_room, f->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_run(f, cell[0], &p.run, error));
+  CM_TRY(find_group(f, cell[1], cell[2], cell[3], &p.group, error));
+  CM_TRY(find_group(f, cell[1], cell[2], slash + 1, &of_type, error));
+  CM_TRY(CM_ROOM(f->memory, f->pieces, &f->piece_room, f->piece_count + 1, error));
   if (p.ns <= 0 || p.operations <= 0)
     return CM_OK; /* says nothing */
   f->runs[p.run].ns += p.ns;
@@ -164,11 +164,26 @@ static double before(const fit *f, const group *g)
   return f->target->issue_ns + f->target->device[g->device].latency_ns;
 }
 
+/* The geometric mean over the operators on a type: a table may have many pieces of one of them. 0: none tells. */
+static double mean_of_type(const fit *f, const group *type)
+{
+  double sum = 0, count = 0;
+  for (uint64_t k = 0; k < f->group_count; k++) {
+    const group *g = &f->groups[k];
+    const char *slash = strchr(g->name, '/');
+    if (slash == NULL || g->ns <= 0 || g->device != type->device || g->kind != type->kind || strcmp(slash + 1, type->name) != 0)
+      continue;
+    sum += log(g->ns);
+    count++;
+  }
+  return count > 0 ? exp(sum / count) : 0;
+}
+
 static cm_status fit_rates(fit *f, cm_error *error)
 {
-  for (uint64_t k = 0; k < 2 * f->piece_count; k++) {
-    const piece *p = &f->pieces[k / 2];
-    group *g = &f->groups[p->group[k % 2]];
+  for (uint64_t k = 0; k < f->piece_count; k++) {
+    const piece *p = &f->pieces[k];
+    group *g = &f->groups[p->group];
     const double w = p->operations / (p->ns * f->runs[p->run].ns);
     g->x += w;
     g->xx += w * p->operations;
@@ -176,12 +191,17 @@ static cm_status fit_rates(fit *f, cm_error *error)
   }
   for (uint64_t k = 0; k < f->group_count; k++) {
     group *g = &f->groups[k];
-    if (g->xx <= 0)
-      continue;
-    const double price = (g->xy - before(f, g) * g->x) / g->xx;
-    g->ns = fmin(fmax(price, g->xy / g->xx / 10), 1e9); /* pieces below what all take beside: a tenth is of their operations */
-    if (put_rate(&f->target->device[g->device], g, error) != CM_OK)
-      return error->status;
+    if (g->xx > 0) {
+      const double price = (g->xy - before(f, g) * g->x) / g->xx;
+      g->ns = fmin(fmax(price, g->xy / g->xx / 10), 1e9); /* pieces below what all take beside: a tenth is of their operations */
+    }
+  }
+  for (uint64_t k = 0; k < f->group_count; k++) {
+    group *g = &f->groups[k];
+    if (strchr(g->name, '/') == NULL)
+      g->ns = mean_of_type(f, g);
+    if (g->ns > 0)
+      CM_TRY(put_rate(&f->target->device[g->device], g, error));
   }
   return CM_OK;
 }
@@ -197,7 +217,7 @@ static json_t *report_of(fit *f, const char *chip)
                           json_sprintf("%s %s %s", f->target->device[f->groups[k].device].name, cm_unit_name(f->groups[k].kind), f->groups[k].name),
                           "was_ns", f->groups[k].was_ns, "ns", f->groups[k].ns));
   for (uint64_t k = 0; k < f->piece_count; k++) {
-    const group *g = &f->groups[f->pieces[k].group[0]];
+    const group *g = &f->groups[f->pieces[k].group];
     f->runs[f->pieces[k].run].foreseen_ns += before(f, g) + f->pieces[k].operations * g->ns;
   }
   for (uint64_t k = 0; k < f->run_count; k++) {
@@ -217,12 +237,10 @@ cm_status cm_rates_fit(const char *csv, cm_chip *chip, cm_run *run, json_t **rep
   char *text;
   if (chip->target == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "these are pieces of programs, and chip %s runs none: it has no \"machine\"", chip->name);
-  if (CM_NEW(f.memory, text, strlen(csv) + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(f.memory, text, strlen(csv) + 1, error));
   memcpy(text, csv, strlen(csv) + 1);
   cm_status status = read_lines(&f, text, error);
-  if (status == CM_OK)
-    status = fit_rates(&f, error);
+  CM_THEN(status, fit_rates(&f, error));
   if (status == CM_OK) {
     *report = report_of(&f, chip->name);
     status = cm_whole(*report != NULL, "the report", error);

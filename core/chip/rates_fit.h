@@ -1,6 +1,5 @@
 /* Rates of a chip's devices from pieces of programs that were measured on it. */
-#ifndef CM_CHIP_RATES_FIT_H
-#define CM_CHIP_RATES_FIT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ bool cm_rates_are_measured(const char *csv);
  * operations, ns and a line a piece; its first line may stand again. *report (the caller's) is that of cm_costs_fit, its steps are the runs: one lane,
  * piece after piece. Errors: CM_BAD_REQUEST with the line, or what the chip does not have; memory. O(pieces * operators). */
 cm_status cm_rates_fit(const char *csv, cm_chip *chip, cm_run *run, json_t **report, cm_error *error);
-
-#endif

@@ -139,8 +139,7 @@ static cm_status keep_largest(const cm_chip *chip, const components *c, cm_memor
                               cm_error *error)
 {
   uint32_t *members, best = 0;
-  if (CM_NEW(memory, members, (size_t)c->found + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, members, (size_t)c->found + 1, error));
   for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
     members[c->component[cm_router_of(chip, core)]] += usable[core];
   for (uint32_t i = 1; i <= c->found; i++)
@@ -165,8 +164,7 @@ cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm
   else if (!all_reach(chip)) {
     components c = {.chip = chip};
     status = find_components(&c, cm_chip_routers_x(chip) * cm_chip_routers_y(chip), memory, error);
-    if (status == CM_OK)
-      status = keep_largest(chip, &c, memory, usable, error);
+    CM_THEN(status, keep_largest(chip, &c, memory, usable, error));
     CM_FREE(c.number, c.low, c.component, c.open, c.path, c.next);
   }
   uint32_t found = 0;

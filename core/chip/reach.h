@@ -1,6 +1,5 @@
 /* Which free cores can talk to each other: dead links may cut some off. */
-#ifndef CM_CHIP_REACH_H
-#define CM_CHIP_REACH_H
+#pragma once
 
 #include "core/chip/occupancy.h"
 
@@ -17,5 +16,3 @@ bool cm_chip_link_dead(const cm_chip *chip, uint32_t router, cm_direction direct
  * memory where a dead link has no short way round. */
 cm_status cm_usable_cores(const cm_chip *chip, const cm_occupancy *occupancy, cm_memory *memory, uint8_t *usable,
                           uint32_t *count, cm_error *error);
-
-#endif

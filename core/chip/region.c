@@ -18,8 +18,7 @@ void cm_region_free(cm_region *region)
 {
   if (region == NULL)
     return;
-  cm_free(region->cores);
-  cm_free(region);
+  CM_FREE(region->cores, region);
 }
 
 typedef cm_box_search search;
@@ -66,8 +65,7 @@ static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *r
   }
   ranked *list;
   size_t found = 0;
-  if (CM_NEW(run->memory, list, (size_t)b.width * b.height, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, list, (size_t)b.width * b.height, error));
   for (uint32_t y = 0; y < b.height; y++)
     for (uint32_t x = 0; x < b.width; x++) {
       uint32_t core = (b.y + y) * s->width + b.x + x;
@@ -90,8 +88,7 @@ static cm_status no_room(const search *s, cm_memory *memory, cm_error *error)
 {
   uint32_t *tallest;
   uint64_t largest = 0;
-  if (CM_NEW(memory, tallest, (size_t)s->width + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, tallest, (size_t)s->width + 2, error));
   cm_status status = cm_tallest_rectangles((cm_core_map){s->usable, s->width, s->height}, memory, tallest, &largest, error);
   cm_free(tallest);
   if (status != CM_OK)
@@ -128,10 +125,9 @@ static cm_status no_room(const search *s, cm_memory *memory, cm_error *error)
 static cm_status choose(search *s, cm_run *run, cm_region *region, cm_error *error)
 {
   cm_box best = {0, 0, 0, 0};
-  if (CM_NEW(run->memory, s->usable, (size_t)s->width * s->height, error) != CM_OK ||
-      cm_usable_cores(s->chip, s->occupancy, run->memory, s->usable, &s->usable_count, error) != CM_OK ||
-      cm_run_check(run, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->usable, (size_t)s->width * s->height, error));
+  CM_TRY(cm_usable_cores(s->chip, s->occupancy, run->memory, s->usable, &s->usable_count, error));
+  CM_TRY(cm_run_check(run, error));
   if (s->count > s->usable_count)
     return no_room(s, run->memory, error);
   region->rectangle = true;
@@ -142,23 +138,20 @@ static cm_status choose(search *s, cm_run *run, cm_region *region, cm_error *err
   region->width = best.width;
   region->height = best.height;
   region->core_count = s->count;
-  if (CM_NEW(run->memory, region->cores, s->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, region->cores, s->count, error));
   cm_status status = take_cores(s, best, region->rectangle, run, region->cores, error);
   return status == CM_OK ? cm_set_cost(s->chip, region->cores, s->count, run->memory, &region->cost, error) : status;
 }
 
 static void search_free(search *s)
 {
-  cm_free(s->usable);
-  cm_free(s->sums);
+  CM_FREE(s->usable, s->sums);
 }
 
 static cm_status choose_first(search *s, cm_run *run, cm_region **region, cm_error *error)
 {
   cm_region *fresh;
-  if (CM_NEW(run->memory, fresh, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, fresh, 1, error));
   cm_status status = choose(s, run, fresh, error);
   if (status != CM_OK) {
     cm_region_free(fresh);
@@ -236,8 +229,7 @@ static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **
                              cm_error *error)
 {
   cm_core_sets sets = {.capacity = most};
-  if (CM_NEW(run->memory, sets.set, most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, sets.set, most, error));
   cm_status status = cm_region_search(s->chip, s->usable, s->count, region[0]->cores, run, &sets, error);
   for (uint32_t i = 0; i < sets.count; i++) {
     if (status != CM_OK || *found == most || same_cores(region[0], sets.set[i]))
@@ -255,8 +247,7 @@ cm_status cm_region_candidates(const cm_chip *chip, const cm_occupancy *occupanc
   search s = search_of(chip, occupancy, count);
   cm_region **list;
   uint32_t have = 0, room = most > 1 ? most : 2; /* a single one is the better of box and compact set */
-  if (CM_NEW(run->memory, list, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, list, room, error));
   cm_status status = choose_first(&s, run, &list[0], error);
   have = status == CM_OK;
   if (status == CM_OK && count > 1)

@@ -1,6 +1,5 @@
 /* The region: the free cores chosen for one job (source 0, step s7). */
-#ifndef CM_CHIP_REGION_H
-#define CM_CHIP_REGION_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/occupancy.h"
@@ -32,5 +31,3 @@ cm_status cm_region_candidates(const cm_chip *chip, const cm_occupancy *occupanc
                                cm_run *run, cm_region **regions, uint32_t *found, cm_error *error);
 
 void cm_region_free(cm_region *region); /* NULL is allowed */
-
-#endif

@@ -22,8 +22,7 @@ static cm_status fill_sums(search *s, uint32_t rows, cm_error *error)
   size_t stride = (size_t)s->width + 1;
   if (rows <= s->rows)
     return CM_OK;
-  if (cm_book_reserved(s->sums, (rows - s->rows) * stride * sizeof *s->sums, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_book_reserved(s->sums, (rows - s->rows) * stride * sizeof *s->sums, error));
   for (uint32_t y = s->rows; y < rows; y++) {
     const uint8_t *usable = s->usable + (size_t)y * s->width;
     const uint32_t *above = s->sums + y * stride;
@@ -68,8 +67,7 @@ static cm_status find_place(search *s, uint32_t least, place *p, cm_error *error
   uint32_t w = p->box.width, h = p->box.height;
   bool fits_die = w <= s->chip->die_width && h <= s->chip->die_height;
   for (uint32_t y = 0; y + h <= s->height; y++) {
-    if (fill_sums(s, y + h, error) != CM_OK)
-      return error->status;
+    CM_TRY(fill_sums(s, y + h, error));
     const uint32_t *top = s->sums + y * stride, *bottom = top + h * stride;
     for (uint32_t x = 0; x + w <= s->width; x++) {
       if (bottom[x + w] - bottom[x] - top[x + w] + top[x] < least)
@@ -145,8 +143,7 @@ static cm_status find_rectangle(search *s, cm_run *run, place *best, cm_error *e
   cm_status status = settle(s, shape.width * shape.height, shape, best, error);
   if (status != CM_OK || best->found)
     return status;
-  if (CM_NEW(run->memory, tallest, (size_t)s->width + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, tallest, (size_t)s->width + 2, error));
   status = cm_tallest_rectangles((cm_core_map){s->usable, s->width, s->height}, run->memory, tallest, &largest, error);
   bool some = status == CM_OK && best_shape(s, tallest, &shape);
   cm_free(tallest);

@@ -1,6 +1,5 @@
 /* The box of free cores for one job: what region.c offers first. */
-#ifndef CM_CHIP_REGION_BOX_H
-#define CM_CHIP_REGION_BOX_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/occupancy.h"
@@ -24,5 +23,3 @@ typedef struct cm_box_search {
  * inside one die, then northernmost, westernmost), or where there is none the smallest box with so many in it; *whole says
  * which. Looks no further south than it must: O(rows down to the box) on a chip that is mostly free. */
 cm_status cm_find_box(cm_box_search *search, cm_run *run, cm_box *best, bool *whole, cm_error *error);
-
-#endif

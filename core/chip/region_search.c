@@ -88,8 +88,7 @@ static cm_status rank_near(search *s, uint32_t x, uint32_t y, uint32_t reach, do
     uint32_t at_y = y0 + j / chip->router_y < s->y.length ? y0 + j / chip->router_y : y0 + j / chip->router_y - s->y.length;
     const uint32_t first = (at_y * chip->router_y + j % chip->router_y) * chip->width;
     double along_y = cm_price_way(&s->y, y, at_y);
-    if (CM_ROOM(s->run->memory, s->order, &s->order_capacity, here + (uint64_t)columns * chip->router_x, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(s->run->memory, s->order, &s->order_capacity, here + (uint64_t)columns * chip->router_x, error));
     for (uint32_t i = 0; i < columns; i++) {
       uint32_t at_x = x0 + i < s->x.length ? x0 + i : x0 + i - s->x.length;
       double key = cm_price_way(&s->x, x, at_x) + along_y;
@@ -108,8 +107,7 @@ static cm_status ball(search *s, uint32_t x, uint32_t y, double *cost, cm_error 
   double sum = 0, beyond, farthest = INFINITY;
   s->work += s->sites;
   for (uint32_t reach = (uint32_t)sqrt((double)s->count) + 1; farthest == INFINITY; reach *= 2) {
-    if (rank_near(s, x, y, reach, &beyond, error) != CM_OK)
-      return error->status;
+    CM_TRY(rank_near(s, x, y, reach, &beyond, error));
     if (s->ordered < s->count)
       continue;
     select_first(s->order, (uint32_t)s->ordered, s->count);
@@ -145,15 +143,13 @@ static cm_status descend(search *s, centre *c, uint32_t step, cm_error *error)
   for (; step > 0; step /= 2)
     for (bool moved = true; moved && s->work < all_balls_work;) {
       moved = false;
-      if (cm_run_check(s->run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_check(s->run, error));
       for (int i = 0; i < 4; i++) {
         int64_t x = (int64_t)c->x + dx[i] * (int64_t)step, y = (int64_t)c->y + dy[i] * (int64_t)step;
         if (x < 0 || y < 0 || x >= s->x.length || y >= s->y.length)
           continue;
         double cost;
-        if (ball(s, (uint32_t)x, (uint32_t)y, &cost, error) != CM_OK)
-          return error->status;
+        CM_TRY(ball(s, (uint32_t)x, (uint32_t)y, &cost, error));
         if (cost < c->cost) {
           *c = (centre){cost, (uint32_t)x, (uint32_t)y};
           moved = true;
@@ -173,8 +169,7 @@ static cm_status survey(search *s, centre **centres, uint32_t *count, uint32_t *
     spacing++;
   uint64_t room = (uint64_t)((s->x.length + spacing - 1) / spacing) * ((s->y.length + spacing - 1) / spacing);
   centre *list;
-  if (CM_NEW(s->run->memory, list, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, list, room, error));
   for (uint32_t y = spacing / 2; y < s->y.length + spacing / 2; y += spacing)
     for (uint32_t x = spacing / 2; x < s->x.length + spacing / 2; x += spacing) {
       uint32_t cx = x < s->x.length ? x : s->x.length - 1, cy = y < s->y.length ? y : s->y.length - 1;
@@ -208,8 +203,7 @@ typedef struct shelf {
 static cm_status keep(search *s, shelf *kept, cm_error *error)
 {
   uint32_t *cores;
-  if (CM_NEW(s->run->memory, cores, s->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, cores, s->count, error));
   memcpy(cores, s->member, s->count * sizeof *cores);
   double cost;
   uint32_t place = kept->count;
@@ -251,8 +245,8 @@ static cm_status from_start(search *s, const uint32_t *start, shelf *kept, cm_er
 static cm_status from_centre(search *s, centre c, uint32_t step, shelf *kept, cm_error *error)
 {
   double cost;
-  if (descend(s, &c, step / 2 + 1, error) != CM_OK || ball(s, c.x, c.y, &cost, error) != CM_OK)
-    return error->status;
+  CM_TRY(descend(s, &c, step / 2 + 1, error));
+  CM_TRY(ball(s, c.x, c.y, &cost, error));
   cm_set_empty(s);
   for (uint32_t i = 0; i < s->count; i++)
     s->member[i] = s->order[i].core;
@@ -289,8 +283,7 @@ static cm_status search_new(search *s, cm_error *error)
   cm_memory *memory = s->run->memory;
   uint32_t cores = cm_chip_cores(s->chip);
   double unit;
-  if (cm_price_axes_new(s->chip, &s->x, &s->y, &unit, memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_price_axes_new(s->chip, &s->x, &s->y, &unit, memory, error));
   for (uint32_t c = 0; c < cores; c++)
     s->sites += s->usable[c];
   s->hop = cm_price_mean_hop(&s->x, &s->y);
@@ -313,10 +306,8 @@ cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t 
   if (chip->interconnect != NULL)
     return cm_interconnect_sets(chip, usable, count, run, sets, error);
   cm_status status = search_new(&s, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, kept.set, sets->capacity, error);
-  if (status == CM_OK)
-    status = look_around(&s, start, &kept, error);
+  CM_THEN(status, CM_NEW(run->memory, kept.set, sets->capacity, error));
+  CM_THEN(status, look_around(&s, start, &kept, error));
   for (uint32_t i = 0; i < kept.count; i++) {
     if (status == CM_OK)
       sets->set[i] = kept.set[i].cores;

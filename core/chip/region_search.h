@@ -1,6 +1,5 @@
 /* Compact sets of cores: what region.c looks for where hops have prices (docs/explanation/regions.md). */
-#ifndef CM_CHIP_REGION_SEARCH_H
-#define CM_CHIP_REGION_SEARCH_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -31,5 +30,3 @@ typedef struct cm_core_map {
 /* tallest [width + 2]: at index w the height of the tallest all-usable rectangle at least w wide; *largest: cores of
  * the largest. O(cores). */
 cm_status cm_tallest_rectangles(cm_core_map of, cm_memory *memory, uint32_t *tallest, uint64_t *largest, cm_error *error);
-
-#endif

@@ -140,8 +140,7 @@ cm_status cm_set_improve(search *s, cm_error *error)
   for (double work = 0; work < exchange_work; work += s->sites) {
     uint32_t worst = 0;
     double most = -INFINITY;
-    if (cm_run_check(s->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(s->run, error));
     for (uint32_t i = 0; i < s->count; i++) {
       double cost = price(s, site_of(s, s->member[i]));
       if (cost > most) {

@@ -1,6 +1,5 @@
 /* The set under way in the search for compact ones (region_search.), and its exchanges. */
-#ifndef CM_CHIP_REGION_SET_H
-#define CM_CHIP_REGION_SET_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/prices.h"
@@ -39,5 +38,3 @@ void cm_set_take(cm_set_search *s);
 
 /* Exchanges single cores of the set under way while that pays, or so much work is done. */
 cm_status cm_set_improve(cm_set_search *s, cm_error *error);
-
-#endif

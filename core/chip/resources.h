@@ -1,6 +1,5 @@
 /* What a core has so much of, and no more. */
-#ifndef CM_CHIP_RESOURCES_H
-#define CM_CHIP_RESOURCES_H
+#pragma once
 
 #include "core/chip/chip.h"
 
@@ -11,6 +10,7 @@ typedef enum cm_resource {
   CM_INBOUND_AXONS,
   CM_OUTBOUND_AXONS,
   CM_TARGET_CORES,
+  CM_SOURCE_CORES,
   CM_RESOURCES,
   CM_MEMORY /* made of the others (cm_memory_bits): has a limit and a name, and is no use of its own */
 } cm_resource;
@@ -42,5 +42,3 @@ static inline bool cm_core_holds(const cm_limits *limits, uint64_t neurons, uint
   return (limits->neurons == 0 || neurons <= limits->neurons) && (limits->inbound_axons == 0 || inbound_axons <= limits->inbound_axons) &&
          (limits->synapses == 0 || synapses <= limits->synapses) && cm_memory_holds(limits, neurons, synapses, inbound_axons);
 }
-
-#endif

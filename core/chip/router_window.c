@@ -68,8 +68,7 @@ cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t c
     *window = w;
     return CM_OK;
   }
-  if (CM_NEW(memory, columns, w.routers_x, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, columns, w.routers_x, error));
   if (CM_NEW(memory, rows, w.routers_y, error) != CM_OK) {
     cm_free(columns);
     return error->status;
@@ -80,8 +79,7 @@ cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t c
   }
   set_axis(columns, w.routers_x, chip->torus_x, &w.x0, &w.width, &w.ring_x);
   set_axis(rows, w.routers_y, chip->torus_y, &w.y0, &w.height, &w.ring_y);
-  cm_free(columns);
-  cm_free(rows);
+  CM_FREE(columns, rows);
   *window = w;
   return CM_OK;
 }

@@ -1,7 +1,6 @@
 /* The routers that a mapping can reach: a box around its cores, so that what is kept by router or link costs what is
  * used of a chip, not what there is of it. */
-#ifndef CM_CHIP_ROUTER_WINDOW_H
-#define CM_CHIP_ROUTER_WINDOW_H
+#pragma once
 
 #include "core/chip/chip.h"
 
@@ -71,5 +70,3 @@ static inline double cm_window_load(const cm_window *w, const double *load, uint
     return load[link];
   return column < w->width && row < w->height ? load[((size_t)row * w->width + column) * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A device is a set of units that are alike and lie on named cores. Its units either compute, each with a throughput per
  * kind of operation and data type, or move data between outside memory and the chip through ports. */
-#ifndef CM_CHIP_TARGET_H
-#define CM_CHIP_TARGET_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -131,5 +130,3 @@ cm_status cm_target_read(const json_t *object, const struct cm_chip *chip, cm_ta
 
 /* The same as a new JSON object; NULL when out of memory. */
 json_t *cm_target_json(const cm_target *target);
-
-#endif

@@ -1,4 +1,4 @@
-/* Reads and prints the machine part of chip files. What can fail: unknown or missing fields, numbers out of range, cores
+/* Reads the machine part of chip files. What can fail: unknown or missing fields, numbers out of range, cores
  * that are dead or not there, the form that chip files had when programs and tiles were two models of a chip. */
 #include <math.h>
 #include <stdio.h>
@@ -43,8 +43,7 @@ static cm_status read_number(const json_t *object, const char *group, const char
 static cm_status read_count(const json_t *object, const char *group, const char *name, uint32_t *count, cm_error *error)
 {
   double number = *count;
-  if (read_number(object, group, name, (range){.min = 1, .max = CM_TARGET_LANES_MAX, .whole = true}, &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_number(object, group, name, (range){.min = 1, .max = CM_TARGET_LANES_MAX, .whole = true}, &number, error));
   *count = (uint32_t)number;
   return CM_OK;
 }
@@ -66,8 +65,7 @@ static cm_status read_kind(const json_t *rates, const char *where, cm_unit_kind 
     if (strlen(type) == 0 || strlen(type) >= sizeof rate->type)
       return bad(error, where, "a data type's name is too long");
     memcpy(rate->type, type, strlen(type) + 1);
-    if (read_number(rates, where, type, (range){.min = 1e-9, .max = RATE_MAX, .needed = true}, &rate->per_ns, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_number(rates, where, type, (range){.min = 1e-9, .max = RATE_MAX, .needed = true}, &rate->per_ns, error));
   }
   return CM_OK;
 }
@@ -80,8 +78,7 @@ static cm_status read_rates(const json_t *rates, const char *group, cm_device *d
   if (!json_is_object(rates) || json_object_size(rates) == 0)
     return bad(error, where, "expected an object of kinds of operation, such as {\"matrix\": {\"float32\": 64}, "
                              "\"vector\": {\"float32\": 8, \"other\": 4}}: a device without throughput computes nothing");
-  if (cm_json_known_fields(rates, where, kinds, CM_BAD_CHIP, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(rates, where, kinds, CM_BAD_CHIP, error));
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
     const json_t *of = json_object_get(rates, cm_unit_name(k));
     char kind[3 * WHERE];
@@ -113,8 +110,7 @@ static cm_status list_cores(const cm_rectangles *from, const cm_chip *chip, unit
   const char *where = from->where;
   for (size_t i = 0; i < json_array_size(from->list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(from, i, &r, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_rectangle_read(from, i, &r, error));
     for (uint32_t y = r.y0; y <= r.y1; y++)
       for (uint32_t x = r.x0; x <= r.x1; x++) {
         if (is_dead(chip, y * chip->width + x))
@@ -144,8 +140,7 @@ static cm_status read_cores(const json_t *object, const char *group, const cm_ch
   else if (list_cores(&from, chip, &of, error) != CM_OK)
     return error->status;
   device->units = of.count;
-  if (read_count(object, group, "units", &device->units, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_count(object, group, "units", &device->units, error));
   if (device->units > of.most)
     return cm_json_fail(error, CM_BAD_CHIP, group, "%s: there is room for %u more units, not %u", group, of.most, device->units);
   if (device->units % of.count != 0)
@@ -228,8 +223,7 @@ static cm_status read_devices(const json_t *machine, const cm_chip *chip, cm_tar
   if (!json_is_array(list) || json_array_size(list) > CM_TARGET_DEVICES_MAX)
     return bad(error, "/machine/devices", "expected a list of at most 64 devices");
   for (size_t i = 0; i < json_array_size(list); i++) {
-    if (read_device(json_array_get(list, i), chip, target, units, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_device(json_array_get(list, i), chip, target, units, error));
     units += target->device[i].units;
   }
   if (cm_target_number(target, error) != CM_OK)
@@ -246,9 +240,8 @@ static cm_status add_memories(const json_t *list, uint32_t number, cm_target *ta
   char where[WHERE];
   double bytes = 0;
   (void)snprintf(where, sizeof where, "/machine/devices/%u", number);
-  if (read_number(json_array_get(list, number), where, "memory_bytes",
-                  (range){.min = 64, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true}, &bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_number(json_array_get(list, number), where, "memory_bytes",
+                     (range){.min = 64, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true}, &bytes, error));
   if (fmod(bytes, 64) > 0)
     return bad(error, where, "memory_bytes should be a multiple of 64");
   device->memory_bytes = (uint64_t)bytes;
@@ -278,9 +271,8 @@ static cm_status read_shared(const json_t *machine, cm_target *target, cm_error 
   json_array_foreach(json_object_get(machine, "devices"), at, device) own = own || json_object_get(device, "memory_bytes") != NULL;
   const range link = {.min = 1e-9, .max = RATE_MAX, .needed = own},
               memory = {.min = 1, .max = (double)CM_TARGET_MEMORY_MAX, .whole = true, .needed = !own};
-  if (read_number(machine, "/machine", "memory_bytes", memory, &shared, error) != CM_OK ||
-      read_number(machine, "/machine", "link_bytes_per_ns", link, &target->link_bytes_per_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_number(machine, "/machine", "memory_bytes", memory, &shared, error));
+  CM_TRY(read_number(machine, "/machine", "link_bytes_per_ns", link, &target->link_bytes_per_ns, error));
   target->memory_bytes = (uint64_t)shared;
   return CM_OK;
 }
@@ -292,8 +284,7 @@ static cm_status read_memories(const json_t *machine, cm_target *target, cm_erro
   const uint64_t shared = target->memory_bytes;
   target->memory_bytes = 0;
   for (uint32_t d = 0; d < target->device_count; d++)
-    if (add_memories(list, d, target, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_memories(list, d, target, error));
   target->memory_bytes += shared;
   if (target->memory_bytes > CM_TARGET_MEMORY_MAX)
     return bad(error, "/machine", "all memories together have more than 2^40 bytes");
@@ -351,9 +342,8 @@ static cm_status refuse_old(const json_t *machine, const cm_chip *chip, cm_error
 static cm_status read_issue(const json_t *object, cm_target *target, cm_error *error)
 {
   double window = 0, code = 0;
-  if (read_number(object, "/machine", "window", (range){.min = 1, .max = CM_TARGET_WINDOW_MAX, .whole = true}, &window, error) != CM_OK ||
-      read_number(object, "/machine", "code_bytes", (range){.max = CM_TARGET_CODE_MAX, .whole = true}, &code, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_number(object, "/machine", "window", (range){.min = 1, .max = CM_TARGET_WINDOW_MAX, .whole = true}, &window, error));
+  CM_TRY(read_number(object, "/machine", "code_bytes", (range){.max = CM_TARGET_CODE_MAX, .whole = true}, &code, error));
   if (code > 0 && window < 1)
     return bad(error, "/machine/code_bytes", "says what an instruction of one stream takes: \"window\" should say how many of it wait for their lane");
   target->window = (uint32_t)window;
@@ -368,11 +358,10 @@ static cm_status read_machine(const json_t *object, const cm_chip *chip, cm_targ
     return bad(error, "/machine", "expected an object");
   if (json_object_get(object, "units") != NULL)
     return refuse_old(object, chip, error);
-  if (cm_json_known_fields(object, "/machine", fields, CM_BAD_CHIP, error) != CM_OK ||
-      read_shared(object, target, error) != CM_OK ||
-      read_number(object, "/machine", "issue_ns", (range){.max = RATE_MAX}, &target->issue_ns, error) != CM_OK ||
-      read_issue(object, target, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(object, "/machine", fields, CM_BAD_CHIP, error));
+  CM_TRY(read_shared(object, target, error));
+  CM_TRY(read_number(object, "/machine", "issue_ns", (range){.max = RATE_MAX}, &target->issue_ns, error));
+  CM_TRY(read_issue(object, target, error));
   target->grid = (cm_core_grid){chip->width, chip->height, chip->die_width, chip->die_height, chip->router_x, chip->router_y,
                                chip->torus_x, chip->torus_y, chip->latency_ns.router, chip->latency_ns.east_west,
                                chip->latency_ns.north_south, chip->latency_ns.die_to_die};
@@ -382,85 +371,11 @@ static cm_status read_machine(const json_t *object, const cm_chip *chip, cm_targ
 cm_status cm_target_read(const json_t *object, const cm_chip *chip, cm_target **target, cm_error *error)
 {
   cm_target *made;
-  if (CM_NEW(NULL, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, made, 1, error));
   if (read_machine(object, chip, made, error) != CM_OK) {
     cm_free(made);
     return error->status;
   }
   *target = made;
   return CM_OK;
-}
-
-/* ---- printing ---- */
-
-static json_t *rates_json(const cm_device *device)
-{
-  json_t *kinds = json_object();
-  for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
-    json_t *rates = device->rate_count[k] > 0 ? json_object() : NULL;
-    for (uint32_t i = 0; i < device->rate_count[k]; i++)
-      (void)json_object_set_new(rates, device->rate[k][i].type, json_real(device->rate[k][i].per_ns));
-    if (rates != NULL)
-      (void)json_object_set_new(kinds, cm_unit_name(k), rates);
-  }
-  return kinds;
-}
-
-/* The cores of a device, each once, in the order of its units. */
-static json_t *cores_json(const cm_target *target, const cm_device *device)
-{
-  json_t *list = json_array();
-  for (uint32_t u = 0; u < device->units; u++) {
-    uint32_t core = target->core[device->first_unit + u];
-    if (u == 0 || core != target->core[device->first_unit + u - 1])
-      (void)json_array_append_new(list, json_pack("[i,i]", (int)(core % target->grid.width),
-                                                  (int)(core / target->grid.width)));
-  }
-  return list;
-}
-
-static json_t *device_json(const cm_target *target, const cm_device *d)
-{
-  json_t *made = json_pack("{s:s, s:o, s:i}", "name", d->name, "cores", cores_json(target, d), "units", (int)d->units);
-  if (made == NULL)
-    return NULL;
-  if (d->moves)
-    (void)json_object_set_new(made, "ports", json_integer(d->ports));
-  else
-    (void)json_object_set_new(made, "operations_per_ns", rates_json(d));
-  if (d->bytes_per_ns > 0)
-    (void)json_object_set_new(made, "bytes_per_ns", json_real(d->bytes_per_ns));
-  (void)json_object_set_new(made, "latency_ns", json_real(d->latency_ns));
-  if (!d->pipelined)
-    (void)json_object_set_new(made, "pipelined", json_false());
-  if (d->memory_bytes > 0)
-    (void)json_object_set_new(made, "memory_bytes", json_integer((json_int_t)d->memory_bytes));
-  return made;
-}
-
-json_t *cm_target_json(const cm_target *target)
-{
-  json_t *devices = json_array();
-  for (uint32_t i = 0; i < target->device_count; i++)
-    if (json_array_append_new(devices, device_json(target, &target->device[i])) != 0) {
-      json_decref(devices);
-      return NULL;
-    }
-  json_t *made = json_pack("{s:I, s:f, s:o}", "memory_bytes", (json_int_t)target->memory_bytes, "issue_ns", target->issue_ns,
-                           "devices", devices);
-  if (made != NULL && target->window > 0)
-    (void)json_object_set_new(made, "window", json_integer(target->window));
-  if (made != NULL && target->code_bytes > 0)
-    (void)json_object_set_new(made, "code_bytes", json_integer(target->code_bytes));
-  const uint32_t count = target->memory_count;
-  if (made == NULL || count == 0)
-    return made;
-  (void)json_object_set_new(made, "link_bytes_per_ns", json_real(target->link_bytes_per_ns));
-  const uint64_t of_cores = target->memory[count - 1].core == CM_CORE_SHARED ? target->memory[count - 2].to : target->memory_bytes;
-  if (of_cores < target->memory_bytes)
-    (void)json_object_set_new(made, "memory_bytes", json_integer((json_int_t)(target->memory_bytes - of_cores)));
-  else
-    (void)json_object_del(made, "memory_bytes");
-  return made;
 }

@@ -68,8 +68,7 @@ static void learn_rule(cm_tracer *t)
 cm_status cm_tracer_new(const cm_chip *chip, cm_turn_rule rule, cm_memory *memory, cm_tracer **tracer, cm_error *error)
 {
   cm_tracer *t;
-  if (CM_NEW(memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t, 1, error));
   t->chip = chip;
   t->rule = rule;
   t->memory = memory;
@@ -115,8 +114,7 @@ static cm_status widen(cm_tracer *t, uint32_t router, cm_error *error)
 {
   uint32_t low = router < t->low ? router : t->low, high = router >= t->high ? router + 1 : t->high;
   uint32_t before = t->high > t->low ? t->high - t->low : 0;
-  if (cm_book_reserved(t->slot, (size_t)(high - low - before) * sizeof *t->slot, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_book_reserved(t->slot, (size_t)(high - low - before) * sizeof *t->slot, error));
   t->low = low;
   t->high = high;
   return CM_OK;
@@ -126,8 +124,7 @@ static cm_status grow(cm_tracer *t, uint32_t router, uint8_t in, uint8_t out, cm
 {
   if (router - t->low >= t->high - t->low && widen(t, router, error) != CM_OK)
     return error->status;
-  if (CM_ROOM(t->memory, t->node, &t->room, t->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->memory, t->node, &t->room, t->count + 1, error));
   t->slot[router] = (uint32_t)t->count;
   t->node[t->count++] = (cm_tree_node){router, in, out, 0};
   return CM_OK;
@@ -211,8 +208,7 @@ static cm_status join(cm_tracer *t, point from, const shape *shape_of, uint32_t 
   while (find(t, router) == NULL) {
     cm_direction direction;
     uint32_t before = parent(t, from, shape_of, router, &direction);
-    if (grow(t, router, (uint8_t)direction, out, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow(t, router, (uint8_t)direction, out, error));
     out = (uint8_t)(1u << (unsigned)direction);
     router = before;
   }
@@ -275,8 +271,7 @@ static cm_status adopt(cm_tracer *t, uint32_t state, bool *sound, cm_error *erro
       *sound = false;
       return CM_OK;
     }
-    if (grow(t, router, in, out, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow(t, router, in, out, error));
     out = (uint8_t)(1u << in);
     if (before & IN_TREE) {
       find(t, before & ~IN_TREE)->out |= out;
@@ -292,8 +287,7 @@ static cm_status detour(cm_tracer *t, uint32_t target, bool *found, cm_error *er
   *found = true;
   if (find(t, target) != NULL)
     return CM_OK;
-  if (search_new(t, error) != CM_OK)
-    return error->status;
+  CM_TRY(search_new(t, error));
   if (++t->stamp == 0) {
     memset(t->seen, 0, t->routers * CM_DIRECTIONS * sizeof *t->seen);
     t->stamp = 1;
@@ -329,8 +323,7 @@ static cm_status search_tree(cm_tracer *t, const cm_ends *ends, bool backwards, 
 
 static cm_status put_late(cm_tracer *t, uint32_t target, cm_error *error)
 {
-  if (CM_ROOM(t->memory, t->late, &t->late_capacity, t->late_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->memory, t->late, &t->late_capacity, t->late_count + 1, error));
   t->late[t->late_count++] = target;
   return CM_OK;
 }

@@ -4,8 +4,7 @@
  * far east or west and north or south of the source it lies, so that ways to different targets share what they can
  * and never meet again once parted. A tree of one target is a path of minimal length. Where a dead link lies in the
  * way, the shortest way from the tree built so far that the turn rule allows is taken instead. */
-#ifndef CM_CHIP_TURN_TREES_H
-#define CM_CHIP_TURN_TREES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/turns.h"
@@ -41,5 +40,3 @@ unsigned cm_tracer_open_quadrants(const cm_tracer *tracer, unsigned quadrant[2])
  * dead link. CM_NO_ROUTE when the rule allows no way to some target, or none that joins the others in one tree; *lost
  * is then that router. */
 cm_status cm_trace(cm_tracer *tracer, const cm_ends *ends, unsigned shapes, cm_tree *tree, uint32_t *lost, cm_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  *   north-last      no turn from the north
  *   negative-first  no turn from a direction of growing coordinates (east, south) to one of falling ones (west, north)
  * Nobody turns back. The links that close a torus are not used: turn rules do not break the rings that they make. */
-#ifndef CM_CHIP_TURNS_H
-#define CM_CHIP_TURNS_H
+#pragma once
 
 #include "core/chip/chip.h"
 
@@ -65,5 +64,3 @@ static inline uint32_t cm_core_behind(const cm_chip *chip, uint32_t core)
 {
   return core / chip->width % chip->router_y * chip->router_x + core % chip->width % chip->router_x;
 }
-
-#endif

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,12 +85,10 @@ static cm_status end_name(cm_c_writer *w, uint32_t tensor, const char *stem, uin
 static cm_status name_ends(cm_c_writer *w, cm_error *error)
 {
   const cm_program *p = w->program;
-  if (CM_NEW(w->memory, w->ends, p->input_count + p->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, w->ends, p->input_count + p->output_count + 1, error));
   for (uint32_t k = 0; k < p->input_count; k++)
     if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT) {
-      if (end_name(w, p->inputs[k], "in", k, error) != CM_OK)
-        return error->status;
+      CM_TRY(end_name(w, p->inputs[k], "in", k, error));
       w->ends[w->end_count++] = (cm_c_end){p->inputs[k], true, w->homes[p->inputs[k]]};
     }
   for (uint32_t k = 0; k < p->output_count; k++) {
@@ -117,7 +116,7 @@ static cm_status name_outside(cm_c_writer *w, cm_error *error)
   for (uint32_t t = 0; t < p->tensor_count; t++)
     if (p->tensors[t].role == CM_ROLE_SPILL && cm_c_type(p->tensors[t].type) != NULL) {
       (void)snprintf(at, sizeof at, "AT(%s, outside, %" PRIu64 ")", cm_c_type(p->tensors[t].type), w->outside_bytes);
-      w->outside_bytes += cm_c_whole_lines(p->tensors[t].bytes);
+      w->outside_bytes += cm_c_whole_lines(p->tensors[t].bytes / p->turns);
       if ((w->homes[t] = cm_arena_text(&w->names, at, strlen(at), error)) == NULL)
         return error->status;
     }
@@ -144,19 +143,45 @@ static cm_status check_tensors(cm_c_writer *w, cm_error *error)
 
 /* ---- the whole ---- */
 
-/* Whether threads save more than their waits cost: nanoseconds of a wait that finds nothing done, and of waking all. */
-static bool is_worth_lanes(const cm_c_writer *w)
+/* What a run takes when each lane does its instructions in turn and finds out of the end of another's so much later. */
+static cm_status replay(const cm_c_writer *w, const cm_c_flow *flow, double wait_ns, double *ns, cm_error *error)
 {
-  enum { WAIT_NS = 1000, WAKE_NS = 20000 };
-  double all = 0, busiest = 0;
-  for (uint32_t l = 0; l < w->flow.lanes; l++) {
-    double own = 0;
-    for (uint64_t i = 0; i < w->program->instruction_count; i++)
-      own += w->flow.lane[i] == l ? cm_instruction_ns(w->program, &w->program->instructions[i]) : 0;
-    all += own;
-    busiest = own > busiest ? own : busiest;
+  const uint64_t count = w->program->instruction_count;
+  double *end; /* [lane][its instructions], from 1 */
+  CM_TRY(CM_NEW(w->memory, end, (count + 1) * flow->lanes, error));
+  uint64_t wait = 0;
+  *ns = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    if (flow->lane[i] == CM_NONE)
+      continue;
+    double *own = end + flow->lane[i] * (count + 1) + flow->number[i];
+    *own = own[-1];
+    for (; wait < flow->wait_count && flow->waits[wait].instruction == i; wait++)
+      *own = fmax(*own, end[flow->waits[wait].lane * (count + 1) + flow->waits[wait].count] + wait_ns);
+    *own += cm_instruction_ns(w->program, &w->program->instructions[i]);
+    *ns = fmax(*ns, *own);
   }
-  return all - busiest > (double)w->flow.wait_count * WAIT_NS + WAKE_NS;
+  cm_free(end);
+  return CM_OK;
+}
+
+/* One lane takes the place of several that are not worth it: threads that sleep are woken, and what a core finds done lies with another. */
+static cm_status compare_lanes(cm_c_writer *w, cm_error *error)
+{
+  enum { WAIT_NS = 1000, WAKE_NS = 30000 };
+  cm_c_flow several = w->flow;
+  double together, alone = 0;
+  w->flow = (cm_c_flow){0};
+  if (replay(w, &several, WAIT_NS, &together, error) != CM_OK || cm_c_flow_make(w->program, w->space.left_out, 1, &w->flow, error) != CM_OK ||
+      replay(w, &w->flow, 0, &alone, error) != CM_OK) {
+    cm_c_flow_end(&several);
+    return error->status;
+  }
+  const bool worth = together + WAKE_NS < alone;
+  cm_c_flow_end(worth ? &w->flow : &several);
+  if (worth)
+    w->flow = several;
+  return CM_OK;
 }
 
 /* Lanes as asked; where nothing is asked, threads only where they are worth it. */
@@ -165,12 +190,8 @@ static cm_status make_flow(cm_c_writer *w, const cm_c_options *options, cm_error
   const bool loop = w->target->lanes == CM_C_LOOP || w->timed;
   if (w->timed && options->lanes > 1)
     return cm_fail(error, CM_BAD_OPTION, "pieces are timed on one lane, not on %u: leave out lanes, or pieces", options->lanes);
-  if (cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error) != CM_OK)
-    return error->status;
-  if (w->target->lanes != CM_C_THREADS || options->lanes > 0 || w->flow.lanes == 1 || is_worth_lanes(w))
-    return CM_OK;
-  cm_c_flow_end(&w->flow);
-  return cm_c_flow_make(w->program, w->space.left_out, 1, &w->flow, error);
+  CM_TRY(cm_c_flow_make(w->program, w->space.left_out, loop ? 1 : options->lanes, &w->flow, error));
+  return w->target->lanes != CM_C_THREADS || options->lanes > 0 || w->flow.lanes == 1 ? CM_OK : compare_lanes(w, error);
 }
 
 static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *error)

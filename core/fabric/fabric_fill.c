@@ -1,8 +1,6 @@
 #include "base/order.h"
 #include "core/fabric/fabric_placing.h"
 
-#include <stdlib.h>
-
 /* Sharing a target set spares an entry and a link for each sender, a flow a link alone; what stands on the chip counts more than what stands elsewhere. */
 enum { TARGETS_WEIGHT = 8, FLOW_WEIGHT = 1, HERE_WEIGHT = 16, MISSES_MAX = 16 };
 
@@ -37,8 +35,7 @@ static uint64_t key_of(const filling *f, uint32_t group)
 
 static cm_status push(filling *f, uint32_t group, cm_error *error)
 {
-  if (CM_ROOM(f->account, f->heap, &f->heap_capacity, f->heap_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->account, f->heap, &f->heap_capacity, f->heap_count + 1, error));
   const candidate made = {.key = key_of(f, group), .group = group};
   uint64_t at = f->heap_count++;
   for (; at > 0 && before(&made, &f->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -73,8 +70,7 @@ static cm_status raise_pins(filling *f, uint64_t begin, uint64_t end, uint64_t w
       f->touched[f->touched_count++] = group;
     f->here[group] += weight;
     f->pull[group] += weight;
-    if (push(f, group, error) != CM_OK)
-      return error->status;
+    CM_TRY(push(f, group, error));
   }
   return CM_OK;
 }
@@ -90,13 +86,11 @@ static cm_status pull_others(filling *f, uint32_t group, cm_error *error)
       continue;
     if (f->flow_seen[net] != f->turn) {
       f->flow_seen[net] = f->turn;
-      if (raise_pins(f, nets->first[net], nets->first[net + 1], (uint64_t)FLOW_WEIGHT * nets->weight[net], error) != CM_OK)
-        return error->status;
+      CM_TRY(raise_pins(f, nets->first[net], nets->first[net + 1], (uint64_t)FLOW_WEIGHT * nets->weight[net], error));
     }
     if (!source && f->targets_seen[net] != f->turn) {
       f->targets_seen[net] = f->turn;
-      if (raise_pins(f, nets->first[net], nets->source[net], (uint64_t)TARGETS_WEIGHT * nets->weight[net], error) != CM_OK)
-        return error->status;
+      CM_TRY(raise_pins(f, nets->first[net], nets->source[net], (uint64_t)TARGETS_WEIGHT * nets->weight[net], error));
     }
   }
   return CM_OK;
@@ -133,8 +127,7 @@ static cm_status end_turn(filling *f, const uint32_t *missed, uint32_t misses, c
   }
   f->touched_count = 0;
   for (uint32_t i = 0; i < misses; i++)
-    if (push(f, missed[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(push(f, missed[i], error));
   return CM_OK;
 }
 
@@ -143,12 +136,10 @@ static cm_status fill_chip(filling *f, uint32_t chip, cm_error *error)
   uint32_t missed[MISSES_MAX], misses = 0;
   f->turn++;
   for (uint32_t i = f->pinned_first[chip]; i < f->pinned_first[chip + 1]; i++)
-    if (pull_others(f, f->pinned[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(pull_others(f, f->pinned[i], error));
   while (f->p->cores[chip] > 0 && misses < MISSES_MAX) {
     uint32_t group;
-    if (choose(f, &group, error) != CM_OK)
-      return error->status;
+    CM_TRY(choose(f, &group, error));
     if (group == f->p->groups->count)
       break;
     if (!cm_fabric_fits(f->p, group, chip)) {
@@ -156,8 +147,7 @@ static cm_status fill_chip(filling *f, uint32_t chip, cm_error *error)
       continue;
     }
     cm_fabric_put(f->p, group, chip);
-    if (pull_others(f, group, error) != CM_OK)
-      return error->status;
+    CM_TRY(pull_others(f, group, error));
   }
   return end_turn(f, missed, misses, error);
 }
@@ -202,8 +192,7 @@ cm_status cm_fabric_fill(cm_fabric_placing *p, cm_run *run, cm_error *error)
                           CM_NEW(run->memory, f.order, chips, error) != CM_OK || CM_NEW(run->memory, f.pinned_first, (size_t)chips + 1, error) != CM_OK ||
                           CM_NEW(run->memory, f.pinned, f.pinned_count, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = fill_all(&f, run, error);
+  CM_THEN(status, fill_all(&f, run, error));
   void *const arrays[] = {f.here, f.pull, f.touched, f.flow_seen, f.targets_seen, f.heap, f.order, f.pinned_first, f.pinned};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);

@@ -1,8 +1,7 @@
 /* A fabric: chips on a grid, each with cores, a memory and a multicast router, joined by six links a chip, as SpiNNaker's boards are. Links have SpiNNaker's numbers: 0 east, 1 north-east,
  * 2 north, 3 west, 4 south-west, 5 south; y grows north. A packet that its sender gives to the router is copied by tables to links and to cores (Furber, Galluppi, Temple, Plana: The
  * SpiNNaker Project, Proceedings of the IEEE 2014). What stands on chips are groups of vertices, a core each. */
-#ifndef CM_FABRIC_FLOWS_H
-#define CM_FABRIC_FLOWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ uint32_t cm_fabric_distance(const cm_chip_grid *f, uint32_t from, uint32_t to);
 
 /* Checks what callers give: that numbers are in range. Errors: CM_BAD_CHIP, CM_BAD_NETWORK. */
 cm_status cm_flows_check(const cm_flows *flows, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Who sends to whom, between groups: a net for what each sender reaches alone, and one for what a family reaches in common. */
-#ifndef CM_FABRIC_NETS_H
-#define CM_FABRIC_NETS_H
+#pragma once
 
 #include "core/fabric/fabric_place.h"
 
@@ -26,5 +25,3 @@ static inline bool cm_fabric_net_pulls(const cm_fabric_nets *nets, uint32_t net)
   const uint64_t size = nets->first[net + 1] - nets->first[net];
   return size > 1 && size <= CM_FABRIC_NET_MAX;
 }
-
-#endif

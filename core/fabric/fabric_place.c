@@ -68,8 +68,7 @@ static cm_status order_groups(placing *p, cm_memory *memory, cm_error *error)
 {
   ranked *list;
   const uint32_t count = p->base.groups->count;
-  if (CM_NEW(memory, list, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, list, count, error));
   for (uint32_t g = 0; g < count; g++)
     list[g] = (ranked){.memory = p->base.groups->memory[g], .cores = p->base.groups->cores[g], .group = g};
   if (count > 1)
@@ -155,8 +154,7 @@ typedef enum filling_way { ALONG_CURVE, IN_BANDS, BY_FLOWS, WAYS } filling_way;
 
 static cm_status put_one_way(placing *p, const cm_flows *flows, filling_way way, cm_run *run, cm_error *error)
 {
-  if (begin(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin(p, error));
   const cm_status status = way == BY_FLOWS ? cm_fabric_fill(&p->base, run, error) : cm_fabric_lay(&p->base, flows, way == IN_BANDS, run, error);
   return status == CM_OK ? put_near(p, error) : status;
 }
@@ -174,14 +172,13 @@ static bool is_better(filling_way way, const cm_fabric_cost *cost, const cm_fabr
 static cm_status put_best_way(placing *p, const cm_flows *flows, uint32_t *best, cm_run *run, cm_error *error)
 {
   const size_t bytes = p->base.groups->count * sizeof *best;
-  cm_fabric_cost cost, least;
+  cm_fabric_cost cost, least = {0};
   bool any = false;
   for (filling_way way = 0; way < WAYS; way++) {
     cm_status status = put_one_way(p, flows, way, run, error);
     if (status == CM_NO_ROOM)
       continue;
-    if (status == CM_OK)
-      status = cm_fabric_cost_of(&p->base, run, &cost, error);
+    CM_THEN(status, cm_fabric_cost_of(&p->base, run, &cost, error));
     if (status != CM_OK)
       return status;
     if (any && !is_better(way, &cost, &least))
@@ -201,16 +198,14 @@ static cm_status put_by_flows(placing *p, const cm_flows *flows, cm_run *run, cm
 {
   cm_fabric_nets nets;
   uint32_t *best;
-  if (cm_fabric_nets_make(flows, p->base.groups, run->memory, &nets, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fabric_nets_make(flows, p->base.groups, run->memory, &nets, error));
   p->base.nets = &nets;
   cm_status status = CM_NEW(run->memory, best, p->base.groups->count, error);
   if (status == CM_OK) {
     status = put_best_way(p, flows, best, run, error);
     cm_free(best);
   }
-  if (status == CM_OK)
-    status = cm_fabric_swap(&p->base, run, error);
+  CM_THEN(status, cm_fabric_swap(&p->base, run, error));
   cm_fabric_nets_free(&nets);
   return status;
 }
@@ -233,10 +228,8 @@ cm_status cm_fabric_place(const cm_flows *flows, const cm_fabric_groups *groups,
   for (uint32_t v = 0; status == CM_OK && v < flows->vertices; v++)
     if (groups->of[v] >= groups->count)
       status = cm_fail(error, CM_BAD_NETWORK, "vertex %u is of group %u, and there are %u", v, groups->of[v], groups->count);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, p.base.chip, groups->count, error);
-  if (status == CM_OK)
-    status = place(&p, flows, start, run, error);
+  CM_THEN(status, CM_NEW(run->memory, p.base.chip, groups->count, error));
+  CM_THEN(status, place(&p, flows, start, run, error));
   if (status == CM_OK && groups->count > 0)
     memcpy(chip, p.base.chip, groups->count * sizeof *chip);
   void *const arrays[] = {p.base.chip, p.base.cores, p.base.memory, p.home, p.order, p.seen, p.queue};

@@ -1,6 +1,5 @@
 /* Groups of vertices onto the chips of a fabric. */
-#ifndef CM_FABRIC_PLACE_H
-#define CM_FABRIC_PLACE_H
+#pragma once
 
 #include "base/run.h"
 #include "core/fabric/fabric_flows.h"
@@ -18,5 +17,3 @@ typedef struct cm_fabric_groups {
  * groups that share targets and flows; of these ways the best is kept, and what stands on whole chips is swapped while flows become shorter. With `start` [vertices] groups stay where their first vertex is there, the
  * largest first, or come to the nearest chip with room. The same input gives the same places. Errors: CM_NO_ROOM, CM_BAD_NETWORK, CM_MEMORY_LIMIT, CM_NO_MEMORY, CM_CANCELLED. */
 cm_status cm_fabric_place(const cm_flows *flows, const cm_fabric_groups *groups, const uint32_t *start, cm_run *run, uint32_t *chip, cm_error *error);
-
-#endif

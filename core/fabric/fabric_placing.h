@@ -1,6 +1,5 @@
 /* What the steps of a placement on a fabric share. */
-#ifndef CM_FABRIC_PLACING_H
-#define CM_FABRIC_PLACING_H
+#pragma once
 
 #include "core/fabric/fabric_nets.h"
 
@@ -48,5 +47,3 @@ cm_status cm_fabric_fill(cm_fabric_placing *p, cm_run *run, cm_error *error);
 
 /* Swaps what stands on whole chips while flows become shorter; what is pinned stays. O(rounds * pairs of chips that talk). */
 cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error);
-
-#endif

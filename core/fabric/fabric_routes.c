@@ -28,8 +28,7 @@ typedef struct routing {
 
 static cm_status want_chips(routing *r, const uint32_t *vertex, uint64_t count, cm_error *error)
 {
-  if (CM_ROOM(r->run->memory, r->want, &r->want_capacity, r->want_count + count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->run->memory, r->want, &r->want_capacity, r->want_count + count, error));
   for (uint64_t i = 0; i < count; i++)
     r->want[r->want_count++] = r->chip[vertex[i]];
   return CM_OK;
@@ -44,9 +43,8 @@ static cm_status common_tree(routing *r, uint32_t family, cm_error *error)
   r->want_count = 0;
   if (count == 0)
     return CM_OK;
-  if (want_chips(r, flows->common + first, count, error) != CM_OK ||
-      want_chips(r, flows->sender + sender, flows->family_first[family + 1] - sender, error) != CM_OK)
-    return error->status;
+  CM_TRY(want_chips(r, flows->common + first, count, error));
+  CM_TRY(want_chips(r, flows->sender + sender, flows->family_first[family + 1] - sender, error));
   uint32_t root = r->want[0];
   for (uint32_t i = 0; i < r->want_count; i++) /* families that reach alike are to have trees alike */
     root = r->want[i] < root ? r->want[i] : root;
@@ -82,8 +80,7 @@ static unsigned link_of(uint32_t bit)
 static cm_status put_entries(routing *r, uint32_t family, uint32_t sender, cm_error *error)
 {
   const uint32_t vertex = r->flows->sender[sender], root = r->chip[vertex], count = walk_from(r, root);
-  if (CM_ROOM(r->run->memory, r->entry, &r->capacity, r->count + count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->run->memory, r->entry, &r->capacity, r->count + count, error));
   for (uint32_t i = 0; i < count; i++)
     r->route[r->walk[i]] = r->cores[r->walk[i]];
   for (uint32_t i = count - 1; i > 0; i--) {
@@ -109,8 +106,7 @@ static cm_status repeat_entries(routing *r, uint64_t first, uint32_t sender, cm_
   uint64_t count = 0;
   while (first + count < r->count && r->entry[first + count].sender == as)
     count++;
-  if (CM_ROOM(r->run->memory, r->entry, &r->capacity, r->count + count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->run->memory, r->entry, &r->capacity, r->count + count, error));
   memcpy(r->entry + r->count, r->entry + first, count * sizeof *r->entry);
   for (uint64_t i = 0; i < count; i++)
     r->entry[r->count++].sender = sender;
@@ -149,8 +145,7 @@ static cm_status route_chip(routing *r, uint32_t family, uint32_t sender, cm_err
     cm_fabric_tree_begin(&r->tree, r->chip[flows->sender[sender]]);
   r->want_count = 0;
   for (uint32_t s = sender; s != NO_SENDER; s = r->next[s])
-    if (want_chips(r, flows->own + flows->own_first[s], flows->own_first[s + 1] - flows->own_first[s], error) != CM_OK)
-      return error->status;
+    CM_TRY(want_chips(r, flows->own + flows->own_first[s], flows->own_first[s + 1] - flows->own_first[s], error));
   cm_status status = cm_fabric_tree_grow(&r->tree, r->want, r->want_count, error);
   for (uint32_t s = sender; status == CM_OK && s != NO_SENDER; s = r->next[s])
     status = route_sender(r, family, s, error);
@@ -194,8 +189,7 @@ static cm_status sort_entries(routing *r, bool by_chip, uint32_t keys, cm_error 
 {
   uint64_t *at;
   cm_fabric_entry *sorted;
-  if (CM_NEW(r->run->memory, at, (size_t)keys + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, at, (size_t)keys + 1, error));
   if (CM_NEW(r->run->memory, sorted, r->count, error) != CM_OK) {
     cm_free(at);
     return error->status;
@@ -206,8 +200,7 @@ static cm_status sort_entries(routing *r, bool by_chip, uint32_t keys, cm_error 
     at[k + 1] += at[k];
   for (uint64_t i = 0; i < r->count; i++)
     sorted[at[by_chip ? r->entry[i].chip : r->entry[i].sender]++] = r->entry[i];
-  cm_free(at);
-  cm_free(r->entry);
+  CM_FREE(at, r->entry);
   r->entry = sorted;
   return CM_OK;
 }
@@ -246,8 +239,8 @@ static cm_status route_all(routing *r, cm_error *error)
   for (uint32_t k = 0; k < r->flows->families; k++)
     if (route_family(r, k, error) != CM_OK || ((k & 63) == 0 && cm_run_progress(r->run, (double)k / r->flows->families, -1, 0, 0, error) != CM_OK))
       return error->status;
-  if (sort_entries(r, false, r->flows->senders, error) != CM_OK || sort_entries(r, true, chips, error) != CM_OK)
-    return error->status;
+  CM_TRY(sort_entries(r, false, r->flows->senders, error));
+  CM_TRY(sort_entries(r, true, chips, error));
   merge_families(r);
   return CM_OK;
 }
@@ -256,14 +249,12 @@ cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *r
 {
   const cm_chip_grid *f = flows->fabric;
   routing r = {.f = f, .flows = flows, .chip = chip, .local = flows->local, .run = run};
-  if (cm_flows_check(flows, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_check(flows, error));
   for (uint32_t v = 0; v < flows->vertices; v++)
     if (chip[v] >= cm_fabric_chips(f))
       return cm_fail(error, CM_BAD_NETWORK, "vertex %u is on chip number %u, and there are %u", v, chip[v], cm_fabric_chips(f));
   cm_status status = cm_fabric_tree_new(f, run->memory, &r.tree, error);
-  if (status == CM_OK)
-    status = route_all(&r, error);
+  CM_THEN(status, route_all(&r, error));
   cm_fabric_tree_free(&r.tree);
   void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first, r.head, r.next};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

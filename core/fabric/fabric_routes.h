@@ -1,6 +1,5 @@
 /* Multicast trees on a fabric, and the entries that lead packets along them. */
-#ifndef CM_FABRIC_ROUTES_H
-#define CM_FABRIC_ROUTES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/fabric/fabric_flows.h"
@@ -25,5 +24,3 @@ typedef struct cm_fabric_routes {
 cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *run, cm_fabric_routes *routes, cm_error *error);
 
 void cm_fabric_routes_clear(cm_fabric_routes *routes);
-
-#endif

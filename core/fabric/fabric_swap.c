@@ -32,8 +32,7 @@ static cm_status add_pair(swapping *s, uint32_t from, uint32_t to, uint64_t weig
 {
   if (from == to)
     return CM_OK;
-  if (CM_ROOM(s->account, s->pair, &s->capacity, s->count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->account, s->pair, &s->capacity, s->count + 2, error));
   s->pair[s->count++] = (pair){.key = (uint64_t)from << 32 | to, .weight = weight};
   s->pair[s->count++] = (pair){.key = (uint64_t)to << 32 | from, .weight = weight};
   return CM_OK;
@@ -71,20 +70,17 @@ static cm_status add_net(swapping *s, uint32_t net, cm_error *error)
   }
   s->taken += targets * sources;
   for (uint64_t i = nets->source[net] + 1; i < nets->first[net + 1]; i++)
-    if (add_pair(s, s->p->chip[nets->pin[i - 1]], s->p->chip[nets->pin[i]], sources + sources / 2, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_pair(s, s->p->chip[nets->pin[i - 1]], s->p->chip[nets->pin[i]], sources + sources / 2, error));
   for (uint64_t i = nets->source[net]; i < nets->first[net + 1]; i++) {
     const uint32_t from = s->p->chip[nets->pin[i]], over = main_chip(s, net, from);
-    if (add_pair(s, from, over, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_pair(s, from, over, 1, error));
     s->stamp++;
     for (uint64_t k = nets->first[net]; k < nets->source[net]; k++) {
       const uint32_t to = s->p->chip[nets->pin[k]];
       if (s->seen[to] == s->stamp)
         continue;
       s->seen[to] = s->stamp;
-      if (add_pair(s, over, to, 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_pair(s, over, to, 1, error));
     }
   }
   return CM_OK;
@@ -190,8 +186,7 @@ static cm_status anneal(swapping *s, cm_run *run, cm_error *error)
       if (s->p->f->links[at] >> link & 1)
         try_swap(s, c, cm_fabric_neighbour(s->p->f, at, link), temperature);
     }
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }
@@ -213,21 +208,18 @@ static cm_status swap_all(swapping *s, cm_run *run, cm_error *error)
   const uint32_t chips = cm_fabric_chips(s->p->f);
   stand(s);
   for (uint32_t net = 0; net < s->p->nets->count; net++)
-    if (add_net(s, net, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_net(s, net, error));
   if (s->skipped > s->taken) /* most goes between chips that are all near all: the order that chips were filled in is worth more */
     return CM_OK;
   merge_pairs(s, chips);
   cm_random_init(&s->random, 1, 0, 0);
-  if (anneal(s, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(anneal(s, run, error));
   uint64_t swaps = 1;
   for (unsigned round = 0; round < ROUNDS_MAX && swaps > 0; round++) {
     swaps = 0;
     for (uint32_t c = 0; c < chips; c++)
       swaps += s->pinned[c] ? 0 : improve(s, c);
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   for (uint32_t g = 0; g < s->p->groups->count; g++)
     s->p->chip[g] = s->place[s->p->chip[g]];
@@ -244,8 +236,7 @@ cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error)
                           CM_NEW(memory, s.used_cores, chips, error) != CM_OK || CM_NEW(memory, s.used_memory, chips, error) != CM_OK ||
                           CM_NEW(memory, s.seen, chips, error) != CM_OK || CM_NEW(memory, s.pins, chips, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = swap_all(&s, run, error);
+  CM_THEN(status, swap_all(&s, run, error));
   void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen, s.pins};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);

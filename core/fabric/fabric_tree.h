@@ -1,6 +1,5 @@
 /* A tree on a fabric that grows: chips joined by links, without a direction. */
-#ifndef CM_FABRIC_TREE_H
-#define CM_FABRIC_TREE_H
+#pragma once
 
 #include "base/run.h"
 #include "core/fabric/fabric_flows.h"
@@ -36,5 +35,3 @@ cm_status cm_fabric_tree_grow(cm_fabric_tree *tree, const uint32_t *chip, uint32
 
 /* Takes off what came last, until it has `size` chips. */
 void cm_fabric_tree_cut(cm_fabric_tree *tree, uint32_t size);
-
-#endif

@@ -63,8 +63,7 @@ static cm_status draw_degrees(connectome *c, double fan_out, cm_error *error)
   cm_topology *t = c->made;
   uint32_t n = t->vertex_count;
   double *weight, sum = 0, before = 0, most = fmax(1, fill_max * n);
-  if (CM_NEW(c->run->memory, weight, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, weight, n, error));
   for (uint32_t v = 0; v < n; v++) {
     cm_random random;
     cm_random_init(&random, c->run->seed, STREAM_DEGREE, v);
@@ -146,8 +145,7 @@ static cm_status draw_block(void *context, size_t index, cm_error *error)
 {
   connectome *c = context;
   uint32_t n = c->made->vertex_count, begin = (uint32_t)index * BLOCK, end = n - begin < BLOCK ? n : begin + BLOCK, k = 0, *taken;
-  if (CM_NEW(c->run->memory, taken, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, taken, n, error));
   cm_status status = CM_OK;
   for (uint32_t v = begin; v < end && status == CM_OK; v++) {
     while (v - c->region[k].first >= c->region[k].count || v < c->region[k].first)
@@ -163,8 +161,7 @@ static cm_status draw_block(void *context, size_t index, cm_error *error)
 static cm_status name_regions(connectome *c, cm_error *error)
 {
   uint32_t *size;
-  if (CM_NEW(c->run->memory, size, c->regions, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, size, c->regions, error));
   for (uint32_t k = 0; k < c->regions; k++)
     size[k] = c->region[k].count;
   cm_status status = cm_name_runs(c->made, "region", c->regions, size, 0, c->run->memory, error);
@@ -176,15 +173,14 @@ static cm_status generate(connectome *c, double fan_out, cm_error *error)
 {
   cm_topology *t = c->made;
   cm_memory *memory = c->run->memory;
-  if (CM_NEW(memory, t->net_first, (size_t)t->net_count + 1, error) != CM_OK ||
-      CM_NEW(memory, t->net_source, t->net_count, error) != CM_OK ||
-      CM_NEW(memory, t->net_weight, t->net_count, error) != CM_OK ||
-      CM_NEW(memory, c->strength, (size_t)t->vertex_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->net_first, (size_t)t->net_count + 1, error));
+  CM_TRY(CM_NEW(memory, t->net_source, t->net_count, error));
+  CM_TRY(CM_NEW(memory, t->net_weight, t->net_count, error));
+  CM_TRY(CM_NEW(memory, c->strength, (size_t)t->vertex_count + 1, error));
   draw_regions(c);
-  if (draw_degrees(c, fan_out, error) != CM_OK || CM_NEW(memory, t->pin, t->pin_count, error) != CM_OK ||
-      name_regions(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(draw_degrees(c, fan_out, error));
+  CM_TRY(CM_NEW(memory, t->pin, t->pin_count, error));
+  CM_TRY(name_regions(c, error));
   return cm_parallel(c->run, (t->vertex_count + BLOCK - 1) / BLOCK, draw_block, c, error);
 }
 
@@ -196,8 +192,7 @@ cm_status cm_generate_connectome(uint32_t neurons, double fan_out, cm_run *run, 
                    "no more than a sixteenth of the neurons, are expected", neurons, fan_out, CM_FAN_OUT_MAX);
   connectome c = {.run = run};
   cm_run_phase(run, "generate");
-  if (CM_NEW(run->memory, c.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, c.made, 1, error));
   c.made->directed = true;
   c.made->vertex_count = c.made->net_count = neurons;
   c.made->size_total = neurons;

@@ -1,7 +1,6 @@
 /* Networks of published recipes, for tuning and for measuring (docs/reference/generators.md). Equal arguments and seed give
  * equal networks, whatever the number of threads. */
-#ifndef CM_GENERATE_GENERATE_H
-#define CM_GENERATE_GENERATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -78,5 +77,3 @@ typedef struct cm_microcircuit_report {
  * `report` may be NULL. Errors: CM_BAD_OPTION, those of the writer, memory and run errors. */
 cm_status cm_generate_microcircuit(double scale, bool rates, const char *path, cm_run *run,
                                    cm_microcircuit_report *report, cm_error *error);
-
-#endif

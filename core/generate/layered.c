@@ -60,11 +60,10 @@ static cm_status generate(layered *l, cm_error *error)
   cm_memory *memory = l->run->memory;
   const cm_layered *s = l->shape;
   uint64_t window = (uint64_t)l->across * l->down, fan = s->fan_out < window ? s->fan_out : window;
-  if (CM_NEW(memory, t->net_first, (size_t)t->net_count + 1, error) != CM_OK ||
-      CM_NEW(memory, t->net_source, t->net_count, error) != CM_OK ||
-      CM_NEW(memory, t->net_weight, t->net_count, error) != CM_OK ||
-      CM_NEW(memory, t->pin, t->net_count * fan, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->net_first, (size_t)t->net_count + 1, error));
+  CM_TRY(CM_NEW(memory, t->net_source, t->net_count, error));
+  CM_TRY(CM_NEW(memory, t->net_weight, t->net_count, error));
+  CM_TRY(CM_NEW(memory, t->pin, t->net_count * fan, error));
   for (uint32_t e = 0; e < t->net_count; e++) {
     t->net_first[e + 1] = t->net_first[e] + fan;
     t->net_source[e] = e;
@@ -90,16 +89,14 @@ cm_status cm_generate_layered(const cm_layered *shape, cm_run *run, cm_topology 
   l.down = s->height == 1 ? 1 : (uint32_t)fmin(ceil(sqrt((double)s->spread)), s->height);
   l.across = (uint32_t)fmin(ceil((double)s->spread / l.down), s->width);
   cm_run_phase(run, "generate");
-  if (CM_NEW(run->memory, l.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, l.made, 1, error));
   l.made->directed = true;
   l.made->vertex_count = (uint32_t)neurons;
   l.made->net_count = (uint32_t)(neurons - layer_size); /* the last layer sends to nobody */
   l.made->size_total = neurons;
   l.made->weight_scale = RATE_SCALE;
   cm_status status = generate(&l, error);
-  if (status == CM_OK)
-    status = cm_name_runs(l.made, "layer", s->layers, NULL, (uint32_t)layer_size, run->memory, error);
+  CM_THEN(status, cm_name_runs(l.made, "layer", s->layers, NULL, (uint32_t)layer_size, run->memory, error));
   if (status != CM_OK) {
     cm_topology_free(l.made);
     return status;
@@ -117,8 +114,7 @@ cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm
                    "neurons are expected", populations, size, CM_VERTICES_MAX);
   cm_topology *t;
   cm_run_phase(run, "generate");
-  if (CM_NEW(run->memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, t, 1, error));
   *t = (cm_topology){.directed = true, .vertex_count = (uint32_t)neurons, .net_count = (uint32_t)neurons,
                      .pin_count = neurons, .size_total = neurons, .weight_scale = 1};
   if (CM_NEW(run->memory, t->net_first, neurons + 1, error) != CM_OK ||

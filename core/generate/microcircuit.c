@@ -138,8 +138,7 @@ static cm_status name_populations(const microcircuit *m, cm_topology_writer *wri
   static const char *const names[POPULATIONS] = {"L23E", "L23I", "L4E", "L4I", "L5E", "L5I", "L6E", "L6I"};
   cm_population population[POPULATIONS] = {{.kind = ""}};
   uint32_t *of;
-  if (CM_NEW(m->run->memory, of, m->counts.neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->run->memory, of, m->counts.neurons, error));
   for (uint32_t p = 0; p < POPULATIONS; p++) {
     (void)snprintf(population[p].name, sizeof population[p].name, "%s", names[p]);
     for (uint32_t v = m->begin[p]; v < m->begin[p + 1]; v++)
@@ -157,13 +156,13 @@ static cm_status generate(microcircuit *m, bool rates, const char *path, cm_micr
   uint32_t neurons = m->counts.neurons;
   cm_topology_header header = {.directed = true, .vertex_count = neurons, .weight_scale = rates ? RATE_SCALE : 1};
   cm_topology_writer *writer;
-  if (CM_NEW(memory, m->dealt, (size_t)neurons * POPULATIONS, error) != CM_OK ||
-      CM_NEW(memory, m->times, neurons, error) != CM_OK ||
-      CM_NEW(memory, m->marked, neurons / 64 + 1, error) != CM_OK ||
-      CM_NEW(memory, m->target, neurons, error) != CM_OK || CM_NEW(memory, m->weight, neurons, error) != CM_OK ||
-      cm_parallel(m->run, PROJECTIONS, deal, m, error) != CM_OK ||
-      cm_topology_writer_open(path, &header, NULL, &writer, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, m->dealt, (size_t)neurons * POPULATIONS, error));
+  CM_TRY(CM_NEW(memory, m->times, neurons, error));
+  CM_TRY(CM_NEW(memory, m->marked, neurons / 64 + 1, error));
+  CM_TRY(CM_NEW(memory, m->target, neurons, error));
+  CM_TRY(CM_NEW(memory, m->weight, neurons, error));
+  CM_TRY(cm_parallel(m->run, PROJECTIONS, deal, m, error));
+  CM_TRY(cm_topology_writer_open(path, &header, NULL, &writer, error));
   if (name_populations(m, writer, error) != CM_OK || write_rows(m, rates, writer, report, error) != CM_OK) {
     cm_topology_writer_abort(writer);
     return error->status;
@@ -177,8 +176,7 @@ cm_status cm_generate_microcircuit(double scale, bool rates, const char *path, c
 {
   microcircuit m = {.run = run};
   cm_microcircuit_report made = {0};
-  if (cm_microcircuit_counts(scale, &m.counts, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_microcircuit_counts(scale, &m.counts, error));
   for (int p = 0; p < POPULATIONS; p++)
     m.begin[p + 1] = m.begin[p] + m.counts.size[p];
   cm_run_phase(run, "generate");

@@ -2,7 +2,6 @@
  *
  * Every neuron has random streams of its own, so threads do not matter. What can fail: memory, the run. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -82,9 +81,8 @@ static size_t group_of(const cm_reservoir *r, const cm_body *b)
 static cm_status sort_bodies(cm_reservoir *r, cm_error *error)
 {
   size_t groups = 2 * (size_t)r->side * (size_t)r->side * (size_t)r->side;
-  if (CM_NEW(r->run->memory, r->sorted, r->count, error) != CM_OK ||
-      CM_NEW(r->run->memory, r->first, groups + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, r->sorted, r->count, error));
+  CM_TRY(CM_NEW(r->run->memory, r->first, groups + 2, error));
   /* Counted one place too far, so that filling in moves every start to its place. */
   for (uint32_t v = 0; v < r->count; v++)
     r->first[group_of(r, &r->drawn[v]) + 2]++;
@@ -107,9 +105,8 @@ static cm_status find_all(cm_reservoir *r, cm_error *error)
   uint32_t blocks = r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), step = blocks / SLICES + 1;
   for (r->slice_begin = 0; r->slice_begin < blocks; r->slice_begin += step) {
     uint32_t here = blocks - r->slice_begin < step ? blocks - r->slice_begin : step;
-    if (cm_parallel(r->run, here, cm_reservoir_targets, r, error) != CM_OK ||
-        cm_run_progress(r->run, (double)(r->slice_begin + here) / blocks, -1, r->count, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(r->run, here, cm_reservoir_targets, r, error));
+    CM_TRY(cm_run_progress(r->run, (double)(r->slice_begin + here) / blocks, -1, r->count, NAN, error));
   }
   return CM_OK;
 }
@@ -167,23 +164,21 @@ static cm_status generate(cm_reservoir *r, cm_error *error)
 {
   cm_memory *memory = r->run->memory;
   cm_topology *made = r->made;
-  if (CM_NEW(memory, made->net_weight, r->count, error) != CM_OK ||
-      CM_NEW(memory, r->drawn, r->count, error) != CM_OK || CM_NEW(memory, r->fan, r->count, error) != CM_OK ||
-      cm_parallel(r->run, r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), draw_bodies, r,
-                  error) != CM_OK ||
-      sort_bodies(r, error) != CM_OK ||
-      CM_NEW(memory, made->net_first, (size_t)r->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made->net_weight, r->count, error));
+  CM_TRY(CM_NEW(memory, r->drawn, r->count, error));
+  CM_TRY(CM_NEW(memory, r->fan, r->count, error));
+  CM_TRY(cm_parallel(r->run, r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), draw_bodies, r, error));
+  CM_TRY(sort_bodies(r, error));
+  CM_TRY(CM_NEW(memory, made->net_first, (size_t)r->count + 1, error));
   for (uint32_t v = 0; v < r->count; v++)
     made->net_first[v + 1] = made->net_first[v] + r->fan[v];
-  if (CM_NEW(memory, made->pin, made->net_first[r->count], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made->pin, made->net_first[r->count], error));
   /* Proposals pay where half a ball of two widths holds the targets. */
   double near = r->count * (2 * M_PI / 3) * pow(2 * CM_BELL_WIDTH, 3);
   if (near > r->fan_out && cm_reservoir_table(r, error) != CM_OK)
     return error->status;
-  if (find_all(r, error) != CM_OK || close_rows(r, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_all(r, error));
+  CM_TRY(close_rows(r, error));
   settle_scale(made);
   return CM_OK;
 }

@@ -1,6 +1,5 @@
 /* Between the files that make a reservoir. */
-#ifndef CM_GENERATE_RESERVOIR_H
-#define CM_GENERATE_RESERVOIR_H
+#pragma once
 
 #include "core/generate/generate.h"
 
@@ -65,5 +64,3 @@ cm_status cm_reservoir_table(cm_reservoir *r, cm_error *error);
 /* Task `index` of a slice: draws the targets of a block of neurons (by place) into their rows of pins, and notes in r->fan
  * how many there are. Errors: memory, those of the run. */
 cm_status cm_reservoir_targets(void *reservoir, size_t index, cm_error *error);
-
-#endif

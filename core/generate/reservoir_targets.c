@@ -85,8 +85,7 @@ cm_status cm_reservoir_table(cm_reservoir *r, cm_error *error)
       order[small++] = high;
     }
   }
-  cm_free(share);
-  cm_free(order);
+  CM_FREE(share, order);
   return CM_OK;
 }
 
@@ -327,8 +326,7 @@ cm_status cm_reservoir_targets(void *context, size_t index, cm_error *error)
     most = fan > most ? fan : most;
   }
   hunt h = {.r = r};
-  if (CM_NEW(r->run->memory, h.field, 2 * (size_t)most + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, h.field, 2 * (size_t)most + 1, error));
   cm_status status = CM_OK;
   for (uint32_t place = begin; place < end && status == CM_OK; place++) {
     h.self = place;

@@ -244,8 +244,8 @@ static cm_status fill(cm_assigner *a, const cm_assign_task *task, cm_memory *mem
 cm_status cm_assigner_new(const cm_assign_task *task, cm_memory *memory, cm_assigner **assigner, cm_error *error)
 {
   cm_assigner *made;
-  if (check_free(task, error) != CM_OK || CM_NEW(memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_free(task, error));
+  CM_TRY(CM_NEW(memory, made, 1, error));
   *made = (cm_assigner){.finder = {.chip = task->chip, .distance = task->distance},
                         .free_count = task->free_count, .nodes = task->nodes};
   if (fill(made, task, memory, error) != CM_OK) {
@@ -277,8 +277,7 @@ cm_status cm_assign(const cm_assign_task *task, cm_memory *memory, uint32_t *cor
   for (uint32_t v = 0; v < task->nodes; v++)
     if (task->wanted[v] >= cm_chip_cores(task->chip))
       return cm_fail(error, CM_INTERNAL, "node %u wants core %u, which is none of the chip's", v, task->wanted[v]);
-  if (cm_assigner_new(task, memory, &assigner, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_assigner_new(task, memory, &assigner, error));
   cm_assigner_assign(assigner, task->wanted, core);
   cm_assigner_free(assigner);
   return CM_OK;

@@ -1,6 +1,5 @@
 /* From the cores that a policy wants to cores of their own (source 1, claim "preset assignment rule"). */
-#ifndef CM_LEARNING_ASSIGN_H
-#define CM_LEARNING_ASSIGN_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -30,5 +29,3 @@ typedef struct cm_assigner cm_assigner;
 cm_status cm_assigner_new(const cm_assign_task *task, cm_memory *memory, cm_assigner **assigner, cm_error *error);
 void cm_assigner_free(cm_assigner *assigner); /* NULL is allowed */
 void cm_assigner_assign(cm_assigner *assigner, const uint32_t *wanted, uint32_t *core);
-
-#endif

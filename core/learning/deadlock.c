@@ -26,8 +26,7 @@ static cm_status add_turns(checker *c, const cm_ends *ends, cm_error *error)
 {
   cm_tree tree;
   uint32_t lost;
-  if (cm_trace(c->tracer, ends, 0, &tree, &lost, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_trace(c->tracer, ends, 0, &tree, &lost, error));
   cm_dependencies_add_tree(&c->dependencies, c->task->chip, &tree);
   return CM_OK;
 }
@@ -37,8 +36,7 @@ static cm_status add_ways(checker *c, const cm_ends *ends, cm_error *error)
 {
   cm_way_tree tree;
   uint32_t lost;
-  if (cm_way_trace(c->ways, ends, &tree, &lost, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_way_trace(c->ways, ends, &tree, &lost, error));
   if (c->graph.tracer != NULL)
     cm_channels_add(&c->graph, tree);
   for (uint32_t i = 1; i < tree.count; i++)
@@ -64,8 +62,7 @@ static cm_status add_all(checker *c, add_fn add, cm_error *error)
   c->report.routes = 0;
   for (uint32_t v = 0; v < parts->vertex_count; v++) {
     for (uint64_t i = parts->first[v]; i < parts->first[v + 1]; i++)
-      if (add_route(c, add, v, &parts->neighbour[i], 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_route(c, add, v, &parts->neighbour[i], 1, error));
     uint32_t targets = multicast == NULL ? 0 : (uint32_t)(multicast->first[v + 1] - multicast->first[v]);
     if (targets > 0 && add_route(c, add, v, multicast->target + multicast->first[v], targets, error) != CM_OK)
       return error->status;
@@ -77,10 +74,10 @@ static cm_status add_all(checker *c, add_fn add, cm_error *error)
 
 static cm_status check_turns(checker *c, cm_error *error)
 {
-  if (cm_tracer_new(c->task->chip, c->task->rule, c->run->memory, &c->tracer, error) != CM_OK ||
-      cm_dependencies_new(c->task->chip, c->run->memory, &c->dependencies, error) != CM_OK || add_all(c, add_turns, error) != CM_OK ||
-      cm_dependencies_check(&c->dependencies, c->run->memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tracer_new(c->task->chip, c->task->rule, c->run->memory, &c->tracer, error));
+  CM_TRY(cm_dependencies_new(c->task->chip, c->run->memory, &c->dependencies, error));
+  CM_TRY(add_all(c, add_turns, error));
+  CM_TRY(cm_dependencies_check(&c->dependencies, c->run->memory, error));
   cm_dependencies_count(&c->dependencies, &c->report.channels, &c->report.arcs);
   return CM_OK;
 }

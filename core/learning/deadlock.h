@@ -1,7 +1,6 @@
 /* Are the routes of a placement free of deadlock? Asked of the routes themselves, on the channel dependency graph, not
  * of the rule that made them (source 1, "route deadlock"). */
-#ifndef CM_LEARNING_DEADLOCK_H
-#define CM_LEARNING_DEADLOCK_H
+#pragma once
 
 #include "core/chip/geometry.h"
 #include "core/learning/multicast.h"
@@ -25,5 +24,3 @@ typedef struct cm_deadlock_task {
  * rule, on an interconnect over its ways with a virtual channel for each turn up, and looks for a ring of links that wait for each
  * other. CM_INTERNAL where there is one; CM_NO_ROUTE where dead links cut a target off. O(links of all routes + routers). */
 cm_status cm_deadlock_check(const cm_deadlock_task *task, cm_run *run, cm_deadlock_report *report, cm_error *error);
-
-#endif

@@ -64,18 +64,17 @@ static cm_status append(gatherer *g, cm_multicast *m, uint64_t used, uint32_t co
 static cm_status collect(gatherer *g, const cm_demand *demand, const uint32_t *part, cm_run *run, cm_multicast *m,
                          cm_error *error)
 {
-  if (cm_nets_by_part(demand->network, part, m->nodes, run, &g->first, &g->net, error) != CM_OK ||
-      CM_NEW(run->memory, g->by_net, m->nodes, error) != CM_OK ||
-      CM_NEW(run->memory, g->by_part, m->nodes, error) != CM_OK ||
-      CM_NEW(run->memory, g->reached, m->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_nets_by_part(demand->network, part, m->nodes, run, &g->first, &g->net, error));
+  CM_TRY(CM_NEW(run->memory, g->by_net, m->nodes, error));
+  CM_TRY(CM_NEW(run->memory, g->by_part, m->nodes, error));
+  CM_TRY(CM_NEW(run->memory, g->reached, m->nodes, error));
   for (uint32_t p = 0; p < m->nodes; p++) {
     uint32_t most, count = reach(g, demand, part, p, &most);
     m->first[p + 1] = m->first[p];
     if (most < 2)
       continue;
-    if (append(g, m, m->first[p], count, run->memory, error) != CM_OK || cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(append(g, m, m->first[p], count, run->memory, error));
+    CM_TRY(cm_run_check(run, error));
     m->first[p + 1] += count;
     m->trees++;
   }
@@ -100,7 +99,6 @@ cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *pa
 
 void cm_multicast_free(cm_multicast *multicast)
 {
-  cm_free(multicast->first);
-  cm_free(multicast->target);
+  CM_FREE(multicast->first, multicast->target);
   *multicast = (cm_multicast){0};
 }

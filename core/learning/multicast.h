@@ -1,6 +1,5 @@
 /* Multicast nodes: parts with an axon that is to reach several other parts (source 1, "multicast attribute"). */
-#ifndef CM_LEARNING_MULTICAST_H
-#define CM_LEARNING_MULTICAST_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -18,5 +17,3 @@ typedef struct cm_multicast {
 cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                                      cm_multicast *multicast, cm_error *error);
 void cm_multicast_free(cm_multicast *multicast); /* harmless on a zeroed one */
-
-#endif

@@ -58,8 +58,7 @@ static cm_status count_links(cm_reward_state *s, uint32_t v, uint64_t *links, cm
   for (uint64_t i = m->first[v]; i < m->first[v + 1]; i++)
     s->router[count++] = cm_router_of(chip, s->site[s->at[m->target[i]]]);
   const cm_ends ends = {cm_router_of(chip, s->site[s->at[v]]), s->router, count};
-  if (cm_trace(s->tracer, &ends, 0, &tree, &lost, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_trace(s->tracer, &ends, 0, &tree, &lost, error));
   *links = tree.count - 1;
   return CM_OK;
 }
@@ -70,8 +69,7 @@ cm_status cm_reward_channels(cm_reward_state *state, uint64_t *channels, cm_erro
   while (s->stale_count > 0) {
     uint32_t v = s->stale_list[s->stale_count - 1];
     uint64_t links = 0;
-    if (count_links(s, v, &links, error) != CM_OK)
-      return error->status;
+    CM_TRY(count_links(s, v, &links, error));
     s->channels += links - s->links[v];
     s->links[v] = links;
     s->stale[v] = 0;
@@ -86,9 +84,7 @@ static cm_status trees_new(cm_reward_state *s, cm_memory *memory, cm_error *erro
 {
   const cm_multicast *m = s->task.multicast;
   uint32_t *of = NULL;
-  cm_status status = cm_tracer_new(s->task.chip, s->task.rule, memory, &s->tracer, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_tracer_new(s->task.chip, s->task.rule, memory, &s->tracer, error));
   size_t targets = (size_t)m->first[s->nodes];
   if (targets > UINT32_MAX - 2)
     return cm_fail(error, CM_TOO_LARGE, "multicast nodes have %zu targets, more than the 2^32 - 3 possible", targets);
@@ -116,9 +112,9 @@ static cm_status geometry_new(cm_reward_state *s, cm_memory *memory, cm_error *e
   s->routers_x = (int32_t)cm_chip_routers_x(chip);
   s->routers_y = (int32_t)cm_chip_routers_y(chip);
   s->torus = chip->torus_x || chip->torus_y;
-  if (CM_NEW(memory, s->place, s->sites, error) != CM_OK || CM_NEW(memory, s->where, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->site_of, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->place, s->sites, error));
+  CM_TRY(CM_NEW(memory, s->where, s->nodes, error));
+  CM_TRY(CM_NEW(memory, s->site_of, cm_chip_cores(chip), error));
   memset(s->site_of, 0xff, cm_chip_cores(chip) * sizeof *s->site_of);
   for (uint32_t k = 0; k < s->sites; k++)
     s->site_of[s->site[k]] = k;
@@ -164,8 +160,7 @@ cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, 
                               cm_run *run, cm_reward_state **state, cm_error *error)
 {
   cm_reward_state *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   *s = (cm_reward_state){.task = *task, .run = run, .site = site, .sites = sites, .nodes = task->parts->vertex_count};
   if (task->multicast != NULL && (task->multicast->trees == 0 || cm_geometry_of(task->chip) == CM_BY_WAYS))
     s->task.multicast = NULL; /* of an interconnect no turn is forbidden */
@@ -204,8 +199,7 @@ uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node)
 cm_status cm_reward_state_reward(cm_reward_state *state, cm_reward *reward, cm_error *error)
 {
   cm_reward r = {.loss = (double)state->loss / state->unit, .forbidden_turns = cm_forbidden_turns(state->task.rule)};
-  if (cm_reward_channels(state, &r.channels, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_reward_channels(state, &r.channels, error));
   if (state->task.multicast != NULL)
     r.dl_ratio = (double)r.forbidden_turns / (double)(r.channels > 0 ? r.channels : 1);
   r.tolerance = state->task.fault_weight > 0 ? cm_reward_tolerance(state) : 1;

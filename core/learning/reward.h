@@ -12,8 +12,7 @@
  * The source allows a term for the tolerance of faults: here the exponent may grow by fault_weight * (1 - tolerance), where tolerance is
  * the share of the traffic that no single dead link keeps from a shortest way: between nodes behind one router, or apart in both axes,
  * which have two shortest ways without a common link. */
-#ifndef CM_LEARNING_REWARD_H
-#define CM_LEARNING_REWARD_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -103,5 +102,3 @@ typedef struct cm_reward_refined {
 cm_status cm_reward_refine(const cm_reward_task *task, const uint32_t *site, uint32_t sites,
                            const cm_reward_refine_options *options, cm_run *run, uint32_t *core,
                            cm_reward_refined *result, cm_error *error);
-
-#endif

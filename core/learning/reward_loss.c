@@ -217,8 +217,7 @@ cm_status cm_reward_lengths_new(cm_reward_state *state, cm_memory *memory, cm_er
   for (int bits = 0; bits < UNIT_BITS_MAX && most * 2 <= (__int128)LOSS_MAX; bits++, most *= 2)
     s->unit *= 2;
   size_t columns = (size_t)s->routers_x, rows = (size_t)s->routers_y;
-  if (CM_NEW(memory, s->euclidean, columns * rows, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->euclidean, columns * rows, error));
   for (size_t y = 0; y < rows; y++)
     for (size_t x = 0; x < columns; x++)
       s->euclidean[y * columns + x] = llround(sqrt((double)(x * x + y * y)) * s->unit);

@@ -1,7 +1,6 @@
 /* Annealing and descent on the reward. Tries are drawn where they may help: beside the nodes that one talks to, and in
  * a window around oneself that closes as it gets colder. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/annealing.h"
 #include "base/random.h"
@@ -148,9 +147,7 @@ static cm_status anneal_once(refiner *r, double heat, uint32_t begin, uint32_t e
       r->least = cm_reward_state_loss(r->state);
       keep(r);
     }
-    if (cm_run_progress(r->run, (double)k / r->sweeps, -1, r->nodes, (double)r->least / cm_reward_state_unit(r->state), error) !=
-        CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(r->run, (double)k / r->sweeps, -1, r->nodes, (double)r->least / cm_reward_state_unit(r->state), error));
   }
   return CM_OK;
 }
@@ -166,9 +163,8 @@ static cm_status anneal(refiner *r, const cm_reward_refine_options *options, cm_
   double start = (options->heat > 0 ? options->heat : HEAT) * mean_rise(r, widest);
   for (uint32_t c = 0; c < cycles && options->sweeps > 0; c++) {
     double heat = start * heats[c % (sizeof heats / sizeof *heats)];
-    if (anneal_once(r, heat, (uint32_t)cm_slice_begin(options->sweeps, c, cycles),
-                    (uint32_t)cm_slice_begin(options->sweeps, c + 1, cycles), error) != CM_OK)
-      return error->status;
+    CM_TRY(anneal_once(r, heat, (uint32_t)cm_slice_begin(options->sweeps, c, cycles),
+                       (uint32_t)cm_slice_begin(options->sweeps, c + 1, cycles), error));
     restore(r);
   }
   return CM_OK;
@@ -235,8 +231,7 @@ static cm_status descend(refiner *r, cm_error *error)
     better = false;
     for (uint32_t v = 0; v < r->nodes; v++)
       better |= improve(r, v);
-    if (cm_run_check(r->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(r->run, error));
   }
   return CM_OK;
 }
@@ -245,8 +240,7 @@ static cm_status descend(refiner *r, cm_error *error)
 static cm_status descend_exactly(refiner *r, cm_error *error)
 {
   cm_reward now, then;
-  if (cm_reward_state_reward(r->state, &now, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_reward_state_reward(r->state, &now, error));
   bool better = r->nodes <= EXACT_NODES && now.dl_ratio >= CHANNELS_COUNT;
   for (uint32_t round = 0; round < DESCENT_ROUNDS && better; round++) {
     better = false;
@@ -254,8 +248,7 @@ static cm_status descend_exactly(refiner *r, cm_error *error)
       for (uint32_t site = 0; site < r->sites; site++) {
         uint32_t from = cm_reward_state_site(r->state, v);
         (void)cm_reward_trade(r->state, from, site);
-        if (cm_reward_state_reward(r->state, &then, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_reward_state_reward(r->state, &then, error));
         r->tries++;
         if (then.reward > now.reward) {
           now = then;
@@ -265,8 +258,7 @@ static cm_status descend_exactly(refiner *r, cm_error *error)
           (void)cm_reward_trade(r->state, from, site);
         }
       }
-    if (cm_run_check(r->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(r->run, error));
   }
   return CM_OK;
 }
@@ -287,8 +279,7 @@ static cm_status box_new(refiner *r, const cm_chip *chip, const uint32_t *site, 
   }
   r->columns = east - west + 1;
   r->rows = south - north + 1;
-  if (CM_NEW(r->run->memory, r->first, (size_t)r->columns * r->rows + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, r->first, (size_t)r->columns * r->rows + 2, error));
   for (uint32_t k = 0; k < r->sites; k++) {
     r->column[k] -= west;
     r->row[k] -= north;
@@ -352,8 +343,7 @@ cm_status cm_reward_refine(const cm_reward_task *task, const uint32_t *site, uin
   cm_run_phase(run, "refine");
   cm_random_init(&r.random, options->seed, CM_STREAM_REWARD, 0);
   cm_status status = refiner_fill(&r, task, site, core, error);
-  if (status == CM_OK)
-    status = refine(&r, options, &found, error);
+  CM_THEN(status, refine(&r, options, &found, error));
   if (status == CM_OK) {
     if (found.after.reward > found.before.reward)
       for (uint32_t v = 0; v < r.nodes; v++)

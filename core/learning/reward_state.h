@@ -1,6 +1,5 @@
 /* The state of a reward, shared by the files that keep it: reward.c (state, trees), reward_loss.c (losses). */
-#ifndef CM_LEARNING_REWARD_STATE_H
-#define CM_LEARNING_REWARD_STATE_H
+#pragma once
 
 #include "core/chip/turn_trees.h"
 #include "core/learning/reward.h"
@@ -52,5 +51,3 @@ double cm_reward_tolerance(const cm_reward_state *state);
 
 /* What a trade changes, and makes it when it is to stay. */
 int64_t cm_reward_exchange(cm_reward_state *state, uint32_t site_a, uint32_t site_b, bool stay);
-
-#endif

@@ -83,8 +83,7 @@ static cm_status begin(void *user, char *folder, cm_error *error)
 {
   cm_cache *cache = user;
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/new-XXXXXX", cache->folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/new-XXXXXX", cache->folder));
   if (mkdtemp(path) == NULL)
     return cm_fail_errno(error, errno, "cannot make folder", path);
   memcpy(folder, path, sizeof path);
@@ -106,9 +105,8 @@ static cm_status commit(void *user, const char *key, char *folder, cm_error *err
   if (!cm_cache_key_is_sound(key))
     return cm_fail(error, CM_INTERNAL, "a cache key is not a hex digest");
   (void)snprintf(name, sizeof name, "%s-%08x", key, randombytes_random());
-  if (cm_cache_manifest_write(folder, key, &bytes, error) != CM_OK ||
-      cm_path(path, error, "%s/%s", cache->folder, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_cache_manifest_write(folder, key, &bytes, error));
+  CM_TRY(cm_path(path, error, "%s/%s", cache->folder, name));
   pthread_mutex_lock(&cache->lock);
   cm_cache_entry *e = cm_cache_find_or_make(cache, key);
   cm_status status = CM_OK;

@@ -1,7 +1,6 @@
 /* Coarsened topologies kept between jobs: folders on disk, each with a manifest of its files' SHA-256,
  * checked on every acquire; bounded in bytes; the least recently used goes first, never one in use. */
-#ifndef CM_LEVELS_CACHE_H
-#define CM_LEVELS_CACHE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -59,5 +58,3 @@ cm_status cm_cache_lend(cm_cache *cache, const char *prefix, const char *folder,
 
 /* Takes over the entries that such a job has made in the cache folder `folder` (none: no such folder). */
 void cm_cache_adopt(cm_cache *cache, const char *folder);
-
-#endif

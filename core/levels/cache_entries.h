@@ -1,7 +1,6 @@
 /* Between the files of the cache: what it gives out (cache.c), its entries (cache_entries.c), the manifests of their folders
  * (cache_manifest.c) and its opening (cache_open.c). A cache owns its entries, and the folders below its own. */
-#ifndef CM_LEVELS_CACHE_ENTRIES_H
-#define CM_LEVELS_CACHE_ENTRIES_H
+#pragma once
 
 #include <jansson.h>
 #include <pthread.h>
@@ -66,5 +65,3 @@ void cm_cache_evict(cm_cache *cache);
 
 /* Removes a folder of the cache by its name. */
 void cm_cache_remove(cm_cache *cache, const char *name);
-
-#endif

@@ -38,8 +38,7 @@ cm_status cm_cache_lend(cm_cache *cache, const char *prefix, const char *folder,
     if (levels.acquire(levels.user, keys[i], from, error) != CM_OK)
       continue; /* damaged, or gone meanwhile: the job makes them again */
     cm_status status = cm_path(into, error, "%s/%s", folder, keys[i]);
-    if (status == CM_OK)
-      status = link_files(from, into, error);
+    CM_THEN(status, link_files(from, into, error));
     levels.release(levels.user, keys[i]);
     if (status != CM_OK)
       return status;

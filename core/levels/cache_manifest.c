@@ -62,8 +62,7 @@ cm_status cm_cache_manifest_write(const char *folder, const char *key, uint64_t 
     if (item->d_name[0] == '.')
       continue;
     status = cm_path(path, error, "%s/%s", folder, item->d_name);
-    if (status == CM_OK)
-      status = cm_file_hash(path, hex, &size, error);
+    CM_THEN(status, cm_file_hash(path, hex, &size, error));
     if (status == CM_OK) {
       total += size;
       json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", item->d_name, "bytes",
@@ -74,12 +73,9 @@ cm_status cm_cache_manifest_write(const char *folder, const char *key, uint64_t 
   json_t *manifest = json_pack("{s:s, s:o}", "key", key, "files", files);
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (status == CM_OK)
-    status = cm_whole(manifest != NULL, "a cache manifest", error);
-  if (status == CM_OK)
-    status = cm_path(path, error, "%s/manifest.json", folder);
-  if (status == CM_OK)
-    status = cm_file_create(&file, path, error);
+  CM_THEN(status, cm_whole(manifest != NULL, "a cache manifest", error));
+  CM_THEN(status, cm_path(path, error, "%s/manifest.json", folder));
+  CM_THEN(status, cm_file_create(&file, path, error));
   if (status == CM_OK) {
     if (cm_json_dumpf(manifest, file.stream, JSON_COMPACT) != 0)
       status = cm_fail_errno(error, errno, "cannot write", path);

@@ -100,8 +100,7 @@ static cm_status load(cm_cache *cache, cm_error *error)
 cm_status cm_cache_open(const char *folder, uint64_t bytes_max, cm_cache **cache, cm_error *error)
 {
   cm_cache *made;
-  if (CM_HEAP(made, 1, "the cache", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the cache", error));
   pthread_mutex_init(&made->lock, NULL);
   made->counts.bytes_max = bytes_max;
   if (cm_path(made->folder, error, "%s", folder) != CM_OK || cm_folder_make(folder, error) != CM_OK ||

@@ -14,12 +14,10 @@ cm_status cm_level_parents_read(const char *path, cm_run *run, uint32_t **parent
 {
   cm_topology_reader *reader;
   uint32_t *made;
-  if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reader_open(path, run->memory, &reader, error));
   const cm_topology_header header = *cm_topology_reader_header(reader);
   cm_status status = CM_NEW(run->memory, made, header.finer_count, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_parents(reader, made, error);
+  CM_THEN(status, cm_topology_reader_parents(reader, made, error));
   cm_topology_reader_close(reader);
   if (status != CM_OK) {
     cm_free(made);
@@ -37,16 +35,12 @@ static cm_status keep_level(const cm_level_files *files, uint32_t level, const c
   uint32_t *parent = NULL, finer_count = 0, count = 0;
   cm_graph *bare = NULL;
   cm_status status = cm_level_path(files, level, path, error);
-  if (status == CM_OK)
-    status = cm_level_parents_read(path, run, &parent, &finer_count, &count, error);
-  if (status == CM_OK)
-    status = cm_graph_new(run, count, 0, &bare, error);
+  CM_THEN(status, cm_level_parents_read(path, run, &parent, &finer_count, &count, error));
+  CM_THEN(status, cm_graph_new(run, count, 0, &bare, error));
   for (uint32_t v = 0; status == CM_OK && v < count; v++)
     bare->size[v] = 1;
-  if (status == CM_OK)
-    status = pairs_path(to, level, path, error);
-  if (status == CM_OK)
-    status = cm_graph_save(bare, parent, finer_count, files->weight_scale, false, path, run, error);
+  CM_THEN(status, pairs_path(to, level, path, error));
+  CM_THEN(status, cm_graph_save(bare, parent, finer_count, files->weight_scale, false, path, run, error));
   cm_graph_free(bare);
   cm_free(parent);
   return status;
@@ -74,15 +68,13 @@ static cm_status restore_level(cm_graph **graph, const char *pairs, cm_level_fil
   cm_status status = cm_level_parents_read(pairs, run, &parent, &merged, &count, error);
   if (status == CM_OK && merged != finer_count)
     status = cm_fail(error, CM_DAMAGED, "%s merges %u vertices, and the finer level has %u", pairs, merged, finer_count);
-  if (status == CM_OK)
-    status = cm_graph_contract(*graph, parent, count, run, &coarse, error);
+  CM_THEN(status, cm_graph_contract(*graph, parent, count, run, &coarse, error));
   if (status == CM_OK) {
     cm_graph_free(*graph);
     *graph = coarse;
     status = cm_level_path(files, ++files->count, path, error);
   }
-  if (status == CM_OK)
-    status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, run, error);
+  CM_THEN(status, cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, run, error));
   cm_free(parent);
   return status;
 }
@@ -100,8 +92,7 @@ cm_status cm_level_pairs_restore(cm_graph *graph, const char *from, cm_level_fil
       status = cm_fail(error, CM_DAMAGED, "%s has no note of level %u", from, level);
     else
       status = cm_level_note_write(files->folder, level, &note, error);
-    if (status == CM_OK)
-      status = pairs_path(from, level, path, error);
+    CM_THEN(status, pairs_path(from, level, path, error));
     more = status == CM_OK && access(path, R_OK) == 0;
     if (more)
       status = restore_level(&graph, path, files, run, error);

@@ -1,7 +1,6 @@
 /* Coarsened levels as the cache keeps them: which vertices each level merged. The graphs follow from the network by contracting it, for
  * less time than matching takes, and a few bytes a neuron stand for all levels, however many synapses there are. */
-#ifndef CM_LEVELS_LEVEL_PAIRS_H
-#define CM_LEVELS_LEVEL_PAIRS_H
+#pragma once
 
 #include "core/partition/reference/coarsen.h"
 
@@ -16,5 +15,3 @@ cm_status cm_level_parents_read(const char *path, cm_run *run, uint32_t **parent
  * which is of level shared_count. CM_DAMAGED: the pairs are not those of this graph, or levels are missing; also what reading fails
  * with. O(entries of the levels). */
 cm_status cm_level_pairs_restore(cm_graph *graph, const char *from, cm_level_files *files, cm_run *run, cm_error *error);
-
-#endif

@@ -76,9 +76,8 @@ static cm_status first_graph(const cm_map_input *input, const cm_level_files *fi
   uint32_t *parent = NULL, finer_count;
   if (files->shared_count == 0)
     return cm_graph_from_topology(input->demand, run, graph, error);
-  if (cm_level_path(files, files->shared_count, path, error) != CM_OK ||
-      cm_graph_load(path, run, graph, &parent, &finer_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_level_path(files, files->shared_count, path, error));
+  CM_TRY(cm_graph_load(path, run, graph, &parent, &finer_count, error));
   cm_free(parent);
   return CM_OK;
 }
@@ -103,8 +102,7 @@ static cm_status restore(const cm_map_input *input, const char *key, cm_levels *
   if (cache->acquire(cache->user, key, folder, &failed) != CM_OK)
     return CM_OK;
   cm_status status = first_graph(input, &levels->files, run, &graph, &failed);
-  if (status == CM_OK)
-    status = cm_level_pairs_restore(graph, folder, &levels->files, run, &failed);
+  CM_THEN(status, cm_level_pairs_restore(graph, folder, &levels->files, run, &failed));
   levels->cached = status == CM_OK;
   (is_damage(status) ? cache->drop : cache->release)(cache->user, key);
   if (status == CM_OK || is_damage(status))
@@ -135,8 +133,7 @@ static cm_status coarsen_into(const origin *of, const cm_partition_options *opti
     return error->status;
   if (levels->cached)
     return CM_OK;
-  if (first_graph(input, &levels->files, run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(first_graph(input, &levels->files, run, &graph, error));
   cm_run_add(run, share_of_reading);
   cm_status status;
   if (of->old == NULL)
@@ -157,9 +154,8 @@ static cm_status make(const origin *of, const cm_partition_options *options, boo
   const cm_map_input *input = of->input;
   char *folder = levels->files.folder, key[CM_CACHE_KEY_MAX];
   levels->cached = false;
-  if (cm_folder_make(input->scratch_folder, error) != CM_OK ||
-      cm_path(folder, error, "%s/levels-XXXXXX", input->scratch_folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make(input->scratch_folder, error));
+  CM_TRY(cm_path(folder, error, "%s/levels-XXXXXX", input->scratch_folder));
   if (mkdtemp(folder) == NULL) {
     cm_fail_errno(error, errno, "cannot make folder", folder);
     folder[0] = '\0';
@@ -188,8 +184,7 @@ static cm_status acquire(const origin *of, const cm_partition_options *options, 
   *levels = (cm_levels){.cached = first->cached};
   if (first->files.folder[0] == '\0') {
     const cm_level_files before = first->before;
-    if (make(of, options, true, run, levels, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(of, options, true, run, levels, error));
     *first = *levels;
     first->before = before;
     share(&levels->files);
@@ -197,8 +192,7 @@ static cm_status acquire(const origin *of, const cm_partition_options *options, 
   memcpy(levels->files.shared, first->files.folder, sizeof levels->files.shared);
   if (cm_levels_hold(&levels->files, options->capacity, &levels->available))
     return CM_OK;
-  if (make(of, options, false, run, levels, error) != CM_OK)
-    return error->status;
+  CM_TRY(make(of, options, false, run, levels, error));
   return cm_levels_hold(&levels->files, options->capacity, &levels->available)
              ? CM_OK
              : cm_fail(error, CM_DAMAGED, "coarsened levels are damaged as soon as they are written");
@@ -263,8 +257,7 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
   cm_status status = find_old(&before, options, run, &old, error);
   if (status == CM_OK && old.vertices[0] == 0)
     status = make_old(&before, options, first, run, &old, error);
-  if (status == CM_OK)
-    status = acquire(&(origin){input, &old}, options, first, run, levels, error);
+  CM_THEN(status, acquire(&(origin){input, &old}, options, first, run, levels, error));
   cm_old_levels_free(&old);
   return status;
 }

@@ -1,7 +1,6 @@
 /* Coarsened levels of a job: made from the pairs that the cache has of them, else matched now. Levels that are the same for several
  * capacities are made once. */
-#ifndef CM_LEVELS_LEVELS_H
-#define CM_LEVELS_LEVELS_H
+#pragma once
 
 #include "core/levels/cache.h"
 #include "core/mapping/input.h"
@@ -23,5 +22,3 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
 
 /* Gives levels back. Harmless on a zeroed cm_levels. */
 void cm_levels_release(cm_levels *levels);
-
-#endif

@@ -35,8 +35,7 @@ cm_status cm_old_levels_read(const cm_level_files *files, cm_run *run, cm_old_le
   for (uint32_t l = 0; l < files->count && status == CM_OK; l++) {
     uint32_t finer = 0;
     status = cm_level_path(files, l + 1, path, error);
-    if (status == CM_OK)
-      status = cm_level_parents_read(path, run, &made.parent[l], &finer, &made.vertices[l + 1], error);
+    CM_THEN(status, cm_level_parents_read(path, run, &made.parent[l], &finer, &made.vertices[l + 1], error));
     if (status != CM_OK)
       break;
     made.count++;
@@ -70,8 +69,7 @@ static cm_status by_names(const mending *m, cm_names *names, uint32_t *old_of, b
   for (uint32_t v = 0; v < old->vertex_count; v++) {
     const char *name = cm_topology_label(old, v);
     uint32_t number;
-    if (cm_names_number(names, name, strlen(name), UINT32_MAX - 1, &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_names_number(names, name, strlen(name), UINT32_MAX - 1, &number, error));
     if (number == count)
       old_of[count++] = v;
   }
@@ -97,13 +95,10 @@ static cm_status find_neurons(const mending *m, cm_error *error)
   cm_names names;
   uint32_t *old_of = NULL;
   bool *taken = NULL;
-  if (cm_names_open(&names, m->run->memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_names_open(&names, m->run->memory, error));
   cm_status status = CM_NEW(m->run->memory, old_of, old->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, taken, old->vertex_count, error);
-  if (status == CM_OK)
-    status = by_names(m, &names, old_of, taken, error);
+  CM_THEN(status, CM_NEW(m->run->memory, taken, old->vertex_count, error));
+  CM_THEN(status, by_names(m, &names, old_of, taken, error));
   cm_names_close(&names);
   CM_FREE(old_of, taken);
   return status;
@@ -135,8 +130,7 @@ static cm_status find_old_mates(const cm_old_levels *old, uint32_t level, cm_run
 {
   uint32_t *first;
   const uint32_t *parent = old->parent[level];
-  if (CM_NEW(run->memory, first, old->vertices[level + 1], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, first, old->vertices[level + 1], error));
   for (uint32_t q = 0; q < old->vertices[level + 1]; q++)
     first[q] = none;
   for (uint32_t a = 0; a < old->vertices[level]; a++) {
@@ -170,14 +164,10 @@ static cm_status keeping_new(const mending *m, const cm_graph *graph, uint32_t l
   const cm_old_levels *old = m->task->old;
   keeping k = {0};
   cm_status status = CM_NEW(m->run->memory, k.old_mate, old->vertices[level], error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, k.now, old->vertices[level], error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, k.mate, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_graph_rows_new(graph, m->run, &k.rows, error);
-  if (status == CM_OK)
-    status = find_old_mates(old, level, m->run, k.old_mate, error);
+  CM_THEN(status, CM_NEW(m->run->memory, k.now, old->vertices[level], error));
+  CM_THEN(status, CM_NEW(m->run->memory, k.mate, graph->vertex_count, error));
+  CM_THEN(status, cm_graph_rows_new(graph, m->run, &k.rows, error));
+  CM_THEN(status, find_old_mates(old, level, m->run, k.old_mate, error));
   if (status != CM_OK) {
     keeping_free(&k);
     return status;
@@ -206,8 +196,7 @@ static cm_status keep_pairs(const mending *m, const cm_graph *graph, keeping *k,
     const uint64_t asked = ((uint64_t)graph->size[u] + graph->size[v]) * o->coarsening_share;
     const bool fits = asked <= o->capacity;
     restrict_to(&kept->holds, fits ? (cm_capacities){asked, UINT64_MAX} : (cm_capacities){0, asked - 1});
-    if (cm_graph_row_of(&k->rows, v, &row, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_graph_row_of(&k->rows, v, &row, error));
     if (!fits || !has_edge(&row, u))
       continue;
     k->mate[v] = u;
@@ -227,10 +216,8 @@ static cm_status climb(mending *m, uint32_t level, const uint32_t *parent, uint3
   uint32_t *next = NULL, *first = NULL;
   bool *taken = NULL;
   cm_status status = CM_NEW(m->run->memory, next, coarse, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, first, coarse, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, taken, old->vertices[level + 1], error);
+  CM_THEN(status, CM_NEW(m->run->memory, first, coarse, error));
+  CM_THEN(status, CM_NEW(m->run->memory, taken, old->vertices[level + 1], error));
   if (status != CM_OK) {
     CM_FREE(next, first, taken);
     return status;
@@ -265,10 +252,8 @@ static cm_status climb_shared(mending *m, const cm_level_files *files, cm_error 
     char path[CM_PATH_MAX];
     uint32_t *parent = NULL, finer = 0, coarse = 0;
     status = cm_level_path(files, l + 1, path, error);
-    if (status == CM_OK)
-      status = cm_level_parents_read(path, m->run, &parent, &finer, &coarse, error);
-    if (status == CM_OK)
-      status = climb(m, l, parent, finer, coarse, error);
+    CM_THEN(status, cm_level_parents_read(path, m->run, &parent, &finer, &coarse, error));
+    CM_THEN(status, climb(m, l, parent, finer, coarse, error));
     cm_free(parent);
   }
   return status;
@@ -281,12 +266,10 @@ static cm_status mend_level(mending *m, cm_graph **graph, cm_level_files *files,
   cm_pairs_kept kept = {.holds = note->holds, .available = note->available};
   const cm_pairing_task task = {.options = m->task->options, .matching = m->task->options->matching, .run = m->run, .kept = &kept};
   keeping k;
-  if (keeping_new(m, *graph, level, &k, error) != CM_OK)
-    return error->status;
+  CM_TRY(keeping_new(m, *graph, level, &k, error));
   cm_status status = keep_pairs(m, *graph, &k, &kept, error);
   kept.mate = k.mate;
-  if (status == CM_OK)
-    status = cm_coarsen_once(graph, &task, files, parent, made, error);
+  CM_THEN(status, cm_coarsen_once(graph, &task, files, parent, made, error));
   keeping_free(&k);
   if (status != CM_OK || !*made)
     return status;
@@ -315,8 +298,7 @@ static cm_status go_on(const mending *m, cm_graph **graph, cm_level_files *files
     return CM_OK;
   if (files->count == old->count && ends(m, *graph))
     return cm_level_note_write(files->folder, files->count + 1, &old->note[old->count], error);
-  if (CM_NEW(m->run->memory, parent, (*graph)->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->run->memory, parent, (*graph)->vertex_count, error));
   cm_status status = cm_coarsen_once(graph, &task, files, parent, &made, error);
   cm_free(parent);
   if (status != CM_OK || !made)
@@ -337,10 +319,8 @@ static cm_status mend(mending *m, cm_graph **graph, cm_level_files *files, cm_er
     const uint32_t finer = (*graph)->vertex_count;
     uint32_t *parent = NULL;
     status = cm_run_progress(m->run, 0, (int)files->count, finer, NAN, error);
-    if (status == CM_OK)
-      status = CM_NEW(m->run->memory, parent, finer, error);
-    if (status == CM_OK)
-      status = mend_level(m, graph, files, parent, &made, error);
+    CM_THEN(status, CM_NEW(m->run->memory, parent, finer, error));
+    CM_THEN(status, mend_level(m, graph, files, parent, &made, error));
     cm_free(parent);
   }
   if (status == CM_OK && made)
@@ -353,12 +333,9 @@ cm_status cm_levels_mend(cm_graph *graph, const cm_mend_task *task, cm_level_fil
 {
   mending m = {.task = task, .run = run};
   cm_status status = CM_NEW(run->memory, m.counterpart, task->network->vertex_count, error);
-  if (status == CM_OK)
-    status = find_neurons(&m, error);
-  if (status == CM_OK)
-    status = climb_shared(&m, files, error);
-  if (status == CM_OK)
-    status = mend(&m, &graph, files, error);
+  CM_THEN(status, find_neurons(&m, error));
+  CM_THEN(status, climb_shared(&m, files, error));
+  CM_THEN(status, mend(&m, &graph, files, error));
   cm_free(m.counterpart);
   cm_graph_free(graph);
   if (status != CM_OK)

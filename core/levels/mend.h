@@ -1,7 +1,6 @@
 /* Levels of an edited network, carried over from those of the network that it was edited from: pairs that still are some stay, the
  * rest is matched anew, level by level. */
-#ifndef CM_LEVELS_MEND_H
-#define CM_LEVELS_MEND_H
+#pragma once
 
 #include "core/network/topology.h"
 #include "core/partition/reference/coarsen.h"
@@ -35,5 +34,3 @@ typedef struct cm_mended {
  * levels). */
 cm_status cm_levels_mend(cm_graph *graph, const cm_mend_task *task, cm_level_files *files, cm_run *run, cm_mended *mended,
                          cm_error *error);
-
-#endif

@@ -64,6 +64,7 @@ static void count_net(const counting *c, uint32_t e, uint32_t p, uint64_t *use, 
       continue;
     use[(size_t)p * CM_RESOURCES + CM_OUTBOUND_AXONS]++;
     use[(size_t)p * CM_RESOURCES + CM_TARGET_CORES] += at->part != p + 1;
+    use[(size_t)to * CM_RESOURCES + CM_SOURCE_CORES] += at->part != p + 1;
     at->part = p + 1;
   }
   cuts->synapses += topology->pin_weight == NULL ? (unsigned __int128)cut * weight : cut_weight(c, e, p);
@@ -230,7 +231,7 @@ static void note(excess *e, uint32_t v, uint64_t use, uint64_t limit)
 static cm_status refuse_neurons(const cm_topology *topology, const cm_limits *limits, const excess *found,
                                 cm_error *error)
 {
-  static const cm_resource order[] = {CM_NEURONS, CM_INBOUND_AXONS, CM_SYNAPSES, CM_MEMORY};
+  static const cm_resource order[] = {CM_NEURONS, CM_INBOUND_AXONS, CM_SYNAPSES, CM_MEMORY, CM_SOURCE_CORES};
   const char *remedy = NULL;
   uint64_t most = 0;
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -348,7 +349,8 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
   excess found[CM_MEMORY + 1] = {{0}};
   for (uint32_t v = 0; v < n && limits->neurons != 0; v++)
     note(&found[CM_NEURONS], v, cm_demand_size(demand, v), limits->neurons);
-  if (limits->inbound_axons == 0 && limits->synapses == 0 && limits->memory_bits == 0)
+  const bool spread = limits->source_cores != 0 && limits->neurons != 0 && demand->size == NULL; /* its sources fill other cores */
+  if (limits->inbound_axons == 0 && limits->synapses == 0 && limits->memory_bits == 0 && !spread)
     return refuse_neurons(demand->network, limits, found, error);
   cm_status status = CM_NEW(run->memory, axons, n, error);
   if (status == CM_OK)
@@ -358,6 +360,8 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);
     note(&found[CM_SYNAPSES], v, synapses[v], limits->synapses);
+    if (spread && axons[v] > 0)
+      note(&found[CM_SOURCE_CORES], v, (axons[v] - 1) / limits->neurons, limits->source_cores);
     note(&found[CM_MEMORY], v, cm_memory_bits(limits, cm_demand_size(demand, v), synapses[v], axons[v]), limits->memory_bits);
   }
   cm_free(axons);

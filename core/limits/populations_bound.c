@@ -7,7 +7,7 @@ static cm_status add_up(cm_population_split *split, const cm_limits *limits, cm_
 {
   cm_limits alone = *limits;
   cm_status status = CM_OK;
-  alone.populations = alone.outbound_axons = alone.target_cores = 0;
+  alone.populations = alone.outbound_axons = alone.target_cores = alone.source_cores = 0;
   *parts = 0;
   for (uint32_t i = 0; i < split->count && status == CM_OK; i++) {
     cm_population_network network;

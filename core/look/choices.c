@@ -26,8 +26,7 @@ static cm_status look(const cm_map_input *in, uint32_t fewest, cm_run *run, choi
   const cm_limits limits = cm_chip_widest_limits(in->chip);
   cm_run_phase(run, "look");
   cm_status status = cm_look_begin(in->demand, cm_choices_pins(in->demand->network), run, &c->look, error);
-  if (status == CM_OK)
-    status = cm_look_on_chip(&c->look, in->chip, &limits, &c->on, error);
+  CM_THEN(status, cm_look_on_chip(&c->look, in->chip, &limits, &c->on, error));
   if (status != CM_OK)
     return status;
   c->fewest = fewest != 0 ? fewest : c->on.fewest;

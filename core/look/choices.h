@@ -1,6 +1,5 @@
 /* What more cores would do for a step, foreseen by a cheap look (core/look/look.h) where the chip states what a step costs. */
-#ifndef CM_LOOK_CHOICES_H
-#define CM_LOOK_CHOICES_H
+#pragma once
 
 #include "core/look/look.h"
 #include "core/mapping/mapping.h"
@@ -22,5 +21,3 @@ uint64_t cm_choices_pins(const cm_topology *topology);
 /* Objective knee: the fewest cores whose step times energy is foreseen within a quarter of the least. CM_NO_ROOM: the look finds none that
  * do. */
 cm_status cm_choices_knee(const cm_map_input *input, cm_run *run, uint32_t *cores, cm_error *error);
-
-#endif

@@ -40,8 +40,7 @@ static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits
     uint32_t parts = cm_look_cut(&f->line, (cm_strand_order)order, limits, f->part);
     if (a->found != 0 && parts >= a->found)
       continue;
-    if (CM_NEW(f->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(f->run->memory, use, (size_t)parts * CM_RESOURCES, error));
     cm_status status = cm_count_use(f->line.demand, f->part, parts, f->run, use, error);
     if (status == CM_OK && cm_find_violation(limits, use, parts).broken_parts == 0)
       a->found = parts;
@@ -55,8 +54,7 @@ static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits
 static cm_status count_free(const cm_fit_chip *on, cm_run *run, uint32_t *count, cm_error *error)
 {
   uint8_t *usable;
-  if (CM_NEW(run->memory, usable, cm_chip_cores(on->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, usable, cm_chip_cores(on->chip), error));
   cm_status status = cm_usable_cores(on->chip, on->occupancy, run->memory, usable, count, error);
   cm_free(usable);
   return status;
@@ -69,14 +67,10 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
   char words[160];
   cm_bound bound;
   cm_status status = cm_check_neurons(demand, limits, f->run, error);
-  if (status == CM_OK)
-    status = cm_prove_shared(demand, on->chip, on->occupancy, f->run->memory, error);
-  if (status == CM_OK)
-    status = cm_prove_leaving(demand, on->chip, limits, f->run, error);
-  if (status == CM_OK)
-    status = cm_bound_parts(demand, limits, f->run, &bound, error);
-  if (status == CM_OK)
-    status = cm_check_reach(demand, &bound, limits, error);
+  CM_THEN(status, cm_prove_shared(demand, on->chip, on->occupancy, f->run->memory, error));
+  CM_THEN(status, cm_prove_leaving(demand, on->chip, limits, f->run, error));
+  CM_THEN(status, cm_bound_parts(demand, limits, f->run, &bound, error));
+  CM_THEN(status, cm_check_reach(demand, &bound, limits, error));
   if (status != CM_OK)
     return status;
   a->bound = cm_bound_json(&bound);
@@ -104,8 +98,7 @@ static cm_status foresee(fit *f, const cm_chip *chip, const cm_limits *limits, c
   cm_look_point point[CM_LOOK_POINTS_MAX];
   if (!f->network->directed || !cm_costs_are_stated(&chip->costs))
     return CM_OK;
-  if (cm_look_on_chip(&f->stretch, chip, limits, &on, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_look_on_chip(&f->stretch, chip, limits, &on, error));
   uint32_t fewest = a->found != 0 && a->found <= a->free ? a->found : on.fewest, points = fewest <= a->free ? cm_look_choices(&on, fewest, a->free, point) : 0;
   if (points == 0)
     return CM_OK;
@@ -127,10 +120,8 @@ static cm_status fit_one(fit *f, const cm_fit_chip *on, json_t *rows, cm_error *
   json_t *row = NULL;
   f->line.demand = f->stretch.demand = &demand;
   cm_status status = count_free(on, f->run, &a.free, error);
-  if (status == CM_OK)
-    status = cm_chip_limit_neurons(on->chip, &demand, f->run->memory, error);
-  if (status == CM_OK)
-    status = judge(f, on, &limits, &a, error);
+  CM_THEN(status, cm_chip_limit_neurons(on->chip, &demand, f->run->memory, error));
+  CM_THEN(status, judge(f, on, &limits, &a, error));
   if (status == CM_NEURON_TOO_LARGE || status == CM_LIMIT_BROKEN) {
     (void)snprintf(a.reason, sizeof a.reason, "%s", error->detail);
     a.refused = true;
@@ -141,8 +132,7 @@ static cm_status fit_one(fit *f, const cm_fit_chip *on, json_t *rows, cm_error *
     row = json_pack("{s:s, s:I, s:I, s:s, s:o?, s:s?, s:o, s:f}", "chip", on->chip->name, "cores", (json_int_t)cm_chip_cores(on->chip), "free",
                     (json_int_t)a.free, "fits", a.refused ? "no" : fits ? "yes" : "unknown", "bound", json_incref(a.bound), "reason",
                     a.reason[0] != '\0' ? a.reason : NULL, "cores_found", a.found != 0 ? json_integer(a.found) : json_null(), "seconds", seconds_of(f->network));
-  if (status == CM_OK)
-    status = cm_json_append(rows, json_incref(row), "what would fit", error);
+  CM_THEN(status, cm_json_append(rows, json_incref(row), "what would fit", error));
   if (status == CM_OK && !a.refused)
     status = foresee(f, on->chip, &limits, &a, row, error);
   json_decref(row);
@@ -158,16 +148,12 @@ cm_status cm_fit(const cm_topology *topology, const cm_fit_chip *chips, size_t c
   json_t *made = json_array();
   cm_run_phase(run, "look");
   cm_status status = cm_whole(made != NULL, "what would fit", error);
-  if (status == CM_OK)
-    status = cm_look_begin(&demand, UINT64_MAX, run, &f.line, error);
-  if (status == CM_OK)
-    status = cm_look_begin(&demand, cm_choices_pins(topology), run, &f.stretch, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.part, topology->vertex_count, error);
+  CM_THEN(status, cm_look_begin(&demand, UINT64_MAX, run, &f.line, error));
+  CM_THEN(status, cm_look_begin(&demand, cm_choices_pins(topology), run, &f.stretch, error));
+  CM_THEN(status, CM_NEW(run->memory, f.part, topology->vertex_count, error));
   for (size_t i = 0; status == CM_OK && i < count; i++) {
     status = fit_one(&f, &chips[i], made, error);
-    if (status == CM_OK)
-      status = cm_run_progress(run, ((double)i + 1) / (double)count, -1, topology->vertex_count, NAN, error);
+    CM_THEN(status, cm_run_progress(run, ((double)i + 1) / (double)count, -1, topology->vertex_count, NAN, error));
   }
   cm_run_finish(run);
   cm_look_end(&f.line);

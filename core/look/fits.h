@@ -1,6 +1,5 @@
 /* Which chips would take a network: proved, or found not to, and what a step on them would be (core/look/look.h). Nothing is mapped. */
-#ifndef CM_LOOK_FITS_H
-#define CM_LOOK_FITS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -18,5 +17,3 @@ typedef struct cm_fit_chip {
  * "seconds": that a mapping takes}. "yes" has legal parts for the free cores, whose limits were counted; "no" a proof.
  * The caller's. O(chips * pins). Errors: memory, a stop. */
 cm_status cm_fit(const cm_topology *topology, const cm_fit_chip *chips, size_t count, cm_run *run, json_t **rows, cm_error *error);
-
-#endif

@@ -290,8 +290,7 @@ static void cut_finer(cm_look_on *on)
 cm_status cm_look_on_chip(cm_look *look, const cm_chip *chip, const cm_limits *limits, cm_look_on *on, cm_error *error)
 {
   *on = (cm_look_on){.look = look, .chip = chip, .limits = *limits};
-  if (cm_step_totals_count(look->demand, &chip->costs, look->run, &on->totals, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_totals_count(look->demand, &chip->costs, look->run, &on->totals, error));
   choose_line(on);
   cut_finer(on);
   return CM_OK;

@@ -1,6 +1,5 @@
 /* A cheap look at a network on a chip: about how long a step takes on so many cores and what it costs, without a mapping. */
-#ifndef CM_LOOK_LOOK_H
-#define CM_LOOK_LOOK_H
+#pragma once
 
 #include "core/chip/resources.h"
 #include "core/look/strand.h"
@@ -73,5 +72,3 @@ uint32_t cm_look_knee_between(const cm_look_on *on, const cm_look_point *point, 
 
 /* The number of the first point that is. O(1). */
 uint32_t cm_look_knee(const cm_look_point *point, uint32_t points);
-
-#endif

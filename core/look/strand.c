@@ -64,8 +64,7 @@ static cm_status line_up(const cm_demand *demand, cm_strand_order order, cm_run 
       line[v] = v;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, of, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, of, n, error));
   cm_status status = mark_all(demand, cm_mix(run->seed), run, of, error);
   if (status == CM_OK)
     qsort(of, n, sizeof *of, by_mark);
@@ -103,8 +102,7 @@ static uint32_t find_places(const cm_topology *t, uint32_t e, const uint32_t *pl
 /* Turns the network's lists round for the neurons of the strand; `place` [vertices], UINT32_MAX: not here; found [vertices + 1]. */
 static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *found, cm_run *run, cm_strand *s, cm_error *error)
 {
-  if (CM_NEW(run->memory, s->first, (size_t)s->count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->count + 2, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
       s->first[found[k] + 2]++;
@@ -112,8 +110,7 @@ static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *f
     s->first[i] += s->first[i - 1];
   uint64_t pins = s->first[s->count + 1];
   s->share = t->pin_count > 0 ? (double)pins / (double)t->pin_count : 1;
-  if (CM_NEW(run->memory, s->net, pins + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->net, pins + 1, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
       s->net[s->first[found[k] + 1]++] = e;
@@ -123,8 +120,8 @@ static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *f
 static cm_status find_last(const cm_topology *t, cm_run *run, cm_strand *s, cm_error *error)
 {
   uint32_t *last;
-  if (CM_NEW(run->memory, s->after, s->first[s->count] + 1, error) != CM_OK || CM_NEW(run->memory, last, t->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->after, s->first[s->count] + 1, error));
+  CM_TRY(CM_NEW(run->memory, last, t->net_count, error));
   for (uint32_t i = 0; i < s->count; i++) {
     for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
       s->after[k] = last[s->net[k]];
@@ -142,12 +139,9 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
   cm_strand s = {0};
   uint32_t *place = NULL, *found = NULL;
   cm_status status = CM_NEW(run->memory, s.neuron, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, place, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, found, (size_t)t->vertex_count + 1, error);
-  if (status == CM_OK)
-    status = line_up(demand, order, run, s.neuron, error);
+  CM_THEN(status, CM_NEW(run->memory, place, t->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, found, (size_t)t->vertex_count + 1, error));
+  CM_THEN(status, line_up(demand, order, run, s.neuron, error));
   if (status == CM_OK) {
     s.count = take_stretches(s.neuron, t->vertex_count, t->pin_count > pins_max ? (double)pins_max / (double)t->pin_count : 1);
     memset(place, 0xff, t->vertex_count * sizeof *place);
@@ -155,8 +149,7 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
       place[s.neuron[i]] = i;
     status = gather(t, place, found, run, &s, error);
   }
-  if (status == CM_OK)
-    status = find_last(t, run, &s, error);
+  CM_THEN(status, find_last(t, run, &s, error));
   CM_FREE(place, found);
   if (status == CM_OK)
     *strand = s;

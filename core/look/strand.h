@@ -1,6 +1,5 @@
 /* A network as a line of neurons, those with inputs in common side by side, so that any stretch of it does for a part. */
-#ifndef CM_LOOK_STRAND_H
-#define CM_LOOK_STRAND_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -27,5 +26,3 @@ typedef enum cm_strand_order {
 cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t pins_max, cm_run *run, cm_strand *strand,
                         cm_error *error);
 void cm_strand_free(cm_strand *strand); /* harmless on a zeroed one */
-
-#endif

@@ -11,26 +11,33 @@ double cm_bound_port_rate(const cm_bounding *b)
   return cm_target_bandwidth(b->target);
 }
 
+/* A host computes an operator whole, with all that it moves. */
+static double host_ns(const cm_bounding *b, const cm_plan_op *op, uint32_t device)
+{
+  return cm_compute_ns(b->target, &b->target->device[device], &b->plan->pieces[op->first_piece].work, op->rates[device]);
+}
+
 /* Every lane has a weight, in proportion to its best rate for a kind of operation, together 1: operations take at least
  * their least time on any lane times its weight of all lanes' time. With one device for a kind, work over its lanes. */
 static double busy_share(const cm_bounding *b, const cm_plan_op *op, double work, double *issues)
 {
   const cm_target *t = b->target;
   const double *weight = b->weight[op->kind];
-  double least = HUGE_VAL, issue = HUGE_VAL;
+  double least = HUGE_VAL, issue = HUGE_VAL, whole = HUGE_VAL;
   for (uint32_t d = 0; d < t->device_count; d++)
     if (op->rates[d] > 0) {
       least = fmin(least, weight[d] / op->rates[d]);
       issue = fmin(issue, weight[d] * (t->issue_ns + t->device[d].latency_ns));
+      whole = op->kind == CM_UNIT_HOST ? fmin(whole, weight[d] * host_ns(b, op, d)) : work * least + issue;
     }
   *issues = issue;
-  return work * least + issue;
+  return whole;
 }
 
 /* Every lane that does any has an issue before it. */
 double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, double work, double issues)
 {
-  const cm_reach *reach = &b->reach[out ? 1 : 0][kind];
+  const cm_reach *reach = &b->reach[out && kind != CM_UNIT_HOST ? 1 : 0][kind]; /* what a host makes lies outside */
   return fmax(cm_reach_ns(reach, work), work > issues ? b->issue_ns[kind] + cm_reach_ns(reach, work - issues) : 0);
 }
 
@@ -127,9 +134,10 @@ static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, 
   for (uint32_t i = 0; i < call->input_count && i < call->node->input_count; i++) {
     if (!cm_has(call, i))
       continue;
-    if (b->plan->values[call->node->inputs[i]].kind == CM_VALUE_CONSTANT)
-      need_constant(b, place, call, i);
-    else if (i == 0)
+    if (b->plan->values[call->node->inputs[i]].kind == CM_VALUE_CONSTANT) {
+      if (op->kind != CM_UNIT_HOST) /* it reads them outside */
+        need_constant(b, place, call, i);
+    } else if (i == 0)
       need_read(b, call->node->inputs[0], reads);
     else
       cm_bound_need(b, call->node->inputs[i], &b->inputs[0][i], &b->inputs[1][i]);
@@ -194,12 +202,7 @@ cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm
   double work = HUGE_VAL;
   for (int c = 0; c < 2; c++) {
     cm_split_change change;
-    cm_box box = cm_box_whole(&call->output[0]);
-    for (uint32_t i = 0; i < box.rank; i++) {
-      box.to[i] = c == 0 && box.to[i] > 1 ? 1 : box.to[i];
-      box.from[i] = c == 1 && box.to[i] > 1 ? box.to[i] - 1 : 0;
-    }
-    box = cm_bound_piece_box(call, &box);
+    const cm_box corner = cm_bound_corner(&call->output[0], c == 1), box = cm_bound_piece_box(call, &corner);
     if (cm_split_piece(call, &box, b->inputs[0], &change, error) != CM_OK)
       return error->status;
     work = fmin(work, (double)cm_split_work(call, &box, b->inputs[0]) / parts);
@@ -207,7 +210,7 @@ cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm
   *ns = HUGE_VAL;
   for (uint32_t d = 0; d < t->device_count; d++)
     if (op->rates[d] > 0)
-      *ns = fmin(*ns, t->issue_ns + t->device[d].latency_ns + work / op->rates[d]);
+      *ns = fmin(*ns, op->kind == CM_UNIT_HOST ? host_ns(b, op, d) : t->issue_ns + t->device[d].latency_ns + work / op->rates[d]);
   return CM_OK;
 }
 

@@ -55,6 +55,9 @@ double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, doubl
 /* Forgets all needs. */
 void cm_bound_begin_needs(cm_bounding *b);
 
+/* The first element of a shape, or the last. */
+cm_box cm_bound_corner(const cm_shape *shape, bool last);
+
 /* Nothing is needed but the first element of a value, and in the other cone the last. */
 void cm_bound_need_corners(cm_bounding *b, uint32_t value);
 

@@ -46,13 +46,19 @@ void cm_bound_need_count(cm_bounding *b, uint32_t value, const cm_box *first, co
   *n = (cm_needed){b->stamp, {*first, *last}, count};
 }
 
+cm_box cm_bound_corner(const cm_shape *shape, bool last)
+{
+  cm_box box = cm_box_whole(shape);
+  for (uint32_t i = 0; i < box.rank; i++)
+    if (box.to[i] > 1)
+      *(last ? &box.from[i] : &box.to[i]) = last ? box.to[i] - 1 : 1;
+  return box;
+}
+
 void cm_bound_need_corners(cm_bounding *b, uint32_t value)
 {
-  cm_box first = cm_box_whole(&b->plan->model->values[value].shape), last = first;
-  for (uint32_t i = 0; i < first.rank; i++) {
-    last.from[i] = last.to[i] < 1 ? 0 : last.to[i] - 1;
-    first.to[i] = first.to[i] < 1 ? first.to[i] : 1;
-  }
+  const cm_shape *shape = &b->plan->model->values[value].shape;
+  const cm_box first = cm_bound_corner(shape, false), last = cm_bound_corner(shape, true);
   cm_bound_begin_needs(b);
   cm_bound_need(b, value, &first, &last);
 }

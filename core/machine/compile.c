@@ -1,11 +1,11 @@
 /* Read, understand, optimise; for a chip: split, order, emit, link; verify when asked, write. */
 #include "core/machine/compile.h"
 
-
 #include "base/json.h"
 #include "core/machine/order.h"
 #include "core/machine/plan/partial_sums.h"
 #include "core/machine/plan/recurrent_steps.h"
+#include "core/machine/plan/row_turns.h"
 #include "core/machine/report.h"
 #include "core/machine/run/node_table.h"
 #include "core/machine/run/timeline.h"
@@ -33,6 +33,7 @@ typedef struct compiling {
   cm_model *given, *made;
   cm_model *cut;   /* `made` with sums cut; NULL: nothing is to be cut, or it does not pay */
   cm_sums sums;
+  uint32_t turns;  /* of the program */
   cm_compile_stage last;
   cm_draft draft;
   cm_program *program;
@@ -142,7 +143,7 @@ static cm_status compare(compiling *c, cm_baselines *made, cm_error *error)
   const cm_settings settings = cm_settings_default(c->memory);
   const cm_plan_options options = {.memory_bytes = c->memory, .tile_share = CM_TILE_SHARE, .chip_name = c->chip->name,
                                    .target = c->chip->target, .settings = &settings,
-                                   .packs = c->packs.value_count > 0 ? &c->packs : NULL};
+                                   .packs = c->packs.value_count > 0 ? &c->packs : NULL, .turns = c->turns};
   return cm_baselines_make(planned(c), &options, c->search != NULL ? &c->best.settings : &settings, c->run, made, error);
 }
 
@@ -153,7 +154,7 @@ static cm_status whole_plan(compiling *c, cm_plan **whole, cm_error *error)
   const uint64_t memory = c->cut != NULL ? CM_TARGET_MEMORY_MAX : c->memory;
   const cm_settings settings = cm_settings_default(c->memory);
   const cm_plan_options options = {.memory_bytes = memory, .tile_share = CM_TILE_SHARE, .target = c->chip->target,
-                                   .chip_name = c->chip->name, .settings = &settings};
+                                   .chip_name = c->chip->name, .settings = &settings, .turns = c->turns};
   *whole = NULL;
   if (c->part == NULL && c->cut == NULL)
     return CM_OK;
@@ -257,8 +258,12 @@ static cm_status make(compiling *c, cm_error *error)
     forget_cut(c);
   if (status == CM_OK && options.settings != NULL)
     status = make_packs(c, &options, error);
+  if (status == CM_OK && options.settings != NULL && c->last == CM_STAGE_PROGRAM && c->cut == NULL && c->chip->target->window == 0 &&
+      cm_target_lanes(c->chip->target, CM_UNIT_HOST) == 0) /* which works on whole tensors */
+    status = cm_turns_find(c->made, c->memory, c->run, &c->turns, error);
   if (status != CM_OK)
     return status;
+  options.turns = c->turns;
   options.packs = &c->packs;
   status = make_draft(c, &options, &order, error);
   if (status == CM_OK)

@@ -57,3 +57,13 @@ void cm_hop_times_end(cm_hop_times *hops)
   CM_FREE(hops->station, hops->memory_station, hops->ns, hops->farthest);
   *hops = (cm_hop_times){0};
 }
+
+double cm_hop_turns_ns(const cm_hop_times *hops, uint32_t lanes, uint32_t turns, const double *end)
+{
+  double last = 0, next = 0;
+  for (uint32_t l = 0; l < lanes; l++) {
+    last = fmax(last, end[l]);
+    next = fmax(next, end[l] + cm_hop_farthest(hops, l));
+  }
+  return turns > 1 ? (turns - 1) * next + last : last;
+}

@@ -30,4 +30,7 @@ static inline double cm_hop_farthest(const cm_hop_times *hops, uint32_t from)
   return hops->stations < 2 ? 0 : hops->farthest[hops->station[from]];
 }
 
+/* When the last of `turns` ends, each of which ends at end[lane] after it began: the next begins when that is known in every lane. O(lanes). */
+double cm_hop_turns_ns(const cm_hop_times *hops, uint32_t lanes, uint32_t turns, const double *end);
+
 #endif

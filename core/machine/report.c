@@ -8,7 +8,7 @@
 
 static uint64_t bytes_of(const cm_plan *plan, uint32_t value)
 {
-  cm_box whole = plan->values[value].whole;
+  const cm_box whole = cm_box_whole(&plan->model->values[value].shape);
   return cm_plan_bytes(plan, value, &whole);
 }
 
@@ -91,7 +91,7 @@ static json_t *lanes_json(const cm_program *program, uint32_t device, double tim
       continue;
     for (uint64_t i = 0; i < program->instruction_count; i++)
       busy += program->instructions[i].lane == l ? cm_instruction_ns(program, &program->instructions[i]) : 0;
-    if (json_array_append_new(shares, json_real(time_ns > 0 ? busy / time_ns : 0)) != 0) {
+    if (json_array_append_new(shares, json_real(time_ns > 0 ? busy * program->turns / time_ns : 0)) != 0) {
       json_decref(shares);
       return NULL;
     }
@@ -179,9 +179,10 @@ static json_t *time_json(const cm_emission *emission, const cm_program *program,
 json_t *cm_program_report(const cm_draft *draft, const cm_program *program, const cm_program_times *times, json_t *order,
                           json_t *search)
 {
-  return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
+  const uint32_t turns = program->turns;
+  return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o*, s:o, s:o, s:o*, s:O*}", "chip", program->chip_name, "memory_bytes",
                    (json_int_t)program->target.memory_bytes, "memory_held_bytes", (json_int_t)times->analysis->held_max,
                    "operators", cm_pieces_report(draft->plan), "subgraphs", (json_int_t)program->object_count, "instructions",
-                   (json_int_t)program->instruction_count, "traffic", traffic_json(draft->plan, &draft->memory, program), "time",
+                   (json_int_t)(program->instruction_count * turns), "turns", turns > 1 ? json_integer(turns) : NULL, "traffic", traffic_json(draft->plan, &draft->memory, program), "time",
                    time_json(&draft->emission, program, times), "order", order, "search", search);
 }

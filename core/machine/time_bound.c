@@ -110,7 +110,7 @@ static void find_tails(cm_bounding *b, uint32_t last, bool out)
 {
   const cm_model *m = b->plan->model;
   for (size_t v = 0; v < m->value_count; v++)
-    b->after[v] = out && b->plan->values[v].output ? b->latency_ns : HUGE_VAL;
+    b->after[v] = !out || !b->plan->values[v].output ? HUGE_VAL : b->plan->values[v].host ? 0 : b->latency_ns;
   for (uint32_t i = last + 1; i-- > 0;) {
     const cm_node *node = &m->nodes[m->order[i]];
     double tail = !out && i == last ? -b->least[i] : HUGE_VAL;
@@ -130,7 +130,7 @@ static double inputs_ns(const cm_bounding *b, double *tail_ns)
   double bytes = 0;
   *tail_ns = HUGE_VAL;
   for (size_t i = 0; i < m->input_count; i++)
-    if (b->value[m->inputs[i]].stamp == b->stamp) {
+    if (b->value[m->inputs[i]].stamp == b->stamp && !b->plan->values[m->inputs[i]].host_reads) {
       bytes += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
       *tail_ns = fmin(*tail_ns, b->after[m->inputs[i]]);
     }
@@ -153,17 +153,27 @@ static cm_status find_begin(cm_bounding *b, uint32_t place, cm_error *error)
   return cm_run_check(b->run, error);
 }
 
+/* When what there is of a value at `ready` can be read: a host reads outside, what lies there from the start at once; what it makes is loaded. */
+static double read_at(const cm_bounding *b, const cm_plan_op *op, uint32_t value, double ready)
+{
+  const cm_plan_value *v = &b->plan->values[value];
+  const bool host = op != NULL && op->kind == CM_UNIT_HOST, made = v->kind == CM_VALUE_MADE;
+  const double moved = op == NULL || (made && host == v->host) ? 0 : made ? b->latency_ns : host ? -b->latency_ns : 0;
+  return ready + moved;
+}
+
 /* Nothing begins before what it reads, and before anything is loaded. */
 static void follow(cm_bounding *b, uint32_t place, const double *ready)
 {
   const cm_model *m = b->plan->model;
+  const uint32_t op = b->op_of[m->order[place]];
   const cm_node *node = &m->nodes[m->order[place]];
   bool any = node->known->makes == CM_MAKES_JOINED; /* an element of it may need one input alone */
   double least = -1;
   for (uint32_t i = 0; i < node->input_count; i++) {
     if (node->inputs[i] == CM_NONE)
       continue;
-    double t = ready[node->inputs[i]];
+    double t = read_at(b, op > 0 ? &b->plan->ops[op - 1] : NULL, node->inputs[i], ready[node->inputs[i]]);
     least = least < 0 || (any ? t < least : t > least) ? t : least;
   }
   b->begin[place] = fmax(least, 0);
@@ -239,7 +249,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
     if (b->plan->values[m->outputs[i]].kind == CM_VALUE_CONSTANT)
       continue;
     cm_bound_need(b, m->outputs[i], &whole, &whole);
-    moved += (double)cm_plan_bytes(b->plan, m->outputs[i], &whole);
+    moved += b->plan->values[m->outputs[i]].host ? 0 : (double)cm_plan_bytes(b->plan, m->outputs[i], &whole);
   }
   if (cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error) != CM_OK)
     return error->status;

@@ -16,14 +16,8 @@ static cm_status random_input(const cm_value *v, cm_random *random, cm_memory *m
   uint32_t rank = v->shape.rank == CM_UNKNOWN_RANK ? 0 : v->shape.rank;
   for (uint32_t i = 0; i < rank; i++)
     dims[i] = v->shape.dims[i] < 0 ? 1 : v->shape.dims[i];
-  if (cm_tensor_new(memory, v->shape.type, rank, dims, made, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < (*made)->count && v->shape.type == CM_FLOAT; i++)
-    ((float *)(*made)->data)[i] = (float)(2 * cm_random_unit(random) - 1);
-  /* Bytes are quantized numbers; other whole numbers may be indices, which have to be small. */
-  bool bytes = v->shape.type == CM_UINT8 || v->shape.type == CM_INT8;
-  for (uint64_t i = 0; i < (*made)->count && bytes; i++)
-    ((uint8_t *)(*made)->data)[i] = (uint8_t)cm_random_below(random, 256);
+  CM_TRY(cm_tensor_new(memory, v->shape.type, rank, dims, made, error));
+  cm_tensor_fill_random(*made, random);
   return CM_OK;
 }
 

@@ -35,8 +35,7 @@ cm_mapping cm_candidate_view(const cm_candidate *c)
 cm_status cm_candidate_deliver(cm_candidate *c, cm_mapping **mapping, cm_error *error)
 {
   cm_mapping *made;
-  if (CM_NEW(c->run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, made, 1, error));
   *made = cm_candidate_view(c);
   if (made->region != NULL) /* it may have been chosen of fewer cores than are free */
     cm_region_enclose(c->input->chip, c->input->occupancy, made->region);

@@ -1,7 +1,6 @@
 /* A mapping on its way: one home for all that the phases make of a job, from its parts to their places. What is made
  * stays as it is afterwards, but for `objective` and `places`. */
-#ifndef CM_MAPPING_CANDIDATE_H
-#define CM_MAPPING_CANDIDATE_H
+#pragma once
 
 #include "core/limits/bound.h"
 #include "core/mapping/input.h"
@@ -54,5 +53,3 @@ cm_mapping cm_candidate_view(const cm_candidate *candidate);
 /* A mapping of its own with the parts, places and attempts, which the candidate gives up; metrics, options and report
  * are the caller's to fill. Errors: memory. */
 cm_status cm_candidate_deliver(cm_candidate *candidate, cm_mapping **mapping, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What does not go together: options, and options with the network and the chip of a job. */
-#ifndef CM_MAPPING_COMBINATIONS_H
-#define CM_MAPPING_COMBINATIONS_H
+#pragma once
 
 #include "base/option.h"
 #include "core/mapping/input.h"
@@ -13,5 +12,3 @@ extern const cm_option_rule cm_map_rules[];
 cm_status cm_combinations_of_options(const cm_map_options *options, cm_error *error);
 cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error);
 cm_status cm_combinations_of_partition(const cm_map_input *input, cm_error *error);
-
-#endif

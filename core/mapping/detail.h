@@ -1,6 +1,5 @@
 /* Figures of a mapping by core, router and link, beside its metrics. */
-#ifndef CM_MAPPING_DETAIL_H
-#define CM_MAPPING_DETAIL_H
+#pragma once
 
 #include "core/chip/chip.h"
 #include "core/chip/router_window.h"
@@ -20,5 +19,3 @@ double cm_congestion_at(const cm_metrics_detail *detail, const cm_chip *chip, ui
 
 /* Load of the link that leaves router (x, y) of a plain mesh or torus. */
 double cm_link_load_at(const cm_metrics_detail *detail, uint32_t x, uint32_t y, cm_direction direction);
-
-#endif

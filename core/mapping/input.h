@@ -1,6 +1,5 @@
 /* What a job of mapping is given: network, chip, free cores, options, and where it may write. */
-#ifndef CM_MAPPING_INPUT_H
-#define CM_MAPPING_INPUT_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/occupancy.h"
@@ -48,5 +47,3 @@ typedef struct cm_map_input {
   uint64_t held_bytes;             /* of candidates that are made already: set by the portfolio, for the partition stage's look at the memory limit */
   bool places;                     /* set by cm_map: the partition stage may place as it partitions */
 } cm_map_input;
-
-#endif

@@ -1,6 +1,5 @@
 /* A mapping as those see it who measure, simulate, check, bound, draw or write it. */
-#ifndef CM_MAPPING_MAPPED_H
-#define CM_MAPPING_MAPPED_H
+#pragma once
 
 #include "core/chip/chip.h"
 #include "core/network/demand.h"
@@ -22,5 +21,3 @@ typedef struct cm_mapped {
   const uint32_t *core; /* [parts] */
   const cm_pacing *pacing; /* NULL: none: cores send as fast as they can, in the order of their neurons' numbers */
 } cm_mapped;
-
-#endif

@@ -38,14 +38,10 @@ void cm_mapping_free(cm_mapping *mapping)
     }
     cm_mapping_free(point);
   }
-  cm_free(mapping->points);
-  cm_free(mapping->part);
-  cm_free(mapping->core);
-  cm_free(mapping->pacing.turn);
+  CM_FREE(mapping->points, mapping->part, mapping->core, mapping->pacing.turn);
   cm_region_free(mapping->region);
   cm_metrics_detail_free(&mapping->detail);
-  cm_free(mapping->scenario);
-  cm_free(mapping->peak);
+  CM_FREE(mapping->scenario, mapping->peak);
   cm_topology_free(mapping->copied);
   json_decref(mapping->options);
   json_decref(mapping->report);

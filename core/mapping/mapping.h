@@ -1,6 +1,5 @@
 /* The mapping: which neuron runs on which core, with its metrics and what made it. */
-#ifndef CM_MAPPING_MAPPING_H
-#define CM_MAPPING_MAPPING_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -82,5 +81,3 @@ static inline cm_mapped cm_mapped_by(const cm_mapping *m, const cm_demand *deman
 }
 
 void cm_mapping_free(cm_mapping *mapping); /* NULL is allowed */
-
-#endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "core/constraints/constraints_option.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/mapping.h"
@@ -24,7 +23,7 @@ static const cm_option options_of_maps[] = {
    NULL, false,
    CM_SHAPES_BOTH, .about = "effort, growing from fast to best; balanced unless given; reference is a published method to the letter"},
   {"objective", CM_OPTION_WORD, FIELD(objective), 0, 0, CM_OBJECTIVE_AUTO, {"edge", "axon", "time", "energy", "edp", "pareto", "knee", "auto"}, NULL, false,
-   CM_SHAPES_BOTH, .about = "what is minimised (docs/reference/options.md); unless given, axon for directed networks under core limits, else edge"},
+   CM_SHAPES_BOTH, .about = "packets to cores (axon), weight between cores (edge), or a step's time, energy or both (edp, pareto, knee); unless given, axon for directed networks under core limits, else edge"},
   {"mapper", CM_OPTION_WORD, FIELD(mapper), 0, 0, CM_MAPPER_AUTO, {"bisection", "two-phase", "integrated", "learned", "auto"}, NULL, false,
    CM_SHAPES_PLACES, .about = "integrated (parts and places at once), two-phase (partition, then the placement engine), learned (a trained policy), bisection; unless given, what suits preset and objective",
    .words_were = {NULL, "staged", "mesh"}},

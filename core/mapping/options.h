@@ -1,6 +1,5 @@
 /* Options of mappings, read, written and checked, and their fields; docs/reference/options.md describes each to users. */
-#ifndef CM_MAPPING_OPTIONS_H
-#define CM_MAPPING_OPTIONS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -178,5 +177,3 @@ static inline cm_map_input *cm_vary(const cm_map_input *job, cm_variant *variant
   variant->input.options = &variant->options;
   return &variant->input;
 }
-
-#endif

@@ -49,8 +49,7 @@ static cm_status check_profile(const struct cm_map_options *o, cm_error *error)
 cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_error *error)
 {
   struct cm_map_options *made;
-  if (CM_HEAP(made, 1, "the options", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(made, 1, "the options", error));
   made->constraints = NULL;
   cm_options_default(&cm_map_option_table, made);
   if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK ||

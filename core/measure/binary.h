@@ -1,6 +1,5 @@
 /* Binary files of what stands on cores and links; the stream keeps errors. docs/reference/mapping-formats.md describes them. */
-#ifndef CM_MEASURE_BINARY_H
-#define CM_MEASURE_BINARY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -20,5 +19,3 @@ cm_binary_box cm_put_head(FILE *stream, const char *magic, uint32_t width, uint3
 
 /* Loads of links, load [cm_window_links]: of a grid the four of each router; of an interconnect from, to and load of each link. */
 void cm_links_write_binary(const cm_chip *chip, const cm_window *window, const double *load, FILE *stream);
-
-#endif

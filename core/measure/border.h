@@ -1,6 +1,5 @@
 /* What inputs outside the chip cost on their way in. */
-#ifndef CM_MEASURE_BORDER_H
-#define CM_MEASURE_BORDER_H
+#pragma once
 
 #include "core/mapping/mapping.h"
 
@@ -9,5 +8,3 @@
  * border; where both do, and on another interconnect than a plain mesh, it comes in at the core's own router. O(nets). */
 void cm_border_measure(const cm_demand *demand, const cm_chip *chip, const uint32_t *part, const uint32_t *core,
                        cm_metrics *metrics);
-
-#endif

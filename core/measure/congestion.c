@@ -69,8 +69,7 @@ cm_status cm_spread_new(const cm_window *window, double packets, cm_memory *memo
   s.width = w->width + (w->ring_x ? w->width / 2 : 0);
   s.height = w->height + (w->ring_y ? w->height / 2 : 0);
   cm_status status = exits_new(reach_x + 1, reach_y + 1, memory, &s.column, error);
-  if (status == CM_OK)
-    status = exits_new(reach_y + 1, reach_x + 1, memory, &s.row, error);
+  CM_THEN(status, exits_new(reach_y + 1, reach_x + 1, memory, &s.row, error));
   if (status != CM_OK) {
     cm_spread_free(&s);
     return status;
@@ -298,8 +297,7 @@ cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, 
       status = error->status;
     else
       sweep(part, parts, q, field, column, load);
-    cm_free(field);
-    cm_free(column);
+    CM_FREE(field, column);
     field = NULL;
     column = NULL;
   }

@@ -12,6 +12,7 @@ uint32_t cm_core_shares(const cm_chip *chip, uint32_t core, const cm_core_load *
     {cm_resource_field(CM_INBOUND_AXONS), load->inbound_axons, limits->inbound_axons},
     {cm_resource_field(CM_OUTBOUND_AXONS), load->outbound_axons, limits->outbound_axons},
     {cm_resource_field(CM_TARGET_CORES), load->target_cores, limits->target_cores},
+    {cm_resource_field(CM_SOURCE_CORES), load->source_cores, limits->source_cores},
     {cm_resource_field(CM_MEMORY), cm_memory_bits(limits, load->neurons, load->synapses, load->inbound_axons), limits->memory_bits},
     {"populations", populations, limits->populations}};
   uint32_t count = 0;

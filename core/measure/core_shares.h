@@ -1,6 +1,5 @@
 /* How full a core is, against every limit that it has. */
-#ifndef CM_MEASURE_CORE_SHARES_H
-#define CM_MEASURE_CORE_SHARES_H
+#pragma once
 
 #include "core/mapping/detail.h"
 
@@ -19,5 +18,3 @@ static inline double cm_share_of(const cm_share *share)
 {
   return (double)share->used / (double)share->most;
 }
-
-#endif

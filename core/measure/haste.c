@@ -9,8 +9,7 @@ cm_status cm_measure_haste(const cm_mapped *mapped, cm_run *run, cm_haste *found
   cm_metrics metrics;
   cm_metrics_detail detail;
   double longest = -1;
-  if (cm_metrics_compute(mapped, run, &metrics, &detail, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_metrics_compute(mapped, run, &metrics, &detail, error));
   *found = (cm_haste){.step_ns = metrics.step_ns, .saturation = metrics.saturation_load};
   for (uint32_t p = 0; p < mapped->parts; p++) {
     double ns = cm_core_ns(&mapped->chip->costs, detail.core[p].receive_ns, detail.core[p].send_ns);

@@ -1,6 +1,5 @@
 /* What mappings are compared by beside what their job pays. */
-#ifndef CM_MEASURE_HASTE_H
-#define CM_MEASURE_HASTE_H
+#pragma once
 
 #include "base/run.h"
 #include "core/mapping/mapped.h"
@@ -13,5 +12,3 @@ typedef struct cm_haste {
 
 /* Of a mapping. O(cm_metrics_compute). Errors: memory. */
 cm_status cm_measure_haste(const cm_mapped *mapped, cm_run *run, cm_haste *found, cm_error *error);
-
-#endif

@@ -21,8 +21,7 @@ cm_status cm_link_tally_new(const cm_window *window, cm_memory *memory, cm_link_
 void cm_link_tally_free(cm_link_tally *tally)
 {
   for (int side = 0; side < 2; side++) {
-    cm_free(tally->row[side]);
-    cm_free(tally->column[side]);
+    CM_FREE(tally->row[side], tally->column[side]);
   }
 }
 

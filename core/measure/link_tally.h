@@ -1,6 +1,5 @@
 /* What goes over the links of a window under the routing of the chip. */
-#ifndef CM_MEASURE_LINK_TALLY_H
-#define CM_MEASURE_LINK_TALLY_H
+#pragma once
 
 #include "core/chip/router_window.h"
 #include "core/measure/measure.h"
@@ -59,5 +58,3 @@ void cm_links_book_tree(cm_link_tally *tally, cm_tree_scratch *scratch, const cm
 /* Loads in units of the weights, link_load [routers of the window * CM_DIRECTIONS] (NULL: not wanted), and raises *most
  * to the highest. */
 void cm_links_fill(const cm_link_tally *tally, double unit, double *link_load, double *most);
-
-#endif

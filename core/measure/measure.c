@@ -37,8 +37,7 @@ static cm_status work_new(work *w, cm_error *error)
     return error->status;
   for (uint32_t i = 0; i < w->tasks; i++)
     for (int k = 0; k < CM_METRICS_BY_PART; k++)
-      if (CM_NEW(memory, w->tally[i].by_part[k], parts, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_NEW(memory, w->tally[i].by_part[k], parts, error));
   return w->links->prepare(w, error);
 }
 
@@ -75,9 +74,9 @@ cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *m
   const cm_topology *topology = mapped->demand->network;
   work w = {.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .core = mapped->core, .part_count = mapped->parts,
             .run = run, .links = links[cm_geometry_of(mapped->chip)]};
-  if (check_input(&w, error) != CM_OK || cm_interconnect_prepare(w.chip->interconnect, error) != CM_OK ||
-      cm_window_around(w.chip, w.core, w.part_count, run->memory, &w.window, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_input(&w, error));
+  CM_TRY(cm_interconnect_prepare(w.chip->interconnect, error));
+  CM_TRY(cm_window_around(w.chip, w.core, w.part_count, run->memory, &w.window, error));
   size_t tasks = TASKS_ROUTERS_MAX / cm_window_size(&w.window);
   tasks = tasks > run->threads ? run->threads : tasks;
   tasks = tasks > 1 + topology->pin_count / TASK_PINS ? 1 + (size_t)(topology->pin_count / TASK_PINS) : tasks;
@@ -85,14 +84,11 @@ cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *m
   cm_metrics m = {0};
   cm_metrics_detail d = {0};
   cm_status status = work_new(&w, error);
-  if (status == CM_OK)
-    status = cm_metrics_count(&w, error);
-  if (status == CM_OK)
-    status = cm_metrics_fill(&w, &m, &d, error);
+  CM_THEN(status, cm_metrics_count(&w, error));
+  CM_THEN(status, cm_metrics_fill(&w, &m, &d, error));
   if (status == CM_OK)
     cm_border_measure(mapped->demand, w.chip, w.part, w.core, &m);
-  if (status == CM_OK)
-    status = cm_step_measure(mapped, run, &m, &d, error);
+  CM_THEN(status, cm_step_measure(mapped, run, &m, &d, error));
   work_free(&w);
   if (status != CM_OK) {
     cm_metrics_detail_free(&d);

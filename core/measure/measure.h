@@ -1,6 +1,5 @@
 /* Metrics of a mapping, as docs/reference/mapping-formats.md defines them. */
-#ifndef CM_MEASURE_MEASURE_H
-#define CM_MEASURE_MEASURE_H
+#pragma once
 
 #include "base/run.h"
 #include "core/mapping/detail.h"
@@ -12,5 +11,3 @@
  * bytes a router and thread, of which it uses at most 8, fewer on a chip of millions of routers. */
 cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *metrics, cm_metrics_detail *detail,
                              cm_error *error);
-
-#endif

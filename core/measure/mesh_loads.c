@@ -25,9 +25,8 @@ static cm_status prepare(cm_metrics_work *w, cm_error *error)
   cm_status status = cm_spread_new(&w->window, packets_most(w), memory, &w->spread, error);
   for (uint32_t i = 0; i < w->tasks && status == CM_OK; i++) {
     cm_metrics_tally *t = &w->tally[i];
-    if (cm_link_tally_new(&w->window, memory, &t->packets, error) != CM_OK ||
-        cm_link_tally_new(&w->window, memory, &t->trees, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_link_tally_new(&w->window, memory, &t->packets, error));
+    CM_TRY(cm_link_tally_new(&w->window, memory, &t->trees, error));
     status = cm_spread_part_new(&w->spread, w->part_count, memory, &w->spread_part[i], error);
   }
   return status;

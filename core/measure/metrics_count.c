@@ -127,8 +127,7 @@ static cm_status book_lane(const work *w, uint32_t source, uint32_t target, cons
   sum->inbound[target] += l->axons;
   if (source == target)
     return CM_OK;
-  if (w->links->book_lane(w, sum, &(cm_lane){source, target, l->to, l->flow}, &way, error) != CM_OK)
-    return error->status;
+  CM_TRY(w->links->book_lane(w, sum, &(cm_lane){source, target, l->to, l->flow}, &way, error));
   all->packets += l->flow;
   all->edge_cut += l->weight;
   all->edge_hops += (wide)l->weight * way.hops;
@@ -137,6 +136,7 @@ static cm_status book_lane(const work *w, uint32_t source, uint32_t target, cons
   w->outgoing[source] += l->flow;
   w->outbound[source] += l->axons;
   w->targets[source]++;
+  sum->sources[target]++;
   return CM_OK;
 }
 
@@ -162,8 +162,7 @@ static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_sp
       cm_spread_add(spread, x, y, quadrant, s->flow, flows);
   }
   for (uint32_t k = 0; k < used; k++) {
-    if (status == CM_OK)
-      status = book_lane(w, part, s->used[k], &s->lane[s->used[k]], sum, error);
+    CM_THEN(status, book_lane(w, part, s->used[k], &s->lane[s->used[k]], sum, error));
     s->lane[s->used[k]] = (lane){0};
   }
   return status;
@@ -178,8 +177,7 @@ static cm_status run_task(void *context, size_t index, cm_error *error)
     return status;
   for (uint32_t part = (uint32_t)index; status == CM_OK && part < w->part_count; part += w->tasks) {
     status = take_part(w, &s, part, &w->tally[index], &w->spread_part[index], error);
-    if (status == CM_OK)
-      status = cm_run_check(w->run, error);
+    CM_THEN(status, cm_run_check(w->run, error));
   }
   scratch_free(&s);
   return status;

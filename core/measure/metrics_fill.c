@@ -39,6 +39,7 @@ static void fill_cores(const work *w, const uint32_t *vertices, double unit, cm_
     c->inbound_axons = w->tally[0].inbound[p];
     c->outbound_axons = w->outbound[p];
     c->target_cores = w->targets[p];
+    c->source_cores = w->tally[0].sources[p];
     c->traffic_in = (double)w->tally[0].incoming[p] / unit;
     c->traffic_out = (double)w->outgoing[p] / unit;
     m->cores_used += vertices[p] > 0;
@@ -112,8 +113,7 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
   size_t routers = cm_window_size(&w->window);
   uint32_t *vertices;
   double unit = (double)topology->weight_scale * (topology->directed ? 1 : 2);
-  if (CM_NEW(memory, vertices, w->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, vertices, w->part_count, error));
   if (CM_NEW(memory, d->core, w->part_count, error) != CM_OK ||
       CM_NEW(memory, d->congestion, routers, error) != CM_OK ||
       CM_NEW(memory, d->link_load, cm_window_links(&w->window), error) != CM_OK) {
@@ -124,8 +124,7 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
   uint32_t *copies = NULL;
   if (w->demand->target_cores_max != 0 && (CM_NEW(memory, copies, topology->vertex_count, error) != CM_OK ||
                                           cm_count_copies(w->demand, w->part, w->part_count, w->run, copies, error) != CM_OK)) {
-    cm_free(copies);
-    cm_free(vertices);
+    CM_FREE(copies, vertices);
     return error->status;
   }
   for (uint32_t v = 0; v < topology->vertex_count; v++) {

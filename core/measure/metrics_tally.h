@@ -1,6 +1,5 @@
 /* What the metrics count up task by task, and make figures of: shared by the files that do either. */
-#ifndef CM_MEASURE_METRICS_TALLY_H
-#define CM_MEASURE_METRICS_TALLY_H
+#pragma once
 
 #include "core/measure/measure.h"
 #include "core/measure/link_tally.h"
@@ -24,13 +23,13 @@ typedef struct cm_way_tally {
 } cm_way_tally;
 
 /* What one task counts up. */
-enum { CM_METRICS_BY_PART = 3 };
+enum { CM_METRICS_BY_PART = 4 };
 
 typedef struct cm_metrics_tally {
   cm_metrics_totals total;
   union {
     struct {
-      uint64_t *synapses, *inbound, *incoming;
+      uint64_t *synapses, *inbound, *incoming, *sources;
     };
     uint64_t *by_part[CM_METRICS_BY_PART]; /* [part_count] each */
   };
@@ -96,5 +95,3 @@ cm_status cm_metrics_count(cm_metrics_work *work, cm_error *error);
 /* Everything once the tasks have ended: the tallies become metrics and their detail (the caller's:
  * cm_metrics_detail_free, after a failure too). O(parts + routers + links). Errors: memory. */
 cm_status cm_metrics_fill(const cm_metrics_work *work, cm_metrics *metrics, cm_metrics_detail *detail, cm_error *error);
-
-#endif

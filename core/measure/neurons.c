@@ -12,8 +12,7 @@ cm_status cm_neurons_json(const cm_demand *demand, const uint32_t *part, uint32_
   *json = NULL;
   if (!demand->neurons_limited)
     return CM_OK;
-  if (CM_NEW(run->memory, copies, topology->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, copies, topology->vertex_count, error));
   cm_status status = cm_count_copies(demand, part, parts, run, copies, error);
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     copied += copies[v] > 1;
@@ -34,8 +33,7 @@ cm_status cm_leaving_json(const cm_mapped *mapped, cm_run *run, json_t **json, c
   *json = NULL;
   if (!cm_leaving_is_limited(&mapped->chip->limits))
     return CM_OK;
-  if (CM_NEW(run->memory, leaving, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, leaving, n, error));
   cm_status status = CM_NEW(run->memory, cluster, mapped->parts, error);
   for (uint32_t p = 0; status == CM_OK && p < mapped->parts; p++)
     cluster[p] = cm_chip_cluster_of(mapped->chip, mapped->core[p]);

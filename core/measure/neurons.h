@@ -1,6 +1,5 @@
 /* Neurons that a chip's limits on single neurons make more of: relays and copies (docs/explanation/neuron-limits.md). */
-#ifndef CM_MEASURE_NEURONS_H
-#define CM_MEASURE_NEURONS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -14,5 +13,3 @@ cm_status cm_neurons_json(const cm_demand *demand, const uint32_t *part, uint32_
 /* What leaves neurons of a mapping (core/limits/leaving.h): refuses one that breaks the chip's limits, CM_LIMIT_BROKEN; *json, a new object, has
  * `near_synapses_most` and `far_synapses_most` of one neuron, NULL where the chip has no such limits. O(pins). */
 cm_status cm_leaving_json(const cm_mapped *mapped, cm_run *run, json_t **json, cm_error *error);
-
-#endif

@@ -53,8 +53,7 @@ cm_status cm_populations_by_part(const cm_demand *demand, const uint32_t *part, 
 
 void cm_population_counts_free(cm_population_counts *counts)
 {
-  cm_free(counts->first);
-  cm_free(counts->list);
+  CM_FREE(counts->first, counts->list);
   *counts = (cm_population_counts){0};
 }
 
@@ -62,8 +61,7 @@ cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part,
                                   uint32_t *most, cm_error *error)
 {
   cm_population_counts c;
-  if (cm_populations_by_part(demand, part, parts, memory, &c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_populations_by_part(demand, part, parts, memory, &c, error));
   for (uint32_t p = 0; p < parts; p++) {
     uint32_t best = c.first[p];
     for (uint32_t i = c.first[p]; i < c.first[p + 1]; i++)
@@ -106,8 +104,7 @@ json_t *cm_populations_json(const cm_demand *demand, const uint32_t *part, uint3
       json_decref(of_parts);
       of_parts = NULL;
     }
-  cm_free(most);
-  cm_free(neurons);
+  CM_FREE(most, neurons);
   if (of_parts == NULL)
     json_decref(list);
   return of_parts != NULL ? json_pack("{s:o, s:o}", "list", list, "of_parts", of_parts) : NULL;

@@ -1,6 +1,5 @@
 /* Populations, or layers, of a network over the parts of a mapping. */
-#ifndef CM_MEASURE_POPULATIONS_OF_PARTS_H
-#define CM_MEASURE_POPULATIONS_OF_PARTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ cm_status cm_populations_of_parts(const cm_demand *demand, const uint32_t *part,
 /* What a mapping's summary says of them (docs/reference/mapping-formats.md): `list`, their names, kinds and sizes, and `of_parts`; null
  * where the network has none. NULL when out of memory. */
 json_t *cm_populations_json(const cm_demand *demand, const uint32_t *part, uint32_t parts);
-
-#endif

@@ -19,14 +19,12 @@ cm_status cm_scenarios_measure(const cm_map_input *in, cm_run *run, cm_mapping *
   cm_free(m->scenario);
   m->scenario_count = 0;
   m->scenarios_worst = in->options->scenarios == CM_SCENARIOS_WORST;
-  if (CM_NEW(run->memory, m->scenario, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, m->scenario, count, error));
   for (uint32_t k = 0; k < count; k++) {
     const cm_demand view = cm_demand_in_scenario(in->demand, k);
     const cm_mapped seen = cm_mapped_by(m, &view, in->chip);
     cm_metrics_detail detail;
-    if (cm_metrics_compute(&seen, run, &m->scenario[k], &detail, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_metrics_compute(&seen, run, &m->scenario[k], &detail, error));
     cm_metrics_detail_free(&detail);
   }
   m->scenario_count = count;

@@ -1,6 +1,5 @@
 /* Measures of a mapping by the scenarios of its network, whose rates vary over time (docs/explanation/step-time.md). */
-#ifndef CM_MEASURE_SCENARIO_METRICS_H
-#define CM_MEASURE_SCENARIO_METRICS_H
+#pragma once
 
 #include "core/mapping/input.h"
 
@@ -12,5 +11,3 @@ cm_status cm_scenarios_measure(const cm_map_input *input, cm_run *run, cm_mappin
 
 /* The mapping file's member "scenarios" as a new object; NULL when out of memory. There must be scenarios. */
 json_t *cm_scenarios_json(const cm_mapping *mapping, const cm_topology *topology);
-
-#endif

@@ -1,6 +1,5 @@
 /* Congestion under random minimal routing. */
-#ifndef CM_MEASURE_SPREAD_H
-#define CM_MEASURE_SPREAD_H
+#pragma once
 
 #include "core/measure/link_tally.h"
 
@@ -53,5 +52,3 @@ void cm_spread_add(cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadra
 /* Expected packets by router of the window, load [routers], in units of the weights. O(window * parts). */
 cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, uint32_t parts, cm_memory *memory,
                            double *load, cm_error *error);
-
-#endif

@@ -60,15 +60,13 @@ static cm_status make_reach(work *w, cm_error *error)
     w->first[cm_topology_source(t, e) + 1] += reach_of(w, e, seen, at, NULL);
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
     w->first[v + 1] += w->first[v];
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, w->reach, w->first[t->vertex_count] + 1, error);
+  CM_THEN(status, CM_NEW(w->run->memory, w->reach, w->first[t->vertex_count] + 1, error));
   if (status == CM_OK)
     memset(seen, 0, w->on->parts * sizeof *seen);
   uint64_t next = 0; /* nets stand in the order of their sources */
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++)
     next += reach_of(w, e, seen, at, w->reach + next);
-  cm_free(seen);
-  cm_free(at);
+  CM_FREE(seen, at);
   return status;
 }
 
@@ -156,9 +154,7 @@ static cm_status measure_whole(work *w, uint32_t step, uint64_t *count, uint64_t
     count[s->neuron[i]] = 0;
   demand.net_weight = weight;
   mapped.demand = &demand;
-  cm_status status = cm_metrics_compute(&mapped, w->run, &metrics, &detail, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_metrics_compute(&mapped, w->run, &metrics, &detail, error));
   cm_metrics_detail_free(&detail);
   w->ns[step] = metrics.step_ideal_ns;
   w->bound[step] = 0;
@@ -185,8 +181,7 @@ static cm_status measure_links(work *w, uint32_t steps, double *sorted, cm_error
   uint64_t *count = NULL, *weight = NULL;
   const cm_topology *t = w->on->demand->network;
   cm_status status = CM_NEW(w->run->memory, count, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, weight, t->net_count, error);
+  CM_THEN(status, CM_NEW(w->run->memory, weight, t->net_count, error));
   while (status == CM_OK) {
     uint32_t next = steps;
     for (uint32_t s = 0; s < steps; s++)
@@ -196,8 +191,7 @@ static cm_status measure_links(work *w, uint32_t steps, double *sorted, cm_error
       break;
     status = measure_whole(w, next, count, weight, error);
   }
-  cm_free(count);
-  cm_free(weight);
+  CM_FREE(count, weight);
   return status;
 }
 
@@ -226,8 +220,7 @@ static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
   const cm_chip *chip = w->on->chip;
   const cm_window *window = &mapping->detail.window;
   double spikes = 0, received = 0;
-  if (cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_loads(w->on->demand, w->on->part, w->on->parts, w->run, w->rest, error));
   for (size_t i = 0; chip->costs.link_packets_per_ns > 0 && i < cm_window_links(window); i++) {
     const double ns = cm_chip_step_ns(chip, cm_window_link(window, i), 1);
     w->link_ns = ns > w->link_ns ? ns : w->link_ns;
@@ -250,8 +243,7 @@ static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
 static cm_status sum_up(work *w, uint32_t steps, cm_step_by_step *made, cm_error *error)
 {
   double *sorted;
-  if (CM_NEW(w->run->memory, sorted, steps, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, sorted, steps, error));
   cm_status status = w->link_ns > 0 ? measure_links(w, steps, sorted, error) : CM_OK;
   for (uint32_t s = 0; s < steps && status == CM_OK; s++) {
     made->mean_ns += w->ns[s] / steps;
@@ -272,14 +264,12 @@ cm_status cm_step_by_step_measure(const cm_map_input *input, const cm_mapping *m
   work w = {.on = &mapped, .spikes = input->spikes, .run = run};
   cm_step_by_step m = {.parts = mapped.parts};
   cm_status status = work_new(&w, steps, &m, error);
-  if (status == CM_OK)
-    status = rest(&w, mapping, error);
+  CM_THEN(status, rest(&w, mapping, error));
   for (uint32_t s = 0; s < steps && status == CM_OK; s++) {
     take_step(&w, s, &m);
     status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = sum_up(&w, steps, &m, error);
+  CM_THEN(status, sum_up(&w, steps, &m, error));
   work_free(&w);
   if (status == CM_OK)
     *made = m;

@@ -1,6 +1,5 @@
 /* What each time step of a network that ran takes on its mapping, where the metrics know mean rates alone. */
-#ifndef CM_MEASURE_STEP_BY_STEP_H
-#define CM_MEASURE_STEP_BY_STEP_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/mapping/mapped.h"
@@ -21,5 +20,3 @@ void cm_step_by_step_free(cm_step_by_step *made); /* harmless on a zeroed one */
 
 /* The report's member "steps" as a new object; NULL when out of memory. */
 json_t *cm_step_by_step_json(const cm_step_by_step *made, const cm_mapped *mapped);
-
-#endif

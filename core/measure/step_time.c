@@ -74,8 +74,7 @@ cm_status cm_tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t pa
   const cm_barrier *b = &chip->costs.barrier;
   uint32_t across = (chip->width + b->tile_x - 1) / b->tile_x, down = (chip->height + b->tile_y - 1) / b->tile_y;
   uint8_t *used;
-  if (CM_NEW(memory, used, (size_t)across * down, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, used, (size_t)across * down, error));
   *tiles = 0;
   for (uint32_t p = 0; p < parts; p++) {
     uint8_t *tile = &used[(size_t)(core[p] / chip->width / b->tile_y) * across + core[p] % chip->width / b->tile_x];
@@ -115,8 +114,7 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
   uint32_t tiles = 0, sources = 0;
   double spikes = 0, packets = 0;
   busiest b = {0, m->step_limit};
-  if (CM_NEW(run->memory, events, mapped->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, events, mapped->parts, error));
   cm_status status = cm_step_loads(mapped->demand, mapped->part, mapped->parts, run, events, error);
   if (status == CM_OK && chip->costs.barrier.points > 0)
     status = cm_tiles_in_use(chip, mapped->core, mapped->parts, run->memory, &tiles, error);

@@ -1,6 +1,5 @@
 /* What one time step of a mapping takes and costs, by the chip's own prices (docs/explanation/step-time.md). */
-#ifndef CM_MEASURE_STEP_TIME_H
-#define CM_MEASURE_STEP_TIME_H
+#pragma once
 
 #include "core/mapping/mapping.h"
 
@@ -11,5 +10,3 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *metr
 /* The tiles of the chip's barrier that hold one of these cores. O(parts + tiles). Errors: memory. */
 cm_status cm_tiles_in_use(const cm_chip *chip, const uint32_t *core, uint32_t parts, cm_memory *memory, uint32_t *tiles,
                           cm_error *error);
-
-#endif

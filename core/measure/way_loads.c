@@ -11,9 +11,9 @@ static cm_status prepare(cm_metrics_work *w, cm_error *error)
   for (uint32_t i = 0; i < w->tasks; i++) {
     cm_way_tally *t = &w->tally[i].ways;
     t->links = net->link_count;
-    if (CM_NEW(memory, t->packets, net->link_count, error) != CM_OK || CM_NEW(memory, t->trees, net->link_count, error) != CM_OK ||
-        CM_NEW(memory, t->stamp, net->routers, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, t->packets, net->link_count, error));
+    CM_TRY(CM_NEW(memory, t->trees, net->link_count, error));
+    CM_TRY(CM_NEW(memory, t->stamp, net->routers, error));
   }
   return CM_OK;
 }
@@ -115,8 +115,7 @@ static cm_status fill_loads(const cm_metrics_work *w, double unit, cm_metrics *m
   const cm_way_tally *ways = &w->tally[0].ways;
   uint32_t grid = net->columns * net->rows;
   double *begun;
-  if (CM_NEW(w->run->memory, begun, grid, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, begun, grid, error));
   for (uint32_t p = 0; p < w->part_count; p++)
     begun[cm_router_of(w->chip, w->core[p])] += (double)w->outgoing[p] / unit;
   for (uint32_t r = 0; r < net->routers; r++) {

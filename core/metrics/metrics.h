@@ -1,7 +1,6 @@
 /* The metrics of a mapping: what each is, and how files, reports and forms tell it. docs/how-to/metrics.md defines them; measuring is
  * core/measure's, and once more core/verify's. */
-#ifndef CM_METRICS_METRICS_H
-#define CM_METRICS_METRICS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,7 +25,7 @@ typedef struct cm_metrics {
 
 /* One used core. */
 typedef struct cm_core_load {
-  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores; /* as in cm_limits */
+  uint64_t neurons, synapses, inbound_axons, outbound_axons, target_cores, source_cores; /* as in cm_limits */
   double traffic_in, traffic_out; /* packets that end here, and start here, from and to other cores */
   double receive_ns, send_ns;     /* of a time step */
 } cm_core_load;
@@ -52,5 +51,3 @@ typedef double cm_metric_figure(const cm_metrics *metrics);
 double cm_figure_step_ns(const cm_metrics *metrics);
 double cm_figure_core_ns_max(const cm_metrics *metrics);
 double cm_figure_energy_step_pj(const cm_metrics *metrics);
-
-#endif

@@ -80,8 +80,7 @@ static cm_status listen_to(int pipe, cm_run *run, outcome *result, cm_error *err
       *result = told;
       got = 0;
     }
-    if (cm_run_progress(run, result->fraction, -1, 0, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(run, result->fraction, -1, 0, NAN, error));
   }
   return CM_OK;
 }
@@ -139,12 +138,10 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
                           cm_import_report *report, cm_error *error)
 {
   char made[CM_PATH_MAX];
-  if (cm_path(made, error, "%s/network.zip", folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(made, error, "%s/network.zip", folder));
   cm_run_phase(run, "read");
   cm_status status = do_apart(&(apart){path, folder, made, store_network, hint}, run, report, error);
-  if (status == CM_OK)
-    status = cm_topology_load(made, run, topology, error);
+  CM_THEN(status, cm_topology_load(made, run, topology, error));
   (void)unlink(made);
   return status;
 }
@@ -190,11 +187,9 @@ cm_status cm_spike_file_apart(const char *path, cm_run *run, cm_spike_take take,
 {
   char folder[CM_PATH_MAX], lines[CM_PATH_MAX];
   cm_error ignored;
-  if (cm_folder_scratch(folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_scratch(folder, error));
   cm_status status = cm_path(lines, error, "%s/spikes", folder);
-  if (status == CM_OK)
-    status = do_apart(&(apart){path, folder, lines, store_spikes, NULL}, run, NULL, error);
+  CM_THEN(status, do_apart(&(apart){path, folder, lines, store_spikes, NULL}, run, NULL, error));
   FILE *stream = status == CM_OK ? fopen(lines, "re") : NULL;
   if (status == CM_OK)
     status = stream != NULL ? take_spikes(stream, take, user, error) : cm_fail_errno(error, errno, "cannot read", lines);
@@ -212,8 +207,7 @@ cm_status cm_import_guarded(const char *path, const cm_import_hint *hint, cm_run
   cm_error ignored;
   if (!cm_network_needs_confinement(path, hint->format))
     return cm_import_as(path, hint, &limits, run, topology, report, error);
-  if (cm_folder_scratch(folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_scratch(folder, error));
   cm_status status = cm_import_apart(path, hint, folder, run, topology, report, error);
   (void)cm_folder_remove(folder, &ignored);
   return status;

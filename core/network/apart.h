@@ -1,6 +1,5 @@
 /* Networks read in a confined child, for whoever reads them in a process of his own. */
-#ifndef CM_NETWORK_APART_H
-#define CM_NETWORK_APART_H
+#pragma once
 
 #include "core/network/import.h"
 
@@ -13,5 +12,3 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
 /* cm_import_as with those limits: in such a child, with a scratch folder of its own, where the format asks for it, else here. */
 cm_status cm_import_guarded(const char *path, const cm_import_hint *hint, cm_run *run, cm_topology **topology,
                             cm_import_report *report, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What axons of a network reach. */
-#ifndef CM_NETWORK_AXON_REACH_H
-#define CM_NETWORK_AXON_REACH_H
+#pragma once
 
 #include "core/network/topology.h"
 
@@ -10,5 +9,3 @@ bool cm_axons_reach_few(const cm_topology *topology);
 /* Whether every axon reaches one neuron at most and synapses have no weights of their own: then objectives axon and edge
  * are one. O(nets). */
 bool cm_axons_are_edges(const cm_topology *topology);
-
-#endif

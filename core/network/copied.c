@@ -154,8 +154,7 @@ static cm_status serve(building *b, cm_error *error)
     uint64_t open;
     if (e % CHECK_EVERY == 0 && cm_run_check(b->run, error) != CM_OK)
       return error->status;
-    if (mark(b, source, &open, error) != CM_OK)
-      return error->status;
+    CM_TRY(mark(b, source, &open, error));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       for (uint32_t w = t->pin[i], c = b->head[t->pin[i]];; w = n + c, c = b->next[c]) {
         const uint32_t by = b->by[w];
@@ -259,8 +258,8 @@ static cm_status make_names(building *b, cm_error *error)
     return CM_OK;
   for (uint32_t i = 0; i < b->copies->count; i++)
     bytes += strlen(cm_topology_label(f, b->copies->of[i])) + NUMBER;
-  if (CM_NEW(b->run->memory, t->label_first, (size_t)t->vertex_count + 1, error) != CM_OK || CM_NEW(b->run->memory, t->label_text, bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, t->label_first, (size_t)t->vertex_count + 1, error));
+  CM_TRY(CM_NEW(b->run->memory, t->label_text, bytes, error));
   memcpy(t->label_first, f->label_first, ((size_t)f->vertex_count + 1) * sizeof *t->label_first);
   memcpy(t->label_text, f->label_text, before);
   memset(b->net, 0, f->vertex_count * sizeof *b->net); /* copies that have a name */
@@ -281,8 +280,7 @@ static cm_status make_dynamics(building *b, cm_error *error)
   uint64_t room = 0;
   if (f == NULL)
     return CM_OK;
-  if (CM_NEW(memory, top->dynamics, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, top->dynamics, 1, error));
   cm_dynamics *t = top->dynamics;
   if ((f->model != NULL && CM_NEW(memory, t->model, top->vertex_count, error) != CM_OK) ||
       (f->weight != NULL && CM_NEW(memory, t->weight, top->pin_count, error) != CM_OK))
@@ -308,8 +306,7 @@ static cm_status make_dynamics(building *b, cm_error *error)
         high = middle;
     }
     for (; low < f->parallel_count && f->parallel[low].pin == pin; low++) {
-      if (CM_ROOM(memory, t->parallel, &room, t->parallel_count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(memory, t->parallel, &room, t->parallel_count + 1, error));
       t->parallel[t->parallel_count] = f->parallel[low];
       t->parallel[t->parallel_count++].pin = i;
     }
@@ -320,8 +317,7 @@ static cm_status make_dynamics(building *b, cm_error *error)
 cm_status cm_topology_copied(const cm_topology *topology, const cm_neuron_copies *copies, cm_run *run, cm_topology **made, cm_error *error)
 {
   building b = {.from = topology, .copies = copies, .run = run};
-  if (CM_NEW(run->memory, b.to, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, b.to, 1, error));
   b.to->directed = true;
   b.to->vertex_count = topology->vertex_count + copies->count;
   b.to->weight_exponent = topology->weight_exponent;

@@ -1,6 +1,5 @@
 /* A network in which some neurons stand several times: a copy has all inputs of its neuron, and serves some of what that reaches. */
-#ifndef CM_NETWORK_COPIED_H
-#define CM_NETWORK_COPIED_H
+#pragma once
 
 #include <jansson.h>
 
@@ -29,5 +28,3 @@ bool cm_topology_takes_copies(const cm_topology *topology);
 /* The network with its copies, which owns all that it has: the caller's. Copies of named neurons are NAME+1, NAME+2. CM_BAD_MAPPING: a copy serves what its
  * neuron does not reach, or what another copy of it does. O(pins log(pins of a net)). */
 cm_status cm_topology_copied(const cm_topology *topology, const cm_neuron_copies *copies, cm_run *run, cm_topology **made, cm_error *error);
-
-#endif

@@ -55,8 +55,8 @@ static cm_status check_entry(const words *w, uint64_t i, uint32_t target, uint32
 static cm_status begin(const words *w, uint32_t vertices, bool directed, cm_run *run, cm_topology **made, cm_error *error)
 {
   cm_run_phase(run, "read");
-  if (check_count(w, vertices, error) != CM_OK || CM_NEW(run->memory, *made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_count(w, vertices, error));
+  CM_TRY(CM_NEW(run->memory, *made, 1, error));
   (*made)->directed = directed;
   (*made)->vertex_count = vertices;
   (*made)->size_total = vertices;
@@ -75,15 +75,13 @@ static cm_status copy_rows(const cm_row_arrays *rows, const words *w, cm_topolog
       if (i % CM_CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
         return error->status;
       const double weight = rows->weight != NULL ? rows->weight[i] : 1;
-      if (check_entry(w, i, rows->target[i], rows->vertices, weight, error) != CM_OK)
-        return error->status;
+      CM_TRY(check_entry(w, i, rows->target[i], rows->vertices, weight, error));
       if (!made->directed && rows->target[i] == v) {
         made->self_loop_count++;
         continue;
       }
       made->pin[used] = rows->target[i];
-      if (cm_weights_keep(weights, run->memory, used++, first[rows->vertices], weight, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_weights_keep(weights, run->memory, used++, first[rows->vertices], weight, error));
     }
     made->net_first[v + 1] = used;
   }
@@ -94,8 +92,7 @@ static cm_status copy_rows(const cm_row_arrays *rows, const words *w, cm_topolog
 static cm_status check_both_ways(const cm_topology *made, cm_run *run, cm_error *error)
 {
   cm_asymmetry a;
-  if (cm_topology_asymmetry(made, run->memory, run, &a, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_asymmetry(made, run->memory, run, &a, error));
   if (!a.found)
     return CM_OK;
   if (a.missing)
@@ -111,15 +108,11 @@ cm_status cm_topology_from_csr(const cm_row_arrays *rows, cm_run *run, cm_topolo
   const uint32_t vertices = rows->vertices;
   cm_topology *made = NULL;
   cm_weights weights = {0};
-  if (begin(w, vertices, rows->directed, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin(w, vertices, rows->directed, run, &made, error));
   cm_status status = check_rows(w, vertices, rows->first, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->net_first, (size_t)vertices + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->pin, rows->first[vertices], error);
-  if (status == CM_OK)
-    status = copy_rows(rows, w, made, &weights, run, error);
+  CM_THEN(status, CM_NEW(run->memory, made->net_first, (size_t)vertices + 1, error));
+  CM_THEN(status, CM_NEW(run->memory, made->pin, rows->first[vertices], error));
+  CM_THEN(status, copy_rows(rows, w, made, &weights, run, error));
   if (status == CM_OK && (status = cm_weighted_rows_close(made, &weights, run, error)) == CM_OK)
     status = cm_weighted_rows_scale(made, &weights, run, error);
   if (status == CM_OK && !rows->directed)
@@ -149,15 +142,13 @@ cm_status cm_topology_from_edges(const cm_edge_arrays *edges, cm_run *run, cm_to
   for (uint64_t i = 0; status == CM_OK && i < edges->count; i++) {
     const double weight = edges->weight != NULL ? edges->weight[i] : 1;
     status = i % CM_CHECK_EVERY == 0 ? cm_run_check(run, error) : CM_OK;
-    if (status == CM_OK)
-      status = check_entry(&of_edges, i, edges->from[i] > edges->to[i] ? edges->from[i] : edges->to[i], edges->vertices, weight, error);
+    CM_THEN(status, check_entry(&of_edges, i, edges->from[i] > edges->to[i] ? edges->from[i] : edges->to[i], edges->vertices, weight, error));
     if (status == CM_OK && !edges->directed && edges->from[i] == edges->to[i])
       made->self_loop_count++;
     else if (status == CM_OK)
       status = add_edge(&entries, edges->directed, edges->from[i], edges->to[i], weight, error);
   }
-  if (status == CM_OK)
-    status = cm_entries_close(&entries, made, error);
+  CM_THEN(status, cm_entries_close(&entries, made, error));
   cm_entries_free(&entries);
   if (status == CM_OK)
     *topology = made;
@@ -178,16 +169,14 @@ static cm_status copy_net(const cm_net_arrays *nets, uint32_t net, cm_row_sorter
     return cm_fail_at(error, "net %u", net);
   }
   for (uint64_t i = from; i < end; i++) {
-    if (check_entry(&of_nets, i, nets->pin[i], nets->vertices, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(check_entry(&of_nets, i, nets->pin[i], nets->vertices, 1, error));
     if (nets->pin[i] != nets->pin[from])
       made->pin[made->pin_count++] = nets->pin[i];
     else
       made->duplicate_count += i > from;
   }
   const uint64_t count = made->pin_count - begin;
-  if (cm_row_sort(sorter, made->pin + begin, count, &kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_sort(sorter, made->pin + begin, count, &kept, error));
   made->duplicate_count += count - kept;
   made->pin_count = begin + kept;
   if (kept == 0) {
@@ -215,8 +204,7 @@ static cm_status scale_nets(const cm_net_arrays *nets, cm_topology *made, cm_err
     most = weight > most ? weight : most;
     whole = whole && weight == trunc(weight);
   }
-  if (cm_weight_scale(sum, most, UINT32_MAX, whole, &made->weight_scale, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_weight_scale(sum, most, UINT32_MAX, whole, &made->weight_scale, error));
   for (uint32_t e = 0; e < made->net_count; e++)
     made->net_weight[e] = nets->weight != NULL ? cm_weight_scaled(nets->weight[made->net_weight[e]], made->weight_scale) : 1;
   return CM_OK;
@@ -226,8 +214,7 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
 {
   cm_topology *made = NULL;
   cm_row_sorter sorter = {.memory = run->memory};
-  if (begin(&of_nets, nets->vertices, true, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin(&of_nets, nets->vertices, true, run, &made, error));
   cm_status status = check_rows(&of_nets, nets->count, nets->first, error);
   if (status == CM_OK && (CM_NEW(run->memory, made->net_first, (size_t)nets->count + 1, error) != CM_OK ||
                           CM_NEW(run->memory, made->net_source, nets->count, error) != CM_OK ||
@@ -236,8 +223,7 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
     status = error->status;
   for (uint32_t e = 0; status == CM_OK && e < nets->count; e++) {
     status = e % CM_CHECK_EVERY == 0 ? cm_run_check(run, error) : CM_OK;
-    if (status == CM_OK)
-      status = copy_net(nets, e, &sorter, made, error);
+    CM_THEN(status, copy_net(nets, e, &sorter, made, error));
   }
   if (status == CM_OK && (status = scale_nets(nets, made, error)) == CM_OK)
     status = cm_topology_order_nets(made, NULL, run, error);
@@ -255,8 +241,7 @@ cm_status cm_topology_set_sizes(cm_topology *topology, const uint32_t *size, cm_
 {
   uint32_t *kept;
   uint64_t total = 0;
-  if (CM_NEW(memory, kept, topology->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, kept, topology->vertex_count, error));
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     total += size[v];
   memcpy(kept, size, topology->vertex_count * sizeof *size);

@@ -1,7 +1,6 @@
 /* Networks from arrays in memory: rows, edges, nets. All is copied; the caller owns *topology. Errors: CM_BAD_NETWORK with the entry as
  * its place, CM_TOO_LARGE, memory and run errors. */
-#ifndef CM_NETWORK_CSR_H
-#define CM_NETWORK_CSR_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -41,5 +40,3 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
 
 /* Gives every vertex its size [vertices]. On failure the topology is unchanged. O(vertices). */
 cm_status cm_topology_set_sizes(cm_topology *topology, const uint32_t *size, cm_memory *memory, cm_error *error);
-
-#endif

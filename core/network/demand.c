@@ -36,8 +36,7 @@ static cm_status own_sizes(cm_demand *demand, cm_memory *memory, cm_error *error
   const uint32_t n = demand->network->vertex_count;
   if (demand->own_size != NULL)
     return CM_OK;
-  if (CM_NEW(memory, demand->own_size, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, demand->own_size, n, error));
   for (uint32_t v = 0; v < n; v++)
     demand->own_size[v] = cm_demand_size(demand, v);
   demand->size = demand->own_size;
@@ -74,8 +73,8 @@ cm_status cm_demand_set_outside(cm_demand *demand, cm_memory *memory, cm_error *
     return refuse_outside(error, t->directed ? "the network marks no population as inputs" : "an undirected network has none");
   if (inputs == t->vertex_count)
     return refuse_outside(error, "the network has nothing but inputs");
-  if (check_sources(t, error) != CM_OK || own_sizes(demand, memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_sources(t, error));
+  CM_TRY(own_sizes(demand, memory, error));
   demand->outside_count = inputs;
   for (uint32_t v = 0; v < t->vertex_count; v++)
     if (cm_topology_is_input(t, v)) {
@@ -129,8 +128,7 @@ static cm_status limit_inputs(cm_demand *demand, uint64_t fan_in, bool relays, c
 {
   const cm_topology *t = demand->network;
   uint32_t *inputs, exceeding = 0, worst = 0;
-  if (CM_NEW(memory, inputs, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, inputs, t->vertex_count, error));
   for (uint64_t i = 0; i < t->pin_count; i++)
     inputs[t->pin[i]]++;
   for (uint32_t v = 0; v < t->vertex_count; v++) {

@@ -1,7 +1,6 @@
 /* What is mapped of a network, which itself never changes: how much room its neurons take, and at which rates they spike. An
  * option lets inputs stand outside the chip, a chip asks for relays and copies, a scenario has rates of its own. */
-#ifndef CM_NETWORK_DEMAND_H
-#define CM_NETWORK_DEMAND_H
+#pragma once
 
 #include "core/network/topology.h"
 
@@ -81,5 +80,3 @@ static inline bool cm_demand_is_outside(const cm_demand *demand, uint32_t vertex
 {
   return demand->outside_count > 0 && cm_topology_is_input(demand->network, vertex);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A digest of what is to be mapped of a network, whatever file it came from. */
-#ifndef CM_NETWORK_DEMAND_DIGEST_H
-#define CM_NETWORK_DEMAND_DIGEST_H
+#pragma once
 
 #include "core/network/demand.h"
 
@@ -9,5 +8,3 @@ enum { CM_DEMAND_DIGEST_BYTES = 32 };
 /* BLAKE2b of all that a partition depends on: neurons and their sizes, axons and their rates in every scenario, synapses (mixed to 64 bits:
  * beside a network's id, which says them already) and their weights, populations; not of names. O(pins). */
 void cm_demand_digest(const cm_demand *demand, unsigned char digest[CM_DEMAND_DIGEST_BYTES]);
-
-#endif

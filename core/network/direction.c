@@ -25,8 +25,7 @@ static cm_status add_synapses(turner *t, cm_error *error)
   const cm_topology *from = t->from;
   for (uint32_t v = 0; v < from->vertex_count; v++)
     for (uint64_t i = from->net_first[v]; i < from->net_first[v + 1]; i++)
-      if (add(t, v, from->pin[i], cm_topology_pin_value(from, v, i), i, error) != CM_OK)
-        return error->status;
+      CM_TRY(add(t, v, from->pin[i], cm_topology_pin_value(from, v, i), i, error));
   return CM_OK;
 }
 
@@ -43,8 +42,7 @@ static cm_status check_axons(turner *t, cm_error *error)
   if (rates)
     return cm_fail(error, CM_BAD_OPTION, "directed=no: the network has rates of axons, or several axons of a neuron, which edges of a "
                                          "graph have not");
-  if (CM_NEW(t->entries.memory, t->net_of, (size_t)from->vertex_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->entries.memory, t->net_of, (size_t)from->vertex_count + 1, error));
   for (uint32_t v = 0, e = 0; v <= from->vertex_count; v++) {
     while (e < from->net_count && cm_topology_source(from, e) < v)
       e++;
@@ -105,19 +103,16 @@ static cm_status add_edge(turner *t, uint32_t net, uint64_t pin, cm_error *error
     if (differ(delay))
       return refuse_pair(from, end, delay, "delay", error);
   }
-  if (add(t, end[0], end[1], weight[0], pin, error) != CM_OK)
-    return error->status;
+  CM_TRY(add(t, end[0], end[1], weight[0], pin, error));
   return both ? CM_OK : add(t, end[1], end[0], weight[0], pin, error);
 }
 
 static cm_status add_edges(turner *t, cm_error *error)
 {
-  if (check_axons(t, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_axons(t, error));
   for (uint32_t e = 0; e < t->from->net_count; e++)
     for (uint64_t i = t->from->net_first[e]; i < t->from->net_first[e + 1]; i++)
-      if (add_edge(t, e, i, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_edge(t, e, i, error));
   return CM_OK;
 }
 
@@ -148,13 +143,11 @@ cm_status cm_topology_direct(cm_topology **topology, bool directed, cm_run *run,
   turner t = {.from = *topology, .entries = {.memory = run->memory, .run = run, .limit = CM_PINS_MAX}};
   if (t.from->directed == directed)
     return CM_OK;
-  if (CM_NEW(run->memory, t.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, t.made, 1, error));
   t.made->directed = directed;
   t.made->vertex_count = t.from->vertex_count;
   cm_status status = directed ? add_synapses(&t, error) : add_edges(&t, error);
-  if (status == CM_OK)
-    status = cm_entries_close(&t.entries, t.made, error);
+  CM_THEN(status, cm_entries_close(&t.entries, t.made, error));
   cm_free(t.net_of);
   cm_entries_free(&t.entries);
   if (status == CM_OK)

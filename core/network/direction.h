@@ -1,6 +1,5 @@
 /* Whether a network is directed, where the one who reads it says so. */
-#ifndef CM_NETWORK_DIRECTION_H
-#define CM_NETWORK_DIRECTION_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -9,5 +8,3 @@
  * same, an edge; synapses of a neuron to itself are dropped and counted). *topology is replaced where it changes. CM_BAD_OPTION:
  * two synapses of one pair differ in weight or delay, or axons have rates, which a graph has not. O(pins log(pins per net)). */
 cm_status cm_topology_direct(cm_topology **topology, bool directed, cm_run *run, cm_error *error);
-
-#endif

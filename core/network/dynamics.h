@@ -1,8 +1,7 @@
 /* What makes a network run: the model and the parameters of every neuron, and the synapses' own weights. Kept from the file beside
  * what mapping reads; nothing of it changes a mapping. Units and equations as in NIR: times in seconds, all else without a unit.
  */
-#ifndef CM_NETWORK_DYNAMICS_H
-#define CM_NETWORK_DYNAMICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, floa
 /* The row of a name, in any case; CM_NEURON_MODELS, CM_NEURON_PARAMETERS: there is none. */
 cm_neuron_model cm_neuron_model_find(const char *name, size_t length);
 cm_neuron_parameter cm_neuron_parameter_find(const char *name, size_t length);
-
-#endif

@@ -18,8 +18,7 @@ cm_status cm_export_step(const cm_export_writer *w, uint64_t done, uint64_t all,
 {
   if (done % CM_CHECK_EVERY != 0)
     return CM_OK;
-  if (cm_sink_status(w->sink, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sink_status(w->sink, error));
   return cm_run_progress(w->run, (double)done / (double)(all > 0 ? all : 1), -1, 0, NAN, error);
 }
 
@@ -50,8 +49,7 @@ cm_status cm_export_snn(const cm_export_writer *w, cm_error *error)
   put_u32(w->sink, hyperedges);
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint64_t begin = t->net_first[e], count = t->net_first[e + 1] - begin;
-    if (cm_export_step(w, e, t->net_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, e, t->net_count, error));
     if (count == 0)
       continue;
     float rate = t->directed ? (float)((double)cm_topology_net_weight(t, e) / (double)t->weight_scale) : 1;
@@ -138,8 +136,7 @@ cm_status cm_export_edges(const cm_export_writer *w, cm_error *error)
   }
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
-    if (cm_export_step(w, e, t->net_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, e, t->net_count, error));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
       if (!t->directed && t->pin[i] < source)
         continue;
@@ -178,8 +175,7 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error)
   cm_sink_text(w->sink, "\n");
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t source = cm_topology_source(t, e);
-    if (cm_export_step(w, e, t->net_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, e, t->net_count, error));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
       if (!t->directed && t->pin[i] > source)
         continue;
@@ -216,8 +212,7 @@ cm_status cm_export_as(const cm_topology *topology, const char *path, const char
   if (format->write == NULL)
     return cm_topology_save(topology, path, run, error);
   cm_sink *sink;
-  if (CM_NEW(run->memory, sink, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, sink, 1, error));
   cm_status status = cm_sink_open(sink, path, gzipped, error);
   if (status == CM_OK) {
     const char *ending = cm_format_ending(format, name);

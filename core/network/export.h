@@ -1,7 +1,6 @@
 /* Writing networks: the format is chosen by the name's ending (.zip, .snn, .graph, .hgr, .mtx, .csv, .tsv;
  * each may be followed by .gz except .zip). */
-#ifndef CM_NETWORK_EXPORT_H
-#define CM_NETWORK_EXPORT_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -14,5 +13,3 @@ cm_status cm_export(const cm_topology *topology, const char *path, cm_run *run, 
 
 /* The same in the format that `name`'s ending says, whatever `path` is called: ".csv" to a pipe. */
 cm_status cm_export_as(const cm_topology *topology, const char *path, const char *name, cm_run *run, cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* The one table of network formats: their names, endings, importers and writers. Help, refusals and the interfaces'
  * lists of names are made from it. */
-#ifndef CM_NETWORK_FORMATS_H
-#define CM_NETWORK_FORMATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ const char *cm_network_format_names(char text[CM_FORMAT_NAMES_MAX]);
 
 /* "topology zip, .snn, METIS .graph, ...": what can be read, for people. */
 const char *cm_network_formats_about(char text[CM_FORMAT_NAMES_MAX]);
-
-#endif

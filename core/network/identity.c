@@ -63,12 +63,9 @@ cm_status cm_identify(const cm_demand *demand, cm_run *run, uint64_t *key, cm_er
   uint64_t *targets, *sources = NULL;
   memset(key, 0, t->vertex_count * sizeof *key);
   cm_status status = CM_NEW(run->memory, targets, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, sources, t->vertex_count, error);
-  if (status == CM_OK)
-    status = look_at_neurons(demand, run, key, targets, sources, error);
-  cm_free(targets);
-  cm_free(sources);
+  CM_THEN(status, CM_NEW(run->memory, sources, t->vertex_count, error));
+  CM_THEN(status, look_at_neurons(demand, run, key, targets, sources, error));
+  CM_FREE(targets, sources);
   return status;
 }
 
@@ -89,8 +86,7 @@ static int by_key(const void *a, const void *b)
 
 static cm_status sorted(const uint64_t *key, uint32_t count, cm_run *run, keyed **list, cm_error *error)
 {
-  if (CM_NEW(run->memory, *list, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *list, count, error));
   for (uint32_t i = 0; i < count; i++)
     (*list)[i] = (keyed){key[i], i};
   qsort(*list, count, sizeof **list, by_key);
@@ -101,8 +97,7 @@ static cm_status match_names(const cm_versions *s, cm_run *run, uint32_t *old_of
 {
   keyed *before, *now = NULL;
   cm_status status = sorted(s->old_key, s->old_count, run, &before, error);
-  if (status == CM_OK)
-    status = sorted(s->key, s->count, run, &now, error);
+  CM_THEN(status, sorted(s->key, s->count, run, &now, error));
   for (uint32_t i = 0, j = 0; status == CM_OK && i < s->old_count && j < s->count;) {
     if (before[i].key == now[j].key)
       old_of[now[j++].number] = before[i++].number;
@@ -111,8 +106,7 @@ static cm_status match_names(const cm_versions *s, cm_run *run, uint32_t *old_of
     else
       j++;
   }
-  cm_free(before);
-  cm_free(now);
+  CM_FREE(before, now);
   return status;
 }
 
@@ -191,8 +185,7 @@ cm_status cm_match_neurons(const cm_versions *versions, bool named, cm_run *run,
     return match_names(s, run, old_of, error);
   if (s->old_count != s->count) {
     uint32_t found;
-    if (match_sequences(s, run, old_of, error) != CM_OK)
-      return error->status;
+    CM_TRY(match_sequences(s, run, old_of, error));
     found = count_alike(s, old_of);
     for (uint32_t v = 0; v < s->count && v < s->old_count; v++)
       found -= found > 0 && alike(s, v, v);

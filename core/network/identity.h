@@ -1,6 +1,5 @@
 /* Who is who in two versions of a network: by names where it has them, else by what can be seen of a neuron. */
-#ifndef CM_NETWORK_IDENTITY_H
-#define CM_NETWORK_IDENTITY_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -25,5 +24,3 @@ typedef struct cm_versions {
  * numbers agree more often. O((old_count + count) log) by names; else O(old_count + count) times the length of the
  * runs. */
 cm_status cm_match_neurons(const cm_versions *versions, bool named, cm_run *run, uint32_t *old_of, cm_error *error);
-
-#endif

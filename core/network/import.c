@@ -63,9 +63,8 @@ static cm_status import_source(cm_source *source, const cm_import_hint *hint, co
         cm_read_option_check((cm_read_option_id)id, hint->option[id], error) != CM_OK)
       return error->status;
   source->hint = hint;
-  if (choose(source, hint, run->memory, &found, error) != CM_OK ||
-      found->import(source, limits, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(choose(source, hint, run->memory, &found, error));
+  CM_TRY(found->import(source, limits, run, &made, error));
   cm_status status = made->vertex_count > 0 ? direct(source, run, &made, error)
                                             : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none",
                                                       found->name);
@@ -92,8 +91,7 @@ cm_status cm_import_as(const char *path, const cm_import_hint *hint, const cm_im
   cm_import_limits standard = cm_import_limits_default();
   cm_source source;
   cm_run_phase(run, "read");
-  if (cm_source_open(&source, path, limits != NULL ? limits : &standard, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open(&source, path, limits != NULL ? limits : &standard, run, error));
   cm_status status = import_source(&source, hint, limits != NULL ? limits : &standard, run, topology, report, error);
   cm_source_close(&source);
   return status;
@@ -110,8 +108,7 @@ cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_hint 
 {
   cm_source source;
   cm_run_phase(run, "read");
-  if (cm_source_open_memory(&source, bytes, size, limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open_memory(&source, bytes, size, limits, run, error));
   cm_status status = import_source(&source, hint, limits, run, topology, report, error);
   cm_source_close(&source);
   return status;

@@ -1,6 +1,5 @@
 /* Reading networks of any supported format, recognised by content. One file per format. */
-#ifndef CM_NETWORK_IMPORT_H
-#define CM_NETWORK_IMPORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ cm_status cm_import_as(const char *path, const cm_import_hint *hint, const cm_im
 /* cm_import_as on bytes in memory. */
 cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_hint *hint, const cm_import_limits *limits,
                            cm_run *run, cm_topology **topology, cm_import_report *report, cm_error *error);
-
-#endif

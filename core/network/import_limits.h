@@ -1,6 +1,5 @@
 /* How large a network file may be. */
-#ifndef CM_NETWORK_IMPORT_LIMITS_H
-#define CM_NETWORK_IMPORT_LIMITS_H
+#pragma once
 
 #include <stdint.h>
 #include "base/status.h"
@@ -17,5 +16,3 @@ cm_import_limits cm_import_limits_default(void);
 
 /* CM_TOO_LARGE with both figures when a count exceeds its limit. */
 cm_status cm_over_limit(const char *what, uint64_t count, uint64_t limit, cm_error *error);
-
-#endif

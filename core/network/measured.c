@@ -1,7 +1,6 @@
 #include "core/network/measured.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/threads.h"
 #include "core/network/rates.h"
@@ -30,8 +29,7 @@ cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes
   cm_measured m = *measured;
   const uint32_t steps = m.steps, windows = m.windows;
   m.neurons = spikes->neurons;
-  if (CM_NEW(memory, m.spikes, (size_t)windows * m.neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, m.spikes, (size_t)windows * m.neurons, error));
   for (uint32_t w = 0; w < windows; w++)
     for (uint64_t s = cm_slice_begin(steps, w, windows); s < cm_slice_begin(steps, w + 1, windows) && s < spikes->steps; s++)
       for (uint64_t i = spikes->first[s]; i < spikes->first[s + 1]; i++)
@@ -46,8 +44,7 @@ cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes
 
 void cm_measured_free(cm_measured *measured)
 {
-  cm_free(measured->spikes);
-  cm_free(measured->stimulus);
+  CM_FREE(measured->spikes, measured->stimulus);
   *measured = (cm_measured){.neurons = 0};
 }
 
@@ -55,8 +52,7 @@ static cm_status set_rates(cm_topology *t, const cm_measured *m, cm_run *run, cm
 {
   cm_scenario_name name[CM_SCENARIOS_MAX];
   double *rate;
-  if (CM_NEW(run->memory, rate, (size_t)m->windows * m->neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, rate, (size_t)m->windows * m->neurons, error));
   for (uint32_t w = 0; w < m->windows; w++) {
     const double steps = (double)(cm_slice_begin(m->steps, w + 1, m->windows) - cm_slice_begin(m->steps, w, m->windows));
     (void)snprintf(name[w], sizeof name[w], "window-%u", w + 1);

@@ -1,6 +1,5 @@
 /* Rates that were measured: spikes of a network's neurons in windows of time, and the network at these rates. */
-#ifndef CM_NETWORK_MEASURED_H
-#define CM_NETWORK_MEASURED_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/spikes.h"
@@ -24,5 +23,3 @@ void cm_measured_free(cm_measured *measured); /* harmless on a zeroed one */
 /* The same network with spikes a step as rates, those of windows as scenarios; sums of spikes are `measured`, which it takes over, also on failure. It
  * borrows all else from `topology`, which has to live longer. Errors as of cm_topology_set_rates. O(pins). */
 cm_status cm_topology_measured(const cm_topology *topology, cm_measured *measured, cm_run *run, cm_topology **made, cm_error *error);
-
-#endif

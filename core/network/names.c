@@ -40,8 +40,7 @@ static uint64_t hash(const cm_names *names, const char *name, size_t length)
 static cm_status rehash(cm_names *names, cm_error *error)
 {
   uint64_t *slot, slot_count = names->slot_count * 2;
-  if (CM_NEW(names->memory, slot, slot_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(names->memory, slot, slot_count, error));
   for (uint32_t i = 0; i < names->count; i++) {
     uint64_t value = hash(names, names->text + names->first[i], names->first[i + 1] - names->first[i] - 1);
     uint64_t at = value % slot_count;
@@ -84,9 +83,8 @@ cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint
   if (names->count >= maximum)
     return cm_over_limit("vertices", (uint64_t)names->count + 1, maximum, error);
   uint64_t begin = names->first[names->count];
-  if (CM_ROOM(names->memory, names->first, &names->first_room, (uint64_t)names->count + 2, error) != CM_OK ||
-      CM_ROOM(names->memory, names->text, &names->text_room, begin + length + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(names->memory, names->first, &names->first_room, (uint64_t)names->count + 2, error));
+  CM_TRY(CM_ROOM(names->memory, names->text, &names->text_room, begin + length + 1, error));
   memcpy(names->text + begin, name, length);
   names->text[begin + length] = '\0';
   names->first[names->count + 1] = begin + length + 1;
@@ -104,8 +102,7 @@ void cm_names_close(cm_names *names)
 cm_status cm_labels_add(cm_topology *topology, cm_memory *memory, uint64_t *room, uint32_t vertex, const char *name, cm_error *error)
 {
   const uint64_t used = topology->label_first[vertex], size = strlen(name) + 1;
-  if (CM_ROOM(memory, topology->label_text, room, used + size, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, topology->label_text, room, used + size, error));
   memcpy(topology->label_text + used, name, size);
   topology->label_first[vertex + 1] = used + size;
   return CM_OK;
@@ -145,8 +142,7 @@ cm_status cm_populations_take(cm_topology *topology, const cm_names *names, uint
 {
   if (names->count > CM_POPULATIONS_MAX)
     return cm_over_limit("populations", names->count, CM_POPULATIONS_MAX, error);
-  if (CM_NEW(memory, topology->population, names->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, topology->population, names->count, error));
   for (uint32_t p = 0; p < names->count; p++)
     cut(topology->population[p].name, sizeof topology->population[p].name, names->text + names->first[p]);
   topology->population_count = names->count;

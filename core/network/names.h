@@ -1,6 +1,5 @@
 /* Numbers for names, in order of first appearance. */
-#ifndef CM_NETWORK_NAMES_H
-#define CM_NETWORK_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ cm_status cm_populations_take(struct cm_topology *topology, const cm_names *name
 
 /* True for text without control characters that is UTF-8: what a name may be. */
 bool cm_name_valid(const char *name, size_t length);
-
-#endif

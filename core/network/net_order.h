@@ -1,6 +1,5 @@
 /* Nets by their sources, as a topology has them, and by their targets. */
-#ifndef CM_NETWORK_NET_ORDER_H
-#define CM_NETWORK_NET_ORDER_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -15,5 +14,3 @@ void cm_topology_nets_from(const cm_topology *topology, uint32_t *first);
 /* The nets with target v become net[first[v]] to net[first[v + 1] - 1], ascending; `first` [vertices + 2] is zeroed, net has room for
  * all pins. O(vertices + pins). */
 void cm_topology_nets_to(const cm_topology *topology, uint64_t *first, uint32_t *net);
-
-#endif

@@ -4,8 +4,7 @@ cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uin
                           uint32_t **first, uint32_t **net, cm_error *error)
 {
   uint32_t *starts, *nets;
-  if (CM_NEW(run->memory, starts, (size_t)parts + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, starts, (size_t)parts + 2, error));
   if (CM_NEW(run->memory, nets, topology->net_count, error) != CM_OK) {
     cm_free(starts);
     return error->status;

@@ -1,6 +1,5 @@
 /* Nets in the order of a partition. */
-#ifndef CM_NETWORK_NETS_BY_PART_H
-#define CM_NETWORK_NETS_BY_PART_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -9,5 +8,3 @@
  * are the caller's (cm_free). O(nets + parts). */
 cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                           uint32_t **first, uint32_t **net, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Models and parameters, given to the neurons of a network. */
-#ifndef CM_NETWORK_NEURON_VALUES_H
-#define CM_NETWORK_NEURON_VALUES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -23,5 +22,3 @@ cm_status cm_topology_set_parameters(cm_topology *topology, const cm_neuron_valu
  * "model" and the parameters' names; an empty field says nothing, and a later line prevails. Opens phase "read". CM_BAD_NETWORK with
  * the line, and as above. */
 cm_status cm_parameters_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Rates that were measured, given to the axons of a network. */
-#ifndef CM_NETWORK_RATES_H
-#define CM_NETWORK_RATES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -26,5 +25,3 @@ cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm
 
 /* Reads such a table of one column of rates into *rate [vertices], the caller's: NAN for neurons that it has not. */
 cm_status cm_rates_values(const char *path, const cm_topology *topology, cm_run *run, double **rate, cm_error *error);
-
-#endif

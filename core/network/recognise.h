@@ -1,6 +1,5 @@
 /* What a file is, by its bytes. */
-#ifndef CM_NETWORK_RECOGNISE_H
-#define CM_NETWORK_RECOGNISE_H
+#pragma once
 
 #include "core/network/formats/table.h"
 #include "core/network/formats/source.h"
@@ -50,5 +49,3 @@ cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_err
 
 /* Whether bytes begin like a list of pairs as Python prints it: "[(" or "[[". */
 bool cm_is_tuple_list(const uint8_t *bytes, size_t size);
-
-#endif

@@ -81,8 +81,7 @@ static cm_status count_lines(cm_source *source, uint64_t *all, uint64_t *filled,
     if (source->at == source->end) {
       if (source->ended)
         break;
-      if (cm_source_fill(source, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_source_fill(source, error));
       continue;
     }
     uint8_t c = *source->at++;
@@ -110,8 +109,7 @@ static cm_status count_lines(cm_source *source, uint64_t *all, uint64_t *filled,
   }
   *all = lines;
   *filled = last_filled;
-  if (cm_source_rewind(source, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_rewind(source, error));
   cm_skip_byte_order_mark(source);
   return CM_OK;
 }
@@ -227,8 +225,7 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
   *found = &cm_network_formats[CM_FORMAT_METIS];
   if (h->fields == HEADER_FIELDS_MAX || h->value[2] > 11 || h->value[1] == 0) /* a hypergraph has vertices */
     return CM_OK;
-  if (CM_NEW(memory, e, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, e, 1, error));
   *e = (evidence){.header = h, .is_hypergraph = true};
   for (const uint8_t *at = rows; at < source->end; at++)
     e->row_max += *at == '\n';
@@ -260,8 +257,7 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
       *found = &cm_network_formats[CM_FORMAT_HYPERGRAPH];
   }
   cm_free(e);
-  if (cm_source_rewind(source, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_rewind(source, error));
   cm_skip_byte_order_mark(source);
   return CM_OK;
 }
@@ -272,8 +268,8 @@ static cm_status gather(cm_source *source, const header *h, size_t rows, uint64_
 {
   *e = (evidence){.header = h, .row_max = row_max, .is_hypergraph = true};
   source->at += rows;
-  if (see_rest(e, source, error) != CM_OK || cm_source_rewind(source, error) != CM_OK)
-    return error->status;
+  CM_TRY(see_rest(e, source, error));
+  CM_TRY(cm_source_rewind(source, error));
   cm_skip_byte_order_mark(source);
   if (e->line_begun)
     see_line_end(e);
@@ -351,14 +347,12 @@ static graph_fit fit_graph(const evidence *e, const header *h)
 static cm_status weigh_alike(cm_source *source, const header *h, size_t rows, evidence *e, bool *none, cm_error *error)
 {
   uint64_t all = 0, filled = 0;
-  if (count_lines(source, &all, &filled, error) != CM_OK)
-    return error->status;
+  CM_TRY(count_lines(source, &all, &filled, error));
   *none = h->value[0] < filled;
   if (*none)
     return CM_OK;
   const bool fewer = h->value[0] > all;
-  if (gather(source, h, rows, fewer ? all : UINT64_MAX, e, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather(source, h, rows, fewer ? all : UINT64_MAX, e, error));
   const bool cut = fewer && is_cut_graph(e), ends_empty = h->value[0] == all + 1; /* in a row that no line feed ends */
   const graph_fit fit = fewer && !ends_empty ? IS_NONE : fit_graph(e, h);
   if (cut && fit != IS_GRAPH)
@@ -399,8 +393,7 @@ cm_status cm_recognise_metis(cm_source *source, cm_memory *memory, const cm_netw
   }
   if (!varying && h.fields < HEADER_FIELDS_MAX) {
     evidence *e;
-    if (CM_NEW(memory, e, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, e, 1, error));
     const cm_status status = weigh_alike(source, &h, rows, e, &none, error);
     cm_free(e);
     if (status != CM_OK)

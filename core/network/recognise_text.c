@@ -210,8 +210,7 @@ static cm_status weigh_adjacency(cm_source *source, const cm_survey *s, const ca
   if ((chosen->format != CM_FORMAT_EDGES && !cm_survey_square(s)) || s->named || s->header || s->tuples || s->braces || !s->whole || s->rows < 2 ||
       (!varying && (s->first_fields < 3 || !s->ids)))
     return CM_OK;
-  if (cm_adjacency_fits(source, memory, &fits, &repeats, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_adjacency_fits(source, memory, &fits, &repeats, error));
   if (fits && !varying && !repeats)
     return refuse_two(chosen, &adjacency, s->rows, error);
   if (fits && varying)
@@ -223,15 +222,13 @@ static cm_status format_of_shape(cm_source *source, cm_memory *memory, const cm_
 {
   const candidate *chosen = NULL;
   cm_survey survey;
-  if (cm_survey_read(source, memory, &survey, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_survey_read(source, memory, &survey, error));
   const bool named = cm_source_option(source, CM_READ_COLUMNS) != NULL || cm_network_names_connections(source);
   if (named) {
     *found = &cm_network_formats[CM_FORMAT_EDGES];
     return CM_OK;
   }
-  if (choose(&survey, &chosen, error) != CM_OK)
-    return error->status;
+  CM_TRY(choose(&survey, &chosen, error));
   *found = &cm_network_formats[chosen->format];
   cm_reading_why(&source->reading, chosen->why);
   return weigh_adjacency(source, &survey, chosen, memory, found, error);

@@ -1,6 +1,5 @@
 /* Spikes in HDF5, as SONATA keeps them: /spikes/POPULATION with node_ids and timestamps, or lists of the old layout (gids). */
-#ifndef CM_NETWORK_SPIKE_FILE_H
-#define CM_NETWORK_SPIKE_FILE_H
+#pragma once
 
 #include "base/run.h"
 
@@ -12,5 +11,3 @@ cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, 
 
 /* The same in a confined child of this process. */
 cm_status cm_spike_file_apart(const char *path, cm_run *run, cm_spike_take take, void *user, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which neuron the id of a spike is: its name, or its position in the network. */
-#ifndef CM_NETWORK_SPIKE_IDS_H
-#define CM_NETWORK_SPIKE_IDS_H
+#pragma once
 
 #include "core/network/names.h"
 #include "core/network/topology.h"
@@ -27,5 +26,3 @@ void cm_spike_ids_close(cm_spike_ids *ids);
 
 /* The neuron of an id; false, with why: it is none of this network's. */
 bool cm_spike_ids_find(const cm_spike_ids *ids, const char *id, uint32_t *neuron, char *why, size_t size);
-
-#endif

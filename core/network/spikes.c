@@ -48,8 +48,7 @@ static cm_status add_spike(reader *r, uint64_t step, const char *id, cm_error *e
     return refuse(r, why, error);
   if (step >= CM_SPIKE_STEPS_MAX)
     return refuse(r, "steps go up to 99999", error);
-  if (CM_ROOM(r->run->memory, r->list, &r->room, r->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->run->memory, r->list, &r->room, r->count + 1, error));
   r->list[r->count++] = (spike){(uint32_t)step, neuron};
   return r->count % CHECK_EVERY == 0 ? cm_run_check(r->run, error) : CM_OK;
 }
@@ -229,9 +228,8 @@ static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
   cm_run *run = r->run;
   for (uint64_t i = 0; i < r->count; i++)
     s->steps = r->list[i].step >= s->steps ? r->list[i].step + 1 : s->steps;
-  if (CM_NEW(run->memory, s->first, (size_t)s->steps + 2, error) != CM_OK ||
-      CM_NEW(run->memory, s->neuron, r->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->steps + 2, error));
+  CM_TRY(CM_NEW(run->memory, s->neuron, r->count, error));
   for (uint64_t i = 0; i < r->count; i++)
     s->first[r->list[i].step + 2]++;
   for (uint32_t i = 0; i < s->steps; i++)
@@ -258,8 +256,7 @@ static cm_status finish(reader *r, cm_status status, cm_spikes *spikes, cm_error
   cm_spike_ids_close(&r->ids);
   if (status == CM_OK && r->count == 0)
     status = cm_fail(error, CM_BAD_OPTION, "%s has no spike; lines are STEP,NEURON, both numbered from 0", r->path);
-  if (status == CM_OK)
-    status = sort_by_step(r, &made, error);
+  CM_THEN(status, sort_by_step(r, &made, error));
   cm_free(r->list);
   if (status != CM_OK) {
     cm_spikes_free(&made);
@@ -311,8 +308,7 @@ cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids
   if (stream == NULL)
     return cm_whole(false, name, error);
   cm_status status = cm_spike_ids_open(&r.ids, run->memory, error);
-  if (status == CM_OK)
-    status = read_lines(&r, stream, error);
+  CM_THEN(status, read_lines(&r, stream, error));
   fclose(stream);
   return finish(&r, status, spikes, error);
 }
@@ -335,7 +331,6 @@ bool cm_spikes_miss_inputs(const cm_spikes *spikes, const cm_topology *topology,
 
 void cm_spikes_free(cm_spikes *spikes)
 {
-  cm_free(spikes->first);
-  cm_free(spikes->neuron);
+  CM_FREE(spikes->first, spikes->neuron);
   *spikes = (cm_spikes){0};
 }

@@ -1,6 +1,5 @@
 /* Given spike trains: which neurons fire in which time step (docs/reference/simulation.md). */
-#ifndef CM_NETWORK_SPIKES_H
-#define CM_NETWORK_SPIKES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/spike_ids.h"
@@ -29,5 +28,3 @@ cm_status cm_spikes_parse(const char *text, const char *name, const cm_spike_ids
 /* Whether a network has inputs of which none fires: `note` says so, and what to give. O(neurons + spikes). */
 bool cm_spikes_miss_inputs(const cm_spikes *spikes, const cm_topology *topology, char *note, size_t size);
 void cm_spikes_free(cm_spikes *spikes); /* harmless on a zeroed one */
-
-#endif

@@ -1,6 +1,5 @@
 /* The option "spikes" of jobs: neurons that fire are given, as text, or as an upload of the server. */
-#ifndef CM_NETWORK_SPIKES_OPTION_H
-#define CM_NETWORK_SPIKES_OPTION_H
+#pragma once
 
 #include "base/option_upload.h"
 
@@ -16,5 +15,3 @@ static inline bool cm_spikes_are_given(const cm_spikes_given *given)
 
 /* How an option whose field is a cm_spikes_given is read. */
 extern const cm_option_own cm_option_of_spikes;
-
-#endif

@@ -7,8 +7,7 @@ cm_status cm_topology_asymmetry(const cm_topology *topology, cm_memory *memory, 
 {
   const uint64_t *first = topology->net_first;
   uint64_t *next; /* in each row, the first entry that no earlier row has asked for */
-  if (CM_NEW(memory, next, topology->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, next, topology->vertex_count, error));
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     next[v] = first[v];
   cm_asymmetry found = {0};

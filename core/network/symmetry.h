@@ -1,6 +1,5 @@
 /* Whether an undirected topology is symmetric. */
-#ifndef CM_NETWORK_SYMMETRY_H
-#define CM_NETWORK_SYMMETRY_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -16,5 +15,3 @@ typedef struct cm_asymmetry {
 /* Looks for it in rows that are sorted and free of repeats. O(pins) and 8 bytes a vertex; `run` may be NULL. */
 cm_status cm_topology_asymmetry(const cm_topology *topology, cm_memory *memory, cm_run *run,
                                 cm_asymmetry *asymmetry, cm_error *error);
-
-#endif

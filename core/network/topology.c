@@ -12,8 +12,7 @@ static void free_dynamics(cm_dynamics *dynamics, const cm_dynamics *lent)
   if (lent == NULL)
     cm_dynamics_free(dynamics);
   else if (dynamics != lent) {
-    cm_free(dynamics->weight);
-    cm_free(dynamics);
+    CM_FREE(dynamics->weight, dynamics);
   }
 }
 
@@ -41,11 +40,9 @@ void cm_topology_free(cm_topology *topology)
 #undef OWN
   free_dynamics(topology->dynamics, lender->dynamics);
   if (topology->measured != NULL) {
-    cm_free(topology->measured->spikes);
-    cm_free(topology->measured->stimulus);
+    CM_FREE(topology->measured->spikes, topology->measured->stimulus);
   }
-  cm_free(topology->measured);
-  cm_free(topology);
+  CM_FREE(topology->measured, topology);
 }
 
 uint32_t cm_topology_find_scenario(const cm_topology *topology, const char *name)
@@ -190,8 +187,7 @@ cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
   if (t->net_first[0] != 0 || t->net_first[t->net_count] != t->pin_count)
     return cm_fail(error, CM_BAD_NETWORK, "the nets do not span the %llu pins", (unsigned long long)t->pin_count);
   for (uint32_t e = 0; e < t->net_count; e++)
-    if (verify_net(t, e, error) != CM_OK)
-      return error->status;
+    CM_TRY(verify_net(t, e, error));
   if (t->pin_negative != NULL && t->pin_count % 64 != 0 && t->pin_negative[t->pin_count / 64] >> t->pin_count % 64 != 0)
     return cm_fail(error, CM_BAD_NETWORK, "signs stand behind the last synapse");
   if (t->pin_delay != NULL && t->delay_unit_ns == 0)

@@ -10,8 +10,7 @@
  * weight is a magnitude (pin_weight), which only objectives that weigh single edges read, and a sign (pin_negative),
  * which like delays and populations is kept and given back, and changes no mapping.
  */
-#ifndef CM_NETWORK_TOPOLOGY_H
-#define CM_NETWORK_TOPOLOGY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -153,5 +152,3 @@ uint64_t cm_topology_hyperedges(const cm_topology *topology);
 /* Checks every invariant above (offsets ascend, pins in range, ascending and distinct, sources ascend,
  * undirected rows symmetric without loops). O(pins log pins). CM_BAD_NETWORK with the first violation. */
 cm_status cm_topology_verify(const cm_topology *topology, cm_error *error);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Both directions stream: the writer spools encoded groups to a scratch file beside the target and
  * compresses on close; the reader holds one row. Equal content gives equal bytes (fixed time stamps). */
-#ifndef CM_NETWORK_TOPOLOGY_FILE_H
-#define CM_NETWORK_TOPOLOGY_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -140,5 +139,3 @@ cm_status cm_topology_save(const cm_topology *topology, const char *path, cm_run
 cm_status cm_topology_store(const cm_topology *topology, const char *path, cm_run *run, cm_error *error);
 
 cm_status cm_topology_load(const char *path, cm_run *run, cm_topology **topology, cm_error *error);
-
-#endif

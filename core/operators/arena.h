@@ -1,6 +1,5 @@
 /* Many small blocks that live and die together. */
-#ifndef CM_OPERATORS_ARENA_H
-#define CM_OPERATORS_ARENA_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -29,5 +28,3 @@ char *cm_arena_text(cm_arena *arena, const char *text, size_t length, cm_error *
 
 /* Grows an arena array so that `count` + 1 elements fit, doubling; the old block stays until the arena goes. */
 cm_status cm_arena_grow(cm_arena *arena, void **block, size_t *capacity, size_t count, size_t size, cm_error *error);
-
-#endif

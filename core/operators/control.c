@@ -19,9 +19,8 @@ static cm_status unroll_if(cm_unrolling *u, const cm_node *n, cm_error *error)
   int64_t condition;
   if (n->input_count != 1 || n->inputs[0] == CM_NONE)
     return cm_unroll_fail(n, CM_BAD_NETWORK, "needs a condition", error);
-  if (CM_ARENA_NEW(arena, chosen, n->output_count, error) != CM_OK ||
-      CM_ARENA_NEW(arena, other, n->output_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(arena, chosen, n->output_count, error));
+  CM_TRY(CM_ARENA_NEW(arena, other, n->output_count, error));
   bool known = cm_unroll_known_integer(u->model, n->inputs[0], &condition);
   const cm_body_values first = {.outputs = chosen, .output_count = n->output_count}, second = {.outputs = other, .output_count = n->output_count};
   if (cm_unroll_body(u, n, !known || condition != 0 ? "then_branch" : "else_branch", &first, error) != CM_OK ||
@@ -45,16 +44,13 @@ static cm_status unroll_function(cm_unrolling *u, const cm_node *n, bool *found,
   *found = false;
   if (u->model->function_count == 0)
     return CM_OK;
-  if (CM_ARENA_NEW(&u->model->arena, outputs, n->output_count, error) != CM_OK ||
-      cm_onnx_splice_function(u->model, n, found, outputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&u->model->arena, outputs, n->output_count, error));
+  CM_TRY(cm_onnx_splice_function(u->model, n, found, outputs, error));
   size_t last = u->model->node_count;
   for (size_t i = first; i < last; i++)
-    if (u->walk(u, (uint32_t)i, error) != CM_OK)
-      return error->status;
+    CM_TRY(u->walk(u, (uint32_t)i, error));
   for (uint32_t o = 0; *found && o < n->output_count; o++)
-    if (cm_unroll_hand_over(u, outputs[o], n->outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_unroll_hand_over(u, outputs[o], n->outputs[o], error));
   return CM_OK;
 }
 
@@ -114,7 +110,6 @@ cm_status cm_model_unroll(cm_model *model, cm_run *run, cm_error *error)
   cm_unrolling u = {.model = model, .run = run, .walk = walk};
   /* The order is made anew at the end; until then what is added is walked where it is added. */
   for (size_t i = 0; i < model->order_count; i++)
-    if (walk(&u, model->order[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(walk(&u, model->order[i], error));
   return cm_model_sort(model, error);
 }

@@ -1,6 +1,5 @@
 /* Control flow and functions, unrolled: what is left is one graph without subgraphs. */
-#ifndef CM_OPERATORS_CONTROL_H
-#define CM_OPERATORS_CONTROL_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -12,5 +11,3 @@ enum { CM_UNROLL_ITERATIONS_MAX = 4096, CM_UNROLL_NODES_MAX = 1 << 18 };
  * that is made. Errors: as cm_infer; CM_BAD_NETWORK for a loop whose iterations are not known, CM_TOO_LARGE for one of too
  * many or for too many nodes, each with the node's name. */
 cm_status cm_model_unroll(cm_model *model, cm_run *run, cm_error *error);
-
-#endif

@@ -12,8 +12,7 @@
 static cm_status add_new(cm_unrolling *u, const cm_new_node *node, uint32_t *value, cm_error *error)
 {
   uint32_t made = CM_NONE; /* what is read may be named by `value` */
-  if (cm_unroll_node(u, node, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_unroll_node(u, node, &made, error));
   *value = made;
   return CM_OK;
 }
@@ -33,10 +32,9 @@ static cm_status reshape(cm_unrolling *u, uint32_t from, size_t rank, const int6
 static cm_status transpose(cm_unrolling *u, uint32_t from, const int64_t perm[4], uint32_t *value, cm_error *error)
 {
   uint32_t node;
-  if (cm_model_add_named(u->model, "turned", value, error) != CM_OK ||
-      cm_model_add_node(u->model, "Transpose", &from, 1, value, 1, &node, error) != CM_OK ||
-      cm_node_set_integers(u->model, &u->model->nodes[node], "perm", perm, 4, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(u->model, "turned", value, error));
+  CM_TRY(cm_model_add_node(u->model, "Transpose", &from, 1, value, 1, &node, error));
+  CM_TRY(cm_node_set_integers(u->model, &u->model->nodes[node], "perm", perm, 4, error));
   return u->walk(u, node, error);
 }
 
@@ -51,10 +49,9 @@ static cm_status scale(cm_unrolling *u, uint32_t *value, double factor, cm_error
 static cm_status slice(cm_unrolling *u, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
   uint32_t inputs[4] = {value};
-  if (cm_model_add_integers(u->model, "starts", ends, 1, &inputs[1], error) != CM_OK ||
-      cm_model_add_integers(u->model, "ends", ends + 1, 1, &inputs[2], error) != CM_OK ||
-      cm_model_add_integers(u->model, "axes", &axis, 1, &inputs[3], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_integers(u->model, "starts", ends, 1, &inputs[1], error));
+  CM_TRY(cm_model_add_integers(u->model, "ends", ends + 1, 1, &inputs[2], error));
+  CM_TRY(cm_model_add_integers(u->model, "axes", &axis, 1, &inputs[3], error));
   return add(u, "Slice", inputs, 4, made, error);
 }
 
@@ -111,17 +108,16 @@ static cm_status with_past(attention *a, uint32_t past, uint32_t output, uint32_
 static cm_status read_attention(attention *a, cm_error *error)
 {
   const cm_node *n = a->n;
-  if (need_shapes(a->u, n, 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_shapes(a->u, n, 3, error));
   if (input_of(n, 6) != CM_NONE)
     return cm_unroll_fail(n, CM_BAD_NETWORK, "its lengths without padding (nonpad_kv_seqlen) are not computed", error);
   int64_t heads = cm_node_integer(n, "q_num_heads", 0), kv = cm_node_integer(n, "kv_num_heads", heads);
-  if (split_heads(a, n->inputs[0], heads, &a->query, error) != CM_OK || split_heads(a, n->inputs[1], kv, &a->key, error) != CM_OK ||
-      split_heads(a, n->inputs[2], kv, &a->value, error) != CM_OK)
-    return error->status;
+  CM_TRY(split_heads(a, n->inputs[0], heads, &a->query, error));
+  CM_TRY(split_heads(a, n->inputs[1], kv, &a->key, error));
+  CM_TRY(split_heads(a, n->inputs[2], kv, &a->value, error));
   a->past = input_of(n, 4) != CM_NONE ? shape_of(a->u, n->inputs[4])->dims[2] : 0;
-  if (with_past(a, 4, 1, &a->key, error) != CM_OK || with_past(a, 5, 2, &a->value, error) != CM_OK)
-    return error->status;
+  CM_TRY(with_past(a, 4, 1, &a->key, error));
+  CM_TRY(with_past(a, 5, 2, &a->value, error));
   const cm_shape *q = shape_of(a->u, a->query), *k = shape_of(a->u, a->key), *v = shape_of(a->u, a->value);
   a->frames = q->dims[0];
   a->heads = q->dims[1];
@@ -142,8 +138,8 @@ static cm_status head_product(attention *a, const uint32_t factors[2], int64_t i
   uint32_t both[2] = {factors[0], factors[1]};
   if (a->heads == a->kv_heads)
     return add(a->u, "MatMul", both, 2, made, error);
-  if (reshape(a->u, factors[0], 4, shared, &both[0], error) != CM_OK || add(a->u, "MatMul", both, 2, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(reshape(a->u, factors[0], 4, shared, &both[0], error));
+  CM_TRY(add(a->u, "MatMul", both, 2, made, error));
   return reshape(a->u, *made, 4, apart, made, error);
 }
 
@@ -153,8 +149,7 @@ static cm_status add_causal(attention *a, uint32_t *scores, cm_error *error)
   const int64_t dims[2] = {a->rows, a->all};
   uint32_t both[2] = {*scores};
   cm_tensor *mask;
-  if (cm_tensor_new(a->u->model->arena.memory, shape_of(a->u, *scores)->type, 2, dims, &mask, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(a->u->model->arena.memory, shape_of(a->u, *scores)->type, 2, dims, &mask, error));
   for (int64_t i = 0; i < a->rows; i++)
     for (int64_t k = i + a->past + 1; k < a->all; k++)
       cm_tensor_put_number(mask, (uint64_t)(i * a->all + k), -INFINITY, false);
@@ -189,8 +184,8 @@ static cm_status cap(attention *a, uint32_t *scores, cm_error *error)
   double most = (double)cm_node_number(a->n, "softcap", 0);
   if (most <= 0)
     return CM_OK;
-  if (scale(a->u, scores, 1 / most, error) != CM_OK || add(a->u, "Tanh", scores, 1, scores, error) != CM_OK)
-    return error->status;
+  CM_TRY(scale(a->u, scores, 1 / most, error));
+  CM_TRY(add(a->u, "Tanh", scores, 1, scores, error));
   return scale(a->u, scores, most, error);
 }
 
@@ -199,8 +194,7 @@ cm_status cm_unroll_attention(cm_unrolling *u, const cm_node *n, cm_error *error
   static const int64_t keys_turned[4] = {0, 1, 3, 2}, rows_first[4] = {0, 2, 1, 3};
   attention a = {.u = u, .n = n};
   uint32_t keys, scores, made;
-  if (read_attention(&a, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_attention(&a, error));
   const int64_t numbers = shape_of(u, a.query)->dims[3], out = shape_of(u, a.value)->dims[3];
   double factor = cm_node_attribute(n, "scale") != NULL ? (double)cm_node_number(n, "scale", 1) : 1 / sqrt((double)numbers);
   if (scale(u, &a.query, factor, error) != CM_OK || transpose(u, a.key, keys_turned, &keys, error) != CM_OK ||
@@ -213,8 +207,8 @@ cm_status cm_unroll_attention(cm_unrolling *u, const cm_node *n, cm_error *error
     return error->status;
   if (shape_of(u, n->inputs[0])->rank == 3) {
     const int64_t dims[3] = {a.frames, a.rows, a.heads * out};
-    if (transpose(u, made, rows_first, &made, error) != CM_OK || reshape(u, made, 3, dims, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(transpose(u, made, rows_first, &made, error));
+    CM_TRY(reshape(u, made, 3, dims, &made, error));
   }
   return cm_unroll_hand_over(u, made, n->outputs[0], error);
 }
@@ -232,8 +226,8 @@ static cm_status rotary_half(rotary *r, uint32_t x, int i, uint32_t *half, cm_er
   const int64_t most = r->dims[3], pairs[5] = {r->dims[0], r->dims[1], r->dims[2], most, 2};
   if (!r->pairs)
     return slice(r->u, x, 3, (int64_t[]){i * most, (i + 1) * most}, half, error);
-  if (reshape(r->u, x, 5, pairs, half, error) != CM_OK || slice(r->u, *half, 4, (int64_t[]){i, i + 1}, half, error) != CM_OK)
-    return error->status;
+  CM_TRY(reshape(r->u, x, 5, pairs, half, error));
+  CM_TRY(slice(r->u, *half, 4, (int64_t[]){i, i + 1}, half, error));
   return reshape(r->u, *half, 4, r->dims, half, error);
 }
 
@@ -241,8 +235,8 @@ static cm_status rotary_half(rotary *r, uint32_t x, int i, uint32_t *half, cm_er
 static cm_status cross(rotary *r, const uint32_t first[2], const uint32_t second[2], const char *op, uint32_t *made, cm_error *error)
 {
   uint32_t both[2];
-  if (add(r->u, "Mul", first, 2, &both[0], error) != CM_OK || add(r->u, "Mul", second, 2, &both[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(add(r->u, "Mul", first, 2, &both[0], error));
+  CM_TRY(add(r->u, "Mul", second, 2, &both[1], error));
   return add(r->u, op, both, 2, made, error);
 }
 
@@ -251,9 +245,9 @@ static cm_status rotary_join(rotary *r, uint32_t parts[2], uint32_t *made, cm_er
   const int64_t last[5] = {r->dims[0], r->dims[1], r->dims[2], r->dims[3], 1}, all[4] = {r->dims[0], r->dims[1], r->dims[2], 2 * r->dims[3]};
   if (!r->pairs)
     return add_new(r->u, &(cm_new_node){"Concat", parts, 2, "axis", 3}, made, error);
-  if (reshape(r->u, parts[0], 5, last, &parts[0], error) != CM_OK || reshape(r->u, parts[1], 5, last, &parts[1], error) != CM_OK ||
-      add_new(r->u, &(cm_new_node){"Concat", parts, 2, "axis", 4}, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(reshape(r->u, parts[0], 5, last, &parts[0], error));
+  CM_TRY(reshape(r->u, parts[1], 5, last, &parts[1], error));
+  CM_TRY(add_new(r->u, &(cm_new_node){"Concat", parts, 2, "axis", 4}, made, error));
   return reshape(r->u, *made, 4, all, made, error);
 }
 
@@ -274,8 +268,7 @@ static cm_status rotary_table(rotary *r, const cm_node *n, uint32_t input, bool 
 
 cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error)
 {
-  if (need_shapes(u, n, 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_shapes(u, n, 3, error));
   const cm_shape x = *shape_of(u, n->inputs[0]);
   const bool heads_first = x.rank == 4;
   int64_t heads = heads_first ? x.dims[1] : cm_node_integer(n, "num_heads", 0), dims[4];
@@ -299,8 +292,8 @@ cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error)
     return error->status;
   if (rotated < dims[3]) {
     uint32_t both[2] = {turned};
-    if (slice(u, value, 3, (int64_t[]){rotated, dims[3]}, &both[1], error) != CM_OK || add_new(u, &(cm_new_node){"Concat", both, 2, "axis", 3}, &turned, error) != CM_OK)
-      return error->status;
+    CM_TRY(slice(u, value, 3, (int64_t[]){rotated, dims[3]}, &both[1], error));
+    CM_TRY(add_new(u, &(cm_new_node){"Concat", both, 2, "axis", 3}, &turned, error));
   }
   if (!heads_first && reshape(u, turned, 3, x.dims, &turned, error) != CM_OK)
     return error->status;
@@ -314,8 +307,7 @@ cm_status cm_unroll_center(cm_unrolling *u, const cm_node *n, cm_error *error)
   const cm_attribute *axes = cm_node_attribute(n, "axes");
   int64_t pads[2 * CM_RANK_MAX] = {0};
   bool padded = false;
-  if (need_shapes(u, n, 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_shapes(u, n, 2, error));
   const cm_tensor *size = u->model->values[n->inputs[1]].tensor;
   const uint32_t rank = shape_of(u, n->inputs[0])->rank;
   uint32_t value = n->inputs[0], inputs[2];

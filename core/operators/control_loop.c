@@ -24,8 +24,7 @@ static cm_status keep_results(cm_unrolling *u, results *r, const uint32_t *value
     uint32_t room = r->room == 0 ? 16 : 2 * r->room;
     for (uint32_t o = 0; o < outputs; o++) {
       uint32_t *more;
-      if (CM_ARENA_NEW(&u->model->arena, more, room, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ARENA_NEW(&u->model->arena, more, room, error));
       if (r->count > 0)
         memcpy(more, r->value[o], r->count * sizeof *more);
       r->value[o] = more;
@@ -53,8 +52,7 @@ static cm_status stack(cm_unrolling *u, const results *kept, uint32_t k, int64_t
   for (uint32_t i = 0; i < count; i++) {
     uint32_t pair[2] = {values[i], axes}, made = CM_NONE;
     const cm_new_node unsqueeze = {"Unsqueeze", pair, as_input ? 2 : 1, as_input ? NULL : "axes", axis};
-    if (cm_unroll_node(u, &unsqueeze, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_unroll_node(u, &unsqueeze, &made, error));
     values[i] = made;
   }
   for (uint32_t i = 0; backward && i < count / 2; i++) {
@@ -88,8 +86,7 @@ static cm_status begin_loop(cm_unrolling *u, const cm_node *n, loop *l, cm_error
   if (n->inputs[0] != CM_NONE && !cm_unroll_known_integer(u->model, n->inputs[0], &l->trips))
     return cm_unroll_fail(n, CM_BAD_NETWORK, "its number of iterations is not known before the model runs", error);
   l->condition = n->inputs[1];
-  if (CM_ARENA_NEW(&u->model->arena, l->state, l->carried, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&u->model->arena, l->state, l->carried, error));
   if (l->carried > 0)
     memcpy(l->state, n->inputs + 2, l->carried * sizeof *l->state);
   return CM_OK;
@@ -129,8 +126,7 @@ static cm_status iterate(cm_unrolling *u, loop *l, cm_error *error)
   inputs[1] = condition;
   if (l->carried > 0)
     memcpy(inputs + 2, l->state, l->carried * sizeof *inputs);
-  if (cm_unroll_body(u, l->node, "body", &(cm_body_values){inputs, l->carried + 2, outputs, 1 + l->carried + l->collected}, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_unroll_body(u, l->node, "body", &(cm_body_values){inputs, l->carried + 2, outputs, 1 + l->carried + l->collected}, error));
   for (uint32_t c = 0; c < l->carried; c++) {
     uint32_t choice[3] = {l->alive, outputs[1 + c], l->state[c]}, made = CM_NONE;
     if (l->alive != CM_NONE && cm_unroll_node(u, &(cm_new_node){.op = "If", .inputs = choice, .count = 3}, &made, error) != CM_OK)
@@ -145,24 +141,19 @@ cm_status cm_unroll_loop(cm_unrolling *u, const cm_node *n, cm_error *error)
 {
   loop l;
   bool more;
-  if (begin_loop(u, n, &l, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_loop(u, n, &l, error));
   for (;;) {
-    if (goes_on(u, &l, &more, error) != CM_OK)
-      return error->status;
+    CM_TRY(goes_on(u, &l, &more, error));
     if (!more)
       break;
     if (l.kept.count == CM_UNROLL_ITERATIONS_MAX)
       return cm_unroll_fail(n, CM_TOO_LARGE, "has more than 4096 iterations", error);
-    if (iterate(u, &l, error) != CM_OK)
-      return error->status;
+    CM_TRY(iterate(u, &l, error));
   }
   for (uint32_t c = 0; c < l.carried; c++)
-    if (cm_unroll_hand_over(u, l.state[c], n->outputs[c], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_unroll_hand_over(u, l.state[c], n->outputs[c], error));
   for (uint32_t k = 0; k < l.collected; k++)
-    if (stack(u, &l.kept, k, 0, false, error) != CM_OK)
-      return error->status;
+    CM_TRY(stack(u, &l.kept, k, 0, false, error));
   return CM_OK;
 }
 
@@ -205,21 +196,18 @@ static cm_status scan_length(cm_unrolling *u, const scan *s, int64_t *length, cm
 static cm_status scan_once(cm_unrolling *u, scan *s, int64_t step, int64_t length, cm_error *error)
 {
   uint32_t *inputs, *outputs;
-  if (CM_ARENA_NEW(&u->model->arena, inputs, s->carried + s->scanned, error) != CM_OK ||
-      CM_ARENA_NEW(&u->model->arena, outputs, s->carried + s->collected, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&u->model->arena, inputs, s->carried + s->scanned, error));
+  CM_TRY(CM_ARENA_NEW(&u->model->arena, outputs, s->carried + s->collected, error));
   if (s->carried > 0)
     memcpy(inputs, s->state, s->carried * sizeof *inputs);
   for (uint32_t k = 0; k < s->scanned; k++) {
     uint32_t pair[2] = {s->node->inputs[s->carried + k], CM_NONE}, made = CM_NONE;
     int64_t place = listed(s->node, "scan_input_directions", k) != 0 ? length - 1 - step : step;
-    if (cm_unroll_constant(u, CM_INT64, 0, place, &pair[1], error) != CM_OK ||
-        cm_unroll_node(u, &(cm_new_node){"Gather", pair, 2, "axis", listed(s->node, "scan_input_axes", k)}, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_unroll_constant(u, CM_INT64, 0, place, &pair[1], error));
+    CM_TRY(cm_unroll_node(u, &(cm_new_node){"Gather", pair, 2, "axis", listed(s->node, "scan_input_axes", k)}, &made, error));
     inputs[s->carried + k] = made;
   }
-  if (cm_unroll_body(u, s->node, "body", &(cm_body_values){inputs, s->carried + s->scanned, outputs, s->carried + s->collected}, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_unroll_body(u, s->node, "body", &(cm_body_values){inputs, s->carried + s->scanned, outputs, s->carried + s->collected}, error));
   if (s->carried > 0)
     memcpy(s->state, outputs, s->carried * sizeof *outputs);
   return keep_results(u, &s->kept, outputs + s->carried, s->collected, error);
@@ -237,19 +225,15 @@ cm_status cm_unroll_scan(cm_unrolling *u, const cm_node *n, cm_error *error)
   s.carried = n->input_count - s.scanned;
   s.collected = n->output_count - s.carried;
   s.kept = (results){.node = n, .first = s.carried};
-  if (scan_length(u, &s, &length, error) != CM_OK ||
-      CM_ARENA_NEW(&u->model->arena, s.state, s.carried, error) != CM_OK)
-    return error->status;
+  CM_TRY(scan_length(u, &s, &length, error));
+  CM_TRY(CM_ARENA_NEW(&u->model->arena, s.state, s.carried, error));
   if (s.carried > 0)
     memcpy(s.state, n->inputs, s.carried * sizeof *s.state);
   for (int64_t step = 0; step < length; step++)
-    if (scan_once(u, &s, step, length, error) != CM_OK)
-      return error->status;
+    CM_TRY(scan_once(u, &s, step, length, error));
   for (uint32_t c = 0; c < s.carried; c++)
-    if (cm_unroll_hand_over(u, s.state[c], n->outputs[c], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_unroll_hand_over(u, s.state[c], n->outputs[c], error));
   for (uint32_t k = 0; k < s.collected; k++)
-    if (stack(u, &s.kept, k, listed(n, "scan_output_axes", k), listed(n, "scan_output_directions", k) != 0, error) != CM_OK)
-      return error->status;
+    CM_TRY(stack(u, &s.kept, k, listed(n, "scan_output_axes", k), listed(n, "scan_output_directions", k) != 0, error));
   return CM_OK;
 }

@@ -28,9 +28,8 @@ cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64
 {
   cm_tensor *tensor;
   int64_t one = 1;
-  if (name_value(u, "constant", value, error) != CM_OK ||
-      cm_tensor_new(u->model->arena.memory, type, rank, &one, &tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(name_value(u, "constant", value, error));
+  CM_TRY(cm_tensor_new(u->model->arena.memory, type, rank, &one, &tensor, error));
   cm_tensor_put_integer(tensor, 0, number);
   cm_value *v = &u->model->values[*value];
   v->tensor = tensor;
@@ -42,8 +41,7 @@ cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64
 cm_status cm_unroll_number(cm_unrolling *u, cm_type type, double x, uint32_t *value, cm_error *error)
 {
   cm_tensor *tensor;
-  if (cm_tensor_new(u->model->arena.memory, type, 0, NULL, &tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(u->model->arena.memory, type, 0, NULL, &tensor, error));
   cm_tensor_put_number(tensor, 0, x, false);
   cm_status status = cm_model_add_constant(u->model, "number", tensor, value, error);
   cm_tensor_free(tensor);
@@ -81,8 +79,7 @@ cm_status cm_unroll_body(cm_unrolling *u, const cm_node *node, const char *attri
     return error->status == CM_BAD_NETWORK ? cm_unroll_fail(node, CM_BAD_NETWORK, error->detail, error) : error->status;
   size_t last = u->model->node_count;
   for (size_t i = first; i < last; i++)
-    if (u->walk(u, (uint32_t)i, error) != CM_OK)
-      return error->status;
+    CM_TRY(u->walk(u, (uint32_t)i, error));
   return CM_OK;
 }
 

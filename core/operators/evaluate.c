@@ -53,8 +53,7 @@ static bool is_half(const cm_tensor *t)
 
 static cm_status widen(const cm_tensor *from, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
-  if (cm_tensor_new(memory, CM_FLOAT, from->rank, from->dims, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, CM_FLOAT, from->rank, from->dims, made, error));
   for (uint64_t i = 0; i < from->count; i++)
     ((float *)(*made)->data)[i] = (float)cm_tensor_number(from, i);
   return CM_OK;
@@ -63,8 +62,7 @@ static cm_status widen(const cm_tensor *from, cm_memory *memory, cm_tensor **mad
 static cm_status narrow(cm_tensor **tensor, cm_type type, cm_memory *memory, cm_error *error)
 {
   cm_tensor *made, *from = *tensor;
-  if (cm_tensor_new(memory, type, from->rank, from->dims, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, type, from->rank, from->dims, &made, error));
   for (uint64_t i = 0; i < from->count; i++)
     ((uint16_t *)made->data)[i] = (uint16_t)cm_narrow_encode(type, ((const float *)from->data)[i], false);
   cm_tensor_free(from);
@@ -77,9 +75,9 @@ static cm_status compute(call_space *s, cm_error *error)
 {
   const cm_node *n = s->call.node;
   cm_call *call = &s->call;
-  if (cm_operator_complete(call, error) != CM_OK || cm_operator_check(call, error) != CM_OK ||
-      n->known->shape(call, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_operator_complete(call, error));
+  CM_TRY(cm_operator_check(call, error));
+  CM_TRY(n->known->shape(call, error));
   for (uint32_t o = 0; o < n->output_count; o++) {
     if (call->output[o].type == CM_SEQUENCE || (o == 0 && n->known->kernel == cm_kernel_identity)) {
       /* Passed on as it is; the shape of a sequence says nothing. */
@@ -88,9 +86,8 @@ static cm_status compute(call_space *s, cm_error *error)
     }
     if (!cm_shape_known(&call->output[o]))
       return cm_call_fail(call, error, "the shape of its output %u cannot be found", o);
-    if (cm_tensor_new(call->memory, call->output[o].type, call->output[o].rank, call->output[o].dims, &call->result[o],
-                      error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tensor_new(call->memory, call->output[o].type, call->output[o].rank, call->output[o].dims, &call->result[o],
+                         error));
   }
   return n->known->kernel(call, error);
 }
@@ -100,8 +97,7 @@ static cm_status narrow_results(const cm_model *model, const cm_node *node, cm_t
                                 cm_tensor **results, cm_error *error)
 {
   call_space s;
-  if (begin_call(model, node, memory, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_call(model, node, memory, &s, error));
   for (uint32_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] != CM_NONE) {
       s.value[i] = tensors[node->inputs[i]];
@@ -127,8 +123,7 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
   if (node->known == NULL)
     return cm_fail(error, CM_BAD_NETWORK, "node %s: the operator is not known (domain '%.60s', opset %lld)",
                    cm_node_label(node, label, sizeof label), node->domain, (long long)model->opset);
-  if (begin_call(model, node, memory, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_call(model, node, memory, &s, error));
   s.call.result = results;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < node->input_count && status == CM_OK; i++) {
@@ -144,8 +139,7 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
     if (s.value[i] != NULL)
       s.input[i] = cm_shape_of(s.value[i]);
   }
-  if (status == CM_OK)
-    status = compute(&s, error);
+  CM_THEN(status, compute(&s, error));
   if (status == CM_OK && halves)
     status = narrow_results(model, node, tensors, memory, results, error);
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -214,21 +208,18 @@ static cm_status fold(cm_model *m, const cm_node *n, cm_memory *memory, cm_error
 {
   cm_tensor **tensors = NULL, **results = NULL;
   cm_status status = CM_NEW(memory, results, n->output_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, tensors, m->value_count, error);
+  CM_THEN(status, CM_NEW(memory, tensors, m->value_count, error));
   for (uint32_t i = 0; status == CM_OK && i < n->input_count; i++)
     if (n->inputs[i] != CM_NONE)
       tensors[n->inputs[i]] = m->values[n->inputs[i]].tensor;
-  if (status == CM_OK)
-    status = run_node(m, n, tensors, memory, results, error);
+  CM_THEN(status, run_node(m, n, tensors, memory, results, error));
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_tensor_free(m->values[n->outputs[o]].tensor);
     m->values[n->outputs[o]].tensor = results[o];
     if (results[o]->type != CM_SEQUENCE)
       m->values[n->outputs[o]].shape = cm_shape_of(results[o]);
   }
-  cm_free(tensors);
-  cm_free(results);
+  CM_FREE(tensors, results);
   return status;
 }
 
@@ -241,8 +232,7 @@ static cm_status fold_shape(cm_model *m, const cm_node *n, cm_memory *memory, cm
   cm_tensor *made = NULL;
   if (!cm_shape_known(x) || !cm_shape_known(&v->shape))
     return CM_OK;
-  if (begin_call(m, n, memory, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_call(m, n, memory, &s, error));
   s.input[0] = *x;
   s.call.result = &made;
   cm_status status = cm_tensor_new(memory, CM_INT64, v->shape.rank, v->shape.dims, &made, error);
@@ -270,8 +260,7 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
   bool constant = n->known != NULL && (n->known->flags & CM_OPERATOR_RANDOM) == 0, have_all = true;
   if (n->known == NULL)
     return CM_OK;
-  if (begin_call(m, n, memory, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_call(m, n, memory, &s, error));
   for (uint32_t i = 0; i < n->input_count; i++) {
     const cm_value *v = n->inputs[i] != CM_NONE ? &m->values[n->inputs[i]] : NULL;
     if (v == NULL)
@@ -282,8 +271,7 @@ static cm_status infer_node(cm_model *m, cm_node *n, cm_memory *memory, cm_error
     have_all = have_all && s.value[i] != NULL;
   }
   cm_status status = cm_operator_complete(&s.call, error);
-  if (status == CM_OK)
-    status = n->known->shape(&s.call, error);
+  CM_THEN(status, n->known->shape(&s.call, error));
   for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++) {
     cm_value *v = &m->values[n->outputs[o]];
     if ((status = check_declared(m, &s.call, o, error)) != CM_OK)
@@ -336,8 +324,7 @@ cm_status cm_infer(cm_model *model, cm_run *run, cm_error *error)
 {
   bool changed = false;
   for (size_t i = 0; i < model->order_count; i++)
-    if (infer_at(model, model->order[i], run, &changed, error) != CM_OK)
-      return error->status;
+    CM_TRY(infer_at(model, model->order[i], run, &changed, error));
   return changed ? cm_model_sort(model, error) : CM_OK;
 }
 

@@ -2,8 +2,7 @@
  *
  * The evaluator is the truth against which every rewrite is checked: plain loops, sums in double, or in float32 in one order (base/product.h).
  */
-#ifndef CM_OPERATORS_EVALUATE_H
-#define CM_OPERATORS_EVALUATE_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -36,5 +35,3 @@ cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const c
  * caller, NULL for left-out outputs; on failure all are NULL. node->known must be set. Errors: as cm_evaluate. */
 cm_status cm_evaluate_node(const cm_node *node, int64_t opset, cm_tensor *const *tensors, cm_memory *memory,
                            cm_tensor **results, cm_error *error);
-
-#endif

@@ -28,8 +28,8 @@ static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, const
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
     cm_tensor **results;
-    if (cm_run_check(run, error) != CM_OK || CM_NEW(run->memory, results, n->output_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
+    CM_TRY(CM_NEW(run->memory, results, n->output_count + 1, error));
     cm_status status = cm_evaluate_node(n, m->opset, tensors, run->memory, results, error);
     for (uint32_t o = 0; status == CM_OK && o < n->output_count; o++)
       if (uses[n->outputs[o]] > 0)
@@ -52,8 +52,7 @@ cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const c
   cm_tensor **tensors = NULL;
   uint32_t *uses = NULL;
   cm_status status = CM_NEW(run->memory, tensors, model->value_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, uses, model->value_count, error);
+  CM_THEN(status, CM_NEW(run->memory, uses, model->value_count, error));
   for (size_t i = 0; status == CM_OK && i < model->value_count; i++) {
     uses[i] = model->values[i].use_count;
     if (model->values[i].initializer)
@@ -66,14 +65,12 @@ cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const c
     else if ((status = check_input(&model->values[v], inputs[i], error)) == CM_OK)
       tensors[v] = cm_tensor_share(inputs[i]);
   }
-  if (status == CM_OK)
-    status = run_all(model, tensors, uses, watch, run, error);
+  CM_THEN(status, run_all(model, tensors, uses, watch, run, error));
   for (size_t i = 0; status == CM_OK && outputs != NULL && i < model->output_count; i++)
     outputs[i] = cm_tensor_share(tensors[model->outputs[i]]);
   for (size_t i = 0; tensors != NULL && i < model->value_count; i++)
     cm_tensor_free(tensors[i]);
-  cm_free(tensors);
-  cm_free(uses);
+  CM_FREE(tensors, uses);
   return status;
 }
 

@@ -9,8 +9,7 @@
 cm_status cm_model_new(cm_memory *memory, cm_model **made, cm_error *error)
 {
   cm_model *m;
-  if (CM_NEW(memory, m, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, m, 1, error));
   cm_arena_init(&m->arena, memory);
   *made = m;
   return CM_OK;
@@ -72,8 +71,7 @@ cm_status cm_model_add_named(cm_model *model, const char *stem, uint32_t *value,
 
 cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error)
 {
-  if (cm_model_add_named(model, stem, value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(model, stem, value, error));
   cm_value *v = &model->values[*value];
   v->tensor = cm_tensor_share(tensor);
   v->constant = v->initializer = true;
@@ -87,8 +85,7 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
                                 uint32_t *value, cm_error *error)
 {
   cm_tensor *tensor;
-  if (cm_tensor_new(model->arena.memory, CM_INT64, 1, (int64_t[]){(int64_t)count}, &tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(model->arena.memory, CM_INT64, 1, (int64_t[]){(int64_t)count}, &tensor, error));
   if (count > 0)
     memcpy(tensor->data, numbers, count * sizeof *numbers);
   cm_status status = cm_model_add_constant(model, stem, tensor, value, error);
@@ -130,8 +127,7 @@ static cm_status attribute_place(cm_model *model, cm_node *node, const char *nam
       *place = &node->attributes[i];
       return CM_OK;
     }
-  if (CM_ARENA_NEW(&model->arena, fresh, node->attribute_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&model->arena, fresh, node->attribute_count + 1, error));
   char *copy = cm_arena_text(&model->arena, name, strlen(name), error);
   if (copy == NULL)
     return error->status;
@@ -148,9 +144,8 @@ cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name,
 {
   int64_t *copy;
   cm_attribute *place;
-  if (CM_ARENA_NEW(&model->arena, copy, count, error) != CM_OK ||
-      attribute_place(model, node, name, &place, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&model->arena, copy, count, error));
+  CM_TRY(attribute_place(model, node, name, &place, error));
   if (count > 0)
     memcpy(copy, numbers, count * sizeof *numbers);
   place->kind = CM_ATTRIBUTE_INTS;
@@ -162,8 +157,7 @@ cm_status cm_node_set_integers(cm_model *model, cm_node *node, const char *name,
 cm_status cm_node_set_integer(cm_model *model, cm_node *node, const char *name, int64_t number, cm_error *error)
 {
   cm_attribute *place;
-  if (attribute_place(model, node, name, &place, error) != CM_OK)
-    return error->status;
+  CM_TRY(attribute_place(model, node, name, &place, error));
   place->kind = CM_ATTRIBUTE_INT;
   place->integer = number;
   return CM_OK;
@@ -172,8 +166,7 @@ cm_status cm_node_set_integer(cm_model *model, cm_node *node, const char *name, 
 cm_status cm_node_put_attribute(cm_model *model, cm_node *node, const char *name, const cm_attribute *attribute, cm_error *error)
 {
   cm_attribute *place;
-  if (attribute_place(model, node, name, &place, error) != CM_OK)
-    return error->status;
+  CM_TRY(attribute_place(model, node, name, &place, error));
   const char *own = place->name;
   *place = *attribute;
   place->name = own;
@@ -190,14 +183,11 @@ cm_status cm_model_add_slice(cm_model *model, uint32_t value, int64_t axis, cons
   const bool inputs_name = model->opset >= 10; /* before, attributes do */
   uint32_t inputs[4] = {value}, node;
   for (uint32_t i = 0; inputs_name && i < 3; i++)
-    if (cm_model_add_integers(model, given[i].name, &given[i].number, 1, &inputs[i + 1], error) != CM_OK)
-      return error->status;
-  if (cm_model_add_named(model, "slice", made, error) != CM_OK ||
-      cm_model_add_node(model, "Slice", inputs, inputs_name ? 4 : 1, made, 1, &node, error) != CM_OK)
-    return error->status;
+    CM_TRY(cm_model_add_integers(model, given[i].name, &given[i].number, 1, &inputs[i + 1], error));
+  CM_TRY(cm_model_add_named(model, "slice", made, error));
+  CM_TRY(cm_model_add_node(model, "Slice", inputs, inputs_name ? 4 : 1, made, 1, &node, error));
   for (uint32_t i = 0; !inputs_name && i < 3; i++)
-    if (cm_node_set_integers(model, &model->nodes[node], given[i].name, &given[i].number, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_node_set_integers(model, &model->nodes[node], given[i].name, &given[i].number, 1, error));
   return CM_OK;
 }
 
@@ -312,8 +302,7 @@ cm_status cm_model_sort(cm_model *model, cm_error *error)
   sorter s = {.model = model};
   count_uses(model);
   model->order_count = 0;
-  if (CM_ARENA_NEW(&model->arena, model->order, model->node_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&model->arena, model->order, model->node_count, error));
   if (CM_NEW(model->arena.memory, s.state, model->node_count, error) == CM_OK &&
       CM_NEW(model->arena.memory, s.stack, model->node_count, error) == CM_OK &&
       CM_NEW(model->arena.memory, s.next, model->node_count, error) == CM_OK) {
@@ -323,9 +312,7 @@ cm_status cm_model_sort(cm_model *model, cm_error *error)
         (void)visit(&s, (uint32_t)i, error);
   }
   cm_status status = error->status;
-  cm_free(s.state);
-  cm_free(s.stack);
-  cm_free(s.next);
+  CM_FREE(s.state, s.stack, s.next);
   return status;
 }
 
@@ -351,8 +338,7 @@ bool cm_model_is_output(const cm_model *model, uint32_t value)
 
 cm_status cm_model_sweep(cm_model *model, cm_error *error)
 {
-  if (cm_model_sort(model, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_sort(model, error));
   /* Against the order, so that what only a removed node used goes in the same pass. */
   for (size_t i = model->order_count; i-- > 0;) {
     cm_node *n = &model->nodes[model->order[i]];

@@ -2,8 +2,7 @@
  *
  * Values and nodes are numbered; a node names its inputs and outputs by value number. Everything small lives in the
  * model's arena and goes with it; tensors are shared by reference count. */
-#ifndef CM_OPERATORS_GRAPH_H
-#define CM_OPERATORS_GRAPH_H
+#pragma once
 
 #include "base/run.h"
 #include "core/operators/arena.h"
@@ -175,5 +174,3 @@ int64_t cm_model_opset(const cm_model *model, const char *domain);
 
 /* "Conv 'name'" for messages; static buffer of the caller. */
 const char *cm_node_label(const cm_node *node, char *text, size_t size);
-
-#endif

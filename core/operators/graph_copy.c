@@ -35,33 +35,29 @@ static cm_status copy_header(cm_model *m, cm_error *error)
       DUP(m, m->outputs, m->output_count * sizeof *m->outputs, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < m->opset_count; i++)
-    if (DUP_TEXT(m, m->opsets[i].domain, error) != CM_OK)
-      return error->status;
+    CM_TRY(DUP_TEXT(m, m->opsets[i].domain, error));
   for (size_t i = 0; i < m->metadata_count; i++)
     if (DUP_TEXT(m, m->metadata[i].key, error) != CM_OK || DUP_TEXT(m, m->metadata[i].value, error) != CM_OK)
       return error->status;
   for (size_t i = 0; i < m->function_count; i++)
-    if (DUP(m, m->functions[i], m->function_bytes[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(DUP(m, m->functions[i], m->function_bytes[i], error));
   return CM_OK;
 }
 
 static cm_status copy_value(cm_model *m, cm_value *v, cm_error *error)
 {
   for (uint32_t k = 0; k < CM_RANK_MAX; k++)
-    if (DUP_TEXT(m, v->dim_names[k], error) != CM_OK)
-      return error->status;
-  if (DUP_TEXT(m, v->name, error) != CM_OK)
-    return error->status;
+    CM_TRY(DUP_TEXT(m, v->dim_names[k], error));
+  CM_TRY(DUP_TEXT(m, v->name, error));
   return DUP(m, v->packed_type, v->packed_type_bytes, error);
 }
 
 static cm_status copy_attribute(cm_model *m, cm_attribute *a, cm_error *error)
 {
-  if (DUP_TEXT(m, a->name, error) != CM_OK || DUP(m, a->text, a->text != NULL ? a->count + 1 : 0, error) != CM_OK ||
-      DUP(m, a->integers, a->integers != NULL ? a->count * sizeof *a->integers : 0, error) != CM_OK ||
-      DUP(m, a->numbers, a->numbers != NULL ? a->count * sizeof *a->numbers : 0, error) != CM_OK)
-    return error->status;
+  CM_TRY(DUP_TEXT(m, a->name, error));
+  CM_TRY(DUP(m, a->text, a->text != NULL ? a->count + 1 : 0, error));
+  CM_TRY(DUP(m, a->integers, a->integers != NULL ? a->count * sizeof *a->integers : 0, error));
+  CM_TRY(DUP(m, a->numbers, a->numbers != NULL ? a->count * sizeof *a->numbers : 0, error));
   return DUP(m, a->packed, a->packed != NULL ? a->count : 0, error);
 }
 
@@ -69,20 +65,19 @@ static cm_status copy_attribute(cm_model *m, cm_attribute *a, cm_error *error)
 static cm_status copy_node(cm_model *m, const cm_node *from, cm_node *n, cm_error *error)
 {
   n->attribute_count = 0;
-  if (DUP_TEXT(m, n->name, error) != CM_OK || DUP_TEXT(m, n->op, error) != CM_OK ||
-      DUP_TEXT(m, n->domain, error) != CM_OK ||
-      DUP(m, n->inputs, n->input_count * sizeof *n->inputs, error) != CM_OK ||
-      DUP(m, n->outputs, n->output_count * sizeof *n->outputs, error) != CM_OK ||
-      DUP(m, n->captured, n->captured_count * sizeof *n->captured, error) != CM_OK ||
-      DUP(m, n->layout, sizeof(struct cm_layout), error) != CM_OK ||
-      CM_ARENA_NEW(&m->arena, n->attributes, from->attribute_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(DUP_TEXT(m, n->name, error));
+  CM_TRY(DUP_TEXT(m, n->op, error));
+  CM_TRY(DUP_TEXT(m, n->domain, error));
+  CM_TRY(DUP(m, n->inputs, n->input_count * sizeof *n->inputs, error));
+  CM_TRY(DUP(m, n->outputs, n->output_count * sizeof *n->outputs, error));
+  CM_TRY(DUP(m, n->captured, n->captured_count * sizeof *n->captured, error));
+  CM_TRY(DUP(m, n->layout, sizeof(struct cm_layout), error));
+  CM_TRY(CM_ARENA_NEW(&m->arena, n->attributes, from->attribute_count + 1, error));
   while (n->attribute_count < from->attribute_count) {
     cm_attribute *a = &n->attributes[n->attribute_count];
     *a = from->attributes[n->attribute_count++];
     (void)cm_tensor_share(a->tensor);
-    if (copy_attribute(m, a, error) != CM_OK)
-      return error->status;
+    CM_TRY(copy_attribute(m, a, error));
   }
   return CM_OK;
 }
@@ -92,23 +87,21 @@ static cm_status copy_lists(const cm_model *model, cm_model *m, cm_error *error)
   size_t values = model->value_count + model->value_count / 8 + 1,
          nodes = model->node_count + model->node_count / 8 + 1;
   m->value_count = m->node_count = 0;
-  if (copy_header(m, error) != CM_OK || CM_ARENA_NEW(&m->arena, m->values, values, error) != CM_OK ||
-      CM_ARENA_NEW(&m->arena, m->nodes, nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(copy_header(m, error));
+  CM_TRY(CM_ARENA_NEW(&m->arena, m->values, values, error));
+  CM_TRY(CM_ARENA_NEW(&m->arena, m->nodes, nodes, error));
   m->value_capacity = values;
   m->node_capacity = nodes;
   while (m->value_count < model->value_count) {
     cm_value *v = &m->values[m->value_count];
     *v = model->values[m->value_count++];
     (void)cm_tensor_share(v->tensor);
-    if (copy_value(m, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(copy_value(m, v, error));
   }
   while (m->node_count < model->node_count) {
     cm_node *n = &m->nodes[m->node_count];
     *n = model->nodes[m->node_count++];
-    if (copy_node(m, &model->nodes[m->node_count - 1], n, error) != CM_OK)
-      return error->status;
+    CM_TRY(copy_node(m, &model->nodes[m->node_count - 1], n, error));
   }
   return cm_model_sort(m, error);
 }
@@ -116,8 +109,7 @@ static cm_status copy_lists(const cm_model *model, cm_model *m, cm_error *error)
 cm_status cm_model_copy(const cm_model *model, cm_memory *memory, cm_model **made, cm_error *error)
 {
   cm_model *m;
-  if (cm_model_new(memory, &m, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_new(memory, &m, error));
   cm_arena arena = m->arena;
   *m = *model;
   m->arena = arena;

@@ -42,10 +42,9 @@ cm_status cm_legacy_broadcast(cm_model *model, uint32_t node, uint32_t *added, c
            rank = model->values[model->nodes[node].inputs[0]].shape.rank - axis;
   for (uint32_t k = own; k < rank; k++)
     axes[count++] = k;
-  if (cm_model_add_named(model, "unsqueezed", &value, error) != CM_OK ||
-      cm_model_add_node(model, "Unsqueeze", &second, 1, &value, 1, &made, error) != CM_OK ||
-      cm_node_set_integers(model, &model->nodes[made], "axes", axes, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(model, "unsqueezed", &value, error));
+  CM_TRY(cm_model_add_node(model, "Unsqueeze", &second, 1, &value, 1, &made, error));
+  CM_TRY(cm_node_set_integers(model, &model->nodes[made], "axes", axes, count, error));
   cm_node *n = &model->nodes[node];
   n->inputs[1] = value;
   for (size_t i = 0; i < n->attribute_count; i++)

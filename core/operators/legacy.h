@@ -1,6 +1,5 @@
 /* Rules of old opsets, turned to today's. */
-#ifndef CM_OPERATORS_LEGACY_H
-#define CM_OPERATORS_LEGACY_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -8,5 +7,3 @@
  * goes before it; *added is that node, which runs before `node` and is not in model->order yet, else CM_NONE. Shapes of the
  * node's inputs have to be inferred. Errors: memory. */
 cm_status cm_legacy_broadcast(cm_model *model, uint32_t node, uint32_t *added, cm_error *error);
-
-#endif

@@ -72,8 +72,7 @@ static cm_status check_node(checker *c, const cm_node *node, cm_error *error)
                   .output = c->output};
   for (uint32_t k = 0; k < node->input_count; k++)
     c->value[k] = node->inputs[k] != CM_NONE ? m->values[node->inputs[k]].tensor : NULL;
-  if (check_constants(c, node, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_constants(c, node, error));
   for (uint32_t k = 0; k < node->input_count + node->output_count; k++) {
     uint32_t value = k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
     cm_shape *shape = k < node->input_count ? &c->input[k] : &c->output[k - node->input_count];

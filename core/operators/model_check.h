@@ -1,6 +1,5 @@
 /* Whether a model can be compiled for a chip at all. */
-#ifndef CM_OPERATORS_MODEL_CHECK_H
-#define CM_OPERATORS_MODEL_CHECK_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -8,5 +7,3 @@
  * known. What passes here is never refused when the program runs. O(nodes). Errors: CM_BAD_NETWORK with operator, node
  * and opset. */
 cm_status cm_model_check(const cm_model *model, cm_error *error);
-
-#endif

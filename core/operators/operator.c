@@ -89,8 +89,7 @@ cm_status cm_call_need_scale(const cm_call *call, uint32_t from, uint32_t to, cm
   uint32_t axis = 0;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
   cm_shape normal = {.rank = x->rank - axis};
   memcpy(normal.dims, x->dims + axis, normal.rank * sizeof *normal.dims);
   for (uint32_t i = from; i < to; i++)

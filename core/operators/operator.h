@@ -1,6 +1,5 @@
 /* The operators that are understood: one row each, and what a row's functions are given. */
-#ifndef CM_OPERATORS_OPERATOR_H
-#define CM_OPERATORS_OPERATOR_H
+#pragma once
 
 #include "core/operators/graph.h"
 #include "core/operators/variant.h"
@@ -225,5 +224,3 @@ uint64_t cm_recurrent_work(const cm_call *call);
 #undef CHECK
 #undef ROW
 #pragma GCC diagnostic pop
-
-#endif

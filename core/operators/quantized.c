@@ -64,8 +64,7 @@ static cm_status zero_of(quantizing *q, const steps *s, uint32_t *zero, cm_error
   *zero = s->zero;
   if (s->zero != CM_NONE)
     return CM_OK;
-  if (cm_tensor_new(q->model->arena.memory, s->type, scale->rank, scale->dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(q->model->arena.memory, s->type, scale->rank, scale->dims, &t, error));
   return add_constant(q, "zero_point", t, zero, error);
 }
 
@@ -75,11 +74,10 @@ static cm_status whole_bias(quantizing *q, uint32_t bias, const steps *x, const 
 {
   const cm_tensor *b, *xs, *ws;
   cm_tensor *t;
-  if (cm_constant_tensor(q->model, bias, q->run, &b, error) != CM_OK ||
-      cm_constant_tensor(q->model, x->scale, q->run, &xs, error) != CM_OK ||
-      cm_constant_tensor(q->model, w->scale, q->run, &ws, error) != CM_OK ||
-      cm_tensor_new(q->model->arena.memory, CM_INT32, 1, &b->dims[0], &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(q->model, bias, q->run, &b, error));
+  CM_TRY(cm_constant_tensor(q->model, x->scale, q->run, &xs, error));
+  CM_TRY(cm_constant_tensor(q->model, w->scale, q->run, &ws, error));
+  CM_TRY(cm_tensor_new(q->model->arena.memory, CM_INT32, 1, &b->dims[0], &t, error));
   for (uint64_t i = 0; i < t->count; i++) {
     double step = cm_tensor_number(xs, 0) * cm_tensor_number(ws, ws->count > 1 ? i : 0),
            number = nearbyint(cm_tensor_number(b, i) / step);
@@ -145,8 +143,8 @@ static bool find_product(quantizing *q, const cm_node *n, product *p)
 static cm_status add_node(quantizing *q, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
 {
   uint32_t node, made; /* what is read may be named by `value` */
-  if (cm_model_add_named(q->model, "matrix", &made, error) != CM_OK || cm_model_add_node(q->model, op, inputs, count, &made, 1, &node, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(q->model, "matrix", &made, error));
+  CM_TRY(cm_model_add_node(q->model, op, inputs, count, &made, 1, &node, error));
   *value = made;
   return cm_infer_node(q->model, node, q->run, error);
 }
@@ -244,8 +242,7 @@ static cm_status make_move(quantizing *q, uint32_t node, bool *done, cm_error *e
   uint32_t inner = m->values[y.input].producer, output = m->nodes[node].outputs[0];
   uint32_t *inputs;
   cm_node *n = &m->nodes[inner];
-  if (CM_ARENA_NEW(&m->arena, inputs, n->input_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&m->arena, inputs, n->input_count, error));
   memcpy(inputs, n->inputs, n->input_count * sizeof *inputs);
   inputs[0] = x.input;
   n->inputs = inputs;

@@ -1,6 +1,5 @@
 /* Models with QuantizeLinear and DequantizeLinear around what they compute (QDQ), in integers. */
-#ifndef CM_OPERATORS_QUANTIZED_H
-#define CM_OPERATORS_QUANTIZED_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -14,5 +13,3 @@ typedef struct cm_quantized {
  * lose both. Each product's values change by less than one step of its output's scale (its bias is rounded to the scale of
  * the sums). Shapes of what is new are inferred. O(nodes). Errors: memory, CM_CANCELLED. */
 cm_status cm_model_quantize(cm_model *model, cm_run *run, cm_quantized *done, cm_error *error);
-
-#endif

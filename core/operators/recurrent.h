@@ -1,6 +1,5 @@
 /* What LSTM, GRU and RNN have in common with the cells that they are unfolded into (recurrent_unfold.h). */
-#ifndef CM_OPERATORS_RECURRENT_H
-#define CM_OPERATORS_RECURRENT_H
+#pragma once
 
 #include "core/operators/operator.h"
 
@@ -38,5 +37,3 @@ double cm_cell_activate(const cm_recurrent *r, const cm_cell_function *f, int wh
 /* One unit of an LSTM: sums before its gates in ONNX's order (input, output, forget, cell), peepholes (input, output, forget; NULL:
  * none); *c is its cell state, before and after. Returns its new state. */
 double cm_lstm_unit(const cm_recurrent *r, const cm_cell_function *f, const double sum[4], const double *peephole, double *c);
-
-#endif

@@ -62,8 +62,7 @@ static cm_status reshape(unfolding *u, uint32_t value, uint32_t rank, const int6
 
 static cm_status slice(unfolding *u, uint32_t value, int64_t axis, const int64_t ends[2], uint32_t *made, cm_error *error)
 {
-  if (cm_model_add_slice(u->m, value, axis, ends, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_slice(u->m, value, axis, ends, made, error));
   const uint32_t node = u->m->values[*made].producer;
   u->m->nodes[node].name = u->whole.name;
   return cm_infer_node(u->m, node, u->run, error);
@@ -87,10 +86,8 @@ static cm_status cell(unfolding *u, const direction *d, const wanted *w, uint32_
 {
   uint32_t number;
   for (uint32_t o = 0; o < outputs; o++)
-    if (cm_model_add_named(u->m, "step", &made[o], error) != CM_OK)
-      return error->status;
-  if (cm_model_add_node(u->m, w->op, w->inputs, w->count, made, outputs, &number, error) != CM_OK)
-    return error->status;
+    CM_TRY(cm_model_add_named(u->m, "step", &made[o], error));
+  CM_TRY(cm_model_add_node(u->m, w->op, w->inputs, w->count, made, outputs, &number, error));
   cm_node *n = &u->m->nodes[number];
   n->name = u->whole.name;
   n->domain = CM_OWN_DOMAIN;
@@ -106,8 +103,7 @@ static cm_status cell(unfolding *u, const direction *d, const wanted *w, uint32_
 static cm_status constant(unfolding *u, const cm_shape *shape, int64_t number, uint32_t *made, cm_error *error)
 {
   cm_tensor *t;
-  if (cm_tensor_new(u->m->arena.memory, shape->type, shape->rank, shape->dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(u->m->arena.memory, shape->type, shape->rank, shape->dims, &t, error));
   if (number != 0)
     cm_tensor_put_integer(t, 0, number);
   cm_status status = cm_model_add_constant(u->m, shape->type == CM_FLOAT ? "zeros" : "step", t, made, error);
@@ -131,15 +127,14 @@ static cm_status add_biases(unfolding *u, uint32_t *biases, cm_error *error)
   *biases = CM_NONE;
   if (given(u, B) == CM_NONE)
     return CM_OK;
-  if (slice(u, given(u, B), 1, (int64_t[]){0, rows}, &both[0], error) != CM_OK || slice(u, given(u, B), 1, (int64_t[]){rows, 2 * rows}, &both[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(slice(u, given(u, B), 1, (int64_t[]){0, rows}, &both[0], error));
+  CM_TRY(slice(u, given(u, B), 1, (int64_t[]){rows, 2 * rows}, &both[1], error));
   if (r->gates == 3 && r->linear_before_reset) {
-    if (slice(u, both[1], 1, (int64_t[]){2 * r->hidden, rows}, &u->after, error) != CM_OK ||
-        slice(u, both[1], 1, (int64_t[]){0, 2 * r->hidden}, &parts[0], error) != CM_OK || constant(u, &(cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {r->directions, r->hidden}}, 0, &parts[1], error) != CM_OK)
-      return error->status;
+    CM_TRY(slice(u, both[1], 1, (int64_t[]){2 * r->hidden, rows}, &u->after, error));
+    CM_TRY(slice(u, both[1], 1, (int64_t[]){0, 2 * r->hidden}, &parts[0], error));
+    CM_TRY(constant(u, &(cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {r->directions, r->hidden}}, 0, &parts[1], error));
     both[1] = CM_NONE;
-    if (concat(u, parts, 2, 1, &both[1], error) != CM_OK)
-      return error->status;
+    CM_TRY(concat(u, parts, 2, 1, &both[1], error));
   }
   return add(u, &(wanted){.op = "Add", .inputs = both, .count = 2}, &sum, error) != CM_OK ? error->status : reshape(u, sum, 1, &all, biases, error);
 }
@@ -150,10 +145,10 @@ static cm_status multiply_inputs(unfolding *u, cm_error *error)
   const int64_t columns = r->directions * r->gates * r->hidden, rows = r->steps * r->batch;
   const int64_t by_step[3] = {r->batch_first ? r->batch : r->steps, r->batch_first ? r->steps : r->batch, columns};
   uint32_t x, w, biases;
-  if (reshape(u, given(u, X), 2, (int64_t[]){rows, r->inputs}, &x, error) != CM_OK ||
-      reshape(u, given(u, W), 2, (int64_t[]){columns, r->inputs}, &w, error) != CM_OK || add_biases(u, &biases, error) != CM_OK ||
-      product(u, x, w, biases, &u->products, error) != CM_OK)
-    return error->status;
+  CM_TRY(reshape(u, given(u, X), 2, (int64_t[]){rows, r->inputs}, &x, error));
+  CM_TRY(reshape(u, given(u, W), 2, (int64_t[]){columns, r->inputs}, &w, error));
+  CM_TRY(add_biases(u, &biases, error));
+  CM_TRY(product(u, x, w, biases, &u->products, error));
   return reshape(u, u->products, 3, by_step, &u->products, error);
 }
 
@@ -164,8 +159,7 @@ static cm_status read_lengths(unfolding *u, cm_error *error)
   u->lengths = given(u, LENGTHS);
   if (u->lengths == CM_NONE || !u->m->values[u->lengths].constant)
     return CM_OK;
-  if (cm_constant_tensor(u->m, u->lengths, u->run, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(u->m, u->lengths, u->run, &known, error));
   for (uint64_t i = 0; i < known->count; i++)
     if (cm_tensor_integer(known, i) != u->r.steps)
       return CM_OK;
@@ -193,10 +187,10 @@ static cm_status begin(unfolding *u, direction *d, cm_error *error)
   const int64_t rows = r->gates * r->hidden, n = d->number;
   uint32_t part;
   d->peephole = d->after = CM_NONE;
-  if (slice(u, given(u, R), 0, (int64_t[]){n, n + 1}, &part, error) != CM_OK ||
-      reshape(u, part, 2, (int64_t[]){rows, r->hidden}, &d->weights, error) != CM_OK || initial(u, H0, n, &d->h, error) != CM_OK ||
-      initial(u, C0, n, &d->c, error) != CM_OK)
-    return error->status;
+  CM_TRY(slice(u, given(u, R), 0, (int64_t[]){n, n + 1}, &part, error));
+  CM_TRY(reshape(u, part, 2, (int64_t[]){rows, r->hidden}, &d->weights, error));
+  CM_TRY(initial(u, H0, n, &d->h, error));
+  CM_TRY(initial(u, C0, n, &d->c, error));
   if (r->gates == 3 && (slice(u, d->weights, 0, (int64_t[]){0, 2 * r->hidden}, &d->gates, error) != CM_OK ||
                         slice(u, d->weights, 0, (int64_t[]){2 * r->hidden, rows}, &d->candidate, error) != CM_OK))
     return error->status;
@@ -238,10 +232,10 @@ static uint32_t or_zeros(const unfolding *u, uint32_t state)
 static cm_status lstm_step(unfolding *u, direction *d, int64_t step, cm_error *error)
 {
   uint32_t inputs[3] = {CM_NONE, or_zeros(u, d->c), d->peephole}, made[2];
-  if (inputs_of(u, d, step, (int64_t[]){0, 4}, &inputs[0], error) != CM_OK || add_state(u, d->h, d->weights, &inputs[0], error) != CM_OK ||
-      reshape(u, inputs[0], 3, (int64_t[]){u->r.batch, 4, u->r.hidden}, &inputs[0], error) != CM_OK ||
-      cell(u, d, &(wanted){.op = "LSTMCell", .inputs = inputs, .count = d->peephole != CM_NONE ? 3 : 2}, made, 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(inputs_of(u, d, step, (int64_t[]){0, 4}, &inputs[0], error));
+  CM_TRY(add_state(u, d->h, d->weights, &inputs[0], error));
+  CM_TRY(reshape(u, inputs[0], 3, (int64_t[]){u->r.batch, 4, u->r.hidden}, &inputs[0], error));
+  CM_TRY(cell(u, d, &(wanted){.op = "LSTMCell", .inputs = inputs, .count = d->peephole != CM_NONE ? 3 : 2}, made, 2, error));
   d->h = made[0];
   d->c = made[1];
   return CM_OK;
@@ -253,8 +247,7 @@ static cm_status gru_sums(unfolding *u, direction *d, int64_t step, uint32_t sum
   const int64_t hidden = u->r.hidden;
   uint32_t all[2], made = CM_NONE;
   sums[1] = or_zeros(u, d->h);
-  if (inputs_of(u, d, step, (int64_t[]){0, 2}, &sums[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(inputs_of(u, d, step, (int64_t[]){0, 2}, &sums[0], error));
   if (!u->r.linear_before_reset)
     return add_state(u, d->h, d->gates, &sums[0], error);
   all[0] = sums[0];
@@ -268,10 +261,10 @@ static cm_status gru_sums(unfolding *u, direction *d, int64_t step, uint32_t sum
 static cm_status gru_step(unfolding *u, direction *d, int64_t step, cm_error *error)
 {
   uint32_t sums[2], gated[2], inputs[4] = {CM_NONE};
-  if (gru_sums(u, d, step, sums, error) != CM_OK ||
-      reshape(u, sums[0], 3, (int64_t[]){u->r.batch, 2, u->r.hidden}, &sums[0], error) != CM_OK ||
-      cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error) != CM_OK || inputs_of(u, d, step, (int64_t[]){2, 3}, &inputs[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(gru_sums(u, d, step, sums, error));
+  CM_TRY(reshape(u, sums[0], 3, (int64_t[]){u->r.batch, 2, u->r.hidden}, &sums[0], error));
+  CM_TRY(cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error));
+  CM_TRY(inputs_of(u, d, step, (int64_t[]){2, 3}, &inputs[1], error));
   if (!u->r.linear_before_reset && add_state(u, d->h == CM_NONE ? CM_NONE : gated[1], d->candidate, &inputs[1], error) != CM_OK)
     return error->status;
   inputs[0] = gated[0];
@@ -299,12 +292,11 @@ static cm_status where_running(unfolding *u, uint32_t running, uint32_t now, uin
 static cm_status end_sequences(unfolding *u, direction *d, int64_t step, uint32_t h, uint32_t c, uint32_t *output, cm_error *error)
 {
   uint32_t inputs[2] = {u->lengths}, running = CM_NONE;
-  if (constant(u, &(cm_shape){.type = u->m->values[u->lengths].shape.type, .rank = 1, .dims = {1}}, step, &inputs[1], error) != CM_OK ||
-      add(u, &(wanted){.op = "Greater", .inputs = inputs, .count = 2}, &running, error) != CM_OK ||
-      reshape(u, running, 2, (int64_t[]){u->r.batch, 1}, &running, error) != CM_OK ||
-      where_running(u, running, d->h, u->zeros, output, error) != CM_OK ||
-      where_running(u, running, d->h, or_zeros(u, h), &d->h, error) != CM_OK)
-    return error->status;
+  CM_TRY(constant(u, &(cm_shape){.type = u->m->values[u->lengths].shape.type, .rank = 1, .dims = {1}}, step, &inputs[1], error));
+  CM_TRY(add(u, &(wanted){.op = "Greater", .inputs = inputs, .count = 2}, &running, error));
+  CM_TRY(reshape(u, running, 2, (int64_t[]){u->r.batch, 1}, &running, error));
+  CM_TRY(where_running(u, running, d->h, u->zeros, output, error));
+  CM_TRY(where_running(u, running, d->h, or_zeros(u, h), &d->h, error));
   return u->r.gates == 4 ? where_running(u, running, d->c, or_zeros(u, c), &d->c, error) : CM_OK;
 }
 
@@ -351,8 +343,7 @@ static cm_status unfold(unfolding *u, direction d[2], cm_error *error)
   if (constant(u, &(cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {u->r.batch, u->r.hidden}}, 0, &u->zeros, error) != CM_OK || multiply_inputs(u, error) != CM_OK || read_lengths(u, error) != CM_OK)
     return error->status;
   for (int64_t k = 0; k < u->r.directions; k++)
-    if (begin(u, &d[k], error) != CM_OK)
-      return error->status;
+    CM_TRY(begin(u, &d[k], error));
   for (int64_t step = 0; step < u->r.steps; step++)
     for (int64_t k = 0; k < u->r.directions; k++)
       if (take_step(u, &d[k], step, error) != CM_OK || cm_run_check(u->run, error) != CM_OK)
@@ -392,7 +383,6 @@ cm_status cm_recurrent_unfold(cm_model *m, uint32_t node, cm_run *run, cm_error 
     m->nodes[node].removed = true;
     status = unfold(&u, d, error);
   }
-  cm_free(d[0].outputs);
-  cm_free(d[1].outputs);
+  CM_FREE(d[0].outputs, d[1].outputs);
   return status;
 }

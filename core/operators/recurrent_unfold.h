@@ -1,7 +1,6 @@
 /* LSTM, GRU and RNN as products and cells: the input's products of all steps first, as one matrix product, then of each step the
  * product of the state, and its gates, which are cut along units and sequences as any operator is. */
-#ifndef CM_OPERATORS_RECURRENT_UNFOLD_H
-#define CM_OPERATORS_RECURRENT_UNFOLD_H
+#pragma once
 
 #include "base/run.h"
 #include "core/operators/graph.h"
@@ -12,5 +11,3 @@ bool cm_recurrent_unfolds(const cm_model *model, const cm_node *node);
 /* Takes the node out of its model and puts what it computes in its place: of `steps` * directions some four nodes each. All directions,
  * layouts, lengths and initial states. The model is to be sorted when all are unfolded. Errors: memory, cancel. */
 cm_status cm_recurrent_unfold(cm_model *model, uint32_t node, cm_run *run, cm_error *error);
-
-#endif

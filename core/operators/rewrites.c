@@ -118,9 +118,9 @@ static cm_status turn(cm_rewriting *r, uint32_t from, bool batch, bool matrix, u
     perm[rank - 1] = perm[rank - 2];
     perm[rank - 2] = last;
   }
-  if (cm_model_add_named(m, "turned", value, error) != CM_OK || cm_model_add_node(m, "Transpose", &from, 1, value, 1, &node, error) != CM_OK ||
-      cm_node_set_integers(m, &m->nodes[node], "perm", perm, rank, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(m, "turned", value, error));
+  CM_TRY(cm_model_add_node(m, "Transpose", &from, 1, value, 1, &node, error));
+  CM_TRY(cm_node_set_integers(m, &m->nodes[node], "perm", perm, rank, error));
   return r->u->walk(r->u, node, error);
 }
 
@@ -135,8 +135,7 @@ static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value,
     return CM_OK;
   if (like.rank == CM_UNKNOWN_RANK || like.rank == 0 || like.dims[like.rank - 1] < 0)
     return cm_unroll_fail(r->n, CM_BAD_NETWORK, "needs inputs whose shapes are known", error);
-  if (cm_tensor_new(r->u->run->memory, CM_INT64, 1, &like.dims[like.rank - 1], &rows, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(r->u->run->memory, CM_INT64, 1, &like.dims[like.rank - 1], &rows, error));
   for (uint64_t i = 0; i < rows->count; i++)
     ((int64_t *)rows->data)[i] = (int64_t)i;
   cm_status status = cm_model_add_constant(m, "rows", rows, &both[1], error);
@@ -157,14 +156,12 @@ static cm_status places(cm_rewriting *r, const operands *o, uint32_t *value, cm_
     return cm_unroll_fail(r->n, CM_BAD_NETWORK, "needs inputs whose shapes are known, of its past four dimensions", error);
   const int64_t before = past != NULL ? past->dims[2] : 0, rows = x->dims[1];
   if (o->value[2] != CM_NONE && m->values[o->value[2]].constant) {
-    if (cm_constant_tensor(m, o->value[2], r->u->run, &last, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_constant_tensor(m, o->value[2], r->u->run, &last, error));
     for (uint64_t i = 0; i < last->count; i++)
       if (cm_tensor_integer(last, i) != before + rows - 1)
         return cm_unroll_fail(r->n, CM_BAD_NETWORK, "its seqlens_k leave out keys: only sequences without padding are computed", error);
   }
-  if (cm_tensor_new(r->u->run->memory, CM_INT64, 2, x->dims, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(r->u->run->memory, CM_INT64, 2, x->dims, &made, error));
   for (uint64_t i = 0; i < made->count; i++)
     ((int64_t *)made->data)[i] = before + (int64_t)i % rows;
   const cm_status status = cm_model_add_constant(m, "places", made, value, error);
@@ -191,8 +188,7 @@ static cm_status unpack(cm_rewriting *r, const operands *o, uint32_t *value, cm_
     if (o->value[i] != CM_NONE) {
       if (!m->values[o->value[i]].constant)
         return cm_unroll_fail(r->n, CM_BAD_NETWORK, "has packed weights, scales or zero points that are no constants", error);
-      if (cm_constant_tensor(m, o->value[i], r->u->run, &given[i], error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_constant_tensor(m, o->value[i], r->u->run, &given[i], error));
     }
   const cm_tensor *codes = given[0], *scales = given[1], *zeros = given[2];
   const bool right = k > 0 && n > 0 && size > 0 && size <= INT32_MAX && (bits == 2 || bits == 4 || bits == 8) && size * bits % 8 == 0 && codes != NULL && scales != NULL &&
@@ -202,8 +198,7 @@ static cm_status unpack(cm_rewriting *r, const operands *o, uint32_t *value, cm_
   const bool packed = zeros != NULL && zeros->type == CM_UINT8;
   if (!right || (zeros != NULL && zeros->count != (uint64_t)(n * (packed ? zero_bytes : blocks))))
     return cm_unroll_fail(r->n, CM_BAD_NETWORK, "has packed weights, scales or zero points that do not go with K, N, bits and block_size", error);
-  if (cm_tensor_new(r->u->run->memory, scales->type, 2, (int64_t[]){k, n}, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(r->u->run->memory, scales->type, 2, (int64_t[]){k, n}, &made, error));
   for (int64_t row = 0; row < n; row++)
     for (int64_t i = 0; i < k; i++) {
       const uint64_t block = (uint64_t)(row * blocks + i / size);
@@ -227,8 +222,7 @@ static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, u
   uint32_t node;
   const uint32_t first = outputs[0];
   cm_status status = read_operands(r, &o, error);
-  if (status == CM_OK)
-    status = cm_rewriting_attributes(r, &like, error);
+  CM_THEN(status, cm_rewriting_attributes(r, &like, error));
   outputs[0] = o.count > 0 ? o.value[0] : CM_NONE;
   if (status != CM_OK || r->dry > 0 || o.missing)
     ;
@@ -248,8 +242,7 @@ static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, u
     outputs[0] = first;
     for (uint32_t i = first != CM_NONE; i < count && status == CM_OK; i++)
       status = cm_model_add_named(m, op, &outputs[i], error);
-    if (status == CM_OK)
-      status = cm_model_add_node(m, op, o.value, o.count, outputs, count, &node, error);
+    CM_THEN(status, cm_model_add_node(m, op, o.value, o.count, outputs, count, &node, error));
     if (status == CM_OK) {
       m->nodes[node].name = r->n->name;
       m->nodes[node].attributes = like.attributes;
@@ -317,8 +310,7 @@ static cm_status read_statement(cm_rewriting *r, uint64_t *made, cm_error *error
   const uint32_t names = read_names(r);
   if (names > 1) {
     cm_rewriting_name(r, op);
-    if (make_node(r, op, values, names, error) != CM_OK)
-      return error->status;
+    CM_TRY(make_node(r, op, values, names, error));
   } else {
     cm_rewriting_skip(r, "");
     if (names == 0 && isdigit((unsigned char)*r->at) && r->at[1] == ':') {
@@ -327,8 +319,7 @@ static cm_status read_statement(cm_rewriting *r, uint64_t *made, cm_error *error
     }
     const bool last = names == 0 && output < r->n->output_count;
     values[0] = last ? r->n->outputs[output] : CM_NONE;
-    if (read_expression(r, &values[0], &ignored, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_expression(r, &values[0], &ignored, error));
   }
   for (uint32_t i = 0; i < names; i++)
     r->bound[r->bound_count++].value = values[i];
@@ -369,11 +360,9 @@ cm_status cm_unroll_rewrite(cm_unrolling *u, const cm_node *n, const cm_rewrite 
   cm_rewriting r = {.u = u, .n = n};
   uint64_t made = 0;
   char text[80];
-  if (check_needs(&r, row->needs, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_needs(&r, row->needs, error));
   for (r.at = row->text; *r.at != '\0'; cm_rewriting_skip(&r, ";"))
-    if (read_statement(&r, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_statement(&r, &made, error));
   for (uint32_t i = 0; i < n->input_count; i++)
     if (n->inputs[i] != CM_NONE && (i >= 64 || (r.named >> i & 1) == 0)) {
       (void)snprintf(text, sizeof text, "its input %u is not understood", i);

@@ -112,8 +112,7 @@ cm_status cm_rewriting_attributes(cm_rewriting *r, cm_node *to, cm_error *error)
     cm_rewriting_skip(r, ",");
     if (cm_rewriting_takes(r, "*")) {
       for (size_t i = 0; i < r->n->attribute_count; i++)
-        if (cm_node_put_attribute(r->u->model, to, r->n->attributes[i].name, &r->n->attributes[i], error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_node_put_attribute(r->u->model, to, r->n->attributes[i].name, &r->n->attributes[i], error));
       continue;
     }
     cm_rewriting_name(r, name);

@@ -1,6 +1,5 @@
 /* A text of rewrites.def while it is read: words, numbers, and the attributes of a node. */
-#ifndef CM_OPERATORS_REWRITING_H
-#define CM_OPERATORS_REWRITING_H
+#pragma once
 
 #include "core/operators/operator.h"
 #include "core/operators/unrolling.h"
@@ -37,5 +36,3 @@ double cm_rewriting_attribute_number(const cm_attribute *a, double otherwise);
 
 /* {...}, if it comes next, into the attributes of a node without inputs or outputs. Errors: memory. */
 cm_status cm_rewriting_attributes(cm_rewriting *r, cm_node *to, cm_error *error);
-
-#endif

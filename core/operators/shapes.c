@@ -79,8 +79,7 @@ cm_status cm_stated_shapes_parse(const char *text, cm_stated_shapes *shapes, cm_
       return refuse(error, "\"%.*s\" is not of the form NAME=DIMS, like input=1x3x224x224", (int)length, item);
     memcpy(name, item, equals - 1);
     name[equals - 1] = '\0';
-    if (cm_stated_shapes_add(&made, name, dims, rank, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_stated_shapes_add(&made, name, dims, rank, error));
     item += length;
   } while (*item++ == ',');
   *shapes = made;
@@ -145,8 +144,7 @@ cm_status cm_model_state_shapes(cm_model *model, const cm_stated_shapes *shapes,
     cm_value *v = input_named(model, name);
     size_t count = 0;
     if (v != NULL) {
-      if (give(model, v, shapes->item[i].dims, shapes->item[i].rank, error) != CM_OK)
-        return error->status;
+      CM_TRY(give(model, v, shapes->item[i].dims, shapes->item[i].rank, error));
       continue;
     }
     if (shapes->item[i].rank == 1 &&

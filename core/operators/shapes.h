@@ -1,6 +1,5 @@
 /* Shapes that a user states for what a model leaves open. */
-#ifndef CM_OPERATORS_SHAPES_H
-#define CM_OPERATORS_SHAPES_H
+#pragma once
 
 #include "base/option.h"
 #include "core/operators/graph.h"
@@ -36,5 +35,3 @@ cm_status cm_model_state_shapes(cm_model *model, const cm_stated_shapes *shapes,
 /* CM_OK when every extent of every graph input is known; else CM_BAD_OPTION at /options/shape with the open dimensions
  * and what to write. */
 cm_status cm_model_need_shapes(const cm_model *model, cm_error *error);
-
-#endif

@@ -24,8 +24,7 @@ static cm_status read_shapes(const char *option, const json_t *value, void *fiel
     }
     if (!numbers)
       return cm_option_refuse(error, option, expected);
-    if (cm_stated_shapes_add(shapes, name, dims, (uint32_t)rank, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_stated_shapes_add(shapes, name, dims, (uint32_t)rank, error));
   }
   return CM_OK;
 }

@@ -84,8 +84,7 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   if (rank > CM_RANK_MAX || !cm_dims_count(rank, dims, &count))
     return cm_fail(error, CM_TOO_LARGE, "a tensor of rank %u is too large: at most %d dimensions and 2^40 elements",
                    rank, CM_RANK_MAX);
-  if (CM_NEW(memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t, 1, error));
   t->data = cm_allocate(memory, count, bytes > 0 ? bytes : 1, error);
   if (t->data == NULL) {
     cm_free(t);
@@ -101,12 +100,20 @@ cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const in
   return CM_OK;
 }
 
+void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random)
+{
+  for (uint64_t k = 0; k < tensor->count; k++)
+    if (tensor->type == CM_FLOAT)
+      ((float *)tensor->data)[k] = (float)(2 * cm_random_unit(random) - 1);
+    else if (tensor->type == CM_UINT8 || tensor->type == CM_INT8)
+      ((uint8_t *)tensor->data)[k] = (uint8_t)cm_random_below(random, 256);
+}
+
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,
                              cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
-  if (cm_tensor_new(memory, tensor->type, rank, dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, tensor->type, rank, dims, &t, error));
   if (t->count != tensor->count) {
     uint64_t count = t->count;
     cm_tensor_free(t);
@@ -123,8 +130,7 @@ cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_
 {
   cm_tensor *t;
   int64_t dims[1] = {0};
-  if (cm_tensor_new(memory, CM_SEQUENCE, 1, dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, CM_SEQUENCE, 1, dims, &t, error));
   if (CM_NEW(memory, t->items, count, error) != CM_OK) {
     cm_tensor_free(t);
     return error->status;

@@ -1,12 +1,12 @@
 /* Element types and tensors of operator-level models. */
-#ifndef CM_OPERATORS_TENSOR_H
-#define CM_OPERATORS_TENSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/status.h"
 
 enum { CM_RANK_MAX = 8 };
@@ -72,6 +72,9 @@ typedef struct cm_tensor {
 cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
                         cm_error *error);
 
+/* Fills it with random numbers: float32 from -1 to 1, any bytes, which are quantized numbers; other types, which may be indices, stay. */
+void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random);
+
 /* Makes a tensor of the same elements with other dims (equal product); it shares nothing. */
 cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_t rank, const int64_t *dims,
                              cm_tensor **made, cm_error *error);
@@ -112,5 +115,3 @@ int64_t cm_tensor_deviates(const cm_tensor *a, const cm_tensor *b, double relati
  * becomes it, else infinity or NaN as the type has. */
 float cm_narrow_decode(cm_type type, uint32_t bits);
 uint32_t cm_narrow_encode(cm_type type, float value, bool saturate);
-
-#endif

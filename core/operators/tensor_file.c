@@ -100,8 +100,7 @@ static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, c
   uint64_t count;
   if (is == CM_TYPE_NONE || !cm_dims_count(rank, dims, &count) || count > (size - at - length) / cm_type_bytes(is))
     return damaged(path, error);
-  if (cm_tensor_new(memory, is, rank, dims, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, is, rank, dims, made, error));
   memcpy((*made)->data, bytes + at + length, (size_t)count * cm_type_bytes(is));
   return CM_OK;
 }
@@ -194,8 +193,7 @@ static cm_status parse_any(const cm_tensor_bytes *file, bool npy, cm_type type, 
 {
   if (npy)
     return read_npy(file->bytes, file->size, file->name, memory, made, error);
-  if (cm_tensor_new(memory, type, 1, (int64_t[]){(int64_t)(file->size / cm_type_bytes(type))}, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, type, 1, (int64_t[]){(int64_t)(file->size / cm_type_bytes(type))}, made, error));
   memcpy((*made)->data, file->bytes, (size_t)(*made)->count * cm_type_bytes(type));
   return CM_OK;
 }
@@ -222,8 +220,7 @@ cm_status cm_tensor_parse(const cm_tensor_bytes *file, const cm_tensor_wanted *w
     from = member;
   }
   const bool npy = status == CM_OK && !raw && is_npy(&from); /* raw elements may look like its beginning */
-  if (status == CM_OK)
-    status = parse_any(&from, npy, wanted->type, memory, &given, error);
+  CM_THEN(status, parse_any(&from, npy, wanted->type, memory, &given, error));
   if (status == CM_OK && npy && !suits(given->count, one, times != NULL))
     status = cm_fail(error, CM_BAD_REQUEST, "%s holds %llu numbers; %llu are needed", from.name, (unsigned long long)given->count, (unsigned long long)one);
   else if (status == CM_OK && !npy && (from.size % width != 0 || !suits(given->count, one, times != NULL)))
@@ -247,8 +244,7 @@ cm_status cm_tensor_read(const char *path, const cm_tensor_wanted *wanted, cm_me
 {
   char *bytes;
   size_t size;
-  if (cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &bytes, &size, error));
   const cm_status status = cm_tensor_parse(&(cm_tensor_bytes){path, bytes, size}, wanted, memory, NULL, made, error);
   free(bytes);
   return status;
@@ -282,8 +278,7 @@ cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_erro
                         descr != NULL && descr[1] == '1' ? "|" : "<", descr != NULL ? descr : "f4", shape);
   /* The elements begin at a multiple of 64 bytes. */
   int padded = (length + 1 + 10 + 63) / 64 * 64 - 10;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   (void)fwrite("\x93NUMPY\1\0", 1, 8, file.stream);
   (void)fputc(padded & 255, file.stream);
   (void)fputc(padded >> 8, file.stream);
@@ -300,8 +295,7 @@ cm_status cm_tensor_write_raw(const cm_tensor *tensor, const char *folder, const
     if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL)
       *c = '_';
   ending_of(tensor->type, ending);
-  if (cm_path(path, error, "%s/%s%s", folder, safe, ending) != CM_OK ||
-      cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s%s", folder, safe, ending));
+  CM_TRY(cm_file_create(&file, path, error));
   return finish(&file, tensor, path, error);
 }

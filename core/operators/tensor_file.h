@@ -1,6 +1,5 @@
 /* Tensors in files: NumPy's .npy and .npz, and raw little-endian elements. */
-#ifndef CM_OPERATORS_TENSOR_FILE_H
-#define CM_OPERATORS_TENSOR_FILE_H
+#pragma once
 
 #include "core/operators/tensor.h"
 
@@ -43,5 +42,3 @@ cm_status cm_tensor_write_npy(const cm_tensor *tensor, const char *path, cm_erro
 /* Writes the elements alone, little-endian, to folder/name with the type as ending (.f32, .f64, .f16, .i8 to .i64, .u8 to
  * .u64, .b8), whole or not at all; what a file name cannot hold of `name` becomes _. Other types become float32. */
 cm_status cm_tensor_write_raw(const cm_tensor *tensor, const char *folder, const char *name, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the files that unroll control flow. */
-#ifndef CM_OPERATORS_UNROLLING_H
-#define CM_OPERATORS_UNROLLING_H
+#pragma once
 
 #include "core/operators/control.h"
 
@@ -61,5 +60,3 @@ const cm_rewrite *cm_rewrite_find(const cm_node *node);
 
 /* Puts what a row says in a node's place. Errors: of walk; CM_BAD_NETWORK for attributes, inputs or outputs that the row does not have. */
 cm_status cm_unroll_rewrite(cm_unrolling *u, const cm_node *n, const cm_rewrite *row, cm_error *error);
-
-#endif

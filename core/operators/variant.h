@@ -1,7 +1,6 @@
 /* What a row of the table of operators says in words: which member of its family it is, and what a piece of it costs, where it
  * runs and what it makes. What serves several operators asks for these, never for a name. */
-#ifndef CM_OPERATORS_VARIANT_H
-#define CM_OPERATORS_VARIANT_H
+#pragma once
 
 /* Families share words where they mean the same: the MAX of two numbers, of a window, along axes. */
 typedef enum cm_operator_variant {
@@ -137,5 +136,3 @@ typedef enum cm_makes_kind {
   CM_MAKES_PERMUTED, /* its input, with its axes in another order */
   CM_MAKES_MOVED,    /* elements of its input, put where its shapes and indices say */
 } cm_makes_kind;
-
-#endif

@@ -46,9 +46,8 @@ static cm_status copy_links(const beside *b, FILE *stream, cm_error *error)
 {
   char path[CM_PATH_MAX], *bytes;
   size_t size;
-  if (cm_path(path, error, "%s/%s", b->folder, cm_mapping_view_name(CM_VIEW_LINKS_BINARY)) != CM_OK ||
-      cm_file_read(path, SIZE_MAX / 4, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", b->folder, cm_mapping_view_name(CM_VIEW_LINKS_BINARY)));
+  CM_TRY(cm_file_read(path, SIZE_MAX / 4, &bytes, &size, error));
   errno = 0;
   bool written = fwrite(bytes, 1, size, stream) == size && fflush(stream) == 0;
   free(bytes);
@@ -90,9 +89,8 @@ static cm_status write_file(beside *b, cm_mapping_view view, cm_error *error)
 {
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (cm_path(path, error, "%s/%s", b->folder, cm_mapping_view_name(view)) != CM_OK ||
-      cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", b->folder, cm_mapping_view_name(view)));
+  CM_TRY(cm_file_create(&file, path, error));
   cm_status status = write_view(b, view, file.stream, error);
   if (status == CM_OK)
     return cm_file_commit(&file, error);
@@ -126,9 +124,8 @@ static cm_status write_occupancy(const beside *b, cm_error *error)
 {
   char path[CM_PATH_MAX], *text;
   cm_file file = {0};
-  if (cm_path(path, error, "%s/" OCCUPANCY_NAME, b->folder) != CM_OK ||
-      cm_occupancy_print(b->input->occupancy, b->input->chip, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/" OCCUPANCY_NAME, b->folder));
+  CM_TRY(cm_occupancy_print(b->input->occupancy, b->input->chip, &text, error));
   cm_status status = cm_file_create(&file, path, error);
   if (status == CM_OK) {
     errno = 0;
@@ -168,8 +165,7 @@ static cm_status read_occupancy(const char *folder, stored *s, cm_error *error)
 {
   char path[CM_PATH_MAX], *text;
   size_t size;
-  if (cm_path(path, error, "%s/" OCCUPANCY_NAME, folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/" OCCUPANCY_NAME, folder));
   cm_status status = cm_file_read(path, SIZE_MAX / 4, &text, &size, error);
   if (status == CM_NOT_FOUND)
     return cm_fail(error, CM_CONFLICT, "which cores were free when this mapping was made has not been kept: map again, and there "
@@ -189,8 +185,7 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
     cm_topology_free(topology);
     return status;
   }
-  if (cm_mapped_open(path, topology, NULL, run, &s->file, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapped_open(path, topology, NULL, run, &s->file, error));
   json_t *options = json_object_get(s->file.summary, "options");
   s->mapping = (cm_mapping){.vertex_count = s->file.demand.network->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.places.part,
                             .core = s->file.places.core, .pacing = s->file.places.pacing, .options = options};
@@ -204,8 +199,7 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
 /* What a certificate tells beyond the mapping. */
 static cm_status complete(const char *folder, stored *s, cm_run *run, cm_error *error)
 {
-  if (read_occupancy(folder, s, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_occupancy(folder, s, error));
   s->input.occupancy = s->occupancy;
   cm_status status = cm_metrics_compute(&s->file.mapped, run, &s->mapping.metrics, &s->mapping.detail, error);
   return status == CM_OK ? cm_scenarios_measure(&s->input, run, &s->mapping, error) : status;

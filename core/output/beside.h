@@ -1,7 +1,6 @@
 /* What stands beside a stored mapping's views: its routes, its certificate, its structure. Few ask for these, so they are made when
  * somebody first does; only routes whose rule the job named are made with it, for it fails without them. */
-#ifndef CM_OUTPUT_BESIDE_H
-#define CM_OUTPUT_BESIDE_H
+#pragma once
 
 #include "core/output/views.h"
 #include "core/mapping/input.h"
@@ -24,5 +23,3 @@ cm_status cm_mapping_write_beside(const cm_mapping *mapping, const cm_map_input 
  * release that kept no occupancy; CM_BAD_MAPPING, CM_IO, CM_DISK_FULL, memory, those of the run. */
 cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_topology *topology, cm_run *run,
                                 cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* How binary views of a mapping are laid out, for programs that read them. */
-#ifndef CM_OUTPUT_LAYOUTS_H
-#define CM_OUTPUT_LAYOUTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -8,5 +7,3 @@
  * "name", "type" (u32, f32) and "offset" from the file's, from the record's beginning; "head_bytes", "record_bytes"; "of", what a record
  * is about; "count", fields of the head whose product is the number of records. NULL when out of memory. */
 json_t *cm_layouts_json(void);
-
-#endif

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/output/beside.c core/output/beside.h core/output/checking.c core/output/checking.h \
+  core/output/beside.c core/output/beside.h core/output/checking.c core/output/checking.h core/output/cores_cut.c core/output/cores_cut.h \
   core/output/exports/exports.c core/output/exports/exports.h core/output/exports/exports_flows.c \
   core/output/exports/exports_groups.c core/output/exports/exports_plain.c core/output/exports/exports_sanafe.c core/output/exports/sanafe_pacing.c core/output/exports/sanafe_pacing.h core/output/exports/sanafe_running.c core/output/exports/sanafe_running.h \
   core/output/exports/exports_spinnaker.c core/output/exports/exports_units.c core/output/exports/mapped.c \

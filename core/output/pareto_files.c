@@ -21,8 +21,7 @@ static cm_status write_table(const json_t *table, FILE *stream, cm_error *error)
 {
   uint64_t refusals = cm_json_refusals();
   int failed = cm_json_dumpf(table, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  if (cm_json_whole(refusals, CM_PARETO_TABLE, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_whole(refusals, CM_PARETO_TABLE, error));
   return failed == 0 && fputc('\n', stream) != EOF ? CM_OK : cm_fail_errno(error, EIO, "cannot write", CM_PARETO_TABLE);
 }
 
@@ -30,8 +29,8 @@ static cm_status write_file(const output *o, const char *folder, const char *nam
 {
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (cm_path(path, error, "%s/%s", folder, name) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", folder, name));
+  CM_TRY(cm_file_create(&file, path, error));
   cm_status status = CM_OK;
   if (point != NULL)
     status = cm_mapping_write(point, o->demand, o->chip, o->network_id, CM_VIEW_FULL_JSON, file.stream, error);
@@ -53,10 +52,8 @@ cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_demand *dem
   if (mapping->point_count == 0)
     return CM_OK;
   cm_status status = cm_folder_make(folder, error);
-  if (status == CM_OK)
-    status = write_file(&o, folder, CM_PARETO_TABLE, NULL, error);
-  if (status == CM_OK)
-    status = write_file(&o, folder, CM_PARETO_PLOT, NULL, error);
+  CM_THEN(status, write_file(&o, folder, CM_PARETO_TABLE, NULL, error));
+  CM_THEN(status, write_file(&o, folder, CM_PARETO_PLOT, NULL, error));
   for (uint32_t i = 0; i < mapping->point_count && status == CM_OK; i++) {
     cm_pareto_name(i + 1, name);
     status = write_file(&o, folder, name, mapping->points[i], error);

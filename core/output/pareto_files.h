@@ -1,6 +1,5 @@
 /* Files of a set of mappings between time and energy (core/solver/pareto/pareto.h). */
-#ifndef CM_OUTPUT_PARETO_FILES_H
-#define CM_OUTPUT_PARETO_FILES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ cm_status cm_pareto_draw(const json_t *table, FILE *stream, cm_error *error);
  * is made if missing; nothing where the mapping has no points. */
 cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip,
                                  const char *network_id, const char *folder, cm_error *error);
-
-#endif

@@ -33,13 +33,10 @@ cm_status cm_mapping_rename(json_t *summary, cm_error *error)
     good = good && rename_member(report, &members[i]);
   for (i = 0; i < sizeof of_congestion / sizeof *of_congestion; i++)
     good = good && rename_member(json_object_get(json_object_get(report, "placement"), "congestion_refinement"), &of_congestion[i]);
-  if (cm_whole(good, "the mapping file", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(good, "the mapping file", error));
   json_array_foreach(json_object_get(json_object_get(report, "tables"), "did_not_fit"), i, row)
-    if (cm_options_rename(&cm_map_option_table, row, NULL, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_options_rename(&cm_map_option_table, row, NULL, error));
   json_array_foreach(json_object_get(report, "candidates"), i, row) /* their mappers */
-    if (cm_options_rename(&cm_map_option_table, row, NULL, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_options_rename(&cm_map_option_table, row, NULL, error));
   return cm_options_rename(&cm_map_option_table, json_object_get(summary, "options"), NULL, error);
 }

@@ -1,6 +1,5 @@
 /* What the files that write views share. */
-#ifndef CM_OUTPUT_VIEW_WRITER_H
-#define CM_OUTPUT_VIEW_WRITER_H
+#pragma once
 
 #include "core/output/views.h"
 
@@ -30,5 +29,3 @@ cm_status cm_write_links_csv(cm_view_writer *w);
 cm_status cm_write_neurons_binary(cm_view_writer *w);
 cm_status cm_write_cores_binary(cm_view_writer *w);
 cm_status cm_write_links_binary(cm_view_writer *w);
-
-#endif

@@ -276,8 +276,7 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, c
   uint64_t refusals = cm_json_refusals();
   errno = 0;
   cm_status status = views[view].write(&w);
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, views[view].name, error);
+  CM_THEN(status, cm_json_whole(refusals, views[view].name, error));
   if (status != CM_OK)
     return status;
   if (fflush(stream) != 0 || ferror(stream) != 0)

@@ -1,8 +1,7 @@
 /* Writing mappings. docs/reference/mapping-formats.md describes each. Bulk never passes a JSON DOM.
  * No view holds a time, a thread count or a fact of the machine: the same network, chip, options and seed give the
  * same bytes. */
-#ifndef CM_OUTPUT_VIEWS_H
-#define CM_OUTPUT_VIEWS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -37,5 +36,3 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, c
 cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand,
                                   const cm_chip *chip, const char *network_id, const char *folder,
                                   cm_error *error);
-
-#endif

@@ -104,8 +104,7 @@ cm_status cm_balanced_cut_find(cm_flow *flow, cm_balanced_cut *task, cm_run *run
     keep_better(&c, 1);
     if (flow->looks > task->looks || c.load[0] > task->most[0] || c.load[1] > task->most[1])
       break;
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   } while (pierce(&c, c.load[0] <= c.load[1] ? 0 : 1));
   return CM_OK;
 }

@@ -1,8 +1,7 @@
 /* A least cut of a flow network whose two sides keep within limits, by incremental flows and piercing (Hamann and Strasser 2018:
  * FlowCutter): a maximum flow shows the least cut around either side; while neither keeps the limits the smaller side takes in
  * one vertex more and the flow goes on. */
-#ifndef CM_PARTITION_BALANCED_CUT_H
-#define CM_PARTITION_BALANCED_CUT_H
+#pragma once
 
 #include "core/partition/max_flow.h"
 
@@ -20,5 +19,3 @@ typedef struct cm_balanced_cut {
 
 /* The network is ready; what is found is in `cut`, `larger`, `side` and `found`. O(cut * arcs) at worst. */
 cm_status cm_balanced_cut_find(cm_flow *flow, cm_balanced_cut *task, cm_run *run, cm_error *error);
-
-#endif

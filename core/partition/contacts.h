@@ -1,6 +1,5 @@
 /* Vertices that touch another part than theirs, grouped by pairs of parts: for refinement of two parts at a time. */
-#ifndef CM_PARTITION_CONTACTS_H
-#define CM_PARTITION_CONTACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ static inline bool cm_contacts_begin_pair(const cm_contact *contact, uint32_t i)
 {
   return i == 0 || contact[i].low != contact[i - 1].low || contact[i].high != contact[i - 1].high;
 }
-
-#endif

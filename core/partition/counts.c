@@ -4,8 +4,7 @@
 
 cm_status cm_counts_tabulate(cm_counts *counts, uint32_t rows, uint32_t columns, cm_run *run, cm_error *error)
 {
-  if (CM_NEW(run->memory, counts->count, (size_t)rows * columns, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, counts->count, (size_t)rows * columns, error));
   counts->columns = columns;
   return CM_OK;
 }
@@ -34,8 +33,7 @@ cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_er
   while (fresh.slots < 2 * (kept + more))
     fresh.slots *= 2;
   cm_status status = CM_NEW(run->memory, fresh.key, fresh.slots, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, fresh.count, fresh.slots, error);
+  CM_THEN(status, CM_NEW(run->memory, fresh.count, fresh.slots, error));
   if (status != CM_OK) {
     cm_counts_free(&fresh);
     return status;
@@ -69,7 +67,6 @@ uint32_t cm_counts_of(const cm_counts *counts, uint64_t key)
 
 void cm_counts_free(cm_counts *counts)
 {
-  cm_free(counts->key);
-  cm_free(counts->count);
+  CM_FREE(counts->key, counts->count);
   *counts = (cm_counts){0};
 }

@@ -1,6 +1,5 @@
 /* Counts by 64-bit key, most of them small and many gone to zero: open addressing with linear probing. */
-#ifndef CM_PARTITION_COUNTS_H
-#define CM_PARTITION_COUNTS_H
+#pragma once
 
 #include "base/run.h"
 
@@ -26,5 +25,3 @@ uint32_t cm_counts_add(cm_counts *counts, uint64_t key, int32_t by);
 uint32_t cm_counts_of(const cm_counts *counts, uint64_t key);
 
 void cm_counts_free(cm_counts *counts); /* harmless on a zeroed one */
-
-#endif

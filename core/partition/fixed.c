@@ -18,8 +18,7 @@ static cm_status choose_numbers(const cm_fixed_task *task, uint32_t vertices, co
   const uint32_t parts = task->parts;
   uint32_t *common;
   bool *taken;
-  if (CM_NEW(run->memory, common, (size_t)parts * parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, common, (size_t)parts * parts, error));
   cm_status status = CM_NEW(run->memory, taken, parts, error);
   for (uint32_t v = 0; v < vertices && status == CM_OK; v++)
     if (task->fixed[v] != CM_NOT_FIXED)
@@ -37,8 +36,7 @@ static cm_status choose_numbers(const cm_fixed_task *task, uint32_t vertices, co
     taken[best] = true;
     status = cm_run_check(run, error);
   }
-  cm_free(common);
-  cm_free(taken);
+  CM_FREE(common, taken);
   return status;
 }
 
@@ -91,8 +89,7 @@ static void find_offers(moving *m, uint32_t v)
 
 static cm_status move(moving *m, uint32_t v, uint32_t to, bool keep, double *price, cm_error *error)
 {
-  if (cm_part_usage_move(&m->usage, v, to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_part_usage_move(&m->usage, v, to, error));
   *price = cm_part_usage_settle(&m->usage, keep);
   return CM_OK;
 }
@@ -106,15 +103,13 @@ static cm_status improve(moving *m, uint32_t v, uint64_t *moved, cm_error *error
   for (uint32_t i = 0; i < m->count; i++) {
     if (!cm_population_tally_admits(&m->usage.populations, v, m->offered[i]))
       continue;
-    if (move(m, v, m->offered[i], false, &price, error) != CM_OK)
-      return error->status;
+    CM_TRY(move(m, v, m->offered[i], false, &price, error));
     price += m->edge_price * ((double)m->tie[own] - (double)m->tie[m->offered[i]]);
     if (price < least) {
       least = price;
       best = m->offered[i];
     }
-    if (cm_part_usage_move(&m->usage, v, own, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_part_usage_move(&m->usage, v, own, error));
     (void)cm_part_usage_settle(&m->usage, true);
   }
   *moved += best != own;
@@ -146,33 +141,25 @@ cm_status cm_fix_parts(const cm_demand *demand, const cm_fixed_task *task, cm_ru
   const uint32_t n = demand->network->vertex_count;
   moving m = {.task = task};
   uint32_t *number, *order = NULL;
-  if (CM_NEW(run->memory, number, task->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, number, task->parts, error));
   cm_random_init(&m.random, task->seed, STREAM, 0);
   cm_status status = choose_numbers(task, n, part, run, number, error);
   for (uint32_t v = 0; v < n && status == CM_OK; v++)
     part[v] = task->fixed[v] != CM_NOT_FIXED ? task->fixed[v] : number[part[v]];
   cm_free(number);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, order, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, m.stamp, task->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, m.tie, task->parts, error);
+  CM_THEN(status, CM_NEW(run->memory, order, n, error));
+  CM_THEN(status, CM_NEW(run->memory, m.stamp, task->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, m.tie, task->parts, error));
   if (status == CM_OK && task->edges && (status = cm_graph_from_topology(demand, run, &m.graph, error)) == CM_OK && m.graph->weight_total > 0)
     m.edge_price = PRICE * (double)m.graph->entry_count / 2 / (double)m.graph->weight_total;
   for (uint32_t v = 0; v < n && status == CM_OK; v++)
     order[v] = v;
-  if (status == CM_OK)
-    status = cm_part_usage_open(&m.usage, demand, &task->limits, part, task->parts, run, error);
+  CM_THEN(status, cm_part_usage_open(&m.usage, demand, &task->limits, part, task->parts, run, error));
   m.usage.pair_price = task->edges ? 0 : PRICE;
-  if (status == CM_OK)
-    status = pass_all(&m, n, order, run, error);
+  CM_THEN(status, pass_all(&m, n, order, run, error));
   *legal = m.usage.over_count == 0;
   cm_part_usage_free(&m.usage);
   cm_graph_free(m.graph);
-  cm_free(order);
-  cm_free(m.tie);
-  cm_free(m.stamp);
+  CM_FREE(order, m.tie, m.stamp);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Fixed vertices: some belong to parts that are given beforehand (.fix files of hMETIS). */
-#ifndef CM_PARTITION_FIXED_H
-#define CM_PARTITION_FIXED_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -18,5 +17,3 @@ enum { CM_NOT_FIXED = UINT32_MAX };
  * others move there, and then single free vertices as long as limits are broken less or less is cut. *legal: the limits hold. Memory as of
  * cm_part_usage_open. O(passes * pins * parts that a vertex talks to). Errors: cancelled, memory. */
 cm_status cm_fix_parts(const cm_demand *demand, const cm_fixed_task *task, cm_run *run, uint32_t *part, bool *legal, cm_error *error);
-
-#endif

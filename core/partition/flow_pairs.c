@@ -1,5 +1,6 @@
 #include "core/partition/flow_pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/partition/balanced_cut.h"
@@ -59,8 +60,7 @@ static cm_status list_contacts_of(work *w, uint32_t v, cm_error *error)
 {
   const cm_flow_view *s = w->view;
   uint32_t own = s->part[v], ties = s->ties(s->context, v);
-  if (CM_ROOM(w->run->memory, w->contact, &w->contact_capacity, (uint64_t)w->contact_count + ties, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(w->run->memory, w->contact, &w->contact_capacity, (uint64_t)w->contact_count + ties, error));
   for (uint32_t i = 0; i < ties; i++) {
     uint32_t p;
     int64_t weight = s->tie_at(s->context, v, i, &p);
@@ -76,10 +76,8 @@ static cm_status list_contacts(work *w, cm_error *error)
   uint32_t count = s->border != NULL ? *s->border_count : s->vertices;
   w->contact_count = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (list_contacts_of(w, s->border != NULL ? s->border[i] : i, error) != CM_OK)
-      return error->status;
-  if (CM_ROOM(w->run->memory, w->spare, &w->spare_room, w->contact_count, error) != CM_OK)
-    return error->status;
+    CM_TRY(list_contacts_of(w, s->border != NULL ? s->border[i] : i, error));
+  CM_TRY(CM_ROOM(w->run->memory, w->spare, &w->spare_room, w->contact_count, error));
   cm_contacts_sort(w->contact, w->spare, w->contact_count, w->counter, s->parts);
   return CM_OK;
 }
@@ -96,13 +94,11 @@ static int heavier(const void *a, const void *b)
 static cm_status list_pairs(work *w, cm_error *error)
 {
   w->pair_count = 0;
-  if (list_contacts(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(list_contacts(w, error));
   for (uint32_t i = 0; i < w->contact_count; i++) {
     const cm_contact *c = &w->contact[i];
     if (cm_contacts_begin_pair(w->contact, i)) {
-      if (CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error));
       w->pair[w->pair_count++] = (pair){.first = i};
     }
     w->pair[w->pair_count - 1].count++;
@@ -203,8 +199,7 @@ static cm_status cut_pair(work *w, const pair *p, int64_t *gain, cm_error *error
   uint32_t count = cm_flow_region_vertices(r);
   if (count == 0)
     return CM_OK;
-  if (s->network(s->context, error) != CM_OK)
-    return error->status;
+  CM_TRY(s->network(s->context, error));
   if (r->cut == 0)
     return CM_OK;
   uint32_t *size = w->seed; /* no longer needed */
@@ -216,8 +211,7 @@ static cm_status cut_pair(work *w, const pair *p, int64_t *gain, cm_error *error
       .fixed = {s->load[a] - r->load[0], s->load[b] - r->load[1]}, .most = {w->options->most[a], w->options->most[b]},
       .cut = r->cut, .larger = s->load[a] > s->load[b] ? s->load[a] : s->load[b],
       .looks = LOOKS * 2 * (uint64_t)r->flow.pairs, .side = w->side};
-  if (cm_balanced_cut_find(&r->flow, &cut, w->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_balanced_cut_find(&r->flow, &cut, w->run, error));
   if (cut.found)
     apply(w, a, b, gain);
   return CM_OK;
@@ -234,15 +228,15 @@ static bool pays(const work *w, uint64_t looks, int64_t gained)
 static cm_status one_round(work *w, int64_t *gain, cm_error *error)
 {
   uint64_t looks = 0;
-  if (list_pairs(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(list_pairs(w, error));
   for (uint64_t i = 0; i < w->pair_count && pays(w, looks, *gain); i++) {
     const pair *p = &w->pair[i];
     cm_contact c = w->contact[p->first];
     int64_t gained = 0;
-    if (cut_pair(w, p, &gained, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cut_pair(w, p, &gained, error));
+    CM_TRY(cm_run_check(w->run, error));
     *gain += gained;
+    cm_run_add(w->run, w->options->share * pow(0.5, w->round + 1) / (double)w->pair_count);
     looks += w->view->region->looks + w->view->region->flow.looks;
     if (gained > 0)
       w->changed[c.low] = w->changed[c.high] = w->round + 1;

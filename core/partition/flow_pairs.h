@@ -1,8 +1,7 @@
 /* Refinement of a partition by maximum flows: pairs of neighbouring parts are cut anew along the least cut near the border between
  * them (Sanders and Schulz 2011), those that gained something again (active block scheduling). What joins vertices is the
  * method's: edges (edge/edge_flow.c) or nets (nets/net_flow.c). */
-#ifndef CM_PARTITION_FLOW_PAIRS_H
-#define CM_PARTITION_FLOW_PAIRS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,6 +20,7 @@ typedef struct cm_flow_options {
   double worth;
   uint64_t entries;
   int64_t cost;
+  double share;         /* of the run's stretch that it tells as progress; 0: none */
   uint64_t seed, stream;
 } cm_flow_options;
 
@@ -50,5 +50,3 @@ typedef struct cm_flow_view {
  * of the region can do, in one go, where moves one by one lose on the way. No part that is within its limit leaves it; cost
  * never grows. Adds to *gain what it loses. O(rounds * pairs * cut * arcs of a region) at worst. */
 cm_status cm_flow_refine(cm_flow_view *view, const cm_flow_options *options, cm_run *run, int64_t *gain, cm_error *error);
-
-#endif

@@ -5,9 +5,9 @@
 cm_status cm_flow_region_new(uint32_t vertices, const uint32_t *size, cm_run *run, cm_flow_region *r, cm_error *error)
 {
   *r = (cm_flow_region){.size = size, .flow = {.memory = run->memory}};
-  if (CM_NEW(run->memory, r->vertex, vertices, error) != CM_OK || CM_NEW(run->memory, r->node, vertices, error) != CM_OK ||
-      CM_NEW(run->memory, r->depth, vertices, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r->vertex, vertices, error));
+  CM_TRY(CM_NEW(run->memory, r->node, vertices, error));
+  CM_TRY(CM_NEW(run->memory, r->depth, vertices, error));
   memset(r->node, 0xff, vertices * sizeof *r->node);
   return CM_OK;
 }

@@ -1,7 +1,6 @@
 /* The region around the border between two parts, as a flow network: vertices of both that may change sides. What joins vertices,
  * edges or nets, is the method's: edge/edge_flow.c, nets/net_flow_region.c. */
-#ifndef CM_PARTITION_FLOW_REGION_H
-#define CM_PARTITION_FLOW_REGION_H
+#pragma once
 
 #include "core/partition/max_flow.h"
 
@@ -43,5 +42,3 @@ static inline void cm_flow_region_take(cm_flow_region *region, unsigned side, ui
   region->count[side]++;
   region->load[side] += region->size[v];
 }
-
-#endif

@@ -27,8 +27,7 @@ typedef struct collecting {
 cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **flows, cm_error *error)
 {
   cm_flows *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->parts = parts;
   if (CM_NEW(run->memory, made->first, (size_t)parts + 1, error) != CM_OK ||
       CM_NEW(run->memory, made->target, count, error) != CM_OK ||
@@ -95,10 +94,9 @@ static uint32_t first_part(const collecting *c, size_t slice)
 
 static cm_status slice_tables_new(const collecting *c, uint32_t parts, slice_tables *t, cm_error *error)
 {
-  if (CM_NEW(c->run->memory, t->seen, c->parts, error) != CM_OK ||
-      CM_NEW(c->run->memory, t->weight, c->parts, error) != CM_OK ||
-      CM_NEW(c->run->memory, t->touched, c->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, t->seen, c->parts, error));
+  CM_TRY(CM_NEW(c->run->memory, t->weight, c->parts, error));
+  CM_TRY(CM_NEW(c->run->memory, t->touched, c->parts, error));
   return cm_flows_new(parts, 0, c->run, &t->found, error);
 }
 
@@ -109,20 +107,17 @@ static cm_status collect_slice(void *context, size_t slice, cm_error *error)
   slice_tables *t = &c->slice[slice];
   uint32_t begin = first_part(c, slice), end = first_part(c, slice + 1);
   uint64_t room = 0, all = 0;
-  if (slice_tables_new(c, end - begin, t, error) != CM_OK)
-    return error->status;
+  CM_TRY(slice_tables_new(c, end - begin, t, error));
   for (uint32_t p = begin; p < end; p++) {
     uint32_t count = send(c, p, t);
-    if (grow(t->found, all, count, &room, c->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow(t->found, all, count, &room, c->run, error));
     for (uint32_t i = 0; i < count; i++) {
       t->found->target[all] = t->touched[i];
       t->found->weight[all++] = t->weight[t->touched[i]];
       t->weight[t->touched[i]] = 0;
     }
     t->found->first[p - begin + 1] = all;
-    if (cm_run_check(c->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(c->run, error));
   }
   return CM_OK;
 }
@@ -133,8 +128,7 @@ static cm_status join(const collecting *c, cm_flows **flows, cm_error *error)
   uint64_t all = 0, at = 0;
   for (uint32_t s = 0; s < c->slices; s++)
     all += c->slice[s].found->first[c->slice[s].found->parts];
-  if (cm_flows_new(c->parts, all, c->run, flows, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_new(c->parts, all, c->run, flows, error));
   for (uint32_t s = 0; s < c->slices; s++) {
     const cm_flows *found = c->slice[s].found;
     uint64_t count = found->first[found->parts], *first = (*flows)->first + first_part(c, s) + 1;
@@ -155,24 +149,20 @@ cm_status cm_flows_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   collecting c = {.demand = demand, .part = part, .parts = parts, .run = run};
   c.slices = run->threads < SLICES_MAX ? run->threads : SLICES_MAX;
   cm_status status = cm_nets_by_part(demand->network, part, parts, run, &c.first, &c.net, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, c.slices, collect_slice, &c, error);
-  if (status == CM_OK)
-    status = join(&c, flows, error);
+  CM_THEN(status, cm_parallel(run, c.slices, collect_slice, &c, error));
+  CM_THEN(status, join(&c, flows, error));
   for (uint32_t s = 0; s < c.slices; s++) {
     CM_FREE(c.slice[s].seen, c.slice[s].weight, c.slice[s].touched);
     cm_flows_free(c.slice[s].found);
   }
-  cm_free(c.first);
-  cm_free(c.net);
+  CM_FREE(c.first, c.net);
   return status;
 }
 
 cm_status cm_flows_of_graph(const cm_graph *graph, cm_run *run, cm_flows **flows, cm_error *error)
 {
   cm_flows *made;
-  if (cm_flows_new(graph->vertex_count, graph->entry_count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_new(graph->vertex_count, graph->entry_count, run, &made, error));
   uint64_t count = 0;
   for (uint32_t v = 0; v < graph->vertex_count; v++) {
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
@@ -200,8 +190,7 @@ cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph
     return error->status;
   }
   if (CM_NEW(run->memory, weight, 2 * count, error) != CM_OK) {
-    cm_free(first);
-    cm_free(neighbour);
+    CM_FREE(first, neighbour);
     return error->status;
   }
   for (uint32_t p = 0; p < flows->parts; p++)
@@ -228,8 +217,7 @@ cm_status cm_graph_of_axons(const cm_demand *demand, const uint32_t *part, uint3
                             cm_graph **graph, cm_error *error)
 {
   cm_flows *flows;
-  if (cm_flows_of_axons(demand, part, parts, run, &flows, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_of_axons(demand, part, parts, run, &flows, error));
   cm_status status = cm_graph_of_flows(flows, run, graph, error);
   cm_flows_free(flows);
   return status;

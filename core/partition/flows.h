@@ -1,6 +1,5 @@
 /* What the parts of a partition say to each other, counted by axons. */
-#ifndef CM_PARTITION_FLOWS_H
-#define CM_PARTITION_FLOWS_H
+#pragma once
 
 #include "core/partition/graph.h"
 
@@ -30,5 +29,3 @@ cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph
 /* cm_graph_of_flows of cm_flows_of_axons. */
 cm_status cm_graph_of_axons(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                             cm_graph **graph, cm_error *error);
-
-#endif

@@ -45,8 +45,7 @@ static cm_status search_once(cm_fm_search *s, const cm_fm_method *method, void *
   s->moves = s->kept = 0;
   s->sum = s->best = 0;
   s->walk = cm_fm_walk_begin(s->vertices);
-  if (method->search(context, error) != CM_OK)
-    return error->status;
+  CM_TRY(method->search(context, error));
   for (uint32_t i = s->moves; i-- > 0;) {
     uint32_t v = s->moved[i];
     if (i >= s->kept)
@@ -86,12 +85,10 @@ cm_status cm_fm_round(cm_fm_search *s, const cm_fm_method *method, void *context
     told = done;
     for (uint32_t seeds = 0; i < count && seeds < SEEDS; i++)
       if (s->done[s->order[i]] == CM_FM_FREE) {
-        if (method->offer(context, s->order[i], error) != CM_OK)
-          return error->status;
+        CM_TRY(method->offer(context, s->order[i], error));
         seeds++;
       }
-    if (search_once(s, method, context, gain, error) != CM_OK)
-      return error->status;
+    CM_TRY(search_once(s, method, context, gain, error));
   }
   return CM_OK;
 }

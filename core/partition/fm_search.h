@@ -1,8 +1,7 @@
 /* What localised FM over all parts shares (Sanders and Schulz 2011; Akhremtsev, Sanders and Schulz 2020): each search starts with
  * a few vertices on borders, moves what gains most, the losing too, and goes back to the best state that it met. What a vertex
  * gains, and who is offered after a move, is the method's: for cuts of edges kway_fm.c, of nets net_fm.c. */
-#ifndef CM_PARTITION_FM_SEARCH_H
-#define CM_PARTITION_FM_SEARCH_H
+#pragma once
 
 #include "base/random.h"
 #include "base/run.h"
@@ -48,5 +47,3 @@ bool cm_fm_moved(cm_fm_search *s, uint32_t v, uint32_t from, int64_t gain, bool 
 
 /* Back to the parts in `before`. */
 void cm_fm_go_back(const cm_fm_search *s, const cm_fm_method *method, void *context, const uint32_t *part);
-
-#endif

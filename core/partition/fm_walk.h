@@ -1,8 +1,7 @@
 /* When a localised search of moves ends whose last moves lost: where, as they went, chance hardly brings back what they lost.
  * That is after so many moves at least, and when the square of their mean times their number exceeds a share of their variance
  * (Osipov and Sanders 2010). */
-#ifndef CM_PARTITION_FM_WALK_H
-#define CM_PARTITION_FM_WALK_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ static inline bool cm_fm_walk_hopeless(cm_fm_walk *walk, int64_t gain)
   return walk->steps > walk->least_steps &&
          walk->steps * walk->mean * walk->mean >= spread_share * walk->squares / (walk->steps > 1 ? walk->steps - 1 : 1);
 }
-
-#endif

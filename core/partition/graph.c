@@ -16,8 +16,7 @@ void cm_graph_free(cm_graph *graph)
 cm_status cm_graph_new(cm_run *run, uint32_t vertices, uint64_t entries, cm_graph **graph, cm_error *error)
 {
   cm_graph *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->entry_count = entries;
   if (CM_NEW(run->memory, made->first, (size_t)vertices + 1, error) != CM_OK ||
@@ -62,8 +61,7 @@ static cm_status contract_rows(cm_graph_rows *rows, const clusters *of, cm_gathe
   for (uint32_t c = 0; c < coarse->vertex_count; c++) {
     for (uint32_t j = of->first[c]; j < of->first[c + 1]; j++) {
       cm_graph_row row;
-      if (cm_graph_row_of(rows, of->member[j], &row, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_graph_row_of(rows, of->member[j], &row, error));
       coarse->size[c] += rows->graph->size[of->member[j]];
       for (uint64_t i = 0; i < row.count; i++) {
         uint32_t other = of->map[row.neighbour[i]];
@@ -86,22 +84,17 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   cm_graph_rows rows = {0};
   cm_graph *made = NULL;
   cm_status status = CM_NEW(run->memory, of.first, (size_t)coarse_count + 2, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, of.member, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_gatherer_new(run, coarse_count, &gathered, error);
-  if (status == CM_OK)
-    status = cm_graph_rows_new(graph, run, &rows, error);
-  if (status == CM_OK)
-    status = cm_graph_new(run, coarse_count, graph->entry_count / 4, &made, error);
+  CM_THEN(status, CM_NEW(run->memory, of.member, graph->vertex_count, error));
+  CM_THEN(status, cm_gatherer_new(run, coarse_count, &gathered, error));
+  CM_THEN(status, cm_graph_rows_new(graph, run, &rows, error));
+  CM_THEN(status, cm_graph_new(run, coarse_count, graph->entry_count / 4, &made, error));
   if (status == CM_OK) {
     cm_sort_members(map, graph->vertex_count, coarse_count, of.first, of.member);
     status = contract_rows(&rows, &of, &gathered, made, run, error);
   }
   cm_gatherer_free(&gathered);
   cm_graph_rows_free(&rows);
-  cm_free(of.first);
-  cm_free(of.member);
+  CM_FREE(of.first, of.member);
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -132,8 +125,7 @@ cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uin
 {
   cm_graph *made = NULL;
   cm_status status = cm_graph_new(run, vertices, first[vertices], &made, error);
-  if (status == CM_OK)
-    status = fill_from_rows(first, neighbour, weight, made, run, error);
+  CM_THEN(status, fill_from_rows(first, neighbour, weight, made, run, error));
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -179,10 +171,8 @@ cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_
   cm_graph *made = NULL;
   cm_graph_rows rows = {0};
   cm_status status = cm_graph_rows_new(graph, run, &rows, error);
-  if (status == CM_OK)
-    status = cm_graph_new(run, count, entries, &made, error);
-  if (status == CM_OK)
-    status = induce_rows(&rows, vertex, count, scratch, run, made, error);
+  CM_THEN(status, cm_graph_new(run, count, entries, &made, error));
+  CM_THEN(status, induce_rows(&rows, vertex, count, scratch, run, made, error));
   cm_graph_rows_free(&rows);
   if (status != CM_OK) {
     cm_graph_free(made);

@@ -1,7 +1,6 @@
 /* The undirected weighted graph on which the source's method works: no self loops, both directions stored.
  * For a directed network an edge's weight is the sum of both directions (source 0). */
-#ifndef CM_PARTITION_GRAPH_H
-#define CM_PARTITION_GRAPH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t 
  * cm_free). CM_BAD_NETWORK when the file is no coarsened level. */
 cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_t **parent, uint32_t *finer_count,
                         cm_error *error);
-
-#endif

@@ -14,8 +14,7 @@ cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t 
                                .weight_scale = weight_scale,
                                .finer_count = finer_count};
   cm_topology_writer *writer;
-  if (cm_topology_writer_open(path, &header, graph->size, &writer, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_writer_open(path, &header, graph->size, &writer, error));
   cm_topology_writer_heed(writer, run);
   if (stored)
     cm_topology_writer_stored(writer);
@@ -46,8 +45,7 @@ static cm_status load_rows(cm_topology_reader *reader, cm_graph *graph, cm_run *
   for (;;) {
     cm_topology_row row;
     bool end;
-    if (cm_topology_reader_next(reader, &row, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_topology_reader_next(reader, &row, &end, error));
     if (!end && row.count > graph->entry_count - used)
       return cm_fail(error, CM_BAD_NETWORK, "a level holds more entries than the %llu it announces",
                      (unsigned long long)graph->entry_count);
@@ -72,8 +70,7 @@ cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_
                         cm_error *error)
 {
   cm_topology_reader *reader;
-  if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reader_open(path, run->memory, &reader, error));
   const cm_topology_header *header = cm_topology_reader_header(reader);
   cm_graph *made = NULL;
   uint32_t *parents = NULL;
@@ -81,16 +78,11 @@ cm_status cm_graph_load(const char *path, cm_run *run, cm_graph **graph, uint32_
   uint32_t count = header->finer_count;
   if (header->directed)
     status = cm_fail(error, CM_BAD_NETWORK, "%s is a directed network, no coarsened level", path);
-  if (status == CM_OK)
-    status = cm_graph_new(run, header->vertex_count, header->pin_count, &made, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, parents, count, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_sizes(reader, made->size, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_parents(reader, parents, error);
-  if (status == CM_OK)
-    status = load_rows(reader, made, run, error);
+  CM_THEN(status, cm_graph_new(run, header->vertex_count, header->pin_count, &made, error));
+  CM_THEN(status, CM_NEW(run->memory, parents, count, error));
+  CM_THEN(status, cm_topology_reader_sizes(reader, made->size, error));
+  CM_THEN(status, cm_topology_reader_parents(reader, parents, error));
+  CM_THEN(status, load_rows(reader, made, run, error));
   cm_topology_reader_close(reader);
   if (status != CM_OK) {
     cm_graph_free(made);

@@ -15,8 +15,7 @@ cm_status cm_gatherer_new(cm_run *run, uint32_t vertices, cm_gatherer *made, cm_
   uint64_t words = vertices;
   do {
     words = words / 64 + 1;
-    if (status == CM_OK)
-      status = CM_NEW(run->memory, gathered.bits[gathered.levels], words, error);
+    CM_THEN(status, CM_NEW(run->memory, gathered.bits[gathered.levels], words, error));
     gathered.levels++;
   } while (words > 1);
   if (status != CM_OK) {
@@ -66,8 +65,7 @@ static void take_word(cm_gatherer *gathered, unsigned level, uint32_t word, cm_g
 cm_status cm_gatherer_append(cm_gatherer *gathered, cm_graph *graph, uint32_t row, uint64_t *room, cm_run *run,
                              cm_error *error)
 {
-  if (make_room(graph, graph->entry_count + gathered->count, room, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_room(graph, graph->entry_count + gathered->count, room, run, error));
   take_word(gathered, gathered->levels - 1, 0, graph);
   graph->first[row + 1] = graph->entry_count;
   gathered->count = 0;

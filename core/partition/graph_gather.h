@@ -1,6 +1,5 @@
 /* Making graphs row by row: what goes to the same neighbour adds up. For the makers of cm_graph only. */
-#ifndef CM_PARTITION_GRAPH_GATHER_H
-#define CM_PARTITION_GRAPH_GATHER_H
+#pragma once
 
 #include "core/partition/graph.h"
 
@@ -51,5 +50,3 @@ cm_status cm_graph_new(cm_run *run, uint32_t vertices, uint64_t entries, cm_grap
 
 /* Gives back what was allocated too much and settles the totals; weight_total comes as the sum of all entries. */
 cm_status cm_graph_finish(cm_graph *graph, cm_run *run, cm_error *error);
-
-#endif

@@ -20,8 +20,7 @@ cm_status cm_graph_rows_new(const cm_graph *graph, cm_run *run, cm_graph_rows *m
 
 void cm_graph_rows_free(cm_graph_rows *rows)
 {
-  cm_free(rows->neighbour);
-  cm_free(rows->weight);
+  CM_FREE(rows->neighbour, rows->weight);
   *rows = (cm_graph_rows){0};
 }
 
@@ -29,10 +28,8 @@ cm_status cm_graph_rows_read(cm_graph_rows *rows, uint32_t v, cm_graph_row *row,
 {
   const cm_graph *graph = rows->graph;
   uint64_t begin = graph->first[v], count = graph->first[v + 1] - begin;
-  if (cm_peek(graph->neighbour, begin * sizeof *graph->neighbour, count * sizeof *graph->neighbour, rows->neighbour,
-              error) != CM_OK ||
-      cm_peek(graph->weight, begin * sizeof *graph->weight, count * sizeof *graph->weight, rows->weight, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_peek(graph->neighbour, begin * sizeof *graph->neighbour, count * sizeof *graph->neighbour, rows->neighbour, error));
+  CM_TRY(cm_peek(graph->weight, begin * sizeof *graph->weight, count * sizeof *graph->weight, rows->weight, error));
   *row = (cm_graph_row){rows->neighbour, rows->weight, count};
   return CM_OK;
 }

@@ -1,7 +1,6 @@
 /* Rows of a graph in any order. Where the graph stands in files (a memory limit) a row is read into a buffer: a look all
  * over a mapped file would map many times what it needs. */
-#ifndef CM_PARTITION_GRAPH_ROWS_H
-#define CM_PARTITION_GRAPH_ROWS_H
+#pragma once
 
 #include "core/partition/graph.h"
 
@@ -35,5 +34,3 @@ static inline cm_status cm_graph_row_of(cm_graph_rows *rows, uint32_t v, cm_grap
   *row = (cm_graph_row){graph->neighbour + begin, graph->weight + begin, graph->first[v + 1] - begin};
   return CM_OK;
 }
-
-#endif

@@ -55,10 +55,8 @@ static cm_status slice_new(const cm_demand *demand, cm_run *run, slice *made, cm
   if (run->memory != NULL && run->memory->limit_bytes != 0 && run->memory->limit_bytes / SLICE_SHARE / bytes < in.room)
     in.room = run->memory->limit_bytes / SLICE_SHARE / bytes;
   cm_status status = CM_NEW(run->memory, in.first, (size_t)topology->vertex_count + 2, error);
-  if (status == CM_OK)
-    status = count_pins(&in, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, in.net, in.room, error);
+  CM_THEN(status, count_pins(&in, error));
+  CM_THEN(status, CM_NEW(run->memory, in.net, in.room, error));
   if (status == CM_OK && topology->pin_weight != NULL)
     status = CM_NEW(run->memory, in.weight, in.room, error);
   if (status != CM_OK) {
@@ -119,14 +117,12 @@ static cm_status fill_from_directed(const cm_demand *demand, cm_graph *graph, cm
   slice in;
   uint64_t room = graph->entry_count;
   uint32_t net = 0;
-  if (slice_new(demand, run, &in, error) != CM_OK)
-    return error->status;
+  CM_TRY(slice_new(demand, run, &in, error));
   graph->entry_count = 0;
   cm_status status = CM_OK;
   while (status == CM_OK && in.end < demand->network->vertex_count) {
     status = slice_next(&in, error);
-    if (status == CM_OK)
-      status = fill_slice(&in, &net, graph, &room, gathered, error);
+    CM_THEN(status, fill_slice(&in, &net, graph, &room, gathered, error));
   }
   slice_free(&in);
   return status;
@@ -153,8 +149,7 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
   const cm_topology *topology = demand->network;
   cm_graph *made;
   uint64_t entries = topology->directed ? 2 * topology->pin_count : topology->pin_count;
-  if (cm_graph_new(run, topology->vertex_count, entries, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_new(run, topology->vertex_count, entries, &made, error));
   for (uint32_t v = 0; v < made->vertex_count; v++)
     made->size[v] = cm_demand_size(demand, v);
   cm_status status;
@@ -167,8 +162,7 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
     }
   } else
     status = fill_from_undirected(demand, made, run, error);
-  if (status == CM_OK)
-    status = cm_graph_finish(made, run, error);
+  CM_THEN(status, cm_graph_finish(made, run, error));
   if (status != CM_OK) {
     cm_graph_free(made);
     return status;
@@ -208,8 +202,7 @@ static cm_status graph_of_table(const uint64_t *table, uint32_t parts, cm_run *r
   for (uint32_t p = 0; p < parts; p++)
     for (uint32_t q = 0; q < parts; q++)
       entries += q != p && table[(size_t)p * parts + q] % 2;
-  if (cm_graph_new(run, parts, entries, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_new(run, parts, entries, &made, error));
   for (uint32_t p = 0; p < parts; p++) {
     for (uint32_t q = 0; q < parts; q++) {
       const uint64_t cell = table[(size_t)p * parts + q];
@@ -229,16 +222,13 @@ static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, u
 {
   uint64_t *table;
   cm_graph *made = NULL;
-  if (CM_NEW(run->memory, table, (size_t)parts * parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, table, (size_t)parts * parts, error));
   cm_status status = fill_table(demand, part, parts, run, table, error);
-  if (status == CM_OK)
-    status = graph_of_table(table, parts, run, &made, error);
+  CM_THEN(status, graph_of_table(table, parts, run, &made, error));
   cm_free(table);
   for (uint32_t v = 0; status == CM_OK && v < demand->network->vertex_count; v++)
     made->size[part[v]] += cm_demand_size(demand, v);
-  if (status == CM_OK)
-    status = cm_graph_finish(made, run, error);
+  CM_THEN(status, cm_graph_finish(made, run, error));
   if (status == CM_OK)
     *graph = made;
   else
@@ -251,8 +241,7 @@ cm_status cm_graph_of_parts(const cm_demand *demand, const uint32_t *part, uint3
   cm_graph *whole;
   if ((uint64_t)parts * parts <= demand->network->pin_count)
     return graph_by_table(demand, part, parts, run, graph, error);
-  if (cm_graph_from_topology(demand, run, &whole, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_from_topology(demand, run, &whole, error));
   const cm_status status = cm_graph_contract(whole, part, parts, run, graph, error);
   cm_graph_free(whole);
   return status;

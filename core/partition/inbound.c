@@ -65,8 +65,7 @@ static cm_status choose_unit(const cm_demand *demand, cm_run *run, cm_inbound *i
 {
   const cm_topology *t = demand->network;
   uint64_t *sum, least = UINT64_MAX, largest = 0, heaviest = 0;
-  if (CM_NEW(run->memory, sum, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, sum, t->vertex_count, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
       uint64_t weight = cm_demand_pin_weight(demand, e, i);
@@ -91,10 +90,10 @@ static cm_status build(builder *b, cm_error *error)
   cm_memory *memory = b->run->memory;
   uint32_t n = t->vertex_count;
   uint64_t most;
-  if (choose_unit(b->demand, b->run, b->in, &most, error) != CM_OK ||
-      CM_NEW(memory, b->in->first, (size_t)n + 1, error) != CM_OK || CM_NEW(memory, b->next, n, error) != CM_OK ||
-      cm_parallel(b->run, RANGES, count_range, b, error) != CM_OK)
-    return error->status;
+  CM_TRY(choose_unit(b->demand, b->run, b->in, &most, error));
+  CM_TRY(CM_NEW(memory, b->in->first, (size_t)n + 1, error));
+  CM_TRY(CM_NEW(memory, b->next, n, error));
+  CM_TRY(cm_parallel(b->run, RANGES, count_range, b, error));
   while (UINT64_C(1) << b->in->bits < n)
     b->in->bits++;
   for (uint32_t v = 0; v < n; v++) {

@@ -1,6 +1,5 @@
 /* The synapses of a directed network by target: four bytes each where weights are small. */
-#ifndef CM_PARTITION_INBOUND_H
-#define CM_PARTITION_INBOUND_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -51,5 +50,3 @@ static inline uint32_t cm_inbound_units(const cm_inbound *in, uint64_t weight)
 /* Builds the table; the weights of all synapses of a vertex stay below 2^31 units. Parallel. O(pins). */
 cm_status cm_inbound_new(const cm_demand *demand, cm_run *run, cm_inbound *inbound, cm_error *error);
 void cm_inbound_free(cm_inbound *inbound); /* harmless on a zeroed one */
-
-#endif

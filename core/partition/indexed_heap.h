@@ -1,6 +1,5 @@
 /* A priority queue of vertices by an integer key that may change: a binary heap that knows where each vertex stands. */
-#ifndef CM_PARTITION_INDEXED_HEAP_H
-#define CM_PARTITION_INDEXED_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ void cm_indexed_heap_clear(cm_indexed_heap *queue);
 
 /* Frees the items; `place` is the caller's. */
 void cm_indexed_heap_free(cm_indexed_heap *queue);
-
-#endif

@@ -39,8 +39,8 @@ static cm_status read_pins(search *s, cm_run *run, cm_error *error)
 {
   const cm_topology *t = s->demand->network;
   const uint32_t n = t->vertex_count;
-  if (CM_NEW(run->memory, s->in_first, (size_t)n + 2, error) != CM_OK || CM_NEW(run->memory, s->in, t->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->in_first, (size_t)n + 2, error));
+  CM_TRY(CM_NEW(run->memory, s->in, t->pin_count, error));
   for (uint64_t i = 0; i < t->pin_count; i++)
     s->in_first[t->pin[i] + 2]++;
   for (uint32_t v = 2; v < n + 2; v++)
@@ -187,8 +187,7 @@ static cm_status try_move(search *s, const move *m, double temperature, cm_error
   }
   if (m->other != NONE)
     status = into(s, m->other, m->to, error);
-  if (status == CM_OK)
-    status = into(s, m->v, from, error);
+  CM_THEN(status, into(s, m->v, from, error));
   (void)cm_part_usage_settle(&s->usage, true);
   return status;
 }
@@ -237,8 +236,7 @@ cm_status cm_keep_leaving_synapses(const cm_demand *demand, const cm_keep_leavin
   uint32_t *best = NULL;
   uint64_t least = UINT64_MAX;
   cm_status status = CM_NEW(run->memory, s.part, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, best, n, error);
+  CM_THEN(status, CM_NEW(run->memory, best, n, error));
   if (status == CM_OK) {
     memcpy(s.part, part, n * sizeof *part);
     memcpy(best, part, n * sizeof *part);

@@ -1,6 +1,5 @@
 /* Moves neurons between cores that are chosen, until no neuron has more synapses that leave it than the chip allows (core/limits/leaving.h). */
-#ifndef CM_PARTITION_KEEP_LEAVING_H
-#define CM_PARTITION_KEEP_LEAVING_H
+#pragma once
 
 #include "core/limits/leaving.h"
 
@@ -15,5 +14,3 @@ typedef struct cm_keep_leaving {
  * much; `left` gets what is left of it. Ends at 0, or after looking at some 100 to 1000 times as many synapses as there are. Same input, options, seed: same
  * parts. Memory: that of cm_part_usage, and 4 bytes a synapse. Errors: memory, a stop. */
 cm_status cm_keep_leaving_synapses(const cm_demand *demand, const cm_keep_leaving *options, cm_run *run, uint32_t *part, uint64_t *left, cm_error *error);
-
-#endif

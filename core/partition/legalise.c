@@ -5,7 +5,6 @@
 #include "core/partition/legalise.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/annealing.h"
@@ -31,8 +30,7 @@ static cm_status try_move(cm_part_usage *s, uint32_t v, uint32_t to, bool (*keep
                           cm_error *error)
 {
   uint32_t from = s->part[v];
-  if (cm_part_usage_move(s, v, to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_part_usage_move(s, v, to, error));
   cm_status status = CM_OK;
   if (!keep(user, cm_part_usage_settle(s, false)))
     status = cm_part_usage_move(s, v, from, error);
@@ -86,7 +84,7 @@ static bool may_go(const cm_part_usage *s, const cm_legalise_options *options, u
   return !opens || empties || s->parts < options->parts_max;
 }
 
-/* A vertex whose move may help a part: mostly a member; where its outbound side is full, also a target of one. */
+/* A vertex whose move may help a part: mostly a member; where its outbound side is full, also a target of one; where too many cores reach it, also a source. */
 static uint32_t random_mover(cm_part_usage *s, uint32_t part, cm_random *random)
 {
   const cm_member_list *r = &s->members[part];
@@ -94,10 +92,11 @@ static uint32_t random_mover(cm_part_usage *s, uint32_t part, cm_random *random)
   const cm_limits *l = &s->limits;
   bool outbound = (l->outbound_axons != 0 && cm_part_usage_use(s, part, CM_OUTBOUND_AXONS) > l->outbound_axons) ||
                   (l->target_cores != 0 && cm_part_usage_use(s, part, CM_TARGET_CORES) > l->target_cores);
-  if (!outbound || cm_random_below(random, 2) == 0)
+  const bool inbound = l->source_cores != 0 && cm_part_usage_use(s, part, CM_SOURCE_CORES) > l->source_cores;
+  if ((!outbound && !inbound) || cm_random_below(random, 2) == 0)
     return v;
-  uint32_t target = random_target(s, v, random);
-  return target != NONE ? target : v;
+  uint32_t other = outbound ? random_target(s, v, random) : random_source(s, v, random);
+  return other != NONE ? other : v;
 }
 
 /* ---- too many parts ---- */
@@ -130,8 +129,7 @@ static cm_status dissolve(cm_part_usage *s, uint32_t part, uint32_t looks, cm_ra
       cheapest found = {INFINITY};
       if (to == part || s->members[to].count == 0 || !cm_population_tally_admits(&s->populations, v, to))
         continue;
-      if (try_move(s, v, to, never, &found, error) != CM_OK)
-        return error->status;
+      CM_TRY(try_move(s, v, to, never, &found, error));
       if (found.price < least) {
         least = found.price;
         best = to;
@@ -141,8 +139,8 @@ static cm_status dissolve(cm_part_usage *s, uint32_t part, uint32_t looks, cm_ra
       best = p != part && s->members[p].count > 0 && cm_population_tally_admits(&s->populations, v, p) ? p : NONE;
     if (best == NONE) /* its population is nowhere else, and no other part may take one more */
       return CM_OK;
-    if (try_move(s, v, best, always, NULL, error) != CM_OK || cm_run_check(s->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(try_move(s, v, best, always, NULL, error));
+    CM_TRY(cm_run_check(s->run, error));
   }
   return CM_OK;
 }
@@ -163,8 +161,7 @@ static cm_status dissolve_smallest(cm_part_usage *s, const cm_legalise_options *
 {
   cm_part_size *list;
   uint32_t count = 0;
-  if (CM_NEW(s->run->memory, list, s->slots, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, list, s->slots, error));
   for (uint32_t p = 0; p < s->slots; p++)
     if (s->members[p].count > 0)
       list[count++] = (cm_part_size){cm_part_usage_use(s, p, CM_NEURONS), p};
@@ -229,8 +226,7 @@ static cm_status anneal(cm_part_usage *s, const cm_legalise_options *options, cm
     if (!may_go(s, options, v, to))
       continue;
     p.temperature = heat * p.asked / (p.questions + 1) * pow(0.02, (s->work - started) / budget);
-    if (try_move(s, v, to, accept, &p, error) != CM_OK)
-      return error->status;
+    CM_TRY(try_move(s, v, to, accept, &p, error));
   }
   *paid = p.paid;
   return CM_OK;
@@ -244,8 +240,7 @@ static cm_status repair(cm_part_usage *s, const cm_legalise_options *options, bo
   cm_random_init(&random, options->seed, CM_STREAM_LEGALITY, 0);
   if (s->parts > options->parts_max && dissolve_smallest(s, options, &random, error) != CM_OK)
     return error->status;
-  if (CM_NEW(s->run->memory, given, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, given, n, error));
   memcpy(given, s->part, n * sizeof *given);
   cm_status status = anneal(s, options, &random, &paid, error);
   *legal = s->over_count == 0 && s->parts <= options->parts_max;
@@ -264,16 +259,14 @@ cm_status cm_legalise(const cm_demand *demand, const cm_legalise_options *option
   if (!options->exact && slots < options->parts_max)
     slots = options->parts_max < n ? options->parts_max : n;
   slots = slots > *parts ? slots : *parts;
-  if (CM_NEW(run->memory, copy, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, copy, n, error));
   memcpy(copy, part, n * sizeof *part);
   cm_status status = cm_part_usage_open(&usage, demand, &options->limits, copy, slots, run, error);
   if (status == CM_OK) {
     usage.pair_price = usage.pairs > 0 ? scatter_price * usage.parts / (double)usage.pairs : 0;
     status = repair(&usage, options, &kept, error);
   }
-  if (status == CM_OK)
-    status = cm_close_gaps(copy, n, &slots, run, error);
+  CM_THEN(status, cm_close_gaps(copy, n, &slots, run, error));
   if (status == CM_OK) {
     memcpy(part, copy, n * sizeof *part);
     *parts = slots;

@@ -1,8 +1,7 @@
 /* The last resort for a partition that breaks limits or has too many parts: moves of single vertices until all
  * limits are kept, those on outbound axons and target cores too, which no method keeps by itself
  * (docs/explanation/axon-partitioning.md). */
-#ifndef CM_PARTITION_LEGALISE_H
-#define CM_PARTITION_LEGALISE_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -22,5 +21,3 @@ typedef struct cm_legalise_options {
  * synapse, 24 a pair of neuron and part reached. */
 cm_status cm_legalise(const cm_demand *demand, const cm_legalise_options *options, cm_run *run, uint32_t *part,
                       uint32_t *parts, bool *legal, cm_error *error);
-
-#endif

@@ -43,8 +43,7 @@ static cm_status make_room(cm_flow *f, uint32_t nodes, cm_error *error)
 
 cm_status cm_flow_begin(cm_flow *f, uint32_t nodes, cm_error *error)
 {
-  if (make_room(f, nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_room(f, nodes, error));
   f->nodes = nodes;
   f->pairs = 0;
   f->value = 0;
@@ -61,8 +60,7 @@ cm_status cm_flow_begin(cm_flow *f, uint32_t nodes, cm_error *error)
 
 cm_status cm_flow_add(cm_flow *f, uint32_t from, uint32_t to, int64_t there, int64_t back, cm_error *error)
 {
-  if (CM_ROOM(f->memory, f->pair, &f->pair_capacity, (uint64_t)f->pairs + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->memory, f->pair, &f->pair_capacity, (uint64_t)f->pairs + 1, error));
   f->pair[f->pairs++] = (cm_flow_pair){there, back, from, to};
   return CM_OK;
 }
@@ -72,8 +70,7 @@ cm_status cm_flow_ready(cm_flow *f, cm_error *error)
   uint64_t arcs = 2 * (uint64_t)f->pairs;
   if (arcs >= NONE)
     return cm_fail(error, CM_TOO_LARGE, "a flow network of %llu arcs is beyond this method", (unsigned long long)arcs);
-  if (CM_ROOM(f->memory, f->arc, &f->arc_capacity, arcs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->memory, f->arc, &f->arc_capacity, arcs, error));
   memset(f->first, 0, ((size_t)f->nodes + 1) * sizeof *f->first);
   for (uint32_t i = 0; i < f->pairs; i++) {
     f->first[f->pair[i].from + 1]++;

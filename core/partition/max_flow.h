@@ -1,7 +1,6 @@
 /* Maximum flows between two sides of a network that grow: a side takes in all that its flow reaches, or further nodes, and the
  * flow goes on from where it was. Each maximum shows two minimum cuts: around what one side reaches, and around the other. */
-#ifndef CM_PARTITION_MAX_FLOW_H
-#define CM_PARTITION_MAX_FLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ static inline bool cm_flow_has(const cm_flow *flow, unsigned side, uint32_t node
 {
   return flow->owner[node] == side || flow->reached[side][node] == flow->stamp[side];
 }
-
-#endif

@@ -22,8 +22,7 @@ static cm_status add_level(cm_hierarchy *h, const cm_coarsener *c, const uint32_
 {
   uint32_t l = h->levels - 1, clusters = 0, *map;
   cm_status status = CM_NEW(run->memory, map, h->vertices[l], error);
-  if (status == CM_OK)
-    status = c->cluster(c->context, &(cm_level){h->level[l], l, label}, map, &clusters, error);
+  CM_THEN(status, c->cluster(c->context, &(cm_level){h->level[l], l, label}, map, &clusters, error));
   bool fewer = status == CM_OK && clusters < h->vertices[l];
   if (fewer)
     status = c->contract(h->level[l], map, clusters, run, &h->level[l + 1], error);
@@ -84,8 +83,7 @@ cm_status cm_hierarchy_descend(const cm_hierarchy *hierarchy, cm_refine_level *r
 {
   for (uint32_t l = hierarchy->levels - 1; l-- > 0;) {
     cm_hierarchy_project(hierarchy, l, part);
-    if (refine(context, hierarchy, l, part, error) != CM_OK)
-      return error->status;
+    CM_TRY(refine(context, hierarchy, l, part, error));
   }
   return CM_OK;
 }

@@ -6,8 +6,7 @@
  * again and which may be damaged. core/partition/axon merges sketches beside its graphs, goes on with larger clusters where a
  * level did not shrink, takes levels out again that hardly lost pins, and frees each as soon as it is left: an interface for
  * that would be longer than its loop. */
-#ifndef CM_PARTITION_MULTILEVEL_H
-#define CM_PARTITION_MULTILEVEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -67,5 +66,3 @@ typedef cm_status cm_refine_level(void *context, const cm_hierarchy *hierarchy, 
  * part [vertices of the finest]. */
 cm_status cm_hierarchy_descend(const cm_hierarchy *hierarchy, cm_refine_level *refine, void *context, uint32_t *part,
                                cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What shapes the partition stage of the source's method (source 0, steps s2 to s5), and the random streams of
  * the stages: every random choice comes from (seed, stream, level or try), never from shared state. */
-#ifndef CM_PARTITION_OPTIONS_H
-#define CM_PARTITION_OPTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -53,5 +52,3 @@ enum cm_random_stream {
   CM_STREAM_EDGE_MEMBERS,
   CM_STREAM_LEAVING,
 };
-
-#endif

@@ -43,8 +43,7 @@ static cm_status read_lines(FILE *stream, uint32_t vertices, allowed may, uint32
       cm_fail(error, CM_BAD_MAPPING, "the file has %u lines, but the network has %u neurons", v, vertices);
       return cm_fail_at(error, "line %u", v + 1);
     }
-    if (parse_line(line, v + 1, may, &part[v], error) != CM_OK)
-      return error->status;
+    CM_TRY(parse_line(line, v + 1, may, &part[v], error));
   }
   while (fgets(line, sizeof line, stream) != NULL)
     for (const char *c = line; *c != '\0'; c++)
@@ -59,8 +58,7 @@ static cm_status count_parts(const uint32_t *part, uint32_t vertices, cm_run *ru
 {
   uint8_t *used;
   uint32_t count = 0;
-  if (CM_NEW(run->memory, used, vertices, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, used, vertices, error));
   for (uint32_t v = 0; v < vertices; v++) {
     used[part[v]] = 1;
     count = part[v] >= count ? part[v] + 1 : count;
@@ -83,8 +81,7 @@ static cm_status read_file(const char *path, uint32_t vertices, allowed may, cm_
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot open", path);
   cm_status status = CM_NEW(run->memory, read, vertices, error);
-  if (status == CM_OK)
-    status = read_lines(stream, vertices, may, read, error);
+  CM_THEN(status, read_lines(stream, vertices, may, read, error));
   (void)fclose(stream);
   if (status == CM_OK)
     *numbers = read;
@@ -97,8 +94,7 @@ cm_status cm_part_read(const char *path, uint32_t vertices, cm_run *run, uint32_
                        cm_error *error)
 {
   uint32_t *read;
-  if (read_file(path, vertices, (allowed){vertices, false}, run, &read, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_file(path, vertices, (allowed){vertices, false}, run, &read, error));
   cm_status status = count_parts(read, vertices, run, parts, error);
   if (status == CM_OK)
     *part = read;

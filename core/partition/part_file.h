@@ -1,6 +1,5 @@
 /* Reading OUT.part and .fix files: one part number a line. */
-#ifndef CM_PARTITION_PART_FILE_H
-#define CM_PARTITION_PART_FILE_H
+#pragma once
 
 #include "base/run.h"
 
@@ -13,5 +12,3 @@ cm_status cm_part_read(const char *path, uint32_t vertices, cm_run *run, uint32_
 /* Reads a .fix file of hMETIS: a part below `parts` that a vertex is fixed to, or -1. *fixed [vertices], CM_NOT_FIXED: none, is the caller's (cm_free).
  * CM_BAD_MAPPING with the line as place. O(vertices). */
 cm_status cm_fix_read(const char *path, uint32_t vertices, uint32_t parts, cm_run *run, uint32_t **fixed, cm_error *error);
-
-#endif

@@ -47,8 +47,10 @@ static void book_pair(cm_part_usage *s, uint32_t from, uint32_t to, int32_t by)
 {
   change(s, from, CM_OUTBOUND_AXONS, by);
   uint32_t now = cm_counts_add(&s->pair, (uint64_t)from << 32 | to, by);
-  if (now == (by > 0 ? 1u : 0u))
-    change(s, from, CM_TARGET_CORES, by);
+  if (now != (by > 0 ? 1u : 0u))
+    return;
+  change(s, from, CM_TARGET_CORES, by);
+  change(s, to, CM_SOURCE_CORES, by);
 }
 
 /* What a neuron takes of its part, with its copies. */
@@ -194,8 +196,7 @@ static cm_status read_sources(cm_part_usage *s, cm_error *error)
   const cm_topology *t = s->demand->network;
   uint32_t n = t->vertex_count, *seen;
   uint64_t total = 0;
-  if (CM_NEW(s->run->memory, seen, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, seen, n, error));
   for (int pass = 0; pass < 2; pass++) { /* count, then fill */
     memset(seen, 0, n * sizeof *seen);
     for (uint32_t e = 0; e < t->net_count; e++) {
@@ -271,9 +272,8 @@ static cm_status fill(cm_part_usage *s, cm_error *error)
   const cm_topology *t = s->demand->network;
   const cm_limits *l = &s->limits;
   enum { CHECK = 256 };
-  s->wide = l->outbound_axons != 0 || l->target_cores != 0;
-  if (choose_tables(s, error) != CM_OK)
-    return error->status;
+  s->wide = l->outbound_axons != 0 || l->target_cores != 0 || l->source_cores != 0;
+  CM_TRY(choose_tables(s, error));
   for (uint32_t p = 0; p < s->slots; p++) {
     s->over_place[p] = CM_NO_PART;
     s->before[p] = -1;

@@ -1,6 +1,5 @@
 /* The uses of all five limits by all parts, kept exact while vertices move one at a time. */
-#ifndef CM_PARTITION_PART_USAGE_H
-#define CM_PARTITION_PART_USAGE_H
+#pragma once
 
 #include "core/limits/limits.h"
 #include "core/partition/counts.h"
@@ -19,7 +18,7 @@ typedef struct cm_part_usage {
   cm_run *run;
   uint32_t *part;        /* [vertices] */
   uint32_t slots, parts; /* part numbers that may be used; parts that have a member */
-  bool wide;             /* outbound axons or target cores are limited */
+  bool wide;             /* outbound axons, target cores or source cores are limited */
   uint64_t *in_first;    /* [vertices + 1] */
   uint32_t *in_source;   /* distinct sources that reach a vertex */
   uint32_t *synapses;    /* [vertices] that come in */
@@ -72,5 +71,3 @@ cm_status cm_part_usage_move(cm_part_usage *usage, uint32_t vertex, uint32_t to,
 /* The price of the moves since the last call with `keep`: the change of all excesses, and pair_price for every
  * further pair of axon and part. With `keep` the list of parts over a limit follows them. O(parts touched). */
 double cm_part_usage_settle(cm_part_usage *usage, bool keep);
-
-#endif

@@ -5,8 +5,7 @@
 cm_status cm_partition_new(uint32_t vertices, cm_run *run, cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   if (CM_NEW(run->memory, made->part, vertices, error) != CM_OK) {
     cm_partition_free(made);
@@ -28,8 +27,7 @@ void cm_partition_free(cm_partition *partition)
 cm_status cm_close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_run *run, cm_error *error)
 {
   uint32_t *number, next = 0;
-  if (CM_NEW(run->memory, number, *parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, number, *parts, error));
   for (uint32_t v = 0; v < vertices; v++)
     number[part[v]] = 1;
   for (uint32_t p = 0; p < *parts; p++)

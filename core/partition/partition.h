@@ -1,6 +1,5 @@
 /* The result of a partition stage, and what every method needs around it. */
-#ifndef CM_PARTITION_PARTITION_H
-#define CM_PARTITION_PARTITION_H
+#pragma once
 
 #include "core/partition/graph.h"
 
@@ -32,5 +31,3 @@ void cm_sort_parts(cm_part_size *list, uint32_t count);
 
 /* The refusal of a method that would need more parts than there are cores: CM_NO_ROOM. */
 cm_status cm_refuse_parts(uint64_t needed, uint64_t free, cm_error *error);
-
-#endif

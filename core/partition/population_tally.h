@@ -1,6 +1,5 @@
 /* Which populations each part holds, kept while vertices move one at a time. */
-#ifndef CM_PARTITION_POPULATION_TALLY_H
-#define CM_PARTITION_POPULATION_TALLY_H
+#pragma once
 
 #include "core/limits/populations.h"
 #include "core/partition/counts.h"
@@ -28,5 +27,3 @@ bool cm_population_tally_admits_up_to(const cm_population_tally *tally, uint32_t
 
 /* The same, up to tally->most. O(1). */
 bool cm_population_tally_admits(const cm_population_tally *tally, uint32_t vertex, uint32_t part);
-
-#endif

@@ -14,8 +14,7 @@ cm_status cm_quality_compute(const cm_demand *demand, const uint32_t *part, uint
 {
   uint64_t *use;
   cm_cuts cuts;
-  if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error));
   cm_status status = cm_count_use_and_cuts(demand, part, parts, run, use, &cuts, error);
   if (status == CM_OK)
     *quality = cm_quality_of(demand->network, &cuts);

@@ -1,6 +1,5 @@
 /* What a partition costs, before it has a place. */
-#ifndef CM_PARTITION_QUALITY_H
-#define CM_PARTITION_QUALITY_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -16,5 +15,3 @@ cm_quality cm_quality_of(const cm_topology *topology, const cm_cuts *cuts);
 /* Counts from scratch: part [vertices] with numbers below `parts`. O(pins + parts). */
 cm_status cm_quality_compute(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
                              cm_quality *quality, cm_error *error);
-
-#endif

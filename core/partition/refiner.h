@@ -1,7 +1,6 @@
 /* A way to make a partition better on one level of a method: what it suits, and how it is done. A method has a row of them, and a level of
  * its own kind that they work on. */
-#ifndef CM_PARTITION_REFINER_H
-#define CM_PARTITION_REFINER_H
+#pragma once
 
 #include "base/status.h"
 
@@ -19,5 +18,3 @@ static inline cm_status cm_refine(const cm_refiner *row, size_t count, void *lev
       status = row[i].refine(level, error);
   return status;
 }
-
-#endif

@@ -53,8 +53,7 @@ static cm_status read_outbound(const cm_synapses *s, const cm_synapse_run *run, 
 static cm_status read_inbound(const cm_inbound *in, const cm_synapse_run *run, uint32_t *neighbour, uint32_t *weight,
                               cm_error *error)
 {
-  if (peek(in->entry, run->begin, run->end, neighbour, error) != CM_OK)
-    return error->status;
+  CM_TRY(peek(in->entry, run->begin, run->end, neighbour, error));
   if (in->weight != NULL)
     return peek(in->weight, run->begin, run->end, weight, error);
   for (uint64_t i = 0; i < run->end - run->begin; i++) {
@@ -93,16 +92,14 @@ static cm_status find(const uint32_t *entry, uint64_t begin, uint64_t end, uint3
   uint32_t look[LOOK + 1] = {0};
   while (end - begin > LOOK) {
     uint64_t middle = begin + (end - begin) / 2;
-    if (peek(entry, middle, middle + 1, look, error) != CM_OK)
-      return error->status;
+    CM_TRY(peek(entry, middle, middle + 1, look, error));
     if ((look[0] & mask) < key)
       begin = middle + 1;
     else
       end = middle + 1; /* what stands at `end` is wanted too: it may be the one */
   }
   look[0] = 0;
-  if (peek(entry, begin, end, look, error) != CM_OK)
-    return error->status;
+  CM_TRY(peek(entry, begin, end, look, error));
   look[end - begin] = 0;
   uint64_t place = search(look, 0, end - begin, mask, key);
   *at = begin + place;
@@ -117,8 +114,7 @@ static cm_status weight_out(const cm_synapses *s, uint32_t v, uint32_t u, int64_
   for (uint32_t e = s->net_first[v]; e < s->net_first[v + 1]; e++) {
     uint64_t at, end = t->net_first[e + 1];
     uint32_t target, own = 0;
-    if (find(t->pin, t->net_first[e], end, UINT32_MAX, u, &at, &target, error) != CM_OK)
-      return error->status;
+    CM_TRY(find(t->pin, t->net_first[e], end, UINT32_MAX, u, &at, &target, error));
     if (at == end || target != u)
       continue;
     if (t->pin_weight != NULL && peek(t->pin_weight, at, at + 1, &own, error) != CM_OK)
@@ -133,8 +129,7 @@ static cm_status weight_in(const cm_inbound *in, uint32_t v, uint32_t u, int64_t
 {
   uint64_t at, end = in->first[v + 1];
   uint32_t entry, own;
-  if (find(in->entry, in->first[v], end, cm_inbound_mask(in), u, &at, &entry, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(in->entry, in->first[v], end, cm_inbound_mask(in), u, &at, &entry, error));
   for (; at < end && cm_inbound_packed_source(in, entry) == u; at++) {
     if (in->weight != NULL && peek(in->weight, at, at + 1, &own, error) != CM_OK)
       return error->status;
@@ -148,8 +143,8 @@ static cm_status weight_in(const cm_inbound *in, uint32_t v, uint32_t u, int64_t
 cm_status cm_synapses_between(const cm_synapses *s, uint32_t v, uint32_t u, int64_t *weight, cm_error *error)
 {
   int64_t sum = 0;
-  if (weight_out(s, v, u, &sum, error) != CM_OK || weight_in(&s->in, v, u, &sum, error) != CM_OK)
-    return error->status;
+  CM_TRY(weight_out(s, v, u, &sum, error));
+  CM_TRY(weight_in(&s->in, v, u, &sum, error));
   *weight = sum;
   return CM_OK;
 }

@@ -1,7 +1,6 @@
 /* The synapses of single vertices, out of them and into them, wherever the arrays stand: what is looked up here and
  * there in an array in a file is read there, not mapped (base/memory.h, cm_peek). */
-#ifndef CM_PARTITION_SYNAPSES_H
-#define CM_PARTITION_SYNAPSES_H
+#pragma once
 
 #include "core/partition/inbound.h"
 
@@ -43,5 +42,3 @@ cm_status cm_synapses_read(const cm_synapses *synapses, const cm_synapse_run *ru
 
 /* The weight of all synapses between two vertices, both ways. O(log pins of v). Errors: CM_IO. */
 cm_status cm_synapses_between(const cm_synapses *synapses, uint32_t v, uint32_t u, int64_t *weight, cm_error *error);
-
-#endif

@@ -59,15 +59,13 @@ static cm_status unload(cm_unload *u, int64_t *total, cm_error *error)
   const cm_unload_view *view = u->view;
   find_emptiest(u);
   for (uint32_t v = 0; v < view->vertices; v++)
-    if (offer(u, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(offer(u, v, error));
   while (u->heap.count > 0) {
     uint32_t v = u->heap.item[0].vertex, left = view->part[v];
     int64_t promised = u->heap.item[0].key, gain = 0;
     uint32_t to = target_of(u, v, &gain);
     if (to == CM_UNLOAD_NOWHERE || key_of(u, v, gain) < promised) {
-      if (offer(u, v, error) != CM_OK)
-        return error->status;
+      CM_TRY(offer(u, v, error));
       continue;
     }
     const uint32_t *affected;
@@ -86,8 +84,7 @@ static cm_status unload(cm_unload *u, int64_t *total, cm_error *error)
 cm_status cm_unload_parts(const cm_unload_view *view, cm_run *run, int64_t *gain, cm_error *error)
 {
   cm_unload u = {.view = view, .run = run};
-  if (CM_NEW(run->memory, u.place, view->vertices, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, u.place, view->vertices, error));
   memset(u.place, 0xff, view->vertices * sizeof *u.place);
   u.heap.place = u.place;
   cm_status status = unload(&u, gain, error);

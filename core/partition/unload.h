@@ -1,6 +1,5 @@
 /* Parts above their limit are emptied down to it: of their vertices, the one that loses least for its size leaves next. */
-#ifndef CM_PARTITION_UNLOAD_H
-#define CM_PARTITION_UNLOAD_H
+#pragma once
 
 #include "base/run.h"
 #include "core/partition/indexed_heap.h"
@@ -50,5 +49,3 @@ static inline uint32_t cm_unload_emptiest(const cm_unload *u)
 /* Moves until no part is above its limit or nothing that could leave has anywhere to go. *gain grows by what all moves
  * gain. Errors: memory, a stop. O((vertices + moves * affected) * (a look for a target + log vertices)). */
 cm_status cm_unload_parts(const cm_unload_view *view, cm_run *run, int64_t *gain, cm_error *error);
-
-#endif

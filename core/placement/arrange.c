@@ -43,16 +43,12 @@ static cm_status along_curve(const cm_graph *parts, const cm_place_task *task, u
   cm_run *run = task->run;
   uint32_t *order, *curve = NULL;
   cm_status status = CM_NEW(run->memory, order, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, curve, task->region->core_count, error);
-  if (status == CM_OK)
-    status = cm_order_parts(parts, run, order, error);
-  if (status == CM_OK)
-    status = cm_order_cores(task->chip, task->region, run, curve, error);
+  CM_THEN(status, CM_NEW(run->memory, curve, task->region->core_count, error));
+  CM_THEN(status, cm_order_parts(parts, run, order, error));
+  CM_THEN(status, cm_order_cores(task->chip, task->region, run, curve, error));
   for (uint32_t i = 0; status == CM_OK && i < parts->vertex_count; i++)
     at[order[i]] = curve[i];
-  cm_free(order);
-  cm_free(curve);
+  CM_FREE(order, curve);
   return status;
 }
 
@@ -76,8 +72,7 @@ static cm_status arrange_by_blocks(work *w, cm_error *error)
                                .cycles = b->block_cycles,
                                .entries = w->parts->vertex_count > MANY ? b->many_entries : b->descent_entries};
   cm_blocks_result made;
-  if (cm_place_by_blocks(w->parts, &w->task, &options, w->at, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_blocks(w->parts, &w->task, &options, w->at, &made, error));
   w->result = (cm_arrange_result){.method = "blocks and exchanges", .curve = made.curve, .refined = made.cost};
   return CM_OK;
 }
@@ -89,8 +84,7 @@ static cm_status relieve(work *w, cm_error *error)
   const cm_flows *flows = w->options->flows;
   double enough = relief_enough * w->budget->population * (double)(flows->first[flows->parts] + flows->parts);
   cm_relief_result made;
-  if (cm_loads_new(flows, w->task.chip, w->task.region->cores, w->task.region->core_count, w->task.run, &loads, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_loads_new(flows, w->task.chip, w->task.region->cores, w->task.region->core_count, w->task.run, &loads, error));
   if (loads == NULL)
     return CM_OK;
   cm_relief_options options = {.loads = loads, .others = &w->pool, .work = fmin(w->budget->relief, enough)};
@@ -114,13 +108,11 @@ static cm_status anneal(work *w, cm_error *error)
   if (w->options->flows != NULL) {
     w->pool.most = POOL;
     options.pool = &w->pool;
-    if (CM_NEW(w->task.run->memory, w->pool.at, (size_t)POOL * n, error) != CM_OK ||
-        CM_NEW(w->task.run->memory, w->pool.cost, POOL, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(w->task.run->memory, w->pool.at, (size_t)POOL * n, error));
+    CM_TRY(CM_NEW(w->task.run->memory, w->pool.cost, POOL, error));
   }
   cm_run_phase(w->task.run, "anneal");
-  if (cm_place_by_annealing(w->parts, w->task.axes, &options, w->task.run, w->annealed, &cost, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_annealing(w->parts, w->task.axes, &options, w->task.run, w->annealed, &cost, error));
   if (cost < w->result.refined) {
     memcpy(w->at, w->annealed, n * sizeof *w->at);
     w->result.method = "annealing";
@@ -140,8 +132,7 @@ static cm_status arrange_by_ways(work *w, cm_error *error)
 {
   cm_way_options options = way_options(w->parts, w->budget);
   cm_way_result made;
-  if (cm_place_by_ways(w->parts, &w->task, &options, w->at, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_ways(w->parts, &w->task, &options, w->at, &made, error));
   w->result = (cm_arrange_result){.method = "blocks by ways", .curve = made.before, .refined = made.after, .swaps = made.moves};
   return CM_OK;
 }
@@ -154,12 +145,10 @@ static cm_status arrange_on_axes(work *w, cm_error *error)
   if (b->few == 0 || w->task.axes->count > b->few)
     return arrange_by_blocks(w, error);
   cm_run_phase(w->task.run, "place");
-  if (along_curve(w->parts, &w->task, w->at, error) != CM_OK)
-    return error->status;
+  CM_TRY(along_curve(w->parts, &w->task, w->at, error));
   r->method = "curve and swaps";
   r->curve = cm_axes_cost(w->parts, w->task.axes, w->at);
-  if (cm_place_by_swaps(w->parts, &w->task, b->swap_rounds, w->at, &swapped, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_swaps(w->parts, &w->task, b->swap_rounds, w->at, &swapped, error));
   r->rounds = swapped.rounds;
   r->swaps = swapped.swaps;
   r->refined = cm_axes_cost(w->parts, w->task.axes, w->at);
@@ -170,8 +159,7 @@ static cm_status arrange_by_axes(work *w, cm_error *error)
 {
   const cm_region *region = w->task.region;
   cm_axes *axes;
-  if (cm_axes_new(w->task.chip, region->cores, region->core_count, w->task.run, &axes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_axes_new(w->task.chip, region->cores, region->core_count, w->task.run, &axes, error));
   w->task.axes = axes;
   cm_status status = arrange_on_axes(w, error);
   cm_axes_free(axes);
@@ -188,8 +176,7 @@ cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
   cm_status status = CM_NEW(memory, w.at, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.annealed, parts->vertex_count, error);
+  CM_THEN(status, CM_NEW(memory, w.annealed, parts->vertex_count, error));
   if (status == CM_OK)
     status = arrange[cm_geometry_of(task->chip)](&w, error);
   if (status == CM_OK) {
@@ -210,8 +197,7 @@ cm_status cm_arrange_again(const cm_graph *parts, const cm_place_task *task, con
   uint32_t *at;
   if (cm_geometry_of(task->chip) == CM_BY_AXES)
     return CM_OK;
-  if (CM_NEW(task->run->memory, at, parts->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, at, parts->vertex_count, error));
   for (uint32_t p = 0; p < parts->vertex_count; p++)
     at[p] = (uint32_t)((const uint32_t *)bsearch(&core[p], r->cores, r->core_count, sizeof *r->cores, cm_ascending) - r->cores);
   options.refines = true;

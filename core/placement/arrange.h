@@ -1,6 +1,5 @@
 /* The placement engine: parts to the cores of a region. */
-#ifndef CM_PLACEMENT_ARRANGE_H
-#define CM_PLACEMENT_ARRANGE_H
+#pragma once
 
 #include "core/partition/flows.h"
 #include "core/partition/graph.h"
@@ -50,5 +49,3 @@ cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_
  * worse. On a mesh, whose ways are those of its axes, nothing changes. Errors as above. */
 cm_status cm_arrange_again(const cm_graph *parts, const cm_place_task *task, const cm_arrange_budget *budget, uint32_t *core,
                            cm_error *error);
-
-#endif

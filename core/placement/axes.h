@@ -1,7 +1,6 @@
 /* Distances of a chip taken apart by axis: what a packet pays between two cores is a term of their columns plus a term
  * of their rows, on every chip (mesh, torus, arrays of dies, links of different cost). */
-#ifndef CM_PLACEMENT_AXES_H
-#define CM_PLACEMENT_AXES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/geometry.h"
@@ -29,5 +28,3 @@ static inline uint32_t cm_axes_distance(const cm_axes *axes, uint32_t a, uint32_
   return axes->dx[(size_t)axes->column[a] * axes->columns + axes->column[b]] +
          axes->dy[(size_t)axes->row[a] * axes->rows + axes->row[b]];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Distances of a chip as prices for a search by axons. */
-#ifndef CM_PLACEMENT_AXIS_PRICES_H
-#define CM_PLACEMENT_AXIS_PRICES_H
+#pragma once
 
 #include "core/network/demand.h"
 #include "core/partition/axon/prices.h"
@@ -10,5 +9,3 @@
  * bits. Fills *prices, whose dx and dy the caller owns, also where it fails; columns and rows are those of the axes. O(columns^2 + rows^2 +
  * nets). Errors: memory. */
 cm_status cm_axes_prices(const cm_axes *axes, const cm_demand *demand, cm_memory *memory, cm_prices *prices, cm_error *error);
-
-#endif

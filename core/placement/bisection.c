@@ -53,8 +53,7 @@ static cm_status split_parts(work *w, const box *whole, uint32_t near_count, cm_
     return CM_OK; /* all cores lie in one half: so do all parts */
   cm_graph *graph;
   uint64_t cut;
-  if (cm_graph_induce(w->parts, w->part + whole->begin, count, w->scratch, w->task->run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_induce(w->parts, w->part + whole->begin, count, w->scratch, w->task->run, &graph, error));
   cm_bisect_options options = {
     .half = {.target = near_count}, .tries = w->tries, .seed = w->task->seed, .node = whole->node, .stream = CM_STREAM_PLACEMENT};
   cm_status status = cm_bisect(graph, &options, w->task->run, w->side, &cut, error);
@@ -82,9 +81,8 @@ static cm_status place_boxes(work *w, uint32_t *core, cm_error *error)
       w->side[i - whole.begin] = x < near_half.x1 && y < near_half.y1;
     }
     uint32_t near_count = split_range(w->core + whole.begin, whole.end - whole.begin, w->side, w->scratch);
-    if (split_parts(w, &whole, near_count, error) != CM_OK ||
-        cm_run_progress(w->task->run, (double)placed / count, -1, count, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(split_parts(w, &whole, near_count, error));
+    CM_TRY(cm_run_progress(w->task->run, (double)placed / count, -1, count, NAN, error));
     near_half.end = far_half.begin = whole.begin + near_count;
     w->stack[w->depth++] = far_half;
     w->stack[w->depth++] = near_half;
@@ -102,14 +100,10 @@ cm_status cm_place_by_bisection(const cm_graph *parts, const cm_place_task *task
   if (region->core_count != count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, count);
   cm_status status = CM_NEW(memory, w.core, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.part, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.scratch, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.side, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.stack, (size_t)count + 64, error);
+  CM_THEN(status, CM_NEW(memory, w.part, count, error));
+  CM_THEN(status, CM_NEW(memory, w.scratch, count, error));
+  CM_THEN(status, CM_NEW(memory, w.side, count, error));
+  CM_THEN(status, CM_NEW(memory, w.stack, (size_t)count + 64, error));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < count; i++) {
       w.core[i] = region->cores[i];

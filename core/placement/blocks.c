@@ -99,8 +99,7 @@ static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *m
 {
   uint32_t *old, *fresh = NULL, found = 0, length = whole->length;
   cm_status status = CM_NEW(run->memory, old, length, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, fresh, length, error);
+  CM_THEN(status, CM_NEW(run->memory, fresh, length, error));
   for (uint32_t c = 0; c < count && status == CM_OK; c++)
     fresh[whole->place[c]] = 1;
   for (uint32_t i = 0; i < length && status == CM_OK; i++)
@@ -108,10 +107,8 @@ static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *m
       fresh[i] = found;
       old[found++] = i;
     }
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->place, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->distance, (size_t)found * found, error);
+  CM_THEN(status, CM_NEW(run->memory, made->place, count, error));
+  CM_THEN(status, CM_NEW(run->memory, made->distance, (size_t)found * found, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < count; c++)
       made->place[c] = fresh[whole->place[c]];
@@ -120,8 +117,7 @@ static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *m
         made->distance[(size_t)i * found + j] = whole->distance[(size_t)old[i] * length + old[j]];
     made->length = found;
   }
-  cm_free(old);
-  cm_free(fresh);
+  CM_FREE(old, fresh);
   return status;
 }
 
@@ -131,8 +127,7 @@ static cm_status squeezed_axes(const work *w, uint32_t count, cm_axes *axes, cm_
   const cm_axes *a = w->axes;
   axis x = {0}, y = {0};
   cm_status status = squeeze(&(axis){w->column, a->dx, a->columns}, count, w->run, &x, error);
-  if (status == CM_OK)
-    status = squeeze(&(axis){w->row, a->dy, a->rows}, count, w->run, &y, error);
+  CM_THEN(status, squeeze(&(axis){w->row, a->dy, a->rows}, count, w->run, &y, error));
   *axes = (cm_axes){
     .count = count, .column = x.place, .row = y.place, .dx = x.distance, .dy = y.distance, .columns = x.length, .rows = y.length};
   return status;
@@ -144,10 +139,8 @@ static cm_status first_vertices(const cm_csr_graph *c, uint32_t count, cm_run *r
   uint64_t *weight, *first = NULL, end = 0;
   uint32_t *neighbour = NULL;
   cm_status status = CM_NEW(run->memory, weight, c->entry_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, neighbour, c->entry_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, first, (size_t)count + 1, error);
+  CM_THEN(status, CM_NEW(run->memory, neighbour, c->entry_count, error));
+  CM_THEN(status, CM_NEW(run->memory, first, (size_t)count + 1, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < count; v++) {
       for (uint64_t i = c->first[v]; i < c->first[v + 1]; i++)
@@ -173,10 +166,8 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   uint64_t cost;
   cm_qap_options o = {.population = 1, .seed = w->task->seed, .sweeps = COARSEST_SWEEPS};
   cm_status status = squeezed_axes(w, movable, &axes, error);
-  if (status == CM_OK)
-    status = first_vertices(c, movable, w->run, &graph, error);
-  if (status == CM_OK)
-    status = cm_place_by_annealing(graph, &axes, &o, w->run, cell, &cost, error);
+  CM_THEN(status, first_vertices(c, movable, w->run, &graph, error));
+  CM_THEN(status, cm_place_by_annealing(graph, &axes, &o, w->run, cell, &cost, error));
   for (uint32_t v = movable; v < c->vertex_count; v++)
     cell[v] = v;
   cm_graph_free(graph);
@@ -256,13 +247,10 @@ static cm_status place(work *w, const uint32_t *order, uint32_t cycle, uint32_t 
 {
   cm_csr_graph *graph;
   uint32_t *cell = NULL;
-  if (cm_graph_renumbered(w->graph, order, w->run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_renumbered(w->graph, order, w->run, &graph, error));
   cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, cell, w->parts, error);
-  if (status == CM_OK)
-    status = descend(w, cycle, cell, error);
+  CM_THEN(status, CM_NEW(w->run->memory, cell, w->parts, error));
+  CM_THEN(status, descend(w, cycle, cell, error));
   for (uint32_t k = 0; status == CM_OK && k < w->parts; k++)
     at[order[k]] = w->curve[cell[k]];
   cm_free(cell);
@@ -277,8 +265,7 @@ static cm_status repeat(work *w, uint32_t cycle, uint32_t *order, uint32_t *tria
   const cm_axes *a = w->axes;
   for (uint32_t v = 0; v < w->parts; v++)
     order[w->rank_at[(size_t)a->row[at[v]] * a->columns + a->column[at[v]]]] = v;
-  if (place(w, order, cycle, trial, error) != CM_OK)
-    return error->status;
+  CM_TRY(place(w, order, cycle, trial, error));
   uint64_t found = cm_axes_cost(w->graph, a, trial);
   if (found < w->result.cost) {
     w->result.cost = found;
@@ -291,8 +278,7 @@ static cm_status place_all(work *w, uint32_t *order, uint32_t *scratch, uint32_t
 {
   cm_blocks_result *result = &w->result;
   cm_csr_graph *graph;
-  if (cm_graph_renumbered(w->graph, NULL, w->run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_renumbered(w->graph, NULL, w->run, &graph, error));
   cm_status status = cm_order_by_clusters(graph, w->task->seed, w->run, order, error);
   cm_csr_graph_free(graph);
   if (status != CM_OK)
@@ -320,10 +306,8 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, c
   uint32_t *order = NULL, *scratch = NULL;
   cm_run_phase(w.run, "order");
   cm_status status = survey(&w, error);
-  if (status == CM_OK)
-    status = CM_NEW(w.run->memory, order, w.parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(w.run->memory, scratch, w.parts, error);
+  CM_THEN(status, CM_NEW(w.run->memory, order, w.parts, error));
+  CM_THEN(status, CM_NEW(w.run->memory, scratch, w.parts, error));
   if (status == CM_OK && w.parts > 0)
     status = place_all(&w, order, scratch, at, error);
   CM_FREE(order, scratch, w.curve, w.rank_at, w.cell_at, w.column, w.row, w.representative);

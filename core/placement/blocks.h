@@ -1,8 +1,7 @@
 /* Placement of many parts, block by block: in a good linear order of the parts and along Hilbert's curve over the
  * cores, runs of 4^l are blocks, of parts as of cores. Blocks of parts are placed on blocks of cores, the largest
  * first, annealed, and taken apart by four (docs/explanation/placement.md). */
-#ifndef CM_PLACEMENT_BLOCKS_H
-#define CM_PLACEMENT_BLOCKS_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/graph.h"
@@ -31,5 +30,3 @@ cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_r
 /* A linear order of the vertices in which those that talk much are near each other, on every scale: clusters of
  * clusters, each cluster's members by where their neighbours stand. order [graph->vertex_count]. O(entries). */
 cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, uint32_t *order, cm_error *error);
-
-#endif

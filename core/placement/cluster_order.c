@@ -14,8 +14,7 @@ static cm_status order_coarsest(const cm_csr_graph *c, cm_run *run, uint32_t *or
 {
   uint64_t *weight;
   cm_graph *graph;
-  if (CM_NEW(run->memory, weight, c->entry_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, weight, c->entry_count, error));
   for (uint64_t i = 0; i < c->entry_count; i++)
     weight[i] = cm_csr_graph_weight(c, i);
   cm_status status = cm_graph_from_rows(c->vertex_count, c->first, c->neighbour, weight, run, &graph, error);
@@ -48,10 +47,8 @@ static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t 
   uint32_t n = fine->vertex_count, *begin = NULL, *rank = NULL;
   member *list;
   cm_status status = CM_NEW(run->memory, list, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, begin, (size_t)clusters + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, rank, clusters, error);
+  CM_THEN(status, CM_NEW(run->memory, begin, (size_t)clusters + 1, error));
+  CM_THEN(status, CM_NEW(run->memory, rank, clusters, error));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < clusters; i++)
       rank[coarse_order[i]] = i;
@@ -88,8 +85,7 @@ cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, 
   if (status != CM_OK)
     return status;
   status = CM_NEW(run->memory, coarse, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = order_coarsest(cm_hierarchy_coarsest(&h), run, order, error);
+  CM_THEN(status, order_coarsest(cm_hierarchy_coarsest(&h), run, order, error));
   for (uint32_t l = h.levels - 1; l-- > 0 && status == CM_OK;) {
     uint32_t clusters = h.vertices[l + 1];
     for (uint32_t i = 0; i < clusters; i++)

@@ -48,8 +48,7 @@ static cm_status find_sites(const leave *l, sites *s, cm_error *error)
   uint32_t *part_of = NULL, ignored;
   uint8_t *usable = NULL;
   cm_status status = CM_NEW(t->run->memory, usable, cm_chip_cores(chip), error);
-  if (status == CM_OK)
-    status = cm_usable_cores(chip, t->occupancy, t->run->memory, usable, &ignored, error);
+  CM_THEN(status, cm_usable_cores(chip, t->occupancy, t->run->memory, usable, &ignored, error));
   if (status == CM_OK && (CM_NEW(t->run->memory, part_of, cm_chip_cores(chip), error) != CM_OK ||
                           CM_NEW(t->run->memory, s->core, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK ||
                           CM_NEW(t->run->memory, s->part, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK))
@@ -103,8 +102,7 @@ static cm_status exchange_places(leave *l, sites *s, uint64_t *left, cm_error *e
           if (s->core[home] == core)
             exchange(l, s, a, home);
         *left = now < *left ? now : *left;
-        if (cm_run_check(l->t->run, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_run_check(l->t->run, error));
       }
   }
   return CM_OK;
@@ -115,8 +113,7 @@ cm_status cm_place_in_clusters(const cm_cluster_task *task, uint32_t *core, uint
   leave l = {.t = task, .core = core};
   sites s = {.count = 0};
   cm_status status = CM_NEW(task->run->memory, l.cluster, task->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(task->run->memory, l.leaving, task->demand->network->vertex_count, error);
+  CM_THEN(status, CM_NEW(task->run->memory, l.leaving, task->demand->network->vertex_count, error));
   for (uint32_t p = 0; status == CM_OK && p < task->parts; p++)
     l.cluster[p] = cm_chip_cluster_of(task->chip, core[p]);
   uint64_t found = status == CM_OK ? excess(&l) : 0;

@@ -39,8 +39,7 @@ static cm_status read_network(cm_copying *s, cm_error *error)
     }
   for (uint64_t i = 0; i < t->pin_count; i++)
     s->input[i] -= s->in_first[t->pin[i]];
-  if (CM_ROOM(memory, s->server, &s->room, t->pin_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, s->server, &s->room, t->pin_count + 1, error));
   memcpy(s->server, s->source, t->pin_count * sizeof *s->server);
   return CM_OK;
 }
@@ -74,11 +73,10 @@ static cm_status make_instances(cm_copying *s, cm_error *error)
 {
   cm_memory *memory = s->t->run->memory;
   uint32_t **const each[] = {&s->of, &s->part, &s->next, &s->set, &s->in_set, &s->need, &s->needed};
-  if (CM_NEW(memory, s->leaving, s->most, error) != CM_OK || CM_NEW(memory, s->row, s->most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->leaving, s->most, error));
+  CM_TRY(CM_NEW(memory, s->row, s->most, error));
   for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-    if (CM_NEW(memory, *each[i], s->most, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, *each[i], s->most, error));
   return CM_OK;
 }
 
@@ -88,8 +86,7 @@ static cm_status begin(cm_copying *s, cm_error *error)
   cm_memory *memory = t->run->memory;
   cm_leaving *now;
   uint32_t *cluster;
-  if (CM_NEW(memory, cluster, t->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, cluster, t->parts, error));
   for (uint32_t p = 0; p < t->parts; p++)
     cluster[p] = cm_chip_cluster_of(t->chip, t->core[p]);
   cm_status status = CM_NEW(memory, now, t->demand->network->vertex_count, error);
@@ -120,8 +117,7 @@ static cm_status deliver(cm_copying *s, cm_copied_parts *made, cm_error *error)
   cm_neuron_copies *c = &made->copies;
   uint32_t *number, sum = 0; /* of each instance, as those see it who get it */
   uint64_t served = 0, room = 0;
-  if (CM_NEW(memory, number, s->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, number, s->count, error));
   c->count = s->count - s->n;
   cm_status status = CM_NEW(memory, c->of, c->count, error);
   if (status == CM_OK && (CM_NEW(memory, c->first, (size_t)c->count + 1, error) != CM_OK || CM_NEW(memory, made->part, s->count, error) != CM_OK ||
@@ -163,12 +159,9 @@ cm_status cm_copy_leaving(const cm_copy_task *task, cm_copied_parts *made, cm_er
   cm_copying s = {.t = task};
   *made = (cm_copied_parts){.parts = 0};
   cm_status status = begin(&s, error);
-  if (status == CM_OK)
-    status = cm_copying_mend(&s, error);
-  if (status == CM_OK)
-    status = cm_copying_mend_together(&s, error);
-  if (status == CM_OK)
-    status = deliver(&s, made, error);
+  CM_THEN(status, cm_copying_mend(&s, error));
+  CM_THEN(status, cm_copying_mend_together(&s, error));
+  CM_THEN(status, deliver(&s, made, error));
   end(&s);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Copies of neurons on cores with room, until no neuron has more synapses that leave it than the chip allows (core/limits/leaving.h). */
-#ifndef CM_PLACEMENT_COPY_LEAVING_H
-#define CM_PLACEMENT_COPY_LEAVING_H
+#pragma once
 
 #include "core/chip/occupancy.h"
 #include "core/limits/leaving.h"
@@ -30,5 +29,3 @@ void cm_copied_parts_free(cm_copied_parts *made); /* harmless on zeroed ones */
  * none with room on one that is missing. Done where `left` and `missing` are 0; to be freed in any case. Same input: same copies.
  * O(copies * (cores of its neuron's targets and sources + clusters) * degree). Errors: memory, a stop. */
 cm_status cm_copy_leaving(const cm_copy_task *task, cm_copied_parts *made, cm_error *error);
-
-#endif

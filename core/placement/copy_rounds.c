@@ -23,10 +23,8 @@ static cm_status add(const cm_copy_task *task, cm_copies *c, cm_error *error)
   const uint32_t before = task->demand->network->vertex_count;
   cm_copies made = {.network = NULL};
   cm_status status = cm_copy_leaving(task, &made.on, error);
-  if (status == CM_OK)
-    status = cm_topology_copied(task->demand->network, &made.on.copies, task->run, &made.network, error);
-  if (status == CM_OK)
-    status = CM_NEW(task->run->memory, made.of, made.network->vertex_count, error);
+  CM_THEN(status, cm_topology_copied(task->demand->network, &made.on.copies, task->run, &made.network, error));
+  CM_THEN(status, CM_NEW(task->run->memory, made.of, made.network->vertex_count, error));
   if (status == CM_OK) {
     made.demand = cm_demand_of(made.network);
     if (task->demand->outside_count > 0)
@@ -49,8 +47,7 @@ static cm_status add(const cm_copy_task *task, cm_copies *c, cm_error *error)
 static cm_status move(const cm_copy_task *task, uint64_t seed, uint32_t *part, uint64_t *left, cm_error *error)
 {
   uint32_t *cluster;
-  if (CM_NEW(task->run->memory, cluster, task->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, cluster, task->parts, error));
   for (uint32_t p = 0; p < task->parts; p++)
     cluster[p] = cm_chip_cluster_of(task->chip, task->core[p]);
   const cm_keep_leaving options = {.limits = task->limits, .cluster = cluster, .parts = task->parts, .seed = seed};
@@ -63,8 +60,7 @@ static cm_status move(const cm_copy_task *task, uint64_t seed, uint32_t *part, u
 static cm_status add_and_move(const cm_copy_task *task, uint64_t seed, cm_copies *c, cm_error *error)
 {
   cm_copy_task next = *task;
-  if (add(task, c, error) != CM_OK)
-    return error->status;
+  CM_TRY(add(task, c, error));
   next.demand = &c->demand;
   next.core = c->on.core;
   next.parts = c->on.parts;
@@ -120,11 +116,9 @@ cm_status cm_copies_make(const cm_copy_task *task, uint64_t left, uint64_t seed,
   cm_status status = search(task, left, seed, &c, error);
   for (uint64_t i = 1; i < SEARCHES && status == CM_OK && c.on.missing == 0 && c.on.left > 0 && c.on.left * FEW <= left; i++) {
     status = move(task, seed + i, part, &left, error);
-    if (status == CM_OK)
-      status = search(task, left, seed, &c, error);
+    CM_THEN(status, search(task, left, seed, &c, error));
   }
-  if (status == CM_OK)
-    status = list(task, &c, error);
+  CM_THEN(status, list(task, &c, error));
   if (status == CM_OK)
     *copies = c;
   else

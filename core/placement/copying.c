@@ -117,8 +117,7 @@ cm_status cm_copying_make(cm_copying *s, uint32_t v, uint32_t part, cm_error *er
   const uint32_t neuron = s->of[v], copy = s->count;
   const uint64_t inputs = s->in_first[neuron + 1] - s->in_first[neuron];
   cm_copy_takes t = cm_copying_takes(s, v);
-  if (CM_ROOM(s->t->run->memory, s->server, &s->room, s->served + inputs + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->t->run->memory, s->server, &s->room, s->served + inputs + 1, error));
   s->of[copy] = neuron;
   s->part[copy] = part;
   s->row[copy] = s->served;
@@ -268,8 +267,7 @@ cm_status cm_copying_mend(cm_copying *s, cm_error *error)
       if (v % CHECK_EVERY == 0 && cm_run_check(s->t->run, error) != CM_OK)
         return error->status;
       while (made && cm_copying_excess(s, v) > 0 && s->count < s->most) {
-        if (mend(s, v, &made, error) != CM_OK)
-          return error->status;
+        CM_TRY(mend(s, v, &made, error));
         gained = gained || made;
       }
     }

@@ -1,6 +1,5 @@
 /* The search for copies of neurons, under way (copy_leaving.h). Instances are neurons, then copies. */
-#ifndef CM_PLACEMENT_COPYING_H
-#define CM_PLACEMENT_COPYING_H
+#pragma once
 
 #include "core/placement/copy_leaving.h"
 
@@ -59,5 +58,3 @@ uint32_t cm_copying_free_core(const cm_copying *s, uint32_t v, uint32_t cluster)
 /* Copies each of which mends more than it breaks, until there are none; then copies with copies of their sources. Errors: memory, a stop. */
 cm_status cm_copying_mend(cm_copying *s, cm_error *error);
 cm_status cm_copying_mend_together(cm_copying *s, cm_error *error);
-
-#endif

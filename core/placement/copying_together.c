@@ -97,8 +97,7 @@ static cm_status mend_one(cm_copying *s, uint32_t v, bool *made, cm_error *error
   }
   (void)closure(s, v, best);
   for (uint32_t i = 0; i < least; i++)
-    if (cm_copying_make(s, s->set[i], best, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_copying_make(s, s->set[i], best, error));
   return cm_run_check(s->t->run, error);
 }
 
@@ -109,13 +108,11 @@ cm_status cm_copying_mend_together(cm_copying *s, cm_error *error)
     for (uint32_t v = 0; v < s->count && s->excess > 0; v++) {
       bool made = true;
       while (made && cm_copying_excess(s, v) > 0 && s->work < work_most) {
-        if (mend_one(s, v, &made, error) != CM_OK)
-          return error->status;
+        CM_TRY(mend_one(s, v, &made, error));
         gained = gained || made;
       }
     }
-    if (cm_copying_mend(s, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_copying_mend(s, error));
   }
   return CM_OK;
 }

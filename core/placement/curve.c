@@ -55,8 +55,7 @@ static cm_status order_greedily(const cm_graph *g, int64_t *priority, uint8_t *o
   for (uint32_t u = 0; u < g->vertex_count; u++) {
     for (uint64_t i = g->first[u]; i < g->first[u + 1]; i++)
       priority[u] -= (int64_t)g->weight[i];
-    if (push(q, (waiting){priority[u], u}, error) != CM_OK)
-      return error->status;
+    CM_TRY(push(q, (waiting){priority[u], u}, error));
   }
   for (uint32_t count = 0; count < g->vertex_count;) {
     waiting next = pop(q);
@@ -107,8 +106,7 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
     status = order_by_breadth(parts, run, ordered, order, error);
   else if (status == CM_OK) {
     status = CM_NEW(run->memory, priority, parts->vertex_count, error);
-    if (status == CM_OK)
-      status = order_greedily(parts, priority, ordered, &q, order, error);
+    CM_THEN(status, order_greedily(parts, priority, ordered, &q, order, error));
   }
   CM_FREE(priority, ordered, q.item);
   return status;
@@ -151,8 +149,7 @@ cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *r
 {
   numbered *list;
   uint32_t bits = 0;
-  if (CM_NEW(run->memory, list, region->core_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, list, region->core_count, error));
   while (UINT32_C(1) << bits < region->width || UINT32_C(1) << bits < region->height)
     bits++;
   for (uint32_t i = 0; i < region->core_count; i++) {

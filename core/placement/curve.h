@@ -1,6 +1,5 @@
 /* Parts in an order, cores along a curve: what placements begin with. */
-#ifndef CM_PLACEMENT_CURVE_H
-#define CM_PLACEMENT_CURVE_H
+#pragma once
 
 #include "core/chip/region.h"
 #include "core/partition/graph.h"
@@ -11,5 +10,3 @@ cm_status cm_order_parts(const cm_graph *parts, cm_run *run, uint32_t *order, cm
 
 /* Sorts the cores of a region along Hilbert's curve over the chip. O(cores log(cores)). */
 cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error);
-
-#endif

@@ -230,8 +230,7 @@ static cm_status take_weights(field *f, cm_run *run, uint32_t **made, unsigned *
   f->weight = g->weight;
   if (g->weight != NULL && *shift == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, *made, g->entry_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *made, g->entry_count, error));
   for (uint64_t i = 0; i < g->entry_count; i++)
     (*made)[i] = (uint32_t)(cm_csr_graph_weight(g, i) >> *shift);
   f->weight = *made;
@@ -247,12 +246,9 @@ cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells
   field f = {.graph = graph, .cells = cells, .movable = cells->count - cells->pinned, .cell = cell};
   f.straight = is_straight(a->dx, a->columns) && is_straight(a->dy, a->rows);
   cm_status status = take_weights(&f, run, &weight, &shift, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.spot, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.occupant, cells->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.chance, CHANCES, error);
+  CM_THEN(status, CM_NEW(run->memory, f.spot, graph->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, f.occupant, cells->count, error));
+  CM_THEN(status, CM_NEW(run->memory, f.chance, CHANCES, error));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < CHANCES; i++)
       f.chance[i] = -log((i + 0.5) / CHANCES);

@@ -1,7 +1,6 @@
 /* Annealing by exchanging the occupants of two cells, for any number of cells: an exchange is judged from the rows of
  * its two occupants, so that no table is kept. */
-#ifndef CM_PLACEMENT_EXCHANGE_H
-#define CM_PLACEMENT_EXCHANGE_H
+#pragma once
 
 #include "base/random.h"
 #include "core/partition/edge/csr_graph.h"
@@ -29,5 +28,3 @@ typedef struct cm_exchange_schedule {
  * number of threads. O(sweeps * entries). */
 cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule,
                                 cm_random *random, cm_run *run, uint32_t *cell, int64_t *gain, cm_error *error);
-
-#endif

@@ -316,13 +316,11 @@ static cm_status refine(field *f, const cm_force_options *options, ranked *order
         move(f, v, core_u);
         result->swaps++;
       }
-      if (cm_run_check(f->run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_check(f->run, error));
     }
     if (result->swaps == swaps || (options->looks_max > 0 && f->looks >= options->looks_max))
       break;
-    if (cm_run_progress(f->run, (double)result->rounds / options->rounds_max, -1, n, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(f->run, (double)result->rounds / options->rounds_max, -1, n, NAN, error));
   }
   result->force_after = total_force(f);
   return CM_OK;
@@ -341,20 +339,13 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, co
   cm_force_result found = {0};
   cm_run_phase(task->run, "force");
   cm_status status = CM_NEW(memory, f.occupant, cores, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.force, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.strength, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.tile, tiles, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.bound, tiles, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.pull, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, f.tie, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, order, parts->vertex_count, error);
+  CM_THEN(status, CM_NEW(memory, f.force, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, f.strength, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, f.tile, tiles, error));
+  CM_THEN(status, CM_NEW(memory, f.bound, tiles, error));
+  CM_THEN(status, CM_NEW(memory, f.pull, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, f.tie, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(memory, order, parts->vertex_count, error));
   if (status == CM_OK) {
     for (size_t i = 0; i < cores; i++)
       f.occupant[i] = NOBODY;

@@ -182,8 +182,7 @@ static cm_status iterate(cm_modes *m, uint32_t degree, cm_run *run, cm_error *er
   for (uint32_t k = 0; k < ROUNDS; k++) {
     filter(m, degree);
     separate(m);
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }
@@ -201,8 +200,7 @@ cm_status cm_modes_find(const cm_hierarchy *hierarchy, uint32_t level, double ef
   cm_status status = CM_OK;
   for (uint32_t l = hierarchy->levels; status == CM_OK && l-- > level;) {
     status = enter_level(&m, hierarchy, l, random, run, error);
-    if (status == CM_OK)
-      status = iterate(&m, degree_on(m.graph, hierarchy->level[0], effort), run, error);
+    CM_THEN(status, iterate(&m, degree_on(m.graph, hierarchy->level[0], effort), run, error));
   }
   if (status == CM_OK)
     *found = m;

@@ -1,7 +1,6 @@
 /* The slowest non-constant modes of the random walk on a graph: coordinates in which a graph that was drawn on a plane lies nearly
  * as it was drawn (Hall 1970). Found on the coarsest level of a hierarchy and smoothed on the way down. */
-#ifndef CM_PLACEMENT_MODES_H
-#define CM_PLACEMENT_MODES_H
+#pragma once
 
 #include "base/random.h"
 #include "core/partition/edge/csr_graph.h"
@@ -22,5 +21,3 @@ typedef struct cm_modes {
 cm_status cm_modes_find(const cm_hierarchy *hierarchy, uint32_t level, double effort, cm_random *random, cm_run *run,
                         cm_modes *found, cm_error *error);
 void cm_modes_free(cm_modes *modes); /* a zeroed one is fine */
-
-#endif

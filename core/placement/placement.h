@@ -1,6 +1,5 @@
 /* Placement: part -> core of a region, so that parts that talk much are near each other. */
-#ifndef CM_PLACEMENT_PLACEMENT_H
-#define CM_PLACEMENT_PLACEMENT_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/task.h"
@@ -39,5 +38,3 @@ double cm_placement_energy(const cm_graph *parts, const cm_chip *chip, const uin
 
 /* Sum of edge weight * distance of a placement, scaled. O(entries). */
 uint64_t cm_placement_traffic(const cm_graph *parts, const cm_chip *chip, const uint32_t *core);
-
-#endif

@@ -110,8 +110,7 @@ cm_status cm_place_by_swaps(const cm_graph *parts, const cm_place_task *task, ui
 {
   field f = {.parts = parts, .axes = task->axes, .chip = task->chip, .region = task->region, .at = at};
   size_t box = (size_t)f.region->width * f.region->height;
-  if (CM_NEW(task->run->memory, f.occupant, box, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, f.occupant, box, error));
   for (size_t c = 0; c < box; c++)
     f.occupant[c] = NOBODY;
   for (uint32_t u = 0; u < parts->vertex_count; u++)

@@ -1,6 +1,5 @@
 /* Placement by swaps towards those that a part talks to. */
-#ifndef CM_PLACEMENT_SWAPS_H
-#define CM_PLACEMENT_SWAPS_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/task.h"
@@ -15,5 +14,3 @@ typedef struct cm_swaps_result {
  * a thousandth, or after rounds_max. O(rounds * entries * log(width)). */
 cm_status cm_place_by_swaps(const cm_graph *parts, const cm_place_task *task, uint32_t rounds_max, uint32_t *at,
                             cm_swaps_result *result, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What every placer is given: the cores to place on. */
-#ifndef CM_PLACEMENT_TASK_H
-#define CM_PLACEMENT_TASK_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -14,5 +13,3 @@ typedef struct cm_place_task {
   uint64_t seed;
   cm_run *run;
 } cm_place_task;
-
-#endif

@@ -38,8 +38,7 @@ cm_status cm_anneal_trades(const cm_trades *t, cm_run *run, uint64_t *moves, cm_
     if (i % CHECK_EVERY == 0) {
       double done = looked / t->entries;
       temperature = done > t->cooled ? 0 : cm_cooled(mean * t->hot, t->cold / t->hot, done / t->cooled);
-      if (cm_run_progress(run, done, t->level, t->things, NAN, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_progress(run, done, t->level, t->things, NAN, error));
     }
     if (!t->propose(t->context, &trade, &looked) || !cm_metropolis(t->random, trade.cost, temperature, CM_HOPELESS))
       continue;

@@ -1,7 +1,6 @@
 /* Annealing of what stands where by trades: one thing goes to a place, and what stood there comes to where it was. Which trades are
  * drawn, and what they cost, is each method's own. */
-#ifndef CM_PLACEMENT_TRADES_H
-#define CM_PLACEMENT_TRADES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ typedef struct cm_trades {
 
 /* Adds to *moves how many were taken. The failures are a stop's. O(entries). */
 cm_status cm_anneal_trades(const cm_trades *trades, cm_run *run, uint64_t *moves, cm_error *error);
-
-#endif

@@ -76,13 +76,11 @@ static cm_status look_at_all(cm_calibration *c, walk *w, cm_error *error)
 
 static cm_status new_histograms(const cm_model *model, walk *w, cm_error *error)
 {
-  if (CM_NEW(model->arena.memory, w->histogram, model->value_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(model->arena.memory, w->histogram, model->value_count + 1, error));
   for (uint32_t v = 0; v < model->value_count; v++) {
     if (w->root[v] != v)
       continue;
-    if (CM_NEW(model->arena.memory, w->histogram[v], 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(model->arena.memory, w->histogram[v], 1, error));
     w->histogram[v]->range = w->range[v];
   }
   return CM_OK;
@@ -109,8 +107,7 @@ cm_status cm_calibrate(cm_calibration *c, cm_error *error)
   if (status != CM_OK || c->options->method == CM_RANGE_ALL)
     return status;
   status = new_histograms(c->model, &w, error);
-  if (status == CM_OK)
-    status = look_at_all(c, &w, error);
+  CM_THEN(status, look_at_all(c, &w, error));
   for (size_t v = 0; w.histogram != NULL && v < values; v++) {
     if (status == CM_OK && w.histogram[v] != NULL)
       c->ranges[v] = choose(c->options, w.histogram[v]);
@@ -139,8 +136,7 @@ static cm_status round_factors(const judging *j, const cm_layer *l, cm_tensor *c
 {
   const cm_node *n = &j->of->model->nodes[l->node];
   cm_memory *memory = j->of->model->arena.memory;
-  if (cm_affine_round(tensors[n->inputs[0]], affine_of(j, n->inputs[0]), memory, &factor[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_affine_round(tensors[n->inputs[0]], affine_of(j, n->inputs[0]), memory, &factor[0], error));
   if (l->axis != CM_NONE) {
     factor[1] = cm_tensor_share(l->weights.rounded);
     return CM_OK;
@@ -152,8 +148,7 @@ static cm_status compare(judging *j, size_t layer, const cm_tensor *exact, const
 {
   const cm_layer *l = &j->of->layers.layer[layer];
   cm_tensor *made;
-  if (cm_affine_round(product, affine_of(j, l->output), j->of->model->arena.memory, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_affine_round(product, affine_of(j, l->output), j->of->model->arena.memory, &made, error));
   for (uint64_t i = 0; i < exact->count; i++) {
     const double y = fmin(fmax((double)((const float *)exact->data)[i], l->low), l->high), d = (double)((const float *)made->data)[i] - y;
     j->wrong[layer] += d * d;
@@ -176,10 +171,8 @@ static cm_status judge(void *user, uint32_t node, cm_tensor *const *tensors, cm_
   for (uint32_t k = 0; k < n->input_count; k++)
     if (n->inputs[k] != CM_NONE)
       j->tensors[n->inputs[k]] = k < 2 ? factor[k] : tensors[n->inputs[k]];
-  if (status == CM_OK)
-    status = cm_evaluate_node(n, j->of->model->opset, j->tensors, j->of->model->arena.memory, &product, error);
-  if (status == CM_OK)
-    status = compare(j, layer, tensors[n->outputs[0]], product, error);
+  CM_THEN(status, cm_evaluate_node(n, j->of->model->opset, j->tensors, j->of->model->arena.memory, &product, error));
+  CM_THEN(status, compare(j, layer, tensors[n->outputs[0]], product, error));
   cm_tensor_free(product);
   cm_tensor_free(factor[0]);
   cm_tensor_free(factor[1]);
@@ -195,12 +188,9 @@ cm_status cm_layer_errors(cm_calibration *c, cm_error *error)
   if (CM_NEW(c->run->memory, j.tensors, c->model->value_count + 1, error) != CM_OK || CM_NEW(c->run->memory, j.wrong, layers + 1, error) != CM_OK ||
       CM_NEW(c->run->memory, j.all, layers + 1, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = run_samples(c, &(cm_watch){judge, &j}, c->expected, error);
+  CM_THEN(status, run_samples(c, &(cm_watch){judge, &j}, c->expected, error));
   for (size_t i = 0; status == CM_OK && i < layers; i++)
     c->layers.layer[i].error = sqrt(j.all[i] > 0 ? j.wrong[i] / j.all[i] : j.wrong[i]);
-  cm_free(j.tensors);
-  cm_free(j.wrong);
-  cm_free(j.all);
+  CM_FREE(j.tensors, j.wrong, j.all);
   return status;
 }

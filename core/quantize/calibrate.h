@@ -1,6 +1,5 @@
 /* Ranges of a model's values over samples, and how wrong each layer becomes. */
-#ifndef CM_QUANTIZE_CALIBRATE_H
-#define CM_QUANTIZE_CALIBRATE_H
+#pragma once
 
 #include "core/quantize/layers.h"
 #include "core/quantize/quantize.h"
@@ -23,5 +22,3 @@ cm_status cm_calibrate(cm_calibration *c, cm_error *error);
 
 /* Runs it once more and sets the error of each layer, and what is expected. Errors: of cm_evaluate. */
 cm_status cm_layer_errors(cm_calibration *c, cm_error *error);
-
-#endif

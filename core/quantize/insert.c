@@ -34,15 +34,13 @@ static cm_status add_affine(inserting *in, uint32_t value, cm_affine a, uint32_t
   cm_memory *memory = in->model->arena.memory;
   cm_tensor *scale = NULL, *zero = NULL;
   cm_status status = cm_tensor_new(memory, CM_FLOAT, 0, NULL, &scale, error);
-  if (status == CM_OK)
-    status = cm_tensor_new(memory, CM_INT8, 0, NULL, &zero, error);
+  CM_THEN(status, cm_tensor_new(memory, CM_INT8, 0, NULL, &zero, error));
   if (status == CM_OK) {
     *(float *)scale->data = a.scale;
     *(int8_t *)zero->data = (int8_t)a.zero;
     status = add_constant(in, value, "scale", scale, &made[0], error);
   }
-  if (status == CM_OK)
-    status = add_constant(in, value, "zero_point", zero, &made[1], error);
+  CM_THEN(status, add_constant(in, value, "zero_point", zero, &made[1], error));
   cm_tensor_free(scale);
   cm_tensor_free(zero);
   return status;
@@ -54,9 +52,9 @@ static cm_status surround(inserting *in, uint32_t value, cm_error *error)
 {
   cm_model *m = in->model;
   uint32_t affine[2], real, integers, node;
-  if (add_affine(in, value, cm_affine_of(in->range[in->layers->root[value]]), affine, error) != CM_OK ||
-      add_value(in, value, "quantized", &integers, error) != CM_OK || add_value(in, value, "real", &real, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_affine(in, value, cm_affine_of(in->range[in->layers->root[value]]), affine, error));
+  CM_TRY(add_value(in, value, "quantized", &integers, error));
+  CM_TRY(add_value(in, value, "real", &real, error));
   const uint32_t producer = m->values[value].producer;
   uint32_t from = value, to = real;
   if (producer != CM_NONE) {
@@ -81,10 +79,10 @@ static cm_status add_integers(inserting *in, uint32_t like, const cm_rounded_wei
 {
   cm_model *m = in->model;
   uint32_t inputs[2], node;
-  if (add_constant(in, like, "integers", w->integers, &inputs[0], error) != CM_OK || add_constant(in, like, "scales", w->scales, &inputs[1], error) != CM_OK ||
-      add_value(in, like, "dequantized", value, error) != CM_OK ||
-      cm_model_add_node(m, "DequantizeLinear", inputs, 2, value, 1, &node, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_constant(in, like, "integers", w->integers, &inputs[0], error));
+  CM_TRY(add_constant(in, like, "scales", w->scales, &inputs[1], error));
+  CM_TRY(add_value(in, like, "dequantized", value, error));
+  CM_TRY(cm_model_add_node(m, "DequantizeLinear", inputs, 2, value, 1, &node, error));
   return cm_node_set_integer(m, &m->nodes[node], "axis", axis, error);
 }
 
@@ -95,17 +93,14 @@ static cm_status add_bias(inserting *in, uint32_t bias, float input_scale, const
   cm_rounded_weights w = {0};
   cm_memory *memory = in->model->arena.memory;
   cm_status status = cm_constant_tensor(in->model, bias, in->run, &b, error);
-  if (status == CM_OK)
-    status = cm_tensor_new(memory, CM_INT32, 1, b->dims, &w.integers, error);
-  if (status == CM_OK)
-    status = cm_tensor_new(memory, CM_FLOAT, 1, b->dims, &w.scales, error);
+  CM_THEN(status, cm_tensor_new(memory, CM_INT32, 1, b->dims, &w.integers, error));
+  CM_THEN(status, cm_tensor_new(memory, CM_FLOAT, 1, b->dims, &w.scales, error));
   for (uint64_t i = 0; status == CM_OK && i < b->count; i++) {
     const float scale = ((float *)w.scales->data)[i] = input_scale * ((const float *)weight_scales->data)[i];
     const double whole = nearbyint(cm_tensor_number(b, i) / (double)scale);
     ((int32_t *)w.integers->data)[i] = (int32_t)fmin(fmax(whole, INT32_MIN), INT32_MAX);
   }
-  if (status == CM_OK)
-    status = add_integers(in, bias, &w, 0, value, error);
+  CM_THEN(status, add_integers(in, bias, &w, 0, value, error));
   cm_rounded_weights_free(&w);
   return status;
 }

@@ -1,7 +1,6 @@
 #include "core/quantize/layers.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/operator.h"
@@ -113,8 +112,7 @@ void cm_layers_free(cm_layers *layers)
 {
   for (size_t i = 0; i < layers->count; i++)
     cm_rounded_weights_free(&layers->layer[i].weights);
-  cm_free(layers->layer);
-  cm_free(layers->root);
+  CM_FREE(layers->layer, layers->root);
   *layers = (cm_layers){0};
 }
 

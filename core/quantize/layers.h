@@ -1,6 +1,5 @@
 /* What of a model becomes 8-bit integers: products, and the values around them. */
-#ifndef CM_QUANTIZE_LAYERS_H
-#define CM_QUANTIZE_LAYERS_H
+#pragma once
 
 #include "core/operators/graph.h"
 #include "core/quantize/scheme.h"
@@ -31,5 +30,3 @@ cm_status cm_layers_find(cm_model *model, bool least_error, cm_run *run, cm_laye
 void cm_layers_spread(const cm_model *model, cm_layers *layers);
 
 void cm_layers_free(cm_layers *layers);
-
-#endif

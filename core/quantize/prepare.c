@@ -47,8 +47,7 @@ static void take_over(cm_model *m, cm_node *n, cm_node *last)
 static cm_status set_inputs(cm_model *m, cm_node *n, uint32_t weights, uint32_t bias, cm_error *error)
 {
   uint32_t *inputs;
-  if (CM_ARENA_NEW(&m->arena, inputs, 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&m->arena, inputs, 3, error));
   inputs[0] = n->inputs[0];
   inputs[1] = weights;
   inputs[2] = bias;
@@ -69,8 +68,7 @@ static cm_status read_normalization(preparing *p, const cm_node *conv, const cm_
 {
   *x = (normalization){.epsilon = (double)cm_node_number(norm, "epsilon", 1e-5F)};
   for (uint32_t i = 0; i < 4; i++)
-    if (cm_constant_tensor(p->model, norm->inputs[i + 1], p->run, &x->of[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_constant_tensor(p->model, norm->inputs[i + 1], p->run, &x->of[i], error));
   if (is_constant(p->model, conv, 2) && cm_constant_tensor(p->model, conv->inputs[2], p->run, &x->bias, error) != CM_OK)
     return error->status;
   return cm_constant_tensor(p->model, conv->inputs[1], p->run, &x->weights, error);
@@ -81,10 +79,10 @@ static cm_status scale_filters(preparing *p, const cm_node *conv, const normaliz
   cm_tensor *w, *b;
   const char *stem = name_of(p, conv->inputs[1]);
   const int64_t filters = x->weights->dims[0];
-  if (cm_tensor_new(p->model->arena.memory, CM_FLOAT, x->weights->rank, x->weights->dims, &w, error) != CM_OK ||
-      take_constant(p, stem, w, &made[0], error) != CM_OK || cm_tensor_new(p->model->arena.memory, CM_FLOAT, 1, &filters, &b, error) != CM_OK ||
-      take_constant(p, "bias", b, &made[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, x->weights->rank, x->weights->dims, &w, error));
+  CM_TRY(take_constant(p, stem, w, &made[0], error));
+  CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, 1, &filters, &b, error));
+  CM_TRY(take_constant(p, "bias", b, &made[1], error));
   const uint64_t each = filters > 0 ? w->count / (uint64_t)filters : 0;
   for (uint64_t f = 0; f < (uint64_t)filters; f++) {
     const double factor = cm_tensor_number(x->of[0], f) / sqrt(cm_tensor_number(x->of[3], f) + x->epsilon),
@@ -108,9 +106,9 @@ static cm_status fold_normalization(preparing *p, cm_node *norm, cm_error *error
   for (uint32_t i = 1; i < 5; i++)
     if (!is_constant(m, norm, i))
       return CM_OK;
-  if (read_normalization(p, conv, norm, &x, error) != CM_OK || scale_filters(p, conv, &x, made, error) != CM_OK ||
-      set_inputs(m, conv, made[0], made[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(read_normalization(p, conv, norm, &x, error));
+  CM_TRY(scale_filters(p, conv, &x, made, error));
+  CM_TRY(set_inputs(m, conv, made[0], made[1], error));
   take_over(m, conv, norm);
   return CM_OK;
 }
@@ -123,12 +121,10 @@ static cm_status spread_bias(preparing *p, uint32_t value, int64_t columns, uint
   const cm_tensor *given;
   cm_tensor *made;
   *bias = CM_NONE;
-  if (cm_constant_tensor(p->model, value, p->run, &given, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(p->model, value, p->run, &given, error));
   if (given->count != 1 && (given->count != (uint64_t)columns || given->rank == 0 || given->dims[given->rank - 1] != columns))
     return CM_OK;
-  if (cm_tensor_new(p->model->arena.memory, CM_FLOAT, 1, &columns, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, 1, &columns, &made, error));
   for (uint64_t i = 0; i < made->count; i++)
     ((float *)made->data)[i] = ((const float *)given->data)[given->count == 1 ? 0 : i];
   return take_constant(p, name_of(p, value), made, bias, error);
@@ -139,9 +135,8 @@ static cm_status turn(preparing *p, uint32_t value, uint32_t *turned, cm_error *
 {
   const cm_tensor *w;
   cm_tensor *made;
-  if (cm_constant_tensor(p->model, value, p->run, &w, error) != CM_OK ||
-      cm_tensor_new(p->model->arena.memory, CM_FLOAT, 2, (int64_t[]){w->dims[1], w->dims[0]}, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(p->model, value, p->run, &w, error));
+  CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, 2, (int64_t[]){w->dims[1], w->dims[0]}, &made, error));
   for (int64_t i = 0; i < w->dims[0]; i++)
     for (int64_t k = 0; k < w->dims[1]; k++)
       ((float *)made->data)[k * w->dims[0] + i] = ((const float *)w->data)[i * w->dims[1] + k];
@@ -175,13 +170,12 @@ static cm_status fold_bias(preparing *p, cm_node *add, cm_error *error)
   if (product == NULL || !cm_node_is(product, cm_kernel_matmul) || !is_constant(m, product, 1) || m->values[product->inputs[0]].shape.rank != 2 ||
       m->values[product->inputs[1]].shape.rank != 2 || m->values[add->outputs[0]].shape.rank != 2)
     return CM_OK;
-  if (spread_bias(p, add->inputs[1 - at], m->values[product->inputs[1]].shape.dims[1], &bias, error) != CM_OK)
-    return error->status;
+  CM_TRY(spread_bias(p, add->inputs[1 - at], m->values[product->inputs[1]].shape.dims[1], &bias, error));
   if (bias == CM_NONE)
     return CM_OK;
-  if (turn(p, product->inputs[1], &weights, error) != CM_OK || set_inputs(m, product, weights, bias, error) != CM_OK ||
-      cm_node_set_integer(m, product, "transB", 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(turn(p, product->inputs[1], &weights, error));
+  CM_TRY(set_inputs(m, product, weights, bias, error));
+  CM_TRY(cm_node_set_integer(m, product, "transB", 1, error));
   product->op = "Gemm";
   product->known = cm_operator_find("", "Gemm", m->opset);
   take_over(m, product, add);

@@ -1,6 +1,5 @@
 /* What a model becomes before its products do: an opset that has scales by channel, and products with biases. */
-#ifndef CM_QUANTIZE_PREPARE_H
-#define CM_QUANTIZE_PREPARE_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -11,5 +10,3 @@ cm_status cm_raise_opset(cm_model *model, cm_error *error);
 /* A BatchNormalization goes into the Conv that it alone reads, a constant that is added to a MatMul of two matrices makes it a Gemm, and
  * constant weights of a Gemm are turned so that transB is 1, its bias one number a column. Shapes of what is new are inferred. O(nodes). Errors: memory, CM_CANCELLED. */
 cm_status cm_prepare(cm_model *model, cm_run *run, cm_error *error);
-
-#endif

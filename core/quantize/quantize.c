@@ -48,16 +48,14 @@ static cm_status decide(cm_calibration *c, cm_error *error)
 {
   cm_model *m = c->model;
   cm_layers *l = &c->layers;
-  if (cm_layers_find(m, c->options->method == CM_RANGE_ERROR, c->run, l, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_layers_find(m, c->options->method == CM_RANGE_ERROR, c->run, l, error));
   if (l->count == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the model has no Conv, MatMul or Gemm of float32 with constant weights, which alone are quantized");
   cm_layers_spread(m, l);
-  if (CM_NEW(c->run->memory, c->ranges, m->value_count + 1, error) != CM_OK ||
-      CM_NEW(c->run->memory, c->expected, c->samples.count * m->output_count + 1, error) != CM_OK ||
-      cm_calibrate(c, error) != CM_OK ||
-      cm_layer_errors(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->ranges, m->value_count + 1, error));
+  CM_TRY(CM_NEW(c->run->memory, c->expected, c->samples.count * m->output_count + 1, error));
+  CM_TRY(cm_calibrate(c, error));
+  CM_TRY(cm_layer_errors(c, error));
   for (size_t i = 0; i < l->count; i++)
     l->layer[i].kept = c->options->threshold > 0 && !(l->layer[i].error <= c->options->threshold);
   cm_layers_spread(m, l);
@@ -88,8 +86,7 @@ static cm_status compare_outputs(cm_calibration *c, json_t **report, cm_error *e
   double *wrong, *all, *largest;
   cm_status status = CM_OK;
   cm_run_phase(c->run, "judge");
-  if (CM_NEW(c->run->memory, made, m->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, made, m->output_count + 1, error));
   if (CM_NEW(c->run->memory, wrong, 3 * m->output_count + 3, error) != CM_OK) {
     cm_free(made);
     return error->status;
@@ -115,8 +112,7 @@ static cm_status compare_outputs(cm_calibration *c, json_t **report, cm_error *e
   for (size_t o = 0; status == CM_OK && o < m->output_count; o++)
     (void)json_array_append_new(*report, json_pack("{s:s, s:f, s:f}", "name", m->values[m->outputs[o]].name, "error",
                                                    sqrt(all[o] > 0 ? wrong[o] / all[o] : wrong[o]), "largest", largest[o]));
-  cm_free(made);
-  cm_free(wrong);
+  CM_FREE(made, wrong);
   return status;
 }
 
@@ -150,8 +146,7 @@ static void forget(cm_calibration *c)
 {
   for (size_t i = 0; c->expected != NULL && i < c->samples.count * c->model->output_count; i++)
     cm_tensor_free(c->expected[i]);
-  cm_free(c->expected);
-  cm_free(c->ranges);
+  CM_FREE(c->expected, c->ranges);
   cm_layers_free(&c->layers);
   cm_samples_free(&c->samples);
   cm_model_free(c->model);
@@ -166,22 +161,17 @@ cm_status cm_quantize(const char *path, const cm_quantize_options *options, cm_r
   if (run->memory != NULL && options->memory_limit > 0)
     run->memory->limit_bytes = options->memory_limit;
   cm_status status = read_model(&c, path, error);
-  if (status == CM_OK)
-    status = take_samples(&c, error);
-  if (status == CM_OK)
-    status = decide(&c, error);
+  CM_THEN(status, take_samples(&c, error));
+  CM_THEN(status, decide(&c, error));
   json_t *layers = status == CM_OK ? layers_report(&c) : NULL;
-  if (status == CM_OK)
-    status = cm_quantize_insert(c.model, &c.layers, c.ranges, run, error);
-  if (status == CM_OK)
-    status = cm_infer(c.model, run, error);
+  CM_THEN(status, cm_quantize_insert(c.model, &c.layers, c.ranges, run, error));
+  CM_THEN(status, cm_infer(c.model, run, error));
   if (status == CM_OK)
     status = make_report(&c, layers, &made, error);
   else
     json_decref(layers);
   cm_run_phase(run, "write");
-  if (status == CM_OK)
-    status = cm_onnx_write(c.model, out, error);
+  CM_THEN(status, cm_onnx_write(c.model, out, error));
   if (status == CM_OK)
     *report = json_incref(made);
   json_decref(made);

@@ -1,7 +1,6 @@
 /* Float32 models in 8-bit integers: QuantizeLinear and DequantizeLinear (QDQ) go around their products, with scales that follow
  * from what the model computes on samples. */
-#ifndef CM_QUANTIZE_QUANTIZE_H
-#define CM_QUANTIZE_QUANTIZE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -41,5 +40,3 @@ cm_status cm_quantize_options_read(const json_t *object, cm_quantize_options *op
  * docs/reference/options.md. The same file, samples and options make the same bytes. Errors: CM_BAD_NETWORK (damaged, what is not computed, no
  * product to quantize, open shapes), CM_BAD_REQUEST (samples), memory, CM_CANCELLED, CM_TIME_LIMIT, CM_IO, CM_DISK_FULL. */
 cm_status cm_quantize(const char *path, const cm_quantize_options *options, cm_run *run, const char *out, json_t **report, cm_error *error);
-
-#endif

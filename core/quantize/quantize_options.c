@@ -29,8 +29,7 @@ cm_status cm_quantize_options_read(const json_t *object, cm_quantize_options *op
 {
   cm_quantize_options made = {.seed = 1};
   cm_options_default(&cm_quantize_option_table, &made);
-  if (cm_options_read(&cm_quantize_option_table, object, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_quantize_option_table, object, &made, error));
   *options = made;
   return CM_OK;
 }

@@ -36,8 +36,7 @@ static cm_status as_input(cm_model *m, const cm_attribute *a, uint32_t *value, c
     return cm_model_add_integers(m, a->name, &a->integer, 1, value, error);
   if (a->kind == CM_ATTRIBUTE_INTS)
     return cm_model_add_integers(m, a->name, a->integers, a->count, value, error);
-  if (cm_tensor_new(m->arena.memory, CM_FLOAT, 0, NULL, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(m->arena.memory, CM_FLOAT, 0, NULL, &t, error));
   *(float *)t->data = a->number;
   cm_status status = cm_model_add_constant(m, a->name, t, value, error);
   cm_tensor_free(t);
@@ -59,8 +58,8 @@ static cm_status move_attribute(cm_model *m, cm_node *n, const moved_attribute *
   if (a == NULL)
     return CM_OK;
   if (row->input > 0) {
-    if (as_input(m, a, &value, error) != CM_OK || CM_ARENA_NEW(&m->arena, inputs, INPUTS_MAX, error) != CM_OK)
-      return error->status;
+    CM_TRY(as_input(m, a, &value, error));
+    CM_TRY(CM_ARENA_NEW(&m->arena, inputs, INPUTS_MAX, error));
     for (uint32_t i = 0; i < INPUTS_MAX; i++)
       inputs[i] = i < n->input_count ? n->inputs[i] : CM_NONE;
     inputs[row->input] = value;
@@ -108,8 +107,7 @@ static cm_status state_opset(cm_model *m, int64_t opset, cm_error *error)
     i++;
   if (i == m->opset_count) {
     cm_opset *all;
-    if (CM_ARENA_NEW(&m->arena, all, m->opset_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(&m->arena, all, m->opset_count + 1, error));
     if (m->opset_count > 0)
       memcpy(all, m->opsets, m->opset_count * sizeof *all);
     all[m->opset_count++].domain = "";
@@ -137,8 +135,7 @@ cm_status cm_raise_opset(cm_model *model, cm_error *error)
     if (n->domain[0] == '\0' && raise_node(model, n, opset, error) != CM_OK)
       return error->status;
   }
-  if (state_opset(model, opset, error) != CM_OK)
-    return error->status;
+  CM_TRY(state_opset(model, opset, error));
   for (size_t i = 0; i < model->order_count; i++) {
     cm_node *n = &model->nodes[model->order[i]];
     n->known = cm_operator_find(n->domain, n->op, opset);

@@ -39,14 +39,6 @@ void cm_samples_free(cm_samples *samples)
 
 /* ---- random ones ---- */
 
-static void fill(cm_tensor *t, cm_random *random)
-{
-  for (uint64_t k = 0; t->type == CM_FLOAT && k < t->count; k++)
-    ((float *)t->data)[k] = (float)(2 * cm_random_unit(random) - 1);
-  for (uint64_t k = 0; (t->type == CM_UINT8 || t->type == CM_INT8) && k < t->count; k++)
-    ((uint8_t *)t->data)[k] = (uint8_t)cm_random_below(random, 256);
-}
-
 cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, cm_memory *memory, cm_samples *samples, cm_error *error)
 {
   cm_random random;
@@ -56,7 +48,7 @@ cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, 
     const cm_shape *shape = &model->values[model->inputs[k % samples->inputs]].shape;
     status = cm_tensor_new(memory, shape->type, shape->rank, shape->dims, &samples->tensors[k], error);
     if (status == CM_OK)
-      fill(samples->tensors[k], &random);
+      cm_tensor_fill_random(samples->tensors[k], &random);
   }
   if (status != CM_OK)
     cm_samples_free(samples);
@@ -82,8 +74,8 @@ static cm_status add_name(bundle *b, const char *folder, const char *name, cm_er
   char path[CM_PATH_MAX];
   if (name[0] == '.')
     return CM_OK;
-  if (cm_path(path, error, "%s%s", folder, name) != CM_OK || CM_HEAP_GROW(b->name, &b->room, b->count + 1, "samples", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s%s", folder, name));
+  CM_TRY(CM_HEAP_GROW(b->name, &b->room, b->count + 1, "samples", error));
   return cm_whole((b->name[b->count] = strdup(path)) != NULL && ++b->count > 0, "samples", error);
 }
 
@@ -92,8 +84,7 @@ static cm_status list(bundle *b, const char *inside, cm_error *error)
 {
   char path[CM_PATH_MAX], below[CM_PATH_MAX];
   struct stat about;
-  if (cm_path(path, error, "%s/%s", b->path, inside) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", b->path, inside));
   DIR *folder = opendir(path);
   if (folder == NULL)
     return cm_fail_errno(error, errno, "cannot read the folder", path);
@@ -197,15 +188,14 @@ static cm_status read_input(const bundle *b, size_t input, const char *name, uin
   const cm_tensor_wanted wanted = {v->name, input, v->shape.type, v->shape.rank, v->shape.dims};
   if (b->zip != NULL) {
     file.name = b->shown;
-    if (cm_zip_read(b->zip, (uint64_t)zip_name_locate(b->zip, name, 0), CM_TENSOR_FILE_BYTES_MAX, b->memory, &file, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_zip_read(b->zip, (uint64_t)zip_name_locate(b->zip, name, 0), CM_TENSOR_FILE_BYTES_MAX, b->memory, &file, error));
     file.name = name;
     const cm_status status = cm_tensor_parse(&file, &wanted, b->memory, times, made, error);
     cm_free((void *)(uintptr_t)file.bytes);
     return status;
   }
-  if (cm_path(path, error, name[0] != '\0' ? "%s/%s" : "%s", b->path, name) != CM_OK || cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &text, &file.size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, name[0] != '\0' ? "%s/%s" : "%s", b->path, name));
+  CM_TRY(cm_file_read(path, CM_TENSOR_FILE_BYTES_MAX, &text, &file.size, error));
   file.name = name[0] != '\0' ? path : b->shown;
   file.bytes = text;
   const cm_status status = cm_tensor_parse(&file, &wanted, b->memory, times, made, error);
@@ -230,16 +220,14 @@ static const char *file_of(const bundle *b, size_t input, size_t first)
 static cm_status append(bundle *b, cm_tensor *const *inputs, uint64_t times, cm_error *error)
 {
   cm_samples *s = b->samples;
-  if (CM_ROOM(b->memory, s->tensors, &b->samples_room, (s->count + times) * s->inputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->memory, s->tensors, &b->samples_room, (s->count + times) * s->inputs, error));
   memset(s->tensors + s->count * s->inputs, 0, (size_t)times * s->inputs * sizeof(cm_tensor *));
   for (uint64_t k = 0; k < times; k++) {
     s->count++;
     for (size_t i = 0; i < s->inputs; i++) {
       const cm_shape *shape = &b->model->values[b->model->inputs[i]].shape;
       cm_tensor **one = &s->tensors[(s->count - 1) * s->inputs + i];
-      if (cm_tensor_new(b->memory, shape->type, shape->rank, shape->dims, one, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_tensor_new(b->memory, shape->type, shape->rank, shape->dims, one, error));
       const size_t bytes = (size_t)(*one)->count * cm_type_bytes(shape->type);
       memcpy((*one)->data, (const char *)inputs[i]->data + k * bytes, bytes);
     }
@@ -259,8 +247,7 @@ static cm_status read_entry(bundle *b, size_t first, size_t files, uint64_t most
     return cm_fail(error, CM_BAD_REQUEST, "sample %.*s has %zu files; the model has %zu inputs", (int)strcspn(name, "/"), name, files, m->input_count);
   if (!folder && m->input_count > 1 && !cm_path_ends_in(name, ".npz") && !(b->name[first][0] == '\0' && is_zip(b->path)))
     return cm_fail(error, CM_BAD_REQUEST, "sample %s is one file, and the model has %zu inputs: a .npz or a folder holds them all", name, m->input_count);
-  if (CM_NEW(b->memory, inputs, m->input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, inputs, m->input_count + 1, error));
   cm_status status = CM_OK;
   for (size_t i = 0; status == CM_OK && i < m->input_count; i++) {
     status = read_input(b, i, folder ? file_of(b, i, first) : b->name[first], &one, &inputs[i], error);
@@ -268,8 +255,7 @@ static cm_status read_entry(bundle *b, size_t first, size_t files, uint64_t most
       status = cm_fail(error, CM_BAD_REQUEST, "%s holds %llu samples of an input and %llu of another", name, (unsigned long long)times, (unsigned long long)one);
     times = one;
   }
-  if (status == CM_OK)
-    status = append(b, inputs, times < most ? times : most, error);
+  CM_THEN(status, append(b, inputs, times < most ? times : most, error));
   for (size_t i = 0; i < m->input_count; i++)
     cm_tensor_free(inputs[i]);
   cm_free(inputs);
@@ -282,8 +268,7 @@ cm_status cm_samples_read(const cm_model *model, const char *path, size_t most, 
   bundle b = {.model = model, .memory = memory, .path = path, .shown = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path, .samples = &made};
   cm_status status = begin(model, 0, memory, &made, error);
   b.samples_room = 1;
-  if (status == CM_OK)
-    status = open_bundle(&b, error);
+  CM_THEN(status, open_bundle(&b, error));
   for (size_t i = 0, next; status == CM_OK && i < b.count && (most == 0 || made.count < most); i = next) {
     const size_t folder = strchr(b.name[i], '/') != NULL ? strcspn(b.name[i], "/") + 1 : 0;
     next = i + 1;

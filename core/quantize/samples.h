@@ -1,6 +1,5 @@
 /* Inputs that a model is calibrated with. */
-#ifndef CM_QUANTIZE_SAMPLES_H
-#define CM_QUANTIZE_SAMPLES_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -22,5 +21,3 @@ cm_status cm_samples_pack(const char *folder, const char *out, cm_error *error);
 cm_status cm_samples_random(const cm_model *model, size_t count, uint64_t seed, cm_memory *memory, cm_samples *samples, cm_error *error);
 
 void cm_samples_free(cm_samples *samples);
-
-#endif

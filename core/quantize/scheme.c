@@ -67,8 +67,7 @@ cm_range cm_range_least_error(const cm_histogram *h)
 
 cm_status cm_affine_round(const cm_tensor *x, cm_affine affine, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
-  if (cm_tensor_new(memory, CM_FLOAT, x->rank, x->dims, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, CM_FLOAT, x->rank, x->dims, made, error));
   for (uint64_t i = 0; i < x->count; i++)
     ((float *)(*made)->data)[i] = (float)rounded((double)((const float *)x->data)[i], affine);
   return CM_OK;

@@ -1,6 +1,5 @@
 /* 8-bit integers for real numbers: ranges, and the scale and zero point that follow. */
-#ifndef CM_QUANTIZE_SCHEME_H
-#define CM_QUANTIZE_SCHEME_H
+#pragma once
 
 #include "core/operators/tensor.h"
 
@@ -44,5 +43,3 @@ typedef struct cm_rounded_weights {
 /* `least_error`: each scale is the one with the least squared error of its weights, not that of the largest. Errors: memory. */
 cm_status cm_rounded_weights_make(const cm_tensor *weights, uint32_t axis, bool least_error, cm_memory *memory, cm_rounded_weights *made, cm_error *error);
 void cm_rounded_weights_free(cm_rounded_weights *weights);
-
-#endif

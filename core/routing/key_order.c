@@ -63,8 +63,7 @@ static cm_status sort_seen(order *o, uint64_t count, cm_error *error)
   uint32_t begin[(1 << DIGIT_BITS) + 1];
   static const unsigned first_bit[] = {0, 12, 24, 32, 44, 56}; /* of both numbers */
   const uint64_t digit = (UINT64_C(1) << DIGIT_BITS) - 1;
-  if (CM_ROOM(o->memory, o->spare, &o->spare_room, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(o->memory, o->spare, &o->spare_room, count, error));
   for (size_t pass = 0; pass < sizeof first_bit / sizeof *first_bit; pass++) {
     unsigned shift = first_bit[pass];
     if (o->clusters >> shift % 32 == 0)
@@ -93,8 +92,7 @@ static cm_status find_pairs(order *o, cm_error *error)
   for (size_t i = 0; i < o->ways; i++)
     for (size_t k = i + 1; k < o->ways && k <= i + NEIGHBOURS && o->way[k].router == o->way[i].router &&
                            o->way[k].word == o->way[i].word; k++) {
-      if (CM_ROOM(o->memory, o->seen, &o->seen_room, count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(o->memory, o->seen, &o->seen_room, count + 1, error));
       o->seen[count++] = (uint64_t)o->way[i].part << 32 | o->way[k].part;
     }
   o->pairs = 0;
@@ -105,8 +103,7 @@ static cm_status find_pairs(order *o, cm_error *error)
       o->pair[o->pairs - 1].routers++;
       continue;
     }
-    if (CM_ROOM(o->memory, o->pair, &o->room, o->pairs + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(o->memory, o->pair, &o->room, o->pairs + 1, error));
     o->pair[o->pairs++] = (likeness){1, (uint32_t)(o->seen[i] >> 32), (uint32_t)o->seen[i]};
   }
   if (o->pairs > 0)
@@ -165,8 +162,7 @@ static void join_ways(order *o)
 
 static cm_status halve(order *o, uint32_t *block, uint32_t parts, unsigned level, cm_error *error)
 {
-  if (find_pairs(o, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_pairs(o, error));
   match(o);
   uint32_t count = 0;
   for (uint32_t c = 0; c < o->clusters; c++)
@@ -193,8 +189,7 @@ cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count
     o.cluster[p] = p;
   for (unsigned level = 0; status == CM_OK && o.clusters > 1; level++) {
     status = halve(&o, routes->key_block, parts, level, error);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   CM_FREE(o.cluster, o.mate, o.next, o.pair, o.seen, o.spare);
   return status;
@@ -209,8 +204,7 @@ cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_er
 {
   uint32_t routers_x = cm_chip_routers_x(routes->chip), *behind, most = 0, x0 = UINT32_MAX, x1 = 0, y0 = UINT32_MAX, y1 = 0;
   *made = false;
-  if (CM_NEW(run->memory, behind, routes->router_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, behind, routes->router_count, error));
   for (uint32_t p = 0; p < routes->parts; p++) {
     uint32_t router = cm_router_of(routes->chip, routes->core[p]), x = router % routers_x, y = router / routers_x;
     x0 = x < x0 ? x : x0;

@@ -92,12 +92,11 @@ static cm_status build(maker *m, size_t low, size_t high, uint32_t *made, cm_err
     }
     n.span = bit + 1;
     n.key = n.key >> n.span << n.span;
-    if (build(m, low, first, &n.left, error) != CM_OK || build(m, first, high, &n.right, error) != CM_OK)
-      return error->status;
+    CM_TRY(build(m, low, first, &n.left, error));
+    CM_TRY(build(m, first, high, &n.right, error));
   }
   uint64_t most = n.left == NONE ? 1 : (uint64_t)m->node[n.left].routes + m->node[n.right].routes;
-  if (CM_ROOM(m->memory, m->route, &m->route_room, m->route_count + most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(m->memory, m->route, &m->route_room, m->route_count + most, error));
   if (n.left == NONE) {
     n.bare = !m->block[low].straight;
     n.routes = 1;
@@ -159,8 +158,7 @@ static cm_status order(maker *m, cm_error *error)
 {
   place *list;
   uint32_t *moved;
-  if (CM_NEW(m->memory, list, m->entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->memory, list, m->entries, error));
   if (CM_NEW(m->memory, moved, m->entries, error) != CM_OK) {
     cm_free(list);
     return error->status;
@@ -175,8 +173,7 @@ static cm_status order(maker *m, cm_error *error)
   }
   for (size_t b = 0; b < m->count; b++)
     m->owner[b] = m->owner[b] == NONE ? NONE : moved[m->owner[b]];
-  cm_free(list);
-  cm_free(moved);
+  CM_FREE(list, moved);
   return CM_OK;
 }
 
@@ -186,8 +183,7 @@ static cm_status make(maker *m, cm_error *error)
   if (m->count == 0)
     return CM_OK;
   list_words(m);
-  if (build(m, 0, m->count, &root, error) != CM_OK)
-    return error->status;
+  CM_TRY(build(m, 0, m->count, &root, error));
   emit(m, root, NONE, NONE);
   return order(m, error);
 }
@@ -202,11 +198,9 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
   if (CM_NEW(memory, m.word, count, error) != CM_OK || CM_NEW(memory, m.node, 2 * count, error) != CM_OK ||
       CM_NEW(memory, m.entry, count, error) != CM_OK || CM_NEW(memory, m.owner, count, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = make(&m, error);
+  CM_THEN(status, make(&m, error));
   cm_ternary_table made = {m.entry, m.entries};
-  if (status == CM_OK)
-    status = cm_merge_ternary(blocks, until, memory, &made, m.owner, error);
+  CM_THEN(status, cm_merge_ternary(blocks, until, memory, &made, m.owner, error));
   CM_FREE(m.word, m.node, m.route, m.owner);
   if (status == CM_OK)
     *table = made;

@@ -1,7 +1,6 @@
 /* The fewest entries for one router's table: keys, masks and routes of which the first that matches counts, as in a ternary
  * content-addressable memory; a packet that none matches goes straight on. */
-#ifndef CM_ROUTING_MINIMISE_H
-#define CM_ROUTING_MINIMISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
  * goes straight on). Entries ascend by the number of open bits; their count becomes smaller. */
 cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_memory *memory, cm_ternary_table *table,
                            uint32_t *owner, cm_error *error);
-
-#endif

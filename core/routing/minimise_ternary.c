@@ -270,8 +270,7 @@ static void drop_spare(merger *m)
 static cm_status put_in_order(const merger *m, cm_memory *memory, cm_ternary_table *table, cm_error *error)
 {
   cm_ternary *list;
-  if (CM_NEW(memory, list, m->entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, list, m->entries, error));
   for (uint32_t i = 0; i < m->entries; i++)
     list[i] = m->entry[m->order[i]];
   memcpy(table->entry, list, m->entries * sizeof *list);
@@ -290,8 +289,7 @@ cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_mem
   uint32_t *group = NULL, all = m.entries;
   uint64_t *word = NULL;
   cm_status status = prepare(&m, memory, &group, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, word, all, error);
+  CM_THEN(status, CM_NEW(memory, word, all, error));
   for (uint32_t i = 0; status == CM_OK && i < all; i++)
     word[i] = m.entry[group[i]].word;
   for (uint32_t i = 0, end; status == CM_OK && i < all; i = end) {
@@ -302,8 +300,7 @@ cm_status cm_merge_ternary(const cm_key_blocks *blocks, cm_merging until, cm_mem
   }
   if (status == CM_OK)
     drop_spare(&m);
-  if (status == CM_OK)
-    status = put_in_order(&m, memory, table, error);
+  CM_THEN(status, put_in_order(&m, memory, table, error));
   CM_FREE(group, word, m.next, m.first, m.order, m.place, m.sets);
   return status;
 }

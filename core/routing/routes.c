@@ -42,8 +42,7 @@ static cm_status cover(chooser *c, cm_tree tree, cm_error *error)
   if (high - low == r->router_count)
     return CM_OK;
   uint64_t *more;
-  if (CM_NEW(c->run->memory, more, (size_t)(high - low) * CM_DIRECTIONS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, more, (size_t)(high - low) * CM_DIRECTIONS, error));
   memcpy(more + (size_t)(r->first_router - low) * CM_DIRECTIONS, r->load,
          (size_t)r->router_count * CM_DIRECTIONS * sizeof *more);
   cm_free(r->load);
@@ -119,8 +118,7 @@ static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigne
   cm_routes *r = c->r;
   uint64_t weight = r->weight[flow];
   cm_tree tree;
-  if (walk(c, flow, r->shapes[flow], &tree, error) != CM_OK)
-    return error->status;
+  CM_TRY(walk(c, flow, r->shapes[flow], &tree, error));
   (void)put(c, tree, UINT64_C(0) - weight);
   unsigned best = r->shapes[flow];
   double least = cost(c, tree, weight);
@@ -130,8 +128,7 @@ static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigne
       unsigned shapes = kept | s << (CM_SHAPE_BITS * q);
       if (shapes == best)
         continue;
-      if (walk(c, flow, shapes, &tree, error) != CM_OK)
-        return error->status;
+      CM_TRY(walk(c, flow, shapes, &tree, error));
       double here = cost(c, tree, weight);
       if (here < least) {
         least = here;
@@ -140,8 +137,7 @@ static cm_status reroute(chooser *c, uint32_t flow, unsigned open_count, unsigne
     }
   }
   r->shapes[flow] = (uint8_t)best;
-  if (walk(c, flow, best, &tree, error) != CM_OK)
-    return error->status;
+  CM_TRY(walk(c, flow, best, &tree, error));
   (void)put(c, tree, weight);
   return CM_OK;
 }
@@ -157,8 +153,7 @@ static cm_status balance(chooser *c, cm_error *error)
   double rounds = floor(STEPS_MAX / ((double)r->links * (2 + tried * open_count) + 1));
   uint32_t rounds_max = rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds < 1 ? 1 : (uint32_t)rounds;
   uint8_t *best;
-  if (CM_NEW(c->run->memory, best, r->flow_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, best, r->flow_count, error));
   uint64_t least = r->load_max_before;
   cm_status status = CM_OK;
   for (uint32_t round = 0; round < rounds_max && status == CM_OK; round++) {
@@ -199,8 +194,7 @@ static cm_status check_deadlock(chooser *c, cm_error *error)
       status = f % CHECK_EVERY == 0 ? cm_run_check(c->run, error) : CM_OK;
     }
   }
-  if (status == CM_OK)
-    status = cm_dependencies_check(&graph, c->run->memory, error);
+  CM_THEN(status, cm_dependencies_check(&graph, c->run->memory, error));
   cm_dependencies_count(&graph, &r->channels, &r->dependencies);
   r->traffic = traffic / r->unit;
   cm_dependencies_free(&graph);
@@ -225,9 +219,8 @@ static cm_status count_tables(chooser *c, cm_error *error)
     return CM_OK;
   if (r->chip->table_entries != 0)
     return cm_tables_fit(r, c->run, error);
-  if (CM_NEW(c->run->memory, r->entries, r->router_count, error) != CM_OK ||
-      cm_tables_walk(r, c->run, count_entry, r, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, r->entries, r->router_count, error));
+  CM_TRY(cm_tables_walk(r, c->run, count_entry, r, error));
   for (uint32_t i = 0; i < r->router_count; i++)
     r->fullest = r->entries[i] > cm_routes_entries(r, r->fullest) ? r->first_router + i : r->fullest;
   return CM_OK;
@@ -253,8 +246,7 @@ static cm_status check_length(const cm_routes *r, uint64_t links_max, cm_error *
 static cm_status find_rows(cm_routes *r, cm_memory *memory, cm_error *error)
 {
   cm_window w;
-  if (cm_window_around(r->chip, r->core, r->parts, memory, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_around(r->chip, r->core, r->parts, memory, &w, error));
   bool all = w.y0 + w.height > w.routers_y;
   r->first_router = all ? 0 : w.y0 * w.routers_x;
   r->router_count = (all ? w.routers_y : w.height) * w.routers_x;
@@ -265,22 +257,21 @@ static cm_status lay_ways(chooser *c, cm_error *error)
 {
   cm_routes *r = c->r;
   r->router_count = cm_chip_routers(r->chip);
-  if (CM_NEW(c->run->memory, r->load, cm_chip_links(r->chip), error) != CM_OK || cm_words_new(c->run->memory, &r->words, error) != CM_OK ||
-      cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, r->load, cm_chip_links(r->chip), error));
+  CM_TRY(cm_words_new(c->run->memory, &r->words, error));
+  CM_TRY(cm_walker_new(r, c->run->memory, &c->walker, error));
   return cm_routes_ways(r, &c->walker, c->run, error);
 }
 
 static cm_status lay_turns(chooser *c, cm_error *error)
 {
   cm_routes *r = c->r;
-  if (find_rows(r, c->run->memory, error) != CM_OK ||
-      CM_NEW(c->run->memory, r->load, (size_t)r->router_count * CM_DIRECTIONS, error) != CM_OK ||
-      cm_walker_new(r, c->run->memory, &c->walker, error) != CM_OK || load_all(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_rows(r, c->run->memory, error));
+  CM_TRY(CM_NEW(c->run->memory, r->load, (size_t)r->router_count * CM_DIRECTIONS, error));
+  CM_TRY(cm_walker_new(r, c->run->memory, &c->walker, error));
+  CM_TRY(load_all(c, error));
   r->load_max_before = highest(c);
-  if (balance(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(balance(c, error));
   r->load_max = highest(c);
   return check_deadlock(c, error);
 }
@@ -335,8 +326,8 @@ static void take_up(chooser *c, unsigned key_bits)
 static cm_status make(chooser *c, uint64_t links_max, cm_error *error)
 {
   cm_routes *r = c->r;
-  if (cm_routes_flows(r, c->run, error) != CM_OK || check_length(r, links_max, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_routes_flows(r, c->run, error));
+  CM_TRY(check_length(r, links_max, error));
   unsigned key_bits = r->key_bits;
   cm_status status = lay(c, error);
   for (uint32_t round = 0; status == CM_LIMIT_BROKEN && r->hasty && round < WIDENINGS_MAX; round++) {
@@ -370,8 +361,7 @@ static cm_status make_under(const cm_mapped *mapped, const cm_route_options *opt
 {
   const cm_topology *topology = mapped->demand->network;
   chooser c = {.run = run};
-  if (CM_NEW(run->memory, c.r, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, c.r, 1, error));
   *c.r = (cm_routes){.demand = mapped->demand, .chip = mapped->chip, .part = mapped->part, .parts = mapped->parts, .core = mapped->core,
                      .rule = options->rule,
                      .multicast = options->multicast && topology->directed, .hasty = hasty,
@@ -408,8 +398,7 @@ cm_status cm_routes_make(const cm_mapped *mapped, const cm_route_options *option
 {
   const cm_chip *chip = mapped->chip;
   cm_run_phase(run, "routes");
-  if (cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_interconnect_prepare(chip->interconnect, error));
   if (options->multicast && mapped->demand->network->directed && (uint64_t)chip->router_x * chip->router_y > CM_LOCAL_CORES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "routing tables know at most %d cores behind one router; this chip has %u x %u",
                    CM_LOCAL_CORES_MAX, chip->router_x, chip->router_y);

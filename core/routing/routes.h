@@ -1,7 +1,6 @@
 /* Routes of a mapping: one tree an axon (or one path a pair of parts), free of deadlock under a turn rule, spread so
  * that the fullest link carries less where the rule leaves a choice, and routing tables for them. */
-#ifndef CM_ROUTING_ROUTES_H
-#define CM_ROUTING_ROUTES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -96,5 +95,3 @@ cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *e
 /* Writes tables (or paths) as JSON or CSV, or the link loads as in CM_VIEW_LINKS_BINARY. docs/explanation/routes.md describes them.
  * Memory: at most 400 MB for tables, whatever their size. O(total links) times the passes that this takes. */
 cm_status cm_routes_write(const cm_routes *routes, cm_routes_view view, cm_run *run, FILE *stream, cm_error *error);
-
-#endif

@@ -96,8 +96,7 @@ static cm_status put_figures(writer *w, cm_error *error)
   json_t *json = cm_routes_json(w->r);
   char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(json);
-  if (cm_whole(text != NULL, "the figures of the routes", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(text != NULL, "the figures of the routes", error));
   (void)fprintf(w->stream, "{\"format\": \"coremapd routes 1\",\n\"figures\": %s,\n\"routers\": [%u, %u]", text,
                 cm_chip_routers_x(w->r->chip), cm_chip_routers_y(w->r->chip));
   free(text);
@@ -109,8 +108,7 @@ static cm_status put_figures(writer *w, cm_error *error)
 static cm_status put_turns(const writer *w, cm_walker *walker, uint32_t flow, cm_error *error)
 {
   cm_tree tree;
-  if (cm_walk_flow(walker, flow, w->r->shapes[flow], &tree, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_flow(walker, flow, w->r->shapes[flow], &tree, error));
   (void)fputs(w->csv ? "" : "\"", w->stream);
   /* Nodes stand from the target back to the source, the source itself first. */
   for (size_t i = tree.count; i > 1;) {
@@ -128,8 +126,7 @@ static cm_status put_turns(const writer *w, cm_walker *walker, uint32_t flow, cm
 static cm_status put_way(const writer *w, cm_walker *walker, uint32_t flow, cm_error *error)
 {
   cm_way_tree tree;
-  if (cm_walk_ways(walker, flow, &tree, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_ways(walker, flow, &tree, error));
   (void)fputs(w->csv ? "" : "[", w->stream);
   for (uint32_t i = 0; i < tree.count; i++)
     (void)fprintf(w->stream, "%s%" PRIu32, i == 0 ? "" : w->csv ? " " : ",", tree.node[i].router);
@@ -290,8 +287,7 @@ static cm_status put_tables(writer *w, cm_error *error)
       status = cm_tables_walk(r, w->run, gather, &b, error);
     if (status == CM_OK && entries > 0)
       put_band(w, &b, &lead);
-    cm_free(b.at);
-    cm_free(b.entry);
+    CM_FREE(b.at, b.entry);
   }
   return status;
 }
@@ -345,8 +341,7 @@ static cm_status put_loads(writer *w, cm_error *error)
   double *load;
   rows.y0 = r->first_router / rows.width;
   rows.height = r->router_count / rows.width;
-  if (CM_NEW(w->run->memory, load, cm_window_links(&rows), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, load, cm_window_links(&rows), error));
   for (size_t i = 0; i < cm_window_links(&rows); i++)
     load[i] = (double)r->load[i] / r->unit;
   cm_links_write_binary(r->chip, &rows, load, w->stream);
@@ -374,8 +369,7 @@ cm_status cm_routes_write_refusal(const cm_error *why, FILE *stream, cm_error *e
                            cm_status_code(why->status), "detail", why->detail);
   char *text = json == NULL ? NULL : cm_json_dumps(json, JSON_COMPACT);
   json_decref(json);
-  if (cm_whole(text != NULL, "the routes", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(text != NULL, "the routes", error));
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);

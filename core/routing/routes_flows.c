@@ -64,8 +64,7 @@ typedef struct flow {
 static cm_status put_flow(builder *b, flow put, const uint32_t *target, uint64_t count, cm_error *error)
 {
   cm_routes *r = b->r;
-  if (reserve(b, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(reserve(b, count, error));
   uint32_t number = r->flow_count++;
   uint64_t at = r->first[number];
   memcpy(r->target + at, target, count * sizeof *target);
@@ -113,10 +112,9 @@ static int by_targets(const void *a, const void *b, void *context)
 static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
 {
   uint32_t nets = b->first[part + 1] - b->first[part], axons = 0;
-  if (enlarge(b, &b->axon, nets + 1, sizeof *b->axon, error) != CM_OK ||
-      enlarge(b, &b->order, nets + 1, sizeof *b->order, error) != CM_OK ||
-      enlarge(b, &b->axon_first, (uint64_t)nets + 1, sizeof *b->axon_first, error) != CM_OK)
-    return error->status;
+  CM_TRY(enlarge(b, &b->axon, nets + 1, sizeof *b->axon, error));
+  CM_TRY(enlarge(b, &b->order, nets + 1, sizeof *b->order, error));
+  CM_TRY(enlarge(b, &b->axon_first, (uint64_t)nets + 1, sizeof *b->axon_first, error));
   b->axon_first[0] = 0;
   for (uint32_t i = 0; i < nets; i++) {
     uint32_t net = b->net[b->first[part] + i], count = reach(b, net, part);
@@ -125,8 +123,7 @@ static cm_status put_axons(builder *b, uint32_t part, cm_error *error)
     uint64_t at = b->axon_first[axons];
     if (at + count > b->axon_target_room) {
       b->axon_target_room = 2 * (at + count);
-      if (enlarge(b, &b->axon_target, b->axon_target_room, sizeof *b->axon_target, error) != CM_OK)
-        return error->status;
+      CM_TRY(enlarge(b, &b->axon_target, b->axon_target_room, sizeof *b->axon_target, error));
     }
     memcpy(b->axon_target + at, b->used, count * sizeof *b->used);
     b->axon[axons] = net;
@@ -191,8 +188,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
        CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||
        CM_NEW(memory, routes->part_first, (size_t)parts + 1, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = reserve(&b, 0, error);
+  CM_THEN(status, reserve(&b, 0, error));
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     status = routes->multicast ? put_axons(&b, p, error) : put_pairs(&b, p, error);
     routes->part_first[p + 1] = routes->flow_count;
@@ -201,8 +197,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
     if (status == CM_OK && p % 64 == 0)
       status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = CM_NEW(memory, routes->shapes, routes->flow_count, error);
+  CM_THEN(status, CM_NEW(memory, routes->shapes, routes->flow_count, error));
   routes->rank_bits = bits_for(largest);
   routes->key_bits = routes->rank_bits + bits_for(parts);
   CM_FREE(b.first, b.net, b.seen, b.used, b.sum, b.axon, b.axon_target, b.order, b.axon_first);

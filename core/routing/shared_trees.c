@@ -110,9 +110,8 @@ static cm_status walk(sharer *s, uint32_t flow, cm_error *error)
 {
   const cm_routes *r = s->r;
   cm_way_tree tree;
-  if (cm_walk_ways(s->walker, flow, &tree, error) != CM_OK ||
-      CM_ROOM(s->run->memory, s->branch, &s->room, tree.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_ways(s->walker, flow, &tree, error));
+  CM_TRY(CM_ROOM(s->run->memory, s->branch, &s->room, tree.count, error));
   s->count = tree.count;
   for (uint32_t i = 0; i < tree.count; i++) {
     const cm_way_node *n = &tree.node[i];
@@ -160,8 +159,7 @@ static double change_by(const sharer *s, uint32_t i, uint32_t link)
 static cm_status book_three(sharer *s, const uint32_t number[3], int32_t by, cm_error *error)
 {
   for (uint32_t k = 0; k < 3; k++)
-    if (book(s, &s->branch[number[k]], by, error) != CM_OK)
-      return error->status;
+    CM_TRY(book(s, &s->branch[number[k]], by, error));
   return CM_OK;
 }
 
@@ -169,8 +167,7 @@ static cm_status hang(sharer *s, uint32_t flow, uint32_t i, uint32_t link, cm_er
 {
   branch *b = &s->branch[i];
   uint32_t on = s->at[s->net->link[link].from], touched[3] = {b->parent, on, i};
-  if (book_three(s, touched, -1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_three(s, touched, -1, error));
   s->r->load[b->link] -= s->r->weight[flow];
   s->r->load[link] += s->r->weight[flow];
   leave_no_more_by(&s->branch[b->parent], b->link);
@@ -211,8 +208,7 @@ static cm_status keep(sharer *s, uint32_t flow, cm_error *error)
     const branch *b = &s->branch[i];
     if (b->link == cm_interconnect_last(s->net, s->branch[0].router, b->router))
       continue;
-    if (CM_ROOM(s->run->memory, s->hung, &s->hung_room, s->hung_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(s->run->memory, s->hung, &s->hung_room, s->hung_count + 1, error));
     s->hung[s->hung_count++] = (cm_rehung){b->router, b->link};
   }
   s->hung_first[flow + 1] = s->hung_count;
@@ -224,14 +220,12 @@ static cm_status make_round(sharer *s, cm_error *error)
   cm_routes *r = s->r;
   s->moves = s->hung_count = s->hung_room = 0;
   memset(s->stamp, 0, r->router_count * sizeof *s->stamp);
-  if (CM_NEW(s->run->memory, s->hung_first, (size_t)r->flow_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, s->hung_first, (size_t)r->flow_count + 1, error));
   for (uint32_t f = 0; f < r->flow_count; f++)
     if (walk(s, f, error) != CM_OK || improve(s, f, error) != CM_OK || keep(s, f, error) != CM_OK ||
         (f % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK))
       return error->status;
-  cm_free(r->rehung);
-  cm_free(r->rehung_first);
+  CM_FREE(r->rehung, r->rehung_first);
   r->rehung = s->hung;
   r->rehung_first = s->hung_first;
   s->hung = NULL;
@@ -242,11 +236,9 @@ static cm_status make_round(sharer *s, cm_error *error)
 static cm_status book_all(sharer *s, cm_error *error)
 {
   for (uint32_t f = 0; f < s->r->flow_count; f++) {
-    if (walk(s, f, error) != CM_OK)
-      return error->status;
+    CM_TRY(walk(s, f, error));
     for (uint32_t i = 0; i < s->count; i++)
-      if (book(s, &s->branch[i], 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(book(s, &s->branch[i], 1, error));
   }
   return CM_OK;
 }
@@ -258,8 +250,7 @@ cm_status cm_routes_share(cm_routes *routes, cm_walker *walker, cm_run *run, cm_
   if (CM_NEW(run->memory, s.at, routes->router_count, error) != CM_OK ||
       CM_NEW(run->memory, s.stamp, routes->router_count, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = book_all(&s, error);
+  CM_THEN(status, book_all(&s, error));
   for (uint32_t round = 0; round < ROUNDS_MAX && s.moves > 0 && status == CM_OK; round++)
     status = make_round(&s, error);
   CM_FREE(s.at, s.stamp, s.branch, s.hung, s.hung_first);

@@ -79,8 +79,7 @@ static cm_status word_of(work *w, cm_way_tree tree, uint32_t number, visit *v, c
   uint64_t cores = node->target ? w->local[node->router] : 0;
   uint32_t count = 0, last = 0;
   for (uint32_t i = w->child[number]; i != 0; i = w->sibling[i]) {
-    if (CM_ROOM(w->run->memory, w->port, &w->port_room, (uint64_t)count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(w->run->memory, w->port, &w->port_room, (uint64_t)count + 1, error));
     last = tree.node[i].link;
     w->port[count++] = last - net->first[node->router];
   }
@@ -93,11 +92,10 @@ static cm_status word_of(work *w, cm_way_tree tree, uint32_t number, visit *v, c
 static cm_status visit_ways(work *w, uint32_t flow, uint32_t rank, bool alone, cm_error *error)
 {
   cm_way_tree tree;
-  if (cm_walk_ways(&w->walker, flow, &tree, error) != CM_OK ||
-      CM_ROOM(w->run->memory, w->child, &w->child_room, tree.count, error) != CM_OK ||
-      CM_ROOM(w->run->memory, w->sibling, &w->sibling_room, tree.count, error) != CM_OK ||
-      CM_ROOM(w->run->memory, w->port, &w->port_room, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_ways(&w->walker, flow, &tree, error));
+  CM_TRY(CM_ROOM(w->run->memory, w->child, &w->child_room, tree.count, error));
+  CM_TRY(CM_ROOM(w->run->memory, w->sibling, &w->sibling_room, tree.count, error));
+  CM_TRY(CM_ROOM(w->run->memory, w->port, &w->port_room, 1, error));
   for (uint32_t i = tree.count; i-- > 0;) { /* children come after their parents */
     w->child[i] = 0;
     w->sibling[i] = 0;
@@ -108,12 +106,10 @@ static cm_status visit_ways(work *w, uint32_t flow, uint32_t rank, bool alone, c
   }
   for (uint32_t i = 0; i < tree.count; i++) {
     visit v = {.rank = rank};
-    if (word_of(w, tree, i, &v, error) != CM_OK)
-      return error->status;
+    CM_TRY(word_of(w, tree, i, &v, error));
     if (v.straight && alone && !w->blocks)
       continue;
-    if (add_visit(w, tree.node[i].router, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_visit(w, tree.node[i].router, v, error));
   }
   return CM_OK;
 }
@@ -123,8 +119,7 @@ static cm_status visit_turns(work *w, uint32_t flow, uint32_t rank, bool alone, 
   const cm_routes *r = w->r;
   cm_tree tree;
   cm_status status = CM_OK;
-  if (cm_walk_flow(&w->walker, flow, r->shapes[flow], &tree, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_flow(&w->walker, flow, r->shapes[flow], &tree, error));
   for (size_t i = 0; i < tree.count && status == CM_OK; i++) {
     const cm_tree_node *node = &tree.node[i];
     uint64_t word = node->out;
@@ -200,8 +195,7 @@ static cm_status cover_part(work *w, uint32_t part, cm_error *error)
       if (status == CM_OK)
         w->list[count++] = w->visit[v - 1];
     }
-    if (status == CM_OK)
-      status = cover(w, w->r->first_router + router, cm_routes_key(w->r, part), 0, w->r->rank_bits, w->list, count, error);
+    CM_THEN(status, cover(w, w->r->first_router + router, cm_routes_key(w->r, part), 0, w->r->rank_bits, w->list, count, error));
     w->first[router] = w->last[router] = 0;
   }
   w->touched_count = w->visit_count = 0;
@@ -224,8 +218,7 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
     uint32_t first = routes->part_first[p], last = routes->part_first[p + 1];
     for (uint32_t f = first; f < last && status == CM_OK; f++)
       status = visit_flow(&w, f, f - first, last - first == 1, error);
-    if (status == CM_OK)
-      status = cover_part(&w, p, error);
+    CM_THEN(status, cover_part(&w, p, error));
     if (status == CM_OK && p % 64 == 0)
       status = cm_run_check(run, error);
   }

@@ -1,6 +1,5 @@
 /* Tables of routers: entries, keys, and tables that fit. */
-#ifndef CM_ROUTING_TABLES_H
-#define CM_ROUTING_TABLES_H
+#pragma once
 
 #include "core/routing/routes.h"
 #include "core/routing/words.h"
@@ -46,5 +45,3 @@ cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_er
 /* Minimises all tables under the chip's limit on entries: routes->key_block, table, table_first, entries and what is counted of
  * them. CM_LIMIT_BROKEN where a table does not fit: figures "entries" and "limit". */
 cm_status cm_tables_fit(cm_routes *routes, cm_run *run, cm_error *error);
-
-#endif

@@ -44,8 +44,7 @@ static cm_status count_block(void *user, const cm_table_entry *entry, cm_error *
   if (f->ways_here[router] == WAYS_OF_A_PART)
     return CM_OK;
   words[f->ways_here[router]++] = entry->word;
-  if (CM_ROOM(f->run->memory, f->way, &f->way_room, f->ways + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->run->memory, f->way, &f->way_room, f->ways + 1, error));
   f->way[f->ways++] = (cm_part_way){entry->router, part, entry->word};
   return CM_OK;
 }
@@ -133,11 +132,9 @@ static cm_status fit_band(fitter *f, cm_error *error)
   for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++) {
     size_t count = f->blocks[i];
     status = minimise(f, i, f->block + f->at[i - f->begin] - count, count, error);
-    if (status == CM_OK)
-      status = cm_run_check(f->run, error);
+    CM_THEN(status, cm_run_check(f->run, error));
   }
-  cm_free(f->at);
-  cm_free(f->block);
+  CM_FREE(f->at, f->block);
   f->begin = f->end;
   return status;
 }
@@ -166,9 +163,8 @@ static cm_status minimise_all(fitter *f, cm_error *error)
   f->begin = 0;
   f->table_room = 0;
   cm_status status = CM_OK;
-  if (CM_NEW(memory, r->entries, r->router_count, error) != CM_OK ||
-      CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, r->entries, r->router_count, error));
+  CM_TRY(CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error));
   while (status == CM_OK && f->begin < r->router_count)
     status = fit_band(f, error);
   return status;
@@ -227,10 +223,8 @@ cm_status cm_tables_fit(cm_routes *r, cm_run *run, cm_error *error)
 {
   fitter f = {.r = r, .run = run};
   cm_status status = allot_keys(&f, error);
-  if (status == CM_OK)
-    status = minimise_all(&f, error);
-  if (status == CM_OK)
-    status = try_places(&f, error);
+  CM_THEN(status, minimise_all(&f, error));
+  CM_THEN(status, try_places(&f, error));
   cm_free(f.blocks);
   if (status != CM_OK)
     return status;

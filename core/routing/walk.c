@@ -23,15 +23,13 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
       w.room = routes->first[f + 1] - routes->first[f];
   uint32_t parts = routes->parts;
   cm_status status = CM_NEW(memory, w.router, w.room, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.router_of, parts, error);
+  CM_THEN(status, CM_NEW(memory, w.router_of, parts, error));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
   if (status == CM_OK)
     status = trace[cm_geometry_of(routes->chip)](&w, error);
   if (status != CM_OK) {
-    cm_free(w.router);
-    cm_free(w.router_of);
+    CM_FREE(w.router, w.router_of);
     return status;
   }
   *walker = w;
@@ -42,8 +40,7 @@ void cm_walker_free(cm_walker *walker)
 {
   cm_tracer_free(walker->tracer);
   cm_way_tracer_free(walker->ways);
-  cm_free(walker->router);
-  cm_free(walker->router_of);
+  CM_FREE(walker->router, walker->router_of);
   *walker = (cm_walker){0};
 }
 

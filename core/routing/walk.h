@@ -1,6 +1,5 @@
 /* Walks over the flows of routes: the tree that each takes. */
-#ifndef CM_ROUTING_WALK_H
-#define CM_ROUTING_WALK_H
+#pragma once
 
 #include "core/chip/interconnect/path_trees.h"
 #include "core/routing/routes.h"
@@ -35,5 +34,3 @@ cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_e
  * out of routers differ then. Trees keep their routers, packets come at most a hop later than by the shortest way, and no link
  * carries more than routes->load_max. O(rounds * links of all trees * links of a router). */
 cm_status cm_routes_share(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error);
-
-#endif

@@ -43,8 +43,7 @@ static cm_status try_channels(cm_routes *r, cm_walker *walker, uint32_t channels
     if (status == CM_OK && f % CHECK_EVERY == 0)
       status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = cm_channels_ring(&graph, run->memory, ring, error);
+  CM_THEN(status, cm_channels_ring(&graph, run->memory, ring, error));
   cm_channels_count(&graph, &r->channels, &r->dependencies);
   cm_channels_free(&graph);
   return status;
@@ -57,9 +56,7 @@ static cm_status prove(cm_routes *r, cm_walker *walker, cm_run *run, cm_error *e
   bool ring = enough > 0;
   for (uint32_t channels = 1; ring && channels <= enough; channels++) {
     r->virtual_channels = channels;
-    cm_status status = try_channels(r, walker, channels, run, &ring, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(try_channels(r, walker, channels, run, &ring, error));
   }
   return ring ? cm_fail(error, CM_INTERNAL, "the routes could block each other: a ring of links wait for each other") : CM_OK;
 }
@@ -78,8 +75,7 @@ cm_status cm_routes_ways(cm_routes *routes, cm_walker *walker, cm_run *run, cm_e
   routes->load_max_before = routes->load_max;
   if (status == CM_OK && may_share(routes)) {
     status = cm_routes_share(routes, walker, run, error);
-    if (status == CM_OK)
-      status = load_all(routes, walker, run, error);
+    CM_THEN(status, load_all(routes, walker, run, error));
   }
   return status == CM_OK ? prove(routes, walker, run, error) : status;
 }

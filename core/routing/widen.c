@@ -59,8 +59,7 @@ typedef struct widener {
 static cm_status trace_ways(widener *w, uint32_t flow, cm_error *error)
 {
   cm_way_tree ways;
-  if (cm_walk_ways(w->walker, flow, &ways, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_ways(w->walker, flow, &ways, error));
   for (uint32_t i = 1; i < ways.count; i++)
     w->above[ways.node[i].router] = ways.node[ways.node[i].parent].router;
   return CM_OK;
@@ -70,8 +69,7 @@ static cm_status trace_turns(widener *w, uint32_t flow, cm_error *error)
 {
   cm_routes *r = w->r;
   cm_tree turns;
-  if (cm_walk_flow(w->walker, flow, r->shapes[flow], &turns, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_walk_flow(w->walker, flow, r->shapes[flow], &turns, error));
   for (size_t i = 0; i < turns.count; i++)
     if (turns.node[i].in != CM_NO_DIRECTION)
       w->above[turns.node[i].router - r->first_router] =
@@ -106,8 +104,7 @@ static cm_status cross(widener *w, uint32_t rank, uint32_t source, uint32_t targ
     uint32_t here = at - r->first_router, before = w->above[here];
     more = at != source;
     if (w->over[here] > 0) {
-      if (CM_ROOM(w->run->memory, w->crossing, &w->crossing_room, w->crossings + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(w->run->memory, w->crossing, &w->crossing_room, w->crossings + 1, error));
       w->crossing[w->crossings++] = (crossing){.router = here,
                                                .rank = rank,
                                                .target = target,
@@ -149,8 +146,7 @@ static cm_status list_visits(widener *w, uint32_t part, cm_error *error)
       }
     v.count = (uint32_t)(end - i);
     v.straight = outs == 1 && c->straight;
-    if (CM_ROOM(w->run->memory, w->visit, &w->visit_room, w->visits + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(w->run->memory, w->visit, &w->visit_room, w->visits + 1, error));
     w->visit[w->visits++] = v;
   }
   return CM_OK;
@@ -165,8 +161,7 @@ static cm_status visit_part(widener *w, uint32_t part, cm_error *error)
     if (forms[cm_geometry_of(r->chip)].trace(w, f, error) != CM_OK)
       return error->status;
     for (uint64_t i = r->first[f]; i < r->first[f + 1]; i++)
-      if (cross(w, f - first, w->walker->router_of[part], r->target[i], error) != CM_OK)
-        return error->status;
+      CM_TRY(cross(w, f - first, w->walker->router_of[part], r->target[i], error));
   }
   if (w->crossings > 0)
     qsort(w->crossing, w->crossings, sizeof *w->crossing, by_router_and_rank);
@@ -214,8 +209,7 @@ static cm_status weigh(widener *w, size_t low, size_t high, block b, uint32_t *e
     *entries = low < high && !w->visit[low].straight;
     return CM_OK;
   }
-  if (CM_ROOM(w->run->memory, w->block, &w->block_room, w->blocks + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(w->run->memory, w->block, &w->block_room, w->blocks + 1, error));
   uint32_t number = (uint32_t)w->blocks++, more;
   if (number >= NONE - 1)
     return cm_fail(error, CM_TOO_LARGE, "more than %u blocks of keys pass routers whose tables are full", NONE - 2);
@@ -224,11 +218,9 @@ static cm_status weigh(widener *w, size_t low, size_t high, block b, uint32_t *e
   right.base += UINT32_C(1) << right.span;
   while (middle < high && w->visit[middle].rank < right.base)
     middle++;
-  if (weigh(w, low, middle, left, entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(weigh(w, low, middle, left, entries, error));
   unite(w, set, inside);
-  if (weigh(w, middle, high, right, &more, error) != CM_OK)
-    return error->status;
+  CM_TRY(weigh(w, middle, high, right, &more, error));
   unite(w, set, inside);
   *entries += more;
   b.saving = *entries > 1 ? *entries - 1 : 0;
@@ -240,15 +232,12 @@ static cm_status weigh(widener *w, size_t low, size_t high, block b, uint32_t *e
 static cm_status weigh_part(widener *w, uint32_t part, cm_error *error)
 {
   uint32_t entries;
-  if (visit_part(w, part, error) != CM_OK)
-    return error->status;
+  CM_TRY(visit_part(w, part, error));
   for (size_t i = 0, end; i < w->visits; i = end) {
     uint32_t router = w->visit[i].first->router;
     for (end = i; end < w->visits && w->visit[end].first->router == router;)
       end++;
-    if (weigh(w, i, end, (block){.router = router, .part = part, .parent = NONE, .span = w->r->rank_bits}, &entries, error) !=
-        CM_OK)
-      return error->status;
+    CM_TRY(weigh(w, i, end, (block){.router = router, .part = part, .parent = NONE, .span = w->r->rank_bits}, &entries, error));
   }
   return cm_run_check(w->run, error);
 }
@@ -298,8 +287,7 @@ static bool take(widener *w, uint64_t low, uint64_t high, uint64_t need)
 static cm_status choose(widener *w, uint32_t round, bool *some, cm_error *error)
 {
   *some = false;
-  if (CM_NEW(w->run->memory, w->order, w->blocks, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->order, w->blocks, error));
   for (uint32_t i = 0; i < w->blocks; i++)
     w->order[i] = i;
   if (w->blocks > 0)
@@ -318,8 +306,7 @@ static cm_status choose(widener *w, uint32_t round, bool *some, cm_error *error)
 
 static cm_status pair(widener *w, uint32_t rank, uint32_t target, cm_error *error)
 {
-  if (CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pairs + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(w->run->memory, w->pair, &w->pair_room, w->pairs + 1, error));
   w->pair[w->pairs++] = (uint64_t)rank << 32 | target;
   return CM_OK;
 }
@@ -338,8 +325,7 @@ static cm_status widen_block(widener *w, const block *b, cm_error *error)
         reach(w->set, v);
       for (size_t k = 0; pass == 1 && k < w->words; k++)
         for (uint64_t bits = w->set[k]; bits != 0; bits &= bits - 1)
-          if (pair(w, v->rank, (uint32_t)(k * 64) + (uint32_t)__builtin_ctzll(bits), error) != CM_OK)
-            return error->status;
+          CM_TRY(pair(w, v->rank, (uint32_t)(k * 64) + (uint32_t)__builtin_ctzll(bits), error));
     }
   return CM_OK;
 }
@@ -359,8 +345,7 @@ static cm_status pair_part(widener *w, uint32_t part, uint64_t *at, cm_error *er
   w->pairs = 0;
   for (uint32_t f = first; f < r->part_first[part + 1]; f++)
     for (uint64_t i = r->first[f]; i < r->first[f + 1]; i++)
-      if (pair(w, f - first, r->target[i], error) != CM_OK)
-        return error->status;
+      CM_TRY(pair(w, f - first, r->target[i], error));
   for (; *at < w->blocks && w->block[*at].part == part; ++*at) {
     const block *b = &w->block[*at];
     if (!b->taken)
@@ -368,8 +353,7 @@ static cm_status pair_part(widener *w, uint32_t part, uint64_t *at, cm_error *er
     if (!seen && visit_part(w, part, error) != CM_OK)
       return error->status;
     seen = true;
-    if (widen_block(w, b, error) != CM_OK)
-      return error->status;
+    CM_TRY(widen_block(w, b, error));
   }
   if (seen)
     qsort(w->pair, w->pairs, sizeof *w->pair, by_value);
@@ -381,8 +365,8 @@ static cm_status widen_parts(widener *w, uint64_t *first, uint32_t **target, cm_
   const cm_routes *r = w->r;
   uint64_t at = 0, count = 0, room = 0;
   for (uint32_t p = 0; p < r->parts; p++) {
-    if (pair_part(w, p, &at, error) != CM_OK || CM_ROOM(w->run->memory, *target, &room, count + w->pairs + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(pair_part(w, p, &at, error));
+    CM_TRY(CM_ROOM(w->run->memory, *target, &room, count + w->pairs + 1, error));
     for (uint64_t i = 0; i < w->pairs; i++) {
       if (i > 0 && w->pair[i] == w->pair[i - 1])
         continue;
@@ -399,19 +383,16 @@ static cm_status widen(widener *w, cm_error *error)
   cm_routes *r = w->r;
   uint64_t *first;
   uint32_t *target = NULL, *needed = NULL;
-  if (CM_NEW(w->run->memory, first, (size_t)r->flow_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, first, (size_t)r->flow_count + 1, error));
   cm_status status = r->needed == NULL ? CM_NEW(w->run->memory, needed, r->flow_count, error) : CM_OK;
   for (uint32_t f = 0; needed != NULL && f < r->flow_count; f++)
     needed[f] = (uint32_t)(r->first[f + 1] - r->first[f]);
-  if (status == CM_OK)
-    status = widen_parts(w, first, &target, error);
+  CM_THEN(status, widen_parts(w, first, &target, error));
   if (status != CM_OK) {
     CM_FREE(first, target, needed);
     return status;
   }
-  cm_free(r->first);
-  cm_free(r->target);
+  CM_FREE(r->first, r->target);
   r->first = first;
   r->target = target;
   r->needed = needed != NULL ? needed : r->needed;
@@ -425,10 +406,10 @@ static cm_status prepare(widener *w, cm_error *error)
   cm_memory *memory = w->run->memory;
   const cm_routes *r = w->r;
   w->words = ((size_t)r->parts + 63) / 64;
-  if (CM_NEW(memory, w->above, r->router_count, error) != CM_OK || CM_NEW(memory, w->over, r->router_count, error) != CM_OK ||
-      CM_NEW(memory, w->flows_of, r->demand->network->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, w->set, (r->rank_bits + 1) * w->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->above, r->router_count, error));
+  CM_TRY(CM_NEW(memory, w->over, r->router_count, error));
+  CM_TRY(CM_NEW(memory, w->flows_of, r->demand->network->vertex_count, error));
+  CM_TRY(CM_NEW(memory, w->set, (r->rank_bits + 1) * w->words, error));
   for (uint32_t i = 0; i < r->router_count; i++)
     w->over[i] = r->entries[i] > r->chip->table_entries ? r->entries[i] - r->chip->table_entries : 0;
   for (uint32_t f = 0; f < r->flow_count; f++) {
@@ -444,8 +425,7 @@ cm_status cm_routes_widen(cm_routes *routes, cm_walker *walker, uint32_t round, 
   cm_status status = prepare(&w, error);
   for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++)
     status = weigh_part(&w, p, error);
-  if (status == CM_OK)
-    status = choose(&w, round, wider, error);
+  CM_THEN(status, choose(&w, round, wider, error));
   if (status == CM_OK && *wider)
     status = widen(&w, error);
   void *blocks[] = {w.above, w.over, w.flows_of, w.crossing, w.visit, w.block, w.set, w.order, w.pair};

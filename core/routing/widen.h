@@ -1,7 +1,6 @@
 /* Keys widened where tables do not fit: axons of a part get targets of each other, so that they leave a router alike and share its
  * entry. Packets then come to cores too that hold no target of them, which drop them. */
-#ifndef CM_ROUTING_WIDEN_H
-#define CM_ROUTING_WIDEN_H
+#pragma once
 
 #include "core/routing/walk.h"
 
@@ -11,5 +10,3 @@
  * which of them it is. *wider is false where no key can be widened: nothing changes. The walker is of no use any more.
  * O(links of all trees + pins by part * routers over the limit on their ways, times logarithms). */
 cm_status cm_routes_widen(cm_routes *routes, cm_walker *walker, uint32_t round, cm_run *run, bool *wider, cm_error *error);
-
-#endif

@@ -7,8 +7,7 @@ enum { BUCKETS_FIRST = 1024 };
 cm_status cm_words_new(cm_memory *memory, cm_words **words, cm_error *error)
 {
   cm_words *w;
-  if (CM_NEW(memory, w, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w, 1, error));
   w->memory = memory;
   w->buckets = BUCKETS_FIRST;
   if (CM_NEW(memory, w->bucket, w->buckets, error) != CM_OK) {
@@ -39,8 +38,7 @@ static cm_status widen(cm_words *w, cm_error *error)
   uint32_t *bucket;
   if (w->count < w->buckets || w->buckets > UINT32_MAX / 4)
     return CM_OK;
-  if (CM_NEW(w->memory, bucket, (size_t)w->buckets * 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, bucket, (size_t)w->buckets * 2, error));
   cm_free(w->bucket);
   w->bucket = bucket;
   w->buckets *= 2;
@@ -65,9 +63,9 @@ cm_status cm_words_number(cm_words *w, uint64_t cores, const uint32_t *link, uin
   }
   if (w->links + count >= UINT32_MAX || w->count >= UINT32_MAX - 1)
     return cm_fail(error, CM_TOO_LARGE, "the routing tables have too many different ways out of routers");
-  if (widen(w, error) != CM_OK || CM_ROOM(w->memory, w->word, &w->room, w->count + 1, error) != CM_OK ||
-      CM_ROOM(w->memory, w->link, &w->link_room, w->links + count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(widen(w, error));
+  CM_TRY(CM_ROOM(w->memory, w->word, &w->room, w->count + 1, error));
+  CM_TRY(CM_ROOM(w->memory, w->link, &w->link_room, w->links + count + 1, error));
   b = bucket_of(w, cores, link, count);
   memcpy(w->link + w->links, link, count * sizeof *link);
   w->word[w->count] = (cm_word){.cores = cores, .first = (uint32_t)w->links, .count = count, .next = w->bucket[b]};

@@ -1,7 +1,6 @@
 /* Ways out of a router as numbers, on interconnects: which of its links a packet takes, and to which cores behind it. Equal sets
  * have equal numbers, wherever they are. */
-#ifndef CM_ROUTING_WORDS_H
-#define CM_ROUTING_WORDS_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -27,5 +26,3 @@ void cm_words_free(cm_words *words); /* NULL is allowed */
 
 /* The number of a set; `link` ascends. O(count). Errors: memory. */
 cm_status cm_words_number(cm_words *words, uint64_t cores, const uint32_t *link, uint32_t count, uint64_t *number, cm_error *error);
-
-#endif

@@ -121,8 +121,7 @@ static cm_status draw_ahead(cm_arrivals *a, cm_error *error)
     one->core = a->traffic->core[event.where];
     one->at = cm_random_unit(&a->random) * a->sum[event.where];
     one->next_ps = event.ps + gap_ps(a, event.where);
-    if (cm_events_put(&a->order, one->next_ps, CM_EVENT_INJECT, event.where, 0, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_events_put(&a->order, one->next_ps, CM_EVENT_INJECT, event.where, 0, error));
   }
   find_kinds(a);
   a->next = 0;

@@ -1,8 +1,7 @@
 /* The packets of a steady stream as they come into being: every core's at random times (Poisson), in proportion to the rates
  * of its neurons. They do not depend on what happens on the chip, so they are drawn ahead, many at once: what has to be looked
  * up in memory for one is waited for beside that of the others. */
-#ifndef CM_SIMULATE_ARRIVALS_H
-#define CM_SIMULATE_ARRIVALS_H
+#pragma once
 
 #include "base/random.h"
 #include "core/simulate/events.h"
@@ -47,5 +46,3 @@ void cm_arrivals_free(cm_arrivals *arrivals); /* harmless on a zeroed one */
 
 /* The next one of all cores, until the next call; some core must send. O(1) expected. Errors: memory. */
 cm_status cm_arrivals_next(cm_arrivals *arrivals, const cm_arrival **arrival, cm_error *error);
-
-#endif

@@ -19,8 +19,7 @@ CM_HEAP_DEFINE(far, cm_events, cm_timed_event, FAN, FAR, SET_FAR, COMES_BEFORE)
 
 static cm_status put_far(cm_events *e, const cm_timed_event *made, cm_error *error)
 {
-  if (CM_ROOM(e->memory, e->heap, &e->heap_room, e->heap_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(e->memory, e->heap, &e->heap_room, e->heap_count + 1, error));
   far_rise(e, e->heap_count++, *made);
   return CM_OK;
 }
@@ -155,8 +154,7 @@ cm_status cm_events_put(cm_events *e, uint64_t ps, cm_event_kind kind, uint32_t 
     if (i != (uint32_t)NONE)
       e->event_free = e->event[i].next;
     else {
-      if (CM_ROOM(e->memory, e->event, &e->event_room, (uint64_t)e->event_count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(e->memory, e->event, &e->event_room, (uint64_t)e->event_count + 1, error));
       i = e->event_count++;
     }
     cm_timed_event *made = &e->event[i]; /* field by field: a copy at once would wait for these */
@@ -168,8 +166,7 @@ cm_status cm_events_put(cm_events *e, uint64_t ps, cm_event_kind kind, uint32_t 
     put_near(e, i);
   } else {
     const cm_timed_event made = {ps, e->numbered, where, packet, kind, (uint32_t)NONE};
-    if (put_far(e, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(put_far(e, &made, error));
     e->far++;
   }
   if (ps < e->next[CM_EVENT_LANES].ps) { /* of equal times the one that is there came first */
@@ -211,8 +208,7 @@ cm_status cm_events_lengthen(cm_events *e, uint32_t lane, cm_error *error)
   cm_event_lane *l = &e->lane[lane];
   cm_timed_event *longer;
   uint64_t room = l->room > 0 ? 2 * l->room : LANE_FIRST;
-  if (CM_NEW(e->memory, longer, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->memory, longer, room, error));
   for (uint64_t i = l->first; i < l->end; i++)
     longer[i & (room - 1)] = l->row[i & (l->room - 1)];
   cm_free(l->row);
@@ -226,8 +222,7 @@ cm_status cm_events_new(cm_memory *memory, cm_events *events, cm_error *error)
   cm_events e = {.memory = memory, .shift = SHIFT_FIRST, .event_free = (uint32_t)NONE};
   for (uint32_t i = 0; i <= CM_EVENT_LANES; i++)
     e.next[i] = (cm_event_key){CM_EVENT_NEVER, CM_EVENT_NEVER};
-  if (CM_NEW(memory, e.bucket, CM_EVENT_BUCKETS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, e.bucket, CM_EVENT_BUCKETS, error));
   *events = e;
   return CM_OK;
 }

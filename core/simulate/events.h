@@ -4,8 +4,7 @@
  * links, and links are alike. The rest is in a calendar queue (Brown, CACM 31(10), 1988): a wheel of buckets, each the
  * events of a short while in their order, for what comes soon; a heap for what lies beyond the wheel. How long a bucket
  * lasts follows from what is put in, and changes nothing in the order. */
-#ifndef CM_SIMULATE_EVENTS_H
-#define CM_SIMULATE_EVENTS_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -125,5 +124,3 @@ static inline void cm_events_take(cm_events *e, cm_timed_event *taken)
   else
     cm_events_take_of_calendar(e, taken);
 }
-
-#endif

@@ -15,8 +15,7 @@ static inline cm_status new_packet(cm_fabric *f, uint32_t *packet, cm_error *err
     f->packet_free = f->packet[*packet].next;
     return CM_OK;
   }
-  if (CM_ROOM(f->run->memory, f->packet, &f->packet_room, (uint64_t)f->packet_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->run->memory, f->packet, &f->packet_room, (uint64_t)f->packet_count + 1, error));
   *packet = f->packet_count++;
   return CM_OK;
 }
@@ -50,8 +49,7 @@ static cm_status wait_for(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_er
   if (node != CM_FABRIC_NONE)
     f->node_free = f->node[node].tail;
   else {
-    if (CM_ROOM(f->run->memory, f->node, &f->node_room, (uint64_t)f->node_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(f->run->memory, f->node, &f->node_room, (uint64_t)f->node_count + 1, error));
     node = f->node_count++;
   }
   f->node[node] = (cm_fabric_queue){buffer, CM_FABRIC_NONE};
@@ -74,8 +72,7 @@ static uint32_t first_waiting(cm_fabric *f, cm_fabric_channel *c)
 
 static inline cm_status look_at(cm_fabric *f, uint32_t channel, cm_error *error)
 {
-  if (CM_ROOM(f->run->memory, f->todo, &f->todo_room, f->todo_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->run->memory, f->todo, &f->todo_room, f->todo_count + 1, error));
   f->todo[f->todo_count++] = channel;
   return CM_OK;
 }
@@ -100,8 +97,7 @@ static cm_status ask(cm_fabric *f, uint32_t buffer, cm_error *error)
     b->needs = 1;
     return wait_for(f, buffer, next, error) == CM_OK ? look_at(f, next, error) : error->status;
   }
-  if (cm_fabric_ways(f, p, b->router, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fabric_ways(f, p, b->router, &count, error));
   b->needs = count;
   for (uint32_t i = 0; i < count; i++)
     if (wait_for(f, buffer, f->way[i], error) != CM_OK || look_at(f, f->way[i], error) != CM_OK)
@@ -131,8 +127,7 @@ static inline cm_status advance(cm_fabric *f, uint32_t buffer, cm_error *error)
     f->core[buffer - f->links].outlet_free = f->now + b->service_ps;
     return more ? leave(f, buffer - f->links, error) : CM_OK;
   }
-  if (give_place(f, buffer, error) != CM_OK)
-    return error->status;
+  CM_TRY(give_place(f, buffer, error));
   return more ? ask(f, buffer, error) : CM_OK;
 }
 
@@ -150,8 +145,7 @@ static inline cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm
   uint32_t sent = f->channel[buffer].buffer.head;
   if (--f->channel[buffer].needs != 0) { /* a copy goes, the head stays for the other channels */
     uint32_t copy = 0;
-    if (new_packet(f, &copy, error) != CM_OK)
-      return error->status;
+    CM_TRY(new_packet(f, &copy, error));
     f->packet[copy] = f->packet[sent];
     sent = copy;
     f->under_way++;
@@ -190,8 +184,7 @@ static cm_status serve(cm_fabric *f, uint32_t channel, cm_error *error)
       c->waking = true;
       return cm_events_put(&f->events, c->free_at, CM_EVENT_FREE, channel, 0, error);
     }
-    if (send(f, first_waiting(f, c), channel, error) != CM_OK)
-      return error->status;
+    CM_TRY(send(f, first_waiting(f, c), channel, error));
   }
   return CM_OK;
 }
@@ -214,8 +207,7 @@ static inline cm_status ask_first(cm_fabric *f, uint32_t buffer, cm_error *error
   const cm_fabric_channel *c = &f->channel[next];
   b->needs = 1;
   if (c->wait_head == CM_FABRIC_NONE && c->held < f->buffers && c->free_at <= f->now) {
-    if (send(f, buffer, next, error) != CM_OK)
-      return error->status;
+    CM_TRY(send(f, buffer, next, error));
   } else if (wait_for(f, buffer, next, error) != CM_OK)
     return error->status;
   return serve(f, next, error);
@@ -287,8 +279,7 @@ static inline cm_status arrive(cm_fabric *f, uint32_t channel, uint32_t packet, 
 static inline cm_status inject(cm_fabric *f, uint32_t core, cm_error *error)
 {
   f->leaving = CM_FABRIC_NONE;
-  if (f->on_inject(f->user, core, error) != CM_OK)
-    return error->status;
+  CM_TRY(f->on_inject(f->user, core, error));
   return f->leaving != CM_FABRIC_NONE ? ask_first(f, f->leaving, error) : CM_OK;
 }
 
@@ -306,8 +297,7 @@ static inline cm_status happen(cm_fabric *f, const cm_timed_event *event, cm_err
 cm_status cm_fabric_inject(cm_fabric *f, uint32_t core, uint64_t kind, const cm_packet_target *to, cm_error *error)
 {
   uint32_t packet = 0, buffer = f->links + core;
-  if (new_packet(f, &packet, error) != CM_OK)
-    return error->status;
+  CM_TRY(new_packet(f, &packet, error));
   cm_fabric_packet *p = &f->packet[packet];
   *p = (cm_fabric_packet){.born_ps = f->now, .kind = kind, .heading = CM_DIRECTIONS};
   if (f->direct) {
@@ -336,8 +326,7 @@ cm_status cm_fabric_run(cm_fabric *f, cm_error *error)
     cm_events_take(&f->events, &event);
     f->now = event.ps;
     status = happen(f, &event, error);
-    if (status == CM_OK)
-      status = settle(f, error);
+    CM_THEN(status, settle(f, error));
     if (status == CM_OK && i % CHECK == 0)
       status = cm_run_check(f->run, error);
   }

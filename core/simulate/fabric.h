@@ -4,8 +4,7 @@
  * core, which lets a packet go when another channel takes it. A packet holds a place in the buffer behind the channel from when it sets out (virtual cut-through). The packet
  * at the head of a buffer waits for every channel that it needs; channels serve those that wait in the order in which
  * they came. What leaves a core waits in a queue without end. */
-#ifndef CM_SIMULATE_FABRIC_H
-#define CM_SIMULATE_FABRIC_H
+#pragma once
 
 #include "core/simulate/events.h"
 #include "core/simulate/frames.h"
@@ -104,5 +103,3 @@ static inline uint64_t cm_ps(double ns)
 {
   return (uint64_t)(ns * 1000 + 0.5);
 }
-
-#endif

@@ -47,8 +47,7 @@ static cm_status add_channel(cm_fabric *f, uint32_t channel, uint32_t *count, cm
   for (uint32_t i = 0; i < *count; i++)
     if (f->way[i] == channel)
       return CM_OK;
-  if (CM_ROOM(f->run->memory, f->way, &f->way_room, (uint64_t)*count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->run->memory, f->way, &f->way_room, (uint64_t)*count + 1, error));
   f->way[(*count)++] = channel;
   return CM_OK;
 }
@@ -62,8 +61,7 @@ static cm_status follow_ways(cm_fabric *f, const cm_fabric_packet *p, uint32_t r
   for (uint64_t i = t->first[p->kind]; i < t->first[p->kind + 1]; i++) {
     uint32_t core = t->target[i].core, at = cm_router_of(f->chip, core);
     if (at == router) {
-      if (add_channel(f, f->links + core, count, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_channel(f, f->links + core, count, error));
       continue;
     }
     while (at != source) {
@@ -71,8 +69,7 @@ static cm_status follow_ways(cm_fabric *f, const cm_fabric_packet *p, uint32_t r
       at = net->link[link].from;
       if (at != router)
         continue;
-      if (add_channel(f, link, count, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_channel(f, link, count, error));
       break;
     }
   }
@@ -85,8 +82,7 @@ cm_status cm_fabric_ways(cm_fabric *f, const cm_fabric_packet *p, uint32_t route
   if (!f->by_steps && follow_ways(f, p, router, &listed, error) != CM_OK)
     return error->status;
   for (uint64_t bits = f->by_steps ? route(f, p) : 0; bits != 0; bits &= bits - 1)
-    if (add_channel(f, channel_of(f, router, (unsigned)__builtin_ctzll(bits)), &listed, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_channel(f, channel_of(f, router, (unsigned)__builtin_ctzll(bits)), &listed, error));
   *count = listed;
   return CM_OK;
 }

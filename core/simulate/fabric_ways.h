@@ -1,6 +1,5 @@
 /* Which channels a packet needs at a router. */
-#ifndef CM_SIMULATE_FABRIC_WAYS_H
-#define CM_SIMULATE_FABRIC_WAYS_H
+#pragma once
 
 #include "core/chip/turns.h"
 #include "core/simulate/fabric.h"
@@ -18,5 +17,3 @@ static inline uint32_t cm_fabric_next(const cm_fabric *f, const cm_fabric_packet
     return f->links + p->core;
   return router * CM_DIRECTIONS + (by_x ? along_x : along_y);
 }
-
-#endif

@@ -11,8 +11,7 @@ cm_status cm_frames_new(uint32_t routers, uint32_t wanted, cm_memory *memory, cm
   most = most < wanted ? most : wanted;
   if (most >= FRAMES_LEAST) {
     f.most = most & ~1u; /* they are joined in pairs */
-    if (CM_NEW(memory, f.passed, (size_t)f.most * routers, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, f.passed, (size_t)f.most * routers, error));
   }
   *frames = f;
   return CM_OK;

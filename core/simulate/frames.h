@@ -1,7 +1,6 @@
 /* How much passes every router over time, in frames of equal length: their number is bounded, so frames are joined in pairs
  * as time goes on. */
-#ifndef CM_SIMULATE_FRAMES_H
-#define CM_SIMULATE_FRAMES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -24,5 +23,3 @@ void cm_frames_count(cm_frames *frames, uint64_t ps, uint32_t router);
 
 /* {"ns", "columns", "packets": [[by router, row by row], ...]} as a new object; NULL when out of memory. */
 json_t *cm_frames_json(const cm_frames *frames, uint32_t columns);
-
-#endif

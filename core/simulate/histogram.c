@@ -54,9 +54,24 @@ static double quantile_ns(const cm_histogram *h, double share)
   return (double)h->largest / 1000;
 }
 
+/* How many are in each of equal steps from 0 to the largest. */
+static json_t *steps_json(const cm_histogram *h)
+{
+  enum { STEPS = 24 };
+  uint64_t in[STEPS] = {0};
+  for (unsigned i = 0; i < CM_HISTOGRAM_BINS && h->largest > 0; i++) {
+    const double step = value_of(i) * STEPS / (double)h->largest;
+    in[step < STEPS ? (unsigned)step : STEPS - 1] += h->bin[i];
+  }
+  json_t *steps = json_array();
+  for (int i = 0; i < STEPS; i++)
+    (void)json_array_append_new(steps, json_integer((json_int_t)in[i]));
+  return steps;
+}
+
 json_t *cm_histogram_json(const cm_histogram *h)
 {
-  return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "count", (json_int_t)h->count, "mean_ns", cm_histogram_mean_ns(h),
+  return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:o}", "count", (json_int_t)h->count, "mean_ns", cm_histogram_mean_ns(h),
                    "p50_ns", quantile_ns(h, 0.5), "p95_ns", quantile_ns(h, 0.95), "p99_ns", quantile_ns(h, 0.99), "max_ns",
-                   (double)h->largest / 1000);
+                   (double)h->largest / 1000, "histogram", steps_json(h));
 }

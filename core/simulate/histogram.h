@@ -1,6 +1,5 @@
 /* Counts of latencies, in bins of three per cent: exact sums, and quantiles to that precision. */
-#ifndef CM_SIMULATE_HISTOGRAM_H
-#define CM_SIMULATE_HISTOGRAM_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -19,7 +18,5 @@ void cm_histogram_join(cm_histogram *sum, const cm_histogram *other);
 /* Mean in ns; 0 when empty. */
 double cm_histogram_mean_ns(const cm_histogram *histogram);
 
-/* count, mean_ns, p50_ns, p95_ns, p99_ns, max_ns as a new object; NULL when out of memory. */
+/* count, mean_ns, p50_ns, p95_ns, p99_ns, max_ns, and histogram, counts in 24 equal steps to the largest, as a new object; NULL when out of memory. */
 json_t *cm_histogram_json(const cm_histogram *histogram);
-
-#endif

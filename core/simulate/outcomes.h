@@ -1,6 +1,5 @@
 /* The two ways to drive a fabric: time steps, and a steady stream. */
-#ifndef CM_SIMULATE_OUTCOMES_H
-#define CM_SIMULATE_OUTCOMES_H
+#pragma once
 
 #include "core/simulate/fabric.h"
 #include "core/simulate/histogram.h"
@@ -35,5 +34,3 @@ typedef struct cm_stream_outcome {
 /* A Poisson stream of so many steps a ns. */
 cm_status cm_simulate_stream(const cm_traffic *traffic, const cm_simulate_options *options, double load, cm_run *run,
                              cm_stream_outcome *outcome, cm_error *error);
-
-#endif

@@ -44,8 +44,7 @@ static cm_status foresee(pace *p, const cm_pacing *pacing, uint32_t steps, doubl
     if (status != CM_OK)
       break;
     *ns += o.stuck > 0 ? INFINITY : o.ns / steps;
-    cm_free(o.latency);
-    cm_free(o.carried);
+    CM_FREE(o.latency, o.carried);
   }
   p->traffic.pacing = NULL;
   return status;
@@ -56,8 +55,7 @@ static cm_status attempt(pace *p, order o, double length, double *ns, cm_error *
 {
   static const char *const names[ORDERS] = {"numbered", "chosen"};
   const cm_pacing pacing = {.ns = length * p->busiest_ns, .turn = p->turn[o]};
-  if (foresee(p, &pacing, 1, ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(foresee(p, &pacing, 1, ns, error));
   if (isfinite(*ns) && *ns < p->best.step_ns) {
     p->best = pacing;
     p->best.step_ns = *ns;
@@ -71,8 +69,7 @@ static cm_status descend(pace *p, order o, int by, double before, cm_error *erro
 {
   for (int i = FIRST + by; i >= 0 && i < LENGTHS; i += by) {
     double ns;
-    if (attempt(p, o, share_least + share_step * i, &ns, error) != CM_OK)
-      return error->status;
+    CM_TRY(attempt(p, o, share_least + share_step * i, &ns, error));
     if (ns >= before)
       break;
     before = ns;
@@ -83,14 +80,12 @@ static cm_status descend(pace *p, order o, int by, double before, cm_error *erro
 static cm_status search(pace *p, cm_error *error)
 {
   double at_once, ns[ORDERS];
-  if (attempt(p, AS_NUMBERED, 0, &at_once, error) != CM_OK)
-    return error->status;
+  CM_TRY(attempt(p, AS_NUMBERED, 0, &at_once, error));
   for (order o = 0; o < ORDERS; o++)
-    if (attempt(p, o, share_least + share_step * FIRST, &ns[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(attempt(p, o, share_least + share_step * FIRST, &ns[o], error));
   const order o = ns[CHOSEN] <= ns[AS_NUMBERED] ? CHOSEN : AS_NUMBERED;
-  if (descend(p, o, -1, ns[o], error) != CM_OK || descend(p, o, 1, ns[o], error) != CM_OK)
-    return error->status;
+  CM_TRY(descend(p, o, -1, ns[o], error));
+  CM_TRY(descend(p, o, 1, ns[o], error));
   const cm_pacing best = p->best;
   p->options.buffers = cm_simulate_defaults.buffers;
   return best.turn != NULL ? foresee(p, &best, STEPS, &p->best.step_ns, error) : CM_OK;
@@ -100,9 +95,9 @@ static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
 {
   const uint32_t vertices = mapped->demand->network->vertex_count;
   cm_memory *memory = p->run->memory;
-  if (CM_NEW(memory, p->turn[AS_NUMBERED], vertices, error) != CM_OK || CM_NEW(memory, p->turn[CHOSEN], vertices, error) != CM_OK ||
-      cm_turns_choose(&p->traffic, p->options.seed, looks_max, p->run, p->turn[CHOSEN], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, p->turn[AS_NUMBERED], vertices, error));
+  CM_TRY(CM_NEW(memory, p->turn[CHOSEN], vertices, error));
+  CM_TRY(cm_turns_choose(&p->traffic, p->options.seed, looks_max, p->run, p->turn[CHOSEN], error));
   for (uint32_t part = 0; part < mapped->parts; part++)
     for (uint32_t first = p->traffic.member_first[part], i = first; i < p->traffic.member_first[part + 1]; i++)
       p->turn[AS_NUMBERED][p->traffic.member[i]] = i - first;

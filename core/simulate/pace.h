@@ -1,7 +1,6 @@
 /* When cores send: spread over the step so that packets come in about as fast as cores process them, instead of standing in each other's
  * way (docs/explanation/step-time.md, "Pacing"). */
-#ifndef CM_SIMULATE_PACE_H
-#define CM_SIMULATE_PACE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -24,5 +23,3 @@ typedef struct cm_pace_task {
  * tried. The same for any number of threads. O(tries * simulating a step). Errors: memory, stops. */
 cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_run *run, cm_pacing *pacing, json_t **report,
                          cm_error *error);
-
-#endif

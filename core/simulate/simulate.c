@@ -111,8 +111,7 @@ static cm_status run_stream(void *context, size_t index, cm_error *error)
 
 static void free_stream(cm_stream_outcome *o)
 {
-  cm_free(o->latency);
-  cm_free(o->carried);
+  CM_FREE(o->latency, o->carried);
   *o = (cm_stream_outcome){0};
 }
 
@@ -120,19 +119,16 @@ static cm_status simulate_steps(simulation *s, json_t *report, cm_error *error)
 {
   uint32_t tiles;
   cm_run_phase(s->run, "steps");
-  if (cm_tiles_in_use(s->traffic->chip, s->traffic->core, s->traffic->parts, s->run->memory, &tiles, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->step, s->options->steps, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tiles_in_use(s->traffic->chip, s->traffic->core, s->traffic->parts, s->run->memory, &tiles, error));
+  CM_TRY(CM_NEW(s->run->memory, s->step, s->options->steps, error));
   cm_status status = cm_parallel(s->run, s->options->steps, run_step, s, error);
-  if (status == CM_OK)
-    status = cm_json_set(report, "steps", steps_json(s, tiles), "the report", error);
+  CM_THEN(status, cm_json_set(report, "steps", steps_json(s, tiles), "the report", error));
   if (status == CM_OK && s->step[0].frames.most > 0)
     status =
       cm_json_set(report, "frames", cm_frames_json(&s->step[0].frames, cm_chip_routers_x(s->traffic->chip)), "the report", error);
   for (uint32_t i = 0; i < s->options->steps; i++) {
     cm_frames_free(&s->step[i].frames);
-    cm_free(s->step[i].latency);
-    cm_free(s->step[i].carried);
+    CM_FREE(s->step[i].latency, s->step[i].carried);
   }
   cm_free(s->step);
   return status;
@@ -143,8 +139,7 @@ static cm_status simulate_stream(simulation *s, json_t *report, cm_error *error)
   cm_run_phase(s->run, "stream");
   s->load[0] = s->options->load;
   cm_status status = run_stream(s, 0, error);
-  if (status == CM_OK)
-    status = cm_json_set(report, "stream", stream_json(s, &s->stream[0]), "the report", error);
+  CM_THEN(status, cm_json_set(report, "stream", stream_json(s, &s->stream[0]), "the report", error));
   free_stream(&s->stream[0]);
   return status;
 }
@@ -239,8 +234,8 @@ static cm_status check_rules(const cm_demand *demand, const cm_simulate_options 
 
 static cm_status check(const cm_demand *demand, const cm_chip *chip, const cm_simulate_options *o, cm_error *error)
 {
-  if (check_rules(demand, o, error) != CM_OK || cm_interconnect_prepare(chip->interconnect, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_rules(demand, o, error));
+  CM_TRY(cm_interconnect_prepare(chip->interconnect, error));
   if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",
                    chip->router_x * chip->router_y, CM_FABRIC_CORES_MAX);
@@ -292,12 +287,10 @@ cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options
   cm_demand demand;
   cm_mapped seen = *mapped;
   seen.demand = &demand;
-  if (check(mapped->demand, mapped->chip, options, error) != CM_OK ||
-      choose_scenario(mapped->demand, options->scenario, &demand, error) != CM_OK)
-    return error->status;
+  CM_TRY(check(mapped->demand, mapped->chip, options, error));
+  CM_TRY(choose_scenario(mapped->demand, options->scenario, &demand, error));
   cm_run_phase(run, "traffic");
-  if (cm_traffic_new(&seen, options->multicast, run, &traffic, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_traffic_new(&seen, options->multicast, run, &traffic, error));
   cm_stream_outcome streams[PROBES] = {{0}};
   simulation s = {.traffic = &traffic, .options = options, .run = run, .stream = streams};
   json_t *made = json_pack("{s:s, s:i, s:I}", "traffic_model", options->multicast ? "multicast" : "unicast", "buffers",

@@ -1,6 +1,5 @@
 /* A mapped network in motion: packets over the chip's routers, one event after another (docs/reference/simulation.md). */
-#ifndef CM_SIMULATE_SIMULATE_H
-#define CM_SIMULATE_SIMULATE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options
 
 /* Refuses the scenario that is asked for: CM_BAD_OPTION at /options/scenario, with the `count` names that are known. */
 cm_status cm_refuse_scenario(const char *name, const char *const *known, size_t count, cm_error *error);
-
-#endif

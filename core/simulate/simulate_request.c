@@ -62,17 +62,14 @@ cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *r
 {
   cm_simulate_request r = {.options = cm_simulate_defaults};
   cm_options_default(&cm_simulate_option_table, &r);
-  if (cm_options_read(&cm_simulate_option_table, options, &r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_simulate_option_table, options, &r, error));
   const unsigned facts = cm_spikes_are_given(&r.spikes) || r.function ? CM_SIMULATE_SPIKES : 0;
-  if (cm_options_check(&cm_simulate_option_table, &r, facts, NULL, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_check(&cm_simulate_option_table, &r, facts, NULL, error));
   if (r.function && json_object_get(options, "steps") == NULL)
     return cm_option_refuse(error, "steps", "how many time steps the network runs");
   if (!r.function && (r.running.dt > 0 || r.running.poisson > 0 || json_object_get(options, "semantics") != NULL))
     return cm_option_refuse(error, "function", "true where semantics, dt or poisson say how the network runs");
-  if (cm_running_check(&r.running, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_running_check(&r.running, error));
   if (json_object_get(options, "steps") == NULL && (r.options.load > 0 || r.options.saturation))
     r.options.steps = 0;
   *request = r;

@@ -1,6 +1,5 @@
 /* What a job of kind simulate asks for (docs/reference/simulation.md). */
-#ifndef CM_SIMULATE_SIMULATE_REQUEST_H
-#define CM_SIMULATE_SIMULATE_REQUEST_H
+#pragma once
 
 #include "core/network/spikes_option.h"
 #include "core/simulate/simulate.h"
@@ -32,5 +31,3 @@ extern const cm_options cm_simulate_option_table;
  * one, and none with a load or "saturation". Errors: CM_BAD_OPTION with the JSON pointer of what is unknown or out of
  * range. */
 cm_status cm_simulate_options_read(const json_t *options, cm_simulate_request *request, cm_error *error);
-
-#endif

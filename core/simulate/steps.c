@@ -54,8 +54,7 @@ static cm_status on_inject(void *user, uint32_t core, cm_error *error)
   step *s = user;
   const cm_traffic *t = s->fabric.traffic;
   const planned *p = &s->plan[s->next[t->part_on[core]]++];
-  if (cm_fabric_inject(&s->fabric, core, p->kind, &t->target[t->first[p->kind]], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fabric_inject(&s->fabric, core, p->kind, &t->target[t->first[p->kind]], error));
   return schedule_next(s, core, error);
 }
 
@@ -69,8 +68,7 @@ static uint64_t spikes_of(double rate, cm_random *random)
 /* Counts the spikes that are given for a step. */
 static cm_status count_given(step *s, const cm_spikes *given, uint32_t number, cm_error *error)
 {
-  if (CM_NEW(s->fabric.run->memory, s->fires, given->neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->fabric.run->memory, s->fires, given->neurons, error));
   for (uint64_t i = given->first[number]; i < given->first[number + 1]; i++)
     s->fires[given->neuron[i]]++;
   return CM_OK;
@@ -90,8 +88,7 @@ static cm_status add_turn(step *s, turn t, cm_error *error)
 {
   if (s->turn_count % CHECK_EVERY == 0 && cm_run_check(s->fabric.run, error) != CM_OK) /* rates have no bound but that of weights */
     return error->status;
-  if (CM_ROOM(s->fabric.run->memory, s->turn, &s->turn_room, s->turn_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->fabric.run->memory, s->turn, &s->turn_room, s->turn_count + 1, error));
   s->turn[s->turn_count++] = t;
   return CM_OK;
 }
@@ -111,8 +108,7 @@ static cm_status list_turns(step *s, uint32_t part, cm_random *random, cm_error 
     for (uint32_t e = t->out_first[v]; e < t->out_first[v + 1]; e++) {
       const uint64_t spikes = s->fires != NULL ? s->fires[v] : spikes_of(cm_traffic_rate(t, e), random);
       for (uint64_t k = 0; k < spikes; k++)
-        if (add_turn(s, (turn){(begin + length * (double)k) / (double)spikes, place, v, e, s->turn_count == before}, error) != CM_OK)
-          return error->status;
+        CM_TRY(add_turn(s, (turn){(begin + length * (double)k) / (double)spikes, place, v, e, s->turn_count == before}, error));
     }
     if (s->turn_count == before && add_turn(s, (turn){begin, place, v, NO_NET, true}, error) != CM_OK)
       return error->status;
@@ -128,8 +124,7 @@ static cm_status plan_core(step *s, uint32_t part, cm_random *random, double *re
   const cm_traffic *t = s->fabric.traffic;
   const cm_charge_cost *c = t->chip->costs.charge;
   double now = 0;
-  if (list_turns(s, part, random, error) != CM_OK)
-    return error->status;
+  CM_TRY(list_turns(s, part, random, error));
   for (uint64_t i = 0; i < s->turn_count; i++) {
     const turn *u = &s->turn[i];
     now = now > u->from_ns ? now : u->from_ns;
@@ -142,8 +137,7 @@ static cm_status plan_core(step *s, uint32_t part, cm_random *random, double *re
     for (uint64_t k = t->net_first[u->net]; k < t->net_first[u->net + 1]; k++) {
       now += c[CM_CHARGE_PACKET_SENT].ns * (double)(t->first[k + 1] - t->first[k]);
       s->packets += (double)(t->first[k + 1] - t->first[k]);
-      if (CM_ROOM(s->fabric.run->memory, s->plan, &s->plan_capacity, s->plan_count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(s->fabric.run->memory, s->plan, &s->plan_capacity, s->plan_count + 1, error));
       s->plan[s->plan_count++] = (planned){cm_ps(now), k};
       for (uint64_t j = t->first[k]; j < t->first[k + 1]; j++)
         received[t->part_on[t->target[j].core]] += c[CM_CHARGE_PACKET_RECEIVED].ns + c[CM_CHARGE_SYNAPSE].ns * t->target[j].synapses;
@@ -160,8 +154,7 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
   cm_random random;
   double *received = NULL, *ends = NULL;
   cm_status status = CM_NEW(memory, received, t->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, ends, t->parts, error);
+  CM_THEN(status, CM_NEW(memory, ends, t->parts, error));
   cm_random_init(&random, seed, CM_STREAM_SIMULATION, number);
   for (uint32_t p = 0; p < t->parts && status == CM_OK; p++) {
     status = plan_core(s, p, &random, received, &ends[p], error);
@@ -178,19 +171,13 @@ static cm_status plan(step *s, const cm_traffic *t, uint64_t seed, uint32_t numb
       s->fabric.core[t->core[p]].process_from = cm_ps(ends[p]);
     status = schedule_next(s, t->core[p], error);
   }
-  cm_free(received);
-  cm_free(ends);
+  CM_FREE(received, ends);
   return status;
 }
 
 static void step_free(step *s)
 {
-  cm_free(s->plan);
-  cm_free(s->turn);
-  cm_free(s->fires);
-  cm_free(s->first);
-  cm_free(s->next);
-  cm_free(s->latency);
+  CM_FREE(s->plan, s->turn, s->fires, s->first, s->next, s->latency);
   cm_fabric_free(&s->fabric);
 }
 
@@ -198,10 +185,10 @@ static cm_status step_new(const cm_traffic *t, uint32_t buffers, cm_run *run, st
 {
   cm_memory *memory = run->memory;
   *s = (step){0};
-  if (cm_fabric_new(t, buffers, true, run, &s->fabric, error) != CM_OK ||
-      CM_NEW(memory, s->first, (size_t)t->parts + 1, error) != CM_OK || CM_NEW(memory, s->next, t->parts, error) != CM_OK ||
-      CM_NEW(memory, s->latency, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_fabric_new(t, buffers, true, run, &s->fabric, error));
+  CM_TRY(CM_NEW(memory, s->first, (size_t)t->parts + 1, error));
+  CM_TRY(CM_NEW(memory, s->next, t->parts, error));
+  CM_TRY(CM_NEW(memory, s->latency, 1, error));
   s->fabric.on_delivery = on_delivery;
   s->fabric.on_inject = on_inject;
   s->fabric.user = s;
@@ -236,10 +223,8 @@ cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *optio
     status = cm_frames_new(s.fabric.routers, options->frames, run->memory, &s.fabric.frames, error);
   if (status == CM_OK && options->spikes != NULL)
     status = count_given(&s, options->spikes, number, error);
-  if (status == CM_OK)
-    status = plan(&s, t, options->seed, number, &sent_ns, error);
-  if (status == CM_OK)
-    status = cm_fabric_run(&s.fabric, error);
+  CM_THEN(status, plan(&s, t, options->seed, number, &sent_ns, error));
+  CM_THEN(status, cm_fabric_run(&s.fabric, error));
   if (status == CM_OK)
     conclude(&s, sent_ns, outcome);
   step_free(&s);

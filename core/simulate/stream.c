@@ -30,9 +30,8 @@ static cm_status on_inject(void *user, uint32_t core, cm_error *error)
 {
   stream *s = user;
   const cm_arrival *arrival;
-  if (cm_arrivals_next(&s->arrivals, &arrival, error) != CM_OK ||
-      cm_fabric_inject(&s->fabric, core, arrival->kind, &arrival->to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arrivals_next(&s->arrivals, &arrival, error));
+  CM_TRY(cm_fabric_inject(&s->fabric, core, arrival->kind, &arrival->to, error));
   /* Enough packets have gone in: what waits then is for the verdict. */
   s->fabric.ended = ++s->injected >= s->wanted;
   return s->fabric.ended ? CM_OK : cm_events_put(&s->fabric.events, arrival->next_ps, CM_EVENT_INJECT, core, 0, error);
@@ -67,18 +66,15 @@ cm_status cm_simulate_stream(const cm_traffic *t, const cm_simulate_options *opt
 {
   stream s = {.load = load, .wanted = options->packets, .warm = (uint64_t)(warm_share * (double)options->packets)};
   cm_status status = cm_fabric_new(t, options->buffers, false, run, &s.fabric, error);
-  if (status == CM_OK)
-    status = cm_arrivals_new(t, load, options->seed, run->memory, &s.arrivals, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, s.latency, 1, error);
+  CM_THEN(status, cm_arrivals_new(t, load, options->seed, run->memory, &s.arrivals, error));
+  CM_THEN(status, CM_NEW(run->memory, s.latency, 1, error));
   s.fabric.on_delivery = on_delivery;
   s.fabric.on_inject = on_inject;
   s.fabric.user = &s;
   for (uint32_t p = 0; p < t->parts && status == CM_OK; p++)
     if (s.arrivals.first_ps[p] != CM_EVENT_NEVER)
       status = cm_events_put(&s.fabric.events, s.arrivals.first_ps[p], CM_EVENT_INJECT, t->core[p], 0, error);
-  if (status == CM_OK)
-    status = cm_fabric_run(&s.fabric, error);
+  CM_THEN(status, cm_fabric_run(&s.fabric, error));
   if (status == CM_OK)
     conclude(&s, s.fabric.under_way, outcome);
   stream_free(&s);

@@ -22,8 +22,7 @@ static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, 
     uint64_t end = i;
     while (end < pins && scratch[end] == scratch[i])
       end++;
-    if (CM_ROOM(memory, t->target, &t->target_capacity, t->target_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(memory, t->target, &t->target_capacity, t->target_count + 1, error));
     cm_packet_target *to = &t->target[t->target_count++];
     *to = (cm_packet_target){.core = t->core[scratch[i]], .synapses = (uint32_t)(end - i)};
     if (cm_chip_distance(t->chip, home, to->core) == CM_NO_WAY)
@@ -40,9 +39,8 @@ static cm_status cut_packets(cm_traffic *t, const uint64_t *target_first, cm_mem
 {
   uint32_t nets = t->demand->network->net_count;
   t->packet_count = t->multicast ? nets : target_first[nets];
-  if (CM_NEW(memory, t->first, t->packet_count + 1, error) != CM_OK ||
-      CM_NEW(memory, t->net_first, (size_t)nets + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->first, t->packet_count + 1, error));
+  CM_TRY(CM_NEW(memory, t->net_first, (size_t)nets + 1, error));
   for (uint32_t e = 0; e <= nets; e++)
     t->net_first[e] = t->multicast ? e : target_first[e];
   for (uint64_t f = 0; f <= t->packet_count; f++)
@@ -54,10 +52,10 @@ static cm_status list_members(cm_traffic *t, const uint32_t *part, cm_memory *me
 {
   const cm_topology *topology = t->demand->network;
   uint32_t n = topology->vertex_count;
-  if (CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error) != CM_OK ||
-      CM_NEW(memory, t->member, n, error) != CM_OK || CM_NEW(memory, t->out_first, (size_t)n + 1, error) != CM_OK ||
-      CM_NEW(memory, t->part_on, cm_chip_cores(t->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->member_first, (size_t)t->parts + 2, error));
+  CM_TRY(CM_NEW(memory, t->member, n, error));
+  CM_TRY(CM_NEW(memory, t->out_first, (size_t)n + 1, error));
+  CM_TRY(CM_NEW(memory, t->part_on, cm_chip_cores(t->chip), error));
   for (uint32_t p = 0; p < t->parts; p++)
     t->part_on[t->core[p]] = p;
   cm_sort_members(part, n, t->parts, t->member_first, t->member);
@@ -79,22 +77,18 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
     if (topology->net_first[e + 1] - topology->net_first[e] > longest)
       longest = topology->net_first[e + 1] - topology->net_first[e];
   cm_status status = CM_NEW(memory, target_first, (size_t)topology->net_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, scratch, longest, error);
+  CM_THEN(status, CM_NEW(memory, scratch, longest, error));
   for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
     status = add_targets(&t, part, e, scratch, memory, error);
     target_first[e + 1] = t.target_count;
     if (status == CM_OK && e % 4096 == 0)
       status = cm_run_check(run, error);
   }
-  if (status == CM_OK)
-    status = cut_packets(&t, target_first, memory, error);
-  if (status == CM_OK)
-    status = list_members(&t, part, memory, error);
+  CM_THEN(status, cut_packets(&t, target_first, memory, error));
+  CM_THEN(status, list_members(&t, part, memory, error));
   if (status == CM_OK && mapped->demand->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
     status = cm_count_copies(mapped->demand, part, t.parts, run, t.copies, error);
-  cm_free(target_first);
-  cm_free(scratch);
+  CM_FREE(target_first, scratch);
   if (status != CM_OK) {
     cm_traffic_free(&t);
     return status;
@@ -105,13 +99,6 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
 
 void cm_traffic_free(cm_traffic *t)
 {
-  cm_free(t->first);
-  cm_free(t->target);
-  cm_free(t->net_first);
-  cm_free(t->member_first);
-  cm_free(t->member);
-  cm_free(t->out_first);
-  cm_free(t->part_on);
-  cm_free(t->copies);
+  CM_FREE(t->first, t->target, t->net_first, t->member_first, t->member, t->out_first, t->part_on, t->copies);
   *t = (cm_traffic){0};
 }

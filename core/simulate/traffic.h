@@ -1,6 +1,5 @@
 /* What a mapped network sends: packets with their targets, by source neuron and core. */
-#ifndef CM_SIMULATE_TRAFFIC_H
-#define CM_SIMULATE_TRAFFIC_H
+#pragma once
 
 #include "base/run.h"
 #include "core/mapping/mapped.h"
@@ -40,5 +39,3 @@ static inline double cm_traffic_rate(const cm_traffic *t, uint32_t net)
 {
   return (double)cm_demand_net_weight(t->demand, net) / (double)t->demand->network->weight_scale;
 }
-
-#endif

@@ -116,10 +116,6 @@ cm_status cm_turns_choose(const cm_traffic *t, uint64_t seed, uint64_t looks, cm
     if (i % CHECK_EVERY == 0)
       status = cm_run_check(run, error);
   }
-  cm_free(s.left);
-  cm_free(s.left_count);
-  cm_free(s.total);
-  cm_free(s.got);
-  cm_free(s.next.item);
+  CM_FREE(s.left, s.left_count, s.total, s.got, s.next.item);
   return status;
 }

@@ -1,6 +1,5 @@
 /* In which order the neurons of a core take their turns when sending is spread over a step. */
-#ifndef CM_SIMULATE_TURN_ORDER_H
-#define CM_SIMULATE_TURN_ORDER_H
+#pragma once
 
 #include "core/simulate/traffic.h"
 
@@ -9,5 +8,3 @@
  * leaves the least sum of squares of what cores have got beyond an even share. Of a core's neurons as many are looked at as `looks`
  * targets in all allow. O(looks + vertices log(parts)). Errors: memory, stops. */
 cm_status cm_turns_choose(const cm_traffic *traffic, uint64_t seed, uint64_t looks, cm_run *run, uint32_t *turn, cm_error *error);
-
-#endif

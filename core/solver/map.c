@@ -174,6 +174,8 @@ static const double share_of_candidate = 0.96, share_of_bound = 0.01;
 /* One mapping; `bound` NULL: none is stated. */
 static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping, cm_error *error)
 {
+  if (cm_has_constraints_left(input))
+    return cm_map_once_constrained(input, map_once, bound, run, mapping, error);
   cm_candidate c;
   cm_mapping *m = NULL;
   json_t *tables;

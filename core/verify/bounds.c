@@ -46,8 +46,7 @@ typedef struct work {
 
 static cm_status put_pair(work *w, uint32_t to, double packets, cm_error *error)
 {
-  if (CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(w->run->memory, w->pair, &w->pair_capacity, w->pair_count + 1, error));
   w->pair[w->pair_count++] = (pair){to, packets};
   return CM_OK;
 }
@@ -163,16 +162,14 @@ static cm_status meet(work *w, cm_error *error)
     }
     w->partner_first[p + 1] = kept;
   }
-  cm_free(slot);
-  cm_free(begin);
+  CM_FREE(slot, begin);
   return CM_OK;
 }
 
 /* Distinct partners of every part and the highest number; without lists, those that it sends to. */
 static cm_status count_partners(work *w, cm_error *error)
 {
-  if (CM_NEW(w->run->memory, w->partners, w->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->partners, w->parts, error));
   const size_t *first = w->partner_first != NULL ? w->partner_first : w->first;
   for (uint32_t p = 0; p < w->parts; p++) {
     w->partners[p] = (uint32_t)(first[p + 1] - first[p]);
@@ -207,8 +204,7 @@ static void lay_out(const work *w, double *flow, size_t count, double *hops, dou
 static cm_status bound(const work *w, cm_bounds *best, cm_error *error)
 {
   double *flow;
-  if (CM_NEW(w->run->memory, flow, w->most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, flow, w->most, error));
   for (int way = 0; way < (w->partner != NULL ? WAYS : 1); way++) {
     double hops = 0, energy = 0;
     for (uint32_t p = 0; p < w->parts; p++) {
@@ -239,16 +235,11 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
   cm_status status = gather(&w, error);
   if (status == CM_OK && w.pair_count <= PAIRS_FOR_ALL_WAYS)
     status = meet(&w, error);
-  if (status == CM_OK)
-    status = count_partners(&w, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.hops, w.most, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.cost, w.most, error);
-  if (status == CM_OK)
-    status = cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error);
-  if (status == CM_OK)
-    status = bound(&w, &b, error);
+  CM_THEN(status, count_partners(&w, error));
+  CM_THEN(status, CM_NEW(run->memory, w.hops, w.most, error));
+  CM_THEN(status, CM_NEW(run->memory, w.cost, w.most, error));
+  CM_THEN(status, cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error));
+  CM_THEN(status, bound(&w, &b, error));
   if (status == CM_OK) {
     const cm_hop_cost *e = &chip->energy_pj;
     b.energy_pj += w.packets * e->router;

@@ -32,24 +32,21 @@ static cm_status field_new(const cm_chip *chip, const uint8_t *usable, cm_memory
   *f = (field){.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip), .torus_x = chip->torus_x,
                .torus_y = chip->torus_y, .chip = chip, .usable = usable};
   f->width = f->torus_x ? 2 * f->routers_x : f->routers_x;
-  if (CM_NEW(memory, f->filled, f->routers_y, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, f->filled, f->routers_y, error));
   f->sum = cm_reserve(memory, ((size_t)f->width + 1) * f->routers_y, sizeof *f->sum, error);
   return f->sum != NULL ? CM_OK : error->status;
 }
 
 static void field_free(field *f)
 {
-  cm_free(f->filled);
-  cm_free(f->sum);
+  CM_FREE(f->filled, f->sum);
 }
 
 static cm_status fill_row(field *f, uint32_t y, cm_error *error)
 {
   const cm_chip *chip = f->chip;
   uint32_t *sum = f->sum + (size_t)y * (f->width + 1);
-  if (cm_book_reserved(f->sum, ((size_t)f->width + 1) * sizeof *sum, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_book_reserved(f->sum, ((size_t)f->width + 1) * sizeof *sum, error));
   for (uint32_t c = y * chip->router_y * chip->width; c < (y + 1) * chip->router_y * chip->width; c++)
     sum[c % chip->width / chip->router_x + 1] += f->usable[c] != 0;
   for (uint32_t x = f->routers_x; x < f->width; x++)
@@ -114,8 +111,7 @@ static cm_status fullest_disc(field *f, const cm_chip *chip, uint32_t radius, ui
   uint32_t most = 0, first = radius < f->routers_y ? radius : f->routers_y - 1;
   for (uint32_t j = 0; j < f->routers_y && most < whole; j++) {
     uint32_t y = first + j < f->routers_y ? first + j : first + j - f->routers_y;
-    if (fill_rows(f, y, radius, error) != CM_OK)
-      return error->status;
+    CM_TRY(fill_rows(f, y, radius, error));
     for (uint32_t x = 0; x < f->routers_x && most < whole; x++) {
       if (row_between(f, x, y, 0) == 0)
         continue;
@@ -138,8 +134,7 @@ static cm_status endless_costs(const near_task *w, double x, double y, double *c
   double rim = radius * most;
   uint64_t reach = least > 0 ? (uint64_t)fmin(rim / least, 2.0 * radius + 4) : 2 * (uint64_t)radius + 4, count = 0;
   double *all;
-  if (CM_NEW(w->run->memory, all, (2 * reach * (reach + 1) + 1) * behind, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, all, (2 * reach * (reach + 1) + 1) * behind, error));
   for (int64_t j = -(int64_t)reach; j <= (int64_t)reach; j++)
     for (int64_t i = -((int64_t)reach - llabs(j)); i <= (int64_t)reach - llabs(j); i++)
       for (uint32_t b = i == 0 && j == 0 ? 1 : 0; b < behind; b++)
@@ -174,8 +169,7 @@ double cm_bound_step_pj(const cm_chip *chip)
 /* On an interconnect: nearest cores by hops, each hop as cheap as the cheapest. */
 static cm_status measure_ways(const near_task *w, const uint8_t *usable, double *hops, double *cost, cm_error *error)
 {
-  if (cm_bound_ways(w->chip, usable, w->most, w->run, hops, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bound_ways(w->chip, usable, w->most, w->run, hops, error));
   for (uint32_t i = 0; i < w->most; i++)
     cost[i] = hops[i] * cm_bound_step_pj(w->chip);
   return CM_OK;
@@ -198,8 +192,7 @@ static cm_status measure_discs(const near_task *w, const uint8_t *usable, double
   for (; filled < w->most; filled++)
     hops[filled] = radius_max; /* more partners than cores: no placement at all */
   field_free(&f);
-  if (status == CM_OK)
-    status = endless_costs(w, x, y, cost, error);
+  CM_THEN(status, endless_costs(w, x, y, cost, error));
   for (uint32_t i = 0; status == CM_OK && i < w->most; i++)
     cost[i] = fmax(cost[i], hops[i] * (x < y ? x : y));
   return status;

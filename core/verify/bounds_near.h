@@ -1,6 +1,5 @@
 /* How near other cores can be to one: what the lower bounds on hops and energy of a placement rest on. */
-#ifndef CM_VERIFY_BOUNDS_NEAR_H
-#define CM_VERIFY_BOUNDS_NEAR_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -12,5 +11,3 @@ cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t
 
 /* Energy of the cheapest step, its router included, in pJ. O(links) of an interconnect. */
 double cm_bound_step_pj(const cm_chip *chip);
-
-#endif

@@ -1,6 +1,5 @@
 /* How near other cores can be on an interconnect that is no plain mesh. */
-#ifndef CM_VERIFY_BOUNDS_WAYS_H
-#define CM_VERIFY_BOUNDS_WAYS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -11,5 +10,3 @@ cm_status cm_bound_ways(const cm_chip *chip, const uint8_t *usable, uint32_t mos
 
 /* Energy of the cheapest link, its router included, in pJ. */
 double cm_cheapest_hop(const cm_chip *chip);
-
-#endif

@@ -37,8 +37,7 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_check_context 
     json = NULL;
   }
   char *text;
-  if (cm_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17), "the certificate", &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17), "the certificate", &text, error));
   errno = 0;
   int failed = fputs(text, stream) < 0 || fputc('\n', stream) < 0 || fflush(stream) != 0;
   free(text);
@@ -105,9 +104,7 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
   char *text;
   size_t size;
   json_error_t trouble;
-  cm_status status = cm_file_read(path, FILE_BYTES_MAX, &text, &size, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &text, &size, error));
   uint64_t refusals = cm_json_refusals();
   json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
@@ -139,8 +136,7 @@ static cm_status read_mapping(const char *path, const cm_check_context *context,
   cm_status status =
     cm_check_read(stream, context->demand->network->vertex_count, cm_chip_cores(context->chip), context->run, file, error);
   fclose(stream);
-  if (status == CM_OK)
-    status = CM_NEW(context->run->memory, *core, file->kept_cores, error);
+  CM_THEN(status, CM_NEW(context->run->memory, *core, file->kept_cores, error));
   for (uint64_t i = 0; status == CM_OK && i < file->kept_cores; i++)
     (*core)[file->core[i].part] = (uint32_t)(file->core[i].y * context->chip->width + file->core[i].x);
   return status;
@@ -160,23 +156,18 @@ static cm_status compare_all(const char *mapping_path, const cm_check_context *c
   cm_status status = read_mapping(mapping_path, context, &file, &core, error);
   made.mapped = (cm_mapped){
     .demand = context->demand, .chip = context->chip, .part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = core};
-  if (status == CM_OK)
-    status = cm_check_measure(&made.mapped, context->run, &truth, error);
-  if (status == CM_OK)
-    status = cm_check_paced_step(&file, file.neuron, context->run, &truth.metrics, error);
+  CM_THEN(status, cm_check_measure(&made.mapped, context->run, &truth, error));
+  CM_THEN(status, cm_check_paced_step(&file, file.neuron, context->run, &truth.metrics, error));
   made.load = truth.core;
-  if (status == CM_OK)
-    status = measure_scenarios(&f, &scenario, error);
+  made.options = json_object_get(file.rest, "options");
+  CM_THEN(status, measure_scenarios(&f, &scenario, error));
   made.scenario = scenario;
-  if (status == CM_OK)
-    status = cm_certificate_find(&f, error);
+  CM_THEN(status, cm_certificate_find(&f, error));
   json_t *true_json = status == CM_OK ? cm_certificate_json(&f) : NULL;
   if (true_json != NULL)
     compare(found, stated, true_json, file.rest);
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, "the check of the certificate", error);
-  if (status == CM_OK)
-    status = cm_check_whole(found, error);
+  CM_THEN(status, cm_json_whole(refusals, "the check of the certificate", error));
+  CM_THEN(status, cm_check_whole(found, error));
   json_decref(true_json);
   cm_check_file_free(&file);
   CM_FREE(core, truth.core, scenario, f.usable, f.populations);

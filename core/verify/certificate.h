@@ -1,7 +1,6 @@
 /* The certificate of a mapping: what went in, what came out, every limit with its worst use, every metric, and lower
  * bounds on hops and energy with the gap: what somebody else can check. docs/reference/certificate.md defines each figure. */
-#ifndef CM_VERIFY_CERTIFICATE_H
-#define CM_VERIFY_CERTIFICATE_H
+#pragma once
 
 #include "core/chip/occupancy.h"
 #include "core/mapping/mapped.h"
@@ -41,5 +40,3 @@ typedef struct cm_certified {
 
 /* Writes the certificate of a mapping. */
 cm_status cm_certificate_write(const cm_certified *made, const cm_check_context *context, FILE *stream, cm_error *error);
-
-#endif

@@ -55,8 +55,7 @@ static cm_status find_usable(facts *f, cm_error *error)
 {
   const cm_occupancy *occupancy = f->given->occupancy;
   uint32_t cores = cm_chip_cores(f->given->chip);
-  if (CM_NEW(f->given->run->memory, f->usable, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(f->given->run->memory, f->usable, cores, error));
   for (uint32_t c = 0; c < cores; c++)
     f->usable[c] = occupancy == NULL || occupancy->state[c] == CM_CORE_FREE;
   for (uint32_t i = 0; i < f->given->chip->dead_core_count; i++)
@@ -79,18 +78,17 @@ static cm_status find_populations(facts *f, cm_error *error)
     limited = limited || f->given->chip->classes[k].limits.populations != 0;
   if (!limited)
     return CM_OK;
-  if (CM_NEW(run->memory, f->populations, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, f->populations, parts, error));
   return cm_check_measure_populations(f->given->demand->network, f->made->mapped.part, parts, run, f->populations, error);
 }
 
 cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 {
   cm_status status = find_usable(f, error);
-  if (status == CM_OK)
-    status = find_populations(f, error);
+  CM_THEN(status, find_populations(f, error));
   for (int die = 0; die < 2 && status == CM_OK; die++)
     status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
+  CM_THEN(status, cm_check_unpinned(&f->made->mapped, json_object_get(f->made->options, "constraints"), f->given->run, &f->unpinned, error));
   if (status == CM_OK) {
     hash_parts(f, f->part_hash);
     hash_placement(f, f->placement_hash);
@@ -111,7 +109,7 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
 static uint64_t use_of(const cm_core_load *load, cm_resource resource)
 {
   const uint64_t values[CM_RESOURCES] = {load->neurons, load->synapses, load->inbound_axons, load->outbound_axons,
-                                         load->target_cores};
+                                         load->target_cores, load->source_cores};
   return values[resource];
 }
 
@@ -150,6 +148,14 @@ static json_t *limit_row(const facts *f, uint32_t kind, const cm_limits *l, int 
                    "holds", limit == 0 || most <= limit);
 }
 
+/* Of a class for pinned neurons alone: those that no constraint pins. */
+static json_t *unpinned_row(const facts *f, uint32_t kind)
+{
+  const uint64_t count = f->unpinned.count[kind];
+  return json_pack("{s:s, s:s, s:i, s:I, s:n, s:b}", "resource", "neurons that no constraint pins", "class", f->given->chip->classes[kind - 1].name, "limit", 0, "most",
+                   (json_int_t)count, "part", "holds", count == 0);
+}
+
 /* What leaves neurons of a chip that limits it: the neuron that has most, and its part. */
 static json_t *leaving_row(const facts *f, const char *name, const cm_leaving_way *way, uint64_t limit)
 {
@@ -184,12 +190,16 @@ static json_t *limits_json(const facts *f)
     for (uint32_t p = 0; p < f->made->mapped.parts && !used; p++)
       used = f->given->chip->class_of[f->made->mapped.core[p]] == kind;
     for (int r = 0; r <= POPULATIONS && used; r++) {
-      if (r == CM_RESOURCES || (r >= CM_MEMORY && limit_at(l, r) == 0))
+      if (r == CM_RESOURCES || (r >= CM_SOURCE_CORES && limit_at(l, r) == 0))
         continue;
       if (json_array_append_new(list, limit_row(f, kind, l, r)) != 0) {
         json_decref(list);
         return NULL;
       }
+    }
+    if (used && kind > 0 && f->given->chip->classes[kind - 1].pinned_only && json_array_append_new(list, unpinned_row(f, kind)) != 0) {
+      json_decref(list);
+      return NULL;
     }
   }
   const cm_limits *l = &f->given->chip->limits;

@@ -1,8 +1,8 @@
 /* What the files of the certificate share. */
-#ifndef CM_VERIFY_CERTIFICATE_FACTS_H
-#define CM_VERIFY_CERTIFICATE_FACTS_H
+#pragma once
 
 #include "core/verify/certificate.h"
+#include "core/verify/check_constraints.h"
 #include "core/verify/check_measure.h"
 
 enum { CM_CERTIFICATE_HEX = 65 };
@@ -14,6 +14,7 @@ typedef struct cm_certificate_facts {
   uint32_t *populations; /* [parts] of each part; NULL: the chip does not limit them */
   cm_check_leaving leaving;
   cm_check_shared shared[2][3]; /* of routers, and of dies */
+  cm_check_unpinned_found unpinned;
   uint8_t *usable;       /* [cores] */
   uint32_t usable_count;
   cm_bounds bounds;
@@ -26,5 +27,3 @@ cm_status cm_certificate_find(cm_certificate_facts *facts, cm_error *error);
 
 /* All of a certificate but its options, as a new object; NULL when out of memory. */
 json_t *cm_certificate_json(const cm_certificate_facts *facts);
-
-#endif

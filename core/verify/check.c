@@ -95,8 +95,7 @@ static cm_status check_cores(cm_checker *c, cm_error *error)
       violation(c, "part %" PRIu32 " has no core", p);
       c->sound = false;
     }
-  cm_free(placed);
-  cm_free(occupant);
+  CM_FREE(placed, occupant);
   return status;
 }
 
@@ -139,39 +138,31 @@ static cm_status check_all(cm_checker *c, cm_error *error)
     return status;
   cm_checker_limits(c);
   cm_checker_leaving(c);
-  if (cm_checker_neuron_copies(c, error) != CM_OK)
-    return error->status;
-  if (cm_checker_shared(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checker_neuron_copies(c, error));
+  CM_TRY(cm_checker_shared(c, error));
   if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
-  if (cm_checker_pacing(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checker_pacing(c, error));
   cm_checker_loads(c);
   cm_checker_metrics(c);
-  if (cm_checker_added_neurons(c, error) != CM_OK || cm_checker_scenarios(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checker_added_neurons(c, error));
+  CM_TRY(cm_checker_scenarios(c, error));
   return cm_checker_facts(c, error);
 }
 
 cm_status cm_check_mapping_stream(FILE *stream, const cm_check_context *context, cm_check_result *result, cm_error *error)
 {
   cm_checker c = {.given = context};
-  if (CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, c.result.violations, CM_CHECK_LISTED_MAX, error));
   uint64_t refusals = cm_json_refusals();
   cm_status status =
     cm_check_read(stream, context->demand->network->vertex_count, cm_chip_cores(context->chip), context->run, &c.file, error);
-  if (status == CM_OK)
-    status = check_all(&c, error);
+  CM_THEN(status, check_all(&c, error));
   if (status == CM_OK) /* what was compared is whole */
     status = cm_json_whole(refusals, "the check", error);
-  if (status == CM_OK)
-    status = cm_check_whole(&c.result, error);
+  CM_THEN(status, cm_check_whole(&c.result, error));
   cm_check_file_free(&c.file);
-  cm_free(c.core);
-  cm_free(c.dead);
-  cm_free(c.truth.core);
+  CM_FREE(c.core, c.dead, c.truth.core);
   if (status != CM_OK) {
     cm_check_result_free(&c.result);
     return status;

@@ -1,7 +1,6 @@
 /* Independent checks of mappings, and of what stands beside them: limits, metrics, routes, copies and bounds are recomputed from
  * the network with code that shares nothing with what made them (`coremap check`). */
-#ifndef CM_VERIFY_CHECK_H
-#define CM_VERIFY_CHECK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -106,5 +105,3 @@ cm_status cm_mapping_read_measured(const char *path, uint32_t neurons, cm_run *r
 /* CM_NO_MEMORY where something that a check found is not listed. */
 cm_status cm_check_whole(const cm_check_result *result, cm_error *error);
 void cm_check_result_free(cm_check_result *result);
-
-#endif

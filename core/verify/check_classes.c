@@ -42,8 +42,7 @@ cm_status cm_checker_classes(cm_checker *c, cm_error *error)
                 " neurons whose label it does not take, the first is neuron %" PRIu32 " of \"%.60s\"", p, core[p] % chip->width,
                 core[p] / chip->width, chip->classes[chip->class_of[core[p]] - 1].name, wrong[p], first[p],
                 topology->population != NULL ? topology->population[topology->population_of[first[p]]].name : "");
-  cm_free(wrong);
-  cm_free(first);
+  CM_FREE(wrong, first);
   return status;
 }
 

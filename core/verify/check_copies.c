@@ -11,8 +11,7 @@ cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, ui
 {
   const uint64_t first = topology->net_first[net], pins = topology->net_first[end] - first;
   uint64_t distinct = 0;
-  if (CM_ROOM(run->memory, reached->part, &reached->room, pins, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(run->memory, reached->part, &reached->room, pins, error));
   uint32_t *list = reached->part;
   for (uint64_t i = 0; i < pins; i++)
     list[i] = part[topology->pin[first + i]];
@@ -72,11 +71,9 @@ cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
   uint64_t given = 0, relays = 0, copied = 0, more = 0;
   if (limits->fan_in == 0 && limits->neuron_target_cores == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, copies, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, copies, t->vertex_count, error));
   cm_status status = CM_NEW(run->memory, inputs, t->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_check_copies(c->given->demand, c->file.neuron, run, copies, error);
+  CM_THEN(status, cm_check_copies(c->given->demand, c->file.neuron, run, copies, error));
   for (uint64_t i = 0; status == CM_OK && i < t->pin_count; i++)
     inputs[t->pin[i]]++;
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
@@ -97,7 +94,6 @@ cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error)
     compare(c, stated, "copied", copied);
     compare(c, stated, "copies", more);
   }
-  cm_free(inputs);
-  cm_free(copies);
+  CM_FREE(inputs, copies);
   return status;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "core/chip/classes.h"
 #include "core/limits/bound.h"
 #include "core/network/identity.h"
 #include "core/verify/checker.h"
@@ -15,8 +14,7 @@
 /* Compares a member of the file with its true value, which is taken over. */
 static cm_status compare_member(cm_checker *c, const char *where, const json_t *stated, json_t *truth, cm_error *error)
 {
-  if (cm_whole(truth != NULL, "checking the mapping", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(truth != NULL, "checking the mapping", error));
   cm_check_compare(&(cm_check_comparison){.result = &c->result, .what = "mapping"}, where, stated, truth);
   json_decref(truth);
   return CM_OK;
@@ -52,8 +50,7 @@ static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *
   uint32_t at = 0;
   if (t->population_count == 0)
     return CM_OK;
-  if (CM_NEW(c->given->run->memory, both, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->given->run->memory, both, t->vertex_count, error));
   uint32_t held = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++)
     if (!cm_demand_is_outside(c->given->demand, v))
@@ -168,8 +165,7 @@ static cm_status box_is_free(const cm_checker *c, box b, bool *whole, cm_error *
   for (uint32_t y = b.y0; c->given->occupancy != NULL && y <= b.y1 && *whole; y++) {
     for (uint32_t x = b.x0; x <= b.x1 && *whole; x++)
       *whole = c->given->occupancy->state[(size_t)y * width + x] == CM_CORE_FREE;
-    if (cm_run_check(c->given->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(c->given->run, error));
   }
   return CM_OK;
 }
@@ -186,8 +182,7 @@ static cm_status check_region(cm_checker *c, cm_error *error)
     b = (box){x < b.x0 ? x : b.x0, y < b.y0 ? y : b.y0, x > b.x1 ? x : b.x1, y > b.y1 ? y : b.y1};
   }
   bool whole;
-  if (box_is_free(c, b, &whole, error) != CM_OK)
-    return error->status;
+  CM_TRY(box_is_free(c, b, &whole, error));
   /* Without the occupancy that it was made for, a box that seems free may not have been. */
   if (c->given->occupancy == NULL && whole && json_is_false(json_object_get(stated, "rectangle")))
     whole = false;
@@ -274,8 +269,7 @@ static cm_status check_keys(cm_checker *c, cm_error *error)
     violation(c, "mapping /keys has %" PRIu64 " entries, the network %" PRIu32 " neurons", file->key.count, neurons);
     return CM_OK;
   }
-  if (CM_NEW(c->given->run->memory, key, neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->given->run->memory, key, neurons, error));
   cm_status status = cm_identify(c->given->demand, c->given->run, key, error);
   for (uint32_t v = 0; v < neurons && status == CM_OK; v++)
     if (key[v] != file->key.number[v])

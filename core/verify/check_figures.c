@@ -33,6 +33,7 @@ void cm_checker_limits(cm_checker *c)
     check_limit(c, p, "inbound axons", load->inbound_axons, limits->inbound_axons);
     check_limit(c, p, "outbound axons", load->outbound_axons, limits->outbound_axons);
     check_limit(c, p, "target cores", load->target_cores, limits->target_cores);
+    check_limit(c, p, "source cores", load->source_cores, limits->source_cores);
     check_limit(c, p, "bits of memory",
                 load->neurons * limits->neuron_bits + load->synapses * limits->synapse_bits + load->inbound_axons * limits->axon_bits,
                 limits->memory_bits);
@@ -47,8 +48,7 @@ cm_status cm_checker_populations(cm_checker *c, cm_error *error)
     limited = limited || c->given->chip->classes[k].limits.populations != 0;
   if (!limited)
     return CM_OK;
-  if (CM_NEW(c->given->run->memory, count, c->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->given->run->memory, count, c->parts, error));
   cm_status status = cm_check_measure_populations(c->given->demand->network, c->file.neuron, c->parts, c->given->run, count, error);
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     check_limit(c, p, "populations", count[p], cm_check_limits_at(c->given->chip, c->core[p])->populations);

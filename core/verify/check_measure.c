@@ -112,9 +112,7 @@ static cm_status add_pair(measure *m, uint32_t from, uint32_t to, double packets
       m->pair = grown;
       m->pair_capacity = room;
     }
-    cm_status status = cm_run_check(m->run, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(cm_run_check(m->run, error));
   }
   m->pair[m->pair_count++] = (pair){from, to, packets};
   return CM_OK;
@@ -176,12 +174,9 @@ static cm_status count_axon(measure *m, uint32_t net, double scale, cm_error *er
       continue;
     cut = true;
     double hops;
-    if (m->walk.kind->hops(&m->walk, home, m->target[i], &hops, error) != CM_OK)
-      return error->status;
+    CM_TRY(m->walk.kind->hops(&m->walk, home, m->target[i], &hops, error));
     m->walk.kind->route(&m->walk, home, m->target[i], grow_tree, &t);
-    cm_status status = add_pair(m, home, m->target[i], rate, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(add_pair(m, home, m->target[i], rate, error));
   }
   m->truth->metrics.cut_net += cut ? rate : 0;
   m->cast[home] += cut ? rate : 0;
@@ -199,8 +194,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
   for (size_t i = 0; i < m->pair_count; i++) {
     const pair *p = &m->pair[i];
     double hops = 0;
-    if (m->walk.kind->hops(&m->walk, p->from, p->to, &hops, error) != CM_OK)
-      return error->status;
+    CM_TRY(m->walk.kind->hops(&m->walk, p->from, p->to, &hops, error));
     toll t = {m, p->packets, m->chip->energy_pj.router, m->chip->latency_ns.router};
     m->walk.kind->route(&m->walk, p->from, p->to, pay, &t);
     sum->energy_pj += p->packets * t.energy_pj;
@@ -211,6 +205,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
     core[p->from].traffic_out += p->packets;
     core[p->to].traffic_in += p->packets;
     core[p->from].target_cores++;
+    core[p->to].source_cores++;
     m->walk.kind->pass(&m->walk, p->from, p->to, p->packets, m->passing);
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
     if (status != CM_OK)
@@ -299,8 +294,7 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
   double scale = (double)topology->weight_scale * (topology->directed ? 1 : 2);
   uint32_t *copies;
   cm_status status = CM_NEW(m->run->memory, copies, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_check_copies(m->demand, m->part, m->run, copies, error);
+  CM_THEN(status, cm_check_copies(m->demand, m->part, m->run, copies, error));
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     vertices[m->part[v]]++;
     m->truth->core[m->part[v]].neurons += (uint64_t)copies[v] * cm_demand_size(m->demand, v);
@@ -316,8 +310,7 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
       if (status == CM_OK && k % 4096 == 0)
         status = cm_run_check(m->run, error);
     }
-    if (status == CM_OK)
-      status = walk_pairs(m, error);
+    CM_THEN(status, walk_pairs(m, error));
   }
   if (status == CM_OK)
     conclude(m, vertices);
@@ -344,8 +337,7 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
     status = run_measure(&m, vertices, error);
   if (status == CM_OK)
     cm_check_border(mapped, &fresh.metrics);
-  if (status == CM_OK)
-    status = cm_check_step(mapped, run, &fresh, error);
+  CM_THEN(status, cm_check_step(mapped, run, &fresh, error));
   CM_FREE(vertices, m.seen, m.reached, m.target, m.to, m.net, m.net_begin, m.link, m.link_ns, m.cast, m.tree_link, m.link_stamp,
           m.passing, m.pair);
   cm_check_walk_free(&m.walk);

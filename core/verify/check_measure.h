@@ -1,6 +1,5 @@
 /* Figures of a mapping, recomputed packet by packet. */
-#ifndef CM_VERIFY_CHECK_MEASURE_H
-#define CM_VERIFY_CHECK_MEASURE_H
+#pragma once
 
 #include "core/mapping/mapped.h"
 #include "core/metrics/metrics.h"
@@ -71,5 +70,3 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
 
 /* Whether a sentence (step_limit) names something that takes as long as the step, with figures that fit. O(parts). */
 bool cm_check_step_limit(const cm_mapped *mapped, const cm_check_truth *truth, const char *sentence);
-
-#endif

@@ -25,8 +25,8 @@ static uint64_t blend(uint64_t a, uint64_t b)
 
 static cm_status gather(const cm_topology *t, const json_t *list, uint32_t neurons, cm_memory *memory, inputs *in, cm_error *error)
 {
-  if (CM_NEW(memory, in->first, (size_t)t->vertex_count + 2, error) != CM_OK || CM_NEW(memory, in->input, t->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, in->first, (size_t)t->vertex_count + 2, error));
+  CM_TRY(CM_NEW(memory, in->input, t->pin_count, error));
   for (uint64_t i = 0; i < t->pin_count; i++)
     in->first[t->pin[i] + 2]++;
   for (uint32_t v = 2; v < t->vertex_count + 2; v++)
@@ -60,8 +60,7 @@ cm_status cm_checker_neuron_copies(cm_checker *c, cm_error *error)
   if (one == NULL)
     return CM_OK;
   cm_status status = gather(one, NULL, one->vertex_count, c->given->run->memory, &before, error);
-  if (status == CM_OK)
-    status = gather(all, list, one->vertex_count, c->given->run->memory, &after, error);
+  CM_THEN(status, gather(all, list, one->vertex_count, c->given->run->memory, &after, error));
   for (uint32_t v = 0; status == CM_OK && v < all->vertex_count; v++) {
     const uint32_t of = origin(list, one->vertex_count, v);
     if (!is_same(&before, of, &after, v) || cm_topology_size(one, of) != cm_topology_size(all, v))

@@ -73,12 +73,10 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
   if (status == CM_OK && (CM_NEW(run->memory, cores, file.kept_cores, error) != CM_OK ||
                           CM_NEW(run->memory, used, cm_chip_cores(chip), error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = place(&file, chip, used, cores, error);
+  CM_THEN(status, place(&file, chip, used, cores, error));
   cm_free(used);
   cm_pacing pacing;
-  if (status == CM_OK)
-    status = cm_check_file_pacing(&file, file.neuron, run, &pacing, error);
+  CM_THEN(status, cm_check_file_pacing(&file, file.neuron, run, &pacing, error));
   if (status == CM_OK) {
     *places = (cm_mapping_places){.part = file.neuron, .parts = (uint32_t)file.kept_cores, .core = cores, .pacing = pacing};
     read_tables(file.rest, places);
@@ -91,9 +89,7 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
 
 void cm_mapping_places_free(cm_mapping_places *places)
 {
-  cm_free(places->part);
-  cm_free(places->core);
-  cm_free(places->pacing.turn);
+  CM_FREE(places->part, places->core, places->pacing.turn);
   *places = (cm_mapping_places){0};
 }
 
@@ -108,8 +104,7 @@ cm_status cm_mapping_copied(const json_t *summary, const cm_topology *topology, 
     return CM_OK;
   if (!cm_topology_takes_copies(topology))
     return cm_fail(error, CM_BAD_MAPPING, "/report/leaving/copies: the network is undirected, or a neuron has several axons, and takes no copies");
-  if (cm_neuron_copies_read(list, topology->vertex_count, run->memory, &copies, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_neuron_copies_read(list, topology->vertex_count, run->memory, &copies, error));
   const cm_status status = cm_topology_copied(topology, &copies, run, made, error);
   cm_neuron_copies_free(&copies);
   return status;

@@ -22,8 +22,7 @@ cm_status cm_check_measure_populations(const cm_topology *topology, const uint32
 {
   uint32_t n = topology->vertex_count;
   member *list;
-  if (CM_NEW(run->memory, list, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, list, n, error));
   for (uint32_t v = 0; v < n; v++)
     list[v] = (member){part[v], topology->population_of != NULL ? topology->population_of[v] : 0};
   qsort(list, n, sizeof *list, by_part);

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -298,9 +297,7 @@ static cm_status read_array(reader *r, cm_status (*element)(reader *r))
     return CM_OK;
   give_back(r, c);
   for (;;) {
-    cm_status status = element(r);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(element(r));
     c = take_token(r);
     if (c == ']')
       return CM_OK;
@@ -378,12 +375,7 @@ static cm_status read_fields(reader *r)
 void cm_check_file_free(cm_check_file *file)
 {
   json_decref(file->rest);
-  cm_free(file->neuron);
-  cm_free(file->key.number);
-  cm_free(file->turns.number);
-  cm_free(file->spikes.number);
-  cm_free(file->stimulus.number);
-  cm_free(file->core);
+  CM_FREE(file->neuron, file->key.number, file->turns.number, file->spikes.number, file->stimulus.number, file->core);
   *file = (cm_check_file){0};
 }
 
@@ -403,8 +395,7 @@ cm_status cm_check_read(FILE *stream, uint64_t neurons_max, uint64_t cores_max, 
     status = cm_json_whole(refusals, "the mapping file", error);
     if (status == CM_OK && fresh.rest == NULL)
       status = cm_fail(error, CM_BAD_MAPPING, "the mapping file is not valid JSON: %s", trouble.text);
-    if (status == CM_OK)
-      status = cm_whole(cm_metrics_rename(fresh.rest), "the mapping file", error);
+    CM_THEN(status, cm_whole(cm_metrics_rename(fresh.rest), "the mapping file", error));
   }
   cm_free(r.rest);
   if (status != CM_OK) {

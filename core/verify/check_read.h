@@ -1,6 +1,5 @@
 /* A mapping file as the independent check reads it. */
-#ifndef CM_VERIFY_CHECK_READ_H
-#define CM_VERIFY_CHECK_READ_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -46,5 +45,3 @@ cm_status cm_check_file_pacing(const cm_check_file *file, const uint32_t *part, 
 
 /* The step of metrics that are measured, as the file's pacing foresees it. Errors and cost as above. */
 cm_status cm_check_paced_step(const cm_check_file *file, const uint32_t *part, cm_run *run, cm_metrics *metrics, cm_error *error);
-
-#endif

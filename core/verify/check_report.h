@@ -1,6 +1,5 @@
 /* What a check finds: sentences about what is wrong, and comparisons of what is stated with what is true. */
-#ifndef CM_VERIFY_CHECK_REPORT_H
-#define CM_VERIFY_CHECK_REPORT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -23,5 +22,3 @@ void cm_check_compare(const cm_check_comparison *comparison, const char *where, 
 
 /* Apart by more than 1e-6 of the larger one. */
 bool cm_check_differs(double stated, double truth);
-
-#endif

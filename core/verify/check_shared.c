@@ -21,8 +21,7 @@ cm_status cm_check_measure_shared(const cm_mapped *m, const cm_core_load *load, 
   const uint32_t wide = die ? chip->die_width : chip->router_x, high = die ? chip->die_height : chip->router_y, across = chip->width / wide;
   uint64_t *sum;
   memset(found, 0, 3 * sizeof *found);
-  if (CM_NEW(run->memory, sum, (size_t)cm_chip_cores(chip) * 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, sum, (size_t)cm_chip_cores(chip) * 3, error));
   for (uint32_t p = 0; p < m->parts; p++) {
     const uint32_t x = m->core[p] % chip->width / wide, y = m->core[p] / chip->width / high;
     for (int kind = 0; kind < 3; kind++) {
@@ -41,8 +40,7 @@ cm_status cm_checker_shared(cm_checker *c, cm_error *error)
   static const char *const names[] = {"synapses", "inbound axons", "outbound axons"};
   cm_check_shared found[3];
   for (int die = 0; die < 2; die++) {
-    if (cm_check_measure_shared(&c->mapped, c->truth.core, die == 1, c->given->run, found, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_check_measure_shared(&c->mapped, c->truth.core, die == 1, c->given->run, found, error));
     for (int kind = 0; kind < 3; kind++) {
       const uint64_t limit = cm_check_shared_limit(c->given->chip, die == 1, kind);
       if (limit != 0 && found[kind].most > limit)

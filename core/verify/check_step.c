@@ -90,8 +90,7 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
   uint32_t *scratch = NULL;
   duty *d = NULL;
   cm_status status = CM_NEW(run->memory, d, mapped->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, mapped->parts, error);
+  CM_THEN(status, CM_NEW(run->memory, scratch, mapped->parts, error));
   for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
     count_net(mapped->demand, mapped->part, net, scratch, d);
     if (net % 4096 == 0)
@@ -113,8 +112,7 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
   cm_free(copies);
   if (status == CM_OK)
     conclude(mapped, d, scratch, truth);
-  cm_free(d);
-  cm_free(scratch);
+  CM_FREE(d, scratch);
   return status;
 }
 

@@ -147,8 +147,7 @@ static cm_status survey_ways(cm_check_walk *w, cm_memory *memory, cm_error *erro
   const cm_interconnect *net = w->chip->interconnect;
   for (uint32_t i = 0; i < net->link_count; i++)
     w->links_there += !net->link[i].dead;
-  if (CM_NEW(memory, w->way, net->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->way, net->routers, error));
   return cm_check_ways_new(w->chip, memory, &w->ways, error);
 }
 
@@ -157,8 +156,7 @@ static cm_status survey_mesh(cm_check_walk *w, cm_memory *memory, cm_error *erro
   double across = (double)(w->chip->torus_x && w->columns > 1 ? w->columns : w->columns - 1);
   double down = (double)(w->chip->torus_y && w->rows > 1 ? w->rows : w->rows - 1);
   w->links_there = 2 * (across * (double)w->rows + down * (double)w->columns);
-  if (CM_NEW(memory, w->wave[0], (size_t)w->columns + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->wave[0], (size_t)w->columns + 1, error));
   return CM_NEW(memory, w->wave[1], (size_t)w->columns + 1, error);
 }
 

@@ -1,7 +1,6 @@
 /* The check's own routes between the cores of two parts: on a plain mesh column by column and row by row as the chip routes, else
  * over check_ways.h. */
-#ifndef CM_VERIFY_CHECK_WALK_H
-#define CM_VERIFY_CHECK_WALK_H
+#pragma once
 
 #include "core/verify/check_ways.h"
 
@@ -43,5 +42,3 @@ struct cm_check_walk {
 /* After a failure too the caller frees it. */
 cm_status cm_check_walk_new(const cm_chip *chip, const uint32_t *core, cm_memory *memory, cm_check_walk *walk, cm_error *error);
 void cm_check_walk_free(cm_check_walk *walk);
-
-#endif

@@ -1,7 +1,6 @@
 /* The check's own ways over an interconnect that is no plain mesh: only the list of links is taken from the chip. Lengths of
  * ways by label correction from one router, then back from the target, over the router of the lowest number each time. */
-#ifndef CM_VERIFY_CHECK_WAYS_H
-#define CM_VERIFY_CHECK_WAYS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -24,5 +23,3 @@ void cm_check_ways_free(cm_check_ways *ways);
  * none. O(links) where `from` is another router than before. */
 cm_status cm_check_way(cm_check_ways *ways, uint32_t from_core, uint32_t to_core, uint32_t *link, uint32_t *count,
                        cm_error *error);
-
-#endif

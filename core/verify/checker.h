@@ -1,7 +1,6 @@
 /* The check of one mapping file under way: its shape (check.c), then fact by fact, a file each. Nothing here is shared with the mappers,
  * the metrics or the exports. The checker owns what it has read and recomputed; what the file is checked against is the caller's. */
-#ifndef CM_VERIFY_CHECKER_H
-#define CM_VERIFY_CHECKER_H
+#pragma once
 
 #include "core/verify/check_measure.h"
 #include "core/verify/check_read.h"
@@ -38,5 +37,3 @@ void cm_checker_metrics(cm_checker *c);                              /* and of t
 cm_status cm_checker_added_neurons(cm_checker *c, cm_error *error);  /* relays, by building their trees, and copies; O(pins log(fan-out)) */
 cm_status cm_checker_scenarios(cm_checker *c, cm_error *error);      /* each measured; O(scenarios * measuring) */
 cm_status cm_checker_facts(cm_checker *c, cm_error *error);          /* network, chip, region, bound, keys, options that parts must keep */
-
-#endif

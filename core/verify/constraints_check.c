@@ -51,8 +51,7 @@ static cm_status find_spots(judge *j, const uint32_t *member, uint32_t count, si
       if (cm_demand_is_outside(m->demand, v) || j->mark[core] == k)
         continue;
       j->mark[core] = k;
-      if (CM_ROOM(j->subjects->memory, s->spot, &s->room, (uint64_t)s->count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(j->subjects->memory, s->spot, &s->room, (uint64_t)s->count + 1, error));
       s->spot[s->count++] = (spot){k, v, core % m->chip->width, core / m->chip->width};
     }
   return CM_OK;
@@ -154,8 +153,7 @@ static cm_status judge_connected(const judge *j, cm_error *error)
   const uint32_t wide = cm_chip_routers_x(chip), high = cm_chip_routers_y(chip);
   uint8_t *state; /* of a router: 1 somebody is there, 2 reached */
   bool grown = j->of.count > 0;
-  if (CM_NEW(j->subjects->memory, state, (size_t)wide * high, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(j->subjects->memory, state, (size_t)wide * high, error));
   for (uint32_t i = 0; i < j->of.count; i++)
     state[j->of.spot[i].y / chip->router_y * wide + j->of.spot[i].x / chip->router_x] = 1;
   if (grown)
@@ -184,10 +182,8 @@ cm_status cm_constraint_check(const cm_mapped *mapped, const cm_subjects *subjec
   judge j = {.m = mapped, .subjects = subjects, .all = constraints, .number = number, .c = &constraints->constraint[number], .words = words};
   words[0] = '\0';
   cm_status status = CM_NEW(subjects->memory, j.mark, cm_chip_cores(mapped->chip), error);
-  if (status == CM_OK)
-    status = find_spots(&j, j.c->of, j.c->of_count, &j.of, error);
-  if (status == CM_OK)
-    status = find_spots(&j, j.c->to, j.c->to_count, &j.to, error);
+  CM_THEN(status, find_spots(&j, j.c->of, j.c->of_count, &j.of, error));
+  CM_THEN(status, find_spots(&j, j.c->to, j.c->to_count, &j.to, error));
   if (status == CM_OK)
     switch (j.c->kind) {
       case CM_PIN:
@@ -197,8 +193,6 @@ cm_status cm_constraint_check(const cm_mapped *mapped, const cm_subjects *subjec
       case CM_CONNECTED: status = judge_connected(&j, error); break;
       default: judge_pairs(&j);
     }
-  cm_free(j.of.spot);
-  cm_free(j.to.spot);
-  cm_free(j.mark);
+  CM_FREE(j.of.spot, j.to.spot, j.mark);
   return status;
 }

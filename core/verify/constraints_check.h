@@ -1,6 +1,5 @@
 /* Whether a mapping keeps constraints: one constraint at a time, by the cores that its subjects lie on. */
-#ifndef CM_VERIFY_CONSTRAINTS_CHECK_H
-#define CM_VERIFY_CONSTRAINTS_CHECK_H
+#pragma once
 
 #include "core/constraints/subjects.h"
 #include "core/mapping/mapped.h"
@@ -11,5 +10,3 @@ enum { CM_BROKEN_WORDS_MAX = 560 };
  * and hops). Errors: memory. */
 cm_status cm_constraint_check(const cm_mapped *mapped, const cm_subjects *subjects, const cm_constraints *constraints, uint32_t number, char *words,
                               cm_error *error);
-
-#endif

@@ -110,8 +110,7 @@ static cm_status find_rows(binary_source *s, size_t size, cm_error *error)
   const size_t end = size - SUM, inputs = s->base.inputs;
   size_t at = s->table + s->base.cores * CORE;
   cm_image_core core;
-  if (cm_whole((s->first = calloc(s->base.cores + 1, sizeof *s->first)) != NULL, "images of cores", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole((s->first = calloc(s->base.cores + 1, sizeof *s->first)) != NULL, "images of cores", error));
   for (size_t c = 0; c < s->base.cores; c++) {
     s->first[c] = at;
     (void)core_at(&s->base, c, &core, error);

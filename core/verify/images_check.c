@@ -116,12 +116,10 @@ static cm_status gather(checker *c, uint32_t row, uint64_t *count, cm_error *err
     const cm_read_synapse *s = &c->r->synapse[k];
     const cm_read_neuron *to = &c->r->neuron[s->target];
     if (relays(c->r, row, s)) {
-      if (gather(c, s->target, count, error) != CM_OK)
-        return error->status;
+      CM_TRY(gather(c, s->target, count, error));
       continue;
     }
-    if (CM_ROOM(c->run->memory, c->key, &c->room, *count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(c->run->memory, c->key, &c->room, *count + 1, error));
     c->inbound[s->target] += mix((uint64_t)n->of << 32 ^ (uint64_t)(uint32_t)(s->weight * 64 + s->delay));
     if (to->kind == CM_READ_NEURON)
       c->key[(*count)++] = (uint64_t)to->of << 8 | (uint64_t)s->delay;
@@ -244,8 +242,7 @@ static cm_status step_once(rerun *e, uint32_t step, cm_error *error)
     const cm_read_neuron *n = &r->neuron[e->c->home[v]];
     if (!cm_chip_neurons[n->parameter.model].step(&n->parameter, in[v] + e->bias[v], &e->state[v]))
       continue;
-    if (CM_ROOM(e->c->run->memory, e->spike, &e->room, e->spikes + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(e->c->run->memory, e->spike, &e->room, e->spikes + 1, error));
     e->spike[e->spikes++] = spike_of(step, n->core, place_of(e->c, (uint32_t)e->c->home[v]));
     send(e, v, step);
   }
@@ -262,8 +259,7 @@ static cm_status compare(const rerun *e, const char *path, cm_error *error)
   size_t size;
   uint64_t expected = 0, line = 0;
   bool differs = false;
-  if (cm_file_read(path, EXPECTED_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, EXPECTED_MAX, &text, &size, error));
   for (const char *at = text; *at != '\0'; at = *end == '\n' ? end + 1 : end) {
     unsigned long number[3];
     line++;
@@ -308,13 +304,9 @@ static cm_status run_again(const checker *c, const char *folder, uint64_t *spike
       qsort(e.spike, e.spikes, sizeof *e.spike, cm_ascending_long);
     status = cm_path(path, error, "%s/expected.txt", folder);
   }
-  if (status == CM_OK)
-    status = compare(&e, path, error);
+  CM_THEN(status, compare(&e, path, error));
   *spikes = e.spikes;
-  cm_free(e.sum);
-  cm_free(e.bias);
-  cm_free(e.state);
-  cm_free(e.spike);
+  CM_FREE(e.sum, e.bias, e.state, e.spike);
   return status;
 }
 
@@ -328,15 +320,11 @@ cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_
   if (CM_NEW(run->memory, found.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK || CM_NEW(run->memory, c.home, r->network_neurons, error) != CM_OK ||
       CM_NEW(run->memory, c.fed, r->neurons, error) != CM_OK || CM_NEW(run->memory, c.inbound, r->neurons, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = check_structure(&c, error);
+  CM_THEN(status, check_structure(&c, error));
   if (status == CM_OK && found.result.violation_count == 0)
     status = run_again(&c, folder, &found.spikes, error);
   found.synapses = c.synapses;
-  cm_free(c.home);
-  cm_free(c.fed);
-  cm_free(c.inbound);
-  cm_free(c.key);
+  CM_FREE(c.home, c.fed, c.inbound, c.key);
   if (status == CM_OK)
     *verdict = found;
   else
@@ -347,8 +335,7 @@ cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_
 cm_status cm_images_check(const char *folder, const cm_chip *chip, cm_run *run, cm_images_verdict *verdict, cm_error *error)
 {
   cm_read_images r;
-  if (cm_images_read_folder(folder, run, &r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_images_read_folder(folder, run, &r, error));
   const cm_status status = cm_images_judge(&r, folder, chip, run, verdict, error);
   cm_read_images_free(&r);
   return status;

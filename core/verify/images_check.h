@@ -1,6 +1,5 @@
 /* The independent check of core images (docs/reference/core-images.md): read by code of its own, made a network again, and that run. */
-#ifndef CM_VERIFY_IMAGES_CHECK_H
-#define CM_VERIFY_IMAGES_CHECK_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -20,5 +19,3 @@ cm_status cm_images_check(const char *folder, const cm_chip *chip, cm_run *run, 
 
 /* The same of images that are read; expected.txt is of the folder. */
 cm_status cm_images_judge(const cm_read_images *images, const char *folder, const cm_chip *chip, cm_run *run, cm_images_verdict *verdict, cm_error *error);
-
-#endif

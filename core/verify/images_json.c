@@ -51,11 +51,9 @@ static cm_status core_at(const cm_images_source *source, size_t core, cm_image_c
   const json_source *s = (const json_source *)source;
   const json_t *object = json_array_get(s->cores, core), *list;
   char where[CM_JSON_PLACE_MAX];
-  if (member(object, cm_json_place(where, "/cores/%zu", core), "core", INT32_MAX, &found->number, error) != CM_OK)
-    return error->status;
+  CM_TRY(member(object, cm_json_place(where, "/cores/%zu", core), "core", INT32_MAX, &found->number, error));
   for (int k = 0; k < CM_LIST_INPUTS; k++) {
-    if (list_of(object, where, lists[k], &list, error) != CM_OK)
-      return error->status;
+    CM_TRY(list_of(object, where, lists[k], &list, error));
     found->rows[k] = json_array_size(list);
   }
   return CM_OK;

@@ -51,8 +51,8 @@ static cm_status whole(const row *r, size_t k, int64_t least, int64_t most, cm_e
 /* A stretch of a core's pool or routes that a neuron has; behind those of the neurons before, none is another's too. */
 static cm_status read_stretch(const row *r, size_t k, uint64_t count, uint64_t *used, cm_error *error)
 {
-  if (whole(r, k, 0, INT32_MAX, error) != CM_OK || whole(r, k + 1, 0, INT32_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(whole(r, k, 0, INT32_MAX, error));
+  CM_TRY(whole(r, k + 1, 0, INT32_MAX, error));
   *used += (uint64_t)r->value[k + 1];
   if ((r->value[k + 1] > 0 && (uint64_t)(r->value[k] + r->value[k + 1]) > count) || *used > count)
     return refuse(r, "it has more synapses or routes than its core", error);
@@ -64,20 +64,18 @@ static cm_status read_neuron(const row *r, const cm_image_core *core, uint64_t u
   cm_chip_parameters *p = &n->parameter;
   int16_t *const words[] = {&p->threshold, &p->leak, &p->rest, &p->refractory, &p->decay_v, &p->decay_u, &p->bias, &p->v_min, &p->v_max};
   const size_t first = CM_IMAGE_COLUMN_MODEL + 1, count = sizeof words / sizeof *words;
-  if (whole(r, 1, 0, INT32_MAX, error) != CM_OK || whole(r, 2, 0, INT32_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(whole(r, 1, 0, INT32_MAX, error));
+  CM_TRY(whole(r, 2, 0, INT32_MAX, error));
   n->kind = (cm_read_kind)r->value[CM_IMAGE_COLUMN_KIND];
   p->model = (uint8_t)r->value[CM_IMAGE_COLUMN_MODEL];
   n->of = (uint32_t)r->value[1];
   n->shift = (uint32_t)r->value[2];
   for (size_t k = 0; k < count; k++) {
-    if (whole(r, first + k, INT16_MIN, INT16_MAX, error) != CM_OK)
-      return error->status;
+    CM_TRY(whole(r, first + k, INT16_MIN, INT16_MAX, error));
     *words[k] = (int16_t)r->value[first + k];
   }
-  if (read_stretch(r, first + count, core->rows[CM_LIST_POOL], &used[0], error) != CM_OK ||
-      read_stretch(r, first + count + 2, core->rows[CM_LIST_ROUTES], &used[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(read_stretch(r, first + count, core->rows[CM_LIST_POOL], &used[0], error));
+  CM_TRY(read_stretch(r, first + count + 2, core->rows[CM_LIST_ROUTES], &used[1], error));
   n->pool = (uint32_t)r->value[first + count];
   n->synapses = (uint32_t)r->value[first + count + 1];
   n->route = (uint32_t)r->value[first + count + 2];
@@ -92,8 +90,8 @@ static cm_status read_neurons(const reader *b, uint32_t c, const cm_image_core *
   uint64_t used[2] = {0, 0};
   for (; at.number < core->rows[CM_LIST_NEURONS]; at.number++) {
     cm_read_neuron *n = &r->neuron[r->first[c] + at.number];
-    if (take_row(b, &at, error) != CM_OK || read_neuron(&at, core, used, n, error) != CM_OK)
-      return error->status;
+    CM_TRY(take_row(b, &at, error));
+    CM_TRY(read_neuron(&at, core, used, n, error));
     n->core = c;
     n->pool += (uint32_t)r->pool_first[c];
     n->route += (uint32_t)b->routes;
@@ -122,14 +120,13 @@ static cm_status read_routes(reader *b, uint32_t c, const cm_image_core *core, c
   row at = {.list = CM_LIST_ROUTES, .core = c};
   for (; at.number < core->rows[CM_LIST_ROUTES]; at.number++) {
     uint32_t to = 0;
-    if (take_row(b, &at, error) != CM_OK || whole(&at, 0, 0, INT32_MAX, error) != CM_OK)
-      return error->status;
+    CM_TRY(take_row(b, &at, error));
+    CM_TRY(whole(&at, 0, 0, INT32_MAX, error));
     while (to < r->cores && r->number[to] != (uint32_t)at.value[0])
       to++;
     if (to == r->cores)
       return refuse(&at, "no core of that number has an image", error);
-    if (whole(&at, 1, 0, (int64_t)r->first[to + 1] - r->first[to] - 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(whole(&at, 1, 0, (int64_t)r->first[to + 1] - r->first[to] - 1, error));
     r->route[b->routes + at.number] = r->first[to] + (uint32_t)at.value[1];
   }
   b->routes += core->rows[CM_LIST_ROUTES];
@@ -142,12 +139,11 @@ static cm_status read_inputs(const reader *b, cm_error *error)
   cm_read_images *r = b->r;
   row at = {.list = CM_LIST_INPUTS};
   r->inputs = b->from->inputs;
-  if (CM_NEW(b->run->memory, r->input, 2 * r->inputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, r->input, 2 * r->inputs, error));
   for (; at.number < r->inputs; at.number++) {
-    if (take_row(b, &at, error) != CM_OK || whole(&at, 0, 0, (int64_t)r->network_steps - 1, error) != CM_OK ||
-        whole(&at, 1, 0, (int64_t)r->network_neurons - 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(take_row(b, &at, error));
+    CM_TRY(whole(&at, 0, 0, (int64_t)r->network_steps - 1, error));
+    CM_TRY(whole(&at, 1, 0, (int64_t)r->network_neurons - 1, error));
     if (at.number > 0 && (uint32_t)at.value[0] < r->input[2 * at.number - 2])
       return refuse(&at, "steps ascend", error);
     r->input[2 * at.number] = (uint32_t)at.value[0];
@@ -167,13 +163,12 @@ static cm_status read_sizes(const reader *b, cm_error *error)
   if (b->from->cores > INT32_MAX)
     return cm_json_fail(error, CM_BAD_MAPPING, "/cores", "/cores: there are too many");
   r->cores = (uint32_t)b->from->cores;
-  if (CM_NEW(b->run->memory, r->number, r->cores, error) != CM_OK || CM_NEW(b->run->memory, r->first, (size_t)r->cores + 1, error) != CM_OK ||
-      CM_NEW(b->run->memory, r->pool_first, (size_t)r->cores + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, r->number, r->cores, error));
+  CM_TRY(CM_NEW(b->run->memory, r->first, (size_t)r->cores + 1, error));
+  CM_TRY(CM_NEW(b->run->memory, r->pool_first, (size_t)r->cores + 1, error));
   for (uint32_t c = 0; c < r->cores; c++) {
     char where[CM_JSON_PLACE_MAX];
-    if (b->from->core(b->from, c, &core, error) != CM_OK)
-      return error->status;
+    CM_TRY(b->from->core(b->from, c, &core, error));
     (void)cm_json_place(where, "/cores/%u", c);
     if (core.number > INT32_MAX || (c > 0 && (uint32_t)core.number <= r->number[c - 1]))
       return cm_json_fail(error, CM_BAD_MAPPING, where, "%s: cores ascend", where);
@@ -188,10 +183,9 @@ static cm_status read_sizes(const reader *b, cm_error *error)
   r->neurons = (uint32_t)neurons;
   if (r->network_neurons > r->neurons)
     return cm_json_fail(error, CM_BAD_MAPPING, "/network_neurons", "the network has %" PRIu32 " neurons, more than the %" PRIu32 " of all cores", r->network_neurons, r->neurons);
-  if (CM_NEW(b->run->memory, r->neuron, r->neurons, error) != CM_OK || CM_NEW(b->run->memory, r->synapse, r->pool_first[r->cores], error) != CM_OK ||
-      CM_NEW(b->run->memory, r->route, routes, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  CM_TRY(CM_NEW(b->run->memory, r->neuron, r->neurons, error));
+  CM_TRY(CM_NEW(b->run->memory, r->synapse, r->pool_first[r->cores], error));
+  return CM_NEW(b->run->memory, r->route, routes, error);
 }
 
 static cm_status read_all(reader *b, cm_error *error)
@@ -205,12 +199,9 @@ static cm_status read_all(reader *b, cm_error *error)
   cm_status status = read_sizes(b, error);
   for (uint32_t c = 0; c < r->cores && status == CM_OK; c++) {
     status = b->from->core(b->from, c, &core, error);
-    if (status == CM_OK)
-      status = read_neurons(b, c, &core, error);
-    if (status == CM_OK)
-      status = read_pool(b, c, &core, error);
-    if (status == CM_OK)
-      status = read_routes(b, c, &core, error);
+    CM_THEN(status, read_neurons(b, c, &core, error));
+    CM_THEN(status, read_pool(b, c, &core, error));
+    CM_THEN(status, read_routes(b, c, &core, error));
   }
   return status == CM_OK ? read_inputs(b, error) : status;
 }
@@ -237,8 +228,7 @@ cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, 
 {
   char *text;
   size_t size;
-  if (cm_file_read(path, FILE_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, FILE_MAX, &text, &size, error));
   const cm_status status = cm_images_parse(text, size, run, images, error);
   free(text);
   return status;
@@ -252,8 +242,7 @@ cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images 
   for (int k = 0; k < 2; k++) {
     char path[CM_PATH_MAX];
     cm_status status = cm_path(path, error, "%s/%s", folder, names[k]);
-    if (status == CM_OK)
-      status = cm_images_read(path, run, &read[found], error);
+    CM_THEN(status, cm_images_read(path, run, &read[found], error));
     if (status != CM_OK && status != CM_NOT_FOUND) {
       cm_read_images_free(&read[0]);
       return status;

@@ -1,6 +1,5 @@
 /* Images of cores, in JSON or binary, as their check reads them. */
-#ifndef CM_VERIFY_IMAGES_READ_H
-#define CM_VERIFY_IMAGES_READ_H
+#pragma once
 
 #include "base/run.h"
 #include "core/deploy/chip_neurons.h"
@@ -45,5 +44,3 @@ cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images 
 bool cm_read_images_same(const cm_read_images *a, const cm_read_images *b);
 
 void cm_read_images_free(cm_read_images *images); /* harmless on a zeroed one */
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the readers of images of cores: their rows as numbers, whatever file they stand in. */
-#ifndef CM_VERIFY_IMAGES_SOURCE_H
-#define CM_VERIFY_IMAGES_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ cm_status cm_images_binary_open(const uint8_t *bytes, size_t size, cm_images_sou
 
 /* Whether bytes begin as the binary form does. */
 int cm_images_are_binary(const uint8_t *bytes, size_t size);
-
-#endif

@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/verify/check_constraints.c core/verify/constraints_check.c core/verify/constraints_check.h core/verify/bounds.c core/verify/bounds_near.c core/verify/bounds_near.h core/verify/bounds_step.c core/verify/bounds_ways.c \
+  core/verify/check_constraints.c core/verify/check_constraints.h core/verify/constraints_check.c core/verify/constraints_check.h core/verify/bounds.c core/verify/bounds_near.c core/verify/bounds_near.h core/verify/bounds_step.c core/verify/bounds_ways.c \
   core/verify/bounds_ways.h core/verify/certificate.c core/verify/certificate.h core/verify/certificate_facts.c core/verify/certificate_facts.h core/verify/check.c core/verify/check.h core/verify/check_border.c \
   core/verify/check_classes.c core/verify/check_copies.c core/verify/check_facts.c core/verify/check_leaving.c core/verify/check_neuron_copies.c core/verify/check_figures.c core/verify/check_read.h core/verify/check_report.h core/verify/check_measure.h core/verify/check_measure.c \
   core/verify/check_pacing.c core/verify/check_places.c core/verify/check_populations.c core/verify/check_read.c core/verify/check_report.c core/verify/check_scenarios.c core/verify/check_shared.c core/verify/check_step.c core/verify/check_walk.c \

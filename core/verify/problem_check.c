@@ -182,10 +182,8 @@ cm_status cm_problem_check(const cm_problem *problem, const uint32_t *place, cm_
 {
   judged j = {.p = problem, .place = place, .error = error};
   cm_status status = check_tiles(&j, memory);
-  if (status == CM_OK)
-    status = check_blocks(&j, problem->router_limit, problem->router_x, problem->router_y);
-  if (status == CM_OK)
-    status = check_blocks(&j, problem->chip_limit, problem->chip_x, problem->chip_y);
+  CM_THEN(status, check_blocks(&j, problem->router_limit, problem->router_x, problem->router_y));
+  CM_THEN(status, check_blocks(&j, problem->chip_limit, problem->chip_x, problem->chip_y));
   for (j.number = 0; j.number < problem->constraints.count && status == CM_OK; j.number++) {
     j.c = &problem->constraints.constraint[j.number];
     status = check_constraint(&j, memory);

@@ -1,10 +1,7 @@
 /* Whether places are an answer to a placement problem: code of its own, one node and one pair at a time. */
-#ifndef CM_VERIFY_PROBLEM_CHECK_H
-#define CM_VERIFY_PROBLEM_CHECK_H
+#pragma once
 
 #include "core/constraints/problem.h"
 
 /* Judges tiles of all nodes. O(constraints * members^2 * offsets). Errors: CM_LIMIT_BROKEN names the first thing that is broken; memory. */
 cm_status cm_problem_check(const cm_problem *problem, const uint32_t *place, cm_memory *memory, cm_error *error);
-
-#endif

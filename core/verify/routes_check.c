@@ -44,8 +44,7 @@ static cm_status check_figures(cm_routes_checking *c, cm_error *error)
   uint64_t channels = 0, dependencies = 0, most = 0, plain = 0;
   double unit = (double)c->demand->network->weight_scale * (c->demand->network->directed ? 1 : 2);
   const json_t *stated = json_object_get(c->json, "figures");
-  if (c->geometry->rings(c, &channels, &dependencies, error) != CM_OK)
-    return error->status;
+  CM_TRY(c->geometry->rings(c, &channels, &dependencies, error));
   for (size_t l = 0; l < c->link_count; l++) {
     most = c->load[l] > most ? c->load[l] : most;
     plain = c->plain_load[l] > plain ? c->plain_load[l] : plain;
@@ -125,8 +124,7 @@ static cm_status prepare(cm_routes_checking *c, cm_error *error)
 {
   cm_memory *memory = c->run->memory;
   size_t links = c->link_count;
-  if (c->geometry->prepare(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(c->geometry->prepare(c, error));
   if (CM_NEW(memory, c->dead, links, error) != CM_OK || CM_NEW(memory, c->load, links, error) != CM_OK ||
       CM_NEW(memory, c->plain_load, links, error) != CM_OK || CM_NEW(memory, c->used, links, error) != CM_OK ||
       CM_NEW(memory, c->next, links, error) != CM_OK || CM_NEW(memory, c->met, c->routers, error) != CM_OK ||
@@ -143,8 +141,7 @@ static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *er
   char *text;
   size_t size;
   json_error_t trouble;
-  if (cm_file_read(path, FILE_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &text, &size, error));
   uint64_t refusals = cm_json_refusals();
   c->json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
@@ -158,13 +155,12 @@ static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *er
 
 static cm_status check(cm_routes_checking *c, cm_error *error)
 {
-  if (read_header(c, error) != CM_OK || prepare(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_header(c, error));
+  CM_TRY(prepare(c, error));
   cm_status status;
   if (c->multicast) {
     status = cm_routes_read_tables(c, error);
-    if (status == CM_OK)
-      status = cm_routes_follow_tables(c, error);
+    CM_THEN(status, cm_routes_follow_tables(c, error));
   } else
     status = cm_routes_follow_paths(c, error);
   return status == CM_OK ? check_figures(c, error) : status;
@@ -190,18 +186,15 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
   if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_file(&c, path, error);
-  if (status == CM_OK)
-    status = cm_mapping_read_places(mapping_path, context->demand->network->vertex_count, chip, context->run, &places, error);
+  CM_THEN(status, cm_mapping_read_places(mapping_path, context->demand->network->vertex_count, chip, context->run, &places, error));
   c.part = places.part;
   c.core = places.core;
   c.parts = places.parts;
   cm_free(places.pacing.turn);
-  if (status == CM_OK)
-    status = check(&c, error);
+  CM_THEN(status, check(&c, error));
   if (status == CM_OK)
     check_report(&c, &places);
-  if (status == CM_OK)
-    status = cm_check_whole(result, error);
+  CM_THEN(status, cm_check_whole(result, error));
   json_decref(c.json);
   void *blocks[] = {c.part, c.core,   c.entry, c.first,  c.block, c.dead,    c.load, c.plain_load, c.used, c.next,
                     c.met,  c.linked, c.stamp, c.target, c.order, c.channel, c.way,  c.hops,       c.out,  c.waiting};

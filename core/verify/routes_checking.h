@@ -1,6 +1,5 @@
 /* Between the files of the check of routes. */
-#ifndef CM_VERIFY_ROUTES_CHECKING_H
-#define CM_VERIFY_ROUTES_CHECKING_H
+#pragma once
 
 #include "core/chip/geometry.h"
 #include "core/verify/check_ways.h"
@@ -121,5 +120,3 @@ uint32_t cm_routes_router_of(const cm_routes_checking *c, uint32_t core);
 
 /* The parts that a net reaches, its own only in tables under a limit, in c->target [c->targets]. */
 void cm_routes_reach(cm_routes_checking *c, uint32_t net);
-
-#endif

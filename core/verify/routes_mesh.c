@@ -167,8 +167,7 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
                        (uint32_t)(l / CM_DIRECTIONS / c->routers_x));
       break;
     }
-  cm_free(waits);
-  cm_free(queue);
+  CM_FREE(waits, queue);
   return CM_OK;
 }
 

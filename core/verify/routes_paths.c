@@ -60,8 +60,7 @@ static cm_status gather(cm_routes_checking *c, pairs *all, cm_error *error)
     if (t->directed) {
       cm_routes_reach(c, net);
       for (uint32_t i = 0; i < c->targets; i++)
-        if (add(c, all, own, c->target[i], cm_demand_net_weight(c->demand, net), error) != CM_OK)
-          return error->status;
+        CM_TRY(add(c, all, own, c->target[i], cm_demand_net_weight(c->demand, net), error));
     } else
       for (uint64_t i = t->net_first[net]; i < t->net_first[net + 1]; i++)
         if (c->part[t->pin[i]] != own &&

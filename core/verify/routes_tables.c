@@ -1,7 +1,6 @@
 /* Tables: every axon's packet starts at its source's router, finds the one entry for its key or goes straight on, and must
  * come to exactly the cores of its targets; where keys are widened, to them at least, and what comes to others is counted. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/verify/check_report.h"
@@ -127,10 +126,9 @@ static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *err
   const cm_topology *t = c->demand->network;
   uint8_t *leaves;
   uint32_t *next;
-  if (CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error) != CM_OK ||
-      CM_NEW(c->run->memory, o->net, t->net_count, error) != CM_OK ||
-      CM_NEW(c->run->memory, leaves, t->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error));
+  CM_TRY(CM_NEW(c->run->memory, o->net, t->net_count, error));
+  CM_TRY(CM_NEW(c->run->memory, leaves, t->net_count, error));
   if (CM_NEW(c->run->memory, next, c->parts, error) != CM_OK) {
     cm_free(leaves);
     return error->status;
@@ -147,8 +145,7 @@ static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *err
   for (uint32_t net = 0; net < t->net_count; net++)
     if (leaves[net])
       o->net[next[c->part[cm_topology_source(t, net)]]++] = net;
-  cm_free(leaves);
-  cm_free(next);
+  CM_FREE(leaves, next);
   return CM_OK;
 }
 
@@ -275,8 +272,7 @@ static cm_status follow_parts(walker *w, const outgoing *o, uint8_t *taken, cm_e
       if (!taken[i])
         routes_violation(c, "routes /keys/neurons/%" PRIu32 ": an axon of neuron %" PRIu32 " has no key", p,
                          cm_topology_source(c->demand->network, o->net[i]));
-    if (cm_run_check(c->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(c->run, error));
   }
   cm_check_comparison comparison = {.result = c->result, .what = "routes", .except = "neurons"};
   json_t *blocks = c->block == NULL ? NULL : json_object_get(keys, "blocks"); /* read already: each is another */
@@ -307,8 +303,7 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
     status = error->status;
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     w.holds[c->core[p]] = 1;
-  if (status == CM_OK)
-    status = follow_parts(&w, &o, taken, error);
+  CM_THEN(status, follow_parts(&w, &o, taken, error));
   for (uint32_t r = 0; status == CM_OK && c->block == NULL && r < c->routers; r++)
     for (uint64_t i = c->first[r]; i < c->first[r + 1]; i++)
       if (!c->entry[i].used) {

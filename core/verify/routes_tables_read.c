@@ -2,7 +2,6 @@
  * packet. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/verify/routes_checking.h"
@@ -103,8 +102,8 @@ static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error
   uint32_t last = bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1, *sorted;
   if (json_array_size(list) != c->parts)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" need \"blocks\", one a part: the chip limits tables");
-  if (CM_NEW(c->run->memory, c->block, c->parts, error) != CM_OK || CM_NEW(c->run->memory, sorted, c->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->block, c->parts, error));
+  CM_TRY(CM_NEW(c->run->memory, sorted, c->parts, error));
   cm_status status = CM_OK;
   for (uint32_t p = 0; p < c->parts && status == CM_OK; p++) {
     const json_t *value = json_array_get(list, p);
@@ -156,7 +155,6 @@ cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
       read_table(c, i, router[i], json_object_get(json_array_get(list, i), "entries"));
     status = cm_run_check(c->run, error);
   }
-  cm_free(seen);
-  cm_free(router);
+  CM_FREE(seen, router);
   return status;
 }

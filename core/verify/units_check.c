@@ -60,8 +60,7 @@ static cm_status gather(checking *c, cm_error *error)
 
 static cm_status note(checking *c, uint64_t value, cm_error *error)
 {
-  if (CM_ROOM(c->run->memory, c->found, &c->found_capacity, c->found_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(c->run->memory, c->found, &c->found_capacity, c->found_count + 1, error));
   c->found[c->found_count++] = (uint32_t)value;
   return CM_OK;
 }
@@ -112,14 +111,11 @@ static cm_status check_relays(checking *c, uint32_t v, const json_t *entry, uint
   if (!c->chip->relays)
     violation(c, "units: neuron %" PRIu32 " has relays, and the chip takes none", v);
   c->found_count = 0;
-  if (CM_ROOM(c->run->memory, c->fed, &c->fed_capacity, *relays + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(c->run->memory, c->fed, &c->fed_capacity, *relays + 1, error));
   memset(c->fed, 0, *relays + 1);
   for (size_t i = 0; i < *relays; i++)
-    if (take_inputs(c, v, json_array_get(list, i), i, error) != CM_OK)
-      return error->status;
-  if (take_inputs(c, v, json_object_get(entry, "inputs"), *relays, error) != CM_OK)
-    return error->status;
+    CM_TRY(take_inputs(c, v, json_array_get(list, i), i, error));
+  CM_TRY(take_inputs(c, v, json_object_get(entry, "inputs"), *relays, error));
   for (size_t i = 0; i < *relays; i++)
     if (c->fed[i] != 1)
       violation(c, "units: relay %zu of neuron %" PRIu32 " feeds %s", i, v, c->fed[i] == 0 ? "nobody" : "more than one");
@@ -174,8 +170,8 @@ static cm_status check_entry(checking *c, const json_t *entry, cm_error *error)
   }
   if (json_integer_value(json_object_get(entry, "part")) != (json_int_t)c->file.neuron[v])
     violation(c, "units: neuron %" PRIu32 " is in part %" PRIu32, v, c->file.neuron[v]);
-  if (check_relays(c, v, entry, &relays, error) != CM_OK || check_copies(c, v, entry, &copies, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_relays(c, v, entry, &relays, error));
+  CM_TRY(check_copies(c, v, entry, &copies, error));
   c->given += cm_demand_size(c->demand, v) / (1 + relays);
   if (cm_demand_size(c->demand, v) % (1 + relays) != 0)
     violation(c, "units: neuron %" PRIu32 " is counted as %" PRIu64 " neurons, which its %" PRIu64 " relays and itself do not divide", v,
@@ -188,16 +184,14 @@ static cm_status check_entry(checking *c, const json_t *entry, cm_error *error)
 static cm_status check_rest(checking *c, cm_error *error)
 {
   uint64_t *held, ignored;
-  if (CM_NEW(c->run->memory, held, c->file.kept_cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, held, c->file.kept_cores, error));
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < c->demand->network->vertex_count && status == CM_OK; v++) {
     if (c->units[v] == 0) {
       c->units[v] = cm_demand_size(c->demand, v);
       c->given += c->units[v];
       status = check_relays(c, v, NULL, &ignored, error);
-      if (status == CM_OK)
-        status = check_copies(c, v, NULL, &ignored, error);
+      CM_THEN(status, check_copies(c, v, NULL, &ignored, error));
     }
     held[c->file.neuron[v]] += c->units[v];
   }
@@ -218,8 +212,7 @@ static cm_status check_units(checking *c, const json_t *root, cm_error *error)
   const json_t *list = json_object_get(root, "neurons");
   if (format == NULL || strcmp(format, "coremapd units 1") != 0 || !json_is_array(list))
     return cm_fail(error, CM_BAD_MAPPING, "the units' \"format\" is not \"coremapd units 1\", or \"neurons\" is no list");
-  if (gather(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather(c, error));
   for (size_t i = 0; i < json_array_size(list); i++)
     if (check_entry(c, json_array_get(list, i), error) != CM_OK || cm_run_check(c->run, error) != CM_OK)
       return error->status;
@@ -255,10 +248,8 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_ch
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = read_files(&c, path, mapping_path, &root, error);
-  if (status == CM_OK)
-    status = check_units(&c, root, error);
-  if (status == CM_OK)
-    status = cm_check_whole(result, error);
+  CM_THEN(status, check_units(&c, root, error));
+  CM_THEN(status, cm_check_whole(result, error));
   json_decref(root);
   cm_check_file_free(&c.file);
   void *const blocks[] = {c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed};

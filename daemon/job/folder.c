@@ -28,8 +28,8 @@ cm_status cm_work_write(const json_t *json, const char *path, size_t flags, cm_e
 cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O?, s:b, s:I, s:I, s:f, s:I}", "format", "coremapd job 1",
-                           "program", job->program, "kind", job->kind, "network", job->network, "levels", job->levels, "levels_before", job->levels_before, "options", job->options, "region", job->region,
+  json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:O?, s:O*, s:b, s:I, s:I, s:f, s:I}", "format", "coremapd job 1",
+                           "program", job->program, "kind", job->kind, "network", job->network, "levels", job->levels, "levels_before", job->levels_before, "options", job->options, "rivals", job->rivals, "region", job->region,
                            "threads", (json_int_t)job->threads, "memory_limit", (json_int_t)job->memory_limit,
                            "time_limit", job->time_limit, "file_limit", (json_int_t)job->file_limit);
   if (cm_whole(json != NULL, "describing the job", error) != CM_OK)
@@ -71,7 +71,7 @@ static cm_status not_read(const char *folder, const char *name, const char *form
 
 cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
 {
-  json_t *json, *options = NULL;
+  json_t *json, *options = NULL, *rivals = NULL;
   const char *format, *kind, *network, *levels = "", *levels_before = "", *program = "";
   int region;
   json_int_t threads, memory, file;
@@ -79,8 +79,8 @@ cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
   if (read_json(folder, CM_WORK_JOB, JOB_BYTES_MAX, &json, error) != CM_OK)
     return error->status;
   const uint64_t refusals = cm_json_refusals(); /* jansson looks members up in memory of its own */
-  if (json_unpack(json, "{s:s, s?s, s:s, s:s, s?s, s?s, s:o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "program", &program, "kind", &kind, "network",
-                  &network, "levels", &levels, "levels_before", &levels_before, "options", &options, "region", &region, "threads", &threads, "memory_limit", &memory,
+  if (json_unpack(json, "{s:s, s?s, s:s, s:s, s?s, s?s, s:o, s?o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "program", &program, "kind", &kind, "network",
+                  &network, "levels", &levels, "levels_before", &levels_before, "options", &options, "rivals", &rivals, "region", &region, "threads", &threads, "memory_limit", &memory,
                   "time_limit", &made.time_limit, "file_limit", &file) != 0 ||
       strcmp(format, "coremapd job 1") != 0 || threads < 1 || threads > UINT16_MAX || memory < 0 || file < 0) {
     json_decref(json);
@@ -92,6 +92,7 @@ cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
   copy(made.levels, sizeof made.levels, levels);
   copy(made.levels_before, sizeof made.levels_before, levels_before);
   made.options = json_is_null(options) ? NULL : json_incref(options);
+  made.rivals = json_incref(rivals);
   made.region = region != 0;
   made.threads = (unsigned)threads;
   made.memory_limit = (uint64_t)memory;
@@ -104,7 +105,8 @@ cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
 void cm_work_job_clear(cm_work_job *job)
 {
   json_decref(job->options);
-  job->options = NULL;
+  json_decref(job->rivals);
+  job->options = job->rivals = NULL;
 }
 
 cm_status cm_work_out(const char *folder, int attempt, char out[CM_PATH_MAX], cm_error *error)

@@ -1,5 +1,6 @@
 /* Kind map: load the network and the chip with its occupancy, map, write the views. */
 #include <coremap/map.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -60,8 +61,7 @@ static cm_status read_before(map_job *j, cm_error *error)
   coremap_error *why = NULL;
   if (w->job.levels_before[0] == '\0')
     return CM_OK;
-  if (cm_work_path(w, CM_WORK_BEFORE, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(w, CM_WORK_BEFORE, path, error));
   return library_status(library_network_load(path, w->job.levels_before, library_on_run, &w->run, &j->before, &why), &why, error);
 }
 
@@ -99,20 +99,42 @@ static cm_status tell_region(map_job *j, cm_error *error)
   return cm_work_tell(j->work, "region", region, error);
 }
 
-static cm_status tell(map_job *j, cm_error *error)
+/* Whether one of the mappings that a sweep keeps so far is as good in all that it compares, and better in something beyond rounding. */
+static bool is_beaten(const json_t *rivals, const json_t *metrics)
+{
+  const double rounding = 1e-9;
+  const json_t *rival, *name;
+  size_t k, i;
+  json_array_foreach(json_object_get(rivals, "values"), k, rival) {
+    bool covered = true, better = false;
+    json_array_foreach(json_object_get(rivals, "by"), i, name) {
+      const json_t *value = json_object_get(metrics, json_string_value(name));
+      const double way = json_number_value(json_array_get(json_object_get(rivals, "better"), i)), ours = way * json_number_value(value),
+                   theirs = way * json_number_value(json_array_get(rival, i));
+      covered = covered && json_is_number(value) && theirs >= ours;
+      better = better || theirs > ours + rounding * fabs(ours);
+    }
+    if (covered && better)
+      return true;
+  }
+  return false;
+}
+
+/* *stored: the result is to have the mapping. */
+static cm_status tell(map_job *j, bool *stored, cm_error *error)
 {
   char *text;
   size_t size;
   coremap_error *why = NULL;
-  if (library_status(coremap_mapping_text(j->mapping, "report", &text, &size, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_mapping_text(j->mapping, "report", &text, &size, &why), &why, error));
   json_t *made = library_json(text), *attempts = json_object_get(made, "attempts");
   json_t *report =
     json_pack("{s:O, s:O, s:b, s:f, s:O, s:O, s:O*}", "parts", json_object_get(made, "parts"), "bound",
               json_object_get(made, "bound"), "coarsening_cached", all_cached(attempts), "saved_seconds", saved_seconds(attempts),
               "attempts", attempts, "metrics", json_object_get(made, "metrics"), "mapper", json_object_get(made, "report"));
   json_decref(made);
-  if (cm_work_tell(j->work, "report", report, error) != CM_OK)
+  *stored = !is_beaten(j->work->job.rivals, json_object_get(report, "metrics"));
+  if (cm_work_tell(j->work, "report", report, error) != CM_OK || (!*stored && cm_work_tell(j->work, "beaten", json_true(), error) != CM_OK))
     return error->status;
   return j->work->job.region ? tell_region(j, error) : CM_OK;
 }
@@ -125,8 +147,7 @@ static cm_status store_points(map_job *j, cm_error *error)
   const uint32_t count = library_mapping_points(j->mapping, &chosen);
   if (count == 0)
     return CM_OK;
-  if (cm_folder_make(w->points, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make(w->points, error));
   for (uint32_t k = 1; k <= count; k++) {
     coremap_error *why = NULL;
     char point[CM_PATH_MAX];
@@ -148,13 +169,13 @@ static cm_status run(map_job *j, cm_error *error)
   const library_levels_key levels = {.cache = w->watch->levels, .key = w->job.levels[0] != '\0' ? w->job.levels : NULL, .before = j->before,
                                      .key_before = w->job.levels_before};
   int result = library_map(j->network, j->chip, j->options, &levels, library_on_run, &w->run, &j->mapping, &why);
-  if (result == 0)
-    result = library_mapping_store(j->mapping, w->made, library_on_run, &w->run, &why);
+  bool stored = false;
+  if (library_status(result, &why, error) != CM_OK || tell(j, &stored, error) != CM_OK || !stored)
+    return error->status;
+  result = library_mapping_store(j->mapping, w->made, library_on_run, &w->run, &why);
   if (result == 0)
     result = library_mapping_check(j->mapping, w->made, library_on_run, &w->run, &why);
-  if (library_status(result, &why, error) != CM_OK || store_points(j, error) != CM_OK)
-    return error->status;
-  return tell(j, error);
+  return library_status(result, &why, error) == CM_OK ? store_points(j, error) : error->status;
 }
 
 cm_status cm_work_map(cm_work *work, cm_error *error)

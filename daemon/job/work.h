@@ -36,6 +36,7 @@ typedef struct cm_work_job {
   char levels[65];       /* by which coarsened levels of it are kept; "": as `network` */
   char levels_before[65]; /* the same of the network of option levels_from; "": there is none */
   json_t *options;       /* of the kind; NULL: none */
+  json_t *rivals;        /* a mapping that one of these beats need not be stored: cm_sweep_rivals; NULL: none does */
   bool region;           /* the result is to name the cores of its region */
   unsigned threads;      /* at most */
   uint64_t memory_limit; /* bytes; 0: none */

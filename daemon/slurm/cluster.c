@@ -23,7 +23,7 @@
 #include "daemon/told.h"
 #include "storage/log.h"
 
-static const double LOOK_S = 0.5, BEAT_OLD_S = 30, ASK_S = 10, RETRY_S = 5, FORGOTTEN_S = 60, ENDED_S = 20, CONNECT_S = 2;
+static const double LOOK_S = 0.5, BEAT_OLD_S = 30, ASK_S = 10, RETRY_S = 5, FORGOTTEN_S = 60, CONNECT_S = 2;
 enum { SUBMISSIONS_MAX = 3, SMALL_FILE = 64 << 10, TOKEN_LENGTH = 20 };
 
 typedef struct remote {
@@ -304,7 +304,7 @@ static bool see_to(remote *r, double now)
     (void)snprintf(r->lost, sizeof r->lost, "its node says nothing any more");
     return true;
   }
-  if (r->missed > 0 && r->lost[0] != '\0' && now > r->missed + ENDED_S)
+  if (r->missed > 0 && r->lost[0] != '\0' && now > r->missed + CM_SLURM_SEEN_S)
     return true;
   if (r->missed > 0 && r->lost[0] == '\0' && now > r->missed + FORGOTTEN_S) {
     if (begun || r->submissions >= SUBMISSIONS_MAX) {

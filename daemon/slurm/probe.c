@@ -11,7 +11,7 @@
 #include "storage/log.h"
 #include "storage/store.h"
 
-static const double PATIENCE_S = 20, ENDED_S = 20;
+static const double PATIENCE_S = 20;
 enum { PROBES_MAX = 64 };
 
 typedef struct probe {
@@ -105,7 +105,7 @@ static void look(probe *p, cm_slurm_site *site, cm_slurm_queue *queue, const cha
     p->ended = 0;
   else if (p->ended == 0)
     p->ended = now;
-  else if (now > p->ended + ENDED_S)
+  else if (now > p->ended + CM_SLURM_SEEN_S)
     exclude(site, p, "does not see the shared folder, or has no coremapd where the bridge has it");
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 enum { CM_SLURM_TOKEN_MAX = 24, CM_SLURM_TEXT_MAX = 240, CM_SLURM_BEAT_S = 5 };
+enum { CM_SLURM_SEEN_S = 90 }; /* by then all see what one has made: names may be old for a minute on NFS */
 
 #define CM_SLURM_BEAT "beat"
 #define CM_SLURM_END "end"

@@ -2,8 +2,7 @@
  * what programs outside do by coremap_progress and coremap_error: a command, or a job, is one run, with one account of memory,
  * one progress and one flag that stops it; its errors are shown as all others are, and its JSON is jansson's. Nothing of core is
  * here. */
-#ifndef LIBRARY_PRIVATE_BASE_H
-#define LIBRARY_PRIVATE_BASE_H
+#pragma once
 
 #include <coremap/chip.h>
 #include <coremap/network.h>
@@ -43,5 +42,3 @@ enum { LIBRARY_LOOKED_AT_MAX = 4000000 };
 /* Adds to the refusal of a mapping for lack of room, or of a neuron that is too large, which of these chips (ends with NULL; NULL: presets)
  * would take the network, its own chip (NULL: not among them) left out; nothing to other failures, or of networks that are larger. */
 void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, cm_run *run, cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Requests to a server as our own commands make them, with streams, runs and jansson's JSON in place of the files and texts of
  * coremap/client.h, which stands on this. */
-#ifndef LIBRARY_PRIVATE_CLIENT_H
-#define LIBRARY_PRIVATE_CLIENT_H
+#pragma once
 
 #include <coremap/client.h>
 #include <jansson.h>
@@ -42,5 +41,3 @@ cm_status library_client_ask(coremap_client *client, const library_request *requ
 
 /* `text` as one segment of a path, a newly allocated string; NULL: no memory. */
 char *library_client_segment(coremap_client *client, const char *text);
-
-#endif

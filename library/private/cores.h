@@ -1,6 +1,5 @@
 /* Chips with the state of their cores, as the server keeps and changes it: leases stand there as owners of cores. */
-#ifndef LIBRARY_PRIVATE_CORES_H
-#define LIBRARY_PRIVATE_CORES_H
+#pragma once
 
 #include <coremap/chip.h>
 #include <jansson.h>
@@ -54,5 +53,3 @@ cm_status library_cores_carry(const coremap_chip *before, coremap_chip *after, c
 
 /* Cores for something of that size, where they lie best: the caller frees. CM_NO_ROOM, CM_NO_MEMORY. */
 cm_status library_cores_choose(const coremap_chip *chip, uint32_t count, uint32_t **cores, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What kinds of jobs there are, as a table (library/private/job_kinds.def) for all who take, keep, run and show them. */
-#ifndef LIBRARY_PRIVATE_JOB_KINDS_H
-#define LIBRARY_PRIVATE_JOB_KINDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ const library_job_kind *library_job_kind_of(const char *name);
 
 /* Names of all of them for a sentence: "map", "compile" and "simulate", in quotes; cut to `size`. Returns `names`. */
 const char *library_job_kind_names(char *names, size_t size);
-
-#endif

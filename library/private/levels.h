@@ -1,7 +1,6 @@
 /* Coarsened levels, and partitions, that the server keeps between jobs: who shares them with whom, how many bytes they may take and what goes
  * first are rules of its own, so that it brings its cache along. Programs outside name a folder (option "cache" of coremap_map). */
-#ifndef LIBRARY_PRIVATE_LEVELS_H
-#define LIBRARY_PRIVATE_LEVELS_H
+#pragma once
 
 #include <coremap/map.h>
 
@@ -42,5 +41,3 @@ void library_levels_saved(library_levels *levels, double seconds);
  * what such a job has made in its folder (none: no such folder) is taken over. */
 cm_status library_levels_lend(library_levels *levels, const char *prefix, const char *folder, cm_error *error);
 void library_levels_adopt(library_levels *levels, const char *folder);
-
-#endif

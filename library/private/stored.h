@@ -1,8 +1,7 @@
 /* What the server keeps in its data folder (docs/reference/data-folder.md): networks as it stored them, and for each mapping a folder with
  * a file for every view. Names and contents of these files are its own, and change with it: a program outside keeps a mapping as
  * one file (coremap_mapping_write, coremap_mapping_open), so none of this is public. */
-#ifndef LIBRARY_PRIVATE_STORED_H
-#define LIBRARY_PRIVATE_STORED_H
+#pragma once
 
 #include <coremap/map.h>
 
@@ -53,6 +52,10 @@ int library_view_make(const char *folder, const char *view, const char *network,
  * coremap_text_free. Errors: bad-option (its place is the argument), not-found, conflict, damaged, no-memory, io. */
 int library_structure_answer(int structure, int other, const char *kind, const char *const *arguments, char **text, coremap_error **error);
 
+/* Writes to `out`, an open file, what an open view of cores of a mapping, in binary or in JSON, has of a box {x, y, columns, rows} (columns 0: of
+ * all), in blocks of so many cores each way, or, 0, core by core (core/output/cores_cut.h). Errors: bad-option, damaged, no-memory, disk-full, io. */
+int library_cores_cut(int cores, const uint32_t box[4], uint32_t block, int out, coremap_error **error);
+
 /* What a mapping's summary says, or the report of the job that made it, in the names of now. *now is NULL where `text` has these
  * itself, else freed with coremap_text_free. Errors: damaged (`text` is neither), bad-option (a thing stands there by both names),
  * no-memory. */
@@ -63,5 +66,3 @@ int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap
 
 /* Packs a folder of samples (docs/how-to/quantizing.md) into a zip file, for a server. Errors: bad-request (it has none), not-found, io. */
 int library_samples_pack(const char *folder, const char *out, coremap_error **error);
-
-#endif

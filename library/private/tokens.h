@@ -1,7 +1,6 @@
 /* Where the tokens are kept by which a client signs in to servers: $COREMAP_TOKEN, or a file of the user's that nobody else may read
  * (docs/how-to/users.md). Never an argument: arguments show in lists of processes. */
-#ifndef LIBRARY_PRIVATE_TOKENS_H
-#define LIBRARY_PRIVATE_TOKENS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -23,5 +22,3 @@ cm_status library_token_keep(const char *url, const char *token, bool *known, cm
 
 /* CM_CONFLICT when what goes to `url` could be read on its way. */
 cm_status library_token_safe(const char *url, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* A live daemon and a small HTTP client, for tests. */
-#ifndef CM_TESTS_API_CLIENT_H
-#define CM_TESTS_API_CLIENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ void test_wait_state(const test_daemon *daemon, const char *id, const char *stat
 
 /* A member's text ("" when absent). */
 const char *test_word(const json_t *object, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* A live daemon with two workers, and jobs for it, for the tests of what jobs make. */
-#ifndef CM_TESTS_API_JOBS_H
-#define CM_TESTS_API_JOBS_H
+#pragma once
 
 #include <signal.h>
 
@@ -48,5 +47,3 @@ static inline json_t *finished(const char *id, const char *state)
   free(text);
   return job;
 }
-
-#endif

@@ -121,6 +121,14 @@ START_TEST(a_model_becomes_a_program_for_a_chip)
   ck_assert_str_eq(code.body, "shuffle/shuffle.h");
   ck_assert_str_eq(code.body + 257, "ustar");
   test_reply_clear(&code);
+  snprintf(path, sizeof path, "/v1/programs/%s/source?target=host&name=shuffle&pieces=true", program);
+  code = test_get(&server, path);
+  ck_assert_int_eq(code.status, 200);
+  ck_assert_ptr_nonnull(memmem(code.body, code.size, "shuffle_piece(", 14));
+  test_reply_clear(&code);
+  snprintf(path, sizeof path, "/v1/programs/%s/source?pieces=perhaps", program);
+  code = test_problem(test_get(&server, path), 400, "bad-option");
+  test_reply_clear(&code);
   snprintf(path, sizeof path, "/v1/programs/%s/source?target=toaster", program);
   code = test_problem(test_get(&server, path), 400, "bad-option");
   test_reply_clear(&code);

@@ -284,6 +284,8 @@ test('which seed was best?', () =>
     const least = rows.reduce((a, b) => (b.metrics.energy_pj < a.metrics.energy_pj ? b : a));
     assert.equal(least.job, best.job);
     assert.match(await shown('.best-line'), new RegExp(`^Best by energy.*: seed ${least.options.seed}, `));
+    const dots = await page.locator('[aria-label$=" over seeds"] circle title').allTextContents();
+    assert.deepEqual(dots.map((text) => /seed (\d)/.exec(text)[1]).toSorted(), ['1', '2', '3', '4']);
     assert.equal(await page.locator('tr.best').getAttribute('data-job'), least.job);
     // How far that is from what cannot be beaten stands there as lines.
     const { bounds } = await getJson(`/v1/mappings/${least.mapping}/certificate`);
@@ -391,6 +393,33 @@ test('who has a core hands it over; pins go into the next mapping; the day is to
   assert.deepEqual(job.options.constraints, [{ kind: 'pin', of: 17, at: [x0, y0, x1, y1] }]);
   const { neurons } = await getJson(`/v1/mappings/${job.mapping}/neurons?find=17&limit=1`);
   assert.ok(neurons[0].x >= x0 && neurons[0].x <= x1 && neurons[0].y >= y0 && neurons[0].y <= y1, JSON.stringify(neurons[0]));
+});
+
+test('chosen cores become a class of a chip of one’s own', async () => {
+  await go('#/chips/loihi1');
+  await page.focus('.heat-canvas');
+  for (const key of ['ArrowLeft', 'Shift+ArrowRight', 'Shift+ArrowDown']) await page.keyboard.press(key);
+  const [, x0, y0, x1, y1] = /cores (\d+), (\d+) to (\d+), (\d+), 4 places/.exec(await shown('.chosen')).map(Number);
+  await page.click('summary:text-is("Classes of cores")');
+  await page.fill('#class-name', 'large');
+  await page.fill('#class-limits', 'neurons=2048');
+  await page.check('#class-pinned');
+  await page.click('button:text-is("Make it a class")');
+  await page.waitForSelector('.pin:has-text("large: cores")');
+  await page.fill('#class-chip', 'loihi1');
+  expected.push(/status of 409/);
+  await page.click('button:text-is("Keep the chip")'); // a preset stays as it is
+  await page.waitForSelector('.problem');
+  expected.pop();
+  await page.fill('#class-chip', 'loihi1-large');
+  await page.click('button:text-is("Keep the chip")');
+  await page.waitForSelector('h1:text-is("loihi1-large")');
+  const { core_classes: classes, limits } = await getJson('/v1/chips/loihi1-large');
+  assert.deepEqual(classes.map(({ name, limits: own, pinned_only: pinned }) => [name, own.neurons, own.inbound_axons, pinned]), [['large', 2048, limits.inbound_axons, true]]);
+  assert.deepEqual(classes[0].cores, [y0, y1].map((y) => [x0, y, x1, y]));
+  await page.click('summary:text-is("Classes of cores")');
+  await page.waitForSelector('.pin:has-text("neurons 2 048")');
+  await shot('classes');
 });
 
 test('a lease goes to another holder', async () => {

@@ -1,6 +1,5 @@
 /* What the harness of failing calls runs: operations of the library and of storage. */
-#ifndef CM_TESTS_FAULT_OPERATIONS_H
-#define CM_TESTS_FAULT_OPERATIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ _Noreturn void operation_wrong(const char *format, ...) __attribute__((format(pr
 void operation_must(cm_status status, const cm_error *error, const char *what);
 
 void operation_write(const char *path, const void *bytes, size_t size);
-
-#endif

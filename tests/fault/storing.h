@@ -1,6 +1,5 @@
 /* What operations of storage have in common: one store, in which things are made, and how it is judged. */
-#ifndef CM_TESTS_FAULT_STORING_H
-#define CM_TESTS_FAULT_STORING_H
+#pragma once
 
 #include "storage/store.h"
 #include "tests/fault/operations.h"
@@ -16,5 +15,3 @@ void storing_anew(void);
 
 /* After a success it must be as asked, else as before. */
 void storing_expect(cm_status status, bool as_asked, bool as_before, const char *what);
-
-#endif

@@ -1,6 +1,5 @@
 /* What must hold whatever the bytes. */
-#ifndef TESTS_FUZZ_DEMAND_H
-#define TESTS_FUZZ_DEMAND_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,5 +11,3 @@ static inline void demand(int holds, const char *what)
     abort();
   }
 }
-
-#endif

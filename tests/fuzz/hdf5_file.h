@@ -1,7 +1,6 @@
 /* HDF5 files made in memory of the input's bytes, so that what is tried is our readers. (Damaged HDF5 is libhdf5's matter, and
  * is read in a confined process.) */
-#ifndef CM_TESTS_FUZZ_HDF5_FILE_H
-#define CM_TESTS_FUZZ_HDF5_FILE_H
+#pragma once
 
 #include <hdf5.h>
 #include <string.h>
@@ -70,5 +69,3 @@ static inline void hdf5_import(const uint8_t *data, size_t size, const char *nam
     (void)fuzz_import(NULL, image, size);
   free(image);
 }
-
-#endif

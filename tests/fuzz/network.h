@@ -1,6 +1,5 @@
 /* What the fuzz targets of the importers share: an import either fails with a reason or gives a valid topology. */
-#ifndef CM_TESTS_FUZZ_NETWORK_H
-#define CM_TESTS_FUZZ_NETWORK_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,5 +54,3 @@ static inline int fuzz_import(fuzzed_import import, const uint8_t *data, size_t 
   }
   return 0;
 }
-
-#endif

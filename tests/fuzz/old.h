@@ -1,6 +1,5 @@
 /* A network of three neurons on a chip of 2 x 2, and bytes as a file, for targets that read what mappings leave. */
-#ifndef CM_TESTS_FUZZ_OLD_H
-#define CM_TESTS_FUZZ_OLD_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,5 +37,3 @@ static inline void old_file(const void *bytes, size_t size, int *handle, char pa
     abort();
   snprintf(path, 64, "/proc/self/fd/%d", *handle);
 }
-
-#endif

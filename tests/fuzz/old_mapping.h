@@ -1,6 +1,5 @@
 /* A legal mapping of the network and chip of old.h as a file, for targets that read what is said of a mapping. */
-#ifndef CM_TESTS_FUZZ_OLD_MAPPING_H
-#define CM_TESTS_FUZZ_OLD_MAPPING_H
+#pragma once
 
 #include "core/verify/check.h"
 #include "core/output/views.h"
@@ -47,5 +46,3 @@ static inline void old_mapping_check(const void *bytes, size_t size,
   close(handle);
   close(mapping_handle);
 }
-
-#endif

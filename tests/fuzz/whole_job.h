@@ -1,8 +1,7 @@
 /* Whole jobs made of bytes: a degenerate network, a chip and its occupancy, options; mapped, checked, written in every
  * view, routed and certified. A refusal has a reason, a mapping is legal to the independent check, and the account is
  * empty afterwards; anything else aborts. Bytes that are missing are 0, so that any string is a job. */
-#ifndef CM_TESTS_FUZZ_WHOLE_JOB_H
-#define CM_TESTS_FUZZ_WHOLE_JOB_H
+#pragma once
 
 #include <jansson.h>
 
@@ -379,5 +378,3 @@ static inline cm_status whole_job(const uint8_t *data, size_t size)
   json_decref(json);
   return status;
 }
-
-#endif

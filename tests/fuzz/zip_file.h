@@ -1,7 +1,6 @@
 /* Zip archives made in memory, so that what is tried is our readers. (Damaged zips are libzip's matter, and are read in a
  * confined process.) */
-#ifndef CM_TESTS_FUZZ_ZIP_FILE_H
-#define CM_TESTS_FUZZ_ZIP_FILE_H
+#pragma once
 
 #include <zip.h>
 
@@ -44,5 +43,3 @@ static inline void zip_import(zip_file *f)
   }
   zip_source_free(f->made);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The control page and the log of interpose.c. Harnesses in Python read and write both by these offsets. */
-#ifndef CM_TESTS_INTERPOSE_H
-#define CM_TESTS_INTERPOSE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ typedef struct interpose_record {
 
 /* What the environment does for a preloaded one: see interpose.c. */
 interpose_control *interpose_start(const char *page, const char *log, const char *folder);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of the interposer know of each other. */
-#ifndef CM_TESTS_INTERPOSE_INTERNAL_H
-#define CM_TESTS_INTERPOSE_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ long interpose_log_call(long number, const long *a);
 
 /* Before the filter is there: programs that it would trap before they can handle traps are started from a process without. */
 void interpose_spawner_start(int count, char **words);
-
-#endif

@@ -5,8 +5,7 @@
  * memory, which allows more than any program has. A device lies on a core; what is done there is known on another after the
  * way between. Nothing here is the library's: what a piece reads, does and takes is said
  * once more. Time is in quarters of a nanosecond, so that all of it is whole. */
-#ifndef CM_TESTS_BRUTE_FORCE_H
-#define CM_TESTS_BRUTE_FORCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -432,5 +431,3 @@ static int64_t brute_min(const tiny *m, brute_seen *seen, uint32_t *cuts)
   }
   return patience > 0 ? best : INT64_MAX;
 }
-
-#endif

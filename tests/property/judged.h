@@ -1,6 +1,5 @@
 /* Programs of random models against what is expected of them: numbers, and the bound on their time. */
-#ifndef CM_TESTS_JUDGED_H
-#define CM_TESTS_JUDGED_H
+#pragma once
 
 #include "models.h"
 
@@ -65,5 +64,3 @@ UNUSED static void set_text(graph *g, const char *name, const char *text)
   all[n->attribute_count++] = (cm_attribute){.name = name, .kind = CM_ATTRIBUTE_STRING, .text = text, .count = strlen(text)};
   n->attributes = all;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Random models that are compiled for a chip, for the tests of programs and of schedules. */
-#ifndef CM_TESTS_MODELS_H
-#define CM_TESTS_MODELS_H
+#pragma once
 
 #include "../unit/graphs.h"
 
@@ -179,4 +178,16 @@ static cm_plan_options options_for(uint64_t bytes, const cm_settings *settings)
                            .settings = settings};
 }
 
-#endif
+/* Who does operations of a kind becomes a host for them. */
+UNUSED static void become_hosts(cm_target *target, cm_unit_kind kind)
+{
+  for (uint32_t d = 0; d < target->device_count; d++) {
+    cm_device *device = &target->device[d];
+    if (device->rate_count[kind] == 0)
+      continue;
+    memcpy(device->rate[CM_UNIT_HOST], device->rate[kind], sizeof device->rate[kind]);
+    device->rate_count[CM_UNIT_HOST] = device->rate_count[kind];
+    device->rate_count[kind] = 0;
+    device->bytes_per_ns = device->bytes_per_ns > 0 ? device->bytes_per_ns : 4;
+  }
+}

@@ -2,10 +2,14 @@
  * mistakes and damage are noticed. */
 #include "models.h"
 
+#include "core/machine/plan/row_turns.h"
 #include "core/machine/program/codec.h"
 #include "core/machine/run/analysis.h"
+#include "core/machine/time_bound.h"
 
-/* For the least time, or for the fewest bytes moved. */
+static uint32_t turned; /* programs of several turns that were made */
+
+/* For the least time, or for the fewest bytes moved; frames by two in turns, here and there. */
 static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm_program **program)
 {
   cm_settings settings = cm_settings_default(bytes);
@@ -18,6 +22,11 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   settings.window = (double)(1 + bytes / 100 % 300);
   settings.stretch = (double)(bytes / 100 % 3);
   options.division = time ? (cm_division)(bytes / 1000 % CM_DIVISIONS) : CM_DIVISION_CAPABILITY;
+  bool may = false;
+  if (time && chip->target->window == 0)
+    ck_ok(cm_turns_may(model, 2, &run, &may, &error));
+  options.turns = may && bytes / 100 % 2 == 0 ? 2 : 0;
+  turned += options.turns > 1;
   ck_ok(cm_packs_make(model, chip->target, bytes / 64, &run, &packs, &error));
   options.packs = &packs;
   cm_status status = cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error);
@@ -94,8 +103,8 @@ static void check_analysis(const cm_program *p)
       until = a.busy[k].end_ns;
       path++;
     }
-  ck_assert_uint_eq(path, a.path_length);
-  ck_assert(fabs(until - a.time_ns) < 1e-9);
+  ck_assert_uint_eq(path * p->turns, a.path_length);
+  ck_assert(p->turns > 1 ? until * p->turns <= a.time_ns : fabs(until - a.time_ns) < 1e-9);
   ck_assert_uint_gt(a.held_max, 0);
   ck_assert_uint_le(a.held_max, p->target.memory_bytes);
   ck_assert_uint_eq(a.held[a.held_count - 1].bytes, 0);
@@ -146,6 +155,8 @@ START_TEST(programs_compute_what_models_do)
   for (int trial = 0; trial < (CM_SANITIZED ? 4 : 14); trial++) {
     cm_chip_free(chip);
     ck_ok(cm_chip_open((const char *[]){"npu-mixed", "npu-biglittle", "npu-manycore"}[trial / 2 % 3], &chip, &error));
+    if (trial % 5 == 4)
+      become_hosts(chip->target, trial % 2 == 0 ? CM_UNIT_VECTOR : CM_UNIT_MATRIX);
     graph g = trial % 3 == 2 ? token_model() : image_model();
     graph_finish(&g, &run);
     numbers n = compute(&g);
@@ -154,6 +165,7 @@ START_TEST(programs_compute_what_models_do)
     cm_model_free(g.model);
   }
   ck_assert_uint_gt(cut, CM_SANITIZED ? 4 : 14);
+  ck_assert_uint_gt(turned, 0);
 }
 END_TEST
 
@@ -278,6 +290,101 @@ START_TEST(pieces_of_one_shape_are_a_loop)
   ck_assert_uint_gt(instructions[1] * 10, instructions[0] * 19);
   ck_assert_msg(size[0] < 2 * instructions[0] && size[1] * 4 < size[0] * 5, "%zu bytes for %llu instructions, %zu for %llu", size[0],
                 (unsigned long long)instructions[0], size[1], (unsigned long long)instructions[1]);
+}
+END_TEST
+
+/* ---- turns ---- */
+
+/* Rows through a product, views of them, and what stays beside them; `axis` is what is normalised. */
+static graph rows_model(int64_t rows, int64_t axis)
+{
+  graph g = graph_new(&rnd, &memory, 13);
+  uint32_t x = graph_input(&g, 2, (int64_t[]){rows, 24});
+  uint32_t y = graph_node(&g, "Add", graph_node(&g, "MatMul", x, graph_constant(&g, 2, (int64_t[]){24, 16}, -1), GRAPH_END),
+                          graph_constant(&g, 1, (int64_t[]){16}, -1), GRAPH_END);
+  graph_output(&g, graph_node(&g, "Softmax", y, GRAPH_END));
+  graph_int(&g, "axis", axis);
+  y = graph_node(&g, "Concat", y, x, GRAPH_END);
+  graph_int(&g, "axis", 1);
+  y = graph_transpose(&g, graph_node(&g, "Reshape", y, graph_integers(&g, 3, (int64_t[]){rows, 8, 5}), GRAPH_END), 3, (int64_t[]){0, 2, 1});
+  graph_output(&g, graph_node(&g, "Relu", y, GRAPH_END));
+  graph_finish(&g, &run);
+  return g;
+}
+
+static cm_program *turn(cm_model *model, uint64_t bytes, uint32_t turns, double *bound_ns)
+{
+  cm_settings settings = cm_settings_default(bytes);
+  cm_plan_options options = options_for(bytes, &settings);
+  cm_draft draft;
+  cm_program *p;
+  cm_time_bound bound;
+  options.turns = turns;
+  ck_ok(cm_draft_make(&(cm_draft_task){model, &options, "test", chip->target, &run, NULL}, NULL, &draft, &error));
+  ck_ok(cm_link(&draft.emission, &p, &error));
+  ck_ok(cm_time_bound_make(draft.plan, chip->target, &run, &bound, &error));
+  *bound_ns = bound.ns;
+  cm_draft_free(&draft);
+  return p;
+}
+
+/* Each turn goes on with the next rows: the same numbers, a smaller file, and one bound for all. */
+START_TEST(turns_make_the_rows_of_the_model)
+{
+  graph g = rows_model(96, 1);
+  const numbers n = compute(&g);
+  uint64_t instructions = 0;
+  double whole_ns = 0;
+  for (uint32_t turns = 1; turns <= 32; turns *= 2) {
+    double bound_ns;
+    bool may;
+    ck_ok(cm_turns_may(g.model, turns, &run, &may, &error));
+    ck_assert(may);
+    cm_program *p = write_and_read(turn(g.model, 3000, turns, &bound_ns));
+    ck_assert_uint_eq(p->turns, turns);
+    ck_assert(turns == 1 || p->instruction_count < instructions);
+    ck_assert(turns == 1 || fabs(bound_ns - whole_ns) < 1e-9 * whole_ns);
+    instructions = p->instruction_count;
+    whole_ns = bound_ns;
+    check_program(p, &n);
+    if (turns == 4) { /* half of the rows is not all */
+      cm_simulation result;
+      cm_tensor *outputs[4] = {0};
+      p->turns = 2;
+      ck_fails(cm_simulate(p, n.inputs, &(cm_simulation_options){.compute = true, .check = true}, &run, outputs, &result, &error), CM_DAMAGED);
+    }
+    cm_program_free(p);
+  }
+  free_numbers((numbers *)&n);
+  cm_model_free(g.model);
+}
+END_TEST
+
+START_TEST(rows_that_need_each_other_have_no_turns)
+{
+  for (int k = 0; k < 3; k++) {
+    graph g = rows_model(k == 1 ? 97 : 96, k == 0 ? 0 : 1);
+    bool may;
+    ck_ok(cm_turns_may(g.model, k == 2 ? 5 : 4, &run, &may, &error));
+    ck_assert(!may);
+    cm_model_free(g.model);
+  }
+}
+END_TEST
+
+/* Many pieces are turns; those of few rows, or of a large memory, are none. */
+START_TEST(many_rows_are_turns)
+{
+  for (int k = 0; k < 3; k++) {
+    const int64_t rows = INT64_C(1) << (k == 1 ? 12 : 23), wide = k == 2 ? 4096 : 24;
+    graph g = graph_new(&rnd, &memory, 13);
+    uint32_t turns;
+    graph_output(&g, graph_node(&g, "Add", graph_input(&g, 2, (int64_t[]){rows, wide}), graph_constant(&g, 1, (int64_t[]){wide}, -1), GRAPH_END));
+    graph_finish(&g, &run);
+    ck_ok(cm_turns_find(g.model, k == 2 ? UINT64_C(1) << 32 : 1 << 20, &run, &turns, &error));
+    ck_assert_uint_eq(turns, k == 0 ? 16 : 1);
+    cm_model_free(g.model);
+  }
 }
 END_TEST
 
@@ -726,8 +833,11 @@ int main(void)
   tcase_add_test(tcase, what_lies_on_other_cores_takes_longer);
   tcase_add_test(tcase, memories_of_cores_are_checked);
   tcase_add_test(tcase, cores_with_memories_cut_no_more_than_they_must);
-tcase_add_test(tcase, a_stream_is_read_in_order);
-tcase_add_test(tcase, pieces_of_one_shape_are_a_loop);
+  tcase_add_test(tcase, turns_make_the_rows_of_the_model);
+  tcase_add_test(tcase, rows_that_need_each_other_have_no_turns);
+  tcase_add_test(tcase, many_rows_are_turns);
+  tcase_add_test(tcase, a_stream_is_read_in_order);
+  tcase_add_test(tcase, pieces_of_one_shape_are_a_loop);
   tcase_add_test(tcase, every_element_is_made_once);
   tcase_add_test(tcase, fusion_moves_less);
   tcase_add_test(tcase, the_checking_mode_notices_mistakes);

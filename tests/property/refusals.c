@@ -22,7 +22,7 @@ static void tear_down(void)
 static uint64_t *limit_named(cm_limits *limits, const char *name)
 {
   uint64_t *const fields[CM_RESOURCES] = {&limits->neurons, &limits->synapses, &limits->inbound_axons,
-                                          &limits->outbound_axons, &limits->target_cores};
+                                          &limits->outbound_axons, &limits->target_cores, &limits->source_cores};
   for (cm_resource r = 0; name != NULL && r < CM_RESOURCES; r++)
     if (strcmp(cm_resource_field(r), name) == 0)
       return fields[r];

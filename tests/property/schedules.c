@@ -298,6 +298,8 @@ static void random_devices(cm_target *target)
       if (pick(0, 2) > 0)
         slow->rate[k][slow->rate_count[k]++] = (cm_rate){"other", (double)pick(1, 300)};
   }
+  if (pick(0, 3) == 0)
+    become_hosts(target, pick(0, 1) ? CM_UNIT_VECTOR : CM_UNIT_MATRIX);
   if (pick(0, 1)) {
     cm_device *port = &target->device[target->device_count++];
     *port = (cm_device){.name = "slow ports", .units = 1, .ports = (uint32_t)pick(1, 2), .moves = true, .pipelined = true,

@@ -1,6 +1,5 @@
 /* The turn rules of plain meshes in words of their own, and a step on one. */
-#ifndef CM_TESTS_PROPERTY_TURNS_H
-#define CM_TESTS_PROPERTY_TURNS_H
+#pragma once
 
 #include <string.h>
 
@@ -27,5 +26,3 @@ static inline int step(const cm_chip *chip, int router, int direction)
   y += direction == CM_SOUTH ? 1 : direction == CM_NORTH ? -1 : 0;
   return x < 0 || y < 0 || x >= rx || y >= ry ? -1 : y * rx + x;
 }
-
-#endif

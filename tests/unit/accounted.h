@@ -1,7 +1,6 @@
 /* For suites of what allocates on an account and draws at random: `run` has an account that is empty after each case, `source` begins anew
  * before it. */
-#ifndef CM_TESTS_UNIT_ACCOUNTED_H
-#define CM_TESTS_UNIT_ACCOUNTED_H
+#pragma once
 
 #include "networks.h"
 
@@ -22,5 +21,3 @@ static inline void account_is_empty(void)
 {
   ck_assert_uint_eq(account.used_bytes, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Networks of axons, random and with planted groups, for the tests of partitioning them. */
-#ifndef CM_TESTS_UNIT_AXONS_H
-#define CM_TESTS_UNIT_AXONS_H
+#pragma once
 
 #include "networks.h"
 
@@ -78,5 +77,3 @@ static inline cm_axon_options effort(uint64_t neurons, uint64_t axons)
   return (cm_axon_options){.limits = {.neurons = neurons, .inbound_axons = axons}, .parts_max = 1000, .starts = 4, .start_sweeps = 20,
                            .sweeps = 20, .fine_sweeps = 3, .attempts = 2, .cycles = 2, .cycle_hot = 0.06, .work = 100000000, .seed = 3};
 }
-
-#endif

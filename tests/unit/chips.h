@@ -1,6 +1,5 @@
 /* Chips at random for tests: several dies, cores behind one router, torus, hops that differ. */
-#ifndef CM_TESTS_UNIT_CHIPS_H
-#define CM_TESTS_UNIT_CHIPS_H
+#pragma once
 
 #include "networks.h"
 
@@ -90,5 +89,3 @@ static inline uint32_t chip_random_cores(cm_random *random, const cm_chip *chip,
     core[count++] = below(random, cm_chip_cores(chip));
   return count;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The fixture of tests that read and write files under an account: a folder, a run, and all memory given back at the
  * end. */
-#ifndef CM_TESTS_UNIT_FILES_H
-#define CM_TESTS_UNIT_FILES_H
+#pragma once
 
 #include "unit.h"
 
@@ -34,5 +33,3 @@ static inline const char *in_folder(const char *name)
   ck_ok(cm_path(path[turn], &error, "%s/%s", folder, name));
   return path[turn];
 }
-
-#endif

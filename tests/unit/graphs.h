@@ -1,6 +1,5 @@
 /* Small operator graphs made by hand or at random for tests. */
-#ifndef CM_TESTS_UNIT_GRAPHS_H
-#define CM_TESTS_UNIT_GRAPHS_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -133,5 +132,3 @@ static inline void graph_finish(graph *g, cm_run *run)
   ck_ok(cm_model_sort(g->model, &error));
   ck_ok(cm_infer(g->model, run, &error));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Networks read from texts made here; includers have an error slot. */
-#ifndef CM_TESTS_UNIT_IMPORTS_H
-#define CM_TESTS_UNIT_IMPORTS_H
+#pragma once
 
 #include "files.h"
 #include "core/network/import.h"
@@ -48,5 +47,3 @@ static inline void pins_are(const cm_topology *t, uint32_t net, const uint32_t *
 }
 #define PINS(t, net, ...) \
   pins_are(t, net, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-
-#endif

@@ -1,6 +1,5 @@
 /* Small networks made by hand or at random for tests; plain heap, freed with network_free. */
-#ifndef CM_TESTS_UNIT_NETWORKS_H
-#define CM_TESTS_UNIT_NETWORKS_H
+#pragma once
 
 #include "unit.h"
 
@@ -138,5 +137,3 @@ static inline cm_topology network_undirected(cm_random *random, uint32_t vertice
   free(edge);
   return t;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Reading stored operator tests and models' reference outputs. */
-#ifndef CM_TESTS_UNIT_ONNX_H
-#define CM_TESTS_UNIT_ONNX_H
+#pragma once
 
 #include <dirent.h>
 #include <math.h>
@@ -28,5 +27,3 @@ static inline cm_tensor *onnx_read_pb(const char *folder, const char *kind, size
   free(bytes);
   return tensor;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Graphs of parts, chips and multicast nodes at random, for the tests of core/learning. */
-#ifndef CM_TESTS_UNIT_PARTS_H
-#define CM_TESTS_UNIT_PARTS_H
+#pragma once
 
 #include "networks.h"
 
@@ -77,5 +76,3 @@ static inline cm_multicast parts_multicast(cm_random *random, uint32_t n)
   }
   return m;
 }
-
-#endif

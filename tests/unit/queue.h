@@ -1,6 +1,5 @@
 /* A queue of jobs for tests, whose statements are counted. */
-#ifndef CM_TESTS_UNIT_QUEUE_H
-#define CM_TESTS_UNIT_QUEUE_H
+#pragma once
 
 #include "store.h"
 
@@ -91,5 +90,3 @@ static inline void set_quota(bool group, const char *name, cm_quota quota, doubl
     row.most[i] = i == (int)quota ? most : NAN;
   ck_ok(cm_limits_set(store->database, &cm_quota_kind, &row, &error));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Mappings that jobs make and are given, for the tests of whose they are. */
-#ifndef CM_TESTS_UNIT_SHARES_H
-#define CM_TESTS_UNIT_SHARES_H
+#pragma once
 
 #include "store.h"
 
@@ -68,5 +67,3 @@ static inline cm_status delete_mapping(const char *id, const char *user, bool *l
 {
   return cm_bin_put(store, CM_OBJECT_MAPPING, id, user != NULL ? &(cm_viewer){user, "", false} : NULL, last, &error);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A store in a folder of its own with a chip "toy" and a network "abc", for the tests of what storage does with it. */
-#ifndef CM_TESTS_UNIT_STORE_H
-#define CM_TESTS_UNIT_STORE_H
+#pragma once
 
 #include "unit.h"
 
@@ -109,5 +108,3 @@ static inline void claim(cm_job *job)
   ck_ok(cm_jobs_claim(store, CM_CLAIM_ANY, job, &found, &error));
   ck_assert(found);
 }
-
-#endif

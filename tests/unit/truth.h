@@ -1,6 +1,5 @@
 /* Outside truth for limits: every partition of a small network, counted the plain way. */
-#ifndef CM_TESTS_UNIT_TRUTH_H
-#define CM_TESTS_UNIT_TRUTH_H
+#pragma once
 
 #include "networks.h"
 
@@ -34,6 +33,7 @@ static inline void count_plainly(const cm_topology *t, const uint32_t *part, uin
     for (uint32_t q = 0; q < t->vertex_count; q++) {
       use[p][CM_INBOUND_AXONS] += inbound[p][q];
       use[p][CM_TARGET_CORES] += q != p && cores[p][q];
+      use[p][CM_SOURCE_CORES] += q != p && cores[q][p];
       for (uint32_t v = 0; v < t->vertex_count; v++)
         use[p][CM_OUTBOUND_AXONS] += part[v] == p && q != p && reach[v][q];
     }
@@ -57,7 +57,7 @@ static inline void judge(const cm_topology *t, const cm_limits *limits, const ui
   uint64_t use[SMALL][CM_RESOURCES];
   bool reach[SMALL][SMALL];
   const uint64_t limit[CM_RESOURCES] = {limits->neurons, limits->synapses, limits->inbound_axons,
-                                        limits->outbound_axons, limits->target_cores};
+                                        limits->outbound_axons, limits->target_cores, limits->source_cores};
   count_plainly(t, part, parts, use, reach);
   for (uint32_t p = 0; p < parts; p++)
     if (over_together(t, limits, part, p, use[p]))
@@ -112,7 +112,7 @@ static inline cm_limits random_limits(cm_random *random, const cm_topology *t)
     l.outbound_axons = 1 + below(random, 2 * t->vertex_count);
   if (below(random, 4) == 0)
     l.target_cores = 1 + below(random, t->vertex_count);
+  if (below(random, 2))
+    l.source_cores = 1 + below(random, t->vertex_count);
   return l;
 }
-
-#endif

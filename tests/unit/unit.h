@@ -1,6 +1,5 @@
 /* What unit and property tests share. */
-#ifndef CM_TESTS_UNIT_UNIT_H
-#define CM_TESTS_UNIT_UNIT_H
+#pragma once
 
 #include <check.h>
 #include <fnmatch.h>
@@ -119,5 +118,3 @@ static inline int test_main(Suite *suite)
   srunner_free(runner);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Small random workloads for tests, and the least time they take by trying everything. */
-#ifndef CM_TESTS_UNIT_WORKLOADS_H
-#define CM_TESTS_UNIT_WORKLOADS_H
+#pragma once
 
 #include "base/random.h"
 #include "core/schedule/schedule.h"
@@ -146,5 +145,3 @@ static inline uint64_t truth_makespan(const cm_workload *w)
   free(t);
   return best;
 }
-
-#endif

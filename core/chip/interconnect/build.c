@@ -12,8 +12,7 @@ const char *const cm_six_names[CM_SIX] = {"east", "north-east", "north", "west",
 
 cm_status cm_draft_add(cm_draft *draft, cm_draft_link link, cm_error *error)
 {
-  if (CM_ROOM(NULL, draft->link, &draft->room, draft->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, draft->link, &draft->room, draft->count + 1, error));
   draft->link[draft->count++] = link;
   return CM_OK;
 }
@@ -27,8 +26,7 @@ cm_status cm_draft_grid(const cm_interconnect *net, const cm_chip *chip, cm_draf
       uint32_t to = cm_interconnect_beside(net, r, d);
       if (to == CM_NO_WAY || (net->kind == CM_GRID && d == 1))
         continue;
-      if (cm_draft_add(draft, (cm_draft_link){r, to, 1, 1, energy[d], latency[d]}, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_draft_add(draft, (cm_draft_link){r, to, 1, 1, energy[d], latency[d]}, error));
     }
   return CM_OK;
 }
@@ -40,8 +38,7 @@ cm_status cm_draft_tree(const cm_interconnect *net, cm_draft *draft, cm_error *e
     const cm_tree_level *level = &net->level[k];
     for (uint32_t i = 0; i < width * height; i++) {
       uint32_t above = level->first + i / width / level->y * level->width + i % width / level->x;
-      if (cm_draft_add(draft, (cm_draft_link){first + i, above, level->cost, level->bandwidth, -1, -1}, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_draft_add(draft, (cm_draft_link){first + i, above, level->cost, level->bandwidth, -1, -1}, error));
     }
     first = level->first;
     width = level->width;
@@ -54,8 +51,7 @@ cm_status cm_draft_all(const cm_interconnect *net, cm_draft *draft, cm_error *er
 {
   for (uint32_t a = 0; a < net->routers; a++)
     for (uint32_t b = a + 1; b < net->routers; b++)
-      if (cm_draft_add(draft, (cm_draft_link){a, b, 1, 1, -1, -1}, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_draft_add(draft, (cm_draft_link){a, b, 1, 1, -1, -1}, error));
   return CM_OK;
 }
 
@@ -112,9 +108,8 @@ static void set_units(cm_interconnect *net, const cm_chip *chip)
 cm_status cm_interconnect_build(cm_interconnect *net, const cm_chip *chip, cm_draft *draft, cm_error *error)
 {
   net->link_count = (uint32_t)(2 * draft->count);
-  if (CM_NEW(NULL, net->link, net->link_count, error) != CM_OK ||
-      CM_NEW(NULL, net->first, (size_t)net->routers + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, net->link, net->link_count, error));
+  CM_TRY(CM_NEW(NULL, net->first, (size_t)net->routers + 1, error));
   for (uint64_t i = 0; i < draft->count; i++) {
     cm_link link = priced(net, chip, &draft->link[i]);
     net->link[2 * i] = link;

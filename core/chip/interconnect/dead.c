@@ -49,8 +49,7 @@ static cm_status bury_routers(const json_t *list, cm_interconnect *net, cm_error
   const cm_rectangles from = {list, "/dead_routers", net->columns, net->rows, CM_BAD_CHIP};
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle r;
-    if (cm_rectangle_read(&from, i, &r, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_rectangle_read(&from, i, &r, error));
     for (uint32_t y = r.y0; y <= r.y1; y++)
       for (uint32_t x = r.x0; x <= r.x1; x++)
         for (uint32_t k = net->first[y * net->columns + x]; k < net->first[y * net->columns + x + 1]; k++) {
@@ -67,8 +66,7 @@ cm_status cm_interconnect_read_dead(const json_t *list, const json_t *routers, c
     return cm_interconnect_bad(error, "/dead_links", "expected a list");
   for (size_t i = 0; i < json_array_size(list); i++) {
     int64_t link;
-    if (read_dead(json_array_get(list, i), i, net, &link, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_dead(json_array_get(list, i), i, net, &link, error));
     bury(net, (uint32_t)link);
   }
   return bury_routers(routers, net, error);

@@ -82,17 +82,14 @@ static void find_pieces(const cm_interconnect *net, uint32_t *queue, uint32_t *p
 cm_status cm_detours_new(const cm_interconnect *net, cm_detours **detours, cm_error *error)
 {
   cm_detours *d;
-  if (CM_NEW(NULL, d, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, d, 1, error));
   for (unsigned i = 0; i < LANES; i++)
     (void)pthread_mutex_init(&d->lane[i].busy, NULL);
   while (UINT64_C(1) << d->remembered_bits < (uint64_t)REMEMBERED * net->routers)
     d->remembered_bits++;
   cm_status status = CM_NEW(NULL, d->straight, (size_t)CM_SIX * net->routers, error);
-  if (status == CM_OK)
-    status = CM_NEW(NULL, d->piece, net->routers, error);
-  if (status == CM_OK)
-    status = CM_NEW(NULL, d->remembered, (size_t)1 << d->remembered_bits, error);
+  CM_THEN(status, CM_NEW(NULL, d->piece, net->routers, error));
+  CM_THEN(status, CM_NEW(NULL, d->remembered, (size_t)1 << d->remembered_bits, error));
   for (unsigned i = 0; i < LANES && status == CM_OK; i++) {
     lane *l = &d->lane[i];
     if (CM_NEW(NULL, l->seen, net->routers, error) != CM_OK || CM_NEW(NULL, l->length, net->routers, error) != CM_OK ||

@@ -5,8 +5,7 @@
  * a dead link, so that ways of two straight pieces, and of three in two directions, are told alive in O(1) each. Where none is: A* (Hart,
  * Nilsson and Raphael 1968) with the distance of the whole grid as its estimate, which expands hardly more than the routers
  * between the two and around what is dead. What a search found is kept in a table that forgets, of no influence on answers. */
-#ifndef CM_CHIP_INTERCONNECT_DETOURS_H
-#define CM_CHIP_INTERCONNECT_DETOURS_H
+#pragma once
 
 #include "core/chip/interconnect/interconnect.h"
 
@@ -19,5 +18,3 @@ void cm_detours_free(cm_detours *detours); /* NULL is allowed */
 /* Hops of the shortest way over living links; CM_NO_WAY where there is none. By any thread. O(1) where two straight pieces are
  * alive, O(hops) where three are or the pair is remembered, else O(links) at worst. */
 uint32_t cm_detours_hops(const cm_interconnect *net, cm_detours *detours, uint32_t from, uint32_t to);
-
-#endif

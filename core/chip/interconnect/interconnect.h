@@ -9,8 +9,7 @@
  *
  * The way from a router to others is a tree: the last link of the way from s to t is, among those that end a shortest way,
  * the one from the router of the lowest number. A way is short by its hops, on a graph by the energy of its hops. */
-#ifndef CM_CHIP_INTERCONNECT_H
-#define CM_CHIP_INTERCONNECT_H
+#pragma once
 
 #include <jansson.h>
 #include <pthread.h>
@@ -109,5 +108,3 @@ int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t
 /* Marks in reached [routers] which routers both reach and are reached from `from` over living links. O(links). */
 cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, cm_memory *memory, uint8_t *reached,
                                     cm_error *error);
-
-#endif

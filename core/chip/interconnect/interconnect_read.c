@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/chip/interconnect/detours.h"
@@ -41,8 +40,7 @@ static cm_status read_level(const json_t *item, size_t index, uint32_t *width, u
   (void)snprintf(where, sizeof where, "/interconnect/levels/%zu", index);
   if (!json_is_object(item))
     return cm_interconnect_bad(error, where, "expected an object {\"block\": [x, y], ...}");
-  if (cm_json_known_fields(item, where, names, CM_BAD_CHIP, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(item, where, names, CM_BAD_CHIP, error));
   const json_t *block = json_object_get(item, "block");
   json_int_t x = json_integer_value(json_array_get(block, 0)), y = json_integer_value(json_array_get(block, 1));
   (void)snprintf(inner, sizeof inner, "%s/block", where);
@@ -52,11 +50,9 @@ static cm_status read_level(const json_t *item, size_t index, uint32_t *width, u
     return cm_json_fail(error, CM_BAD_CHIP, inner, "%s: the %u x %u below do not divide into blocks of %d x %d", inner, *width,
                         *height, (int)x, (int)y);
   (void)snprintf(inner, sizeof inner, "%s/cost", where);
-  if (read_factor(json_object_get(item, "cost"), inner, &level->cost, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_factor(json_object_get(item, "cost"), inner, &level->cost, error));
   (void)snprintf(inner, sizeof inner, "%s/bandwidth", where);
-  if (read_factor(json_object_get(item, "bandwidth"), inner, &level->bandwidth, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_factor(json_object_get(item, "bandwidth"), inner, &level->bandwidth, error));
   level->x = (uint32_t)x;
   level->y = (uint32_t)y;
   level->width = *width /= level->x;
@@ -73,8 +69,7 @@ static cm_status read_tree(const json_t *value, cm_interconnect *net, cm_error *
     return cm_json_fail(error, CM_BAD_CHIP, "/interconnect/levels", "/interconnect/levels: at most %d levels are possible",
                         CM_TREE_LEVELS_MAX);
   for (size_t i = 0; i < levels; i++) {
-    if (read_level(json_array_get(list, i), i, &width, &height, &net->level[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(read_level(json_array_get(list, i), i, &width, &height, &net->level[i], error));
     net->level[i].first = net->routers;
     net->routers += width * height;
     net->levels++;
@@ -100,9 +95,8 @@ static cm_status read_graph_link(const json_t *item, size_t index, const cm_inte
   if (from == to)
     return cm_interconnect_bad(error, where, "a link joins two routers");
   cm_draft_link link = {(uint32_t)from, (uint32_t)to, 1, 1, -1, -1};
-  if (read_factor(json_array_get(item, 2), where, &link.cost, error) != CM_OK ||
-      read_factor(json_array_get(item, 3), where, &link.bandwidth, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_factor(json_array_get(item, 2), where, &link.cost, error));
+  CM_TRY(read_factor(json_array_get(item, 3), where, &link.bandwidth, error));
   return cm_draft_add(draft, link, error);
 }
 
@@ -123,8 +117,7 @@ static cm_status read_graph(const json_t *value, cm_interconnect *net, cm_draft 
   if (!json_is_array(list))
     return cm_interconnect_bad(error, "/interconnect/links", "expected a list of [router, router, cost, bandwidth]");
   for (size_t i = 0; i < json_array_size(list); i++)
-    if (read_graph_link(json_array_get(list, i), i, net, draft, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_graph_link(json_array_get(list, i), i, net, draft, error));
   return CM_OK;
 }
 
@@ -132,8 +125,7 @@ static cm_status read_graph(const json_t *value, cm_interconnect *net, cm_draft 
 static cm_status check_connected(const cm_interconnect *net, cm_error *error)
 {
   uint8_t *reached;
-  if (CM_NEW(NULL, reached, net->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, reached, net->routers, error));
   cm_status status = cm_interconnect_component(net, 0, NULL, reached, error);
   uint32_t count = 0, lost = 0;
   for (uint32_t r = net->routers; status == CM_OK && r-- > 0;) {
@@ -168,8 +160,8 @@ static cm_status check_torus(const cm_interconnect *net, const cm_chip *chip, cm
 
 static cm_status fill(const json_t *value, const cm_chip *chip, cm_interconnect *net, cm_draft *draft, cm_error *error)
 {
-  if (read_fields(value, net->kind, error) != CM_OK || check_torus(net, chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_fields(value, net->kind, error));
+  CM_TRY(check_torus(net, chip, error));
   net->ring_x = chip->torus_x;
   net->ring_y = chip->torus_y;
   cm_status status = CM_OK;
@@ -184,12 +176,10 @@ static cm_status fill(const json_t *value, const cm_chip *chip, cm_interconnect 
     status = read_graph(value, net, draft, error);
   else if (net->kind == CM_TREE) {
     status = read_tree(value, net, error);
-    if (status == CM_OK)
-      status = cm_draft_tree(net, draft, error);
+    CM_THEN(status, cm_draft_tree(net, draft, error));
   } else
     status = cm_draft_grid(net, chip, draft, error);
-  if (status == CM_OK)
-    status = cm_interconnect_build(net, chip, draft, error);
+  CM_THEN(status, cm_interconnect_build(net, chip, draft, error));
   return status == CM_OK && net->kind == CM_GRAPH ? check_connected(net, error) : status;
 }
 
@@ -198,8 +188,7 @@ static cm_status keep_costs(cm_interconnect *net, const cm_draft *draft, cm_erro
 {
   if (net->kind != CM_GRAPH)
     return CM_OK;
-  if (CM_NEW(NULL, net->cost, net->link_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, net->cost, net->link_count, error));
   for (uint64_t i = 0; i < draft->count; i++) {
     const cm_draft_link *d = &draft->link[i];
     uint32_t link = (uint32_t)cm_interconnect_link(net, d->from, d->to);
@@ -222,16 +211,14 @@ cm_status cm_interconnect_read(const json_t *value, const cm_chip *chip, cm_inte
     return cm_interconnect_bad(error, "/interconnect/kind", "expected \"grid\", \"hexagonal\", \"tree\", \"all-to-all\" or \"graph\"");
   cm_interconnect *net;
   cm_draft draft = {0};
-  if (CM_NEW(NULL, net, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, net, 1, error));
   (void)pthread_mutex_init(&net->making, NULL);
   net->kind = kind;
   net->columns = cm_chip_routers_x(chip);
   net->rows = cm_chip_routers_y(chip);
   net->routers = net->columns * net->rows;
   cm_status status = fill(value, chip, net, &draft, error);
-  if (status == CM_OK)
-    status = keep_costs(net, &draft, error);
+  CM_THEN(status, keep_costs(net, &draft, error));
   cm_free(draft.link);
   if (status != CM_OK) {
     cm_interconnect_free(net);

@@ -1,6 +1,5 @@
 /* What the files of interconnects share. */
-#ifndef CM_CHIP_INTERCONNECT_INTERNAL_H
-#define CM_CHIP_INTERCONNECT_INTERNAL_H
+#pragma once
 
 #include "core/chip/interconnect/interconnect.h"
 
@@ -67,5 +66,3 @@ bool cm_interconnect_has_table(const cm_interconnect *net);
 enum { CM_SIX = 6 };
 extern const char *const cm_six_names[CM_SIX]; /* "east", "north-east", "north", "west", "south-west", "south" */
 uint32_t cm_interconnect_beside(const cm_interconnect *net, uint32_t router, unsigned direction);
-
-#endif

@@ -82,8 +82,7 @@ cm_status cm_way_tracer_new(const cm_interconnect *net, cm_memory *memory, cm_wa
 {
   cm_way_tracer *t;
   uint32_t root = cm_interconnect_root(net);
-  if (CM_NEW(memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t, 1, error));
   t->net = net;
   t->memory = memory;
   if (CM_NEW(memory, t->place, net->routers, error) != CM_OK || CM_NEW(memory, t->slot, net->routers, error) != CM_OK ||
@@ -125,8 +124,7 @@ static void grow(cm_way_tracer *t, uint32_t link)
 cm_status cm_way_trace(cm_way_tracer *t, const cm_ends *ends, cm_way_tree *tree, uint32_t *lost, cm_error *error)
 {
   const uint32_t source = ends->source;
-  if (CM_ROOM(t->memory, t->node, &t->room, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->memory, t->node, &t->room, 1, error));
   t->node[0] = (cm_way_node){.router = source, .link = CM_NO_WAY};
   t->slot[source] = 0;
   t->count = 1;
@@ -141,8 +139,7 @@ cm_status cm_way_trace(cm_way_tracer *t, const cm_ends *ends, cm_way_tree *tree,
     }
     for (; !is_in(t, at); at = t->net->link[t->back[links - 1]].from)
       t->back[links++] = cm_interconnect_last(t->net, source, at);
-    if (CM_ROOM(t->memory, t->node, &t->room, (uint64_t)t->count + links, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(t->memory, t->node, &t->room, (uint64_t)t->count + links, error));
     while (links > 0)
       grow(t, t->back[--links]);
     t->node[t->slot[ends->target[i]]].target = true;
@@ -155,9 +152,8 @@ cm_status cm_way_trace(cm_way_tracer *t, const cm_ends *ends, cm_way_tree *tree,
 static cm_status prepare_anew(cm_way_tracer *t, const cm_rehung *hung, size_t count, cm_error *error)
 {
   uint32_t nodes = t->count;
-  if (CM_ROOM(t->memory, t->before, &t->before_room, nodes, error) != CM_OK ||
-      CM_ROOM(t->memory, t->child, &t->child_room, 2 * (uint64_t)nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->memory, t->before, &t->before_room, nodes, error));
+  CM_TRY(CM_ROOM(t->memory, t->child, &t->child_room, 2 * (uint64_t)nodes, error));
   memcpy(t->before, t->node, nodes * sizeof *t->node);
   for (size_t i = 0; i < count; i++) {
     cm_way_node *n = &t->before[t->slot[hung[i].router]];
@@ -176,8 +172,7 @@ static cm_status prepare_anew(cm_way_tracer *t, const cm_rehung *hung, size_t co
 cm_status cm_way_rehang(cm_way_tracer *t, const cm_rehung *hung, size_t count, cm_way_tree *tree, cm_error *error)
 {
   uint32_t nodes = t->count;
-  if (prepare_anew(t, hung, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(prepare_anew(t, hung, count, error));
   t->count = 1;
   t->back[0] = 0; /* numbers before, in the new order */
   for (uint32_t at = 0; at < t->count; at++)
@@ -210,8 +205,7 @@ cm_status cm_channels_new(const cm_way_tracer *tracer, uint32_t channels, cm_mem
 {
   const cm_interconnect *net = tracer->net;
   cm_channels g = {.net = net, .tracer = tracer, .channels = channels};
-  if (CM_NEW(memory, g.offset, (size_t)net->link_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g.offset, (size_t)net->link_count + 1, error));
   for (uint32_t l = 0; l < net->link_count; l++) {
     uint32_t to = net->link[l].to;
     g.offset[l + 1] = g.offset[l] + net->first[to + 1] - net->first[to];

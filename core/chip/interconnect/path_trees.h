@@ -6,8 +6,7 @@
  * Schroeder et al., Autonet, IEEE JSAC 1991; a channel for each turn: Dally and Seitz, IEEE Transactions on Computers 1987).
  * So ways may be the shortest. Often fewer channels do, packets staying on the last one: whether nothing waits in a ring is looked
  * up in the channel dependency graph of the routes as they are (cm_channels_ring). */
-#ifndef CM_CHIP_INTERCONNECT_PATH_TREES_H
-#define CM_CHIP_INTERCONNECT_PATH_TREES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"
@@ -74,5 +73,3 @@ void cm_channels_count(const cm_channels *graph, uint64_t *channels, uint64_t *a
 
 /* Whether some channels wait for each other in a ring. O(bits). */
 cm_status cm_channels_ring(const cm_channels *graph, cm_memory *memory, bool *ring, cm_error *error);
-
-#endif

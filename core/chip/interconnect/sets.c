@@ -22,8 +22,8 @@ cm_status cm_interconnect_set_cost(const cm_chip *chip, const uint32_t *cores, u
   *cost = 0;
   if (count < 2)
     return CM_OK;
-  if (cm_interconnect_prepare(net, error) != CM_OK || CM_NEW(memory, members, grid, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_interconnect_prepare(net, error));
+  CM_TRY(CM_NEW(memory, members, grid, error));
   if (CM_NEW(memory, router, grid, error) != CM_OK) {
     cm_free(members);
     return error->status;
@@ -43,8 +43,7 @@ cm_status cm_interconnect_set_cost(const cm_chip *chip, const uint32_t *cores, u
     sum += a == b ? 0 : between * cm_interconnect_units(net, a, b);
   }
   *cost = pairs > 0 ? sum / pairs * net->unit_pj : 0;
-  cm_free(members);
-  cm_free(router);
+  CM_FREE(members, router);
   return CM_OK;
 }
 
@@ -197,8 +196,7 @@ static cm_status improve(search *s, cm_error *error)
     s->members[comes]++;
     book(s, goes, -1);
     book(s, comes, 1);
-    if (cm_run_check(s->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(s->run, error));
   }
   return CM_OK;
 }
@@ -207,8 +205,7 @@ static cm_status improve(search *s, cm_error *error)
 static cm_status take(const search *s, uint32_t **set, cm_error *error)
 {
   uint32_t *cores, found = 0;
-  if (CM_NEW(s->run->memory, cores, s->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, cores, s->count, error));
   const cm_chip *chip = s->chip;
   for (uint32_t r = 0; r < s->grid; r++) {
     uint32_t left = s->members[r], x = r % s->net->columns * chip->router_x, y = r / s->net->columns * chip->router_y;
@@ -246,8 +243,8 @@ static cm_status look_around(search *s, cm_core_sets *sets, cm_error *error)
   for (uint32_t i = 0; i < centres && i < 2 * sets->capacity && sets->count < sets->capacity; i++) {
     uint32_t **made = &sets->set[sets->count];
     (void)ball(s, list[i].router);
-    if (improve(s, error) != CM_OK || take(s, made, error) != CM_OK)
-      return error->status;
+    CM_TRY(improve(s, error));
+    CM_TRY(take(s, made, error));
     bool known = false;
     for (uint32_t j = 0; j < sets->count; j++)
       known = known || memcmp(sets->set[j], *made, s->count * sizeof **made) == 0;
@@ -267,16 +264,14 @@ cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint3
   sets->count = 0;
   if (count == 0 || sets->capacity == 0)
     return CM_OK;
-  if (cm_interconnect_prepare(net, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_interconnect_prepare(net, error));
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, s.here, s.grid, error) != CM_OK || CM_NEW(run->memory, s.order, s.grid, error) != CM_OK ||
       CM_NEW(run->memory, s.members, s.grid, error) != CM_OK || CM_NEW(run->memory, s.price, s.grid, error) != CM_OK)
     status = error->status;
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     s.here[cm_router_of(chip, c)] += usable[c];
-  if (status == CM_OK)
-    status = look_around(&s, sets, error);
+  CM_THEN(status, look_around(&s, sets, error));
   CM_FREE(s.here, s.order, s.members, s.price);
   if (status == CM_OK)
     return CM_OK;

@@ -1,6 +1,5 @@
 /* Compact sets of cores by the ways of an interconnect: what region_search.h does where prices do not split by axis. */
-#ifndef CM_CHIP_INTERCONNECT_SETS_H
-#define CM_CHIP_INTERCONNECT_SETS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/occupancy.h"
@@ -18,5 +17,3 @@ cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint3
 
 /* As cm_usable_cores, for the chips that have dead links. usable [cores] holds the free ones. */
 cm_status cm_interconnect_usable(const cm_chip *chip, cm_memory *memory, uint8_t *usable, cm_error *error);
-
-#endif

@@ -115,13 +115,10 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
   for (uint32_t i = 0; i < net->link_count; i++)
     even = even && net->link[i].length == net->link[0].length;
   bool ones = even && (net->link_count == 0 || net->link[0].length == 1);
-  if (CM_NEW(NULL, way, (size_t)net->routers * net->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, way, (size_t)net->routers * net->routers, error));
   cm_status status = CM_NEW(NULL, s.length, net->routers, error);
-  if (status == CM_OK)
-    status = CM_NEW(NULL, s.order, net->routers, error);
-  if (status == CM_OK)
-    status = CM_NEW(NULL, s.item, (size_t)net->link_count + 1, error);
+  CM_THEN(status, CM_NEW(NULL, s.order, net->routers, error));
+  CM_THEN(status, CM_NEW(NULL, s.item, (size_t)net->link_count + 1, error));
   for (uint32_t r = 0; status == CM_OK && r < net->routers; r++)
     fill_ways(net, r, ones, &s, way + (size_t)r * net->routers);
   CM_FREE(s.length, s.order, s.item);
@@ -135,8 +132,7 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
 static cm_status make_detours(cm_interconnect *net, cm_error *error)
 {
   cm_detours *detours;
-  if (cm_detours_new(net, &detours, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_detours_new(net, &detours, error));
   atomic_store_explicit(&net->detours, detours, memory_order_release);
   return CM_OK;
 }
@@ -212,8 +208,7 @@ cm_status cm_interconnect_component(const cm_interconnect *net, uint32_t from, c
                                     cm_error *error)
 {
   uint32_t *queue;
-  if (CM_NEW(memory, queue, net->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, queue, net->routers, error));
   memset(reached, 0, net->routers);
   for (unsigned side = 1; side <= 2; side++) { /* along the links, then against them */
     uint32_t count = 0;

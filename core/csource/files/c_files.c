@@ -130,6 +130,24 @@ static void print_lane(const cm_c_writer *w, uint32_t lane, const char *calls, F
   fputs("}\n", out);
 }
 
+/* All lanes, once or in turns, each of which goes on with the next elements of what comes and goes. */
+static void print_turns(const cm_c_writer *w, FILE *out)
+{
+  const cm_program *p = w->program;
+  const char *indent = p->turns > 1 ? "    " : "  ";
+  if (p->turns > 1)
+    fprintf(out, "  for (size_t turn = 0; turn < %u; turn++) {\n", p->turns);
+  for (uint32_t k = 0; k < w->end_count; k++) {
+    const cm_program_tensor *t = &p->tensors[w->ends[k].tensor];
+    const char *name = w->ends[k].name;
+    fprintf(out, "%sends.%s = %s", indent, name, name);
+    if (cm_program_rows(p, w->ends[k].tensor) > 0)
+      fprintf(out, " + turn * %" PRIu64, t->bytes / cm_type_bytes(t->type) / p->turns);
+    fputs(";\n", out);
+  }
+  fprintf(out, "%sif (%s_start(lanes) != 0)\n%s  return 1;\n%s", indent, w->name, indent, p->turns > 1 ? "  }\n" : "");
+}
+
 /* The texts of the code: lanes, then what stands around them. */
 enum { COPIES, DECLARED, KERNELS, TEXTS };
 
@@ -156,9 +174,8 @@ static void print_code(const cm_c_writer *w, char *const *texts, FILE *out)
   for (uint32_t l = 0; l < lanes; l++)
     fprintf(out, "%slane_%u", l > 0 ? ", " : "", l);
   fputs("};\n", out);
-  for (uint32_t k = 0; k < w->end_count; k++)
-    fprintf(out, "  ends.%s = %s;\n", w->ends[k].name, w->ends[k].name);
-  fprintf(out, "  if (%s_start(lanes) != 0)\n    return 1;\n%s  return 0;\n}\n", w->name, texts[lanes + COPIES]);
+  print_turns(w, out);
+  fprintf(out, "%s  return 0;\n}\n", texts[lanes + COPIES]);
 }
 
 static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights, cm_error *error)
@@ -166,8 +183,7 @@ static cm_status write_code(cm_c_writer *w, cm_c_file *code, cm_c_file *weights,
   const uint32_t lanes = w->flow.lanes;
   cm_text copies, functions, text;
   char **texts;
-  if (CM_NEW(w->memory, texts, lanes + TEXTS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, texts, lanes + TEXTS, error));
   cm_status status = CM_OK;
   if (cm_text_open(&copies))
     status = print_copies(w, copies.stream, error); /* first, for it may declare arrays */
@@ -237,20 +253,17 @@ static cm_status write_frames(const cm_c_writer *w, cm_c_file files[CM_C_FILES],
     return CM_OK;
   (void)snprintf(begin, sizeof begin, "%s_begin", w->target->board);
   (void)snprintf(script, sizeof script, "%s_script", w->target->board);
-  if (write_frame(w, begin, w->name, "_board.c", &files[BOARD], error) != CM_OK)
-    return error->status;
+  CM_TRY(write_frame(w, begin, w->name, "_board.c", &files[BOARD], error));
   return write_frame(w, script, w->name, "_board.ld", &files[SCRIPT], error);
 }
 
 cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES], double *expected_ns, cm_error *error)
 {
   cm_text text;
-  if (write_code(w, &files[CODE], &files[WEIGHTS], error) != CM_OK || /* first, for it may add weights */
-      cm_c_test(w, seed, &files[TEST], &files[VECTORS], expected_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(write_code(w, &files[CODE], &files[WEIGHTS], error)); /* first, for it may add weights */
+  CM_TRY(cm_c_test(w, seed, &files[TEST], &files[VECTORS], expected_ns, error));
   if (cm_text_open(&text))
     print_header(w, *expected_ns, text.stream);
-  if (cm_c_take(&text, w->name, ".h", &files[HEADER], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_take(&text, w->name, ".h", &files[HEADER], error));
   return write_frames(w, files, error);
 }

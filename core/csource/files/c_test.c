@@ -10,18 +10,6 @@
 
 enum { SOURCE_STREAM = 0x736f75 };
 
-static cm_status random_input(const cm_program_tensor *t, cm_random *random, cm_memory *memory, cm_tensor **made, cm_error *error)
-{
-  if (cm_tensor_new(memory, t->type, t->rank, t->dims, made, error) != CM_OK)
-    return error->status;
-  for (uint64_t i = 0; i < (*made)->count; i++)
-    if (t->type == CM_FLOAT)
-      ((float *)(*made)->data)[i] = (float)(2 * cm_random_unit(random) - 1);
-    else if (t->type == CM_UINT8 || t->type == CM_INT8)
-      ((uint8_t *)(*made)->data)[i] = (uint8_t)cm_random_below(random, 256);
-  return CM_OK;
-}
-
 typedef struct vectors {
   cm_tensor **inputs, **outputs;
   cm_simulation simulation;
@@ -35,9 +23,11 @@ static cm_status simulate(const cm_c_writer *w, uint64_t seed, vectors *v, cm_er
   cm_random_init(&random, seed, SOURCE_STREAM, 0);
   if (CM_NEW(w->memory, v->inputs, p->input_count + 1, error) != CM_OK || CM_NEW(w->memory, v->outputs, p->output_count + 1, error) != CM_OK)
     return error->status;
-  for (uint32_t k = 0; k < p->input_count; k++)
-    if (random_input(&p->tensors[p->inputs[k]], &random, w->memory, &v->inputs[k], error) != CM_OK)
-      return error->status;
+  for (uint32_t k = 0; k < p->input_count; k++) {
+    const cm_program_tensor *t = &p->tensors[p->inputs[k]];
+    CM_TRY(cm_tensor_new(w->memory, t->type, t->rank, t->dims, &v->inputs[k], error));
+    cm_tensor_fill_random(v->inputs[k], &random);
+  }
   return cm_simulate(p, v->inputs, &options, w->run, v->outputs, &v->simulation, error);
 }
 

@@ -36,13 +36,11 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0;
   char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", counts[2][80];
   cm_c_plane w;
-  if (cm_c_plane_read(piece, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_plane_read(piece, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
   if (w.rank > 2 || makes_more(piece) || least_of(x->type) == NULL || (mean && x->type != CM_FLOAT))
     return cm_c_refuse(piece, error, "has a window of %u dimensions over %s, or makes indices, of which C is not written", w.rank,
                             cm_type_name(x->type));
-  if (ends(piece, arguments, error) != CM_OK)
-    return error->status;
+  CM_TRY(ends(piece, arguments, error));
   cm_c_sizes(sizes, "PLANES", (const int64_t[]){x->dims[0] * x->dims[1]});
   for (uint32_t i = 0; i < 2; i++) {
     const char side = i == 0 ? 'H' : 'W', place = i == 0 ? 'y' : 'x';
@@ -91,8 +89,7 @@ static cm_status gone_axes(const cm_c_piece *piece, bool gone[CM_RANK_MAX], cm_e
       gone[d] = true;
     return CM_OK;
   }
-  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error));
   if (!known)
     return cm_c_refuse(piece, error, "has axes that are no constants");
   for (uint32_t d = 0; d < x->rank; d++)
@@ -128,8 +125,7 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
   static const char *const kept[] = {"K0 X0", "K1 X1", "K2 X2"}, *const summed[] = {"G0 S0", "G1 S1", "G2 S2"};
   bool gone[CM_RANK_MAX];
   int64_t count = 1;
-  if (gone_axes(piece, gone, error) != CM_OK)
-    return error->status;
+  CM_TRY(gone_axes(piece, gone, error));
   for (uint32_t d = 0; d < x->rank; d++)
     count *= gone[d] ? x->dims[d] : 1;
   const bool fits = add_dims(x, gone, false, kept, sizes) && add_dims(x, gone, true, summed, sizes);
@@ -137,8 +133,7 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
     return cm_c_refuse(piece, error, "reduces %s in a way of which C is not written", cm_type_name(x->type));
   if (kind == CM_VARIANT_MEAN)
     cm_c_sizes(sizes, "COUNT", &count);
-  if (ends(piece, arguments, error) != CM_OK)
-    return error->status;
+  CM_TRY(ends(piece, arguments, error));
   const cm_c_word words[] = {
     {"SIZES", sizes}, {"BEGIN", reductions[kind].begin}, {"STEP", reductions[kind].step}, {"RESULT", reductions[kind].result}, {NULL, NULL}};
   return cm_c_kernel(piece, "reduce", words, arguments, error);
@@ -182,8 +177,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   for (uint32_t k = 0; k < 2U + bias; k++)
     if (cm_c_input(piece, k, at[k], error) != CM_OK)
       return error->status;
-  if (cm_c_output(piece, 0, at[3], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_output(piece, 0, at[3], error));
   const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = product(x, axis, x->rank);
   if (instance)
     (void)snprintf(place, sizeof place, "r %% %" PRId64, x->dims[1]);
@@ -205,8 +199,7 @@ cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
   const cm_shape *x = &call->input[0];
   const int64_t size = cm_node_integer(call->node, "size", 1);
   char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", alpha[48], beta[48], base[48];
-  if (ends(piece, arguments, error) != CM_OK)
-    return error->status;
+  CM_TRY(ends(piece, arguments, error));
   cm_c_number((double)cm_node_number(call->node, "alpha", 1e-4F) / (double)size, false, alpha);
   cm_c_number((double)cm_node_number(call->node, "beta", 0.75F), false, beta);
   cm_c_number((double)cm_node_number(call->node, "bias", 1), false, base);

@@ -27,8 +27,7 @@ static cm_status numbered(const cm_c_piece *piece, uint32_t input, int64_t first
 {
   const cm_shape *x = &piece->call.input[input];
   const bool single = piece->call.node->known->kernel == cm_kernel_resize;
-  if (cm_tensor_new(piece->w->memory, single ? CM_FLOAT : CM_INT64, x->rank, x->dims, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(piece->w->memory, single ? CM_FLOAT : CM_INT64, x->rank, x->dims, made, error));
   if (single && (*made)->count >= (uint64_t)single_most) {
     cm_tensor_free(*made);
     return cm_c_refuse(piece, error, "resizes more than %lld elements, of which C is not written", (long long)single_most);
@@ -48,8 +47,7 @@ static cm_status trace(origins *o, cm_tensor **results, cm_error *error)
   const cm_call *call = &piece->call;
   cm_tensor **tensors;
   int64_t first = 1;
-  if (CM_NEW(piece->w->memory, tensors, call->input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(piece->w->memory, tensors, call->input_count + 1, error));
   cm_status status = CM_OK;
   for (uint32_t k = 0; status == CM_OK && k < call->input_count; k++) {
     if (!cm_has(call, k))
@@ -114,8 +112,7 @@ static cm_status table(const origins *o, const box *b, uint32_t d, cm_c_stream *
   const int64_t base = corner(o, b);
   cm_tensor *t;
   char at[CM_C_AT_MAX];
-  if (cm_tensor_new(o->piece->w->memory, CM_INT32, 1, &b->extent[d], &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(o->piece->w->memory, CM_INT32, 1, &b->extent[d], &t, error));
   for (int64_t i = 0; i < b->extent[d]; i++)
     ((int32_t *)t->data)[i] = (int32_t)(o->from[base + i * o->strides[d]] - o->from[base]);
   const cm_status status = cm_c_array(o->piece->w, t, at, error);
@@ -196,8 +193,7 @@ static cm_status write_output(origins *o, uint32_t output, const cm_tensor *resu
   const int64_t count = (int64_t)result->count;
   o->shape = &o->piece->call.output[output];
   cm_strides(o->shape->rank, o->shape->dims, o->strides);
-  if (CM_NEW(o->piece->w->memory, o->from, count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(o->piece->w->memory, o->from, count + 1, error));
   for (int64_t i = 0; i < count; i++)
     o->from[i] = (int64_t)cm_tensor_number(result, (uint64_t)i);
   const bool box_kept = kept(o, &b, count);
@@ -236,8 +232,7 @@ cm_status cm_c_moved(cm_c_piece *piece, cm_error *error)
   cm_tensor **results;
   if (call->node->known->kernel == cm_kernel_resize && strcmp(cm_node_text(call->node, "mode", "nearest"), "nearest") != 0)
     return cm_c_refuse(piece, error, "interpolates, of which C is not written: mode nearest is");
-  if (CM_NEW(piece->w->memory, results, call->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(piece->w->memory, results, call->output_count + 1, error));
   cm_status status = trace(&o, results, error);
   for (uint32_t k = 0; status == CM_OK && k < call->output_count; k++)
     if (piece->operands[piece->instruction->input_count + k].type != CM_TYPE_NONE && results[k] != NULL && results[k]->count > 0)

@@ -9,10 +9,11 @@
 enum { EXPRESSION_MAX = 600 };
 
 /* One loop over the output with these inputs broadcast to it; with an `axis` all but the first hold a number each of its elements, or one for all. */
-static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count, uint32_t axis, const char *expression, cm_error *error)
+static cm_status loop_along(cm_c_piece *piece, cm_c_pointwise p, uint32_t count, uint32_t axis, cm_error *error)
 {
   const cm_shape *y = &piece->call.output[0];
-  cm_c_pointwise p = {.stem = stem, .rank = y->rank, .output_count = 1, .expressions = {expression}};
+  p.rank = y->rank;
+  p.output_count = 1;
   memcpy(p.dims, y->dims, sizeof p.dims);
   for (uint32_t k = 0; k < count; k++) {
     const cm_shape *x = &piece->call.input[k];
@@ -23,19 +24,17 @@ static cm_status loop_along(cm_c_piece *piece, const char *stem, uint32_t count,
     if (!wide && cm_has(&piece->call, k)) {
       s->type = x->type;
       s->strides[axis] = cm_c_count(x->rank, x->dims) > 1;
-      if (cm_c_input(piece, k, s->at, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_c_input(piece, k, s->at, error));
     }
     p.input_count += wide || cm_has(&piece->call, k);
   }
-  if (cm_c_output_stream(piece, 0, &p.outputs[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_output_stream(piece, 0, &p.outputs[0], error));
   return cm_c_pointwise_call(piece, &p, error);
 }
 
 static cm_status loop(cm_c_piece *piece, const char *stem, uint32_t count, const char *expression, cm_error *error)
 {
-  return loop_along(piece, stem, count, CM_NONE, expression, error);
+  return loop_along(piece, (cm_c_pointwise){.stem = stem, .expressions = {expression}}, count, CM_NONE, error);
 }
 
 /* ---- one input ---- */
@@ -178,7 +177,7 @@ static cm_status quantized_loop(cm_c_piece *piece, const char *stem, const char 
     return cm_c_refuse(piece, error, "has scales by blocks, of which C is not written");
   if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank == 0 ? 1 : x->rank, &axis, error) != CM_OK && call->input[1].rank > 0)
     return error->status;
-  return loop_along(piece, stem, call->input_count < 3 ? call->input_count : 3, axis, expression, error);
+  return loop_along(piece, (cm_c_pointwise){.stem = stem, .expressions = {expression}}, call->input_count < 3 ? call->input_count : 3, axis, error);
 }
 
 cm_status cm_c_quantize(cm_c_piece *piece, cm_error *error)
@@ -203,10 +202,10 @@ cm_status cm_c_dequantize(cm_c_piece *piece, cm_error *error)
 
 cm_status cm_c_batch_norm(cm_c_piece *piece, cm_error *error)
 {
-  char expression[200], epsilon[48];
+  char ahead[100], epsilon[48];
   cm_c_number((double)cm_node_number(piece->call.node, "epsilon", 1e-5F), false, epsilon);
-  (void)snprintf(expression, sizeof expression, "(float)(((double)a - (double)d) * ((double)b / sqrt((double)e + %s)) + (double)c)", epsilon);
-  return loop_along(piece, "batch_norm", 5, 1, expression, error);
+  (void)snprintf(ahead, sizeof ahead, "(double)b / sqrt((double)e + %s)", epsilon);
+  return loop_along(piece, (cm_c_pointwise){.stem = "batch_norm", .expressions = {"(float)(((double)a - (double)d) * k + (double)c)"}, .ahead = ahead}, 5, 1, error);
 }
 
 /* ---- cells ---- */
@@ -273,8 +272,7 @@ static void expand(const functions *f, const char *text, char made[EXPRESSION_MA
 static cm_status cell_streams(cm_c_piece *piece, uint32_t input, int64_t count, int64_t hidden, cm_c_pointwise *p, cm_error *error)
 {
   char at[CM_C_AT_MAX];
-  if (cm_c_input(piece, input, at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_input(piece, input, at, error));
   for (int64_t k = 0; k < count; k++) {
     cm_c_stream *s = &p->inputs[p->input_count++];
     *s = (cm_c_stream){.type = CM_FLOAT, .strides = {count * hidden, 1}};
@@ -296,11 +294,9 @@ cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
     return cm_c_refuse(piece, error, "has a clip, peepholes or coupled gates, of which C is not written");
   while (cells[kind].variant != variant || cells[kind].another != (variant == CM_VARIANT_GRU && cm_has(&piece->call, 3)))
     kind++;
-  if (cell_functions(piece, cells[kind].usual, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(cell_functions(piece, cells[kind].usual, &f, error));
   for (uint32_t o = 0; o < p.output_count; o++) {
-    if (cm_c_output_stream(piece, o, &p.outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_output_stream(piece, o, &p.outputs[o], error));
     expand(&f, cells[kind].made[o], made[o]);
     p.expressions[o] = made[o];
   }

@@ -18,8 +18,7 @@ static cm_status read_plane(const cm_c_piece *piece, const cm_c_factors *f, plan
 {
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[f->x], *k = &call->input[f->w];
-  if (cm_c_plane_read(piece, x, k->dims + 2, false, &p->at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_plane_read(piece, x, k->dims + 2, false, &p->at, error));
   if (p->at.rank > 2)
     return cm_c_refuse(piece, error, "has a window of %u dimensions, of at most 2 are written", p->at.rank);
   p->images = x->dims[0];
@@ -109,8 +108,7 @@ cm_status cm_c_conv(cm_c_piece *piece, cm_error *error)
   const cm_c_factors f = cm_c_factors_of(piece);
   cm_c_product made = {.kernel = "conv", .filter = "z1 * N + n + j"};
   plane p;
-  if (read_plane(piece, &f, &p, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_plane(piece, &f, &p, error));
   made.filters = p.groups * p.filters;
   const bool point = is_point(&p), lines = p.filters < FEW_FILTERS;
   const int64_t dims[3] = {p.groups, p.filters, p.channels * p.at.kernel[0] * p.at.kernel[1]};
@@ -153,17 +151,15 @@ cm_status cm_c_fused_conv(cm_c_piece *piece, cm_error *error)
   const cm_attribute *params = cm_node_attribute(piece->call.node, "activation_params");
   const cm_shape *y = &piece->call.output[0];
   char expression[260], numbers[2][48] = {"", ""};
-  if (cm_c_conv(piece, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_conv(piece, error));
   cm_c_pointwise p = {.stem = "activate", .rank = y->rank, .input_count = 1, .output_count = 1, .expressions = {expression}};
   for (size_t k = 0; params != NULL && k < params->count && k < 2; k++)
     cm_c_number((double)params->numbers[k], true, numbers[k]);
   memcpy(p.dims, y->dims, sizeof p.dims);
-  if (cm_c_output_stream(piece, 0, &p.outputs[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_output_stream(piece, 0, &p.outputs[0], error));
   p.inputs[0] = p.outputs[0];
-  if (cm_has(&piece->call, 3) && cm_c_input_stream(piece, 3, y, &p.inputs[p.input_count++], error) != CM_OK)
-    return error->status;
+  if (cm_has(&piece->call, 3))
+    CM_TRY(cm_c_input_stream(piece, 3, y, &p.inputs[p.input_count++], error));
   cm_c_fill(activation(piece->call.node), p.input_count > 1 ? "(a + b)" : "a", numbers[0], numbers[1], expression, sizeof expression);
   return cm_c_pointwise_call(piece, &p, error);
 }
@@ -254,8 +250,7 @@ cm_status cm_c_gemm(cm_c_piece *piece, cm_error *error)
   (void)snprintf(made.store, sizeof made.store, "%s * s", first);
   if (cm_has(call, 2)) {
     cm_c_stream c;
-    if (cm_c_input_stream(piece, 2, y, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_input_stream(piece, 2, y, &c, error));
     (void)snprintf(made.more, sizeof made.more, "const float *restrict c, ");
     (void)snprintf(made.more_arguments, sizeof made.more_arguments, "%s, ", c.at);
     cm_c_add(made.store, sizeof made.store, " + %s * c[(m + i) * %" PRId64 " + (n + j) * %" PRId64 "]", second, c.strides[0], c.strides[1]);

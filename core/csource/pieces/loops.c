@@ -61,9 +61,30 @@ static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
   fputs(any ? "" : "0", out);
 }
 
+static const char indent[] = "                    ";
+
+static void print_inputs(FILE *out, const cm_c_pointwise *p, uint32_t from, uint32_t to, uint32_t loops)
+{
+  for (uint32_t k = from; k < to; k++) {
+    fprintf(out, "%.*sconst %s %c = p%c[", (int)(2 * loops + 2), indent, cm_c_type(p->inputs[k].type), 'a' + (int)k, 'a' + (int)k);
+    print_index(out, &p->inputs[k], p->rank);
+    fputs("];\n", out);
+  }
+}
+
+/* What is made ahead, in so many loops. */
+static void print_ahead(FILE *out, const cm_c_pointwise *p, uint32_t loops)
+{
+  print_inputs(out, p, 1, p->input_count, loops);
+  fprintf(out, "%.*sconst double k = %s;\n", (int)(2 * loops + 2), indent, p->ahead);
+}
+
 static void print_loops(FILE *out, cm_c_pointwise *p)
 {
-  static const char indent[] = "                    ";
+  uint32_t ahead = p->ahead != NULL ? p->rank : CM_NONE;
+  for (bool same = p->ahead != NULL; same && ahead > 0; ahead -= same)
+    for (uint32_t k = 1; k < p->input_count; k++)
+      same = same && p->inputs[k].strides[ahead - 1] == 0;
   fprintf(out, "SEPARATE void @(");
   for (uint32_t k = 0; k < p->input_count; k++)
     fprintf(out, "const %s *p%c, ", cm_c_type(p->inputs[k].type), 'a' + (int)k);
@@ -71,18 +92,17 @@ static void print_loops(FILE *out, cm_c_pointwise *p)
     fprintf(out, "%s%s *y%u", k > 0 ? ", " : "", cm_c_type(p->outputs[k].type), k);
   fputs(")\n{\n", out);
   for (uint32_t d = 0; d < p->rank; d++) {
+    if (d == ahead)
+      print_ahead(out, p, d);
     if (d + 1 == p->rank)
       fprintf(out, "%.*sINDEPENDENT\n", (int)(2 * d + 2), indent);
     fprintf(out, "%.*sfor (int i%u = 0; i%u < `%" PRId64 "`; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
   }
-  const int deep = (int)(2 * p->rank + 2);
-  for (uint32_t k = 0; k < p->input_count; k++) {
-    fprintf(out, "%.*sconst %s %c = p%c[", deep, indent, cm_c_type(p->inputs[k].type), 'a' + (int)k, 'a' + (int)k);
-    print_index(out, &p->inputs[k], p->rank);
-    fputs("];\n", out);
-  }
+  if (ahead == p->rank)
+    print_ahead(out, p, ahead);
+  print_inputs(out, p, 0, p->ahead != NULL ? 1 : p->input_count, p->rank);
   for (uint32_t k = 0; k < p->output_count; k++) {
-    fprintf(out, "%.*sy%u[", deep, indent, k);
+    fprintf(out, "%.*sy%u[", (int)(2 * p->rank + 2), indent, k);
     print_index(out, &p->outputs[k], p->rank);
     fprintf(out, "] = %s;\n", p->expressions[k]);
   }
@@ -153,8 +173,7 @@ cm_status cm_c_copy(cm_c_piece *piece, uint32_t rank, const int64_t *extent, con
     fprintf(out, "  memcpy(%s, %s, %zu);\n", to->at, from->at, (p.rank == 0 ? 1 : (size_t)p.dims[0]) * cm_type_bytes(to->type));
     return CM_OK;
   }
-  if (box_of(piece->w, &p, &box, error) != CM_OK)
-    return error->status;
+  CM_TRY(box_of(piece->w, &p, &box, error));
   fprintf(out, "  copy_box(%s, %s, %" PRId64 ");\n", to->at, from->at, box);
   return CM_OK;
 }

@@ -21,9 +21,20 @@ uint64_t cm_c_scratch_bytes(const cm_c_writer *w)
   return bytes;
 }
 
+void cm_c_outside(const cm_c_writer *w, uint32_t tensor, int64_t first, char at[CM_C_AT_MAX])
+{
+  const cm_tensor_role role = w->program->tensors[tensor].role;
+  (void)snprintf(at, CM_C_AT_MAX, first > 0 ? "%s%s + %" PRId64 : "%s%s", role == CM_ROLE_INPUT || role == CM_ROLE_OUTPUT ? "ends." : "",
+                 w->homes[tensor], first);
+}
+
 /* Where a part of an operand begins. */
 static void part_at(const cm_c_writer *w, const cm_program_part *part, cm_type type, char at[CM_C_AT_MAX])
 {
+  if (cm_part_is_outside(part)) {
+    cm_c_outside(w, cm_part_tensor(part), (int64_t)(part->address / cm_type_bytes(type)), at);
+    return;
+  }
   const cm_c_buffer *b = &w->space.buffers[part->buffer];
   uint64_t first;
   if (!b->in_place) {
@@ -33,7 +44,7 @@ static void part_at(const cm_c_writer *w, const cm_program_part *part, cm_type t
   const cm_instruction *load = &w->program->instructions[b->first_load - 1];
   (void)cm_c_is_run(&w->program->tensors[load->tensor], load->from, load->extent, &first);
   first += (part->address - load->address) / cm_type_bytes(type);
-  (void)snprintf(at, CM_C_AT_MAX, first > 0 ? "ends.%s + %" PRIu64 : "ends.%s", w->homes[load->tensor], first);
+  cm_c_outside(w, load->tensor, (int64_t)first, at);
 }
 
 /* Copies of parts that lie on the chip, as one call. */
@@ -49,20 +60,18 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
   memcpy(to.strides, part->shape->to_stride, sizeof to.strides);
   memcpy(from.strides, part->shape->stride, sizeof from.strides);
   (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
-  if (w->space.buffers[part->buffer].constant) {
+  if (cm_c_is_constant(w->program, &w->space, part)) {
     cm_tensor *known;
-    if (cm_c_known_part(w->program, &w->space, part, o->type, &known, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_known_part(w->program, &w->space, part, o->type, &known, error));
     const cm_status status = cm_c_array(w, known, from.at, error);
     cm_strides(known->rank, known->dims, from.strides);
     cm_tensor_free(known);
     if (status != CM_OK)
       return status;
-  } else if (w->space.buffers[part->buffer].in_place || o->part_count == 1)
+  } else if (cm_part_is_outside(part) || w->space.buffers[part->buffer].in_place || o->part_count == 1)
     part_at(w, part, o->type, from.at);
   else {
-    if (CM_ROOM(w->memory, c->numbers, &c->room, 3 * c->count + 4, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(w->memory, c->numbers, &c->room, 3 * c->count + 4, error));
     int64_t *row = c->numbers + 1 + 3 * c->count;
     c->numbers[0] = (int64_t)++c->count;
     row[0] = part->to * (int64_t)cm_type_bytes(o->type);

@@ -24,8 +24,7 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
   while (rank > 0 && strides[rank - 1] * width == run)
     run *= i->extent[--rank];
   (void)snprintf(chip, sizeof chip, "AT(%s, chip, %" PRIu64 ")", cm_c_type(t->type), cm_c_address(&w->space, i->buffer, i->address));
-  (void)snprintf(outside, sizeof outside, offset > 0 ? "%s%s + %" PRId64 : "%s%s", t->role == CM_ROLE_INPUT || t->role == CM_ROLE_OUTPUT ? "ends." : "",
-                 w->homes[i->tensor], offset);
+  cm_c_outside(w, i->tensor, offset, outside);
   fprintf(out, rank == 0 ? "  %s_%s(%s, %s, %" PRId64 ");\n" : "  move_box(%s_%s, %s, %s, %" PRId64, w->name, loads ? "load" : "store",
           loads ? chip : outside, loads ? outside : chip, run);
   if (rank == 0)
@@ -35,8 +34,7 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
     numbers[3 * d + 1] = (loads ? dense : strides)[d] * width;
     numbers[3 * d + 2] = (loads ? strides : dense)[d] * width;
   }
-  if (cm_c_table(w, numbers, (size_t)3 * rank, &box, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_table(w, numbers, (size_t)3 * rank, &box, error));
   fprintf(out, ", %u, %s);\n", rank, box);
   return CM_OK;
 }
@@ -64,7 +62,7 @@ static bool is_known(const cm_c_writer *w, const cm_operand *o)
 {
   bool known = o->type != CM_TYPE_NONE;
   for (uint32_t k = 0; k < o->part_count; k++)
-    known = known && w->space.buffers[w->program->parts[o->first_part + k].buffer].constant;
+    known = known && cm_c_is_constant(w->program, &w->space, &w->program->parts[o->first_part + k]);
   return known;
 }
 
@@ -98,8 +96,7 @@ static cm_status compute(cm_c_writer *w, uint32_t lane, const cm_instruction *i,
   cm_c_piece piece = {.w = w, .instruction = i, .lane = lane, .operands = w->program->operands + i->first_operand};
   cm_shape *shapes;
   cm_tensor **values = NULL;
-  if (CM_NEW(w->memory, shapes, i->input_count + i->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, shapes, i->input_count + i->output_count + 1, error));
   cm_status status = CM_NEW(w->memory, values, i->input_count + 1, error);
   for (uint32_t k = 0; k < i->input_count + i->output_count; k++)
     shapes[k] = shape_of(&piece.operands[k]);
@@ -147,8 +144,7 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
       return status;
     if (w->flow.awaited[i])
       fprintf(out, "  %s_signal(%u, %u);\n", w->name, lane, w->flow.number[i]);
-    if (cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(w->run, error));
   }
   if (w->timed)
     fprintf(w->body[0].stream, "\n  %s_piece(-1);\n", w->name);

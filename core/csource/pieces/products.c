@@ -9,8 +9,7 @@
 cm_status cm_c_plane_read(const cm_c_piece *piece, const cm_shape *x, const int64_t *kernel, bool ceil_mode, cm_c_plane *p, cm_error *error)
 {
   cm_window w;
-  if (cm_window_read(&piece->call, x, kernel, ceil_mode, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(&piece->call, x, kernel, ceil_mode, &w, error));
   p->rank = w.rank;
   for (uint32_t i = 0; i < 2; i++) {
     const bool there = i + w.rank >= 2;
@@ -82,8 +81,7 @@ static cm_status reordered(cm_c_piece *piece, const weights *g, cm_tensor **made
 {
   const int64_t count = g->groups * g->filters * g->depth;
   const size_t width = cm_type_bytes(g->w->type);
-  if (cm_tensor_new(piece->w->memory, g->zero != NULL ? CM_INT16 : g->w->type, 1, &count, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(piece->w->memory, g->zero != NULL ? CM_INT16 : g->w->type, 1, &count, made, error));
   for (int64_t i = 0; i < count; i++) {
     const int64_t f = i / g->depth % g->filters, d = i % g->depth, group = i / g->depth / g->filters;
     const int64_t to = g->order == CM_C_TRANSPOSED ? (group * g->depth + d) * g->filters + f : i, z = g->order == CM_C_COLUMNS ? i % g->filters : i / g->depth;
@@ -98,8 +96,7 @@ static cm_status reordered(cm_c_piece *piece, const weights *g, cm_tensor **made
 static cm_status known_weights(cm_c_piece *piece, const weights *g, cm_c_product *p, cm_error *error)
 {
   cm_tensor *made;
-  if (reordered(piece, g, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(reordered(piece, g, &made, error));
   p->right_type = made->type;
   const cm_status status = cm_c_array(piece->w, made, p->right, error);
   cm_tensor_free(made);
@@ -113,8 +110,7 @@ cm_status cm_c_weights(cm_c_piece *piece, const cm_c_factors *f, const int64_t d
   p->right_type = piece->call.input[f->w].type;
   if (p->right_type != CM_FLOAT && cm_type_bytes(p->right_type) > 1)
     return cm_c_refuse(piece, error, "multiplies %s, where float32 and 8 bits are written", cm_type_name(p->right_type));
-  if (known(piece, f->w_zero, order == CM_C_COLUMNS ? (uint64_t)filters : (uint64_t)(groups * filters), "zero point", &zero, error) != CM_OK)
-    return error->status;
+  CM_TRY(known(piece, f->w_zero, order == CM_C_COLUMNS ? (uint64_t)filters : (uint64_t)(groups * filters), "zero point", &zero, error));
   const bool differs = zero != NULL && !all_alike(zero);
   zero_text(differs ? NULL : zero, p->right_zero);
   if (piece->call.value[f->w] != NULL)
@@ -124,8 +120,7 @@ cm_status cm_c_weights(cm_c_piece *piece, const cm_c_factors *f, const int64_t d
   if (order != CM_C_TRANSPOSED)
     return cm_c_input(piece, f->w, p->right, error);
   cm_c_stream from = {.type = p->right_type, .strides = {filters * depth, 1, depth}}, to = {.type = p->right_type};
-  if (cm_c_input(piece, f->w, from.at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_input(piece, f->w, from.at, error));
   cm_c_scratch(piece, p->right_type, groups * filters * depth, to.at);
   cm_strides(3, wide, to.strides);
   (void)snprintf(p->right, sizeof p->right, "%s", to.at);
@@ -144,8 +139,7 @@ static cm_status factor(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *
       known(piece, f->y_scale, 1, "scale", &y, error) != CM_OK)
     return error->status;
   const int64_t count = (int64_t)w->count;
-  if (cm_tensor_new(piece->w->memory, CM_FLOAT, 1, &count, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(piece->w->memory, CM_FLOAT, 1, &count, &made, error));
   float *numbers = made->data;
   for (int64_t i = 0; i < count; i++)
     numbers[i] = ((const float *)x->data)[0] * ((const float *)w->data)[i] / ((const float *)y->data)[0];
@@ -167,12 +161,10 @@ cm_status cm_c_sums(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *p, c
   char at[CM_C_AT_MAX], sum[120] = "s", scale[120];
   p->left_type = piece->call.input[f->x].type;
   p->out_type = piece->call.output[0].type;
-  if (known(piece, f->x_zero, 1, "zero point", &zero, error) != CM_OK)
-    return error->status;
+  CM_TRY(known(piece, f->x_zero, 1, "zero point", &zero, error));
   zero_text(zero, p->left_zero);
   if (is_there(piece, f->bias)) {
-    if (cm_c_input(piece, f->bias, at, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_input(piece, f->bias, at, error));
     cm_c_add(p->more, sizeof p->more, "const %s *restrict bias, ", cm_c_type(piece->call.input[f->bias].type));
     cm_c_add(p->more_arguments, sizeof p->more_arguments, "%s, ", at);
     (void)snprintf(sum, sizeof sum, "s + bias[%s]", p->filter);

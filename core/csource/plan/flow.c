@@ -75,8 +75,7 @@ static uint32_t lane_of_transfer(const flowing *f, uint64_t i)
 static cm_status wait_for(flowing *f, uint64_t i, uint32_t lane, uint32_t count, cm_error *error)
 {
   cm_c_flow *flow = f->flow;
-  if (CM_ROOM(f->p->memory, flow->waits, &flow->wait_room, flow->wait_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(f->p->memory, flow->waits, &flow->wait_room, flow->wait_count + 1, error));
   flow->waits[flow->wait_count++] = (cm_c_flow_wait){.instruction = i, .lane = lane, .count = count};
   return CM_OK;
 }
@@ -103,8 +102,7 @@ static cm_status mark_awaited(const flowing *f, cm_error *error)
 {
   cm_c_flow *flow = f->flow;
   uint64_t *first, *by_number;
-  if (CM_NEW(f->p->memory, first, (size_t)flow->lanes + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(f->p->memory, first, (size_t)flow->lanes + 1, error));
   for (uint32_t l = 0; l < flow->lanes; l++)
     first[l + 1] = first[l] + f->count[l];
   if (CM_NEW(f->p->memory, by_number, first[flow->lanes] + 1, error) == CM_OK) {

@@ -92,10 +92,9 @@ static void classify(const cm_program *p, cm_c_space *s)
 cm_status cm_c_space_make(const cm_program *p, cm_c_space *s, cm_error *error)
 {
   *s = (cm_c_space){0};
-  if (CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error));
   list_loads(p, s);
   classify(p, s);
   return CM_OK;
@@ -113,6 +112,11 @@ uint64_t cm_c_address(const cm_c_space *s, uint32_t buffer, uint64_t address)
 }
 
 /* ---- values that are known ---- */
+
+bool cm_c_is_constant(const cm_program *p, const cm_c_space *s, const cm_program_part *part)
+{
+  return cm_part_is_outside(part) ? p->tensors[cm_part_tensor(part)].role == CM_ROLE_CONSTANT : s->buffers[part->buffer].constant;
+}
 
 /* A box of a constant goes to its place in an image of its buffer. */
 static void load_box(const cm_program *p, const cm_instruction *load, uint64_t base, uint8_t *image)
@@ -132,23 +136,25 @@ cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_pro
                                cm_error *error)
 {
   const size_t width = cm_type_bytes(type);
-  const uint64_t first = s->buffers[part->buffer].first_load;
+  const bool outside = cm_part_is_outside(part);
+  const uint64_t first = outside ? 0 : s->buffers[part->buffer].first_load;
   uint64_t base = UINT64_MAX, end = 0;
-  uint8_t *image;
+  uint8_t *image = NULL;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
     const cm_instruction *load = &p->instructions[i - 1];
     base = load->address < base ? load->address : base;
     end = load->address + load->bytes > end ? load->address + load->bytes : end;
   }
-  if (part->address < base || part->address + cm_c_reach(part) * width > end)
+  if (!outside && (part->address < base || part->address + cm_c_reach(part) * width > end))
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
-  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || CM_NEW(p->memory, image, end - base, error) != CM_OK)
+  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || (!outside && CM_NEW(p->memory, image, end - base, error) != CM_OK))
     return error->status;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1])
     load_box(p, &p->instructions[i - 1], base, image);
   int64_t dense[CM_RANK_MAX];
+  const uint8_t *from = outside ? (const uint8_t *)p->tensors[cm_part_tensor(part)].data->data + part->address : image + (part->address - base);
   cm_strides(part->shape->rank, part->shape->extent, dense);
-  cm_copy_elements((*made)->data, dense, image + (part->address - base), part->shape->stride, part->shape->rank, part->shape->extent, width);
+  cm_copy_elements((*made)->data, dense, from, part->shape->stride, part->shape->rank, part->shape->extent, width);
   cm_free(image);
   return CM_OK;
 }
@@ -158,8 +164,7 @@ static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_pr
   const size_t width = cm_type_bytes(to->type);
   cm_tensor *known;
   int64_t dense[CM_RANK_MAX];
-  if (cm_c_known_part(p, s, part, to->type, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_known_part(p, s, part, to->type, &known, error));
   cm_strides(part->shape->rank, part->shape->extent, dense);
   cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->shape->to_stride, known->data, dense, part->shape->rank, part->shape->extent, width);
   cm_tensor_free(known);
@@ -169,8 +174,7 @@ static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_pr
 cm_status cm_c_known(const cm_program *p, const cm_c_space *s, const cm_operand *o, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
-  if (cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error));
   cm_status status = CM_OK;
   if (o->part_count == 0 && t->count <= CM_RANK_MAX && o->type == CM_INT64)
     memcpy(t->data, o->numbers, t->count * sizeof *o->numbers);

@@ -41,6 +41,9 @@ void cm_c_space_end(cm_c_space *space);
  * 16384 buffers all stay where they are. Errors: memory. */
 cm_status cm_c_space_pack(const cm_program *program, const cm_c_flow *flow, cm_c_space *space, cm_error *error);
 
+/* Whether a part is of constants. */
+bool cm_c_is_constant(const cm_program *program, const cm_c_space *space, const cm_program_part *part);
+
 /* Where an address in a buffer went. */
 uint64_t cm_c_address(const cm_c_space *space, uint32_t buffer, uint64_t address);
 

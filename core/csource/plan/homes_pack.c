@@ -56,7 +56,8 @@ static void use(packing *k, uint64_t i, uint32_t buffer, uint64_t address, uint6
 
 static void use_part(packing *k, uint64_t i, const cm_program_part *part, cm_type type)
 {
-  use(k, i, part->buffer, part->address, cm_c_reach(part) * cm_type_bytes(type));
+  if (!cm_part_is_outside(part))
+    use(k, i, part->buffer, part->address, cm_c_reach(part) * cm_type_bytes(type));
 }
 
 static bool overlap(const group *a, const group *b)
@@ -67,7 +68,7 @@ static bool overlap(const group *a, const group *b)
 /* Two buffers of an instruction that share places in the program go on sharing them. */
 static void join(packing *k, uint32_t a, uint32_t b)
 {
-  if (!overlap(&k->groups[a], &k->groups[b]))
+  if (((a | b) & CM_PART_OUTSIDE) != 0 || !overlap(&k->groups[a], &k->groups[b]))
     return;
   a = leader_of(k, a);
   b = leader_of(k, b);

@@ -91,6 +91,9 @@ void cm_c_print_array(const cm_tensor *tensor, const char *name, FILE *out);
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error);
 cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error);
 
+/* Where an element of a tensor outside lies, as C. */
+void cm_c_outside(const cm_c_writer *w, uint32_t tensor, int64_t first, char at[CM_C_AT_MAX]);
+
 /* The same as a dense stream of its elements, or broadcast to `wide`. */
 cm_status cm_c_input_stream(cm_c_piece *piece, uint32_t input, const cm_shape *wide, cm_c_stream *stream, cm_error *error);
 cm_status cm_c_output_stream(cm_c_piece *piece, uint32_t output, cm_c_stream *stream, cm_error *error);
@@ -133,6 +136,7 @@ typedef struct cm_c_pointwise {
   int64_t dims[CM_RANK_MAX];
   cm_c_stream inputs[CM_C_STREAMS], outputs[2];
   const char *expressions[2];
+  const char *ahead; /* of all inputs but the first: made where they change, as double k; NULL */
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 

@@ -52,8 +52,7 @@ static cm_status settle(const work *w, cm_rule rule, const float *position, scra
                         cm_error *error)
 {
   double bound = (double)w->policy->bound;
-  if (cm_environment_assign(w->environment, rule, position, bound, w->run->memory, s->to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_assign(w->environment, rule, position, bound, w->run->memory, s->to, error));
   acted->after -= cm_swap_refinement_carry_out(&s->exchange, s->to, acted->at);
   return CM_OK;
 }
@@ -61,11 +60,9 @@ static cm_status settle(const work *w, cm_rule rule, const float *position, scra
 /* Nodes want to be at the means of their Gaussians, by either rule. */
 static cm_status look(const work *w, scratch *s, cm_acted *acted, cm_error *error)
 {
-  if (cm_environment_observe(w->environment, acted->at, w->run->memory, s->input, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_observe(w->environment, acted->at, w->run->memory, s->input, error));
   cm_policy_forward(w->policy, w->environment->laplacian, s->input, s->pass);
-  if (settle(w, CM_RULE_SLICES, s->pass->mean, s, acted, error) != CM_OK)
-    return error->status;
+  CM_TRY(settle(w, CM_RULE_SLICES, s->pass->mean, s, acted, error));
   return settle(w, CM_RULE_NEAREST, s->pass->mean, s, acted, error);
 }
 
@@ -77,8 +74,7 @@ static cm_status draw(const work *w, double heat, cm_random *random, scratch *s,
   cm_random_normals(random, s->position, rows);
   for (size_t r = 0; r < rows; r++)
     s->position[r] = s->pass->mean[r] + WIDE * s->pass->deviation[r] * s->position[r];
-  if (settle(w, CM_RULE_NEAREST, s->position, s, acted, error) != CM_OK)
-    return error->status;
+  CM_TRY(settle(w, CM_RULE_NEAREST, s->position, s, acted, error));
   int64_t saved = 0;
   cm_swap_refinement_begin(&s->exchange, acted->at);
   for (uint32_t v = 0; v < w->environment->nodes; v++) {
@@ -107,8 +103,8 @@ static cm_status take_steps(const work *w, uint32_t steps, scratch *s, cm_acted 
     if (step % CM_STEPS_A_LOOK == 0 && look(w, s, acted, error) != CM_OK)
       return error->status;
     double heat = heat_at(step, steps, (double)acted->after / w->environment->nodes);
-    if (draw(w, heat, &random, s, acted, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(draw(w, heat, &random, s, acted, error));
+    CM_TRY(cm_run_check(w->run, error));
     acted->steps++;
     if (acted->after < least) {
       least = acted->after;
@@ -124,11 +120,11 @@ static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   uint32_t nodes = w->environment->nodes;
-  if (CM_NEW(memory, s->to, nodes, error) != CM_OK || CM_NEW(memory, s->best, nodes, error) != CM_OK ||
-      CM_NEW(memory, s->input, 2 * (size_t)nodes * CM_POLICY_INPUTS, error) != CM_OK ||
-      CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
-      cm_swap_refinement_new(w->environment, memory, &s->exchange, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->to, nodes, error));
+  CM_TRY(CM_NEW(memory, s->best, nodes, error));
+  CM_TRY(CM_NEW(memory, s->input, 2 * (size_t)nodes * CM_POLICY_INPUTS, error));
+  CM_TRY(CM_NEW(memory, s->position, 2 * (size_t)nodes, error));
+  CM_TRY(cm_swap_refinement_new(w->environment, memory, &s->exchange, error));
   return cm_policy_pass_new(&w->policy->shape, nodes, memory, &s->pass, error);
 }
 
@@ -136,8 +132,7 @@ static cm_status act(const work *w, uint32_t steps, cm_acted *acted, cm_error *e
 {
   scratch s = {0};
   cm_status status = scratch_new(w, &s, error);
-  if (status == CM_OK)
-    status = take_steps(w, steps, &s, acted, error);
+  CM_THEN(status, take_steps(w, steps, &s, acted, error));
   CM_FREE(s.to, s.best, s.input, s.position);
   cm_swap_refinement_free(&s.exchange);
   cm_policy_pass_free(s.pass);
@@ -148,9 +143,8 @@ static cm_status act_from(void *context, size_t index, cm_error *error)
 {
   const work *w = context;
   cm_acted *acted = &w->acted[index];
-  if (CM_NEW(w->run->memory, acted->at, w->environment->nodes, error) != CM_OK ||
-      cm_environment_layout(w->environment, (cm_layout)index, w->run, acted->at, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, acted->at, w->environment->nodes, error));
+  CM_TRY(cm_environment_layout(w->environment, (cm_layout)index, w->run, acted->at, error));
   acted->before = acted->after = cm_environment_hops(w->environment, acted->at);
   return act(w, w->steps, acted, error);
 }
@@ -160,8 +154,7 @@ static cm_status act_further(const work *w, cm_acted *acted, cm_error *error)
 {
   cm_environment joined;
   work further = *w;
-  if (cm_environment_join(w->environment, w->run->memory, &joined, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_join(w->environment, w->run->memory, &joined, error));
   further.environment = &joined;
   cm_status status = act(&further, FURTHER * w->steps, acted, error);
   cm_environment_joined_free(&joined);
@@ -174,8 +167,7 @@ cm_status cm_policy_act(const cm_policy *policy, const cm_environment *environme
   cm_acted made[CM_LAYOUTS] = {0};
   work w = {policy, environment, steps > 0 ? steps : steps_for(policy, environment), run, made};
   cm_status status = cm_parallel(run, CM_LAYOUTS, act_from, &w, error);
-  if (status == CM_OK)
-    status = act_further(&w, &made[cm_acted_best(made)], error);
+  CM_THEN(status, act_further(&w, &made[cm_acted_best(made)], error));
   if (status != CM_OK) {
     cm_acted_free(made);
     return status;

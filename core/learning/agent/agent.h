@@ -1,6 +1,5 @@
 /* A policy at work: from where nodes stand to where it puts them, a few times over. */
-#ifndef CM_LEARNING_AGENT_AGENT_H
-#define CM_LEARNING_AGENT_AGENT_H
+#pragma once
 
 #include "core/learning/agent/environment.h"
 
@@ -26,5 +25,3 @@ void cm_acted_free(cm_acted *acted); /* all CM_LAYOUTS; harmless on zeroed ones 
 
 /* The one of least traffic, the first of equals. */
 uint32_t cm_acted_best(const cm_acted *acted);
-
-#endif

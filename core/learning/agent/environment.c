@@ -10,8 +10,8 @@
 static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_memory *memory,
                        uint32_t **first, uint32_t **list, cm_error *error)
 {
-  if (CM_NEW(memory, *first, (size_t)processors + 2, error) != CM_OK || CM_NEW(memory, *list, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, *first, (size_t)processors + 2, error));
+  CM_TRY(CM_NEW(memory, *list, count, error));
   for (uint32_t i = 0; i < count; i++)
     (*first)[(processors > 1 ? processor[i] : 0) + 2]++;
   for (uint32_t p = 2; p <= processors + 1; p++)
@@ -24,10 +24,9 @@ static cm_status group(const uint32_t *processor, uint32_t count, uint32_t proce
 static cm_status describe(cm_environment *s, const cm_environment_parts *parts, cm_run *run, cm_error *error)
 {
   double *feature;
-  if (CM_NEW(run->memory, s->feature, (size_t)s->nodes * CM_FEATURES, error) != CM_OK ||
-      CM_NEW(run->memory, s->priority, s->nodes, error) != CM_OK ||
-      CM_NEW(run->memory, feature, (size_t)s->nodes * CM_FEATURES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->feature, (size_t)s->nodes * CM_FEATURES, error));
+  CM_TRY(CM_NEW(run->memory, s->priority, s->nodes, error));
+  CM_TRY(CM_NEW(run->memory, feature, (size_t)s->nodes * CM_FEATURES, error));
   cm_features_count(parts->flows, parts->multicast, feature);
   cm_features_normalise(feature, s->nodes, s->feature);
   for (uint32_t v = 0; v < s->nodes; v++)
@@ -39,8 +38,8 @@ static cm_status describe(cm_environment *s, const cm_environment_parts *parts, 
 static cm_status number_sites(cm_environment *s, const cm_environment_parts *parts, cm_run *run, cm_error *error)
 {
   uint32_t cores = cm_chip_cores(s->chip);
-  if (CM_NEW(run->memory, s->site, s->sites, error) != CM_OK || CM_NEW(run->memory, s->site_on, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s->site, s->sites, error));
+  CM_TRY(CM_NEW(run->memory, s->site_on, cores, error));
   memset(s->site_on, 0xff, cores * sizeof *s->site_on);
   for (uint32_t i = 0; i < s->sites; i++) {
     s->site[i] = parts->site[i];
@@ -66,27 +65,19 @@ static cm_status check_room(const cm_environment *s, cm_error *error)
 cm_status cm_environment_new(const cm_environment_parts *parts, cm_run *run, cm_environment **environment, cm_error *error)
 {
   cm_environment *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   s->graph = parts->graph;
   s->chip = parts->chip;
   s->nodes = parts->graph->vertex_count;
   s->sites = parts->sites;
   s->processors = parts->processors > 1 ? parts->processors : 1;
   cm_status status = number_sites(s, parts, run, error);
-  if (status == CM_OK)
-    status = group(parts->node_processor, s->nodes, s->processors, run->memory, &s->node_first, &s->node, error);
-  if (status == CM_OK)
-    status = group(parts->site_processor, s->sites, s->processors, run->memory, &s->site_first, &s->site_of,
-                   error);
-  if (status == CM_OK)
-    status = check_room(s, error);
-  if (status == CM_OK)
-    status = cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error);
-  if (status == CM_OK)
-    status = cm_laplacian_new(s->graph, run, &s->laplacian, error);
-  if (status == CM_OK)
-    status = describe(s, parts, run, error);
+  CM_THEN(status, group(parts->node_processor, s->nodes, s->processors, run->memory, &s->node_first, &s->node, error));
+  CM_THEN(status, group(parts->site_processor, s->sites, s->processors, run->memory, &s->site_first, &s->site_of, error));
+  CM_THEN(status, check_room(s, error));
+  CM_THEN(status, cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error));
+  CM_THEN(status, cm_laplacian_new(s->graph, run, &s->laplacian, error));
+  CM_THEN(status, describe(s, parts, run, error));
   if (status != CM_OK) {
     cm_environment_free(s);
     return status;
@@ -118,12 +109,9 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
   cm_processors processors = {0};
   uint32_t *node_processor, *site_processor = NULL;
   cm_status status = CM_NEW(run->memory, node_processor, parts->graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, site_processor, parts->sites, error);
-  if (status == CM_OK)
-    status = cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error);
-  if (status == CM_OK)
-    status = cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error);
+  CM_THEN(status, CM_NEW(run->memory, site_processor, parts->sites, error));
+  CM_THEN(status, cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error));
+  CM_THEN(status, cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error));
   if (status == CM_OK) {
     cm_environment_parts shared = *parts;
     number_processors(parts, &processors, site_processor);
@@ -132,8 +120,7 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
     shared.site_processor = site_processor;
     status = cm_environment_new(&shared, run, environment, error);
   }
-  cm_free(node_processor);
-  cm_free(site_processor);
+  CM_FREE(node_processor, site_processor);
   cm_processors_free(&processors);
   return status;
 }
@@ -261,8 +248,7 @@ cm_status cm_environment_observe(const cm_environment *environment, const uint32
   const cm_axes *a = environment->axes;
   looker l = {.of = environment, .at = at, .axes = {{a->column, a->columns}, {a->row, a->rows}}};
   double weight = 0;
-  if (CM_NEW(memory, l.tally, a->columns > a->rows ? a->columns : a->rows, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, l.tally, a->columns > a->rows ? a->columns : a->rows, error));
   for (uint32_t v = 0; v < environment->nodes; v++)
     weight += (double)environment->priority[v];
   l.mean_weight = weight > 0 ? (float)(weight / environment->nodes) : 1;

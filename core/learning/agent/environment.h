@@ -1,6 +1,5 @@
 /* A placement problem as a policy sees it: logical nodes, physical nodes, and which processor runs what. */
-#ifndef CM_LEARNING_AGENT_ENVIRONMENT_H
-#define CM_LEARNING_AGENT_ENVIRONMENT_H
+#pragma once
 
 #include "core/chip/region.h"
 #include "core/learning/policy/policy.h"
@@ -83,5 +82,3 @@ typedef enum cm_layout {
 
 /* Fills at [nodes]. Spectral: O(entries) times some hundred; curve: O(entries log(nodes)). */
 cm_status cm_environment_layout(const cm_environment *environment, cm_layout layout, cm_run *run, uint32_t *at, cm_error *error);
-
-#endif

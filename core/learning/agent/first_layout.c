@@ -182,8 +182,7 @@ static cm_status turn_and_slice(const cm_environment *s, const float *value, cm_
   while (angles > 2 && (double)(PAIRS * angles) * (double)s->graph->entry_count > work_angles)
     angles /= 2;
   cm_status status = CM_NEW(run->memory, coordinate, 2 * (size_t)s->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, tried, s->nodes, error);
+  CM_THEN(status, CM_NEW(run->memory, tried, s->nodes, error));
   for (uint32_t k = 0; k < PAIRS * angles && status == CM_OK; k++) {
     double turn = M_PI * (k % angles) / angles, c = cos(turn), n = sin(turn);
     const uint8_t *of = pair[k / angles];
@@ -198,11 +197,9 @@ static cm_status turn_and_slice(const cm_environment *s, const float *value, cm_
       least = hops;
       memcpy(at, tried, s->nodes * sizeof *at);
     }
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
-  cm_free(coordinate);
-  cm_free(tried);
+  CM_FREE(coordinate, tried);
   return status;
 }
 
@@ -210,8 +207,7 @@ static cm_status spectral(const cm_environment *s, cm_run *run, uint32_t *at, cm
 {
   modes m = {.laplacian = s->laplacian, .nodes = s->nodes};
   cm_status status = find_modes(&m, run, error);
-  if (status == CM_OK)
-    status = turn_and_slice(s, m.value, run, at, error);
+  CM_THEN(status, turn_and_slice(s, m.value, run, at, error));
   CM_FREE(m.value, m.last, m.next, m.degree);
   return status;
 }
@@ -234,8 +230,7 @@ static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const 
 {
   placed *node, *site = NULL;
   cm_status status = CM_NEW(run->memory, node, s->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, site, s->sites, error);
+  CM_THEN(status, CM_NEW(run->memory, site, s->sites, error));
   for (uint32_t p = 0; p < s->processors && status == CM_OK; p++) {
     uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
     for (uint32_t i = 0; i < nodes; i++)
@@ -247,8 +242,7 @@ static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const 
     for (uint32_t i = 0; i < nodes; i++)
       at[node[i].which] = site[i].which;
   }
-  cm_free(node);
-  cm_free(site);
+  CM_FREE(node, site);
   return status;
 }
 
@@ -257,20 +251,15 @@ static cm_status along_curve(const cm_environment *s, cm_run *run, uint32_t *at,
   cm_region region = cm_environment_region(s);
   uint32_t *order, *rank = NULL, *site_rank = NULL, most = s->nodes > s->sites ? s->nodes : s->sites;
   cm_status status = CM_NEW(run->memory, order, most, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, rank, s->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, site_rank, s->sites, error);
-  if (status == CM_OK)
-    status = cm_order_parts(s->graph, run, order, error);
+  CM_THEN(status, CM_NEW(run->memory, rank, s->nodes, error));
+  CM_THEN(status, CM_NEW(run->memory, site_rank, s->sites, error));
+  CM_THEN(status, cm_order_parts(s->graph, run, order, error));
   for (uint32_t i = 0; i < s->nodes && status == CM_OK; i++)
     rank[order[i]] = i;
-  if (status == CM_OK)
-    status = cm_order_cores(s->chip, &region, run, order, error);
+  CM_THEN(status, cm_order_cores(s->chip, &region, run, order, error));
   for (uint32_t i = 0; i < s->sites && status == CM_OK; i++)
     site_rank[order[i]] = i;
-  if (status == CM_OK)
-    status = deal(s, rank, site_rank, run, at, error);
+  CM_THEN(status, deal(s, rank, site_rank, run, at, error));
   CM_FREE(order, rank, site_rank);
   return status;
 }

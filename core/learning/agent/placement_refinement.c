@@ -121,8 +121,7 @@ static cm_status anneal_all_pairs(const cm_environment *environment, const cm_re
                          .start = at};
   if (cold.sweeps == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, tried, environment->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, tried, environment->nodes, error));
   cm_status status = cm_place_by_annealing(environment->graph, environment->axes, &cold, run, tried, &cost, error);
   if (status == CM_OK && cost < cm_environment_hops(environment, at))
     memcpy(at, tried, environment->nodes * sizeof *at);
@@ -149,8 +148,7 @@ static cm_status anneal_in_window(const cm_environment *environment, const cm_re
     status = cool(&a, (uint64_t)tries, run, error);
     memcpy(at, a.best, environment->nodes * sizeof *at);
   }
-  cm_free(a.on);
-  cm_free(a.best);
+  CM_FREE(a.on, a.best);
   return status;
 }
 
@@ -160,8 +158,7 @@ cm_status cm_environment_refine(const cm_environment *environment, const cm_refi
   cm_swaps_result swapped;
   cm_region region = cm_environment_region(environment);
   cm_place_task task = {.chip = environment->chip, .region = &region, .axes = environment->axes, .run = run};
-  if (cm_place_by_swaps(environment->graph, &task, SWAP_ROUNDS, at, &swapped, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_swaps(environment->graph, &task, SWAP_ROUNDS, at, &swapped, error));
   return environment->sites <= CM_REFINE_FEW_SITES ? anneal_all_pairs(environment, options, run, at, error)
                                    : anneal_in_window(environment, options, run, at, error);
 }
@@ -173,15 +170,13 @@ cm_status cm_acted_refine(const cm_environment *environment, const cm_refine_opt
   cm_refine_options each = {few ? options->looks : 0, options->seed};
   cm_refine_options all = {CM_LAYOUTS * options->looks, options->seed};
   for (uint32_t l = 0; l < CM_LAYOUTS; l++) {
-    if (cm_environment_refine(environment, &each, run, acted[l].at, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_environment_refine(environment, &each, run, acted[l].at, error));
     acted[l].after = cm_environment_hops(environment, acted[l].at);
   }
   cm_acted *best = &acted[cm_acted_best(acted)];
   if (few || options->looks <= 0)
     return CM_OK;
-  if (cm_environment_refine(environment, &all, run, best->at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_refine(environment, &all, run, best->at, error));
   best->after = cm_environment_hops(environment, best->at);
   return CM_OK;
 }

@@ -1,6 +1,5 @@
 /* Refinement of a placement for the fewest hops, whoever made it. */
-#ifndef CM_LEARNING_AGENT_PLACEMENT_REFINEMENT_H
-#define CM_LEARNING_AGENT_PLACEMENT_REFINEMENT_H
+#pragma once
 
 #include "core/learning/agent/agent.h"
 
@@ -24,5 +23,3 @@ cm_status cm_environment_refine(const cm_environment *environment, const cm_refi
  * [CM_LAYOUTS]. */
 cm_status cm_acted_refine(const cm_environment *environment, const cm_refine_options *options, cm_run *run, cm_acted *acted,
                           cm_error *error);
-
-#endif

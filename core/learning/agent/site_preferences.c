@@ -37,8 +37,7 @@ static cm_status assign_processor(claim *c, uint32_t p, cm_memory *memory, cm_er
   for (uint32_t i = 0; i < sites; i++)
     c->free[i] = s->site[site[i]];
   const cm_assign_task task = {s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN};
-  if (cm_assign(&task, memory, c->core, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_assign(&task, memory, c->core, error));
   for (uint32_t i = 0; i < nodes; i++)
     c->at[node[i]] = s->site_on[c->core[i]];
   return CM_OK;
@@ -49,12 +48,9 @@ static cm_status nearest(const cm_environment *environment, const float *positio
 {
   claim c = {.of = environment, .position = position, .bound = bound, .at = at};
   cm_status status = CM_NEW(memory, c.wanted, environment->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, c.free, environment->sites, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, c.core, environment->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, c.priority, environment->nodes, error);
+  CM_THEN(status, CM_NEW(memory, c.free, environment->sites, error));
+  CM_THEN(status, CM_NEW(memory, c.core, environment->nodes, error));
+  CM_THEN(status, CM_NEW(memory, c.priority, environment->nodes, error));
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     if (environment->node_first[p + 1] > environment->node_first[p])
       status = assign_processor(&c, p, memory, error);
@@ -109,12 +105,10 @@ static cm_status slices(const cm_environment *environment, const float *position
 {
   placed *node, *site = NULL;
   cm_status status = CM_NEW(memory, node, environment->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, site, environment->sites, error);
+  CM_THEN(status, CM_NEW(memory, site, environment->sites, error));
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     slice(environment, p, position, node, site, at);
-  cm_free(node);
-  cm_free(site);
+  CM_FREE(node, site);
   return status;
 }
 

@@ -1,6 +1,5 @@
 /* From one placement towards another, as far as it pays. */
-#ifndef CM_LEARNING_AGENT_SWAP_REFINEMENT_H
-#define CM_LEARNING_AGENT_SWAP_REFINEMENT_H
+#pragma once
 
 #include "core/learning/agent/environment.h"
 
@@ -27,5 +26,3 @@ void cm_swap_refinement_begin(cm_swap_refinement *exchange, const uint32_t *at);
 /* Node v goes to a site, in exchange with whoever is there, where that costs less than `most` (0: where it saves
  * something). Returns what it saves. O(entries of both). */
 int64_t cm_swap_refinement_trade(cm_swap_refinement *exchange, uint32_t v, uint32_t site, double most, uint32_t *at);
-
-#endif

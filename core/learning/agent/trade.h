@@ -1,6 +1,5 @@
 /* Trades of sites between the nodes of an environment. */
-#ifndef CM_LEARNING_AGENT_TRADE_H
-#define CM_LEARNING_AGENT_TRADE_H
+#pragma once
 
 #include "core/learning/agent/environment.h"
 
@@ -31,5 +30,3 @@ static inline int64_t cm_trade_change(const cm_environment *environment, const u
   uint32_t other = on[to];
   return cm_move_change(environment, at, v, to, other) + (other == CM_NOBODY ? 0 : cm_move_change(environment, at, other, at[v], v));
 }
-
-#endif

@@ -114,8 +114,7 @@ cm_status cm_number_groups(uint32_t *group, uint32_t count, uint32_t bound, cm_m
                            cm_error *error)
 {
   uint32_t *number, used = 0;
-  if (CM_NEW(memory, number, bound, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, number, bound, error));
   for (uint32_t v = 0; v < count; v++) {
     if (number[group[v]] == 0)
       number[group[v]] = ++used;
@@ -140,13 +139,11 @@ static cm_status unfold_coarser(level of, cm_random *random, cm_run *run, uint32
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
     sum[community[v]] += of.degree[v];
-  if (status == CM_OK)
-    status = unfold((level){coarse, sum, of.twice}, random, run, outer, count, error);
+  CM_THEN(status, unfold((level){coarse, sum, of.twice}, random, run, outer, count, error));
   for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
     community[v] = outer[community[v]];
   cm_graph_free(coarse);
-  cm_free(sum);
-  cm_free(outer);
+  CM_FREE(sum, outer);
   return status;
 }
 
@@ -161,14 +158,11 @@ static cm_status unfold(level of, cm_random *random, cm_run *run, uint32_t *comm
   for (uint32_t v = 0; v < n; v++)
     community[v] = v;
   status = move_all(&m, random, run, error);
-  if (status == CM_OK)
-    status = cm_number_groups(community, n, n, run->memory, count, error);
+  CM_THEN(status, cm_number_groups(community, n, n, run->memory, count, error));
   if (status == CM_OK && *count < n) {
     status = unfold_coarser(of, random, run, community, count, error);
-    if (status == CM_OK)
-      status = move_all(&m, random, run, error);
-    if (status == CM_OK)
-      status = cm_number_groups(community, n, n, run->memory, count, error);
+    CM_THEN(status, move_all(&m, random, run, error));
+    CM_THEN(status, cm_number_groups(community, n, n, run->memory, count, error));
   }
   mover_free(&m);
   return status;
@@ -202,8 +196,7 @@ static cm_status exact_modularity(const cm_graph *graph, const uint32_t *communi
   for (uint32_t c = 0; c < count; c++)
     sum += twice * (cm_value)inner[c] - (cm_value)total[c] * (cm_value)total[c];
   *value = sum;
-  cm_free(inner);
-  cm_free(total);
+  CM_FREE(inner, total);
   return CM_OK;
 }
 
@@ -211,9 +204,8 @@ cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32
                         double *modularity, cm_error *error)
 {
   cm_value value;
-  if (check_weights(graph, error) != CM_OK ||
-      exact_modularity(graph, community, count, memory, &value, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_weights(graph, error));
+  CM_TRY(exact_modularity(graph, community, count, memory, &value, error));
   double twice = 2 * (double)graph->weight_total;
   *modularity = graph->weight_total == 0 ? 0 : (double)value / twice / twice;
   return CM_OK;
@@ -231,8 +223,7 @@ static cm_status best_of_tries(level of, const cm_unfold_options *options, cm_ru
     uint32_t communities;
     cm_random_init(&random, options->seed, CM_STREAM_COMMUNITIES, try);
     status = unfold(of, &random, run, found, &communities, error);
-    if (status == CM_OK)
-      status = exact_modularity(of.graph, found, communities, run->memory, &value, error);
+    CM_THEN(status, exact_modularity(of.graph, found, communities, run->memory, &value, error));
     if (status != CM_OK || (try > 0 && value <= best))
       continue;
     best = value;
@@ -248,20 +239,17 @@ cm_status cm_communities_find(const cm_graph *graph, const cm_unfold_options *op
 {
   uint64_t *degree = NULL;
   uint32_t *best = NULL, n = graph->vertex_count;
-  if (check_weights(graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_weights(graph, error));
   cm_status status = CM_OK;
   if (CM_NEW(run->memory, degree, n, error) != CM_OK || CM_NEW(run->memory, best, n, error) != CM_OK)
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
       degree[v] += graph->weight[i];
-  if (status == CM_OK)
-    status = best_of_tries((level){graph, degree, 2 * graph->weight_total}, options, run, best, count, error);
+  CM_THEN(status, best_of_tries((level){graph, degree, 2 * graph->weight_total}, options, run, best, count, error));
   if (status == CM_OK)
     memcpy(community, best, n * sizeof *community);
-  cm_free(degree);
-  cm_free(best);
+  CM_FREE(degree, best);
   return status;
 }
 
@@ -269,9 +257,7 @@ cm_status cm_communities_describe(const cm_graph *graph, const uint32_t *communi
                                   cm_community *list, cm_error *error)
 {
   cm_graph *between;
-  cm_status status = cm_graph_contract(graph, community, count, run, &between, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_graph_contract(graph, community, count, run, &between, error));
   memset(list, 0, count * sizeof *list);
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     list[community[v]].nodes++;

@@ -1,7 +1,6 @@
 /* Communities of a graph of parts: sets that talk among themselves more than with others, so that each can be given to
  * one processor (source 1, steps s300 and s400). */
-#ifndef CM_LEARNING_COMMUNITIES_H
-#define CM_LEARNING_COMMUNITIES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/partition/graph.h"
@@ -51,5 +50,3 @@ cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32
 /* The parameters of all communities, list [count]. O(entries log(degree)). */
 cm_status cm_communities_describe(const cm_graph *graph, const uint32_t *community, uint32_t count, cm_run *run,
                                   cm_community *list, cm_error *error);
-
-#endif

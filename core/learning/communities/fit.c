@@ -38,15 +38,13 @@ static cm_status split_largest(cm_fit *f, cm_error *error)
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     if (f->community[v] == largest)
       member[members++] = v;
-  if (status == CM_OK)
-    status = cm_graph_induce(f->graph, member, size, scratch, f->run, &inner, error);
+  CM_THEN(status, cm_graph_induce(f->graph, member, size, scratch, f->run, &inner, error));
   cm_bisect_options options = {.half = {.target = half < room ? half : room},
                                .tries = SPLIT_TRIES,
                                .seed = f->run->seed,
                                .node = f->count,
                                .stream = CM_STREAM_COMMUNITIES};
-  if (status == CM_OK)
-    status = cm_bisect(inner, &options, f->run, side, &cut, error);
+  CM_THEN(status, cm_bisect(inner, &options, f->run, side, &cut, error));
   if (status == CM_OK) {
     for (uint32_t k = 0; k < size; k++)
       if (side[k])
@@ -107,8 +105,7 @@ static cm_status cut_down(cm_fit *f, uint32_t c, int64_t *tie, leaver *leavers, 
       f->nodes[c]--;
       moved++;
     }
-    if (cm_run_check(f->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(f->run, error));
   }
   return CM_OK;
 }
@@ -133,8 +130,7 @@ static cm_status cut_all_down(cm_fit *f, cm_error *error)
     status = error->status;
   for (uint32_t c = 0; status == CM_OK && c < f->count; c++)
     status = cut_down(f, c, tie, leavers, error);
-  cm_free(tie);
-  cm_free(leavers);
+  CM_FREE(tie, leavers);
   return status;
 }
 
@@ -144,8 +140,7 @@ static cm_status cut_all_down(cm_fit *f, cm_error *error)
 static cm_status compact_view(const cm_graph *graph, cm_memory *memory, cm_csr_graph *view, cm_error *error)
 {
   uint32_t n = graph->vertex_count, *size;
-  if (CM_NEW(memory, size, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, size, n, error));
   for (uint32_t v = 0; v < n; v++)
     size[v] = 1;
   *view = (cm_csr_graph){.vertex_count = n, .entry_count = graph->entry_count, .first = graph->first,
@@ -183,8 +178,7 @@ static cm_status refine_pair(refiner *r, uint32_t c, uint32_t d, int64_t *gain, 
   /* One vertex at least stays in either. */
   pair.most[0] = r->most[c] < both ? r->most[c] : both - 1;
   pair.most[1] = r->most[d] < both ? r->most[d] : both - 1;
-  if (cm_pair_refine(&r->view, f->community, &r->table, &pair, f->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_pair_refine(&r->view, f->community, &r->table, &pair, f->run, error));
   f->nodes[c] = (uint32_t)pair.load[0];
   f->nodes[d] = (uint32_t)pair.load[1];
   *gain += pair.gain;
@@ -213,8 +207,7 @@ static cm_status refine(cm_fit *f, cm_error *error)
   refiner r = {.f = f};
   uint32_t n = f->graph->vertex_count;
   cm_status status = compact_view(f->graph, f->run->memory, &r.view, error);
-  if (status == CM_OK)
-    status = cm_pair_table_new(n, f->run, &r.table, error);
+  CM_THEN(status, cm_pair_table_new(n, f->run, &r.table, error));
   if (status == CM_OK && (CM_NEW(f->run->memory, r.seed, n, error) != CM_OK ||
                           CM_NEW(f->run->memory, r.first, (size_t)f->count + 2, error) != CM_OK ||
                           CM_NEW(f->run->memory, r.member, n, error) != CM_OK ||
@@ -247,14 +240,10 @@ static cm_status fit_all(cm_fit *f, cm_error *error)
     status = cm_fit_join(f, error);
   while (status == CM_OK && f->count < most)
     status = split_largest(f, error);
-  if (status == CM_OK)
-    status = choose_slots(f, error);
-  if (status == CM_OK)
-    status = cut_all_down(f, error);
-  if (status == CM_OK)
-    status = refine(f, error);
-  if (status == CM_OK)
-    status = cm_number_groups(f->community, n, f->count, f->run->memory, &f->count, error);
+  CM_THEN(status, choose_slots(f, error));
+  CM_THEN(status, cut_all_down(f, error));
+  CM_THEN(status, refine(f, error));
+  CM_THEN(status, cm_number_groups(f->community, n, f->count, f->run->memory, &f->count, error));
   return status;
 }
 
@@ -294,8 +283,7 @@ cm_status cm_communities_fit(const cm_graph *graph, const uint32_t *capacity, ui
                              uint32_t *community, uint32_t *count, cm_error *error)
 {
   cm_fit f = {.graph = graph, .run = run, .count = *count, .processors = processors};
-  if (check_room(capacity, processors, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_room(capacity, processors, graph->vertex_count, error));
   cm_status status = fit_new(&f, community, processors, error);
   if (status == CM_OK) {
     memcpy(f.capacity, capacity, processors * sizeof *capacity);
@@ -317,16 +305,14 @@ cm_status cm_communities_cut(const cm_graph *graph, const uint32_t *room, uint32
                              uint32_t *community, cm_error *error)
 {
   cm_fit f = {.graph = graph, .run = run, .count = count, .processors = count};
-  if (check_room(room, count, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_room(room, count, graph->vertex_count, error));
   cm_status status = fit_new(&f, community, 0, error);
   if (status == CM_OK) {
     memcpy(f.slot, room, count * sizeof *room);
     cm_fit_count(&f);
     status = cut_all_down(&f, error);
   }
-  if (status == CM_OK)
-    status = refine(&f, error);
+  CM_THEN(status, refine(&f, error));
   if (status == CM_OK)
     memcpy(community, f.community, graph->vertex_count * sizeof *community);
   fit_free(&f);

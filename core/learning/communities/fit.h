@@ -1,6 +1,5 @@
 /* Communities while they are being brought to processors: what fit.c and join.c share. */
-#ifndef CM_LEARNING_COMMUNITIES_FIT_H
-#define CM_LEARNING_COMMUNITIES_FIT_H
+#pragma once
 
 #include "base/run.h"
 #include "core/partition/graph.h"
@@ -26,5 +25,3 @@ void cm_fit_count(cm_fit *fit);
 /* One round of joining while there are more communities than processors: some of the smallest go to the community with
  * which modularity falls least. O(entries log(degree)). */
 cm_status cm_fit_join(cm_fit *fit, cm_error *error);
-
-#endif

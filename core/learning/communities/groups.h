@@ -1,6 +1,5 @@
 /* Groups of numbers, and dies that are apart. */
-#ifndef CM_LEARNING_COMMUNITIES_GROUPS_H
-#define CM_LEARNING_COMMUNITIES_GROUPS_H
+#pragma once
 
 #include "base/memory.h"
 #include "core/chip/chip.h"
@@ -12,5 +11,3 @@ cm_status cm_number_groups(uint32_t *group, uint32_t count, uint32_t bound, cm_m
 
 /* Steps from a die to the same core of another. O(1). */
 uint32_t cm_die_distance(const cm_chip *chip, uint32_t die_a, uint32_t die_b);
-
-#endif

@@ -17,8 +17,7 @@ static int ascending_key(const void *a, const void *b)
 cm_status cm_fit_sort(const cm_fit *fit, bool largest_first, uint32_t *order, cm_error *error)
 {
   uint64_t *key;
-  if (CM_NEW(fit->run->memory, key, fit->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(fit->run->memory, key, fit->count, error));
   for (uint32_t c = 0; c < fit->count; c++)
     key[c] = (uint64_t)(largest_first ? ~fit->nodes[c] : fit->nodes[c]) << 32 | c;
   qsort(key, fit->count, sizeof *key, ascending_key);
@@ -109,8 +108,7 @@ cm_status cm_fit_join(cm_fit *fit, cm_error *error)
        CM_NEW(f->run->memory, j.into, f->count, error) != CM_OK ||
        CM_NEW(f->run->memory, j.grown, f->count, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = cm_fit_sort(f, false, j.order, error);
+  CM_THEN(status, cm_fit_sort(f, false, j.order, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < f->count; c++)
       j.into[c] = c;

@@ -33,8 +33,7 @@ cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t 
 {
   cm_processors p = {0};
   uint64_t *key;
-  if (CM_NEW(memory, key, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, key, count, error));
   if (CM_NEW(memory, p.die, count, error) != CM_OK || CM_NEW(memory, p.first, (size_t)count + 1, error) != CM_OK ||
       CM_NEW(memory, p.core, count, error) != CM_OK) {
     cm_free(key);
@@ -234,18 +233,14 @@ static void giver_free(giver *g)
 static cm_status giver_fill(giver *g, const cm_graph *graph, const uint32_t *community, cm_run *run, cm_error *error)
 {
   uint32_t communities = g->communities, processors = g->processors->count;
-  cm_status status = cm_graph_contract(graph, community, communities, run, &g->between, error);
-  if (status != CM_OK)
-    return status;
-  if (CM_NEW(run->memory, g->list, communities, error) != CM_OK ||
-      CM_NEW(run->memory, g->priority, communities, error) != CM_OK ||
-      CM_NEW(run->memory, g->by_nodes, communities, error) != CM_OK ||
-      CM_NEW(run->memory, g->by_room, processors, error) != CM_OK ||
-      CM_NEW(run->memory, g->processor, communities, error) != CM_OK ||
-      CM_NEW(run->memory, g->community, processors, error) != CM_OK)
-    return error->status;
-  if (cm_communities_describe(graph, community, communities, run, g->list, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_contract(graph, community, communities, run, &g->between, error));
+  CM_TRY(CM_NEW(run->memory, g->list, communities, error));
+  CM_TRY(CM_NEW(run->memory, g->priority, communities, error));
+  CM_TRY(CM_NEW(run->memory, g->by_nodes, communities, error));
+  CM_TRY(CM_NEW(run->memory, g->by_room, processors, error));
+  CM_TRY(CM_NEW(run->memory, g->processor, communities, error));
+  CM_TRY(CM_NEW(run->memory, g->community, processors, error));
+  CM_TRY(cm_communities_describe(graph, community, communities, run, g->list, error));
   g->left = communities;
   g->processors_left = processors;
   for (uint32_t c = 0; c < communities; c++) {
@@ -268,8 +263,7 @@ cm_status cm_processors_assign(const cm_graph *graph, const uint32_t *community,
 {
   giver g = {.processors = processors, .chip = chip, .communities = communities};
   cm_status status = giver_fill(&g, graph, community, run, error);
-  if (status == CM_OK)
-    status = give_out(&g, error);
+  CM_THEN(status, give_out(&g, error));
   if (status == CM_OK) {
     trade_all(&g);
     memcpy(processor, g.processor, communities * sizeof *processor);

@@ -1,7 +1,6 @@
 /* Processors of a chip and the communities that they run: a processor is a die, its physical nodes are the cores of it
  * that are free (source 1, step s500). */
-#ifndef CM_LEARNING_PROCESSORS_H
-#define CM_LEARNING_PROCESSORS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -34,5 +33,3 @@ cm_status cm_processors_assign(const cm_graph *graph, const uint32_t *community,
  * are on it. CM_NO_ROOM when there are more vertices than free cores. */
 cm_status cm_processors_share(const cm_graph *graph, const cm_chip *chip, const cm_processors *processors,
                               uint64_t seed, cm_run *run, uint32_t *processor, cm_error *error);
-
-#endif

@@ -65,8 +65,7 @@ static cm_status try_trade(sharer *s, uint32_t p, uint32_t q, bool *better, cm_e
   if (promising && all >= s->graph->vertex_count) {
     s->tries++;
     memcpy(s->tried, s->community, s->graph->vertex_count * sizeof *s->tried);
-    if (cm_communities_cut(s->graph, s->room, s->communities, s->run, s->tried, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_communities_cut(s->graph, s->room, s->communities, s->run, s->tried, error));
     __int128 ways = ways_of(s, s->tried);
     if (ways < s->ways) {
       uint32_t *kept = s->community;
@@ -102,18 +101,16 @@ static cm_status share(sharer *s, uint64_t seed, cm_error *error)
 {
   const cm_unfold_options options = {.tries = UNFOLD_TRIES, .seed = seed};
   uint32_t n = s->graph->vertex_count, processors = s->processors->count;
-  if (CM_NEW(s->run->memory, s->community, n, error) != CM_OK || CM_NEW(s->run->memory, s->tried, n, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->where, processors, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->holds, processors, error) != CM_OK ||
-      CM_NEW(s->run->memory, s->room, processors, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, s->community, n, error));
+  CM_TRY(CM_NEW(s->run->memory, s->tried, n, error));
+  CM_TRY(CM_NEW(s->run->memory, s->where, processors, error));
+  CM_TRY(CM_NEW(s->run->memory, s->holds, processors, error));
+  CM_TRY(CM_NEW(s->run->memory, s->room, processors, error));
   for (uint32_t p = 0; p < processors; p++)
     s->room[p] = room_of(s, p);
-  if (cm_communities_find(s->graph, &options, s->run, s->community, &s->communities, error) != CM_OK ||
-      cm_communities_fit(s->graph, s->room, processors, s->run, s->community, &s->communities, error) != CM_OK ||
-      cm_processors_assign(s->graph, s->community, s->communities, s->chip, s->processors, s->run, s->where, error) !=
-        CM_OK)
-    return error->status;
+  CM_TRY(cm_communities_find(s->graph, &options, s->run, s->community, &s->communities, error));
+  CM_TRY(cm_communities_fit(s->graph, s->room, processors, s->run, s->community, &s->communities, error));
+  CM_TRY(cm_processors_assign(s->graph, s->community, s->communities, s->chip, s->processors, s->run, s->where, error));
   return trade_all(s, error);
 }
 

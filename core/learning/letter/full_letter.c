@@ -21,10 +21,8 @@ static cm_status pass_below(cm_full_letter *l, const cm_letter_view *view, cm_ra
   cm_convolved convolved = {0};
   float *weight = NULL;
   cm_status status = CM_NEW(memory, policy.parameter, cm_convolutions_of(&policy.shape).end, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, weight, inputs * CM_FULL_MIDDLE, error);
-  if (status == CM_OK)
-    status = cm_convolved_new(&policy.shape, view->rows, 0, memory, &convolved, error);
+  CM_THEN(status, CM_NEW(memory, weight, inputs * CM_FULL_MIDDLE, error));
+  CM_THEN(status, cm_convolved_new(&policy.shape, view->rows, 0, memory, &convolved, error));
   if (status == CM_OK) {
     cm_convolutions_draw(&policy, random);
     cm_draw_weights(random, weight, inputs * CM_FULL_MIDDLE, sqrt(2.0 / (double)inputs));
@@ -34,8 +32,7 @@ static cm_status pass_below(cm_full_letter *l, const cm_letter_view *view, cm_ra
       l->hidden[i] = fmaxf(l->hidden[i], 0);
   }
   cm_convolved_free(&convolved);
-  cm_free(policy.parameter);
-  cm_free(weight);
+  CM_FREE(policy.parameter, weight);
   return status;
 }
 
@@ -59,8 +56,7 @@ cm_status cm_full_letter_new(const cm_letter_view *view, uint32_t axes, uint64_t
                              cm_error *error)
 {
   cm_full_letter *made;
-  if (CM_NEW(memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made, 1, error));
   made->outputs = 2 * axes * view->nodes;
   made->bound = 1;
   if (fill(made, view, seed, memory, error) != CM_OK) {

@@ -4,8 +4,7 @@
  * Graph convolutions and a ReLU readout as in letter.h; a fully connected layer from the readouts of all n rows, padding too, to
  * CM_FULL_MIDDLE numbers with ReLU; a fully connected layer from these to mean and deviation of every node's Gaussians, bound * tanh.
  * On one graph what comes before the last layer is the same in every pass: it is computed once, and the last layer is what is trained. */
-#ifndef CM_LEARNING_LETTER_FULL_LETTER_H
-#define CM_LEARNING_LETTER_FULL_LETTER_H
+#pragma once
 
 #include "core/learning/letter/letter.h"
 
@@ -32,5 +31,3 @@ void cm_full_letter_forward(cm_full_letter *letter);
 /* Fills gradient [count] with the derivative by every number of a function whose derivatives by mean and log(deviation) are d_mean and
  * d_deviation [outputs / 2]. After cm_full_letter_forward. O(count). */
 void cm_full_letter_backward(cm_full_letter *letter, const float *d_mean, const float *d_deviation, float *gradient);
-
-#endif

@@ -14,8 +14,7 @@ cm_status cm_letter_pass_new(const cm_policy_shape *shape, uint32_t rows, cm_mem
                              cm_error *error)
 {
   cm_letter_pass *made;
-  if (CM_NEW(memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made, 1, error));
   made->rows = rows;
   cm_status status = cm_convolved_new(shape, rows, 2 * (size_t)shape->kind, memory, &made->convolved, error);
   if (status == CM_OK &&

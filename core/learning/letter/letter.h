@@ -5,8 +5,7 @@
  * and bound * tanh: the mean of a Gaussian a node. It lies over the n physical nodes in the order of their numbers, or,
  * as a variant, one over their columns and one over their rows. Rows beyond the logical nodes are padding: zeros, which
  * count in the mean. */
-#ifndef CM_LEARNING_LETTER_H
-#define CM_LEARNING_LETTER_H
+#pragma once
 
 #include "core/learning/agent/environment.h"
 
@@ -78,5 +77,3 @@ double cm_letter_log_probability(const cm_letter_gaussian *gaussian, uint32_t pl
 /* The whole of it: every node of every processor to its most probable core, conflicts by the rule. Fills at [nodes].
  * O(parameters * sites + layers * entries * width). */
 cm_status cm_letter_place(const cm_policy *policy, const cm_environment *environment, cm_run *run, uint32_t *at, cm_error *error);
-
-#endif

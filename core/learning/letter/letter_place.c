@@ -7,13 +7,11 @@ static cm_status own_graph(const cm_environment *environment, const uint32_t *no
                            cm_error *error)
 {
   uint32_t *scratch;
-  if (CM_NEW(run->memory, scratch, environment->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, scratch, environment->nodes, error));
   cm_status status =
     cm_graph_induce(environment->graph, node, view->nodes, scratch, run, &view->own_graph, error);
   cm_free(scratch);
-  if (status == CM_OK)
-    status = cm_laplacian_new(view->own_graph, run, &view->own_laplacian, error);
+  CM_THEN(status, cm_laplacian_new(view->own_graph, run, &view->own_laplacian, error));
   view->laplacian = view->own_laplacian;
   return status;
 }
@@ -54,13 +52,10 @@ static cm_status place(const cm_policy *policy, const cm_environment *environmen
   cm_letter_pass *pass = NULL;
   cm_letter_seats seats;
   uint32_t *wish = NULL;
-  if (cm_letter_seats_new(environment, p, policy->shape.kind, CM_DISTANCE_MANHATTAN, run->memory, &seats, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_letter_seats_new(environment, p, policy->shape.kind, CM_DISTANCE_MANHATTAN, run->memory, &seats, error));
   cm_status status = cm_letter_view_new(environment, p, run, &view, error);
-  if (status == CM_OK)
-    status = cm_letter_pass_new(&policy->shape, view.rows, run->memory, &pass, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, wish, seats.rows, error);
+  CM_THEN(status, cm_letter_pass_new(&policy->shape, view.rows, run->memory, &pass, error));
+  CM_THEN(status, CM_NEW(run->memory, wish, seats.rows, error));
   if (status == CM_OK) {
     cm_letter_forward(policy, &view, pass);
     for (size_t r = 0; r < seats.rows; r++)

@@ -1,6 +1,5 @@
 /* From what a policy of the letter says to cores of one's own, again and again for one processor. */
-#ifndef CM_LEARNING_LETTER_SEATS_H
-#define CM_LEARNING_LETTER_SEATS_H
+#pragma once
 
 #include "core/learning/assign.h"
 #include "core/learning/letter/letter.h"
@@ -27,5 +26,3 @@ void cm_letter_seats_by_node(cm_letter_seats *seats, const uint32_t *place, uint
 /* The other reading: core after core, in the order of their numbers, takes the node most probable for it that none has taken, under
  * Gaussians of mean (in -bound .. bound) and deviation [nodes * axes]. Fills at[v] of these nodes. O(sites * nodes). */
 void cm_letter_seats_by_core(cm_letter_seats *seats, const float *mean, const float *deviation, double bound, uint32_t *at);
-
-#endif

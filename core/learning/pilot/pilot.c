@@ -184,8 +184,7 @@ static cm_status fly(flight *f, const cm_policy *pilot, double tries, double sta
       f->least = f->cost;
       memcpy(f->best, f->at, s->nodes * sizeof *f->best);
     }
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }
@@ -226,8 +225,7 @@ cm_status cm_pilot_act(const cm_policy *pilot, const cm_environment *environment
   tries = tries > 0 ? tries : TRIES;
   for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
     status = CM_NEW(run->memory, made[l].at, environment->nodes, error);
-    if (status == CM_OK)
-      status = cm_environment_layout(environment, (cm_layout)l, run, made[l].at, error);
+    CM_THEN(status, cm_environment_layout(environment, (cm_layout)l, run, made[l].at, error));
     if (status == CM_OK)
       made[l].before = made[l].after = cm_environment_hops(environment, made[l].at);
   }

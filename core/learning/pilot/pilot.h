@@ -2,8 +2,7 @@
  * free sites are proposed by several kernels and accepted by Metropolis's rule; from what each kernel brought in of late,
  * from how far the search has come and from what the graph is like, the network says, stretch after stretch, how
  * often each kernel is asked, how wide it draws and how hot it is. */
-#ifndef CM_LEARNING_PILOT_H
-#define CM_LEARNING_PILOT_H
+#pragma once
 
 #include "core/learning/agent/agent.h"
 #include "core/learning/policy/pilot_network.h"
@@ -20,5 +19,3 @@ cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment
  * a node. acted [CM_LAYOUTS]. As cm_pilot_fly. */
 cm_status cm_pilot_act(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
                        cm_acted *acted, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Files of this room: a magic word, then fields, then the SHA-256 of all before it. Numbers are little-endian. */
-#ifndef CM_LEARNING_POLICY_CHECKSUMMED_FILE_H
-#define CM_LEARNING_POLICY_CHECKSUMMED_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ typedef struct cm_checksummed_reader {
 cm_status cm_checksummed_open(cm_checksummed_reader *reader, const void *bytes, size_t size, const char magic[CM_MAGIC_BYTES + 1],
                          const char *kind, const char *name, cm_error *error);
 void cm_checksummed_get(cm_checksummed_reader *reader, void *bytes, size_t size);
-
-#endif

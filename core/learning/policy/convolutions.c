@@ -55,8 +55,7 @@ cm_status cm_convolved_new(const cm_policy_shape *shape, size_t rows, size_t out
   *convolved = (cm_convolved){0};
   for (uint32_t l = 0; l < shape->layers && status == CM_OK; l++) {
     status = CM_NEW(memory, convolved->differences[l], rows * n.inputs[l], error);
-    if (status == CM_OK)
-      status = CM_NEW(memory, convolved->hidden[l], rows * shape->width, error);
+    CM_THEN(status, CM_NEW(memory, convolved->hidden[l], rows * shape->width, error));
   }
   for (int i = 0; i < 4 && status == CM_OK; i++)
     status = CM_NEW(memory, convolved->scratch[i], rows * widest, error);
@@ -66,8 +65,7 @@ cm_status cm_convolved_new(const cm_policy_shape *shape, size_t rows, size_t out
 void cm_convolved_free(cm_convolved *convolved)
 {
   for (uint32_t l = 0; l < CM_POLICY_LAYERS_MAX; l++) {
-    cm_free(convolved->differences[l]);
-    cm_free(convolved->hidden[l]);
+    CM_FREE(convolved->differences[l], convolved->hidden[l]);
   }
   for (int i = 0; i < 4; i++)
     cm_free(convolved->scratch[i]);

@@ -2,8 +2,7 @@
  *   H' = relu(H A + (L H) B + b),
  * the first-order form of Defferrard, Bresson and Vandergheynst (NIPS 2016), as in Kipf and Welling (ICLR 2017) but with
  * a matrix of its own for what the node has and for what sets it apart from its neighbours. All matrices row-major. */
-#ifndef CM_LEARNING_POLICY_CONVOLUTIONS_H
-#define CM_LEARNING_POLICY_CONVOLUTIONS_H
+#pragma once
 
 #include "base/random.h"
 #include "core/learning/policy/laplacian.h"
@@ -65,5 +64,3 @@ void cm_add_columns(const float *x, size_t rows, size_t width, float *sum);
 
 /* The derivative through a ReLU: d [count] is 0 where its output is. */
 void cm_relu_back(float *d, const float *output, size_t count);
-
-#endif

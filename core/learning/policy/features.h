@@ -1,6 +1,5 @@
 /* What a policy is told of each logical node (source 1, step s100). */
-#ifndef CM_LEARNING_POLICY_FEATURES_H
-#define CM_LEARNING_POLICY_FEATURES_H
+#pragma once
 
 #include "core/learning/multicast.h"
 #include "core/partition/flows.h"
@@ -22,5 +21,3 @@ void cm_features_count(const cm_flows *flows, const cm_multicast *multicast, dou
 
 /* Min-max normalised to 0..1 feature by feature; 0 where all nodes are alike. normal [nodes * CM_FEATURES]. O(nodes). */
 void cm_features_normalise(const double *feature, uint32_t nodes, float *normal);
-
-#endif

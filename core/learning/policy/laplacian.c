@@ -7,12 +7,10 @@
 cm_status cm_laplacian_new(const cm_graph *graph, cm_run *run, cm_laplacian **laplacian, cm_error *error)
 {
   cm_laplacian *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->graph = graph;
   cm_status status = CM_NEW(run->memory, made->weight, graph->entry_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made->inverse, graph->vertex_count, error);
+  CM_THEN(status, CM_NEW(run->memory, made->inverse, graph->vertex_count, error));
   if (status != CM_OK) {
     cm_laplacian_free(made);
     return status;

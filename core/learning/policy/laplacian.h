@@ -1,8 +1,7 @@
 /* The normalised Laplacian of a logical graph: L = I - D^-1 A, where A holds the weights between nodes
  * and D their sums by row (random-walk normalisation: a row of L X is what a node has less the weighted mean of what its
  * neighbours have). A node without edges has a row of zeros. */
-#ifndef CM_LEARNING_POLICY_LAPLACIAN_H
-#define CM_LEARNING_POLICY_LAPLACIAN_H
+#pragma once
 
 #include "core/partition/graph.h"
 
@@ -25,5 +24,3 @@ void cm_laplacian_apply_transposed(const cm_laplacian *laplacian, uint32_t width
 /* The seed's own form: L in the upper left corner of a matrix of side x side, side at least the number of nodes (it is
  * the number of physical nodes), and zeros around it. matrix [side * side]. O(side^2 + entries). */
 void cm_laplacian_pad(const cm_laplacian *laplacian, uint32_t side, float *matrix);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where the numbers of the letter's network stand among its parameters; inside core/learning only. */
-#ifndef CM_LEARNING_POLICY_LETTER_NUMBERS_H
-#define CM_LEARNING_POLICY_LETTER_NUMBERS_H
+#pragma once
 
 #include "core/learning/policy/policy.h"
 
@@ -15,5 +14,3 @@ cm_letter_numbers cm_letter_numbers_of(const cm_policy_shape *shape);
 
 /* Before training: He et al. 2015, the output layer a tenth of that, deviations a fifth of the bound. */
 void cm_letter_initialise(cm_policy *policy, uint64_t seed);
-
-#endif

@@ -31,17 +31,13 @@ cm_status cm_policy_pass_new(const cm_policy_shape *shape, uint32_t nodes, cm_me
 {
   cm_policy_pass *made;
   size_t rows = 2 * (size_t)nodes;
-  if (CM_NEW(memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made, 1, error));
   made->nodes = nodes;
   made->shape = *shape;
   cm_status status = cm_convolved_new(shape, rows, CM_POLICY_OUTPUTS, memory, &made->convolved, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made->raw, rows * CM_POLICY_OUTPUTS, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made->mean, rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made->deviation, rows, error);
+  CM_THEN(status, CM_NEW(memory, made->raw, rows * CM_POLICY_OUTPUTS, error));
+  CM_THEN(status, CM_NEW(memory, made->mean, rows, error));
+  CM_THEN(status, CM_NEW(memory, made->deviation, rows, error));
   if (status != CM_OK) {
     cm_policy_pass_free(made);
     return status;

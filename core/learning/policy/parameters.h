@@ -1,6 +1,5 @@
 /* Where the numbers of the policy network stand among its parameters; inside this room only. */
-#ifndef CM_LEARNING_POLICY_PARAMETERS_H
-#define CM_LEARNING_POLICY_PARAMETERS_H
+#pragma once
 
 #include "core/learning/policy/policy.h"
 
@@ -11,5 +10,3 @@ typedef struct cm_policy_parameters {
 } cm_policy_parameters;
 
 cm_policy_parameters cm_policy_parameters_of(const cm_policy_shape *shape);
-
-#endif

@@ -1,6 +1,5 @@
 /* The pilot's network: what it is told before a stretch of its search, and what it says (core/learning/pilot). */
-#ifndef CM_LEARNING_POLICY_PILOT_NETWORK_H
-#define CM_LEARNING_POLICY_PILOT_NETWORK_H
+#pragma once
 
 #include "core/learning/policy/policy.h"
 
@@ -43,5 +42,3 @@ void cm_pilot_initialise(cm_policy *pilot, uint64_t seed);
 
 /* What the network says. input [CM_PILOT_INPUTS], output [CM_PILOT_OUTPUTS]. */
 void cm_pilot_ask(const cm_policy *pilot, const float *input, float *output);
-
-#endif

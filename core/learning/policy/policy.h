@@ -5,8 +5,7 @@
  * A position lies on an axis of the chip's plane, from -bound at the first column (row) of the cores to bound at the
  * last. The same network is asked about x and about y: row 2 v of its input is node v along x, row 2 v + 1 along y.
  * What it learns of one axis it knows of the other, and graphs and grids of any size do. */
-#ifndef CM_LEARNING_POLICY_POLICY_H
-#define CM_LEARNING_POLICY_POLICY_H
+#pragma once
 
 #include "core/learning/policy/convolutions.h"
 #include "core/learning/policy/features.h"
@@ -91,5 +90,3 @@ typedef enum cm_shipped_policy {
   CM_SHIPPED_POLICIES
 } cm_shipped_policy;
 cm_status cm_policy_shipped(cm_shipped_policy which, cm_policy **policy, cm_error *error);
-
-#endif

@@ -82,8 +82,7 @@ cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_p
 {
   cm_checksummed_reader r;
   bool kinds = size > CM_MAGIC_BYTES && memcmp(bytes, magic_kind, CM_MAGIC_BYTES) == 0;
-  if (cm_checksummed_open(&r, bytes, size, kinds ? magic_kind : magic, kind, name, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_checksummed_open(&r, bytes, size, kinds ? magic_kind : magic, kind, name, error));
   return read_fields(&r, kinds, name, policy, error);
 }
 
@@ -91,8 +90,7 @@ cm_status cm_policy_load(const char *path, cm_policy **policy, cm_error *error)
 {
   char *bytes;
   size_t size;
-  if (cm_file_read(path, CM_POLICY_FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, CM_POLICY_FILE_BYTES_MAX, &bytes, &size, error));
   cm_status status = cm_policy_parse(bytes, size, path, policy, error);
   free(bytes);
   return status;

@@ -1,6 +1,5 @@
 /* What a policy is: its kind, its layers, its parameters. */
-#ifndef CM_LEARNING_POLICY_SHAPE_H
-#define CM_LEARNING_POLICY_SHAPE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ typedef struct cm_policy {
   float *parameter; /* [count] */
   char *card;       /* JSON: what it was trained on, and how; never NULL */
 } cm_policy;
-
-#endif

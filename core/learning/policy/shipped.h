@@ -1,6 +1,5 @@
 /* The bytes of the policy files that ship with the program, made at build time; inside this room only. */
-#ifndef CM_LEARNING_POLICY_SHIPPED_H
-#define CM_LEARNING_POLICY_SHIPPED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ typedef struct cm_shipped_file {
 } cm_shipped_file;
 
 extern const cm_shipped_file cm_shipped_files[]; /* in the order of cm_shipped_policy */
-
-#endif

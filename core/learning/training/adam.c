@@ -7,15 +7,13 @@
 cm_status cm_adam_new(size_t count, cm_memory *memory, cm_adam *adam, cm_error *error)
 {
   *adam = (cm_adam){.count = count};
-  if (CM_NEW(memory, adam->moment, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, adam->moment, count, error));
   return CM_NEW(memory, adam->square, count, error);
 }
 
 void cm_adam_free(cm_adam *adam)
 {
-  cm_free(adam->moment);
-  cm_free(adam->square);
+  CM_FREE(adam->moment, adam->square);
   *adam = (cm_adam){0};
 }
 

@@ -1,6 +1,5 @@
 /* Adam (Kingma and Ba 2015): steps of gradient descent with a rate of its own for every number. */
-#ifndef CM_LEARNING_TRAINING_ADAM_H
-#define CM_LEARNING_TRAINING_ADAM_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -15,5 +14,3 @@ void cm_adam_free(cm_adam *adam); /* harmless on a zeroed one */
 
 /* One step down a gradient [count], cut to length 1. O(count). */
 void cm_adam_step(cm_adam *adam, double rate, const float *gradient, float *parameter);
-
-#endif

@@ -108,8 +108,7 @@ static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, c
   cm_memory *memory = play->run->memory;
   const cm_environment *environment = look->environment;
   double bound = (double)policy->bound;
-  if (cm_environment_observe(environment, s->at, memory, look->input, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_observe(environment, s->at, memory, look->input, error));
   cm_policy_forward(policy, environment->laplacian, look->input, s->pass);
   cm_random_normals(random, s->position, 2 * (size_t)environment->nodes);
   for (size_t r = 0; r < 2 * (size_t)environment->nodes; r++) {
@@ -118,9 +117,8 @@ static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, c
     look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
     look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
   }
-  if (cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error) != CM_OK ||
-      cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error));
+  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error));
   double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->other_loss);
   judge(s, play->options, look);
   if (other < one) { /* what the better draw has to offer first */
@@ -143,15 +141,12 @@ cm_status cm_episode_play(const cm_play *play, uint64_t number, cm_episode *epis
   cm_episode made = {.example = episode->example};
   cm_random_init(&random, options->seed, CM_STREAM_EPISODES, number);
   cm_status status = scratch_new(play->policy, environment, memory, &s, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made.look, options->rounds, error);
-  if (status == CM_OK)
-    status = begin(play, play->start[cm_random_below(&random, CM_LAYOUTS)], &random, &s, error);
+  CM_THEN(status, CM_NEW(memory, made.look, options->rounds, error));
+  CM_THEN(status, begin(play, play->start[cm_random_below(&random, CM_LAYOUTS)], &random, &s, error));
   double first = status == CM_OK ? cm_environment_loss(environment, s.at, s.loss) : 0, loss = first;
   for (uint32_t r = 0; r < options->rounds && status == CM_OK; r++) {
     status = look_new(environment, memory, &made.look[made.looks++], error);
-    if (status == CM_OK)
-      status = look_once(play, &random, &s, &made.look[r], &loss, error);
+    CM_THEN(status, look_once(play, &random, &s, &made.look[r], &loss, error));
   }
   scratch_free(&s);
   if (status != CM_OK) {
@@ -199,10 +194,8 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
   cm_policy_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
   cm_status status = CM_NEW(memory, d_mean, rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d_deviation, rows, error);
-  if (status == CM_OK)
-    status = cm_policy_pass_new(&policy->shape, look->environment->nodes, memory, &pass, error);
+  CM_THEN(status, CM_NEW(memory, d_deviation, rows, error));
+  CM_THEN(status, cm_policy_pass_new(&policy->shape, look->environment->nodes, memory, &pass, error));
   if (status == CM_OK) {
     cm_policy_forward(policy, look->environment->laplacian, look->input, pass);
     for (size_t r = 0; r < rows; r++) {
@@ -212,8 +205,7 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
     }
     cm_policy_backward(policy, look->environment->laplacian, look->input, pass, d_mean, d_deviation, gradient);
   }
-  cm_free(d_mean);
-  cm_free(d_deviation);
+  CM_FREE(d_mean, d_deviation);
   cm_policy_pass_free(pass);
   return status;
 }

@@ -1,6 +1,5 @@
 /* What an episode of training leaves behind; inside this room only. */
-#ifndef CM_LEARNING_TRAINING_EPISODE_H
-#define CM_LEARNING_TRAINING_EPISODE_H
+#pragma once
 
 #include "base/random.h"
 #include "core/learning/letter/seats.h"
@@ -94,5 +93,3 @@ cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, cons
 
 /* Sum over nodes of what a placement loses (cm_environment_losses), loss [nodes] by the way. */
 double cm_environment_loss(const cm_environment *environment, const uint32_t *at, double *loss);
-
-#endif

@@ -149,8 +149,7 @@ static cm_status gather(const drawing *d, cm_run *run, cm_flows **flows, cm_erro
   uint64_t count = 0;
   for (size_t i = 0; i < (size_t)d->nodes * d->nodes; i++)
     count += d->weight[i] > 0;
-  if (cm_flows_new(d->nodes, count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_new(d->nodes, count, run, &made, error));
   count = 0;
   for (uint32_t u = 0; u < d->nodes; u++) {
     for (uint32_t v = 0; v < d->nodes; v++)
@@ -172,15 +171,13 @@ cm_status cm_example_draw(cm_family family, uint32_t nodes, uint64_t seed, cm_ru
   drawing d = {.nodes = nodes};
   cm_random_init(&d.random, seed, CM_STREAM_EXAMPLES, family);
   cm_status status = CM_NEW(run->memory, d.weight, (size_t)nodes * nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, d.name, nodes, error);
+  CM_THEN(status, CM_NEW(run->memory, d.name, nodes, error));
   if (status == CM_OK) {
     cm_random_permutation(&d.random, d.name, nodes);
     draw[family](&d);
     status = gather(&d, run, flows, error);
   }
-  cm_free(d.weight);
-  cm_free(d.name);
+  CM_FREE(d.weight, d.name);
   return status;
 }
 
@@ -223,13 +220,11 @@ static cm_status traffic_of(const cm_demand *demand, const uint32_t *part, uint3
                             cm_example_traffic *made, cm_error *error)
 {
   if (demand->network->directed) {
-    if (cm_multicast_from_topology(demand, part, parts, run, &made->multicast, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_multicast_from_topology(demand, part, parts, run, &made->multicast, error));
     return cm_flows_of_axons(demand, part, parts, run, &made->flows, error);
   }
   cm_graph *graph;
-  if (cm_graph_of_synapses(demand, part, parts, run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_of_synapses(demand, part, parts, run, &graph, error));
   cm_status status = cm_flows_of_graph(graph, run, &made->flows, error);
   cm_graph_free(graph);
   return status;
@@ -241,12 +236,10 @@ cm_status cm_example_partition(const cm_demand *demand, uint32_t parts, uint64_t
   cm_partition *cut = NULL;
   uint32_t *own = NULL, count = demand->network->vertex_count;
   if (count > parts) {
-    if (partition(demand, parts, seed, run, &cut, error) != CM_OK)
-      return error->status;
+    CM_TRY(partition(demand, parts, seed, run, &cut, error));
     count = cut->part_count;
   } else {
-    if (CM_NEW(run->memory, own, count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(run->memory, own, count, error));
     for (uint32_t v = 0; v < count; v++)
       own[v] = v;
   }
@@ -279,8 +272,7 @@ static void take_cores(cm_occupancy *occupancy, double share, uint32_t needed, u
 static cm_status copy_chip(const cm_chip *chip, cm_chip **copy, cm_error *error)
 {
   char *text;
-  if (cm_chip_print(chip, &text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chip_print(chip, &text, error));
   cm_status status = cm_chip_parse(text, strlen(text), copy, error);
   free(text);
   return status;
@@ -290,9 +282,8 @@ static cm_status build(cm_example *e, double taken, uint64_t seed, cm_run *run, 
 {
   cm_occupancy *occupancy;
   cm_region *region = NULL;
-  if (cm_graph_of_flows(e->flows, run, &e->graph, error) != CM_OK ||
-      cm_occupancy_new(e->chip, &occupancy, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_of_flows(e->flows, run, &e->graph, error));
+  CM_TRY(cm_occupancy_new(e->chip, &occupancy, error));
   take_cores(occupancy, taken, e->graph->vertex_count, seed);
   cm_status status = cm_region_choose(e->chip, occupancy, e->graph->vertex_count, run, &region, error);
   if (status == CM_OK) {
@@ -310,14 +301,12 @@ cm_status cm_example_new(const char *name, const cm_example_traffic *traffic, co
                          cm_example **example, cm_error *error)
 {
   cm_example *e;
-  if (CM_NEW(run->memory, e, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, e, 1, error));
   (void)snprintf(e->name, sizeof e->name, "%s", name);
   e->flows = traffic->flows;
   e->multicast = traffic->multicast;
   cm_status status = copy_chip(site->chip, &e->chip, error);
-  if (status == CM_OK)
-    status = build(e, site->taken, site->seed, run, error);
+  CM_THEN(status, build(e, site->taken, site->seed, run, error));
   if (status != CM_OK) {
     e->flows = NULL;
     e->multicast = (cm_multicast){0};

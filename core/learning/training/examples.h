@@ -1,7 +1,6 @@
 /* Environments to learn from: part graphs of families that networks fall into, drawn at random, and part graphs of real
  * networks. */
-#ifndef CM_LEARNING_TRAINING_EXAMPLES_H
-#define CM_LEARNING_TRAINING_EXAMPLES_H
+#pragma once
 
 #include "core/learning/agent/environment.h"
 
@@ -58,5 +57,3 @@ typedef struct cm_example_site {
 cm_status cm_example_new(const char *name, const cm_example_traffic *traffic, const cm_example_site *site, cm_run *run,
                          cm_example **example, cm_error *error);
 void cm_example_free(cm_example *example); /* NULL is allowed */
-
-#endif

@@ -15,8 +15,7 @@ cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run
                          .chip = environment->chip, .rule = CM_TURNS_XY, .distance = CM_DISTANCE_MANHATTAN};
   uint32_t *core;
   cm_reward r;
-  if (CM_NEW(run->memory, core, environment->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, core, environment->nodes, error));
   for (uint32_t v = 0; v < environment->nodes; v++)
     core[v] = environment->site[at[v]];
   cm_status status = cm_reward_compute(&task, core, run, &r, error);
@@ -33,17 +32,13 @@ static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_err
   cm_run *run = play->run;
   look->environment = environment;
   look->draws = draws;
-  if (cm_letter_view_new(environment, p, run, &look->view, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_letter_view_new(environment, p, run, &look->view, error));
   size_t rows = (size_t)look->view.nodes * axes;
-  if (cm_letter_seats_new(environment, p, axes, CM_DISTANCE_MANHATTAN, run->memory, &look->seats, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_letter_seats_new(environment, p, axes, CM_DISTANCE_MANHATTAN, run->memory, &look->seats, error));
   look->places = look->seats.places;
-  if (CM_NEW(run->memory, look->drawn, rows * draws, error) != CM_OK ||
-      CM_NEW(run->memory, look->was, rows * draws, error) != CM_OK ||
-      CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  CM_TRY(CM_NEW(run->memory, look->drawn, rows * draws, error));
+  CM_TRY(CM_NEW(run->memory, look->was, rows * draws, error));
+  return CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error);
 }
 
 cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t first, uint32_t count, cm_random *random,
@@ -52,8 +47,7 @@ cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t fi
   const uint32_t axes = look->places.axes, *n = look->places.count;
   const size_t rows = (size_t)look->view.nodes * axes;
   double *probability;
-  if (CM_NEW(memory, probability, n[0] > n[1] ? n[0] : n[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, probability, n[0] > n[1] ? n[0] : n[1], error));
   for (size_t r = 0; r < rows; r++) {
     cm_letter_probabilities((double)gaussians->mean[r], (double)gaussians->deviation[r], n[r % axes], gaussians->bound, probability);
     for (uint32_t k = first; k < first + count; k++) {
@@ -73,8 +67,7 @@ cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t fi
 static cm_status draw(const cm_policy *policy, cm_look *look, cm_random *random, cm_memory *memory, cm_error *error)
 {
   cm_letter_pass *pass;
-  if (cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error));
   cm_letter_forward(policy, &look->view, pass);
   const cm_gaussians gaussians = {pass->mean, pass->deviation, (double)policy->bound};
   cm_status status = cm_look_draw(look, &gaussians, 0, look->draws, random, memory, error);
@@ -127,16 +120,15 @@ static cm_status play_draws(const cm_play *play, cm_random *random, draws *d, cm
   double mean = 0;
   for (uint32_t p = 0; p < environment->processors; p++) {
     cm_look *look = &made->look[made->looks++];
-    if (look_new(play, p, look, error) != CM_OK || draw(policy, look, random, run->memory, error) != CM_OK)
-      return error->status;
+    CM_TRY(look_new(play, p, look, error));
+    CM_TRY(draw(policy, look, random, run->memory, error));
   }
   for (uint32_t k = 0; k < options->draws; k++) {
     for (uint32_t p = 0; p < environment->processors; p++) {
       cm_look *look = &made->look[p];
       cm_letter_seats_by_node(&look->seats, look->drawn + (size_t)k * look->seats.rows, d->at);
     }
-    if (cm_letter_reward(play->example, d->at, run, &d->reward[k], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_letter_reward(play->example, d->at, run, &d->reward[k], error));
     if (options->own > 0)
       cm_environment_losses(environment, d->at, d->loss + (size_t)k * environment->nodes);
     mean += (d->reward[k] < 0 ? -play->sequential / d->reward[k] : 1) / options->draws;
@@ -157,14 +149,10 @@ cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episo
   cm_random random;
   cm_random_init(&random, play->options->seed, CM_STREAM_EPISODES, number);
   cm_status status = CM_NEW(memory, made.look, environment->processors, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d.at, environment->nodes, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d.reward, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error);
-  if (status == CM_OK)
-    status = play_draws(play, &random, &d, &made, error);
+  CM_THEN(status, CM_NEW(memory, d.at, environment->nodes, error));
+  CM_THEN(status, CM_NEW(memory, d.reward, count, error));
+  CM_THEN(status, CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error));
+  CM_THEN(status, play_draws(play, &random, &d, &made, error));
   CM_FREE(d.at, d.reward, d.loss);
   if (status != CM_OK) {
     cm_episode_free(&made);
@@ -212,17 +200,14 @@ cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const 
   cm_letter_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
   cm_status status = CM_NEW(memory, d_mean, rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, d_deviation, rows, error);
-  if (status == CM_OK)
-    status = cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error);
+  CM_THEN(status, CM_NEW(memory, d_deviation, rows, error));
+  CM_THEN(status, cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error));
   if (status == CM_OK) {
     cm_letter_forward(policy, &look->view, pass);
     cm_look_slopes(look, &(cm_gaussians){pass->mean, pass->deviation, (double)policy->bound}, options, d_mean, d_deviation);
     cm_letter_backward(policy, &look->view, pass, d_mean, d_deviation, gradient);
   }
-  cm_free(d_mean);
-  cm_free(d_deviation);
+  CM_FREE(d_mean, d_deviation);
   cm_letter_pass_free(pass);
   return status;
 }

@@ -52,8 +52,7 @@ static void tuning_free(tuning *t)
     desk_free(&t->desk[p]);
   cm_free(t->desk);
   cm_reward_state_free(t->state);
-  cm_free(t->at);
-  cm_free(t->core);
+  CM_FREE(t->at, t->core);
 }
 
 static cm_status desk_new(tuning *t, uint32_t p, cm_error *error)
@@ -63,9 +62,8 @@ static cm_status desk_new(tuning *t, uint32_t p, cm_error *error)
   cm_look *look = &d->look;
   cm_memory *memory = t->run->memory;
   look->environment = task->environment;
-  if (cm_letter_view_new(task->environment, p, t->run, &look->view, error) != CM_OK ||
-      cm_letter_seats_new(task->environment, p, task->axes, task->task->distance, memory, &look->seats, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_letter_view_new(task->environment, p, t->run, &look->view, error));
+  CM_TRY(cm_letter_seats_new(task->environment, p, task->axes, task->task->distance, memory, &look->seats, error));
   look->places = look->seats.places;
   const size_t rows = look->seats.rows;
   if (cm_full_letter_new(&look->view, task->axes, task->seed + p, memory, &d->letter, error) != CM_OK ||
@@ -83,14 +81,13 @@ static cm_status tuning_new(tuning *t, cm_error *error)
   const cm_environment *e = t->task->environment;
   cm_memory *memory = t->run->memory;
   cm_random_init(&t->random, t->task->seed, CM_STREAM_EPISODES, 0);
-  if (CM_NEW(memory, t->desk, e->processors, error) != CM_OK || CM_NEW(memory, t->at, e->nodes, error) != CM_OK ||
-      CM_NEW(memory, t->core, e->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->desk, e->processors, error));
+  CM_TRY(CM_NEW(memory, t->at, e->nodes, error));
+  CM_TRY(CM_NEW(memory, t->core, e->nodes, error));
   for (uint32_t p = 0; p < e->processors; p++)
     if (e->node_first[p + 1] > e->node_first[p] && desk_new(t, p, error) != CM_OK)
       return error->status;
-  if (cm_reward_state_new(t->task->task, e->site, e->sites, e->site, t->run, &t->state, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_reward_state_new(t->task->task, e->site, e->sites, e->site, t->run, &t->state, error));
   t->sequential = (double)cm_reward_state_loss(t->state) / cm_reward_state_unit(t->state);
   return CM_OK;
 }
@@ -104,8 +101,7 @@ static cm_status reward_of(tuning *t, double *reward, cm_error *error)
   cm_reward r;
   for (uint32_t v = 0; v < e->nodes; v++)
     t->core[v] = e->site[t->at[v]];
-  if (cm_reward_state_place(t->state, t->core, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_reward_state_place(t->state, t->core, error));
   cm_status status = cm_reward_state_reward(t->state, &r, error);
   if (status == CM_NO_ROUTE)
     r.reward = -(double)cm_reward_state_loss(t->state) / cm_reward_state_unit(t->state) * exp(cm_forbidden_turns(t->task->task->rule));
@@ -144,14 +140,12 @@ static cm_status collect(tuning *t, cm_error *error)
   while (total < threshold && t->draws < DRAWS_MAX) {
     for (uint32_t p = 0; p < t->desks; p++) {
       const cm_gaussians g = gaussians_of(t->desk[p].letter);
-      if (cm_look_draw(&t->desk[p].look, &g, t->draws, BLOCK, &t->random, t->run->memory, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_look_draw(&t->desk[p].look, &g, t->draws, BLOCK, &t->random, t->run->memory, error));
     }
     for (uint32_t k = t->draws; k < t->draws + BLOCK; k++) {
       for (uint32_t p = 0; p < t->desks; p++)
         seat(t, &t->desk[p], k);
-      if (reward_of(t, &t->reward[k], error) != CM_OK)
-        return error->status;
+      CM_TRY(reward_of(t, &t->reward[k], error));
       total += t->reward[k] < 0 ? -t->sequential / t->reward[k] : 1;
     }
     t->draws += BLOCK;
@@ -210,14 +204,12 @@ static cm_status tune(tuning *t, cm_letter_tuned *tuned, cm_error *error)
   const uint64_t wanted = t->task->draws;
   cm_letter_tuned so_far = {0};
   while (so_far.draws < wanted && t->sequential > 0) {
-    if (collect(t, error) != CM_OK)
-      return error->status;
+    CM_TRY(collect(t, error));
     judge(t);
     improve(t, rate * (1 - 0.9 * (double)so_far.draws / (double)wanted));
     so_far.draws += t->draws;
     so_far.updates++;
-    if (cm_run_progress(t->run, fmin(1, (double)so_far.draws / (double)wanted), -1, so_far.draws, t->reward[0], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(t->run, fmin(1, (double)so_far.draws / (double)wanted), -1, so_far.draws, t->reward[0], error));
   }
   conclude(t);
   *tuned = so_far;
@@ -229,8 +221,7 @@ cm_status cm_letter_tune(const cm_letter_tuning *task, cm_run *run, uint32_t *at
   tuning t = {.task = task, .run = run};
   cm_run_phase(run, "train");
   cm_status status = tuning_new(&t, error);
-  if (status == CM_OK)
-    status = tune(&t, tuned, error);
+  CM_THEN(status, tune(&t, tuned, error));
   if (status == CM_OK)
     memcpy(at, t.at, task->environment->nodes * sizeof *at);
   tuning_free(&t);

@@ -1,7 +1,6 @@
 /* The letter of source 1 with fully connected layers, trained on the one graph that it then places: placements are drawn in one time step,
  * each is rewarded as a whole, and the network changes whenever the rewards add up to the threshold (PPO), until so many were drawn. */
-#ifndef CM_LEARNING_TRAINING_LETTER_TUNING_H
-#define CM_LEARNING_TRAINING_LETTER_TUNING_H
+#pragma once
 
 #include "core/learning/agent/environment.h"
 #include "core/learning/reward.h"
@@ -23,5 +22,3 @@ typedef struct cm_letter_tuned {
 /* Fills at [nodes] with where the trained network puts everybody. Opens phase "train". The same for the same arguments.
  * O(draws * (entries + sites + nodes * places of an axis)). */
 cm_status cm_letter_tune(const cm_letter_tuning *task, cm_run *run, uint32_t *at, cm_letter_tuned *tuned, cm_error *error);
-
-#endif

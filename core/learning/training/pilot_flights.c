@@ -39,8 +39,7 @@ static cm_status fly_one(const work *w, size_t index, float *noise, uint32_t *at
     noise[i] = w->pilot->parameter[i] + (float)up * noise[i];
   changed.parameter = noise;
   memcpy(at, f->start, f->environment->nodes * sizeof *at);
-  if (cm_pilot_fly(&changed, f->environment, f->tries, f->seed, w->run, at, &hops, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_pilot_fly(&changed, f->environment, f->tries, f->seed, w->run, at, &hops, error));
   w->value[index] = log(fmax((double)hops, 1));
   return CM_OK;
 }
@@ -51,12 +50,9 @@ static cm_status fly(void *context, size_t index, cm_error *error)
   float *noise;
   uint32_t *at = NULL;
   cm_status status = CM_NEW(w->run->memory, noise, w->pilot->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, at, w->flight[index / 2 / w->options->draws].environment->nodes, error);
-  if (status == CM_OK)
-    status = fly_one(w, index, noise, at, error);
-  cm_free(noise);
-  cm_free(at);
+  CM_THEN(status, CM_NEW(w->run->memory, at, w->flight[index / 2 / w->options->draws].environment->nodes, error));
+  CM_THEN(status, fly_one(w, index, noise, at, error));
+  CM_FREE(noise, at);
   return status;
 }
 
@@ -88,10 +84,8 @@ cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, cons
   work w = {pilot, flight, options, update, &quiet, NULL};
   float *noise = NULL;
   cm_status status = CM_NEW(run->memory, w.value, flights, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, noise, pilot->count, error);
-  if (status == CM_OK)
-    status = cm_parallel(&quiet, flights, fly, &w, error);
+  CM_THEN(status, CM_NEW(run->memory, noise, pilot->count, error));
+  CM_THEN(status, cm_parallel(&quiet, flights, fly, &w, error));
   if (status == CM_OK) {
     double saved = 0, gained = 0;
     add_up(&w, noise, gradient);
@@ -104,7 +98,6 @@ cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, cons
     point->reward = exp(saved);
     point->gained = gained;
   }
-  cm_free(noise);
-  cm_free(w.value);
+  CM_FREE(noise, w.value);
   return status;
 }

@@ -16,8 +16,7 @@ static cm_status see_plainly(cm_training *t, size_t index, cm_error *error)
   cm_sight *s = &t->sight[index];
   uint32_t *at;
   cm_random random;
-  if (CM_NEW(t->run->memory, at, environment->sites, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->run->memory, at, environment->sites, error));
   cm_random_init(&random, t->options.seed, CM_STREAM_EXAMPLES, index);
   cm_random_permutation(&random, at, environment->sites);
   s->start_hops = (double)cm_environment_hops(environment, at);
@@ -41,13 +40,11 @@ cm_status cm_training_see(void *context, size_t index, cm_error *error)
   quiet.on_progress = NULL;
   double *loss;
   uint32_t *at;
-  if (CM_NEW(t->run->memory, loss, environment->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->run->memory, loss, environment->nodes, error));
   cm_status status = CM_NEW(t->run->memory, at, environment->nodes, error);
   for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
     status = CM_NEW(t->run->memory, s->start[l], environment->nodes, error);
-    if (status == CM_OK)
-      status = cm_environment_layout(environment, (cm_layout)l, &quiet, s->start[l], error);
+    CM_THEN(status, cm_environment_layout(environment, (cm_layout)l, &quiet, s->start[l], error));
     if (status == CM_OK) {
       double hops = (double)cm_environment_hops(environment, s->start[l]);
       s->hops[l] = hops;
@@ -60,8 +57,7 @@ cm_status cm_training_see(void *context, size_t index, cm_error *error)
     s->sequential = cm_environment_loss(environment, at, loss);
     s->sequential_hops = (double)cm_environment_hops(environment, at);
   }
-  cm_free(loss);
-  cm_free(at);
+  CM_FREE(loss, at);
   return status;
 }
 
@@ -70,8 +66,7 @@ static cm_status try(cm_training *t, const cm_environment *environment, double *
 {
   if (cm_training_of_letter(t)) {
     uint32_t *at;
-    if (CM_NEW(t->run->memory, at, environment->nodes, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(t->run->memory, at, environment->nodes, error));
     cm_status status = cm_letter_place(t->policy, environment, t->run, at, error);
     if (status == CM_OK)
       *hops = (double)cm_environment_hops(environment, at);
@@ -97,8 +92,7 @@ cm_status cm_training_watch(cm_training *t, cm_curve_point *point, cm_error *err
     const cm_environment *environment = t->example[t->watched[i]]->environment;
     const cm_sight *s = &t->sight[t->watched[i]];
     double hops = 0;
-    if (try(t, environment, &hops, error) != CM_OK)
-      return error->status;
+    CM_TRY(try(t, environment, &hops, error));
     sum += s->sequential_hops > 0 ? log(hops / s->sequential_hops) : 0;
     start += s->sequential_hops > 0 ? log(s->start_hops / s->sequential_hops) : 0;
   }

@@ -1,6 +1,5 @@
 /* The state of a training; inside this room only. */
-#ifndef CM_LEARNING_TRAINING_STATE_H
-#define CM_LEARNING_TRAINING_STATE_H
+#pragma once
 
 #include "core/learning/policy/checksummed_file.h"
 #include "core/learning/training/adam.h"
@@ -47,5 +46,3 @@ cm_status cm_training_see(void *context, size_t index, cm_error *error);
 
 /* Tries the policy on the examples that are held out: fills held_out and start of the point. */
 cm_status cm_training_watch(cm_training *t, cm_curve_point *point, cm_error *error);
-
-#endif

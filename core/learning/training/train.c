@@ -5,7 +5,6 @@
  * memory, cancel, files. */
 #include "core/learning/training/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -39,13 +38,13 @@ cm_train_options cm_train_letter_defaults(void)
 static cm_status prepare(cm_training *t, cm_error *error)
 {
   cm_memory *memory = t->run->memory;
-  if (CM_NEW(memory, t->sight, t->count, error) != CM_OK || CM_NEW(memory, t->learnt, t->count, error) != CM_OK ||
-      CM_NEW(memory, t->watched, t->count, error) != CM_OK ||
-      cm_adam_new(t->policy->count, memory, &t->adam, error) != CM_OK ||
-      CM_NEW(memory, t->curve, t->options.updates, error) != CM_OK ||
-      CM_NEW(memory, t->collected, CM_EPISODES_MAX, error) != CM_OK ||
-      cm_parallel(t->run, t->count, cm_training_see, t, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->sight, t->count, error));
+  CM_TRY(CM_NEW(memory, t->learnt, t->count, error));
+  CM_TRY(CM_NEW(memory, t->watched, t->count, error));
+  CM_TRY(cm_adam_new(t->policy->count, memory, &t->adam, error));
+  CM_TRY(CM_NEW(memory, t->curve, t->options.updates, error));
+  CM_TRY(CM_NEW(memory, t->collected, CM_EPISODES_MAX, error));
+  CM_TRY(cm_parallel(t->run, t->count, cm_training_see, t, error));
   for (uint32_t i = 0; i < t->count; i++) {
     if (t->options.held_out > 0 && i % t->options.held_out == t->options.held_out - 1)
       t->watched[t->watched_count++] = i;
@@ -61,8 +60,7 @@ static cm_status prepare(cm_training *t, cm_error *error)
 static cm_status copy_policy(const cm_policy *policy, cm_policy **copy, cm_error *error)
 {
   cm_policy *made;
-  if (cm_policy_new(&policy->shape, policy->bound, 0, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_policy_new(&policy->shape, policy->bound, 0, &made, error));
   memcpy(made->parameter, policy->parameter, policy->count * sizeof *made->parameter);
   *copy = made;
   return CM_OK;
@@ -72,15 +70,13 @@ cm_status cm_training_new(const cm_policy *policy, cm_example *const *examples, 
                           const cm_train_options *options, cm_run *run, cm_training **training, cm_error *error)
 {
   cm_training *t;
-  if (CM_NEW(run->memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, t, 1, error));
   t->example = examples;
   t->count = count;
   t->options = *options;
   t->run = run;
   cm_status status = copy_policy(policy, &t->policy, error);
-  if (status == CM_OK)
-    status = prepare(t, error);
+  CM_THEN(status, prepare(t, error));
   if (status != CM_OK) {
     cm_training_free(t);
     return status;
@@ -128,8 +124,7 @@ static cm_status collect(cm_training *t, cm_curve_point *point, cm_error *error)
 {
   double total = 0, gained = 0;
   while (total < t->options.threshold && t->collected_count + TOGETHER <= CM_EPISODES_MAX) {
-    if (cm_parallel(t->run, TOGETHER, play, t, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(t->run, TOGETHER, play, t, error));
     for (uint32_t i = 0; i < TOGETHER; i++) {
       total += t->collected[t->collected_count + i].reward;
       gained += t->collected[t->collected_count + i].gained;
@@ -178,8 +173,7 @@ static cm_status epoch(cm_training *t, const cm_look **look, uint32_t count, flo
   for (uint32_t from = 0; from < count; from += t->options.batch) {
     uint32_t looks = count - from < t->options.batch ? count - from : t->options.batch;
     batch b = {t, look + from, gradient};
-    if (cm_parallel(t->run, looks, descend, &b, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(t->run, looks, descend, &b, error));
     step(t, gradient, looks);
   }
   return CM_OK;
@@ -193,12 +187,9 @@ static cm_status improve(cm_training *t, cm_error *error)
   const cm_look **look, **shuffled = NULL;
   float *gradient = NULL;
   cm_status status = CM_NEW(t->run->memory, look, room, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, shuffled, room, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, order, room, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, gradient, (size_t)t->options.batch * t->policy->count, error);
+  CM_THEN(status, CM_NEW(t->run->memory, shuffled, room, error));
+  CM_THEN(status, CM_NEW(t->run->memory, order, room, error));
+  CM_THEN(status, CM_NEW(t->run->memory, gradient, (size_t)t->options.batch * t->policy->count, error));
   for (uint32_t i = 0; i < t->collected_count && status == CM_OK; i++)
     for (uint32_t r = 0; r < t->collected[i].looks; r++)
       look[count++] = &t->collected[i].look[r];
@@ -222,8 +213,7 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
   cm_flight *flight;
   float *gradient = NULL;
   cm_status status = CM_NEW(t->run->memory, flight, graphs, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->run->memory, gradient, t->policy->count, error);
+  CM_THEN(status, CM_NEW(t->run->memory, gradient, t->policy->count, error));
   for (uint32_t b = 0; b < graphs && status == CM_OK; b++) {
     uint64_t number = (uint64_t)t->updates * graphs + b, turn = number / t->learnt_count;
     uint32_t which = t->learnt[number % t->learnt_count], layout = (uint32_t)((number + turn) % CM_LAYOUTS);
@@ -231,14 +221,12 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
     flight[b] = (cm_flight){t->example[which]->environment, s->start[layout], s->hops[layout], s->sequential_hops,
                             tries[turn % 3], number};
   }
-  if (status == CM_OK)
-    status = cm_pilot_descend(t->policy, flight, &t->options, t->updates, t->run, gradient, point, error);
+  CM_THEN(status, cm_pilot_descend(t->policy, flight, &t->options, t->updates, t->run, gradient, point, error));
   if (status == CM_OK) {
     t->episodes += point->episodes;
     step(t, gradient, 1);
   }
-  cm_free(flight);
-  cm_free(gradient);
+  CM_FREE(flight, gradient);
   return status;
 }
 
@@ -255,8 +243,7 @@ cm_status cm_training_run(cm_training *training, uint32_t until, cm_error *error
       status = fly(t, &point, error);
     else {
       status = collect(t, &point, error);
-      if (status == CM_OK)
-        status = improve(t, error);
+      CM_THEN(status, improve(t, error));
       forget(t);
     }
     if (status == CM_OK && t->options.watch > 0 &&
@@ -266,8 +253,7 @@ cm_status cm_training_run(cm_training *training, uint32_t until, cm_error *error
       t->curve[t->updates++] = point;
     else
       t->episodes = episodes;
-    if (status == CM_OK)
-      status = cm_run_progress(t->run, (double)t->updates / t->options.updates, -1, t->episodes, point.reward, error);
+    CM_THEN(status, cm_run_progress(t->run, (double)t->updates / t->options.updates, -1, t->episodes, point.reward, error));
   }
   return status;
 }

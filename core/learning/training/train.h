@@ -1,8 +1,7 @@
 /* Training a policy (source 1, steps s600 to s800): graph after graph from the training set; rewards add up,
  * and when the total reaches a threshold the policy is updated with PPO's clipped objective (Schulman et al. 2017) by
  * Adam (Kingma and Ba 2015). docs/explanation/learned-mapper.md says how the parts fit together. */
-#ifndef CM_LEARNING_TRAINING_TRAIN_H
-#define CM_LEARNING_TRAINING_TRAIN_H
+#pragma once
 
 #include "core/learning/training/examples.h"
 #include "core/learning/policy/policy.h"
@@ -65,5 +64,3 @@ cm_status cm_training_resume(cm_training *training, const char *path, cm_error *
 /* The learning curve as CSV, and as a picture. */
 cm_status cm_curve_write_csv(const cm_curve_point *curve, uint32_t count, FILE *stream, cm_error *error);
 cm_status cm_curve_write_svg(const cm_curve_point *curve, uint32_t count, FILE *stream, cm_error *error);
-
-#endif

@@ -82,12 +82,19 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
   if (CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error) != CM_OK)
     return error->status;
   cm_program_part *made = &p->parts[p->part_count];
-  *made = (cm_program_part){.buffer = e->buffer_of[part->tile] - 1, .address = (uint64_t)part->from * width, .to = part->to};
+  uint32_t where = e->buffer_of[part->tile] - 1;
+  if (tile->host && cm_emitter_tensor(e, tile->value, &where, error) != CM_OK)
+    return error->status;
+  where |= tile->host ? CM_PART_OUTSIDE : 0;
+  *made = (cm_program_part){.buffer = where, .address = (uint64_t)part->from * width, .to = part->to};
   if (cm_program_shape(p, &shape, &made->shape, error) != CM_OK)
     return error->status;
   p->part_count++;
   p->operands[p->operand_count - 1].part_count++;
-  cm_emitter_wait_filled(e, made->buffer);
+  if (tile->host)
+    cm_emitter_wait_for_home(e, part->tile);
+  else
+    cm_emitter_wait_filled(e, made->buffer);
   return CM_OK;
 }
 
@@ -184,7 +191,10 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
     return error->status;
   for (uint64_t k = first_part; k < p->part_count; k++)
-    if (cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
+    if (!cm_part_is_outside(&p->parts[k]) && cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
+      return error->status;
+  for (uint32_t k = 0; k < piece->output_count; k++)
+    if (e->plan->tiles[outputs[k]].host && cm_emitter_list(e, &e->stored_by[outputs[k]], symbol, error) != CM_OK)
       return error->status;
   return CM_OK;
 }
@@ -252,6 +262,7 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
     memcpy(p->target.memory, plan->core_memory, plan->memory_count * sizeof *plan->core_memory);
   p->target.memory_bytes = plan->memory_count > 0 ? plan->core_memory[plan->memory_count - 1].to : plan->memory_bytes;
   p->opset = plan->model->opset;
+  p->turns = plan->turns;
   e->operator_lists = plan->tile_count + plan->op_count + 1;
   p->chip_name = cm_arena_text(&p->arena, chip_name, strlen(chip_name), error);
   if (p->chip_name == NULL || make_lanes(e, error) != CM_OK || cm_hop_times_make(target, e->memory, &e->hops, error) != CM_OK ||
@@ -269,29 +280,19 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
   return list_ends(e, error);
 }
 
+void cm_emitter_sum_up(cm_emitter *e)
+{
+  e->out->time_ns = cm_hop_turns_ns(&e->hops, e->lanes, e->program->turns, e->lane_free);
+  for (uint32_t d = 0; d < e->program->target.device_count; d++)
+    e->out->busy_ns[d] *= e->program->turns;
+}
+
 void cm_emitter_end(cm_emitter *e)
 {
   cm_hop_times_end(&e->hops);
-  cm_free(e->tensor_of);
-  cm_free(e->buffer_of);
-  cm_free(e->stored_by);
-  cm_free(e->line_owner);
-  cm_free(e->access);
-  cm_free(e->writer);
-  cm_free(e->places);
-  cm_free(e->lane_count);
-  cm_free(e->lane_free);
-  cm_free(e->known);
-  cm_free(e->symbol_seq);
-  cm_free(e->symbol_lane);
-  cm_free(e->symbol_done);
-  cm_free(e->wait);
-  cm_free(e->changes);
-  cm_free(e->operators_like);
-  cm_free(e->operator_node);
-  cm_free(e->operator_before);
-  cm_free(e->links);
-  cm_free(e->inputs);
+  CM_FREE(e->tensor_of, e->buffer_of, e->stored_by, e->line_owner, e->access, e->writer, e->places, e->lane_count, e->lane_free, e->known,
+          e->symbol_seq, e->symbol_lane, e->symbol_done, e->wait, e->changes, e->operators_like, e->operator_node, e->operator_before, e->links,
+          e->inputs);
 }
 
 void cm_emitter_name(const cm_plan *plan, const cm_segment *s, cm_object *object)
@@ -319,8 +320,8 @@ cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_
     if (status == CM_OK)
       status = cm_run_check(run, error);
   }
-  for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)
-    made.time_ns = e.lane_free[l] > made.time_ns ? e.lane_free[l] : made.time_ns;
+  if (status == CM_OK)
+    cm_emitter_sum_up(&e);
   cm_emitter_end(&e);
   if (status != CM_OK) {
     cm_emission_free(&made);
@@ -336,10 +337,7 @@ void cm_emission_free(cm_emission *emission)
     cm_free(emission->objects[i].instructions);
     cm_free(emission->objects[i].waits);
   }
-  cm_free(emission->objects);
-  cm_free(emission->pieces);
-  cm_free(emission->buffers.address);
-  cm_free(emission->buffers.bytes);
+  CM_FREE(emission->objects, emission->pieces, emission->buffers.address, emission->buffers.bytes);
   cm_program_free(emission->program);
   *emission = (cm_emission){0};
 }

@@ -89,6 +89,8 @@ static cm_status emit_run(front *f, const cm_timed_task *task, cm_error *error)
     e->buffer_of[tiles[k]] = f->made[use[k]];
   e->place_count = 0;
   for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++) {
+    if (e->plan->tiles[tiles[k]].host)
+      continue;
     if (CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error) != CM_OK)
       return error->status;
     e->places[e->place_count++] = (cm_event){CM_EVENT_PLACE, tiles[k], f->table->buffers[use[k]].address};
@@ -192,14 +194,10 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
       qsort(f.order, timetable->task_count, sizeof *f.order, by_start);
     status = emit_all(&f, sequence, run, error);
   }
-  for (uint32_t l = 0; status == CM_OK && l < e.lanes; l++)
-    made.time_ns = e.lane_free[l] > made.time_ns ? e.lane_free[l] : made.time_ns;
+  if (status == CM_OK)
+    cm_emitter_sum_up(&e);
   cm_emitter_end(&e);
-  cm_free(f.made);
-  cm_free(f.prior);
-  cm_free(f.barrier);
-  cm_free(f.passed);
-  cm_free((void *)f.order);
+  CM_FREE(f.made, f.prior, f.barrier, f.passed, (void *)f.order);
   if (status != CM_OK) {
     cm_emission_free(&made);
     return status;

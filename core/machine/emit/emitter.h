@@ -51,8 +51,9 @@ typedef struct cm_symbol_link {
   uint64_t next;   /* link + 1 */
 } cm_symbol_link;
 
-/* Everything but the code; and its end, also after a failure. */
+/* Everything but the code; what all of it takes; and its end, also after a failure. */
 cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target *target, cm_error *error);
+void cm_emitter_sum_up(cm_emitter *e);
 void cm_emitter_end(cm_emitter *e);
 
 /* Names an object after the first and last operator of a segment. */

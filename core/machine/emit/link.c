@@ -88,6 +88,8 @@ static cm_status relocate_operands(const linker *l, const cm_object *object, con
     for (uint32_t i = 0; i < operand->part_count; i++) {
       cm_program_part *part = &p->parts[operand->first_part + i];
       uint64_t bytes = width;
+      if (cm_part_is_outside(part))
+        continue;
       for (uint32_t d = 0; d < part->shape->rank; d++)
         bytes += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
       if (locate(l, object, part->buffer, bytes, &part->address, error) != CM_OK)

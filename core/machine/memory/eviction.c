@@ -146,7 +146,7 @@ static cm_status move(void *user, const cm_resident *resident, uint64_t address,
 {
   cm_planner *planner = user;
   planner->traffic.moved += resident->bytes;
-  return cm_planner_record(planner, CM_EVENT_MOVE, resident->tile, address, error);
+  return planner->plan->tiles[resident->tile].host ? CM_OK : cm_planner_record(planner, CM_EVENT_MOVE, resident->tile, address, error);
 }
 
 /* Moves everything to the low end, after giving up what is cheapest per byte until there is room at all. */

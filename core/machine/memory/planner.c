@@ -106,7 +106,7 @@ static void owe(cm_planner *planner, uint32_t tile)
 {
   const cm_plan *plan = planner->plan;
   const cm_tile *t = &plan->tiles[tile];
-  if (cm_space_find(&planner->space, tile) != NULL ||
+  if (t->host || cm_space_find(&planner->space, tile) != NULL ||
       (t->piece != CM_NONE && plan->pieces[t->piece].op >= planner->first_op))
     return;
   planner->owed[tile] = planner->segment_stamp;
@@ -166,6 +166,8 @@ static cm_status load(cm_planner *planner, uint32_t tile, cm_error *error)
   if ((!t->grid && !t->constant && bring_home(planner, t, error) != CM_OK) ||
       cm_planner_place(planner, tile, false, planner->now, &address, error) != CM_OK)
     return error->status;
+  if (t->host)
+    return CM_OK;
   *(t->constant ? &planner->traffic.parameters : &planner->traffic.loaded) += bytes;
   if (planner->owed[tile] == planner->segment_stamp) {
     planner->owed[tile] = 0;
@@ -202,9 +204,10 @@ static cm_status make_output(cm_planner *planner, const cm_piece *piece, uint32_
       return cm_planner_record(planner, CM_EVENT_PLACE, tile, over->address, error);
     }
   }
-  if (cm_planner_place(planner, tile, true, use, &address, error) != CM_OK)
+  const bool host = planner->plan->tiles[tile].host;
+  if (cm_planner_place(planner, tile, !host, use, &address, error) != CM_OK)
     return error->status;
-  return cm_planner_record(planner, CM_EVENT_PLACE, tile, address, error);
+  return host ? CM_OK : cm_planner_record(planner, CM_EVENT_PLACE, tile, address, error);
 }
 
 /* A tile that nobody reads any more leaves. */

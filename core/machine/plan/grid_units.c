@@ -30,7 +30,7 @@ static int64_t cut(cm_sizing *s, uint32_t axis, int64_t parts)
 {
   if (axis == CM_NONE || parts < 1)
     return 1;
-  int64_t dim = s->call->output[0].dims[axis], step = cm_split_extent(s->call, axis, cm_divide_up(dim, parts));
+  int64_t dim = s->whole.to[axis], step = cm_split_extent(s->call, axis, cm_divide_up(dim, parts));
   s->step[axis] = step < s->step[axis] ? step : s->step[axis];
   return cm_divide_up(dim, s->step[axis]);
 }
@@ -39,12 +39,11 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
 {
   cm_need whole;
   cm_split_change change;
-  cm_box box = cm_box_whole(&s->call->output[0]);
-  if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
+  if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &s->whole, s->inputs, &change, error) != CM_OK)
     return error->status;
   const double asked = options->settings->weight_bytes;
   const double weight_bytes = fmax(1, s->plan->memory_count > 0 ? fmin(asked, (double)s->memory / 4) : asked);
-  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &box, s->inputs), weight_bytes),
+  int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &s->whole, s->inputs), weight_bytes),
           slices = options->division == CM_DIVISION_UNSPLIT
                      ? 1
                      : cm_divide_up((int64_t)whole.parameters, (int64_t)weight_bytes);
@@ -63,19 +62,17 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
 static bool is_shared(const cm_sizing *s, const cm_plan_op *op)
 {
   const cm_target *target = s->plan->target;
-  const cm_box whole = cm_box_whole(&s->call->output[0]);
   uint32_t devices = 0;
   for (uint32_t d = 0; d < target->device_count; d++)
     devices += op->rates[d] > 0 && target->device[d].units > 0;
-  return devices > 1 && cm_box_count(&whole) > 0;
+  return devices > 1 && cm_box_count(&s->whole) > 0;
 }
 
 /* Cuts one axis by device where devices end sooner so: rows, or channels in few bands of rows. */
 static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_settings *settings, uint64_t most, cm_error *error)
 {
   const bool channels = settings->stretch > 1;
-  const cm_box whole = cm_box_whole(&s->call->output[0]);
-  if (cm_box_count(&whole) == 0)
+  if (cm_box_count(&s->whole) == 0)
     return CM_OK; /* nothing to cut */
   cm_stretch_wish wish = {.pieces = (double)cm_sizing_cells(s, CM_NONE) / op->units, .lean = settings->lean, .most = most};
   int64_t common[CM_RANK_MAX];
@@ -86,7 +83,7 @@ static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_sett
     const bool slices = channels == (turn == 0);
     memcpy(s->step, common, sizeof common);
     if (slices && s->band != CM_NONE) {
-      s->step[s->band] = s->call->output[0].dims[s->band];
+      s->step[s->band] = s->whole.to[s->band];
       (void)cut(s, s->band, (int64_t)ceil(wish.pieces));
     }
     if (cm_stretch_axis(s, op, slices ? s->slice : s->band, wish, error) != CM_OK)
@@ -100,16 +97,16 @@ static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_sett
 cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
                                  cm_plan_value *value, cm_error *error)
 {
-  cm_sizing s = {.plan = plan, .call = &op->call, .memory = memory};
+  cm_sizing s = {.plan = plan, .call = &op->call, .whole = value->whole, .memory = memory};
   cm_need n;
   bool fits = false;
   if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
     return error->status;
-  memcpy(s.step, op->call.output[0].dims, sizeof s.step);
+  memcpy(s.step, value->whole.to, sizeof s.step);
   cm_sizing_axes(&s);
   const bool inherited = options->division != CM_DIVISION_UNSPLIT && cm_sizing_inherit(&s, op);
   if (!inherited) {
-    memcpy(s.step, op->call.output[0].dims, sizeof s.step);
+    memcpy(s.step, value->whole.to, sizeof s.step);
     s.stretches = (cm_stretches){0};
     if (choose_steps(&s, op, options, error) != CM_OK)
       return error->status;

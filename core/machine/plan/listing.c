@@ -136,5 +136,5 @@ json_t *cm_pieces_report(const cm_plan *plan)
   for (uint32_t o = 0; o < plan->op_count; o++)
     cut += plan->ops[o].piece_count > 1;
   return json_pack("{s:I, s:I, s:I}", "computed", (json_int_t)plan->op_count, "cut", (json_int_t)cut, "pieces",
-                   (json_int_t)living(plan));
+                   (json_int_t)living(plan) * plan->turns);
 }

@@ -1,5 +1,6 @@
 /* Operators in pieces. What can fail: a piece that does not fit, memory. */
 #include "core/machine/plan/cutter.h"
+#include "core/machine/plan/sizing.h"
 
 /* Tiles that a piece reads, each once. */
 typedef struct gathering {
@@ -38,7 +39,7 @@ static cm_status gather_part(void *user, const cm_part *part, cm_error *error)
   g->whole = part->from == 0 && part->to == 0;
   for (uint32_t i = 0; i < part->rank; i++)
     g->whole = g->whole && (part->extent[i] == 1 || part->from_stride[i] == part->to_stride[i]);
-  const uint64_t bytes = plan->memory_count > 0 ? part_bytes(plan, part) : 0;
+  const uint64_t bytes = plan->memory_count > 0 && !plan->tiles[part->tile].host ? part_bytes(plan, part) : 0;
   if (plan->tiles[part->tile].mark == g->mark) {
     uint64_t k = plan->piece_tile_count;
     while (bytes > 0 && plan->piece_tiles[--k] != part->tile)
@@ -140,9 +141,10 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   if (CM_ROOM(plan->memory, plan->pieces, &plan->piece_room, plan->piece_count + 1, error) != CM_OK)
     return error->status;
   uint64_t bytes = 0;
+  const bool outside = op->kind == CM_UNIT_HOST;
   b->out_count = cm_box_count(box);
-  b->out_bytes = cm_aligned(b->out_count * cm_type_bytes(op->call.output[0].type));
-  for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
+  b->out_bytes = outside ? 0 : cm_aligned(b->out_count * cm_type_bytes(op->call.output[0].type));
+  for (uint32_t o = 1; !outside && op->copied == CM_NONE && o < op->call.output_count; o++)
     b->out_bytes += cm_aligned(cm_plan_bytes(plan, op->call.node->outputs[o],
                                              cm_split_outputs_alike(&op->call)
                                                  ? box : &plan->values[op->call.node->outputs[o]].whole));
@@ -160,7 +162,7 @@ static cm_status add_output(cm_plan *plan, uint32_t piece, uint32_t tile, cm_err
 {
   plan->tiles[tile].piece = piece;
   plan->pieces[piece].output_count++;
-  return append_tile(plan, tile, cm_plan_bytes(plan, plan->tiles[tile].value, &plan->tiles[tile].box), error);
+  return append_tile(plan, tile, plan->tiles[tile].host ? 0 : cm_plan_bytes(plan, plan->tiles[tile].value, &plan->tiles[tile].box), error);
 }
 
 /* The grids of the other outputs of an operator that has several: that of the first where they are cut together, else
@@ -244,7 +246,11 @@ cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error)
   /* Every buffer lies in one memory, and what a piece needs in any, half of it in use. */
   const uint64_t most = plan->memory_count > 0 ? plan->memory_bytes / 2 : plan->memory_bytes;
   uint64_t memory = plan->cut_bytes;
-  cm_status status = cm_plan_grid(plan, op, b->options, memory, &plan->values[first], error);
+  cm_status status = CM_OK;
+  if (op->kind == CM_UNIT_HOST) /* whole: it has all that lies outside */
+    cm_sizing_set(&plan->values[first], plan->values[first].whole.to, &(cm_stretches){0});
+  else
+    status = cm_plan_grid(plan, op, b->options, memory, &plan->values[first], error);
   if (status == CM_OK)
     status = fill_grid(b, op_number, first, inputs, error);
   while (status == CM_OK && b->most_bytes > most) {

@@ -45,6 +45,8 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
       plan->values[v].whole = cm_box_whole(&m->values[v].shape);
     if (m->values[v].constant || m->values[v].initializer)
       plan->values[v].kind = CM_VALUE_CONSTANT;
+    else if (plan->turns > 1)
+      plan->values[v].whole.to[0] /= plan->turns;
   }
   for (size_t i = 0; i < m->input_count; i++)
     plan->values[m->inputs[i]].kind = CM_VALUE_INPUT;
@@ -147,6 +149,8 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied, .kind = units_for(call, b->options->target)};
   if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
     return error->status;
+  for (uint32_t o = 0; plan->ops[plan->op_count].kind == CM_UNIT_HOST && o < (copied != CM_NONE ? 1 : call->output_count); o++)
+    plan->values[copied != CM_NONE ? copied : node->outputs[o]].host = true;
   return cm_plan_cut(b, plan->op_count++, error);
 }
 
@@ -267,6 +271,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   plan->memory = run->memory;
   plan->target = options->target;
   plan->division = options->division;
+  plan->turns = options->turns > 1 ? options->turns : 1;
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;
   plan->memory_count = options->target->memory_count;
   cm_arena_init(&plan->arena, run->memory);
@@ -307,14 +312,6 @@ void cm_plan_free(cm_plan *plan)
     return;
   cm_arena_free(&plan->arena);
   cm_hop_times_end(&plan->hops);
-  cm_free(plan->values);
-  cm_free(plan->calls);
-  cm_free(plan->ops);
-  cm_free(plan->tiles);
-  cm_free(plan->pieces);
-  cm_free(plan->piece_tiles);
-  cm_free(plan->piece_tile_bytes);
-  cm_free(plan->core_memory);
-  cm_free(plan->box_table);
-  cm_free(plan);
+  CM_FREE(plan->values, plan->calls, plan->ops, plan->tiles, plan->pieces, plan->piece_tiles, plan->piece_tile_bytes, plan->core_memory,
+          plan->box_table, plan);
 }

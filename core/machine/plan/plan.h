@@ -39,9 +39,11 @@ typedef struct cm_stretches {
 typedef struct cm_plan_value {
   cm_value_kind kind;
   bool output;    /* of the graph: has to lie outside at the end */
+  bool host;      /* a host makes it, whole: it lies outside from then on */
+  bool host_reads; /* a host reads it outside */
   bool copied;    /* a view that has to be made all the same: a graph output */
   bool solid;     /* a view that has to be made by its operator: its parts are no boxes */
-  cm_box whole;
+  cm_box whole;   /* what pieces make of it: in a program of turns the rows of the first one */
   int64_t step[CM_RANK_MAX]; /* extents of a tile; the last one of a row may be smaller */
   int64_t count[CM_RANK_MAX]; /* tiles along each axis */
   cm_stretches stretches;    /* the axis along which they differ by device */
@@ -54,6 +56,7 @@ typedef struct cm_tile {
   uint32_t last_op;  /* place in the order of the last operator that reads it on the chip */
   bool grid;         /* a cell of its value's grid; else a box of its own, loaded from outside */
   bool constant;
+  bool host;         /* a host reads or makes it outside: it takes no room on the chip, and nothing moves it */
   bool used;
   bool must_home;    /* has to be stored: a graph output, or boxes of it are loaded */
   uint32_t mark;     /* of the last gathering that met it */
@@ -93,6 +96,7 @@ typedef struct cm_plan {
   cm_core_memory *core_memory; /* memories of cores, scaled to that; memory_count of them: 0: all cores share one */
   uint32_t memory_count;
   uint64_t cut_bytes;    /* that pieces are cut for: the smallest memory of a core */
+  uint32_t turns;        /* of the program; pieces are those of the first one */
   cm_arena arena;
   cm_plan_value *values;
   cm_plan_op *ops;       /* in the order of execution */
@@ -121,6 +125,7 @@ typedef struct cm_plan_options {
   uint32_t tile_share;
   const cm_packs *packs;       /* of the model; NULL: none */
   cm_division division;        /* with settings */
+  uint32_t turns;              /* with settings: what cm_turns_find says; 0: one */
 } cm_plan_options;
 
 /* Cuts a model (after cm_infer, all shapes known) for a chip; `order` names its computing and view nodes in the order
@@ -188,8 +193,8 @@ void cm_plan_input_grid(const cm_plan *plan, const cm_plan_options *options, uin
 /* Follows views to the first value that has tiles; CM_NONE when there is none or it has another rank. */
 uint32_t cm_plan_source(const cm_plan *plan, uint32_t value);
 
-/* The tile for a box of a value that is loaded from outside; made when it is new. */
-cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint32_t *tile, cm_error *error);
+/* The tile for a box of a value that is loaded from outside, or read there by a host; made when it is new. */
+cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, bool host, uint32_t *tile, cm_error *error);
 
 /* The box of a constant that is loaded for one that is read: small constants come whole, however they are cut. */
 cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *box);

@@ -120,7 +120,7 @@ bool cm_sizing_inherit(cm_sizing *s, const cm_plan_op *op)
   for (uint32_t i = 0; i < out->rank; i++) {
     if (!contains(axes, count, i) || v->count[i] <= 1 || (!same && i != s->slice))
       continue;
-    if (v->whole.to[i] != out->dims[i])
+    if (s->plan->model->values[source].shape.dims[i] != out->dims[i])
       continue;
     s->step[i] = cm_split_extent(s->call, i, v->step[i]);
     if (same && v->stretches.edge != NULL && v->stretches.axis == i && s->step[i] == v->step[i]) {

@@ -7,7 +7,7 @@
 typedef struct cm_sizing {
   cm_plan *plan;
   const cm_call *call;
-  cm_box *inputs;
+  cm_box whole, *inputs; /* of output 0, what pieces make */
   uint64_t memory, tile_bytes;
   uint32_t frame, band, slice; /* axes; CM_NONE: none */
   int64_t step[CM_RANK_MAX];

@@ -177,7 +177,7 @@ cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis
   if (axis == CM_NONE)
     return CM_OK;
   const int64_t common = sizing->step[axis];
-  s.length = sizing->call->output[0].dims[axis];
+  s.length = sizing->whole.to[axis];
   /* Groups and blocks have places where alone they may be cut. */
   if (cm_split_extent(sizing->call, axis, s.length - 1) != s.length - 1)
     return CM_OK;
@@ -206,10 +206,10 @@ cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis
 
 int64_t cm_sizing_cells(const cm_sizing *sizing, uint32_t but)
 {
-  const cm_shape *out = &sizing->call->output[0];
+  const cm_box *out = &sizing->whole;
   int64_t cells = 1;
   for (uint32_t i = 0; i < out->rank; i++)
-    cells *= i == but || out->dims[i] == 0 ? 1 : cm_divide_up(out->dims[i], sizing->step[i]); /* an empty value is one */
+    cells *= i == but || out->to[i] == 0 ? 1 : cm_divide_up(out->to[i], sizing->step[i]); /* an empty value is one */
   return cells;
 }
 

@@ -23,6 +23,12 @@ static cm_status add_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint
   return CM_OK;
 }
 
+static void lie_outside(cm_tile *tile)
+{
+  tile->host = true;
+  tile->bytes = 0;
+}
+
 uint64_t cm_plan_bytes(const cm_plan *plan, uint32_t value, const cm_box *box)
 {
   return cm_box_count(box) * cm_type_bytes(plan->model->values[value].shape.type);
@@ -63,21 +69,24 @@ static cm_status grow_box_table(cm_plan *plan, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint32_t *number, cm_error *error)
+cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, bool host, uint32_t *number, cm_error *error)
 {
   if (2 * plan->box_count >= plan->box_table_size && grow_box_table(plan, error) != CM_OK)
     return error->status;
   size_t at = box_hash(value, box) & (plan->box_table_size - 1);
   for (; plan->box_table[at] != 0; at = (at + 1) & (plan->box_table_size - 1)) {
     const cm_tile *tile = &plan->tiles[plan->box_table[at] - 1];
-    if (tile->value == value && cm_box_equal(&tile->box, box)) {
+    if (tile->value == value && tile->host == host && cm_box_equal(&tile->box, box)) {
       *number = plan->box_table[at] - 1;
       return CM_OK;
     }
   }
   if (add_tile(plan, value, box, number, error) != CM_OK)
     return error->status;
-  plan->tiles[*number].constant = plan->values[value].kind == CM_VALUE_CONSTANT;
+  plan->tiles[*number].constant = !host && plan->values[value].kind == CM_VALUE_CONSTANT;
+  if (host)
+    lie_outside(&plan->tiles[*number]);
+  plan->values[value].host_reads |= host;
   plan->box_table[at] = *number + 1;
   plan->box_count++;
   return CM_OK;
@@ -103,6 +112,8 @@ cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error)
     if (add_tile(plan, value, &box, &number, error) != CM_OK)
       return error->status;
     plan->tiles[number].grid = true;
+    if (v->host)
+      lie_outside(&plan->tiles[number]);
   } while (cm_next_index(v->whole.rank, v->count, cell));
   return CM_OK;
 }

@@ -32,6 +32,7 @@ bool cm_plan_is_view(const cm_model *model, const cm_node *node)
 typedef struct walk {
   cm_plan *plan;
   const cm_part_visit *by;
+  bool host; /* it is for a host, which reads what lies outside */
   uint32_t blocked;
 } walk;
 
@@ -322,7 +323,7 @@ static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_
     part.from += box->from[i] * step;
     part.to_stride[i] = to_stride[i];
   }
-  if (cm_plan_box_tile(w->plan, pack, &w->plan->values[pack].whole, &part.tile, error) != CM_OK)
+  if (cm_plan_box_tile(w->plan, pack, &w->plan->values[pack].whole, false, &part.tile, error) != CM_OK)
     return error->status;
   return w->by->visit(w->by->user, &part, error);
 }
@@ -335,14 +336,14 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
     return CM_OK;
   if (v->kind == CM_VALUE_VIEW)
     return visit_view(w, value, box, to, to_stride, error);
-  if (v->kind != CM_VALUE_CONSTANT && !w->by->boxed)
+  if (v->kind != CM_VALUE_CONSTANT && !w->by->boxed && !w->host && !v->host)
     return visit_grid(w, value, box, to, to_stride, error);
-  if (v->kind == CM_VALUE_CONSTANT && w->plan->pack != NULL && value < w->plan->pack_values &&
+  if (v->kind == CM_VALUE_CONSTANT && !w->host && w->plan->pack != NULL && value < w->plan->pack_values &&
       w->plan->pack->value[value] != CM_NONE)
     return visit_packed(w, value, box, to, to_stride, error);
   uint32_t tile;
-  cm_box loaded = v->kind == CM_VALUE_CONSTANT ? cm_plan_constant_box(w->plan, value, box) : *box;
-  if (cm_plan_box_tile(w->plan, value, &loaded, &tile, error) != CM_OK)
+  cm_box loaded = w->host ? v->whole : v->kind == CM_VALUE_CONSTANT ? cm_plan_constant_box(w->plan, value, box) : *box;
+  if (cm_plan_box_tile(w->plan, value, &loaded, w->host, &tile, error) != CM_OK)
     return error->status;
   return visit_tile(w, tile, box, to, to_stride, error);
 }
@@ -350,7 +351,7 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
 cm_status cm_plan_operand_parts(cm_plan *plan, const cm_plan_op *op, uint32_t input, const cm_box *box,
                                 const cm_part_visit *visit, cm_error *error)
 {
-  walk w = {.plan = plan, .by = visit, .blocked = CM_NONE};
+  walk w = {.plan = plan, .by = visit, .host = op->kind == CM_UNIT_HOST, .blocked = CM_NONE};
   int64_t stride[CM_RANK_MAX], step = 1;
   for (uint32_t i = box->rank; i-- > 0; step *= box->to[i] - box->from[i])
     stride[i] = step;

@@ -30,8 +30,13 @@ static void print_operand(FILE *out, const cm_program *p, const cm_operand *o)
   fputs(o->part_count > 0 ? "@" : "=", out);
   if (o->part_count == 0)
     print_dims(out, o->rank == 1 && o->dims[0] <= CM_RANK_MAX ? (uint32_t)o->dims[0] : 0, o->numbers);
-  for (uint32_t i = 0; i < o->part_count; i++)
-    fprintf(out, "%s0x%" PRIx64, i > 0 ? "+" : "", p->parts[o->first_part + i].address);
+  for (uint32_t i = 0; i < o->part_count; i++) {
+    const cm_program_part *part = &p->parts[o->first_part + i];
+    const bool outside = cm_part_is_outside(part);
+    fprintf(out, "%s%.60s", i > 0 ? "+" : "", outside ? p->tensors[cm_part_tensor(part)].name : "");
+    if (!outside || part->address > 0)
+      fprintf(out, "%s0x%" PRIx64, outside ? ":" : "", part->address);
+  }
 }
 
 static void print_attribute(FILE *out, const cm_attribute *a)
@@ -115,6 +120,8 @@ cm_status cm_program_disassemble(const cm_program *p, FILE *out, cm_error *error
     print_dims(out, tensor->rank, tensor->dims);
     fprintf(out, " %s\n", tensor->name);
   }
+  if (p->turns > 1)
+    fprintf(out, "; %u turns, each on the next rows of all but constants\n", p->turns);
   for (uint32_t o = 0; o < p->object_count; o++) {
     fprintf(out, "\n%s:\n", p->objects[o].name);
     for (uint64_t i = 0; i < p->objects[o].count; i++)

@@ -52,6 +52,12 @@ cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, cons
   return CM_OK;
 }
 
+int64_t cm_program_rows(const cm_program *p, uint32_t tensor)
+{
+  const cm_program_tensor *t = &p->tensors[tensor];
+  return p->turns > 1 && t->role != CM_ROLE_CONSTANT ? t->dims[0] / p->turns : 0;
+}
+
 const char *cm_opcode_name(cm_opcode opcode)
 {
   static const char *const names[] = {"?", "LOAD", "STORE", "COPY", "MATRIX", "VECTOR", "SET", "WAIT", "HOST"};
@@ -142,6 +148,8 @@ cm_remote cm_program_remote(const cm_program *program, const cm_instruction *i, 
       const bool reads = k < i->input_count;
       for (uint32_t n = 0; n < o->part_count; n++) {
         const cm_program_part *part = &program->parts[o->first_part + n];
+        if (cm_part_is_outside(part))
+          continue;
         *(reads ? &made.read_bytes : &made.written_bytes) +=
           elsewhere(t, core, part->address + (base != NULL ? base[part->buffer] : 0), part_bytes(o, part), reads,
                     reads ? &read_ns : &written_ns);

@@ -9,9 +9,10 @@
 #include "core/machine/cost.h"
 #include "core/operators/graph.h"
 
-/* Programs of chips with a host are version 5, others with loops in their code and of chips that issue in order 4, others of chips whose cores have memories of
+/* Programs in which a host reads or makes what lies outside are version 7, others of several turns 6, others of chips with a host 5, others with loops in their code and of chips that issue in order 4, others of chips whose cores have memories of
  * their own 3, others 2. */
-enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_PROGRAM_VERSION_HOST = 5, CM_LANE_NAME_MAX = 64 };
+enum { CM_PROGRAM_VERSION = 2, CM_PROGRAM_VERSION_MEMORIES = 3, CM_PROGRAM_VERSION_STREAM = 4, CM_PROGRAM_VERSION_HOST = 5, CM_PROGRAM_VERSION_TURNS = 6,
+       CM_PROGRAM_VERSION_OUTSIDE = 7, CM_LANE_NAME_MAX = 64 };
 
 typedef enum cm_opcode {
   CM_CODE_LOAD = 1, /* outside -> chip */
@@ -56,11 +57,23 @@ typedef struct cm_part_shape {
 
 /* Elements of a buffer, and where they go in an operand. Programs have millions of parts, of few shapes. */
 typedef struct cm_program_part {
-  uint32_t buffer; /* number of the buffer that has to lie there: what the checking mode compares */
-  uint64_t address; /* of the first element */
+  uint32_t buffer; /* number of the buffer that has to lie there: what the checking mode compares; or CM_PART_OUTSIDE and a tensor */
+  uint64_t address; /* of the first element; in a tensor its byte */
   int64_t to;
   const cm_part_shape *shape; /* the program's: cm_program_shape */
 } cm_program_part;
+
+#define CM_PART_OUTSIDE (UINT32_C(1) << 31)
+
+static inline bool cm_part_is_outside(const cm_program_part *part)
+{
+  return (part->buffer & CM_PART_OUTSIDE) != 0;
+}
+
+static inline uint32_t cm_part_tensor(const cm_program_part *part)
+{
+  return part->buffer & ~CM_PART_OUTSIDE;
+}
 
 typedef struct cm_operand {
   cm_type type; /* CM_TYPE_NONE: a left-out input */
@@ -113,6 +126,7 @@ typedef struct cm_program {
   cm_node *operators;
   uint32_t operator_count;
   uint32_t buffer_count, flag_count;
+  uint32_t turns; /* how often all of the code is done, from 1; lanes meet between, and each turn goes on with the next rows (cm_program_rows) */
   cm_program_object *objects;
   uint32_t object_count;
   cm_instruction *instructions; /* in the order of issue; a lane takes its own ones in this order */
@@ -134,6 +148,9 @@ static inline bool cm_opcode_computes(cm_opcode opcode)
 {
   return opcode == CM_CODE_MATRIX || opcode == CM_CODE_VECTOR || opcode == CM_CODE_HOST;
 }
+
+/* Rows (of the first dimension) of a tensor outside that one turn has; 0: every turn has the same elements. */
+int64_t cm_program_rows(const cm_program *program, uint32_t tensor);
 
 /* "LOAD", "STORE", ... */
 const char *cm_opcode_name(cm_opcode opcode);

@@ -37,12 +37,32 @@ static void check_empty_part(cm_reading *g, const cm_program_part *part, const c
     (void)cm_reader_fail(&g->r, "a part is larger than its operand or the chip");
 }
 
-/* A part stays within the chip and within its operand of `count` elements; returns its elements. */
-static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_program_part *part)
+/* Where a part lies: a buffer, or a tensor behind them. Returns bytes there. */
+static uint64_t get_place(cm_reading *g, const cm_operand *o, bool output, uint32_t *place)
 {
-  uint64_t width = cm_type_bytes(o->type), elements = 1, memory = g->p->target.memory_bytes / (width > 0 ? width : 1);
+  const cm_program *p = g->p;
+  const uint64_t number = cm_get_number(&g->r), tensor = number - p->buffer_count;
+  *place = (uint32_t)number;
+  if (g->r.status != CM_OK || number < p->buffer_count)
+    return p->target.memory_bytes;
+  if (!g->outside || tensor >= p->tensor_count || p->turns > 1) {
+    (void)cm_reader_fail(&g->r, "there is no buffer %llu", (unsigned long long)number);
+    return 0;
+  }
+  const cm_program_tensor *t = &p->tensors[tensor];
+  if (t->type != o->type || (output && (t->role == CM_ROLE_CONSTANT || t->role == CM_ROLE_INPUT)))
+    (void)cm_reader_fail(&g->r, "tensor '%.60s' is %s", t->name, t->type != o->type ? "of another type than its operand" : "written to, and is no output");
+  *place = CM_PART_OUTSIDE | (uint32_t)tensor;
+  return t->bytes;
+}
+
+/* A part stays where it lies and within its operand of `count` elements; returns its elements. */
+static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, bool output, cm_program_part *part)
+{
+  *part = (cm_program_part){0};
+  const uint64_t width = cm_type_bytes(o->type), bytes = get_place(g, o, output, &part->buffer), memory = bytes / (width > 0 ? width : 1);
+  uint64_t elements = 1;
   cm_part_shape shape = {0};
-  *part = (cm_program_part){.buffer = get_buffer(g)};
   part->address = cm_get_number(&g->r);
   part->to = cm_get_signed(&g->r);
   shape.rank = (uint32_t)cm_get_at_most(&g->r, CM_RANK_MAX, "a rank");
@@ -73,8 +93,8 @@ static uint64_t get_part(cm_reading *g, const cm_operand *o, uint64_t count, cm_
     check_empty_part(g, part, &shape);
     return 0;
   }
-  if (g->r.status == CM_OK && (to >= count || (from + 1) * width > g->p->target.memory_bytes ||
-                               part->address > g->p->target.memory_bytes - (from + 1) * width))
+  if (g->r.status == CM_OK && (to >= count || (from + 1) * width > bytes || part->address > bytes - (from + 1) * width ||
+                               (output && (part->to != 0 || count * width > bytes - part->address))))
     (void)cm_reader_fail(&g->r, "a part leaves its operand or the chip");
   return elements;
 }
@@ -92,13 +112,13 @@ static void get_operand(cm_reading *g, bool output)
   o->rank = cm_reading_dims(g, o->dims);
   uint64_t parts = cm_get_count(&g->r, "the number of parts");
   (void)cm_dims_count(o->rank, o->dims, &count);
-  if (g->r.status == CM_OK && (count > p->target.memory_bytes || (output && parts != 1)))
+  if (g->r.status == CM_OK && ((count > p->target.memory_bytes && !g->outside) || (output && parts != 1)))
     (void)cm_reader_fail(&g->r, "an operand of %llu elements in %llu parts cannot be", (unsigned long long)count,
                          (unsigned long long)parts);
   for (; o->part_count < parts && g->r.status == CM_OK; o->part_count++) {
     if (!room(g, CM_ROOM(p->memory, p->parts, &g->part_room, p->part_count + 1, g->r.error)))
       return;
-    covered += get_part(g, o, count, &p->parts[p->part_count++]);
+    covered += get_part(g, o, count, output, &p->parts[p->part_count++]);
   }
   for (uint64_t i = 0; parts == 0 && o->rank == 1 && i < count && i < CM_RANK_MAX; i++)
     o->numbers[i] = cm_get_signed(&g->r);
@@ -106,11 +126,6 @@ static void get_operand(cm_reading *g, bool output)
   if (g->r.status == CM_OK && !immediate && covered != count)
     (void)cm_reader_fail(&g->r, "the parts of an operand hold %llu of its %llu elements", (unsigned long long)covered,
                          (unsigned long long)count);
-  if (output && g->r.status == CM_OK) {
-    const cm_program_part *part = &p->parts[o->first_part];
-    if (part->to != 0 || count * cm_type_bytes(o->type) > p->target.memory_bytes - part->address)
-      (void)cm_reader_fail(&g->r, "an output leaves the chip");
-  }
 }
 
 static void get_transfer(cm_reading *g, cm_instruction *i)
@@ -124,10 +139,12 @@ static void get_transfer(cm_reading *g, cm_instruction *i)
   if (g->r.status != CM_OK)
     return;
   const cm_program_tensor *t = &p->tensors[i->tensor];
+  const int64_t rows = cm_program_rows(p, i->tensor);
   i->bytes = cm_type_bytes(t->type);
   for (uint32_t k = 0; k < t->rank && g->r.status == CM_OK; k++) {
-    i->from[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)t->dims[k], "a place in a tensor");
-    i->extent[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)(t->dims[k] - i->from[k]), "an extent of a tensor");
+    const int64_t dim = k == 0 && rows > 0 ? rows : t->dims[k];
+    i->from[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)dim, "a place in a tensor");
+    i->extent[k] = (int64_t)cm_get_at_most(&g->r, (uint64_t)(dim - i->from[k]), "an extent of a tensor");
     i->bytes *= (uint64_t)i->extent[k];
   }
   if (g->r.status == CM_OK && i->opcode == CM_CODE_STORE && (t->role == CM_ROLE_CONSTANT || t->role == CM_ROLE_INPUT))
@@ -159,6 +176,7 @@ static void get_computation(cm_reading *g, cm_instruction *i)
   i->input_count = n->input_count;
   i->output_count = n->output_count;
   cm_type type = CM_TYPE_NONE;
+  g->outside = g->version >= CM_PROGRAM_VERSION_TURNS && i->opcode == CM_CODE_HOST;
   for (uint32_t k = 0; k < i->input_count + i->output_count && g->r.status == CM_OK; k++) {
     bool output = k >= i->input_count, there = output || n->inputs[k] != CM_NONE;
     get_operand(g, output);

@@ -141,8 +141,11 @@ static void get_chip(cm_reading *g)
     get_issue(g);
   if (g->version >= CM_PROGRAM_VERSION_MEMORIES)
     get_memories(g);
-  p->buffer_count = (uint32_t)cm_get_at_most(&g->r, UINT32_MAX - 1, "the number of buffers");
+  p->buffer_count = (uint32_t)cm_get_at_most(&g->r, CM_PART_OUTSIDE - 1, "the number of buffers");
   p->flag_count = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_LANES_MAX * CM_TARGET_LANES_MAX, "the number of flags");
+  p->turns = g->version >= CM_PROGRAM_VERSION_TURNS ? (uint32_t)cm_get_at_most(&g->r, INT32_MAX, "the number of turns") : 1;
+  if (g->r.status == CM_OK && (p->turns == 0 || (p->turns > 1 && p->target.window > 0)))
+    (void)cm_reader_fail(&g->r, "%u turns, of a chip that issues %s", p->turns, p->target.window > 0 ? "in order" : "out of order");
   if (g->r.status == CM_OK && cm_reading_array(g, &p->lanes, p->target.lane_count, sizeof *p->lanes))
     cm_program_number_lanes(p);
 }
@@ -179,7 +182,8 @@ static void get_tensors(cm_reading *g)
     (void)cm_dims_count(t->rank, t->dims, &count);
     t->bytes = count * cm_type_bytes(t->type);
     total += t->bytes;
-    if (t->type == CM_TYPE_NONE || total > OUTSIDE_BYTES_MAX)
+    if (t->type == CM_TYPE_NONE || total > OUTSIDE_BYTES_MAX ||
+        (p->turns > 1 && t->role != CM_ROLE_CONSTANT && (t->rank == 0 || t->dims[0] % p->turns != 0)))
       (void)cm_reader_fail(&g->r, "tensor '%.60s' is impossible", t->name);
   }
   get_numbers(g, &p->inputs, &p->input_count, "an input");
@@ -355,9 +359,9 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
                ? cm_fail(error, CM_DAMAGED, "this is a model; compile it first (coremap compile)")
                : cm_fail(error, CM_DAMAGED, "this is no program file, which coremap compile --chip NAME makes of a model");
   g.version = fixed((const uint8_t *)bytes + 8, 4);
-  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_HOST)
+  if (g.version < CM_PROGRAM_VERSION || g.version > CM_PROGRAM_VERSION_OUTSIDE)
     return cm_reader_fail(&g.r, "it has version %llu; this program reads versions %d to %d", (unsigned long long)g.version,
-                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_HOST);
+                          CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_OUTSIDE);
   if (fixed((const uint8_t *)bytes + 12, 4) != CM_SECTION_END - 1)
     return cm_reader_fail(&g.r, "it should have %d sections", CM_SECTION_END - 1);
   if (CM_NEW(run->memory, g.p, 1, error) != CM_OK)

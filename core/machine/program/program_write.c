@@ -62,6 +62,8 @@ static void put_chip(cm_writer *w, const cm_program *p)
   }
   cm_put_number(w, p->buffer_count);
   cm_put_number(w, p->flag_count);
+  if (w->version >= CM_PROGRAM_VERSION_TURNS)
+    cm_put_number(w, p->turns);
 }
 
 static void put_tensors(cm_writer *w, const cm_program *p)
@@ -155,9 +157,10 @@ static void put_objects(cm_writer *w, const cm_program *p)
   }
 }
 
-static void put_part(cm_writer *w, const cm_program_part *part)
+/* Tensors are numbered behind the buffers. */
+static void put_part(cm_writer *w, const cm_program *p, const cm_program_part *part)
 {
-  cm_put_number(w, part->buffer);
+  cm_put_number(w, cm_part_is_outside(part) ? (uint64_t)p->buffer_count + cm_part_tensor(part) : part->buffer);
   cm_put_number(w, part->address);
   cm_put_signed(w, part->to);
   cm_put_number(w, part->shape->rank);
@@ -176,7 +179,7 @@ static void put_operand(cm_writer *w, const cm_program *p, const cm_operand *o)
   put_dims(w, o->rank, o->dims);
   cm_put_number(w, o->part_count);
   for (uint32_t i = 0; i < o->part_count; i++)
-    put_part(w, &p->parts[o->first_part + i]);
+    put_part(w, p, &p->parts[o->first_part + i]);
   for (int64_t i = 0; o->part_count == 0 && o->rank == 1 && i < o->dims[0] && i < CM_RANK_MAX; i++)
     cm_put_signed(w, o->numbers[i]);
 }
@@ -269,7 +272,11 @@ static void put_section(cm_writer *file, cm_section section, const cm_writer *bo
 
 static uint64_t version_of(const cm_program *p, bool loops)
 {
-  return cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
+  for (uint64_t i = 0; i < p->part_count; i++)
+    if (cm_part_is_outside(&p->parts[i]))
+      return CM_PROGRAM_VERSION_OUTSIDE;
+  return p->turns > 1                                    ? CM_PROGRAM_VERSION_TURNS
+         : cm_target_lanes(&p->target, CM_UNIT_HOST) > 0 ? CM_PROGRAM_VERSION_HOST
          : p->target.window > 0 || loops ? CM_PROGRAM_VERSION_STREAM
          : p->target.memory_count > 0 ? CM_PROGRAM_VERSION_MEMORIES
                                       : CM_PROGRAM_VERSION;

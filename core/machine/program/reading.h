@@ -10,6 +10,7 @@ typedef struct cm_reading {
   cm_program *p;
   uint64_t operand_room, part_room, version;
   uint64_t instructions; /* that are read */
+  bool outside;          /* operands of the present one may lie there */
 } cm_reading;
 
 /* A shape's dimensions, as many as are returned; a type of elements. */

@@ -42,7 +42,7 @@ static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy
   for (uint32_t k = 0; k < operand->part_count; k++) {
     const cm_program_part *part = &a->program->parts[operand->first_part + k];
     uint64_t width = cm_type_bytes(operand->type), to = part->address + width;
-    bool empty = false;
+    bool empty = cm_part_is_outside(part);
     for (uint32_t d = 0; d < part->shape->rank; d++) {
       empty = empty || part->shape->extent[d] < 1;
       to += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
@@ -55,6 +55,8 @@ static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy
 /* What is read and lies where this writes ends when this begins: an output in place of an input, a move. */
 static void take(analysing *a, uint32_t read, uint32_t written, const cm_busy *at)
 {
+  if (((read | written) & CM_PART_OUTSIDE) != 0)
+    return;
   cm_held_buffer *r = &a->made->buffers[read], *w = &a->made->buffers[written];
   if (read == written || r->from >= w->to || w->from >= r->to)
     return;
@@ -143,10 +145,13 @@ static cm_status find_held(analysing *a, cm_error *error)
 
 /* ---- the critical path ---- */
 
+/* `buffer`: or, as in parts, a tensor. */
 static bool writes(const cm_program *p, const cm_instruction *i, uint32_t buffer)
 {
   if (i->opcode == CM_CODE_LOAD || i->opcode == CM_CODE_COPY)
     return i->buffer == buffer;
+  if (i->opcode == CM_CODE_STORE)
+    return (CM_PART_OUTSIDE | i->tensor) == buffer;
   for (uint32_t o = 0; cm_opcode_computes(i->opcode) && o < i->output_count; o++) {
     const cm_operand *operand = &p->operands[i->first_operand + i->input_count + o];
     if (operand->part_count > 0 && p->parts[operand->first_part].buffer == buffer)
@@ -163,7 +168,7 @@ static bool reads_from(const cm_program *p, const cm_instruction *i, const cm_in
   if (i->opcode == CM_CODE_COPY)
     return writes(p, other, i->source_buffer);
   if (i->opcode == CM_CODE_LOAD)
-    return other->opcode == CM_CODE_STORE && other->tensor == i->tensor;
+    return writes(p, other, CM_PART_OUTSIDE | i->tensor);
   for (uint32_t k = 0; k < i->input_count; k++) {
     const cm_operand *operand = &p->operands[i->first_operand + k];
     for (uint32_t part = 0; part < operand->part_count; part++)
@@ -204,6 +209,19 @@ static void find_path(analysing *a)
   }
 }
 
+/* Of all turns, which are like the first. */
+static void multiply(cm_analysis *made, uint32_t turns)
+{
+  const double first = made->time_ns;
+  double path = 0;
+  for (uint32_t d = 0; d < CM_TARGET_DEVICES_MAX; d++)
+    path += made->path_ns[d] *= turns;
+  for (int r = 0; r < CM_BEGIN_REASONS; r++)
+    made->reason_ns[r] *= turns;
+  made->path_length *= turns;
+  made->path_hops_ns = first - path;
+}
+
 cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error)
 {
   cm_analysis made = {0};
@@ -220,6 +238,8 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
   if (status == CM_OK) {
     find_path(&a);
     made.time_ns = result.time_ns;
+    if (program->turns > 1)
+      multiply(&made, program->turns);
     made.buffer_count = program->buffer_count;
     qsort(made.busy, made.busy_count, sizeof *made.busy, by_start); /* what is taken was used before */
     status = find_held(&a, error);
@@ -234,8 +254,6 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
 
 void cm_analysis_free(cm_analysis *analysis)
 {
-  cm_free(analysis->busy);
-  cm_free(analysis->held);
-  cm_free(analysis->buffers);
+  CM_FREE(analysis->busy, analysis->held, analysis->buffers);
   *analysis = (cm_analysis){0};
 }

@@ -39,7 +39,7 @@ typedef struct cm_held_buffer {
 
 typedef struct cm_analysis {
   double time_ns;
-  cm_busy *busy; /* by start */
+  cm_busy *busy; /* by start; of the first turn */
   size_t busy_count;
   cm_held *held; /* by time */
   size_t held_count;

@@ -78,6 +78,13 @@ void cm_checker_wait(cm_checker *c, uint32_t lane, uint64_t signal)
     own[l] = other[l] > own[l] ? other[l] : own[l];
 }
 
+void cm_checker_meet(cm_checker *c, uint64_t memory_bytes)
+{
+  for (uint32_t l = 0; l < c->lanes; l++)
+    memcpy(c->clock + (size_t)l * c->lanes, c->seq, c->lanes * sizeof *c->clock);
+  memset(c->tag, 0, memory_bytes * sizeof *c->tag);
+}
+
 static bool happened_before(const cm_checker *c, uint32_t lane, uint32_t other, uint32_t seq)
 {
   return c->clock[(size_t)lane * c->lanes + other] >= seq;
@@ -88,6 +95,13 @@ static cm_status wrong(const cm_runner *r, cm_error *error, const char *what, ui
   (void)cm_fail(error, CM_DAMAGED, "instruction %llu (%s) %s: byte %llu of the chip, buffer %u",
                 (unsigned long long)r->at, cm_opcode_name(r->program->instructions[r->at].opcode), what,
                 (unsigned long long)address, buffer);
+  return cm_fail_at(error, "instruction %llu", (unsigned long long)r->at);
+}
+
+static cm_status wrong_outside(const cm_runner *r, cm_error *error, const char *what, const cm_program_tensor *tensor, int64_t element)
+{
+  (void)cm_fail(error, CM_DAMAGED, "instruction %llu (%s) %s: element %lld of '%.80s'", (unsigned long long)r->at,
+                cm_opcode_name(r->program->instructions[r->at].opcode), what, (long long)element, tensor->name);
   return cm_fail_at(error, "instruction %llu", (unsigned long long)r->at);
 }
 
@@ -176,27 +190,27 @@ cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_
 
 /* ---- outside ---- */
 
-cm_status cm_checker_home(cm_runner *r, const cm_instruction *i, bool stores, cm_error *error)
+cm_status cm_checker_home(cm_runner *r, uint32_t lane, const cm_home_box *box, bool stores, cm_error *error)
 {
   cm_checker *c = r->checker;
-  const cm_program_tensor *t = &r->program->tensors[i->tensor];
-  int64_t strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
-  if (!is_stored(t) || i->bytes == 0)
+  const cm_program_tensor *t = &r->program->tensors[box->tensor];
+  int64_t index[CM_RANK_MAX] = {0};
+  if (!is_stored(t))
     return CM_OK;
-  cm_strides(t->rank, t->dims, strides);
   do {
-    int64_t at = 0;
-    for (uint32_t d = 0; d < t->rank; d++)
-      at += (i->from[d] + index[d]) * strides[d];
-    if (!stores && c->home_seq[i->tensor][at] == 0)
-      return wrong(r, error, "loads what nobody has stored", i->buffer, i->address);
-    if (!happened_before(c, i->lane, c->home_lane[i->tensor][at], c->home_seq[i->tensor][at]))
-      return wrong(r, error, "does not wait for what stores outside", i->buffer, i->address);
+    int64_t at = box->first;
+    for (uint32_t d = 0; d < box->rank; d++)
+      at += index[d] * box->stride[d];
+    uint32_t *by = &c->home_lane[box->tensor][at], *seq = &c->home_seq[box->tensor][at];
+    if (!stores && *seq == 0)
+      return wrong_outside(r, error, "reads what nobody has stored", t, at);
+    if (!happened_before(c, lane, *by, *seq))
+      return wrong_outside(r, error, "does not wait for what stores outside", t, at);
     if (stores) {
-      c->home_lane[i->tensor][at] = i->lane;
-      c->home_seq[i->tensor][at] = c->seq[i->lane];
+      *by = lane;
+      *seq = c->seq[lane];
     }
-  } while (cm_next_index(t->rank, i->extent, index));
+  } while (cm_next_index(box->rank, box->extent, index));
   return CM_OK;
 }
 

@@ -30,12 +30,22 @@ void cm_copy_elements(uint8_t *to, const int64_t *to_stride, const uint8_t *from
   } while (cm_next_index(outer, extent, index));
 }
 
+/* Where the first element of a part lies. */
+static uint8_t *part_at(const cm_runner *r, const cm_program_part *part)
+{
+  return (cm_part_is_outside(part) ? (uint8_t *)r->outside[cm_part_tensor(part)]->data : r->chip) + part->address;
+}
+
 /* The bytes of a part, run by run, go to the checker. */
 static cm_status check_part(cm_runner *r, uint32_t lane, const cm_program_part *part, size_t width, bool writes,
                             cm_error *error)
 {
   int64_t index[CM_RANK_MAX] = {0}, run = 1;
   uint32_t outer = part->shape->rank;
+  if (cm_part_is_outside(part)) {
+    const cm_home_box box = {cm_part_tensor(part), part->shape->rank, (int64_t)(part->address / width), part->shape->extent, part->shape->stride};
+    return cm_checker_home(r, lane, &box, writes, error);
+  }
   while (outer > 0 && part->shape->stride[outer - 1] == run)
     run *= part->shape->extent[--outer];
   do {
@@ -68,8 +78,9 @@ static cm_status transfer(cm_runner *r, const cm_instruction *i, cm_error *error
   cm_strides(tensor->rank, i->extent, dense);
   for (uint32_t d = 0; d < tensor->rank; d++)
     offset += i->from[d] * strides[d];
-  if (r->checker != NULL) {
-    if (cm_checker_home(r, i, !loads, error) != CM_OK ||
+  if (r->checker != NULL && i->bytes > 0) {
+    const cm_home_box box = {i->tensor, tensor->rank, offset, i->extent, strides};
+    if (cm_checker_home(r, i->lane, &box, !loads, error) != CM_OK ||
         (loads ? cm_checker_write(r, i->lane, i->buffer, i->address, i->bytes, error)
                : cm_checker_read(r, i->lane, i->buffer, i->address, i->bytes, error)) != CM_OK)
       return error->status;
@@ -111,7 +122,7 @@ static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand 
     const cm_program_part *part = &r->program->parts[operand->first_part + k];
     if (r->checker != NULL)
       status = check_part(r, i->lane, part, width, false, error);
-    cm_copy_elements((uint8_t *)t->data + (size_t)part->to * width, part->shape->to_stride, r->chip + part->address,
+    cm_copy_elements((uint8_t *)t->data + (size_t)part->to * width, part->shape->to_stride, part_at(r, part),
                      part->shape->stride, part->shape->rank, part->shape->extent, width);
   }
   if (status != CM_OK) {
@@ -140,8 +151,9 @@ static cm_status scatter(cm_runner *r, const cm_instruction *i, const cm_operand
     return CM_OK;
   if (r->checker != NULL && check_part(r, i->lane, part, width, true, error) != CM_OK)
     return error->status;
-  memcpy(r->chip + part->address, result->data, (size_t)result->count * width);
-  reach(r, part->address + result->count * width);
+  memcpy(part_at(r, part), result->data, (size_t)result->count * width);
+  if (!cm_part_is_outside(part))
+    reach(r, part->address + result->count * width);
   return CM_OK;
 }
 

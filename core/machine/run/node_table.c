@@ -20,8 +20,10 @@ static void add_work(const cm_program *p, const cm_instruction *i, row *r)
 {
   const cm_device *device = &p->target.device[r->device];
   if (cm_opcode_computes(i->opcode)) {
-    r->chip_read = i->work.read_bytes;
-    r->chip_written = i->work.written_bytes;
+    const cm_program_part *made = &p->parts[p->operands[i->first_operand + i->input_count].first_part];
+    const bool outside = i->opcode == CM_CODE_HOST && cm_part_is_outside(made);
+    *(outside ? &r->outside_read : &r->chip_read) = i->work.read_bytes;
+    *(outside ? &r->outside_written : &r->chip_written) = i->work.written_bytes;
     r->needed_ns = i->rate > 0 ? (double)i->work.operations / i->rate : 0;
     return;
   }
@@ -116,6 +118,17 @@ static size_t merge(row *rows, size_t count)
   return made;
 }
 
+/* Of all turns, which are like the first. */
+static void multiply(row *r, uint32_t turns)
+{
+  uint64_t *const counts[] = {&r->instructions, &r->bytes, &r->outside_read, &r->outside_written, &r->chip_read, &r->chip_written};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+    *counts[k] *= turns;
+  r->needed_ns *= turns;
+  r->busy_ns *= turns;
+  r->path_ns *= turns;
+}
+
 static json_t *row_json(const cm_program *p, const cm_analysis *analysis, const row *r)
 {
   const cm_device *device = &p->target.device[r->device];
@@ -148,8 +161,10 @@ cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, 
   count = merge(rows, count);
   qsort(rows, count, sizeof *rows, by_start);
   json_t *made = json_array();
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    multiply(&rows[i], program->turns);
     (void)json_array_append_new(made, row_json(program, analysis, &rows[i]));
+  }
   if (analysis->path_hops_ns > 0)
     (void)json_array_append_new(made, json_pack("{s:s, s:s, s:f, s:f}", "node", "", "operator", "hops", "path_ns", analysis->path_hops_ns, "path_share",
                                                   analysis->time_ns > 0 ? analysis->path_hops_ns / analysis->time_ns : 0));

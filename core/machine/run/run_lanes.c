@@ -23,6 +23,7 @@ typedef struct lanes {
   cm_issue issue;
   double *idle;             /* by lane: since when it has nothing to do, nor code to read */
   uint64_t *begun;          /* by place in the stream modulo its window: of those up to there the one that began last */
+  uint32_t turn;
   cm_simulation result;
 } lanes;
 
@@ -106,13 +107,17 @@ static cm_status work(lanes *s, uint32_t lane, uint64_t number, cm_error *error)
   s->idle[lane] = s->time[lane] += ns;
   s->result.busy_ns[s->program->lanes[lane].device] += ns;
   count_traffic(s, i);
-  if (s->options->trace != NULL)
+  if (s->options->trace != NULL && s->turn == 0)
     s->options->trace(s->options->user, number, start, s->time[lane], s->after[lane]);
   s->after[lane] = number;
   if (!s->options->compute)
     return CM_OK;
   s->runner.at = number;
-  return cm_execute(&s->runner, i, error);
+  if (s->turn == 0 || (i->opcode != CM_CODE_LOAD && i->opcode != CM_CODE_STORE))
+    return cm_execute(&s->runner, i, error);
+  cm_instruction further = *i;
+  further.from[0] += s->turn * cm_program_rows(s->program, i->tensor);
+  return cm_execute(&s->runner, &further, error);
 }
 
 /* Runs the next instruction of a lane; *moved is false when a flag holds it up. */
@@ -188,10 +193,44 @@ static cm_status run_all(lanes *s, cm_error *error)
                     (unsigned long long)s->queue[s->next[l]], l);
       return cm_fail_at(error, "instruction %llu", (unsigned long long)s->queue[s->next[l]]);
     }
-    if (s->time[l] > s->result.time_ns)
-      s->result.time_ns = s->time[l];
   }
+  if (s->turn == 0)
+    s->result.time_ns = cm_hop_turns_ns(&s->hops, p->lane_count, p->turns, s->time);
   return CM_OK;
+}
+
+/* Every lane has ended a turn, and begins the next. */
+static void begin_turn(lanes *s)
+{
+  const cm_program *p = s->program;
+  s->turn++;
+  memcpy(s->next, s->first, p->lane_count * sizeof *s->next);
+  memset(s->flag_count, 0, p->flag_count * sizeof *s->flag_count);
+  if (s->runner.checker != NULL)
+    cm_checker_meet(s->runner.checker, p->target.memory_bytes);
+}
+
+/* What every turn does, where one alone was timed. */
+static void multiply(cm_simulation *r, uint32_t turns)
+{
+  uint64_t *const counts[] = {&r->loaded_bytes, &r->stored_bytes, &r->parameter_bytes, &r->copied_bytes, &r->executed};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+    *counts[k] *= turns;
+  for (int d = 0; d < CM_TARGET_DEVICES_MAX; d++)
+    r->busy_ns[d] *= turns;
+}
+
+static cm_status run_turns(lanes *s, cm_error *error)
+{
+  const uint32_t turns = s->options->compute ? s->program->turns : 1;
+  cm_status status = run_all(s, error);
+  while (status == CM_OK && s->turn + 1 < turns) {
+    begin_turn(s);
+    status = run_all(s, error);
+  }
+  if (turns < s->program->turns)
+    multiply(&s->result, s->program->turns);
+  return status;
 }
 
 /* ---- memory ---- */
@@ -232,20 +271,8 @@ static void end(lanes *s)
   for (uint32_t t = 0; s->runner.outside != NULL && t < p->tensor_count; t++)
     cm_tensor_free(s->runner.outside[t]);
   cm_checker_free(s->runner.checker, p->tensor_count);
-  cm_free(s->runner.outside);
-  cm_free(s->runner.chip);
-  cm_free(s->first);
-  cm_free(s->queue);
-  cm_free(s->begun);
-  cm_free(s->idle);
-  cm_free(s->next);
-  cm_free(s->time);
-  cm_free(s->after);
-  cm_free(s->flag_first);
-  cm_free(s->flag_count);
-  cm_free(s->signal_time);
-  cm_free(s->signal_after);
-  cm_free(s->signal_lane);
+  CM_FREE(s->runner.outside, s->runner.chip, s->first, s->queue, s->begun, s->idle, s->next, s->time, s->after, s->flag_first, s->flag_count,
+          s->signal_time, s->signal_after, s->signal_lane);
   cm_hop_times_end(&s->hops);
 }
 
@@ -258,7 +285,7 @@ cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const
   if (status == CM_OK && options->compute)
     status = make_memory(&s, inputs, error);
   if (status == CM_OK)
-    status = run_all(&s, error);
+    status = run_turns(&s, error);
   if (status == CM_OK && s.runner.checker != NULL)
     status = cm_checker_finish(&s.runner, error);
   for (uint32_t o = 0; status == CM_OK && options->compute && o < program->output_count; o++)

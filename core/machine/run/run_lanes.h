@@ -4,7 +4,7 @@
 
 #include "core/machine/program/program.h"
 
-/* Called for each instruction that keeps a lane busy, in no particular order; `after` is the one for whose end it waited
+/* Called for each instruction of the first turn that keeps a lane busy, in no particular order; `after` is the one for whose end it waited
  * last, on its own lane or by a flag, CM_NO_INSTRUCTION: it begins with the program. */
 typedef void (*cm_simulation_trace)(void *user, uint64_t instruction, double start_ns, double end_ns, uint64_t after);
 

@@ -47,6 +47,9 @@ void cm_checker_begin(cm_checker *c, uint32_t lane);
 void cm_checker_set(cm_checker *c, uint32_t lane, uint64_t signal);
 void cm_checker_wait(cm_checker *c, uint32_t lane, uint64_t signal);
 
+/* Between turns: every lane knows what all did, and nothing on the chip is of the next turn. */
+void cm_checker_meet(cm_checker *c, uint64_t memory_bytes);
+
 /* A lane reads or writes `bytes` of a buffer. */
 cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
                           cm_error *error);
@@ -54,8 +57,15 @@ cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_
                            cm_error *error);
 /* What the instruction's time says of other cores' memories is what it did. */
 cm_status cm_checker_end(cm_runner *r, const cm_instruction *i, cm_error *error);
-/* A lane loads or stores a box of a tensor. */
-cm_status cm_checker_home(cm_runner *r, const cm_instruction *i, bool stores, cm_error *error);
+/* Elements of a tensor, from `first` on. */
+typedef struct cm_home_box {
+  uint32_t tensor, rank;
+  int64_t first;
+  const int64_t *extent, *stride;
+} cm_home_box;
+
+/* A lane reads them outside, or writes them there. */
+cm_status cm_checker_home(cm_runner *r, uint32_t lane, const cm_home_box *box, bool stores, cm_error *error);
 /* Every element of the outputs was stored. */
 cm_status cm_checker_finish(cm_runner *r, cm_error *error);
 

@@ -107,15 +107,20 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 
 static cm_status finish(cm_timing *t, cm_error *error)
 {
-  t->out->effort = t->effort + CM_EFFORT_OF_PIECE * t->sequence->piece_count;
+  cm_timetable *made = t->out;
+  made->effort = t->effort + CM_EFFORT_OF_PIECE * t->sequence->piece_count;
+  made->time_ns *= t->plan->turns;
+  made->traffic.loaded *= t->plan->turns;
+  made->traffic.stored *= t->plan->turns;
+  made->traffic.parameters *= t->plan->turns;
   if (!t->record)
     return CM_OK;
-  if (CM_NEW(t->plan->memory, t->out->buffers, t->buffer_count + 1, error) != CM_OK)
+  if (CM_NEW(t->plan->memory, made->buffers, t->buffer_count + 1, error) != CM_OK)
     return error->status;
   for (uint32_t b = 0; b < t->buffer_count; b++)
-    t->out->buffers[b] = (cm_timed_buffer){t->buffer[b].tile, t->buffer[b].address};
-  t->out->buffer_count = t->buffer_count;
-  t->out->use = t->use;
+    made->buffers[b] = (cm_timed_buffer){t->buffer[b].tile, t->buffer[b].address};
+  made->buffer_count = t->buffer_count;
+  made->use = t->use;
   t->use = NULL;
   return CM_OK;
 }

@@ -294,7 +294,9 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   if (!*there)
     return CM_OK;
   cm_timing_await_none(t);
-  if (transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, &lane, error) != CM_OK)
+  end = ready;
+  lane = CM_NONE;
+  if (!t->plan->tiles[tile].host && transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, &lane, error) != CM_OK)
     return error->status;
   t->buffer[number].filled = true;
   t->buffer[number].ready = end;

@@ -231,9 +231,13 @@ static cm_status settle(cm_timing *t, const cm_granted *g, const cm_slot *slot, 
     r->ready = end;
     r->last = known;
     r->lane = slot->lane;
-    r->dirty = true;
+    const cm_tile *tile = &t->plan->tiles[r->tile];
+    r->dirty = !tile->host;
     wake(t, r);
-    if (t->plan->tiles[r->tile].must_home && cm_timing_store(t, made, error) != CM_OK)
+    if (tile->host) {
+      t->stored[r->tile] = known;
+      t->changed = true;
+    } else if (tile->must_home && cm_timing_store(t, made, error) != CM_OK)
       return error->status;
     if (cm_timing_release(t, made, error) != CM_OK)
       return error->status;

@@ -27,6 +27,14 @@ static size_t width_of(const cm_program_tensor *t)
   return cm_type_bytes(t->type);
 }
 
+/* Makers of a tensor's elements. */
+static cm_status make_outside(following *f, uint32_t tensor, cm_error *error)
+{
+  uint64_t count = 0;
+  (void)cm_dims_count(f->p->tensors[tensor].rank, f->p->tensors[tensor].dims, &count);
+  return f->outside[tensor] != NULL ? CM_OK : CM_NEW(f->p->memory, f->outside[tensor], count + 1, error);
+}
+
 /* ---- transfers ---- */
 
 /* Element by element of a box of a tensor, in step with a dense buffer. */
@@ -35,11 +43,10 @@ static cm_status transfer(following *f, const cm_instruction *i, cm_error *error
   const cm_program_tensor *t = &f->p->tensors[i->tensor];
   int64_t strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   size_t width = width_of(t);
-  uint64_t at = i->address, all = 1;
-  for (uint32_t k = t->rank; k-- > 0; all *= (uint64_t)t->dims[k])
-    strides[k] = (int64_t)all;
+  uint64_t at = i->address;
+  cm_strides(t->rank, t->dims, strides);
   bool stores = i->opcode == CM_CODE_STORE;
-  if (stores && f->outside[i->tensor] == NULL && CM_NEW(f->p->memory, f->outside[i->tensor], all + 1, error) != CM_OK)
+  if (stores && make_outside(f, i->tensor, error) != CM_OK)
     return error->status;
   uint32_t *outside = f->outside[i->tensor];
   if (!stores)
@@ -73,8 +80,12 @@ static void read_operand(following *f, const cm_operand *o, uint32_t tile, uint6
   size_t width = cm_type_bytes(o->type);
   for (uint32_t k = 0; k < o->part_count; k++) {
     const cm_program_part *part = &f->p->parts[o->first_part + k];
+    const bool outside = cm_part_is_outside(part);
+    const uint32_t *makers = outside ? f->outside[cm_part_tensor(part)] : f->chip;
     int64_t index[CM_RANK_MAX] = {0};
-    if (f->constant[part->buffer] > 0) {
+    if (makers == NULL)
+      continue; /* a constant or an input */
+    if (!outside && f->constant[part->buffer] > 0) {
       *held += f->reader[part->buffer] != tile + UINT64_C(1) ? f->constant[part->buffer] : 0;
       f->reader[part->buffer] = tile + UINT64_C(1);
       continue;
@@ -83,7 +94,7 @@ static void read_operand(following *f, const cm_operand *o, uint32_t tile, uint6
       int64_t element = 0;
       for (uint32_t r = 0; r < part->shape->rank; r++)
         element += index[r] * part->shape->stride[r];
-      uint32_t owner = f->chip[part->address + (uint64_t)element * width];
+      uint32_t owner = outside ? makers[part->address / width + (uint64_t)element] : makers[part->address + (uint64_t)element * width];
       if (f->bytes[owner] == 0)
         f->touched[f->touched_count++] = owner;
       f->bytes[owner] += width;
@@ -91,15 +102,20 @@ static void read_operand(following *f, const cm_operand *o, uint32_t tile, uint6
   }
 }
 
-static uint64_t write_operand(following *f, const cm_operand *o, uint32_t tile)
+static cm_status write_operand(following *f, const cm_operand *o, uint32_t tile, uint64_t *held, cm_error *error)
 {
+  const cm_program_part *part = &f->p->parts[o->first_part];
   uint64_t count = o->part_count > 0 ? 1 : 0;
   size_t width = cm_type_bytes(o->type);
   for (uint32_t r = 0; r < o->rank; r++)
     count *= (uint64_t)o->dims[r];
+  const bool outside = count > 0 && cm_part_is_outside(part);
+  if (outside && make_outside(f, cm_part_tensor(part), error) != CM_OK)
+    return error->status;
   for (uint64_t e = 0; e < count; e++)
-    f->chip[f->p->parts[o->first_part].address + e * width] = tile + 1;
-  return count * width;
+    (outside ? f->outside[cm_part_tensor(part)] : f->chip)[outside ? e : part->address + e * width] = tile + 1;
+  *held += count * width;
+  return CM_OK;
 }
 
 /* The axons into a tile are what it reads, byte for byte. */
@@ -144,7 +160,8 @@ static cm_status compute(following *f, const cm_instruction *i, uint32_t tile, c
   if (compare_axons(f, tile, error) != CM_OK)
     return error->status;
   for (uint32_t k = i->input_count; k < i->input_count + i->output_count; k++)
-    held += write_operand(f, &f->p->operands[i->first_operand + k], tile);
+    if (write_operand(f, &f->p->operands[i->first_operand + k], tile, &held, error) != CM_OK)
+      return error->status;
   held = held > 0 ? held : 1;
   if (cm_topology_size(f->t, tile) != held)
     return differs(f, tile, error, "holds bytes that are", cm_topology_size(f->t, tile), held);

@@ -64,7 +64,8 @@ static cm_status keep_limits(const cm_mapping *m, const cm_chip *chip, cm_error 
               {"synapses", c->synapses, l->synapses},
               {"inbound_axons", c->inbound_axons, l->inbound_axons},
               {"outbound_axons", c->outbound_axons, l->outbound_axons},
-              {"target_cores", c->target_cores, l->target_cores}};
+              {"target_cores", c->target_cores, l->target_cores},
+              {"source_cores", c->source_cores, l->source_cores}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
       if (of[i].most > 0 && of[i].has > of[i].most)
         return cm_fail(error, CM_LIMIT_BROKEN, "the tiles on core (%u, %u) have %llu %s, the chip allows %llu: lay the units "

@@ -45,8 +45,7 @@ static cm_status open_tar(cm_archive *archive, cm_source *source, const cm_impor
 {
   cm_archive made = {.bytes_max = limits->bytes_max};
   size_t size;
-  if (cm_source_image(source, run->memory, &made.image, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_image(source, run->memory, &made.image, &size, error));
   if (cm_tar_list(made.image, size, run->memory, &made.tar, &made.count, error) != CM_OK) {
     cm_free(made.image);
     return error->status;
@@ -68,8 +67,7 @@ cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_impor
   zip_source_t *bytes;
   zip_error_init(&why);
   if (source->gzipped) {
-    if (cm_source_image(source, run->memory, &made.image, &size, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_source_image(source, run->memory, &made.image, &size, error));
     memory = made.image;
   }
   uint64_t packed = memory != NULL ? size : source->raw_size;
@@ -160,8 +158,7 @@ cm_status cm_bytes_take(cm_bytes *stream, void *bytes, size_t size, cm_error *er
   char what[100];
   size_t got = 0;
   if (stream->source != NULL) {
-    if (cm_source_take(stream->source, bytes, size, &got, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_source_take(stream->source, bytes, size, &got, error));
   } else if (stream->at != NULL) {
     got = size < stream->left ? size : (size_t)stream->left;
     memcpy(bytes, stream->at, got);

@@ -1,7 +1,6 @@
 /* Archives of strangers, zip and tar: members found by name and read as streams, within the limits, in a confined process
  * (cm_network_needs_confinement). Zip is read by libzip. */
-#ifndef CM_NETWORK_ARCHIVE_ARCHIVE_H
-#define CM_NETWORK_ARCHIVE_ARCHIVE_H
+#pragma once
 
 #include <zip.h>
 
@@ -68,5 +67,3 @@ cm_status cm_bytes_end(cm_bytes *stream, cm_error *error);
 
 /* CM_BAD_NETWORK with the stream's name and `what`. */
 cm_status cm_bytes_bad(const cm_bytes *stream, const char *what, cm_error *error);
-
-#endif

@@ -19,8 +19,7 @@ static cm_status read_shape(cm_numpy *n, cm_error *error)
 {
   cm_array shape;
   uint64_t size[2] = {0, 1};
-  if (cm_numpy_open_list(n, "shape", true, &shape, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_numpy_open_list(n, "shape", true, &shape, error));
   cm_status status = shape.npy.count == 2 ? cm_npy_indices(&shape.npy, &shape.stream, 2, size, error)
                                           : cm_bytes_bad(&shape.stream, "two numbers are expected", error);
   if (status == CM_OK && size[0] != size[1]) {
@@ -40,34 +39,32 @@ static cm_status read_compressed(cm_numpy *n, bool by_columns, cm_array *pointer
   uint32_t size = n->made->vertex_count;
   if (pointer->npy.count != size + UINT64_C(1))
     return cm_bytes_bad(&pointer->stream, "one more number than rows of the matrix is expected", error);
-  if (cm_npy_indices(&pointer->npy, &pointer->stream, 1, &at, error) != CM_OK || cm_numpy_lengths(index, data, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_npy_indices(&pointer->npy, &pointer->stream, 1, &at, error));
+  CM_TRY(cm_numpy_lengths(index, data, error));
   if (at != 0)
     return cm_bytes_bad(&pointer->stream, "it does not begin with 0", error);
   for (uint32_t row = 0; row < size; row++) {
-    if (cm_npy_indices(&pointer->npy, &pointer->stream, 1, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_npy_indices(&pointer->npy, &pointer->stream, 1, &end, error));
     if (end < at || end > index->npy.count)
       return cm_bytes_bad(&pointer->stream, "its numbers do not ascend to the number of entries", error);
     for (; at < end; at++, used++) {
       if (used == held) {
         held = index->npy.count - at < CM_NPY_SLICE ? index->npy.count - at : CM_NPY_SLICE;
         used = 0;
-        if (cm_npy_indices(&index->npy, &index->stream, held, other, error) != CM_OK ||
-            cm_npy_reals(&data->npy, &data->stream, held, value, error) != CM_OK || cm_run_check(n->run, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_npy_indices(&index->npy, &index->stream, held, other, error));
+        CM_TRY(cm_npy_reals(&data->npy, &data->stream, held, value, error));
+        CM_TRY(cm_run_check(n->run, error));
       }
       if (other[used] >= size)
         return cm_bytes_bad(&index->stream, "an index is outside the matrix", error);
       if (!isfinite(value[used]))
         return cm_bytes_bad(&data->stream, "a weight is infinite or undefined", error);
       uint32_t from = by_columns ? (uint32_t)other[used] : row, to = by_columns ? row : (uint32_t)other[used];
-      if (cm_entries_add(&n->entries, from, to, value[used], -1, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_entries_add(&n->entries, from, to, value[used], -1, error));
     }
   }
-  if (cm_bytes_end(&pointer->stream, error) != CM_OK || cm_bytes_end(&index->stream, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bytes_end(&pointer->stream, error));
+  CM_TRY(cm_bytes_end(&index->stream, error));
   return cm_bytes_end(&data->stream, error);
 }
 
@@ -99,8 +96,7 @@ static cm_status read_archive(cm_numpy *n, cm_source *source, cm_error *error)
 {
   char format[CM_NPY_TEXT_MAX];
   cm_array array;
-  if (cm_archive_open(&n->archive, source, n->limits, n->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_archive_open(&n->archive, source, n->limits, n->run, error));
   cm_status status = CM_OK;
   if (cm_numpy_has(n, "format") && cm_numpy_has(n, "data")) {
     status = cm_numpy_open(n, "format", &array, error);
@@ -109,8 +105,7 @@ static cm_status read_archive(cm_numpy *n, cm_source *source, cm_error *error)
                                     : cm_bytes_bad(&array.stream, "one text is expected", error);
       cm_bytes_close(&array.stream);
     }
-    if (status == CM_OK)
-      status = read_scipy(n, format, error);
+    CM_THEN(status, read_scipy(n, format, error));
   } else
     status = cm_numpy_named(n, error);
   cm_archive_close(&n->archive);
@@ -125,8 +120,7 @@ cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_
   cm_bytes stream = {.source = source, .name = "NumPy array"};
   cm_npy npy;
   cm_weights_as_asked(&n.entries.weight, source);
-  if (CM_NEW(run->memory, n.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, n.made, 1, error));
   n.made->directed = true;
   bool archive = source->end - source->at >= 2 && memcmp(source->at, "PK", 2) == 0;
   cm_status status = archive ? read_archive(&n, source, error) : cm_npy_open(&stream, &npy, error);

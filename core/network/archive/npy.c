@@ -88,14 +88,12 @@ cm_status cm_npy_open(cm_bytes *stream, cm_npy *npy, cm_error *error)
   uint8_t head[12];
   char header[4096] = "";
   cm_npy made = {0};
-  if (cm_bytes_take(stream, head, 10, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bytes_take(stream, head, 10, error));
   if (memcmp(head, magic, sizeof magic - 1) != 0)
     return cm_bytes_bad(stream, "it is no array of NumPy", error);
   size_t length = head[8] + ((size_t)head[9] << 8);
   if (head[6] > 1) {
-    if (cm_bytes_take(stream, head + 10, 2, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_bytes_take(stream, head + 10, 2, error));
     length += ((size_t)head[10] << 16) + ((size_t)head[11] << 24);
   }
   if (head[6] < 1 || head[6] > 3 || length >= HEADER_MAX)
@@ -104,8 +102,7 @@ cm_status cm_npy_open(cm_bytes *stream, cm_npy *npy, cm_error *error)
     size_t here = length - read < sizeof header - 1 ? length - read : sizeof header - 1;
     char rest[sizeof header];
     char *into = read == 0 ? header : rest;
-    if (cm_bytes_take(stream, into, here, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_bytes_take(stream, into, here, error));
     into[here] = '\0';
     read += here;
   }
@@ -114,13 +111,11 @@ cm_status cm_npy_open(cm_bytes *stream, cm_npy *npy, cm_error *error)
              *shape = value_of(header, "'shape'");
   if (type == NULL)
     return cm_bytes_bad(stream, "its header names no type of elements", error);
-  if (parse_type(stream, type, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(parse_type(stream, type, &made, error));
   if (order == NULL || shape == NULL)
     return cm_bytes_bad(stream, "its header has no shape or no order of elements", error);
   made.columns_first = strncmp(order, "True", 4) == 0;
-  if (parse_shape(stream, shape, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(parse_shape(stream, shape, &made, error));
   *npy = made;
   return CM_OK;
 }
@@ -177,8 +172,7 @@ static double real_of(const cm_npy *npy, uint64_t bits)
 cm_status cm_npy_reals(const cm_npy *npy, cm_bytes *stream, size_t count, double *values, cm_error *error)
 {
   uint8_t bytes[CM_NPY_SLICE * 8];
-  if (cm_bytes_take(stream, bytes, count * npy->size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bytes_take(stream, bytes, count * npy->size, error));
   for (size_t i = 0; i < count; i++)
     values[i] = real_of(npy, bits_of(npy, bytes + i * npy->size));
   return CM_OK;
@@ -200,8 +194,7 @@ cm_status cm_npy_indices(const cm_npy *npy, cm_bytes *stream, size_t count, uint
 {
   uint8_t bytes[CM_NPY_SLICE * 8];
   char what[120];
-  if (cm_bytes_take(stream, bytes, count * npy->size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bytes_take(stream, bytes, count * npy->size, error));
   for (size_t i = 0; i < count; i++)
     if (!index_of(npy, bits_of(npy, bytes + i * npy->size), &values[i])) {
       (void)snprintf(what, sizeof what, "the number %g is no index: whole numbers from 0 on are expected",
@@ -230,13 +223,11 @@ cm_status cm_npy_text(const cm_npy *npy, cm_bytes *stream, char text[CM_NPY_TEXT
   uint8_t bytes[CM_NPY_TEXT_MAX];
   uint64_t value;
   if (cm_npy_numbers(npy)) {
-    if (cm_npy_indices(npy, stream, 1, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_npy_indices(npy, stream, 1, &value, error));
     (void)snprintf(text, CM_NPY_TEXT_MAX, "%llu", (unsigned long long)value);
     return CM_OK;
   }
-  if (cm_bytes_take(stream, bytes, npy->size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bytes_take(stream, bytes, npy->size, error));
   size_t used = 0;
   for (unsigned i = 0; npy->kind == 'S' && i < npy->size && bytes[i] != 0; i++)
     text[used++] = (char)bytes[i];

@@ -1,6 +1,5 @@
 /* Arrays of NumPy as they lie in files (.npy): a header, then elements, read as a stream. */
-#ifndef CM_NETWORK_ARCHIVE_NPY_H
-#define CM_NETWORK_ARCHIVE_NPY_H
+#pragma once
 
 #include "core/network/archive/archive.h"
 
@@ -36,5 +35,3 @@ cm_status cm_npy_indices(const cm_npy *npy, cm_bytes *stream, size_t count, uint
 
 /* The next element as text in UTF-8, NUL-terminated, numbers as decimals; of numbers only whole ones. */
 cm_status cm_npy_text(const cm_npy *npy, cm_bytes *stream, char text[CM_NPY_TEXT_MAX], cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of the reader of NumPy's arrays share. */
-#ifndef CM_NETWORK_ARCHIVE_NUMPY_H
-#define CM_NETWORK_ARCHIVE_NUMPY_H
+#pragma once
 
 #include "core/network/archive/npy.h"
 #include "core/network/formats/entries.h"
@@ -48,5 +47,3 @@ cm_status cm_numpy_pairs(cm_numpy *n, cm_array list[3], uint64_t count, cm_error
 
 /* An archive of arrays under the usual names: a matrix, or lists of sources and targets. */
 cm_status cm_numpy_named(cm_numpy *n, cm_error *error);
-
-#endif

@@ -43,8 +43,7 @@ cm_status cm_numpy_dense(cm_numpy *n, const cm_npy *npy, cm_bytes *stream, cm_ar
   if (delay != NULL && (delay->npy.rank != 2 || delay->npy.dim[0] != size || delay->npy.dim[1] != size ||
                         delay->npy.columns_first != npy->columns_first || !cm_npy_numbers(&delay->npy)))
     return cm_bytes_bad(&delay->stream, "numbers in the shape and order of the weights are expected", error);
-  if (cm_numpy_vertices(n, size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_numpy_vertices(n, size, error));
   for (uint64_t at = 0; at < npy->count; at += CM_NPY_SLICE) {
     size_t count = npy->count - at < CM_NPY_SLICE ? (size_t)(npy->count - at) : CM_NPY_SLICE;
     if (cm_npy_reals(npy, stream, count, values, error) != CM_OK || cm_run_check(n->run, error) != CM_OK ||
@@ -87,8 +86,7 @@ cm_status cm_numpy_open(cm_numpy *n, const char *name, cm_array *array, cm_error
     (void)cm_fail(error, CM_BAD_NETWORK, "NumPy: array %s is missing", name);
     return cm_fail_at(error, "%s", member);
   }
-  if (cm_archive_stream(&n->archive, (uint64_t)at, &made.stream, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_archive_stream(&n->archive, (uint64_t)at, &made.stream, error));
   if (cm_npy_open(&made.stream, &made.npy, error) != CM_OK ||
       (made.npy.count > cm_archive_bytes(&n->archive, (uint64_t)at) / made.npy.size &&
        cm_bytes_bad(&made.stream, "it is shorter than its header says", error) != CM_OK)) {
@@ -101,8 +99,7 @@ cm_status cm_numpy_open(cm_numpy *n, const char *name, cm_array *array, cm_error
 
 cm_status cm_numpy_open_list(cm_numpy *n, const char *name, bool numbers, cm_array *array, cm_error *error)
 {
-  if (cm_numpy_open(n, name, array, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_numpy_open(n, name, array, error));
   if (array->npy.rank == 1 && (!numbers || cm_npy_numbers(&array->npy)))
     return CM_OK;
   (void)cm_bytes_bad(&array->stream, numbers ? "a list of numbers is expected" : "a list is expected", error);

@@ -5,7 +5,6 @@
  * name that is known, lists of different lengths, two names for one neuron. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/archive/archive.h"
@@ -67,8 +66,7 @@ static cm_status read_count(cm_numpy *n, uint64_t *count, cm_error *error)
   *count = 0;
   if (name == NULL)
     return CM_OK;
-  if (cm_numpy_open(n, name, &array, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_numpy_open(n, name, &array, error));
   uint64_t value[2] = {0};
   cm_status status = CM_OK;
   if (cm_npy_numbers(&array.npy) && array.npy.count >= 1 && array.npy.count <= 2)
@@ -89,8 +87,7 @@ static cm_status read_texts(cm_numpy *n, const char *list, bool distinct, cm_nam
   char text[CM_NPY_TEXT_MAX], what[200];
   cm_array array;
   uint32_t count = n->made->vertex_count;
-  if (cm_numpy_open_list(n, list, false, &array, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_numpy_open_list(n, list, false, &array, error));
   cm_status status = array.npy.count == count ? CM_OK : CM_BAD_NETWORK;
   if (status != CM_OK) {
     (void)snprintf(what, sizeof what, "it has %llu items; one for each of %u neurons is expected",
@@ -101,8 +98,7 @@ static cm_status read_texts(cm_numpy *n, const char *list, bool distinct, cm_nam
     status = cm_npy_text(&array.npy, &array.stream, text, error);
     if (status == CM_OK && (text[0] == '\0' || !cm_name_valid(text, strlen(text))))
       status = cm_bytes_bad(&array.stream, "a name is empty, has control characters or is not UTF-8", error);
-    if (status == CM_OK)
-      status = cm_names_number(names, text, strlen(text), count, &number[v], error);
+    CM_THEN(status, cm_names_number(names, text, strlen(text), count, &number[v], error));
     if (status == CM_OK && distinct && number[v] != v) {
       (void)snprintf(what, sizeof what, "the name '%.60s' stands twice", text);
       status = cm_bytes_bad(&array.stream, what, error);
@@ -121,11 +117,9 @@ static cm_status name_neurons(cm_numpy *n, cm_error *error)
     uint32_t *number = NULL;
     if (lists[i] == NULL)
       continue;
-    if (cm_names_open(&names, n->memory, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_names_open(&names, n->memory, error));
     cm_status status = CM_NEW(n->memory, number, n->made->vertex_count, error);
-    if (status == CM_OK)
-      status = read_texts(n, lists[i], i == 0, &names, number, error);
+    CM_THEN(status, read_texts(n, lists[i], i == 0, &names, number, error));
     if (status == CM_OK && i == 0)
       cm_labels_take(n->made, &names);
     else if (status == CM_OK)
@@ -148,8 +142,7 @@ static cm_status read_ids(cm_array list[2], bool both, size_t count, uint64_t *f
     return cm_npy_indices(&list[0].npy, &list[0].stream, count, from, error) == CM_OK
              ? cm_npy_indices(&list[1].npy, &list[1].stream, count, to, error)
              : error->status;
-  if (cm_npy_indices(&list[0].npy, &list[0].stream, 2 * count, pair, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_npy_indices(&list[0].npy, &list[0].stream, 2 * count, pair, error));
   for (size_t i = 0; i < count; i++) {
     from[i] = pair[2 * i];
     to[i] = pair[2 * i + 1];
@@ -181,8 +174,7 @@ static cm_status add(cm_numpy *n, cm_table *t, uint64_t count, const cm_array li
     if (count > 0)
       continue;
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)id[side]);
-    if (number_id(t, &list[side], text, &ends[side], error) != CM_OK)
-      return error->status;
+    CM_TRY(number_id(t, &list[side], text, &ends[side], error));
   }
   return cm_entries_add(count > 0 ? &n->entries : &t->edges, ends[0], ends[1], s->weight, s->delay_ms, error);
 }
@@ -237,8 +229,7 @@ static cm_status read_lists(cm_numpy *n, cm_table *t, cm_array list[4], bool bot
     }
   }
   for (int i = 0; i < CM_COLUMNS; i++)
-    if (cm_bytes_end(&list[i].stream, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_bytes_end(&list[i].stream, error));
   return CM_OK;
 }
 
@@ -263,8 +254,7 @@ static cm_status read_synapses(cm_numpy *n, const char *const name[CM_COLUMNS], 
   t.edges.weight.runs = n->entries.weight.runs;
   if (status == CM_OK && count > 0)
     status = cm_numpy_vertices(n, count, error);
-  if (status == CM_OK)
-    status = cm_names_open(&t.names, n->memory, error);
+  CM_THEN(status, cm_names_open(&t.names, n->memory, error));
   for (int i = 0; i < CM_COLUMNS && status == CM_OK; i++)
     if (pairs != NULL && i <= CM_COLUMN_TARGET)
       status = cm_numpy_open(n, pairs, &list[i], error);
@@ -283,8 +273,7 @@ static cm_status read_synapses(cm_numpy *n, const char *const name[CM_COLUMNS], 
     if (!both)
       list[0].npy.count = list[1].npy.count = npy->count / 2;
   }
-  if (status == CM_OK)
-    status = read_lists(n, &t, list, both, count, error);
+  CM_THEN(status, read_lists(n, &t, list, both, count, error));
   if (status == CM_OK && count == 0) {
     status = cm_table_close(&t, n->made, error);
     n->closed = true;
@@ -320,8 +309,7 @@ static cm_status find_matrix(cm_numpy *n, char found[CM_NUMPY_NAME_MAX], cm_erro
   for (uint64_t i = 0; i < n->archive.count; i++) {
     if (!array_name(n, i, name) || cm_column_word(name, strlen(name), CM_COLUMN_DELAY) >= 0)
       continue;
-    if (cm_numpy_open(n, name, &array, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_numpy_open(n, name, &array, error));
     bool square = array.npy.rank == 2 && array.npy.dim[0] == array.npy.dim[1] && cm_npy_numbers(&array.npy);
     cm_bytes_close(&array.stream);
     if (!square)
@@ -355,17 +343,14 @@ cm_status cm_numpy_named(cm_numpy *n, cm_error *error)
       name[CM_COLUMN_WEIGHT] = "edge_weight";
     return read_synapses(n, name, pairs, error);
   }
-  if (find_matrix(n, matrix, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_matrix(n, matrix, error));
   if (matrix[0] == '\0')
     return refuse(n, error);
   cm_array array, delay = {.stream.name = NULL};
-  if (cm_numpy_open(n, matrix, &array, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_numpy_open(n, matrix, &array, error));
   bool delays = name[CM_COLUMN_DELAY][0] != '\0' && strcmp(name[CM_COLUMN_DELAY], matrix) != 0;
   cm_status status = delays ? cm_numpy_open(n, name[CM_COLUMN_DELAY], &delay, error) : CM_OK;
-  if (status == CM_OK)
-    status = cm_numpy_dense(n, &array.npy, &array.stream, delays ? &delay : NULL, error);
+  CM_THEN(status, cm_numpy_dense(n, &array.npy, &array.stream, delays ? &delay : NULL, error));
   cm_bytes_close(&array.stream);
   cm_bytes_close(&delay.stream);
   return status == CM_OK ? name_neurons(n, error) : status;

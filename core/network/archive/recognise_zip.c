@@ -72,8 +72,7 @@ cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_networ
   cm_run run;
   cm_run_init(&run);
   run.memory = memory;
-  if (cm_archive_open(&archive, source, &limits, &run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_archive_open(&archive, source, &limits, &run, error));
   *found = archive.zip != NULL && zip_name_locate(archive.zip, MANIFEST, 0) >= 0 ? &cm_network_formats[CM_FORMAT_TOPOLOGY] : NULL;
   for (uint64_t i = 0; i < archive.count && *found == NULL; i++) {
     const char *name = cm_archive_name(&archive, i);

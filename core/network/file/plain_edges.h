@@ -1,7 +1,6 @@
 /* Plain edges of a topology file: a difference, and the size and weight of the edge before. Nearly all edges of nearly all networks are,
  * with differences of one byte or two. */
-#ifndef CM_NETWORK_PLAIN_EDGES_H
-#define CM_NETWORK_PLAIN_EDGES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ uint64_t cm_plain_edges_take(const uint8_t **bytes, const uint8_t *end, uint64_t
 /* The same without vector units. */
 uint64_t cm_plain_edges_take_pairs(const uint8_t **bytes, const uint8_t *end, uint64_t most, uint32_t *last, uint32_t highest,
                                    uint32_t *target);
-
-#endif

@@ -17,8 +17,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of 32 bits ar
 
 static cm_status put_bytes(cm_topology_bytes *b, uint64_t head, const void *data, size_t size, cm_error *error)
 {
-  if (cm_topology_reserve(b, CM_VARINT_BYTES_MAX + size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reserve(b, CM_VARINT_BYTES_MAX + size, error));
   cm_topology_put(b, head);
   memcpy(b->data + b->used, data, size);
   b->used += size;
@@ -68,8 +67,7 @@ static cm_status spool_models(cm_topology_writer *w, const uint8_t *model, uint3
     }
     v = end;
   }
-  if (status == CM_OK)
-    status = cm_topology_spool(w, "models", b.data, b.used, json_object(), error);
+  CM_THEN(status, cm_topology_spool(w, "models", b.data, b.used, json_object(), error));
   cm_free(b.data);
   return status;
 }
@@ -146,8 +144,7 @@ static cm_status read_models(cm_topology_reader *r, uint8_t *model, cm_error *er
   cm_status status = cm_stream_open(r, &r->dynamics.model_runs, error);
   for (uint32_t v = 0; v < r->header.vertex_count && status == CM_OK; v += (uint32_t)length) {
     status = cm_stream_number(s, CM_NEURON_MODELS - 1, "a model out of range", &number, error);
-    if (status == CM_OK)
-      status = cm_stream_number(s, r->header.vertex_count - v, "more models than vertices", &length, error);
+    CM_THEN(status, cm_stream_number(s, r->header.vertex_count - v, "more models than vertices", &length, error));
     if (status == CM_OK && length == 0)
       status = cm_stream_wrong(s, "a run of no vertices", error);
     if (status == CM_OK)
@@ -164,8 +161,7 @@ static cm_status read_runs(cm_topology_reader *r, float *value, cm_error *error)
     status = cm_stream_number(s, 2 * (count - v) + EQUAL, "more parameters than vertices", &head, error);
     if (status == CM_OK && head / 2 == 0)
       status = cm_stream_wrong(s, "a run of no vertices", error);
-    if (status == CM_OK)
-      status = cm_stream_bytes(s, value + v, (head % 2 == EQUAL ? 1 : head / 2) * sizeof *value, error);
+    CM_THEN(status, cm_stream_bytes(s, value + v, (head % 2 == EQUAL ? 1 : head / 2) * sizeof *value, error));
     for (uint64_t i = 1; status == CM_OK && head % 2 == EQUAL && i < head / 2; i++)
       value[v + i] = value[v];
   }
@@ -179,8 +175,7 @@ static cm_status read_parameters(cm_topology_reader *r, cm_dynamics *made, cm_er
   for (uint8_t p = 0; p < d->parameters && status == CM_OK; p++) {
     float **value = &made->parameter[d->parameter[p]];
     status = CM_NEW(r->memory, *value, r->header.vertex_count, error);
-    if (status == CM_OK)
-      status = read_runs(r, *value, error);
+    CM_THEN(status, read_runs(r, *value, error));
   }
   return status == CM_OK ? cm_stream_finish(&r->input, error) : status;
 }
@@ -193,10 +188,8 @@ static cm_status read_parallel(cm_topology_reader *r, cm_dynamics *made, cm_erro
   for (; made->parallel_count < r->dynamics.parallel_count && status == CM_OK; made->parallel_count++) {
     cm_parallel_synapse *synapse = &made->parallel[made->parallel_count];
     status = cm_stream_number(s, r->header.pin_count - pin, "a synapse out of range", &more, error);
-    if (status == CM_OK)
-      status = cm_stream_number(s, UINT32_MAX, "a delay out of range", &delay, error);
-    if (status == CM_OK)
-      status = cm_stream_bytes(s, &synapse->weight, sizeof synapse->weight, error);
+    CM_THEN(status, cm_stream_number(s, UINT32_MAX, "a delay out of range", &delay, error));
+    CM_THEN(status, cm_stream_bytes(s, &synapse->weight, sizeof synapse->weight, error));
     synapse->pin = pin += more;
     synapse->delay = (uint32_t)delay;
   }
@@ -206,8 +199,7 @@ static cm_status read_parallel(cm_topology_reader *r, cm_dynamics *made, cm_erro
 static cm_status read_whole(cm_topology_reader *r, const cm_topology_member *member, void *into, cm_error *error)
 {
   cm_status status = cm_stream_open(r, member, error);
-  if (status == CM_OK)
-    status = cm_stream_bytes(&r->input, into, member->bytes, error);
+  CM_THEN(status, cm_stream_bytes(&r->input, into, member->bytes, error));
   return status == CM_OK ? cm_stream_finish(&r->input, error) : status;
 }
 
@@ -238,8 +230,7 @@ cm_status cm_topology_reader_dynamics(cm_topology_reader *r, cm_dynamics **dynam
     status = read_whole(r, &d->numbers, made->number, error);
   cm_stream_close(&r->input);
   r->begun = false;
-  if (status == CM_OK)
-    status = cm_topology_reader_rewind(r, error);
+  CM_THEN(status, cm_topology_reader_rewind(r, error));
   if (status != CM_OK) {
     cm_dynamics_free(made);
     return status;

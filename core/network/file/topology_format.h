@@ -1,6 +1,5 @@
 /* What writer and reader of the topology file share; docs/reference/topology-file.md describes the format. */
-#ifndef CM_NETWORK_TOPOLOGY_FORMAT_H
-#define CM_NETWORK_TOPOLOGY_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 #include <zip.h>
@@ -46,5 +45,3 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
  * CM_NO_MEMORY, CM_IO, CM_DISK_FULL; else CM_OK and *error as it was. Set errno to 0 before the call: libzip takes some
  * failed reads for the end of the file. */
 cm_status cm_topology_machine_failed(zip_error_t *cause, const char *name, cm_error *error);
-
-#endif

@@ -140,14 +140,12 @@ static cm_status parse_members(cm_topology_reader *r, const json_t *list, cm_err
   uint64_t vertices = 0, rows = 0, pins = 0;
   if (!json_is_array(list))
     return cm_topology_damaged(error, "the manifest has no list of members");
-  if (CM_NEW(r->memory, r->members, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->memory, r->members, count, error));
   for (size_t i = 0; i < count; i++) {
     cm_topology_member m;
     if (!parse_member(json_array_get(list, i), &m))
       return cm_topology_damaged(error, "the manifest describes a member wrongly");
-    if (check_member(r, &m, error) != CM_OK)
-      return error->status;
+    CM_TRY(check_member(r, &m, error));
     cm_topology_member *table = table_member(r, m.name);
     if (table != NULL)
       *table = m;
@@ -180,8 +178,7 @@ static cm_status parse_populations(cm_topology_reader *r, const json_t *list, cm
   size_t count = json_array_size(list);
   if (list != NULL && (!json_is_array(list) || count == 0 || count > CM_POPULATIONS_MAX))
     return cm_topology_damaged(error, "the manifest's populations are no list of at most 65536");
-  if (CM_NEW(r->memory, r->populations, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->memory, r->populations, count, error));
   for (size_t i = 0; i < count; i++) {
     const json_t *row = json_array_get(list, i);
     const char *name = json_string_value(json_array_get(row, 0)), *kind = json_string_value(json_array_get(row, 1));
@@ -201,8 +198,7 @@ static cm_status parse_scenarios(cm_topology_reader *r, const json_t *list, cm_e
   size_t count = json_array_size(list);
   if (!json_is_array(list) || count < 2 || count > CM_SCENARIOS_MAX || !r->header.directed)
     return cm_topology_damaged(error, "the manifest's scenarios are no list of 2 to 64 of a directed network");
-  if (CM_NEW(r->memory, r->scenarios, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->memory, r->scenarios, count, error));
   for (size_t i = 0; i < count; i++) {
     const char *name = json_string_value(json_array_get(list, i));
     if (name == NULL || !cm_scenario_name_valid(name, strlen(name)))

@@ -48,8 +48,7 @@ static char *print_manifest(const cm_topology_writer *w)
 /* Why libzip cannot do `what` ("cannot write x.zip"). Where it names no cause, it found no memory for one. */
 static cm_status zip_failed(zip_t *zip, const char *name, const char *what, cm_error *error)
 {
-  if (cm_topology_machine_failed(zip_get_error(zip), name, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_machine_failed(zip_get_error(zip), name, error));
   bool silent = zip_error_code_zip(zip_get_error(zip)) == ZIP_ER_OK;
   return silent ? cm_whole(false, name, error)
                 : cm_fail(error, CM_IO, "cannot %s: %s", what, zip_strerror(zip));
@@ -129,8 +128,7 @@ static cm_status pack(cm_topology_writer *w, const char *manifest, cm_error *err
     zip_error_fini(&cause);
   } else
     status = add_members(w, zip, manifest, error);
-  if (status == CM_OK)
-    status = write_zip(w, zip, error);
+  CM_THEN(status, write_zip(w, zip, error));
   if (status != CM_OK && zip != NULL)
     zip_discard(zip);
   return status;

@@ -14,12 +14,10 @@ static cm_status read_numbers(cm_topology_reader *r, const cm_topology_member *m
     status = cm_stream_number(&r->input, most, "a number out of range", &number, error);
     value[i] = (uint32_t)number;
   }
-  if (status == CM_OK)
-    status = cm_stream_finish(&r->input, error);
+  CM_THEN(status, cm_stream_finish(&r->input, error));
   cm_stream_close(&r->input);
   r->begun = false;
-  if (status == CM_OK)
-    status = cm_topology_reader_rewind(r, error);
+  CM_THEN(status, cm_topology_reader_rewind(r, error));
   return status;
 }
 
@@ -46,10 +44,8 @@ static cm_status read_plain(cm_topology_reader *r, const cm_topology_member *m, 
 {
   cm_stream *s = &r->input;
   cm_status status = cm_stream_open(r, m, error);
-  if (status == CM_OK)
-    status = cm_stream_bytes(s, into, m->bytes, error);
-  if (status == CM_OK)
-    status = cm_stream_finish(s, error);
+  CM_THEN(status, cm_stream_bytes(s, into, m->bytes, error));
+  CM_THEN(status, cm_stream_finish(s, error));
   cm_stream_close(s);
   r->begun = false;
   return status == CM_OK ? cm_topology_reader_rewind(r, error) : status;
@@ -59,8 +55,7 @@ cm_status cm_topology_reader_signs(cm_topology_reader *r, uint64_t *negative, cm
 {
   if (r->signs.bytes == 0)
     return CM_OK;
-  if (read_plain(r, &r->signs, (uint8_t *)negative, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_plain(r, &r->signs, (uint8_t *)negative, error));
   for (uint64_t i = 0; i < r->signs.bytes / 8; i++)
     negative[i] = le64toh(negative[i]);
   return CM_OK;
@@ -70,8 +65,7 @@ cm_status cm_topology_reader_delays(cm_topology_reader *r, uint32_t *delay, cm_e
 {
   if (r->delays.bytes == 0)
     return CM_OK;
-  if (read_plain(r, &r->delays, (uint8_t *)delay, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_plain(r, &r->delays, (uint8_t *)delay, error));
   for (uint64_t i = 0; i < r->header.pin_count; i++)
     delay[i] = le32toh(delay[i]);
   return CM_OK;
@@ -96,8 +90,7 @@ cm_status cm_topology_reader_scenarios(cm_topology_reader *r, cm_scenario_name *
   cm_status status = cm_stream_open(r, &r->scenario_rates, error);
   for (size_t i = 0; i < count && status == CM_OK; i++)
     status = cm_stream_number(&r->input, CM_WEIGHT_SUM_MAX, "a rate out of range", &rate[i], error);
-  if (status == CM_OK)
-    status = cm_stream_finish(&r->input, error);
+  CM_THEN(status, cm_stream_finish(&r->input, error));
   cm_stream_close(&r->input);
   r->begun = false;
   return status == CM_OK ? cm_topology_reader_rewind(r, error) : status;
@@ -110,10 +103,8 @@ cm_status cm_topology_reader_labels(cm_topology_reader *r, char **text, uint64_t
   uint32_t vertex = 0;
   cm_stream *s = &r->input;
   cm_status status = CM_NEW(r->memory, made, r->labels.bytes, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->memory, starts, (size_t)r->header.vertex_count + 1, error);
-  if (status == CM_OK)
-    status = cm_stream_open(r, &r->labels, error);
+  CM_THEN(status, CM_NEW(r->memory, starts, (size_t)r->header.vertex_count + 1, error));
+  CM_THEN(status, cm_stream_open(r, &r->labels, error));
   while (status == CM_OK && cm_stream_left(s) > 0) {
     status = cm_stream_fill(s, 1, error);
     for (; status == CM_OK && s->begin < s->end; s->begin++) {
@@ -128,18 +119,15 @@ cm_status cm_topology_reader_labels(cm_topology_reader *r, char **text, uint64_t
   }
   if (status == CM_OK && (vertex != r->header.vertex_count || starts[vertex] != used))
     status = cm_stream_wrong(s, "fewer labels than vertices", error);
-  if (status == CM_OK)
-    status = cm_stream_finish(s, error);
+  CM_THEN(status, cm_stream_finish(s, error));
   cm_stream_close(s);
   r->begun = false;
-  if (status == CM_OK)
-    status = cm_topology_reader_rewind(r, error);
+  CM_THEN(status, cm_topology_reader_rewind(r, error));
   for (uint32_t v = 0; v < r->header.vertex_count && status == CM_OK; v++)
     if (!cm_name_valid(made + starts[v], (size_t)(starts[v + 1] - starts[v] - 1)))
       status = cm_topology_damaged(error, "a label is not UTF-8 or has control characters");
   if (status != CM_OK) {
-    cm_free(made);
-    cm_free(starts);
+    CM_FREE(made, starts);
     return status;
   }
   *text = made;

@@ -49,10 +49,8 @@ cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path,
   if (r == NULL || r->zip == NULL)
     zip_source_free(source);
   zip_error_fini(&cause);
-  if (status == CM_OK)
-    status = cm_topology_manifest(r, error);
-  if (status == CM_OK)
-    status = cm_topology_reader_rewind(r, error);
+  CM_THEN(status, cm_topology_manifest(r, error));
+  CM_THEN(status, cm_topology_reader_rewind(r, error));
   if (status != CM_OK) {
     cm_topology_reader_close(r);
     return status;
@@ -106,8 +104,7 @@ static cm_status next_member(cm_topology_reader *r, bool *end, cm_error *error)
   if (*end)
     return CM_OK;
   const cm_topology_member *m = &r->members[r->member_next++];
-  if (cm_stream_open(r, m, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_stream_open(r, m, error));
   r->begun = true;
   r->vertices_left = m->vertices;
   r->vertex = m->first_vertex - 1; /* stepped to the first one by next_vertex; wraps for 0 */
@@ -120,8 +117,7 @@ static cm_status next_member(cm_topology_reader *r, bool *end, cm_error *error)
 
 static cm_status next_vertex(cm_topology_reader *r, cm_error *error)
 {
-  if (cm_stream_number(&r->input, r->pins_left, "more edges than the manifest says", &r->edges_left, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_stream_number(&r->input, r->pins_left, "more edges than the manifest says", &r->edges_left, error));
   r->vertices_left--;
   r->vertex++;
   return CM_OK;
@@ -154,14 +150,12 @@ static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous,
   cm_stream *s = &r->input;
   uint64_t flags, vertex, value;
   *edge = (cm_topology_edge){0};
-  if (cm_stream_number(s, CM_EDGE_FLAGS, "unknown edge flags", &flags, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_stream_number(s, CM_EDGE_FLAGS, "unknown edge flags", &flags, error));
   edge->axon = (flags & CM_EDGE_AXON) != 0;
   if (edge->axon != (r->header.directed && (first || edge->axon)) || (edge->axon && (flags & CM_EDGE_DIFFERENCE)) ||
       (!edge->axon && !first && !(flags & CM_EDGE_DIFFERENCE)))
     return cm_stream_wrong(s, "edge flags that do not belong here", error);
-  if (cm_stream_number(s, r->header.vertex_count - 1, "a vertex out of range", &vertex, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_stream_number(s, r->header.vertex_count - 1, "a vertex out of range", &vertex, error));
   if (flags & CM_EDGE_DIFFERENCE) {
     if (first || vertex == 0 || vertex > r->header.vertex_count - 1 - previous)
       return cm_stream_wrong(s, "a vertex difference out of range", error);
@@ -169,8 +163,7 @@ static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous,
   }
   edge->target = (uint32_t)vertex;
   if (flags & CM_EDGE_SIZE) {
-    if (cm_stream_number(s, UINT32_MAX, "a size out of range", &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_stream_number(s, UINT32_MAX, "a size out of range", &value, error));
     r->last_size = (uint32_t)value;
   }
   bool weighs = (flags & CM_EDGE_WEIGHT) != 0;
@@ -199,8 +192,7 @@ static cm_status read_plain_edges(cm_topology_reader *r, uint64_t *count, cm_err
   uint64_t most = r->edges_left < ROOM ? r->edges_left : ROOM, n = 0;
   if (most > highest - last) /* targets of an axon rise */
     most = highest - last;
-  if (grow_row(r, *count + most, error) != CM_OK)
-    return error->status;
+  CM_TRY(grow_row(r, *count + most, error));
   uint32_t *target = r->target + *count;
   const uint8_t *at = s->block + s->begin, *const end = s->block + s->end;
   while (n < most) {
@@ -252,8 +244,7 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
     return cm_stream_wrong(&r->input, "more rows than the manifest says", error);
   r->rows_left--;
   if (r->row_open) {
-    if (grow_row(r, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow_row(r, 1, error));
     rate = r->held.rate;
     add_edge(r, 0, rate, &r->held);
     count = 1;
@@ -261,9 +252,8 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
   }
   while (r->edges_left > 0) {
     cm_topology_edge edge;
-    if (grow_row(r, count + 1, error) != CM_OK ||
-        read_edge(r, count == 0, count > 0 ? r->target[count - 1] : 0, &edge, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow_row(r, count + 1, error));
+    CM_TRY(read_edge(r, count == 0, count > 0 ? r->target[count - 1] : 0, &edge, error));
     r->edges_left--;
     r->pins_left--;
     if (edge.axon && count > 0) {
@@ -290,14 +280,12 @@ cm_status cm_topology_reader_next(cm_topology_reader *r, cm_topology_row *row, b
   *end = false;
   while (!r->row_open && r->edges_left == 0) {
     if (r->vertices_left == 0) {
-      if (next_member(r, end, error) != CM_OK)
-        return error->status;
+      CM_TRY(next_member(r, end, error));
       if (*end)
         return r->weight_sum == r->header.weight_total ? CM_OK
                                                        : cm_topology_damaged(error, "weight_total is not what they add up to");
     }
-    if (next_vertex(r, error) != CM_OK)
-      return error->status;
+    CM_TRY(next_vertex(r, error));
   }
   return read_row(r, row, error);
 }

@@ -1,6 +1,5 @@
 /* Between the files that read a topology file. */
-#ifndef CM_NETWORK_TOPOLOGY_READER_H
-#define CM_NETWORK_TOPOLOGY_READER_H
+#pragma once
 
 #include <sodium.h>
 
@@ -96,5 +95,3 @@ cm_status cm_stream_finish(cm_stream *s, cm_error *error);
 
 /* The failure of what was read last. */
 cm_status cm_stream_wrong(const cm_stream *s, const char *what, cm_error *error);
-
-#endif

@@ -73,8 +73,7 @@ static void put_name(record *r, const char *name)
 cm_status cm_topology_store_member(cm_topology_writer *w, const char *name, const void *data, size_t size, cm_error *error)
 {
   record r = {.used = 0};
-  if (CM_ROOM(NULL, w->stored_member, &w->stored_room, (uint64_t)w->stored_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, w->stored_member, &w->stored_room, (uint64_t)w->stored_count + 1, error));
   cm_stored_member *m = &w->stored_member[w->stored_count];
   *m = (cm_stored_member){.at = w->written, .bytes = size, .crc = crc32_gzip_refl(0, data, size)};
   (void)snprintf(m->name, sizeof m->name, "%s", name);
@@ -158,7 +157,6 @@ cm_status cm_topology_store_end(cm_topology_writer *w, const char *manifest, cm_
     return error->status;
   const uint64_t directory = w->written;
   for (uint32_t i = 0; i < w->stored_count; i++)
-    if (write_central(w, &w->stored_member[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(write_central(w, &w->stored_member[i], error));
   return write_end(w, directory, error);
 }

@@ -71,8 +71,7 @@ cm_status cm_stream_fill(cm_stream *s, size_t wanted, cm_error *error)
 
 cm_status cm_stream_number(cm_stream *s, uint64_t most, const char *what, uint64_t *value, cm_error *error)
 {
-  if (cm_stream_fill(s, CM_VARINT_BYTES_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_stream_fill(s, CM_VARINT_BYTES_MAX, error));
   uint64_t number = 0;
   size_t used = cm_varint_decode(s->block + s->begin, s->end - s->begin, &number);
   if (used == 0 || number > most)
@@ -86,8 +85,7 @@ cm_status cm_stream_bytes(cm_stream *s, void *into, uint64_t bytes, cm_error *er
 {
   uint8_t *at = into;
   while (bytes > 0) {
-    if (cm_stream_fill(s, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_stream_fill(s, 1, error));
     const uint64_t here = s->end - s->begin < bytes ? s->end - s->begin : bytes;
     if (here == 0)
       return cm_stream_wrong(s, "it ends too early", error);

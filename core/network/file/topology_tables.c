@@ -78,8 +78,7 @@ static cm_status spool_numbers(cm_topology_writer *w, const char *name, const ui
   cm_status status = cm_topology_reserve(&b, (size_t)count * 5 + CM_VARINT_BYTES_MAX, error);
   for (uint32_t i = 0; i < count && status == CM_OK; i++)
     cm_topology_put(&b, value[i]);
-  if (status == CM_OK)
-    status = cm_topology_spool(w, name, b.data, b.used, json_object(), error);
+  CM_THEN(status, cm_topology_spool(w, name, b.data, b.used, json_object(), error));
   cm_free(b.data);
   return status;
 }
@@ -150,8 +149,7 @@ cm_status cm_topology_writer_scenarios(cm_topology_writer *w, const cm_scenario_
     if (status == CM_OK)
       cm_topology_put(&b, rate[i]);
   }
-  if (status == CM_OK)
-    status = cm_topology_spool(w, "scenarios", b.data, b.used, json_object(), error);
+  CM_THEN(status, cm_topology_spool(w, "scenarios", b.data, b.used, json_object(), error));
   cm_free(b.data);
   return status;
 }

@@ -33,8 +33,7 @@ static cm_status save_scenarios(const cm_topology *t, cm_topology_writer *writer
   size_t kept = 0;
   if (t->scenario_count == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, rate, (size_t)t->scenario_count * t->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, rate, (size_t)t->scenario_count * t->net_count, error));
   for (size_t i = 0; i < (size_t)t->scenario_count * t->net_count; i++)
     if (t->net_first[i % t->net_count + 1] > t->net_first[i % t->net_count])
       rate[kept++] = t->scenario_rate[i];
@@ -57,8 +56,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
                                .delay_unit_ns = t->delay_unit_ns};
   cm_topology_writer *writer;
   uint64_t *wide, steps = CM_RUN_STEPS;
-  if (CM_NEW(run->memory, wide, t->pin_weight != NULL ? longest_net(t) : 0, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, wide, t->pin_weight != NULL ? longest_net(t) : 0, error));
   if (cm_topology_writer_open(path, &header, t->size, &writer, error) != CM_OK) {
     cm_free(wide);
     return error->status;
@@ -74,8 +72,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
     status = cm_topology_writer_delays(writer, t->pin_delay, t->pin_count, error);
   if (status == CM_OK && t->population_of != NULL)
     status = cm_topology_writer_populations(writer, t->population, t->population_count, t->population_of, error);
-  if (status == CM_OK)
-    status = save_scenarios(t, writer, run, error);
+  CM_THEN(status, save_scenarios(t, writer, run, error));
   if (status == CM_OK && t->dynamics != NULL)
     status = cm_topology_writer_dynamics(writer, t->dynamics, t->pin_count, error);
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
@@ -168,16 +165,15 @@ static cm_status load_rows(cm_topology_reader *reader, cm_topology *t, cm_run *r
   for (;;) {
     cm_topology_row row;
     bool end;
-    if (cm_topology_reader_next(reader, &row, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_topology_reader_next(reader, &row, &end, error));
     if (!t->directed) /* vertices without edges have empty rows */
       while (net < (end ? t->vertex_count : row.vertex))
         t->net_first[++net] = used;
     if (end)
       return CM_OK;
     memcpy(t->pin + used, row.target, row.count * sizeof *row.target);
-    if (check_sizes(t, &row, error) != CM_OK || store_weights(t, &row, used, error) != CM_OK)
-      return error->status;
+    CM_TRY(check_sizes(t, &row, error));
+    CM_TRY(store_weights(t, &row, used, error));
     if (t->directed) {
       t->net_source[net] = row.vertex;
       t->net_weight[net] = row.net_weight;
@@ -207,8 +203,7 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
   cm_topology *t = NULL;
   const cm_topology_header *header = cm_topology_reader_header(reader);
   cm_status status = CM_NEW(run->memory, t, 1, error);
-  if (status == CM_OK)
-    status = allocate(header, run, t, error);
+  CM_THEN(status, allocate(header, run, t, error));
   if (status == CM_OK && header->has_sizes)
     status = cm_topology_reader_sizes(reader, t->size, error);
   if (status == CM_OK && header->has_labels)
@@ -223,8 +218,7 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
     status = cm_topology_reader_scenarios(reader, t->scenario_name, t->scenario_rate, error);
   if (status == CM_OK && header->has_dynamics)
     status = cm_topology_reader_dynamics(reader, &t->dynamics, error);
-  if (status == CM_OK)
-    status = load_rows(reader, t, run, error);
+  CM_THEN(status, load_rows(reader, t, run, error));
   if (status == CM_OK) {
     drop_plain_sources(t);
     status = cm_topology_verify(t, error);
@@ -240,8 +234,7 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
 cm_status cm_topology_load(const char *path, cm_run *run, cm_topology **topology, cm_error *error)
 {
   cm_topology_reader *reader;
-  if (cm_topology_reader_open(path, run->memory, &reader, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reader_open(path, run->memory, &reader, error));
   cm_status status = cm_topology_read(reader, run, topology, error);
   cm_topology_reader_close(reader);
   return status;

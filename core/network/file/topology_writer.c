@@ -4,7 +4,6 @@
  * What can fail: rows out of order (CM_INTERNAL: the caller's defect), no room on disk, no memory. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,8 +32,7 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
                                   cm_topology_writer **writer, cm_error *error)
 {
   cm_topology_writer *w;
-  if (CM_NEW(NULL, w, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, w, 1, error));
   w->header = (cm_topology_header){.directed = header->directed,
                                    .vertex_count = header->vertex_count,
                                    .weight_scale = header->weight_scale,
@@ -65,8 +63,7 @@ static cm_status append(cm_topology_bytes *b, const void *data, size_t size, cm_
 {
   if (size == 0)
     return CM_OK;
-  if (cm_topology_reserve(b, size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reserve(b, size, error));
   memcpy(b->data + b->used, data, size);
   b->used += size;
   return CM_OK;
@@ -81,8 +78,7 @@ static cm_status close_group(cm_topology_writer *w, cm_error *error)
   json_t *about = json_pack("{s:I, s:I, s:I, s:I}", "first_vertex", (json_int_t)w->group_first, "vertices",
                             (json_int_t)(w->next - w->group_first), "rows", (json_int_t)w->group_rows, "pins",
                             (json_int_t)w->group_pins);
-  if (cm_topology_spool(w, name, w->group.data, w->group.used, about, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_spool(w, name, w->group.data, w->group.used, about, error));
   w->group.used = 0;
   w->group_number++;
   w->group_first = w->next;
@@ -95,11 +91,9 @@ static cm_status close_group(cm_topology_writer *w, cm_error *error)
 /* Closes the vertex under way: number of edges, then the edges. */
 static cm_status close_vertex(cm_topology_writer *w, cm_error *error)
 {
-  if (cm_topology_reserve(&w->group, CM_VARINT_BYTES_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_reserve(&w->group, CM_VARINT_BYTES_MAX, error));
   cm_topology_put(&w->group, w->vertex_edges);
-  if (append(&w->group, w->vertex.data, w->vertex.used, error) != CM_OK)
-    return error->status;
+  CM_TRY(append(&w->group, w->vertex.data, w->vertex.used, error));
   w->vertex.used = 0;
   w->vertex_edges = 0;
   w->next++;
@@ -164,10 +158,8 @@ cm_status cm_topology_writer_row(cm_topology_writer *w, const cm_topology_row *r
     return cm_fail(error, CM_INTERNAL, "a row of vertex %u with %llu targets after vertex %u", row->vertex,
                    (unsigned long long)row->count, w->next);
   while (w->next < row->vertex)
-    if (close_vertex(w, error) != CM_OK)
-      return error->status;
-  if (cm_topology_reserve(&w->vertex, row->count * (1 + 4 * (size_t)CM_VARINT_BYTES_MAX), error) != CM_OK)
-    return error->status;
+    CM_TRY(close_vertex(w, error));
+  CM_TRY(cm_topology_reserve(&w->vertex, row->count * (1 + 4 * (size_t)CM_VARINT_BYTES_MAX), error));
   for (uint64_t i = 0; i < row->count; i++) {
     if (i > 0 && (i = encode_plain_edges(w, row, i)) == row->count)
       break;
@@ -206,18 +198,14 @@ cm_status cm_topology_writer_close(cm_topology_writer *w, cm_error *error)
   cm_status status = CM_OK;
   while (status == CM_OK && w->next < w->header.vertex_count)
     status = close_vertex(w, error);
-  if (status == CM_OK)
-    status = close_group(w, error);
-  if (status == CM_OK)
-    status = cm_topology_spool_sizes(w, error);
+  CM_THEN(status, close_group(w, error));
+  CM_THEN(status, cm_topology_spool_sizes(w, error));
   if (status == CM_OK && w->spool != NULL && fflush(w->spool) != 0)
     status = cm_fail_errno(error, errno, "cannot write", w->spool_path);
-  if (status == CM_OK)
-    status = cm_topology_pack(w, error);
+  CM_THEN(status, cm_topology_pack(w, error));
   if (status == CM_OK && !w->stored)
     status = cm_file_reopen(&w->out, error);
-  if (status == CM_OK)
-    status = cm_file_commit(&w->out, error);
+  CM_THEN(status, cm_file_commit(&w->out, error));
   cm_topology_writer_abort(w);
   return status;
 }

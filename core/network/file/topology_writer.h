@@ -1,7 +1,6 @@
 /* Between the files that write a topology: rows (topology_writer.c), tables (topology_tables.c) and the file they are packed into
  * (topology_pack.c) or stored in (topology_stored.c). A writer owns all that it points to but `sizes` and `run`, which are the caller's. */
-#ifndef CM_NETWORK_FILE_TOPOLOGY_WRITER_H
-#define CM_NETWORK_FILE_TOPOLOGY_WRITER_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -66,5 +65,3 @@ cm_status cm_topology_store_end(cm_topology_writer *w, const char *manifest, cm_
 
 /* Packs the manifest and all that was spooled into the file under construction, or ends one that is stored. */
 cm_status cm_topology_pack(cm_topology_writer *w, cm_error *error);
-
-#endif

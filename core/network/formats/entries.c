@@ -1,6 +1,5 @@
 /* Edges in any order become rows: what the readers of tables, graphs and circuits have in common. */
 #include "core/network/formats/entries.h"
-#include "core/network/formats/source.h"
 #include "core/network/formats/weighted.h"
 #include "core/network/import_limits.h"
 
@@ -21,8 +20,7 @@ cm_status cm_entries_add(cm_entries *l, uint32_t from, uint32_t to, double weigh
 
 void cm_entries_free(cm_entries *l)
 {
-  cm_free(l->from);
-  cm_free(l->to);
+  CM_FREE(l->from, l->to);
   cm_weights_free(&l->weight);
   l->from = l->to = NULL;
 }
@@ -59,8 +57,7 @@ static void swap(double *value, uint64_t a, uint64_t b)
 static cm_status group(cm_entries *l, uint32_t vertex_count, uint64_t *first, cm_error *error)
 {
   uint64_t *next, steps = 0;
-  if (CM_NEW(l->memory, next, vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(l->memory, next, vertex_count, error));
   for (uint64_t e = 0; e < l->count; e++)
     first[l->from[e] + 1]++;
   for (uint32_t v = 0; v < vertex_count; v++) {
@@ -98,9 +95,8 @@ cm_status cm_entries_close(cm_entries *l, cm_topology *made, cm_error *error)
   l->from = NULL;
   made->pin = l->to;
   l->to = NULL;
-  if (cm_weighted_rows_close(made, &l->weight, l->run, error) != CM_OK ||
-      cm_weighted_rows_scale(made, &l->weight, l->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_weighted_rows_close(made, &l->weight, l->run, error));
+  CM_TRY(cm_weighted_rows_scale(made, &l->weight, l->run, error));
   CM_TRIM(l->memory, made->pin, made->pin_count);
   CM_TRIM(l->memory, made->net_first, (uint64_t)made->net_count + 1);
   if (made->net_source != NULL)

@@ -1,6 +1,5 @@
 /* Edges in any order, which become rows. */
-#ifndef CM_NETWORK_FORMATS_ENTRIES_H
-#define CM_NETWORK_FORMATS_ENTRIES_H
+#pragma once
 
 #include "core/network/formats/weighted.h"
 
@@ -26,5 +25,3 @@ cm_status cm_entries_close(cm_entries *entries, cm_topology *made, cm_error *err
 uint64_t cm_entries_drop_loops(cm_entries *entries);
 
 void cm_entries_free(cm_entries *entries);
-
-#endif

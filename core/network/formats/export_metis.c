@@ -72,8 +72,7 @@ static cm_status write_undirected(const cm_export_writer *w, cm_error *error)
   uint64_t divisor = write_graph_head(w, t->pin_count / 2, &g);
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     cm_export_line l = {w->sink, false};
-    if (cm_export_step(w, v, t->vertex_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, v, t->vertex_count, error));
     if (t->size != NULL)
       cm_export_field(&l, t->size[v]);
     for (uint64_t i = t->net_first[v]; i < t->net_first[v + 1]; i++) {
@@ -105,13 +104,12 @@ static void both_ways_free(both_ways *b)
 
 static cm_status both_ways_make(const cm_topology *t, cm_memory *memory, both_ways *b, cm_error *error)
 {
-  if (CM_NEW(memory, b->net_of, (size_t)t->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(memory, b->in_first, (size_t)t->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(memory, b->in_net, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, b->in_pin, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, b->weight, t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, b->seen, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, b->net_of, (size_t)t->vertex_count + 1, error));
+  CM_TRY(CM_NEW(memory, b->in_first, (size_t)t->vertex_count + 2, error));
+  CM_TRY(CM_NEW(memory, b->in_net, t->pin_count, error));
+  CM_TRY(CM_NEW(memory, b->in_pin, t->pin_count, error));
+  CM_TRY(CM_NEW(memory, b->weight, t->vertex_count, error));
+  CM_TRY(CM_NEW(memory, b->seen, t->vertex_count, error));
   cm_topology_nets_from(t, b->net_of);
   /* Counted one place too far, so that filling in moves every start to its place. */
   for (uint64_t i = 0; i < t->pin_count; i++)
@@ -133,8 +131,7 @@ static cm_status add_neighbour(both_ways *b, cm_memory *memory, uint32_t vertex,
   if (neighbour == vertex)
     return CM_OK;
   if (!b->seen[neighbour]) {
-    if (CM_ROOM(memory, b->neighbour, &b->neighbour_room, b->neighbour_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(memory, b->neighbour, &b->neighbour_room, b->neighbour_count + 1, error));
     b->seen[neighbour] = true;
     b->weight[neighbour] = 0;
     b->neighbour[b->neighbour_count++] = neighbour;
@@ -151,13 +148,11 @@ static cm_status gather(const cm_topology *t, both_ways *b, cm_memory *memory, u
   b->neighbour_count = 0;
   for (uint32_t e = b->net_of[v]; e < b->net_of[v + 1]; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      if (add_neighbour(b, memory, v, t->pin[i], cm_topology_pin_weight(t, e, i), error) != CM_OK)
-        return error->status;
+      CM_TRY(add_neighbour(b, memory, v, t->pin[i], cm_topology_pin_weight(t, e, i), error));
   for (uint64_t k = b->in_first[v]; k < b->in_first[v + 1]; k++) {
     uint32_t e = b->in_net[k];
     uint64_t weight = cm_topology_pin_weight(t, e, b->in_pin[k]);
-    if (add_neighbour(b, memory, v, cm_topology_source(t, e), weight, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_neighbour(b, memory, v, cm_topology_source(t, e), weight, error));
   }
   if (b->neighbour_count > 0)
     qsort(b->neighbour, b->neighbour_count, sizeof *b->neighbour, cm_ascending);
@@ -170,9 +165,8 @@ static cm_status write_symmetrised(const cm_export_writer *w, both_ways *b, cm_e
   uint64_t ends = 0;
   graph_weights g = {0};
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    if (cm_export_step(w, v, 2 * (uint64_t)t->vertex_count, error) != CM_OK ||
-        gather(t, b, w->run->memory, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, v, 2 * (uint64_t)t->vertex_count, error));
+    CM_TRY(gather(t, b, w->run->memory, v, error));
     ends += b->neighbour_count;
     for (uint64_t i = 0; i < b->neighbour_count; i++)
       graph_weights_see(&g, t, b->weight[b->neighbour[i]]);
@@ -180,9 +174,8 @@ static cm_status write_symmetrised(const cm_export_writer *w, both_ways *b, cm_e
   uint64_t divisor = write_graph_head(w, ends / 2, &g);
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     cm_export_line l = {w->sink, false};
-    if (cm_export_step(w, (uint64_t)t->vertex_count + v, 2 * (uint64_t)t->vertex_count, error) != CM_OK ||
-        gather(t, b, w->run->memory, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, (uint64_t)t->vertex_count + v, 2 * (uint64_t)t->vertex_count, error));
+    CM_TRY(gather(t, b, w->run->memory, v, error));
     if (t->size != NULL)
       cm_export_field(&l, t->size[v]);
     for (uint64_t i = 0; i < b->neighbour_count; i++) {
@@ -201,8 +194,7 @@ cm_status cm_export_graph(const cm_export_writer *w, cm_error *error)
     return write_undirected(w, error);
   both_ways b = {0};
   cm_status status = both_ways_make(w->topology, w->run->memory, &b, error);
-  if (status == CM_OK)
-    status = write_symmetrised(w, &b, error);
+  CM_THEN(status, write_symmetrised(w, &b, error));
   both_ways_free(&b);
   return status;
 }
@@ -242,8 +234,7 @@ cm_status cm_export_hypergraph(const cm_export_writer *w, cm_error *error)
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint64_t begin = t->net_first[e], end = t->net_first[e + 1];
     uint32_t source = cm_topology_source(t, e);
-    if (cm_export_step(w, e, t->net_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_export_step(w, e, t->net_count, error));
     if (t->directed)
       write_net(w, g.any, graph_weight(cm_topology_net_weight(t, e), divisor), source, t->pin + begin, end - begin);
     for (uint64_t i = begin; !t->directed && i < end; i++)

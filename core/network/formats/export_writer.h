@@ -1,6 +1,5 @@
 /* Between the writers of network formats. */
-#ifndef CM_NETWORK_FORMATS_EXPORT_WRITER_H
-#define CM_NETWORK_FORMATS_EXPORT_WRITER_H
+#pragma once
 
 #include "core/network/export.h"
 #include "core/network/formats/sink.h"
@@ -30,5 +29,3 @@ cm_status cm_export_matrix(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_graph(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_nir(const cm_export_writer *w, cm_error *error);
 cm_status cm_export_hypergraph(const cm_export_writer *w, cm_error *error);
-
-#endif

@@ -20,9 +20,8 @@ static cm_status vertex(adjacency *a, size_t field, uint32_t *number, cm_error *
 {
   cm_table *t = &a->table;
   const uint32_t before = t->names.count;
-  if (cm_table_name(t, &t->fields[field], field == 0 ? "source" : "target", number, error) != CM_OK ||
-      CM_ROOM(t->memory, a->has_row, &a->room, t->names.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_name(t, &t->fields[field], field == 0 ? "source" : "target", number, error));
+  CM_TRY(CM_ROOM(t->memory, a->has_row, &a->room, t->names.count, error));
   if (t->names.count > before)
     a->has_row[before] = 0;
   return CM_OK;
@@ -32,14 +31,12 @@ static cm_status read_row(adjacency *a, cm_error *error)
 {
   cm_table *t = &a->table;
   uint32_t from, to, last = UINT32_MAX;
-  if (vertex(a, 0, &from, error) != CM_OK)
-    return error->status;
+  CM_TRY(vertex(a, 0, &from, error));
   if (a->has_row[from])
     return cm_table_bad(t, "a second row of the same neuron; each has one in an adjacency list", error);
   a->has_row[from] = 1;
   for (size_t i = 1; i < t->field_count && t->fields[i].length > 0; i++) {
-    if (vertex(a, i, &to, error) != CM_OK)
-      return error->status;
+    CM_TRY(vertex(a, i, &to, error));
     a->repeats = a->repeats || to == last || to == from;
     last = to;
     cm_reading_row *row = cm_reading_next(&t->source->reading);
@@ -49,8 +46,7 @@ static cm_status read_row(adjacency *a, cm_error *error)
       row->weight = 1;
       row->delay_ms = -1;
     }
-    if (cm_entries_add(&t->edges, from, to, 1, -1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_entries_add(&t->edges, from, to, 1, -1, error));
   }
   return CM_OK;
 }
@@ -62,12 +58,10 @@ static cm_status read_rows(adjacency *a, cm_error *error)
   bool end = false;
   a->table.named = true; /* names may stand between blanks */
   for (;;) {
-    if (cm_table_next_row(&a->table, &line, &length, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_row(&a->table, &line, &length, &end, error));
     if (end)
       return CM_OK;
-    if (read_row(a, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_row(a, error));
   }
 }
 
@@ -94,8 +88,7 @@ cm_status cm_adjacency_fits(cm_source *source, cm_memory *memory, bool *fits, bo
   cm_run_init(&run);
   run.memory = memory;
   cm_status status = open_list(&a, source, &limits, &run, &wrong);
-  if (status == CM_OK)
-    status = read_rows(&a, &wrong);
+  CM_THEN(status, read_rows(&a, &wrong));
   *fits = status == CM_OK;
   for (uint32_t v = 0; v < a.table.names.count && *fits; v++)
     *fits = a.has_row[v] != 0;
@@ -106,8 +99,7 @@ cm_status cm_adjacency_fits(cm_source *source, cm_memory *memory, bool *fits, bo
     *error = wrong;
     return status;
   }
-  if (cm_source_rewind(source, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_rewind(source, error));
   cm_skip_byte_order_mark(source);
   return CM_OK;
 }
@@ -117,12 +109,9 @@ cm_status cm_import_adjacency(cm_source *source, const cm_import_limits *limits,
   adjacency a;
   cm_topology *made = NULL;
   cm_status status = open_list(&a, source, limits, run, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = read_rows(&a, error);
-  if (status == CM_OK)
-    status = cm_table_close(&a.table, made, error);
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, read_rows(&a, error));
+  CM_THEN(status, cm_table_close(&a.table, made, error));
   close_list(&a);
   if (status != CM_OK) {
     cm_topology_free(made);

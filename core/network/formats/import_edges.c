@@ -24,8 +24,8 @@ static cm_status read_edges(cm_table *t, cm_error *error)
   size_t length = 0;
   bool end = false;
   cm_survey survey;
-  if (cm_survey_read(t->source, t->memory, &survey, error) != CM_OK || cm_table_read_first(t, &survey, &end, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_survey_read(t->source, t->memory, &survey, error));
+  CM_TRY(cm_table_read_first(t, &survey, &end, error));
   while (!end) {
     if (cm_table_next_row(t, &line, &length, &end, error) != CM_OK || (!end && cm_table_take_row(t, error) != CM_OK))
       return error->status;
@@ -51,13 +51,10 @@ cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_
   t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
   t.line = t.tuples ? 1 : 0;
   cm_status status = cm_names_open(&t.names, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = read_edges(&t, error);
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, read_edges(&t, error));
   t.undirected = t.any_undirected && !t.any_directed && !cm_source_wants_synapses(source);
-  if (status == CM_OK)
-    status = cm_table_close(&t, made, error);
+  CM_THEN(status, cm_table_close(&t, made, error));
   if (status == CM_OK && t.rate != NULL)
     status = cm_topology_set_rates(made, t.rate, run, error);
   cm_table_free(&t);

@@ -41,11 +41,9 @@ static cm_status read_header(hypergraph_reader *r, cm_error *error)
   uint64_t value[3] = {0}, count = 0, number;
   bool end, found;
   char text[160];
-  if (next_line(r, &end, error) != CM_OK)
-    return error->status;
+  CM_TRY(next_line(r, &end, error));
   for (;; count++) {
-    if (cm_tokens_number(&r->text, "a field of the header", &found, &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "a field of the header", &found, &number, error));
     if (!found)
       break;
     if (count == 3)
@@ -80,8 +78,7 @@ static cm_status close_net(hypergraph_reader *r, uint64_t begin, cm_error *error
   uint64_t count = made->pin_count - begin, kept;
   if (cm_row_ascends(made->pin + begin, count))
     return CM_OK;
-  if (cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error));
   made->duplicate_count += count - kept;
   made->pin_count = begin + kept;
   return CM_OK;
@@ -95,16 +92,14 @@ static cm_status read_net(hypergraph_reader *r, cm_error *error)
   char text[160];
   uint32_t source = 0;
   if (r->has_net_weights) {
-    if (cm_tokens_number(&r->text, "the weight of a net", &found, &weight, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "the weight of a net", &found, &weight, error));
     if (weight > UINT32_MAX) {
       (void)snprintf(text, sizeof text, "net weight %llu is above 4294967295", (unsigned long long)weight);
       return bad(r, text, error);
     }
   }
   for (;; first = false) {
-    if (cm_tokens_number(&r->text, "a pin", &found, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "a pin", &found, &value, error));
     if (!found)
       break;
     if (value == 0 || value > made->vertex_count) {
@@ -122,8 +117,7 @@ static cm_status read_net(hypergraph_reader *r, cm_error *error)
     }
     if (made->pin_count >= r->limits->pins_max)
       return cm_over_limit("pins", made->pin_count + 1, r->limits->pins_max, error);
-    if (CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + 1, error));
     made->pin[made->pin_count++] = (uint32_t)value - 1;
   }
   if (first)
@@ -133,11 +127,10 @@ static cm_status read_net(hypergraph_reader *r, cm_error *error)
     return CM_OK;
   }
   uint64_t net = made->net_count;
-  if (close_net(r, begin, error) != CM_OK ||
-      CM_ROOM(r->memory, made->net_first, &r->first_room, net + 2, error) != CM_OK ||
-      CM_ROOM(r->memory, made->net_source, &r->source_room, net + 1, error) != CM_OK ||
-      CM_ROOM(r->memory, made->net_weight, &r->weight_room, net + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(close_net(r, begin, error));
+  CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, net + 2, error));
+  CM_TRY(CM_ROOM(r->memory, made->net_source, &r->source_room, net + 1, error));
+  CM_TRY(CM_ROOM(r->memory, made->net_weight, &r->weight_room, net + 1, error));
   made->net_source[net] = source;
   made->net_weight[net] = weight;
   made->net_first[net + 1] = made->pin_count;
@@ -151,19 +144,16 @@ static cm_status read_nets(hypergraph_reader *r, cm_error *error)
 {
   char text[160];
   bool end;
-  if (CM_ROOM(r->memory, r->made->net_first, &r->first_room, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, r->made->net_first, &r->first_room, 1, error));
   r->made->net_first[0] = 0;
   for (uint64_t net = 0; net < r->nets; net++) {
-    if (next_line(r, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(next_line(r, &end, error));
     if (end) {
       (void)snprintf(text, sizeof text, "the file ends after %llu nets; the header announces %llu",
                      (unsigned long long)net, (unsigned long long)r->nets);
       return bad(r, text, error);
     }
-    if (read_net(r, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_net(r, error));
     cm_tokens_end_line(&r->text);
   }
   return CM_OK;
@@ -177,22 +167,19 @@ static cm_status read_sizes(hypergraph_reader *r, cm_error *error)
   uint64_t value = 0, more;
   made->size_total = made->vertex_count;
   for (uint32_t v = 0; v < made->vertex_count && r->has_vertex_weights; v++) {
-    if (next_line(r, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(next_line(r, &end, error));
     if (end) {
       (void)snprintf(text, sizeof text, "the file ends after the weights of %u vertices; the header announces %u", v,
                      made->vertex_count);
       return bad(r, text, error);
     }
-    if (cm_tokens_number(&r->text, "the weight of a vertex", &found, &value, error) != CM_OK ||
-        CM_ROOM(r->memory, made->size, &r->size_room, (uint64_t)v + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "the weight of a vertex", &found, &value, error));
+    CM_TRY(CM_ROOM(r->memory, made->size, &r->size_room, (uint64_t)v + 1, error));
     if (value > UINT32_MAX) {
       (void)snprintf(text, sizeof text, "vertex weight %llu is above 4294967295", (unsigned long long)value);
       return bad(r, text, error);
     }
-    if (cm_tokens_number(&r->text, "what follows the weight of a vertex", &found, &more, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "what follows the weight of a vertex", &found, &more, error));
     if (found)
       return bad(r, "a vertex has one weight, but more numbers follow it", error);
     made->size[v] = (uint32_t)value;
@@ -204,8 +191,7 @@ static cm_status read_sizes(hypergraph_reader *r, cm_error *error)
     cm_free(made->size);
     made->size = NULL;
   }
-  if (next_line(r, &end, error) != CM_OK)
-    return error->status;
+  CM_TRY(next_line(r, &end, error));
   if (!end) {
     (void)snprintf(text, sizeof text, "more lines follow the %llu nets%s that the header announces",
                    (unsigned long long)r->nets, r->has_vertex_weights ? " and the vertex weights" : "");
@@ -220,8 +206,7 @@ cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits
   hypergraph_reader r = {.text = {.source = source, .format = "hMETIS hypergraph", .line = 1}, .limits = limits,
                          .run = run, .memory = run->memory, .sorter = {.memory = run->memory}};
   uint64_t one;
-  if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   r.made->directed = true;
   r.made->weight_scale = 1;
   if (read_header(&r, error) == CM_OK && read_nets(&r, error) == CM_OK && read_sizes(&r, error) == CM_OK &&

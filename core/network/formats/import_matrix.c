@@ -37,8 +37,8 @@ static cm_status read_banner(matrix_reader *r, cm_error *error)
 {
   char line[200], object[32] = "", layout[32] = "", field[32] = "", symmetry[32] = "", text[200];
   static const char banner[] = "%%MatrixMarket ";
-  if (cm_tokens_skip_blanks(&r->text, error) != CM_OK || cm_tokens_line(&r->text, line, sizeof line, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tokens_skip_blanks(&r->text, error));
+  CM_TRY(cm_tokens_line(&r->text, line, sizeof line, error));
   if (strncasecmp(line, banner, sizeof banner - 1) != 0 ||
       sscanf(line + sizeof banner - 1, "%31s %31s %31s %31s", object, layout, field, symmetry) != 4 ||
       strcasecmp(object, "matrix") != 0)
@@ -68,8 +68,7 @@ static cm_status need_number(matrix_reader *r, const char *what, uint64_t *value
 {
   bool found;
   char text[120];
-  if (cm_tokens_number(&r->text, what, &found, value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tokens_number(&r->text, what, &found, value, error));
   if (found)
     return CM_OK;
   (void)snprintf(text, sizeof text, "the line ends before %s", what);
@@ -80,8 +79,7 @@ static cm_status need_line_end(matrix_reader *r, const char *expected, cm_error 
 {
   int c = -1;
   for (;; r->text.source->at++) {
-    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(&r->text, &c, error));
     if (c != ' ' && c != '\t' && c != '\r')
       break;
   }
@@ -126,8 +124,7 @@ static cm_status add(matrix_reader *r, uint32_t row, uint32_t column, double val
     r->loops++;
     return CM_OK;
   }
-  if (cm_entries_add(&r->entries, row, column, value, -1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_entries_add(&r->entries, row, column, value, -1, error));
   return r->symmetry == GENERAL || row == column
            ? CM_OK
            : cm_entries_add(&r->entries, column, row, r->symmetry == SKEW ? -value : value, -1, error);
@@ -136,8 +133,7 @@ static cm_status add(matrix_reader *r, uint32_t row, uint32_t column, double val
 static cm_status read_value(matrix_reader *r, double *value, cm_error *error)
 {
   bool found;
-  if (cm_tokens_real(&r->text, "a value", &found, value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tokens_real(&r->text, "a value", &found, value, error));
   return found ? CM_OK : bad(r, r->text.line, "the line ends before the value of its entry", error);
 }
 
@@ -146,8 +142,8 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
   uint64_t place[2];
   double value = 1;
   char text[160];
-  if (need_number(r, "a row", &place[0], error) != CM_OK || need_number(r, "a column", &place[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(need_number(r, "a row", &place[0], error));
+  CM_TRY(need_number(r, "a column", &place[1], error));
   for (int i = 0; i < 2; i++)
     if (place[i] == 0 || place[i] > r->made->vertex_count) {
       (void)snprintf(text, sizeof text, "%s %llu is out of range: 1 to %u is expected", i == 0 ? "row" : "column",
@@ -183,12 +179,11 @@ static cm_status read_entries(matrix_reader *r, cm_error *error)
 {
   bool end;
   for (uint64_t i = 0;; i++) {
-    if (next_line(r, &end, error) != CM_OK || check_count(r, i, end, error) != CM_OK)
-      return error->status;
+    CM_TRY(next_line(r, &end, error));
+    CM_TRY(check_count(r, i, end, error));
     if (end)
       return CM_OK;
-    if (read_entry(r, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_entry(r, error));
   }
 }
 
@@ -213,17 +208,14 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
 {
   matrix_reader r = {.text = {.source = source, .format = "MatrixMarket", .line = 1}, .limits = limits,
                      .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   cm_weights_as_asked(&r.entries.weight, source);
   cm_status status = read_banner(&r, error);
-  if (status == CM_OK)
-    status = read_size(&r, error);
+  CM_THEN(status, read_size(&r, error));
   if (status == CM_OK)
     status = r.array ? read_array(&r, error) : read_entries(&r, error);
   r.made->directed = !r.text.undirected;
-  if (status == CM_OK)
-    status = cm_entries_close(&r.entries, r.made, error);
+  CM_THEN(status, cm_entries_close(&r.entries, r.made, error));
   r.made->self_loop_count += r.loops;
   cm_entries_free(&r.entries);
   if (status != CM_OK) {

@@ -44,19 +44,16 @@ static cm_status read_header(metis_reader *r, cm_error *error)
   uint64_t value[4] = {0}, count = 0;
   char text[160];
   for (;;) {
-    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(&r->text, &c, error));
     if (c == '%') {
-      if (cm_tokens_skip_comment(&r->text, &r->made->weight_scale, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_tokens_skip_comment(&r->text, &r->made->weight_scale, error));
       continue;
     }
     r->header_line = r->text.line;
     for (count = 0;; count++) {
       uint64_t number;
       bool found;
-      if (cm_tokens_number(&r->text, "a field of the header", &found, &number, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_tokens_number(&r->text, "a field of the header", &found, &number, error));
       if (!found)
         break;
       if (count == 4)
@@ -99,8 +96,7 @@ static cm_status read_vertex_numbers(metis_reader *r, uint32_t vertex, cm_error 
   for (uint64_t i = 0; i < count; i++) {
     uint64_t value;
     bool found;
-    if (cm_tokens_number(&r->text, "a vertex weight or size", &found, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "a vertex weight or size", &found, &value, error));
     if (!found)
       return bad(r, r->text.line, "the line ends before the weights of the vertex that fmt announces", error);
     if (value > UINT32_MAX)
@@ -110,8 +106,7 @@ static cm_status read_vertex_numbers(metis_reader *r, uint32_t vertex, cm_error 
   }
   if (!r->has_weights)
     return CM_OK;
-  if (CM_ROOM(r->memory, r->made->size, &r->size_room, (uint64_t)vertex + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, r->made->size, &r->size_room, (uint64_t)vertex + 1, error));
   r->made->size[vertex] = (uint32_t)size;
   return CM_OK;
 }
@@ -121,8 +116,7 @@ static cm_status need_weights(metis_reader *r, cm_error *error)
 {
   if (r->made->pin_weight != NULL)
     return CM_OK;
-  if (CM_ROOM(r->memory, r->made->pin_weight, &r->weight_room, r->pin_room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, r->made->pin_weight, &r->weight_room, r->pin_room, error));
   for (uint64_t i = 0; i < r->made->pin_count; i++)
     r->made->pin_weight[i] = 1;
   return CM_OK;
@@ -144,18 +138,15 @@ static cm_status close_row(metis_reader *r, uint32_t vertex, uint64_t begin, cm_
       return CM_OK;
   }
   const uint64_t *key;
-  if (cm_row_order(&r->sorter, pin, count, &key, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_order(&r->sorter, pin, count, &key, error));
   for (uint64_t i = 1; i < count; i++)
     if (key[i] >> 32 == key[i - 1] >> 32 && key[i] >> 32 != vertex) {
-      if (need_weights(r, error) != CM_OK)
-        return error->status;
+      CM_TRY(need_weights(r, error));
       break;
     }
   uint32_t *weight = made->pin_weight == NULL ? NULL : made->pin_weight + begin;
   if (weight != NULL) {
-    if (CM_ROOM(r->memory, r->row_weight, &r->row_weight_room, count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(r->memory, r->row_weight, &r->row_weight_room, count, error));
     memcpy(r->row_weight, weight, count * sizeof *weight);
   }
   uint64_t used = 0;
@@ -185,11 +176,9 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
   uint64_t begin = made->pin_count, value;
   bool found;
   char text[160];
-  if (read_vertex_numbers(r, vertex, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_vertex_numbers(r, vertex, error));
   for (;;) {
-    if (cm_tokens_number(&r->text, "a neighbour", &found, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "a neighbour", &found, &value, error));
     if (!found)
       break;
     if (value == 0 || value > made->vertex_count) {
@@ -199,13 +188,11 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
     }
     if (made->pin_count >= r->limits->pins_max)
       return cm_over_limit("edge ends", made->pin_count + 1, r->limits->pins_max, error);
-    if (CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + 1, error));
     made->pin[made->pin_count] = (uint32_t)value - 1;
     uint64_t weight = 1;
     if (r->has_edge_weights) {
-      if (cm_tokens_number(&r->text, "an edge weight", &found, &weight, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_tokens_number(&r->text, "an edge weight", &found, &weight, error));
       if (!found)
         return bad(r, r->text.line, "the line ends before the weight of its last edge (fmt announces edge weights)",
                    error);
@@ -215,8 +202,7 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
       }
     }
     if (r->has_edge_weights || made->pin_weight != NULL) {
-      if (CM_ROOM(r->memory, made->pin_weight, &r->weight_room, r->pin_room, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(r->memory, made->pin_weight, &r->weight_room, r->pin_room, error));
       made->pin_weight[made->pin_count] = (uint32_t)weight;
     }
     made->pin_count++;
@@ -231,46 +217,38 @@ static cm_status read_rows(metis_reader *r, cm_error *error)
   char text[160];
   int c = -1;
   uint64_t row_line = 0; /* of the row before: a file may end with an empty row that no line feed ends */
-  if (CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error));
   made->net_first[0] = 0;
   for (uint32_t vertex = 0; vertex < made->vertex_count;) {
-    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(&r->text, &c, error));
     if (c == -1 && (vertex + 1 < made->vertex_count || vertex == 0 || r->text.line == row_line)) {
       (void)snprintf(text, sizeof text, "the file ends after the lines of %u vertices; the header announces %u", vertex,
                      made->vertex_count);
       return bad(r, r->text.line, text, error);
     }
     if (c == '%') {
-      if (cm_tokens_skip_comment(&r->text, &made->weight_scale, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_tokens_skip_comment(&r->text, &made->weight_scale, error));
       continue;
     }
-    if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)vertex + 2, error) != CM_OK ||
-        CM_ROOM(r->memory, r->line_of, &r->line_room, (uint64_t)vertex + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)vertex + 2, error));
+    CM_TRY(CM_ROOM(r->memory, r->line_of, &r->line_room, (uint64_t)vertex + 1, error));
     row_line = r->text.line;
     r->line_of[vertex] = r->text.line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->text.line;
-    if (read_row(r, vertex, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_row(r, vertex, error));
     made->net_first[++vertex] = made->pin_count;
     cm_tokens_end_line(&r->text);
   }
   for (;;) {
-    if (cm_tokens_peek(&r->text, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(&r->text, &c, error));
     if (c == -1)
       return CM_OK;
     if (c == '%') {
-      if (cm_tokens_skip_comment(&r->text, &made->weight_scale, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_tokens_skip_comment(&r->text, &made->weight_scale, error));
       continue;
     }
     bool found;
     uint64_t value;
-    if (cm_tokens_number(&r->text, "what follows the last vertex", &found, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_number(&r->text, "what follows the last vertex", &found, &value, error));
     if (found) {
       (void)snprintf(text, sizeof text, "more lines follow the %u vertices that the header announces",
                      made->vertex_count);
@@ -295,8 +273,7 @@ static cm_status check_count(metis_reader *r, cm_error *error)
 static cm_status check_symmetry(metis_reader *r, cm_error *error)
 {
   cm_asymmetry a;
-  if (cm_topology_asymmetry(r->made, r->memory, r->run, &a, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_topology_asymmetry(r->made, r->memory, r->run, &a, error));
   if (!a.found)
     return CM_OK;
   char text[240];
@@ -324,8 +301,7 @@ static cm_status finish(metis_reader *r, cm_error *error)
   }
   uint64_t one;
   /* Each edge stands in two rows and counts once. */
-  if (cm_weight_scale(sum / 2, 0, 0, true, &one, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_weight_scale(sum / 2, 0, 0, true, &one, error));
   if (made->pin_weight != NULL && ones == made->pin_count) {
     cm_free(made->pin_weight);
     made->pin_weight = NULL;
@@ -359,8 +335,7 @@ cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_
                     .run = run,
                     .memory = run->memory,
                     .sorter = {.memory = run->memory}};
-  if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   r.made->weight_scale = 1;
   if (read_header(&r, error) == CM_OK && read_rows(&r, error) == CM_OK && check_symmetry(&r, error) == CM_OK &&
       check_count(&r, error) == CM_OK && finish(&r, error) == CM_OK) {
@@ -370,7 +345,6 @@ cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_
   cm_status status = r.made == NULL ? CM_OK : error->status;
   cm_topology_free(r.made);
   cm_row_sorter_free(&r.sorter);
-  cm_free(r.line_of);
-  cm_free(r.row_weight);
+  CM_FREE(r.line_of, r.row_weight);
   return status;
 }

@@ -36,8 +36,7 @@ static cm_status ends_early(cm_snn_reader *r, const char *inside, cm_error *erro
 static cm_status take(cm_snn_reader *r, void *bytes, size_t size, const char *inside, cm_error *error)
 {
   size_t got;
-  if (cm_source_take(r->source, bytes, size, &got, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_take(r->source, bytes, size, &got, error));
   return got == size ? CM_OK : ends_early(r, inside, error);
 }
 
@@ -56,9 +55,8 @@ static cm_status read_targets(cm_snn_reader *r, uint32_t hyperedge, uint64_t cou
     return cm_over_limit("synapses", begin + count, r->limits->pins_max, error);
   while (count > 0) {
     uint64_t part = count < CM_SOURCE_WINDOW / 4 ? count : CM_SOURCE_WINDOW / 4;
-    if (CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + part, error) != CM_OK ||
-        take(r, made->pin + made->pin_count, (size_t)part * 4, "the targets of a hyperedge", error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + part, error));
+    CM_TRY(take(r, made->pin + made->pin_count, (size_t)part * 4, "the targets of a hyperedge", error));
     for (uint64_t i = made->pin_count; i < made->pin_count + part; i++) {
       made->pin[i] = le32toh(made->pin[i]);
       if (made->pin[i] >= made->vertex_count) {
@@ -79,19 +77,16 @@ static cm_status read_hyperedge(cm_snn_reader *r, uint32_t hyperedge, cm_error *
   uint64_t offset = cm_source_offset(r->source), begin = made->pin_count;
   uint32_t head[2], bits;
   char what[160];
-  if (take(r, head, sizeof head, "the head of a hyperedge", error) != CM_OK)
-    return error->status;
+  CM_TRY(take(r, head, sizeof head, "the head of a hyperedge", error));
   uint32_t count = le32toh(head[0]), source = le32toh(head[1]);
   if (source >= made->vertex_count) {
     (void)snprintf(what, sizeof what, "source %u is out of range: the network has %u neurons, numbered from 0", source,
                    made->vertex_count);
     return bad(r, offset + 4, hyperedge, what, error);
   }
-  if (read_targets(r, hyperedge, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_targets(r, hyperedge, count, error));
   offset = cm_source_offset(r->source);
-  if (take(r, &bits, sizeof bits, "the rate of a hyperedge", error) != CM_OK)
-    return error->status;
+  CM_TRY(take(r, &bits, sizeof bits, "the rate of a hyperedge", error));
   bits = le32toh(bits);
   float rate;
   memcpy(&rate, &bits, sizeof rate);
@@ -104,8 +99,7 @@ static cm_status read_hyperedge(cm_snn_reader *r, uint32_t hyperedge, cm_error *
     return CM_OK;
   }
   uint64_t kept;
-  if (cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_sort(&r->sorter, made->pin + begin, count, &kept, error));
   uint32_t selves = 0;
   for (uint64_t i = begin; i < begin + kept; i++)
     selves += made->pin[i] == source;
@@ -123,9 +117,8 @@ static cm_status scale_rates(cm_snn_reader *r, cm_error *error)
     maximum = rate > maximum ? rate : maximum;
     whole = whole && rate == trunc(rate);
   }
-  if (cm_weight_scale(sum, maximum, (double)CM_WEIGHT_SUM_MAX, whole, &made->weight_scale, error) != CM_OK ||
-      CM_NEW(r->memory, made->net_weight, made->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_weight_scale(sum, maximum, (double)CM_WEIGHT_SUM_MAX, whole, &made->weight_scale, error));
+  CM_TRY(CM_NEW(r->memory, made->net_weight, made->net_count, error));
   for (uint32_t e = 0; e < made->net_count; e++)
     made->net_weight[e] = cm_weight_scaled((double)r->rate[e], made->weight_scale);
   return CM_OK;
@@ -135,8 +128,7 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
   uint32_t head[2];
-  if (take(r, head, sizeof head, "its head (neurons, hyperedges)", error) != CM_OK)
-    return error->status;
+  CM_TRY(take(r, head, sizeof head, "its head (neurons, hyperedges)", error));
   made->vertex_count = le32toh(head[0]);
   r->hyperedges = le32toh(head[1]);
   if (made->vertex_count > r->limits->vertices_max)
@@ -150,14 +142,12 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
   /* A file of known length says how many targets it holds; what comes gzipped or by a pipe grows as it comes. */
   uint64_t left = cm_source_left_max(r->source),
            targets = left == UINT64_MAX ? 0 : left / 4 - 3 * (uint64_t)r->hyperedges;
-  if (CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error) != CM_OK ||
-      CM_ROOM(r->memory, made->pin, &r->pin_room, targets < r->limits->pins_max ? targets : 0, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error));
+  CM_TRY(CM_ROOM(r->memory, made->pin, &r->pin_room, targets < r->limits->pins_max ? targets : 0, error));
   made->net_first[0] = 0;
   for (uint32_t hyperedge = 0; hyperedge < r->hyperedges;) {
     uint32_t taken;
-    if (cm_snn_batch_take(r, r->hyperedges - hyperedge, &taken, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_snn_batch_take(r, r->hyperedges - hyperedge, &taken, error));
     hyperedge += taken;
     if (taken == 0 && read_hyperedge(r, hyperedge++, error) != CM_OK)
       return error->status;
@@ -165,8 +155,7 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
   uint8_t more;
   size_t got;
   uint64_t end = cm_source_offset(r->source);
-  if (cm_source_take(r->source, &more, 1, &got, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_take(r->source, &more, 1, &got, error));
   if (got != 0) {
     cm_fail(error, CM_BAD_NETWORK,
             ".snn network: more bytes follow at byte %llu, after the last of the %u announced hyperedges",
@@ -175,8 +164,7 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
   }
   if (!r->sources_ascend && cm_topology_order_nets(made, &r->rate, r->run, error) != CM_OK)
     return error->status;
-  if (scale_rates(r, error) != CM_OK)
-    return error->status;
+  CM_TRY(scale_rates(r, error));
   made->size_total = made->vertex_count;
   CM_TRIM(r->memory, made->pin, made->pin_count);
   CM_TRIM(r->memory, made->net_first, (uint64_t)made->net_count + 1);
@@ -189,12 +177,10 @@ cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_ru
 {
   cm_snn_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .sources_ascend = true,
                   .sorter = {.memory = run->memory}};
-  if (CM_NEW(run->memory, r.made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   r.made->directed = true;
   cm_status status = cm_snn_batch_new(&r, error);
-  if (status == CM_OK)
-    status = read_network(&r, error);
+  CM_THEN(status, read_network(&r, error));
   cm_snn_batch_free(&r);
   /* Even without synapses the arrays are there. */
   if (status == CM_OK && r.made->net_source == NULL)

@@ -36,8 +36,7 @@ static cm_status check_id(matrix *m, uint32_t row, cm_error *error)
   cm_table *t = &m->table;
   char text[200];
   uint32_t number;
-  if (cm_table_name(t, &t->fields[0], "id", &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_name(t, &t->fields[0], "id", &number, error));
   if (number == row)
     return CM_OK;
   (void)snprintf(text, sizeof text, "row %u has the id '%.*s'; rows must be in the order of the columns, one for each", row + 1,
@@ -68,13 +67,11 @@ static cm_status read_row(matrix *m, uint32_t row, cm_error *error)
     double weight = 0;
     if (f->length == 0 || (f->length == 3 && strncasecmp(f->text, "nan", 3) == 0))
       continue;
-    if (cm_table_number(t, f, "weight", &weight, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_number(t, f, "weight", &weight, error));
     if (weight == 0)
       continue;
     report(t, row, i, weight);
-    if (cm_entries_add(&t->edges, row, i, weight, -1, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_entries_add(&t->edges, row, i, weight, -1, error));
   }
   return CM_OK;
 }
@@ -88,8 +85,7 @@ static cm_status read_ids(matrix *m, bool corner, cm_error *error)
   m->ids = true;
   m->size = (uint32_t)(t->field_count - corner);
   for (size_t i = corner; i < t->field_count && !m->own_ids; i++) {
-    if (cm_table_name(t, &t->fields[i], "id", &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_name(t, &t->fields[i], "id", &number, error));
     if (number == i - corner)
       continue;
     (void)snprintf(text, sizeof text, "the id '%.*s' stands above two columns", cm_field_shown(&t->fields[i]), t->fields[i].text);
@@ -108,15 +104,13 @@ static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
   m->own_ids = with_ids && !survey->corner && !survey->begins_alike;
   m->table.named = true; /* ids may be words */
   for (uint32_t row = 0, first = 1;; first = 0) {
-    if (cm_table_next_row(&m->table, &line, &length, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_row(&m->table, &line, &length, &end, error));
     if (end)
       return row == m->size ? CM_OK : bad_shape(m, row, true, error);
     if (first && m->table.field_count > m->table.limits->vertices_max)
       return cm_over_limit("vertices", m->table.field_count, m->table.limits->vertices_max, error);
     if (first && with_ids) {
-      if (read_ids(m, survey->first_fields == survey->fields_min, error) != CM_OK)
-        return error->status;
+      CM_TRY(read_ids(m, survey->first_fields == survey->fields_min, error));
       continue;
     }
     if (first)
@@ -129,8 +123,7 @@ static cm_status read_rows(matrix *m, const cm_survey *survey, cm_error *error)
     }
     if (first && counted)
       continue;
-    if (read_row(m, row++, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_row(m, row++, error));
   }
 }
 
@@ -153,14 +146,10 @@ cm_status cm_import_table_matrix(cm_source *source, const cm_import_limits *limi
   cm_weights_as_asked(&m.table.edges.weight, source);
   cm_status status = cm_survey_read(source, run->memory, &survey, error);
   m.table.tuples = survey.tuples;
-  if (status == CM_OK)
-    status = cm_names_open(&m.table.names, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = read_rows(&m, &survey, error);
-  if (status == CM_OK)
-    status = close_matrix(&m, made, error);
+  CM_THEN(status, cm_names_open(&m.table.names, run->memory, error));
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, read_rows(&m, &survey, error));
+  CM_THEN(status, close_matrix(&m, made, error));
   cm_table_free(&m.table);
   if (status != CM_OK) {
     cm_topology_free(made);

@@ -45,8 +45,7 @@ static cm_status open_reader(cm_source *source, cm_run *run, cm_topology_reader 
   zip_source_t *zip_source;
   if (source->gzipped) {
     FILE *stream = NULL;
-    if (unpack(source, &stream, size, error) != CM_OK)
-      return error->status;
+    CM_TRY(unpack(source, &stream, size, error));
     zip_source = zip_source_filep_create(stream, 0, -1, NULL);
     if (zip_source == NULL)
       fclose(stream);
@@ -83,11 +82,9 @@ cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, 
 {
   cm_topology_reader *reader;
   uint64_t size = 0;
-  if (open_reader(source, run, &reader, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_reader(source, run, &reader, &size, error));
   cm_status status = check_limits(reader, size, limits, error);
-  if (status == CM_OK)
-    status = cm_topology_read(reader, run, topology, error);
+  CM_THEN(status, cm_topology_read(reader, run, topology, error));
   source->plain_bytes = cm_topology_reader_bytes(reader);
   if (!source->gzipped)
     source->raw_bytes = size;

@@ -14,8 +14,7 @@
 cm_status cm_neuron_values_open(cm_neuron_values *values, uint32_t vertices, cm_memory *memory, cm_error *error)
 {
   *values = (cm_neuron_values){0};
-  if (CM_NEW(memory, values->model, vertices, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, values->model, vertices, error));
   memset(values->model, CM_NEURON_MODELS, vertices);
   return CM_OK;
 }
@@ -33,8 +32,7 @@ static cm_status need_parameter(float **value, uint32_t vertices, float first, c
 {
   if (*value != NULL)
     return CM_OK;
-  if (CM_NEW(memory, *value, vertices, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, *value, vertices, error));
   for (uint32_t v = 0; v < vertices; v++)
     (*value)[v] = first;
   return CM_OK;
@@ -90,11 +88,9 @@ static cm_status check_value(const cm_topology *t, uint32_t v, cm_neuron_model m
 
 static cm_status fill(const cm_topology *t, const cm_neuron_values *values, cm_dynamics *made, cm_memory *memory, cm_error *error)
 {
-  if (CM_NEW(memory, made->model, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made->model, t->vertex_count, error));
   for (uint32_t v = 0; v < t->vertex_count; v++) {
-    if (find_model(t, values, v, &made->model[v], error) != CM_OK)
-      return error->status;
+    CM_TRY(find_model(t, values, v, &made->model[v], error));
     for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
       const bool given = values->parameter[p] != NULL && !isnan(values->parameter[p][v]), has = cm_neuron_has(made->model[v], p);
       const float value = has || given ? value_of(t, values, v, p) : 0;
@@ -102,8 +98,7 @@ static cm_status fill(const cm_topology *t, const cm_neuron_values *values, cm_d
         return error->status;
       if (!has || (cm_neuron_parameters[p].rare && value == 0)) /* what there is of it is 0 */
         continue;
-      if (need_parameter(&made->parameter[p], t->vertex_count, 0, memory, error) != CM_OK)
-        return error->status;
+      CM_TRY(need_parameter(&made->parameter[p], t->vertex_count, 0, memory, error));
       made->parameter[p][v] = value;
     }
   }
@@ -130,8 +125,7 @@ cm_status cm_topology_set_parameters(cm_topology *t, const cm_neuron_values *val
   if (!t->directed)
     return cm_fail(error, CM_BAD_NETWORK, "parameters are those of neurons with synapses; the network is undirected");
   cm_status status = CM_NEW(memory, made, 1, error);
-  if (status == CM_OK)
-    status = fill(t, values, made, memory, error);
+  CM_THEN(status, fill(t, values, made, memory, error));
   if (status != CM_OK) {
     cm_dynamics_free(made);
     return status;
@@ -206,9 +200,8 @@ static cm_status give(reading *r, uint32_t v, cm_error *error)
     double value;
     if (f == NULL || f->length == 0)
       continue;
-    if (cm_table_number(t, f, cm_neuron_parameters[p].name, &value, error) != CM_OK ||
-        need_parameter(&r->values.parameter[p], r->topology->vertex_count, NAN, t->memory, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_number(t, f, cm_neuron_parameters[p].name, &value, error));
+    CM_TRY(need_parameter(&r->values.parameter[p], r->topology->vertex_count, NAN, t->memory, error));
     r->values.parameter[p][v] = (float)value;
   }
   const cm_field *f = r->at[COLUMN_MODEL] != NO_COLUMN ? &t->fields[r->at[COLUMN_MODEL]] : NULL;
@@ -243,8 +236,7 @@ static cm_status read_line(reading *r, cm_error *error)
 static cm_status read_lines(reading *r, cm_error *error)
 {
   for (bool end = false;;) {
-    if (cm_table_next_plain_row(&r->table, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_plain_row(&r->table, &end, error));
     if (end)
       return r->count > 0 ? CM_OK : cm_table_bad(&r->table, "the table is empty", error);
     if ((r->count == 0 ? read_header(r, error) : read_line(r, error)) != CM_OK)
@@ -259,19 +251,15 @@ cm_status cm_parameters_read(const char *path, cm_topology *topology, cm_run *ru
   reading r = {.topology = topology,
                .table = {.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "parameters"}};
   cm_run_phase(run, "read");
-  if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open(&source, path, &limits, run, error));
   cm_status status = cm_names_open(&r.table.names, run->memory, error);
-  if (status == CM_OK)
-    status = cm_neuron_values_open(&r.values, topology->vertex_count, run->memory, error);
-  if (status == CM_OK)
-    status = cm_table_name_all(&r.table, topology, error);
+  CM_THEN(status, cm_neuron_values_open(&r.values, topology->vertex_count, run->memory, error));
+  CM_THEN(status, cm_table_name_all(&r.table, topology, error));
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
     status = read_lines(&r, error);
   }
-  if (status == CM_OK)
-    status = cm_topology_set_parameters(topology, &r.values, run->memory, error);
+  CM_THEN(status, cm_topology_set_parameters(topology, &r.values, run->memory, error));
   cm_source_close(&source);
   cm_table_free(&r.table);
   cm_neuron_values_free(&r.values);

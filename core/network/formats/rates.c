@@ -71,8 +71,7 @@ static cm_status own_dynamics(cm_topology *t, cm_memory *memory, cm_error *error
   cm_dynamics *own;
   if (t->lender == NULL)
     return CM_OK;
-  if (CM_NEW(memory, own, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, own, 1, error));
   *own = *t->dynamics;
   t->dynamics = own;
   return CM_OK;
@@ -83,8 +82,8 @@ static cm_status keep_weights(cm_topology *t, uint64_t scale, cm_memory *memory,
 {
   if (t->dynamics == NULL || t->dynamics->weight != NULL || t->pin_weight == NULL || scale >= t->weight_scale)
     return CM_OK;
-  if (own_dynamics(t, memory, error) != CM_OK || CM_NEW(memory, t->dynamics->weight, t->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(own_dynamics(t, memory, error));
+  CM_TRY(CM_NEW(memory, t->dynamics->weight, t->pin_count, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       t->dynamics->weight[i] = (float)cm_topology_pin_value(t, e, i);
@@ -100,16 +99,14 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
     return cm_fail(error, CM_BAD_NETWORK, "rates are those of axons; the network is undirected: give it as directed edges");
   bool ones = all_weigh_one(t);
   cm_status status = find_scale(t, g, ones, &scale, error);
-  if (status == CM_OK)
-    status = keep_weights(t, scale, run->memory, error);
+  CM_THEN(status, keep_weights(t, scale, run->memory, error));
   if (status == CM_OK &&
       (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
        (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
        ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK)))
     status = error->status;
   if (status != CM_OK) {
-    cm_free(net_weight);
-    cm_free(scenarios);
+    CM_FREE(net_weight, scenarios);
     return status;
   }
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -145,13 +142,11 @@ cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_nam
   double *mean = NULL;
   size_t n = topology->vertex_count;
   cm_status status = CM_NEW(run->memory, mean, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, names, count, error);
+  CM_THEN(status, CM_NEW(run->memory, names, count, error));
   for (size_t i = 0; status == CM_OK && i < n * count; i++)
     mean[i % n] += rate[i] / count;
   const given g = {.rate = mean, .scenario = rate, .count = count};
-  if (status == CM_OK)
-    status = give(topology, &g, run, error);
+  CM_THEN(status, give(topology, &g, run, error));
   cm_free(mean);
   if (status != CM_OK) {
     cm_free(names);
@@ -209,8 +204,7 @@ static cm_status find_scenario(rates *r, size_t field, cm_error *error)
 static cm_status find_scenarios(rates *r, bool named, bool plain, cm_error *error)
 {
   for (size_t i = 0; i < r->table.field_count; i++)
-    if (find_scenario(r, i, error) != CM_OK)
-      return error->status;
+    CM_TRY(find_scenario(r, i, error));
   if (r->scenarios == 0)
     return CM_OK;
   if (!named)
@@ -235,8 +229,7 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
     if (c < CM_RATE_COLUMNS)
       r->at[c] = i;
   }
-  if (find_scenarios(r, found[CM_RATE_NAME], found[CM_RATE_VALUE], error) != CM_OK)
-    return error->status;
+  CM_TRY(find_scenarios(r, found[CM_RATE_NAME], found[CM_RATE_VALUE], error));
   *header = r->scenarios > 0 || (found[CM_RATE_NAME] && found[CM_RATE_VALUE]);
   if (*header)
     return CM_OK;
@@ -250,8 +243,7 @@ static cm_status find_columns(rates *r, bool *header, cm_error *error)
 
 static cm_status read_rate(rates *r, size_t field, double *rate, cm_error *error)
 {
-  if (cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_number(&r->table, &r->table.fields[field], "rate", rate, error));
   return *rate < 0 ? cm_table_bad(&r->table, "the rate is negative", error) : CM_OK;
 }
 
@@ -262,15 +254,13 @@ static cm_status read_line(rates *r, cm_error *error)
   double rate = 0;
   if (t->field_count != r->count)
     return cm_table_bad(t, "it has another number of fields than the first line", error);
-  if (cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error));
   if (!isnan(r->rate[vertex]))
     return cm_table_bad_name(t, "the neuron", &t->fields[r->at[CM_RATE_NAME]], " stands twice", error);
   if (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK)
     return error->status;
   for (uint32_t k = 0; k < r->scenarios; k++)
-    if (read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error) != CM_OK)
-      return error->status;
+    CM_TRY(read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error));
   r->rate[vertex] = rate;
   return CM_OK;
 }
@@ -279,8 +269,7 @@ static cm_status read_lines(rates *r, cm_error *error)
 {
   cm_table *t = &r->table;
   for (bool end = false;;) {
-    if (cm_table_next_plain_row(t, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_plain_row(t, &end, error));
     if (end)
       return CM_OK;
     bool header = false;
@@ -314,16 +303,13 @@ static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *er
 {
   const cm_import_limits limits = cm_import_limits_default();
   cm_source source;
-  if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open(&source, path, &limits, run, error));
   r->table = (cm_table){.source = &source, .limits = &limits, .run = run, .memory = run->memory, .what = "rates"};
   cm_status status = cm_names_open(&r->table.names, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r->rate, r->topology->vertex_count, error);
+  CM_THEN(status, CM_NEW(run->memory, r->rate, r->topology->vertex_count, error));
   for (uint32_t v = 0; status == CM_OK && v < r->topology->vertex_count; v++)
     r->rate[v] = NAN;
-  if (status == CM_OK)
-    status = cm_table_name_all(&r->table, r->topology, error);
+  CM_THEN(status, cm_table_name_all(&r->table, r->topology, error));
   if (status == CM_OK) {
     cm_skip_byte_order_mark(&source);
     status = read_lines(r, error);
@@ -335,8 +321,7 @@ static cm_status read_file(const char *path, rates *r, cm_run *run, cm_error *er
 static void clear(rates *r)
 {
   cm_table_free(&r->table);
-  cm_free(r->rate);
-  cm_free(r->scenario);
+  CM_FREE(r->rate, r->scenario);
 }
 
 cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm_error *error)
@@ -344,8 +329,7 @@ cm_status cm_rates_read(const char *path, cm_topology *topology, cm_run *run, cm
   rates r = {.topology = topology};
   cm_run_phase(run, "read");
   cm_status status = read_file(path, &r, run, error);
-  if (status == CM_OK)
-    status = refuse_missing(&r, error);
+  CM_THEN(status, refuse_missing(&r, error));
   if (status == CM_OK)
     status = r.scenarios > 0 ? cm_topology_set_scenarios(topology, (const cm_scenario_name *)r.name, r.scenarios, r.scenario,
                                                          run, error)

@@ -1,6 +1,5 @@
 /* The readers: each makes a topology of a source that is of its format, or says what is wrong. */
-#ifndef CM_NETWORK_FORMATS_READERS_H
-#define CM_NETWORK_FORMATS_READERS_H
+#pragma once
 
 #include "core/network/formats/source.h"
 
@@ -9,5 +8,3 @@
   cm_status reader(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error);
 #include "core/network/formats/formats.def"
 #undef FORMAT
-
-#endif

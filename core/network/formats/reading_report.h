@@ -1,6 +1,5 @@
 /* What reading a file understood of it: told before a job, kept with the network. */
-#ifndef CM_NETWORK_FORMATS_READING_REPORT_H
-#define CM_NETWORK_FORMATS_READING_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct cm_topology;
 
 /* The first rows of a file that is no table are those of the network. */
 void cm_reading_rows(cm_reading *reading, const struct cm_topology *topology);
-
-#endif

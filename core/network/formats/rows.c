@@ -10,8 +10,7 @@ enum { INSERTION_MAX = 40 };
 
 void cm_row_sorter_free(cm_row_sorter *sorter)
 {
-  cm_free(sorter->bits);
-  cm_free(sorter->key);
+  CM_FREE(sorter->bits, sorter->key);
   *sorter = (cm_row_sorter){.memory = sorter->memory};
 }
 
@@ -38,8 +37,7 @@ cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t coun
 {
   if (count > UINT32_MAX)
     return cm_over_limit("targets of one axon", count, UINT32_MAX, error);
-  if (CM_ROOM(sorter->memory, sorter->key, &sorter->key_room, 2 * count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(sorter->memory, sorter->key, &sorter->key_room, 2 * count, error));
   uint32_t largest = 0;
   for (uint64_t i = 0; i < count; i++) {
     sorter->key[i] = (uint64_t)pin[i] << 32 | i;
@@ -59,8 +57,7 @@ static cm_status sort_by_bits(cm_row_sorter *sorter, uint32_t *pin, uint64_t cou
                               uint32_t largest, uint64_t *kept, cm_error *error)
 {
   uint64_t words = (largest - smallest) / 64 + 1, before = sorter->bits_room;
-  if (CM_ROOM(sorter->memory, sorter->bits, &sorter->bits_room, words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(sorter->memory, sorter->bits, &sorter->bits_room, words, error));
   memset(sorter->bits + before, 0, (sorter->bits_room - before) * sizeof *sorter->bits);
   for (uint64_t i = 0; i < count; i++)
     sorter->bits[(pin[i] - smallest) / 64] |= UINT64_C(1) << (pin[i] - smallest) % 64;
@@ -88,8 +85,7 @@ cm_status cm_row_sort(cm_row_sorter *sorter, uint32_t *pin, uint64_t count, uint
   if ((largest - smallest) / 64 <= 4 * count)
     return sort_by_bits(sorter, pin, count, smallest, largest, kept, error);
   const uint64_t *key;
-  if (cm_row_order(sorter, pin, count, &key, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_order(sorter, pin, count, &key, error));
   uint64_t used = 0;
   for (uint64_t i = 0; i < count; i++) {
     uint32_t vertex = (uint32_t)(key[i] >> 32);

@@ -1,6 +1,5 @@
 /* Rows of pins: their order, without repeats. */
-#ifndef CM_NETWORK_FORMATS_ROWS_H
-#define CM_NETWORK_FORMATS_ROWS_H
+#pragma once
 
 #include "base/run.h"
 
@@ -25,5 +24,3 @@ cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t coun
 
 /* True when the pins ascend without repeats. */
 bool cm_row_ascends(const uint32_t *pin, uint64_t count);
-
-#endif

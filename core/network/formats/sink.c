@@ -16,8 +16,7 @@ cm_status cm_sink_open(cm_sink *sink, const char *path, bool gzipped, cm_error *
   sink->used = 0;
   sink->failure = CM_OK;
   sink->cause = 0;
-  if (cm_file_create(&sink->file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&sink->file, path, error));
   int descriptor = dup(fileno(sink->file.stream));
   if (descriptor >= 0)
     sink->packer = gzdopen(descriptor, gzipped ? "wb6" : "wbT");

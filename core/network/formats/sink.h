@@ -1,6 +1,5 @@
 /* A file that is written whole or not at all, gzipped where wanted: what the exports write to. */
-#ifndef CM_NETWORK_SINK_H
-#define CM_NETWORK_SINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ cm_status cm_sink_close(cm_sink *sink, cm_error *error);
 
 /* Removes the file under construction; harmless after close and on a zeroed sink. */
 void cm_sink_discard(cm_sink *sink);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the files that read .snn: hyperedges one by one (import_snn.c) and many at once (snn_batch.c). */
-#ifndef CM_NETWORK_SNN_H
-#define CM_NETWORK_SNN_H
+#pragma once
 
 #include "core/network/formats/rows.h"
 #include "core/network/formats/source.h"
@@ -40,5 +39,3 @@ cm_status cm_snn_batch_take(cm_snn_reader *reader, uint32_t most, uint32_t *take
 
 cm_status cm_snn_batch_new(cm_snn_reader *reader, cm_error *error);
 void cm_snn_batch_free(cm_snn_reader *reader);
-
-#endif

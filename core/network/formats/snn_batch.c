@@ -38,10 +38,9 @@ cm_status cm_snn_keep(cm_snn_reader *r, const cm_snn_net *n, cm_error *error)
 {
   cm_topology *made = r->made;
   const uint32_t net = made->net_count;
-  if (CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)net + 2, error) != CM_OK ||
-      CM_ROOM(r->memory, made->net_source, &r->source_room, (uint64_t)net + 1, error) != CM_OK ||
-      CM_ROOM(r->memory, r->rate, &r->rate_room, (uint64_t)net + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, (uint64_t)net + 2, error));
+  CM_TRY(CM_ROOM(r->memory, made->net_source, &r->source_room, (uint64_t)net + 1, error));
+  CM_TRY(CM_ROOM(r->memory, r->rate, &r->rate_room, (uint64_t)net + 1, error));
   if (net > 0 && n->source < made->net_source[net - 1])
     r->sources_ascend = false;
   made->duplicate_count += n->count - n->kept;
@@ -61,8 +60,7 @@ static unsigned threads_of(const cm_snn_reader *r)
 
 cm_status cm_snn_batch_new(cm_snn_reader *r, cm_error *error)
 {
-  if (CM_NEW(r->memory, r->batch, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->memory, r->batch, 1, error));
   for (uint32_t i = 0; i < SLICES_MOST; i++)
     r->batch->slice[i].sorter.memory = r->memory;
   return cm_thread_pool_new(r->memory, threads_of(r), &r->batch->pool, error);
@@ -136,8 +134,7 @@ static cm_status take_one(const cm_topology *made, cm_row_sorter *sorter, entry 
   n->kept = n->count;
   if (e->wrong || ascend)
     return CM_OK;
-  if (cm_row_sort(sorter, pin, n->count, &n->kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_sort(sorter, pin, n->count, &n->kept, error));
   bool ignored;
   look(pin, n->kept, made->vertex_count, n->source, &ignored, &ignored, &n->selves);
   return CM_OK;
@@ -182,8 +179,7 @@ static cm_status keep(cm_snn_reader *r, uint32_t *taken, cm_error *error)
       if (e->net.pin != made->pin_count)
         memmove(made->pin + made->pin_count, made->pin + e->net.pin, e->net.kept * sizeof *made->pin);
       e->net.pin = made->pin_count;
-      if (cm_snn_keep(r, &e->net, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_snn_keep(r, &e->net, error));
     }
     r->source->at = behind(e);
   }
@@ -206,11 +202,9 @@ cm_status cm_snn_batch_take(cm_snn_reader *r, uint32_t most, uint32_t *taken, cm
   }
   if (b->count == 0)
     return CM_OK;
-  if (CM_ROOM(r->memory, r->made->pin, &r->pin_room, pin, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, r->made->pin, &r->pin_room, pin, error));
   b->made = r->made;
   cut(b, first, pin - first, threads_of(r));
-  if (cm_thread_pool_run(b->pool, b->slices, take_slice, b, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_thread_pool_run(b->pool, b->slices, take_slice, b, error));
   return keep(r, taken, error);
 }

@@ -65,8 +65,7 @@ static cm_status refill_packed(cm_source *source, cm_error *error)
   if (state->stream.avail_in > 0 || state->raw_ended)
     return CM_OK;
   size_t got;
-  if (read_raw(source, state->packed, sizeof state->packed, &got, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_raw(source, state->packed, sizeof state->packed, &got, error));
   state->stream.next_in = state->packed;
   state->stream.avail_in = (uint32_t)got;
   return CM_OK;
@@ -77,8 +76,7 @@ static cm_status next_member(cm_source *source, bool *end, cm_error *error)
 {
   struct cm_source_state *state = source->state;
   for (;;) {
-    if (refill_packed(source, error) != CM_OK)
-      return error->status;
+    CM_TRY(refill_packed(source, error));
     if (state->stream.avail_in == 0) {
       *end = true;
       return CM_OK;
@@ -117,13 +115,11 @@ static cm_status inflate_into(cm_source *source, uint8_t *bytes, size_t size, si
   while (stream->avail_out > 0) {
     if (state->stream_ended) {
       bool end;
-      if (next_member(source, &end, error) != CM_OK)
-        return error->status;
+      CM_TRY(next_member(source, &end, error));
       if (end)
         break;
     }
-    if (refill_packed(source, error) != CM_OK)
-      return error->status;
+    CM_TRY(refill_packed(source, error));
     uint32_t room = stream->avail_out;
     bool last = stream->avail_in == 0; /* what comes now was held back */
     int result = isal_inflate(stream);
@@ -181,8 +177,7 @@ cm_status cm_source_fill(cm_source *source, cm_error *error)
     unread += got;
     source->plain_bytes += got;
     source->end = state->window + unread;
-    if (check_limits(source, error) != CM_OK)
-      return error->status;
+    CM_TRY(check_limits(source, error));
   }
   double fraction = source->raw_size == 0 ? 0 : (double)source->raw_bytes / (double)source->raw_size;
   return cm_run_progress(state->run, fraction < 1 ? fraction : 1, -1, 0, NAN, error);
@@ -195,8 +190,7 @@ static cm_status start(cm_source *source, cm_error *error)
   source->at = source->end = state->window;
   size_t held = 0, got = 1;
   while (held < 3 && got > 0) {
-    if (read_raw(source, state->packed + held, sizeof state->packed - held, &got, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_raw(source, state->packed + held, sizeof state->packed - held, &got, error));
     held += got;
   }
   if (held >= 3 && state->packed[0] == 0x1f && state->packed[1] == 0x8b && state->packed[2] == 8) {
@@ -209,8 +203,7 @@ static cm_status start(cm_source *source, cm_error *error)
     memcpy(state->window, state->packed, held);
     source->end = state->window + held;
     source->plain_bytes = held;
-    if (check_limits(source, error) != CM_OK)
-      return error->status;
+    CM_TRY(check_limits(source, error));
   }
   return cm_source_fill(source, error);
 }
@@ -219,8 +212,7 @@ static cm_status prepare(cm_source *source, const char *path, const cm_import_li
                          cm_error *error)
 {
   *source = (cm_source){.path = path};
-  if (CM_NEW(run->memory, source->state, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, source->state, 1, error));
   source->state->descriptor = -1;
   source->state->limits = *limits;
   source->state->run = run;
@@ -231,8 +223,7 @@ cm_status cm_source_open(cm_source *source, const char *path, const cm_import_li
                          cm_error *error)
 {
   cm_source made;
-  if (prepare(&made, path, limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(prepare(&made, path, limits, run, error));
   cm_status status;
   struct stat about;
   made.state->descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -256,8 +247,7 @@ cm_status cm_source_open_memory(cm_source *source, const void *bytes, size_t siz
                                 cm_run *run, cm_error *error)
 {
   cm_source made;
-  if (prepare(&made, "the network", limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(prepare(&made, "the network", limits, run, error));
   made.state->memory = size > 0 ? bytes : (const uint8_t *)"";
   made.state->memory_size = size;
   made.raw_size = size;
@@ -304,8 +294,7 @@ cm_status cm_source_take(cm_source *source, void *bytes, size_t size, size_t *go
     if (taken < size) {
       if (source->ended)
         break;
-      if (cm_source_fill(source, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_source_fill(source, error));
     }
   }
   *got = taken;

@@ -1,7 +1,6 @@
 /* The bytes of a network file: from a file or from memory, gunzipped where they are gzipped, within limits,
  * with the run's progress and cancel checked on every refill. */
-#ifndef CM_NETWORK_SOURCE_H
-#define CM_NETWORK_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ enum { CM_CHECK_EVERY = 1 << 14 };
 /* The value of an option for reading this source; NULL: not given. */
 const char *cm_source_option(const cm_source *source, cm_read_option_id id);
 bool cm_source_wants_synapses(const cm_source *source); /* directed=yes */
-
-#endif

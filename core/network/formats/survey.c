@@ -105,8 +105,7 @@ static cm_status see_second(surveyor *v, cm_error *error)
   cm_table *t = &v->table;
   const cm_field second = {v->second_id, strlen(v->second_id)};
   const size_t fields = v->second_fields;
-  if (cm_table_split(t, v->first, v->first_length, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_split(t, v->first, v->first_length, error));
   const bool corner = t->fields[0].length == 0 || !is_number(&t->fields[0]);
   v->s->corner = corner && second.length > 0 && fields == t->field_count && fields > 1 && same(&second, &t->fields[1]) &&
                  (fields > 3 || t->fields[0].length == 0 || is_pair_of_ids(v, t->fields, &second));
@@ -123,8 +122,7 @@ static cm_status see_names(surveyor *v, cm_error *error)
   uint32_t number;
   for (size_t i = 0; i < 2 && i < t->field_count && v->s->rows <= COLUMNS_SEEN && t->fields[i].length > 0; i++) {
     const uint32_t before = v->seen.count;
-    if (cm_names_number(&v->seen, t->fields[i].text, t->fields[i].length, CM_VERTICES_MAX, &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_names_number(&v->seen, t->fields[i].text, t->fields[i].length, CM_VERTICES_MAX, &number, error));
     v->s->repeats = v->s->repeats || v->seen.count == before;
   }
   return CM_OK;
@@ -143,8 +141,7 @@ static cm_status see_row(surveyor *v, cm_error *error)
   cm_survey *s = v->s;
   const uint64_t row = s->rows++;
   s->braces = (row == 0 || s->braces) && t->dictionary.length > 0;
-  if (see_names(v, error) != CM_OK)
-    return error->status;
+  CM_TRY(see_names(v, error));
   for (size_t i = 0; i < 2; i++) {
     s->ids = s->ids && i < t->field_count && ((row == 0 && s->first_words) || is_id(&t->fields[i]));
     s->fractions = s->fractions || (i < t->field_count && is_fraction(&t->fields[i]));
@@ -188,19 +185,16 @@ static cm_status see_rows(surveyor *v, cm_error *error)
   size_t length = 0;
   bool end = false;
   while (!is_enough(v->s)) {
-    if (cm_table_next_row(t, &line, &length, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_row(t, &line, &length, &end, error));
     if (end)
       break;
     if (v->s->rows == 0) {
-      if (CM_NEW(t->memory, v->first, length + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_NEW(t->memory, v->first, length + 1, error));
       memcpy(v->first, line, length);
       v->first_length = length;
       see_first(v);
     }
-    if (see_row(v, error) != CM_OK)
-      return error->status;
+    CM_TRY(see_row(v, error));
   }
   v->s->whole = end;
   return v->s->rows > 1 ? see_second(v, error) : CM_OK;
@@ -234,8 +228,7 @@ cm_status cm_survey_read(cm_source *source, cm_memory *memory, cm_survey *survey
     survey->lists = *bracket == '[';
   }
   cm_status status = cm_names_open(&v.seen, memory, &wrong);
-  if (status == CM_OK)
-    status = see_rows(&v, &wrong);
+  CM_THEN(status, see_rows(&v, &wrong));
   close_survey(&v);
   if (status != CM_OK && status != CM_BAD_NETWORK) { /* what cannot be divided, its reader names */
     *error = wrong;
@@ -245,8 +238,7 @@ cm_status cm_survey_read(cm_source *source, cm_memory *memory, cm_survey *survey
     source->at = at;
     return CM_OK;
   }
-  if (cm_source_rewind(source, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_rewind(source, error));
   cm_skip_byte_order_mark(source);
   return CM_OK;
 }

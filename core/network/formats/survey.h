@@ -1,6 +1,5 @@
 /* The shape of a text of rows and fields, looked at as a whole before it is read: what candidates for its format judge by. */
-#ifndef CM_NETWORK_FORMATS_SURVEY_H
-#define CM_NETWORK_FORMATS_SURVEY_H
+#pragma once
 
 #include "core/network/formats/source.h"
 
@@ -46,5 +45,3 @@ bool cm_survey_square_below(const cm_survey *survey);
 /* Whether it is a square of numbers with an id for each column, of which the first row begins with an empty corner or a word (or
  * has none). */
 bool cm_survey_square_with_ids(const cm_survey *survey);
-
-#endif

@@ -1,6 +1,5 @@
 /* A row of the table of formats, for those that import, recognise and export. */
-#ifndef CM_NETWORK_FORMATS_TABLE_H
-#define CM_NETWORK_FORMATS_TABLE_H
+#pragma once
 
 #include "core/network/formats.h"
 #include "core/network/formats/export_writer.h"
@@ -45,5 +44,3 @@ bool cm_path_ends(const char *path, size_t length, const char *ending);
 
 /* The ending (".tsv") by which `path` names `format`; NULL: it does not. */
 const char *cm_format_ending(const cm_network_format *format, const char *path);
-
-#endif

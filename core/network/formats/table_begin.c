@@ -51,8 +51,7 @@ static cm_status read_below_header(cm_table *t, const char *line, size_t length,
   char *header;
   if (t->separator != ' ')
     return CM_OK;
-  if (CM_NEW(t->memory, header, length + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->memory, header, length + 1, error));
   memcpy(header, line, length);
   size_t header_length = length;
   cm_status status = cm_table_next_row(t, &line, &length, done, error);

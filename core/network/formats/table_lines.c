@@ -41,16 +41,14 @@ static cm_status gather_row(cm_table *t, const char **line, size_t *length, cm_e
       (void)snprintf(text, sizeof text, "it is longer than %d bytes; a line must hold a row of a table", LINE_BYTES_MAX);
       return cm_table_bad(t, text, error);
     }
-    if (CM_ROOM(t->memory, t->gathered, &t->gathered_room, *length + part + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(t->memory, t->gathered, &t->gathered_room, *length + part + 1, error));
     memcpy(t->gathered + *length, source->at, part);
     *line = t->gathered;
     *length += part;
     source->at += part + (close != NULL);
     if (close != NULL || source->ended)
       return close == NULL && t->tuples ? cm_table_bad(t, "a bracket is not closed", error) : CM_OK;
-    if (cm_source_fill(source, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_source_fill(source, error));
   }
 }
 
@@ -60,8 +58,7 @@ static cm_status take_row(cm_table *t, const char **line, size_t *length, cm_err
   cm_source *source = t->source;
   const uint8_t *close = find_end(t, source->at, (size_t)(source->end - source->at));
   if (close == NULL && !source->ended) {
-    if (cm_source_fill(source, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_source_fill(source, error));
     close = find_end(t, source->at, (size_t)(source->end - source->at));
   }
   if (close == NULL)
@@ -97,8 +94,7 @@ cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, boo
   if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
     return error->status;
   *end = source->at == source->end;
-  if (take_row(t, line, length, error) != CM_OK)
-    return error->status;
+  CM_TRY(take_row(t, line, length, error));
   if (*length > 0 && (*line)[*length - 1] == '\r')
     --*length;
   return CM_OK;
@@ -160,8 +156,7 @@ static cm_status unquote(cm_table *t, const char *line, size_t length, size_t *a
 
 cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error *error)
 {
-  if (CM_ROOM(t->memory, t->unquoted, &t->unquoted_room, length, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->memory, t->unquoted, &t->unquoted_room, length, error));
   size_t at = 0, used = 0, count = 0;
   for (;; at++) { /* over the separator */
     cm_field found;
@@ -173,8 +168,7 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
     if (t->separator == ' ' && at == length)
       break;
     if (at < length && line[at] == '"') {
-      if (unquote(t, line, length, &at, &used, &found, error) != CM_OK)
-        return error->status;
+      CM_TRY(unquote(t, line, length, &at, &used, &found, error));
       while (at < length && is_blank(line[at]) && line[at] != t->separator)
         at++;
       if (at < length && line[at] != t->separator && !(t->separator == ' ' && is_blank(line[at])))
@@ -188,8 +182,7 @@ cm_status cm_table_split(cm_table *t, const char *line, size_t length, cm_error 
         stop--;
       found = (cm_field){line + begin, stop - begin};
     }
-    if (CM_ROOM(t->memory, t->fields, &t->fields_room, count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(t->memory, t->fields, &t->fields_room, count + 1, error));
     t->fields[count++] = found;
     if (at >= length)
       break;

@@ -7,9 +7,8 @@ cm_status cm_table_name_all(cm_table *t, const cm_topology *network, cm_error *e
 {
   uint32_t ignored;
   for (uint32_t v = 0; network->label_text != NULL && v < network->vertex_count; v++)
-    if (cm_names_number(&t->names, network->label_text + network->label_first[v],
-                        network->label_first[v + 1] - network->label_first[v] - 1, UINT32_MAX, &ignored, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_names_number(&t->names, network->label_text + network->label_first[v],
+                           network->label_first[v + 1] - network->label_first[v] - 1, UINT32_MAX, &ignored, error));
   return network->label_text != NULL && t->names.count != network->vertex_count
            ? cm_fail(error, CM_BAD_NETWORK, "%s cannot be told by name: two neurons of the network have the same name", t->what)
            : CM_OK;
@@ -20,8 +19,7 @@ cm_status cm_table_next_plain_row(cm_table *t, bool *end, cm_error *error)
   const char *line = NULL;
   size_t length = 0;
   do {
-    if (cm_table_next_line(t, &line, &length, end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_line(t, &line, &length, end, error));
     if (*end)
       return CM_OK;
   } while (length == 0 || line[0] == '#' || line[0] == '%');

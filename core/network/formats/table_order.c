@@ -91,9 +91,8 @@ static cm_status keep_labels(cm_table *t, const numbered *ids, uint32_t vertices
 {
   enum { DIGITS = 21 };
   const uint64_t room = plain ? t->names.first[t->names.count] : (uint64_t)vertices * DIGITS;
-  if (CM_NEW(t->memory, made->label_text, room, error) != CM_OK ||
-      CM_NEW(t->memory, made->label_first, (size_t)vertices + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->memory, made->label_text, room, error));
+  CM_TRY(CM_NEW(t->memory, made->label_first, (size_t)vertices + 1, error));
   uint32_t v = 0;
   for (uint32_t k = 0; k < t->names.count; k++) {
     if (k > 0 && ids[k].value == ids[k - 1].value)
@@ -152,16 +151,13 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   if (t->names.count == 0)
     return CM_OK;
   cm_status status = CM_NEW(t->memory, ids, t->names.count, error);
-  if (status == CM_OK)
-    status = CM_NEW(t->memory, place, t->names.count, error);
-  if (status == CM_OK)
-    status = read_numbers(t, ids, &numbers, &plain, error);
+  CM_THEN(status, CM_NEW(t->memory, place, t->names.count, error));
+  CM_THEN(status, read_numbers(t, ids, &numbers, &plain, error));
   if (status == CM_OK && numbers)
     status = order(t, ids, place, plain, made, error);
   else if (status == CM_OK)
     keep_names(t, made);
-  cm_free(ids);
-  cm_free(place);
+  CM_FREE(ids, place);
   return status;
 }
 

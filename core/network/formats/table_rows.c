@@ -55,14 +55,12 @@ static cm_status read_rate(cm_table *t, uint32_t source, cm_error *error)
   char text[160];
   const cm_field *f = &t->fields[t->columns.rate - 1];
   uint64_t before = t->rate_room;
-  if (cm_table_number(t, f, "rate", &rate, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_number(t, f, "rate", &rate, error));
   if (rate < 0) {
     (void)snprintf(text, sizeof text, "the rate '%.*s' is negative", cm_field_shown(f), f->text);
     return cm_table_bad(t, text, error);
   }
-  if (CM_ROOM(t->memory, t->rate, &t->rate_room, (uint64_t)t->names.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->memory, t->rate, &t->rate_room, (uint64_t)t->names.count, error));
   for (uint64_t i = before; i < t->rate_room; i++)
     t->rate[i] = NAN;
   if (!isnan(t->rate[source]) && (t->rate[source] < rate || t->rate[source] > rate)) {
@@ -164,8 +162,7 @@ static cm_status read_edge(cm_table *t, cm_error *error)
   else if (from == 0 || to == 0)
     t->head_line = 0;
   report(t, weight, delay_ms);
-  if (cm_entries_add(&t->edges, from, to, weight, delay_ms, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_entries_add(&t->edges, from, to, weight, delay_ms, error));
   return type != CM_EDGE_DIRECTED && from != to ? cm_entries_add(&t->edges, to, from, weight, delay_ms, error) : CM_OK;
 }
 

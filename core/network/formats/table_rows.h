@@ -1,6 +1,5 @@
 /* Tables of edges, a line a row: lines, fields, and which column is what. What the files of their reader share. */
-#ifndef CM_NETWORK_FORMATS_ROWS_OF_TABLE_H
-#define CM_NETWORK_FORMATS_ROWS_OF_TABLE_H
+#pragma once
 
 #include "core/network/names.h"
 #include "core/network/formats/entries.h"
@@ -149,5 +148,3 @@ cm_status cm_table_read_first(cm_table *t, const struct cm_survey *survey, bool 
 /* Makes the topology of the names and edges (table_order.c). Where every name is a whole number, vertices go in order of these
  * numbers, else in that of their first appearance. */
 cm_status cm_table_close(cm_table *t, cm_topology *made, cm_error *error);
-
-#endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/network/formats/tokens.h"
-#include "core/network/formats/weighted.h"
 
 enum { NUMBER_BYTES_MAX = 64, SHOWN_MAX = 40 };
 
@@ -48,8 +47,7 @@ static cm_status seek_number(cm_tokens *t, bool *found, cm_error *error)
   cm_source *source = t->source;
   int c = -1;
   for (;;) {
-    if (cm_tokens_peek(t, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(t, &c, error));
     if (c != ' ' && c != '\t' && c != '\r')
       break;
     source->at++;
@@ -63,8 +61,7 @@ static cm_status seek_number(cm_tokens *t, bool *found, cm_error *error)
 cm_status cm_tokens_number(cm_tokens *t, const char *what, bool *found, uint64_t *value, cm_error *error)
 {
   static const char expected[] = "a whole number of at least 0";
-  if (seek_number(t, found, error) != CM_OK)
-    return error->status;
+  CM_TRY(seek_number(t, found, error));
   if (!*found)
     return CM_OK;
   cm_source *source = t->source;
@@ -85,8 +82,7 @@ cm_status cm_tokens_number(cm_tokens *t, const char *what, bool *found, uint64_t
 cm_status cm_tokens_real(cm_tokens *t, const char *what, bool *found, double *value, cm_error *error)
 {
   static const char expected[] = "a finite number";
-  if (seek_number(t, found, error) != CM_OK)
-    return error->status;
+  CM_TRY(seek_number(t, found, error));
   if (!*found)
     return CM_OK;
   char text[NUMBER_BYTES_MAX], *end;
@@ -116,8 +112,7 @@ cm_status cm_tokens_line(cm_tokens *t, char *text, size_t size, cm_error *error)
   size_t used = 0;
   int c = -1;
   for (;;) {
-    if (cm_tokens_peek(t, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(t, &c, error));
     if (c == -1 || c == '\n')
       break;
     if (used + 1 < size)
@@ -132,8 +127,7 @@ cm_status cm_tokens_line(cm_tokens *t, char *text, size_t size, cm_error *error)
 cm_status cm_tokens_skip_blanks(cm_tokens *t, cm_error *error)
 {
   for (int c = -1;;) {
-    if (cm_tokens_peek(t, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(t, &c, error));
     if (c == '\n')
       cm_tokens_end_line(t);
     else if (c == ' ' || c == '\t' || c == '\r')
@@ -157,8 +151,7 @@ cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error
 cm_status cm_tokens_skip_comment(cm_tokens *t, uint64_t *scale, cm_error *error)
 {
   char text[64];
-  if (cm_tokens_line(t, text, sizeof text, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tokens_line(t, text, sizeof text, error));
   /* Our own exports say so when their integers stand for fractions. */
   static const char own[] = "% weight_scale ";
   if (strncmp(text, own, sizeof own - 1) == 0) {

@@ -1,6 +1,5 @@
 /* Numbers on lines of text. */
-#ifndef CM_NETWORK_FORMATS_TOKENS_H
-#define CM_NETWORK_FORMATS_TOKENS_H
+#pragma once
 
 #include "core/network/formats/source.h"
 
@@ -40,5 +39,3 @@ cm_status cm_tokens_skip_comment(cm_tokens *t, uint64_t *scale, cm_error *error)
 /* Goes to the next line that is neither blank nor a comment (see cm_tokens_skip_comment); *end at the end of the
  * file. */
 cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error *error);
-
-#endif

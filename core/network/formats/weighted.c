@@ -18,8 +18,7 @@ cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count
   if (weights->value == NULL && weight == 1)
     return CM_OK;
   bool first = weights->value == NULL;
-  if (CM_ROOM(memory, weights->value, &weights->room, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, weights->value, &weights->room, room, error));
   for (uint64_t i = 0; first && i < count; i++)
     weights->value[i] = 1;
   weights->value[count] = weight;
@@ -33,8 +32,7 @@ cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t
   if (weights->delay_ms == NULL && delay_ms == 0)
     return CM_OK;
   bool first = weights->delay_ms == NULL;
-  if (CM_ROOM(memory, weights->delay_ms, &weights->delay_room, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, weights->delay_ms, &weights->delay_room, room, error));
   for (uint64_t i = 0; first && i < count; i++)
     weights->delay_ms[i] = 0;
   weights->delay_ms[count] = delay_ms;
@@ -43,16 +41,14 @@ cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t
 
 cm_status cm_weights_keep_exact(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, float weight, cm_error *error)
 {
-  if (CM_ROOM(memory, weights->exact, &weights->exact_room, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, weights->exact, &weights->exact_room, room, error));
   weights->exact[count] = weight;
   return CM_OK;
 }
 
 cm_status cm_weights_keep_beside(cm_weights *weights, cm_memory *memory, cm_beside beside, cm_error *error)
 {
-  if (CM_ROOM(memory, weights->beside, &weights->beside_room, weights->besides + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, weights->beside, &weights->beside_room, weights->besides + 1, error));
   weights->beside[weights->besides++] = beside;
   return CM_OK;
 }
@@ -92,8 +88,7 @@ static cm_status scale_delays(cm_topology *made, const cm_weights *weights, cm_r
   if (longest * 1e6 / (double)unit > UINT32_MAX - 1)
     return cm_fail(error, CM_TOO_LARGE, "the longest delay is %g ms; at most %g ms can be kept", longest,
                    (double)(UINT32_MAX - 1));
-  if (CM_NEW(run->memory, made->pin_delay, made->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made->pin_delay, made->pin_count, error));
   for (uint64_t i = 0; i < made->pin_count; i++) {
     if (is_long(i) && cm_run_check(run, error) != CM_OK)
       return error->status;
@@ -122,8 +117,7 @@ static cm_status keep_signs(cm_topology *made, const double *value, cm_run *run,
 static cm_status keep_parallel(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error)
 {
   cm_dynamics *d = made->dynamics;
-  if (CM_NEW(run->memory, d->parallel, weights->besides, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, d->parallel, weights->besides, error));
   for (uint64_t i = 0; i < weights->besides; i++) {
     const cm_beside *b = &weights->beside[i];
     const cm_parallel_synapse synapse = {.pin = b->at, .weight = (float)b->weight, .delay = scaled_delay(b->delay_ms, made->delay_unit_ns)};
@@ -192,15 +186,13 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
       (value != NULL && keep_signs(made, value, run, error) != CM_OK))
     return error->status;
   if (made->directed) {
-    if (CM_NEW(run->memory, made->net_weight, made->net_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(run->memory, made->net_weight, made->net_count, error));
     for (uint32_t e = 0; e < made->net_count; e++)
       made->net_weight[e] = made->weight_scale;
   }
   if (all_one)
     return keep_dynamics(made, weights, run, error);
-  if (CM_NEW(run->memory, made->pin_weight, made->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made->pin_weight, made->pin_count, error));
   for (uint64_t i = 0; i < made->pin_count; i++) {
     if (is_long(i) && cm_run_check(run, error) != CM_OK)
       return error->status;

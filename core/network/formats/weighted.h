@@ -1,6 +1,5 @@
 /* Weights of rows, as they are read and as whole numbers on a scale. */
-#ifndef CM_NETWORK_FORMATS_WEIGHTED_H
-#define CM_NETWORK_FORMATS_WEIGHTED_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/formats/source.h"
@@ -68,5 +67,3 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
  * what weighs something else when the network runs.
  * CM_TOO_LARGE: weights or delays do not fit. */
 cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, cm_run *run, cm_error *error);
-
-#endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/network/formats/rows.h"
-#include "core/network/formats/source.h"
 #include "core/network/formats/weighted.h"
 
 /* Rows under way. */
@@ -29,8 +28,7 @@ static cm_status need_weights(closer *c, cm_error *error)
 {
   if (c->weights->value != NULL)
     return CM_OK;
-  if (CM_NEW(c->memory, c->weights->value, c->ends, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->memory, c->weights->value, c->ends, error));
   for (uint64_t i = 0; i < c->ends; i++)
     c->weights->value[i] = 1;
   return CM_OK;
@@ -73,8 +71,7 @@ static cm_status add_terms(closer *c, uint64_t begin, uint32_t entry, cm_error *
   }
   while (high < w->besides && w->beside[high].at == begin + entry)
     high++;
-  if (CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1 + (high - low), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1 + (high - low), error));
   c->term[c->terms++] =
     (cm_beside){.weight = (double)c->exact_scratch[entry], .delay_ms = w->delay_ms != NULL ? c->delay_scratch[entry] : 0};
   for (; low < high; low++)
@@ -125,20 +122,17 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
   cm_topology *made = c->made;
   const uint64_t *key;
   uint64_t count = end - begin;
-  if (cm_row_order(&c->sorter, made->pin + begin, count, &key, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_row_order(&c->sorter, made->pin + begin, count, &key, error));
   for (uint64_t i = 1; i < count; i++)
     if (key[i] >> 32 == key[i - 1] >> 32 && need_weights(c, error) != CM_OK)
       return error->status;
   double *weight = c->weights->value, *delay = c->weights->delay_ms;
   if (weight != NULL) {
-    if (CM_ROOM(c->memory, c->scratch, &c->scratch_room, count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(c->memory, c->scratch, &c->scratch_room, count, error));
     memcpy(c->scratch, weight + begin, count * sizeof *c->scratch);
   }
   if (delay != NULL) {
-    if (CM_ROOM(c->memory, c->delay_scratch, &c->delay_room, count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(c->memory, c->delay_scratch, &c->delay_room, count, error));
     memcpy(c->delay_scratch, delay + begin, count * sizeof *c->delay_scratch);
   }
   if (c->weights->exact != NULL && need_exact(c, begin, end, error) != CM_OK)
@@ -165,8 +159,7 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
     if (made->directed && shortest < longest && c->weights->exact == NULL && need_exact(c, begin, end, error) != CM_OK)
       return error->status;
     for (uint64_t k = first; c->weights->exact != NULL && k < i; k++)
-      if (add_terms(c, begin, (uint32_t)key[k], error) != CM_OK)
-        return error->status;
+      CM_TRY(add_terms(c, begin, (uint32_t)key[k], error));
     if (c->weights->exact != NULL && close_terms(c, error) != CM_OK)
       return error->status;
     if (weight != NULL)

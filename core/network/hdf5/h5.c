@@ -125,16 +125,14 @@ cm_status cm_h5_object(const cm_h5 *h5, hid_t parent, const char *name, hid_t *o
 
 void cm_h5_texts_free(cm_h5_texts *texts)
 {
-  cm_free(texts->text);
-  cm_free(texts->first);
+  CM_FREE(texts->text, texts->first);
   *texts = (cm_h5_texts){0};
 }
 
 static cm_status add_text(const cm_h5 *h5, cm_h5_texts *texts, const char *text, size_t length, cm_error *error)
 {
-  if (CM_ROOM(h5->memory, texts->text, &texts->text_room, texts->used + length + 1, error) != CM_OK ||
-      CM_ROOM(h5->memory, texts->first, &texts->first_room, texts->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(h5->memory, texts->text, &texts->text_room, texts->used + length + 1, error));
+  CM_TRY(CM_ROOM(h5->memory, texts->first, &texts->first_room, texts->count + 1, error));
   memcpy(texts->text + texts->used, text, length);
   texts->text[texts->used + length] = '\0';
   texts->first[texts->count++] = texts->used;
@@ -183,8 +181,7 @@ static cm_status open_data(const cm_h5 *h5, hid_t parent, const char *name, hid_
   const char *wrong = NULL;
   hsize_t extents[CM_H5_RANK_MAX] = {0};
   uint64_t all = 1;
-  if (cm_h5_object(h5, parent, name, data, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, parent, name, data, error));
   if (H5Iget_type(*data) != H5I_DATASET)
     wrong = "a dataset is expected";
   hid_t space = wrong == NULL ? H5Dget_space(*data) : -1, creation = wrong == NULL ? H5Dget_create_plist(*data) : -1;
@@ -222,8 +219,7 @@ cm_status cm_h5_shape(const cm_h5 *h5, hid_t parent, const char *name, int *rank
 {
   hid_t data;
   uint64_t count;
-  if (open_data(h5, parent, name, &data, rank, dims, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_data(h5, parent, name, &data, rank, dims, &count, error));
   (void)H5Oclose(data);
   return CM_OK;
 }
@@ -275,8 +271,7 @@ cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **
   uint64_t count;
   double *made = NULL;
   bool read = true;
-  if (open_data(h5, parent, name, &data, rank, dims, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_data(h5, parent, name, &data, rank, dims, &count, error));
   cm_status status = is_number(data) ? CM_NEW(h5->memory, made, count, error)
                                      : cm_h5_bad(h5, parent, name, "numbers are expected", error);
   if (status == CM_OK && *rank > 0 && count > 0)
@@ -300,8 +295,7 @@ cm_status cm_h5_slice(const cm_h5 *h5, hid_t parent, const char *name, hid_t typ
   hid_t data;
   int rank;
   uint64_t dims[CM_H5_RANK_MAX], all;
-  if (open_data(h5, parent, name, &data, &rank, dims, &all, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_data(h5, parent, name, &data, &rank, dims, &all, error));
   cm_status status = CM_OK;
   if (!is_number(data) || rank != 1 || begin > all || count > all - begin)
     status = cm_h5_bad(h5, parent, name, "a list of as many numbers as its neighbours is expected", error);
@@ -357,8 +351,7 @@ cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_t
   hid_t data;
   uint64_t count;
   *texts = (cm_h5_texts){0};
-  if (open_data(h5, parent, name, &data, rank, dims, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_data(h5, parent, name, &data, rank, dims, &count, error));
   hid_t type = H5Dget_type(data);
   cm_status status = CM_OK;
   bool read = true;
@@ -381,8 +374,7 @@ cm_status cm_h5_string(const cm_h5 *h5, hid_t parent, const char *name, char *te
   cm_h5_texts texts;
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
-  if (cm_h5_strings(h5, parent, name, &texts, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_strings(h5, parent, name, &texts, &rank, dims, error));
   cm_status status = CM_OK;
   if (texts.count != 1 || strlen(cm_h5_text_at(&texts, 0)) >= size)
     status = cm_h5_bad(h5, parent, name, "one short text is expected", error);

@@ -1,7 +1,6 @@
 /* HDF5 files, as far as readers of networks need them: bounded, without plug-ins, without other files. libhdf5 is a known
  * crash surface for damaged files, so whoever reads strangers' files does it in a confined process (cm_import_apart). */
-#ifndef CM_NETWORK_HDF5_H5_H
-#define CM_NETWORK_HDF5_H5_H
+#pragma once
 
 #include <hdf5.h>
 
@@ -78,5 +77,3 @@ cm_status cm_h5_slice(const cm_h5 *h5, hid_t parent, const char *name, hid_t typ
 
 /* A string attribute of `object`; "" when there is none. */
 void cm_h5_attribute(hid_t object, const char *name, char *text, size_t size);
-
-#endif

@@ -79,8 +79,7 @@ static cm_status arrive_term(composer *c, uint32_t *first, float weight, double 
     c->term[here].weight += weight;
     return CM_OK;
   }
-  if (CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1, error));
   c->term[c->terms] = (term){delay_ms, weight, here};
   *(before == NO_TERM ? first : &c->term[before].next) = (uint32_t)c->terms++;
   return CM_OK;
@@ -115,8 +114,7 @@ static cm_status pass_on(void *user, uint64_t output, double weight, double dela
       continue;
     arrive(c, a, output, c->value * weight, c->delay_ms + delay_ms);
     for (uint32_t t = c->first_term; t != NO_TERM; t = c->term[t].next)
-      if (arrive_term(c, &a->term[output], c->term[t].weight * (float)weight, c->term[t].delay_ms + delay_ms, error) != CM_OK)
-        return error->status;
+      CM_TRY(arrive_term(c, &a->term[output], c->term[t].weight * (float)weight, c->term[t].delay_ms + delay_ms, error));
   }
   return CM_OK;
 }
@@ -169,9 +167,8 @@ static cm_status append(composer *c, uint32_t target, const arrivals *a, uint32_
       (own != NULL && cm_weights_keep_exact(&c->weights, c->memory, made->pin_count, c->pin_room, own->weight, error) != CM_OK))
     return error->status;
   for (uint32_t t = own != NULL ? own->next : NO_TERM; t != NO_TERM; t = c->term[t].next)
-    if (cm_weights_keep_beside(&c->weights, c->memory, (cm_beside){made->pin_count, (double)c->term[t].weight, c->term[t].delay_ms},
-                               error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_weights_keep_beside(&c->weights, c->memory,
+                                  (cm_beside){made->pin_count, (double)c->term[t].weight, c->term[t].delay_ms}, error));
   made->pin[made->pin_count++] = target;
   return CM_OK;
 }
@@ -196,8 +193,7 @@ static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, c
       c->value = a->value[a->touched[k]];
       c->delay_ms = a->delay_ms != NULL ? a->delay_ms[a->touched[k]] : 0;
       c->first_term = a->term != NULL ? a->term[a->touched[k]] : NO_TERM;
-      if (nir_taps(c->from, a->touched[k], pass_on, c, error) != CM_OK)
-        return error->status;
+      CM_TRY(nir_taps(c->from, a->touched[k], pass_on, c, error));
     }
     a->count = 0;
   }
@@ -205,8 +201,7 @@ static cm_status compose_row(composer *c, const nir_node *n, uint64_t element, c
     arrivals *a = &c->at[g->unit[u]];
     uint32_t first = g->node[g->unit[u]].unit_first;
     for (uint32_t k = 0; k < a->count; k++)
-      if (append(c, first + a->touched[k], a, a->touched[k], error) != CM_OK)
-        return error->status;
+      CM_TRY(append(c, first + a->touched[k], a, a->touched[k], error));
     a->count = 0;
   }
   return CM_OK;
@@ -218,12 +213,9 @@ static cm_status compose(composer *c, cm_error *error)
   cm_topology *made = c->made;
   uint32_t *stack = NULL, *next = NULL, depth;
   cm_status status = CM_NEW(c->memory, made->net_first, (size_t)made->vertex_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, made->pin, 0, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, stack, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(c->memory, next, g->count, error);
+  CM_THEN(status, CM_NEW(c->memory, made->pin, 0, error));
+  CM_THEN(status, CM_NEW(c->memory, stack, g->count, error));
+  CM_THEN(status, CM_NEW(c->memory, next, g->count, error));
   for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
     const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);
@@ -240,16 +232,14 @@ static cm_status compose(composer *c, cm_error *error)
         status = cm_run_progress(c->run, (double)vertex / made->vertex_count, -1, made->vertex_count, NAN, error);
     }
   }
-  cm_free(stack);
-  cm_free(next);
+  CM_FREE(stack, next);
   return status;
 }
 
 static cm_status import_graph(composer *c, cm_error *error)
 {
   nir_graph *g = c->graph;
-  if (nir_add_inputs(g, error) != CM_OK)
-    return error->status;
+  CM_TRY(nir_add_inputs(g, error));
   if (g->input_shape.count > 0 && !g->input_used)
     return cm_fail(error, CM_BAD_OPTION,
                    "input_shape is for networks whose first layer does not say what comes in: this one does; leave it out");
@@ -286,13 +276,11 @@ static cm_status import_layers(cm_source *source, const cm_import_limits *limits
   cm_h5 h5;
   nir_graph graph = {.memory = run->memory, .run = run};
   composer c = {.graph = &graph, .limits = limits, .run = run, .memory = run->memory};
-  if (cm_h5_open(&h5, source, limits, run, format, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_open(&h5, source, limits, run, format, error));
   read_input_shape(source, &graph.input_shape);
   cm_status status = read(&h5, &graph, error);
   cm_h5_close(&h5);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, c.made, 1, error);
+  CM_THEN(status, CM_NEW(run->memory, c.made, 1, error));
   if (status == CM_OK) {
     c.made->directed = true;
     cm_weights_as_asked(&c.weights, source);

@@ -9,15 +9,11 @@
 /* A file of edges alone. */
 static cm_status import_edges(sonata *s, cm_source *source, cm_error *error)
 {
-  if (cm_h5_open(&s->h5, source, s->limits, s->run, "SONATA edges", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_open(&s->h5, source, s->limits, s->run, "SONATA edges", error));
   cm_status status = sonata_survey(s, error);
-  if (status == CM_OK)
-    status = sonata_leave_out(s, error);
-  if (status == CM_OK)
-    status = sonata_number(s, error);
-  if (status == CM_OK)
-    status = sonata_read(s, error);
+  CM_THEN(status, sonata_leave_out(s, error));
+  CM_THEN(status, sonata_number(s, error));
+  CM_THEN(status, sonata_read(s, error));
   cm_h5_close(&s->h5);
   return status == CM_OK ? cm_entries_close(&s->entries, s->made, error) : status;
 }

@@ -29,8 +29,7 @@ typedef struct numbers {
 
 static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, const nir_shape *whole, numbers *n, cm_error *error)
 {
-  if (nir_read_weight(h5, group, name, &n->read, error) != CM_OK)
-    return error->status;
+  CM_TRY(nir_read_weight(h5, group, name, &n->read, error));
   return nir_spreads(&n->read.weight_shape, whole, &n->shape)
            ? CM_OK
            : cm_h5_bad(h5, group, name, "one number, one for each channel or one for each neuron is expected", error);
@@ -60,8 +59,7 @@ static bool all_are(const numbers *n, double value, bool are)
 static cm_status set(nir_node *node, int p, const numbers *n, double factor, cm_memory *memory, cm_error *error)
 {
   nir_numbers *made = &node->parameter[p];
-  if (CM_NEW(memory, made->value, n->shape.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, made->value, n->shape.count, error));
   made->shape = n->shape;
   for (uint64_t i = 0; i < n->shape.count; i++)
     made->value[i] = (float)(factor == 0 ? n->read.weight[i] : factor * WHOLE_DECAY / n->read.weight[i]);
@@ -77,9 +75,9 @@ static cm_status set_model(nir_node *node, const numbers *current, const numbers
   if (!all_are(voltage, 0, false) || !all_are(current, 0, false))
     return CM_OK;
   node->model = CM_NEURON_CUBALIF;
-  if (set(node, CM_PARAMETER_TAU_SYN, current, step_s, memory, error) != CM_OK ||
-      set(node, CM_PARAMETER_W_IN, current, 1, memory, error) != CM_OK || set(node, CM_PARAMETER_TAU, voltage, step_s, memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(set(node, CM_PARAMETER_TAU_SYN, current, step_s, memory, error));
+  CM_TRY(set(node, CM_PARAMETER_W_IN, current, 1, memory, error));
+  CM_TRY(set(node, CM_PARAMETER_TAU, voltage, step_s, memory, error));
   return set(node, CM_PARAMETER_R, voltage, 1, memory, error);
 }
 

@@ -5,7 +5,6 @@
  * one of their axons. What can fail: layers of other types, weights that do not fit the layer before, shapes that do not. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/hdf5/h5.h"
@@ -32,8 +31,7 @@ static cm_status add_node(lava *l, nir_kind kind, const char *type, const char *
   nir_graph *g = l->graph;
   if (g->count >= NIR_NODES_MAX)
     return cm_over_limit("nodes", g->count + UINT64_C(1), NIR_NODES_MAX, error);
-  if (CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error));
   nir_node *n = &g->node[g->count];
   *n = (nir_node){.kind = kind, .groups = 1, .format = "lava-dl network", .place = "layer "};
   (void)snprintf(n->name, sizeof n->name, "%s%s", name, more);
@@ -45,8 +43,7 @@ static cm_status add_node(lava *l, nir_kind kind, const char *type, const char *
 static cm_status add_edge(lava *l, uint32_t from, uint32_t to, cm_error *error)
 {
   nir_graph *g = l->graph;
-  if (CM_ROOM(g->memory, g->edge, &g->edge_room, g->edge_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(g->memory, g->edge, &g->edge_room, g->edge_count + 1, error));
   g->edge[g->edge_count][0] = from;
   g->edge[g->edge_count++][1] = to;
   return CM_OK;
@@ -59,8 +56,7 @@ static cm_status read_shape(lava *l, hid_t layer, nir_shape *shape, cm_error *er
   double *values;
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
-  if (cm_h5_reals(l->h5, layer, "shape", &values, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_reals(l->h5, layer, "shape", &values, &rank, dims, error));
   bool good = rank == 1 && dims[0] >= 1 && dims[0] <= NIR_RANK_MAX;
   nir_shape made = {.rank = good ? (int)dims[0] : 0, .count = 1};
   for (int i = 0; i < made.rank && good; i++) {
@@ -80,8 +76,7 @@ static cm_status read_weight(lava *l, hid_t layer, const char *name, nir_node *n
 {
   hid_t group;
   nir_node other = {0};
-  if (cm_h5_object(l->h5, layer, name, &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(l->h5, layer, name, &group, error));
   bool complex = H5Iget_type(group) == H5I_GROUP;
   cm_status status = complex ? nir_read_weight(l->h5, group, "real", n, error) : nir_read_weight(l->h5, layer, name, n, error);
   if (status == CM_OK && complex)
@@ -98,8 +93,7 @@ static cm_status read_weight(lava *l, hid_t layer, const char *name, nir_node *n
 /* A matrix of `outputs` rows. */
 static cm_status read_matrix(lava *l, hid_t layer, const char *name, uint64_t outputs, nir_node *n, cm_error *error)
 {
-  if (read_weight(l, layer, name, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_weight(l, layer, name, n, error));
   if (n->weight_shape.count % outputs != 0 || (n->weight_shape.rank >= 2 && n->weight_shape.dim[0] != outputs))
     return cm_h5_bad(l->h5, layer, name, "a row for each neuron of the layer is expected", error);
   n->weight_shape = (nir_shape){2, {outputs, n->weight_shape.count / outputs}, n->weight_shape.count};
@@ -113,16 +107,14 @@ static cm_status read_window(lava *l, hid_t layer, bool pool, nir_node *n, cm_er
   static const char *const names[] = {"stride", "padding", "dilation", "groups"};
   int64_t value[4][2] = {{1, 1}, {0, 0}, {1, 1}, {1, 1}};
   bool found;
-  if (read_weight(l, layer, "weight", n, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_weight(l, layer, "weight", n, error));
   nir_shape *shape = &n->weight_shape;
   if (shape->rank == 5 && shape->dim[4] == 1)
     shape->rank = 4;
   if (shape->rank != 4)
     return cm_h5_bad(l->h5, layer, "weight", "outputs x inputs x height x width is expected", error);
   for (int i = 0; i < 4; i++)
-    if (nir_read_axes(l->h5, layer, names[i], i == 1 ? 0 : 1, value[i], &found, error) != CM_OK)
-      return error->status;
+    CM_TRY(nir_read_axes(l->h5, layer, names[i], i == 1 ? 0 : 1, value[i], &found, error));
   n->groups = value[3][0];
   if (pool) {
     uint64_t channels = l->shape.rank == 3 ? l->shape.dim[0] : 0, window = shape->dim[2] * shape->dim[3];
@@ -133,8 +125,7 @@ static cm_status read_window(lava *l, hid_t layer, bool pool, nir_node *n, cm_er
                                             "say it with input_shape (2x34x34), or add a layer of type input",
                        error);
     double *all;
-    if (CM_NEW(l->graph->memory, all, channels * window, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(l->graph->memory, all, channels * window, error));
     for (uint64_t i = 0; i < channels * window; i++)
       all[i] = n->weight[i % window];
     cm_free(n->weight);
@@ -155,9 +146,9 @@ static cm_status add_delay(lava *l, hid_t layer, const char *name, uint32_t neur
   uint32_t node;
   if (!cm_h5_has(layer, "delay"))
     return CM_OK;
-  if (add_node(l, NIR_DELAY, "delay", name, ".delay", &node, error) != CM_OK ||
-      nir_read_weight(l->h5, layer, "delay", &l->graph->node[node], error) != CM_OK || add_edge(l, neurons, node, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_node(l, NIR_DELAY, "delay", name, ".delay", &node, error));
+  CM_TRY(nir_read_weight(l->h5, layer, "delay", &l->graph->node[node], error));
+  CM_TRY(add_edge(l, neurons, node, error));
   nir_node *n = &l->graph->node[node];
   const nir_shape read = n->weight_shape;
   if (!nir_spreads(&read, &l->shape, &n->weight_shape))
@@ -181,14 +172,12 @@ static cm_status add_neurons(lava *l, hid_t layer, const char *name, const nir_s
   hid_t neuron = -1;
   cm_status status = CM_OK;
   if (cm_h5_has(layer, "neuron")) {
-    if (cm_h5_object(l->h5, layer, "neuron", &neuron, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_h5_object(l->h5, layer, "neuron", &neuron, error));
     status = cm_h5_has(neuron, "type") ? cm_h5_string(l->h5, neuron, "type", type, sizeof type, error) : CM_OK;
   }
   if (status == CM_OK && !cm_name_valid(type, strlen(type)))
     status = cm_h5_bad(l->h5, layer, "neuron/type", "it has control characters or is not UTF-8", error);
-  if (status == CM_OK)
-    status = add_node(l, NIR_UNIT, type, name, "", made, error);
+  CM_THEN(status, add_node(l, NIR_UNIT, type, name, "", made, error));
   if (status == CM_OK) {
     nir_node *n = &l->graph->node[*made];
     n->own = *shape;
@@ -244,8 +233,8 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
   }
   if (dense && !first && l->shape.rank > 1) { /* a matrix takes them one after another */
     uint32_t flat;
-    if (add_node(l, NIR_IDENTITY, "flatten", name, ".flat", &flat, error) != CM_OK || add_edge(l, l->last, flat, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_node(l, NIR_IDENTITY, "flatten", name, ".flat", &flat, error));
+    CM_TRY(add_edge(l, l->last, flat, error));
     l->graph->node[flat].flatten = true;
     l->graph->node[flat].flatten_last = -1;
     l->last = flat;
@@ -257,10 +246,10 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
     nir_shape whole = {1, {shape->count}, shape->count};
     l->graph->node[neurons].own = whole;
     l->shape = whole;
-    if (add_node(l, NIR_AFFINE, type, name, ".weight_rec", &back, error) != CM_OK ||
-        read_matrix(l, layer, "weight_rec", shape->count, &l->graph->node[back], error) != CM_OK ||
-        add_edge(l, neurons, back, error) != CM_OK || add_edge(l, back, neurons, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_node(l, NIR_AFFINE, type, name, ".weight_rec", &back, error));
+    CM_TRY(read_matrix(l, layer, "weight_rec", shape->count, &l->graph->node[back], error));
+    CM_TRY(add_edge(l, neurons, back, error));
+    CM_TRY(add_edge(l, back, neurons, error));
   }
   return add_delay(l, layer, name, neurons, error);
 }
@@ -271,8 +260,8 @@ static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *
   char type[16], name[CM_POPULATION_NAME_MAX], what[240];
   uint32_t node;
   nir_shape shape;
-  if (cm_h5_string(l->h5, layer, "type", type, sizeof type, error) != CM_OK || read_shape(l, layer, &shape, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_string(l->h5, layer, "type", type, sizeof type, error));
+  CM_TRY(read_shape(l, layer, &shape, error));
   (void)snprintf(name, sizeof name, "%s%.40s", type, number);
   if (strcmp(type, "input") == 0)
     return l->last != NO_LAYER
@@ -288,8 +277,8 @@ static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *
     if (shape.count != l->shape.count)
       return cm_h5_bad(l->h5, layer, "shape", "it has another number of elements than the layer before", error);
     l->shape = (nir_shape){1, {shape.count}, shape.count};
-    if (add_node(l, NIR_IDENTITY, type, name, "", &node, error) != CM_OK || add_edge(l, l->last, node, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_node(l, NIR_IDENTITY, type, name, "", &node, error));
+    CM_TRY(add_edge(l, l->last, node, error));
     l->graph->node[node].flatten = true;
     l->graph->node[node].flatten_last = -1;
     l->last = node;
@@ -309,8 +298,7 @@ static cm_status read_step(lava *l, cm_error *error)
   uint64_t dims[CM_H5_RANK_MAX];
   if (!cm_h5_has(l->h5->file, "simulation"))
     return CM_OK;
-  if (cm_h5_object(l->h5, l->h5->file, "simulation", &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(l->h5, l->h5->file, "simulation", &group, error));
   cm_status status = CM_OK;
   if (H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "Ts") &&
       (status = cm_h5_reals(l->h5, group, "Ts", &value, &rank, dims, error)) == CM_OK) {
@@ -330,8 +318,8 @@ cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error)
   hid_t all, layer;
   cm_h5_texts names = {0};
   lava l = {.h5 = h5, .graph = graph, .step_ms = 1, .last = NO_LAYER};
-  if (read_step(&l, error) != CM_OK || cm_h5_object(h5, h5->file, "layer", &all, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_step(&l, error));
+  CM_TRY(cm_h5_object(h5, h5->file, "layer", &all, error));
   cm_status status = cm_h5_names(h5, all, &names, error);
   for (uint64_t i = 0; i < names.count && status == CM_OK; i++) {
     status = cm_h5_object(h5, all, cm_h5_text_at(&names, i), &layer, error);

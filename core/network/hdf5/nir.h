@@ -1,7 +1,6 @@
 /* NIR, the neuromorphic intermediate representation: a graph of nodes, in HDF5; and other files of layers that are read as such
  * a graph. What their readers share. */
-#ifndef CM_NETWORK_HDF5_NIR_H
-#define CM_NETWORK_HDF5_NIR_H
+#pragma once
 
 #include "core/network/hdf5/h5.h"
 #include "base/memory.h"
@@ -146,5 +145,3 @@ nir_shape nir_without_leading(const nir_shape *shape, int rank);
 
 /* A shape as people write it, into `text`, which it returns. */
 const char *nir_say_shape(const nir_shape *shape, char text[120]);
-
-#endif

@@ -67,8 +67,7 @@ static cm_status flow_biases(flow *f, cm_error *error)
   nir_graph *g = f->graph;
   uint32_t *feeds = NULL, *ready = NULL, count = 0;
   cm_status status = CM_NEW(g->memory, feeds, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, ready, g->count, error);
+  CM_THEN(status, CM_NEW(g->memory, ready, g->count, error));
   for (uint32_t i = 0; status == CM_OK && i < g->count; i++)
     for (uint32_t k = 0; linear(&g->node[i]) && k < g->node[i].next_count; k++)
       feeds[g->node[i].next[k]]++;
@@ -82,8 +81,7 @@ static cm_status flow_biases(flow *f, cm_error *error)
       if (--feeds[n->next[k]] == 0 && linear(&g->node[n->next[k]]))
         ready[count++] = n->next[k];
   }
-  cm_free(feeds);
-  cm_free(ready);
+  CM_FREE(feeds, ready);
   return status;
 }
 
@@ -92,8 +90,7 @@ static cm_status find_loops(const nir_graph *g, bool *loops, cm_error *error)
 {
   uint32_t *path = NULL, *seen = NULL;
   cm_status status = CM_NEW(g->memory, path, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, seen, g->count, error);
+  CM_THEN(status, CM_NEW(g->memory, seen, g->count, error));
   for (uint32_t i = 0; status == CM_OK && i < g->count; i++) {
     uint32_t depth = 0;
     if (g->node[i].parameter[CM_PARAMETER_BIAS].value == NULL)
@@ -111,8 +108,7 @@ static cm_status find_loops(const nir_graph *g, bool *loops, cm_error *error)
     }
     status = cm_run_check(g->run, error);
   }
-  cm_free(path);
-  cm_free(seen);
+  CM_FREE(path, seen);
   return status;
 }
 
@@ -170,8 +166,7 @@ static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm
       else if (lay_out(n, p, value, error) != CM_OK)
         return error->status;
     }
-    if (cm_run_check(g->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(g->run, error));
   }
   return CM_OK;
 }
@@ -193,14 +188,10 @@ cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
                           CM_NEW(g->memory, made->dynamics->model, made->vertex_count, error) != CM_OK))
     status = error->status;
   looped.only = loops;
-  if (status == CM_OK)
-    status = find_loops(g, loops, error);
-  if (status == CM_OK)
-    status = flow_biases(&all, error);
-  if (status == CM_OK)
-    status = flow_biases(&looped, error);
-  if (status == CM_OK)
-    status = fill(&all, looped.in, made, error);
+  CM_THEN(status, find_loops(g, loops, error));
+  CM_THEN(status, flow_biases(&all, error));
+  CM_THEN(status, flow_biases(&looped, error));
+  CM_THEN(status, fill(&all, looped.in, made, error));
   if (status == CM_OK) {
     made->dynamics->nodes = g->nodes;
     made->dynamics->number = g->number;

@@ -45,8 +45,7 @@ static cm_status add_input(nir_graph *g, uint32_t node, cm_error *error)
 {
   if (g->count >= NIR_NODES_MAX)
     return cm_over_limit("nodes", g->count + UINT64_C(1), NIR_NODES_MAX, error);
-  if (CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error));
   const nir_node *fed = &g->node[node];
   const nir_shape own = takes(fed), *shape = own.count > 0 ? &own : &g->input_shape;
   g->input_used = g->input_used || own.count == 0;
@@ -62,8 +61,7 @@ static cm_status add_input(nir_graph *g, uint32_t node, cm_error *error)
                    .own = *shape};
   for (unsigned i = 1; taken(g, made.name); i++)
     (void)snprintf(made.name, sizeof made.name, "input%u", i);
-  if (CM_NEW(g->memory, made.next, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(g->memory, made.next, 1, error));
   made.next[made.next_count++] = node;
   g->node[g->count++] = made;
   return CM_OK;
@@ -87,8 +85,7 @@ cm_status nir_add_inputs(nir_graph *g, cm_error *error)
 {
   uint32_t count = g->count;
   bool *fed = NULL, has_input = false;
-  if (CM_NEW(g->memory, fed, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(g->memory, fed, count, error));
   mark_leading(g);
   for (uint32_t i = 0; i < count; i++) {
     has_input = has_input || g->node[i].input;

@@ -30,8 +30,7 @@ static cm_status keep_text(const keeper *k, hid_t group, const char *name, json_
   cm_h5_texts texts;
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
-  if (cm_h5_strings(k->h5, group, name, &texts, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_strings(k->h5, group, name, &texts, &rank, dims, error));
   json_t *list = json_array();
   for (uint64_t i = 0; i < texts.count; i++)
     (void)json_array_append_new(list, json_string(cm_h5_text_at(&texts, i)));
@@ -46,8 +45,7 @@ static cm_status keep_numbers(const keeper *k, hid_t group, const char *name, bo
   double *value;
   int rank;
   uint64_t dims[CM_H5_RANK_MAX], count = 1;
-  if (cm_h5_reals(k->h5, group, name, &value, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_reals(k->h5, group, name, &value, &rank, dims, error));
   for (int i = 0; i < rank; i++)
     count *= dims[i];
   json_t *data = json_pack("{s:o}", "@shape", shape_json(rank, dims));
@@ -75,8 +73,7 @@ static cm_status keep_member(const keeper *k, hid_t group, const char *name, int
   hid_t object;
   if (!cm_h5_has(group, name) || name[0] == '@')
     return CM_OK;
-  if (cm_h5_object(k->h5, group, name, &object, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(k->h5, group, name, &object, error));
   cm_status status = CM_OK;
   if (H5Iget_type(object) == H5I_GROUP) {
     json_t *inner = json_object();
@@ -116,10 +113,8 @@ cm_status nir_keep_nodes(const cm_h5 *h5, nir_graph *g, cm_error *error)
   (void)H5Gclose(root);
   char *text = status == CM_OK ? cm_json_dumps(made, JSON_COMPACT) : NULL;
   json_decref(made);
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, "the nodes", error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, g->nodes, strlen(text) + 1, error);
+  CM_THEN(status, cm_json_whole(refusals, "the nodes", error));
+  CM_THEN(status, CM_NEW(g->memory, g->nodes, strlen(text) + 1, error));
   if (status == CM_OK)
     memcpy(g->nodes, text, strlen(text) + 1);
   free(text);

@@ -9,8 +9,7 @@ cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_no
 {
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
-  if (cm_h5_reals(h5, group, name, &n->weight, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_reals(h5, group, name, &n->weight, &rank, dims, error));
   if (rank > NIR_RANK_MAX)
     return cm_h5_bad(h5, group, name, "it has more than 6 dimensions", error);
   n->weight_shape = (nir_shape){.rank = rank, .count = 1};
@@ -31,8 +30,7 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
   char what[200];
   cm_status status = nir_read_weight(h5, group, name, &read, error);
   float *value = NULL;
-  if (status == CM_OK)
-    status = CM_NEW(h5->memory, value, read.weight_shape.count, error);
+  CM_THEN(status, CM_NEW(h5->memory, value, read.weight_shape.count, error));
   for (uint64_t i = 0; status == CM_OK && i < read.weight_shape.count; i++) {
     value[i] = (float)read.weight[i];
     if (cm_neuron_allows(n->model, parameter, value[i]))
@@ -58,8 +56,7 @@ static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
     const char *name = cm_h5_has(group, row->name) || row->nir_name == NULL ? row->name : row->nir_name;
     if (!cm_neuron_has(n->model, p) || !cm_h5_has(group, name))
       continue;
-    if (read_numbers(h5, group, name, n, p, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_numbers(h5, group, name, n, p, error));
     const nir_shape *shape = &n->parameter[p].shape;
     if (shape->count > n->own.count || (shape->count == n->own.count && shape->rank > n->own.rank))
       n->own = *shape;
@@ -73,8 +70,7 @@ static cm_status read_bias(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *
   char what[120];
   if (!cm_h5_has(group, "bias"))
     return CM_OK;
-  if (read_numbers(h5, group, "bias", n, CM_PARAMETER_BIAS, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_numbers(h5, group, "bias", n, CM_PARAMETER_BIAS, error));
   if (bias->shape.count == n->weight_shape.dim[0])
     return CM_OK;
   (void)snprintf(what, sizeof what, "it has %llu numbers; one for each of the %llu outputs is expected",
@@ -91,8 +87,7 @@ cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t 
   *found = cm_h5_has(group, name);
   if (!*found)
     return CM_OK;
-  if (cm_h5_reals(h5, group, name, &read, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_reals(h5, group, name, &read, &rank, dims, error));
   uint64_t count = rank == 0 ? 1 : rank == 1 ? dims[0] : 0;
   bool good = count == 1 || count == 2;
   for (uint64_t i = 0; i < 2 && good; i++) {
@@ -112,21 +107,18 @@ static cm_status read_padding(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
   hid_t data;
   if (!cm_h5_has(group, "padding"))
     return CM_OK;
-  if (cm_h5_object(h5, group, "padding", &data, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, group, "padding", &data, error));
   hid_t type = H5Iget_type(data) == H5I_DATASET ? H5Dget_type(data) : -1;
   bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING;
   (void)H5Tclose(type);
   (void)H5Oclose(data);
   if (is_text) {
-    if (cm_h5_string(h5, group, "padding", text, sizeof text, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_h5_string(h5, group, "padding", text, sizeof text, error));
     n->same = strcmp(text, "same") == 0;
     return n->same || strcmp(text, "valid") == 0 ? CM_OK
                                                  : cm_h5_bad(h5, group, "padding", "numbers, same or valid is expected", error);
   }
-  if (nir_read_axes(h5, group, "padding", 0, padding, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(nir_read_axes(h5, group, "padding", 0, padding, &found, error));
   for (int i = 0; i < 2; i++)
     n->axis[i].before = n->axis[i].after = padding[i];
   return CM_OK;
@@ -138,33 +130,28 @@ static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error
   int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, kernel[2] = {1, 1}, groups[2] = {1, 1}, size[2];
   bool found, sized = false;
   if (n->kind == NIR_POOL) {
-    if (nir_read_axes(h5, group, "kernel_size", 1, kernel, &found, error) != CM_OK)
-      return error->status;
+    CM_TRY(nir_read_axes(h5, group, "kernel_size", 1, kernel, &found, error));
     if (!found)
       return cm_h5_bad(h5, group, "kernel_size", "it is missing", error);
     memcpy(stride, kernel, sizeof stride);
     n->average = strcmp(n->type, "AvgPool2d") == 0;
   } else {
     int expected = strcmp(n->type, "Conv1d") == 0 ? 3 : 4;
-    if (nir_read_weight(h5, group, "weight", n, error) != CM_OK)
-      return error->status;
+    CM_TRY(nir_read_weight(h5, group, "weight", n, error));
     if (n->weight_shape.rank != expected)
       return cm_h5_bad(h5, group, "weight", expected == 3 ? "outputs x inputs x width is expected"
                                                           : "outputs x inputs x height x width is expected", error);
     kernel[0] = expected == 3 ? 1 : (int64_t)n->weight_shape.dim[2];
     kernel[1] = (int64_t)n->weight_shape.dim[expected - 1];
-    if (nir_read_axes(h5, group, "groups", 1, groups, &found, error) != CM_OK)
-      return error->status;
+    CM_TRY(nir_read_axes(h5, group, "groups", 1, groups, &found, error));
     n->groups = groups[0];
     if (n->weight_shape.dim[0] % (uint64_t)n->groups != 0)
       return cm_h5_bad(h5, group, "groups", "the outputs cannot be divided in as many groups", error);
-    if (nir_read_axes(h5, group, "input_shape", 1, size, &sized, error) != CM_OK)
-      return error->status;
+    CM_TRY(nir_read_axes(h5, group, "input_shape", 1, size, &sized, error));
   }
-  if (nir_read_axes(h5, group, "stride", 1, stride, &found, error) != CM_OK ||
-      nir_read_axes(h5, group, "dilation", 1, dilation, &found, error) != CM_OK ||
-      read_padding(h5, group, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(nir_read_axes(h5, group, "stride", 1, stride, &found, error));
+  CM_TRY(nir_read_axes(h5, group, "dilation", 1, dilation, &found, error));
+  CM_TRY(read_padding(h5, group, n, error));
   for (int i = 0; i < 2; i++) {
     bool flat = n->weight_shape.rank == 3 && i == 0; /* the axis that a Conv1d has not */
     n->axis[i].kernel = kernel[i];
@@ -193,8 +180,7 @@ static cm_status read_input(const cm_h5 *h5, hid_t group, nir_node *n, cm_error 
   double *shape;
   int rank;
   uint64_t dims[CM_H5_RANK_MAX], all = 1;
-  if (cm_h5_reals(h5, group, "shape", &shape, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_reals(h5, group, "shape", &shape, &rank, dims, error));
   bool good = rank <= 1 && (rank == 0 || (dims[0] > 0 && dims[0] <= NIR_RANK_MAX));
   n->own = (nir_shape){.rank = good && rank == 1 ? (int)dims[0] : 1, .count = 0};
   for (int i = 0; i < n->own.rank && good; i++) {
@@ -214,19 +200,16 @@ cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
   switch (n->kind) {
     case NIR_UNIT: return read_neurons(h5, group, n, error);
     case NIR_AFFINE:
-      if (nir_read_weight(h5, group, "weight", n, error) != CM_OK)
-        return error->status;
+      CM_TRY(nir_read_weight(h5, group, "weight", n, error));
       return n->weight_shape.rank == 2 ? read_bias(h5, group, n, error)
                                        : cm_h5_bad(h5, group, "weight", "outputs x inputs is expected", error);
     case NIR_CONV:
     case NIR_POOL:
-      if (read_window(h5, group, n, error) != CM_OK)
-        return error->status;
+      CM_TRY(read_window(h5, group, n, error));
       return n->kind == NIR_CONV ? read_bias(h5, group, n, error) : CM_OK;
     case NIR_SCALE: return nir_read_weight(h5, group, "scale", n, error);
     case NIR_DELAY:
-      if (nir_read_weight(h5, group, "delay", n, error) != CM_OK)
-        return error->status;
+      CM_TRY(nir_read_weight(h5, group, "delay", n, error));
       for (uint64_t i = 0; i < n->weight_shape.count; i++)
         if (n->weight[i] < 0)
           return cm_h5_bad(h5, group, "delay", "a delay is negative", error);
@@ -236,9 +219,8 @@ cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
   n->flatten = strcmp(n->type, "Flatten") == 0;
   if (n->flatten) {
     n->flatten_last = -1;
-    if (nir_read_axes(h5, group, "start_dim", -NIR_RANK_MAX, first, &found, error) != CM_OK ||
-        nir_read_axes(h5, group, "end_dim", -NIR_RANK_MAX, last, &found, error) != CM_OK)
-      return error->status;
+    CM_TRY(nir_read_axes(h5, group, "start_dim", -NIR_RANK_MAX, first, &found, error));
+    CM_TRY(nir_read_axes(h5, group, "end_dim", -NIR_RANK_MAX, last, &found, error));
     n->flatten_first = first[0];
     n->flatten_last = last[0];
   }

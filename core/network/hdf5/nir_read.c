@@ -47,8 +47,7 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const nes
 {
   hid_t group;
   char type[CM_POPULATION_KIND_MAX], name[2 * CM_H5_TEXT_MAX], what[240];
-  if (cm_h5_object(h5, nodes, l->name, &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, nodes, l->name, &group, error));
   cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
   (void)snprintf(name, sizeof name, "%s%s%s", in->prefix, in->prefix[0] != '\0' ? "." : "", l->name);
   if (status == CM_OK && (strlen(name) >= NIR_NAME_MAX || !cm_name_valid(name, strlen(name))))
@@ -123,8 +122,7 @@ static cm_status read_edges(const cm_h5 *h5, nir_graph *g, hid_t group, const sc
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
   char what[200];
-  if (cm_h5_strings(h5, group, "edges", &ends, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_strings(h5, group, "edges", &ends, &rank, dims, error));
   cm_status status = CM_OK;
   if (ends.count > 0 && (rank != 2 || dims[1] != 2))
     status = cm_h5_bad(h5, group, "edges", "pairs of node names are expected", error);
@@ -157,11 +155,9 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ne
   scope s = {0};
   if (in->depth > NESTED_MAX)
     return cm_h5_bad(h5, group, NULL, "graphs are nested more than 32 deep", error);
-  if (cm_h5_object(h5, group, "nodes", &nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, group, "nodes", &nodes, error));
   cm_status status = cm_h5_names(h5, nodes, &s.names, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, s.local, s.names.count, error);
+  CM_THEN(status, CM_NEW(g->memory, s.local, s.names.count, error));
   s.count = status == CM_OK ? s.names.count : 0;
   for (uint64_t i = 0; i < s.count && status == CM_OK; i++) {
     s.local[i] = (local){.name = cm_h5_text_at(&s.names, i), .in = NO_NODE, .out = NO_NODE};
@@ -177,8 +173,7 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ne
       self->outputs++;
     }
   }
-  if (status == CM_OK)
-    status = read_edges(h5, g, group, &s, in->prefix, error);
+  CM_THEN(status, read_edges(h5, g, group, &s, in->prefix, error));
   cm_free(s.local);
   cm_h5_texts_free(&s.names);
   (void)H5Oclose(nodes);
@@ -205,8 +200,7 @@ cm_status nir_link(nir_graph *g, cm_error *error)
     while (end < kept && g->edge[end][0] == g->edge[i][0])
       end++;
     nir_node *n = &g->node[g->edge[i][0]];
-    if (CM_NEW(g->memory, n->next, end - i, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(g->memory, n->next, end - i, error));
     for (; i < end; i++)
       n->next[n->next_count++] = g->edge[i][1];
   }
@@ -217,13 +211,11 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
 {
   hid_t group;
   char type[CM_POPULATION_KIND_MAX];
-  if (cm_h5_object(h5, h5->file, "node", &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, h5->file, "node", &group, error));
   cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
   if (status == CM_OK && strcmp(type, "NIRGraph") != 0)
     status = cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error);
-  if (status == CM_OK)
-    status = read_graph(h5, g, group, &(nested){"", 0}, NULL, error);
+  CM_THEN(status, read_graph(h5, g, group, &(nested){"", 0}, NULL, error));
   (void)H5Oclose(group);
   if (status == CM_OK && nir_runs(g))
     status = nir_keep_nodes(h5, g, error);

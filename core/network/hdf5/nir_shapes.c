@@ -210,8 +210,7 @@ static cm_status flow(nir_graph *g, cm_error *error)
         nir_node *to = &g->node[g->node[i].next[k]];
         if (to->out.count != 0)
           continue;
-        if (infer_node(g, to, &g->node[i].out, error) != CM_OK)
-          return error->status;
+        CM_TRY(infer_node(g, to, &g->node[i].out, error));
         moved = true;
       }
   }
@@ -268,8 +267,7 @@ cm_status nir_infer(nir_graph *g, cm_error *error)
     if (g->node[i].input)
       g->node[i].in = g->node[i].out = g->node[i].own;
   do
-    if (flow(g, error) != CM_OK)
-      return error->status;
+    CM_TRY(flow(g, error));
   while (start_somewhere(g));
   for (uint32_t i = 0; i < g->count; i++) {
     const nir_node *n = &g->node[i];
@@ -284,8 +282,7 @@ cm_status nir_infer(nir_graph *g, cm_error *error)
       return nir_bad(to, text, error);
     }
   }
-  if (check_leading(g, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_leading(g, error));
   drop_leading(g);
   return CM_OK;
 }

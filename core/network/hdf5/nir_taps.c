@@ -5,8 +5,7 @@ static cm_status affine_taps(const nir_node *n, uint64_t at, nir_tap tap, void *
 {
   uint64_t outputs = n->weight_shape.dim[0], inputs = n->weight_shape.dim[1], row = at / inputs, column = at % inputs;
   for (uint64_t o = 0; o < outputs; o++)
-    if (tap(user, row * outputs + o, n->weight[o * inputs + column], 0, error) != CM_OK)
-      return error->status;
+    CM_TRY(tap(user, row * outputs + o, n->weight[o * inputs + column], 0, error));
   return CM_OK;
 }
 
@@ -36,9 +35,8 @@ static cm_status window_taps(const nir_node *n, uint64_t at, nir_tap tap, void *
           continue;
         uint64_t weight = ((o * inputs + channel % inputs) * (uint64_t)n->axis[0].kernel + (uint64_t)i) *
                               (uint64_t)n->axis[1].kernel + (uint64_t)j;
-        if (tap(user, (o * out_height + (uint64_t)row) * out_width + (uint64_t)column,
-                convolution ? n->weight[weight] : share, 0, error) != CM_OK)
-          return error->status;
+        CM_TRY(tap(user, (o * out_height + (uint64_t)row) * out_width + (uint64_t)column, convolution ? n->weight[weight] : share,
+                   0, error));
       }
     }
   }

@@ -11,10 +11,8 @@ cm_status nir_number_units(nir_graph *g, const cm_import_limits *limits, cm_topo
   bool *seen = NULL;
   uint64_t neurons = 0;
   cm_status status = CM_NEW(g->memory, queue, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, seen, g->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(g->memory, g->unit, g->count, error);
+  CM_THEN(status, CM_NEW(g->memory, seen, g->count, error));
+  CM_THEN(status, CM_NEW(g->memory, g->unit, g->count, error));
   for (uint32_t i = 0; i < g->count && status == CM_OK; i++)
     if (g->node[i].input)
       queue[tail++] = i, seen[i] = true;
@@ -43,8 +41,7 @@ cm_status nir_number_units(nir_graph *g, const cm_import_limits *limits, cm_topo
     if (neurons > limits->vertices_max)
       status = cm_over_limit("neurons", neurons, limits->vertices_max, error);
   }
-  cm_free(queue);
-  cm_free(seen);
+  CM_FREE(queue, seen);
   made->vertex_count = (uint32_t)neurons;
   made->size_total = neurons;
   return status;
@@ -67,10 +64,9 @@ cm_status nir_name_neurons(const nir_graph *g, cm_topology *made, cm_error *erro
   char name[NIR_NAME_MAX + NIR_RANK_MAX * 21 + 8];
   uint64_t room = 0, steps = 0;
   uint32_t vertex = 0;
-  if (CM_NEW(g->memory, made->label_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(g->memory, made->population_of, made->vertex_count, error) != CM_OK ||
-      CM_NEW(g->memory, made->population, g->unit_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(g->memory, made->label_first, (size_t)made->vertex_count + 1, error));
+  CM_TRY(CM_NEW(g->memory, made->population_of, made->vertex_count, error));
+  CM_TRY(CM_NEW(g->memory, made->population, g->unit_count, error));
   made->population_count = g->unit_count;
   for (uint32_t p = 0; p < g->unit_count; p++) {
     const nir_node *n = &g->node[g->unit[p]];
@@ -80,8 +76,7 @@ cm_status nir_name_neurons(const nir_graph *g, cm_topology *made, cm_error *erro
       if (cm_run_due(&steps, 1) && cm_run_check(g->run, error) != CM_OK)
         return error->status;
       element_name(n, i, name, sizeof name);
-      if (cm_labels_add(made, g->memory, &room, vertex, name, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_labels_add(made, g->memory, &room, vertex, name, error));
       made->population_of[vertex++] = p;
     }
   }

@@ -59,8 +59,7 @@ static cm_status write_texts(const writing *w, const dataset *m, const json_t *l
 {
   const char **text = NULL;
   const size_t count = json_array_size(list);
-  if (CM_NEW(w->memory, text, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, text, count, error));
   cm_status status = CM_OK;
   for (size_t i = 0; i < count && status == CM_OK; i++)
     if ((text[i] = json_string_value(json_array_get(list, i))) == NULL)
@@ -68,8 +67,7 @@ static cm_status write_texts(const writing *w, const dataset *m, const json_t *l
   hid_t type = H5Tcopy(H5T_C_S1);
   (void)H5Tset_size(type, H5T_VARIABLE);
   (void)H5Tset_cset(type, H5T_CSET_UTF8);
-  if (status == CM_OK)
-    status = write_data(w, m, type, text, error);
+  CM_THEN(status, write_data(w, m, type, text, error));
   (void)H5Tclose(type);
   cm_free(text);
   return status;
@@ -79,8 +77,7 @@ static cm_status write_whole(const writing *w, const dataset *m, const json_t *l
 {
   int64_t *value = NULL;
   const size_t count = json_array_size(list);
-  if (CM_NEW(w->memory, value, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, value, count, error));
   for (size_t i = 0; i < count; i++)
     value[i] = json_integer_value(json_array_get(list, i));
   cm_status status = write_data(w, m, H5T_NATIVE_INT64, value, error);
@@ -184,8 +181,7 @@ static cm_status write_parameter(const writing *w, hid_t group, const unit *u, c
     return write_data(w, &m, H5T_NATIVE_FLOAT, value, error);
   const nir_shape trimmed = nir_without_leading(&shape, whole.rank);
   const bool fits = shape.rank >= 0 && (shape.count == 1 || nir_broadcasts(&trimmed, &whole));
-  if (CM_NEW(w->memory, few, u->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, few, u->count, error));
   cm_status status = CM_OK;
   if (fits && narrows(&trimmed, &whole, value, few)) {
     if (kept != NULL || few[0] != row->otherwise)
@@ -252,8 +248,7 @@ static cm_status write_group(writing *w, hid_t group, const json_t *object, bool
   json_t *value;
   cm_status status = CM_OK;
   json_object_foreach((json_t *)object, name, value)
-    if (status == CM_OK)
-      status = write_member(w, group, name, value, of_nodes, error);
+    CM_THEN(status, write_member(w, group, name, value, of_nodes, error));
   return status;
 }
 
@@ -268,8 +263,7 @@ cm_status cm_export_nir(const cm_export_writer *e, cm_error *error)
     return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, which NIR has not: give them parameters without, or keep the network as topology");
   const uint64_t refusals = cm_json_refusals();
   json_t *nodes = cm_json_loadb(w.d->nodes, strlen(w.d->nodes), JSON_REJECT_DUPLICATES, &where);
-  if (cm_json_whole(refusals, "the nodes", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_whole(refusals, "the nodes", error));
   if (!json_is_object(nodes)) {
     json_decref(nodes);
     return cm_fail(error, CM_BAD_NETWORK, "the nodes that the network keeps are damaged");

@@ -25,8 +25,7 @@ cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_netwo
   cm_h5 h5;
   cm_run_init(&run);
   run.memory = memory;
-  if (cm_h5_open(&h5, source, &limits, &run, "HDF5 file", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_open(&h5, source, &limits, &run, "HDF5 file", error));
   *found = NULL;
   for (size_t i = 0; i < sizeof groups / sizeof *groups && *found == NULL; i++)
     if (cm_h5_has(h5.file, groups[i].group))

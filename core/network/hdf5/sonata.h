@@ -1,6 +1,5 @@
 /* SONATA: files of edges, and whole circuits in an archive. What their readers share. */
-#ifndef CM_NETWORK_HDF5_SONATA_H
-#define CM_NETWORK_HDF5_SONATA_H
+#pragma once
 
 #include "core/network/hdf5/h5.h"
 #include "core/network/formats/entries.h"
@@ -68,5 +67,3 @@ const sonata_type *sonata_type_find(const sonata *s, uint64_t id);
 
 /* Reads a circuit: a zip with its configuration, nodes, edges, types and spikes; s->made is whole afterwards. */
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error);
-
-#endif

@@ -39,8 +39,7 @@ static cm_status read_config(sonata_files *c, uint64_t member, char circuit[CM_H
   circuit[0] = '\0';
   if (cm_archive_bytes(&c->archive, member) > CONFIG_MAX)
     return CM_OK;
-  if (sonata_member_open(c, member, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_member_open(c, member, error));
   uint64_t refusals = cm_json_refusals();
   json_t *json = cm_json_loadb(c->image, c->image_size, 0, NULL);
   const json_t *networks = json_object_get(json, "networks"), *run = json_object_get(json, "run");
@@ -65,8 +64,8 @@ static cm_status read_asked(sonata_files *c, const char *name, cm_error *error)
 {
   char circuit[CM_H5_TEXT_MAX], ignored[CM_H5_TEXT_MAX];
   uint64_t member;
-  if (sonata_member_find(c, name, &member, error) != CM_OK || read_config(c, member, circuit, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_member_find(c, name, &member, error));
+  CM_TRY(read_config(c, member, circuit, error));
   if (c->networks == NULL && circuit[0] != '\0' &&
       (sonata_member_find(c, circuit, &member, error) != CM_OK || read_config(c, member, ignored, error) != CM_OK))
     return error->status;
@@ -95,8 +94,7 @@ static cm_status read_configs(sonata_files *c, cm_error *error)
 /* Opens the HDF5 file of that member, does `work`, closes it. */
 static cm_status with_file(sonata_files *c, uint64_t member, cm_status (*work)(sonata_files *c, cm_error *error), cm_error *error)
 {
-  if (sonata_member_open(c, member, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_member_open(c, member, error));
   cm_status status = cm_h5_open(&c->s->h5, &c->member, c->s->limits, c->s->run, "SONATA circuit", error);
   if (status == CM_OK) {
     status = work(c, error);
@@ -153,13 +151,11 @@ static cm_status read_ids(sonata_files *c, hid_t group, uint32_t p, cm_error *er
   sonata_ids made = {0};
   if (!cm_h5_has(group, "node_id") || s->ids[p] == 0 || s->ids[p] > s->limits->vertices_max)
     return CM_OK;
-  if (sonata_length(c, group, "node_id", &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_length(c, group, "node_id", &count, error));
   if (count != s->ids[p])
     return cm_h5_bad(&s->h5, group, "node_id", "its length is another than that of node_type_id", error);
   cm_status status = CM_NEW(s->memory, made.id, count, error);
-  if (status == CM_OK)
-    status = cm_h5_slice(&s->h5, group, "node_id", H5T_NATIVE_UINT64, 0, count, made.id, error);
+  CM_THEN(status, cm_h5_slice(&s->h5, group, "node_id", H5T_NATIVE_UINT64, 0, count, made.id, error));
   for (uint64_t i = 0; i < count && status == CM_OK; i++)
     rows = rows && made.id[i] == i;
   made.count = rows ? 0 : count;
@@ -171,8 +167,7 @@ static cm_status read_ids(sonata_files *c, hid_t group, uint32_t p, cm_error *er
     s->numbered[p] = made;
     return CM_OK;
   }
-  cm_free(made.id);
-  cm_free(made.row);
+  CM_FREE(made.id, made.row);
   return status;
 }
 
@@ -190,20 +185,18 @@ static cm_status read_population(sonata_files *c, hid_t group, const char *name,
     return CM_OK; /* incomplete, and not asked for */
   if (!cm_name_valid(name, strlen(name)) || strlen(name) >= CM_POPULATION_NAME_MAX)
     return cm_h5_bad(&s->h5, group, NULL, "its name has control characters or more than 119 bytes", error);
-  if (sonata_length(c, group, "node_type_id", &count, error) != CM_OK || sonata_population(s, name, &p, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_length(c, group, "node_type_id", &count, error));
+  CM_TRY(sonata_population(s, name, &p, error));
   if (s->ids[p] > 0)
     return cm_h5_bad(&s->h5, group, NULL, "the population stands in two files", error);
   for (uint64_t at = 0; at < count && input; at += SLICE) {
     uint64_t here = count - at < SLICE ? count - at : SLICE;
-    if (cm_h5_slice(&s->h5, group, "node_type_id", H5T_NATIVE_UINT64, at, here, s->source, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_h5_slice(&s->h5, group, "node_type_id", H5T_NATIVE_UINT64, at, here, s->source, error));
     for (uint64_t i = 0; i < here && input; i++)
       input = (type = sonata_node_type_find(c, s->source[i])) != NULL && type->is_virtual;
   }
   s->ids[p] = count;
-  if (read_ids(c, group, p, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_ids(c, group, p, error));
   if (input)
     (void)snprintf(s->made->population[p].kind, sizeof s->made->population[p].kind, "%s", CM_INPUT_KIND);
   return CM_OK;
@@ -253,16 +246,14 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
 {
   sonata *s = c->s;
   uint64_t *declared = NULL;
-  if (read_configs(c, error) != CM_OK || for_files(c, "nodes", read_nodes, true, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_configs(c, error));
+  CM_TRY(for_files(c, "nodes", read_nodes, true, error));
   uint32_t known = s->made->population_count;
-  if (CM_NEW(s->memory, declared, known, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->memory, declared, known, error));
   for (uint32_t p = 0; p < known; p++)
     declared[p] = s->ids[p];
   cm_status status = for_files(c, "edges", survey_edges, false, error);
-  if (status == CM_OK)
-    status = check_ids(c, declared, known, error);
+  CM_THEN(status, check_ids(c, declared, known, error));
   cm_free(declared);
   s->declared = true;
   if (status != CM_OK || sonata_leave_out(s, error) != CM_OK || sonata_number(s, error) != CM_OK ||
@@ -283,8 +274,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)
 {
   sonata_files c = {.s = s};
-  if (cm_archive_open(&c.archive, source, s->limits, s->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_archive_open(&c.archive, source, s->limits, s->run, error));
   cm_status status = read_circuit(&c, error);
   sonata_member_close(&c);
   cm_archive_close(&c.archive);

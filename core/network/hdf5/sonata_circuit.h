@@ -1,6 +1,5 @@
 /* SONATA circuits in archives: what the files that read them share. */
-#ifndef CM_NETWORK_HDF5_SONATA_CIRCUIT_H
-#define CM_NETWORK_HDF5_SONATA_CIRCUIT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -76,5 +75,3 @@ cm_status sonata_spikes_read(sonata_files *c, cm_error *error);
 
 /* Once all are counted: spikes over the time of the simulation are rates, in hertz, of the populations that have some. */
 cm_status sonata_spikes_set_rates(sonata_files *c, cm_error *error);
-
-#endif

@@ -32,11 +32,10 @@ cm_status sonata_population(sonata *s, const char *name, uint32_t *found, cm_err
       return CM_OK;
   if (made->population_count >= CM_POPULATIONS_MAX)
     return cm_over_limit("populations", made->population_count + UINT64_C(1), CM_POPULATIONS_MAX, error);
-  if (CM_ROOM(s->memory, made->population, &s->population_room, made->population_count + UINT64_C(1), error) != CM_OK ||
-      CM_ROOM(s->memory, s->ids, &s->ids_room, made->population_count + UINT64_C(1), error) != CM_OK ||
-      CM_ROOM(s->memory, s->numbered, &s->numbered_room, made->population_count + UINT64_C(1), error) != CM_OK ||
-      CM_ROOM(s->memory, s->used, &s->used_room, made->population_count + UINT64_C(1), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->memory, made->population, &s->population_room, made->population_count + UINT64_C(1), error));
+  CM_TRY(CM_ROOM(s->memory, s->ids, &s->ids_room, made->population_count + UINT64_C(1), error));
+  CM_TRY(CM_ROOM(s->memory, s->numbered, &s->numbered_room, made->population_count + UINT64_C(1), error));
+  CM_TRY(CM_ROOM(s->memory, s->used, &s->used_room, made->population_count + UINT64_C(1), error));
   s->used[*found] = false;
   s->numbered[*found] = (sonata_ids){0};
   memset(&made->population[*found], 0, sizeof *made->population);
@@ -51,8 +50,7 @@ static cm_status population_of(sonata *s, hid_t edges, const char *list, uint32_
 {
   char name[CM_POPULATION_NAME_MAX] = "";
   hid_t data;
-  if (cm_h5_object(&s->h5, edges, list, &data, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(&s->h5, edges, list, &data, error));
   cm_h5_attribute(data, "node_population", name, sizeof name);
   (void)H5Oclose(data);
   if (name[0] == '\0' || !cm_name_valid(name, strlen(name)))
@@ -64,8 +62,7 @@ static cm_status length_of(sonata *s, hid_t edges, const char *list, uint64_t *l
 {
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
-  if (cm_h5_shape(&s->h5, edges, list, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_shape(&s->h5, edges, list, &rank, dims, error));
   *length = dims[0];
   return rank == 1 ? CM_OK : cm_h5_bad(&s->h5, edges, list, "a list is expected", error);
 }
@@ -77,15 +74,13 @@ static cm_status survey(sonata *s, hid_t edges, cm_error *error)
   uint64_t length[2];
   for (int side = 0; side < 2; side++) {
     uint32_t p;
-    if (population_of(s, edges, lists[side], &p, error) != CM_OK ||
-        length_of(s, edges, lists[side], &length[side], error) != CM_OK)
-      return error->status;
+    CM_TRY(population_of(s, edges, lists[side], &p, error));
+    CM_TRY(length_of(s, edges, lists[side], &length[side], error));
     s->used[p] = true;
     for (uint64_t at = 0; at < length[side]; at += SLICE) {
       uint64_t count = length[side] - at < SLICE ? length[side] - at : SLICE;
-      if (cm_h5_slice(&s->h5, edges, lists[side], H5T_NATIVE_UINT64, at, count, s->source, error) != CM_OK ||
-          cm_run_check(s->run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_h5_slice(&s->h5, edges, lists[side], H5T_NATIVE_UINT64, at, count, s->source, error));
+      CM_TRY(cm_run_check(s->run, error));
       for (uint64_t i = 0; i < count; i++)
         if (s->numbered[p].count == 0 && s->source[i] >= s->ids[p])
           s->ids[p] = s->source[i] < UINT64_MAX ? s->source[i] + 1 : UINT64_MAX;
@@ -134,8 +129,7 @@ cm_status sonata_leave_out(sonata *s, cm_error *error)
   const char *said = cm_source_option(s->asked, CM_READ_POPULATION);
   for (uint32_t p = 0; said != NULL && p < made->population_count; p++) {
     if (!s->used[p]) {
-      cm_free(s->numbered[p].id);
-      cm_free(s->numbered[p].row);
+      CM_FREE(s->numbered[p].id, s->numbered[p].row);
       continue;
     }
     memmove(&made->population[kept], &made->population[p], sizeof *made->population);
@@ -156,8 +150,7 @@ cm_status sonata_number(sonata *s, cm_error *error)
   char name[CM_POPULATION_NAME_MAX + 32];
   uint64_t all = 0, room = 0, steps = 0;
   uint32_t vertex = 0;
-  if (CM_NEW(s->memory, s->first, made->population_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->memory, s->first, made->population_count, error));
   for (uint32_t p = 0; p < made->population_count; p++) {
     if (s->ids[p] > s->limits->vertices_max || (!s->declared && s->ids[p] > SPARSE_FROM && s->ids[p] / SPARSE_IDS > s->edges))
       return cm_fail(error, CM_BAD_NETWORK,
@@ -171,17 +164,15 @@ cm_status sonata_number(sonata *s, cm_error *error)
   }
   made->vertex_count = (uint32_t)all;
   made->size_total = all;
-  if (CM_NEW(s->memory, made->population_of, all, error) != CM_OK ||
-      CM_NEW(s->memory, made->label_first, all + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->memory, made->population_of, all, error));
+  CM_TRY(CM_NEW(s->memory, made->label_first, all + 1, error));
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
       if (cm_run_due(&steps, 1) && cm_run_check(s->run, error) != CM_OK)
         return error->status;
       (void)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name,
                      (unsigned long long)(s->numbered[p].count > 0 ? s->numbered[p].id[id] : id));
-      if (cm_labels_add(made, s->memory, &room, vertex, name, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_labels_add(made, s->memory, &room, vertex, name, error));
       made->population_of[vertex++] = p;
     }
   return CM_OK;
@@ -216,8 +207,7 @@ static cm_status read_property(sonata *s, hid_t object, const char *name, group 
   uint64_t dims[CM_H5_RANK_MAX];
   if (!cm_h5_has(object, name))
     return CM_OK;
-  if (cm_h5_reals(&s->h5, object, name, values, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_reals(&s->h5, object, name, values, &rank, dims, error));
   uint64_t count = rank == 1 ? dims[0] : 0;
   if (rank != 1 || (g->there && g->count != count))
     return cm_h5_bad(&s->h5, object, name, "its length is another than that of its neighbours", error);
@@ -237,15 +227,11 @@ static cm_status read_groups(sonata *s, hid_t edges, group *groups, cm_error *er
     (void)snprintf(name, sizeof name, "%d", g);
     if (!cm_h5_has(edges, name))
       continue;
-    if (cm_h5_object(&s->h5, edges, name, &object, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_h5_object(&s->h5, edges, name, &object, error));
     cm_status status = H5Iget_type(object) == H5I_GROUP ? CM_OK : cm_h5_bad(&s->h5, edges, name, "a group is expected", error);
-    if (status == CM_OK)
-      status = read_property(s, object, "syn_weight", &groups[g], &groups[g].weight, error);
-    if (status == CM_OK)
-      status = read_property(s, object, "delay", &groups[g], &groups[g].delay_ms, error);
-    if (status == CM_OK)
-      status = read_property(s, object, "nsyns", &groups[g], &groups[g].synapses, error);
+    CM_THEN(status, read_property(s, object, "syn_weight", &groups[g], &groups[g].weight, error));
+    CM_THEN(status, read_property(s, object, "delay", &groups[g], &groups[g].delay_ms, error));
+    CM_THEN(status, read_property(s, object, "nsyns", &groups[g], &groups[g].synapses, error));
     (void)H5Oclose(object);
     if (status != CM_OK)
       return status;
@@ -291,18 +277,16 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
   uint64_t length;
   group *groups = NULL;
   bool grouped = cm_h5_has(edges, "edge_group_id") && cm_h5_has(edges, "edge_group_index");
-  if (population_of(s, edges, "source_node_id", &side[0], error) != CM_OK ||
-      population_of(s, edges, "target_node_id", &side[1], error) != CM_OK ||
-      length_of(s, edges, "source_node_id", &length, error) != CM_OK ||
-      CM_NEW(s->memory, groups, GROUPS_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(population_of(s, edges, "source_node_id", &side[0], error));
+  CM_TRY(population_of(s, edges, "target_node_id", &side[1], error));
+  CM_TRY(length_of(s, edges, "source_node_id", &length, error));
+  CM_TRY(CM_NEW(s->memory, groups, GROUPS_MAX, error));
   s->typed = s->type_count > 0 && cm_h5_has(edges, "edge_type_id");
   cm_status status = read_groups(s, edges, groups, error);
   for (uint64_t at = 0; at < length && status == CM_OK; at += SLICE) {
     uint64_t count = length - at < SLICE ? length - at : SLICE;
     status = cm_h5_slice(&s->h5, edges, "source_node_id", H5T_NATIVE_UINT64, at, count, s->source, error);
-    if (status == CM_OK)
-      status = cm_h5_slice(&s->h5, edges, "target_node_id", H5T_NATIVE_UINT64, at, count, s->target, error);
+    CM_THEN(status, cm_h5_slice(&s->h5, edges, "target_node_id", H5T_NATIVE_UINT64, at, count, s->target, error));
     if (status == CM_OK && grouped)
       status = cm_h5_slice(&s->h5, edges, "edge_group_id", H5T_NATIVE_UINT64, at, count, s->group, error);
     if (status == CM_OK && grouped)
@@ -311,8 +295,7 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
       status = cm_h5_slice(&s->h5, edges, "edge_type_id", H5T_NATIVE_UINT64, at, count, s->type, error);
     for (uint64_t i = 0; i < count && status == CM_OK; i++)
       status = add_edge(s, edges, groups, grouped, i, at, side, error);
-    if (status == CM_OK)
-      status = cm_run_check(s->run, error);
+    CM_THEN(status, cm_run_check(s->run, error));
   }
   free_groups(groups);
   return status;
@@ -350,8 +333,7 @@ static cm_status for_edges(sonata *s, cm_status (*each)(sonata *s, hid_t edges, 
   if (!cm_h5_has(s->h5.file, "edges"))
     return cm_h5_bad(&s->h5, s->h5.file, NULL,
                      "the file holds no edges, so no network: name the edges file of the circuit", error);
-  if (cm_h5_object(&s->h5, s->h5.file, "edges", &all, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(&s->h5, s->h5.file, "edges", &all, error));
   cm_status status = cm_h5_names(&s->h5, all, &names, error);
   for (uint64_t i = 0; i < names.count && status == CM_OK; i++) {
     if (!wants_edges(s, all, cm_h5_text_at(&names, i)))
@@ -398,8 +380,7 @@ cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limi
 void sonata_close(sonata *s, bool made)
 {
   for (uint32_t p = 0; s->made != NULL && s->numbered != NULL && p < s->made->population_count; p++) {
-    cm_free(s->numbered[p].id);
-    cm_free(s->numbered[p].row);
+    CM_FREE(s->numbered[p].id, s->numbered[p].row);
   }
   CM_FREE(s->numbered, s->used, s->ids, s->first, s->source, s->target, s->group, s->index, s->type, s->types);
   cm_entries_free(&s->entries);

@@ -52,19 +52,15 @@ cm_status sonata_member_open(sonata_files *c, uint64_t member, cm_error *error)
 {
   cm_bytes stream;
   uint64_t size = cm_archive_bytes(&c->archive, member);
-  if (cm_archive_stream(&c->archive, member, &stream, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_archive_stream(&c->archive, member, &stream, error));
   uint8_t *image;
   cm_status status = CM_NEW(c->s->memory, image, size + 1, error);
   c->image = image;
   c->image_size = (size_t)size;
-  if (status == CM_OK)
-    status = cm_bytes_take(&stream, image, (size_t)size, error);
-  if (status == CM_OK)
-    status = cm_bytes_end(&stream, error);
+  CM_THEN(status, cm_bytes_take(&stream, image, (size_t)size, error));
+  CM_THEN(status, cm_bytes_end(&stream, error));
   cm_bytes_close(&stream);
-  if (status == CM_OK)
-    status = cm_source_open_memory(&c->member, c->image, (size_t)size, c->s->limits, c->s->run, error);
+  CM_THEN(status, cm_source_open_memory(&c->member, c->image, (size_t)size, c->s->limits, c->s->run, error));
   if (status != CM_OK)
     sonata_member_close(c);
   return status;
@@ -78,8 +74,7 @@ cm_status sonata_for_members(sonata_files *c, const char *path, sonata_each *eac
   hid_t all, one;
   if (!cm_h5_has(h5->file, path))
     return cm_h5_bad(h5, h5->file, path, "it is missing", error);
-  if (cm_h5_object(h5, h5->file, path, &all, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, h5->file, path, &all, error));
   cm_status status = cm_h5_names(h5, all, &names, error);
   for (uint64_t i = 0; i < names.count && status == CM_OK; i++) {
     status = cm_h5_object(h5, all, cm_h5_text_at(&names, i), &one, error);
@@ -97,8 +92,7 @@ cm_status sonata_length(sonata_files *c, hid_t group, const char *list, uint64_t
 {
   int rank;
   uint64_t dims[CM_H5_RANK_MAX];
-  if (cm_h5_shape(&c->s->h5, group, list, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_shape(&c->s->h5, group, list, &rank, dims, error));
   *length = dims[0];
   return rank == 1 ? CM_OK : cm_h5_bad(&c->s->h5, group, list, "a list is expected", error);
 }

@@ -23,8 +23,7 @@ static cm_status length_of(spike_file *f, hid_t group, const char *list, uint64_
 {
   uint64_t dims[CM_H5_RANK_MAX];
   int rank;
-  if (cm_h5_shape(&f->h5, group, list, &rank, dims, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_shape(&f->h5, group, list, &rank, dims, error));
   *length = rank == 1 ? dims[0] : 0;
   return rank == 1 ? CM_OK : cm_h5_bad(&f->h5, group, list, "a list is expected, of one dimension", error);
 }
@@ -32,8 +31,7 @@ static cm_status length_of(spike_file *f, hid_t group, const char *list, uint64_
 static cm_status read_slice(spike_file *f, hid_t group, uint64_t at, uint64_t count, cm_error *error)
 {
   cm_status status = cm_h5_slice(&f->h5, group, f->ids, H5T_NATIVE_UINT64, at, count, f->id, error);
-  if (status == CM_OK)
-    status = cm_h5_slice(&f->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, count, f->time, error);
+  CM_THEN(status, cm_h5_slice(&f->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, count, f->time, error));
   for (uint64_t i = 0; i < count && status == CM_OK; i++)
     status = isfinite(f->time[i]) && f->time[i] >= 0
                ? f->take(f->user, f->number++, f->population, f->id[i], f->time[i] * f->unit, error)
@@ -46,9 +44,9 @@ static cm_status read_lists(spike_file *f, hid_t group, const char *ids, const c
   char units[16] = "";
   uint64_t count, times;
   hid_t data;
-  if (length_of(f, group, ids, &count, error) != CM_OK || length_of(f, group, "timestamps", &times, error) != CM_OK ||
-      cm_h5_object(&f->h5, group, "timestamps", &data, error) != CM_OK)
-    return error->status;
+  CM_TRY(length_of(f, group, ids, &count, error));
+  CM_TRY(length_of(f, group, "timestamps", &times, error));
+  CM_TRY(cm_h5_object(&f->h5, group, "timestamps", &data, error));
   cm_h5_attribute(data, "units", units, sizeof units);
   (void)H5Oclose(data);
   if (times != count)
@@ -84,8 +82,7 @@ static cm_status read_spikes(spike_file *f, cm_error *error)
   hid_t spikes;
   if (!cm_h5_has(f->h5.file, "spikes"))
     return cm_h5_bad(&f->h5, f->h5.file, NULL, "it has no group /spikes", error);
-  if (cm_h5_object(&f->h5, f->h5.file, "spikes", &spikes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(&f->h5, f->h5.file, "spikes", &spikes, error));
   cm_status status = H5Iget_type(spikes) != H5I_GROUP ? cm_h5_bad(&f->h5, f->h5.file, "spikes", "it is no group", error)
                      : cm_h5_has(spikes, "gids")      ? read_lists(f, spikes, "gids", "", error)
                                                       : read_populations(f, spikes, error);
@@ -98,17 +95,14 @@ cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, 
   const cm_import_limits limits = cm_import_limits_default();
   spike_file f = {.take = take, .user = user};
   cm_source source;
-  if (cm_source_open(&source, path, &limits, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_open(&source, path, &limits, run, error));
   cm_status status = CM_NEW(run->memory, f.id, SLICE, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, f.time, SLICE, error);
+  CM_THEN(status, CM_NEW(run->memory, f.time, SLICE, error));
   if (status == CM_OK && (status = cm_h5_open(&f.h5, &source, &limits, run, "SONATA spikes", error)) == CM_OK) {
     status = read_spikes(&f, error);
     cm_h5_close(&f.h5);
   }
   cm_source_close(&source);
-  cm_free(f.id);
-  cm_free(f.time);
+  CM_FREE(f.id, f.time);
   return status;
 }

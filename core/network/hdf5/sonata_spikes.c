@@ -16,12 +16,11 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
   double *time = NULL, last = 0;
   char units[16] = "", what[120];
   hid_t data;
-  if (sonata_length(c, group, ids, &count, error) != CM_OK || sonata_length(c, group, "timestamps", &times, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_length(c, group, ids, &count, error));
+  CM_TRY(sonata_length(c, group, "timestamps", &times, error));
   if (times != count)
     return cm_h5_bad(&s->h5, group, "timestamps", "its length is another than that of the ids", error);
-  if (cm_h5_object(&s->h5, group, "timestamps", &data, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(&s->h5, group, "timestamps", &data, error));
   cm_h5_attribute(data, "units", units, sizeof units);
   (void)H5Oclose(data);
   double milliseconds = strcmp(units, "s") == 0 || strcmp(units, "seconds") == 0 ? 1e3 : 1;
@@ -29,8 +28,7 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
   for (uint64_t at = 0; at < count && status == CM_OK; at += SLICE) {
     uint64_t here = count - at < SLICE ? count - at : SLICE;
     status = cm_h5_slice(&s->h5, group, ids, H5T_NATIVE_UINT64, at, here, s->source, error);
-    if (status == CM_OK)
-      status = cm_h5_slice(&s->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, here, time, error);
+    CM_THEN(status, cm_h5_slice(&s->h5, group, "timestamps", H5T_NATIVE_DOUBLE, at, here, time, error));
     for (uint64_t i = 0; i < here && status == CM_OK; i++) {
       last = time[i] > last ? time[i] : last;
       const uint64_t row = sonata_row(s, p, s->source[i]);
@@ -76,8 +74,7 @@ cm_status sonata_spikes_read(sonata_files *c, cm_error *error)
     return CM_OK;
   if (c->rate == NULL && CM_NEW(c->s->memory, c->rate, made->vertex_count, error) != CM_OK)
     return error->status;
-  if (cm_h5_object(h5, h5->file, "spikes", &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_h5_object(h5, h5->file, "spikes", &group, error));
   bool old = H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "gids");
   for (uint32_t i = 0; i < made->population_count; i++)
     if (strcmp(made->population[i].kind, CM_INPUT_KIND) != 0) {

@@ -34,10 +34,10 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
   if (!cm_field_whole(id->text, id->length, &type.id))
     return cm_table_bad(t, "the type's id is no whole number", error);
   if (edges) {
-    if (type_number(t, at, TYPE_WEIGHT, &type.weight, error) != CM_OK || type_number(t, at, TYPE_DELAY, &type.delay_ms, error) != CM_OK ||
-        type_number(t, at, TYPE_SYNAPSES, &type.synapses, error) != CM_OK ||
-        CM_ROOM(s->memory, s->types, &s->types_room, s->type_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(type_number(t, at, TYPE_WEIGHT, &type.weight, error));
+    CM_TRY(type_number(t, at, TYPE_DELAY, &type.delay_ms, error));
+    CM_TRY(type_number(t, at, TYPE_SYNAPSES, &type.synapses, error));
+    CM_TRY(CM_ROOM(s->memory, s->types, &s->types_room, s->type_count + 1, error));
     if (type.delay_ms < 0)
       return cm_table_bad(t, "the delay is negative", error);
     s->types[s->type_count++] = type;
@@ -70,8 +70,8 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
   c->s->type_count = c->node_types = 0;
   if (path == NULL || path[0] == '\0' || strcmp(path, "NULL") == 0)
     return CM_OK;
-  if (sonata_member_find(c, path, &member, error) != CM_OK || sonata_member_open(c, member, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_member_find(c, path, &member, error));
+  CM_TRY(sonata_member_open(c, member, error));
   cm_table t = {.source = &c->member, .what = "SONATA types", .limits = c->s->limits, .run = c->s->run, .memory = c->s->memory};
   cm_status status = CM_OK;
   for (bool end = false; status == CM_OK;) {

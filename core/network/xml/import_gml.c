@@ -40,12 +40,11 @@ static cm_status next_byte(gml *g, int *c, cm_error *error)
 {
   char ignored[8];
   for (;;) {
-    if (cm_tokens_skip_blanks(&g->text, error) != CM_OK || cm_tokens_peek(&g->text, c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_skip_blanks(&g->text, error));
+    CM_TRY(cm_tokens_peek(&g->text, c, error));
     if (*c != '#')
       return CM_OK;
-    if (cm_tokens_line(&g->text, ignored, sizeof ignored, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_line(&g->text, ignored, sizeof ignored, error));
   }
 }
 
@@ -56,8 +55,7 @@ static cm_status read_word(gml *g, int first, char word[WORD_MAX], cm_error *err
   size_t used = 0;
   g->text.source->at += quoted;
   for (int c = 0;;) {
-    if (cm_tokens_peek(&g->text, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tokens_peek(&g->text, &c, error));
     if (quoted ? c == '"' : c <= ' ' || c == '[' || c == ']') /* the end is -1 */
       break;
     if (c == -1)
@@ -160,20 +158,18 @@ static cm_status close_list(gml *g, cm_error *error)
 static cm_status read_graph(gml *g, cm_error *error)
 {
   for (int c = 0;;) {
-    if (next_byte(g, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(next_byte(g, &c, error));
     if (c == -1)
       return g->depth == 0 ? CM_OK : bad(g, "the file ends inside a list", error);
     if (c == ']') {
       g->text.source->at++;
-      if (close_list(g, error) != CM_OK)
-        return error->status;
+      CM_TRY(close_list(g, error));
       continue;
     }
     if (c == '[' || c == '"')
       return bad(g, "a value stands where a key is expected", error);
-    if (read_word(g, c, g->key, error) != CM_OK || next_byte(g, &c, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_word(g, c, g->key, error));
+    CM_TRY(next_byte(g, &c, error));
     if (c == -1 || c == ']')
       return bad(g, "a key has no value", error);
     g->text.source->at += c == '[';
@@ -185,16 +181,13 @@ static cm_status read_graph(gml *g, cm_error *error)
 cm_status cm_import_gml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   gml *g = NULL;
-  if (CM_NEW(run->memory, g, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, g, 1, error));
   g->position.format = g->text.format = "GML";
   g->text.source = source;
   g->text.line = 1;
   cm_status status = cm_xml_graph_open(&g->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_graph(g, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&g->graph, "GML", topology, error);
+  CM_THEN(status, read_graph(g, error));
+  CM_THEN(status, cm_xml_graph_close(&g->graph, "GML", topology, error));
   cm_xml_graph_free(&g->graph);
   cm_free(g);
   return status;

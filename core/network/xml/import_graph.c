@@ -80,9 +80,8 @@ static cm_status gexf_edge(cm_xml *xml, reader *r, const char *const *attributes
   const char *type = cm_xml_attribute(attributes, "type"), *weight = cm_xml_attribute(attributes, "weight");
   bool mutual = type != NULL && strcmp(type, "mutual") == 0;
   bool directed = type != NULL ? mutual || strcmp(type, "directed") == 0 : r->graph.directed;
-  if (cm_xml_graph_edge(&r->graph, xml, cm_xml_attribute(attributes, "source"), cm_xml_attribute(attributes, "target"), directed,
-                    mutual || !directed, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_xml_graph_edge(&r->graph, xml, cm_xml_attribute(attributes, "source"), cm_xml_attribute(attributes, "target"),
+                           directed, mutual || !directed, error));
   return weight != NULL ? cm_xml_graph_value(&r->graph, xml, CM_ROLE_WEIGHT, weight, error) : CM_OK;
 }
 
@@ -94,8 +93,7 @@ static cm_status gexf_start(cm_xml *xml, const char *name, const char *const *at
   if (xml->depth == 1 && strcmp(name, "gexf") != 0)
     return cm_xml_bad(xml, "the outermost element is not gexf", error);
   if (strcmp(name, "node") == 0) {
-    if (cm_xml_graph_node(g, xml, cm_xml_attribute(attributes, "id"), error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_xml_graph_node(g, xml, cm_xml_attribute(attributes, "id"), error));
     return label != NULL ? cm_xml_graph_value(g, xml, CM_ROLE_LABEL, label, error) : CM_OK;
   }
   if (strcmp(name, "edge") == 0)
@@ -144,14 +142,11 @@ static cm_status import_graph(cm_source *source, const cm_import_limits *limits,
                               cm_error *error)
 {
   reader *r = NULL;
-  if (CM_NEW(run->memory, r, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r, 1, error));
   xml->user = r;
   cm_status status = cm_xml_graph_open(&r->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = cm_xml_read(xml, source, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&r->graph, xml->format, topology, error);
+  CM_THEN(status, cm_xml_read(xml, source, error));
+  CM_THEN(status, cm_xml_graph_close(&r->graph, xml->format, topology, error));
   cm_xml_graph_free(&r->graph);
   cm_free(r);
   return status;

@@ -39,8 +39,7 @@ static cm_status read_values(node_link *n, json_t *object, bool of_edges, cm_err
     if (strlen(key) >= CM_KEY_MAX || !text_of(value, text) || (!of_edges && strcmp(key, "id") == 0))
       continue;
     cm_xml_graph_add_key(&n->graph, of_edges, key, key);
-    if (cm_xml_graph_value_of(&n->graph, &n->position, key, text, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_xml_graph_value_of(&n->graph, &n->position, key, text, error));
   }
   return cm_xml_graph_end(&n->graph, &n->position, error);
 }
@@ -57,8 +56,8 @@ static cm_status read_nodes(node_link *n, json_t *nodes, cm_error *error)
       (void)snprintf(id, sizeof id, "%zu", i);
     else if (!text_of(json_object_get(node, "id"), id))
       return cm_xml_bad(&n->position, "a node has no id that is a text or a number (the line is its place among the nodes)", error);
-    if (cm_xml_graph_node(&n->graph, &n->position, id, error) != CM_OK || read_values(n, node, false, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_xml_graph_node(&n->graph, &n->position, id, error));
+    CM_TRY(read_values(n, node, false, error));
   }
   return CM_OK;
 }
@@ -72,9 +71,8 @@ static cm_status read_links(node_link *n, json_t *links, cm_error *error)
     n->position.line = (unsigned long)i + 1;
     if (!text_of(json_object_get(link, "source"), from) || !text_of(json_object_get(link, "target"), to))
       return cm_xml_bad(&n->position, "a link has no source or target that is a text or a number (the line is its place among the links)", error);
-    if (cm_xml_graph_edge(&n->graph, &n->position, from, to, n->graph.directed, !n->graph.directed, error) != CM_OK ||
-        read_values(n, link, true, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_xml_graph_edge(&n->graph, &n->position, from, to, n->graph.directed, !n->graph.directed, error));
+    CM_TRY(read_values(n, link, true, error));
   }
   return CM_OK;
 }
@@ -95,8 +93,7 @@ static cm_status read_file(node_link *n, cm_source *source, cm_memory *memory, c
   void *image = NULL;
   size_t size = 0;
   json_error_t where;
-  if (cm_source_image(source, memory, &image, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_source_image(source, memory, &image, &size, error));
   json_t *json = cm_json_loadb_within(image, size, 0, size * FOLD_MAX + 65536, &where);
   cm_free(image);
   if (json == NULL && cm_json_whole(refusals, "the graph", error) != CM_OK)
@@ -113,14 +110,11 @@ static cm_status read_file(node_link *n, cm_source *source, cm_memory *memory, c
 cm_status cm_import_node_link(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   node_link *n = NULL;
-  if (CM_NEW(run->memory, n, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, n, 1, error));
   n->position.format = "node-link JSON";
   cm_status status = cm_xml_graph_open(&n->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_file(n, source, run->memory, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&n->graph, "node-link JSON", topology, error);
+  CM_THEN(status, read_file(n, source, run->memory, error));
+  CM_THEN(status, cm_xml_graph_close(&n->graph, "node-link JSON", topology, error));
   cm_xml_graph_free(&n->graph);
   cm_free(n);
   return status;

@@ -50,10 +50,9 @@ static cm_status declare(pajek *p, uint64_t upto, const cm_field *label, cm_erro
       (void)snprintf(name, sizeof name, "%.*s", (int)label->length, label->text);
     else
       (void)snprintf(name, sizeof name, "%s", id);
-    if (cm_xml_graph_node(&p->graph, &p->position, id, error) != CM_OK ||
-        cm_xml_graph_value(&p->graph, &p->position, CM_ROLE_LABEL, name, error) != CM_OK ||
-        cm_xml_graph_end(&p->graph, &p->position, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_xml_graph_node(&p->graph, &p->position, id, error));
+    CM_TRY(cm_xml_graph_value(&p->graph, &p->position, CM_ROLE_LABEL, name, error));
+    CM_TRY(cm_xml_graph_end(&p->graph, &p->position, error));
   }
   return CM_OK;
 }
@@ -88,8 +87,7 @@ static cm_status begin_section(pajek *p, cm_error *error)
 static cm_status read_vertex(pajek *p, cm_error *error)
 {
   uint64_t number;
-  if (vertex_number(p, &p->table.fields[0], &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(vertex_number(p, &p->table.fields[0], &number, error));
   if (number <= p->named)
     return bad(p, "vertices are expected in the order of their numbers, each once", error);
   return declare(p, number, p->table.field_count > 1 && p->table.fields[1].length > 0 ? &p->table.fields[1] : NULL, error);
@@ -102,12 +100,10 @@ static cm_status add_edge(pajek *p, uint64_t from, uint64_t to, const cm_field *
   p->position.line = (unsigned long)p->table.line;
   (void)snprintf(end[0], sizeof end[0], "%llu", (unsigned long long)from);
   (void)snprintf(end[1], sizeof end[1], "%llu", (unsigned long long)to);
-  if (cm_xml_graph_edge(&p->graph, &p->position, end[0], end[1], directed, !directed, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_xml_graph_edge(&p->graph, &p->position, end[0], end[1], directed, !directed, error));
   if (weight != NULL) {
     (void)snprintf(text, sizeof text, "%.*s", (int)(weight->length < sizeof text ? weight->length : sizeof text - 1), weight->text);
-    if (cm_xml_graph_value(&p->graph, &p->position, CM_ROLE_WEIGHT, text, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_xml_graph_value(&p->graph, &p->position, CM_ROLE_WEIGHT, text, error));
   }
   return cm_xml_graph_end(&p->graph, &p->position, error);
 }
@@ -118,8 +114,7 @@ static cm_status read_matrix_row(pajek *p, cm_error *error)
   if (p->table.field_count != p->vertices || ++p->row > p->vertices)
     return bad(p, "a matrix has as many rows, and numbers in each, as there are vertices", error);
   for (uint32_t i = 0; i < p->vertices; i++) {
-    if (cm_table_number(&p->table, &p->table.fields[i], "weight", &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_number(&p->table, &p->table.fields[i], "weight", &value, error));
     if (value != 0 && add_edge(p, p->row, i + UINT64_C(1), &p->table.fields[i], error) != CM_OK)
       return error->status;
   }
@@ -139,8 +134,7 @@ static cm_status read_row(pajek *p, cm_error *error)
     return read_matrix_row(p, error);
   if (t->field_count < 2)
     return bad(p, "two vertices are expected", error);
-  if (vertex_number(p, &t->fields[0], &from, error) != CM_OK)
-    return error->status;
+  CM_TRY(vertex_number(p, &t->fields[0], &from, error));
   for (size_t i = 1; i < (lists ? t->field_count : 2); i++)
     if (vertex_number(p, &t->fields[i], &to, error) != CM_OK ||
         add_edge(p, from, to, !lists && t->field_count > 2 ? &t->fields[2] : NULL, error) != CM_OK)
@@ -155,8 +149,7 @@ static cm_status read_network(pajek *p, cm_error *error)
   bool end = false;
   for (;;) {
     p->table.separator = ' ';
-    if (cm_table_next_row(&p->table, &line, &length, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_row(&p->table, &line, &length, &end, error));
     if (end)
       return declare(p, p->vertices, NULL, error);
     if (p->table.fields[0].text[0] == '*' ? begin_section(p, error) != CM_OK : read_row(p, error) != CM_OK)
@@ -167,8 +160,7 @@ static cm_status read_network(pajek *p, cm_error *error)
 cm_status cm_import_pajek(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
 {
   pajek *p = NULL;
-  if (CM_NEW(run->memory, p, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, p, 1, error));
   p->position.format = p->table.what = "Pajek network";
   p->table.source = source;
   p->table.limits = limits;
@@ -176,10 +168,8 @@ cm_status cm_import_pajek(cm_source *source, const cm_import_limits *limits, cm_
   p->table.memory = run->memory;
   p->table.named = true;
   cm_status status = cm_xml_graph_open(&p->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_network(p, error);
-  if (status == CM_OK)
-    status = cm_xml_graph_close(&p->graph, "Pajek network", topology, error);
+  CM_THEN(status, read_network(p, error));
+  CM_THEN(status, cm_xml_graph_close(&p->graph, "Pajek network", topology, error));
   cm_xml_graph_free(&p->graph);
   cm_table_free(&p->table);
   cm_free(p);

@@ -109,9 +109,8 @@ static cm_status add_neuron(sanafe *s, const char *group, const cm_field *id, cm
   if (id->length == 0 || id->length + strlen(group) + 2 > sizeof name)
     return bad(s, "is no neuron's name", id, error);
   (void)snprintf(name, sizeof name, "%s.%.*s", group, (int)id->length, id->text);
-  if (cm_xml_graph_node(&s->graph, &s->position, name, error) != CM_OK ||
-      cm_xml_graph_value(&s->graph, &s->position, CM_ROLE_POPULATION, group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_xml_graph_node(&s->graph, &s->position, name, error));
+  CM_TRY(cm_xml_graph_value(&s->graph, &s->position, CM_ROLE_POPULATION, group, error));
   return cm_xml_graph_end(&s->graph, &s->position, error);
 }
 
@@ -123,8 +122,7 @@ static cm_status add_range(sanafe *s, const char *group, uint64_t first, uint64_
     return cm_over_limit("neurons", last - first + 1, s->table.limits->vertices_max, error);
   for (uint64_t i = first; i <= last; i++) {
     const cm_field id = {text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)i)};
-    if (add_neuron(s, group, &id, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_neuron(s, group, &id, error));
   }
   return CM_OK;
 }
@@ -163,8 +161,7 @@ static cm_status begin_edge(sanafe *s, const cm_field *said, cm_error *error)
 {
   char name[2][CM_NODE_TEXT_MAX];
   const char *arrow = said->length > 2 ? memmem(said->text, said->length, "->", 2) : NULL;
-  if (end_edge(s, error) != CM_OK)
-    return error->status;
+  CM_TRY(end_edge(s, error));
   if (arrow == NULL)
     return bad(s, "is no edge; GROUP.NEURON -> GROUP.NEURON is expected", said, error);
   const size_t before = (size_t)(arrow - said->text);
@@ -191,8 +188,7 @@ static cm_status begin_section(sanafe *s, const cm_field *key, const cm_field *v
     section section;
   } words[] = {
     {"architecture", ARCHITECTURE}, {"network", NETWORK}, {"groups", GROUPS}, {"edges", EDGES}, {"mappings", MAPPINGS}};
-  if (end_edge(s, error) != CM_OK)
-    return error->status;
+  CM_TRY(end_edge(s, error));
   s->section = OTHERS;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (is(key, words[i].word))
@@ -212,12 +208,10 @@ static cm_status read_mapping(sanafe *s, const cm_field *key, const cm_field *va
   if (dot == NULL || s->input_unit[0] == '\0' || !attribute(value, "soma", ':', &soma) || !is(&soma, s->input_unit))
     return CM_OK;
   const uint32_t before = s->graph.populations.count;
-  if (cm_names_number(&s->graph.populations, key->text, (size_t)(dot - key->text), CM_POPULATIONS_MAX, &group, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_names_number(&s->graph.populations, key->text, (size_t)(dot - key->text), CM_POPULATIONS_MAX, &group, error));
   if (s->graph.populations.count > before)
     return bad(s, "is mapped, and no group is called so", key, error);
-  if (CM_ROOM(s->table.memory, s->is_input, &s->is_input_room, before, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->table.memory, s->is_input, &s->is_input_room, before, error));
   s->is_input[group] = 1;
   return CM_OK;
 }
@@ -303,8 +297,8 @@ static cm_status read_entry(sanafe *s, cm_field text, cm_error *error)
     return bad(s, "is a compartment of a dendrite, which is not read", &first, error);
   if (kind != 'e')
     return kind == 'n' || kind == '&' ? CM_OK : bad(s, "is no line of a netlist; g, n, e or & is expected first", &text, error);
-  if (begin_edge(s, &first, error) != CM_OK || take_weight(s, &rest, '=', error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_edge(s, &first, error));
+  CM_TRY(take_weight(s, &rest, '=', error));
   return end_edge(s, error);
 }
 
@@ -316,8 +310,7 @@ static cm_status read_network(sanafe *s, cm_error *error)
   size_t length = 0;
   bool end = false, netlist = false, begun = false;
   for (;;) {
-    if (cm_table_next_line(&s->table, &line, &length, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_table_next_line(&s->table, &line, &length, &end, error));
     if (end)
       return end_edge(s, error);
     const cm_field text = trim(line, without_comment(line, length));
@@ -335,8 +328,7 @@ static cm_status close_network(sanafe *s, cm_topology **topology, cm_error *erro
   s->graph.directed = true;
   if (s->graph.ids.count == 0)
     return cm_fail(error, CM_BAD_NETWORK, "SANA-FE network: it has no groups of neurons (an architecture alone is a chip)");
-  if (cm_xml_graph_close(&s->graph, "SANA-FE network", topology, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_xml_graph_close(&s->graph, "SANA-FE network", topology, error));
   const cm_topology *made = *topology;
   for (uint32_t p = 0; p < made->population_count && p < s->is_input_room; p++)
     if (s->is_input[p])
@@ -349,22 +341,18 @@ cm_status cm_import_sanafe(cm_source *source, const cm_import_limits *limits, cm
 {
   static const char left_out[] = "attributes of neurons, delays, the mapping";
   sanafe *s = NULL;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   s->position.format = s->table.what = "SANA-FE network";
   s->table.source = source;
   s->table.limits = limits;
   s->table.run = run;
   s->table.memory = run->memory;
   cm_status status = cm_xml_graph_open(&s->graph, limits, run, source, error);
-  if (status == CM_OK)
-    status = read_network(s, error);
-  if (status == CM_OK)
-    status = close_network(s, topology, error);
+  CM_THEN(status, read_network(s, error));
+  CM_THEN(status, close_network(s, topology, error));
   cm_reading_add(source->reading.ignored, left_out, sizeof left_out - 1);
   cm_xml_graph_free(&s->graph);
   cm_table_free(&s->table);
-  cm_free(s->is_input);
-  cm_free(s);
+  CM_FREE(s->is_input, s);
   return status;
 }

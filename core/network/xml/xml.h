@@ -1,7 +1,6 @@
 /* XML of strangers, element by element, by expat: nothing outside the file is read, entities of the file's own are refused.
  * In a confined process (cm_network_needs_confinement). */
-#ifndef CM_NETWORK_XML_XML_H
-#define CM_NETWORK_XML_XML_H
+#pragma once
 
 #include <expat.h>
 
@@ -36,5 +35,3 @@ const char *cm_xml_attribute(const char *const *attributes, const char *name);
 
 /* CM_BAD_NETWORK with format and line. */
 cm_status cm_xml_bad(const cm_xml *xml, const char *what, cm_error *error);
-
-#endif

@@ -30,8 +30,7 @@ void cm_xml_graph_free(cm_xml_graph *g)
   cm_names_close(&g->ids);
   cm_names_close(&g->labels);
   cm_names_close(&g->populations);
-  cm_free(g->declared);
-  cm_free(g->population_of);
+  CM_FREE(g->declared, g->population_of);
   cm_entries_free(&g->entries);
 }
 
@@ -109,8 +108,7 @@ cm_status cm_xml_graph_value(cm_xml_graph *g, const cm_xml *xml, cm_xml_graph_ro
     return CM_OK;
   g->has_value[role] = true;
   if (of_edges) {
-    if (number(xml, role == CM_ROLE_WEIGHT ? "weight" : "delay", text, &g->value[role], error) != CM_OK)
-      return error->status;
+    CM_TRY(number(xml, role == CM_ROLE_WEIGHT ? "weight" : "delay", text, &g->value[role], error));
     return role == CM_ROLE_DELAY && g->value[role] < 0 ? cm_xml_bad(xml, "the delay is negative", error) : CM_OK;
   }
   if (!good_name(text))
@@ -118,13 +116,11 @@ cm_status cm_xml_graph_value(cm_xml_graph *g, const cm_xml *xml, cm_xml_graph_ro
   if (role == CM_ROLE_LABEL) {
     if (!g->labelled)
       return CM_OK;
-    if (cm_names_number(&g->labels, text, strlen(text), g->limits->vertices_max, &found, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_names_number(&g->labels, text, strlen(text), g->limits->vertices_max, &found, error));
     g->labelled = found == g->node;
     return CM_OK;
   }
-  if (cm_names_number(&g->populations, text, strlen(text), CM_POPULATIONS_MAX, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_names_number(&g->populations, text, strlen(text), CM_POPULATIONS_MAX, &found, error));
   g->population_of[g->node] = found + 1;
   return CM_OK;
 }
@@ -146,10 +142,9 @@ static cm_status vertex_of(cm_xml_graph *g, const cm_xml *xml, const char *what,
   if (!good_name(id))
     return bad_name(xml, what, id, error);
   uint32_t before = g->ids.count;
-  if (cm_names_number(&g->ids, id, strlen(id), g->limits->vertices_max, vertex, error) != CM_OK ||
-      CM_ROOM(g->memory, g->declared, &g->declared_room, g->ids.count, error) != CM_OK ||
-      CM_ROOM(g->memory, g->population_of, &g->population_room, g->ids.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_names_number(&g->ids, id, strlen(id), g->limits->vertices_max, vertex, error));
+  CM_TRY(CM_ROOM(g->memory, g->declared, &g->declared_room, g->ids.count, error));
+  CM_TRY(CM_ROOM(g->memory, g->population_of, &g->population_room, g->ids.count, error));
   if (g->ids.count > before) {
     g->declared[before] = 0;
     g->population_of[before] = 0;
@@ -162,8 +157,7 @@ cm_status cm_xml_graph_node(cm_xml_graph *g, const cm_xml *xml, const char *id, 
   char line[120];
   if (g->in_node || g->in_edge)
     return cm_xml_bad(xml, "nodes inside nodes are not read: flatten the graph", error);
-  if (vertex_of(g, xml, "node's id", id, &g->node, error) != CM_OK)
-    return error->status;
+  CM_TRY(vertex_of(g, xml, "node's id", id, &g->node, error));
   if (g->declared[g->node]) {
     (void)snprintf(line, sizeof line, "the node '%.60s' stands twice", id);
     return cm_xml_bad(xml, line, error);
@@ -179,9 +173,8 @@ cm_status cm_xml_graph_edge(cm_xml_graph *g, const cm_xml *xml, const char *from
 {
   if (g->in_node || g->in_edge)
     return cm_xml_bad(xml, "edges inside nodes or edges are not read: flatten the graph", error);
-  if (vertex_of(g, xml, "edge's source", from, &g->from, error) != CM_OK ||
-      vertex_of(g, xml, "edge's target", to, &g->to, error) != CM_OK)
-    return error->status;
+  CM_TRY(vertex_of(g, xml, "edge's source", from, &g->from, error));
+  CM_TRY(vertex_of(g, xml, "edge's target", to, &g->to, error));
   g->in_edge = true;
   g->edge_directed = directed;
   g->edge_both = both;
@@ -196,8 +189,7 @@ static cm_status end_edge(cm_xml_graph *g, cm_error *error)
   g->in_edge = false;
   g->any_edge = true;
   g->any_directed = g->any_directed || g->edge_directed;
-  if (cm_entries_add(&g->entries, g->from, g->to, weight, delay_ms, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_entries_add(&g->entries, g->from, g->to, weight, delay_ms, error));
   return g->edge_both && g->from != g->to ? cm_entries_add(&g->entries, g->to, g->from, weight, delay_ms, error) : CM_OK;
 }
 
@@ -236,8 +228,7 @@ static cm_status close_populations(cm_xml_graph *g, cm_topology *made, cm_error 
   uint32_t none = 0;
   for (uint32_t v = 0; v < g->ids.count; v++)
     if (g->population_of[v] == 0 && none == 0) {
-      if (cm_names_number(&g->populations, "none", strlen("none"), CM_POPULATIONS_MAX, &none, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_names_number(&g->populations, "none", strlen("none"), CM_POPULATIONS_MAX, &none, error));
       g->population_of[v] = ++none;
     } else if (g->population_of[v] == 0)
       g->population_of[v] = none;
@@ -263,8 +254,8 @@ static cm_status fill(cm_xml_graph *g, cm_topology *made, cm_error *error)
 cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology **topology, cm_error *error)
 {
   cm_topology *made;
-  if (refuse_undeclared(g, format, error) != CM_OK || CM_NEW(g->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(refuse_undeclared(g, format, error));
+  CM_TRY(CM_NEW(g->memory, made, 1, error));
   if (fill(g, made, error) != CM_OK) {
     cm_topology_free(made);
     return error->status;

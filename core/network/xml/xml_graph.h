@@ -1,7 +1,6 @@
 /* A graph as its nodes and edges are met in a file, with attributes of which some have a meaning. What the readers of GraphML
  * and GEXF share. */
-#ifndef CM_NETWORK_XML_XML_GRAPH_H
-#define CM_NETWORK_XML_XML_GRAPH_H
+#pragma once
 
 #include "core/network/names.h"
 #include "core/network/formats/entries.h"
@@ -62,5 +61,3 @@ cm_status cm_xml_graph_end(cm_xml_graph *g, const cm_xml *xml, cm_error *error);
 /* Makes the topology, the caller's (cm_topology_free); `format` is for messages. Frees nothing of the graph. */
 cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology **topology, cm_error *error);
 void cm_xml_graph_free(cm_xml_graph *g);
-
-#endif

@@ -4,8 +4,7 @@
  * way, and written without the listing where the IR version allows), raw and typed tensor data. Refused with
  * a reason: sparse initializers, training graphs, tensors of more than 8 dimensions. Subgraphs and model-local functions
  * are kept as they stand; control.h unrolls them. A zip holds one member *.onnx and the files with its external data. */
-#ifndef CM_OPERATORS_ONNX_H
-#define CM_OPERATORS_ONNX_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -48,5 +47,3 @@ cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const cm_bo
 /* The same for a node that calls one of the model's own functions; *found is false when it does not. */
 cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *found, uint32_t *outputs,
                                   cm_error *error);
-
-#endif

@@ -27,8 +27,7 @@ static bool are_lines(const Onnx__AttributeProto *p, size_t *bytes)
 static cm_status read_strings(cm_onnx_reader *r, const Onnx__AttributeProto *p, size_t bytes, cm_attribute *a, cm_error *error)
 {
   char *text;
-  if (CM_ARENA_NEW(&r->model->arena, text, bytes + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->model->arena, text, bytes + 1, error));
   a->text = text;
   a->count = bytes;
   for (size_t i = 0; i < p->n_strings; i++) {
@@ -68,16 +67,14 @@ cm_status cm_onnx_read_attribute(cm_onnx_reader *r, const Onnx__AttributeProto *
       return cm_fail(error, CM_BAD_NETWORK, "attribute '%.80s' should hold a tensor", a->name);
     return cm_proto_tensor(p->t, a->name, r->memory, &a->tensor, error);
   case CM_ATTRIBUTE_FLOATS:
-    if (CM_ARENA_NEW(arena, numbers, p->n_floats, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(arena, numbers, p->n_floats, error));
     if (p->n_floats > 0)
       memcpy(numbers, p->floats, p->n_floats * sizeof *numbers);
     a->numbers = numbers;
     a->count = p->n_floats;
     return CM_OK;
   case CM_ATTRIBUTE_INTS:
-    if (CM_ARENA_NEW(arena, integers, p->n_ints, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(arena, integers, p->n_ints, error));
     if (p->n_ints > 0)
       memcpy(integers, p->ints, p->n_ints * sizeof *integers);
     a->integers = integers;

@@ -1,6 +1,5 @@
 /* Between the reader's files: the walk over protocol buffers before anything is made of them. */
-#ifndef CM_OPERATORS_ONNX_CHECK_H
-#define CM_OPERATORS_ONNX_CHECK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ struct ProtobufCMessageDescriptor;
  * should be, at most 64 levels and 2^24 messages. Errors: CM_BAD_NETWORK with the byte and the field, CM_TOO_LARGE. */
 cm_status cm_onnx_check(const struct ProtobufCMessageDescriptor *kind, const uint8_t *bytes, size_t size,
                         cm_error *error);
-
-#endif

@@ -128,8 +128,7 @@ static cm_status read_file(const filling *f, const Onnx__TensorProto *t, const p
     status = refuse(t, error, "it is no file");
   else if (p->offset > (uint64_t)about.st_size || wanted > (uint64_t)about.st_size - p->offset)
     status = refuse(t, error, "the file is shorter than its shape and type need");
-  if (status == CM_OK)
-    status = allocate(f, wanted, bytes, error);
+  CM_THEN(status, allocate(f, wanted, bytes, error));
   for (uint64_t done = 0; status == CM_OK && done < wanted;) {
     ssize_t got = pread(file, *bytes + done, piece(wanted - done), (off_t)(p->offset + done));
     status =
@@ -180,8 +179,7 @@ static cm_status read_member(const filling *f, const Onnx__TensorProto *t, const
     return refuse(t, error, "at most 256 files are read");
   if (i == s->member_count) {
     char *copy;
-    if (CM_NEW(f->run->memory, copy, strlen(name) + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(f->run->memory, copy, strlen(name) + 1, error));
     memcpy(copy, name, strlen(name) + 1);
     s->member[i].name = copy;
     s->member[i].bytes = NULL;
@@ -192,8 +190,7 @@ static cm_status read_member(const filling *f, const Onnx__TensorProto *t, const
   }
   if (p->offset > s->member[i].size || wanted > s->member[i].size - p->offset)
     return refuse(t, error, "the file is shorter than its shape and type need");
-  if (allocate(f, wanted, bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(allocate(f, wanted, bytes, error));
   memcpy(*bytes, s->member[i].bytes + p->offset, wanted);
   return CM_OK;
 }
@@ -201,8 +198,7 @@ static cm_status read_member(const filling *f, const Onnx__TensorProto *t, const
 void cm_external_end(cm_external *source)
 {
   for (size_t i = 0; i < source->member_count; i++) {
-    cm_free(source->member[i].name);
-    cm_free(source->member[i].bytes);
+    CM_FREE(source->member[i].name, source->member[i].bytes);
   }
   source->member_count = 0;
 }
@@ -216,8 +212,7 @@ static cm_status fill_tensor(const filling *f, Onnx__TensorProto *t, cm_error *e
     return CM_OK;
   if (f->source == NULL || (f->source->zip == NULL && f->source->folder < 0))
     return refuse(t, error, "send a zip with the model and that file, or store the model in one file");
-  if (read_place(t, &p, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_place(t, &p, error));
   if (!stays_inside(p.location))
     return refuse(t, error, "its location leads out of the folder of the model");
   if (bits == 0 || t->n_dims > CM_RANK_MAX || !cm_dims_count((uint32_t)t->n_dims, t->dims, &count))
@@ -262,8 +257,7 @@ static cm_status fill_nodes(const filling *f, Onnx__NodeProto **nodes, size_t co
 static cm_status fill_graph(const filling *f, Onnx__GraphProto *g, cm_error *error)
 {
   for (size_t i = 0; i < g->n_initializer; i++)
-    if (fill_tensor(f, g->initializer[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(fill_tensor(f, g->initializer[i], error));
   return fill_nodes(f, g->node, g->n_node, error);
 }
 
@@ -274,7 +268,6 @@ cm_status cm_external_fill(Onnx__ModelProto *model, cm_external *source, cm_run 
   if (model->graph != NULL && fill_graph(&f, model->graph, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < model->n_functions; i++)
-    if (fill_nodes(&f, model->functions[i]->node, model->functions[i]->n_node, error) != CM_OK)
-      return error->status;
+    CM_TRY(fill_nodes(&f, model->functions[i]->node, model->functions[i]->n_node, error));
   return CM_OK;
 }

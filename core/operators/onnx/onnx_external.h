@@ -1,6 +1,5 @@
 /* Tensor data that a model keeps in other files: members of its zip, or files of its folder, nowhere else. */
-#ifndef CM_OPERATORS_ONNX_EXTERNAL_H
-#define CM_OPERATORS_ONNX_EXTERNAL_H
+#pragma once
 
 #include <zip.h>
 
@@ -35,5 +34,3 @@ cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_run
 
 /* Frees what members were read. */
 void cm_external_end(cm_external *source);
-
-#endif

@@ -15,8 +15,7 @@ static cm_status read_zip(const char *path, cm_run *run, cm_model **made, cm_err
   bool several;
   char prefix[PREFIX_MAX + 1];
   zip_t *zip;
-  if (cm_onnx_open_zip(path, &zip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_onnx_open_zip(path, &zip, error));
   const char *name = cm_onnx_model_member(zip, &several), *slash = name != NULL ? strrchr(name, '/') : NULL;
   size_t length = slash != NULL ? (size_t)(slash - name) + 1 : 0;
   uint8_t *bytes = NULL;
@@ -30,8 +29,7 @@ static cm_status read_zip(const char *path, cm_run *run, cm_model **made, cm_err
     status = cm_external_member(zip, name, CM_ONNX_BYTES_MAX, run, &bytes, &size, error);
   }
   cm_external source = {.folder = -1, .zip = zip, .prefix = prefix};
-  if (status == CM_OK)
-    status = cm_onnx_read_bytes(bytes, size, &source, run, made, error);
+  CM_THEN(status, cm_onnx_read_bytes(bytes, size, &source, run, made, error));
   cm_external_end(&source);
   cm_free(bytes);
   (void)zip_discard(zip);
@@ -43,15 +41,13 @@ static cm_status read_file(const char *path, bool beside, cm_run *run, cm_model 
   char *bytes, folder[CM_PATH_MAX];
   uint8_t first[CM_ONNX_FIRST_BYTES];
   size_t size;
-  if (cm_onnx_first_bytes(path, first, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_onnx_first_bytes(path, first, error));
   if (cm_onnx_begins_zip(first))
     return read_zip(path, run, made, error);
   const char *slash = strrchr(path, '/');
   size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-  if (cm_path(folder, error, "%.*s", length > 0 ? (int)length : 1, length > 0 ? path : ".") != CM_OK ||
-      cm_file_read(path, CM_ONNX_BYTES_MAX, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(folder, error, "%.*s", length > 0 ? (int)length : 1, length > 0 ? path : "."));
+  CM_TRY(cm_file_read(path, CM_ONNX_BYTES_MAX, &bytes, &size, error));
   cm_external source = {.folder = beside ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1};
   cm_status status = cm_onnx_read_bytes(bytes, size, &source, run, made, error);
   if (source.folder >= 0)

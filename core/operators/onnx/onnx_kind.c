@@ -60,8 +60,7 @@ const char *cm_onnx_model_member(zip_t *zip, bool *several)
 cm_status cm_onnx_looks_like(const char *path, bool *looks, cm_error *error)
 {
   uint8_t b[CM_ONNX_FIRST_BYTES];
-  if (cm_onnx_first_bytes(path, b, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_onnx_first_bytes(path, b, error));
   if (cm_onnx_begins_zip(b)) {
     bool several;
     zip_t *zip;

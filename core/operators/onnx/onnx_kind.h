@@ -1,6 +1,5 @@
 /* How files with models begin, for onnx_file.c and onnx_kind.c. */
-#ifndef CM_OPERATORS_ONNX_KIND_H
-#define CM_OPERATORS_ONNX_KIND_H
+#pragma once
 
 #include <zip.h>
 
@@ -17,5 +16,3 @@ cm_status cm_onnx_open_zip(const char *path, zip_t **zip, cm_error *error);
 
 /* The member that is a model: the only one whose name ends so; NULL when there is none, *several when there are more. */
 const char *cm_onnx_model_member(zip_t *zip, bool *several);
-
-#endif

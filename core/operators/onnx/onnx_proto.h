@@ -1,6 +1,5 @@
 /* Between the reader's files, the only ones beside onnx_write.c that know protocol buffers' types. */
-#ifndef CM_OPERATORS_ONNX_PROTO_H
-#define CM_OPERATORS_ONNX_PROTO_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 
@@ -37,5 +36,3 @@ cm_status cm_onnx_attribute(cm_model *model, const Onnx__AttributeProto *message
  * a node that makes nothing is removed. Whoever reads a file makes a value of each that is still CM_NONE, so that every
  * output of a node in a model is one and every node has a first: nothing that walks outputs has to ask. */
 void cm_onnx_trim_outputs(cm_node *node);
-
-#endif

@@ -15,11 +15,9 @@
 static cm_status read_names(cm_onnx_reader *r, char **names, size_t count, uint32_t **values, uint32_t *value_count,
                             cm_error *error)
 {
-  if (CM_ARENA_NEW(&r->model->arena, *values, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->model->arena, *values, count, error));
   for (size_t i = 0; i < count; i++)
-    if (cm_onnx_value_of(r, names[i], &(*values)[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_value_of(r, names[i], &(*values)[i], error));
   *value_count = (uint32_t)count;
   return CM_OK;
 }
@@ -48,8 +46,7 @@ static cm_status read_node(cm_onnx_reader *r, const Onnx__NodeProto *p, cm_node 
 static cm_status read_nodes(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_error *error)
 {
   cm_model *m = r->model;
-  if (CM_ARENA_NEW(&m->arena, m->nodes, g->n_node + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&m->arena, m->nodes, g->n_node + 1, error));
   m->node_capacity = g->n_node + 1;
   for (size_t i = 0; i < g->n_node; i++) {
     char label[160], detail[400];
@@ -93,8 +90,7 @@ static cm_status read_captures(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_
       if (a->g != NULL && cm_onnx_capture(r, a->g, &n->captured, &capacity, &n->captured_count, error) != CM_OK)
         return error->status;
       for (size_t k = 0; k < a->n_graphs; k++)
-        if (cm_onnx_capture(r, a->graphs[k], &n->captured, &capacity, &n->captured_count, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_onnx_capture(r, a->graphs[k], &n->captured, &capacity, &n->captured_count, error));
     }
   }
   return CM_OK;
@@ -164,9 +160,8 @@ static cm_status read_header(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_er
       return error->status;
   }
   for (; m->function_count < p->n_functions; m->function_count++)
-    if (cm_onnx_pack(r, &p->functions[m->function_count]->base, &m->functions[m->function_count],
-             &m->function_bytes[m->function_count], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_pack(r, &p->functions[m->function_count]->base, &m->functions[m->function_count],
+                        &m->function_bytes[m->function_count], error));
   return CM_OK;
 }
 
@@ -236,18 +231,14 @@ cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external 
     return cm_fail(error, CM_BAD_NETWORK, "the file is empty; expected is an ONNX model");
   if (size > CM_ONNX_BYTES_MAX)
     return cm_fail(error, CM_TOO_LARGE, "an ONNX model may have at most %zu bytes", CM_ONNX_BYTES_MAX);
-  if (cm_run_check(run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_run_check(run, error));
   ProtobufCMessage *p = cm_proto_unpack(&onnx__model_proto__descriptor, bytes, size, &r.allocator, error);
   if (p == NULL)
     return error->status;
   cm_status status = cm_run_check(run, error);
-  if (status == CM_OK)
-    status = cm_model_new(run->memory, &r.model, error);
-  if (status == CM_OK)
-    status = cm_external_fill((Onnx__ModelProto *)p, source, run, &r.allocator, error);
-  if (status == CM_OK)
-    status = read_model(&r, (const Onnx__ModelProto *)p, error);
+  CM_THEN(status, cm_model_new(run->memory, &r.model, error));
+  CM_THEN(status, cm_external_fill((Onnx__ModelProto *)p, source, run, &r.allocator, error));
+  CM_THEN(status, read_model(&r, (const Onnx__ModelProto *)p, error));
   protobuf_c_message_free_unpacked(p, &r.allocator);
   cm_free(r.table);
   if (status != CM_OK) {

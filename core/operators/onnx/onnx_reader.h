@@ -1,6 +1,5 @@
 /* Between the files that read a model: names and values, attributes, nodes. */
-#ifndef CM_OPERATORS_ONNX_READER_H
-#define CM_OPERATORS_ONNX_READER_H
+#pragma once
 
 #include "core/operators/onnx/onnx_proto.h"
 
@@ -41,5 +40,3 @@ cm_status cm_onnx_capture(cm_onnx_reader *r, const Onnx__GraphProto *g, uint32_t
 
 /* One attribute of a node. Errors: CM_BAD_NETWORK, memory. */
 cm_status cm_onnx_read_attribute(cm_onnx_reader *r, const Onnx__AttributeProto *p, cm_attribute *a, cm_error *error);
-
-#endif

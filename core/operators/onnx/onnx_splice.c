@@ -72,8 +72,7 @@ static cm_status new_value(scope *s, const char *inner, uint32_t *value, cm_erro
 {
   char name[240];
   (void)snprintf(name, sizeof name, "%.200s#%u", inner, s->number);
-  if (cm_model_add_value(s->model, name, value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_value(s->model, name, value, error));
   return bind(s, inner, *value, error);
 }
 
@@ -117,15 +116,13 @@ static cm_status take_over(scope *s, const enclosing *e, char **name, cm_node *n
   void *block = n->captured;
   if ((*name)[0] == '\0' || defines(e, *name))
     return CM_OK;
-  if (look_up(s, *name, &value, error) != CM_OK ||
-      cm_arena_grow(&s->model->arena, &block, capacity, n->captured_count, sizeof *n->captured, error) != CM_OK)
-    return error->status;
+  CM_TRY(look_up(s, *name, &value, error));
+  CM_TRY(cm_arena_grow(&s->model->arena, &block, capacity, n->captured_count, sizeof *n->captured, error));
   n->captured = block;
   n->captured[n->captured_count++] = value;
   const char *outer = s->model->values[value].name;
   char *copy = s->allocator->alloc(s->allocator->allocator_data, strlen(outer) + 1);
-  if (cm_whole(copy != NULL, "a subgraph", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(copy != NULL, "a subgraph", error));
   memcpy(copy, outer, strlen(outer) + 1);
   s->allocator->free(s->allocator->allocator_data, *name);
   *name = copy;
@@ -138,8 +135,7 @@ static cm_status adopt(scope *s, Onnx__GraphProto *g, const enclosing *outer, cm
   const enclosing e = {g, outer};
   for (size_t i = 0; i < g->n_node; i++) {
     for (size_t k = 0; k < g->node[i]->n_input; k++)
-      if (take_over(s, &e, &g->node[i]->input[k], n, capacity, error) != CM_OK)
-        return error->status;
+      CM_TRY(take_over(s, &e, &g->node[i]->input[k], n, capacity, error));
     for (size_t k = 0; k < g->node[i]->n_attribute; k++)
       if (g->node[i]->attribute[k]->g != NULL && adopt(s, g->node[i]->attribute[k]->g, &e, n, capacity, error) != CM_OK)
         return error->status;
@@ -155,8 +151,7 @@ static cm_status adopt(scope *s, Onnx__GraphProto *g, const enclosing *outer, cm
 static cm_status read_attributes(scope *s, const body *b, const Onnx__NodeProto *p, cm_node *n, cm_error *error)
 {
   size_t captured = 0;
-  if (CM_ARENA_NEW(&s->model->arena, n->attributes, p->n_attribute, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&s->model->arena, n->attributes, p->n_attribute, error));
   for (size_t i = 0; i < p->n_attribute; i++) {
     Onnx__AttributeProto *a = p->attribute[i];
     cm_attribute *made = &n->attributes[n->attribute_count];
@@ -167,8 +162,7 @@ static cm_status read_attributes(scope *s, const body *b, const Onnx__NodeProto 
     if (a->g != NULL && adopt(s, a->g, NULL, n, &captured, error) != CM_OK)
       return error->status;
     n->attribute_count++;
-    if (cm_onnx_attribute(s->model, a, made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_attribute(s->model, a, made, error));
     if (given != NULL) {
       const char *name = made->name;
       cm_tensor_free(made->tensor);
@@ -197,8 +191,7 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
 {
   cm_model *m = s->model;
   void *block = m->nodes;
-  if (cm_arena_grow(&m->arena, &block, &m->node_capacity, m->node_count, sizeof *m->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arena_grow(&m->arena, &block, &m->node_capacity, m->node_count, sizeof *m->nodes, error));
   m->nodes = block;
   /* In the model from the start, so that it is freed whatever fails. */
   uint32_t number = (uint32_t)m->node_count++;
@@ -211,8 +204,7 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
       read_attributes(s, b, p, n, error) != CM_OK)
     return error->status;
   for (; n->input_count < p->n_input; n->input_count++)
-    if (look_up(s, p->input[n->input_count], &n->inputs[n->input_count], error) != CM_OK)
-      return error->status;
+    CM_TRY(look_up(s, p->input[n->input_count], &n->inputs[n->input_count], error));
   for (; n->output_count < p->n_output; n->output_count++)
     n->outputs[n->output_count] = CM_NONE;
   for (uint32_t o = 0; o < n->output_count; o++)
@@ -234,9 +226,8 @@ static cm_status add_constants(scope *s, const body *b, cm_error *error)
     cm_tensor *tensor;
     uint32_t value;
     const char *name = b->constants[i]->name != NULL ? b->constants[i]->name : "";
-    if (new_value(s, name, &value, error) != CM_OK ||
-        cm_proto_tensor(b->constants[i], name, s->model->arena.memory, &tensor, error) != CM_OK)
-      return error->status;
+    CM_TRY(new_value(s, name, &value, error));
+    CM_TRY(cm_proto_tensor(b->constants[i], name, s->model->arena.memory, &tensor, error));
     cm_value *v = &s->model->values[value];
     v->tensor = tensor;
     v->initializer = v->constant = true;
@@ -265,8 +256,7 @@ static cm_status splice(cm_model *m, const body *b, const binds *names, Protobuf
   cm_status status = CM_NEW(m->arena.memory, s.bindings, s.capacity + 1, error);
   for (size_t i = 0; status == CM_OK && i < names->inputs; i++)
     status = bind(&s, names->input[i], i < names->given_count ? names->given[i] : CM_NONE, error);
-  if (status == CM_OK)
-    status = add_constants(&s, b, error);
+  CM_THEN(status, add_constants(&s, b, error));
   for (size_t i = 0; status == CM_OK && i < b->node_count; i++)
     status = add_node(&s, b, b->nodes[i], error);
   for (size_t i = 0; status == CM_OK && i < names->outputs; i++)
@@ -279,8 +269,7 @@ static cm_status splice(cm_model *m, const body *b, const binds *names, Protobuf
 static cm_status names_of(Onnx__ValueInfoProto **list, size_t count, cm_memory *memory, char ***names, cm_error *error)
 {
   static char none[] = "";
-  if (CM_NEW(memory, *names, count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, *names, count + 1, error));
   for (size_t i = 0; i < count; i++)
     (*names)[i] = list[i]->name != NULL ? list[i]->name : none;
   return CM_OK;
@@ -296,13 +285,11 @@ static cm_status splice_graph(cm_model *m, const Onnx__GraphProto *g, const cm_b
     return cm_fail(error, CM_BAD_NETWORK, "a subgraph has %zu inputs and %zu outputs, where %u and %u are needed",
                    g->n_input, g->n_output, values->input_count, values->output_count);
   cm_status status = names_of(g->input, g->n_input, m->arena.memory, &formal, error);
-  if (status == CM_OK)
-    status = names_of(g->output, g->n_output, m->arena.memory, &results, error);
-  if (status == CM_OK)
-    status = splice(
-      m, &b, &(binds){formal, g->n_input, values->inputs, values->input_count, results, g->n_output, values->outputs}, allocator, error);
-  cm_free(formal);
-  cm_free(results);
+  CM_THEN(status, names_of(g->output, g->n_output, m->arena.memory, &results, error));
+  CM_THEN(status, splice(m, &b,
+                         &(binds){formal, g->n_input, values->inputs, values->input_count, results, g->n_output, values->outputs},
+                         allocator, error));
+  CM_FREE(formal, results);
   return status;
 }
 

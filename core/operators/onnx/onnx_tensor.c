@@ -80,8 +80,7 @@ static cm_status copy_int32(cm_tensor *t, const int32_t *list, cm_memory *memory
   uint64_t count = listed_count(t);
   if (cm_type_bits(t->type) < 8) {
     uint8_t *raw;
-    if (CM_NEW(memory, raw, count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, raw, count, error));
     for (uint64_t i = 0; i < count; i++)
       raw[i] = (uint8_t)list[i];
     copy_raw(t, raw);
@@ -195,8 +194,7 @@ cm_status cm_proto_tensor(const Onnx__TensorProto *p, const char *name, cm_memor
   if (count / 8 > held)
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has a shape of %llu elements, but no data for them", name,
                    (unsigned long long)count);
-  if (cm_tensor_new(memory, type, (uint32_t)p->n_dims, p->dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, type, (uint32_t)p->n_dims, p->dims, &t, error));
   cm_status status = type == CM_STRING ? keep_strings(t, p, memory, error) : fill(t, p, name, memory, error);
   if (status != CM_OK) {
     cm_tensor_free(t);
@@ -242,8 +240,7 @@ static cm_status read_sequence(const uint8_t *bytes, size_t size, cm_memory *mem
     if ((tag & 7) == 2)
       at += length;
   }
-  if (status == CM_OK)
-    status = cm_tensor_sequence(memory, items, count, made, error);
+  CM_THEN(status, cm_tensor_sequence(memory, items, count, made, error));
   while (count > 0)
     cm_tensor_free(items[--count]);
   return status;

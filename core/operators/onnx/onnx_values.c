@@ -31,8 +31,7 @@ cm_status cm_onnx_value_of(cm_onnx_reader *r, const char *name, uint32_t *value,
   uint32_t *slot = cm_onnx_slot_of(r, name);
   if (*slot == 0) {
     uint32_t made;
-    if (cm_model_add_value(r->model, name, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_model_add_value(r->model, name, &made, error));
     *slot = made + 1;
   }
   *value = *slot - 1;
@@ -48,8 +47,7 @@ cm_status cm_onnx_pack(cm_onnx_reader *r, const ProtobufCMessage *message, const
 {
   uint8_t *bytes;
   *size = protobuf_c_message_get_packed_size(message);
-  if (CM_ARENA_NEW(&r->model->arena, bytes, *size, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->model->arena, bytes, *size, error));
   protobuf_c_message_pack(message, bytes);
   *packed = bytes;
   return CM_OK;
@@ -93,17 +91,14 @@ cm_status cm_onnx_read_initializers(cm_onnx_reader *r, const Onnx__GraphProto *g
     const Onnx__TensorProto *p = g->initializer[i];
     uint32_t value;
     cm_tensor *tensor;
-    if (cm_run_check(r->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(r->run, error));
     if (p->name == NULL || p->name[0] == '\0')
       return cm_fail(error, CM_BAD_NETWORK, "initializer %zu has no name", i);
-    if (cm_onnx_value_of(r, p->name, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_value_of(r, p->name, &value, error));
     cm_value *v = &r->model->values[value];
     if (v->initializer)
       return cm_fail(error, CM_BAD_NETWORK, "two initializers are named '%.80s'", p->name);
-    if (cm_proto_tensor(p, p->name, r->memory, &tensor, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_proto_tensor(p, p->name, r->memory, &tensor, error));
     v->tensor = tensor;
     v->initializer = v->constant = true;
     v->shape.type = tensor->type;
@@ -116,20 +111,17 @@ cm_status cm_onnx_read_initializers(cm_onnx_reader *r, const Onnx__GraphProto *g
 cm_status cm_onnx_read_inputs(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_error *error)
 {
   cm_model *m = r->model;
-  if (CM_ARENA_NEW(&m->arena, m->inputs, g->n_input, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&m->arena, m->inputs, g->n_input, error));
   for (size_t i = 0; i < g->n_input; i++) {
     uint32_t value;
     if (g->input[i]->name == NULL || g->input[i]->name[0] == '\0')
       return cm_fail(error, CM_BAD_NETWORK, "graph input %zu has no name", i);
-    if (cm_onnx_value_of(r, g->input[i]->name, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_value_of(r, g->input[i]->name, &value, error));
     /* Before IR version 4 every initializer had to be listed; since then it would be a default that a caller may
      * override. Compiling fixes it: weights are permuted, and an override in the old layout would be wrong. */
     if (m->values[value].initializer)
       continue;
-    if (cm_onnx_read_type(r, g->input[i], value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_read_type(r, g->input[i], value, error));
     m->inputs[m->input_count++] = value;
   }
   return CM_OK;
@@ -138,14 +130,12 @@ cm_status cm_onnx_read_inputs(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_e
 cm_status cm_onnx_read_outputs(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_error *error)
 {
   cm_model *m = r->model;
-  if (CM_ARENA_NEW(&m->arena, m->outputs, g->n_output, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&m->arena, m->outputs, g->n_output, error));
   for (size_t i = 0; i < g->n_output; i++) {
     uint32_t value;
     if (g->output[i]->name == NULL || g->output[i]->name[0] == '\0')
       return cm_fail(error, CM_BAD_NETWORK, "graph output %zu has no name", i);
-    if (cm_onnx_value_of(r, g->output[i]->name, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_onnx_value_of(r, g->output[i]->name, &value, error));
     if (m->values[value].shape.type == CM_TYPE_NONE && cm_onnx_read_type(r, g->output[i], value, error) != CM_OK)
       return error->status;
     m->outputs[m->output_count++] = value;
@@ -165,8 +155,7 @@ cm_status cm_onnx_capture(cm_onnx_reader *r, const Onnx__GraphProto *g, uint32_t
       void *block = *list;
       if (slot == 0)
         continue;
-      if (cm_arena_grow(&r->model->arena, &block, capacity, *count, sizeof **list, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_arena_grow(&r->model->arena, &block, capacity, *count, sizeof **list, error));
       *list = block;
       (*list)[(*count)++] = slot - 1;
     }

@@ -48,8 +48,7 @@ static cm_status raw_bytes(writer *w, const cm_tensor *t, ProtobufCBinaryData *r
   raw->len = (t->count * bits + 7) / 8;
   if (bits >= 8)
     return CM_OK;
-  if (CM_ARENA_NEW(&w->arena, raw->data, raw->len, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&w->arena, raw->data, raw->len, error));
   for (uint64_t i = 0; i < t->count; i++)
     raw->data[i * bits / 8] |= (uint8_t)((((const uint8_t *)t->data)[i] & ((1U << bits) - 1)) << (i * bits % 8));
   return CM_OK;
@@ -61,11 +60,10 @@ static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, O
   Onnx__TensorProto *p;
   if (t->type == CM_STRING) {
     p = onnx__tensor_proto__unpack(&w->allocator, t->packed_bytes, t->data);
-    if (cm_whole(p != NULL, "an ONNX model", error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_whole(p != NULL, "an ONNX model", error));
   } else {
-    if (MAKE(w, p, onnx__tensor_proto__init, error) != CM_OK || raw_bytes(w, t, &p->raw_data, error) != CM_OK)
-      return error->status;
+    CM_TRY(MAKE(w, p, onnx__tensor_proto__init, error));
+    CM_TRY(raw_bytes(w, t, &p->raw_data, error));
     p->has_data_type = p->has_raw_data = 1;
     p->data_type = (int32_t)t->type;
     p->n_dims = t->rank;
@@ -85,9 +83,8 @@ static cm_status write_type(writer *w, const cm_value *v, Onnx__TypeProto **made
   }
   if (v->shape.type == CM_TYPE_NONE || v->shape.type == CM_SEQUENCE)
     return CM_OK;
-  if (MAKE(w, p, onnx__type_proto__init, error) != CM_OK ||
-      MAKE(w, p->tensor_type, onnx__type_proto__tensor__init, error) != CM_OK)
-    return error->status;
+  CM_TRY(MAKE(w, p, onnx__type_proto__init, error));
+  CM_TRY(MAKE(w, p->tensor_type, onnx__type_proto__tensor__init, error));
   p->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
   p->tensor_type->has_elem_type = 1;
   p->tensor_type->elem_type = (int32_t)v->shape.type;
@@ -95,14 +92,12 @@ static cm_status write_type(writer *w, const cm_value *v, Onnx__TypeProto **made
   if (v->shape.rank == CM_UNKNOWN_RANK)
     return CM_OK;
   Onnx__TensorShapeProto *shape;
-  if (MAKE(w, shape, onnx__tensor_shape_proto__init, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, shape->dim, v->shape.rank, error) != CM_OK)
-    return error->status;
+  CM_TRY(MAKE(w, shape, onnx__tensor_shape_proto__init, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, shape->dim, v->shape.rank, error));
   shape->n_dim = v->shape.rank;
   for (uint32_t i = 0; i < v->shape.rank; i++) {
     Onnx__TensorShapeProto__Dimension *d;
-    if (MAKE(w, d, onnx__tensor_shape_proto__dimension__init, error) != CM_OK)
-      return error->status;
+    CM_TRY(MAKE(w, d, onnx__tensor_shape_proto__dimension__init, error));
     if (v->shape.dims[i] >= 0) {
       d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
       d->dim_value = v->shape.dims[i];
@@ -119,8 +114,7 @@ static cm_status write_type(writer *w, const cm_value *v, Onnx__TypeProto **made
 static cm_status write_value(writer *w, uint32_t value, Onnx__ValueInfoProto **made, cm_error *error)
 {
   const cm_value *v = &w->model->values[value];
-  if (MAKE(w, *made, onnx__value_info_proto__init, error) != CM_OK)
-    return error->status;
+  CM_TRY(MAKE(w, *made, onnx__value_info_proto__init, error));
   (*made)->name = text(v->name);
   return write_type(w, v, &(*made)->type, error);
 }
@@ -131,8 +125,7 @@ static cm_status write_strings(writer *w, const cm_attribute *a, Onnx__Attribute
   p->n_strings = a->count > 0;
   for (size_t i = 0; i < a->count; i++)
     p->n_strings += a->text[i] == '\n';
-  if (CM_ARENA_NEW(&w->arena, p->strings, p->n_strings, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&w->arena, p->strings, p->n_strings, error));
   for (size_t i = 0; i < p->n_strings; i++) {
     size_t length = strcspn(at, "\n");
     p->strings[i] = (ProtobufCBinaryData){.len = length, .data = (uint8_t *)(uintptr_t)at};
@@ -148,8 +141,7 @@ static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__Attribu
     *made = onnx__attribute_proto__unpack(&w->allocator, a->count, a->packed);
     return cm_whole(*made != NULL, "an ONNX model", error);
   }
-  if (MAKE(w, p, onnx__attribute_proto__init, error) != CM_OK)
-    return error->status;
+  CM_TRY(MAKE(w, p, onnx__attribute_proto__init, error));
   p->name = text(a->name);
   p->has_type = 1;
   p->type = (Onnx__AttributeProto__AttributeType)a->kind;
@@ -185,8 +177,7 @@ static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__Attribu
 static cm_status write_names(writer *w, const uint32_t *values, uint32_t count, char ***names, size_t *name_count,
                              cm_error *error)
 {
-  if (CM_ARENA_NEW(&w->arena, *names, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&w->arena, *names, count, error));
   for (uint32_t i = 0; i < count; i++)
     (*names)[i] = values[i] != CM_NONE ? text(w->model->values[values[i]].name) : text("");
   *name_count = count;
@@ -196,17 +187,15 @@ static cm_status write_names(writer *w, const uint32_t *values, uint32_t count, 
 static cm_status write_node(writer *w, const cm_node *n, Onnx__NodeProto **made, cm_error *error)
 {
   Onnx__NodeProto *p;
-  if (MAKE(w, p, onnx__node_proto__init, error) != CM_OK ||
-      write_names(w, n->inputs, n->input_count, &p->input, &p->n_input, error) != CM_OK ||
-      write_names(w, n->outputs, n->output_count, &p->output, &p->n_output, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, p->attribute, n->attribute_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(MAKE(w, p, onnx__node_proto__init, error));
+  CM_TRY(write_names(w, n->inputs, n->input_count, &p->input, &p->n_input, error));
+  CM_TRY(write_names(w, n->outputs, n->output_count, &p->output, &p->n_output, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, p->attribute, n->attribute_count, error));
   p->name = text_or_null(n->name);
   p->op_type = text(n->op);
   p->domain = text_or_null(n->domain);
   for (; p->n_attribute < n->attribute_count; p->n_attribute++)
-    if (write_attribute(w, &n->attributes[p->n_attribute], &p->attribute[p->n_attribute], error) != CM_OK)
-      return error->status;
+    CM_TRY(write_attribute(w, &n->attributes[p->n_attribute], &p->attribute[p->n_attribute], error));
   *made = p;
   return CM_OK;
 }
@@ -223,11 +212,9 @@ static cm_status write_inputs(writer *w, Onnx__GraphProto *g, cm_error *error)
   const cm_model *m = w->model;
   bool listed = written_ir_version(m) < 4;
   size_t count = m->input_count + (listed ? g->n_initializer : 0);
-  if (CM_ARENA_NEW(&w->arena, g->input, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&w->arena, g->input, count, error));
   for (; g->n_input < m->input_count; g->n_input++)
-    if (write_value(w, m->inputs[g->n_input], &g->input[g->n_input], error) != CM_OK)
-      return error->status;
+    CM_TRY(write_value(w, m->inputs[g->n_input], &g->input[g->n_input], error));
   for (size_t i = 0; i < m->value_count && listed; i++)
     if (m->values[i].initializer && write_value(w, (uint32_t)i, &g->input[g->n_input++], error) != CM_OK)
       return error->status;
@@ -240,33 +227,29 @@ static cm_status write_graph(writer *w, Onnx__GraphProto *g, cm_error *error)
   size_t initializers = 0;
   for (size_t i = 0; i < m->value_count; i++)
     initializers += m->values[i].initializer;
-  if (CM_ARENA_NEW(&w->arena, g->node, m->order_count, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, g->initializer, initializers, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, g->output, m->output_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&w->arena, g->node, m->order_count, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, g->initializer, initializers, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, g->output, m->output_count, error));
   g->name = text(m->graph_name[0] != '\0' ? m->graph_name : "graph");
   g->doc_string = text_or_null(m->graph_doc);
   for (; g->n_node < m->order_count; g->n_node++)
-    if (write_node(w, &m->nodes[m->order[g->n_node]], &g->node[g->n_node], error) != CM_OK)
-      return error->status;
+    CM_TRY(write_node(w, &m->nodes[m->order[g->n_node]], &g->node[g->n_node], error));
   for (size_t i = 0; i < m->value_count; i++)
     if (m->values[i].initializer &&
         write_tensor(w, m->values[i].tensor, m->values[i].name, &g->initializer[g->n_initializer++], error) != CM_OK)
       return error->status;
   for (; g->n_output < m->output_count; g->n_output++)
-    if (write_value(w, m->outputs[g->n_output], &g->output[g->n_output], error) != CM_OK)
-      return error->status;
+    CM_TRY(write_value(w, m->outputs[g->n_output], &g->output[g->n_output], error));
   return write_inputs(w, g, error);
 }
 
 static cm_status write_model(writer *w, Onnx__ModelProto *p, cm_error *error)
 {
   const cm_model *m = w->model;
-  if (MAKE(w, p->graph, onnx__graph_proto__init, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, p->opset_import, m->opset_count, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, p->metadata_props, m->metadata_count, error) != CM_OK ||
-      CM_ARENA_NEW(&w->arena, p->functions, m->function_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(MAKE(w, p->graph, onnx__graph_proto__init, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, p->opset_import, m->opset_count, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, p->metadata_props, m->metadata_count, error));
+  CM_TRY(CM_ARENA_NEW(&w->arena, p->functions, m->function_count, error));
   p->has_ir_version = 1;
   p->ir_version = written_ir_version(m);
   p->has_model_version = m->model_version != 0;
@@ -277,8 +260,7 @@ static cm_status write_model(writer *w, Onnx__ModelProto *p, cm_error *error)
   p->doc_string = text_or_null(m->doc);
   for (; p->n_opset_import < m->opset_count; p->n_opset_import++) {
     Onnx__OperatorSetIdProto *o;
-    if (MAKE(w, o, onnx__operator_set_id_proto__init, error) != CM_OK)
-      return error->status;
+    CM_TRY(MAKE(w, o, onnx__operator_set_id_proto__init, error));
     o->domain = text(m->opsets[p->n_opset_import].domain);
     o->has_version = 1;
     o->version = m->opsets[p->n_opset_import].version;
@@ -286,8 +268,7 @@ static cm_status write_model(writer *w, Onnx__ModelProto *p, cm_error *error)
   }
   for (; p->n_metadata_props < m->metadata_count; p->n_metadata_props++) {
     Onnx__StringStringEntryProto *e;
-    if (MAKE(w, e, onnx__string_string_entry_proto__init, error) != CM_OK)
-      return error->status;
+    CM_TRY(MAKE(w, e, onnx__string_string_entry_proto__init, error));
     e->key = text(m->metadata[p->n_metadata_props].key);
     e->value = text(m->metadata[p->n_metadata_props].value);
     p->metadata_props[p->n_metadata_props] = e;
@@ -330,8 +311,7 @@ cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error
   uint8_t *bytes;
   size_t size;
   cm_file file = {0};
-  if (cm_onnx_write_memory(model, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_onnx_write_memory(model, &bytes, &size, error));
   cm_status status = cm_file_create(&file, path, error);
   if (status == CM_OK && fwrite(bytes, 1, size, file.stream) != size)
     status = cm_fail(error, CM_DISK_FULL, "cannot write %s", path);

@@ -60,19 +60,16 @@ typedef struct node_lists {
 static cm_status read_lists(const cm_call *call, node_lists *l, size_t *nodes, cm_error *error)
 {
   *nodes = 0;
-  if (cm_learned_integers(call, "nodes_treeids", true, &l->tree, nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_integers(call, "nodes_treeids", true, &l->tree, nodes, error));
   if (*nodes == 0 || *nodes >= UINT32_MAX)
     return cm_call_fail(call, error, "has no trees");
   l->missings = *nodes;
-  if (cm_learned_integers(call, "nodes_nodeids", true, &l->id, nodes, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_featureids", true, &l->feature, nodes, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_truenodeids", true, &l->yes, nodes, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_falsenodeids", true, &l->no, nodes, error) != CM_OK ||
-      cm_learned_integers(call, "nodes_missing_value_tracks_true", false, &l->missing, &l->missings, error) != CM_OK ||
-      cm_learned_numbers(call, "nodes_values", true, &l->value, nodes, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  CM_TRY(cm_learned_integers(call, "nodes_nodeids", true, &l->id, nodes, error));
+  CM_TRY(cm_learned_integers(call, "nodes_featureids", true, &l->feature, nodes, error));
+  CM_TRY(cm_learned_integers(call, "nodes_truenodeids", true, &l->yes, nodes, error));
+  CM_TRY(cm_learned_integers(call, "nodes_falsenodeids", true, &l->no, nodes, error));
+  CM_TRY(cm_learned_integers(call, "nodes_missing_value_tracks_true", false, &l->missing, &l->missings, error));
+  return cm_learned_numbers(call, "nodes_values", true, &l->value, nodes, error);
 }
 
 /* Where branches lead, and who nobody leads to. Twice led to: no tree. */
@@ -80,13 +77,12 @@ static cm_status lead(const cm_call *call, const node_lists *l, cm_forest *f, bo
 {
   for (size_t i = 0; i < f->nodes; i++) {
     uint32_t at, to[2];
-    if (find(call, f, l->tree[i], l->id[i], &at, error) != CM_OK)
-      return error->status;
+    CM_TRY(find(call, f, l->tree[i], l->id[i], &at, error));
     cm_tree_node *n = &f->node[at];
     if (n->mode == 'L')
       continue;
-    if (find(call, f, n->tree, l->yes[i], &to[0], error) != CM_OK || find(call, f, n->tree, l->no[i], &to[1], error) != CM_OK)
-      return error->status;
+    CM_TRY(find(call, f, n->tree, l->yes[i], &to[0], error));
+    CM_TRY(find(call, f, n->tree, l->no[i], &to[1], error));
     for (int k = 0; k < 2; k++) {
       if (led[to[k]])
         return cm_call_fail(call, error, "tree %lld is none: two branches lead to node %lld", (long long)n->tree, (long long)f->node[to[k]].id);
@@ -106,22 +102,20 @@ static cm_status read_nodes(const cm_call *call, cm_forest *f, cm_error *error)
 {
   node_lists l;
   bool *led;
-  if (read_lists(call, &l, &f->nodes, error) != CM_OK || CM_NEW(call->memory, f->node, f->nodes, error) != CM_OK ||
-      CM_NEW(call->memory, f->root, f->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_lists(call, &l, &f->nodes, error));
+  CM_TRY(CM_NEW(call->memory, f->node, f->nodes, error));
+  CM_TRY(CM_NEW(call->memory, f->root, f->nodes, error));
   for (size_t i = 0; i < f->nodes; i++) {
     if (l.feature[i] < 0 || l.feature[i] > INT32_MAX)
       return cm_call_fail(call, error, "nodes_featureids %zu is %lld", i, (long long)l.feature[i]);
     f->node[i] = (cm_tree_node){.tree = l.tree[i], .id = l.id[i], .feature = (uint32_t)l.feature[i], .value = l.value[i], .missing = l.missings > 0 && l.missing[i] != 0};
   }
-  if (read_modes(call, f, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_modes(call, f, error));
   qsort(f->node, f->nodes, sizeof *f->node, by_number);
   for (size_t i = 1; i < f->nodes; i++)
     if (by_number(&f->node[i - 1], &f->node[i]) == 0)
       return cm_call_fail(call, error, "node %lld of tree %lld is there twice", (long long)f->node[i].id, (long long)f->node[i].tree);
-  if (CM_NEW(call->memory, led, f->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(call->memory, led, f->nodes, error));
   cm_status status = lead(call, &l, f, led, error);
   cm_free(led);
   return status;
@@ -136,18 +130,16 @@ static cm_status read_weights(const cm_call *call, const char *what, int64_t tar
   char name[40];
   for (int k = 0; k < 3; k++) {
     (void)snprintf(name, sizeof name, "%s_%s", what, parts[k]);
-    if (cm_learned_integers(call, name, true, &list[k], &f->weights, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_learned_integers(call, name, true, &list[k], &f->weights, error));
     if (f->weights == 0)
       return cm_call_fail(call, error, "its attribute %s is empty", name);
   }
   (void)snprintf(name, sizeof name, "%s_weights", what);
-  if (cm_learned_numbers(call, name, true, &weight, &f->weights, error) != CM_OK || CM_NEW(call->memory, f->weight, f->weights + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_numbers(call, name, true, &weight, &f->weights, error));
+  CM_TRY(CM_NEW(call->memory, f->weight, f->weights + 1, error));
   for (size_t i = 0; i < f->weights; i++) {
     cm_leaf_weight *w = &f->weight[i];
-    if (find(call, f, list[0][i], list[1][i], &w->node, error) != CM_OK)
-      return error->status;
+    CM_TRY(find(call, f, list[0][i], list[1][i], &w->node, error));
     if (list[2][i] < 0 || list[2][i] >= targets)
       return cm_call_fail(call, error, "%s_ids %zu is %lld of %lld", what, i, (long long)list[2][i], (long long)targets);
     w->target = (uint32_t)list[2][i];
@@ -172,10 +164,8 @@ cm_status cm_forest_read(const cm_call *call, const char *what, int64_t targets,
   int64_t rows, columns;
   *f = (cm_forest){0};
   cm_status status = cm_learned_rows(call, &rows, &columns, error);
-  if (status == CM_OK)
-    status = read_nodes(call, f, error);
-  if (status == CM_OK)
-    status = read_weights(call, what, targets, f, error);
+  CM_THEN(status, read_nodes(call, f, error));
+  CM_THEN(status, read_weights(call, what, targets, f, error));
   if (status == CM_OK && columns >= 0 && f->features > columns)
     status = cm_call_fail(call, error, "looks at feature %lld of %lld", (long long)f->features - 1, (long long)columns);
   if (status != CM_OK)
@@ -221,8 +211,7 @@ cm_status cm_forest_each_row(const cm_call *call, const cm_forest *f, size_t tar
   const uint64_t rows = (uint64_t)call->output[0].dims[0], columns = rows > 0 ? x->count / rows : 0;
   float *sums;
   bool *any = NULL;
-  if (CM_NEW(call->memory, sums, targets + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(call->memory, sums, targets + 1, error));
   cm_status status = CM_NEW(call->memory, any, targets + 1, error);
   for (uint64_t r = 0; status == CM_OK && r < rows; r++) {
     memset(sums, 0, targets * sizeof *sums);

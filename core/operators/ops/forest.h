@@ -1,6 +1,5 @@
 /* Ensembles of decision trees as attributes of a node list them. */
-#ifndef CM_OPERATORS_FOREST_H
-#define CM_OPERATORS_FOREST_H
+#pragma once
 
 #include "core/operators/ops/learned.h"
 
@@ -43,5 +42,3 @@ typedef void (*cm_row_end)(void *user, uint64_t row, float *sums, const bool *an
 
 /* Hands the sums of each row of the first input to `finish`. O(rows * trees * levels). Errors: memory. */
 cm_status cm_forest_each_row(const cm_call *call, const cm_forest *f, size_t targets, cm_row_end finish, void *user, cm_error *error);
-
-#endif

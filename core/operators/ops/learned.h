@@ -1,6 +1,5 @@
 /* What operators of domain ai.onnx.ml share. */
-#ifndef CM_OPERATORS_LEARNED_H
-#define CM_OPERATORS_LEARNED_H
+#pragma once
 
 #include "core/operators/operator.h"
 
@@ -22,5 +21,3 @@ void cm_learned_post(const cm_node *node, float *scores, size_t count);
 
 /* The first of the largest. */
 size_t cm_learned_best(const float *scores, size_t count);
-
-#endif

@@ -235,8 +235,7 @@ cm_status cm_kernel_cell(cm_call *call, cm_error *error)
 {
   cm_recurrent r;
   cm_recurrent_attributes(call, &r);
-  if (cm_recurrent_functions(call, &r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_recurrent_functions(call, &r, error));
   const bool second = r.directions == 2 && cm_node_integer(call->node, "second", 0) != 0;
   for (int64_t row = 0; row < call->output[0].dims[0]; row++)
     for (int64_t j = 0; j < call->output[0].dims[1]; j++)

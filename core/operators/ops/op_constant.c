@@ -62,8 +62,7 @@ cm_status cm_shape_constant_of_shape(cm_call *call, cm_error *error)
   call->output[0].type = value != NULL ? value->type : CM_FLOAT;
   if (value != NULL && value->count != 1)
     return cm_call_fail(call, error, "its value should hold one number");
-  if (cm_call_integers(call, NULL, 0, dims, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, NULL, 0, dims, CM_RANK_MAX, &count, &known, error));
   if (!known)
     return CM_OK;
   for (size_t i = 0; i < count; i++)

@@ -44,8 +44,7 @@ cm_status cm_shape_conv(cm_call *call, cm_error *error)
   cm_window w;
   if (!begin_shape(call))
     return CM_OK;
-  if (conv_window(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(conv_window(call, &w, error));
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   int64_t group = cm_node_integer(call->node, "group", 1);
   if (group < 1 || (k->dims[0] >= 0 && k->dims[0] % group != 0) ||
@@ -138,8 +137,7 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   int64_t group = cm_node_integer(call->node, "group", 1), images = x->dims[0];
   if (x->type != CM_FLOAT || k->type != CM_FLOAT)
     return cm_call_bad_type(call, x->type != CM_FLOAT ? x->type : k->type, error);
-  if (conv_window(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(conv_window(call, &w, error));
   convolution c = {.w = &w,
                    .channels = k->dims[1],
                    .filters = k->dims[0] / group,
@@ -175,8 +173,7 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
 cm_status cm_shape_fused_conv(cm_call *call, cm_error *error)
 {
   const cm_shape *y = &call->output[0], *z = &call->input[3];
-  if (cm_shape_conv(call, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_shape_conv(call, error));
   if (cm_has(call, 3) && cm_shape_known(z) && cm_shape_known(y) &&
       (z->rank != y->rank || memcmp(z->dims, y->dims, y->rank * sizeof *y->dims) != 0))
     return cm_call_fail(call, error, "its addend has another shape");
@@ -215,8 +212,7 @@ cm_status cm_kernel_fused_conv(cm_call *call, cm_error *error)
 {
   const char *name = cm_node_text(call->node, "activation", "");
   const cm_attribute *p = cm_node_attribute(call->node, "activation_params");
-  if (cm_kernel_conv(call, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_kernel_conv(call, error));
   cm_tensor *y = call->result[0];
   if (cm_has(call, 3)) {
     const cm_tensor *z = call->value[3];
@@ -239,8 +235,7 @@ cm_status cm_window_transposed(const cm_call *call, cm_window *w, cm_error *erro
   if (x->rank != k->rank || x->rank < 3)
     return cm_call_fail(call, error, "an input of rank %u does not go with weights of rank %u", x->rank, k->rank);
   uint32_t rank = x->rank - 2;
-  if (cm_window_attributes(call, rank, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_attributes(call, rank, w, error));
   if ((extra != NULL && extra->count != rank) || (shape != NULL && shape->count != rank && shape->count != x->rank))
     return cm_call_fail(call, error, "output_shape and output_padding should hold %u numbers", rank);
   for (uint32_t i = 0; i < rank; i++) {
@@ -272,8 +267,7 @@ cm_status cm_shape_conv_transpose(cm_call *call, cm_error *error)
   cm_window w;
   if (!begin_shape(call))
     return CM_OK;
-  if (cm_window_transposed(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_transposed(call, &w, error));
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   int64_t group = cm_node_integer(call->node, "group", 1);
   if (group < 1 || (x->dims[1] >= 0 && k->dims[0] >= 0 && (x->dims[1] != k->dims[0] || x->dims[1] % group != 0)))
@@ -291,8 +285,7 @@ cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)
   int64_t group = cm_node_integer(call->node, "group", 1);
   if (x->type != CM_FLOAT || k->type != CM_FLOAT)
     return cm_call_bad_type(call, x->type != CM_FLOAT ? x->type : k->type, error);
-  if (cm_window_transposed(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_transposed(call, &w, error));
   int64_t cells = product(w.kernel, w.rank), in_size = product(w.out, w.rank), out_size = product(w.in, w.rank),
           channels = x->dims[1] / group, filters = k->dims[1];
   float *y = out->data;

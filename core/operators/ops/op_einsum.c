@@ -82,8 +82,7 @@ static cm_status read_equation(const cm_call *call, const cm_shape *input, einsu
       return cm_call_fail(call, error, "input %u has %u dimensions, but its term %u labels", i, input[i].rank, letters);
     uint32_t own = dots ? input[i].rank - letters : 0;
     e->broadcast = own > e->broadcast ? own : e->broadcast;
-    if (read_term(call, &at, own, e->label[i], &rank, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_term(call, &at, own, e->label[i], &rank, error));
     e->rank[i] = rank;
     if (*at == ',')
       at++;
@@ -109,8 +108,7 @@ static cm_status read_equation(const cm_call *call, const cm_shape *input, einsu
     return CM_OK;
   }
   at += at[1] == '>' ? 2 : 1;
-  if (read_term(call, &at, e->broadcast, e->label[e->operand_count], &e->rank[e->operand_count], error) != CM_OK)
-    return error->status;
+  CM_TRY(read_term(call, &at, e->broadcast, e->label[e->operand_count], &e->rank[e->operand_count], error));
   for (uint32_t k = 0; k < e->rank[e->operand_count]; k++)
     if (!e->used[e->label[e->operand_count][k]])
       return cm_call_fail(call, error, "has a label in its output that no input has");
@@ -125,8 +123,7 @@ cm_status cm_shape_einsum(cm_call *call, cm_error *error)
   for (uint32_t i = 0; i < call->input_count; i++)
     if (!cm_shape_known(&call->input[i]))
       return CM_OK;
-  if (read_equation(call, call->input, &e, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_equation(call, call->input, &e, error));
   out->rank = e.rank[e.operand_count];
   for (uint32_t k = 0; k < out->rank; k++)
     out->dims[k] = e.extent[e.label[e.operand_count][k]];
@@ -260,8 +257,7 @@ cm_status cm_kernel_einsum(cm_call *call, cm_error *error)
   walk w;
   cm_tensor *y = call->result[0];
   int64_t index[CM_RANK_MAX] = {0};
-  if (read_equation(call, call->input, &e, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_equation(call, call->input, &e, error));
   make_walk(&e, call->value, &w);
   for (uint64_t k = 0; k < y->count; k++) {
     int64_t base[OPERANDS_MAX] = {0};

@@ -19,8 +19,7 @@ cm_status cm_shape_binary(cm_call *call, cm_error *error)
 
 cm_status cm_shape_compare(cm_call *call, cm_error *error)
 {
-  if (cm_shape_binary(call, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_shape_binary(call, error));
   call->output[0].type = CM_BOOL;
   return CM_OK;
 }
@@ -30,8 +29,7 @@ cm_status cm_shape_variadic(cm_call *call, cm_error *error)
   cm_shape wide = call->input[0];
   for (uint32_t i = 1; i < call->input_count; i++) {
     cm_shape next = wide;
-    if (cm_call_broadcast(call, &wide, &call->input[i], &next, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_broadcast(call, &wide, &call->input[i], &next, error));
     wide = next;
   }
   call->output[0] = wide;
@@ -43,9 +41,8 @@ cm_status cm_shape_where(cm_call *call, cm_error *error)
   cm_shape wide = {0};
   if (call->input_count != 3)
     return cm_call_fail(call, error, "needs three inputs");
-  if (cm_call_broadcast(call, &call->input[0], &call->input[1], &wide, error) != CM_OK ||
-      cm_call_broadcast(call, &wide, &call->input[2], &call->output[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_broadcast(call, &call->input[0], &call->input[1], &wide, error));
+  CM_TRY(cm_call_broadcast(call, &wide, &call->input[2], &call->output[0], error));
   call->output[0].type = call->input[1].type;
   cm_type yes = call->input[1].type, no = call->input[2].type;
   return yes != CM_TYPE_NONE && no != CM_TYPE_NONE && yes != no
@@ -304,8 +301,7 @@ cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
   cm_broadcast_strides(call->value[0], &wide, strides);
   cm_copy_strided(out->data, call->value[0]->data, cm_type_bytes(out->type), out->rank, out->dims, 0, strides);
   for (uint32_t i = 1; i < call->input_count; i++)
-    if (apply(call, kind, out, call->value[i], out, error) != CM_OK)
-      return error->status;
+    CM_TRY(apply(call, kind, out, call->value[i], out, error));
   for (uint64_t i = 0; mean && i < out->count; i++)
     if (out->type == CM_FLOAT)
       ((float *)out->data)[i] /= (float)call->input_count;

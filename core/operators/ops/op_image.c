@@ -36,15 +36,13 @@ cm_status cm_shape_image_decoder(cm_call *call, cm_error *error)
   pixels format;
   png_image image;
   cm_shape made = {.type = CM_UINT8, .rank = 3, .dims = {CM_UNKNOWN_DIM, CM_UNKNOWN_DIM, 3}};
-  if (read_format(call, &format, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_format(call, &format, error));
   if (call->input[0].rank != CM_UNKNOWN_RANK && call->input[0].rank != 1)
     return cm_call_fail(call, error, "its input has rank %u; it should be the bytes of a file", call->input[0].rank);
   if (format == GRAYSCALE)
     made.dims[2] = 1;
   if (call->value[0] != NULL) {
-    if (begin(call, &image, error) != CM_OK)
-      return error->status;
+    CM_TRY(begin(call, &image, error));
     made.dims[0] = image.height;
     made.dims[1] = image.width;
     png_image_free(&image);
@@ -69,14 +67,13 @@ cm_status cm_kernel_image_decoder(cm_call *call, cm_error *error)
   png_image image;
   uint8_t *rgba = NULL, *to = call->result[0]->data;
   const int64_t *dims = call->output[0].dims;
-  if (read_format(call, &format, error) != CM_OK || begin(call, &image, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_format(call, &format, error));
+  CM_TRY(begin(call, &image, error));
   cm_status status = CM_OK;
   if (image.height != dims[0] || image.width != dims[1])
     status = cm_call_fail(call, error, "its picture has %u rows of %u pixels; %lld of %lld are expected", image.height, image.width, (long long)dims[0], (long long)dims[1]);
   image.format = PNG_FORMAT_RGBA;
-  if (status == CM_OK)
-    status = CM_NEW(call->memory, rgba, PNG_IMAGE_SIZE(image), error);
+  CM_THEN(status, CM_NEW(call->memory, rgba, PNG_IMAGE_SIZE(image), error));
   if (status == CM_OK && png_image_finish_read(&image, NULL, rgba, 0, NULL) == 0)
     status = cm_call_fail(call, error, "its picture is a damaged PNG file: %.64s", image.message);
   for (int64_t i = 0; status == CM_OK && i < dims[0] * dims[1]; i++)

@@ -83,8 +83,7 @@ static cm_status need_places(const cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0], *k = &call->input[1];
   uint32_t axis;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != axis && x->dims[i] >= 0 && k->dims[i] > x->dims[i])
       return cm_call_fail(call, error, "its indices are larger than its input along axis %u", i);
@@ -123,8 +122,7 @@ static cm_status walk_on(const cm_call *call, walk *w, uint64_t i, int64_t *plac
 {
   const cm_tensor *x = call->value[0], *k = call->value[1];
   int64_t normal = 0, at = 0;
-  if (within(call, cm_tensor_integer(k, i), x->dims[w->axis], &normal, error) != CM_OK)
-    return error->status;
+  CM_TRY(within(call, cm_tensor_integer(k, i), x->dims[w->axis], &normal, error));
   for (uint32_t d = 0; d < x->rank; d++)
     at += (d == w->axis ? normal : w->odometer[d]) * w->strides[d];
   (void)cm_next_index(k->rank, k->dims, w->odometer);
@@ -136,11 +134,9 @@ cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
 {
   walk w;
   int64_t from;
-  if (walk_begin(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(walk_begin(call, &w, error));
   for (uint64_t i = 0; i < call->value[1]->count; i++) {
-    if (walk_on(call, &w, i, &from, error) != CM_OK)
-      return error->status;
+    CM_TRY(walk_on(call, &w, i, &from, error));
     copy_elements(call->result[0], (int64_t)i, call->value[0], from, 1);
   }
   return CM_OK;
@@ -164,12 +160,10 @@ cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   walk w;
   int64_t to;
-  if (walk_begin(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(walk_begin(call, &w, error));
   copy_elements(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < call->value[1]->count; i++) {
-    if (walk_on(call, &w, i, &to, error) != CM_OK)
-      return error->status;
+    CM_TRY(walk_on(call, &w, i, &to, error));
     combine(reduction_of(call), y, to, update, (int64_t)i);
   }
   return CM_OK;
@@ -224,8 +218,7 @@ static cm_status block_of(const cm_call *call, uint64_t i, uint32_t batch, int64
   cm_strides(x->rank, x->dims, strides);
   *first = base;
   for (uint32_t j = 0; j < length; j++) {
-    if (within(call, cm_tensor_integer(k, i * length + j), x->dims[batch + j], &normal, error) != CM_OK)
-      return error->status;
+    CM_TRY(within(call, cm_tensor_integer(k, i * length + j), x->dims[batch + j], &normal, error));
     *first += normal * strides[batch + j];
   }
   return CM_OK;
@@ -241,8 +234,7 @@ cm_status cm_kernel_gather_nd(cm_call *call, cm_error *error)
   uint64_t count = length > 0 ? k->count / length : 0, each = batches > 0 ? count / (uint64_t)batches : 0;
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
-    if (block_of(call, i, batch, (int64_t)(i / each) * frame, &first, error) != CM_OK)
-      return error->status;
+    CM_TRY(block_of(call, i, batch, (int64_t)(i / each) * frame, &first, error));
     copy_elements(call->result[0], (int64_t)i * block, x, first, block);
   }
   return CM_OK;
@@ -271,8 +263,7 @@ cm_status cm_kernel_scatter_nd(cm_call *call, cm_error *error)
   copy_elements(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
-    if (block_of(call, i, 0, 0, &first, error) != CM_OK)
-      return error->status;
+    CM_TRY(block_of(call, i, 0, 0, &first, error));
     for (int64_t j = 0; j < block; j++)
       combine(reduction_of(call), y, first + j, update, (int64_t)i * block + j);
   }
@@ -314,8 +305,7 @@ cm_status cm_kernel_one_hot(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0], *values = call->value[2];
   cm_tensor *y = call->result[0];
   uint32_t axis;
-  if (one_hot_axis(call, x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(one_hot_axis(call, x->rank, &axis, error));
   int64_t depth = y->dims[axis], inner = product(y->dims, axis + 1, y->rank);
   for (int64_t i = 0; i < (int64_t)y->count; i++)
     copy_elements(y, i, values, 0, 1);

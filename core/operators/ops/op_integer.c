@@ -64,8 +64,7 @@ static cm_status product_counts(const cm_call *call, const product_inputs *in, c
   const uint32_t inputs[] = {in->a_zero, in->b_zero, in->a_scale, in->b_scale, in->y_scale, in->y_zero};
   const int64_t counts[] = {rows, columns, rows, columns, 1, 1};
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-    if (need_counts(call, inputs[i], counts[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(need_counts(call, inputs[i], counts[i], error));
   return CM_OK;
 }
 
@@ -79,8 +78,7 @@ static cm_status product_shape(cm_call *call, const product_inputs *in, cm_type 
   cm_call two = *call;
   two.input = pair;
   two.input_count = 2;
-  if (cm_shape_matmul(&two, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_shape_matmul(&two, error));
   call->output[0].type = type;
   return product_counts(call, in, error);
 }
@@ -149,8 +147,7 @@ static cm_status product_kernel(cm_call *call, const product_inputs *in, cm_erro
   int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0}, to = 0;
   if (y->count == 0)
     return CM_OK;
-  if (CM_NEW(call->memory, p.row, p.n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(call->memory, p.row, p.n, error));
   batch_steps(a, rank, sa);
   batch_steps(b, rank, sb);
   do {
@@ -184,8 +181,8 @@ static cm_status convolution_counts(const cm_call *call, uint32_t weights, cm_er
   const cm_shape *k = &call->input[weights];
   const bool quantized = weights == 3;
   int64_t filters = k->rank != CM_UNKNOWN_RANK ? k->dims[0] : CM_UNKNOWN_DIM;
-  if (need_counts(call, 2, 1, error) != CM_OK || need_counts(call, quantized ? 5 : 3, filters, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_counts(call, 2, 1, error));
+  CM_TRY(need_counts(call, quantized ? 5 : 3, filters, error));
   if (quantized && (need_counts(call, 1, 1, error) != CM_OK || need_counts(call, 4, filters, error) != CM_OK ||
                     need_counts(call, 6, 1, error) != CM_OK || need_counts(call, 7, 1, error) != CM_OK))
     return error->status;
@@ -202,8 +199,7 @@ static cm_status convolution_shape(cm_call *call, uint32_t weights, cm_type type
   cm_call two = *call;
   two.input = pair;
   two.input_count = 2;
-  if (cm_shape_conv(&two, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_shape_conv(&two, error));
   call->output[0].type = type;
   return convolution_counts(call, weights, error);
 }
@@ -287,8 +283,7 @@ static cm_status convolution_kernel(cm_call *call, uint32_t weights, bool quanti
   convolution c = {.call = call, .x = call->value[0], .k = call->value[weights],
                    .x_zero = 2, .k_zero = quantized ? 5 : 3};
   int64_t groups = cm_node_integer(call->node, "group", 1), filters = c.k->dims[0];
-  if (cm_window_read(call, &call->input[0], c.k->dims + 2, false, &c.w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(call, &call->input[0], c.k->dims + 2, false, &c.w, error));
   c.channels = c.k->dims[1];
   c.filters = filters / groups;
   c.in_size = c.out_size = c.cells = 1;
@@ -300,15 +295,13 @@ static cm_status convolution_kernel(cm_call *call, uint32_t weights, bool quanti
   if (call->result[0]->count == 0)
     return CM_OK;
   cm_status status = CM_NEW(call->memory, c.column, c.out_size, error);
-  if (status == CM_OK)
-    status = CM_NEW(call->memory, c.sums, c.filters * c.out_size, error);
+  CM_THEN(status, CM_NEW(call->memory, c.sums, c.filters * c.out_size, error));
   for (int64_t n = 0; status == CM_OK && n < c.x->dims[0]; n++)
     for (int64_t g = 0; g < groups; g++) {
       convolve(&c, n, g);
       store_sums(&c, n, g, quantized);
     }
-  cm_free(c.column);
-  cm_free(c.sums);
+  CM_FREE(c.column, c.sums);
   return status;
 }
 

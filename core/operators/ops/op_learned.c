@@ -33,8 +33,7 @@ static cm_status find(const cm_call *call, const char *name, bool needed, size_t
 cm_status cm_learned_integers(const cm_call *call, const char *name, bool needed, const int64_t **list, size_t *count, cm_error *error)
 {
   const cm_attribute *a;
-  if (find(call, name, needed, *count, &a, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(call, name, needed, *count, &a, error));
   *list = a != NULL ? a->integers : NULL;
   *count = a != NULL ? a->count : 0;
   return CM_OK;
@@ -43,8 +42,7 @@ cm_status cm_learned_integers(const cm_call *call, const char *name, bool needed
 cm_status cm_learned_numbers(const cm_call *call, const char *name, bool needed, const float **list, size_t *count, cm_error *error)
 {
   const cm_attribute *a;
-  if (find(call, name, needed, *count, &a, error) != CM_OK)
-    return error->status;
+  CM_TRY(find(call, name, needed, *count, &a, error));
   *list = a != NULL ? a->numbers : NULL;
   *count = a != NULL ? a->count : 0;
   return CM_OK;
@@ -57,8 +55,8 @@ cm_status cm_learned_classes(cm_call *call, const char *labels, int64_t *classes
   int64_t rows, columns;
   if (cm_node_attribute(call->node, "classlabels_strings") != NULL)
     return cm_call_fail(call, error, "its labels are text; numbers are computed: %s", labels);
-  if (cm_learned_integers(call, labels, true, &list, &count, error) != CM_OK || cm_learned_rows(call, &rows, &columns, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_integers(call, labels, true, &list, &count, error));
+  CM_TRY(cm_learned_rows(call, &rows, &columns, error));
   if (count < 2)
     return cm_call_fail(call, error, "has %zu labels; it needs two at least", count);
   *classes = (int64_t)count;
@@ -130,8 +128,7 @@ size_t cm_learned_best(const float *scores, size_t count)
 static cm_status scale_list(const cm_call *call, const char *name, int64_t columns, const float **list, size_t *count, cm_error *error)
 {
   *count = 0;
-  if (cm_learned_numbers(call, name, false, list, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_numbers(call, name, false, list, count, error));
   if (*count > 1 && columns >= 0 && *count != (size_t)columns)
     return cm_call_fail(call, error, "its attribute %s has %zu numbers for %lld features", name, *count, (long long)columns);
   return CM_OK;
@@ -144,8 +141,8 @@ cm_status cm_shape_scaler(cm_call *call, cm_error *error)
   size_t count;
   call->output[0] = call->input[0];
   call->output[0].type = CM_FLOAT;
-  if (cm_learned_rows(call, &rows, &columns, error) != CM_OK || scale_list(call, "offset", columns, &list, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_rows(call, &rows, &columns, error));
+  CM_TRY(scale_list(call, "offset", columns, &list, &count, error));
   return scale_list(call, "scale", columns, &list, &count, error);
 }
 
@@ -155,9 +152,8 @@ cm_status cm_kernel_scaler(cm_call *call, cm_error *error)
   const uint64_t columns = x->rank > 0 ? (uint64_t)x->dims[x->rank - 1] : 1;
   const float *offset, *scale;
   size_t offsets, scales;
-  if (scale_list(call, "offset", (int64_t)columns, &offset, &offsets, error) != CM_OK ||
-      scale_list(call, "scale", (int64_t)columns, &scale, &scales, error) != CM_OK)
-    return error->status;
+  CM_TRY(scale_list(call, "offset", (int64_t)columns, &offset, &offsets, error));
+  CM_TRY(scale_list(call, "scale", (int64_t)columns, &scale, &scales, error));
   for (uint64_t i = 0; i < x->count; i++) {
     const float o = offsets > 0 ? offset[offsets > 1 ? i % columns : 0] : 0, s = scales > 0 ? scale[scales > 1 ? i % columns : 0] : 1;
     ((float *)call->result[0]->data)[i] = ((float)cm_tensor_number(x, i) - o) * s;
@@ -208,8 +204,7 @@ typedef struct linear {
 static cm_status read_linear(const cm_call *call, int64_t columns, size_t results, linear *l, cm_error *error)
 {
   *l = (linear){.weights = columns >= 0 ? (size_t)columns * results : 0, .biases = results};
-  if (cm_learned_numbers(call, "coefficients", true, &l->weight, &l->weights, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_numbers(call, "coefficients", true, &l->weight, &l->weights, error));
   return cm_learned_numbers(call, "intercepts", false, &l->bias, &l->biases, error);
 }
 
@@ -232,8 +227,8 @@ cm_status cm_shape_linear_regressor(cm_call *call, cm_error *error)
 {
   linear l;
   int64_t rows, columns;
-  if (cm_learned_rows(call, &rows, &columns, error) != CM_OK || read_linear(call, columns, targets_of(call), &l, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_rows(call, &rows, &columns, error));
+  CM_TRY(read_linear(call, columns, targets_of(call), &l, error));
   call->output[0] = (cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {rows, (int64_t)targets_of(call)}};
   return cm_learned_check_post(call, error);
 }
@@ -244,8 +239,7 @@ cm_status cm_kernel_linear_regressor(cm_call *call, cm_error *error)
   const uint64_t rows = (uint64_t)call->output[0].dims[0], columns = rows > 0 ? call->value[0]->count / rows : 0;
   float *y = call->result[0]->data;
   linear l;
-  if (read_linear(call, (int64_t)columns, targets, &l, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_linear(call, (int64_t)columns, targets, &l, error));
   for (uint64_t r = 0; r < rows; r++) {
     compute_row(call->value[0], r, columns, &l, y + r * targets, targets);
     cm_learned_post(call->node, y + r * targets, targets);
@@ -257,8 +251,8 @@ cm_status cm_shape_linear_classifier(cm_call *call, cm_error *error)
 {
   linear l;
   int64_t rows, columns, classes;
-  if (cm_learned_classes(call, "classlabels_ints", &classes, error) != CM_OK || cm_learned_rows(call, &rows, &columns, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_classes(call, "classlabels_ints", &classes, error));
+  CM_TRY(cm_learned_rows(call, &rows, &columns, error));
   return read_linear(call, columns, (size_t)classes, &l, error);
 }
 
@@ -269,8 +263,8 @@ cm_status cm_kernel_linear_classifier(cm_call *call, cm_error *error)
   const uint64_t rows = (uint64_t)call->output[0].dims[0], columns = rows > 0 ? call->value[0]->count / rows : 0;
   float *scores;
   linear l;
-  if (read_linear(call, (int64_t)columns, classes, &l, error) != CM_OK || CM_NEW(call->memory, scores, classes, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_linear(call, (int64_t)columns, classes, &l, error));
+  CM_TRY(CM_NEW(call->memory, scores, classes, error));
   for (uint64_t r = 0; r < rows; r++) {
     compute_row(call->value[0], r, columns, &l, scores, classes);
     if (call->result[0] != NULL)

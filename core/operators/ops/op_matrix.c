@@ -47,8 +47,7 @@ cm_status cm_shape_matmul(cm_call *call, cm_error *error)
   bool has_rows = a.rank > 1, has_columns = b.rank > 1;
   a.rank = a.rank > 2 ? a.rank - 2 : 0;
   b.rank = b.rank > 2 ? b.rank - 2 : 0;
-  if (cm_call_broadcast(call, &a, &b, &wide, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_broadcast(call, &a, &b, &wide, error));
   out->rank = wide.rank;
   memcpy(out->dims, wide.dims, sizeof out->dims);
   if (has_rows)
@@ -115,8 +114,7 @@ cm_status cm_shape_gemm(cm_call *call, cm_error *error)
   out->dims[1] = b->dims[!tb];
   if (cm_has(call, 2) && cm_shape_known(out) && cm_shape_known(&call->input[2])) {
     cm_shape wide = *out;
-    if (cm_call_broadcast(call, out, &call->input[2], &wide, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_broadcast(call, out, &call->input[2], &wide, error));
     if (wide.rank != 2 || memcmp(wide.dims, out->dims, 2 * sizeof *wide.dims) != 0)
       return cm_call_fail(call, error, "its third input is larger than the product");
   }

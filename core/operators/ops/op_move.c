@@ -16,8 +16,7 @@ static cm_status read_perm(const cm_call *call, uint32_t rank, uint32_t *perm, c
   if (a->count != rank)
     return cm_call_fail(call, error, "perm should hold %u axes", rank);
   for (uint32_t i = 0; i < rank; i++) {
-    if (cm_call_axis(call, a->integers[i], rank, &perm[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, a->integers[i], rank, &perm[i], error));
     if (seen >> perm[i] & 1)
       return cm_call_fail(call, error, "perm names axis %u twice", perm[i]);
     seen |= 1U << perm[i];
@@ -32,8 +31,7 @@ cm_status cm_shape_transpose(cm_call *call, cm_error *error)
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (read_perm(call, x->rank, perm, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_perm(call, x->rank, perm, error));
   for (uint32_t i = 0; i < x->rank; i++)
     call->output[0].dims[i] = x->dims[perm[i]];
   return CM_OK;
@@ -45,8 +43,8 @@ cm_status cm_kernel_transpose(cm_call *call, cm_error *error)
   int64_t strides[CM_RANK_MAX], moved[CM_RANK_MAX];
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  if (cm_call_need_elements(call, error) != CM_OK || read_perm(call, x->rank, perm, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(read_perm(call, x->rank, perm, error));
   cm_strides(x->rank, x->dims, strides);
   for (uint32_t i = 0; i < x->rank; i++)
     moved[i] = strides[perm[i]];
@@ -76,8 +74,7 @@ static cm_status begin_blocks(cm_call *call, int64_t *block, int64_t **dims, cm_
 cm_status cm_shape_depth_to_space(cm_call *call, cm_error *error)
 {
   int64_t b, *d;
-  if (begin_blocks(call, &b, &d, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_blocks(call, &b, &d, error));
   if (d == NULL)
     return CM_OK;
   if (d[1] >= 0 && d[1] % (b * b) != 0)
@@ -91,8 +88,7 @@ cm_status cm_shape_depth_to_space(cm_call *call, cm_error *error)
 cm_status cm_shape_space_to_depth(cm_call *call, cm_error *error)
 {
   int64_t b, *d;
-  if (begin_blocks(call, &b, &d, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_blocks(call, &b, &d, error));
   if (d == NULL)
     return CM_OK;
   if ((d[2] >= 0 && d[2] % b != 0) || (d[3] >= 0 && d[3] % b != 0))
@@ -109,8 +105,8 @@ cm_status cm_kernel_depth_to_space(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
   int64_t b, n = x->dims[0], c = y->dims[1], h = x->dims[2], w = x->dims[3];
-  if (cm_call_need_elements(call, error) != CM_OK || block_size(call, &b, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(block_size(call, &b, error));
   bool crd = strcmp(cm_node_text(call->node, "mode", "DCR"), "CRD") == 0;
   int64_t image = h * w, s_c = crd ? b * b * image : image, s_1 = crd ? b * image : b * c * image,
           s_2 = crd ? image : c * image;
@@ -124,8 +120,8 @@ cm_status cm_kernel_space_to_depth(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
   int64_t b;
-  if (cm_call_need_elements(call, error) != CM_OK || block_size(call, &b, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(block_size(call, &b, error));
   int64_t n = x->dims[0], c = x->dims[1], h = y->dims[2], w = y->dims[3], row = x->dims[3], image = x->dims[2] * row;
   int64_t dims[6] = {n, b, b, c, h, w}, strides[6] = {c * image, row, 1, image, b * row, b};
   cm_copy_strided(y->data, x->data, cm_type_bytes(y->type), 6, dims, 0, strides);

@@ -16,8 +16,7 @@ cm_status cm_kernel_lp_norm(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   uint32_t axis;
   int64_t inner = 1, p = cm_node_integer(call->node, "p", 2);
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
   for (uint32_t i = axis + 1; i < x->rank; i++)
     inner *= x->dims[i];
   int64_t extent = x->dims[axis];
@@ -44,8 +43,7 @@ static cm_status mean_variance_axes(const cm_call *call, bool reduced[CM_RANK_MA
   const int64_t *axes = a != NULL ? a->integers : usual;
   for (size_t i = 0, count = axes != usual ? a->count : 3; i < count; i++) {
     uint32_t axis;
-    if (cm_call_axis(call, axes[i], call->input[0].rank, &axis, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, axes[i], call->input[0].rank, &axis, error));
     reduced[axis] = true;
   }
   return CM_OK;
@@ -63,8 +61,7 @@ cm_status cm_kernel_mean_variance(cm_call *call, cm_error *error)
   static const double epsilon = 1e-9; /* added to the deviation, as the operator's definition has it */
   const cm_tensor *x = call->value[0];
   bool reduced[CM_RANK_MAX] = {false};
-  if (mean_variance_axes(call, reduced, error) != CM_OK)
-    return error->status;
+  CM_TRY(mean_variance_axes(call, reduced, error));
   int64_t strides[CM_RANK_MAX], kept[CM_RANK_MAX], gone[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   cm_strides(x->rank, x->dims, strides);
   for (uint32_t i = 0; i < x->rank; i++) {
@@ -112,8 +109,7 @@ cm_status cm_kernel_rms_norm(cm_call *call, cm_error *error)
   uint32_t axis;
   uint64_t size = 1;
   double epsilon = (double)cm_node_number(call->node, "epsilon", 1e-5F);
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
   for (uint32_t i = axis; i < x->rank; i++)
     size *= (uint64_t)x->dims[i];
   for (uint64_t r = 0; size > 0 && r < x->count / size; r++) {
@@ -138,8 +134,7 @@ cm_status cm_shape_lp_pool(cm_call *call, cm_error *error)
   call->output[0].type = x->type;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
   call->output[0] = *x;
   for (uint32_t i = 0; i < w.rank; i++)
     call->output[0].dims[2 + i] = w.out[i];
@@ -171,8 +166,7 @@ cm_status cm_kernel_lp_pool(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   double p = (double)cm_node_integer(call->node, "p", 2);
   uint64_t size = 1, k = 0;
-  if (cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
   for (uint32_t i = 0; i < w.rank; i++)
     size *= (uint64_t)w.in[i];
   for (int64_t plane = 0; call->result[0]->count > 0 && plane < x->dims[0] * x->dims[1]; plane++) {

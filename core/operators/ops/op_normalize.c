@@ -43,8 +43,7 @@ cm_status cm_kernel_batch_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   int64_t channels = x->rank > 1 ? x->dims[1] : 1;
-  if (need_float(call, 5, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_float(call, 5, error));
   const float *scale = call->value[1]->data, *bias = call->value[2]->data, *mean = call->value[3]->data,
               *variance = call->value[4]->data;
   double epsilon = (double)cm_node_number(call->node, "epsilon", 1e-5F);
@@ -89,8 +88,7 @@ cm_status cm_shape_instance_norm(cm_call *call, cm_error *error)
 cm_status cm_kernel_instance_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  if (need_float(call, 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_float(call, 3, error));
   uint64_t planes = (uint64_t)(x->dims[0] * x->dims[1]), size = planes > 0 ? x->count / planes : 0;
   const float *scale = call->value[1]->data, *bias = call->value[2]->data;
   for (uint64_t p = 0; p < planes; p++) {
@@ -121,8 +119,7 @@ cm_status cm_kernel_group_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   int64_t groups = cm_node_integer(call->node, "num_groups", 1);
-  if (need_float(call, 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_float(call, 3, error));
   uint64_t rows = (uint64_t)(x->dims[0] * groups), size = rows > 0 ? x->count / rows : 0,
            plane = size / (uint64_t)(x->dims[1] / groups);
   for (uint64_t r = 0; r < rows; r++) {
@@ -147,8 +144,7 @@ cm_status cm_shape_layer_norm(cm_call *call, cm_error *error)
   (void)same_shape(call);
   if (call->input[0].rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), call->input[0].rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), call->input[0].rank, &axis, error));
   for (uint32_t o = 1; o < call->output_count; o++) {
     call->output[o] = call->input[0];
     call->output[o].type = CM_FLOAT;
@@ -162,9 +158,8 @@ cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   uint32_t axis;
-  if (need_float(call, 2, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_float(call, 2, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
   uint64_t size = 1;
   for (uint32_t i = axis; i < x->rank; i++)
     size *= (uint64_t)x->dims[i];
@@ -200,8 +195,7 @@ cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   int64_t size = cm_node_integer(call->node, "size", 1);
-  if (need_float(call, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_float(call, 1, error));
   double alpha = (double)cm_node_number(call->node, "alpha", 1e-4F),
          beta = (double)cm_node_number(call->node, "beta", 0.75F), bias = (double)cm_node_number(call->node, "bias", 1);
   int64_t channels = x->dims[1], plane = 1, before = (size - 1) / 2, after = size - 1 - before;
@@ -230,10 +224,8 @@ cm_status cm_kernel_softmax(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   uint32_t axis;
-  if (need_float(call, 1, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error) !=
-          CM_OK)
-    return error->status;
+  CM_TRY(need_float(call, 1, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error));
   /* Before opset 13 everything from the axis on is one dimension. */
   int64_t inner = 1, size = x->dims[axis];
   for (uint32_t i = axis + 1; i < x->rank; i++)

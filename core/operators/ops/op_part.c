@@ -23,8 +23,7 @@ cm_status cm_shape_concat(cm_call *call, cm_error *error)
   if (known == CM_NONE)
     return cm_call_fail(call, error, "needs an input");
   cm_shape made = call->input[known];
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), made.rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 1), made.rank, &axis, error));
   made.dims[axis] = 0;
   for (uint32_t i = 0; i < call->input_count; i++) {
     const cm_shape *x = &call->input[i];
@@ -57,9 +56,8 @@ cm_status cm_kernel_concat(cm_call *call, cm_error *error)
 {
   cm_tensor *y = call->result[0];
   uint32_t axis;
-  if (cm_call_need_elements(call, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "axis", 1), y->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 1), y->rank, &axis, error));
   int64_t outer = outer_of(y, axis);
   uint8_t *to = y->data;
   for (int64_t o = 0; o < outer; o++)
@@ -83,8 +81,7 @@ static cm_status split_lengths(const cm_call *call, int64_t total, int64_t *leng
   size_t count;
   uint32_t pieces = call->output_count;
   int64_t sum = 0;
-  if (cm_call_integers(call, "split", 1, lengths, pieces, &count, known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "split", 1, lengths, pieces, &count, known, error));
   if (!*known || total < 0) {
     *known = false;
     return CM_OK;
@@ -116,9 +113,8 @@ cm_status cm_shape_split(cm_call *call, cm_error *error)
     call->output[i] = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK ||
-      CM_NEW(call->memory, lengths, call->output_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
+  CM_TRY(CM_NEW(call->memory, lengths, call->output_count, error));
   cm_status status = split_lengths(call, x->dims[axis], lengths, &known, error);
   for (uint32_t i = 0; status == CM_OK && i < call->output_count; i++)
     call->output[i].dims[axis] = known ? lengths[i] : CM_UNKNOWN_DIM;
@@ -130,9 +126,8 @@ cm_status cm_kernel_split(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   uint32_t axis;
-  if (cm_call_need_elements(call, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   int64_t outer = outer_of(x, axis), from = 0;
   for (int64_t o = 0; o < outer; o++)
     for (uint32_t i = 0; i < call->output_count; i++) {
@@ -159,11 +154,10 @@ static cm_status read_slice(const cm_call *call, const cm_shape *x, slice *s, bo
   int64_t starts[CM_RANK_MAX], ends[CM_RANK_MAX], axes[CM_RANK_MAX], steps[CM_RANK_MAX];
   size_t count, end_count, axis_count, step_count;
   bool k1, k2, k3, k4;
-  if (cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &k1, error) != CM_OK ||
-      cm_call_integers(call, "ends", 2, ends, CM_RANK_MAX, &end_count, &k2, error) != CM_OK ||
-      cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &k3, error) != CM_OK ||
-      cm_call_integers(call, NULL, 4, steps, CM_RANK_MAX, &step_count, &k4, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &k1, error));
+  CM_TRY(cm_call_integers(call, "ends", 2, ends, CM_RANK_MAX, &end_count, &k2, error));
+  CM_TRY(cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &k3, error));
+  CM_TRY(cm_call_integers(call, NULL, 4, steps, CM_RANK_MAX, &step_count, &k4, error));
   *known = k1 && k2 && k3 && k4;
   for (uint32_t i = 0; i < x->rank; i++) {
     s->start[i] = 0;
@@ -176,8 +170,7 @@ static cm_status read_slice(const cm_call *call, const cm_shape *x, slice *s, bo
     return cm_call_fail(call, error, "its starts, ends, axes and steps do not go together");
   for (size_t i = 0; i < count; i++) {
     uint32_t axis;
-    if (cm_call_axis(call, axis_count > 0 ? axes[i] : (int64_t)i, x->rank, &axis, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, axis_count > 0 ? axes[i] : (int64_t)i, x->rank, &axis, error));
     int64_t n = x->dims[axis], step = step_count > 0 ? steps[i] : 1, start = starts[i], end = ends[i];
     if (step == 0 || step == INT64_MIN)
       return cm_call_fail(call, error, "has a step of %lld", (long long)step);
@@ -211,8 +204,7 @@ cm_status cm_shape_slice(cm_call *call, cm_error *error)
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (read_slice(call, x, &s, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_slice(call, x, &s, &known, error));
   for (uint32_t i = 0; i < x->rank; i++)
     call->output[0].dims[i] = known ? s.length[i] : CM_UNKNOWN_DIM;
   return CM_OK;
@@ -226,8 +218,8 @@ cm_status cm_kernel_slice(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   cm_shape shape = cm_shape_of(x);
   int64_t strides[CM_RANK_MAX], offset = 0;
-  if (cm_call_need_elements(call, error) != CM_OK || read_slice(call, &shape, &s, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(read_slice(call, &shape, &s, &known, error));
   if (y->count == 0)
     return CM_OK;
   cm_strides(x->rank, x->dims, strides);
@@ -249,8 +241,7 @@ cm_status cm_shape_gather(cm_call *call, cm_error *error)
   out->type = x->type;
   if (x->rank == CM_UNKNOWN_RANK || k->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   if (x->rank + k->rank - 1 > CM_RANK_MAX)
     return cm_call_fail(call, error, "would have %u dimensions, at most %d are supported", x->rank + k->rank - 1,
                         CM_RANK_MAX);
@@ -268,9 +259,8 @@ cm_status cm_kernel_gather(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *k = call->value[1];
   uint32_t axis;
-  if (cm_call_need_elements(call, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   int64_t outer = outer_of(x, axis), inner = 1, length = x->dims[axis];
   for (uint32_t i = axis + 1; i < x->rank; i++)
     inner *= x->dims[i];
@@ -293,9 +283,8 @@ static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, 
   int64_t pads[2 * CM_RANK_MAX], axes[CM_RANK_MAX];
   size_t count, axis_count;
   bool axes_known;
-  if (cm_call_integers(call, "pads", 1, pads, (size_t)2 * CM_RANK_MAX, &count, known, error) != CM_OK ||
-      cm_call_integers(call, NULL, 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "pads", 1, pads, (size_t)2 * CM_RANK_MAX, &count, known, error));
+  CM_TRY(cm_call_integers(call, NULL, 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error));
   *known = *known && axes_known;
   if (!*known)
     return CM_OK;
@@ -306,8 +295,7 @@ static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, 
     before[i] = after[i] = 0;
   for (size_t i = 0; i < named; i++) {
     uint32_t axis;
-    if (cm_call_axis(call, cm_has(call, 3) ? axes[i] : (int64_t)i, rank, &axis, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, cm_has(call, 3) ? axes[i] : (int64_t)i, rank, &axis, error));
     if (pads[i] < -(1 << 24) || pads[i] > (1 << 24) || pads[i + named] < -(1 << 24) || pads[i + named] > (1 << 24))
       return cm_call_fail(call, error, "pads %lld, which makes no sense", (long long)pads[i]);
     before[axis] = pads[i];
@@ -324,8 +312,7 @@ cm_status cm_shape_pad(cm_call *call, cm_error *error)
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (read_pads(call, x->rank, before, after, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_pads(call, x->rank, before, after, &known, error));
   for (uint32_t i = 0; i < x->rank; i++) {
     int64_t dim = known && x->dims[i] >= 0 ? x->dims[i] + before[i] + after[i] : CM_UNKNOWN_DIM;
     if (known && x->dims[i] >= 0 && dim < 0)
@@ -360,8 +347,8 @@ cm_status cm_kernel_pad(cm_call *call, cm_error *error)
   const char *mode = cm_node_text(call->node, "mode", "constant");
   size_t width = cm_type_bytes(y->type);
   uint8_t fill[16] = {0};
-  if (cm_call_need_elements(call, error) != CM_OK || read_pads(call, x->rank, before, after, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_need_elements(call, error));
+  CM_TRY(read_pads(call, x->rank, before, after, &known, error));
   float number = cm_node_number(call->node, "value", 0);
   if (cm_has(call, 2) && call->value[2]->type == y->type && call->value[2]->count == 1)
     memcpy(fill, call->value[2]->data, width);

@@ -17,8 +17,7 @@ cm_status cm_shape_pool(cm_call *call, cm_error *error)
     call->output[0].type = x->type;
     return CM_OK;
   }
-  if (pool_window(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(pool_window(call, &w, error));
   call->output[0] = *x;
   memcpy(call->output[0].dims + 2, w.out, w.rank * sizeof *w.out);
   if (call->output_count > 1) {
@@ -87,8 +86,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
   bool average = call->node->known->variant == CM_VARIANT_MEAN,
        all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
-  if (pool_window(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(pool_window(call, &w, error));
   (void)cm_call_place(call, &at);
   uint64_t in_size = 1, k = 0;
   for (uint32_t i = 0; i < w.rank; i++)
@@ -153,8 +151,7 @@ static cm_status read_unpooling(const cm_call *call, unpooling *u, cm_error *err
   const cm_tensor *given = cm_has(call, 2) ? call->value[2] : NULL;
   u->rank = x->rank;
   memcpy(u->own, x->dims, sizeof u->own);
-  if (cm_window_read(call, x, NULL, false, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(call, x, NULL, false, &w, error));
   for (uint32_t i = 0; i < w.rank; i++)
     u->own[i + 2] =
       x->dims[i + 2] < 0 ? CM_UNKNOWN_DIM : (x->dims[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.kernel[i];
@@ -201,8 +198,7 @@ cm_status cm_shape_max_unpool(cm_call *call, cm_error *error)
   *out = call->input[0];
   if (out->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (read_unpooling(call, &u, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_unpooling(call, &u, error));
   memcpy(out->dims, cm_call_place(call, &piece) ? piece.extent : u.most, sizeof out->dims);
   return need_unpooled(call, &u, error);
 }
@@ -215,8 +211,7 @@ cm_status cm_kernel_max_unpool(cm_call *call, cm_error *error)
   int64_t strides[CM_RANK_MAX], index[CM_RANK_MAX];
   unpooling u;
   cm_piece_place piece;
-  if (read_unpooling(call, &u, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_unpooling(call, &u, error));
   (void)cm_call_place(call, &piece);
   cm_strides(y->rank, y->dims, strides);
   for (uint64_t k = 0; k < x->count; k++) {

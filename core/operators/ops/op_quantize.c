@@ -29,8 +29,7 @@ static cm_status read_steps(const cm_call *call, steps *s, cm_error *error)
   *s = (steps){.inner = 1};
   if (!cm_dims_count(scale->rank, scale->dims, &s->count) || s->count == 1)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank, &axis, error));
   s->extent = (uint64_t)x->dims[axis];
   for (uint32_t i = axis + 1; i < x->rank; i++)
     s->inner *= (uint64_t)x->dims[i];
@@ -118,8 +117,7 @@ cm_status cm_kernel_quantize(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   steps s;
   double low, high;
-  if (read_steps(call, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_steps(call, &s, error));
   bool whole = range_of(y->type, &low, &high), saturate = cm_node_integer(call->node, "saturate", 1) != 0;
   for (uint64_t i = 0; i < x->count; i++) {
     uint64_t k = scale_of(&s, i);
@@ -139,8 +137,7 @@ cm_status cm_kernel_dequantize(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   steps s;
-  if (read_steps(call, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_steps(call, &s, error));
   for (uint64_t i = 0; i < x->count; i++) {
     uint64_t k = scale_of(&s, i);
     ((float *)call->result[0]->data)[i] =

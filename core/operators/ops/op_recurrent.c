@@ -198,9 +198,8 @@ cm_status cm_kernel_recurrent(cm_call *call, cm_error *error)
   cm_recurrent r;
   double *room = NULL;
   (void)cm_recurrent_measure(call, &r); /* which the check has done */
-  if (cm_recurrent_functions(call, &r, error) != CM_OK ||
-      CM_NEW(call->memory, room, 5 * r.hidden + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_recurrent_functions(call, &r, error));
+  CM_TRY(CM_NEW(call->memory, room, 5 * r.hidden + 1, error));
   for (int64_t d = 0; d < r.directions; d++) {
     int64_t rows = r.gates * r.hidden;
     sequence s = {.r = &r, .f = r.function[d], .w = part_of(call, 1, d * rows * r.inputs),

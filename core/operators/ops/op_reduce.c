@@ -10,15 +10,13 @@ static cm_status read_axes(const cm_call *call, uint32_t rank, bool *reduced, bo
   int64_t axes[CM_RANK_MAX];
   size_t count;
   memset(reduced, 0, CM_RANK_MAX * sizeof *reduced);
-  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, known, error));
   bool all = *known && count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
   for (uint32_t i = 0; i < rank; i++)
     reduced[i] = all;
   for (size_t i = 0; *known && i < count; i++) {
     uint32_t axis;
-    if (cm_call_axis(call, axes[i], rank, &axis, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, axes[i], rank, &axis, error));
     reduced[axis] = true;
   }
   return CM_OK;
@@ -42,8 +40,7 @@ cm_status cm_shape_reduce(cm_call *call, cm_error *error)
   call->output[0].type = call->input[0].type;
   if (call->input[0].rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (read_axes(call, call->input[0].rank, reduced, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_axes(call, call->input[0].rank, reduced, &known, error));
   if (known)
     reduced_shape(call, reduced, &call->output[0]);
   return CM_OK;
@@ -56,8 +53,7 @@ cm_status cm_shape_arg_reduce(cm_call *call, cm_error *error)
   call->output[0].type = CM_INT64;
   if (call->input[0].rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), call->input[0].rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), call->input[0].rank, &axis, error));
   if (call->input[0].dims[axis] == 0)
     return cm_call_fail(call, error, "has nothing to choose from: axis %u has no elements", axis);
   reduced[axis] = true;
@@ -184,8 +180,7 @@ cm_status cm_kernel_reduce(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   bool reduced[CM_RANK_MAX], known;
   const int kind = (int)call->node->known->variant;
-  if (read_axes(call, x->rank, reduced, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_axes(call, x->rank, reduced, &known, error));
   parts p = divide(x, reduced);
   int64_t index[CM_RANK_MAX] = {0};
   for (uint64_t k = 0; k < y->count; k++) {
@@ -220,8 +215,7 @@ cm_status cm_kernel_arg_reduce(cm_call *call, cm_error *error)
   uint32_t axis;
   if (cm_type_bits(x->type) == 0)
     return cm_call_bad_type(call, x->type, error);
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   reduced[axis] = true;
   parts p = divide(x, reduced);
   int64_t index[CM_RANK_MAX] = {0};

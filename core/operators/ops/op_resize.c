@@ -83,8 +83,7 @@ static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r,
     *known = false;
     return CM_OK;
   }
-  if (read_axes(call, x->rank, axes, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_axes(call, x->rank, axes, &count, error));
   for (uint32_t i = 0; i < x->rank; i++) {
     r->scale[i] = r->to[i] = 1;
     r->size[i] = x->dims[i];
@@ -129,8 +128,7 @@ static cm_status read_resizing(const cm_call *call, const cm_shape *x, resizing 
   cm_shape whole = *x;
   bool piece = cm_call_place(call, &place);
   memcpy(whole.dims, place.whole, place.rank * sizeof *place.whole);
-  if (read_whole(call, &whole, r, known, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_whole(call, &whole, r, known, error));
   r->place = place;
   if (!piece)
     memcpy(r->place.extent, r->size, sizeof r->size);
@@ -145,8 +143,7 @@ cm_status cm_shape_resize(cm_call *call, cm_error *error)
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (read_resizing(call, x, &r, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_resizing(call, x, &r, &known, error));
   for (uint32_t i = 0; i < x->rank; i++)
     call->output[0].dims[i] = known ? r.place.extent[i] : CM_UNKNOWN_DIM;
   return CM_OK;
@@ -307,8 +304,8 @@ cm_status cm_kernel_resize(cm_call *call, cm_error *error)
   double *now, *next;
   if (x->type != CM_FLOAT)
     return cm_call_bad_type(call, x->type, error);
-  if (read_resizing(call, &shape, &r, &known, error) != CM_OK || CM_NEW(call->memory, now, x->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_resizing(call, &shape, &r, &known, error));
+  CM_TRY(CM_NEW(call->memory, now, x->count, error));
   for (uint64_t i = 0; i < x->count; i++)
     now[i] = (double)((const float *)x->data)[i];
   int64_t outer = 1, inner = (int64_t)x->count;

@@ -14,8 +14,7 @@ cm_status cm_shape_affine_grid(cm_call *call, cm_error *error)
   bool known;
   cm_shape *y = &call->output[0];
   y->type = theta->type;
-  if (cm_call_integers(call, NULL, 1, size, 5, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, NULL, 1, size, 5, &count, &known, error));
   if (!known || theta->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   int64_t space = (int64_t)count - 2;
@@ -83,8 +82,7 @@ cm_status cm_check_deform_conv(const cm_call *call, cm_error *error)
   int64_t groups = cm_node_integer(call->node, "group", 1), offset_groups = cm_node_integer(call->node, "offset_group", 1);
   if (x->rank != 4)
     return cm_call_fail(call, error, "samples %u dimensions; images of 2 are computed", x->rank - 2);
-  if (deform_window(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(deform_window(call, &w, error));
   const int64_t *extents = cm_call_place(call, &at) ? at.extent + 2 : w.out;
   uint64_t places = offset_groups > 0 ? (uint64_t)(w.kernel[0] * w.kernel[1] * offset_groups * x->dims[0] * extents[0] * extents[1]) : 0;
   if (groups < 1 || offset_groups < 1 || x->dims[1] % offset_groups != 0 || weights->dims[1] * groups != x->dims[1] ||
@@ -101,8 +99,7 @@ cm_status cm_shape_deform_conv(cm_call *call, cm_error *error)
   *y = call->input[0];
   if (y->rank == CM_UNKNOWN_RANK || call->input[1].rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (deform_window(call, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(deform_window(call, &w, error));
   y->dims[1] = call->input[1].dims[0];
   memcpy(y->dims + 2, w.out, w.rank * sizeof *w.out);
   if (cm_call_place(call, &piece))
@@ -162,8 +159,7 @@ cm_status cm_kernel_deform_conv(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   int64_t groups = cm_node_integer(call->node, "group", 1);
   uint64_t to = 0;
-  if (deform_window(call, &d.w, error) != CM_OK)
-    return error->status;
+  CM_TRY(deform_window(call, &d.w, error));
   (void)cm_call_place(call, &d.at);
   d.height = y->dims[2];
   d.width = y->dims[3];
@@ -246,16 +242,14 @@ static cm_status image_window(const cm_call *call, cm_window *w, int64_t *image,
   int64_t block[CM_RANK_MAX];
   size_t count, blocks;
   bool other;
-  if (cm_call_integers(call, NULL, 1, image, CM_RANK_MAX - 2, &count, known, error) != CM_OK ||
-      cm_call_integers(call, NULL, 2, block, CM_RANK_MAX - 2, &blocks, &other, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, NULL, 1, image, CM_RANK_MAX - 2, &count, known, error));
+  CM_TRY(cm_call_integers(call, NULL, 2, block, CM_RANK_MAX - 2, &blocks, &other, error));
   *known = *known && other;
   if (!*known)
     return CM_OK;
   if (count != blocks || count == 0)
     return cm_call_fail(call, error, "has an image of %zu and blocks of %zu dimensions", count, blocks);
-  if (cm_window_attributes(call, (uint32_t)count, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_attributes(call, (uint32_t)count, w, error));
   for (uint32_t i = 0; i < w->rank; i++) {
     int64_t room = image[i] + w->before[i] + w->after[i] - w->dilation[i] * (block[i] - 1) - 1;
     if (block[i] < 1 || image[i] < 1 || room < 0)
@@ -274,8 +268,7 @@ cm_status cm_shape_col2im(cm_call *call, cm_error *error)
   bool known;
   cm_window w;
   y->type = x->type;
-  if (image_window(call, &w, image, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(image_window(call, &w, image, &known, error));
   if (!known || x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   for (uint32_t i = 0; i < w.rank; i++) {
@@ -299,8 +292,7 @@ cm_status cm_kernel_col2im(cm_call *call, cm_error *error)
   uint64_t from = 0, area = 1;
   bool known;
   cm_window w;
-  if (image_window(call, &w, image, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(image_window(call, &w, image, &known, error));
   for (uint32_t i = 0; i < w.rank; i++)
     area *= (uint64_t)image[i];
   for (uint64_t plane = 0; x->count > 0 && plane < (uint64_t)(y->dims[0] * y->dims[1]); plane++) {

@@ -12,8 +12,7 @@ typedef struct lines {
 static cm_status lines_of(const cm_call *call, const cm_tensor *x, int64_t axis, lines *l, cm_error *error)
 {
   uint32_t at;
-  if (cm_call_axis(call, axis, x->rank, &at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, axis, x->rank, &at, error));
   *l = (lines){.outer = 1, .extent = x->dims[at], .inner = 1};
   for (uint32_t i = 0; i < x->rank; i++) {
     l->outer *= i < at ? x->dims[i] : 1;
@@ -47,8 +46,7 @@ cm_status cm_shape_top_k(cm_call *call, cm_error *error)
     call->output[1].type = CM_INT64;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
   if (x->dims[axis] >= 0 && k > x->dims[axis])
     return cm_call_fail(call, error, "should give %lld of %lld elements", (long long)k, (long long)x->dims[axis]);
   for (uint32_t o = 0; o < call->output_count; o++)
@@ -92,9 +90,9 @@ cm_status cm_kernel_top_k(cm_call *call, cm_error *error)
   int64_t axis = cm_node_integer(call->node, "axis", -1);
   bool largest = cm_node_integer(call->node, "largest", 1) != 0;
   cm_tensor *some = call->result[0] != NULL ? call->result[0] : call->result[1];
-  if (lines_of(call, x, axis, &l, error) != CM_OK || lines_of(call, some, axis, &made, error) != CM_OK ||
-      CM_NEW(call->memory, line, l.extent + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(lines_of(call, x, axis, &l, error));
+  CM_TRY(lines_of(call, some, axis, &made, error));
+  CM_TRY(CM_NEW(call->memory, line, l.extent + 1, error));
   for (int64_t r = 0; r < l.outer * l.inner; r++) {
     int64_t from = r / l.inner * l.extent * l.inner + r % l.inner,
             to = r / l.inner * made.extent * l.inner + r % l.inner;
@@ -210,8 +208,7 @@ cm_status cm_shape_unique(cm_call *call, cm_error *error)
   uint32_t axis = 0;
   cm_shape *out = &call->output[0];
   if (call->value[0] != NULL) {
-    if (find_unique(call, &u, error) != CM_OK)
-      return error->status;
+    CM_TRY(find_unique(call, &u, error));
     end_unique(&u);
   }
   *out = along ? call->input[0] : (cm_shape){.type = call->input[0].type, .rank = 1};
@@ -228,8 +225,7 @@ cm_status cm_shape_unique(cm_call *call, cm_error *error)
 cm_status cm_kernel_unique(cm_call *call, cm_error *error)
 {
   unique u;
-  if (find_unique(call, &u, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_unique(call, &u, error));
   cm_tensor *r[4] = {NULL};
   for (uint32_t o = 0; o < call->output_count && o < 4; o++)
     r[o] = call->result[o];
@@ -305,9 +301,8 @@ cm_status cm_shape_reverse_sequence(cm_call *call, cm_error *error)
   uint32_t batch, time;
   if (x->rank == CM_UNKNOWN_RANK || !cm_shape_known(lengths))
     return CM_OK;
-  if (cm_call_axis(call, cm_node_integer(call->node, "time_axis", 0), x->rank, &time, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "batch_axis", 1), x->rank, &batch, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "time_axis", 0), x->rank, &time, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "batch_axis", 1), x->rank, &batch, error));
   if (lengths->rank != 1 || (x->dims[batch] >= 0 && lengths->dims[0] != x->dims[batch]))
     return cm_call_fail(call, error, "needs %lld lengths", (long long)x->dims[batch]);
   return cm_call_need_lengths(call, 1, x->dims[time], error);
@@ -318,9 +313,8 @@ cm_status cm_kernel_reverse_sequence(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0], *length = call->value[1];
   uint32_t time, batch;
   int64_t index[CM_RANK_MAX] = {0}, strides[CM_RANK_MAX];
-  if (cm_call_axis(call, cm_node_integer(call->node, "time_axis", 0), x->rank, &time, error) != CM_OK ||
-      cm_call_axis(call, cm_node_integer(call->node, "batch_axis", 1), x->rank, &batch, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "time_axis", 0), x->rank, &time, error));
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "batch_axis", 1), x->rank, &batch, error));
   cm_strides(x->rank, x->dims, strides);
   for (uint64_t i = 0; i < x->count; i++) {
     int64_t n = cm_tensor_integer(length, (uint64_t)index[batch]), t = index[time];
@@ -348,8 +342,7 @@ cm_status cm_kernel_cum_sum(cm_call *call, cm_error *error)
   bool exclusive = cm_node_integer(call->node, "exclusive", 0) != 0,
        reverse = cm_node_integer(call->node, "reverse", 0) != 0, whole = cm_type_is_integer(x->type);
   lines l;
-  if (lines_of(call, x, cm_tensor_integer(call->value[1], 0), &l, error) != CM_OK)
-    return error->status;
+  CM_TRY(lines_of(call, x, cm_tensor_integer(call->value[1], 0), &l, error));
   for (int64_t r = 0; r < l.outer * l.inner; r++) {
     double sum = 0;
     uint64_t whole_sum = 0;
@@ -381,8 +374,7 @@ cm_status cm_kernel_hardmax(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   lines l;
-  if (lines_of(call, x, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), &l, error) != CM_OK)
-    return error->status;
+  CM_TRY(lines_of(call, x, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), &l, error));
   if (call->opset < 13) {
     l.extent *= l.inner;
     l.inner = 1;

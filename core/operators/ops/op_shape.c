@@ -108,8 +108,7 @@ cm_status cm_shape_reshape(cm_call *call, cm_error *error)
   bool known, zero_is_zero = cm_node_integer(call->node, "allowzero", 0) != 0;
   int guess = -1;
   out->type = x->type;
-  if (cm_call_integers(call, "shape", 1, dims, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "shape", 1, dims, CM_RANK_MAX, &count, &known, error));
   if (!known) {
     if (cm_shape_known(&call->input[1]) && call->input[1].rank == 1 && call->input[1].dims[0] <= CM_RANK_MAX) {
       out->rank = (uint32_t)call->input[1].dims[0];
@@ -189,14 +188,12 @@ cm_status cm_shape_squeeze(cm_call *call, cm_error *error)
   size_t count;
   bool known, gone[CM_RANK_MAX] = {false};
   out->type = x->type;
-  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error));
   if (x->rank == CM_UNKNOWN_RANK || !known || (count == 0 && !cm_shape_known(x)))
     return CM_OK;
   for (size_t i = 0; i < count; i++) {
     uint32_t axis;
-    if (cm_call_axis(call, axes[i], x->rank, &axis, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, axes[i], x->rank, &axis, error));
     if (x->dims[axis] >= 0 && x->dims[axis] != 1)
       return cm_call_fail(call, error, "cannot remove axis %u of %lld elements", axis, (long long)x->dims[axis]);
     gone[axis] = true;
@@ -222,8 +219,7 @@ cm_status cm_shape_unsqueeze(cm_call *call, cm_error *error)
   size_t count;
   bool known, made[CM_RANK_MAX] = {false};
   out->type = x->type;
-  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error));
   if (x->rank == CM_UNKNOWN_RANK || !known)
     return CM_OK;
   if (x->rank + count > CM_RANK_MAX)
@@ -232,8 +228,7 @@ cm_status cm_shape_unsqueeze(cm_call *call, cm_error *error)
   out->rank = x->rank + (uint32_t)count;
   for (size_t i = 0; i < count; i++) {
     uint32_t axis;
-    if (cm_call_axis(call, axes[i], out->rank, &axis, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_call_axis(call, axes[i], out->rank, &axis, error));
     if (made[axis])
       return cm_call_fail(call, error, "names axis %u twice", axis);
     made[axis] = true;
@@ -257,8 +252,7 @@ cm_status cm_shape_expand(cm_call *call, cm_error *error)
   size_t count;
   bool known;
   call->output[0].type = call->input[0].type;
-  if (cm_call_integers(call, NULL, 1, wanted.dims, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, NULL, 1, wanted.dims, CM_RANK_MAX, &count, &known, error));
   if (!known)
     return CM_OK;
   wanted.rank = (uint32_t)count;
@@ -286,8 +280,7 @@ cm_status cm_shape_tile(cm_call *call, cm_error *error)
   bool known;
   const cm_shape *x = &call->input[0];
   call->output[0].type = x->type;
-  if (cm_call_integers(call, NULL, 1, repeats, CM_RANK_MAX, &count, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_integers(call, NULL, 1, repeats, CM_RANK_MAX, &count, &known, error));
   if (!known || x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (count != x->rank)

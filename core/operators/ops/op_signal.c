@@ -38,8 +38,7 @@ static cm_status dft_axis(const cm_call *call, uint32_t rank, uint32_t *axis, bo
       return cm_call_fail(call, error, "its axis should be one number");
     at = cm_tensor_integer(call->value[2], 0);
   }
-  if (cm_call_axis(call, at, rank, axis, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, at, rank, axis, error));
   return *axis + 1 < rank ? CM_OK : cm_call_fail(call, error, "its axis is that of real and imaginary parts");
 }
 
@@ -111,8 +110,7 @@ cm_status cm_kernel_dft(cm_call *call, cm_error *error)
   bool known, inverse = cm_node_integer(call->node, "inverse", 0) != 0;
   uint32_t axis;
   int64_t strides[CM_RANK_MAX], out_strides[CM_RANK_MAX], length, index[CM_RANK_MAX] = {0}, dims[CM_RANK_MAX];
-  if (dft_axis(call, x->rank, &axis, &known, error) != CM_OK)
-    return error->status;
+  CM_TRY(dft_axis(call, x->rank, &axis, &known, error));
   length = x->dims[axis];
   if (cm_has(call, 1) && read_length(call, 1, &length, error) != CM_OK)
     return error->status;
@@ -160,8 +158,8 @@ cm_status cm_shape_stft(cm_call *call, cm_error *error)
   int64_t step, length;
   if (x->rank != CM_UNKNOWN_RANK && (x->rank < 2 || x->rank > 3))
     return cm_call_fail(call, error, "needs signals of 3 dimensions");
-  if (read_length(call, 1, &step, error) != CM_OK || frame_length(call, &length, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_length(call, 1, &step, error));
+  CM_TRY(frame_length(call, &length, error));
   call->output[0] = (cm_shape){.type = x->type, .rank = 4, .dims = {CM_UNKNOWN_DIM, CM_UNKNOWN_DIM, CM_UNKNOWN_DIM, 2}};
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
@@ -187,8 +185,8 @@ cm_status cm_kernel_stft(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   int64_t step, length, width = x->rank == 3 ? x->dims[2] : 1;
   uint64_t to = 0;
-  if (read_length(call, 1, &step, error) != CM_OK || frame_length(call, &length, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_length(call, 1, &step, error));
+  CM_TRY(frame_length(call, &length, error));
   for (int64_t b = 0; b < y->dims[0]; b++)
     for (int64_t f = 0; f < y->dims[1]; f++)
       for (int64_t k = 0; k < y->dims[2]; k++) {
@@ -225,8 +223,7 @@ cm_status cm_check_made_number(const cm_call *call, cm_error *error)
 cm_status cm_shape_window(cm_call *call, cm_error *error)
 {
   int64_t size;
-  if (read_length(call, 0, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_length(call, 0, &size, error));
   call->output[0] = (cm_shape){.type = made_type(call), .rank = 1, .dims = {size}};
   return CM_OK;
 }
@@ -266,10 +263,9 @@ static cm_status need_frequencies(const cm_call *call, cm_error *error)
 cm_status cm_shape_mel_weights(cm_call *call, cm_error *error)
 {
   int64_t bins, length;
-  if (need_frequencies(call, error) != CM_OK)
-    return error->status;
-  if (read_length(call, 0, &bins, error) != CM_OK || read_length(call, 1, &length, error) != CM_OK)
-    return error->status;
+  CM_TRY(need_frequencies(call, error));
+  CM_TRY(read_length(call, 0, &bins, error));
+  CM_TRY(read_length(call, 1, &length, error));
   call->output[0] = (cm_shape){.type = made_type(call), .rank = 2, .dims = {length < 0 ? length : length / 2 + 1, bins}};
   return CM_OK;
 }

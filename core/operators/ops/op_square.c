@@ -49,8 +49,7 @@ cm_status cm_kernel_det(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   int64_t n = x->dims[x->rank - 1];
   double *m;
-  if (CM_NEW(call->memory, m, n * n + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(call->memory, m, n * n + 1, error));
   for (uint64_t k = 0; k < call->result[0]->count; k++) {
     for (int64_t i = 0; i < n * n; i++)
       m[i] = cm_tensor_number(x, k * (uint64_t)(n * n) + (uint64_t)i);

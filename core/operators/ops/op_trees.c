@@ -24,10 +24,10 @@ cm_status cm_shape_tree_regressor(cm_call *call, cm_error *error)
     i++;
   if (i == 4)
     return cm_call_fail(call, error, "its attribute aggregate_function is %.40s; SUM, AVERAGE, MIN and MAX are computed", how);
-  if (cm_learned_rows(call, &rows, &columns, error) != CM_OK || cm_learned_check_post(call, error) != CM_OK ||
-      cm_learned_numbers(call, "base_values", false, &base, &bases, error) != CM_OK ||
-      cm_forest_read(call, "target", targets_of(call), &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_rows(call, &rows, &columns, error));
+  CM_TRY(cm_learned_check_post(call, error));
+  CM_TRY(cm_learned_numbers(call, "base_values", false, &base, &bases, error));
+  CM_TRY(cm_forest_read(call, "target", targets_of(call), &f, error));
   cm_forest_free(&f);
   call->output[0] = (cm_shape){.type = CM_FLOAT, .rank = 2, .dims = {rows, targets_of(call)}};
   return CM_OK;
@@ -55,9 +55,8 @@ cm_status cm_kernel_tree_regressor(cm_call *call, cm_error *error)
   const char *how = cm_node_text(call->node, "aggregate_function", "SUM");
   regression r = {.call = call, .targets = (size_t)targets_of(call), .bases = (size_t)targets_of(call)};
   cm_forest f;
-  if (cm_learned_numbers(call, "base_values", false, &r.base, &r.bases, error) != CM_OK ||
-      cm_forest_read(call, "target", (int64_t)r.targets, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_numbers(call, "base_values", false, &r.base, &r.bases, error));
+  CM_TRY(cm_forest_read(call, "target", (int64_t)r.targets, &f, error));
   r.share = strcmp(how, "AVERAGE") == 0 ? 1 / (float)f.roots : 1;
   f.how = strcmp(how, "MIN") == 0 ? CM_FOREST_LEAST : strcmp(how, "MAX") == 0 ? CM_FOREST_MOST : CM_FOREST_ADD;
   cm_status status = cm_forest_each_row(call, &f, r.targets, end_regression, &r, error);
@@ -73,13 +72,11 @@ cm_status cm_shape_tree_classifier(cm_call *call, cm_error *error)
   const float *base;
   size_t bases = 0;
   cm_forest f;
-  if (cm_learned_classes(call, "classlabels_int64s", &classes, error) != CM_OK ||
-      cm_learned_numbers(call, "base_values", false, &base, &bases, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_classes(call, "classlabels_int64s", &classes, error));
+  CM_TRY(cm_learned_numbers(call, "base_values", false, &base, &bases, error));
   if (bases > 0 && bases != (size_t)classes && !(bases == 1 && classes == 2))
     return cm_call_fail(call, error, "its attribute base_values has %zu numbers for %lld classes", bases, (long long)classes);
-  if (cm_forest_read(call, "class", classes, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_forest_read(call, "class", classes, &f, error));
   cm_forest_free(&f);
   return CM_OK;
 }
@@ -127,10 +124,9 @@ cm_status cm_kernel_tree_classifier(cm_call *call, cm_error *error)
 {
   classification c = {.call = call, .one = true, .positive = true};
   cm_forest f;
-  if (cm_learned_integers(call, "classlabels_int64s", true, &c.label, &c.classes, error) != CM_OK ||
-      cm_learned_numbers(call, "base_values", false, &c.base, &c.bases, error) != CM_OK ||
-      cm_forest_read(call, "class", (int64_t)c.classes, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_learned_integers(call, "classlabels_int64s", true, &c.label, &c.classes, error));
+  CM_TRY(cm_learned_numbers(call, "base_values", false, &c.base, &c.bases, error));
+  CM_TRY(cm_forest_read(call, "class", (int64_t)c.classes, &f, error));
   c.one = c.classes == 2;
   for (size_t i = 0; i < f.weights; i++) {
     c.one = c.one && f.weight[i].target == f.weight[0].target;

@@ -55,8 +55,7 @@ static cm_status suppress(const cm_call *call, int64_t *list, int64_t *count, cm
   bool center = cm_node_integer(call->node, "center_point_box", 0) != 0;
   candidate *order;
   *count = 0;
-  if (CM_NEW(call->memory, order, 2 * n + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(call->memory, order, 2 * n + 1, error));
   candidate *kept = order + n;
   for (int64_t row = 0; row < scores->dims[0] * classes; row++) {
     int64_t found = 0, stay = 0;

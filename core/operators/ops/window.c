@@ -27,10 +27,9 @@ cm_status cm_window_attributes(const cm_call *call, uint32_t rank, cm_window *w,
 {
   int64_t pads[2 * CM_RANK_MAX];
   w->rank = rank;
-  if (read_list(call, "strides", rank, 1, 1, w->stride, error) != CM_OK ||
-      read_list(call, "dilations", rank, 1, 1, w->dilation, error) != CM_OK ||
-      read_list(call, "pads", (size_t)2 * rank, 0, -WINDOW_MAX, pads, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_list(call, "strides", rank, 1, 1, w->stride, error));
+  CM_TRY(read_list(call, "dilations", rank, 1, 1, w->dilation, error));
+  CM_TRY(read_list(call, "pads", (size_t)2 * rank, 0, -WINDOW_MAX, pads, error));
   memcpy(w->before, pads, rank * sizeof *pads);
   memcpy(w->after, pads + rank, rank * sizeof *pads);
   return CM_OK;
@@ -48,8 +47,7 @@ cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64
     return cm_call_fail(call, error, "needs an input of at least 3 dimensions, not %u", input->rank);
   uint32_t rank = input->rank - 2;
   const char *automatic = cm_node_text(call->node, "auto_pad", "NOTSET");
-  if (cm_window_attributes(call, rank, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_attributes(call, rank, w, error));
   if (kernel != NULL)
     memcpy(w->kernel, kernel, rank * sizeof *kernel);
   else if (cm_node_attribute(call->node, "kernel_shape") == NULL)

@@ -1,6 +1,5 @@
 /* Sliding windows over spatial dimensions, as convolutions and pools have them. */
-#ifndef CM_OPERATORS_WINDOW_H
-#define CM_OPERATORS_WINDOW_H
+#pragma once
 
 #include "core/operators/operator.h"
 
@@ -25,5 +24,3 @@ cm_status cm_window_transposed(const cm_call *call, cm_window *window, cm_error 
 
 /* Of cubic interpolation: what an element at a distance counts (Keys; `a` its coefficient). */
 double cm_cubic_weight(double distance, double a);
-
-#endif

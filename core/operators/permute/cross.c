@@ -88,9 +88,8 @@ cm_status cm_crossing_permute_constant(cm_crossing *c, uint32_t input, const cm_
   uint32_t value = cm_crossing_node(c)->inputs[input], fresh;
   if (cm_layout_is_identity(layout))
     return CM_OK;
-  if (cm_constant_tensor(c->model, value, c->run, &tensor, error) != CM_OK ||
-      cm_layout_apply(c->maps, layout, tensor, c->model->arena.memory, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(c->model, value, c->run, &tensor, error));
+  CM_TRY(cm_layout_apply(c->maps, layout, tensor, c->model->arena.memory, &made, error));
   /* Equal numbers everywhere: the old constant does. */
   cm_status status = CM_OK;
   if (!cm_tensor_equal(tensor, made)) {
@@ -108,16 +107,14 @@ cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t
   uint32_t value, *inputs;
   cm_node *n = &c->model->nodes[c->node];
   if (input >= n->input_count) {
-    if (CM_ARENA_NEW(&c->model->arena, inputs, input + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(&c->model->arena, inputs, input + 1, error));
     memcpy(inputs, n->inputs, n->input_count * sizeof *inputs);
     for (uint32_t i = n->input_count; i <= input; i++)
       inputs[i] = CM_NONE;
     n->inputs = inputs;
     n->input_count = input + 1;
   }
-  if (cm_model_add_integers(c->model, "permuted", numbers, count, &value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_integers(c->model, "permuted", numbers, count, &value, error));
   c->model->nodes[c->node].inputs[input] = value;
   return CM_OK;
 }

@@ -3,8 +3,7 @@
  * A rule is given the layout of one input or output and says which layouts the others must then have, so that the
  * operator computes the same elements, only stored otherwise. The rewrite then makes it so: axes, pads, weights and
  * shapes. */
-#ifndef CM_OPERATORS_CROSS_H
-#define CM_OPERATORS_CROSS_H
+#pragma once
 
 #include "core/operators/permute/layout.h"
 #include "core/operators/operator.h"
@@ -60,5 +59,3 @@ cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t
 
 /* Integers of an attribute or of a constant input; false when they are not known or too many. */
 bool cm_crossing_integers(const cm_crossing *c, const char *attribute, uint32_t input, int64_t *numbers, size_t *count);
-
-#endif

@@ -235,8 +235,7 @@ cm_status cm_rewrite_gather(cm_crossing *c, cm_error *error)
   uint32_t inverse = cm_map_invert(c->maps, in.map[axis]), reorder = k->rank == 1 ? out.map[axis] : 0;
   if (inverse != 0 || reorder != 0) {
     cm_tensor *made;
-    if (cm_tensor_new(c->model->arena.memory, CM_INT64, k->rank, k->dims, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tensor_new(c->model->arena.memory, CM_INT64, k->rank, k->dims, &made, error));
     for (uint64_t i = 0; i < k->count; i++) {
       int64_t index = cm_tensor_integer(k, cm_map_at(c->maps, reorder, (uint32_t)i));
       ((int64_t *)made->data)[i] = cm_map_at(c->maps, inverse, (uint32_t)(index < 0 ? index + length : index));
@@ -304,8 +303,7 @@ cm_status cm_rewrite_resize(cm_crossing *c, cm_error *error)
   const cm_tensor *t = c->model->values[value].tensor;
   cm_tensor *made;
   size_t width = cm_type_bytes(t->type);
-  if (cm_tensor_new(c->model->arena.memory, t->type, t->rank, t->dims, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(c->model->arena.memory, t->type, t->rank, t->dims, &made, error));
   for (uint32_t k = 0; k < l.rank; k++)
     memcpy((uint8_t *)made->data + k * width, (const uint8_t *)t->data + l.perm[k] * width, width);
   cm_status status = cm_model_add_constant(c->model, "permuted", made, &fresh, error);

@@ -26,8 +26,7 @@ static cm_status permute_lists(cm_crossing *c, const cm_layout *l, cm_error *err
       continue;
     for (uint32_t k = 0; k < a->count && k < 2 * rank; k++)
       list[k] = a->integers[k / rank * rank + l->perm[k % rank + 2] - 2];
-    if (cm_node_set_integers(c->model, &c->model->nodes[c->node], names[i], list, a->count, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_node_set_integers(c->model, &c->model->nodes[c->node], names[i], list, a->count, error));
   }
   return CM_OK;
 }
@@ -100,12 +99,10 @@ static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_m
   uint32_t value = cm_crossing_node(c)->inputs[1], fresh;
   int64_t dims[CM_RANK_MAX], strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0},
       groups = cm_node_integer(cm_crossing_node(c), "group", 1);
-  if (cm_constant_tensor(c->model, value, c->run, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(c->model, value, c->run, &w, error));
   cm_layout_dims(spatial, w->dims, dims);
   cm_strides(w->rank, w->dims, strides);
-  if (cm_tensor_new(c->model->arena.memory, w->type, w->rank, dims, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(c->model->arena.memory, w->type, w->rank, dims, &made, error));
   size_t width = cm_type_bytes(w->type);
   uint32_t filters = (uint32_t)(w->dims[0] / groups), channels = (uint32_t)w->dims[1];
   for (uint64_t k = 0; k < made->count; k++) {
@@ -132,13 +129,11 @@ cm_status cm_rewrite_conv(cm_crossing *c, cm_error *error)
 {
   cm_layout in = cm_crossing_layout(c, 0), out = cm_crossing_layout(c, c->input_count), spatial = out;
   memset(spatial.map, 0, sizeof spatial.map);
-  if (permute_weights(c, in.map[1], out.map[1], &spatial, error) != CM_OK)
-    return error->status;
+  CM_TRY(permute_weights(c, in.map[1], out.map[1], &spatial, error));
   if (cm_crossing_input(c, 2) != NULL) {
     cm_layout along = cm_layout_identity(1);
     along.map[0] = out.map[1];
-    if (cm_crossing_permute_constant(c, 2, &along, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_crossing_permute_constant(c, 2, &along, error));
   }
   return permute_lists(c, &spatial, error);
 }
@@ -175,8 +170,7 @@ cm_status cm_rewrite_conv_transpose(cm_crossing *c, cm_error *error)
             weights = cm_layout_identity(in.rank);
   weights.map[0] = in.map[1];
   weights.map[1] = along.map[0] = out.map[1];
-  if (cm_crossing_permute_constant(c, 1, &weights, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_crossing_permute_constant(c, 1, &weights, error));
   return cm_crossing_input(c, 2) != NULL ? cm_crossing_permute_constant(c, 2, &along, error) : CM_OK;
 }
 
@@ -230,8 +224,7 @@ cm_status cm_rewrite_channel_norm(cm_crossing *c, cm_error *error)
   cm_layout along = cm_layout_identity(1);
   along.map[0] = cm_crossing_layout(c, 0).map[1];
   for (uint32_t i = 1; i < c->input_count; i++)
-    if (cm_crossing_permute_constant(c, i, &along, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_crossing_permute_constant(c, i, &along, error));
   return CM_OK;
 }
 

@@ -86,9 +86,8 @@ static cm_status permute_operand(cm_crossing *c, uint32_t input, const cm_layout
   if (skip > 0) {
     const cm_tensor *tensor;
     cm_tensor *made;
-    if (cm_constant_tensor(c->model, value, c->run, &tensor, error) != CM_OK ||
-        cm_tensor_reshaped(c->model->arena.memory, tensor, wide.rank, wide.dims, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_constant_tensor(c->model, value, c->run, &tensor, error));
+    CM_TRY(cm_tensor_reshaped(c->model->arena.memory, tensor, wide.rank, wide.dims, &made, error));
     cm_status status = cm_model_add_constant(c->model, c->model->values[value].name, made, &fresh, error);
     cm_tensor_free(made);
     if (status != CM_OK)

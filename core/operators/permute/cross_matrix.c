@@ -99,14 +99,12 @@ static cm_status permute_addend(cm_crossing *c, const cm_layout *out, cm_error *
   uint32_t fresh;
   if (v == NULL || cm_layout_is_identity(out))
     return CM_OK;
-  if (cm_constant_tensor(c->model, cm_crossing_node(c)->inputs[2], c->run, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(c->model, cm_crossing_node(c)->inputs[2], c->run, &t, error));
   int64_t dims[2] = {t->rank > 1 ? t->dims[0] : 1, t->rank > 0 ? t->dims[t->rank - 1] : 1};
   cm_layout own = *out;
   own.map[0] = dims[0] == 1 ? 0 : own.map[0];
   own.map[1] = dims[1] == 1 ? 0 : own.map[1];
-  if (cm_tensor_reshaped(c->model->arena.memory, t, 2, dims, &wide, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_reshaped(c->model->arena.memory, t, 2, dims, &wide, error));
   cm_status status = cm_model_add_constant(c->model, v->name, wide, &fresh, error);
   cm_tensor_free(wide);
   if (status != CM_OK)
@@ -137,8 +135,7 @@ cm_status cm_rewrite_gemm(cm_crossing *c, cm_error *error)
     flag[0] = !flag[1];
     flag[1] = !first_flag;
   }
-  if (cm_node_set_integer(c->model, n, "transA", flag[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_node_set_integer(c->model, n, "transA", flag[0], error));
   return cm_node_set_integer(c->model, &c->model->nodes[c->node], "transB", flag[1], error);
 }
 

@@ -197,8 +197,7 @@ cm_status cm_layout_apply(const cm_maps *maps, const cm_layout *l, const cm_tens
   int64_t dims[CM_RANK_MAX] = {0}, strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   size_t width = cm_type_bytes(t->type);
   cm_layout_dims(l, t->dims, dims);
-  if (cm_tensor_new(memory, t->type, t->rank, dims, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(memory, t->type, t->rank, dims, made, error));
   cm_strides(t->rank, t->dims, strides);
   for (uint64_t i = 0; i < t->count; i++) {
     int64_t at = 0;

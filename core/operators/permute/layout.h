@@ -2,8 +2,7 @@
  *
  * stored[j_0, j_1, ...] = logical[i_0, i_1, ...] with i_a = map_a[j_k] where perm[k] = a. A pure axis permutation is an
  * inter-dimension permutation of source 3, pure maps are intra-dimension ones; layouts are closed under composition. */
-#ifndef CM_OPERATORS_LAYOUT_H
-#define CM_OPERATORS_LAYOUT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -96,5 +95,3 @@ unsigned cm_layout_passes(const cm_maps *maps, const cm_layout *layout, const in
 
 /* "inter", "intra" or "both", the axis order and the maps (at most 64 entries of each), for reports. */
 json_t *cm_layout_json(const cm_maps *maps, const cm_layout *layout, const int64_t *dims);
-
-#endif

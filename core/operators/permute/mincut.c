@@ -23,8 +23,7 @@ cm_status cm_cut_edge(cm_cut *cut, uint32_t from, uint32_t to, int64_t cost, cm_
   void *block = cut->edges;
   if (from == to || cost <= 0)
     return CM_OK;
-  if (cm_arena_grow(cut->arena, &block, &cut->edge_capacity, cut->edge_count + 1, sizeof *cut->edges, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arena_grow(cut->arena, &block, &cut->edge_capacity, cut->edge_count + 1, sizeof *cut->edges, error));
   cut->edges = block;
   cut->edges[cut->edge_count++] = (struct cm_cut_edge){.to = to, .left = cost};
   cut->edges[cut->edge_count++] = (struct cm_cut_edge){.to = from, .left = 0};

@@ -1,6 +1,5 @@
 /* Minimum cuts (maximum flow by Dinic 1970) on small graphs. */
-#ifndef CM_OPERATORS_MINCUT_H
-#define CM_OPERATORS_MINCUT_H
+#pragma once
 
 #include "core/operators/arena.h"
 
@@ -26,5 +25,3 @@ cm_status cm_cut_edge(cm_cut *cut, uint32_t from, uint32_t to, int64_t cost, cm_
 /* Solves: *side (of the arena) is 1 for nodes on the sink's side; the cut's cost in *cost. O(V^2 E) at worst. The
  * source's side is as small as it can be. */
 cm_status cm_cut_solve(cm_cut *cut, uint8_t **side, int64_t *cost, cm_error *error);
-
-#endif

@@ -61,8 +61,7 @@ static cm_status place_all(cm_permute *p, cm_error *error)
       p->moves = json_array();
       status = cm_run_progress(p->run, (double)i / (double)p->model->node_count, -1, p->model->order_count, (double)NAN,
                                error);
-      if (status == CM_OK)
-        status = cm_permute_region(p, (uint32_t)i, &gain, error);
+      CM_THEN(status, cm_permute_region(p, (uint32_t)i, &gain, error));
       if (status == CM_OK && gain > 0) {
         status = note_gain(p, moves, name, json_incref(permutation), gain, error);
         gained = true;
@@ -78,8 +77,7 @@ static cm_status place_all(cm_permute *p, cm_error *error)
 static cm_status absorb_all(cm_permute *p, cm_error *error)
 {
   uint64_t before = cm_permute_total(p);
-  if (cm_permute_absorb(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_absorb(p, error));
   uint64_t after = cm_permute_total(p);
   if (after >= before)
     return CM_OK;
@@ -117,8 +115,7 @@ cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model 
   cm_maps_init(&maps, given->arena.memory);
   cm_run_phase(run, "permutations");
   cm_status status = cm_model_copy(given, given->arena.memory, &p.model, error);
-  if (status == CM_OK)
-    status = work(&p, error);
+  CM_THEN(status, work(&p, error));
   if (status == CM_OK && cm_copy_bytes(p.model) >= before) {
     cm_model_free(p.model);
     p.model = NULL;

@@ -1,6 +1,5 @@
 /* The permutation pass (source 3). */
-#ifndef CM_OPERATORS_PERMUTATIONS_H
-#define CM_OPERATORS_PERMUTATIONS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@ uint64_t cm_copy_bytes(const cm_model *model);
  * left]}. Time: a minimum cut per permutation of the graph. Errors: memory, CM_CANCELLED, CM_TIME_LIMIT. */
 cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report,
                                    cm_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * While they work, every permutation of the graph, however it was written, is one node with a `layout`: marked, put where
  * it costs least, merged and folded, and at the end written as operators again. */
-#ifndef CM_OPERATORS_PERMUTE_H
-#define CM_OPERATORS_PERMUTE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -94,5 +93,3 @@ uint64_t cm_node_copy_bytes(const cm_model *model, uint32_t node);
 
 /* Total bytes of all layout nodes that are not free, and of all else that copies. */
 uint64_t cm_permute_total(cm_permute *p);
-
-#endif

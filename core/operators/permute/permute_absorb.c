@@ -17,18 +17,16 @@ static cm_status add_gemm(cm_permute *p, const factors *f, uint32_t addend, cons
   cm_shape y = m->values[output].shape;
   if (addend == CM_NONE && m->opset < 11) {
     cm_tensor *zero;
-    if (cm_tensor_new(m->arena.memory, CM_FLOAT, 1, (int64_t[]){1}, &zero, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_tensor_new(m->arena.memory, CM_FLOAT, 1, (int64_t[]){1}, &zero, error));
     cm_status status = cm_model_add_constant(m, "zero", zero, &inputs[2], error);
     cm_tensor_free(zero);
     if (status != CM_OK)
       return status;
   }
-  if (cm_permute_shaped(p, output, 2, dims, &product, error) != CM_OK ||
-      cm_model_add_node(m, "Gemm", inputs, inputs[2] == CM_NONE ? 2 : 3, &product, 1, &node, error) != CM_OK ||
-      cm_node_set_integer(m, &m->nodes[node], "transA", f->turned[0], error) != CM_OK ||
-      cm_node_set_integer(m, &m->nodes[node], "transB", f->turned[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_shaped(p, output, 2, dims, &product, error));
+  CM_TRY(cm_model_add_node(m, "Gemm", inputs, inputs[2] == CM_NONE ? 2 : 3, &product, 1, &node, error));
+  CM_TRY(cm_node_set_integer(m, &m->nodes[node], "transA", f->turned[0], error));
+  CM_TRY(cm_node_set_integer(m, &m->nodes[node], "transB", f->turned[1], error));
   return cm_permute_reshape(p, product, y.rank, y.dims, output, error);
 }
 
@@ -46,8 +44,7 @@ static cm_status take_operand(cm_permute *p, uint32_t node, uint32_t slot, const
     *flag = cm_shape_known(x) && cm_product_reads_turned(p, node, slot, m->nodes[producer].layout, x->dims);
     value = *flag ? before : value;
   }
-  if (cm_permute_shaped(p, value, 2, *flag ? turned : plain, &f->matrix[slot], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_shaped(p, value, 2, *flag ? turned : plain, &f->matrix[slot], error));
   return cm_permute_reshape(p, value, 2, *flag ? turned : plain, f->matrix[slot], error);
 }
 
@@ -77,9 +74,8 @@ static cm_status absorb_matmul(cm_permute *p, uint32_t node, cm_error *error)
   bool turned = behind != CM_NONE && cm_product_made_turned(p, &m->nodes[behind]);
   if (!turned && !behind_free(p, m->nodes[node].inputs[0]) && !behind_free(p, m->nodes[node].inputs[1]))
     return CM_OK;
-  if (take_operand(p, node, 0, (int64_t[]){x.rows, x.inner}, &f, error) != CM_OK ||
-      take_operand(p, node, 1, (int64_t[]){x.inner, x.columns}, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(take_operand(p, node, 0, (int64_t[]){x.rows, x.inner}, &f, error));
+  CM_TRY(take_operand(p, node, 1, (int64_t[]){x.inner, x.columns}, &f, error));
   m->nodes[node].removed = true;
   if (!turned)
     return add_gemm(p, &f, CM_NONE, (int64_t[]){x.rows, x.columns}, y, error);
@@ -131,9 +127,8 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
   const cm_tensor *tensor;
   cm_tensor *flat;
   uint32_t input = conv->inputs[0];
-  if (cm_constant_tensor(m, conv->inputs[1], p->run, &tensor, error) != CM_OK ||
-      cm_tensor_reshaped(m->arena.memory, tensor, 2, weights, &flat, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(m, conv->inputs[1], p->run, &tensor, error));
+  CM_TRY(cm_tensor_reshaped(m->arena.memory, tensor, 2, weights, &flat, error));
   cm_status status = cm_model_add_constant(m, w->name, flat, &f.matrix[1], error);
   cm_tensor_free(flat);
   if (status != CM_OK || cm_permute_shaped(p, input, 2, image, &f.matrix[0], error) != CM_OK ||

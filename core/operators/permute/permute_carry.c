@@ -45,16 +45,14 @@ static cm_status in_form(carrier *c, uint32_t value, const cm_layout *form, uint
       return CM_OK;
     }
   cm_layout back = cm_layout_invert(p->maps, &first->layout), step = cm_layout_compose(p->maps, &back, form);
-  if (CM_ARENA_NEW(&c->r->arena, f, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&c->r->arena, f, 1, error));
   f->layout = *form;
   /* The value as it was keeps its name. */
   if (cm_layout_is_identity(form))
     f->value = value;
   else if (cm_model_add_named(p->model, p->model->values[value].name, &f->value, error) != CM_OK)
     return error->status;
-  if (cm_permute_add(p, first->value, &step, f->value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_add(p, first->value, &step, f->value, error));
   f->next = first->next;
   first->next = f;
   *found = f->value;
@@ -65,19 +63,16 @@ static cm_status in_form(carrier *c, uint32_t value, const cm_layout *form, uint
 static cm_status make_forms(carrier *c, cm_error *error)
 {
   cm_permute *p = c->r->p;
-  if (CM_ARENA_NEW(&c->r->arena, c->forms, c->old_values, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&c->r->arena, c->forms, c->old_values, error));
   for (size_t v = 0; v < c->old_values; v++) {
     stored_form *f;
     if (!c->r->value[v].in)
       continue;
-    if (CM_ARENA_NEW(&c->r->arena, f, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(&c->r->arena, f, 1, error));
     f->layout = made_form(c->r, (uint32_t)v);
     f->value = (uint32_t)v;
     if (!cm_layout_is_identity(&f->layout)) {
-      if (cm_model_add_named(p->model, p->model->values[v].name, &f->value, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_model_add_named(p->model, p->model->values[v].name, &f->value, error));
       p->model->values[f->value].shape = p->model->values[v].shape;
       cm_layout_dims(&f->layout, p->model->values[v].shape.dims, p->model->values[f->value].shape.dims);
     }
@@ -113,10 +108,9 @@ static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
   cm_crossing x = {.model = m, .node = node, .maps = r->p->maps, .run = r->p->run, .input_count = inputs,
                    .slot_count = inputs + outputs};
   bool any = false;
-  if (CM_ARENA_NEW(&r->arena, x.layout, x.slot_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, x.tied, x.slot_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, old_input, inputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->arena, x.layout, x.slot_count, error));
+  CM_TRY(CM_ARENA_NEW(&r->arena, x.tied, x.slot_count, error));
+  CM_TRY(CM_ARENA_NEW(&r->arena, old_input, inputs, error));
   memcpy(old_input, n->inputs, inputs * sizeof *old_input);
   for (uint32_t g = r->group_of[node]; g != 0; g = r->groups[g - 1].next) {
     const cm_tie_group *group = &r->groups[g - 1];
@@ -128,8 +122,7 @@ static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
         x.tied[s] = true;
         x.layout[s] = group->layout[s];
       }
-    if (note_move(c, node, group, error) != CM_OK)
-      return error->status;
+    CM_TRY(note_move(c, node, group, error));
   }
   if (any && cm_cross_rewrite(&x, error) != CM_OK)
     return error->status;
@@ -138,8 +131,7 @@ static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
     if (value == CM_NONE || !r->value[value].in)
       continue;
     cm_layout wanted = x.tied[s] ? x.layout[s] : cm_layout_identity(m->values[value].shape.rank);
-    if (in_form(c, value, &wanted, &now, error) != CM_OK)
-      return error->status;
+    CM_TRY(in_form(c, value, &wanted, &now, error));
     m->nodes[node].inputs[place] = now;
   }
   for (uint32_t o = 0; o < outputs; o++) {
@@ -148,12 +140,10 @@ static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
       continue;
     const stored_form *made = c->forms[value];
     if (r->value[value].turned && made->value != value) { /* the permutation that the product will take along */
-      if (cm_model_add_named(m, m->values[value].name, &plain, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_model_add_named(m, m->values[value].name, &plain, error));
       m->values[plain].shape = m->values[value].shape;
       m->nodes[node].outputs[o] = plain;
-      if (cm_permute_add(r->p, plain, &made->layout, made->value, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_permute_add(r->p, plain, &made->layout, made->value, error));
     } else
       m->nodes[node].outputs[o] = made->value;
   }
@@ -167,8 +157,7 @@ static cm_status carry_layout(carrier *c, uint32_t node, cm_error *error)
   cm_model *m = r->p->model;
   uint32_t a = m->nodes[node].inputs[0], b = m->nodes[node].outputs[0];
   cm_layout *step;
-  if (CM_ARENA_NEW(&m->arena, step, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&m->arena, step, 1, error));
   *step = *m->nodes[node].layout;
   if (r->value[a].in) {
     cm_layout back = cm_layout_invert(r->p->maps, &c->forms[a]->layout);
@@ -187,8 +176,7 @@ cm_status cm_region_carry_out(cm_region *r, cm_error *error)
 {
   cm_model *m = r->p->model;
   carrier c = {.r = r, .old_values = m->value_count};
-  if (make_forms(&c, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_forms(&c, error));
   for (size_t i = 0; i < m->order_count; i++) {
     uint32_t node = m->order[i];
     if ((m->nodes[node].layout != NULL ? carry_layout : carry_node)(&c, node, error) != CM_OK)
@@ -200,8 +188,7 @@ cm_status cm_region_carry_out(cm_region *r, cm_error *error)
     if (!r->value[v].in || !cm_model_is_output(m, (uint32_t)v))
       continue;
     cm_layout plain = cm_layout_identity(m->values[v].shape.rank);
-    if (in_form(&c, (uint32_t)v, &plain, &ignored, error) != CM_OK)
-      return error->status;
+    CM_TRY(in_form(&c, (uint32_t)v, &plain, &ignored, error));
   }
   return cm_permute_normalise(r->p, error);
 }

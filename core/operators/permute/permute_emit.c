@@ -6,8 +6,7 @@
 cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
                             cm_error *error)
 {
-  if (cm_model_add_named(p->model, p->model->values[like].name, value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(p->model, p->model->values[like].name, value, error));
   cm_shape *s = &p->model->values[*value].shape;
   s->type = p->model->values[like].shape.type;
   s->rank = rank;
@@ -19,8 +18,7 @@ cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const
                              cm_error *error)
 {
   uint32_t inputs[2] = {input}, node;
-  if (cm_model_add_integers(p->model, "shape", dims, rank, &inputs[1], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_integers(p->model, "shape", dims, rank, &inputs[1], error));
   return cm_model_add_node(p->model, "Reshape", inputs, 2, &output, 1, &node, error);
 }
 
@@ -31,8 +29,7 @@ cm_status cm_permute_transpose(cm_permute *p, uint32_t input, uint32_t rank, con
   uint32_t node;
   for (uint32_t i = 0; i < rank; i++)
     axes[i] = perm[i];
-  if (cm_model_add_node(p->model, "Transpose", &input, 1, &output, 1, &node, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_node(p->model, "Transpose", &input, 1, &output, 1, &node, error));
   return cm_node_set_integers(p->model, &p->model->nodes[node], "perm", axes, rank, error);
 }
 
@@ -58,11 +55,10 @@ static cm_status emit_digits(cm_permute *p, uint32_t input, const cm_layout *l, 
       perm[next++] = first[l->perm[k]] + digits[l->perm[k]].order[i];
   for (uint32_t i = 0; i < count; i++)
     moved_sizes[i] = sizes[perm[i]];
-  if (cm_permute_shaped(p, output, count, sizes, &split, error) != CM_OK ||
-      cm_permute_shaped(p, output, count, moved_sizes, &moved, error) != CM_OK ||
-      cm_permute_reshape(p, input, count, sizes, split, error) != CM_OK ||
-      cm_permute_transpose(p, split, count, perm, moved, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_shaped(p, output, count, sizes, &split, error));
+  CM_TRY(cm_permute_shaped(p, output, count, moved_sizes, &moved, error));
+  CM_TRY(cm_permute_reshape(p, input, count, sizes, split, error));
+  CM_TRY(cm_permute_transpose(p, split, count, perm, moved, error));
   return cm_permute_reshape(p, moved, l->rank, stored, output, error);
 }
 
@@ -78,18 +74,15 @@ static cm_status emit_gathers(cm_permute *p, uint32_t input, const cm_layout *l,
     int64_t *index;
     if (l->map[a] == 0)
       continue;
-    if (CM_ARENA_NEW(&p->model->arena, index, s->dims[a], error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(&p->model->arena, index, s->dims[a], error));
     for (int64_t i = 0; i < s->dims[a]; i++)
       index[i] = cm_map_at(p->maps, l->map[a], (uint32_t)i);
-    if (cm_model_add_integers(p->model, "order", index, (size_t)s->dims[a], &inputs[1], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_model_add_integers(p->model, "order", index, (size_t)s->dims[a], &inputs[1], error));
     s = &p->model->values[input].shape;
     if (--left > 0 && cm_permute_shaped(p, output, s->rank, s->dims, &made, error) != CM_OK)
       return error->status;
-    if (cm_model_add_node(p->model, "Gather", inputs, 2, &made, 1, &node, error) != CM_OK ||
-        cm_node_set_integer(p->model, &p->model->nodes[node], "axis", a, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_model_add_node(p->model, "Gather", inputs, 2, &made, 1, &node, error));
+    CM_TRY(cm_node_set_integer(p->model, &p->model->nodes[node], "axis", a, error));
     input = made;
   }
   return cm_layout_keeps_axes(l) ? CM_OK : cm_permute_transpose(p, input, l->rank, l->perm, output, error);
@@ -119,8 +112,7 @@ static cm_status emit_one(cm_permute *p, uint32_t node, cm_error *error)
 static cm_status tidy_reshapes(cm_permute *p, cm_error *error)
 {
   cm_model *m = p->model;
-  if (cm_model_sort(m, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_sort(m, error));
   for (size_t i = 0; i < m->order_count; i++) {
     cm_node *n = &m->nodes[m->order[i]];
     if (!cm_node_is(n, cm_kernel_reshape))
@@ -135,8 +127,7 @@ static cm_status tidy_reshapes(cm_permute *p, cm_error *error)
     while (producer != CM_NONE && cm_node_is(&m->nodes[producer], cm_kernel_reshape) &&
            cm_shape_known(&m->values[m->nodes[producer].inputs[0]].shape)) {
       uint32_t shape;
-      if (cm_model_add_integers(m, "shape", y->shape.dims, y->shape.rank, &shape, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_model_add_integers(m, "shape", y->shape.dims, y->shape.rank, &shape, error));
       y = &m->values[n->outputs[0]];
       n->inputs[0] = m->nodes[producer].inputs[0];
       n->inputs[1] = shape;

@@ -79,16 +79,14 @@ static cm_status grow_through_node(cm_region *r, uint32_t node, uint32_t slot, u
                    .input_count = n->input_count,
                    .slot_count = n->input_count + n->output_count,
                    .from = slot};
-  if (CM_ARENA_NEW(&r->arena, c.layout, c.slot_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, c.tied, c.slot_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->arena, c.layout, c.slot_count, error));
+  CM_TRY(CM_ARENA_NEW(&r->arena, c.tied, c.slot_count, error));
   c.layout[slot] = r->value[value].other;
   c.tied[slot] = true;
   if (!cm_cross(&c) || !has_room(r, &c) || !fits(r, &c, phase))
     return CM_OK;
   void *block = r->groups;
-  if (cm_arena_grow(&r->arena, &block, &r->group_capacity, r->group_count, sizeof *r->groups, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arena_grow(&r->arena, &block, &r->group_capacity, r->group_count, sizeof *r->groups, error));
   r->groups = block;
   r->groups[r->group_count] = (cm_tie_group){.node = node, .phase = phase, .independent = c.independent, .tied = c.tied,
                                           .layout = c.layout, .slot_count = c.slot_count, .next = r->group_of[node],
@@ -130,8 +128,7 @@ static cm_status list_readers(cm_region *r, cm_error *error)
 {
   const cm_model *m = r->p->model;
   size_t total = 0;
-  if (CM_ARENA_NEW(&r->arena, r->reader_first, m->value_count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->arena, r->reader_first, m->value_count + 2, error));
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
     for (uint32_t s = 0; s < n->input_count; s++)
@@ -142,8 +139,7 @@ static cm_status list_readers(cm_region *r, cm_error *error)
   }
   for (size_t v = 2; v < m->value_count + 2; v++)
     r->reader_first[v] += r->reader_first[v - 1];
-  if (CM_ARENA_NEW(&r->arena, r->reader, total, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->arena, r->reader, total, error));
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
     for (uint32_t s = 0; s < n->input_count; s++)
@@ -158,15 +154,14 @@ cm_status cm_region_grow(cm_region *r, uint32_t seed, cm_error *error)
   const cm_model *m = r->p->model;
   const cm_node *n = &m->nodes[seed];
   cm_layout back = cm_layout_invert(r->p->maps, n->layout);
-  if (CM_ARENA_NEW(&r->arena, r->value, m->value_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, r->group_of, m->node_count, error) != CM_OK ||
-      CM_ARENA_NEW(&r->arena, r->queue, m->value_count, error) != CM_OK || list_readers(r, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&r->arena, r->value, m->value_count, error));
+  CM_TRY(CM_ARENA_NEW(&r->arena, r->group_of, m->node_count, error));
+  CM_TRY(CM_ARENA_NEW(&r->arena, r->queue, m->value_count, error));
+  CM_TRY(list_readers(r, error));
   if (!add_value(r, n->inputs[0], n->layout, 0) || !add_value(r, n->outputs[0], &back, 1))
     return CM_OK;
   while (r->queue_head < r->queue_tail)
-    if (grow_from(r, r->queue[r->queue_head++], error) != CM_OK)
-      return error->status;
+    CM_TRY(grow_from(r, r->queue[r->queue_head++], error));
   return CM_OK;
 }
 

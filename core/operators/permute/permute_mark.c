@@ -6,9 +6,8 @@ cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout,
 {
   cm_layout *copy;
   uint32_t node;
-  if (CM_ARENA_NEW(&p->model->arena, copy, 1, error) != CM_OK ||
-      cm_model_add_node(p->model, "Transpose", &input, 1, &output, 1, &node, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&p->model->arena, copy, 1, error));
+  CM_TRY(cm_model_add_node(p->model, "Transpose", &input, 1, &output, 1, &node, error));
   *copy = *layout;
   p->model->nodes[node].layout = copy;
   p->model->nodes[node].known = NULL;
@@ -29,8 +28,8 @@ static cm_status note_mark(cm_permute *p, const cm_node *n, const cm_layout *l, 
 cm_status cm_permute_mark(cm_permute *p, cm_error *error)
 {
   cm_model *m = p->model;
-  if (cm_permute_pads(p, error) != CM_OK || cm_permute_patches(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_pads(p, error));
+  CM_TRY(cm_permute_patches(p, error));
   for (size_t i = 0; i < m->order_count; i++) {
     uint32_t node = m->order[i], source;
     cm_node *n = &m->nodes[node];
@@ -40,11 +39,9 @@ cm_status cm_permute_mark(cm_permute *p, cm_error *error)
     if (!cm_permutation_of(p, node, &source, &l))
       continue;
     uint32_t output = n->outputs[0];
-    if (note_mark(p, n, &l, &m->values[source], cm_node_permutation_bytes(m, node), error) != CM_OK)
-      return error->status;
+    CM_TRY(note_mark(p, n, &l, &m->values[source], cm_node_permutation_bytes(m, node), error));
     n->removed = true;
-    if (cm_permute_add(p, source, &l, output, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_permute_add(p, source, &l, output, error));
   }
   if (p->maps->error.status != CM_OK) {
     *error = p->maps->error;

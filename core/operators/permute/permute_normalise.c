@@ -37,9 +37,8 @@ static cm_status fold_constant(cm_permute *p, cm_node *n, bool *changed, cm_erro
   const cm_layout *layout = n->layout;
   if (!m->values[n->inputs[0]].constant || cm_model_is_output(m, output))
     return CM_OK;
-  if (cm_constant_tensor(m, n->inputs[0], p->run, &tensor, error) != CM_OK ||
-      cm_layout_apply(p->maps, layout, tensor, m->arena.memory, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(m, n->inputs[0], p->run, &tensor, error));
+  CM_TRY(cm_layout_apply(p->maps, layout, tensor, m->arena.memory, &made, error));
   cm_status status = cm_model_add_constant(m, m->values[output].name, made, &fresh, error);
   cm_tensor_free(made);
   if (status != CM_OK)
@@ -100,15 +99,13 @@ static cm_status one_round(cm_permute *p, bool *changed, cm_error *error)
     uint32_t producer = m->values[n->inputs[0]].producer;
     if (producer != CM_NONE && m->nodes[producer].layout != NULL && !m->nodes[producer].removed) {
       cm_layout *both;
-      if (CM_ARENA_NEW(&m->arena, both, 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ARENA_NEW(&m->arena, both, 1, error));
       *both = cm_layout_compose(p->maps, m->nodes[producer].layout, n->layout);
       n->layout = both;
       n->inputs[0] = m->nodes[producer].inputs[0];
       *changed = true;
     }
-    if (fold_constant(p, n, changed, error) != CM_OK)
-      return error->status;
+    CM_TRY(fold_constant(p, n, changed, error));
     n = &m->nodes[node];
     if (!n->removed && cm_layout_is_identity(n->layout))
       skip_identity(p, n, changed);
@@ -122,9 +119,9 @@ cm_status cm_permute_normalise(cm_permute *p, cm_error *error)
 {
   for (bool changed = true; changed;) {
     changed = false;
-    if (cm_model_sweep(p->model, error) != CM_OK || one_round(p, &changed, error) != CM_OK ||
-        cm_run_check(p->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_model_sweep(p->model, error));
+    CM_TRY(one_round(p, &changed, error));
+    CM_TRY(cm_run_check(p->run, error));
   }
   if (p->maps->error.status != CM_OK) {
     *error = p->maps->error;

@@ -16,8 +16,7 @@ static cm_status fills_with_zeros(cm_permute *p, const cm_node *n, bool *zeros, 
   *zeros = p->model->values[n->inputs[2]].constant;
   if (!*zeros)
     return CM_OK;
-  if (cm_constant_tensor(p->model, n->inputs[2], p->run, &tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_constant_tensor(p->model, n->inputs[2], p->run, &tensor, error));
   *zeros = tensor->type == CM_FLOAT && tensor->count == 1 && ((const float *)tensor->data)[0] == 0;
   return CM_OK;
 }
@@ -79,15 +78,13 @@ static cm_status join_one(cm_permute *p, uint32_t node, cm_error *error)
   const uint32_t rank = m->values[m->nodes[node].inputs[0]].shape.rank;
   if (!join(m, &m->nodes[window], pads, rank, both))
     return CM_OK;
-  if (fills_with_zeros(p, &m->nodes[node], &zeros, error) != CM_OK)
-    return error->status;
+  CM_TRY(fills_with_zeros(p, &m->nodes[node], &zeros, error));
   if (!zeros)
     return CM_OK;
   cm_node *w = &m->nodes[window];
   json_t *item = json_pack("{s:s, s:s, s:s, s:I}", "action", "absorb", "rule", "pads", "operator", w->op, "gain",
                            (json_int_t)cm_value_bytes(&m->values[m->nodes[node].outputs[0]]));
-  if (cm_json_append(p->moves, item, "the report of permutations", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_append(p->moves, item, "the report of permutations", error));
   if (cm_node_is(w, cm_kernel_pool) && cm_node_set_integer(m, w, "count_include_pad", 1, error) != CM_OK)
     return error->status;
   w->inputs[0] = m->nodes[node].inputs[0];

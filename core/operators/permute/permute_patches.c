@@ -140,11 +140,10 @@ static cm_status write_blocks(cm_permute *p, uint32_t node, uint32_t axis, const
   for (uint32_t i = 0; i < rank; i++)
     moved_sizes[i] = sizes[perm[i]];
   m->nodes[node].removed = true;
-  if (cm_permute_shaped(p, output, rank, sizes, &split, error) != CM_OK ||
-      cm_permute_shaped(p, output, rank, moved_sizes, &moved, error) != CM_OK ||
-      cm_permute_reshape(p, b->source, rank, sizes, split, error) != CM_OK ||
-      cm_permute_transpose(p, split, rank, perm, moved, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_permute_shaped(p, output, rank, sizes, &split, error));
+  CM_TRY(cm_permute_shaped(p, output, rank, moved_sizes, &moved, error));
+  CM_TRY(cm_permute_reshape(p, b->source, rank, sizes, split, error));
+  CM_TRY(cm_permute_transpose(p, split, rank, perm, moved, error));
   return cm_permute_reshape(p, moved, y.rank, y.dims, output, error);
 }
 
@@ -162,8 +161,7 @@ cm_status cm_permute_patches(cm_permute *p, cm_error *error)
     uint32_t axis = cm_crossing_axis(&c, 1, p->model->values[n->outputs[0]].shape.rank);
     if (axis == CM_NONE || !read_blocks(p->model, n, axis, &b))
       continue;
-    if (write_blocks(p, node, axis, &b, error) != CM_OK)
-      return error->status;
+    CM_TRY(write_blocks(p, node, axis, &b, error));
   }
   return cm_model_sweep(p->model, error);
 }

@@ -63,11 +63,8 @@ static cm_status add_pair(cm_region *r, uint32_t a, uint32_t b, int64_t cost[2][
     c01 = c00 + c11 - c10;
   /* c = c00 + [a=1](c10 - c00) + [b=1](c11 - c10) + [a=0, b=1](c01 + c10 - c00 - c11) */
   int64_t on_a = c10 - c00, on_b = c11 - c10;
-  if (cm_cut_edge(&r->cut, on_a > 0 ? CM_CUT_SOURCE : a, on_a > 0 ? a : CM_CUT_SINK, on_a > 0 ? on_a : -on_a, error) !=
-          CM_OK ||
-      cm_cut_edge(&r->cut, on_b > 0 ? CM_CUT_SOURCE : b, on_b > 0 ? b : CM_CUT_SINK, on_b > 0 ? on_b : -on_b, error) !=
-          CM_OK)
-    return error->status;
+  CM_TRY(cm_cut_edge(&r->cut, on_a > 0 ? CM_CUT_SOURCE : a, on_a > 0 ? a : CM_CUT_SINK, on_a > 0 ? on_a : -on_a, error));
+  CM_TRY(cm_cut_edge(&r->cut, on_b > 0 ? CM_CUT_SOURCE : b, on_b > 0 ? b : CM_CUT_SINK, on_b > 0 ? on_b : -on_b, error));
   return cm_cut_edge(&r->cut, a, b, c01 + c10 - c00 - c11, error);
 }
 
@@ -126,21 +123,18 @@ static cm_status add_readers(cm_region *r, uint32_t value, cm_error *error)
       if (!last && g == NULL && reads_either(r, value, r->reader[k], s))
         continue;
       if (g != NULL && !cm_layout_equal(&g->layout[s], &v->other)) {
-        if (add_misfit(r, value, g, s, error) != CM_OK)
-          return error->status;
+        CM_TRY(add_misfit(r, value, g, s, error));
         continue;
       }
       uint32_t wants = g != NULL ? g->variable : fixed(v->phase);
       if (after == CM_NONE) {
         after = cm_cut_node(&r->cut);
         before = cm_cut_node(&r->cut);
-        if (cm_cut_edge(&r->cut, v->variable, after, cost, error) != CM_OK ||
-            cm_cut_edge(&r->cut, before, v->variable, cost, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_cut_edge(&r->cut, v->variable, after, cost, error));
+        CM_TRY(cm_cut_edge(&r->cut, before, v->variable, cost, error));
       }
-      if (cm_cut_edge(&r->cut, after, wants, CM_CUT_INFINITE, error) != CM_OK ||
-          cm_cut_edge(&r->cut, wants, before, CM_CUT_INFINITE, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_cut_edge(&r->cut, after, wants, CM_CUT_INFINITE, error));
+      CM_TRY(cm_cut_edge(&r->cut, wants, before, CM_CUT_INFINITE, error));
     }
   }
   return CM_OK;
@@ -154,9 +148,8 @@ static cm_status build_cut(cm_region *r, cm_error *error)
       find_variable(r, (uint32_t)v);
   for (size_t i = 0; i < r->group_count; i++) {
     const cm_tie_group *g = &r->groups[i];
-    if (cm_cut_edge(&r->cut, g->phase == 0 ? CM_CUT_SOURCE : g->variable, g->phase == 0 ? g->variable : CM_CUT_SINK, 1,
-                    error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_cut_edge(&r->cut, g->phase == 0 ? CM_CUT_SOURCE : g->variable, g->phase == 0 ? g->variable : CM_CUT_SINK, 1,
+                       error));
   }
   for (size_t v = 0; v < m->value_count; v++) {
     const cm_region_value *x = &r->value[v];
@@ -204,10 +197,8 @@ cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_err
   cm_arena_init(&r.arena, given->arena.memory);
   cm_cut_init(&r.cut, &r.arena);
   cm_status status = cm_region_grow(&r, seed, error);
-  if (status == CM_OK)
-    status = build_cut(&r, error);
-  if (status == CM_OK)
-    status = cm_cut_solve(&r.cut, &side, &cost, error);
+  CM_THEN(status, build_cut(&r, error));
+  CM_THEN(status, cm_cut_solve(&r.cut, &side, &cost, error));
   if (status == CM_OK && p->maps->error.status != CM_OK) {
     *error = p->maps->error;
     status = error->status;

@@ -1,7 +1,6 @@
 /* Between the steps of placing a permutation: growing its region (permute_grow.c), deciding (permute_region.c) and carrying out
  * (permute_carry.c). A region and all it points to live in its arena. */
-#ifndef CM_OPERATORS_PERMUTE_REGION_H
-#define CM_OPERATORS_PERMUTE_REGION_H
+#pragma once
 
 #include "core/operators/permute/mincut.h"
 #include "core/operators/permute/permute.h"
@@ -47,5 +46,3 @@ const cm_tie_group *cm_region_making_group(const cm_region *r, uint32_t value);
 
 /* Rewrites r->p->model so that every value has the form that was decided, and normalises it. */
 cm_status cm_region_carry_out(cm_region *r, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Boxes of the elements of a tensor. */
-#ifndef CM_OPERATORS_BOX_H
-#define CM_OPERATORS_BOX_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -20,5 +19,3 @@ bool cm_box_equal(const cm_box *a, const cm_box *b);
 
 /* The common part of two boxes of one rank; false when it is empty. */
 bool cm_box_intersect(const cm_box *a, const cm_box *b, cm_box *both);
-
-#endif

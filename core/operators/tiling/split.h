@@ -3,8 +3,7 @@
  * A piece is named by the box of the output that it makes. The rules here say along which axes an operator may be cut,
  * which boxes of its inputs a piece reads (halos of strided, dilated and padded windows included) and what changes in
  * its attributes, so that the piece alone computes exactly the elements of its box. */
-#ifndef CM_OPERATORS_SPLIT_H
-#define CM_OPERATORS_SPLIT_H
+#pragma once
 
 #include "core/operators/operator.h"
 #include "core/operators/tiling/box.h"
@@ -54,5 +53,3 @@ uint32_t cm_split_weights(const cm_node *node);
 
 /* Multiplications (matrix operators) or element operations (others) of the piece for `output`. */
 uint64_t cm_split_work(const cm_call *call, const cm_box *output, const cm_box *inputs);
-
-#endif

@@ -1,7 +1,6 @@
 /* Between split.c, which has the table of kinds, and the rules that it names: those of operators with windows (split_window.c), of
  * others that compute (split_computed.c), and of those that move elements (split_moves.c). */
-#ifndef CM_OPERATORS_TILING_SPLIT_RULES_H
-#define CM_OPERATORS_TILING_SPLIT_RULES_H
+#pragma once
 
 #include "core/operators/tiling/split.h"
 
@@ -47,5 +46,3 @@ void cm_split_put_place(const cm_call *call, const cm_box *out, const cm_box *in
 
 /* Cells of a pool's window. */
 uint64_t cm_split_window_cells(const cm_call *call);
-
-#endif

@@ -36,8 +36,7 @@ cm_status cm_split_changes_convolution(const cm_call *call, const cm_box *out, c
           first = out->from[1], last = out->to[1];
   uint32_t weights = cm_split_weights(call->node);
   int64_t channels = call->input[weights].dims[1];
-  if (cm_window_read(call, &call->input[0], call->input[weights].dims + 2, false, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(call, &call->input[0], call->input[weights].dims + 2, false, &w, error));
   window_rows(&w, out, &inputs[0], change);
   cm_split_take(&inputs[0], 0, out, 0);
   cm_split_take(&inputs[weights], 0, out, 1);
@@ -64,9 +63,7 @@ cm_status cm_split_changes_convolution(const cm_call *call, const cm_box *out, c
 cm_status cm_split_changes_pool(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
 {
   cm_window w;
-  if (cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error) !=
-      CM_OK)
-    return error->status;
+  CM_TRY(cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
   window_rows(&w, out, &inputs[0], change);
   for (uint32_t i = 0; i < 2; i++)
     cm_split_take(&inputs[0], i, out, i);
@@ -115,8 +112,7 @@ cm_status cm_split_changes_transposed(const cm_call *call, const cm_box *out, cm
           channels = call->input[0].dims[1] / (group > 0 ? group : 1), first = out->from[1], last = out->to[1];
   cm_window w;
   if (transposed_by_rows(call)) {
-    if (cm_window_transposed(call, &w, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_window_transposed(call, &w, error));
     transposed_rows(&w, out, &inputs[0], change);
   }
   cm_split_take(&inputs[0], 0, out, 0);

@@ -1,6 +1,5 @@
 /* Mappings as the files of other tools (docs/reference/exports.md). One row of a table and one function a format. */
-#ifndef CM_OUTPUT_EXPORTS_EXPORTS_H
-#define CM_OUTPUT_EXPORTS_EXPORTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -52,5 +51,3 @@ cm_status cm_export_find(const char *name, const cm_export_format **format, cm_e
 /* Writes a mapping. Same mapping, same bytes. Errors: CM_CONFLICT where a format cannot hold it (says what), CM_DISK_FULL and
  * CM_IO, memory, those of the run. O(synapses + cores) time, O(parts + neurons) memory; pacman: those of routes. */
 cm_status cm_export_mapping(const cm_export_format *format, const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error);
-
-#endif

@@ -95,8 +95,7 @@ static cm_status flows_walk(flows *f, cm_run *run, flow_visit visit, void *user,
         visit(user, from, f->router[q], (double)f->weight[q] / f->unit);
       f->weight[q] = 0;
     }
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
   }
   return CM_OK;
 }
@@ -111,8 +110,7 @@ static void put_flow(void *user, uint32_t from, uint32_t to, double packets)
 cm_status cm_export_traffic(const cm_mapped *mapped, cm_run *run, FILE *stream, cm_error *error)
 {
   flows f;
-  if (flows_open(mapped, run, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(flows_open(mapped, run, &f, error));
   (void)fprintf(stream, "# packets a step between the routers of a %" PRIu32 " x %" PRIu32 " grid; router = y * %" PRIu32 " + x, y grows south\n"
                 "# source destination rate\n",
                 cm_chip_routers_x(mapped->chip), cm_chip_routers_y(mapped->chip), cm_chip_routers_x(mapped->chip));
@@ -158,16 +156,14 @@ static cm_status scale_flows(flows *f, cm_run *run, rates *r, cm_error *error)
   if (CM_NEW(run->memory, r->sent, (size_t)(last - first) + 1, error) != CM_OK ||
       CM_NEW(run->memory, r->taken, (size_t)(last - first) + 1, error) != CM_OK ||
       flows_walk(f, run, count_flow, r, error) != CM_OK) {
-    cm_free(r->sent);
-    cm_free(r->taken);
+    CM_FREE(r->sent, r->taken);
     return error->status;
   }
   for (uint32_t i = 0; i <= last - first; i++) {
     most = r->sent[i] > most ? r->sent[i] : most;
     most = r->taken[i] > most ? r->taken[i] : most;
   }
-  cm_free(r->sent);
-  cm_free(r->taken);
+  CM_FREE(r->sent, r->taken);
   r->scale = most > 0 ? busiest_rate / most : 0;
   return CM_OK;
 }
@@ -176,8 +172,7 @@ static cm_status export_rates(const cm_mapped *mapped, const char *format, cm_ru
 {
   flows f;
   rates r = {.stream = stream, .format = format};
-  if (flows_open(mapped, run, &f, error) != CM_OK)
-    return error->status;
+  CM_TRY(flows_open(mapped, run, &f, error));
   cm_status status = scale_flows(&f, run, &r, error);
   uint32_t x = cm_chip_routers_x(mapped->chip), y = cm_chip_routers_y(mapped->chip);
   r.width = x;
@@ -194,8 +189,7 @@ static cm_status export_rates(const cm_mapped *mapped, const char *format, cm_ru
                   "topology = mesh;\nk = %" PRIu32 ";\nn = 2;\nrouting_function = dim_order;\nnum_vcs = 4;\nvc_buf_size = 8;\n"
                   "packet_size = 1;\nsim_type = latency;\ninjection_rate = %.9g;\n",
                   x, y, r.side, r.scale, busiest_rate, r.side, busiest_rate);
-  if (status == CM_OK)
-    status = flows_walk(&f, run, put_rate, &r, error);
+  CM_THEN(status, flows_walk(&f, run, put_rate, &r, error));
   flows_free(&f);
   return status;
 }

@@ -32,8 +32,7 @@ cm_status cm_export_lava(const cm_mapped *m, cm_run *run, FILE *stream, cm_error
 {
   const cm_topology *t = m->demand->network;
   cm_groups g;
-  if (cm_groups_of(t, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_groups_of(t, run, &g, error));
   (void)fputs("{\"chip\": ", stream);
   cm_json_put_string(m->chip->name, stream);
   (void)fprintf(stream, ", \"cores\": [%" PRIu32 ", %" PRIu32 "], \"layers\": [", m->chip->width, m->chip->height);

@@ -275,8 +275,7 @@ static void put_mapping(writer *w)
 static cm_status count_sources(writer *w, cm_run *run, cm_error *error)
 {
   const cm_mapped *m = w->m;
-  if (CM_NEW(run->memory, w->sources, m->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, w->sources, m->parts, error));
   w->sources[0] += w->running.biased;
   for (uint32_t v = 0; v < m->demand->network->vertex_count; v++)
     w->sources[m->part[v]] += is_input(w, v);
@@ -300,10 +299,8 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
       cm_groups_of(mapped->demand->network, run, &w.groups, error) != CM_OK)
     return error->status;
   cm_status status = cm_sanafe_running_make(mapped->demand->network, run, &w.running, error);
-  if (status == CM_OK)
-    status = cm_sanafe_pacing_make(mapped, run, &w.pacing, error);
-  if (status == CM_OK)
-    status = count_sources(&w, run, error);
+  CM_THEN(status, cm_sanafe_pacing_make(mapped, run, &w.pacing, error));
+  CM_THEN(status, count_sources(&w, run, error));
   if (status == CM_OK) {
     put_architecture(&w, tiles);
     status = put_network(&w, run, error);

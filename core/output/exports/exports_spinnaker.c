@@ -139,8 +139,7 @@ static cm_status gather_tables(const cm_routes *r, cm_run *run, tables *t, cm_er
   if (status == CM_OK && r->entries_total > 0)
     status = cm_tables_walk(r, run, gather, t, error);
   if (status != CM_OK) {
-    cm_free(t->at);
-    cm_free(t->entry);
+    CM_FREE(t->at, t->entry);
   }
   return status;
 }
@@ -149,8 +148,7 @@ static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error
 {
   tables t;
   uint64_t all = all_bits(r), i = 0;
-  if (gather_tables(r, run, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather_tables(r, run, &t, error));
   (void)fputs("], \"routing_tables\": [\n", out);
   bool lead = true;
   for (uint32_t k = 0; k < r->router_count; k++) {
@@ -168,8 +166,7 @@ static cm_status put_tables(const cm_routes *r, cm_run *run, FILE *out, cm_error
     lead = false;
   }
   (void)fputs("\n]}\n", out);
-  cm_free(t.at);
-  cm_free(t.entry);
+  CM_FREE(t.at, t.entry);
   return CM_OK;
 }
 
@@ -196,8 +193,7 @@ static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error 
 {
   tables t;
   uint64_t all = all_bits(r), i = 0;
-  if (gather_tables(r, run, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather_tables(r, run, &t, error));
   for (uint32_t k = 0; k < r->router_count; k++) {
     uint32_t router = r->first_router + k;
     if (i == t.at[k])
@@ -208,8 +204,7 @@ static cm_status put_loads(const cm_routes *r, cm_run *run, FILE *out, cm_error 
     for (uint32_t number = 0; i < t.at[k]; i++)
       put_loaded(r, number++, &t.entry[i], all, out);
   }
-  cm_free(t.at);
-  cm_free(t.entry);
+  CM_FREE(t.at, t.entry);
   return CM_OK;
 }
 
@@ -225,8 +220,7 @@ static cm_status make_routes(const cm_mapped *mapped, cm_run *run, cm_routes **r
                    PROCESSORS, chip->router_x * chip->router_y);
   if (chip->routing == CM_ROUTING_YX)
     options.rule = CM_TURNS_YX;
-  if (cm_routes_make(mapped, &options, run, routes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_routes_make(mapped, &options, run, routes, error));
   if ((*routes)->key_bits <= KEY_BITS)
     return CM_OK;
   cm_fail(error, CM_CONFLICT, "SpiNNaker's keys have %d bits, and these axons need %u", KEY_BITS, (*routes)->key_bits);

@@ -118,8 +118,7 @@ cm_status cm_export_units(const cm_mapped *m, cm_run *run, FILE *stream, cm_erro
   (void)fprintf(stream, "{\"format\": \"coremapd units 1\", \"fan_in_per_neuron\": %" PRIu64 ", \"target_cores_per_neuron\": %" PRIu64 ", \"neurons\": [",
                 m->chip->limits.fan_in, m->chip->limits.neuron_target_cores);
   cm_status status = gather(&w, run, error);
-  if (status == CM_OK)
-    status = put_all(&w, run, error);
+  CM_THEN(status, put_all(&w, run, error));
   (void)fputs("\n]}\n", stream);
   void *const blocks[] = {w.in_first, w.in, w.net, w.parts, w.stamp, w.open};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

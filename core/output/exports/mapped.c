@@ -26,9 +26,8 @@ cm_status cm_mapped_chip(const json_t *summary, const char *path, cm_chip **chip
 static cm_status set_rates(const char *path, cm_run *run, cm_mapped_file *file, cm_error *error)
 {
   cm_measured measured;
-  if (cm_mapping_read_measured(path, file->topology->vertex_count, run, &measured, error) != CM_OK ||
-      cm_topology_measured(file->topology, &measured, run, &file->measured, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_read_measured(path, file->topology->vertex_count, run, &measured, error));
+  CM_TRY(cm_topology_measured(file->topology, &measured, run, &file->measured, error));
   file->demand = cm_demand_of(file->measured);
   return CM_OK;
 }
@@ -42,14 +41,11 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
     status = set_rates(path, run, file, error);
   else if (status == CM_OK && (status = cm_mapping_copied(file->summary, topology, run, &file->measured, error)) == CM_OK && file->measured != NULL)
     file->demand = cm_demand_of(file->measured);
-  if (status == CM_OK)
-    status = cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error);
+  CM_THEN(status, cm_mapping_set_inputs(file->summary, &file->demand, run->memory, error));
   if (status == CM_OK)
     status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : cm_mapped_chip(file->summary, path, &file->chip, error);
-  if (status == CM_OK)
-    status = cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error);
-  if (status == CM_OK)
-    status = cm_mapping_read_places(path, file->demand.network->vertex_count, file->chip, run, &file->places, error);
+  CM_THEN(status, cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error));
+  CM_THEN(status, cm_mapping_read_places(path, file->demand.network->vertex_count, file->chip, run, &file->places, error));
   if (status != CM_OK) {
     cm_mapped_close(file);
     return status;
@@ -74,8 +70,7 @@ cm_status cm_mapping_file_set_inputs(const char *path, const cm_chip *chip, cm_d
   json_t *summary;
   if (cm_topology_inputs(demand->network) == 0)
     return cm_chip_limit_neurons(chip, demand, run->memory, error);
-  if (cm_mapping_read_summary(path, run, &summary, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mapping_read_summary(path, run, &summary, error));
   cm_status status = cm_mapping_set_inputs(summary, demand, run->memory, error);
   json_decref(summary);
   return status == CM_OK ? cm_chip_limit_neurons(chip, demand, run->memory, error) : status;

@@ -69,15 +69,12 @@ cm_status cm_sanafe_pacing_make(const cm_mapped *mapped, cm_run *run, cm_sanafe_
     find_waits(mapped, first, busy_ns, pacing);
   } else
     cm_sanafe_pacing_free(pacing);
-  cm_free(first);
-  cm_free(reached);
-  cm_free(busy_ns);
+  CM_FREE(first, reached, busy_ns);
   return status;
 }
 
 void cm_sanafe_pacing_free(cm_sanafe_pacing *pacing)
 {
-  cm_free(pacing->order);
-  cm_free(pacing->wait);
+  CM_FREE(pacing->order, pacing->wait);
   *pacing = (cm_sanafe_pacing){0};
 }

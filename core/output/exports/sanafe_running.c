@@ -1,6 +1,5 @@
 #include "core/output/exports/sanafe_running.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +25,7 @@ static double scale_of(const cm_topology *t, const cm_coefficients *c)
 
 static cm_status sort_train(const cm_measured *m, cm_run *run, cm_sanafe_running *r, cm_error *error)
 {
-  if (CM_NEW(run->memory, r->train, m->inputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, r->train, m->inputs, error));
   for (uint64_t i = 0; i < m->inputs; i++)
     r->train[i] = m->stimulus[2 * i + 1] << 32 | m->stimulus[2 * i];
   r->inputs = m->inputs;
@@ -51,8 +49,7 @@ cm_status cm_sanafe_running_make(const cm_topology *topology, cm_run *run, cm_sa
   if (topology->dynamics->parameter[CM_PARAMETER_REFRACTORY] != NULL)
     return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, in which SANA-FE's v leaks and its currents lose what comes in: it cannot run them");
   cm_status status = cm_coefficients_make(topology, r.semantics, m->dt, run->memory, &r.coefficients, error);
-  if (status == CM_OK)
-    status = sort_train(m, run, &r, error);
+  CM_THEN(status, sort_train(m, run, &r, error));
   if (status != CM_OK) {
     cm_sanafe_running_free(&r);
     return status;

@@ -1,6 +1,5 @@
 /* What makes an exported network run in SANA-FE as its profile did: parameters of somas, scaled weights, spike trains. */
-#ifndef CM_OUTPUT_EXPORTS_SANAFE_RUNNING_H
-#define CM_OUTPUT_EXPORTS_SANAFE_RUNNING_H
+#pragma once
 
 #include <stdio.h>
 
@@ -32,5 +31,3 @@ bool cm_sanafe_alike(const cm_sanafe_running *running, uint32_t a, uint32_t b);
 double cm_sanafe_weight(const cm_sanafe_running *running, uint32_t net, uint64_t i);
 double cm_sanafe_scaled(const cm_sanafe_running *running, uint32_t target, double weight);
 double cm_sanafe_bias(const cm_sanafe_running *running, uint32_t neuron);
-
-#endif

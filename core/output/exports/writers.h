@@ -1,6 +1,5 @@
 /* The writers behind the table of formats; the stream keeps their errors. */
-#ifndef CM_OUTPUT_EXPORTS_WRITERS_H
-#define CM_OUTPUT_EXPORTS_WRITERS_H
+#pragma once
 
 #include "core/output/exports/exports.h"
 
@@ -22,5 +21,3 @@ typedef struct cm_groups {
 } cm_groups;
 cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *groups, cm_error *error);
 void cm_groups_free(cm_groups *groups);
-
-#endif

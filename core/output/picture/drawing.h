@@ -1,6 +1,5 @@
 /* What is drawn, before it is known how. */
-#ifndef CM_OUTPUT_PICTURE_DRAWING_H
-#define CM_OUTPUT_PICTURE_DRAWING_H
+#pragma once
 
 #include "core/output/picture/picture.h"
 
@@ -39,5 +38,3 @@ uint32_t cm_picture_tick(uint32_t cores);
 
 void cm_picture_svg(const cm_picture *p, FILE *stream);
 cm_status cm_picture_png(const cm_picture *p, cm_run *run, FILE *stream, cm_error *error);
-
-#endif

@@ -151,9 +151,8 @@ static cm_status fill_links(cm_picture *p, const cm_metrics_detail *detail, cm_r
   const cm_chip *chip = p->mapped->chip;
   uint32_t columns = cm_chip_routers_x(chip), grid = columns * cm_chip_routers_y(chip);
   spot *switches;
-  if (CM_NEW(run->memory, p->link, cm_window_links(&detail->window) + 1, error) != CM_OK ||
-      CM_NEW(run->memory, switches, cm_chip_routers(chip) - grid, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, p->link, cm_window_links(&detail->window) + 1, error));
+  CM_TRY(CM_NEW(run->memory, switches, cm_chip_routers(chip) - grid, error));
   place_switches(p, grid, switches);
   for (size_t i = 0; i < cm_window_links(&detail->window); i++) {
     uint32_t link = cm_window_link(&detail->window, i), from = cm_chip_link(chip, link).from, x = from % columns, y = from / columns;
@@ -172,8 +171,7 @@ static cm_status fill_populations(cm_picture *p, cm_run *run, cm_error *error)
   uint32_t *most;
   if (t->population_count == 0)
     return cm_fail(error, CM_CONFLICT, "the network has no populations to colour by");
-  if (CM_NEW(run->memory, most, p->mapped->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, most, p->mapped->parts, error));
   cm_status status = cm_populations_of_parts(p->mapped->demand, p->mapped->part, p->mapped->parts, run->memory, most, error);
   for (uint32_t i = 0; status == CM_OK && i < p->mapped->parts; i++)
     p->value[cell(p, p->mapped->core[i])] = most[i];
@@ -202,8 +200,7 @@ static cm_status fill(cm_picture *p, const struct layer *layer, cm_run *run, cm_
   cm_metrics_detail detail = {0};
   if (layer->source == POPULATION)
     return fill_populations(p, run, error);
-  if (cm_metrics_compute(m, run, &metrics, &detail, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_metrics_compute(m, run, &metrics, &detail, error));
   for (uint32_t i = 0; i < m->parts; i++) {
     double value = layer->source == LINKS ? 0 : load_of(layer, &detail, m->chip, i, m->core[i]);
     p->value[cell(p, m->core[i])] = value;
@@ -219,8 +216,8 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
 {
   const struct layer *layer = NULL;
   cm_picture p = {.mapped = mapped};
-  if (find_layer(name, &layer, error) != CM_OK || frame(&p, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_layer(name, &layer, error));
+  CM_TRY(frame(&p, error));
   size_t cells = (size_t)p.width * p.height;
   cm_run_phase(run, "draw");
   cm_status status = CM_OK;
@@ -233,8 +230,7 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
     if (x >= p.x0 && x < p.x0 + p.width && y >= p.y0 && y < p.y0 + p.height)
       p.dead[cell(&p, core)] = true;
   }
-  if (status == CM_OK)
-    status = fill(&p, layer, run, error);
+  CM_THEN(status, fill(&p, layer, run, error));
   if (status == CM_OK) {
     p.unit = layer->unit;
     set_title(&p, layer);

@@ -1,6 +1,5 @@
 /* Pictures of mappings, fit for a paper: the cores of a chip, or their links, coloured by one figure. */
-#ifndef CM_OUTPUT_PICTURE_PICTURE_H
-#define CM_OUTPUT_PICTURE_PICTURE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ typedef enum cm_picture_format { CM_PICTURE_SVG, CM_PICTURE_PNG } cm_picture_for
  * cm_metrics_compute; CM_DISK_FULL. O(metrics + cores drawn). */
 cm_status cm_picture_write(const cm_mapped *mapped, const char *layer, cm_picture_format format, cm_run *run, FILE *stream,
                            cm_error *error);
-
-#endif

@@ -5,7 +5,6 @@
 #include <png.h>
 #include <string.h>
 
-#include "core/chip/geometry.h"
 #include "core/output/picture/drawing.h"
 
 enum { SIDE = 1280, MARGIN = 72, LEGEND = 150, BAR = 24, DIGIT = 3 /* pixels of a dot */ };
@@ -123,8 +122,7 @@ cm_status cm_picture_png(const cm_picture *p, cm_run *run, FILE *stream, cm_erro
   uint32_t longer = p->width > p->height ? p->width : p->height;
   double s = longer >= SIDE ? 1 : floor((double)SIDE / longer);
   canvas c = {.width = (uint32_t)(2 * MARGIN + p->width * s + LEGEND), .height = (uint32_t)(2 * MARGIN + p->height * s)};
-  if (CM_NEW(run->memory, c.pixel, (size_t)c.width * c.height * 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, c.pixel, (size_t)c.width * c.height * 3, error));
   fill_box(&c, 0, 0, c.width, c.height, white);
   put_cores(&c, p, s);
   if (p->link != NULL)

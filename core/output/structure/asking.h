@@ -1,6 +1,5 @@
 /* What answers to questions about a structure share. */
-#ifndef CM_OUTPUT_STRUCTURE_ASKING_H
-#define CM_OUTPUT_STRUCTURE_ASKING_H
+#pragma once
 
 #include "core/output/structure/structure.h"
 #include "core/output/view_writer.h"
@@ -62,5 +61,3 @@ cm_status cm_answer_neurons(cm_asking *q, cm_error *error);
 cm_status cm_answer_matrix(cm_asking *q, cm_error *error);
 cm_status cm_answer_routers(cm_asking *q, cm_error *error);
 cm_status cm_answer_diff(cm_asking *q, cm_error *error);
-
-#endif

@@ -8,8 +8,7 @@
  *   matrix   by=part|population: packets from part to part, or synapse events, in at most CM_MATRIX_SIDE_MAX rows
  *   routers  entries of their routing tables, where the chip limits these
  *   diff     limit: against another mapping of the network, what has moved and which cores have become fuller */
-#ifndef CM_OUTPUT_STRUCTURE_STRUCTURE_H
-#define CM_OUTPUT_STRUCTURE_STRUCTURE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -52,5 +51,3 @@ cm_status cm_structure_ask(const cm_structure *s, const char *question, FILE *st
 
 /* Whether a text is one of these questions. */
 bool cm_structure_is_question(const char *text);
-
-#endif

@@ -65,8 +65,7 @@ cm_status cm_structure_answer(const cm_structure *s, const cm_structure *other, 
     if (!has_word(kinds[k].arguments, arguments[i]))
       return cm_asked_badly(error, arguments[i], "%s has no argument \"%.40s\"; it has %s", kind, arguments[i], kinds[k].arguments);
   cm_status status = open_chip(&q, error);
-  if (status == CM_OK)
-    status = kinds[k].answer(&q, error);
+  CM_THEN(status, kinds[k].answer(&q, error));
   cm_chip_free(q.chip);
   return status;
 }
@@ -90,8 +89,7 @@ cm_status cm_structure_ask(const cm_structure *s, const char *question, FILE *st
   const char *arguments[2 * ARGUMENTS_MAX + 1] = {NULL};
   char *text, *rest, *one;
   size_t count = 0;
-  if (CM_HEAP(text, strlen(question) + 1, "a question", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(text, strlen(question) + 1, "a question", error));
   memcpy(text, question, strlen(question) + 1);
   char *at = text + strcspn(text, "?");
   if (*at != '\0')

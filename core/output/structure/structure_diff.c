@@ -27,8 +27,8 @@ static int by_neurons(const void *a, const void *b)
 /* Neurons by part, those of part p from first[p] on; the caller frees. O(neurons + parts). */
 static cm_status sort_neurons(const cm_structure *s, uint32_t **first, uint32_t **order, cm_error *error)
 {
-  if (CM_NEW(NULL, *first, (uint64_t)cm_structure_parts(s) + 2, error) != CM_OK || CM_NEW(NULL, *order, cm_structure_neurons(s), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, *first, (uint64_t)cm_structure_parts(s) + 2, error));
+  CM_TRY(CM_NEW(NULL, *order, cm_structure_neurons(s), error));
   cm_sort_members(s->part, cm_structure_neurons(s), cm_structure_parts(s), *first, *order);
   return CM_OK;
 }
@@ -48,8 +48,7 @@ static cm_status take_moves(const cm_asking *q, const uint32_t *neuron, uint32_t
   for (uint32_t i = 0; i < neurons; i++)
     if (m->to[now->part[neuron[i]]]++ == 0)
       m->used[ways++] = now->part[neuron[i]];
-  if (CM_ROOM(NULL, m->list, &m->room, m->count + ways, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, m->list, &m->room, m->count + ways, error));
   for (uint32_t i = 0; i < ways; i++) {
     const move one = {old->core[old->part[neuron[0]]], now->core[m->used[i]], m->to[m->used[i]]};
     m->to[m->used[i]] = 0;
@@ -118,8 +117,7 @@ static bool same_load(const cm_core_load *a, const cm_core_load *b)
 static cm_status list_cores(const cm_asking *q, changed **list, uint64_t *count, cm_error *error)
 {
   uint64_t used = 0;
-  if (CM_NEW(NULL, *list, q->s->core_count + q->other->core_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, *list, q->s->core_count + q->other->core_count, error));
   for (uint32_t p = 0; p < cm_structure_parts(q->other); p++)
     (*list)[used++] = (changed){.core = q->other->core[p], .was = q->other->load[p]};
   for (uint32_t p = 0; p < cm_structure_parts(q->s); p++)
@@ -181,8 +179,7 @@ static cm_status check_alike(const cm_asking *q, cm_error *error)
     return cm_fail(error, CM_BAD_OPTION, "name the mapping to compare with");
   if (q->other->part_count != q->s->part_count)
     return cm_fail(error, CM_CONFLICT, "the other mapping is of another network: %" PRIu64 " neurons, here %" PRIu64, q->other->part_count, q->s->part_count);
-  if (cm_chip_parse(q->other->chip, q->other->chip_count - 1, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chip_parse(q->other->chip, q->other->chip_count - 1, &chip, error));
   cm_status status = CM_OK;
   if (chip->width != q->chip->width || chip->height != q->chip->height)
     status = cm_fail(error, CM_CONFLICT, "the other mapping is on a chip of %" PRIu32 " x %" PRIu32 " cores, this one on %" PRIu32 " x %" PRIu32 ": places compare on one chip alone",
@@ -199,12 +196,9 @@ cm_status cm_answer_diff(cm_asking *q, cm_error *error)
   changed *cores = NULL;
   uint64_t limit, count = 0;
   cm_status status = cm_asked_count(q, "limit", (cm_count_range){1, LIMIT_MAX, LIMIT}, &limit, error);
-  if (status == CM_OK)
-    status = check_alike(q, error);
-  if (status == CM_OK)
-    status = list_moves(q, &m, error);
-  if (status == CM_OK)
-    status = list_cores(q, &cores, &count, error);
+  CM_THEN(status, check_alike(q, error));
+  CM_THEN(status, list_moves(q, &m, error));
+  CM_THEN(status, list_cores(q, &cores, &count, error));
   if (status == CM_OK) {
     (void)fprintf(q->w.stream, "{\"neurons\": %" PRIu32 ", \"moved\": %" PRIu64 ", \"move_count\": %" PRIu64 ", \"core_count\": %" PRIu64 ",\n\"moves\": [",
                   cm_structure_neurons(q->s), m.neurons, m.count, count);
@@ -219,7 +213,6 @@ cm_status cm_answer_diff(cm_asking *q, cm_error *error)
     }
     cm_view_put_text(&q->w, "]}\n");
   }
-  cm_free(m.list);
-  cm_free(cores);
+  CM_FREE(m.list, cores);
   return status;
 }

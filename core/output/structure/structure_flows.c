@@ -37,8 +37,7 @@ static void add(sums *s, uint32_t other, uint64_t packets)
 /* Moves the sums of a part to the list of flows, those without packets left out. */
 static cm_status flush(sums *s, uint32_t part, bool out, flows *f, cm_error *error)
 {
-  if (CM_ROOM(NULL, f->list, &f->room, f->count + s->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, f->list, &f->room, f->count + s->count, error));
   for (uint32_t i = 0; i < s->count; i++) {
     const uint32_t other = s->used[i];
     const flow one = s->at[other];
@@ -105,8 +104,7 @@ static cm_status gather_ways(gathering *g, bool out, cm_error *error)
 /* An edge stands in the rows of both its ends: what comes in is what goes out, turned. */
 static cm_status turn(gathering *g, cm_error *error)
 {
-  if (CM_ROOM(NULL, g->in.list, &g->in.room, g->out.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(NULL, g->in.list, &g->in.room, g->out.count, error));
   g->in.count = g->out.count;
   g->in.packets = g->out.packets;
   for (uint64_t i = 0; i < g->out.count; i++) {
@@ -147,17 +145,16 @@ static void put_flows(cm_asking *q, const char *name, flows *f, uint64_t limit)
 
 static cm_status open_sums(const cm_structure *s, sums *made, cm_error *error)
 {
-  if (CM_NEW(NULL, made->at, cm_structure_parts(s), error) != CM_OK || CM_NEW(NULL, made->used, cm_structure_parts(s), error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  CM_TRY(CM_NEW(NULL, made->at, cm_structure_parts(s), error));
+  return CM_NEW(NULL, made->used, cm_structure_parts(s), error);
 }
 
 static cm_status gather(gathering *g, cm_error *error)
 {
   const bool directed = g->s->in_first_count > 0;
-  if (open_sums(g->s, &g->sums, error) != CM_OK || CM_NEW(NULL, g->stamp, directed ? cm_structure_axons(g->s) : 1, error) != CM_OK ||
-      gather_ways(g, true, error) != CM_OK)
-    return error->status;
+  CM_TRY(open_sums(g->s, &g->sums, error));
+  CM_TRY(CM_NEW(NULL, g->stamp, directed ? cm_structure_axons(g->s) : 1, error));
+  CM_TRY(gather_ways(g, true, error));
   return directed ? gather_ways(g, false, error) : turn(g, error);
 }
 
@@ -188,8 +185,7 @@ static cm_status gather_link(const cm_structure *s, const cm_chip *chip, uint32_
     for (uint32_t i = 0; i < sum->count; i++)
       if (!cm_chip_way_passes(chip, s->core[p], s->core[sum->used[i]], link))
         sum->at[sum->used[i]].packets = 0; /* what flush leaves out */
-    if (flush(sum, p, true, through, error) != CM_OK)
-      return error->status;
+    CM_TRY(flush(sum, p, true, through, error));
   }
   return CM_OK;
 }
@@ -200,8 +196,7 @@ static cm_status answer_link(cm_asking *q, uint32_t link, uint64_t limit, cm_err
   flows through = {0};
   char text[CM_LINK_TEXT_MAX];
   cm_status status = open_sums(q->s, &sum, error);
-  if (status == CM_OK)
-    status = gather_link(q->s, q->chip, link, &sum, &through, error);
+  CM_THEN(status, gather_link(q->s, q->chip, link, &sum, &through, error));
   if (status == CM_OK) {
     cm_chip_link_text(q->chip, link, CM_LINK_AS_JSON, text);
     (void)fprintf(q->w.stream, "{\"link\": {%s}", text);
@@ -249,8 +244,7 @@ static cm_status find_population(const cm_structure *s, const char *text, uint32
 static cm_status select_neurons(const cm_structure *s, const uint32_t *key, uint32_t value, group *of, cm_error *error)
 {
   uint32_t *first;
-  if (CM_NEW(NULL, first, (uint64_t)cm_structure_parts(s) + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, first, (uint64_t)cm_structure_parts(s) + 1, error));
   for (uint32_t v = 0; v < cm_structure_neurons(s); v++)
     if (key[v] == value) {
       first[s->part[v] + 1]++;
@@ -271,8 +265,7 @@ static cm_status select_neuron(const cm_structure *s, const char *text, group *o
   uint64_t neuron;
   if (!cm_whole_parse(text, &neuron) || neuron >= cm_structure_neurons(s))
     return cm_asked_badly(error, "neuron", "neuron must be a number below %" PRIu32 "; neurons?find= knows names", cm_structure_neurons(s));
-  if (CM_NEW(NULL, of->neuron, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, of->neuron, 1, error));
   of->neuron[0] = (uint32_t)neuron;
   of->count = 1;
   return CM_OK;
@@ -298,8 +291,7 @@ cm_status cm_answer_flows(cm_asking *q, cm_error *error)
     status = select_neurons(s, s->population, which, &of, error);
   else if (neuron != NULL)
     status = select_neuron(s, neuron, &of, error);
-  if (status == CM_OK)
-    status = answer_of(q, of, limit, error);
+  CM_THEN(status, answer_of(q, of, limit, error));
   cm_free(of.neuron);
   return status;
 }

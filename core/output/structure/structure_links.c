@@ -37,8 +37,7 @@ static cm_status list_ports(const cm_asking *q, sink **ports, uint64_t *count, c
 {
   const cm_structure *s = q->s;
   const double rate = q->chip->costs.port_packets_per_ns;
-  if (CM_NEW(NULL, *ports, 2 * (uint64_t)cm_structure_parts(s), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, *ports, 2 * (uint64_t)cm_structure_parts(s), error));
   *count = 0;
   for (uint32_t p = 0; p < cm_structure_parts(s); p++)
     for (sink_kind kind = INLET; kind <= OUTLET; kind++) {
@@ -142,8 +141,7 @@ static cm_status fill(const cm_asking *q, sink *sinks, uint32_t count, uint32_t 
       take_axon(&f, p, a);
   for (uint32_t k = 0; k < count && status == CM_OK; k++)
     qsort(sinks[k].most, sinks[k].kept, sizeof *sinks[k].most, by_packets);
-  cm_free(f.mask);
-  cm_free(f.stamp);
+  CM_FREE(f.mask, f.stamp);
   return status;
 }
 
@@ -191,8 +189,7 @@ static void put_sinks(cm_asking *q, const char *name, const sink *sinks, uint64_
 static cm_status list_sinks(const cm_asking *q, uint64_t links, const sink *port, uint64_t ports, sink **all, cm_error *error)
 {
   const cm_structure *s = q->s;
-  if (CM_NEW(NULL, *all, links + ports, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, *all, links + ports, error));
   for (uint64_t k = 0; k < links; k++) {
     const uint32_t link = s->link[k];
     if (link >= cm_chip_links(q->chip))
@@ -213,10 +210,9 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   sink *port = NULL, *all = NULL;
   if (sort != NULL && strcmp(sort, "load") != 0)
     return cm_asked_badly(error, "sort", "links are sorted by load alone: sort=load");
-  if (cm_asked_count(q, "axons", (cm_count_range){0, AXONS_MAX, 0}, &axons, error) != CM_OK ||
-      cm_asked_count(q, "limit", (cm_count_range){1, axons > 0 ? FILLED_MAX : LIMIT_MAX, LIMIT}, &limit, error) != CM_OK ||
-      list_ports(q, &port, &ports, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_asked_count(q, "axons", (cm_count_range){0, AXONS_MAX, 0}, &axons, error));
+  CM_TRY(cm_asked_count(q, "limit", (cm_count_range){1, axons > 0 ? FILLED_MAX : LIMIT_MAX, LIMIT}, &limit, error));
+  CM_TRY(list_ports(q, &port, &ports, error));
   const uint64_t links = limit < s->link_count ? limit : s->link_count;
   ports = limit < ports ? limit : ports;
   cm_status status = list_sinks(q, links, port, ports, &all, error);
@@ -231,8 +227,7 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   }
   for (uint64_t k = 0; all != NULL && k < links + ports; k++)
     cm_free(all[k].most);
-  cm_free(all);
-  cm_free(port);
+  CM_FREE(all, port);
   return status;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip/geometry.h"
 #include "core/measure/measure.h"
 #include "core/network/nets_by_part.h"
 #include "core/routing/routes.h"
@@ -82,9 +81,9 @@ static cm_status take_pairs(making *m, cm_error *error)
       ROOM(m, pair_first, s->source_count + 1, error) != CM_OK || walk_pairs(m, false, error) != CM_OK)
     return error->status;
   const uint64_t pairs = s->pair_first[s->source_count];
-  if (ROOM(m, pair_part, pairs, error) != CM_OK || ROOM(m, pair_synapses, pairs, error) != CM_OK ||
-      ROOM(m, pair_weight, m->network->directed ? 0 : pairs, error) != CM_OK)
-    return error->status;
+  CM_TRY(ROOM(m, pair_part, pairs, error));
+  CM_TRY(ROOM(m, pair_synapses, pairs, error));
+  CM_TRY(ROOM(m, pair_weight, m->network->directed ? 0 : pairs, error));
   return walk_pairs(m, true, error);
 }
 
@@ -127,20 +126,18 @@ static cm_status take_inputs(making *m, cm_error *error)
   cm_structure *s = m->s;
   const uint32_t neurons = m->network->vertex_count;
   uint32_t *last;
-  if (ROOM(m, fan_in, neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(ROOM(m, fan_in, neurons, error));
   if (!m->network->directed) { /* who reaches it is whom it reaches */
     for (uint32_t v = 0; v < neurons; v++)
       s->fan_in[v] = (uint32_t)(m->network->net_first[v + 1] - m->network->net_first[v]);
     return CM_OK;
   }
-  if (ROOM(m, in_first, (uint64_t)neurons + 1, error) != CM_OK || CM_NEW(m->run->memory, last, neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(ROOM(m, in_first, (uint64_t)neurons + 1, error));
+  CM_TRY(CM_NEW(m->run->memory, last, neurons, error));
   cm_status status = walk_inputs(m, last, false, error);
   for (uint32_t v = 0; v < neurons; v++)
     s->in_first[v + 1] += s->in_first[v];
-  if (status == CM_OK)
-    status = ROOM(m, in, s->in_first[neurons], error);
+  CM_THEN(status, ROOM(m, in, s->in_first[neurons], error));
   if (status == CM_OK) {
     memset(last, 0, neurons * sizeof *last);
     status = walk_inputs(m, last, true, error);
@@ -170,12 +167,10 @@ static cm_status take_loads(making *m, cm_error *error)
   cm_metrics_detail d;
   loaded *all = NULL;
   uint64_t count = 0;
-  if (cm_metrics_compute(m->on, m->run, &metrics, &d, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_metrics_compute(m->on, m->run, &metrics, &d, error));
   const size_t links = cm_window_links(&d.window);
   cm_status status = COPY(m, load, d.core, m->on->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(m->run->memory, all, links, error);
+  CM_THEN(status, CM_NEW(m->run->memory, all, links, error));
   for (size_t i = 0; status == CM_OK && i < links; i++)
     if (d.link_load[i] > 0)
       all[count++] = (loaded){cm_window_link(&d.window, i), d.link_load[i]};
@@ -231,9 +226,9 @@ static cm_status take_populations(making *m, cm_error *error)
   for (uint32_t k = 0; k < t->population_count; k++)
     bytes += strlen(t->population[k].name) + 1;
   const uint32_t fold = (t->population_count + CM_MATRIX_SIDE_MAX - 1) / CM_MATRIX_SIDE_MAX, side = (t->population_count + fold - 1) / fold;
-  if (COPY(m, population, t->population_of, t->vertex_count, error) != CM_OK || ROOM(m, population_name, bytes, error) != CM_OK ||
-      ROOM(m, matrix, (size_t)side * side, error) != CM_OK)
-    return error->status;
+  CM_TRY(COPY(m, population, t->population_of, t->vertex_count, error));
+  CM_TRY(ROOM(m, population_name, bytes, error));
+  CM_TRY(ROOM(m, matrix, (size_t)side * side, error));
   for (uint32_t k = 0; k < t->population_count; k++) {
     const size_t length = strlen(t->population[k].name) + 1;
     memcpy(s->population_name + used, t->population[k].name, length);
@@ -255,8 +250,7 @@ static cm_status take_names(making *m, cm_error *error)
   if (t->label_text != NULL && (COPY(m, label_first, t->label_first, (uint64_t)t->vertex_count + 1, error) != CM_OK ||
                                 COPY(m, label, t->label_text, t->label_first[t->vertex_count], error) != CM_OK))
     return error->status;
-  if (cm_chip_print(m->on->chip, &chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chip_print(m->on->chip, &chip, error));
   cm_status status = COPY(m, chip, chip, strlen(chip) + 1, error);
   free(chip);
   return status;
@@ -272,18 +266,12 @@ cm_status cm_structure_make(const cm_mapped *mapped, const cm_map_options *optio
     *made->unit = (double)m.network->weight_scale * (m.network->directed ? 1 : 2);
     status = take_axons(&m, error);
   }
-  if (status == CM_OK)
-    status = take_pairs(&m, error);
-  if (status == CM_OK)
-    status = take_inputs(&m, error);
-  if (status == CM_OK)
-    status = take_loads(&m, error);
-  if (status == CM_OK)
-    status = take_tables(&m, options, error);
-  if (status == CM_OK)
-    status = take_populations(&m, error);
-  if (status == CM_OK)
-    status = take_names(&m, error);
+  CM_THEN(status, take_pairs(&m, error));
+  CM_THEN(status, take_inputs(&m, error));
+  CM_THEN(status, take_loads(&m, error));
+  CM_THEN(status, take_tables(&m, options, error));
+  CM_THEN(status, take_populations(&m, error));
+  CM_THEN(status, take_names(&m, error));
   CM_FREE(m.net, m.stamp, m.place);
   return status;
 }

@@ -40,8 +40,7 @@ static cm_status answer_parts(cm_asking *q, cm_error *error)
   const cm_structure *s = q->s;
   const uint32_t parts = cm_structure_parts(s), fold = (parts + CM_MATRIX_SIDE_MAX - 1) / CM_MATRIX_SIDE_MAX, side = (parts + fold - 1) / fold;
   double *value;
-  if (CM_NEW(NULL, value, (size_t)side * side, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, value, (size_t)side * side, error));
   for (uint32_t p = 0; p < parts; p++)
     for (uint32_t a = s->axon_first[p]; a < s->axon_first[p + 1]; a++)
       for (uint64_t i = s->pair_first[a]; i < s->pair_first[a + 1]; i++)

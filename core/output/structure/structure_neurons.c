@@ -33,8 +33,7 @@ static cm_status list_targets(const cm_structure *s, uint32_t neuron, target **l
   uint64_t used = 0;
   cm_axons_of(s, neuron, &first, &end);
   const uint64_t pairs = s->pair_first[end] - s->pair_first[first];
-  if (CM_NEW(NULL, *list, pairs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(NULL, *list, pairs, error));
   for (uint32_t a = first; a < end; a++)
     for (uint64_t i = s->pair_first[a]; i < s->pair_first[a + 1]; i++)
       (*list)[used++] = (target){s->pair_part[i], s->pair_synapses[i], cm_pair_packets(s, a, i)};
@@ -57,8 +56,7 @@ static cm_status put_found(cm_asking *q, uint32_t neuron, cm_error *error)
   const cm_structure *s = q->s;
   target *list;
   uint64_t count, fan_out = 0;
-  if (list_targets(s, neuron, &list, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(list_targets(s, neuron, &list, &count, error));
   for (uint64_t i = 0; i < count; i++)
     fan_out += list[i].synapses;
   cm_view_put_text(&q->w, "\n {");

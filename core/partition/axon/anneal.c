@@ -140,8 +140,7 @@ static cm_status empty_logs(sweeping *w, uint64_t nets, cm_error *error)
   for (uint32_t i = 0; i < w->slices; i++) {
     cm_net_log *log = &w->log[i];
     log->count = 0;
-    if (CM_ROOM(w->state->run->memory, log->event, &log->room, 2 * nets, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(w->state->run->memory, log->event, &log->room, 2 * nets, error));
   }
   return CM_OK;
 }
@@ -225,8 +224,7 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
   uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
   double looks = length * (w->table != NULL ? w->table->parts : (double)g->pin_count / g->vertex_count * NET_LOOKS);
   w->run = shares < 1 ? 1 : shares < BLOCK ? shares : BLOCK;
-  if (play(w, (length + w->run - 1) / w->run, look, looks, error) != CM_OK)
-    return error->status;
+  CM_TRY(play(w, (length + w->run - 1) / w->run, look, looks, error));
   if (w->options->hard) {
     *moves += move_one_by_one(w);
     return CM_OK;
@@ -278,8 +276,7 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
 {
   cm_memory *memory = s->run->memory;
   sweeping *w;
-  if (CM_NEW(memory, w, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w, 1, error));
   const cm_hypergraph *g = s->graph;
   *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads,
                   .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};
@@ -292,24 +289,20 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
     status = CM_NEW(memory, w->log[t].axons, s->part_capacity, error);
   for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
     status = cm_probe_init(&w->probe[t], s, error);
-  if (status == CM_OK)
-    status = cm_thread_pool_new(memory, w->threads, &w->pool, error);
+  CM_THEN(status, cm_thread_pool_new(memory, w->threads, &w->pool, error));
   if (status == CM_OK && !options->hard && options->sweeps >= TABLE_SWEEPS &&
       cm_axon_table_suits(s))
     status = cm_axon_table_new(s, w->pool, &w->table, error);
-  if (status == CM_OK)
-    status = sweep_all(w, random, error);
+  CM_THEN(status, sweep_all(w, random, error));
   cm_thread_pool_free(w->pool);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
   for (uint32_t t = 0; w->log != NULL && t < w->threads; t++) {
-    cm_free(w->log[t].event);
-    cm_free(w->log[t].axons);
+    CM_FREE(w->log[t].event, w->log[t].axons);
   }
   for (size_t i = 0; w->visits != NULL && i < (size_t)w->threads * w->threads; i++)
     cm_free(w->visits[i].visit);
-  cm_free(w->visits);
-  cm_free(w->log);
+  CM_FREE(w->visits, w->log);
   cm_axon_table_free(w->table);
   CM_FREE(w->probe, w->order, w->planned, w->taken, w);
   return status;

@@ -1,6 +1,5 @@
 /* Annealing of the axon objective, on cm_axon_state. */
-#ifndef CM_PARTITION_ANNEAL_H
-#define CM_PARTITION_ANNEAL_H
+#pragma once
 
 #include "base/random.h"
 #include "core/partition/axon/axon_state.h"
@@ -19,5 +18,3 @@ typedef struct cm_anneal_options {
  * vertices of a round of some hundred decide as things stand at its start, on all threads, and the result is the same
  * for any number. O(sweeps * sum over vertices of their nets' lambda). */
 cm_status cm_anneal(cm_axon_state *state, const cm_anneal_options *options, cm_random *random, cm_error *error);
-
-#endif

@@ -97,8 +97,7 @@ static cm_status take_other(progress *p, cm_error *error)
 {
   cm_axon_search *w = p->search;
   cm_axon_solution other;
-  if (CM_NEW(w->run->memory, other.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, other.part, w->levels.graph[0]->vertex_count, error));
   cm_status status = cm_axon_measure_start(w, w->options->other_start, &other, error);
   if (status == CM_OK && !isinf(other.cost))
     status = cm_axon_cycle(w, CM_AXON_OTHER_CYCLE, &other, error);
@@ -299,14 +298,11 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
   /* Prices and growing on the network look up single targets. */
   bool pack = options->sole_reader && options->places == NULL && !fill && worth_packing(demand->network, run->memory);
   cm_status status = cm_axon_levels_begin(demand, pack, run, &w.levels, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, best.part, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.scratch, n, error);
+  CM_THEN(status, CM_NEW(run->memory, best.part, n, error));
+  CM_THEN(status, CM_NEW(run->memory, w.scratch, n, error));
   if (status == CM_OK && fill)
     status = cm_lacks_clusters(demand, w.levels.graph[0], run, &w.flat, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.trial, n, error);
+  CM_THEN(status, CM_NEW(run->memory, w.trial, n, error));
   if (status == CM_OK && n > 0)
     status = search(&w, options, &best, error);
   if (status == CM_OK && options->places != NULL && isinf(best.cost))
@@ -319,9 +315,7 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
     *parts = best.parts;
   } else
     *parts = w.needed;
-  cm_free(best.part);
-  cm_free(w.trial);
-  cm_free(w.scratch);
+  CM_FREE(best.part, w.trial, w.scratch);
   cm_axon_levels_free(&w.levels);
   return status;
 }

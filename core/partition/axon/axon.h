@@ -1,7 +1,6 @@
 /* Partitioning a directed network under all core limits for least connectivity: multilevel, by
  * shared inbound axons. docs/explanation/axon-partitioning.md explains the method and its sources. */
-#ifndef CM_PARTITION_AXON_H
-#define CM_PARTITION_AXON_H
+#pragma once
 
 #include "base/run.h"
 #include "core/limits/limits.h"
@@ -53,5 +52,3 @@ typedef struct cm_axon_options {
  * network that is filled gets as many as it takes, for the caller to know. Phases "coarsen", "initial", "refine". */
 cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
-
-#endif

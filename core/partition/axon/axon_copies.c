@@ -15,9 +15,7 @@ cm_status cm_copies_owed_init(cm_copies_owed *owed, const cm_axon_state *s, cm_e
 
 void cm_copies_owed_free(cm_copies_owed *owed)
 {
-  cm_free(owed->more);
-  cm_free(owed->part);
-  cm_free(owed->met);
+  CM_FREE(owed->more, owed->part, owed->met);
   *owed = (cm_copies_owed){0};
 }
 

@@ -1,7 +1,6 @@
 /* Copies of sources that reach more parts than one neuron may (core/limits/copies.h), in the book-keeping of a partition: who moves
  * changes how many parts its sources reach, and so what parts far away hold. */
-#ifndef CM_PARTITION_AXON_COPIES_H
-#define CM_PARTITION_AXON_COPIES_H
+#pragma once
 
 #include "core/partition/axon/axon_fill.h"
 
@@ -40,5 +39,3 @@ static inline void cm_copies_follow(cm_axon_state *state, const cm_net_state *ne
   cm_count_add(state, &state->copies[source], more);
   cm_sum_add(state, &state->size[state->part[source]], (uint64_t)(int64_t)(int32_t)more);
 }
-
-#endif

@@ -108,8 +108,7 @@ static cm_status settle(void *on, cm_error *error)
       break;
     if (at > 0 ? excess > excess_left : excess > excess_kept * before)
       status = cm_split_overfull(s, tolerance, cm_splits_for(excess), &split, error);
-    if (status == CM_OK)
-      status = cm_anneal(s, &sweep, l->random, error);
+    CM_THEN(status, cm_anneal(s, &sweep, l->random, error));
     before = split > 0 ? INFINITY : excess;
   }
   return status;
@@ -155,9 +154,8 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, cons
                                 .parts_max = w->prices != NULL ? w->prices->parts : most,
                                 .threads =
                                   options->silent ? 1 : 0}; /* starts that run side by side: inbound nets are listed then */
-  if (cm_hypergraph_list_inbound(w->levels.graph[l], w->run, error) != CM_OK ||
-      cm_axon_state_new(w->levels.graph[l], &made, w->run, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hypergraph_list_inbound(w->levels.graph[l], w->run, error));
+  CM_TRY(cm_axon_state_new(w->levels.graph[l], &made, w->run, &s, error));
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);
   static const cm_refiner row[] = {
@@ -220,8 +218,7 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_s
     else if (l > 0 && d->number == 0 && w->prices == NULL)
       shape(w, s->parts, &options);
     const size_t mark = cm_run_within(w->run, 1 / (1 + 1.5 * l));
-    if (cm_axon_refine_level(w, &on_level, &options, &random, s, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_axon_refine_level(w, &on_level, &options, &random, s, error));
     cm_run_leave(w->run, mark);
     on_level.dissolve = false;
     if (l == 0)

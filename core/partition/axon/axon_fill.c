@@ -70,8 +70,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   const cm_hypergraph *g = s->graph;
   uint64_t next = w->begin[range], *axons;
   seat *seats;
-  if (CM_NEW(s->run->memory, seats, s->part_capacity, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, seats, s->part_capacity, error));
   cm_status status = CM_NEW(s->run->memory, axons, s->part_capacity, error);
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
@@ -84,8 +83,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   }
   for (uint32_t p = 0; status == CM_OK && p < s->part_capacity; p++)
     __atomic_fetch_add(&s->axons[p], axons[p], __ATOMIC_RELAXED);
-  cm_free(seats);
-  cm_free(axons);
+  CM_FREE(seats, axons);
   if (status != CM_OK || cm_book_reserved(s->where, (next - w->begin[range]) * sizeof *s->where, error) != CM_OK)
     return error->status;
   return cm_book_reserved(s->hold, (next - w->begin[range]) * sizeof *s->hold, error);
@@ -115,8 +113,7 @@ static cm_status find_targets(filling *w, cm_error *error)
 {
   const cm_axon_state *s = w->state;
   const uint32_t *number = s->graph->number;
-  if (CM_NEW(s->run->memory, w->target, s->graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, w->target, s->graph->vertex_count, error));
   for (uint32_t i = 0; i < s->graph->vertex_count; i++) {
     uint32_t v = number != NULL ? number[i] : i;
     w->target[i] = (target){v, s->part[v]};
@@ -130,13 +127,10 @@ static cm_status fill_nets(cm_axon_state *s, unsigned threads, cm_error *error)
   filling w = {.state = s, .ranges = threads < CM_RANGES_MAX ? threads : CM_RANGES_MAX, .begin = begin};
   cm_thread_pool *pool = NULL;
   cm_status status = find_targets(&w, error);
-  if (status == CM_OK)
-    status = lay_out(&w, error);
-  if (status == CM_OK)
-    status = cm_thread_pool_new(s->run->memory, w.ranges, &pool, error);
+  CM_THEN(status, lay_out(&w, error));
+  CM_THEN(status, cm_thread_pool_new(s->run->memory, w.ranges, &pool, error));
   s->shared = w.ranges > 1;
-  if (status == CM_OK)
-    status = cm_thread_pool_run(pool, w.ranges, fill_range, &w, error);
+  CM_THEN(status, cm_thread_pool_run(pool, w.ranges, fill_range, &w, error));
   s->shared = false;
   cm_thread_pool_free(pool);
   cm_free(w.target);

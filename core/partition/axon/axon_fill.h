@@ -1,6 +1,5 @@
 /* The inside of cm_axon_state: how it is built, and the sums that building and moving share. */
-#ifndef CM_PARTITION_AXON_FILL_H
-#define CM_PARTITION_AXON_FILL_H
+#pragma once
 
 #include "core/partition/axon/axon_state.h"
 
@@ -60,5 +59,3 @@ static inline void cm_gain_debit(cm_axon_state *s, const cm_net_state *net, uint
   if (part != net->home)
     cm_sum_add(s, &gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
 }
-
-#endif

@@ -8,7 +8,6 @@
 #include "core/partition/axon/dense.h"
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
-#include "core/partition/partition.h"
 
 /* Moves that pay look at all parts that a vertex's nets reach: so many looks at most. Of three tenths of the microcircuit, whose axons
  * reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
@@ -53,8 +52,7 @@ static cm_status polish(cm_axon_search *w, uint32_t sweeps, cm_axon_solution *po
   cm_random random;
   cm_anneal_options cold = {.sweeps = sweeps, .hard = true};
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, 1 << 20);
-  if (state_of(w, polished, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(state_of(w, polished, &s, error));
   cm_status status = sweeps > 0 ? cm_anneal(s, &cold, &random, error) : CM_OK;
   polished->cost = polished->parts <= w->options->parts_max && cm_count_overfull(s) == 0 ? cm_axon_cost(s) : INFINITY;
   cm_axon_state_free(s);
@@ -115,8 +113,7 @@ cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
 {
   cm_axon_solution grown = {.cost = INFINITY};
   w->grown = true;
-  if (CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error));
   cm_status status = grow_best(w, isinf(best->cost) ? 0 : best->cost, &grown, error);
   if (status == CM_OK && grown.parts > 0)
     status = polish(w, cm_axon_last_sweeps(w), &grown, error);
@@ -157,8 +154,7 @@ static cm_status count_use(cm_axon_search *w, const cm_axon_solution *grown, gro
 {
   const cm_hypergraph *g = w->levels.graph[0];
   cm_axon_state *s;
-  if (state_of(w, grown, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(state_of(w, grown, &s, error));
   use->cost = cm_axon_cost(s);
   use->excess = cm_total_excess(s);
   for (uint32_t v = 0; v < g->vertex_count; v++)
@@ -178,15 +174,13 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, CM_AXON_GROWN);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, use.size, g->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_hypergraph_list_inbound(g, w->run, error);
+  CM_THEN(status, cm_hypergraph_list_inbound(g, w->run, error));
   for (uint32_t i = 0; status == CM_OK && i < COPIES_GROWTHS && use.cost < best->cost; i++) {
     cm_growth growth = {.part = grown.part, .from = g->number[0]};
     options.size = i > 0 ? use.size : NULL;
     status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
     grown.parts = growth.parts;
-    if (status == CM_OK)
-      status = count_use(w, &grown, &use, error);
+    CM_THEN(status, count_use(w, &grown, &use, error));
   }
   bool pays = status == CM_OK && use.cost < best->cost;
   if (pays && use.excess <= 0) {

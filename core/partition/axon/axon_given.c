@@ -34,8 +34,8 @@ cm_status cm_axon_measure_start(cm_axon_search *w, const uint32_t *start, cm_axo
     made->parts = start[v] >= made->parts ? start[v] + 1 : made->parts;
   }
   cm_axon_state_options options = {.limits = &w->options->limits, .part = made->part, .parts = made->parts, .parts_max = most};
-  if (cm_hypergraph_list_inbound(g, w->run, error) != CM_OK || cm_axon_state_new(g, &options, w->run, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hypergraph_list_inbound(g, w->run, error));
+  CM_TRY(cm_axon_state_new(g, &options, w->run, &s, error));
   cm_error none = {0};
   cm_status status = CM_OK;
   bool legal = cm_count_overfull(s) == 0, copies = s->copies != NULL;

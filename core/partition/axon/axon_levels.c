@@ -96,8 +96,7 @@ typedef struct building {
 static cm_status project(const building *b, const uint32_t *map, uint32_t fine, uint32_t coarse, cm_error *error)
 {
   uint32_t *up;
-  if (CM_NEW(b->run->memory, up, coarse, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, up, coarse, error));
   for (uint32_t v = 0; v < fine; v++)
     up[map[v]] = b->part[v];
   memcpy(b->part, up, coarse * sizeof *up);
@@ -113,8 +112,7 @@ static cm_status contract(const building *b, const cm_hypergraph *fine, const ui
   uint64_t least = b->options->sampled_pins;
   bool some = b->levels->count == 1 && least != 0 && fine->pin_count >= least && cm_net_sample_suits(fine);
   cm_status status = some ? cm_net_sample_draw(fine, ONE_NET_OF, b->seed, b->run, &sample, error) : CM_OK;
-  if (status == CM_OK)
-    status = cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error);
+  CM_THEN(status, cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error));
   cm_net_sample_clear(&sample);
   return status;
 }
@@ -124,8 +122,7 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   cm_axon_levels *levels = b->levels;
   cm_hypergraph *fine = levels->graph[levels->count - 1];
   cm_sketches *merged;
-  if (cm_sketches_merge(b->sketches, map, clusters, b->run, &merged, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sketches_merge(b->sketches, map, clusters, b->run, &merged, error));
   cm_sketches_free(b->sketches);
   b->sketches = merged;
   if ((b->part != NULL && project(b, map, fine->vertex_count, clusters, error) != CM_OK) ||
@@ -149,8 +146,7 @@ static cm_status coarsen_once(building *b, double size_max, double target, bool 
                                 .part = b->part,
                                 .seed = b->seed,
                                 .level = l};
-  if (CM_NEW(b->run->memory, map, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, map, n, error));
   cm_status status = cm_cluster(b->levels->graph[l], b->sketches, &options, b->run, map, &clusters, error);
   *shrunk = status == CM_OK && clusters <= 0.9 * n;
   bool fewer = status == CM_OK && clusters < n;

@@ -1,6 +1,5 @@
 /* The levels of a hypergraph, from the network's own to the coarsest, for the multilevel search under core limits. */
-#ifndef CM_PARTITION_AXON_LEVELS_H
-#define CM_PARTITION_AXON_LEVELS_H
+#pragma once
 
 #include "core/partition/axon/axon.h"
 #include "core/partition/axon/hypergraph.h"
@@ -26,5 +25,3 @@ void cm_axon_levels_drop(cm_axon_levels *levels);
  * NULL: any. Phase "coarsen". O(pins). */
 cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *options, uint64_t seed, uint32_t *part,
                                cm_run *run, cm_error *error);
-
-#endif

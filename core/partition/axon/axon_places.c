@@ -6,8 +6,7 @@ static cm_status add_up(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
   const cm_hypergraph *g = w->levels.graph[0];
   double sum = 0, ways = 0;
   uint32_t *seen;
-  if (CM_NEW(w->run->memory, seen, w->prices->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, seen, w->prices->parts, error));
   for (uint32_t e = 0; e < g->net_count; e++) {
     uint64_t price = 0, reached = 0;
     uint32_t home = s->part[g->net_source[e]];
@@ -32,8 +31,7 @@ cm_status cm_axon_take_places(cm_axon_search *w, cm_axon_solution *s, cm_error *
   const cm_axon_places *places = w->options->places;
   const cm_hypergraph *g = w->levels.graph[0];
   uint32_t *at;
-  if (CM_NEW(w->run->memory, at, s->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, at, s->parts, error));
   for (uint32_t v = 0; v < g->vertex_count; v++)
     w->scratch[v] = s->part[g->number[v]];
   cm_status status = w->prices == NULL ? places->place(places->context, w->scratch, s->parts, at, &w->prices, error)

@@ -21,12 +21,7 @@ cm_status cm_probe_init(cm_probe *probe, const cm_axon_state *state, cm_error *e
 
 void cm_probe_free(cm_probe *probe)
 {
-  cm_free(probe->pull);
-  cm_free(probe->touched);
-  cm_free(probe->open);
-  cm_free(probe->open_cost);
-  cm_free(probe->column);
-  cm_free(probe->row);
+  CM_FREE(probe->pull, probe->touched, probe->open, probe->open_cost, probe->column, probe->row);
   cm_copies_owed_free(&probe->owed);
   *probe = (cm_probe){0}; /* freed once more by the one who counts probes, after an init that failed */
 }

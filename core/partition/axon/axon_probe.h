@@ -1,7 +1,6 @@
 /* Looking for the best move of a vertex without making it. Any number of probes may look at one state at a time, as
  * long as nothing moves. */
-#ifndef CM_PARTITION_AXON_PROBE_H
-#define CM_PARTITION_AXON_PROBE_H
+#pragma once
 
 #include "core/partition/axon/axon_copies.h"
 
@@ -49,5 +48,3 @@ cm_offer cm_probe_best(cm_probe *probe, uint32_t v, bool hard, double bound);
 
 /* What leaving its part costs v, wherever it goes. O(1). */
 double cm_axon_leaving(const cm_axon_state *state, uint32_t v);
-
-#endif

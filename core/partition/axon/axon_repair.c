@@ -103,10 +103,8 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
   halving h = {.state = s};
   uint32_t n = s->graph->vertex_count, done = 0;
   cm_status status = CM_NEW(s->run->memory, h.member, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, h.shared, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, h.has, s->graph->net_count, error);
+  CM_THEN(status, CM_NEW(s->run->memory, h.shared, n, error));
+  CM_THEN(status, CM_NEW(s->run->memory, h.has, s->graph->net_count, error));
   if (status == CM_OK)
     memset(h.shared, 0xff, (size_t)n * sizeof *h.shared);
   while (status == CM_OK && done < most) {
@@ -120,9 +118,7 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
     done++;
     status = cm_run_check(s->run, error);
   }
-  cm_free(h.member);
-  cm_free(h.shared);
-  cm_free(h.has);
+  CM_FREE(h.member, h.shared, h.has);
   if (status == CM_OK)
     *split = done;
   return status;
@@ -200,8 +196,7 @@ static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
     if (s->part[v] != part)
       continue;
     offer[found++] = (exit_offer){best_exit(probe, v).cost, v};
-    if (cm_run_check(s->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(s->run, error));
   }
   qsort(offer, found, sizeof *offer, by_cost);
   *count = found;
@@ -212,8 +207,7 @@ static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
 static cm_status relieve(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_offer *offer, cm_error *error)
 {
   uint32_t count = 0;
-  if (collect(s, probe, part, offer, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(collect(s, probe, part, offer, &count, error));
   for (uint32_t i = 0; i < count && cm_axon_over(s, part) && offer[i].cost < INFINITY; i++) {
     uint32_t to = best_exit(probe, offer[i].vertex).to;
     if (to != NONE)
@@ -234,8 +228,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
 {
   exit_offer *offer = NULL;
   cm_probe probe;
-  if (cm_probe_init(&probe, s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_probe_init(&probe, s, error));
   cm_status status = CM_NEW(s->run->memory, offer, s->graph->vertex_count, error);
   while (status == CM_OK) {
     bool over = false;
@@ -271,8 +264,7 @@ cm_status cm_dissolve_emptiest(cm_axon_state *s, cm_error *error)
   cm_probe probe;
   if (kept < 2)
     return CM_OK;
-  if (cm_probe_init(&probe, s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_probe_init(&probe, s, error));
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < s->graph->vertex_count && status == CM_OK; v++) {
     if (s->part[v] != emptiest)

@@ -1,6 +1,5 @@
 /* Bringing the parts of a cm_axon_state within the core limits. */
-#ifndef CM_PARTITION_AXON_REPAIR_H
-#define CM_PARTITION_AXON_REPAIR_H
+#pragma once
 
 #include "core/partition/axon/axon_state.h"
 
@@ -27,5 +26,3 @@ cm_status cm_repair(cm_axon_state *state, cm_error *error);
 /* Gives the members of the part with fewest inbound axons to other parts, each where it costs least, limits being soft.
  * The part stays without vertices. O(vertices + nets of the part). */
 cm_status cm_dissolve_emptiest(cm_axon_state *state, cm_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* The inside of cm_partition_axons: what its steps share. axon.c is the driver; axon_effort.c knows what the network's size
  * allows, axon_starts.c makes first partitions through the levels, axon_flat.c on the network itself, axon_given.c takes those of the
  * caller, axon_descend.c refines them level by level, axon_cycle.c goes up and down again, axon_places.c gives parts cores. Parts are arrays of the vertices of the coarsest level that is there, in its numbers. */
-#ifndef CM_PARTITION_AXON_SEARCH_H
-#define CM_PARTITION_AXON_SEARCH_H
+#pragma once
 
 #include "base/random.h"
 #include "core/partition/axon/anneal.h"
@@ -116,5 +115,3 @@ cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *be
 
 /* Takes over a solution of the network itself where it costs less. */
 void cm_axon_keep_better(const cm_axon_search *w, const cm_axon_solution *candidate, cm_axon_solution *best);
-
-#endif

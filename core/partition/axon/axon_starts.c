@@ -54,8 +54,7 @@ static cm_status grow_start(void *context, size_t t, cm_error *error)
   start *it = &all->start[t];
   uint32_t l = w->levels.count - 1;
   cm_random_init(&it->random, w->seed, CM_STREAM_BISECTION, t);
-  if (CM_NEW(w->run->memory, it->made.part, w->levels.graph[l]->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, it->made.part, w->levels.graph[l]->vertex_count, error));
   cm_growth growth = {.part = it->made.part, .from = CM_GROW_ANYWHERE};
   cm_grow_options options = {.limits = limits_of_start(w)};
   cm_status status = cm_grow_parts(w->levels.graph[l], &options, &it->random, w->run, &growth, error);
@@ -112,8 +111,7 @@ static cm_status refuse_start(cm_axon_search *w, const cm_axon_solution *made, c
 {
   cm_axon_state *s;
   cm_axon_state_options options = {.limits = &w->options->limits, .part = made->part, .parts = made->parts};
-  if (cm_axon_state_new(w->levels.graph[w->levels.count - 1], &options, w->run, &s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_axon_state_new(w->levels.graph[w->levels.count - 1], &options, w->run, &s, error));
   cm_resource scarcest = cm_scarcest(s);
   cm_axon_state_free(s);
   w->needed = made->parts;
@@ -142,14 +140,10 @@ static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *er
   w->start_sweeps = sweeps_of_start(w->options->start_sweeps * paid / count, n);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
-  if (status == CM_OK)
-    status = cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error);
-  if (status == CM_OK)
-    status = cm_parallel(w->run, count, grow_start, &all, error);
-  if (status == CM_OK)
-    status = check_parts(w, &all, error);
-  if (status == CM_OK)
-    status = anneal_starts(&all, error);
+  CM_THEN(status, cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error));
+  CM_THEN(status, cm_parallel(w->run, count, grow_start, &all, error));
+  CM_THEN(status, check_parts(w, &all, error));
+  CM_THEN(status, anneal_starts(&all, error));
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
     if (all.start[t].made.cost < all.start[best].made.cost)
       best = t;
@@ -166,8 +160,8 @@ static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *er
 static cm_status attempt(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
   cm_axon_descent d = {.slack = CM_AXON_SLACK, .hot = 0.1, .cold = CM_AXON_COLD};
-  if (cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error) != CM_OK || best_start(w, s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_axon_levels_build(&w->levels, w->options, w->seed, NULL, w->run, error));
+  CM_TRY(best_start(w, s, error));
   if (w->levels.count > 1)
     cm_axon_step_down(w, s->part);
   return cm_axon_descend(w, &d, s, error);

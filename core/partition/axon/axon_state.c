@@ -14,17 +14,7 @@ void cm_axon_state_free(cm_axon_state *s)
 {
   if (s == NULL)
     return;
-  cm_free(s->net);
-  cm_free(s->where);
-  cm_free(s->hold);
-  cm_free(s->wide);
-  cm_free(s->gain);
-  cm_free(s->copies);
-  cm_free(s->size);
-  cm_free(s->axons);
-  cm_free(s->synapses);
-  cm_free(s->vertices);
-  cm_free(s);
+  CM_FREE(s->net, s->where, s->hold, s->wide, s->gain, s->copies, s->size, s->axons, s->synapses, s->vertices, s);
 }
 
 /* The place of a net's presence in a part; NONE when it has no target there. */
@@ -144,8 +134,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_opti
 {
   uint32_t capacity = options->parts > options->parts_max ? options->parts : options->parts_max;
   cm_axon_state *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   *s = (cm_axon_state){.graph = graph,
                        .prices = options->prices,
                        .run = run,

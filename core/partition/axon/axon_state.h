@@ -1,7 +1,6 @@
 /* Book-keeping of a partition of a hypergraph under core limits: where every net's targets are, what every part
  * holds, and what a move would change. One place for all refiners. */
-#ifndef CM_PARTITION_AXON_STATE_H
-#define CM_PARTITION_AXON_STATE_H
+#pragma once
 
 #include "base/threads.h"
 #include "core/limits/limits.h"
@@ -203,5 +202,3 @@ double cm_axon_mean_price(const cm_axon_state *state);
 
 /* Penalty of all parts. O(parts). */
 double cm_axon_penalty(const cm_axon_state *state);
-
-#endif

@@ -87,8 +87,7 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axo
   cm_memory *memory = s->run->memory;
   uint32_t n = s->graph->vertex_count;
   cm_axon_table *t;
-  if (CM_NEW(memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t, 1, error));
   t->state = s;
   t->parts = s->part_count;
   choose_shift(t);

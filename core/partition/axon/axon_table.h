@@ -1,7 +1,6 @@
 /* What draws every vertex to every part, kept up to date while vertices move: a look costs a row of the table instead of
  * the vertex's nets. Worth it on coarse levels, where vertices have many nets and nets have few targets. */
-#ifndef CM_PARTITION_AXON_TABLE_H
-#define CM_PARTITION_AXON_TABLE_H
+#pragma once
 
 #include "base/threads.h"
 #include "core/partition/axon/axon_probe.h"
@@ -34,5 +33,3 @@ cm_offer cm_axon_table_best(const cm_axon_table *table, uint32_t v, double bound
  * the nets of those of the slice). */
 void cm_axon_table_follow(cm_axon_table *table, const cm_net_event *event, uint64_t count, uint32_t slice,
                           uint32_t slices);
-
-#endif

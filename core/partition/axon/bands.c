@@ -32,8 +32,7 @@ static cm_status make_band(void *context, size_t band, cm_error *error)
   const banding *w = context;
   uint32_t n = w->sketches->vertex_count, *order = w->bands->order + band * n, *end = w->bands->end + band * n;
   uint64_t *keys;
-  if (CM_NEW(w->run->memory, keys, 2 * (size_t)n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, keys, 2 * (size_t)n, error));
   take_keys(w, band);
   for (uint32_t v = 0; v < n; v++)
     keys[v] = (uint64_t)*group_of(w, v, band) << 32 | v;

@@ -82,8 +82,7 @@ bool cm_may_lack_clusters(const cm_demand *demand)
 
 cm_status cm_lacks_clusters(const cm_demand *demand, cm_hypergraph *g, cm_run *run, bool *lacks, cm_error *error)
 {
-  if (cm_hypergraph_list_inbound(g, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hypergraph_list_inbound(g, run, error));
   *lacks = is_as_by_chance(demand->network, g, inside_of(demand));
   return CM_OK;
 }

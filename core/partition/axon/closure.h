@@ -1,6 +1,5 @@
 /* Whether a network has anything to coarsen by: neurons that share more sources than chance has them share. */
-#ifndef CM_PARTITION_CLOSURE_H
-#define CM_PARTITION_CLOSURE_H
+#pragma once
 
 #include "core/partition/axon/hypergraph.h"
 
@@ -12,5 +11,3 @@ bool cm_may_lack_clusters(const cm_demand *demand);
  * cortical microcircuit: 1.3 times, a reservoir of 16384 neurons and fan-out 1024: 6 times). Of the demand's level 0, whose targets are
  * not packed; lists its inbound nets. O(pins of a vertex) for each of 8192 pairs. */
 cm_status cm_lacks_clusters(const cm_demand *demand, cm_hypergraph *graph, cm_run *run, bool *lacks, cm_error *error);
-
-#endif

@@ -233,11 +233,9 @@ static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
   uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_MIN ? n / ROUNDS : ROUND_MIN;
   for (c->begin = 0; c->begin < n; c->begin = c->end) {
     c->end = n - c->begin > length ? c->begin + length : n;
-    if (cm_thread_pool_run(c->pool, c->threads, propose, c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_thread_pool_run(c->pool, c->threads, propose, c, error));
     join(c);
-    if (cm_run_progress(run, (double)c->end / n, (int)c->options->level, n, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(run, (double)c->end / n, (int)c->options->level, n, NAN, error));
   }
   return CM_OK;
 }
@@ -256,8 +254,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   clustering c = {.graph = graph, .sketches = sketches, .options = options, .windows.graph = graph, .threads = run->threads};
   uint32_t n = graph->vertex_count, *order = NULL;
   cm_status status = allocate(&c, run->memory, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, order, n, error);
+  CM_THEN(status, CM_NEW(run->memory, order, n, error));
   if (status == CM_OK) {
     cm_random random;
     cm_random_init(&random, options->seed, CM_STREAM_COARSENING, options->level << 32 | 1);
@@ -272,23 +269,21 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   c.samples = SAMPLES;
   c.floor = options->floor;
   c.count = n;
-  if (status == CM_OK)
-    status = cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_SKETCH_KEYS / 2 : 0, run, &c.bands, error);
+  CM_THEN(status, cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_SKETCH_KEYS / 2 : 0, run, &c.bands, error));
   if (status == CM_OK && c.bands.count == 0)
     status = list_nets(&c, run, error);
-  if (status == CM_OK)
-    status = cm_thread_pool_new(run->memory, c.threads, &c.pool, error);
+  CM_THEN(status, cm_thread_pool_new(run->memory, c.threads, &c.pool, error));
   const size_t mark = cm_run_within(run, 0.4); /* a second round looks at more */
-  if (status == CM_OK)
-    status = visit_all(&c, run, error);
+  CM_THEN(status, visit_all(&c, run, error));
   cm_run_leave(run, mark);
   if (status == CM_OK && c.count > options->enough) {
     c.few = true;
     c.samples = SAMPLES_MAX;
     c.floor = floor_min;
     status = list_nets(&c, run, error);
-    if (status == CM_OK)
-      status = visit_all(&c, run, error);
+    const size_t rest = cm_run_within(run, 1);
+    CM_THEN(status, visit_all(&c, run, error));
+    cm_run_leave(run, rest);
   }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);

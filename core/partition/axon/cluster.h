@@ -1,6 +1,5 @@
 /* Clustering by shared inbound axons: the coarsening of the axon objective. */
-#ifndef CM_PARTITION_CLUSTER_H
-#define CM_PARTITION_CLUSTER_H
+#pragma once
 
 #include "core/partition/axon/hypergraph.h"
 #include "core/partition/axon/sketch.h"
@@ -22,5 +21,3 @@ typedef struct cm_cluster_options {
  * O(vertices * (pins of four nets, 2048 each at most, + bins)), with bands O(vertices * (bands + candidates * bins)). */
 cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error);
-
-#endif

@@ -90,8 +90,7 @@ static cm_status read_sources(dense *d, waiting *w, cm_error *error)
   const cm_inbound *in = &d->synapses.in;
   uint32_t v = w->vertex;
   cm_synapse_run all = {.net = CM_INBOUND, .begin = in->first[v], .end = in->first[v + 1]};
-  if (cm_synapses_read(&d->synapses, &all, d->row, d->weight, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_synapses_read(&d->synapses, &all, d->row, d->weight, error));
   w->synapses = all.end - all.begin + d->autapses[v];
   w->count = 0;
   memset(w->source, 0, d->words * sizeof *w->source);
@@ -113,8 +112,7 @@ static cm_status let_in(dense *d, cm_error *error)
   while (d->waits < WAITING && d->next < d->demand->network->vertex_count) {
     waiting *w = &d->waiting[d->waits];
     w->vertex = d->order[d->next++];
-    if (read_sources(d, w, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_sources(d, w, error));
     if (suits_anywhere(d, w))
       d->part[w->vertex] = d->number;
     else
@@ -207,9 +205,9 @@ static cm_status fill_part(dense *d, cm_error *error)
   take(d, first_of_part(d));
   for (bool any = true; any;) {
     any = false;
-    if (let_in(d, error) != CM_OK || cm_run_check(d->run, error) != CM_OK ||
-        cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error) != CM_OK)
-      return error->status;
+    CM_TRY(let_in(d, error));
+    CM_TRY(cm_run_check(d->run, error));
+    CM_TRY(cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error));
     for (uint32_t taken = 0; taken < taken_of(d->demand->network); taken++) {
       uint32_t best = best_rated(d);
       if (best == NONE || !fits(d, &d->waiting[best], missing(d, &d->waiting[best])))
@@ -224,8 +222,7 @@ static cm_status fill_part(dense *d, cm_error *error)
 static cm_status fill_parts(dense *d, cm_error *error)
 {
   uint32_t n = d->demand->network->vertex_count;
-  if (let_in(d, error) != CM_OK)
-    return error->status;
+  CM_TRY(let_in(d, error));
   for (; d->waits > 0; d->number++)
     if (fill_part(d, error) != CM_OK ||
         cm_run_progress(d->run, (double)d->next / n, -1, n, (double)d->number, error) != CM_OK)
@@ -253,8 +250,8 @@ static cm_status prepare(dense *d, cm_error *error)
     uint64_t inputs = d->synapses.in.first[v + 1] - d->synapses.in.first[v] + 1;
     d->sources_max = inputs > d->sources_max ? (uint32_t)inputs : d->sources_max;
   }
-  if (CM_NEW(memory, d->row, d->sources_max, error) != CM_OK || CM_NEW(memory, d->weight, d->sources_max, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, d->row, d->sources_max, error));
+  CM_TRY(CM_NEW(memory, d->weight, d->sources_max, error));
   for (uint32_t i = 0; i < room; i++)
     d->waiting[i].source = d->bits + i * d->words;
   return cm_order_by_sources(&d->synapses, cm_mix(d->options->seed), d->run, d->order, error);
@@ -263,14 +260,9 @@ static cm_status prepare(dense *d, cm_error *error)
 static void dense_free(dense *d)
 {
   cm_thread_pool_free(d->pool);
-  cm_free(d->waiting);
-  cm_free(d->bits);
+  CM_FREE(d->waiting, d->bits);
   cm_synapses_free(&d->synapses);
-  cm_free(d->autapses);
-  cm_free(d->row);
-  cm_free(d->weight);
-  cm_free(d->order);
-  cm_free(d->has);
+  CM_FREE(d->autapses, d->row, d->weight, d->order, d->has);
 }
 
 cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
@@ -281,8 +273,7 @@ cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *opt
   cm_run_phase(run, "index");
   cm_status status = CM_NEW(run->memory, d.part, n, error) == CM_OK ? prepare(&d, error) : error->status;
   cm_run_phase(run, "initial");
-  if (status == CM_OK)
-    status = fill_parts(&d, error);
+  CM_THEN(status, fill_parts(&d, error));
   if (status == CM_OK) {
     memcpy(part, d.part, n * sizeof *part);
     *parts = d.number;

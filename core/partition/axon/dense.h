@@ -1,7 +1,6 @@
 /* Partitioning under all core limits of networks whose neurons have thousands of inbound axons each, of which no two
  * share many more than chance has them share: nothing to coarsen by. Parts are filled one after another. */
-#ifndef CM_PARTITION_DENSE_H
-#define CM_PARTITION_DENSE_H
+#pragma once
 
 #include "core/partition/axon/axon.h"
 
@@ -19,5 +18,3 @@ uint64_t cm_dense_hot_bytes(const cm_topology *topology);
  * I/O and run errors. Phases "index", "initial". */
 cm_status cm_partition_dense(const cm_demand *demand, const cm_axon_options *options, cm_run *run, uint32_t *part,
                              uint32_t *parts, cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Numbers in words of 16 bits, 15 bits each from the lowest on; the highest bit: another word follows. What stands near
  * its neighbours takes one word where plain it takes four bytes. */
-#ifndef CM_PARTITION_GAPS_H
-#define CM_PARTITION_GAPS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ static inline uint32_t cm_gap_go(uint32_t from, uint32_t way)
 {
   return from + (way >> 1 ^ -(way & 1));
 }
-
-#endif

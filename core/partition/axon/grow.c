@@ -215,8 +215,7 @@ static cm_status start_part(growth *w, uint32_t number, cm_error *error)
   w->touched_count = w->waiting = w->near_count = 0;
   w->near_max = NEAR_MAX;
   w->bar = FLT_MIN;
-  if (CM_ROOM(w->run->memory, w->holds, &w->holds_capacity, number + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(w->run->memory, w->holds, &w->holds_capacity, number + 1, error));
   w->holds[number] = (holding){0};
   w->number = number;
   return CM_OK;
@@ -245,8 +244,7 @@ static cm_status place_lonely(growth *w, uint32_t *parts, cm_error *error)
 static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
 {
   uint32_t open[JOIN_MAX], opened = 0, kept = 0, *to;
-  if (CM_NEW(w->run->memory, to, *parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, to, *parts, error));
   for (uint32_t p = 0; p < *parts; p++) {
     holding u = w->holds[p];
     uint32_t i = 0;
@@ -317,13 +315,11 @@ static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t
   if (next != NONE && lonely(w->graph, next))
     next = next_seed(w);
   for (; next != NONE; number++) {
-    if (start_part(w, number, error) != CM_OK)
-      return error->status;
+    CM_TRY(start_part(w, number, error));
     uint32_t first = w->taken_count;
     next = grow_one(w, next, from);
     count_own(w, first);
-    if (cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(w->run, error));
     if (in_vain(w)) {
       w->cost = UINT64_MAX;
       *parts = 0;
@@ -381,17 +377,9 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *optio
               .part = made->part,
               .size = options->size != NULL ? options->size : graph->size};
   cm_status status = prepare(&w, error);
-  if (status == CM_OK)
-    status = grow_all(&w, random, &made->from, &made->parts, error);
+  CM_THEN(status, grow_all(&w, random, &made->from, &made->parts, error));
   made->cost = w.cost;
-  cm_free(w.net_part);
-  cm_free(w.axons_in);
-  cm_free(w.candidate);
-  cm_free(w.touched);
-  cm_free(w.near);
-  cm_free(w.taken);
-  cm_free(w.holds);
-  cm_free(w.place);
+  CM_FREE(w.net_part, w.axons_in, w.candidate, w.touched, w.near, w.taken, w.holds, w.place);
   cm_indexed_heap_free(&w.open);
   return status;
 }

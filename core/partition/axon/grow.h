@@ -1,6 +1,5 @@
 /* Growing parts one after another by shared inbound axons: the initial partition of the axon objective. */
-#ifndef CM_PARTITION_GROW_H
-#define CM_PARTITION_GROW_H
+#pragma once
 
 #include "base/random.h"
 #include "core/limits/limits.h"
@@ -31,5 +30,3 @@ typedef struct cm_growth {
  * with the largest shares for every vertex. */
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
                         cm_growth *made, cm_error *error);
-
-#endif

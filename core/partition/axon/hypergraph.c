@@ -54,8 +54,7 @@ static cm_status rank_nets(const cm_demand *demand, cm_hypergraph *g, uint32_t *
   const uint32_t nets = g->net_count;
   uint64_t most = 0, *key;
   unsigned shift = 0;
-  if (CM_NEW(run->memory, key, 2 * (size_t)nets, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, key, 2 * (size_t)nets, error));
   for (uint32_t e = 0; demand->net_weight != NULL && e < nets; e++)
     most = demand->net_weight[e] > most ? demand->net_weight[e] : most;
   while (most >> shift > UINT32_MAX)
@@ -84,8 +83,7 @@ static void take_nets(const cm_topology *topology, const uint32_t *rank, cm_hype
 static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint64_t *begin;
-  if (CM_NEW(run->memory, begin, g->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, begin, g->net_count, error));
   cm_status status = cm_pins_pack(topology, begin, run, &g->packed, error);
   if (status == CM_OK) {
     g->gap = (const uint16_t *)topology->pin;
@@ -100,8 +98,7 @@ static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm
 static cm_status take_vertices(const cm_demand *demand, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint32_t *synapses;
-  if (CM_NEW(run->memory, synapses, g->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, synapses, g->vertex_count, error));
   cm_status status = cm_count_synapses(demand, run, synapses, error);
   for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++) {
     g->synapses[g->number[v]] = synapses[v];
@@ -121,8 +118,7 @@ static cm_status take_copies(const cm_demand *demand, cm_hypergraph *g, cm_run *
     several = g->out_first[v + 1] - g->out_first[v] > 1;
   if (demand->target_cores_max == 0 || several)
     return CM_OK;
-  if (CM_NEW(run->memory, g->own_net_size, g->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, g->own_net_size, g->net_count, error));
   for (uint32_t e = 0; e < g->net_count; e++)
     g->own_net_size[e] = g->size[g->net_source[e]];
   g->net_size = g->own_net_size;
@@ -138,23 +134,19 @@ static cm_status fill_from_topology(const cm_demand *demand, bool pack, cm_hyper
   g->net_count = topology->net_count;
   g->pin_count = g->axon_count = topology->pin_count;
   g->pin = topology->pin;
-  if (cm_hypergraph_arrays(g, run, error) != CM_OK ||
-      CM_NEW(run->memory, g->number, g->vertex_count, error) != CM_OK ||
-      CM_NEW(run->memory, g->own_net_weight, g->net_count, error) != CM_OK ||
-      CM_NEW(run->memory, rank, g->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hypergraph_arrays(g, run, error));
+  CM_TRY(CM_NEW(run->memory, g->number, g->vertex_count, error));
+  CM_TRY(CM_NEW(run->memory, g->own_net_weight, g->net_count, error));
+  CM_TRY(CM_NEW(run->memory, rank, g->net_count, error));
   g->net_weight = g->own_net_weight;
   cm_status status = rank_nets(demand, g, rank, run, error);
-  if (status == CM_OK)
-    status = cm_number_by_locality(topology, run, g->number, error);
+  CM_THEN(status, cm_number_by_locality(topology, run, g->number, error));
   if (status == CM_OK) {
     take_nets(topology, rank, g);
     status = take_vertices(demand, g, run, error);
   }
-  if (status == CM_OK)
-    status = cm_hypergraph_list_outbound(g, run, error);
-  if (status == CM_OK)
-    status = take_copies(demand, g, run, error);
+  CM_THEN(status, cm_hypergraph_list_outbound(g, run, error));
+  CM_THEN(status, take_copies(demand, g, run, error));
   if (status == CM_OK && pack && cm_pins_packable(topology))
     status = pack_pins(topology, rank, g, run, error);
   cm_free(rank);
@@ -165,8 +157,7 @@ cm_status cm_hypergraph_from_topology(const cm_demand *demand, bool pack, cm_run
                                       cm_error *error)
 {
   cm_hypergraph *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   if (fill_from_topology(demand, pack, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);
     return error->status;

@@ -1,8 +1,7 @@
 /* The directed hypergraph on which the axon objective is partitioned: every net is one axon with its source, its
  * weight (spike rate) and its distinct targets. Lists are read from their beginning, by cm_targets and cm_nets: level 0
  * reads the topology's targets, all other lists are kept as gaps (gaps.h), about two bytes an entry. */
-#ifndef CM_PARTITION_HYPERGRAPH_H
-#define CM_PARTITION_HYPERGRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -136,5 +135,3 @@ static inline uint32_t cm_nets_next(cm_nets *nets)
   nets->left--;
   return nets->last += cm_gap_take(&nets->gap);
 }
-
-#endif

@@ -61,8 +61,7 @@ static cm_status count_nets(cm_hypergraph *g, uint32_t ranges, cm_run *run, cm_e
   memset(g->in_count, 0, g->vertex_count * sizeof *g->in_count);
   for (uint32_t i = 1; i < ranges && status == CM_OK; i++)
     status = CM_NEW(run->memory, w.count[i], g->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, ranges, count_range, &w, error);
+  CM_THEN(status, cm_parallel(run, ranges, count_range, &w, error));
   for (uint32_t i = 1; i < ranges; i++) {
     for (uint32_t v = 0; status == CM_OK && v < g->vertex_count; v++)
       g->in_count[v] += w.count[i][v];
@@ -170,12 +169,10 @@ static cm_status list_chunk(listing *w, uint32_t end, cm_error *error)
     for (uint32_t e = r->first; e < r->end; e++)
       pin += w->graph->net_targets[e];
   }
-  if (cm_thread_pool_run(w->pool, w->ranges, read_range, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_thread_pool_run(w->pool, w->ranges, read_range, w, error));
   lay_out(w);
-  if (cm_thread_pool_run(w->pool, w->ranges, deal_range, w, error) != CM_OK ||
-      cm_thread_pool_run(w->pool, w->groups, append_group, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_thread_pool_run(w->pool, w->ranges, deal_range, w, error));
+  CM_TRY(cm_thread_pool_run(w->pool, w->groups, append_group, w, error));
   return cm_run_check(w->run, error);
 }
 
@@ -200,8 +197,7 @@ static cm_status list_all(listing *w, cm_error *error)
       CM_NEW(memory, w->begin, (size_t)w->groups + 1, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w->ranges; i++)
-    if (CM_NEW(memory, w->range[i].count, w->groups, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, w->range[i].count, w->groups, error));
   cm_status status = cm_thread_pool_new(memory, w->ranges, &w->pool, error);
   for (uint32_t end; status == CM_OK && w->first < g->net_count; w->first = end) {
     end = chunk_end(g, w->first, most, &pins);
@@ -222,10 +218,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
   cm_thread_pool_free(w.pool);
   for (uint32_t i = 0; i < w.ranges; i++)
     cm_free(w.range[i].count);
-  cm_free(w.place);
-  cm_free(w.target);
-  cm_free(w.dealt);
-  cm_free(w.begin);
+  CM_FREE(w.place, w.target, w.dealt, w.begin);
   if (status != CM_OK)
     cm_hypergraph_drop_inbound(graph);
   return status;
@@ -233,8 +226,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
 
 void cm_hypergraph_drop_inbound(cm_hypergraph *graph)
 {
-  cm_free(graph->in_begin);
-  cm_free(graph->in_gap);
+  CM_FREE(graph->in_begin, graph->in_gap);
   graph->in_begin = NULL;
   graph->in_gap = NULL;
 }

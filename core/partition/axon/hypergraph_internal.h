@@ -1,6 +1,5 @@
 /* What the makers of hypergraphs share. */
-#ifndef CM_PARTITION_HYPERGRAPH_INTERNAL_H
-#define CM_PARTITION_HYPERGRAPH_INTERNAL_H
+#pragma once
 
 #include "core/partition/axon/hypergraph.h"
 
@@ -9,5 +8,3 @@ cm_status cm_hypergraph_arrays(cm_hypergraph *graph, cm_run *run, cm_error *erro
 
 /* The nets by source, by counting sort. O(vertices + nets). */
 cm_status cm_hypergraph_list_outbound(cm_hypergraph *graph, cm_run *run, cm_error *error);
-
-#endif

@@ -51,8 +51,7 @@ static cm_status merge_range(void *context, size_t range, cm_error *error)
   merging *w = context;
   cm_hypergraph *g = w->coarse;
   uint32_t *seen;
-  if (CM_NEW(w->run->memory, seen, g->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, seen, g->vertex_count, error));
   uint16_t *begin = g->own_gap + w->place[range], *to = begin;
   uint64_t pins = 0, axons = 0;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
@@ -80,8 +79,7 @@ static cm_status close_gaps(merging *w, cm_error *error)
     g->pin_count += w->pins[range];
     g->axon_count += w->axons[range];
   }
-  if (cm_book_reserved(g->own_gap, total * sizeof *g->own_gap, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_book_reserved(g->own_gap, total * sizeof *g->own_gap, error));
   uint16_t *gap = cm_reallocate(w->run->memory, g->own_gap, total, sizeof *gap, error);
   if (gap == NULL)
     return error->status;
@@ -108,8 +106,7 @@ static cm_status merge_pins(merging *w, cm_error *error)
   w->coarse->own_gap = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->own_gap, error);
   if (w->coarse->own_gap == NULL)
     return error->status;
-  if (cm_parallel(w->run, w->ranges, merge_range, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_parallel(w->run, w->ranges, merge_range, w, error));
   return close_gaps(w, error);
 }
 
@@ -119,8 +116,7 @@ static cm_status map_kept(const cm_hypergraph *fine, const uint32_t *map, cm_run
   *made = NULL;
   if (fine->number == NULL)
     return CM_OK;
-  if (CM_NEW(run->memory, *made, fine->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *made, fine->vertex_count, error));
   for (uint32_t v = 0; v < fine->vertex_count; v++)
     (*made)[v] = map[fine->number[v]];
   return CM_OK;
@@ -148,8 +144,8 @@ static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_net
 {
   uint32_t *kept;
   take_nets(fine, sample, g);
-  if (cm_hypergraph_arrays(g, run, error) != CM_OK || map_kept(fine, map, run, &kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hypergraph_arrays(g, run, error));
+  CM_TRY(map_kept(fine, map, run, &kept, error));
   for (uint32_t v = 0; v < fine->vertex_count; v++) {
     g->size[map[v]] += fine->size[v];
     g->synapses[map[v]] += fine->synapses[v];
@@ -166,8 +162,7 @@ cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map
                                  cm_net_sample *sample, cm_run *run, cm_hypergraph **coarse, cm_error *error)
 {
   cm_hypergraph *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = coarse_count;
   if (contract(graph, map, sample, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);

@@ -1,7 +1,6 @@
 /* A numbering of vertices in which those with common nets are near each other, so that what is worked on together lies
  * together in memory. */
-#ifndef CM_PARTITION_LOCALITY_H
-#define CM_PARTITION_LOCALITY_H
+#pragma once
 
 #include "base/random.h"
 #include "base/run.h"
@@ -14,5 +13,3 @@ cm_status cm_number_by_locality(const cm_topology *topology, cm_run *run, uint32
 /* Fills order [count] with a random permutation of 0 .. count - 1 in which runs of `block` numbers stay together, each
  * shuffled: random enough for local search, and what is near each other is visited together. O(count). */
 void cm_shuffle_by_locality(cm_random *random, uint32_t block, uint32_t *order, uint32_t count);
-
-#endif

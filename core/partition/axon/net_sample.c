@@ -106,9 +106,9 @@ cm_status cm_net_sample_draw(const cm_hypergraph *g, uint32_t one_of, uint64_t s
   for (uint32_t e = 0; e < g->net_count; e++)
     room += stays(g, e);
   *sample = (cm_net_sample){0};
-  if (CM_NEW(run->memory, sample->net, room, error) != CM_OK || CM_NEW(run->memory, sample->weight, room, error) != CM_OK ||
-      CM_NEW(run->memory, sample->axons, room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, sample->net, room, error));
+  CM_TRY(CM_NEW(run->memory, sample->weight, room, error));
+  CM_TRY(CM_NEW(run->memory, sample->axons, room, error));
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_SAMPLE, 0);
   draw_all(g, threshold, most, &random, sample);

@@ -1,8 +1,7 @@
 /* Some nets of a hypergraph that stand for all of them on coarser levels: where a vertex has many inbound nets, half of them tell
  * nearly as well as all where it belongs, and every visit of it costs half. A net that is one of m to be drawn stands for m: for
  * their weight and for their inbound axons, so that sums over nets are right in the mean (Horvitz and Thompson 1952). */
-#ifndef CM_PARTITION_NET_SAMPLE_H
-#define CM_PARTITION_NET_SAMPLE_H
+#pragma once
 
 #include "core/partition/axon/hypergraph.h"
 
@@ -21,5 +20,3 @@ bool cm_net_sample_suits(const cm_hypergraph *graph);
 cm_status cm_net_sample_draw(const cm_hypergraph *graph, uint32_t one_of, uint64_t seed, cm_run *run, cm_net_sample *sample,
                              cm_error *error);
 void cm_net_sample_clear(cm_net_sample *sample);
-
-#endif

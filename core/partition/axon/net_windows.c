@@ -52,7 +52,6 @@ cm_status cm_net_windows_new(const cm_hypergraph *graph, uint32_t least, cm_run 
 
 void cm_net_windows_free(cm_net_windows *windows)
 {
-  cm_free(windows->first);
-  cm_free(windows->place);
+  CM_FREE(windows->first, windows->place);
   *windows = (cm_net_windows){0};
 }

@@ -1,6 +1,5 @@
 /* Windows on nets of many targets: a few targets of such a net, without reading those before them. */
-#ifndef CM_PARTITION_NET_WINDOWS_H
-#define CM_PARTITION_NET_WINDOWS_H
+#pragma once
 
 #include "core/partition/axon/hypergraph.h"
 
@@ -19,5 +18,3 @@ void cm_net_windows_free(cm_net_windows *windows); /* harmless on a zeroed one *
 /* The targets that are looked at for vertex v: all, of a large net a few, which vertices of neighbouring numbers share. They are
  * as few because all who look through one window want the same cluster, in which most of them find no room. */
 cm_targets cm_net_windows_of(const cm_net_windows *windows, uint32_t net, uint32_t v);
-
-#endif

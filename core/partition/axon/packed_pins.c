@@ -15,8 +15,7 @@ cm_status cm_pins_pack(const cm_topology *t, uint64_t *begin, cm_run *run, cm_pa
   uint64_t most = 0;
   for (uint32_t e = 0; e < t->net_count; e++)
     most = t->net_first[e + 1] - t->net_first[e] > most ? t->net_first[e + 1] - t->net_first[e] : most;
-  if (CM_NEW(run->memory, packed->net, most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, packed->net, most, error));
   uint16_t *words = (uint16_t *)t->pin, *to = words;
   for (uint32_t e = 0; e < t->net_count; e++) {
     uint32_t last = 0;

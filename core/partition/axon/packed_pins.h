@@ -1,7 +1,6 @@
 /* The targets of a topology, packed in their own place while a search reads them as gaps: meanwhile about half of their
  * memory is free. */
-#ifndef CM_PARTITION_PACKED_PINS_H
-#define CM_PARTITION_PACKED_PINS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -22,5 +21,3 @@ cm_status cm_pins_pack(const cm_topology *topology, uint64_t *begin, cm_run *run
 
 /* Puts them back; does nothing where nothing is packed. O(pins). */
 void cm_pins_unpack(cm_packed_pins *packed);
-
-#endif

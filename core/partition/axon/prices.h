@@ -1,6 +1,5 @@
 /* What an axon pays from the core of one part to that of another, where parts are on cores already. */
-#ifndef CM_PARTITION_PRICES_H
-#define CM_PARTITION_PRICES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline uint64_t cm_price(const cm_prices *prices, uint32_t a, uint32_t b)
     return 0;
   return prices == NULL ? 1 : cm_price_apart(prices, a, b);
 }
-
-#endif

@@ -116,8 +116,7 @@ static cm_status make_signatures(signatures *s, uint64_t seed, cm_error *error)
     vector *held = s->old;
     s->old = s->new;
     s->new = held;
-    if (cm_parallel(s->run, CM_SLICES, sum_slice, s, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(s->run, CM_SLICES, sum_slice, s, error));
     centre(s);
   }
   return CM_OK;
@@ -129,19 +128,14 @@ cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run
   uint32_t n = synapses->demand->network->vertex_count, *scratch = NULL;
   signatures s = {.synapses = synapses, .run = run, .n = n, .order = order};
   cm_status status = CM_NEW(run->memory, s.old, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, s.new, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, scratch, n, error);
-  if (status == CM_OK)
-    status = make_signatures(&s, seed, error);
+  CM_THEN(status, CM_NEW(run->memory, s.new, n, error));
+  CM_THEN(status, CM_NEW(run->memory, scratch, n, error));
+  CM_THEN(status, make_signatures(&s, seed, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       order[v] = v;
     arrange(&s, 0, n, scratch);
   }
-  cm_free(s.old);
-  cm_free(s.new);
-  cm_free(scratch);
+  CM_FREE(s.old, s.new, scratch);
   return status;
 }

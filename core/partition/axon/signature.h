@@ -1,7 +1,6 @@
 /* An order in which neurons that take their inputs from the same places stand together, also where no two share many
  * sources: what matters is which kinds of neurons reach them, not which neurons. */
-#ifndef CM_PARTITION_SIGNATURE_H
-#define CM_PARTITION_SIGNATURE_H
+#pragma once
 
 #include "core/partition/synapses.h"
 
@@ -11,5 +10,3 @@
  * for any number of threads. O(pins) and 32 bytes a vertex. */
 cm_status cm_order_by_sources(const cm_synapses *synapses, uint64_t seed, cm_run *run, uint32_t *order,
                               cm_error *error);
-
-#endif

@@ -17,8 +17,7 @@ void cm_sketches_free(cm_sketches *sketches)
 static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, cm_sketches **sketches, cm_error *error)
 {
   cm_sketches *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   *s = (cm_sketches){.vertex_count = vertices, .bins = bins};
   size_t count = (size_t)vertices * bins, keys = (size_t)vertices * CM_SKETCH_KEYS;
   if (CM_NEW(run->memory, s->rank, count, error) != CM_OK || CM_NEW(run->memory, s->key, keys, error) != CM_OK) {
@@ -81,8 +80,7 @@ static cm_status sketch_bin(void *context, size_t bin, cm_error *error)
   const sketching *w = context;
   const cm_hypergraph *g = w->graph;
   uint32_t *least;
-  if (CM_NEW(w->run->memory, least, g->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, least, g->vertex_count, error));
   memset(least, 0xff, g->vertex_count * sizeof *least);
   for (uint32_t i = w->begin[bin]; i < w->begin[bin + 1]; i++) {
     uint32_t here = (uint32_t)hash_of(w, w->net[i]);
@@ -100,8 +98,7 @@ static cm_status sketch_all(sketching *w, cm_error *error)
 {
   uint32_t begin[CM_SKETCH_BINS_MAX + 1] = {0};
   w->begin = begin;
-  if (CM_NEW(w->run->memory, w->net, w->graph->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->net, w->graph->net_count, error));
   sort_nets(w);
   cm_status status = cm_parallel(w->run, w->sketches->bins, sketch_bin, w, error);
   cm_free(w->net);
@@ -115,8 +112,7 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint64_t seed, cm_run *run
   while (bins > CM_SKETCH_LANES && bins > mean)
     bins -= CM_SKETCH_LANES;
   sketching w = {.graph = graph, .run = run, .seed = cm_mix(seed + 1)};
-  if (sketches_empty(graph->vertex_count, bins, run, &w.sketches, error) != CM_OK)
-    return error->status;
+  CM_TRY(sketches_empty(graph->vertex_count, bins, run, &w.sketches, error));
   if (sketch_all(&w, error) != CM_OK) {
     cm_sketches_free(w.sketches);
     return error->status;
@@ -129,8 +125,7 @@ cm_status cm_sketches_merge(const cm_sketches *sketches, const uint32_t *map, ui
                             cm_sketches **coarse, cm_error *error)
 {
   uint32_t bins = sketches->bins;
-  if (sketches_empty(coarse_count, bins, run, coarse, error) != CM_OK)
-    return error->status;
+  CM_TRY(sketches_empty(coarse_count, bins, run, coarse, error));
   for (uint32_t v = 0; v < sketches->vertex_count; v++) {
     const uint16_t *from = sketches->rank + (size_t)v * bins;
     uint16_t *to = (*coarse)->rank + (size_t)map[v] * bins;

@@ -1,8 +1,7 @@
 /* Sketches of the sets of inbound nets, from which the overlap of two vertices is estimated without looking at the
  * nets: one-permutation minimum hashing (Li, Owen, Zhang 2012). Sketches of merged vertices follow from those of their
  * members. */
-#ifndef CM_PARTITION_SKETCH_H
-#define CM_PARTITION_SKETCH_H
+#pragma once
 
 #include <string.h>
 
@@ -60,5 +59,3 @@ static inline void cm_sketch_fetch(const cm_sketches *sketches, uint32_t u)
   __builtin_prefetch(row);
   __builtin_prefetch(row + (size_t)sketches->bins * sizeof *sketches->rank - 1);
 }
-
-#endif

@@ -101,8 +101,7 @@ static cm_status best_partner(const profiles *w, uint32_t v, uint32_t p, int64_t
   }
   if (best == NONE)
     return CM_OK;
-  if (cm_synapses_between(&w->ties.synapses, v, best, &between, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_synapses_between(&w->ties.synapses, v, best, &between, error));
   *gain += most_gain - 2 * between;
   *partner = best;
   return CM_OK;
@@ -145,8 +144,7 @@ static cm_status propose_block(void *context, size_t block, cm_error *error)
   profiles *w = context;
   uint64_t length = w->end - w->begin;
   for (uint64_t i = length * block / BLOCKS; i < length * (block + 1) / BLOCKS; i++)
-    if (propose(w, w->order[w->begin + i], &w->proposal[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(propose(w, w->order[w->begin + i], &w->proposal[i], error));
   return cm_run_check(w->run, error);
 }
 
@@ -208,11 +206,9 @@ static cm_status sweep(profiles *w, cm_error *error)
     w->begin = (uint32_t)cm_slice_begin(w->n, b, BATCHES);
     w->end = (uint32_t)cm_slice_begin(w->n, b + 1, BATCHES);
     w->batch++;
-    if (cm_parallel(w->run, BLOCKS, propose_block, w, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(w->run, BLOCKS, propose_block, w, error));
     carry_out(w);
-    if (cm_part_ties_correct(&w->ties, w->change, w->changes, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_part_ties_correct(&w->ties, w->change, w->changes, error));
   }
   return CM_OK;
 }
@@ -297,8 +293,7 @@ static cm_status fit(profiles *w, cm_error *error)
       w->changes = 0;
       leave(w, best);
       enter(w, best, best_to);
-      if (cm_part_ties_correct(&w->ties, w->change, w->changes, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_part_ties_correct(&w->ties, w->change, w->changes, error));
     }
   return CM_OK;
 }
@@ -314,15 +309,13 @@ static double spread_of_ties(const profiles *w)
 
 static cm_status sweeps(profiles *w, uint32_t count, bool annealed, cm_error *error)
 {
-  if (cm_part_ties_count(&w->ties, w->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_part_ties_count(&w->ties, w->parts, error));
   double hottest = annealed ? hot * spread_of_ties(w) : 0;
   for (uint32_t s = 0; s < count; s++) {
     w->temperature = fmax(hottest * (1 - (s + 1) / (annealed_share * count)), 0);
     w->key = cm_random_next(&w->random);
-    if (sweep(w, error) != CM_OK || cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0,
-                                                    w->n, (double)w->moves, error) != CM_OK)
-      return error->status;
+    CM_TRY(sweep(w, error));
+    CM_TRY(cm_run_progress(w->run, (double)w->parts / w->options->parts * (s + 1) / count, 0, w->n, (double)w->moves, error));
     if (w->temperature <= 0 && (double)w->moves < moved_min * w->n)
       break;
   }
@@ -340,11 +333,9 @@ static cm_status run_all(profiles *w, cm_error *error)
 {
   w->parts = 1;
   w->share[0] = w->options->parts;
-  if (list_members(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(list_members(w, error));
   while (w->parts < w->options->parts) {
-    if (split(w, error) != CM_OK)
-      return error->status;
+    CM_TRY(split(w, error));
     bool all = w->parts == w->options->parts, useful = w->parts >= 4 && w->parts <= w->options->parts / 2;
     uint32_t more = all ? more_sweeps(w) : 1;
     if ((useful || all) && sweeps(w, (all ? w->options->sweeps : w->options->split_sweeps) * (more > 1 ? more : 1),
@@ -377,8 +368,7 @@ cm_status cm_partition_by_affinity(const cm_demand *demand, const cm_affinity_op
   cm_run_phase(run, "index");
   cm_status status = profiles_new(&w, error);
   cm_run_phase(run, "refine");
-  if (status == CM_OK)
-    status = run_all(&w, error);
+  CM_THEN(status, run_all(&w, error));
   profiles_free(&w);
   return status;
 }

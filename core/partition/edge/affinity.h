@@ -1,7 +1,6 @@
 /* Partitioning of networks with far more synapses than vertices times parts: nothing is coarsened. What is kept is
  * how strongly every vertex is tied to every part; vertices go, and change places, where that gains most. */
-#ifndef CM_PARTITION_AFFINITY_H
-#define CM_PARTITION_AFFINITY_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -33,5 +32,3 @@ bool cm_affinity_suits(const cm_topology *topology, uint32_t parts, bool small);
  * move). CM_LIMIT_BROKEN when sizes do not fit. Phases "index", "refine". */
 cm_status cm_partition_by_affinity(const cm_demand *demand, const cm_affinity_options *options, cm_run *run,
                                 uint32_t *part, cm_error *error);
-
-#endif

@@ -155,8 +155,7 @@ static cm_status visit_in_batches(clustering *c, cm_error *error)
   for (uint32_t b = 0; b < BATCHES; b++) {
     c->begin = (uint32_t)cm_slice_begin(n, b, BATCHES);
     c->end = (uint32_t)cm_slice_begin(n, b + 1, BATCHES);
-    if (cm_parallel(c->run, c->raters, propose_slice, c, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(c->run, c->raters, propose_slice, c, error));
     for (uint32_t i = c->begin; i < c->end; i++) {
       uint32_t v = c->order[i], to = c->proposal[v];
       if (to == NONE || !alone(c, v))
@@ -222,15 +221,12 @@ static uint32_t number(const clustering *c, uint32_t *map)
 static cm_status new_raters(clustering *c, uint64_t longest, cm_error *error)
 {
   uint32_t n = c->graph->vertex_count;
-  if (CM_NEW(c->run->memory, c->rater, c->raters, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->rater, c->raters, error));
   for (unsigned t = 0; t < c->raters; t++) {
-    if (CM_NEW(c->run->memory, c->rater[t].seen, longest < n ? longest : n, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(c->run->memory, c->rater[t].seen, longest < n ? longest : n, error));
     if (longest <= LIST_MAX)
       continue;
-    if (CM_NEW(c->run->memory, c->rater[t].place, n, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(c->run->memory, c->rater[t].place, n, error));
     memset(c->rater[t].place, 0xff, n * sizeof *c->rater[t].place);
   }
   return CM_OK;
@@ -272,8 +268,7 @@ cm_status cm_cluster_heavy_edges(const cm_csr_graph *graph, const cm_clustering_
   if (status == CM_OK)
     *clusters = number(&c, map);
   for (unsigned t = 0; c.rater != NULL && t < c.raters; t++) {
-    cm_free(c.rater[t].seen);
-    cm_free(c.rater[t].place);
+    CM_FREE(c.rater[t].seen, c.rater[t].place);
   }
   CM_FREE(c.rater, c.order, c.cluster, c.size, c.wanted, c.proposal);
   return status;
@@ -305,8 +300,7 @@ static cm_status cluster_level(void *context, const cm_level *level, uint32_t *m
   cm_clustering_options each = {.size_max = size_limit(o, g), .label = level->label, .seed = o->seed, .level = level->number};
   uint32_t *rating = NULL;
   if (o->rate != NULL) {
-    if (o->rate(g, o->seed, level->number, c->run, &rating, error) != CM_OK)
-      return error->status;
+    CM_TRY(o->rate(g, o->seed, level->number, c->run, &rating, error));
     rated.weight = rating;
     rated.wide = NULL;
   }
@@ -314,6 +308,7 @@ static cm_status cluster_level(void *context, const cm_level *level, uint32_t *m
   cm_free(rating);
   if (status == CM_OK && *clusters > shrunk * g->vertex_count)
     *clusters = g->vertex_count;
+  cm_run_add(c->run, o->share * pow(0.5, level->number + 1.0));
   return status;
 }
 

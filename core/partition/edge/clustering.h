@@ -1,7 +1,6 @@
 /* Clustering by heavy edges under a size limit, and the coarser graphs that it gives: shared by the edge objective, mesh mapping
  * and the order of many parts. */
-#ifndef CM_PARTITION_CLUSTERING_H
-#define CM_PARTITION_CLUSTERING_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/multilevel.h"
@@ -33,6 +32,7 @@ typedef struct cm_csr_coarsen_options {
   const uint32_t *label; /* [vertices of the finest graph] never merged across; NULL: none */
   uint64_t seed;
   cm_rate_entries *rate; /* NULL: by weight */
+  double share;        /* of the run's stretch that it tells as progress; 0: none */
 } cm_csr_coarsen_options;
 
 /* Builds the levels below `finest`, which is borrowed. Stops early where clustering shrinks a level by less than a twentieth.
@@ -43,5 +43,3 @@ cm_status cm_csr_coarsen(cm_csr_graph *finest, const cm_csr_coarsen_options *opt
 /* The same from vertices of a good order: 2^bits that follow each other make one of the next level. */
 cm_status cm_csr_coarsen_in_order(cm_csr_graph *finest, unsigned bits, uint32_t vertices_min, cm_run *run,
                                   cm_hierarchy *hierarchy, cm_error *error);
-
-#endif

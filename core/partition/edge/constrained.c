@@ -21,8 +21,7 @@ static cm_status try_part(within *w, uint32_t v, uint32_t to, bool *gone, cm_err
 {
   cm_part_usage *b = &w->usage;
   uint32_t from = b->part[v];
-  if (cm_part_usage_move(b, v, to, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_part_usage_move(b, v, to, error));
   *gone = cm_part_usage_settle(b, false) <= 0; /* no part was over a limit, and none is now */
   cm_status status = *gone ? CM_OK : cm_part_usage_move(b, v, from, error);
   (void)cm_part_usage_settle(b, true);
@@ -62,8 +61,7 @@ static cm_status visit(within *w, uint32_t v, bool *gone, cm_error *error)
     }
     if (best == CM_NO_PART)
       return CM_OK;
-    if (try_part(w, v, best, gone, error) != CM_OK)
-      return error->status;
+    CM_TRY(try_part(w, v, best, gone, error));
     w->price[best] = INT64_MAX; /* not this one again */
   }
   return CM_OK;
@@ -89,14 +87,10 @@ cm_status cm_refine_constrained(const cm_demand *demand, const cm_limits *limits
 {
   within w = {.run = run, .ways = ways};
   cm_status status = cm_csr_graph_from_topology(demand, run, &w.graph, error);
-  if (status == CM_OK)
-    status = cm_ties_new(run->memory, parts, &w.ties, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.price, parts, error);
-  if (status == CM_OK)
-    status = cm_part_usage_open(&w.usage, demand, limits, part, parts, run, error);
-  if (status == CM_OK)
-    status = run_rounds(&w, rounds, error);
+  CM_THEN(status, cm_ties_new(run->memory, parts, &w.ties, error));
+  CM_THEN(status, CM_NEW(run->memory, w.price, parts, error));
+  CM_THEN(status, cm_part_usage_open(&w.usage, demand, limits, part, parts, run, error));
+  CM_THEN(status, run_rounds(&w, rounds, error));
   cm_part_usage_free(&w.usage);
   cm_ties_free(&w.ties);
   cm_free(w.price);

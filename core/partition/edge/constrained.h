@@ -1,6 +1,5 @@
 /* Moves for the least edge cut, or hop traffic, within all limits of a core. */
-#ifndef CM_PARTITION_CONSTRAINED_H
-#define CM_PARTITION_CONSTRAINED_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -16,5 +15,3 @@ typedef struct cm_ways {
  * O(pins) a round, with `ways` O(parts touched^2) a vertex; memory: the CSR graph and the usage (part_usage.h). */
 cm_status cm_refine_constrained(const cm_demand *demand, const cm_limits *limits, const cm_ways *ways, uint32_t rounds,
                            cm_run *run, uint32_t *part, uint32_t parts, cm_error *error);
-
-#endif

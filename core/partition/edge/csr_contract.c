@@ -110,8 +110,7 @@ static cm_status merge_piece(void *context, size_t index, cm_error *error)
   contraction *c = context;
   piece *p = &c->piece[index];
   uint32_t *place, coarse = c->coarse->vertex_count;
-  if (CM_NEW(c->run->memory, place, coarse, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, place, coarse, error));
   memset(place, 0xff, coarse * sizeof *place);
   cm_status status = grow(c, p, p->bound / 4 + 16, error);
   for (uint32_t u = p->begin; u < p->end && status == CM_OK; u++) {
@@ -134,8 +133,7 @@ static cm_status copy_piece(void *context, size_t index, cm_error *error)
   uint64_t at = c->coarse->first[p->begin];
   for (uint64_t i = 0; i < p->count; i++)
     cm_csr_put(c->coarse, at + i, p->neighbour[i], p->weight[i]);
-  cm_free(p->neighbour);
-  cm_free(p->weight);
+  CM_FREE(p->neighbour, p->weight);
   p->neighbour = NULL;
   p->weight = NULL;
   return CM_OK;
@@ -146,22 +144,19 @@ static cm_status contract(contraction *c, cm_error *error)
   cm_csr_graph *coarse = c->coarse;
   cm_memory *memory = c->run->memory;
   uint64_t most = 0;
-  if (CM_NEW(memory, c->first, (size_t)coarse->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(memory, c->member, c->graph->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, c->piece, CHUNKS_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, c->first, (size_t)coarse->vertex_count + 2, error));
+  CM_TRY(CM_NEW(memory, c->member, c->graph->vertex_count, error));
+  CM_TRY(CM_NEW(memory, c->piece, CHUNKS_MAX, error));
   cm_sort_members(c->map, c->graph->vertex_count, c->coarse->vertex_count, c->first, c->member);
   cut_pieces(c);
-  if (cm_parallel(c->run, c->pieces, merge_piece, c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_parallel(c->run, c->pieces, merge_piece, c, error));
   for (uint32_t u = 0; u < coarse->vertex_count; u++)
     coarse->first[u + 1] += coarse->first[u];
   coarse->entry_count = coarse->first[coarse->vertex_count];
   for (uint32_t p = 0; p < c->pieces; p++)
     most = c->piece[p].most > most ? c->piece[p].most : most;
-  if (CM_NEW(memory, coarse->neighbour, coarse->entry_count, error) != CM_OK ||
-      cm_csr_new_weights(c->run, coarse, most <= UINT32_MAX ? CM_CSR_NARROW : CM_CSR_WIDE, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, coarse->neighbour, coarse->entry_count, error));
+  CM_TRY(cm_csr_new_weights(c->run, coarse, most <= UINT32_MAX ? CM_CSR_NARROW : CM_CSR_WIDE, error));
   return cm_parallel(c->run, c->pieces, copy_piece, c, error);
 }
 
@@ -169,12 +164,10 @@ cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, 
                               cm_csr_graph **coarse, cm_error *error)
 {
   contraction c = {.graph = graph, .map = map, .run = run};
-  if (cm_csr_new_graph(run, coarse_count, &c.coarse, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_new_graph(run, coarse_count, &c.coarse, error));
   cm_status status = contract(&c, error);
   for (uint32_t p = 0; c.piece != NULL && p < c.pieces; p++) {
-    cm_free(c.piece[p].neighbour);
-    cm_free(c.piece[p].weight);
+    CM_FREE(c.piece[p].neighbour, c.piece[p].weight);
   }
   CM_FREE(c.piece, c.first, c.member);
   if (status != CM_OK) {
@@ -192,8 +185,7 @@ cm_status cm_csr_graph_induce(const cm_csr_graph *graph, const uint32_t *vertex,
                             cm_run *run, cm_csr_graph **induced, cm_error *error)
 {
   cm_csr_graph *made;
-  if (cm_csr_new_graph(run, count, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_new_graph(run, count, &made, error));
   uint64_t entries = 0, used = 0;
   for (uint32_t i = 0; i < count; i++) {
     local[vertex[i]] = i;

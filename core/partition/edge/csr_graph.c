@@ -28,8 +28,7 @@ cm_status cm_csr_new_weights(cm_run *run, cm_csr_graph *graph, cm_csr_width kept
 cm_status cm_csr_new_graph(cm_run *run, uint32_t vertices, cm_csr_graph **graph, cm_error *error)
 {
   cm_csr_graph *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->weight_unit = 1;
   if (CM_NEW(run->memory, made->first, (size_t)vertices + 1, error) != CM_OK ||
@@ -172,21 +171,18 @@ static cm_status build_directed(builder *b, cm_csr_width kept, cm_error *error)
 {
   cm_csr_graph *g = b->graph;
   uint32_t n = g->vertex_count;
-  if (CM_NEW(b->run->memory, b->next, n, error) != CM_OK ||
-      CM_NEW(b->run->memory, b->border, RANGES_MAX + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, b->next, n, error));
+  CM_TRY(CM_NEW(b->run->memory, b->border, RANGES_MAX + 1, error));
   uint32_t ranges = cut_ranges(b);
-  if (cm_parallel(b->run, ranges, count_range, b, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_parallel(b->run, ranges, count_range, b, error));
   cm_run_add(b->run, 0.4);
   for (uint32_t v = 0; v < n; v++) {
     b->next[v] = g->first[v];
     g->first[v + 1] += g->first[v];
   }
   g->entry_count = g->first[n];
-  if (CM_NEW(b->run->memory, g->neighbour, g->entry_count, error) != CM_OK ||
-      cm_csr_new_weights(b->run, g, kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, g->neighbour, g->entry_count, error));
+  CM_TRY(cm_csr_new_weights(b->run, g, kept, error));
   return cm_parallel(b->run, ranges, fill_range, b, error);
 }
 
@@ -195,9 +191,8 @@ static cm_status build_undirected(builder *b, cm_csr_width kept, cm_error *error
   const cm_topology *t = b->demand->network;
   cm_csr_graph *g = b->graph;
   g->entry_count = t->pin_count;
-  if (CM_NEW(b->run->memory, g->neighbour, g->entry_count, error) != CM_OK ||
-      cm_csr_new_weights(b->run, g, kept, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, g->neighbour, g->entry_count, error));
+  CM_TRY(cm_csr_new_weights(b->run, g, kept, error));
   memcpy(g->first, t->net_first, ((size_t)g->vertex_count + 1) * sizeof *g->first);
   for (uint64_t i = 0; i < t->pin_count; i++)
     cm_csr_put(g, i, t->pin[i], cm_demand_pin_weight(b->demand, 0, i) / g->weight_unit);
@@ -208,15 +203,13 @@ cm_status cm_csr_graph_from_topology(const cm_demand *demand, cm_run *run, cm_cs
 {
   const cm_topology *topology = demand->network;
   builder b = {.demand = demand, .run = run};
-  if (cm_csr_new_graph(run, topology->vertex_count, &b.graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_new_graph(run, topology->vertex_count, &b.graph, error));
   cm_csr_width kept = survey_weights(demand, &b.graph->weight_unit);
   b.graph->repeats = topology->directed;
   for (uint32_t v = 0; v < topology->vertex_count; v++)
     b.graph->size[v] = cm_demand_size(demand, v);
   cm_status status = topology->directed ? build_directed(&b, kept, error) : build_undirected(&b, kept, error);
-  cm_free(b.next);
-  cm_free(b.border);
+  CM_FREE(b.next, b.border);
   if (status != CM_OK) {
     cm_csr_graph_free(b.graph);
     return status;

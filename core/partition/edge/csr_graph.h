@@ -4,8 +4,7 @@
  *
  * Rows have no order and may name a neighbour twice (synapses in both directions): cuts, gains and contraction do
  * not mind. */
-#ifndef CM_PARTITION_CSR_GRAPH_H
-#define CM_PARTITION_CSR_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ cm_status cm_csr_graph_induce(const cm_csr_graph *graph, const uint32_t *vertex,
 
 /* Weight of the edges between different parts, in units. O(entries). */
 uint64_t cm_csr_graph_cut(const cm_csr_graph *graph, const uint32_t *part);
-
-#endif

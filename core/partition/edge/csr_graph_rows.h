@@ -1,6 +1,5 @@
 /* What csr_graph.c and csr_contract.c make graphs with. */
-#ifndef CM_PARTITION_CSR_GRAPH_ROWS_H
-#define CM_PARTITION_CSR_GRAPH_ROWS_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -26,5 +25,3 @@ static inline void cm_csr_put(cm_csr_graph *graph, uint64_t at, uint32_t neighbo
   else if (graph->wide != NULL)
     graph->wide[at] = weight;
 }
-
-#endif

@@ -9,8 +9,7 @@ static cm_status search(cm_csr_graph *graph, const cm_edge_options *options, cm_
   uint32_t *part;
   if (options->below != NULL)
     return cm_edge_combine(graph, options, run, best, error);
-  if (CM_NEW(run->memory, part, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, part, graph->vertex_count, error));
   cm_status status = cm_edge_search_anew(graph, options, run, part, best, error);
   cm_free(part);
   return status;
@@ -20,8 +19,7 @@ cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options
                              uint64_t *cut, cm_error *error)
 {
   uint32_t *best, n = graph->vertex_count;
-  if (CM_NEW(run->memory, best, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, best, n, error));
   cm_status status = n > 0 ? search(graph, options, run, best, error) : CM_OK;
   if (status == CM_OK && n > 0)
     status = cm_fill_empty(graph, run, best, options->parts, error);

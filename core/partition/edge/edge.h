@@ -1,7 +1,6 @@
 /* Partitioning for the least weight of edges between parts of limited size (objective `edge`):
  * multilevel. docs/explanation/edge-partitioning.md explains the method and its sources. */
-#ifndef CM_PARTITION_EDGE_H
-#define CM_PARTITION_EDGE_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 #include "core/partition/partition.h"
@@ -53,5 +52,3 @@ cm_status cm_partition_by_edges(const cm_demand *demand, const cm_edge_options *
  * units. Phases "coarsen", "initial", "refine". */
 cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options, cm_run *run, uint32_t *part,
                              uint64_t *cut, cm_error *error);
-
-#endif

@@ -46,8 +46,7 @@ static cm_status for_all(work *w, size_t count, cm_task task, cm_error *error)
   if (w->apart)
     return cm_parallel(w->run, count, task, w, error);
   for (size_t i = 0; i < count; i++)
-    if (task(w, i, error) != CM_OK)
-      return error->status;
+    CM_TRY(task(w, i, error));
   return CM_OK;
 }
 
@@ -74,9 +73,8 @@ static cm_status make_member(void *context, size_t i, cm_error *error)
     cm_random_init(&random, w->options->seed, CM_STREAM_EDGE_MEMBERS, i);
     o.seed = cm_random_next(&random);
   }
-  if (CM_NEW(run.memory, w->member[i].part, w->graph->vertex_count, error) != CM_OK ||
-      CM_NEW(run.memory, scratch, w->graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run.memory, w->member[i].part, w->graph->vertex_count, error));
+  CM_TRY(CM_NEW(run.memory, scratch, w->graph->vertex_count, error));
   cm_status status = cm_edge_search_anew(w->graph, &o, &run, scratch, w->member[i].part, error);
   cm_free(scratch);
   cm_run_add(w->run, 1.0 / w->count);
@@ -92,8 +90,7 @@ static cm_status unite(work *w, member *a, member *b, uint32_t number, cm_error 
   if (better->cut == UINT64_MAX)
     return CM_OK;
   cm_status status = CM_NEW(run.memory, label, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run.memory, trial.part, n, error);
+  CM_THEN(status, CM_NEW(run.memory, trial.part, n, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       label[v] = better->part[v] * w->options->parts + worse->part[v];
@@ -105,8 +102,7 @@ static cm_status unite(work *w, member *a, member *b, uint32_t number, cm_error 
     memcpy(worse->part, trial.part, n * sizeof *trial.part);
     worse->cut = trial.cut;
   }
-  cm_free(label);
-  cm_free(trial.part);
+  CM_FREE(label, trial.part);
   return status;
 }
 
@@ -134,10 +130,9 @@ static cm_status unite_all(work *w, cm_error *error)
   while (left > 0 && count > 1) {
     uint32_t pairs = count / 2 < left ? count / 2 : left;
     cm_random_permutation(&random, w->order, count);
-    if (for_all(w, pairs, unite_pair, error) != CM_OK ||
-        cm_run_progress(w->run, (double)w->unions / w->options->unions, 0, w->graph->vertex_count,
-                        (double)w->member[best_of(w)].cut, error) != CM_OK)
-      return error->status;
+    CM_TRY(for_all(w, pairs, unite_pair, error));
+    CM_TRY(cm_run_progress(w->run, (double)w->unions / w->options->unions, 0, w->graph->vertex_count,
+                           (double)w->member[best_of(w)].cut, error));
     w->unions += pairs;
     left -= pairs;
   }
@@ -148,12 +143,11 @@ static cm_status combine(work *w, uint32_t *best, cm_error *error)
 {
   uint32_t count = w->count;
   cm_run_phase(w->run, "initial");
-  if (CM_NEW(w->run->memory, w->member, count, error) != CM_OK || CM_NEW(w->run->memory, w->order, count, error) != CM_OK ||
-      for_all(w, count, make_member, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->member, count, error));
+  CM_TRY(CM_NEW(w->run->memory, w->order, count, error));
+  CM_TRY(for_all(w, count, make_member, error));
   cm_run_phase(w->run, "refine");
-  if (unite_all(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(unite_all(w, error));
   const member *m = &w->member[best_of(w)];
   if (m->cut == UINT64_MAX)
     return cm_fail(error, CM_LIMIT_BROKEN, "cannot pack the vertices into %u parts of size %llu", w->options->parts,
@@ -169,7 +163,6 @@ cm_status cm_edge_combine(cm_csr_graph *graph, const cm_edge_options *options, c
   cm_status status = combine(&w, best, error);
   for (uint32_t i = 0; w.member != NULL && i < w.count; i++)
     cm_free(w.member[i].part);
-  cm_free(w.member);
-  cm_free(w.order);
+  CM_FREE(w.member, w.order);
   return status;
 }

@@ -54,8 +54,7 @@ static cm_status add_vertex(const cm_kway *s, cm_flow_region *r, uint32_t node, 
     outside[side] -= weight;
     if (node < other) {
       r->cut += own != side ? weight : 0;
-      if (cm_flow_add(&r->flow, node, other, weight, weight, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_flow_add(&r->flow, node, other, weight, weight, error));
     }
   }
   int64_t both = outside[0] < outside[1] ? outside[0] : outside[1];
@@ -69,12 +68,10 @@ static cm_status add_vertex(const cm_kway *s, cm_flow_region *r, uint32_t node, 
 cm_status cm_edge_flow_network(const cm_kway *s, cm_flow_region *r, cm_error *error)
 {
   uint32_t count = cm_flow_region_vertices(r);
-  if (cm_flow_begin(&r->flow, count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flow_begin(&r->flow, count + 2, error));
   r->cut = 0;
   for (uint32_t node = 0; node < count; node++)
-    if (add_vertex(s, r, node, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_vertex(s, r, node, error));
   return cm_flow_ready(&r->flow, error);
 }
 
@@ -102,8 +99,7 @@ cm_status cm_edge_flow(cm_kway *state, const cm_flow_options *options, int64_t *
   cm_random_init(&view.random, options->seed, CM_STREAM_EDGE_FLOW, options->stream);
   cm_status status = cm_flow_region_new(g->vertex_count, g->size, state->run, &w.region, error);
   *gain = 0;
-  if (status == CM_OK)
-    status = cm_flow_refine(&view, options, state->run, gain, error);
+  CM_THEN(status, cm_flow_refine(&view, options, state->run, gain, error));
   cm_flow_region_free(&w.region);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Refinement of an edge partition by maximum flows between pairs of parts. */
-#ifndef CM_PARTITION_EDGE_FLOW_H
-#define CM_PARTITION_EDGE_FLOW_H
+#pragma once
 
 #include "core/partition/edge/kway.h"
 #include "core/partition/flow_pairs.h"
@@ -13,5 +12,3 @@ cm_status cm_edge_flow(cm_kway *state, const cm_flow_options *options, int64_t *
 
 /* The region's vertices and what joins them as a network; capacities are weights. O(entries of their rows). */
 cm_status cm_edge_flow_network(const cm_kway *state, cm_flow_region *region, cm_error *error);
-
-#endif

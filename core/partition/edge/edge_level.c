@@ -57,26 +57,17 @@ static bool suits_annealing(const void *on)
   return annealing_sweeps(on) >= 1;
 }
 
-/* What a step took of a level, about. */
-static void tell(const cm_edge_search *w, double share)
-{
-  if (w->tells)
-    cm_run_add(w->run, share);
-}
-
 static cm_status anneal(void *on, cm_error *error)
 {
   const level *l = on;
   const cm_edge_search *w = l->search;
   cm_kway *state;
   cm_random random;
-  cm_kway_anneal_options options = {.sweeps = annealing_sweeps(l), .hot = l->at->hot, .cold = 0.06, .most = l->most};
-  if (cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error) != CM_OK)
-    return error->status;
+  cm_kway_anneal_options options = {.sweeps = annealing_sweeps(l), .hot = l->at->hot, .cold = 0.06, .most = l->most, .share = w->tells ? 0.3 : 0};
+  CM_TRY(cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error));
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, l->at->stream);
   cm_status status = cm_kway_anneal(state, &options, &random, error);
   cm_kway_free(state);
-  tell(w, 0.3);
   return status;
 }
 
@@ -86,12 +77,11 @@ static cm_status propagate(void *on, cm_error *error)
   const cm_edge_search *w = l->search;
   cm_label_propagation_options options = {
       .rounds = w->options->label_rounds, .most = l->most, .seed = w->options->seed, .stream = 5000 + l->at->stream};
-  if (CM_NEW(w->run->memory, l->parts.load, l->parts.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, l->parts.load, l->parts.count, error));
   for (uint32_t v = 0; v < l->graph->vertex_count; v++)
     l->parts.load[l->parts.part[v]] += l->graph->size[v];
   cm_status status = cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
-  tell(w, 0.15);
+  cm_run_add(w->run, w->tells ? 0.15 : 0);
   return status;
 }
 
@@ -100,7 +90,7 @@ static cm_status search_pairs(const level *l, uint64_t most, uint64_t stream, cm
   const cm_edge_search *w = l->search;
   int64_t gain;
   cm_quotient_fm_options options = {.rounds = w->options->rounds, .patience = w->options->patience, .most = most,
-                                 .least_tie = w->options->least_tie, .work = 4,
+                                 .least_tie = w->options->least_tie, .work = 4, .share = w->tells ? 0.5 : 0,
                                  .seed = w->options->seed, .level = stream};
   return cm_quotient_fm(l->graph, &options, w->run, &l->parts, &gain, error);
 }
@@ -119,8 +109,7 @@ static cm_status fit(void *on, cm_error *error)
 {
   level *l = on;
   uint64_t excess, most = l->search->options->most;
-  if (cm_rebalance_parts(l->graph, most, l->search->run, &l->parts, &excess, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_rebalance_parts(l->graph, most, l->search->run, &l->parts, &excess, error));
   if (excess > 0)
     return cm_fail(error, CM_LIMIT_BROKEN, "cannot pack the vertices into %u parts of size %llu: vertices of size %llu are left over",
                    l->parts.count, (unsigned long long)most, (unsigned long long)excess);
@@ -140,8 +129,7 @@ static cm_status flow(const cm_edge_search *w, cm_kway *state, uint64_t most, ui
   int64_t gain;
   if (o->flow_reach == 0 || w->draft || state->graph != w->hierarchy.level[0])
     return CM_OK;
-  if (CM_NEW(w->run->memory, limit, o->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, limit, o->parts, error));
   for (uint32_t p = 0; p < o->parts; p++)
     limit[p] = most;
   cm_flow_options options = {.most = limit, .rounds = o->flow_rounds, .reach = o->flow_reach, .distance = UINT32_MAX,
@@ -172,11 +160,9 @@ static cm_status refine_all(void *on, cm_error *error)
     options.rounds = 1;
     options.loose_rounds = w->draft ? 0 : 1;
   }
-  if (cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_kway_new(l->graph, l->parts.part, l->parts.count, w->run, &state, error));
   cm_status status = cm_kway_fm(state, &options, &gain, error);
-  if (status == CM_OK)
-    status = flow(w, state, l->most, 11000 + stream, error);
+  CM_THEN(status, flow(w, state, l->most, 11000 + stream, error));
   memcpy(l->parts.load, state->load, l->parts.count * sizeof *l->parts.load);
   cm_kway_free(state);
   return status;

@@ -34,6 +34,7 @@ static cm_status coarsen(cm_edge_search *w, cm_csr_graph *graph, const uint32_t 
   cm_csr_coarsen_options options = {.vertices_min = least < 200 ? 200 : (uint32_t)fmin(least, 4e9),
                                     .growth = 4,
                                     .label = label,
+                                    .share = 1,
                                     .seed = seed};
   double most = 2.0 * (double)graph->size_total / options.vertices_min;
   options.size_max = most > 1 ? (uint64_t)most : 1;
@@ -52,10 +53,9 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
   cm_csr_graph *g = w->hierarchy.level[l];
   cm_initial_options options = {.parts = w->options->parts, .most = cm_edge_most_on(w, g), .tries = w->options->tries,
                                 .passes = 4, .seed = w->options->seed, .stream = t};
-  if (CM_NEW(w->run->memory, all->part[t], g->vertex_count, error) != CM_OK ||
-      cm_initial_partition(g, &options, w->run, all->part[t], error) != CM_OK ||
-      cm_edge_refine_level(w, &(cm_edge_level){l, 0, 0.5, 1000 + t}, all->part[t], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, all->part[t], g->vertex_count, error));
+  CM_TRY(cm_initial_partition(g, &options, w->run, all->part[t], error));
+  CM_TRY(cm_edge_refine_level(w, &(cm_edge_level){l, 0, 0.5, 1000 + t}, all->part[t], error));
   all->cut[t] = cm_csr_graph_cut(g, all->part[t]);
   cm_run_add(w->run, 1.0 / all->count);
   return CM_OK;
@@ -69,10 +69,8 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
   starts all = {.work = w, .count = count};
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.part, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, all.cut, count, error);
-  if (status == CM_OK)
-    status = cm_parallel(w->run, count, start_once, &all, error);
+  CM_THEN(status, CM_NEW(w->run->memory, all.cut, count, error));
+  CM_THEN(status, cm_parallel(w->run, count, start_once, &all, error));
   for (uint32_t t = 1; t < count && status == CM_OK; t++)
     if (all.cut[t] < all.cut[best])
       best = t;
@@ -80,8 +78,7 @@ static cm_status best_start(cm_edge_search *w, uint32_t *part, cm_error *error)
     memcpy(part, all.part[best], n * sizeof *part);
   for (uint32_t t = 0; all.part != NULL && t < count; t++)
     cm_free(all.part[t]);
-  cm_free(all.part);
-  cm_free(all.cut);
+  CM_FREE(all.part, all.cut);
   return status;
 }
 
@@ -102,8 +99,7 @@ static cm_status refine_below(void *context, const cm_hierarchy *h, uint32_t l, 
   d->work->tells = true;
   cm_status status = cm_edge_refine_level(d->work, &(cm_edge_level){l, h->levels - 1 - l, d->hot, d->stream + l}, part, error);
   d->work->tells = false;
-  if (status == CM_OK)
-    status = cm_run_progress(d->work->run, 1, (int)l, h->vertices[l], NAN, error);
+  CM_THEN(status, cm_run_progress(d->work->run, 1, (int)l, h->vertices[l], NAN, error));
   cm_run_leave(d->work->run, mark);
   return status;
 }
@@ -119,12 +115,10 @@ static cm_status uncoarsen(cm_edge_search *w, uint64_t stream, uint32_t *part, c
 static cm_status cycle(cm_edge_search *w, cm_csr_graph *graph, const uint32_t *label, uint32_t number, uint32_t *part, cm_error *error)
 {
   cm_hierarchy_free(&w->hierarchy);
-  if (coarsen(w, graph, label, w->options->seed + number, error) != CM_OK)
-    return error->status;
+  CM_TRY(coarsen(w, graph, label, w->options->seed + number, error));
   cm_hierarchy_lift(&w->hierarchy, part);
   const cm_edge_level coarsest = {w->hierarchy.levels - 1, 0, 0.25, UINT64_C(2000) * number};
-  if (cm_edge_refine_level(w, &coarsest, part, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_edge_refine_level(w, &coarsest, part, error));
   return uncoarsen(w, UINT64_C(2000) * number, part, error);
 }
 
@@ -142,17 +136,16 @@ static cm_status run_all(cm_edge_search *w, cm_csr_graph *graph, uint32_t *part,
   uint32_t n = graph->vertex_count, cycles = graph->entry_count < large_entries ? w->options->cycles : w->options->cycles / 2;
   w->draft = cycles > 0;
   size_t mark = cm_run_enter(w->run, 1.0 / (1 + cycles));
-  if (coarsen(w, graph, NULL, w->options->seed, error) != CM_OK || best_start(w, part, error) != CM_OK ||
-      uncoarsen(w, 1, part, error) != CM_OK)
-    return error->status;
+  CM_TRY(coarsen(w, graph, NULL, w->options->seed, error));
+  CM_TRY(best_start(w, part, error));
+  CM_TRY(uncoarsen(w, 1, part, error));
   cm_run_leave(w->run, mark);
   uint64_t least = cm_csr_graph_cut(graph, part);
   memcpy(best, part, n * sizeof *best);
   w->draft = false;
   for (uint32_t c = 1; c <= cycles; c++) {
     mark = cm_run_enter(w->run, 1.0 / (cycles - c + 1));
-    if (cycle(w, graph, part, c, part, error) != CM_OK)
-      return error->status;
+    CM_TRY(cycle(w, graph, part, c, part, error));
     cm_run_leave(w->run, mark);
     uint64_t cut = cm_csr_graph_cut(graph, part);
     if (cut <= least) {

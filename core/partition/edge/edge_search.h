@@ -1,6 +1,5 @@
 /* A search by levels under way, and several of them combined. */
-#ifndef CM_PARTITION_EDGE_SEARCH_H
-#define CM_PARTITION_EDGE_SEARCH_H
+#pragma once
 
 #include "core/partition/edge/edge.h"
 #include "core/partition/multilevel.h"
@@ -42,5 +41,3 @@ cm_status cm_edge_search_inside(cm_csr_graph *graph, const cm_edge_options *opti
 
 /* The same with options->below: several results of it are combined. */
 cm_status cm_edge_combine(cm_csr_graph *graph, const cm_edge_options *options, cm_run *run, uint32_t *best, cm_error *error);
-
-#endif

@@ -9,8 +9,7 @@ static cm_status graph_of_parts(const cm_csr_graph *g, const uint32_t *part, uin
 {
   cm_csr_graph *merged;
   uint64_t *weight;
-  if (cm_csr_graph_contract(g, part, parts, run, &merged, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_graph_contract(g, part, parts, run, &merged, error));
   cm_status status = CM_NEW(run->memory, weight, merged->entry_count, error);
   if (status == CM_OK) {
     for (uint64_t i = 0; i < merged->entry_count; i++)
@@ -41,10 +40,8 @@ static cm_status graph_by_table(const cm_demand *demand, const uint32_t *part, u
   uint32_t *neighbour = NULL;
   size_t cells = (size_t)parts * parts;
   cm_status status = CM_NEW(run->memory, weight, cells, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, first, (size_t)parts + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, neighbour, cells, error);
+  CM_THEN(status, CM_NEW(run->memory, first, (size_t)parts + 1, error));
+  CM_THEN(status, CM_NEW(run->memory, neighbour, cells, error));
   if (status == CM_OK) {
     for (uint32_t e = 0; e < t->net_count; e++)
       for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
@@ -73,8 +70,7 @@ cm_status cm_graph_of_synapses(const cm_demand *demand, const uint32_t *part, ui
   if ((uint64_t)parts * parts <= demand->network->pin_count)
     return graph_by_table(demand, part, parts, run, graph, error);
   cm_csr_graph *g;
-  if (cm_csr_graph_from_topology(demand, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_graph_from_topology(demand, run, &g, error));
   cm_status status = graph_of_parts(g, part, parts, run, graph, error);
   cm_csr_graph_free(g);
   return status;
@@ -126,12 +122,9 @@ static cm_status by_graph(const cm_demand *demand, const cm_edge_options *option
   cm_run_phase(run, "coarsen");
   cm_status status = cm_csr_graph_from_topology(demand, run, &a.graph, error);
   cm_run_leave(run, mark);
-  if (status == CM_OK)
-    status = with_parts(demand, options, try_graph, &a, made, error);
-  if (status == CM_OK)
-    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
-  if (status == CM_OK)
-    status = graph_of_parts(a.graph, made->part, made->part_count, run, &made->parts, error);
+  CM_THEN(status, with_parts(demand, options, try_graph, &a, made, error));
+  CM_THEN(status, cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error));
+  CM_THEN(status, graph_of_parts(a.graph, made->part, made->part_count, run, &made->parts, error));
   cm_csr_graph_free(a.graph);
   return status;
 }
@@ -154,10 +147,8 @@ static cm_status by_profiles(const cm_demand *demand, const cm_edge_options *opt
 {
   profile_attempt a = {demand, run};
   cm_status status = with_parts(demand, options, try_profiles, &a, made, error);
-  if (status == CM_OK)
-    status = cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error);
-  if (status == CM_OK)
-    status = graph_by_table(demand, made->part, made->part_count, run, &made->parts, error);
+  CM_THEN(status, cm_close_gaps(made->part, made->vertex_count, &made->part_count, run, error));
+  CM_THEN(status, graph_by_table(demand, made->part, made->part_count, run, &made->parts, error));
   return status;
 }
 
@@ -185,8 +176,7 @@ static cm_status one_way(const cm_demand *demand, const cm_edge_options *options
                          cm_error *error)
 {
   cm_partition *made;
-  if (cm_partition_new(demand->network->vertex_count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(demand->network->vertex_count, run, &made, error));
   cm_status status =
     by_ties(demand, options) ? by_profiles(demand, options, run, made, error) : by_graph(demand, options, run, made, error);
   if (status != CM_OK) {
@@ -225,8 +215,7 @@ cm_status cm_partition_by_edges(const cm_demand *demand, const cm_edge_options *
                                 cm_partition **partition, cm_error *error)
 {
   cm_partition *made;
-  if (one_way(demand, options, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(one_way(demand, options, run, &made, error));
   if (options->below != NULL && try_below(demand, options, run, &made, error) != CM_OK) {
     cm_partition_free(made);
     return error->status;

@@ -37,8 +37,7 @@ static cm_status give_vertices(const cm_csr_graph *g, uint32_t *part, uint32_t p
 cm_status cm_fill_empty(const cm_csr_graph *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error)
 {
   uint32_t *members, empty = 0;
-  if (CM_NEW(run->memory, members, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, members, parts, error));
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     members[part[v]]++;
   for (uint32_t p = 0; p < parts; p++)

@@ -5,8 +5,7 @@ cm_status cm_initial_partition(cm_csr_graph *graph, const cm_initial_options *op
   uint32_t *vertex;
   if (graph->vertex_count >= CM_DEEP_VERTICES)
     return cm_initial_deep(graph, options, run, part, error);
-  if (CM_NEW(run->memory, vertex, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, vertex, graph->vertex_count, error));
   for (uint32_t v = 0; v < graph->vertex_count; v++)
     vertex[v] = v;
   cm_status status = cm_initial_split(&(cm_initial_block){.graph = graph, .vertex = vertex, .parts = options->parts, .node = 1}, options, run, part,

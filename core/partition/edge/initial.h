@@ -1,7 +1,6 @@
 /* The first partition of a coarsest graph: recursive bisection by greedy growing and two-way FM, of large graphs through levels of
  * their own. */
-#ifndef CM_PARTITION_INITIAL_H
-#define CM_PARTITION_INITIAL_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -41,5 +40,3 @@ cm_status cm_initial_split(const cm_initial_block *block, const cm_initial_optio
 
 /* As cm_initial_partition, through levels. */
 cm_status cm_initial_deep(cm_csr_graph *graph, const cm_initial_options *options, cm_run *run, uint32_t *part, cm_error *error);
-
-#endif

@@ -43,8 +43,7 @@ static cm_status work_on(deep *d, uint32_t b, bool last, cm_error *error)
   cm_csr_graph *piece;
   if (count == 0)
     return CM_OK;
-  if (cm_csr_graph_induce(d->graph, vertex, count, d->local, d->run, &piece, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_graph_induce(d->graph, vertex, count, d->local, d->run, &piece, error));
   const cm_initial_block block = {.graph = piece, .vertex = vertex, .parts = d->parts[b], .base = d->base[b],
                                   .node = (UINT64_C(1) << d->depth) + b};
   if (last) {
@@ -53,8 +52,7 @@ static cm_status work_on(deep *d, uint32_t b, bool last, cm_error *error)
     return status;
   }
   cm_status status = CM_NEW(d->run->memory, side, count, error);
-  if (status == CM_OK)
-    status = cm_initial_halve(&block, d->options, d->run, side, error);
+  CM_THEN(status, cm_initial_halve(&block, d->options, d->run, side, error));
   for (uint32_t i = 0; status == CM_OK && i < count; i++)
     d->block[vertex[i]] = 2 * b + side[i];
   cm_free(side);
@@ -84,8 +82,7 @@ static cm_status finish_share(void *context, size_t task, cm_error *error)
 static cm_status halve_all(deep *d, cm_error *error)
 {
   sort_by_block(d);
-  if (cm_parallel(d->run, TASKS, halve_share, d, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_parallel(d->run, TASKS, halve_share, d, error));
   for (uint32_t b = d->blocks; b-- > 0;) { /* from the last on: what is read is not yet written over */
     uint32_t parts = d->parts[b], base = d->base[b];
     d->parts[2 * b] = parts / 2;
@@ -121,8 +118,7 @@ static cm_status refine(deep *d, cm_error *error)
 static cm_status halve_on(deep *d, uint32_t level, cm_error *error)
 {
   while (level > 0 && d->blocks <= d->options->parts / 2 && d->graph->vertex_count / d->blocks >= 2 * HALF_VERTICES)
-    if (halve_all(d, error) != CM_OK)
-      return error->status;
+    CM_TRY(halve_all(d, error));
   return CM_OK;
 }
 
@@ -139,9 +135,8 @@ static cm_status refine_and_halve(void *context, const cm_hierarchy *h, uint32_t
 static cm_status descend(deep *d, cm_error *error)
 {
   d->graph = cm_hierarchy_coarsest(&d->hierarchy);
-  if (halve_on(d, d->hierarchy.levels - 1, error) != CM_OK ||
-      cm_hierarchy_descend(&d->hierarchy, refine_and_halve, d, d->block, error) != CM_OK)
-    return error->status;
+  CM_TRY(halve_on(d, d->hierarchy.levels - 1, error));
+  CM_TRY(cm_hierarchy_descend(&d->hierarchy, refine_and_halve, d, d->block, error));
   sort_by_block(d);
   return cm_parallel(d->run, TASKS, finish_share, d, error);
 }

@@ -55,8 +55,7 @@ static cm_status take(halving *h, uint32_t v, cm_error *error)
     if (h->side[u] == 0)
       continue;
     if (h->queue.place[u] == CM_INDEXED_HEAP_ABSENT) {
-      if (cm_indexed_heap_push(&h->queue, u, gain_of(h, u), h->run->memory, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_indexed_heap_push(&h->queue, u, gain_of(h, u), h->run->memory, error));
     } else
       cm_indexed_heap_change(&h->queue, u, h->queue.item[h->queue.place[u]].key + 2 * (int64_t)cm_csr_graph_weight(g, i));
   }
@@ -83,8 +82,7 @@ static cm_status grow(halving *h, cm_random *random, cm_error *error)
     uint64_t after = h->load[0] + h->graph->size[v];
     if (after > h->target && after - h->target > h->target - h->load[0])
       break;
-    if (take(h, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(take(h, v, error));
   }
   cm_indexed_heap_clear(&h->queue);
   return CM_OK;
@@ -115,8 +113,7 @@ static cm_status refine(halving *h, cm_error *error)
     pair.load[0] = h->load[0];
     pair.load[1] = h->load[1];
     pair.seeds = find_border(h);
-    if (cm_pair_refine(h->graph, h->side, &h->table, &pair, h->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_pair_refine(h->graph, h->side, &h->table, &pair, h->run, error));
     h->load[0] = pair.load[0];
     h->load[1] = pair.load[1];
     if (!pair.moved)
@@ -184,10 +181,8 @@ static cm_status descend(const recursion *r, const cm_initial_block *block, cons
   uint32_t *chosen = NULL, *local = NULL, *names = NULL, count = 0;
   cm_csr_graph *piece = NULL;
   cm_status status = CM_NEW(r->run->memory, chosen, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->run->memory, local, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->run->memory, names, n, error);
+  CM_THEN(status, CM_NEW(r->run->memory, local, n, error));
+  CM_THEN(status, CM_NEW(r->run->memory, names, n, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       if (side[v] == which) {
@@ -196,8 +191,7 @@ static cm_status descend(const recursion *r, const cm_initial_block *block, cons
       }
     status = cm_csr_graph_induce(block->graph, chosen, count, local, r->run, &piece, error);
   }
-  cm_free(chosen);
-  cm_free(local);
+  CM_FREE(chosen, local);
   if (status == CM_OK)
     status = split(r, &(cm_initial_block){.graph = piece, .vertex = names, .parts = which == 0 ? low : block->parts - low,
                                           .base = block->base + which * low, .node = 2 * block->node + which}, error);
@@ -215,8 +209,7 @@ static cm_status split(const recursion *r, const cm_initial_block *block, cm_err
     return CM_OK;
   }
   cm_status status = CM_NEW(r->run->memory, side, n, error);
-  if (status == CM_OK)
-    status = cm_initial_halve(block, r->options, r->run, side, error);
+  CM_THEN(status, cm_initial_halve(block, r->options, r->run, side, error));
   for (uint32_t which = 0; which < 2 && status == CM_OK; which++)
     status = descend(r, block, side, which, error);
   cm_free(side);

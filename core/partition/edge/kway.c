@@ -108,8 +108,7 @@ cm_status cm_kway_new(const cm_csr_graph *graph, uint32_t *part, uint32_t parts,
   cm_kway *s;
   cm_memory *memory = run->memory;
   uint32_t n = graph->vertex_count;
-  if (CM_NEW(memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s, 1, error));
   *s = (cm_kway){.graph = graph, .run = run, .parts = parts, .part = part};
   cm_status status = CM_NEW(memory, s->vertex, n, error);
   uint64_t ties = 0;

@@ -1,7 +1,6 @@
 /* Book-keeping of a partition of a CSR graph: how strongly every vertex is tied to every part that it touches,
  * which vertices lie at a border, what the parts hold. One place for the refiners that look at many parts at once. */
-#ifndef CM_PARTITION_KWAY_H
-#define CM_PARTITION_KWAY_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -67,5 +66,3 @@ static inline bool cm_kway_on_border(const cm_kway *state, uint32_t v)
 
 /* Moves v into another part. O(degree * parts that its neighbours touch). */
 void cm_kway_move(cm_kway *state, uint32_t v, uint32_t to);
-
-#endif

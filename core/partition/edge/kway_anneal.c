@@ -44,6 +44,7 @@ cm_status cm_kway_anneal(cm_kway *s, const cm_kway_anneal_options *options, cm_r
       if (i % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
         return error->status;
     }
+    cm_run_add(s->run, options->share / STEPS);
   }
   return CM_OK;
 }

@@ -131,8 +131,7 @@ static cm_status search_on(void *context, cm_error *error)
     if (!cm_fm_moved(&w->fm, v, from, now, s->load[to] < load))
       break;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      if (offer_neighbour(w, g->neighbour[i], from, to, (int64_t)cm_csr_graph_weight(g, i), error) != CM_OK)
-        return error->status;
+      CM_TRY(offer_neighbour(w, g->neighbour[i], from, to, (int64_t)cm_csr_graph_weight(g, i), error));
   }
   return CM_OK;
 }
@@ -168,8 +167,7 @@ static cm_status loose_round(search *w, cm_random *random, int64_t *gain, cm_err
   w->most = o->most;
   if (status == CM_OK && cm_kway_excess(s, o->most) > 0) {
     status = cm_kway_relieve(s, o->most, &gained, error);
-    if (status == CM_OK)
-      status = search_borders(w, random, &gained, error);
+    CM_THEN(status, search_borders(w, random, &gained, error));
   }
   if (status == CM_OK && (gained < 0 || cm_kway_excess(s, o->most) > excess)) {
     cm_fm_go_back(&w->fm, &method, w, s->part);

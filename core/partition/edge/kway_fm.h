@@ -1,7 +1,6 @@
 /* Refinement of an edge partition by moves of single vertices: localised searches after Fiduccia and Mattheyses over all parts,
  * on the gain cache of kway.h. */
-#ifndef CM_PARTITION_KWAY_FM_H
-#define CM_PARTITION_KWAY_FM_H
+#pragma once
 
 #include "core/partition/edge/kway.h"
 
@@ -26,5 +25,3 @@ cm_status cm_kway_relieve(cm_kway *state, uint64_t most, int64_t *gain, cm_error
 
 /* By how much parts are over `most`, together. O(parts). */
 uint64_t cm_kway_excess(const cm_kway *state, uint64_t most);
-
-#endif

@@ -92,8 +92,7 @@ static cm_status visit_in_batches(propagation *w, cm_error *error)
   for (uint32_t b = 0; b < BATCHES; b++) {
     w->begin = (uint32_t)cm_slice_begin(w->count, b, BATCHES);
     w->end = (uint32_t)cm_slice_begin(w->count, b + 1, BATCHES);
-    if (cm_parallel(w->run, w->slices, propose_slice, w, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_parallel(w->run, w->slices, propose_slice, w, error));
     for (uint32_t i = w->begin; i < w->end; i++)
       if (w->proposal[i - w->begin] != NONE)
         move(w, w->order[i], w->proposal[i - w->begin]);
@@ -164,8 +163,7 @@ static cm_status new_tables(propagation *w, cm_error *error)
       CM_NEW(memory, w->ties, w->slices, error) != CM_OK)
     return error->status;
   for (unsigned s = 0; s < w->slices; s++)
-    if (cm_ties_new(memory, w->parts, &w->ties[s], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_ties_new(memory, w->parts, &w->ties[s], error));
   return CM_OK;
 }
 
@@ -175,8 +173,7 @@ cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propaga
   propagation w = {
     .graph = graph, .options = options, .run = run, .part = parts->part, .parts = parts->count, .load = parts->load};
   cm_status status = new_tables(&w, error);
-  if (status == CM_OK)
-    status = run_rounds(&w, error);
+  CM_THEN(status, run_rounds(&w, error));
   for (unsigned s = 0; w.ties != NULL && s < w.slices; s++)
     cm_ties_free(&w.ties[s]);
   CM_FREE(w.ties, w.order, w.next, w.waiting, w.proposal);

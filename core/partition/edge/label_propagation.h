@@ -1,6 +1,5 @@
 /* Label propagation between parts of limited size: every vertex goes where it is tied most. */
-#ifndef CM_PARTITION_LABEL_PROPAGATION_H
-#define CM_PARTITION_LABEL_PROPAGATION_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -17,5 +16,3 @@ typedef struct cm_label_propagation_options {
  * O(entries) a round. */
 cm_status cm_label_propagation(const cm_csr_graph *graph, const cm_label_propagation_options *options, cm_run *run,
                                const cm_parts *parts, cm_error *error);
-
-#endif

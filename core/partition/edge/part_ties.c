@@ -39,11 +39,10 @@ cm_status cm_part_ties_new(const cm_demand *demand, const uint32_t *part, uint32
   cm_memory *memory = run->memory;
   *ties = (cm_part_ties){.run = run, .part = part, .n = topology->vertex_count};
   ties->room = topology->pin_count < GATHERED ? (uint32_t)topology->pin_count + 1 : GATHERED;
-  if (CM_NEW(memory, ties->tie, (size_t)ties->n * parts_max, error) != CM_OK ||
-      CM_NEW(memory, ties->stretch, STRETCHES, error) != CM_OK ||
-      CM_NEW(memory, ties->neighbour, ties->room, error) != CM_OK ||
-      CM_NEW(memory, ties->weight, ties->room, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, ties->tie, (size_t)ties->n * parts_max, error));
+  CM_TRY(CM_NEW(memory, ties->stretch, STRETCHES, error));
+  CM_TRY(CM_NEW(memory, ties->neighbour, ties->room, error));
+  CM_TRY(CM_NEW(memory, ties->weight, ties->room, error));
   return cm_synapses_new(demand, run, &ties->synapses, error);
 }
 
@@ -101,9 +100,8 @@ static cm_status correct_block(void *context, size_t block, cm_error *error)
 
 static cm_status correct_gathered(cm_part_ties *w, cm_error *error)
 {
-  if (cm_parallel(w->run, w->stretches, gather, w, error) != CM_OK ||
-      cm_parallel(w->run, BLOCKS, correct_block, w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_parallel(w->run, w->stretches, gather, w, error));
+  CM_TRY(cm_parallel(w->run, BLOCKS, correct_block, w, error));
   w->stretches = w->gathered = 0;
   return CM_OK;
 }
@@ -132,10 +130,8 @@ cm_status cm_part_ties_correct(cm_part_ties *w, const cm_part_change *change, ui
   for (uint32_t c = 0; c < changes; c++) {
     cm_part_change made = change[c];
     for (uint32_t e = w->synapses.net_first[made.vertex]; e < w->synapses.net_first[made.vertex + 1]; e++)
-      if (add_synapses(w, made, e, pin_first[e], pin_first[e + 1], error) != CM_OK)
-        return error->status;
-    if (add_synapses(w, made, CM_INBOUND, in_first[made.vertex], in_first[made.vertex + 1], error) != CM_OK)
-      return error->status;
+      CM_TRY(add_synapses(w, made, e, pin_first[e], pin_first[e + 1], error));
+    CM_TRY(add_synapses(w, made, CM_INBOUND, in_first[made.vertex], in_first[made.vertex + 1], error));
   }
   return correct_gathered(w, error);
 }

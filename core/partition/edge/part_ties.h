@@ -1,7 +1,6 @@
 /* How strongly every vertex of a directed network is tied to every part: a table that follows the vertices as they
  * move, from the synapses themselves, wherever they stand (core/partition/synapses.h). */
-#ifndef CM_PARTITION_PART_TIES_H
-#define CM_PARTITION_PART_TIES_H
+#pragma once
 
 #include "core/partition/synapses.h"
 
@@ -40,5 +39,3 @@ cm_status cm_part_ties_count(cm_part_ties *ties, uint32_t parts, cm_error *error
 
 /* What changes that have been made do to the ties of all others. Parallel. O(synapses of the changed vertices). */
 cm_status cm_part_ties_correct(cm_part_ties *ties, const cm_part_change *change, uint32_t changes, cm_error *error);
-
-#endif

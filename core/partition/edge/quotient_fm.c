@@ -1,5 +1,6 @@
 #include "core/partition/edge/quotient_fm.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -105,8 +106,7 @@ static cm_status cut_slices(pairwise *w, cm_error *error)
 {
   const cm_csr_graph *g = w->graph;
   uint32_t wanted = g->entry_count >= PARALLEL_ENTRIES ? SLICES : 1;
-  if (CM_NEW(w->run->memory, w->slice, wanted, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->slice, wanted, error));
   w->slices = wanted;
   for (uint32_t v = 0, s = 0; s < wanted; s++) {
     w->slice[s].begin = v;
@@ -130,10 +130,9 @@ static cm_status find_contacts(pairwise *w, cm_error *error)
   CM_FREE(w->contact, w->spare, w->seed);
   w->contact = w->spare = NULL;
   w->seed = NULL;
-  if (CM_NEW(w->run->memory, w->contact, w->contact_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->spare, w->contact_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->seed, w->contact_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->contact, w->contact_count, error));
+  CM_TRY(CM_NEW(w->run->memory, w->spare, w->contact_count, error));
+  CM_TRY(CM_NEW(w->run->memory, w->seed, w->contact_count, error));
   uint32_t used = 0;
   for (uint32_t s = 0; s < w->slices; s++) {
     if (w->slice[s].count > 0)
@@ -169,9 +168,9 @@ static cm_status group_contacts(pairwise *w, cm_error *error)
   w->pair_count = 0;
   for (uint32_t i = 0; i < w->contact_count; i++)
     w->pair_count += cm_contacts_begin_pair(w->contact, i);
-  if (CM_NEW(memory, w->first, (size_t)w->pair_count + 1, error) != CM_OK ||
-      CM_NEW(memory, w->order, w->pair_count, error) != CM_OK || CM_NEW(memory, w->done, w->pair_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->first, (size_t)w->pair_count + 1, error));
+  CM_TRY(CM_NEW(memory, w->order, w->pair_count, error));
+  CM_TRY(CM_NEW(memory, w->done, w->pair_count, error));
   uint32_t pair = 0;
   for (uint32_t i = 0; i < w->contact_count; i++) {
     w->seed[i] = (cm_pair_seed){w->contact[i].vertex, w->contact[i].weight};
@@ -220,22 +219,21 @@ static cm_status run_batch(pairwise *w, cm_error *error)
   if (w->graph->entry_count >= PARALLEL_ENTRIES)
     return cm_parallel(w->run, w->batch_count, refine_pair, w, error);
   for (uint32_t i = 0; i < w->batch_count; i++)
-    if (refine_pair(w, i, error) != CM_OK)
-      return error->status;
+    CM_TRY(refine_pair(w, i, error));
   return CM_OK;
 }
 
 static cm_status one_round(pairwise *w, int64_t *gain, bool *moved, cm_error *error)
 {
-  if (find_contacts(w, error) != CM_OK || group_contacts(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_contacts(w, error));
+  CM_TRY(group_contacts(w, error));
   cm_random random;
   cm_random_init(&random, w->options->seed, CM_STREAM_REFINEMENT, (w->options->level << 8) + w->round);
   cm_random_permutation(&random, w->order, w->pair_count);
   memset(w->last, 0, w->parts * sizeof *w->last);
   for (uint32_t stamp = 1; next_batch(w, stamp); stamp++) {
-    if (run_batch(w, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_batch(w, error));
+    CM_TRY(cm_run_check(w->run, error));
     for (uint32_t i = 0; i < w->batch_count; i++) {
       const cm_pair *p = &w->pair[i];
       *gain += p->gain;
@@ -246,6 +244,7 @@ static cm_status one_round(pairwise *w, int64_t *gain, bool *moved, cm_error *er
           w->changed[p->part[side]] = w->round + 1;
       }
     }
+    cm_run_add(w->run, w->options->share * pow(0.5, w->round + 1) * w->batch_count / w->pair_count);
   }
   return CM_OK;
 }
@@ -264,8 +263,7 @@ cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options
        CM_NEW(memory, w.changed, count, error) != CM_OK || CM_NEW(memory, w.batch, (size_t)count / 2 + 1, error) != CM_OK ||
        CM_NEW(memory, w.pair, (size_t)count / 2 + 1, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = cut_slices(&w, error);
+  CM_THEN(status, cut_slices(&w, error));
   for (; w.round < options->rounds && moved && status == CM_OK; w.round++) {
     moved = false;
     status = one_round(&w, &total, &moved, error);

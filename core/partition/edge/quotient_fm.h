@@ -1,7 +1,6 @@
 /* Two-way FM between all neighbouring parts of a partition: along the edges of the quotient graph, in batches of disjoint
  * pairs. */
-#ifndef CM_PARTITION_QUOTIENT_FM_H
-#define CM_PARTITION_QUOTIENT_FM_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -12,6 +11,7 @@ typedef struct cm_quotient_fm_options {
   /* searches start from vertices tied at least this times as much to the other part as to their own */
   double least_tie;
   uint64_t most;      /* a part may hold so much */
+  double share;       /* of the run's stretch that it tells as progress; 0: none */
   uint64_t seed, level;
 } cm_quotient_fm_options;
 
@@ -20,5 +20,3 @@ typedef struct cm_quotient_fm_options {
  * worked off). The same for any number of threads. O(entries) a round. */
 cm_status cm_quotient_fm(const cm_csr_graph *graph, const cm_quotient_fm_options *options, cm_run *run, const cm_parts *parts,
                          int64_t *gain, cm_error *error);
-
-#endif

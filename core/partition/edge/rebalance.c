@@ -104,8 +104,7 @@ static cm_status find_touches(balancer *b, cm_error *error)
         if (other == p || b->seen[other] == p)
           continue;
         b->seen[other] = p;
-        if (add_touch(b, other, error) != CM_OK)
-          return error->status;
+        CM_TRY(add_touch(b, other, error));
       }
   }
   b->touch_first[b->parts] = b->touch_count;
@@ -230,8 +229,7 @@ static cm_status pass_anywhere(balancer *b, bool *moved, cm_error *error)
       if (to == b->parts)
         return CM_OK;
       uint64_t amount = before - b->most, room = b->most - b->load[to];
-      if (pass(b, p, to, amount < room ? amount : room, moved, error) != CM_OK)
-        return error->status;
+      CM_TRY(pass(b, p, to, amount < room ? amount : room, moved, error));
       if (b->load[p] == before)
         break;
     }
@@ -242,8 +240,7 @@ static cm_status pass_anywhere(balancer *b, bool *moved, cm_error *error)
 static cm_status one_round(balancer *b, bool *moved, cm_error *error)
 {
   sort_members(b);
-  if (find_touches(b, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_touches(b, error));
   bool all = plan(b);
   for (uint32_t p = 0; p < b->parts; p++)
     for (uint64_t j = b->touch_first[p]; j < b->touch_first[p + 1]; j++)
@@ -276,8 +273,7 @@ static cm_status pack(const balancer *b, sized *order, const cm_parts *packed, c
   uint64_t *load = packed->load;
   uint32_t n = b->graph->vertex_count;
   for (uint32_t p = 0; p < b->parts; p++)
-    if (cm_indexed_heap_push(rooms, p, (int64_t)b->most, b->run->memory, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_indexed_heap_push(rooms, p, (int64_t)b->most, b->run->memory, error));
   for (uint32_t v = 0; v < n; v++)
     order[v] = (sized){b->graph->size[v], v};
   qsort(order, n, sizeof *order, larger_first);
@@ -304,14 +300,10 @@ static cm_status repack(balancer *b, uint64_t *left, cm_error *error)
   cm_indexed_heap rooms = {0};
   bool fits = false;
   cm_status status = CM_NEW(memory, packed.part, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, order, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, packed.load, b->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, rooms.place, b->parts, error);
-  if (status == CM_OK)
-    status = pack(b, order, &packed, &rooms, &fits, error);
+  CM_THEN(status, CM_NEW(memory, order, n, error));
+  CM_THEN(status, CM_NEW(memory, packed.load, b->parts, error));
+  CM_THEN(status, CM_NEW(memory, rooms.place, b->parts, error));
+  CM_THEN(status, pack(b, order, &packed, &rooms, &fits, error));
   if (status == CM_OK && fits) {
     memcpy(b->part, packed.part, n * sizeof *packed.part);
     memcpy(b->load, packed.load, b->parts * sizeof *packed.load);
@@ -335,8 +327,7 @@ cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *r
     moved = false;
     status = one_round(&b, &moved, error);
     left = excess_of(&b, b.load);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   if (status == CM_OK && left > 0)
     status = repack(&b, &left, error);

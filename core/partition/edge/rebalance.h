@@ -1,6 +1,5 @@
 /* Making every part fit: what is too much flows over chains of neighbouring parts to where there is room. */
-#ifndef CM_PARTITION_REBALANCE_H
-#define CM_PARTITION_REBALANCE_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -14,5 +13,3 @@ cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *r
 /* Gives every empty part a vertex from a part that has several: those that are tied least to their part go first.
  * Takes as many vertices as parts. O(entries + vertices log vertices). */
 cm_status cm_fill_empty(const cm_csr_graph *graph, cm_run *run, uint32_t *part, uint32_t parts, cm_error *error);
-
-#endif

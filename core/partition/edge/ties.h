@@ -1,6 +1,5 @@
 /* What ties a vertex to the parts that it touches: scratch of one thread, one vertex after another. */
-#ifndef CM_PARTITION_TIES_H
-#define CM_PARTITION_TIES_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -53,5 +52,3 @@ static inline void cm_ties_gather(cm_ties *t, const cm_csr_graph *g, const uint3
   t->count = count;
   t->inner = inner;
 }
-
-#endif

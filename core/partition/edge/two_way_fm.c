@@ -19,8 +19,7 @@ cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table
 
 void cm_pair_table_free(cm_pair_table *table)
 {
-  cm_free(table->place);
-  cm_free(table->state);
+  CM_FREE(table->place, table->state);
   *table = (cm_pair_table){0};
 }
 
@@ -188,8 +187,7 @@ static cm_status climb(search *s, cm_error *error)
     if (side == 2)
       break;
     uint32_t v = s->queue[side].item[0].vertex;
-    if (move(s, v, side, error) != CM_OK)
-      return error->status;
+    CM_TRY(move(s, v, side, error));
     uint64_t excess = excess_of(p), imbalance = imbalance_of(p);
     if (excess < best_excess ||
         (excess == best_excess && (p->gain > best_gain || (p->gain == best_gain && imbalance < best_imbalance)))) {
@@ -218,8 +216,7 @@ cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_tabl
     if ((at == pair->part[0] || at == pair->part[1]) && table->place[v] == CM_INDEXED_HEAP_ABSENT)
       status = enqueue(&s, v, at == pair->part[1], pair->seed[i].gain, GUESSED, error);
   }
-  if (status == CM_OK)
-    status = climb(&s, error);
+  CM_THEN(status, climb(&s, error));
   for (uint32_t i = 0; i < s.moved_count; i++)
     table->state[s.moved[i]] = KNOWN;
   for (unsigned side = 0; side < 2; side++) {

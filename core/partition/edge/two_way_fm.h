@@ -1,6 +1,5 @@
 /* Two-way FM between two parts of a partition: the refiner that lives with parts that are exactly full. */
-#ifndef CM_PARTITION_TWO_WAY_FM_H
-#define CM_PARTITION_TWO_WAY_FM_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 
@@ -39,5 +38,3 @@ typedef struct cm_pair {
  * of the two parts. */
 cm_status cm_pair_refine(const cm_csr_graph *graph, uint32_t *part, cm_pair_table *table, cm_pair *pair, cm_run *run,
                          cm_error *error);
-
-#endif

@@ -22,8 +22,7 @@ cm_status cm_net_bisection_new(const cm_net_graph *graph, uint32_t *side, cm_run
   cm_net_bisection *b;
   uint32_t n = graph->vertex_count;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, b, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, b, 1, error));
   b->graph = graph;
   b->side = side;
   if (CM_NEW(memory, b->net, graph->net_count, error) != CM_OK || CM_NEW(memory, b->gain, n, error) != CM_OK ||
@@ -195,8 +194,7 @@ static cm_status pass(cm_net_bisection *b, const uint64_t most[2], cm_random *ra
   int64_t least = b->cut;
   uint64_t least_excess = excess_of(b->load, most);
   cm_fm_walk walk = cm_fm_walk_begin(b->graph->vertex_count);
-  if (fill_heaps(b, most, random, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(fill_heaps(b, most, random, run, error));
   *better = false;
   while (b->heap[0].count + b->heap[1].count > 0) {
     uint32_t v = next_move(b, most);
@@ -212,8 +210,7 @@ static cm_status pass(cm_net_bisection *b, const uint64_t most[2], cm_random *ra
     b->moved[moves++] = v;
     cm_net_bisection_move(b, v);
     for (uint32_t i = 0; i < b->touched_count; i++)
-      if (offer(b, b->touched[i], run, error) != CM_OK)
-        return error->status;
+      CM_TRY(offer(b, b->touched[i], run, error));
     uint64_t excess = excess_of(b->load, most);
     if (excess < least_excess || (excess == least_excess && b->cut < least)) {
       least_excess = excess;
@@ -236,7 +233,6 @@ cm_status cm_net_bisection_refine(cm_net_bisection *b, const uint64_t most[2], u
 {
   bool better = true;
   for (uint32_t i = 0; i < passes && better; i++)
-    if (pass(b, most, random, run, &better, error) != CM_OK)
-      return error->status;
+    CM_TRY(pass(b, most, random, run, &better, error));
   return CM_OK;
 }

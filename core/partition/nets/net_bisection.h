@@ -1,8 +1,7 @@
 /* Two sides of a hypergraph of small nets, with what each vertex gains by changing sides, and their refinement after Fiduccia
  * and Mattheyses. First partitions are made of bisections alone: where there are two sides, counts of pins say it all, and a
  * move costs a fraction of what net_state.h needs for parts of any number. */
-#ifndef CM_PARTITION_NET_BISECTION_H
-#define CM_PARTITION_NET_BISECTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ uint64_t cm_net_bisection_excess(const cm_net_bisection *bisection, const uint64
  * back to the best state that it met: least excess over most[], then least cut. O(passes * pins * log vertices). */
 cm_status cm_net_bisection_refine(cm_net_bisection *bisection, const uint64_t most[2], uint32_t passes, cm_random *random,
                                   cm_run *run, cm_error *error);
-
-#endif

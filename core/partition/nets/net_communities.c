@@ -46,8 +46,7 @@ static cm_status star(const cm_net_graph *g, cm_run *run, ties *made, cm_error *
   uint32_t n = g->vertex_count;
   uint64_t at = 0;
   bool even = (double)g->net_count >= density_few * n;
-  if (ties_new(n + g->net_count, 2 * g->pin_count, run, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(ties_new(n + g->net_count, 2 * g->pin_count, run, made, error));
   for (uint32_t a = 0; a < made->count; a++) {
     bool is_net = a >= n;
     uint64_t begin = is_net ? g->net_first[a - n] : g->vertex_first[a];
@@ -138,8 +137,7 @@ static cm_status visit(unfolding *u, cm_random *random, cm_run *run, bool *any, 
     for (uint32_t j = 0; j < n; j++)
       moved += move_node(u, u->order[j]);
     *any = *any || moved > 0;
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
     if (moved <= moved_min * n)
       break;
   }
@@ -166,8 +164,7 @@ static cm_status fold(unfolding *u, uint32_t clusters, cm_run *run, ties *made, 
   const ties *g = u->graph;
   uint64_t at = 0;
   uint32_t *begin;
-  if (ties_new(clusters, g->first[g->count], run, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(ties_new(clusters, g->first[g->count], run, made, error));
   if (CM_NEW(run->memory, begin, (size_t)clusters + 2, error) != CM_OK) {
     ties_free(made);
     return error->status;
@@ -210,8 +207,7 @@ cm_status cm_net_communities(const cm_net_graph *graph, uint64_t seed, cm_run *r
   ties g, next;
   uint32_t *node, n = graph->vertex_count; /* that each vertex is in */
   cm_random_init(&random, seed, CM_STREAM_NETS, UINT64_C(1) << 32);
-  if (CM_NEW(run->memory, node, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, node, n, error));
   for (uint32_t v = 0; v < n; v++)
     node[v] = v;
   cm_status status = star(graph, run, &g, error);

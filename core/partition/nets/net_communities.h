@@ -1,6 +1,5 @@
 /* Communities of a hypergraph: what coarsening is not to merge across. */
-#ifndef CM_PARTITION_NET_COMMUNITIES_H
-#define CM_PARTITION_NET_COMMUNITIES_H
+#pragma once
 
 #include "core/partition/nets/net_graph.h"
 
@@ -9,5 +8,3 @@
  * community [vertices] gets numbers from 0 on. O(pins) a visit of all, some twenty visits. */
 cm_status cm_net_communities(const cm_net_graph *graph, uint64_t seed, cm_run *run, uint32_t *community,
                              cm_error *error);
-
-#endif

@@ -64,8 +64,7 @@ cm_status cm_net_flow(cm_net_state *state, const cm_flow_options *options, cm_ru
                        .begin = begin, .spread = spread, .network = network, .move = move};
   cm_random_init(&view.random, options->seed, CM_STREAM_NETS_FLOW, options->stream);
   cm_status status = cm_net_region_new(state, run, &w.region, error);
-  if (status == CM_OK)
-    status = cm_flow_refine(&view, options, run, gain, error);
+  CM_THEN(status, cm_flow_refine(&view, options, run, gain, error));
   cm_net_region_free(&w.region);
   return status;
 }

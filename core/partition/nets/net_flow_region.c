@@ -6,11 +6,10 @@ cm_status cm_net_region_new(const cm_net_state *state, cm_run *run, cm_net_regio
 {
   const cm_net_graph *g = state->graph;
   *r = (cm_net_region){.state = state};
-  if (cm_flow_region_new(g->vertex_count, g->size, run, &r->base, error) != CM_OK ||
-      CM_NEW(run->memory, r->inside[0], g->net_count, error) != CM_OK ||
-      CM_NEW(run->memory, r->inside[1], g->net_count, error) != CM_OK || CM_NEW(run->memory, r->net, g->net_count, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  CM_TRY(cm_flow_region_new(g->vertex_count, g->size, run, &r->base, error));
+  CM_TRY(CM_NEW(run->memory, r->inside[0], g->net_count, error));
+  CM_TRY(CM_NEW(run->memory, r->inside[1], g->net_count, error));
+  return CM_NEW(run->memory, r->net, g->net_count, error);
 }
 
 void cm_net_region_free(cm_net_region *r)
@@ -109,13 +108,11 @@ static cm_status add_net(cm_net_region *r, uint32_t e, const pins *p, uint32_t *
     return add_edge(r, end[0], end[1], CM_NET_FLOW_UNIT * weight, error);
   if (ends == 3) {
     for (uint32_t i = 0; i < 3; i++)
-      if (add_edge(r, end[i], end[(i + 1) % 3], weight, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_edge(r, end[i], end[(i + 1) % 3], weight, error));
     return CM_OK;
   }
   uint32_t in = p->outside[0] ? terminal : (*nodes)++, out = p->outside[1] ? terminal + 1 : (*nodes)++;
-  if (cm_flow_add(&r->base.flow, in, out, CM_NET_FLOW_UNIT * weight, 0, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flow_add(&r->base.flow, in, out, CM_NET_FLOW_UNIT * weight, 0, error));
   for (uint64_t k = g->net_first[e]; k < g->net_first[e + 1]; k++) {
     uint32_t node = r->base.node[g->pin[k]];
     if (node == NONE)
@@ -132,16 +129,14 @@ cm_status cm_net_region_network(cm_net_region *r, cm_error *error)
 {
   uint32_t nodes = cm_flow_region_vertices(&r->base) + 2;
   r->base.cut = 0;
-  if (cm_flow_begin(&r->base.flow, nodes + 2 * r->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flow_begin(&r->base.flow, nodes + 2 * r->net_count, error));
   for (uint32_t i = 0; i < r->net_count; i++) {
     uint32_t e = r->net[i];
     pins p = pins_of(r, e);
     if ((p.outside[0] && p.outside[1]) || p.inside + p.outside[0] + p.outside[1] < 2)
       continue;
     r->base.cut += p.cut ? CM_NET_FLOW_UNIT * r->state->graph->net_weight[e] : 0;
-    if (add_net(r, e, &p, &nodes, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_net(r, e, &p, &nodes, error));
   }
   r->base.flow.nodes = nodes;
   return cm_flow_ready(&r->base.flow, error);

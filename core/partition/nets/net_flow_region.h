@@ -1,6 +1,5 @@
 /* Between net_flow.c and net_flow_region.c: the region around the cut between two parts, as a flow network. */
-#ifndef CM_PARTITION_NET_FLOW_REGION_H
-#define CM_PARTITION_NET_FLOW_REGION_H
+#pragma once
 
 #include "core/partition/flow_region.h"
 #include "core/partition/nets/net_state.h"
@@ -25,5 +24,3 @@ void cm_net_region_free(cm_net_region *region);
 void cm_net_region_begin(cm_net_region *region);
 void cm_net_region_spread(cm_net_region *region, unsigned side, uint32_t v, uint32_t depth, bool farther);
 cm_status cm_net_region_network(cm_net_region *region, cm_error *error);
-
-#endif

@@ -76,8 +76,7 @@ static cm_status search_on(void *context, cm_error *error)
     int64_t promised = w->fm.heap.item[0].key, now;
     uint32_t to = best_target(s, w->most, v, &now);
     if (to == NONE || now < promised) { /* parts have filled since */
-      if (offer(w, v, error) != CM_OK)
-        return error->status;
+      CM_TRY(offer(w, v, error));
       continue;
     }
     cm_indexed_heap_remove(&w->fm.heap, v);
@@ -157,8 +156,7 @@ static cm_status round_once(search *w, uint32_t round, cm_random *random, int64_
     memcpy(w->most, o->most, s->parts * sizeof *w->most);
     status = cm_net_rebalance(s, o->most, w->fm.run, &gained, error);
     wake(w);
-    if (status == CM_OK)
-      status = cm_fm_round(&w->fm, &method, w, random, &gained, error);
+    CM_THEN(status, cm_fm_round(&w->fm, &method, w, random, &gained, error));
   }
   if (status == CM_OK && loose && (gained < 0 || cm_net_excess(s, o->most) > 0)) {
     cm_fm_go_back(&w->fm, &method, w, s->part);
@@ -177,10 +175,8 @@ cm_status cm_net_fm(cm_net_state *state, const cm_net_fm_options *options, cm_ru
   int64_t total = 0, all = cm_net_connectivity(state);
   cm_random_init(&random, options->seed, CM_STREAM_NETS_FM, options->stream);
   cm_status status = cm_fm_search_new(state->graph->vertex_count, run, &w.fm, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.most, state->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.awake, state->graph->vertex_count, error);
+  CM_THEN(status, CM_NEW(run->memory, w.most, state->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, w.awake, state->graph->vertex_count, error));
   if (status == CM_OK)
     memset(w.awake, true, state->graph->vertex_count * sizeof *w.awake);
   if (status == CM_OK && cm_net_excess(state, options->most) > 0)
@@ -196,8 +192,7 @@ cm_status cm_net_fm(cm_net_state *state, const cm_net_fm_options *options, cm_ru
     round = options->loose_rounds - 1; /* tight ones are left */
   }
   cm_fm_search_free(&w.fm);
-  cm_free(w.most);
-  cm_free(w.awake);
+  CM_FREE(w.most, w.awake);
   if (status == CM_OK)
     *gain = total;
   return status;

@@ -1,7 +1,6 @@
 /* Refinement of a partition of small nets by moves of single vertices: localised searches after Fiduccia and Mattheyses
  * over all parts, on the gain cache of net_state.h. */
-#ifndef CM_PARTITION_NET_FM_H
-#define CM_PARTITION_NET_FM_H
+#pragma once
 
 #include "core/partition/nets/net_state.h"
 
@@ -26,5 +25,3 @@ cm_status cm_net_rebalance(cm_net_state *state, const uint64_t *most, cm_run *ru
 
 /* By how much parts are over their limits, together. O(parts). */
 uint64_t cm_net_excess(const cm_net_state *state, const uint64_t *most);
-
-#endif

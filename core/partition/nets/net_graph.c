@@ -30,8 +30,7 @@ typedef struct builder {
 static void builder_free(builder *b)
 {
   cm_net_graph_free(b->graph);
-  cm_free(b->seen);
-  cm_free(b->table);
+  CM_FREE(b->seen, b->table);
 }
 
 /* Room for so many of each. */
@@ -165,8 +164,7 @@ cm_status cm_net_graph_from_topology(const cm_demand *demand, cm_run *run, cm_ne
   uint64_t nets = t->directed ? t->net_count : t->pin_count / 2;
   if (nets >= NONE)
     return cm_fail(error, CM_TOO_LARGE, "a hypergraph of %llu nets is beyond this method", (unsigned long long)nets);
-  if (builder_new(t->vertex_count, (uint32_t)nets, t->pin_count + t->net_count, run, &b, error) != CM_OK)
-    return error->status;
+  CM_TRY(builder_new(t->vertex_count, (uint32_t)nets, t->pin_count + t->net_count, run, &b, error));
   for (uint32_t v = 0; v < t->vertex_count; v++)
     b.graph->size[v] = cm_demand_size(demand, v);
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -192,8 +190,7 @@ cm_status cm_net_graph_contract(const cm_net_graph *g, const uint32_t *map, uint
                                 cm_net_graph **coarse, cm_error *error)
 {
   builder b;
-  if (builder_new(coarse_count, g->net_count, g->pin_count, run, &b, error) != CM_OK)
-    return error->status;
+  CM_TRY(builder_new(coarse_count, g->net_count, g->pin_count, run, &b, error));
   for (uint32_t v = 0; v < g->vertex_count; v++)
     b.graph->size[map[v]] += g->size[v];
   for (uint32_t e = 0; e < g->net_count; e++) {
@@ -216,8 +213,7 @@ cm_status cm_net_graph_induce(const cm_net_graph *g, cm_net_side side, uint32_t 
       local[v] = count++;
       pins += g->vertex_first[v + 1] - g->vertex_first[v];
     }
-  if (builder_new(count, g->net_count, pins, run, &b, error) != CM_OK)
-    return error->status;
+  CM_TRY(builder_new(count, g->net_count, pins, run, &b, error));
   for (uint32_t v = 0; v < g->vertex_count; v++)
     if (part[v] == which)
       b.graph->size[local[v]] = g->size[v];

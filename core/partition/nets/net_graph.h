@@ -1,8 +1,7 @@
 /* The hypergraph of small nets that the multilevel method by nets works on: every net is an axon with its source and its
  * targets as equal pins, so that connectivity is the sum over nets of weight * (parts that have a pin - 1). Nets inside
  * one vertex vanish, equal nets are one. */
-#ifndef CM_PARTITION_NET_GRAPH_H
-#define CM_PARTITION_NET_GRAPH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ typedef struct cm_net_side {
 /* Those vertices, and what nets have of them; local [vertex_count] gets their numbers there. O(pins log(pins of a net)). */
 cm_status cm_net_graph_induce(const cm_net_graph *graph, cm_net_side side, uint32_t *local, cm_run *run, cm_net_graph **induced,
                               cm_error *error);
-
-#endif

@@ -84,8 +84,7 @@ static cm_status grow(halving *h, int kind, cm_error *error)
       if (b->side[u] == 0)
         continue;
       if (b->place[u] == CM_INDEXED_HEAP_ABSENT) {
-        if (cm_indexed_heap_push(heap, u, key_of(h, u, kind, taken), h->run->memory, error) != CM_OK)
-          return error->status;
+        CM_TRY(cm_indexed_heap_push(heap, u, key_of(h, u, kind, taken), h->run->memory, error));
       } else if (kind != BY_DISTANCE)
         cm_indexed_heap_change(heap, u, key_of(h, u, kind, taken));
     }
@@ -101,9 +100,8 @@ static cm_status best_start(halving *h, const cm_net_initial_options *o, uint32_
   uint64_t least_excess = UINT64_MAX;
   int64_t least = INT64_MAX;
   for (uint32_t t = 0; t < o->tries * KINDS; t++) {
-    if (grow(h, (int)(t % KINDS), error) != CM_OK ||
-        cm_net_bisection_refine(b, h->most, START_PASSES, &h->random, h->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow(h, (int)(t % KINDS), error));
+    CM_TRY(cm_net_bisection_refine(b, h->most, START_PASSES, &h->random, h->run, error));
     uint64_t excess = cm_net_bisection_excess(b, h->most);
     if (excess > least_excess || (excess == least_excess && b->cut >= least))
       continue;
@@ -128,16 +126,12 @@ static cm_status start(const cm_net_graph *g, const cutting *task, uint32_t *sid
   halving h = {.run = run, .target = task->target, .most = task->most};
   uint32_t *held;
   cm_random_init(&h.random, task->options.seed, CM_STREAM_NETS, task->options.stream);
-  if (CM_NEW(run->memory, held, g->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, held, g->vertex_count, error));
   cm_status status = CM_NEW(run->memory, h.tied, g->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_net_bisection_new(g, held, run, &h.bisection, error);
-  if (status == CM_OK)
-    status = best_start(&h, &task->options, side, error);
+  CM_THEN(status, cm_net_bisection_new(g, held, run, &h.bisection, error));
+  CM_THEN(status, best_start(&h, &task->options, side, error));
   cm_net_bisection_free(h.bisection);
-  cm_free(h.tied);
-  cm_free(held);
+  CM_FREE(h.tied, held);
   return status;
 }
 
@@ -160,8 +154,7 @@ static cm_status refine(void *context, const cm_hierarchy *levels, uint32_t leve
   cm_net_bisection *b;
   cm_random random;
   cm_random_init(&random, task->options.seed, CM_STREAM_NETS_FM, task->options.stream + level);
-  if (cm_net_bisection_new(levels->level[level], side, task->run, &b, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_net_bisection_new(levels->level[level], side, task->run, &b, error));
   cm_net_bisection_fill(b);
   cm_status status = cm_net_bisection_refine(b, task->most, LEVEL_PASSES, &random, task->run, error);
   d->reached = (score){cm_net_bisection_excess(b, task->most), b->cut};
@@ -178,13 +171,10 @@ static cm_status bisect_once(cm_net_graph *g, const cutting *task, uint32_t vert
   cm_hierarchy levels;
   cm_net_levels_options options = {
       .vertices_min = vertices, .size_max = 1 + g->size_total / vertices, .seed = o->seed, .stream = o->stream};
-  if (cm_net_levels_build(g, &options, task->run, &levels, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_net_levels_build(g, &options, task->run, &levels, error));
   cm_status status = start(cm_hierarchy_coarsest(&levels), task, side, error);
-  if (status == CM_OK)
-    status = refine(&d, &levels, levels.levels - 1, side, error);
-  if (status == CM_OK)
-    status = cm_hierarchy_descend(&levels, refine, &d, side, error);
+  CM_THEN(status, refine(&d, &levels, levels.levels - 1, side, error));
+  CM_THEN(status, cm_hierarchy_descend(&levels, refine, &d, side, error));
   if (status == CM_OK)
     *reached = d.reached;
   cm_hierarchy_free(&levels);
@@ -197,8 +187,7 @@ static cm_status bisect(cm_net_graph *g, const cutting *all, uint32_t *side, cm_
   cutting once = *all;
   score best = {UINT64_MAX, INT64_MAX}, reached = best;
   uint32_t *trial, n = g->vertex_count;
-  if (CM_NEW(all->run->memory, trial, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(all->run->memory, trial, n, error));
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < all->options.attempts && status == CM_OK; i++) {
     once.options.stream = all->options.stream + ((uint64_t)i << 48);
@@ -229,8 +218,7 @@ static void piece_free(piece *p)
 /* One side of a piece. */
 static cm_status cut_out(const piece *whole, cm_net_side side, uint32_t *local, cm_run *run, piece *made, cm_error *error)
 {
-  if (cm_net_graph_induce(whole->graph, side, local, run, &made->graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_net_graph_induce(whole->graph, side, local, run, &made->graph, error));
   if (CM_NEW(run->memory, made->vertex, made->graph->vertex_count, error) != CM_OK) {
     cm_net_graph_free(made->graph);
     made->graph = NULL;
@@ -257,8 +245,7 @@ static cm_status split(const piece *whole, const cm_net_initial_options *options
   }
   halves.target = (uint64_t)(mean * parts[0]);
   halves.options.stream = (options->stream << 24) + ((uint64_t)whole->first << 12) + whole->parts;
-  if (CM_NEW(run->memory, side, g->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, side, g->vertex_count, error));
   cm_status status = CM_NEW(run->memory, local, g->vertex_count, error);
   if (status == CM_OK) {
     status = bisect(g, &halves, side, error);
@@ -298,11 +285,9 @@ cm_status cm_net_initial(const cm_net_graph *graph, const cm_net_initial_options
   enum { DEPTH = 40 };
   piece stack[DEPTH] = {{.parts = options->parts}};
   uint32_t *all, n = graph->vertex_count;
-  if (CM_NEW(run->memory, all, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, all, n, error));
   cm_status status = CM_NEW(run->memory, stack[0].vertex, n, error);
-  if (status == CM_OK)
-    status = cm_net_graph_induce(graph, (cm_net_side){all, 0}, stack[0].vertex, run, &stack[0].graph, error);
+  CM_THEN(status, cm_net_graph_induce(graph, (cm_net_side){all, 0}, stack[0].vertex, run, &stack[0].graph, error));
   cm_free(all);
   if (status != CM_OK) {
     piece_free(&stack[0]);

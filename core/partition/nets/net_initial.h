@@ -1,6 +1,5 @@
 /* First partitions of a hypergraph of small nets by recursive bisection. */
-#ifndef CM_PARTITION_NET_INITIAL_H
-#define CM_PARTITION_NET_INITIAL_H
+#pragma once
 
 #include "core/partition/nets/net_graph.h"
 
@@ -19,5 +18,3 @@ typedef struct cm_net_initial_options {
  * O(attempts * tries * pins * log parts). */
 cm_status cm_net_initial(const cm_net_graph *graph, const cm_net_initial_options *options, cm_run *run, uint32_t *part,
                          cm_error *error);
-
-#endif

@@ -159,8 +159,7 @@ cm_status cm_net_levels_build(cm_net_graph *finest, const cm_net_levels_options 
   const cm_coarsener coarsener = {&c, options->vertices_min, options->label, cluster_level, contract_level, release_level};
   cm_random_init(&c.random, options->seed, CM_STREAM_NETS, options->stream);
   cm_status status = allocate(&c, n, run, error);
-  if (status == CM_OK)
-    status = cm_hierarchy_build(finest, n, &coarsener, run, hierarchy, error);
+  CM_THEN(status, cm_hierarchy_build(finest, n, &coarsener, run, hierarchy, error));
   release(&c);
   return status;
 }

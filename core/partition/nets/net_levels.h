@@ -1,6 +1,5 @@
 /* Coarser and coarser hypergraphs of small nets. */
-#ifndef CM_PARTITION_NET_LEVELS_H
-#define CM_PARTITION_NET_LEVELS_H
+#pragma once
 
 #include "core/partition/multilevel.h"
 #include "core/partition/nets/net_graph.h"
@@ -17,5 +16,3 @@ typedef struct cm_net_levels_options {
  * O(64 * pins): of nets of more than 64 pins every vertex asks a run of 16, those of more than a thousand are not asked. */
 cm_status cm_net_levels_build(cm_net_graph *finest, const cm_net_levels_options *options, cm_run *run, cm_hierarchy *hierarchy,
                               cm_error *error);
-
-#endif

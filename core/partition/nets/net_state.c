@@ -140,14 +140,12 @@ cm_status cm_net_state_new(const cm_net_graph *graph, uint32_t *part, uint32_t p
   cm_net_state *s;
   uint32_t n = graph->vertex_count, m = graph->net_count;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s, 1, error));
   s->graph = graph;
   s->part = part;
   s->parts = parts;
   cm_status status = CM_NEW(memory, s->hold_first, (size_t)m + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s->tie_first, (size_t)n + 1, error);
+  CM_THEN(status, CM_NEW(memory, s->tie_first, (size_t)n + 1, error));
   if (status == CM_OK)
     lay_out(s);
   if (status != CM_OK || CM_NEW(memory, s->load, parts, error) != CM_OK ||

@@ -1,7 +1,6 @@
 /* A partition of a hypergraph of small nets with its gain cache: for every net the parts that have its pins, for every
  * vertex what ties it to each part that it touches. Kept right through moves; one place for all refiners by nets. */
-#ifndef CM_PARTITION_NET_STATE_H
-#define CM_PARTITION_NET_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -66,5 +65,3 @@ static inline bool cm_net_on_border(const cm_net_state *state, uint32_t v)
 {
   return state->tie_count[v] > 1;
 }
-
-#endif

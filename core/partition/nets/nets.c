@@ -60,9 +60,19 @@ static cm_status coarsen(const work *w, const uint32_t *label, uint64_t stream, 
   return cm_net_levels_build(w->graph, &o, w->run, levels, error);
 }
 
+/* A candidate on its way down, by the random streams of its levels. */
+typedef struct descent {
+  const work *work;
+  bool flows;
+  double share; /* of the run's stretch */
+  uint64_t stream;
+  candidate *candidate;
+} descent;
+
 /* What refiners work on. */
 typedef struct level {
   const work *work;
+  double share; /* of the run's stretch that flows tell */
   cm_net_state *state;
   bool flows;
   uint64_t stream;
@@ -96,49 +106,37 @@ static cm_status flow(void *on, cm_error *error)
   const cm_nets_options *o = l->work->options;
   int64_t gain;
   cm_flow_options options = {.most = l->work->most, .rounds = o->flow_rounds, .reach = o->flow_reach, .distance = flow_distance,
-                             .seed = o->seed, .stream = l->stream};
+                             .share = l->share, .seed = o->seed, .stream = l->stream};
   return cm_net_flow(l->state, &options, l->work->run, &gain, error);
 }
 
-static cm_status refine(const work *w, const cm_net_graph *g, bool flows, uint64_t stream, uint32_t *part, candidate *c,
-                        cm_error *error)
+static cm_status refine(const descent *d, const cm_net_graph *g, double share, uint64_t stream, uint32_t *part, cm_error *error)
 {
+  const work *w = d->work;
   static const cm_refiner row[] = {{always, search_locally}, {suits_flows, flow}};
-  level on = {.work = w, .flows = flows, .stream = stream};
-  if (cm_net_state_new(g, part, w->options->parts, w->run, &on.state, error) != CM_OK)
-    return error->status;
+  level on = {.work = w, .share = share, .flows = d->flows, .stream = stream};
+  CM_TRY(cm_net_state_new(g, part, w->options->parts, w->run, &on.state, error));
   cm_status status = cm_refine(row, sizeof row / sizeof *row, &on, error);
-  c->connectivity = cm_net_connectivity(on.state);
-  c->excess = cm_net_excess(on.state, w->most);
+  d->candidate->connectivity = cm_net_connectivity(on.state);
+  d->candidate->excess = cm_net_excess(on.state, w->most);
   cm_net_state_free(on.state);
   return status;
 }
 
-/* A candidate on its way down, by the random streams of its levels. */
-typedef struct descent {
-  const work *work;
-  bool flows;
-  double share; /* of the run's stretch */
-  uint64_t stream;
-  candidate *candidate;
-} descent;
-
 static cm_status refine_below(void *context, const cm_hierarchy *levels, uint32_t l, uint32_t *part, cm_error *error)
 {
   const descent *d = context;
-  const double coarser = 0.6; /* it takes, of the time of a level */
-  const cm_status status = refine(d->work, levels->level[l], d->flows, d->stream + 1 + l, part, d->candidate, error);
-  cm_run_add(d->work->run, d->share * (1 - coarser) * pow(coarser, l));
+  const double coarser = 0.6 /* it takes, of the time of a level */, share = d->share * (1 - coarser) * pow(coarser, l), by_flows = d->flows ? 0.7 : 0;
+  const cm_status status = refine(d, levels->level[l], by_flows * share, d->stream + 1 + l, part, error);
+  cm_run_add(d->work->run, (1 - by_flows) * share);
   return status;
 }
 
 /* From the coarsest level, of which c->part is, to the finest. */
 static cm_status descend(descent *d, const cm_hierarchy *levels, cm_error *error)
 {
-  candidate *c = d->candidate;
-  if (refine(d->work, cm_hierarchy_coarsest(levels), d->flows, d->stream, c->part, c, error) != CM_OK)
-    return error->status;
-  return cm_hierarchy_descend(levels, refine_below, d, c->part, error);
+  CM_TRY(refine(d, cm_hierarchy_coarsest(levels), 0, d->stream, d->candidate->part, error));
+  return cm_hierarchy_descend(levels, refine_below, d, d->candidate->part, error);
 }
 
 static cm_status start_once(void *context, size_t t, cm_error *error)
@@ -152,15 +150,13 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
                               .attempts = w->options->attempts, .tries = w->options->tries, .seed = w->options->seed, .stream = t + 1, .share = 0.6 * share};
   if (w->options->attempts_few > 0 && t % 4 != 0)
     o.attempts = w->options->attempts_few;
-  if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK ||
-      coarsen(w, w->community, stream, &levels, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error));
+  CM_TRY(coarsen(w, w->community, stream, &levels, error));
   const cm_net_graph *coarsest = cm_hierarchy_coarsest(&levels);
   if (coarsest->vertex_count < w->graph->vertex_count) /* else there are too many parts to tell */
     c->kept = (double)coarsest->net_first[coarsest->net_count] / ((double)w->graph->net_first[w->graph->net_count] + 1);
   cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
-  if (status == CM_OK)
-    status = descend(&(descent){.work = w, .share = 0.3 * share, .stream = stream, .candidate = c}, &levels, error);
+  CM_THEN(status, descend(&(descent){.work = w, .share = 0.3 * share, .stream = stream, .candidate = c}, &levels, error));
   cm_run_add(w->run, 0.1 * share);
   cm_hierarchy_free(&levels);
   return status;
@@ -171,8 +167,7 @@ static cm_status cycle(const work *w, const uint32_t *label, uint64_t stream, ca
 {
   descent d = {w, w->options->flow_reach > 0, 1, stream, c};
   cm_hierarchy levels;
-  if (coarsen(w, label, stream, &levels, error) != CM_OK)
-    return error->status;
+  CM_TRY(coarsen(w, label, stream, &levels, error));
   cm_hierarchy_lift(&levels, c->part);
   cm_status status = descend(&d, &levels, error);
   cm_hierarchy_free(&levels);
@@ -224,8 +219,7 @@ static cm_status fill_empty(const work *w, candidate *c, cm_error *error)
 {
   cm_net_state *s;
   uint32_t n = w->graph->vertex_count, *members;
-  if (CM_NEW(w->run->memory, members, w->options->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, members, w->options->parts, error));
   for (uint32_t v = 0; v < n; v++)
     members[c->part[v]]++;
   uint32_t empty = 0;
@@ -265,8 +259,7 @@ static cm_status unite(work *w, uint32_t number, candidate *trial, cm_error *err
 {
   uint32_t n = w->graph->vertex_count, parts = w->options->parts, best = best_of(w), *label;
   candidate *a = &w->found[best], *b = &w->found[(best + 1 + number % (w->count - 1)) % w->count];
-  if (CM_NEW(w->run->memory, label, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, label, n, error));
   for (uint32_t v = 0; v < n; v++)
     label[v] = a->part[v] * parts + b->part[v];
   copy(w, trial, a);
@@ -285,8 +278,7 @@ static cm_status unite_all(work *w, candidate *trial, cm_error *error)
     const size_t mark = cm_run_within(w->run, 1.0 / (w->options->unions + w->options->cycles - i));
     status = unite(w, i, trial, error);
     cm_run_leave(w->run, mark);
-    if (status == CM_OK)
-      status = refined(w, i + 1, error);
+    CM_THEN(status, refined(w, i + 1, error));
   }
   return status;
 }
@@ -304,8 +296,7 @@ static cm_status search_below(work *w, candidate *trial, cm_error *error)
   below.worth = NULL;
   below.parts = o->parts;
   below.seed = o->seed;
-  if (CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error));
   return search(w, &below, c, trial, error);
 }
 
@@ -328,12 +319,10 @@ static const double share_below = 0.15;
 /* The starts of this effort, and what comes of them. */
 static cm_status search_starts(work *w, candidate *trial, cm_error *error)
 {
-  cm_run_phase(w->run, "initial");
-  if (cm_parallel(w->run, w->options->starts, start_once, w, error) != CM_OK)
-    return error->status;
+  cm_run_phase(w->run, "starts");
+  CM_TRY(cm_parallel(w->run, w->options->starts, start_once, w, error));
   cm_run_phase(w->run, "refine");
-  if (unite_all(w, trial, error) != CM_OK)
-    return error->status;
+  CM_TRY(unite_all(w, trial, error));
   return improve(w, trial, error);
 }
 
@@ -350,8 +339,7 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
   }
   w.options = options;
   w.count = options->starts + (options->below != NULL);
-  if (CM_NEW(w.run->memory, w.found, w.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w.run->memory, w.found, w.count, error));
   const size_t mark = cm_run_enter(w.run, options->below != NULL ? share_below : 0);
   cm_status status = options->below != NULL ? search_below(&w, trial, error) : CM_OK;
   cm_run_leave(w.run, mark);
@@ -382,16 +370,11 @@ cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *opti
   const size_t mark = cm_run_enter(run, 0.12);
   cm_run_phase(run, "coarsen");
   cm_status status = cm_net_graph_from_topology(demand, run, &w.graph, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.most, options->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.community, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, trial.part, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, result.part, n, error);
-  if (status == CM_OK)
-    status = cm_net_communities(w.graph, options->seed, run, w.community, error);
+  CM_THEN(status, CM_NEW(run->memory, w.most, options->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, w.community, n, error));
+  CM_THEN(status, CM_NEW(run->memory, trial.part, n, error));
+  CM_THEN(status, CM_NEW(run->memory, result.part, n, error));
+  CM_THEN(status, cm_net_communities(w.graph, options->seed, run, w.community, error));
   cm_run_leave(run, mark);
   if (status == CM_OK) {
     for (uint32_t p = 0; p < options->parts; p++)

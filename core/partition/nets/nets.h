@@ -1,8 +1,7 @@
 /* Partitioning for least connectivity into a given number of parts of limited size: multilevel, by the nets themselves. For
  * hypergraphs of small nets (circuits, sparse networks) and wherever the number of parts is given.
  * docs/explanation/axon-partitioning.md explains the method and its sources. */
-#ifndef CM_PARTITION_NETS_H
-#define CM_PARTITION_NETS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/demand.h"
@@ -32,8 +31,6 @@ typedef struct cm_nets_options {
 } cm_nets_options;
 
 /* Fills part [vertices]. *excess: by how much parts are over `most`, together: not 0 only where no way was found.
- * Phases "coarsen", "initial", "refine". O((starts + cycles + unions) * pins * levels). */
+ * Phases "coarsen", "starts", "refine". O((starts + cycles + unions) * pins * levels). */
 cm_status cm_partition_nets(const cm_demand *demand, const cm_nets_options *options, cm_run *run, uint32_t *part,
                             uint64_t *excess, cm_error *error);
-
-#endif

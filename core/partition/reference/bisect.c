@@ -75,8 +75,7 @@ static cm_status growth_new(const cm_graph *graph, const int64_t *degree, cm_ran
 static cm_status select_vertex(growth *g, uint32_t v, uint32_t now, cm_error *error)
 {
   cm_graph_row row;
-  if (cm_graph_row_of(&g->rows, v, &row, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_row_of(&g->rows, v, &row, error));
   take(g, v);
   for (uint64_t i = 0; i < row.count; i++) {
     uint32_t u = row.neighbour[i];
@@ -102,8 +101,7 @@ static cm_status grow(growth *g, cm_half half, cm_random *random, cm_run *run, u
     if (gain > missing && taken > 0 && gain - missing > missing)
       break;
     weight += g->cost[next];
-    if (select_vertex(g, next, graph->vertex_count + taken, error) != CM_OK)
-      return error->status;
+    CM_TRY(select_vertex(g, next, graph->vertex_count + taken, error));
     taken++;
     held += gain;
     if (held >= half.target)
@@ -131,9 +129,8 @@ static cm_status bisect_once(void *context, size_t try, cm_error *error)
   cm_random random;
   cm_random_init(&random, all->options->seed, (uint64_t)all->options->stream, all->options->node << 8 | try);
   growth g;
-  if (CM_NEW(all->run->memory, all->side[try], all->graph->vertex_count, error) != CM_OK ||
-      growth_new(all->graph, all->degree, &random, all->run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(all->run->memory, all->side[try], all->graph->vertex_count, error));
+  CM_TRY(growth_new(all->graph, all->degree, &random, all->run, &g, error));
   cm_status status = grow(&g, all->options->half, &random, all->run, &all->cut[try], error);
   for (uint32_t v = 0; v < all->graph->vertex_count; v++)
     all->side[try][v] = g.place[v] == ABSENT;
@@ -144,8 +141,7 @@ static cm_status bisect_once(void *context, size_t try, cm_error *error)
 static cm_status sum_degrees(tries *all, cm_error *error)
 {
   const cm_graph *graph = all->graph;
-  if (CM_NEW(all->run->memory, all->degree, graph->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(all->run->memory, all->degree, graph->vertex_count, error));
   for (uint32_t v = 0; v < graph->vertex_count; v++) {
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
       all->degree[v] += (int64_t)graph->weight[i];
@@ -166,12 +162,9 @@ cm_status cm_bisect(const cm_graph *graph, const cm_bisect_options *options, cm_
     return CM_OK;
   }
   cm_status status = CM_NEW(run->memory, all.side, count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, all.cut, count, error);
-  if (status == CM_OK)
-    status = sum_degrees(&all, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, count, bisect_once, &all, error);
+  CM_THEN(status, CM_NEW(run->memory, all.cut, count, error));
+  CM_THEN(status, sum_degrees(&all, error));
+  CM_THEN(status, cm_parallel(run, count, bisect_once, &all, error));
   if (status == CM_OK) {
     uint32_t best = 0;
     for (uint32_t t = 1; t < count; t++)
@@ -261,11 +254,9 @@ static cm_status split(recursion *r, piece p, cm_error *error)
                                .stream = CM_STREAM_BISECTION};
   if (p.parts > 0)
     options.half = (cm_half){.by_size = true, .target = (uint64_t)((unsigned __int128)graph->size_total * left_parts / p.parts)};
-  if (cm_bisect(graph, &options, r->run, r->side, &cut, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bisect(graph, &options, r->run, r->side, &cut, error));
   uint32_t middle = p.begin + split_range(r, p);
-  if (push_half(r, p, (piece){middle, p.end, p.parts - left_parts, 2 * p.node + 1, NULL, NULL}, error) != CM_OK)
-    return error->status;
+  CM_TRY(push_half(r, p, (piece){middle, p.end, p.parts - left_parts, 2 * p.node + 1, NULL, NULL}, error));
   return push_half(r, p, (piece){p.begin, middle, left_parts, 2 * p.node, NULL, NULL}, error);
 }
 
@@ -295,8 +286,7 @@ static cm_status recurse(recursion *r, uint32_t *part, uint32_t *parts, cm_error
       continue;
     }
     status = split(r, p, error);
-    if (status == CM_OK)
-      status = cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error);
+    CM_THEN(status, cm_run_progress(r->run, (double)r->done / n, -1, n, NAN, error));
     cm_graph_free(p.own);
   }
   while (r->depth > 0)
@@ -316,16 +306,11 @@ cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_option
       return cm_fail(error, CM_INTERNAL, "vertex %u of size %u exceeds the capacity %llu", v, graph->size[v],
                      (unsigned long long)options->capacity);
   cm_status status = CM_NEW(run->memory, r.vertex, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.local, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.scratch, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.side, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, r.stack, (size_t)n + 1, error);
-  if (status == CM_OK)
-    status = recurse(&r, part, parts, error);
+  CM_THEN(status, CM_NEW(run->memory, r.local, n, error));
+  CM_THEN(status, CM_NEW(run->memory, r.scratch, n, error));
+  CM_THEN(status, CM_NEW(run->memory, r.side, n, error));
+  CM_THEN(status, CM_NEW(run->memory, r.stack, (size_t)n + 1, error));
+  CM_THEN(status, recurse(&r, part, parts, error));
   CM_FREE(r.vertex, r.local, r.scratch, r.side, r.stack);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Bisection by greedy growing (source 0, steps s3-1 and s3-2). */
-#ifndef CM_PARTITION_BISECT_H
-#define CM_PARTITION_BISECT_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/partition/options.h"
@@ -33,5 +32,3 @@ cm_status cm_bisect(const cm_graph *graph, const cm_bisect_options *options, cm_
  * the caller has checked. */
 cm_status cm_bisect_recursively(const cm_graph *graph, const cm_partition_options *options, cm_run *run,
                                 uint32_t *part, uint32_t *parts, cm_error *error);
-
-#endif

@@ -74,14 +74,12 @@ static cm_status pair(const cm_pairing_task *task, cm_graph_rows *rows, const ui
     uint32_t v = order[i];
     cm_graph_row row;
     if (i % CHECK_EVERY == 0) {
-      if (cm_run_check(task->run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_check(task->run, error));
       cm_run_add(task->run, i > 0 ? share_of_matching / task->options->coarsening_tries * CHECK_EVERY / vertices : 0);
     }
     if (mate[v] != v)
       continue;
-    if (cm_graph_row_of(rows, v, &row, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_graph_row_of(rows, v, &row, error));
     uint64_t weight;
     uint32_t u = choose_mate(task, &row, pairing, v, random, &weight);
     if (u == v)
@@ -102,8 +100,7 @@ cm_status cm_match(const cm_pairing_task *task, uint32_t try, cm_pairing *pairin
   cm_random random;
   cm_random_init(&random, task->options->coarsening_seed, CM_STREAM_COARSENING, (uint64_t)task->level << 32 | try);
   cm_status status = CM_NEW(task->run->memory, order, graph->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_graph_rows_new(graph, task->run, &rows, error);
+  CM_THEN(status, cm_graph_rows_new(graph, task->run, &rows, error));
   if (status == CM_OK) {
     cm_random_permutation(&random, order, graph->vertex_count);
     status = pair(task, &rows, order, &random, pairing, error);
@@ -209,8 +206,7 @@ static cm_status match_all(tries *all, uint32_t *best, bool *shrinks, cm_error *
   if (task->matching == CM_MATCHING_HEAVIEST && (task->kept == NULL || task->kept->pairs == 0))
     status = keep_records(whole, task->run, &kept, error);
   task->graph = kept != NULL ? kept : whole;
-  if (status == CM_OK)
-    status = cm_parallel(task->run, options->coarsening_tries, match_once, all, error);
+  CM_THEN(status, cm_parallel(task->run, options->coarsening_tries, match_once, all, error));
   task->graph = whole;
   cm_graph_free(kept);
   *best = 0;
@@ -233,8 +229,7 @@ cm_status cm_coarsen_level(const cm_pairing_task *task, uint32_t *parent, cm_gra
   if (by_itself)
     all.task.matching = task->kept != NULL && task->kept->available ? CM_MATCHING_AVAILABLE : CM_MATCHING_HEAVIEST;
   cm_status status = CM_NEW(task->run->memory, all.pairing, count, error);
-  if (status == CM_OK)
-    status = match_all(&all, &best, &shrinks, error);
+  CM_THEN(status, match_all(&all, &best, &shrinks, error));
   if (status == CM_OK && !shrinks && by_itself && all.task.matching != CM_MATCHING_AVAILABLE) {
     all.task.matching = CM_MATCHING_AVAILABLE;
     status = match_all(&all, &best, &shrinks, error);
@@ -268,8 +263,7 @@ cm_status cm_level_note_write(const char *folder, uint32_t level, const cm_level
 {
   const uint64_t number[] = {note->holds.least, note->holds.most, note->available};
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/note-%u", folder, level) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/note-%u", folder, level));
   FILE *file = fopen(path, "wbe");
   if (file == NULL)
     return cm_fail_errno(error, errno, "cannot write", path);
@@ -335,16 +329,13 @@ cm_status cm_coarsen_once(cm_graph **graph, const cm_pairing_task *task, cm_leve
   cm_level_note note;
   char path[CM_PATH_MAX];
   cm_status status = cm_coarsen_level(&own, parent, &coarse, &note, error);
-  if (status == CM_OK)
-    status = cm_level_note_write(files->folder, level + 1, &note, error);
+  CM_THEN(status, cm_level_note_write(files->folder, level + 1, &note, error));
   *made = coarse != NULL;
   if (coarse != NULL) {
     cm_graph_free(*graph);
     *graph = coarse;
-    if (status == CM_OK)
-      status = cm_level_path(files, ++files->count, path, error);
-    if (status == CM_OK)
-      status = cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, task->run, error);
+    CM_THEN(status, cm_level_path(files, ++files->count, path, error));
+    CM_THEN(status, cm_graph_save(coarse, parent, finer_count, files->weight_scale, true, path, task->run, error));
   }
   return status;
 }
@@ -353,8 +344,7 @@ static cm_status add_level(cm_graph **graph, const cm_partition_options *options
                            cm_error *error)
 {
   uint32_t *parent;
-  if (CM_NEW(run->memory, parent, (*graph)->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, parent, (*graph)->vertex_count, error));
   const cm_pairing_task task = {.options = options, .matching = options->matching, .run = run};
   cm_status status = cm_coarsen_once(graph, &task, files, parent, made, error);
   cm_free(parent);
@@ -371,8 +361,7 @@ cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, cm_le
   for (files->count = files->shared_count; status == CM_OK && made && files->count < CM_LEVELS_MAX;) {
     const size_t mark = cm_run_within(run, share_of_level);
     status = cm_run_progress(run, 0, (int)files->count, graph->vertex_count, NAN, error);
-    if (status == CM_OK)
-      status = add_level(&graph, options, files, run, &made, error);
+    CM_THEN(status, add_level(&graph, options, files, run, &made, error));
     cm_run_leave(run, mark);
   }
   cm_graph_free(graph);

@@ -1,6 +1,5 @@
 /* Coarsening (source 0, steps s2-1 and s2-2). */
-#ifndef CM_PARTITION_COARSEN_H
-#define CM_PARTITION_COARSEN_H
+#pragma once
 
 #include "base/file.h"
 #include "core/partition/graph.h"
@@ -82,5 +81,3 @@ cm_status cm_coarsen_once(cm_graph **graph, const cm_pairing_task *task, cm_leve
 /* The levels below a graph, which is level files->shared_count, written to files->folder, and counted. Frees
  * the graph as soon as it is no longer needed. */
 cm_status cm_coarsen(cm_graph *graph, const cm_partition_options *options, cm_level_files *files, cm_run *run, cm_error *error);
-
-#endif

@@ -39,8 +39,7 @@ static cm_status step_down(const cm_demand *demand, const cm_level_files *files,
 {
   uint32_t expected = held->finer_count;
   level_free(held);
-  if (level_open(demand, files, number, run, held, error) != CM_OK)
-    return error->status;
+  CM_TRY(level_open(demand, files, number, run, held, error));
   if (held->graph->vertex_count != expected)
     return cm_fail(error, CM_BAD_NETWORK, "level %u has %u vertices, the coarser one was made from %u", number,
                    held->graph->vertex_count, expected);
@@ -51,8 +50,7 @@ static cm_status step_down(const cm_demand *demand, const cm_level_files *files,
 static cm_status project(const level *coarse, cm_run *run, uint32_t **part, cm_error *error)
 {
   uint32_t *finer;
-  if (CM_NEW(run->memory, finer, coarse->finer_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, finer, coarse->finer_count, error));
   for (uint32_t v = 0; v < coarse->finer_count; v++) {
     if (coarse->parent[v] >= coarse->graph->vertex_count) {
       cm_fail(error, CM_BAD_NETWORK, "vertex %u of a coarsened level has the coarse vertex %u of only %u", v,
@@ -74,13 +72,10 @@ static cm_status settle(const cm_graph *graph, const cm_partition_options *optio
   cm_status status = CM_OK;
   if (options->parts > 0)
     status = cm_rebalance(graph, options, run, *part, parts, error);
-  if (status == CM_OK)
-    status = cm_close_gaps(*part, graph->vertex_count, &parts, run, error);
+  CM_THEN(status, cm_close_gaps(*part, graph->vertex_count, &parts, run, error));
   cm_partition *made = NULL;
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, 1, error);
-  if (status == CM_OK)
-    status = cm_graph_contract(graph, *part, parts, run, &made->parts, error);
+  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, cm_graph_contract(graph, *part, parts, run, &made->parts, error));
   if (status != CM_OK) {
     cm_partition_free(made);
     return status;
@@ -100,10 +95,8 @@ cm_status cm_partition_reference(const cm_demand *demand, const cm_partition_opt
   level held = {0};
   cm_run_phase(run, "bisect");
   cm_status status = level_open(demand, files, files->count, run, &held, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, part, held.graph->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_bisect_recursively(held.graph, options, run, part, &parts, error);
+  CM_THEN(status, CM_NEW(run->memory, part, held.graph->vertex_count, error));
+  CM_THEN(status, cm_bisect_recursively(held.graph, options, run, part, &parts, error));
   cm_run_phase(run, "refine");
   for (uint32_t l = files->count; status == CM_OK; l--) {
     uint64_t gain;
@@ -113,11 +106,9 @@ cm_status cm_partition_reference(const cm_demand *demand, const cm_partition_opt
     if (status != CM_OK || l == 0)
       break;
     status = project(&held, run, &part, error);
-    if (status == CM_OK)
-      status = step_down(demand, files, l - 1, run, &held, error);
+    CM_THEN(status, step_down(demand, files, l - 1, run, &held, error));
   }
-  if (status == CM_OK)
-    status = settle(held.graph, options, &part, parts, run, partition, error);
+  CM_THEN(status, settle(held.graph, options, &part, parts, run, partition, error));
   level_free(&held);
   cm_free(part);
   return status;

@@ -1,7 +1,6 @@
 /* The partition stage of preset `reference`: the source's multilevel method to the letter (source 0, steps s2 to
  * s6). */
-#ifndef CM_PARTITION_REFERENCE_H
-#define CM_PARTITION_REFERENCE_H
+#pragma once
 
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
@@ -12,5 +11,3 @@
  * and "refine". O(entries of all levels * log(parts)). */
 cm_status cm_partition_reference(const cm_demand *demand, const cm_partition_options *options, const cm_level_files *levels,
                                  cm_run *run, cm_partition **partition, cm_error *error);
-
-#endif

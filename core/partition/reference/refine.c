@@ -1,7 +1,6 @@
 #include "core/partition/reference/refine.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "core/partition/graph_rows.h"
@@ -61,8 +60,7 @@ static cm_status look_around(refinement *r, uint32_t v, cm_error *error)
   }
   around->count = 0;
   cm_graph_row row;
-  if (cm_graph_row_of(&r->rows, v, &row, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_graph_row_of(&r->rows, v, &row, error));
   for (uint64_t i = 0; i < row.count; i++) {
     uint32_t p = r->part[row.neighbour[i]];
     if (!around->seen[p]) {
@@ -120,8 +118,7 @@ static cm_status refine_once(refinement *r, uint32_t level, uint32_t pass, cm_er
       return error->status;
     if (r->options->parts > 0 && r->filled[own] == 1)
       continue;
-    if (look_around(r, v, error) != CM_OK)
-      return error->status;
+    CM_TRY(look_around(r, v, error));
     uint64_t weight_own = r->around.weight[own];
     uint32_t to = best_part(r, v, weight_own);
     if (to == own)
@@ -137,8 +134,7 @@ cm_status cm_refine(const cm_graph *graph, const cm_partition_options *options, 
                     uint32_t *part, uint32_t parts, uint64_t *gain, cm_error *error)
 {
   refinement r = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts, .moves = 1};
-  if (refinement_begin(&r, error) != CM_OK)
-    return error->status;
+  CM_TRY(refinement_begin(&r, error));
   cm_status status = CM_NEW(run->memory, r.order, graph->vertex_count, error);
   for (uint32_t pass = 0; status == CM_OK && r.moves > 0 && pass < options->refinement_passes; pass++)
     status = refine_once(&r, level, pass, error);
@@ -172,14 +168,12 @@ static cm_status relieve(refinement *r, uint32_t full, const uint32_t *member, u
   while (r->size[full] > r->options->capacity) {
     uint32_t chosen = UINT32_MAX, chosen_to = full;
     int64_t least = INT64_MAX;
-    if (cm_run_check(r->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(r->run, error));
     for (uint32_t i = 0; i < count; i++) {
       uint32_t v = member[i];
       if (r->part[v] != full || r->graph->size[v] == 0)
         continue;
-      if (look_around(r, v, error) != CM_OK)
-        return error->status;
+      CM_TRY(look_around(r, v, error));
       uint32_t to = refuge(r, v);
       int64_t cost = (int64_t)r->around.weight[full] - (int64_t)r->around.weight[to];
       if (to != full && cost < least) {
@@ -204,8 +198,7 @@ cm_status cm_rebalance(const cm_graph *graph, const cm_partition_options *option
                        uint32_t parts, cm_error *error)
 {
   refinement r = {.graph = graph, .options = options, .run = run, .part = part, .parts = parts};
-  if (refinement_begin(&r, error) != CM_OK)
-    return error->status;
+  CM_TRY(refinement_begin(&r, error));
   uint32_t *member;
   cm_status status = CM_NEW(run->memory, member, graph->vertex_count, error);
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {

@@ -1,6 +1,5 @@
 /* Refinement on one level (source 0, step s5-1). */
-#ifndef CM_PARTITION_REFINE_H
-#define CM_PARTITION_REFINE_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/partition/options.h"
@@ -17,5 +16,3 @@ cm_status cm_refine(const cm_graph *graph, const cm_partition_options *options, 
  * fixed, which the seed does not know. O(moves * entries of the part). */
 cm_status cm_rebalance(const cm_graph *graph, const cm_partition_options *options, cm_run *run, uint32_t *part,
                        uint32_t parts, cm_error *error);
-
-#endif

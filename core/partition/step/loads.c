@@ -64,8 +64,8 @@ static cm_status count_slice(void *context, size_t index, cm_error *error)
 
 static cm_status sums_new(sums *s, uint32_t parts, cm_memory *memory, cm_error *error)
 {
-  if (CM_NEW(memory, s->received, (size_t)parts * 4, error) != CM_OK || CM_NEW(memory, s->seen, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->received, (size_t)parts * 4, error));
+  CM_TRY(CM_NEW(memory, s->seen, parts, error));
   s->sent = s->received + parts;
   s->synapses = s->sent + parts;
   s->spikes = s->synapses + parts;
@@ -106,22 +106,19 @@ cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t 
   uint64_t tasks = topology->pin_count / TASK_PINS + 1;
   tasks = tasks > run->threads ? run->threads : tasks;
   work w = {.demand = demand, .part = part, .tasks = tasks > TASKS_MAX ? TASKS_MAX : (uint32_t)tasks};
-  if (CM_NEW(run->memory, w.sums, w.tasks, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, w.sums, w.tasks, error));
   uint32_t *copies = NULL;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < w.tasks && status == CM_OK; i++)
     status = sums_new(&w.sums[i], parts, run->memory, error);
-  if (status == CM_OK)
-    status = cm_parallel(run, w.tasks, count_slice, &w, error);
+  CM_THEN(status, cm_parallel(run, w.tasks, count_slice, &w, error));
   if (status == CM_OK && demand->target_cores_max != 0 && (status = CM_NEW(run->memory, copies, topology->vertex_count, error)) == CM_OK)
     status = cm_count_copies(demand, part, parts, run, copies, error);
   if (status == CM_OK)
     fill(&w, parts, copies, events);
   cm_free(copies);
   for (uint32_t i = 0; i < w.tasks; i++) {
-    cm_free(w.sums[i].received);
-    cm_free(w.sums[i].seen);
+    CM_FREE(w.sums[i].received, w.sums[i].seen);
   }
   cm_free(w.sums);
   return status;

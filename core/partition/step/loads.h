@@ -1,6 +1,5 @@
 /* What the parts of a directed network have to do in one time step: packets, synapses, neurons, spikes. */
-#ifndef CM_PARTITION_STEP_LOADS_H
-#define CM_PARTITION_STEP_LOADS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/costs.h"
@@ -15,5 +14,3 @@ cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t 
 
 /* Neurons that spike in every step for the biases of others: each part that has such others two, or on one part alone one. O(vertices + nets). */
 cm_status cm_step_bias_sources(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory, uint32_t *sources, cm_error *error);
-
-#endif

@@ -48,8 +48,7 @@ static cm_status grow_once(search *w, double budget, bool know, bool *fits, cm_e
 {
   uint32_t used;
   cm_step_state_clear(&w->s);
-  if (cm_step_grow(&w->s, budget, know ? w->expected : NULL, w->window, &used, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_grow(&w->s, budget, know ? w->expected : NULL, w->window, &used, error));
   *fits = used <= w->s.parts;
   if (*fits) {
     memcpy(w->expected, w->s.reached, w->s.demand->network->net_count * sizeof *w->expected);
@@ -96,8 +95,7 @@ static cm_status grow(search *w, double bound_ns, cm_error *error)
   cm_run_phase(w->s.run, "grow");
   for (uint32_t i = 0; i < growths_of(w); i++) {
     bool fits;
-    if (grow_once(w, budget, know, &fits, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow_once(w, budget, know, &fits, error));
     know = know || fits;
     if (fits)
       high = budget;
@@ -126,8 +124,7 @@ static cm_status anneal(search *w, cm_error *error)
     o.budget_ns = w->best_ns * 0.98;
     o.heat = heat;
     const size_t mark = cm_run_within(w->s.run, 0.8); /* the second turn has a quarter of the sweeps */
-    if (cm_step_anneal(&w->s, &o, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_step_anneal(&w->s, &o, error));
     cm_run_leave(w->s.run, mark);
     o.lower = false;
     o.budget_ns = cm_step_longest_ns(&w->s);
@@ -153,8 +150,7 @@ static cm_status find_bound(search *w, double *ns, cm_error *error)
   *ns = 0;
   for (uint32_t k = 0; k < s->scenarios; k++) {
     const cm_demand view = cm_demand_in_scenario(s->demand, k);
-    if (cm_step_bound_compute(&view, s->costs, s->parts, 0, s->run, &bound, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_step_bound_compute(&view, s->costs, s->parts, 0, s->run, &bound, error));
     each[k] = bound.ns;
     mean += bound.ns / s->scenarios;
     *ns = fmax(*ns, bound.ns);
@@ -216,16 +212,14 @@ cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options 
     status = error->status;
   if (status == CM_OK && (options->growths > 0 || options->start == NULL))
     status = find_window(&w, &window, error);
-  if (status == CM_OK)
-    status = run_search(&w, result, error);
+  CM_THEN(status, run_search(&w, result, error));
   run->bound = 0;
   if (status == CM_OK) {
     memcpy(part, w.s.part, topology->vertex_count * sizeof *part);
     *parts = slots;
     status = cm_close_gaps(part, topology->vertex_count, parts, run, error);
   }
-  cm_free(w.best);
-  cm_free(w.expected);
+  CM_FREE(w.best, w.expected);
   cm_step_window_free(&window);
   cm_step_state_free(&w.s);
   return status;

@@ -1,7 +1,6 @@
 /* Partitioning a directed network for short time steps: no core receives or sends for long, and few packets are sent
  * (docs/explanation/step-time.md). */
-#ifndef CM_PARTITION_STEP_H
-#define CM_PARTITION_STEP_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -34,5 +33,3 @@ typedef struct cm_step_result {
  * within the limits are found on parts_max cores. Phases "grow" and "anneal". */
 cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options *options, cm_run *run,
                                  uint32_t *part, uint32_t *parts, cm_step_result *result, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Single neurons that change parts, for fewer packets within a budget of time. */
-#ifndef CM_PARTITION_STEP_ANNEAL_H
-#define CM_PARTITION_STEP_ANNEAL_H
+#pragma once
 
 #include "core/partition/step/step_state.h"
 
@@ -20,5 +19,3 @@ typedef struct cm_step_anneal_options {
  * the one with the shortest time, else that with the fewest packets within the budget (the shortest, where none is).
  * Deterministic. O(sweeps * synapses * parts that axons reach). */
 cm_status cm_step_anneal(cm_step_state *state, const cm_step_anneal_options *options, cm_error *error);
-
-#endif

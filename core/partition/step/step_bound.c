@@ -17,8 +17,7 @@ cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *c, cm_ru
   double *input, *send = NULL;
   cm_step_totals sum = {.neurons = t->vertex_count};
   cm_status status = CM_NEW(run->memory, input, t->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, send, t->vertex_count, error);
+  CM_THEN(status, CM_NEW(run->memory, send, t->vertex_count, error));
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     double rate = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
     send[cm_topology_source(t, e)] += firing * rate;
@@ -34,8 +33,7 @@ cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *c, cm_ru
     sum.events += input[v];
     sum.sending += sends;
   }
-  cm_free(input);
-  cm_free(send);
+  CM_FREE(input, send);
   if (status == CM_OK)
     *totals = sum;
   return status;
@@ -107,8 +105,7 @@ static cm_status gather(const cm_step_state *s, overlaps *o, cm_error *error)
       status = v % 256 == 0 ? cm_run_check(s->run, error) : CM_OK;
     }
   }
-  cm_free(shared);
-  cm_free(touched);
+  CM_FREE(shared, touched);
   return status;
 }
 
@@ -152,8 +149,7 @@ static cm_status search_overlaps(const cm_step_state *s, uint32_t parts, cm_step
     }
     b->overlap_ns = low;
   }
-  cm_free(o.first);
-  cm_free(o.list);
+  CM_FREE(o.first, o.list);
   return status;
 }
 
@@ -162,8 +158,7 @@ static cm_status bound_by_overlaps(const cm_demand *demand, const cm_costs *cost
 {
   cm_limits none = {0};
   cm_step_state state;
-  if (cm_step_state_new(demand, costs, &none, 1, run, &state, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_state_new(demand, costs, &none, 1, run, &state, error));
   cm_status status = search_overlaps(&state, parts, b, error);
   cm_step_state_free(&state);
   return status;

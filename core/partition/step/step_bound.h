@@ -1,6 +1,5 @@
 /* Times below which no partition's step can be. */
-#ifndef CM_PARTITION_STEP_BOUND_H
-#define CM_PARTITION_STEP_BOUND_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/costs.h"
@@ -34,5 +33,3 @@ cm_step_bound cm_step_bound_plain(const cm_step_totals *totals, const cm_costs *
  * pair of neurons that share an axon. Proofs: docs/explanation/step-time.md. */
 cm_status cm_step_bound_compute(const cm_demand *demand, const cm_costs *costs, uint32_t parts, double work,
                                 cm_run *run, cm_step_bound *bound, cm_error *error);
-
-#endif

@@ -278,9 +278,9 @@ static cm_status plan_scenarios(growth *g, cm_error *error)
   size_t row = s->scenarios, n = s->demand->network->vertex_count;
   if (row == 0)
     return CM_OK;
-  if (CM_NEW(memory, g->shared_in, n * row, error) != CM_OK || CM_NEW(memory, g->planned_in, n * row, error) != CM_OK ||
-      CM_NEW(memory, g->sending_in, row, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g->shared_in, n * row, error));
+  CM_TRY(CM_NEW(memory, g->planned_in, n * row, error));
+  CM_TRY(CM_NEW(memory, g->sending_in, row, error));
   memcpy(g->planned_in, s->own_in, n * row * sizeof *g->planned_in);
   for (uint32_t e = 0; e < s->demand->network->net_count; e++) {
     double packets = s->costs->charge[CM_CHARGE_PACKET_SENT].ns * (g->expected != NULL ? g->expected[e] : 1);

@@ -1,6 +1,5 @@
 /* Parts grown one after another to a budget of time. */
-#ifndef CM_PARTITION_STEP_GROW_H
-#define CM_PARTITION_STEP_GROW_H
+#pragma once
 
 #include "core/partition/step/step_window.h"
 
@@ -13,5 +12,3 @@
  * the greedy growing of parts; the budget is ours. */
 cm_status cm_step_grow(cm_step_state *state, double budget_ns, const uint32_t *expected, cm_step_window *window, uint32_t *used,
                        cm_error *error);
-
-#endif

@@ -10,10 +10,9 @@ static cm_status transpose(cm_step_state *s, cm_error *error)
   const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
   uint32_t n = t->vertex_count;
-  if (CM_NEW(memory, s->in_first, (size_t)n + 2, error) != CM_OK ||
-      CM_NEW(memory, s->in_net, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, s->out_first, (size_t)n + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->in_first, (size_t)n + 2, error));
+  CM_TRY(CM_NEW(memory, s->in_net, t->pin_count, error));
+  CM_TRY(CM_NEW(memory, s->out_first, (size_t)n + 1, error));
   cm_topology_nets_to(t, s->in_first, s->in_net);
   cm_topology_nets_from(t, s->out_first);
   return CM_OK;

@@ -1,7 +1,6 @@
 /* A directed network on parts as a search for short time steps sees it: what every part receives and sends, and what it
  * uses of its core's limits, kept while single neurons come and go. */
-#ifndef CM_PARTITION_STEP_STATE_H
-#define CM_PARTITION_STEP_STATE_H
+#pragma once
 
 #include "core/chip/costs.h"
 #include "core/limits/limits.h"
@@ -107,5 +106,3 @@ bool cm_step_has_room(const cm_step_state *state, uint32_t part, uint64_t neuron
 
 /* Whether every part keeps the limits that are kept. O(parts). */
 bool cm_step_is_legal(const cm_step_state *state);
-
-#endif

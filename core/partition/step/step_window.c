@@ -28,8 +28,7 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
       cm_order_by_sources(&synapses, cm_mix(seed), s->run, w.order, error) != CM_OK)
     status = error->status;
   cm_synapses_free(&synapses);
-  if (status == CM_OK)
-    status = CM_NEW(memory, w.target, t->pin_count, error);
+  CM_THEN(status, CM_NEW(memory, w.target, t->pin_count, error));
   if (status != CM_OK) {
     cm_step_window_free(&w);
     return status;

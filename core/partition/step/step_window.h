@@ -1,7 +1,6 @@
 /* Which neurons growing looks at, where all of them would take too long: a window along an order in which neurons that hear the same
  * kinds of neurons stand together. */
-#ifndef CM_PARTITION_STEP_WINDOW_H
-#define CM_PARTITION_STEP_WINDOW_H
+#pragma once
 
 #include "core/partition/step/step_state.h"
 
@@ -23,5 +22,3 @@ void cm_step_window_free(cm_step_window *window); /* harmless on a zeroed one */
 
 /* Nobody has been placed yet: lists the targets, each vertex in order appended to the nets into it. O(pins). */
 void cm_step_window_reset(cm_step_window *window, const cm_step_state *state);
-
-#endif

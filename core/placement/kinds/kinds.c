@@ -126,8 +126,7 @@ static cm_status order_cores(work *w, cm_error *error)
 {
   cm_memory *memory = w->task->run->memory;
   uint32_t *order, fill[KINDS];
-  if (CM_NEW(memory, order, w->slots, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, order, w->slots, error));
   cm_status status = cm_order_by_ways(w->task->chip, w->task->region, w->task->run, order, error);
   for (uint32_t i = 0; status == CM_OK && i < w->slots; i++)
     w->first[cm_chip_kind_of(w->task->chip, w->task->region->cores[i]) + 1]++;
@@ -151,8 +150,7 @@ static cm_status spread_parts(work *w, cm_error *error)
   cm_status status = CM_NEW(w->task->run->memory, order, n, error);
   for (uint32_t i = 0; status == CM_OK && i < n; i++)
     count[w->kind[i]]++;
-  if (status == CM_OK)
-    status = cm_order_by_clusters(w->graph, w->task->seed, w->task->run, order, error);
+  CM_THEN(status, cm_order_by_clusters(w->graph, w->task->seed, w->task->run, order, error));
   for (uint32_t k = 0; status == CM_OK && k < KINDS; k++)
     if (count[k] > w->first[k + 1] - w->first[k])
       status = cm_fail(error, CM_INTERNAL, "%u parts need one of %u cores of kind %u", count[k], w->first[k + 1] - w->first[k], k);
@@ -173,8 +171,7 @@ static cm_status anneal(work *w, double weight_total, const cm_kinds_options *op
   w->scale = w->graph->weight_total > 0 ? (double)w->graph->weight_total / weight_total : 1;
   for (uint32_t p = 0; p < n; p++)
     w->occupant[w->at[p]] = p;
-  if (CM_NEW(w->task->run->memory, start, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->task->run->memory, start, n, error));
   memcpy(start, w->at, n * sizeof *start);
   cm_random_init(&w->random, w->task->seed, CM_STREAM_BLOCKS, 2000);
   made->before = cost_of(w);
@@ -194,8 +191,7 @@ static cm_status tabulate(work *w, cm_error *error)
 {
   if (w->slots > TABLE_MAX)
     return CM_OK;
-  if (CM_NEW(w->task->run->memory, w->far, (size_t)w->slots * w->slots, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->task->run->memory, w->far, (size_t)w->slots * w->slots, error));
   for (uint32_t a = 0; a < w->slots; a++)
     for (uint32_t b = 0; b < w->slots; b++) {
       uint64_t both = measure(w, a, b);
@@ -204,11 +200,24 @@ static cm_status tabulate(work *w, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *at,
+/* The numbers of cores in the region. */
+static cm_status number_cores(const work *w, uint32_t *core, uint32_t parts, cm_error *error)
+{
+  uint32_t *number;
+  CM_TRY(CM_NEW(w->task->run->memory, number, cm_chip_cores(w->task->chip), error));
+  for (uint32_t i = 0; i < w->slots; i++)
+    number[w->task->region->cores[i]] = i;
+  for (uint32_t p = 0; p < parts; p++)
+    core[p] = number[core[p]];
+  cm_free(number);
+  return CM_OK;
+}
+
+cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *core,
                             cm_kinds_result *result, cm_error *error)
 {
   work w = {
-    .task = task, .kind = options->kind, .pulls = options->pulls, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = at};
+    .task = task, .kind = options->kind, .pulls = options->pulls, .units = cm_hop_units_of(task->chip), .slots = task->region->core_count, .at = core};
   cm_kinds_result made = {0};
   cm_run_phase(task->run, "order");
   cm_status status = cm_interconnect_prepare(task->chip->interconnect, error);
@@ -219,17 +228,18 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
     status = error->status;
   if (status == CM_OK)
     memset(w.occupant, 0xff, w.slots * sizeof *w.occupant);
-  if (status == CM_OK)
-    status = tabulate(&w, error);
+  CM_THEN(status, tabulate(&w, error));
   if (status == CM_OK && parts->vertex_count > 0)
     status = order_cores(&w, error);
   if (status == CM_OK && parts->vertex_count > 0)
     status = cm_graph_renumbered(parts, NULL, task->run, &w.graph, error);
-  if (status == CM_OK && parts->vertex_count > 0 && w.pulls == NULL)
-    status = spread_parts(&w, error);
+  if (status == CM_OK && parts->vertex_count > 0)
+    status = w.pulls == NULL ? spread_parts(&w, error) : number_cores(&w, core, parts->vertex_count, error);
   cm_run_phase(task->run, "place");
   if (status == CM_OK && parts->vertex_count > 0)
     status = anneal(&w, (double)parts->weight_total, options, &made, error);
+  for (uint32_t p = 0; status == CM_OK && p < parts->vertex_count; p++)
+    core[p] = task->region->cores[core[p]];
   void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);

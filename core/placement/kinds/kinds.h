@@ -1,6 +1,5 @@
 /* Placement where parts need cores of kinds of their own: a part only ever stands on a core of its kind. */
-#ifndef CM_PLACEMENT_KINDS_H
-#define CM_PLACEMENT_KINDS_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/kinds/pulls.h"
@@ -17,11 +16,9 @@ typedef struct cm_kinds_result {
   uint64_t moves;       /* exchanges taken */
 } cm_kinds_result;
 
-/* Fills at [parts], with pulls what is there at first, with numbers of cores in the region, no two the same, each of the kind that its part
+/* Fills core [parts], with pulls what is there at first, with cores of the region, no two the same, each of the kind that its part
  * needs; the region has as many of each kind as parts need, or more. Parts stand in an order by clusters on each kind's
  * cores along a curve over all, and are annealed by exchanges among cores of a kind, of which most look near those that
  * a part talks to. With pulls they are annealed from a low temperature, and cost no more in the end. Does not depend on threads. Phases "order", "place". */
-cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *at,
+cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, const cm_kinds_options *options, uint32_t *core,
                             cm_kinds_result *result, cm_error *error);
-
-#endif

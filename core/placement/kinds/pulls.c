@@ -29,8 +29,7 @@ static int by_part(const void *a, const void *b)
 static cm_status weigh(const cm_pulls_input *in, cm_run *run, double **weight, cm_error *error)
 {
   const cm_topology *t = in->demand->network;
-  if (CM_NEW(run->memory, *weight, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *weight, t->vertex_count, error));
   for (uint32_t e = 0; e < t->net_count; e++) {
     const double packets = (double)cm_demand_net_weight(in->demand, e);
     if (t->directed)
@@ -46,8 +45,7 @@ static cm_status list_choices(const cm_pulls_input *in, uint64_t all, cm_run *ru
 {
   const uint32_t n = in->demand->network->vertex_count;
   uint32_t listed = 0;
-  if (CM_NEW(run->memory, *list, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *list, n, error));
   for (uint32_t v = 0; v < n; v++)
     if ((in->allowed[v] & all) != all)
       (*list)[listed++] = in->allowed[v];
@@ -67,8 +65,7 @@ static cm_status gather(const cm_pulls_input *in, uint64_t all, const uint64_t *
   double *weight = NULL;
   record *made = NULL;
   cm_status status = weigh(in, run, &weight, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, n, error);
+  CM_THEN(status, CM_NEW(run->memory, made, n, error));
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
     if ((in->allowed[v] & all) == all)
       continue;
@@ -129,8 +126,7 @@ static cm_status find_far(const cm_pulls_input *in, const uint64_t *list, cm_pul
   const cm_chip *chip = in->chip;
   const uint32_t routers = cm_chip_routers_x(chip) * cm_chip_routers_y(chip), units = 2 * cm_cheapest_hop_units(chip);
   uint32_t *hops;
-  if (CM_NEW(run->memory, hops, routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, hops, routers, error));
   cm_status status = CM_NEW(run->memory, p->far, (size_t)p->choices * p->cores, error);
   for (uint32_t k = 0; status == CM_OK && k < p->choices; k++) {
     uint32_t *far = p->far + (size_t)k * p->cores;

@@ -1,7 +1,6 @@
 /* What parts with pinned neurons pay on cores that do not take these, which then have to travel: parts that stand somewhere already are
  * pulled to where their neurons may lie. */
-#ifndef CM_PLACEMENT_PULLS_H
-#define CM_PLACEMENT_PULLS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -45,5 +44,3 @@ double cm_pulled_cost(const cm_graph *parts, const cm_chip *chip, const cm_pulls
 /* turned.c: core [parts] are turned, mirrored and shifted as a whole to usable cores of the same kinds of `chip` where that costs less in all. O(64-fold of
  * parts, or of what there is to try). Errors: memory, cancelled. */
 cm_status cm_turn_places(const cm_graph *parts, const cm_chip *chip, const cm_pulls *pulls, cm_run *run, uint32_t *core, cm_error *error);
-
-#endif

@@ -95,8 +95,7 @@ static cm_status search(const turning *w, turn *best, cm_run *run, cm_error *err
           *best = t;
         }
       }
-      if (cm_run_check(run, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_check(run, error));
     }
   }
   return CM_OK;
@@ -119,8 +118,7 @@ static cm_status take(const turning *w, const turn *best, const cm_graph *parts,
 {
   uint32_t *made;
   bool same = true;
-  if (CM_NEW(run->memory, made, w->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, w->parts, error));
   for (uint32_t p = 0; p < w->parts; p++) {
     made[p] = turned(w, best, core[p]);
     same = same && cm_chip_kind_of(w->chip, made[p]) == cm_chip_kind_of(w->chip, core[p]);
@@ -136,16 +134,14 @@ cm_status cm_turn_places(const cm_graph *parts, const cm_chip *chip, const cm_pu
   turning w = {.chip = chip, .pulls = pulls, .core = core, .parts = parts->vertex_count};
   if (w.parts == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, w.pulled, w.parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, w.pulled, w.parts, error));
   for (uint32_t p = 0; p < w.parts; p++)
     if (pulls->first[p] < pulls->first[p + 1])
       w.pulled[w.pulled_count++] = p;
   enclose(&w);
   turn best = {.x = w.x0, .y = w.y0};
   cm_status status = search(&w, &best, run, error);
-  if (status == CM_OK)
-    status = take(&w, &best, parts, run, core, error);
+  CM_THEN(status, take(&w, &best, parts, run, core, error));
   cm_free(w.pulled);
   return status;
 }

@@ -171,9 +171,9 @@ static cm_status turn_round(state *s, cm_memory *memory, cm_error *error)
 {
   const cm_flows *f = s->flows;
   uint64_t count = f->first[f->parts];
-  if (CM_NEW(memory, s->in_first, (size_t)f->parts + 2, error) != CM_OK ||
-      CM_NEW(memory, s->in_source, count, error) != CM_OK || CM_NEW(memory, s->in_weight, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s->in_first, (size_t)f->parts + 2, error));
+  CM_TRY(CM_NEW(memory, s->in_source, count, error));
+  CM_TRY(CM_NEW(memory, s->in_weight, count, error));
   for (uint64_t i = 0; i < count; i++)
     s->in_first[f->target[i] + 2]++;
   for (uint32_t p = 0; p < f->parts; p++)
@@ -219,8 +219,7 @@ static cm_status search(state *s, size_t links, const cm_links_budget *b, uint32
     s->hold[l] /= mean;
   memcpy(best, s->core, s->flows->parts * sizeof *best);
   s->looks = 0;
-  if (anneal(s, b, best, &made->swaps, error) != CM_OK)
-    return error->status;
+  CM_TRY(anneal(s, b, best, &made->swaps, error));
   memcpy(s->core, best, s->flows->parts * sizeof *best);
   stand(s, links);
   made->after = busiest(s) * mean;

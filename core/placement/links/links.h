@@ -1,7 +1,6 @@
 /* Placement against contention: parts change cores so that no link holds packets for long, under the chip's own routing
  * (docs/explanation/placement.md). */
-#ifndef CM_PLACEMENT_LINKS_H
-#define CM_PLACEMENT_LINKS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/partition/flows.h"
@@ -22,5 +21,3 @@ typedef struct cm_links_result {
  * depends on the input and the seed alone. Phase "links". O(budget->looks + links of the chip). Errors: memory, stops. */
 cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, const cm_links_budget *budget, uint32_t *core,
                             cm_links_result *result, cm_error *error);
-
-#endif

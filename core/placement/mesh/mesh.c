@@ -24,8 +24,7 @@ static cm_status number_cores(const cm_mesh_work *w, const uint32_t *order, uint
 {
   uint32_t *core_at;
   const cm_axes *a = w->axes;
-  if (CM_NEW(w->run->memory, core_at, (size_t)a->columns * a->rows, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, core_at, (size_t)a->columns * a->rows, error));
   for (uint32_t i = 0; i < a->count; i++)
     core_at[(size_t)a->row[i] * a->columns + a->column[i]] = i;
   for (uint32_t v = 0; v < vertices; v++)
@@ -62,8 +61,7 @@ static cm_status map_sorted(cm_mesh_work *w, cm_csr_graph *graph, uint32_t *at, 
   uint32_t *order;
   cm_run_phase(w->run, "start");
   const cm_mesh_coarsening how = {CM_RATE_DISTANCE, NULL, CM_MESH_COARSEST, w->seed};
-  if (cm_mesh_coarsen(graph, &how, w->run, &h, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mesh_coarsen(graph, &how, w->run, &h, error));
   cm_status status = cm_mesh_sort(&h, w->run, &order, error);
   if (status != CM_OK) {
     cm_hierarchy_free(&h);
@@ -71,8 +69,7 @@ static cm_status map_sorted(cm_mesh_work *w, cm_csr_graph *graph, uint32_t *at, 
   }
   cm_csr_graph *sorted = h.level[0];
   status = search(w, &h, error);
-  if (status == CM_OK)
-    status = number_cores(w, order, graph->vertex_count, at, error);
+  CM_THEN(status, number_cores(w, order, graph->vertex_count, at, error));
   cm_csr_graph_free(sorted);
   cm_free(order);
   return status;

@@ -1,8 +1,7 @@
 /* The integrated mapper: vertices of a graph straight to cores, for the least sum of weight * distance (objective
  * `edge`). Multilevel on the graph and on the mesh at once. docs/explanation/placement.md explains the method and
  * its sources. */
-#ifndef CM_PLACEMENT_MESH_H
-#define CM_PLACEMENT_MESH_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 #include "core/placement/axes.h"
@@ -23,5 +22,3 @@ typedef struct cm_mesh_options {
  * a level. */
 cm_status cm_map_on_mesh(cm_csr_graph *graph, const cm_axes *axes, const cm_mesh_options *options, cm_run *run,
                          uint32_t *at, uint64_t *cost, cm_error *error);
-
-#endif

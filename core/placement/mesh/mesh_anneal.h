@@ -1,6 +1,5 @@
 /* The steps of the integrated mapper on one level. */
-#ifndef CM_PLACEMENT_MESH_ANNEAL_H
-#define CM_PLACEMENT_MESH_ANNEAL_H
+#pragma once
 
 #include "base/random.h"
 #include "core/placement/mesh/mesh_state.h"
@@ -33,5 +32,3 @@ cm_status cm_mesh_settle(cm_mesh_state *s, uint32_t passes, cm_error *error);
 /* Brings every cell within its limit by chains of moves to cells that have room, at least cost each.
  * CM_LIMIT_BROKEN when no chain is left. */
 cm_status cm_mesh_rebalance(cm_mesh_state *s, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Coarsening and coarse geometry for the integrated mapper. */
-#ifndef CM_PLACEMENT_MESH_COARSEN_H
-#define CM_PLACEMENT_MESH_COARSEN_H
+#pragma once
 
 #include "core/partition/edge/clustering.h"
 #include "core/placement/mesh/mesh_state.h"
@@ -27,5 +26,3 @@ cm_status cm_mesh_coarsen(cm_csr_graph *finest, const cm_mesh_coarsening *how, c
  * is the caller's: (*order)[v] is the old number of its vertex v. After a failure the hierarchy can only be freed, and
  * its finest graph is the old one. O(entries). */
 cm_status cm_mesh_sort(cm_hierarchy *hierarchy, cm_run *run, uint32_t **order, cm_error *error);
-
-#endif

@@ -18,8 +18,7 @@ static cm_status climb(cm_mesh_work *w, uint64_t round, cm_error *error)
   d->level = w->hierarchy->levels - 1;
   cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_MAX - round);
   while (d->level > 0)
-    if (cm_mesh_uncoarsen(w, d, true, &random, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_mesh_uncoarsen(w, d, true, &random, error));
   return CM_OK;
 }
 
@@ -50,8 +49,7 @@ cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *ot
   /* Cells are kept, and fill badly with few vertices each; a layout is right in the large. */
   double cells = cm_mesh_vertices_per_core(w->kind) * all;
   uint32_t least = cells > CM_MESH_COARSEST ? (uint32_t)fmin(cells, UINT32_MAX) : CM_MESH_COARSEST;
-  if (CM_NEW(w->run->memory, kept, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, kept, n, error));
   memcpy(kept, d->cell, n * sizeof *kept);
   cm_status status = CM_NEW(w->run->memory, label, n, error);
   if (status == CM_OK) {

@@ -34,8 +34,7 @@ static cm_status cell_limits(const cm_mesh_work *w, const cm_mesh_descent *d, ui
 {
   uint32_t cells = d->grid->columns * d->grid->rows;
   const cm_csr_graph *g = w->hierarchy->level[d->level];
-  if (CM_NEW(w->run->memory, *most, cells, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, *most, cells, error));
   for (uint32_t c = 0; c < cells; c++)
     if (d->grid->cores[c] > 0)
       (*most)[c] = d->grid->cores[c] * w->options->most + (d->level > 0 ? g->size_max : 0);
@@ -54,8 +53,7 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   cm_mesh_state *s;
   uint64_t *most;
   const cm_csr_graph *g = w->hierarchy->level[d->level];
-  if (cell_limits(w, d, &most, error) != CM_OK)
-    return error->status;
+  CM_TRY(cell_limits(w, d, &most, error));
   cm_status status = cm_mesh_state_new(g, d->grid, d->cell, most, w->run, &s, error);
   cm_free(most);
   if (status != CM_OK)
@@ -66,10 +64,8 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   status = cm_mesh_rebalance(s, error);
   if (status == CM_LIMIT_BROKEN && d->level > 0)
     status = CM_OK; /* finer vertices will fit */
-  if (status == CM_OK)
-    status = cm_mesh_anneal(s, &schedule, random, error);
-  if (status == CM_OK)
-    status = cm_mesh_settle(s, 10, error);
+  CM_THEN(status, cm_mesh_anneal(s, &schedule, random, error));
+  CM_THEN(status, cm_mesh_settle(s, 10, error));
   cm_mesh_state_free(s);
   d->cost = cm_mesh_total(g, d->grid, d->cell);
   return status;
@@ -90,8 +86,7 @@ static cm_status uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, cm_error *
 cm_status cm_mesh_uncoarsen(const cm_mesh_work *w, cm_mesh_descent *d, bool cycle, cm_random *random,
                             cm_error *error)
 {
-  if (uncoarsen(w, d, error) != CM_OK)
-    return error->status;
+  CM_TRY(uncoarsen(w, d, error));
   return refine(w, d, cycle ? hot_cycle[w->kind] : hot_fine[w->kind], random, error);
 }
 
@@ -149,12 +144,10 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
   uint32_t last = start_level(w->hierarchy);
   cm_random_init(&random, w->seed, CM_STREAM_MESH, index);
   d->level = w->hierarchy->levels - 1;
-  if (cm_mesh_grid_new(w->axes, w->run, &d->grid, error) != CM_OK ||
-      CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mesh_grid_new(w->axes, w->run, &d->grid, error));
+  CM_TRY(CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error));
   while (!done && (d->level > last || splits_next(w, d)))
-    if (step(w, d, 0, &random, &done, error) != CM_OK)
-      return error->status;
+    CM_TRY(step(w, d, 0, &random, &done, error));
   return CM_OK;
 }
 
@@ -162,8 +155,7 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
 static cm_status start_best(cm_mesh_work *w, uint32_t starts, cm_mesh_descent *d, cm_error *error)
 {
   uint32_t best = 0;
-  if (CM_NEW(w->run->memory, w->start, starts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->start, starts, error));
   cm_status status = cm_parallel(w->run, starts, start_one, w, error);
   for (uint32_t i = 1; i < starts; i++)
     best = w->start[i].cost < w->start[best].cost ? i : best;
@@ -195,10 +187,8 @@ static cm_status start_by_layout(const cm_mesh_work *w, bool quick, cm_mesh_desc
       d->grid = finer;
     }
   }
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error);
-  if (status == CM_OK)
-    status = cm_mesh_layout(w, d, quick ? quick_layout : 1, error);
+  CM_THEN(status, CM_NEW(w->run->memory, d->cell, w->hierarchy->vertices[d->level], error));
+  CM_THEN(status, cm_mesh_layout(w, d, quick ? quick_layout : 1, error));
   return status == CM_OK ? refine(w, d, hot_fine[w->kind], random, error) : status;
 }
 

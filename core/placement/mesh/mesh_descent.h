@@ -1,7 +1,6 @@
 /* What the steps of the integrated mapper share: a descent from one cell of all cores and the coarsest graph to a cell a core
  * and the finest, and the work that it belongs to. */
-#ifndef CM_PLACEMENT_MESH_DESCENT_H
-#define CM_PLACEMENT_MESH_DESCENT_H
+#pragma once
 
 #include "base/random.h"
 #include "core/placement/mesh/mesh.h"
@@ -81,5 +80,3 @@ double cm_mesh_share_of_descents(const cm_mesh_options *options);
 /* A V-cycle of w->best inside the cores, or inside what these and another mapping have in common (other [vertices],
  * else NULL); kept when better. `round` names its random stream. */
 cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *other, uint64_t round, cm_error *error);
-
-#endif

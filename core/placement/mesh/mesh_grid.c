@@ -44,14 +44,10 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
 {
   uint32_t *column_of, *row_of = NULL;
   cm_status status = CM_NEW(run->memory, g->dx, (size_t)g->columns * g->columns, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g->dy, (size_t)g->rows * g->rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g->cores, (size_t)g->columns * g->rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g->x, (size_t)g->columns * g->rows, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g->y, (size_t)g->columns * g->rows, error);
+  CM_THEN(status, CM_NEW(run->memory, g->dy, (size_t)g->rows * g->rows, error));
+  CM_THEN(status, CM_NEW(run->memory, g->cores, (size_t)g->columns * g->rows, error));
+  CM_THEN(status, CM_NEW(run->memory, g->x, (size_t)g->columns * g->rows, error));
+  CM_THEN(status, CM_NEW(run->memory, g->y, (size_t)g->columns * g->rows, error));
   if (status != CM_OK)
     return status;
   for (uint32_t c = 0; c < g->columns * g->rows; c++) {
@@ -63,8 +59,7 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
   mean_distances(axes->dy, axes->rows, g->row_first, g->rows, g->unit, g->dy);
   measure_step(g);
   status = CM_NEW(run->memory, column_of, axes->columns, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, row_of, axes->rows, error);
+  CM_THEN(status, CM_NEW(run->memory, row_of, axes->rows, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < g->columns; c++)
       for (uint32_t x = g->column_first[c]; x < g->column_first[c + 1]; x++)
@@ -75,8 +70,7 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
     for (uint32_t i = 0; i < axes->count; i++)
       g->cores[(size_t)row_of[axes->row[i]] * g->columns + column_of[axes->column[i]]]++;
   }
-  cm_free(column_of);
-  cm_free(row_of);
+  CM_FREE(column_of, row_of);
   return status;
 }
 
@@ -84,8 +78,7 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
 static cm_status allocate(uint32_t columns, uint32_t rows, cm_run *run, cm_mesh_grid **grid, cm_error *error)
 {
   cm_mesh_grid *g;
-  if (CM_NEW(run->memory, g, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, g, 1, error));
   g->columns = columns;
   g->rows = rows;
   if (CM_NEW(run->memory, g->column_first, (size_t)columns + 1, error) != CM_OK ||
@@ -100,8 +93,7 @@ static cm_status allocate(uint32_t columns, uint32_t rows, cm_run *run, cm_mesh_
 cm_status cm_mesh_grid_new(const cm_axes *axes, cm_run *run, cm_mesh_grid **grid, cm_error *error)
 {
   cm_mesh_grid *g;
-  if (allocate(1, 1, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(allocate(1, 1, run, &g, error));
   g->column_first[1] = axes->columns;
   g->row_first[1] = axes->rows;
   cm_status status = complete(g, axes, run, error);
@@ -144,23 +136,19 @@ cm_status cm_mesh_grid_split(const cm_mesh_grid *grid, const cm_axes *axes, cm_r
   bool by_column = widest(grid->column_first, grid->columns) >= widest(grid->row_first, grid->rows);
   cm_mesh_grid *g;
   uint32_t *from_column, *from_row = NULL, *cells = NULL;
-  if (allocate(2 * grid->columns, 2 * grid->rows, run, &g, error) != CM_OK)
-    return error->status;
+  CM_TRY(allocate(2 * grid->columns, 2 * grid->rows, run, &g, error));
   cm_status status = CM_NEW(run->memory, from_column, 2 * (size_t)grid->columns, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, from_row, 2 * (size_t)grid->rows, error);
+  CM_THEN(status, CM_NEW(run->memory, from_row, 2 * (size_t)grid->rows, error));
   if (status == CM_OK) {
     g->columns = halve(grid->column_first, grid->columns, by_column, g->column_first, from_column);
     g->rows = halve(grid->row_first, grid->rows, !by_column, g->row_first, from_row);
     status = complete(g, axes, run, error);
   }
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, cells, (size_t)g->columns * g->rows, error);
+  CM_THEN(status, CM_NEW(run->memory, cells, (size_t)g->columns * g->rows, error));
   for (uint32_t r = 0; status == CM_OK && r < g->rows; r++)
     for (uint32_t c = 0; c < g->columns; c++)
       cells[(size_t)r * g->columns + c] = from_row[r] * grid->columns + from_column[c];
-  cm_free(from_column);
-  cm_free(from_row);
+  CM_FREE(from_column, from_row);
   if (status != CM_OK) {
     cm_mesh_grid_free(g);
     return status;

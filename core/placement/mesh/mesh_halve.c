@@ -8,10 +8,8 @@ static cm_status order_by_pieces(const cm_csr_graph *g, const uint32_t *cell, cm
   uint32_t tail = 0, *seed = NULL;
   bool *seen = NULL;
   cm_status status = CM_NEW(run->memory, *order, g->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, seed, g->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, seen, g->vertex_count, error);
+  CM_THEN(status, CM_NEW(run->memory, seed, g->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, seen, g->vertex_count, error));
   if (status == CM_OK)
     cm_random_permutation(random, seed, g->vertex_count);
   for (uint32_t k = 0; status == CM_OK && k < g->vertex_count; k++) {
@@ -30,8 +28,7 @@ static cm_status order_by_pieces(const cm_csr_graph *g, const uint32_t *cell, cm
       }
     }
   }
-  cm_free(seed);
-  cm_free(seen);
+  CM_FREE(seed, seen);
   return status;
 }
 
@@ -42,14 +39,11 @@ cm_status cm_mesh_halve_cells(const cm_mesh_work *w, cm_mesh_descent *d, cm_rand
   cm_mesh_grid *grid = d->grid, *finer;
   uint32_t *cell = d->cell, *parent, *halves = NULL, *order = NULL;
   uint64_t *left = NULL;
-  if (cm_mesh_grid_split(grid, w->axes, run, &finer, &parent, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_mesh_grid_split(grid, w->axes, run, &finer, &parent, error));
   uint32_t cells = finer->columns * finer->rows, old = grid->columns * grid->rows;
   cm_status status = CM_NEW(run->memory, halves, 2 * (size_t)old, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, left, old, error);
-  if (status == CM_OK)
-    status = order_by_pieces(g, cell, random, run, &order, error);
+  CM_THEN(status, CM_NEW(run->memory, left, old, error));
+  CM_THEN(status, order_by_pieces(g, cell, random, run, &order, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < 2 * old; c++)
       halves[c] = UINT32_MAX;

@@ -117,18 +117,12 @@ static cm_status turn(const cm_modes *m, const cm_mesh_grid *grid, cm_run *run, 
   layout l = {.modes = m, .grid = grid};
   size_t axes = (size_t)grid->columns + grid->rows;
   cm_status status = CM_NEW(run->memory, l.order, m->graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l.scratch, m->graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l.column, m->graph->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l.begin, grid->columns, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l.counter, (size_t)UINT16_MAX + 2, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l.share, axes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, l.end, axes, error);
+  CM_THEN(status, CM_NEW(run->memory, l.scratch, m->graph->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, l.column, m->graph->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, l.begin, grid->columns, error));
+  CM_THEN(status, CM_NEW(run->memory, l.counter, (size_t)UINT16_MAX + 2, error));
+  CM_THEN(status, CM_NEW(run->memory, l.share, axes, error));
+  CM_THEN(status, CM_NEW(run->memory, l.end, axes, error));
   if (status == CM_OK) {
     double best = 0, width = full_turn / ANGLES;
     uint64_t least = UINT64_MAX;
@@ -161,8 +155,7 @@ cm_status cm_mesh_layout(const cm_mesh_work *w, cm_mesh_descent *d, double effor
   cm_random random;
   cm_random_init(&random, w->seed, CM_STREAM_MESH, UINT64_C(2) << 32);
   cm_status status = cm_modes_find(w->hierarchy, d->level, effort, &random, w->run, &m, error);
-  if (status == CM_OK)
-    status = turn(&m, d->grid, w->run, d->cell, error);
+  CM_THEN(status, turn(&m, d->grid, w->run, d->cell, error));
   cm_modes_free(&m);
   return status;
 }

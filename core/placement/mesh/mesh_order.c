@@ -10,8 +10,7 @@ static cm_status renumber(const cm_csr_graph *old, const uint32_t *order, const 
 {
   cm_csr_graph *g;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, g, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g, 1, error));
   *g = *old;
   g->first = NULL;
   g->neighbour = g->weight = g->size = NULL;
@@ -48,12 +47,9 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
   uint32_t n = g->vertex_count, coarse = h->vertices[level + 1];
   uint32_t *map, *first = NULL, *number = NULL, *made = NULL;
   cm_status status = CM_NEW(run->memory, map, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, number, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, made, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, first, (size_t)coarse + 2, error);
+  CM_THEN(status, CM_NEW(run->memory, number, n, error));
+  CM_THEN(status, CM_NEW(run->memory, made, n, error));
+  CM_THEN(status, CM_NEW(run->memory, first, (size_t)coarse + 2, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       map[v] = (*parent)[h->map[level][v]];
@@ -62,8 +58,7 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
       number[made[v]] = v;
       h->map[level][v] = map[made[v]];
     }
-    cm_free(*parent);
-    cm_free(*order);
+    CM_FREE(*parent, *order);
     *parent = number;
     *order = made;
     number = made = NULL;
@@ -77,15 +72,13 @@ cm_status cm_mesh_sort(cm_hierarchy *h, cm_run *run, uint32_t **order, cm_error 
   uint32_t last = h->levels - 1, n = h->vertices[last], *number, *old = NULL;
   cm_csr_graph *sorted = NULL;
   cm_status status = CM_NEW(run->memory, number, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, old, n, error);
+  CM_THEN(status, CM_NEW(run->memory, old, n, error));
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     number[v] = old[v] = v;
   for (uint32_t l = h->levels; status == CM_OK && l-- > 0;) {
     if (l < last)
       status = sort_level(h, l, run, &number, &old, error);
-    if (status == CM_OK)
-      status = renumber(h->level[l], old, number, run, &sorted, error);
+    CM_THEN(status, renumber(h->level[l], old, number, run, &sorted, error));
     if (status != CM_OK)
       break;
     if (l > 0)

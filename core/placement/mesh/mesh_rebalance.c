@@ -89,15 +89,13 @@ cm_status cm_mesh_rebalance(cm_mesh_state *s, cm_error *error)
 {
   uint32_t cells = s->grid->columns * s->grid->rows, *before, *queue = NULL;
   cm_status status = CM_NEW(s->run->memory, before, cells, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, queue, cells, error);
+  CM_THEN(status, CM_NEW(s->run->memory, queue, cells, error));
   for (uint32_t c = 0; c < cells && status == CM_OK; c++)
     for (uint64_t moves = 0; s->load[c] > s->most[c] && status == CM_OK; moves++)
       if (moves > s->graph->vertex_count || !relieve(s, c, before, queue))
         status = cm_fail(error, CM_LIMIT_BROKEN,
                          "no way was found to fit all neurons: a core would hold %llu of at most %llu",
                          (unsigned long long)s->load[c], (unsigned long long)s->most[c]);
-  cm_free(before);
-  cm_free(queue);
+  CM_FREE(before, queue);
   return status;
 }

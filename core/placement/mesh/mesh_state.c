@@ -216,8 +216,7 @@ static cm_status take_weights(cm_mesh_state *s, bool *narrow, cm_error *error)
   s->weight = g->weight;
   if (s->shift == 0 && g->wide == NULL)
     return CM_OK;
-  if (CM_NEW(s->run->memory, s->own_weight, g->entry_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, s->own_weight, g->entry_count, error));
   for (uint64_t i = 0; i < g->entry_count; i++)
     s->own_weight[i] = (uint32_t)(cm_csr_graph_weight(g, i) >> s->shift);
   s->weight = s->own_weight;
@@ -229,8 +228,7 @@ static cm_status new_table(cm_mesh_state *s, bool narrow, cm_error *error)
 {
   size_t entry = narrow ? sizeof *s->narrow : sizeof *s->table;
   char *room;
-  if (CM_NEW(s->run->memory, room, s->graph->vertex_count * s->stride * entry + LINE, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, room, s->graph->vertex_count * s->stride * entry + LINE, error));
   s->room = room;
   room += (LINE - (uintptr_t)room % LINE) % LINE;
   if (narrow)
@@ -270,8 +268,7 @@ cm_status cm_mesh_state_new(const cm_csr_graph *graph, const cm_mesh_grid *grid,
                             cm_run *run, cm_mesh_state **state, cm_error *error)
 {
   cm_mesh_state *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   s->graph = graph;
   s->grid = grid;
   s->run = run;

@@ -1,8 +1,7 @@
 /* Vertices of a graph on the cells of a grid: where each is, what each would pay in every column and row, how full
  * cells are. Moves are judged by two look-ups, or by the edges where they are few. Shared by the steps of the mesh
  * mapper. */
-#ifndef CM_PLACEMENT_MESH_STATE_H
-#define CM_PLACEMENT_MESH_STATE_H
+#pragma once
 
 #include "core/partition/edge/csr_graph.h"
 #include "core/placement/axes.h"
@@ -103,5 +102,3 @@ static inline bool cm_mesh_fits(const cm_mesh_state *s, uint32_t v, uint32_t to)
 
 /* Sum over edges of weight * distance, from scratch, in the units of graph and grid. O(entries). */
 uint64_t cm_mesh_total(const cm_csr_graph *graph, const cm_mesh_grid *grid, const uint32_t *cell);
-
-#endif

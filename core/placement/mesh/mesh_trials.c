@@ -147,8 +147,7 @@ cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, 
   *by_distance = (cm_hierarchy){0};
   const cm_mesh_coarsening how = {CM_RATE_WEIGHT, NULL, CM_MESH_COARSEST, w->seed};
   cm_status status = cm_mesh_coarsen(h.graph, &how, w->run, &h.by[CM_RATE_WEIGHT], error);
-  if (status == CM_OK)
-    status = choose_kind(w, &h, &w->kind, &trial, error);
+  CM_THEN(status, choose_kind(w, &h, &w->kind, &trial, error));
   cm_run_phase(w->run, "refine");
   if (status == CM_OK) {
     cm_hierarchy_free(&h.by[1 - cm_mesh_rating_of(w->kind)]);

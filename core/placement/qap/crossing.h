@@ -1,6 +1,5 @@
 /* Two arrangements of the memetic search make a third. Arrays of occupants are by core. */
-#ifndef CM_PLACEMENT_CROSSING_H
-#define CM_PLACEMENT_CROSSING_H
+#pragma once
 
 #include "base/random.h"
 #include "core/placement/qap/grid_symmetry.h"
@@ -17,5 +16,3 @@ void cm_qap_align(const cm_symmetries *symmetries, uint32_t count, const uint32_
  * free, or any. `order` [count] is for its own use. At most CM_QAP_CORES_MAX cores. O(count). */
 void cm_qap_cross(uint32_t count, const uint32_t *first, const uint32_t *second, cm_random *random, uint32_t *order,
                   uint32_t *child);
-
-#endif

@@ -10,9 +10,8 @@ typedef struct places {
 static cm_status sort_cores(const cm_axes *axes, cm_run *run, places *p, cm_error *error)
 {
   size_t cells = (size_t)axes->columns * axes->rows;
-  if (CM_NEW(run->memory, p->first, cells + 2, error) != CM_OK ||
-      CM_NEW(run->memory, p->list, axes->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, p->first, cells + 2, error));
+  CM_TRY(CM_NEW(run->memory, p->list, axes->count, error));
   for (uint32_t i = 0; i < axes->count; i++)
     p->first[(size_t)axes->row[i] * axes->columns + axes->column[i] + 2]++;
   for (size_t c = 0; c < cells; c++)
@@ -72,8 +71,7 @@ cm_status cm_symmetries_new(const cm_axes *axes, cm_run *run, cm_symmetries *sym
     else if (status == CM_OK)
       cm_free(to);
   }
-  cm_free(p.first);
-  cm_free(p.list);
+  CM_FREE(p.first, p.list);
   if (status != CM_OK) {
     cm_symmetries_free(&made);
     return status;

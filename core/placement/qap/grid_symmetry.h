@@ -1,6 +1,5 @@
 /* The ways in which a set of cores can be turned and mirrored onto itself without changing a distance. */
-#ifndef CM_PLACEMENT_QAP_GRID_SYMMETRY_H
-#define CM_PLACEMENT_QAP_GRID_SYMMETRY_H
+#pragma once
 
 #include "core/placement/axes.h"
 
@@ -14,5 +13,3 @@ typedef struct cm_symmetries {
 /* Tries both mirrors, both diagonals and their products. O(cores + columns^2 + rows^2). */
 cm_status cm_symmetries_new(const cm_axes *axes, cm_run *run, cm_symmetries *symmetries, cm_error *error);
 void cm_symmetries_free(cm_symmetries *symmetries); /* harmless on a zeroed one */
-
-#endif

@@ -114,8 +114,7 @@ static cm_status start_one(void *context, size_t index, cm_error *error)
     cm_random_permutation(&random, m->occupant, s->qap.count);
   double hot = start != NULL ? hot_child : hot_start;
   cm_qap_schedule schedule = {hot * s->unit, cold_end * s->unit, s->options->sweeps};
-  if (CM_NEW(s->run->memory, at, s->qap.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, at, s->qap.count, error));
   cm_status status = s->kernel->anneal(&s->qap, &schedule, &random, s->run, m->occupant, error);
   if (status == CM_OK)
     m->cost = cost_of(s, m->occupant, at);
@@ -133,8 +132,7 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   cm_random random;
   cm_random_init(&random, s->options->seed, CM_STREAM_BREEDING, s->bred + index);
   cm_status status = CM_NEW(s->run->memory, turned, s->qap.count, error);
-  if (status == CM_OK)
-    status = CM_NEW(s->run->memory, order, s->qap.count, error);
+  CM_THEN(status, CM_NEW(s->run->memory, order, s->qap.count, error));
   if (status == CM_OK) {
     cm_qap_align(&s->symmetries, s->qap.count, first, second, turned);
     cm_qap_cross(s->qap.count, first, turned, &random, order, child);
@@ -143,8 +141,7 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   }
   if (status == CM_OK)
     s->child[index].cost = cost_of(s, child, order);
-  cm_free(turned);
-  cm_free(order);
+  CM_FREE(turned, order);
   return status;
 }
 
@@ -241,8 +238,7 @@ static cm_status begin_again(search *s, uint32_t *vain, cm_error *error)
   s->begun += o->population;
   s->bred += (uint32_t)price;
   *vain = 0;
-  if (cm_thread_pool_run(s->pool, o->population, start_one, s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_thread_pool_run(s->pool, o->population, start_one, s, error));
   note_population(s);
   return CM_OK;
 }
@@ -260,16 +256,14 @@ static cm_status breed(search *s, cm_error *error)
       s->parent[i][1] = (uint32_t)cm_random_below(&random, population - 1);
       s->parent[i][1] += s->parent[i][1] >= s->parent[i][0];
     }
-    if (cm_thread_pool_run(s->pool, batch, breed_one, s, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_thread_pool_run(s->pool, batch, breed_one, s, error));
     for (uint32_t i = 0; i < batch; i++) {
       note(s, &s->child[i]);
       vain = admit(s, &s->child[i]) ? 0 : vain + 1;
     }
     s->bred += batch;
-    if (cm_run_progress(s->run, (double)s->bred / s->options->children, -1, s->qap.parts, NAN, error) != CM_OK ||
-        begin_again(s, &vain, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_progress(s->run, (double)s->bred / s->options->children, -1, s->qap.parts, NAN, error));
+    CM_TRY(begin_again(s, &vain, error));
   }
   return CM_OK;
 }
@@ -318,11 +312,9 @@ static cm_status fill_thresholds(search *s, cm_error *error)
   cm_random random;
   uint32_t *order, more = s->qap.stride;
   float *threshold;
-  if (CM_NEW(s->run->memory, threshold, CM_QAP_THRESHOLDS + more, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, threshold, CM_QAP_THRESHOLDS + more, error));
   s->qap.threshold = threshold;
-  if (CM_NEW(s->run->memory, order, CM_QAP_THRESHOLDS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, order, CM_QAP_THRESHOLDS, error));
   cm_random_init(&random, s->options->seed, CM_STREAM_ASSIGNMENT, UINT64_MAX - 1);
   cm_random_permutation(&random, order, CM_QAP_THRESHOLDS);
   for (uint32_t i = 0; i < CM_QAP_THRESHOLDS + more; i++)
@@ -342,17 +334,14 @@ static cm_status set_up(search *s, cm_error *error)
   if (s->qap.weight == NULL)
     return error->status;
   s->kernel->prepare(&s->qap);
-  if (fill_thresholds(s, error) != CM_OK || cm_symmetries_new(s->qap.axes, s->run, &s->symmetries, error) != CM_OK ||
-      CM_NEW(memory, s->member, s->options->population, error) != CM_OK)
-    return error->status;
+  CM_TRY(fill_thresholds(s, error));
+  CM_TRY(cm_symmetries_new(s->qap.axes, s->run, &s->symmetries, error));
+  CM_TRY(CM_NEW(memory, s->member, s->options->population, error));
   for (uint32_t i = 0; i < s->options->population; i++)
-    if (CM_NEW(memory, s->member[i].occupant, s->qap.count, error) != CM_OK)
-      return error->status;
-  if (CM_NEW(memory, s->champion.occupant, s->qap.count, error) != CM_OK)
-    return error->status;
+    CM_TRY(CM_NEW(memory, s->member[i].occupant, s->qap.count, error));
+  CM_TRY(CM_NEW(memory, s->champion.occupant, s->qap.count, error));
   for (uint32_t i = 0; i < BATCH; i++)
-    if (CM_NEW(memory, s->child[i].occupant, s->qap.count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, s->child[i].occupant, s->qap.count, error));
   measure_unit(s, s->child[0].occupant);
   uint32_t population = s->options->population, tasks = population > 1 && population < BATCH ? BATCH : population;
   return cm_thread_pool_new(memory, s->run->threads < tasks ? s->run->threads : tasks, &s->pool, error);
@@ -365,8 +354,7 @@ static void tear_down(search *s)
   cm_symmetries_free(&s->symmetries);
   for (uint32_t i = 0; s->member != NULL && i < s->options->population; i++)
     cm_free(s->member[i].occupant);
-  cm_free(s->member);
-  cm_free(s->champion.occupant);
+  CM_FREE(s->member, s->champion.occupant);
   for (uint32_t i = 0; i < BATCH; i++)
     cm_free(s->child[i].occupant);
 }

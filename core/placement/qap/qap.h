@@ -1,8 +1,7 @@
 /* The placement engine: parts of a graph to cores, one each, for the least sum of weight * distance (the quadratic
  * assignment problem). Annealing with swaps judged in constant time, and a memetic search over its results.
  * docs/explanation/placement.md explains the method and its sources. */
-#ifndef CM_PLACEMENT_QAP_H
-#define CM_PLACEMENT_QAP_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/axes.h"
@@ -46,5 +45,3 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
 
 /* Sum over edges of weight * distance, from scratch. O(entries). */
 uint64_t cm_axes_cost(const cm_graph *parts, const cm_axes *axes, const uint32_t *at);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of the quadratic assignment engine share. */
-#ifndef CM_PLACEMENT_QAP_INTERNAL_H
-#define CM_PLACEMENT_QAP_INTERNAL_H
+#pragma once
 
 #include "base/random.h"
 #include "core/partition/graph.h"
@@ -40,5 +39,3 @@ typedef struct cm_qap_kernel {
                       uint32_t *occupant, cm_error *error);
 } cm_qap_kernel;
 extern const cm_qap_kernel cm_qap_narrow, cm_qap_wide;
-
-#endif

@@ -44,11 +44,9 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
   uint32_t *members, *taken = NULL, left[CM_KINDS_MAX], count = 0, gone = 0;
   displaced *list = NULL;
   memcpy(left, s->cores, sizeof left);
-  if (CM_NEW(run->memory, members, s->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, members, s->parts, error));
   cm_status status = CM_NEW(run->memory, list, s->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, taken, (size_t)s->parts * s->kinds, error);
+  CM_THEN(status, CM_NEW(run->memory, taken, (size_t)s->parts * s->kinds, error));
   if (status == CM_OK)
     count_members(s, members, taken);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
@@ -74,9 +72,7 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
   for (uint32_t v = 0; status == CM_OK && gone > 0 && v < s->demand->network->vertex_count; v++)
     if (s->part[v] != CM_NOWHERE && members[s->part[v]] == UINT32_MAX)
       s->part[v] = CM_NOWHERE;
-  cm_free(members);
-  cm_free(taken);
-  cm_free(list);
+  CM_FREE(members, taken, list);
   if (status == CM_OK)
     *dissolved = gone;
   return status;

@@ -5,6 +5,7 @@
 #include "core/placement/reassign/reassignment.h"
 
 typedef struct ranked {
+  uint32_t firm;
   double tie;
   uint32_t vertex;
 } ranked;
@@ -12,16 +13,33 @@ typedef struct ranked {
 static int by_tie(const void *a, const void *b)
 {
   const ranked *p = a, *q = b;
+  if (p->firm != q->firm)
+    return p->firm < q->firm ? -1 : 1;
   if (p->tie != q->tie)
     return p->tie < q->tie ? -1 : 1;
   return p->vertex < q->vertex ? -1 : 1;
+}
+
+uint32_t cm_firmness(const cm_assignment *s, uint32_t v)
+{
+  uint64_t cores = 0;
+  uint32_t firm = CM_FIRM - 2;
+  if (s->anywhere == 0 || !cm_is_pinned(s, v))
+    return 0;
+  if (s->held != NULL && s->held[v])
+    return CM_FIRM - 1;
+  for (uint32_t k = 0; k < s->kinds; k++)
+    cores += cm_kind_takes(s, v, k) ? s->cores[k] : 0;
+  for (; cores > 1 && firm > 1; cores /= 4)
+    firm--;
+  return firm;
 }
 
 /* Packets that a neuron exchanges with its own part. */
 static double tie_to_own(const cm_reassignment *w, uint32_t v)
 {
   const cm_topology *t = w->demand->network;
-  double sum = w->s->anywhere != 0 && cm_is_pinned(w->s, v) ? INFINITY : 0;
+  double sum = 0;
   for (uint64_t i = w->in_first[v]; i < w->in_first[v + 1]; i++)
     if (w->s->part[cm_topology_source(t, w->in_net[i])] == w->s->part[v])
       sum += (double)cm_demand_net_weight(w->demand, w->in_net[i]);
@@ -116,7 +134,7 @@ cm_status cm_evict_over_limits(cm_reassignment *w, bool *any, cm_error *error)
       continue;
     uint32_t members = w->members[p];
     for (uint32_t i = 0; i < members; i++)
-      list[i] = (ranked){tie_to_own(w, vertex[first[p] + i]), vertex[first[p] + i]};
+      list[i] = (ranked){cm_firmness(w->s, vertex[first[p] + i]), tie_to_own(w, vertex[first[p] + i]), vertex[first[p] + i]};
     shrink(w, p, list, members);
     status = cm_run_check(w->run, error);
   }

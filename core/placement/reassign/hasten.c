@@ -24,15 +24,13 @@ static uint32_t sweeps_for(const cm_step_state *s, const uint32_t *movable, uint
 static cm_status check(const cm_assignment *s, const uint32_t *part, uint32_t parts, cm_run *run, bool *legal, cm_error *error)
 {
   uint64_t *use;
-  if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error));
   cm_status status = cm_count_use(s->demand, part, parts, run, use, error);
   uint32_t live = 0;
   for (uint32_t p = 0; p < parts; p++)
     live += use[(size_t)p * CM_RESOURCES + CM_NEURONS] > 0;
   cm_violation shared = {0};
-  if (status == CM_OK)
-    status = cm_check_populations(s->demand->network, &s->limits, part, parts, run, &shared, error);
+  CM_THEN(status, cm_check_populations(s->demand->network, &s->limits, part, parts, run, &shared, error));
   *legal = status == CM_OK && live <= s->parts_max && shared.broken_parts == 0 &&
            cm_find_violation(&s->limits, use, parts).broken_parts == 0;
   cm_free(use);
@@ -48,8 +46,8 @@ typedef struct numbering {
 static cm_status number_parts(const cm_assignment *s, uint32_t slots, cm_run *run, numbering *n, cm_error *error)
 {
   uint32_t most = s->parts > slots ? s->parts : slots, next = 0;
-  if (CM_NEW(run->memory, n->number, most, error) != CM_OK || CM_NEW(run->memory, n->part, most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, n->number, most, error));
+  CM_TRY(CM_NEW(run->memory, n->part, most, error));
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     n->number[s->part[v]] = 1;
   for (int empty = 0; empty < 2; empty++)
@@ -68,8 +66,7 @@ static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *sta
 {
   bool legal;
   uint8_t *moves;
-  if (CM_NEW(run->memory, moves, s->demand->network->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, moves, s->demand->network->vertex_count, error));
   for (uint32_t i = 0; i < options->movable_count; i++)
     moves[options->movable[i]] = 1;
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
@@ -80,8 +77,8 @@ static cm_status search(cm_assignment *s, const numbering *n, cm_step_state *sta
   for (uint32_t i = 0; i < options->movable_count; i++)
     cm_step_put(state, options->movable[i], n->number[s->part[options->movable[i]]]);
   options->sweeps = sweeps_for(state, options->movable, options->movable_count);
-  if (cm_step_anneal(state, options, error) != CM_OK || check(s, state->part, state->parts, run, &legal, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_anneal(state, options, error));
+  CM_TRY(check(s, state->part, state->parts, run, &legal, error));
   if (!legal)
     return CM_OK;
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
@@ -103,12 +100,9 @@ cm_status cm_hasten(cm_assignment *assignment, const cm_hasten_task *task, cm_ru
     return CM_OK;
   cm_status status = number_parts(s, s->parts_max, run, &n, error);
   uint32_t slots = n.live > s->parts_max ? n.live : s->parts_max;
-  if (status == CM_OK)
-    status = cm_step_state_new(s->demand, &s->chip->costs, &s->limits, slots, run, &state, error);
-  if (status == CM_OK)
-    status = search(s, &n, &state, &options, run, error);
-  cm_free(n.number);
-  cm_free(n.part);
+  CM_THEN(status, cm_step_state_new(s->demand, &s->chip->costs, &s->limits, slots, run, &state, error));
+  CM_THEN(status, search(s, &n, &state, &options, run, error));
+  CM_FREE(n.number, n.part);
   cm_step_state_free(&state);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Neurons that had to move find parts in which a time step is short, for the objectives of time steps. */
-#ifndef CM_PLACEMENT_HASTEN_H
-#define CM_PLACEMENT_HASTEN_H
+#pragma once
 
 #include "core/placement/reassign/reassign.h"
 
@@ -16,5 +15,3 @@ typedef struct cm_hasten_task {
  * the shortest time of the busiest part, or, where budget_ns is above 0, for one within it; then for the fewest packets. No
  * part breaks a limit. The neurons that stay bound what can be reached. Deterministic. O(visits + pins). */
 cm_status cm_hasten(cm_assignment *assignment, const cm_hasten_task *task, cm_run *run, cm_error *error);
-
-#endif

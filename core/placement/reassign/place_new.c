@@ -21,8 +21,7 @@ static cm_status close_up(placing *r, cm_error *error)
 {
   cm_assignment *s = r->s;
   uint32_t *number, next = 0;
-  if (CM_NEW(r->run->memory, number, s->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, number, s->parts, error));
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     number[s->part[v]] = 1;
   for (uint32_t p = 0; p < s->parts; p++) {
@@ -182,8 +181,7 @@ static cm_status place_all(placing *r, const uint32_t *list, uint32_t count, dou
     r->part_at[core] = next;
     for (uint64_t i = r->parts->first[next]; i < r->parts->first[next + 1]; i++)
       traffic[r->parts->neighbour[i]] += (double)r->parts->weight[i];
-    if (cm_run_check(r->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(r->run, error));
   }
   return CM_OK;
 }
@@ -193,9 +191,9 @@ static cm_status place(placing *r, cm_error *error)
   cm_assignment *s = r->s;
   uint32_t *list = NULL, count = 0;
   double *traffic = NULL;
-  if (close_up(r, error) != CM_OK || traffic_of_parts(r, error) != CM_OK ||
-      CM_NEW(r->run->memory, list, s->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(close_up(r, error));
+  CM_TRY(traffic_of_parts(r, error));
+  CM_TRY(CM_NEW(r->run->memory, list, s->parts, error));
   memset(r->part_at, 0xff, cm_chip_cores(r->s->chip) * sizeof *r->part_at);
   for (uint32_t p = 0; p < s->parts; p++)
     if (s->core[p] != CM_NOWHERE)
@@ -203,10 +201,8 @@ static cm_status place(placing *r, cm_error *error)
     else
       list[count++] = p;
   cm_status status = CM_NEW(r->run->memory, traffic, s->parts, error);
-  if (status == CM_OK)
-    status = place_all(r, list, count, traffic, error);
-  cm_free(list);
-  cm_free(traffic);
+  CM_THEN(status, place_all(r, list, count, traffic, error));
+  CM_FREE(list, traffic);
   return status;
 }
 

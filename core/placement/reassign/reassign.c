@@ -13,10 +13,9 @@ static cm_status index_nets(cm_reassignment *w, cm_error *error)
 {
   const cm_topology *t = w->demand->network;
   cm_memory *memory = w->run->memory;
-  if (CM_NEW(memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(memory, w->in_net, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, w->out_first, (size_t)t->vertex_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->in_first, (size_t)t->vertex_count + 2, error));
+  CM_TRY(CM_NEW(memory, w->in_net, t->pin_count, error));
+  CM_TRY(CM_NEW(memory, w->out_first, (size_t)t->vertex_count + 1, error));
   cm_topology_nets_to(t, w->in_first, w->in_net);
   cm_topology_nets_from(t, w->out_first);
   return CM_OK;
@@ -38,13 +37,11 @@ static cm_status count_populations(cm_reassignment *w, cm_error *error)
     if (most != 0 && (tightest.populations == 0 || most < tightest.populations))
       tightest.populations = most;
   }
-  if (cm_population_tally_new(w->demand->network, &tightest, (size_t)s->room + 1, w->run, &w->populations, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_population_tally_new(w->demand->network, &tightest, (size_t)s->room + 1, w->run, &w->populations, error));
   for (uint32_t v = 0; w->populations.most != 0 && v < w->demand->network->vertex_count; v++) {
     if (s->part[v] == CM_NOWHERE)
       continue;
-    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_population_tally_reserve(&w->populations, w->run, error));
     if (admits_population(w, v, s->part[v]))
       cm_population_tally_book(&w->populations, v, s->part[v], 1);
     else
@@ -57,12 +54,15 @@ static cm_status count_populations(cm_reassignment *w, cm_error *error)
 static cm_status count(cm_reassignment *w, cm_error *error)
 {
   cm_assignment *s = w->s;
-  if (count_populations(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(count_populations(w, error));
   memset(w->members, 0, ((size_t)s->room + 1) * sizeof *w->members);
+  if (w->firm != NULL)
+    memset(w->firm, 0, ((size_t)s->room + 1) * CM_FIRM * sizeof *w->firm);
   for (uint32_t v = 0; v < w->demand->network->vertex_count; v++) {
     w->own_part[v] = s->part[v] == CM_NOWHERE ? s->room : s->part[v];
     w->members[w->own_part[v]]++;
+    if (w->firm != NULL)
+      w->firm[(size_t)w->own_part[v] * CM_FIRM + cm_firmness(s, v)]++;
   }
   return cm_count_use(w->demand, w->own_part, s->room + 1, w->run, w->use, error);
 }
@@ -192,10 +192,21 @@ static uint32_t nearest_core(cm_reassignment *w, uint32_t v, uint32_t sources, d
   return best;
 }
 
-/* Where neurons are pinned: the part with room, of all, or the free core where its packets travel least; else a pinned one presses into a full part. */
+/* The least firm member of a part; CM_FIRM: it has none. */
+static uint32_t softest(const cm_reassignment *w, uint32_t part)
+{
+  uint32_t firm = 0;
+  while (firm < CM_FIRM && w->firm[(size_t)part * CM_FIRM + firm] == 0)
+    firm++;
+  return firm;
+}
+
+/* Where neurons are pinned: the part with room, of all, or the free core where its packets travel least; else a pinned one presses into a full part, whose softest
+ * member will leave. */
 static uint32_t choose_of_all(cm_reassignment *w, uint32_t v)
 {
   cm_assignment *s = w->s;
+  const uint32_t firm = cm_firmness(s, v);
   uint32_t sources = distinct_sources(w, v), best = CM_NOWHERE, full = CM_NOWHERE, empty = CM_NOWHERE, held = 0;
   double least = INFINITY, least_full = INFINITY;
   for (uint32_t p = 0; p < s->parts; p++) {
@@ -213,7 +224,7 @@ static uint32_t choose_of_all(cm_reassignment *w, uint32_t v)
     if (here < least && has_room(w, p, v, sources)) {
       least = here;
       best = p;
-    } else if (here < least_full) {
+    } else if (here < least_full && softest(w, p) < firm) {
       least_full = here;
       full = p;
     }
@@ -227,7 +238,9 @@ static uint32_t choose_of_all(cm_reassignment *w, uint32_t v)
       w->taken[core] = 1;
     }
   }
-  return best != CM_NOWHERE || !cm_is_pinned(s, v) ? best : full;
+  if (best == CM_NOWHERE && full != CM_NOWHERE)
+    w->firm[(size_t)full * CM_FIRM + softest(w, full)]--;
+  return best != CM_NOWHERE ? best : full;
 }
 
 /* The best part for a neuron: of the closest ones with room, else the first with room, else a new one; CM_NOWHERE:
@@ -273,6 +286,8 @@ static void assign(cm_reassignment *w, uint32_t v, uint32_t part)
   *cm_part_use(w, part, CM_INBOUND_AXONS) += distinct_sources(w, v) - w->known[part];
   *cm_part_use(w, part, CM_OUTBOUND_AXONS) += w->touched_count;
   w->members[part]++;
+  if (w->firm != NULL)
+    w->firm[(size_t)part * CM_FIRM + cm_firmness(s, v)]++;
   cm_population_tally_book(&w->populations, v, part, 1);
   s->part[v] = part;
 }
@@ -290,12 +305,10 @@ static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
       *legal = false;
       return CM_OK;
     }
-    if (cm_population_tally_reserve(&w->populations, w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_population_tally_reserve(&w->populations, w->run, error));
     assign(w, v, part);
     clear_ties(w);
-    if (cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(w->run, error));
   }
   return CM_OK;
 }
@@ -303,8 +316,8 @@ static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
 static cm_status mark_taken(cm_reassignment *w, cm_error *error)
 {
   const cm_assignment *s = w->s;
-  if (CM_NEW(w->run->memory, w->taken, cm_chip_cores(s->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->taken, cm_chip_cores(s->chip), error));
+  CM_TRY(CM_NEW(w->run->memory, w->firm, ((size_t)s->room + 1) * CM_FIRM, error));
   for (uint32_t c = 0; c < cm_chip_cores(s->chip); c++)
     w->taken[c] = s->occupancy->state[c] != CM_CORE_FREE;
   for (uint32_t p = 0; p < s->parts; p++)
@@ -321,8 +334,8 @@ static cm_status rounds(cm_reassignment *w, bool *legal, cm_error *error)
       w->s->part[v] = CM_NOWHERE;
   for (int round = 0; round < ROUNDS_MAX; round++) {
     bool shrunk, unassigned = false;
-    if (count(w, error) != CM_OK || cm_evict_over_limits(w, &shrunk, error) != CM_OK)
-      return error->status;
+    CM_TRY(count(w, error));
+    CM_TRY(cm_evict_over_limits(w, &shrunk, error));
     for (uint32_t v = 0; v < w->demand->network->vertex_count && !unassigned; v++)
       unassigned = w->s->part[v] == CM_NOWHERE;
     if (!shrunk && !unassigned)
@@ -352,9 +365,8 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
     status = error->status;
   if (status == CM_OK && assignment->anywhere != 0)
     status = mark_taken(&w, error);
-  if (status == CM_OK)
-    status = rounds(&w, legal, error);
-  CM_FREE(w.in_first, w.in_net, w.out_first, w.use, w.members, w.tie, w.touched, w.known, w.stamp, w.reached, w.own_part, w.taken);
+  CM_THEN(status, rounds(&w, legal, error));
+  CM_FREE(w.in_first, w.in_net, w.out_first, w.use, w.members, w.tie, w.touched, w.known, w.stamp, w.reached, w.own_part, w.taken, w.firm);
   cm_population_tally_free(&w.populations);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Assigns unmapped neurons to parts: core limits hold, and each goes where it adds the least traffic. */
-#ifndef CM_PLACEMENT_REASSIGN_H
-#define CM_PLACEMENT_REASSIGN_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/classes.h"
@@ -18,8 +17,8 @@ typedef struct cm_assignment {
   uint32_t cores[CM_KINDS_MAX];    /* [kinds] of those cores */
   cm_limits of_kind[CM_KINDS_MAX]; /* [kinds] */
   uint64_t *allowed;  /* [vertex_count] kinds that may take each neuron, as bits; NULL: any */
-  /* Kinds that free neurons may have. The others are pinned: these stay where parts ask too much, and press into full ones; whoever moves is let onto free
-   * cores, where that is nearer. 0: nobody is pinned. */
+  /* Kinds that free neurons may have. The others are pinned: of parts that ask too much the freer ones leave, for which pinned ones press into full parts; whoever
+   * moves is let onto free cores, where that is nearer. 0: nobody is pinned. */
   uint64_t anywhere;
   uint8_t *held; /* [vertex_count] of these, too: neurons that stay where they are; NULL: none */
   const cm_occupancy *occupancy; /* where somebody is pinned */
@@ -63,5 +62,3 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
  * out. */
 cm_status cm_place_new_parts(cm_assignment *assignment, const cm_occupancy *occupancy, uint32_t *part_at, cm_run *run,
                              uint32_t *placed, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between assigning neurons to parts (reassign.c) and taking them out of parts that ask too much (evict.c). */
-#ifndef CM_PLACEMENT_REASSIGNMENT_H
-#define CM_PLACEMENT_REASSIGNMENT_H
+#pragma once
 
 #include "core/limits/limits.h"
 #include "core/partition/population_tally.h"
@@ -24,8 +23,14 @@ typedef struct cm_reassignment {
   uint32_t reached_count;
   uint32_t *own_part;   /* [vertex_count] with nowhere as a part of its own, for counting */
   uint8_t *taken;       /* [cores] no part may come there; NULL: nobody is pinned */
+  uint32_t *firm;       /* [(room + 1) * CM_FIRM] members of each part by how firm they stand; NULL too */
   cm_population_tally populations;
 } cm_reassignment;
+
+enum { CM_FIRM = 8 };
+
+/* How firm a neuron stands: 0 is free, the last is held, and between them are pinned ones, by how few cores take them. O(kinds). */
+uint32_t cm_firmness(const cm_assignment *assignment, uint32_t vertex);
 
 /* What a part asks of a resource. */
 static inline uint64_t *cm_part_use(const cm_reassignment *w, uint32_t part, cm_resource resource)
@@ -33,8 +38,6 @@ static inline uint64_t *cm_part_use(const cm_reassignment *w, uint32_t part, cm_
   return &w->use[(size_t)part * CM_RESOURCES + resource];
 }
 
-/* Takes neurons out of parts that break a limit, those with the least traffic to their part first; *any is false when no part breaks one.
+/* Takes neurons out of parts that break a limit, of the least firm ones those with the least traffic to their part first; *any is false when no part breaks one.
  * w->use and w->members are as counted. O(pins of their neurons). */
 cm_status cm_evict_over_limits(cm_reassignment *w, bool *any, cm_error *error);
-
-#endif

@@ -56,13 +56,15 @@ static cm_status make_tiles(making *m, cm_error *error)
     p->router_limit[l] = limit_or_none(cm_limit(&chip->router_limits, shared[l]));
     p->chip_limit[l] = limit_or_none(cm_limit(&chip->die_limits, shared[l]));
   }
-  if (CM_NEW(m->memory, p->tile, cm_problem_tiles(p), error) != CM_OK || CM_NEW(m->memory, usable, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->memory, p->tile, cm_problem_tiles(p), error));
+  CM_TRY(CM_NEW(m->memory, usable, cm_chip_cores(chip), error));
   cm_status status = cm_usable_cores(chip, in->occupancy, m->memory, usable, &ignored, error);
   for (uint32_t t = 0; t < cm_problem_tiles(p); t++) {
     const uint32_t core = core_of(m, t);
     memset(p->tile[t].limit, 0xff, sizeof p->tile[t].limit);
-    p->tile[t].limit[CM_TILE_NODES] = 1;
+    const cm_limits *limits = in->sharing != NULL ? &in->sharing[cm_chip_kind_of(chip, core)] : NULL;
+    p->tile[t].limit[CM_TILE_NODES] = limits == NULL ? 1 : limit_or_none(limits->neurons);
+    p->tile[t].limit[CM_TILE_MEMORY] = limits == NULL ? UINT64_MAX : limit_or_none(limits->synapses);
     p->tile[t].kind = usable[core] ? in->areas->base[cm_chip_kind_of(chip, core)] : CM_NO_KIND;
   }
   cm_free(usable);
@@ -72,17 +74,16 @@ static cm_status make_tiles(making *m, cm_error *error)
 static cm_status make_nodes(making *m, cm_error *error)
 {
   const uint32_t parts = m->t->parts->vertex_count;
-  if (CM_NEW(m->memory, m->p->node, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->memory, m->p->node, parts, error));
   for (m->p->node_count = 0; m->p->node_count < parts; m->p->node_count++) {
     cm_problem_node *n = &m->p->node[m->p->node_count];
     const bool fixed = m->p->node_count < m->t->fixed_count;
+    const uint64_t *use = m->t->use == NULL || fixed ? NULL : m->t->use + (size_t)m->p->node_count * CM_RESOURCES;
     n->kind = fixed ? CM_NO_KIND : m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
-    n->need[CM_TILE_NODES] = !fixed;
-    for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && m->t->use != NULL; l++)
-      n->need[l] = m->t->use[(size_t)m->p->node_count * CM_RESOURCES + shared[l]];
-    if (CM_NEW(m->memory, n->name, PART_NAME_MAX, error) != CM_OK)
-      return error->status;
+    n->need[CM_TILE_NODES] = fixed ? 0 : m->t->sharing != NULL ? use[CM_NEURONS] : 1;
+    for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && use != NULL; l++)
+      n->need[l] = use[shared[l]];
+    CM_TRY(CM_NEW(m->memory, n->name, PART_NAME_MAX, error));
     (void)snprintf(n->name, PART_NAME_MAX, "part %u", m->p->node_count);
   }
   return CM_OK;
@@ -101,9 +102,9 @@ static cm_status make_nets(making *m, cm_error *error)
     most = g->weight[e] > most ? g->weight[e] : most;
   while (most >> shift >> WEIGHT_BITS != 0)
     shift++;
-  if (CM_NEW(m->memory, p->first, g->entry_count / 2 + 1, error) != CM_OK || CM_NEW(m->memory, p->pin, g->entry_count, error) != CM_OK ||
-      CM_NEW(m->memory, p->weight, g->entry_count / 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->memory, p->first, g->entry_count / 2 + 1, error));
+  CM_TRY(CM_NEW(m->memory, p->pin, g->entry_count, error));
+  CM_TRY(CM_NEW(m->memory, p->weight, g->entry_count / 2, error));
   for (uint32_t a = 0; a < g->vertex_count; a++)
     for (uint64_t e = g->first[a]; e < g->first[a + 1]; e++) {
       if (g->neighbour[e] <= a)
@@ -130,8 +131,7 @@ static cm_status find_parts(making *m, const uint32_t *member, uint32_t from, ui
       if (cm_demand_is_outside(m->t->demand, v) || part < m->t->fixed_count || m->seen[part] == from + k + 1)
         continue;
       m->seen[part] = from + k + 1;
-      if (CM_ROOM(m->memory, m->part, &m->part_room, (uint64_t)m->first[from + k + 1] + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(m->memory, m->part, &m->part_room, (uint64_t)m->first[from + k + 1] + 1, error));
       m->part[m->first[from + k + 1]++] = part;
     }
   }
@@ -141,8 +141,7 @@ static cm_status find_parts(making *m, const uint32_t *member, uint32_t from, ui
 /* Copies of parts that stand at from .. to - 1, each once. */
 static cm_status take_parts(making *m, uint32_t from, uint32_t to, uint32_t **list, uint32_t *count, cm_error *error)
 {
-  if (CM_NEW(m->memory, *list, to - from, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->memory, *list, to - from, error));
   memset(m->seen, 0, m->t->parts->vertex_count * sizeof *m->seen);
   for (uint32_t i = from; i < to; i++)
     if (m->seen[m->part[i]]++ == 0)
@@ -168,9 +167,8 @@ static cm_status add(making *m, uint32_t number, const uint32_t of[2], const uin
   const cm_constraint *c = &m->t->areas->constraints.constraint[number];
   if (of[0] == of[1] || (to != NULL && to[0] == to[1]))
     return CM_OK;
-  if (CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error) != CM_OK ||
-      CM_ROOM(m->memory, m->origin, &m->origin_room, (uint64_t)all->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error));
+  CM_TRY(CM_ROOM(m->memory, m->origin, &m->origin_room, (uint64_t)all->count + 1, error));
   cm_constraint *made = &all->constraint[all->count];
   m->origin[all->count++] = number;
   *made = *c;
@@ -215,8 +213,8 @@ static cm_status add_constraint(making *m, uint32_t number, cm_error *error)
   const cm_constraint *c = &m->t->areas->constraints.constraint[number];
   m->first[0] = 0;
   memset(m->seen, 0, m->t->parts->vertex_count * sizeof *m->seen);
-  if (find_parts(m, c->of, 0, c->of_count, error) != CM_OK || find_parts(m, c->to, c->of_count, c->to_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_parts(m, c->of, 0, c->of_count, error));
+  CM_TRY(find_parts(m, c->to, c->of_count, c->to_count, error));
   switch (c->kind) {
     case CM_PIN:
     case CM_NOT_HERE:
@@ -240,12 +238,11 @@ static cm_status fix(making *m, cm_error *error)
   cm_constraints *all = &m->p->constraints;
   for (uint32_t p = 0; p < m->t->fixed_count; p++) {
     const uint32_t x = m->t->fixed[p] % m->t->areas->chip.width - m->box.x0, y = m->t->fixed[p] / m->t->areas->chip.width - m->box.y0;
-    if (CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error));
     cm_constraint *made = &all->constraint[all->count++];
     *made = (cm_constraint){.kind = CM_PIN, .of_count = 1, .at_count = 1};
-    if (CM_NEW(m->memory, made->of, 1, error) != CM_OK || CM_NEW(m->memory, made->at, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(m->memory, made->of, 1, error));
+    CM_TRY(CM_NEW(m->memory, made->at, 1, error));
     made->of[0] = p;
     made->at[0] = (cm_rectangle){x, y, x, y};
   }
@@ -260,8 +257,7 @@ static cm_status make_constraints(making *m, cm_error *error)
     const cm_constraint *c = &all->constraint[i];
     cm_free(m->first);
     status = CM_NEW(m->memory, m->first, (size_t)c->of_count + c->to_count + 1, error);
-    if (status == CM_OK)
-      status = add_constraint(m, i, error);
+    CM_THEN(status, add_constraint(m, i, error));
   }
   return status == CM_OK ? fix(m, error) : status;
 }
@@ -310,8 +306,8 @@ static cm_status make_problem(making *m, cm_error *error)
 static cm_status place_in(making *m, bool whole, uint32_t *core, cm_solution *solution, cm_error *error)
 {
   const cm_solve_request request = {.seed = m->t->seed, .effort = m->t->effort, .unexplained = !whole};
-  if (make_problem(m, error) != CM_OK || cm_solve(m->p, &request, m->t->run, solution, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_problem(m, error));
+  CM_TRY(cm_solve(m->p, &request, m->t->run, solution, error));
   for (uint32_t p = 0; solution->answer == CM_POSSIBLE && p < m->p->node_count; p++)
     core[p] = core_of(m, solution->place[p]);
   return solution->answer != CM_POSSIBLE && whole ? refuse(m, solution, error) : CM_OK;
@@ -321,10 +317,7 @@ static void end(making *m, cm_solution *solution)
 {
   cm_solution_clear(solution);
   cm_problem_free(m->p);
-  cm_free(m->origin);
-  cm_free(m->part);
-  cm_free(m->first);
-  cm_free(m->seen);
+  CM_FREE(m->origin, m->part, m->first, m->seen);
 }
 
 cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optimal, cm_error *error)
@@ -333,8 +326,7 @@ cm_status cm_place_related(const cm_related_task *t, uint32_t *core, bool *optim
   making near = {.t = t, .memory = t->run->memory}, whole = near;
   cm_solution solution = {.answer = CM_UNKNOWN};
   whole.box = (cm_rectangle){0, 0, chip->width - 1, chip->height - 1};
-  if (cm_related_near(t, &near.box, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_related_near(t, &near.box, error));
   const uint32_t across = near.box.x1 - near.box.x0 + 1, down = near.box.y1 - near.box.y0 + 1;
   const bool same = across == chip->width && down == chip->height && t->fixed == NULL;
   if ((uint64_t)across * down > CM_PROBLEM_TILES_MAX)

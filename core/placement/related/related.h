@@ -1,6 +1,5 @@
 /* Placement where constraints relate parts to each other (core/constraints/cells.c), or routers and dies limit them together: a complete search, then annealing that keeps them. */
-#ifndef CM_PLACEMENT_RELATED_H
-#define CM_PLACEMENT_RELATED_H
+#pragma once
 
 #include "core/chip/resources.h"
 #include "core/constraints/areas.h"
@@ -12,10 +11,11 @@ typedef struct cm_related_task {
   const cm_occupancy *occupancy; /* of areas->chip */
   const cm_graph *parts;         /* what they say to each other */
   const uint32_t *part;          /* [vertices] */
-  const uint64_t *use;           /* [parts * CM_RESOURCES] where routers or dies limit what their cores take together; else NULL */
+  const uint64_t *use;           /* [parts * CM_RESOURCES] where routers or dies limit what their cores take together, or cores are shared; else NULL */
   const uint8_t *kind;           /* [parts] the job's kind of cores that each needs is that of this one; NULL: any */
   const uint32_t *fixed;         /* [fixed_count] where the first parts stand: they take no room there, and constraints ask nothing of them; NULL: none do */
   uint32_t fixed_count;
+  const cm_limits *sharing;      /* [kinds of areas->chip] with fixed parts: neurons and synapses that the others may take on a core; NULL: each has one of its own */
   uint64_t seed;
   uint32_t effort;               /* as of coremap solve */
   cm_run *run;
@@ -29,5 +29,3 @@ cm_status cm_place_related(const cm_related_task *task, uint32_t *core, bool *op
 /* related_near.c: the box of cores around the cheapest region with room to choose from, or around fixed parts, and those that pins name, in whole routers, or dies. O(cores). Errors:
  * memory. */
 cm_status cm_related_near(const cm_related_task *task, cm_rectangle *box, cm_error *error);
-
-#endif

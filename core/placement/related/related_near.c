@@ -48,8 +48,7 @@ cm_status cm_related_near(const cm_related_task *t, cm_rectangle *box, cm_error 
   for (uint32_t p = 0; p < t->fixed_count; p++)
     enclose(&first, chip, t->fixed[p]);
   if (t->fixed_count == 0) {
-    if (cm_region_choose(chip, t->occupancy, wanted < free_cores ? wanted : free_cores, t->run, &region, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_region_choose(chip, t->occupancy, wanted < free_cores ? wanted : free_cores, t->run, &region, error));
     first = (cm_rectangle){region->x0, region->y0, region->x0 + region->width - 1, region->y0 + region->height - 1};
     cm_region_free(region);
   }

@@ -168,8 +168,7 @@ static cm_status search(state *s, const cm_relief_options *o, record *best, doub
     stand(s, o->others->at + (size_t)i * s->parts->vertex_count, (double)o->others->cost[i]);
     if (cm_relief_score(s->cost, s->highest) < cm_relief_score(best->cost, best->highest))
       keep(best, s);
-    if (cm_run_check(s->task->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(s->task->run, error));
   }
   if (best->cost == 0 || best->highest == 0)
     return CM_OK;
@@ -184,10 +183,8 @@ cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_
   record best = {.at = at};
   cm_relief_result made = {.least = cm_axes_cost(parts, task->axes, at)};
   cm_status status = CM_NEW(task->run->memory, s.at, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(task->run->memory, s.occupant, task->axes->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error);
+  CM_THEN(status, CM_NEW(task->run->memory, s.occupant, task->axes->count, error));
+  CM_THEN(status, CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error));
   if (status == CM_OK && parts->vertex_count > 0)
     status = search(&s, options, &best, &made.before, error);
   CM_FREE(s.at, s.occupant, s.held);

@@ -1,6 +1,5 @@
 /* Among placements within 1 % of the least energy, chooses the one with the lowest peak router load. */
-#ifndef CM_PLACEMENT_RELIEF_H
-#define CM_PLACEMENT_RELIEF_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/qap/qap.h"
@@ -29,5 +28,3 @@ extern const double cm_relief_dearer;
  * the number of threads. O(work + others * flows * rectangle of a way). */
 cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_relief_options *options, uint32_t *at,
                      cm_relief_result *result, cm_error *error);
-
-#endif

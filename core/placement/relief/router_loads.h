@@ -1,7 +1,6 @@
 /* Expected packets at every router when each packet takes at every router one of its still useful directions with equal
  * chances (congestion), kept while parts change places. */
-#ifndef CM_PLACEMENT_RELIEF_ROUTER_LOADS_H
-#define CM_PLACEMENT_RELIEF_ROUTER_LOADS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -45,5 +44,3 @@ void cm_loads_book(cm_loads *loads, const uint32_t *at, uint32_t part, uint32_t 
 
 /* The highest load. O(routers of the box). */
 double cm_loads_highest(const cm_loads *loads);
-
-#endif

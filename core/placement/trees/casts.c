@@ -19,8 +19,7 @@ static cm_status casts_new(uint32_t parts, uint64_t room, uint64_t pin_room, cm_
                            cm_error *error)
 {
   cm_casts *made;
-  if (CM_NEW(run->memory, made, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->parts = parts;
   made->packet = 1;
   if (CM_NEW(run->memory, made->of_part, (size_t)parts + 1, error) != CM_OK ||
@@ -160,8 +159,7 @@ static cm_status gather_part(gathering *g, uint32_t p, cm_error *error)
     uint64_t pins = t->net_first[net + 1] - t->net_first[net];
     if (cm_demand_net_weight(g->demand, net) == 0)
       continue;
-    if (grow(g, pins < g->casts->parts ? pins : g->casts->parts, error) != CM_OK)
-      return error->status;
+    CM_TRY(grow(g, pins < g->casts->parts ? pins : g->casts->parts, error));
     found += append(g, p, net, &g->digest[found]);
   }
   if (found > 1)
@@ -177,14 +175,11 @@ cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   gathering g = {.demand = demand, .part = part, .run = run};
   uint32_t most = 0;
   cm_status status = cm_nets_by_part(topology, part, parts, run, &g.net_first, &g.net, error);
-  if (status == CM_OK)
-    status = casts_new(parts, topology->net_count, 0, run, &g.casts, error);
+  CM_THEN(status, casts_new(parts, topology->net_count, 0, run, &g.casts, error));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     most = g.net_first[p + 1] - g.net_first[p] > most ? g.net_first[p + 1] - g.net_first[p] : most;
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g.seen, parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, g.digest, most, error);
+  CM_THEN(status, CM_NEW(run->memory, g.seen, parts, error));
+  CM_THEN(status, CM_NEW(run->memory, g.digest, most, error));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     status = gather_part(&g, p, error);
   CM_FREE(g.net_first, g.net, g.seen, g.digest);
@@ -246,8 +241,7 @@ cm_status cm_casts_sample(const cm_casts *casts, uint64_t pins, uint64_t seed, c
       count++;
       drawn += casts->first[e + 1] - casts->first[e];
     }
-  if (casts_new(casts->parts, count, drawn, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(casts_new(casts->parts, count, drawn, run, &made, error));
   copy_drawn(casts, step, offset, made);
   *sample = made;
   return CM_OK;

@@ -1,6 +1,5 @@
 /* What axons carry between parts, as multicasts: one packet from a part to a set of others. */
-#ifndef CM_PLACEMENT_CASTS_H
-#define CM_PLACEMENT_CASTS_H
+#pragma once
 
 #include "base/random.h"
 #include "base/run.h"
@@ -55,5 +54,3 @@ cm_cast_walk cm_cast_walk_of(const cm_inbound_casts *inbound, uint32_t u, uint32
 
 /* The next cast that reaches one of both, of which *is_u tells; those that reach both are passed over. False at the end. */
 bool cm_cast_walk_next(const cm_inbound_casts *inbound, cm_cast_walk *walk, uint32_t *cast, bool *is_u);
-
-#endif

@@ -135,9 +135,8 @@ static bool touches_sender(const cm_group_casts *c, uint32_t e)
 /* Lists what touches each group, once each. */
 static cm_status list_touching(cm_group_casts *c, cm_memory *memory, cm_error *error)
 {
-  if (CM_NEW(memory, c->of_group, (size_t)c->groups + 2, error) != CM_OK ||
-      CM_NEW(memory, c->touching, c->first[c->count] + c->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, c->of_group, (size_t)c->groups + 2, error));
+  CM_TRY(CM_NEW(memory, c->touching, c->first[c->count] + c->count, error));
   uint64_t *begin = c->of_group + 1; /* while the lists are filled one place ahead */
   for (uint32_t e = 0; e < c->count; e++) {
     for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)

@@ -1,6 +1,5 @@
 /* Groups of parts at routers: the trees of what they send, and how many different ways out of each router those take. */
-#ifndef CM_PLACEMENT_GROUP_STATE_H
-#define CM_PLACEMENT_GROUP_STATE_H
+#pragma once
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/counts.h"
@@ -62,5 +61,3 @@ void cm_group_state_free(cm_group_state *state); /* a zeroed one is fine */
 
 /* Adds the tree of a cast to what all come to (by 1), or takes it off (by -1). O(links of it). */
 cm_status cm_group_state_book(cm_group_state *state, uint32_t cast, int32_t by, cm_error *error);
-
-#endif

@@ -24,11 +24,9 @@ static cm_status sort_slots(cm_seating *w, const cm_region *region, cm_error *er
 {
   cm_memory *memory = w->run->memory;
   uint32_t *order, *next, count = region->core_count;
-  if (CM_NEW(memory, order, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, order, count, error));
   cm_status status = CM_NEW(memory, next, (size_t)count + 2, error);
-  if (status == CM_OK)
-    status = cm_order_by_ways(w->chip, region, w->run, order, error);
+  CM_THEN(status, cm_order_by_ways(w->chip, region, w->run, order, error));
   for (uint32_t i = 0; status == CM_OK && i < count; i++) {
     uint32_t router = cm_router_of(w->chip, region->cores[order[i]]);
     if (w->seat_at[router] == CM_NO_SEAT) {
@@ -45,8 +43,7 @@ static cm_status sort_slots(cm_seating *w, const cm_region *region, cm_error *er
     uint32_t core = region->cores[order[i]];
     w->slot[next[w->seat_at[cm_router_of(w->chip, core)]]++] = core;
   }
-  cm_free(order);
-  cm_free(next);
+  CM_FREE(order, next);
   return status;
 }
 
@@ -60,8 +57,7 @@ static cm_status prepare(cm_seating *w, const cm_region *region, cm_error *error
       CM_NEW(memory, w->seat, cores, error) != CM_OK || CM_NEW(memory, w->occupant, cores, error) != CM_OK)
     return error->status;
   memset(w->seat_at, 0xff, w->net->routers * sizeof *w->seat_at);
-  if (sort_slots(w, region, error) != CM_OK)
-    return error->status;
+  CM_TRY(sort_slots(w, region, error));
   for (uint32_t s = 0; s < w->seats; s++)
     w->seat[s] = w->occupant[s] = s;
   return CM_OK;
@@ -106,8 +102,7 @@ static cm_status book_group(cm_seating *w, uint32_t group, uint32_t other, int32
     uint32_t a = i < list[group + 1] ? c->touching[i] : UINT32_MAX, b = k < list[other + 1] ? c->touching[k] : UINT32_MAX;
     i += a <= b;
     k += b <= a;
-    if (cm_group_state_book(&w->state, a < b ? a : b, by, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_group_state_book(&w->state, a < b ? a : b, by, error));
   }
   return CM_OK;
 }
@@ -158,11 +153,9 @@ static bool propose(cm_seating *w, uint32_t *a, uint32_t *b)
 static cm_status make(cm_seating *w, uint32_t a, uint32_t b, double *change, cm_error *error)
 {
   double before = cost(w);
-  if (book_group(w, a, b, -1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_group(w, a, b, -1, error));
   exchange(w, a, b);
-  if (book_group(w, a, b, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_group(w, a, b, 1, error));
   *change = cost(w) - before;
   return CM_OK;
 }
@@ -174,12 +167,10 @@ static cm_status mean_change(cm_seating *w, double steps, double *mean, cm_error
   for (uint32_t i = 0; i < SAMPLES && w->state.steps < end; i++) {
     if (!propose(w, &a, &b))
       continue;
-    if (make(w, a, b, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(w, a, b, &change, error));
     sum += fabs(change);
     counted++;
-    if (make(w, a, b, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(w, a, b, &change, error));
   }
   *mean = counted > 0 ? sum / counted : 0;
   return CM_OK;
@@ -190,21 +181,18 @@ static cm_status anneal(cm_seating *w, double steps, cm_error *error)
   double mean = 0, done = 0, temperature = 0, change;
   if (w->seats < 2)
     return CM_OK;
-  if (mean_change(w, steps / 10, &mean, error) != CM_OK)
-    return error->status;
+  CM_TRY(mean_change(w, steps / 10, &mean, error));
   double begin = w->state.steps;
   for (uint64_t i = 0; done < 1 && mean > 0; i++) {
     uint32_t a, b;
     if (i % CHECK_EVERY == 0) {
       done = (w->state.steps - begin) / steps;
       temperature = done > annealed ? 0 : mean * hot * pow(cold / hot, done / annealed);
-      if (cm_run_progress(w->run, fmin(done, 1), -1, w->casts->parts, NAN, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_run_progress(w->run, fmin(done, 1), -1, w->casts->parts, NAN, error));
     }
     if (!propose(w, &a, &b))
       continue;
-    if (make(w, a, b, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(make(w, a, b, &change, error));
     bool stays =
       change <= 0 || (temperature > 0 && change < 20 * temperature && cm_random_unit(&w->random) < exp(-change / temperature));
     if (!stays && make(w, a, b, &change, error) != CM_OK)
@@ -228,8 +216,7 @@ static void take_cores(cm_seating *w, const uint32_t *order, uint32_t *core)
 static cm_status enter(cm_seating *w, cm_error *error)
 {
   uint32_t *router;
-  if (CM_NEW(w->run->memory, router, w->seats, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, router, w->seats, error));
   for (uint32_t g = 0; g < w->seats; g++)
     router[g] = w->router_at[w->seat[g]];
   cm_status status = cm_group_state_new(&w->between, w->net, router, w->run, &w->state, error);
@@ -257,19 +244,15 @@ cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, cons
   cm_seating w = {.casts = casts, .chip = task->chip, .net = task->chip->interconnect, .run = task->run};
   cm_random_init(&w.random, task->seed, CM_STREAM_TREES, 1);
   cm_status status = cm_interconnect_prepare(w.net, error);
-  if (status == CM_OK)
-    status = prepare(&w, task->region, error);
+  CM_THEN(status, prepare(&w, task->region, error));
   if (status == CM_OK) {
     fill(&w, order);
     w.price = price_of(casts, task->chip);
     status = cm_group_casts_new(casts, w.group, w.seats, task->run->memory, &w.between, error);
   }
-  if (status == CM_OK)
-    status = cm_seat_by_ways(&w, steps, task->seed, error);
-  if (status == CM_OK)
-    status = enter(&w, error);
-  if (status == CM_OK)
-    status = anneal(&w, by_trees * steps, error);
+  CM_THEN(status, cm_seat_by_ways(&w, steps, task->seed, error));
+  CM_THEN(status, enter(&w, error));
+  CM_THEN(status, anneal(&w, by_trees * steps, error));
   if (status == CM_OK) {
     take_cores(&w, order->part, core);
     *cost_made = told(&w);
@@ -284,10 +267,8 @@ cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uin
   cm_seating w = {.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
   uint32_t *router = NULL, groups = w.net->columns * w.net->rows;
   cm_status status = cm_interconnect_prepare(w.net, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w.group, casts->parts, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, router, groups, error);
+  CM_THEN(status, CM_NEW(run->memory, w.group, casts->parts, error));
+  CM_THEN(status, CM_NEW(run->memory, router, groups, error));
   if (status == CM_OK) {
     for (uint32_t r = 0; r < groups; r++)
       router[r] = r;
@@ -296,8 +277,7 @@ cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uin
     w.price = price_of(casts, chip);
     status = cm_group_casts_new(casts, w.group, groups, run->memory, &w.between, error);
   }
-  if (status == CM_OK)
-    status = cm_group_state_new(&w.between, w.net, router, run, &w.state, error);
+  CM_THEN(status, cm_group_state_new(&w.between, w.net, router, run, &w.state, error));
   if (status == CM_OK)
     *cost_made = told(&w);
   cm_free(router);

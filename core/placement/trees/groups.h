@@ -1,7 +1,6 @@
 /* Placement for multicast on interconnects whose routers have several cores and tables: which parts stand behind one router follows
  * an order of all parts, and where each such group stands is annealed by what its axons' trees and the tables' entries cost. */
-#ifndef CM_PLACEMENT_GROUPS_H
-#define CM_PLACEMENT_GROUPS_H
+#pragma once
 
 #include "core/placement/task.h"
 #include "core/placement/trees/casts.h"
@@ -23,5 +22,3 @@ cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uin
  * `steps` links are looked at for each. Does not depend on threads. Errors: memory, a stop. */
 cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, double steps, uint32_t *core, cm_group_cost *cost,
                              cm_error *error);
-
-#endif

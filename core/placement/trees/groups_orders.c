@@ -154,15 +154,13 @@ static cm_status sift(trial *t, double steps, cm_group_cost made[ORDERS], cm_err
 static cm_status choose(trial *t, double steps, uint32_t *core, cm_group_cost *least, cm_error *error)
 {
   cm_group_cost first[ORDERS], made;
-  if (sift(t, steps, first, error) != CM_OK)
-    return error->status;
+  CM_TRY(sift(t, steps, first, error));
   double bar = promising * fmin(fmin(first[AS_THEY_COME].sum, first[POPULATIONS].sum), first[GROWN].sum);
   for (which o = 0; o < ORDERS; o++) {
     bool again = o == GROWN && first[GROWN].sum == first[AS_THEY_COME].sum; /* the same order, most likely */
     if (first[o].sum > bar || again)
       continue;
-    if (try_order(t, o, steps, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(try_order(t, o, steps, &made, error));
     if (least->order == NULL || made.sum < least->sum) {
       memcpy(core, t->core, t->casts->parts * sizeof *core);
       *least = made;
@@ -178,8 +176,7 @@ cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, d
   trial t = {.casts = casts, .task = task};
   cm_group_cost least = {0};
   cm_status status = prepare(&t, error);
-  if (status == CM_OK)
-    status = choose(&t, steps, core, &least, error);
+  CM_THEN(status, choose(&t, steps, core, &least, error));
   CM_FREE(t.plain, t.grown, t.core, t.begins);
   cm_inbound_casts_free(&t.inbound);
   if (status == CM_OK)

@@ -30,8 +30,7 @@ static cm_status graph_of(const cm_seating *w, uint32_t groups, cm_graph **graph
     }
     first[g + 1] = count;
   }
-  if (status == CM_OK)
-    status = cm_graph_from_rows(groups, first, neighbour, weight, w->run, graph, error);
+  CM_THEN(status, cm_graph_from_rows(groups, first, neighbour, weight, w->run, graph, error));
   CM_FREE(first, neighbour, weight);
   return status;
 }
@@ -74,19 +73,16 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   for (; groups < w->seats && w->size[groups] > 0; groups++)
     largest = w->size[groups] > largest ? w->size[groups] : largest;
   cm_status status = CM_NEW(w->run->memory, roomy.cores, w->seats, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, at, w->seats, error);
+  CM_THEN(status, CM_NEW(w->run->memory, at, w->seats, error));
   if (status == CM_OK)
     roomy.core_count = list_roomy(w, largest, roomy.cores);
   if (status == CM_OK && roomy.core_count >= groups) {
     status = graph_of(w, groups, &graph, error);
-    if (status == CM_OK)
-      status = cm_place_by_ways(graph, &task, &options, at, &result, error);
+    CM_THEN(status, cm_place_by_ways(graph, &task, &options, at, &result, error));
     if (status == CM_OK)
       take_seats(w, groups, roomy.cores, at);
   }
   cm_graph_free(graph);
-  cm_free(roomy.cores);
-  cm_free(at);
+  CM_FREE(roomy.cores, at);
   return status;
 }

@@ -163,9 +163,9 @@ static cm_status number_cores(cm_tree_walk *w, cm_error *error)
   const cm_region *r = w->region;
   size_t box = (size_t)r->width * r->height;
   cm_memory *memory = w->run->memory;
-  if (CM_NEW(memory, w->number, box, error) != CM_OK || CM_NEW(memory, w->chance, CHANCES, error) != CM_OK ||
-      CM_NEW(memory, w->drawn, CHANCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->number, box, error));
+  CM_TRY(CM_NEW(memory, w->chance, CHANCES, error));
+  CM_TRY(CM_NEW(memory, w->drawn, CHANCES, error));
   for (size_t i = 0; i < box; i++)
     w->number[i] = CM_NO_PART;
   for (uint32_t i = 0; i < r->core_count; i++) {
@@ -184,14 +184,12 @@ static cm_status find_guide(cm_tree_walk *w, uint32_t parts, cm_error *error)
   const cm_region *r = w->region;
   if (!is_guided(w->chip, r, parts))
     return CM_OK;
-  if (cm_tree_prices_new(w->trees, r, w->run, &w->prices, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tree_prices_new(w->trees, r, w->run, &w->prices, error));
   w->cells = (size_t)w->prices->lines * w->prices->places;
-  if (CM_NEW(w->run->memory, w->cell, r->core_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->price, parts * w->cells, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->least, parts, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->at_home, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->cell, r->core_count, error));
+  CM_TRY(CM_NEW(w->run->memory, w->price, parts * w->cells, error));
+  CM_TRY(CM_NEW(w->run->memory, w->least, parts, error));
+  CM_TRY(CM_NEW(w->run->memory, w->at_home, parts, error));
   for (uint32_t i = 0; i < r->core_count; i++)
     w->cell[i] = cm_tree_prices_cell(w->prices, r->cores[i]);
   for (uint32_t u = 0; u < parts; u++)
@@ -201,8 +199,8 @@ static cm_status find_guide(cm_tree_walk *w, uint32_t parts, cm_error *error)
 
 static cm_status begin(cm_tree_walk *w, const uint32_t *core, cm_error *error)
 {
-  if (number_cores(w, error) != CM_OK || cm_trees_new(w->casts, w->chip, core, w->run, &w->trees, error) != CM_OK)
-    return error->status;
+  CM_TRY(number_cores(w, error));
+  CM_TRY(cm_trees_new(w->casts, w->chip, core, w->run, &w->trees, error));
   return find_guide(w, w->casts->parts, error);
 }
 
@@ -221,8 +219,7 @@ static cm_status cost_of(const cm_casts *casts, const cm_chip *chip, const uint3
                          cm_error *error)
 {
   cm_trees *trees;
-  if (cm_trees_new(casts, chip, core, run, &trees, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_trees_new(casts, chip, core, run, &trees, error));
   *cost = (uint64_t)cm_trees_sum(trees) << trees->weight_shift;
   cm_trees_free(trees);
   return CM_OK;

@@ -1,6 +1,5 @@
 /* Between the files of the placement by groups. */
-#ifndef CM_PLACEMENT_TREES_SEATING_H
-#define CM_PLACEMENT_TREES_SEATING_H
+#pragma once
 
 #include "base/random.h"
 #include "core/placement/trees/group_state.h"
@@ -45,5 +44,3 @@ typedef struct cm_part_order {
 /* Fills core [casts->parts] with the parts in this order. */
 cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
                           uint32_t *core, cm_group_cost *cost, cm_error *error);
-
-#endif

@@ -9,8 +9,7 @@ static cm_status slopes_new(size_t count, cm_memory *memory, cm_tree_slopes *slo
 
 static void slopes_free(cm_tree_slopes *slopes)
 {
-  cm_free(slopes->up);
-  cm_free(slopes->down);
+  CM_FREE(slopes->up, slopes->down);
 }
 
 cm_status cm_tree_prices_new(const cm_trees *trees, const cm_region *region, cm_run *run, cm_tree_prices **prices,
@@ -21,19 +20,14 @@ cm_status cm_tree_prices_new(const cm_trees *trees, const cm_region *region, cm_
   uint32_t corner = region->y0 * chip->width + region->x0;
   uint32_t far = (region->y0 + region->height - 1) * chip->width + region->x0 + region->width - 1;
   cm_tree_spot first = cm_trees_spot(trees, corner), last = cm_trees_spot(trees, far);
-  if (CM_NEW(run->memory, p, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, p, 1, error));
   *p = (cm_tree_prices){.trees = trees, .line = first.line, .place = first.place,
                         .lines = last.line - first.line + 1, .places = last.place - first.place + 1};
   cm_status status = slopes_new(p->lines, run->memory, &p->of_line, error);
-  if (status == CM_OK)
-    status = slopes_new(p->places, run->memory, &p->of_place, error);
-  if (status == CM_OK)
-    status = slopes_new((size_t)p->lines * p->places, run->memory, &p->at, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, p->by_line, p->lines, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, p->by_place, p->places, error);
+  CM_THEN(status, slopes_new(p->places, run->memory, &p->of_place, error));
+  CM_THEN(status, slopes_new((size_t)p->lines * p->places, run->memory, &p->at, error));
+  CM_THEN(status, CM_NEW(run->memory, p->by_line, p->lines, error));
+  CM_THEN(status, CM_NEW(run->memory, p->by_place, p->places, error));
   if (status != CM_OK) {
     cm_tree_prices_free(p);
     return status;

@@ -1,7 +1,6 @@
 /* What a part would pay at every router of a region, all at once: the trees of the casts that it has a part in, if it
  * stood there and all others where they are. */
-#ifndef CM_PLACEMENT_TREE_PRICES_H
-#define CM_PLACEMENT_TREE_PRICES_H
+#pragma once
 
 #include "core/chip/region.h"
 #include "core/placement/trees/tree_state.h"
@@ -36,5 +35,3 @@ void cm_tree_prices_of(cm_tree_prices *prices, uint32_t u, int64_t *price);
 
 /* Where in such a row the router of a core stands. */
 uint32_t cm_tree_prices_cell(const cm_tree_prices *prices, uint32_t core);
-
-#endif

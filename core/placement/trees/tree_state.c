@@ -30,8 +30,7 @@ static cm_status axis_new(const cm_chip *chip, bool along_x, cm_memory *memory, 
   uint32_t step = along_x ? chip->router_x : chip->router_y * chip->width;
   *axis = (cm_tree_axis){.length = along_x ? cm_chip_routers_x(chip) : cm_chip_routers_y(chip),
                          .torus = along_x ? chip->torus_x : chip->torus_y};
-  if (CM_NEW(memory, axis->sum, 2 * (size_t)axis->length + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, axis->sum, 2 * (size_t)axis->length + 1, error));
   for (uint32_t i = 0; i < 2 * axis->length; i++) {
     uint32_t from = i % axis->length, to = (i + 1) % axis->length;
     bool link = axis->torus || to > from;
@@ -304,8 +303,7 @@ static cm_status fill(cm_trees *t, const uint32_t *core, cm_error *error)
                                 .at = t->spot[p], .weight = (int64_t)(c->weight[e] >> t->weight_shift)};
       make_keys(t, e);
     }
-    if (cm_run_check(t->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(t->run, error));
   }
   return CM_OK;
 }
@@ -315,16 +313,13 @@ cm_status cm_trees_new(const cm_casts *casts, const cm_chip *chip, const uint32_
 {
   cm_trees *t;
   bool xy = chip->routing == CM_ROUTING_XY;
-  if (CM_NEW(run->memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, t, 1, error));
   t->casts = casts;
   t->chip = chip;
   t->run = run;
   cm_status status = axis_new(chip, xy, run->memory, &t->trunk, error);
-  if (status == CM_OK)
-    status = axis_new(chip, !xy, run->memory, &t->branch, error);
-  if (status == CM_OK)
-    status = room(t, error);
+  CM_THEN(status, axis_new(chip, !xy, run->memory, &t->branch, error));
+  CM_THEN(status, room(t, error));
   if (status == CM_OK) {
     while (UINT32_C(1) << t->key_shift < 2 * t->branch.length)
       t->key_shift++;

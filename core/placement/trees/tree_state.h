@@ -3,8 +3,7 @@
  *
  * A tree is the union of the routes of the chip's own rule: a trunk along one axis (columns under XY), and in every
  * line that it meets branches along the other, to the farthest places on either side. */
-#ifndef CM_PLACEMENT_TREE_STATE_H
-#define CM_PLACEMENT_TREE_STATE_H
+#pragma once
 
 #include "core/chip/chip.h"
 #include "core/placement/trees/casts.h"
@@ -75,5 +74,3 @@ int64_t cm_trees_look(cm_trees *trees, uint32_t u, uint32_t v, uint32_t there);
 
 /* Does it. O(targets of all casts that they have a part in). */
 void cm_trees_swap(cm_trees *trees, uint32_t u, uint32_t v, uint32_t there);
-
-#endif

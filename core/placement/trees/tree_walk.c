@@ -19,9 +19,8 @@ void cm_tree_walk_seat(cm_tree_walk *w, uint32_t u, uint32_t there)
 static cm_status sit(cm_tree_walk *w, const uint32_t *core, cm_error *error)
 {
   const cm_region *r = w->region;
-  if (CM_NEW(w->run->memory, w->seat, w->casts->parts, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->occupant, r->core_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->seat, w->casts->parts, error));
+  CM_TRY(CM_NEW(w->run->memory, w->occupant, r->core_count, error));
   for (uint32_t i = 0; i < r->core_count; i++)
     w->occupant[i] = CM_NO_PART;
   for (uint32_t p = 0; p < w->casts->parts; p++) {
@@ -36,8 +35,7 @@ cm_status cm_tree_walk_new(const cm_tree_start *start, cm_tree_walk **walk, cm_e
 {
   const cm_place_task *task = start->task;
   cm_tree_walk *w;
-  if (CM_NEW(task->run->memory, w, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, w, 1, error));
   *w = (cm_tree_walk){.run = task->run, .chip = task->chip, .region = task->region, .casts = start->casts};
   cm_random_init(&w->random, task->seed, CM_STREAM_TREES, start->stream);
   if (sit(w, start->core, error) != CM_OK || start->kind->begin(w, start->core, error) != CM_OK) {

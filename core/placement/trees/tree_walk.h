@@ -1,7 +1,6 @@
 /* Parts that change places at a temperature: over the axes of a mesh, guided by what their trees would cost elsewhere (mesh_walk.c), or
  * over the ways of an interconnect (way_walk.c). */
-#ifndef CM_PLACEMENT_TREE_WALK_H
-#define CM_PLACEMENT_TREE_WALK_H
+#pragma once
 
 #include "base/random.h"
 #include "core/placement/task.h"
@@ -72,5 +71,3 @@ static inline bool cm_tree_walk_alike(const cm_tree_walk *w, uint32_t a, uint32_
 {
   return w->chip->class_of == NULL || w->chip->class_of[w->region->cores[a]] == w->chip->class_of[w->region->cores[b]];
 }
-
-#endif

@@ -67,11 +67,9 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
   search *s = context;
   start *one = &s->start[index];
   cm_tree_walk *w;
-  if (cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error));
   cm_status status = sweep(w, s, s->sweeps, true, s->kind->starts_max == 1, error);
-  if (status == CM_OK)
-    status = sweep(w, s, 1 + s->sweeps / 20, false, false, error);
+  CM_THEN(status, sweep(w, s, 1 + s->sweeps / 20, false, false, error));
   if (status == CM_OK) {
     take_cores(w, one);
     one->cost = s->kind->sum(w);
@@ -84,8 +82,7 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
 static cm_status descend(search *s, const cm_casts *all, uint32_t sweeps, start *best, cm_error *error)
 {
   cm_tree_walk *w;
-  if (cm_tree_walk_new(&(cm_tree_start){s->kind, all, s->task, best->core, STARTS_MAX}, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, all, s->task, best->core, STARTS_MAX}, &w, error));
   cm_status status = sweep(w, s, sweeps, false, true, error);
   if (status == CM_OK)
     take_cores(w, best);
@@ -103,8 +100,7 @@ typedef struct plan {
 static cm_status plan_for(const search *s, const cm_casts *casts, const walk_budget *b, plan *made, cm_error *error)
 {
   double whole, share = 1;
-  if (s->kind->looks(casts, s->task, s->core, &whole, error) != CM_OK)
-    return error->status;
+  CM_TRY(s->kind->looks(casts, s->task, s->core, &whole, error));
   double sweeps = b->looks / whole;
   if (sweeps < b->sweeps_min) {
     double least = s->kind->casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
@@ -132,8 +128,7 @@ static cm_status anneal(search *s, const cm_casts *casts, const plan *p, start *
   }
   for (uint32_t i = 0; status == CM_OK && i < p->starts; i++)
     status = CM_NEW(s->task->run->memory, s->start[i].core, parts, error);
-  if (status == CM_OK)
-    status = cm_parallel(s->task->run, p->starts, anneal_one, s, error);
+  CM_THEN(status, cm_parallel(s->task->run, p->starts, anneal_one, s, error));
   cm_casts_free(sample);
   *best = &s->start[0];
   for (uint32_t i = 1; i < p->starts; i++)
@@ -154,10 +149,10 @@ static cm_status improve(search *s, const cm_casts *casts, const walk_budget *b,
 {
   plan p = {0};
   start *best;
-  if (cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error) != CM_OK ||
-      plan_for(s, casts, b, &p, error) != CM_OK || anneal(s, casts, &p, &best, error) != CM_OK ||
-      cm_trees_cost(casts, s->task->chip, best->core, s->task->run, &result->after, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_trees_cost(casts, s->task->chip, core, s->task->run, &result->before, error));
+  CM_TRY(plan_for(s, casts, b, &p, error));
+  CM_TRY(anneal(s, casts, &p, &best, error));
+  CM_TRY(cm_trees_cost(casts, s->task->chip, best->core, s->task->run, &result->after, error));
   *result = (cm_trees_result){.before = result->before, .after = result->after, .sweeps = p.sweeps, .starts = p.starts,
                               .swaps = best->swaps, .sampled = p.share < 1};
   if (result->after < result->before)
@@ -207,12 +202,10 @@ static cm_status refine(const cm_casts *casts, const cm_place_task *task, const 
   cm_group_cost refined = {0};
   cm_trees_result result;
   uint32_t *trial;
-  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
   memcpy(trial, core, casts->parts * sizeof *core);
   cm_status status = place_parts(casts, task, budget, trial, &result, error);
-  if (status == CM_OK)
-    status = cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error);
+  CM_THEN(status, cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error));
   if (status == CM_OK && refined.sum < cost->sum) {
     result.before = made->before;
     result.groups = made->groups;
@@ -232,11 +225,9 @@ static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, 
   cm_trees_result made = {.starts = 1};
   uint32_t *trial;
   double steps = fmin(budget->group_looks * casts->parts, budget->group_looks_max);
-  if (CM_NEW(task->run->memory, trial, casts->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
   cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
-  if (status == CM_OK)
-    status = cm_place_by_groups(casts, task, steps, trial, &groups, error);
+  CM_THEN(status, cm_place_by_groups(casts, task, steps, trial, &groups, error));
   if (status == CM_OK) {
     made.before = (uint64_t)cost.links;
     if (groups.sum < cost.sum) {

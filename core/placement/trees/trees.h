@@ -1,7 +1,6 @@
 /* Placement for multicast: parts change places so that the trees of their axons, the unions of the routes to all cores
  * that an axon reaches, cost less. docs/explanation/placement.md explains the method. */
-#ifndef CM_PLACEMENT_TREES_H
-#define CM_PLACEMENT_TREES_H
+#pragma once
 
 #include "core/placement/task.h"
 #include "core/placement/trees/casts.h"
@@ -35,5 +34,3 @@ cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, co
 /* Sum over casts of weight * cost of the tree's links, in units (cm_hop_units), from scratch. O(pins log). */
 cm_status cm_trees_cost(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, uint64_t *cost,
                         cm_error *error);
-
-#endif

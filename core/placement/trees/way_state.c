@@ -79,8 +79,7 @@ static cm_status book(cm_way_trees *t, uint32_t cast, uint32_t at, int32_t by, c
 {
   uint32_t from = t->router[t->inbound.sender[cast]];
   while (at != from) {
-    if (cm_counts_reserve(&t->reached, 1, t->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_counts_reserve(&t->reached, 1, t->run, error));
     (void)cm_counts_add(&t->reached, key_of(t, cast, at), by);
     at = link_to(t, from, at)->from;
   }
@@ -91,8 +90,7 @@ static cm_status book_all(cm_way_trees *t, uint32_t cast, int32_t by, cm_error *
 {
   const cm_casts *c = t->casts;
   for (uint64_t i = c->first[cast]; i < c->first[cast + 1]; i++)
-    if (book(t, cast, t->router[c->target[i]], by, error) != CM_OK)
-      return error->status;
+    CM_TRY(book(t, cast, t->router[c->target[i]], by, error));
   return CM_OK;
 }
 
@@ -136,8 +134,7 @@ int64_t cm_way_trees_look(cm_way_trees *t, uint32_t u, uint32_t v, uint32_t to)
 static cm_status book_own(cm_way_trees *t, uint32_t u, int32_t by, cm_error *error)
 {
   for (uint32_t e = u != CM_NO_PART ? t->casts->of_part[u] : 0; u != CM_NO_PART && e < t->casts->of_part[u + 1]; e++)
-    if (book_all(t, e, by, error) != CM_OK)
-      return error->status;
+    CM_TRY(book_all(t, e, by, error));
   return CM_OK;
 }
 
@@ -156,16 +153,16 @@ cm_status cm_way_trees_swap(cm_way_trees *t, uint32_t u, uint32_t v, uint32_t to
   for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); next(t, &w, u, v, &e, &is_u);) {
     uint32_t a = is_u ? here : to, b = is_u ? to : here;
     t->cost[e] += change_of(t, e, a, b);
-    if (book(t, e, a, -1, error) != CM_OK || book(t, e, b, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(book(t, e, a, -1, error));
+    CM_TRY(book(t, e, b, 1, error));
   }
-  if (book_own(t, u, -1, error) != CM_OK || book_own(t, v, -1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_own(t, u, -1, error));
+  CM_TRY(book_own(t, v, -1, error));
   t->router[u] = to;
   if (v != CM_NO_PART)
     t->router[v] = here;
-  if (book_own(t, u, 1, error) != CM_OK || book_own(t, v, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(book_own(t, u, 1, error));
+  CM_TRY(book_own(t, v, 1, error));
   count_own(t, u);
   count_own(t, v);
   t->sum += change;
@@ -199,8 +196,8 @@ static cm_status fill(cm_way_trees *t, const uint32_t *core, cm_error *error)
       t->cost[e] = cost_from(t, e, t->router[p], CM_NO_PART, 0);
       t->sum += t->cost[e];
     }
-    if (book_own(t, p, 1, error) != CM_OK || cm_run_check(t->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(book_own(t, p, 1, error));
+    CM_TRY(cm_run_check(t->run, error));
   }
   return CM_OK;
 }
@@ -210,8 +207,7 @@ cm_status cm_way_trees_new(const cm_casts *casts, const cm_chip *chip, const uin
 {
   cm_way_trees *t;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, t, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t, 1, error));
   *t = (cm_way_trees){.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
   t->weight_shift = weight_shift_of(t);
   if (CM_NEW(memory, t->router, casts->parts, error) != CM_OK || cm_inbound_casts_new(casts, memory, &t->inbound, error) != CM_OK ||
@@ -230,8 +226,7 @@ void cm_way_trees_free(cm_way_trees *t)
     return;
   cm_free(t->router);
   cm_inbound_casts_free(&t->inbound);
-  cm_free(t->cost);
-  cm_free(t->stamp);
+  CM_FREE(t->cost, t->stamp);
   cm_counts_free(&t->reached);
   cm_free(t);
 }

@@ -2,8 +2,7 @@
  * of its tree, so that the change of a tree when a target moves is known from the way to where it was and the way to where it goes.
  *
  * A tree is the union of the ways from the sender's router to those of its targets. */
-#ifndef CM_PLACEMENT_WAY_STATE_H
-#define CM_PLACEMENT_WAY_STATE_H
+#pragma once
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/counts.h"
@@ -37,5 +36,3 @@ int64_t cm_way_trees_look(cm_way_trees *trees, uint32_t u, uint32_t v, uint32_t 
 
 /* Does it; `change` is what the look told. Errors: memory; the trees are of no use then. */
 cm_status cm_way_trees_swap(cm_way_trees *trees, uint32_t u, uint32_t v, uint32_t to, int64_t change, cm_error *error);
-
-#endif

@@ -54,8 +54,7 @@ static cm_status visit(cm_tree_walk *w, uint32_t u, double temperature, cm_error
   int64_t change = look(w, u, there);
   if (!cm_metropolis(&w->random, (double)change, temperature, CM_HOPELESS))
     return CM_OK;
-  if (cm_way_trees_swap(w->ways, u, w->occupant[there], cm_router_of(w->chip, w->region->cores[there]), change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_way_trees_swap(w->ways, u, w->occupant[there], cm_router_of(w->chip, w->region->cores[there]), change, error));
   cm_tree_walk_seat(w, u, there);
   return CM_OK;
 }
@@ -81,9 +80,8 @@ static cm_status begin(cm_tree_walk *w, const uint32_t *core, cm_error *error)
   const cm_region *r = w->region;
   const cm_interconnect *net = w->chip->interconnect;
   uint32_t grid = net->columns * net->rows;
-  if (CM_NEW(w->run->memory, w->first_slot, (size_t)grid + 2, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->slot, r->core_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->first_slot, (size_t)grid + 2, error));
+  CM_TRY(CM_NEW(w->run->memory, w->slot, r->core_count, error));
   for (uint32_t i = 0; i < r->core_count; i++)
     w->first_slot[cm_router_of(w->chip, r->cores[i]) + 2]++;
   for (uint32_t at = 0; at < grid; at++)
@@ -107,8 +105,7 @@ static cm_status cost_of(const cm_casts *casts, const cm_chip *chip, const uint3
                          cm_error *error)
 {
   cm_way_trees *trees;
-  if (cm_way_trees_new(casts, chip, core, run, &trees, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_way_trees_new(casts, chip, core, run, &trees, error));
   *cost = (uint64_t)trees->sum << trees->weight_shift;
   cm_way_trees_free(trees);
   return CM_OK;
@@ -118,8 +115,7 @@ static cm_status cost_of(const cm_casts *casts, const cm_chip *chip, const uint3
 static cm_status looks_of(const cm_casts *casts, const cm_place_task *task, const uint32_t *core, double *looks, cm_error *error)
 {
   cm_tree_walk *w;
-  if (cm_tree_walk_new(&(cm_tree_start){&cm_way_walk, casts, task, core, 0}, &w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tree_walk_new(&(cm_tree_start){&cm_way_walk, casts, task, core, 0}, &w, error));
   double before = w->ways->steps;
   (void)typical(w);
   *looks = (1 + (w->ways->steps - before) / SAMPLES) * casts->parts;

@@ -43,8 +43,8 @@ static cm_status halve(const cm_interconnect *net, ranked *list, uint32_t count,
       list[i].key = (int64_t)cm_interconnect_units(net, a, list[i].router) - cm_interconnect_units(net, b, list[i].router);
     qsort(list, count, sizeof *list, by_key);
     uint32_t half = count / 2;
-    if (halve(net, list, half, list[0].router, run, error) != CM_OK || cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(halve(net, list, half, list[0].router, run, error));
+    CM_TRY(cm_run_check(run, error));
     uint32_t last = list[half - 1].router, nearest = list[half].router;
     for (uint32_t i = half; i < count; i++)
       if (cm_interconnect_units(net, last, list[i].router) < cm_interconnect_units(net, last, nearest))

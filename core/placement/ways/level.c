@@ -110,8 +110,7 @@ cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double e
   stage s = {.w = w, .graph = w->hierarchy.level[level], .shift = shift, .blocks = w->hierarchy.vertices[level],
              .cells = w->slots >> shift};
   s.movable = w->parts >> shift;
-  if (CM_NEW(w->run->memory, s.middle, (size_t)cells + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, s.middle, (size_t)cells + 1, error));
   for (uint32_t c = 0; c < cells; c++) {
     uint32_t from = c << shift, to = from + (1u << shift) < w->slots ? from + (1u << shift) : w->slots;
     s.middle[c] = w->slot_router[from + (to - from) / 2];

@@ -1,6 +1,5 @@
 /* Between ways.c and the annealing of one level (level.c): blocks of 4^l parts on cells of 4^l slots along the order of cores. */
-#ifndef CM_PLACEMENT_WAYS_LEVEL_H
-#define CM_PLACEMENT_WAYS_LEVEL_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/interconnect/interconnect.h"
@@ -39,5 +38,3 @@ static inline uint64_t cm_ways_distance(const cm_ways *w, uint32_t a, uint32_t b
 /* Anneals the blocks of a level from where w->at has them, for about `entries` looks at entries of the graph, from temperature `start`
  * in mean changes of a proposal. */
 cm_status cm_ways_place_level(cm_ways *w, uint32_t level, double start, double entries, cm_error *error);
-
-#endif

@@ -56,8 +56,7 @@ static cm_status survey(cm_layout *l, const cm_interconnect *net, const uint32_t
 {
   uint8_t *used;
   uint32_t columns = net->columns, rows = net->rows;
-  if (CM_NEW(run->memory, used, (size_t)columns + rows, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, used, (size_t)columns + rows, error));
   for (uint32_t i = 0; i < l->slots; i++)
     used[router[i] % columns] = used[columns + router[i] / columns] = 1;
   uint32_t west = beginning(used, columns, net->ring_x), north = beginning(used + columns, rows, net->ring_y);
@@ -81,10 +80,8 @@ cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, c
   if (CM_NEW(run->memory, made.part, slots, error) != CM_OK || CM_NEW(run->memory, made.slot, slots, error) != CM_OK ||
       CM_NEW(run->memory, made.column, slots, error) != CM_OK || CM_NEW(run->memory, made.row, slots, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = survey(&made, net, router, run, error);
-  if (status == CM_OK)
-    status = cm_modes_find(parts, 0, 1, &random, run, &made.modes, error);
+  CM_THEN(status, survey(&made, net, router, run, error));
+  CM_THEN(status, cm_modes_find(parts, 0, 1, &random, run, &made.modes, error));
   if (status == CM_OK)
     *layout = made;
   else

@@ -1,7 +1,6 @@
 /* A start for placement on grids of four and six links: parts lie by the two slowest modes of their graph (core/placement/modes.h),
  * slots by the columns and rows of their routers; both are halved along the longer side again and again. */
-#ifndef CM_PLACEMENT_WAYS_MODE_LAYOUT_H
-#define CM_PLACEMENT_WAYS_MODE_LAYOUT_H
+#pragma once
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/multilevel.h"
@@ -33,5 +32,3 @@ void cm_layout_free(cm_layout *layout); /* a zeroed one is fine */
 
 /* Fills at [parts] with slots, no two the same. O(slots * log^2). */
 void cm_layout_pose(cm_layout *layout, const cm_pose *pose, uint32_t *at);
-
-#endif

@@ -43,8 +43,7 @@ static cm_status descend(cm_ways *w, double entries, cm_error *error)
     double share = h->levels == 1 ? 1 : level == 0 ? 0.5 : 0.5 / (h->levels - 1);
     if (level + 1 < h->levels)
       take_apart(w, level);
-    if (cm_ways_place_level(w, level, level + 1 == h->levels ? hot : warm, entries * share, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_ways_place_level(w, level, level + 1 == h->levels ? hot : warm, entries * share, error));
   }
   return CM_OK;
 }
@@ -80,8 +79,7 @@ static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
 {
   cm_layout layout;
   uint32_t *router;
-  if (CM_NEW(w->run->memory, router, w->slots, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, router, w->slots, error));
   for (uint32_t i = 0; i < w->slots; i++)
     router[i] = w->router[w->slot_router[i]];
   cm_status status = cm_layout_new(&w->hierarchy, w->net, router, w->slots, w->task->seed, w->run, &layout, error);
@@ -106,8 +104,7 @@ static cm_status try_from(cm_status (*place)(cm_ways *w, double entries, cm_erro
                           cm_way_result *result, cm_error *error)
 {
   uint32_t *kept;
-  if (CM_NEW(w->run->memory, kept, w->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, kept, w->parts, error));
   memcpy(kept, w->at, w->parts * sizeof *kept);
   cm_status status = place(w, entries, error);
   uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : UINT64_MAX;
@@ -126,8 +123,7 @@ static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result 
   for (uint32_t b = 0; b < w->parts; b++)
     w->at[b] = b;
   result->before = cost_of(w, w->hierarchy.level[0]);
-  if (descend(w, both ? options->entries - share : options->entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(descend(w, both ? options->entries - share : options->entries, error));
   result->after = cost_of(w, w->hierarchy.level[0]);
   if (both && try_from(lay_out, w, laid, result, error) != CM_OK)
     return error->status;
@@ -139,8 +135,7 @@ static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result 
 static cm_status refine(cm_ways *w, const cm_way_options *options, const uint32_t *at, cm_way_result *result, cm_error *error)
 {
   uint32_t *slot;
-  if (CM_NEW(w->run->memory, slot, w->slots, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, slot, w->slots, error));
   for (uint32_t i = 0; i < w->slots; i++)
     slot[w->order[i]] = i;
   for (uint32_t b = 0; b < w->parts; b++)
@@ -170,8 +165,8 @@ static cm_status survey(cm_ways *w, cm_error *error)
     w->local[cm_router_of(chip, region->cores[i])] = 1;
   for (uint32_t r = 0; r < grid; r++)
     w->routers += w->local[r];
-  if (CM_NEW(memory, w->router, w->routers, error) != CM_OK || CM_NEW(memory, w->first_slot, (size_t)w->routers + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->router, w->routers, error));
+  CM_TRY(CM_NEW(memory, w->first_slot, (size_t)w->routers + 2, error));
   for (uint32_t r = 0, next = 0; r < grid; r++) {
     uint32_t has = w->local[r];
     w->local[r] = has ? next : CM_NOBODY;
@@ -183,8 +178,7 @@ static cm_status survey(cm_ways *w, cm_error *error)
   cm_sort_members(w->slot_router, w->slots, w->routers, w->first_slot, w->router_slot);
   if (w->routers > CM_TABLE_ROUTERS_MAX)
     return CM_OK;
-  if (CM_NEW(memory, w->far, (size_t)w->routers * w->routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, w->far, (size_t)w->routers * w->routers, error));
   for (uint32_t a = 0; a < w->routers; a++)
     for (uint32_t b = 0; b < w->routers; b++) {
       uint64_t both = (uint64_t)cm_interconnect_units(net, w->router[a], w->router[b]) +
@@ -198,13 +192,11 @@ static cm_status survey(cm_ways *w, cm_error *error)
 static cm_status order_parts(cm_ways *w, const cm_graph *parts, cm_error *error)
 {
   cm_csr_graph *plain, *ordered;
-  if (CM_NEW(w->run->memory, w->part_order, w->parts, error) != CM_OK ||
-      cm_graph_renumbered(parts, NULL, w->run, &plain, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->run->memory, w->part_order, w->parts, error));
+  CM_TRY(cm_graph_renumbered(parts, NULL, w->run, &plain, error));
   cm_status status = cm_order_by_clusters(plain, w->task->seed, w->run, w->part_order, error);
   cm_csr_graph_free(plain);
-  if (status == CM_OK)
-    status = cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error);
+  CM_THEN(status, cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error));
   if (status != CM_OK)
     return status;
   status = cm_csr_coarsen_in_order(ordered, CM_BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);

@@ -1,8 +1,7 @@
 /* Placement on any interconnect (core/chip/interconnect): distances come from an oracle, nothing is known of axes. Runs of
  * 4^l parts in a linear order are blocks, runs of as many cores in an order that follows the ways are cells; blocks are put on
  * cells and annealed by exchanges with exact differences, the largest first, and taken apart by four. */
-#ifndef CM_PLACEMENT_WAYS_H
-#define CM_PLACEMENT_WAYS_H
+#pragma once
 
 #include "core/partition/graph.h"
 #include "core/placement/task.h"
@@ -28,5 +27,3 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, con
  * halves of the routers between two that are far apart on others. order [core_count] numbers of cores in the region.
  * O(cores log cores), O(routers) distances for each halving. */
 cm_status cm_order_by_ways(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *order, cm_error *error);
-
-#endif

@@ -44,30 +44,19 @@ static cm_status trade(moving *r, uint32_t *core, cm_error *error)
   const uint32_t parts = r->from->part_count;
   const double sweep = 2 * (double)r->parts->entry_count + 4.0 * parts;
   cm_region region = {.core_count = 0};
-  uint32_t *number = NULL;
   uint8_t *kind = NULL;
   cm_kinds_result made;
   cm_status status = CM_NEW(r->run->memory, region.cores, cm_chip_cores(chip), error);
-  if (status == CM_OK)
-    status = CM_NEW(r->run->memory, number, cm_chip_cores(chip), error);
-  if (status == CM_OK)
-    status = CM_NEW(r->run->memory, kind, parts, error);
+  CM_THEN(status, CM_NEW(r->run->memory, kind, parts, error));
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
-    if (r->usable[c]) {
-      number[c] = region.core_count;
+    if (r->usable[c])
       region.cores[region.core_count++] = c;
-    }
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++) {
+  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     kind[p] = (uint8_t)cm_chip_kind_of(chip, core[p]);
-    core[p] = number[core[p]];
-  }
   const cm_place_task task = {.chip = chip, .region = &region, .seed = r->in->options->placement_seed, .run = r->run};
   const cm_kinds_options options = {.entries = share_of_placing * fmin(effort->kind_entries, effort->kind_sweeps * sweep), .kind = kind, .pulls = &r->pulls};
-  if (status == CM_OK)
-    status = cm_place_by_kinds(r->parts, &task, &options, core, &made, error);
-  for (uint32_t p = 0; status == CM_OK && p < parts; p++)
-    core[p] = region.cores[core[p]];
-  CM_FREE(region.cores, number, kind);
+  CM_THEN(status, cm_place_by_kinds(r->parts, &task, &options, core, &made, error));
+  CM_FREE(region.cores, kind);
   return status;
 }
 
@@ -82,8 +71,7 @@ static cm_status move_parts(moving *r, cm_error *error)
   if (status != CM_OK || !fits || r->pulls.choices == 0)
     return status;
   status = flows(r, error);
-  if (status == CM_OK)
-    status = cm_turn_places(r->parts, r->plain, &r->pulls, r->run, r->s.core, error);
+  CM_THEN(status, cm_turn_places(r->parts, r->plain, &r->pulls, r->run, r->s.core, error));
   return status == CM_OK ? trade(r, r->s.core, error) : status;
 }
 
@@ -94,8 +82,7 @@ static cm_status find_largest(const moving *r, uint64_t *largest, cm_error *erro
 {
   uint64_t *size;
   *largest = 0;
-  if (CM_NEW(r->run->memory, size, r->from->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, size, r->from->part_count, error));
   for (uint32_t v = 0; v < r->from->vertex_count; v++)
     size[r->from->part[v]] += cm_demand_size(r->in->demand, v);
   for (uint32_t p = 0; p < r->from->part_count; p++)
@@ -110,10 +97,10 @@ static cm_status open(moving *r, cm_error *error)
   const uint32_t cores = cm_chip_cores(r->in->chip), most = o->parts != 0 ? o->parts : o->cores;
   uint32_t ignored;
   uint64_t largest;
-  if (find_largest(r, &largest, error) != CM_OK || cm_assignment_open(&r->s, r->in, r->from->part_count, largest, r->run, error) != CM_OK || CM_NEW(r->run->memory, r->usable, cores, error) != CM_OK)
-    return error->status;
-  if (cm_usable_cores(r->in->chip, r->in->occupancy, r->run->memory, r->usable, &ignored, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_largest(r, &largest, error));
+  CM_TRY(cm_assignment_open(&r->s, r->in, r->from->part_count, largest, r->run, error));
+  CM_TRY(CM_NEW(r->run->memory, r->usable, cores, error));
+  CM_TRY(cm_usable_cores(r->in->chip, r->in->occupancy, r->run->memory, r->usable, &ignored, error));
   if (most != 0 && most < r->s.parts_max)
     r->s.parts_max = most;
   for (uint32_t c = 0; c < cores; c++)
@@ -138,12 +125,25 @@ static cm_status move_neurons(moving *r, bool *legal, cm_error *error)
   cm_status status = cm_reassign(s, r->run, legal, error);
   if (status != CM_OK || !*legal)
     return status;
-  if (CM_NEW(r->run->memory, part_at, cm_chip_cores(s->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, part_at, cm_chip_cores(s->chip), error));
   status = cm_place_new_parts(s, r->in->occupancy, part_at, r->run, &placed, error);
   cm_free(part_at);
   *legal = status == CM_OK && (r->in->options->parts == 0 || s->parts == r->in->options->parts);
   return status == CM_NO_ROOM ? CM_OK : status;
+}
+
+static void deliver(moving *r, bool legal, bool placed, cm_moved *made)
+{
+  *made = (cm_moved){.part = NULL};
+  if (legal) {
+    *made = (cm_moved){.part = r->s.part, .core = placed ? r->s.core : NULL, .parts = r->s.parts};
+    r->s.part = NULL;
+    r->s.core = placed ? NULL : r->s.core;
+  }
+  cm_assignment_clear(&r->s);
+  cm_pulls_clear(&r->pulls);
+  cm_graph_free(r->parts);
+  cm_free(r->usable);
 }
 
 cm_status cm_move_into_areas(const cm_map_input *input, const cm_chip *plain, const cm_mapping *from, cm_run *run, cm_moved *made, cm_error *error)
@@ -152,19 +152,20 @@ cm_status cm_move_into_areas(const cm_map_input *input, const cm_chip *plain, co
   bool legal = false;
   cm_run_phase(run, "constraints");
   cm_status status = open(&r, error);
-  if (status == CM_OK)
-    status = move_parts(&r, error);
-  if (status == CM_OK)
-    status = move_neurons(&r, &legal, error);
-  *made = (cm_moved){.part = NULL};
-  if (status == CM_OK && legal) {
-    *made = (cm_moved){.part = r.s.part, .core = r.s.core, .parts = r.s.parts};
-    r.s.part = r.s.core = NULL;
-  }
-  cm_assignment_clear(&r.s);
-  cm_pulls_clear(&r.pulls);
-  cm_graph_free(r.parts);
-  cm_free(r.usable);
+  CM_THEN(status, move_parts(&r, error));
+  CM_THEN(status, move_neurons(&r, &legal, error));
+  deliver(&r, status == CM_OK && legal, true, made);
+  return status;
+}
+
+cm_status cm_part_by_areas(const cm_map_input *input, const cm_mapping *from, cm_run *run, cm_moved *made, cm_error *error)
+{
+  moving r = {.in = input, .from = from, .run = run};
+  bool legal = false;
+  cm_run_phase(run, "constraints");
+  cm_status status = open(&r, error);
+  CM_THEN(status, cm_part_pieces(input, &r.s, run, &legal, error));
+  deliver(&r, status == CM_OK && legal, false, made);
   return status;
 }
 

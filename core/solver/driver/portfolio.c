@@ -203,8 +203,9 @@ static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
-  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, 0.08},
-               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, 0.6}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
+  const bool nets = cm_axons_reach_few(f->input->demand->network); /* starts by nets take most of the time */
+  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, nets ? 0.08 : 0.25},
+               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets ? 0.85 : 0.5}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
   const bool must = !cm_leaving_is_limited(&f->input->chip->limits), /* whose search may end well from other parts */
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;
@@ -218,7 +219,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
   const bool none = f->best.partition == NULL;
   if (none ? !f->input->demand->network->directed : f->best.objective == CM_OBJECTIVE_EDGE)
     return try_method(f, integrated, false, &cost, error);
-  if (!asked && cm_axons_reach_few(f->input->demand->network) && (none || f->best.cost > 0))
+  if (!asked && nets && (none || f->best.cost > 0))
     status = try_edges(f, least, error);
   return status == CM_OK ? go_on(f, error) : status;
 }

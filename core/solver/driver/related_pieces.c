@@ -1,33 +1,34 @@
-/* Happy path: neurons that relations name -> pieces of parts -> their cores -> parts there. What can fail: too many pieces, no cores; memory, a stop. */
+/* Happy path: neurons that relations name -> pieces of parts -> their cores -> parts there; or pieces of all neurons -> parts of those alike. What can fail: no cores, too few of them; memory,
+ * a stop. */
 #include "core/solver/driver/related_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/constraints/areas.h"
+#include "core/limits/limits.h"
 #include "core/mapping/options.h"
+#include "core/partition/merge_parts.h"
 #include "core/placement/related/related.h"
 #include "core/solver/mappers/engine.h"
 #include "core/solver/presets.h"
 
-enum { PIECES_MAX = 256 };
-
-/* A piece by its cell and part. */
-typedef struct piece {
-  uint32_t cell, part; /* part: of a cell that shares a core 0 */
-} piece;
+/* A neuron, and what its piece has in common. */
+typedef struct member {
+  uint64_t takes; /* kinds of cores, where these count */
+  uint32_t cell, part, vertex; /* part: of a cell that shares a core 0 */
+} member;
 
 typedef struct cutting {
   const cm_map_input *in;
   cm_assignment *s;
   cm_run *run;
-  piece piece[PIECES_MAX];
-  uint32_t from[PIECES_MAX]; /* the part of its first neuron */
   uint32_t count, parts;     /* pieces; parts before them */
+  uint32_t *from, *group;    /* [pieces] the part of its first neuron; pieces of one cell on the same kinds */
   uint32_t *number;          /* [vertices] of the part that stays, or parts + piece */
   uint32_t *members;         /* [parts] neurons that stay */
-  uint32_t *core;            /* [parts + pieces] */
-  uint8_t *kind;             /* the same */
+  uint32_t *core, *to;       /* [parts + pieces]; [pieces] the part that each joins */
+  uint8_t *kind;             /* [parts + pieces] */
 } cutting;
 
 /* Marks the neurons that relations name. */
@@ -38,43 +39,103 @@ static void mark(const cm_areas *a, const uint32_t *subject, uint32_t count, uin
       named[cm_subject_neuron(&a->subjects, subject[k], i)] = 1;
 }
 
-/* The piece of a neuron; PIECES_MAX: there are too many. */
-static uint32_t piece_of(cutting *c, uint32_t v)
+/* ---- pieces ---- */
+
+static int by_group(const member *p, const member *q)
 {
-  const cm_areas *a = c->in->areas;
-  const piece mine = {a->cell_of[v], a->whole[a->cell_of[v]] ? 0 : c->s->part[v]};
-  uint32_t i = 0;
-  while (i < c->count && (c->piece[i].cell != mine.cell || c->piece[i].part != mine.part))
-    i++;
-  if (i == c->count && i < PIECES_MAX) {
-    c->piece[i] = mine;
-    c->from[i] = c->s->part[v];
-    c->count++;
-  }
-  return i;
+  if (p->cell != q->cell)
+    return p->cell < q->cell ? -1 : 1;
+  return p->takes < q->takes ? -1 : p->takes > q->takes;
 }
 
-static cm_status cut(cutting *c, bool *few, cm_error *error)
+static int by_piece(const void *a, const void *b)
+{
+  const member *p = a, *q = b;
+  const int groups = by_group(p, q);
+  if (groups != 0 || p->part == q->part)
+    return groups != 0 ? groups : p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+  return p->part < q->part ? -1 : 1;
+}
+
+static member member_of(const cutting *c, uint32_t v, bool kinds)
 {
   const cm_areas *a = c->in->areas;
+  const bool whole = a->whole[a->cell_of[v]];
+  return (member){kinds && !whole && cm_is_pinned(c->s, v) ? c->s->allowed[v] : 0, a->cell_of[v], whole ? 0 : c->s->part[v], v};
+}
+
+/* Numbers the pieces of members, after the parts, in the order of their first neurons. */
+static cm_status number_pieces(cutting *c, member *list, uint32_t count, cm_error *error)
+{
   const uint32_t n = c->in->demand->network->vertex_count;
-  if (CM_NEW(c->run->memory, c->s->held, n, error) != CM_OK || CM_NEW(c->run->memory, c->number, n, error) != CM_OK || CM_NEW(c->run->memory, c->members, c->parts, error) != CM_OK)
-    return error->status;
+  uint32_t sorted = 0, groups = 0, *place, *group_of = NULL;
+  cm_status status = CM_NEW(c->run->memory, place, count, error);
+  CM_THEN(status, CM_NEW(c->run->memory, group_of, count, error));
+  CM_THEN(status, CM_NEW(c->run->memory, c->from, count, error));
+  CM_THEN(status, CM_NEW(c->run->memory, c->group, count, error));
+  if (status == CM_OK && count > 0)
+    qsort(list, count, sizeof *list, by_piece);
+  for (uint32_t i = 0; status == CM_OK && i < count; i++) {
+    const int other = i > 0 ? by_group(&list[i - 1], &list[i]) : 0;
+    groups += other != 0;
+    sorted += other != 0 || (i > 0 && list[i].part != list[i - 1].part);
+    c->number[list[i].vertex] = sorted;
+    group_of[sorted] = groups;
+    place[sorted] = CM_NOWHERE;
+  }
+  for (uint32_t v = 0; status == CM_OK && v < n; v++) {
+    if (c->number[v] == CM_NOWHERE)
+      continue;
+    const uint32_t mine = c->number[v];
+    if (place[mine] == CM_NOWHERE) {
+      c->from[c->count] = c->s->part[v];
+      c->group[c->count] = group_of[mine];
+      place[mine] = c->count++;
+    }
+    c->number[v] = c->parts + place[mine];
+  }
+  CM_FREE(place, group_of);
+  return status;
+}
+
+/* Pieces of the neurons that are held, or of all, then by the kinds that take them; *few: each can have a core. */
+static cm_status cut(cutting *c, bool all, bool *few, cm_error *error)
+{
+  const uint32_t n = c->in->demand->network->vertex_count;
+  uint32_t count = 0;
+  member *list;
+  CM_TRY(CM_NEW(c->run->memory, c->number, n, error));
+  CM_TRY(CM_NEW(c->run->memory, c->members, c->parts, error));
+  CM_TRY(CM_NEW(c->run->memory, list, n, error));
+  memset(c->number, 0xff, n * sizeof *c->number);
+  for (uint32_t v = 0; v < n; v++)
+    if (all || c->s->held[v])
+      list[count++] = member_of(c, v, all);
+    else
+      c->members[c->s->part[v]]++;
+  cm_status status = number_pieces(c, list, count, error);
+  cm_free(list);
+  for (uint32_t v = 0; status == CM_OK && v < n; v++)
+    c->number[v] = c->number[v] == CM_NOWHERE ? c->s->part[v] : c->number[v];
+  *few = c->count <= c->s->parts_max;
+  return status;
+}
+
+static cm_status cut_related(cutting *c, bool *few, cm_error *error)
+{
+  const cm_areas *a = c->in->areas;
+  CM_TRY(CM_NEW(c->run->memory, c->s->held, c->in->demand->network->vertex_count, error));
   for (uint32_t i = 0; i < a->constraints.count; i++)
     if (!cm_is_area(&a->constraints.constraint[i])) {
       mark(a, a->constraints.constraint[i].of, a->constraints.constraint[i].of_count, c->s->held);
       mark(a, a->constraints.constraint[i].to, a->constraints.constraint[i].to_count, c->s->held);
     }
-  *few = true;
-  for (uint32_t v = 0; v < n && *few; v++) {
+  for (uint32_t v = 0; v < c->in->demand->network->vertex_count; v++)
     c->s->held[v] = c->s->held[v] && !cm_demand_is_outside(c->in->demand, v);
-    const uint32_t i = c->s->held[v] ? piece_of(c, v) : 0;
-    *few = i < PIECES_MAX;
-    c->number[v] = c->s->held[v] ? c->parts + i : c->s->part[v];
-    c->members[c->s->part[v]] += !c->s->held[v];
-  }
-  return CM_OK;
+  return cut(c, false, few, error);
 }
+
+/* ---- among parts that stay ---- */
 
 /* Cores for the pieces. */
 static cm_status place(cutting *c, bool *found, cm_error *error)
@@ -83,19 +144,24 @@ static cm_status place(cutting *c, bool *found, cm_error *error)
   const uint32_t all = c->parts + c->count;
   const cm_objective objective = cm_objective_resolve(o, c->in->demand->network->directed, true);
   cm_graph *flows = NULL;
-  bool optimal;
-  if (CM_NEW(c->run->memory, c->core, all, error) != CM_OK || CM_NEW(c->run->memory, c->kind, all, error) != CM_OK)
-    return error->status;
+  uint64_t *use = NULL;
+  bool optimal, share = true; /* a count of populations is no sum of pieces */
+  for (uint32_t k = 0; k < c->s->kinds; k++)
+    share = share && c->s->of_kind[k].populations == 0;
+  CM_TRY(CM_NEW(c->run->memory, c->core, all, error));
+  CM_TRY(CM_NEW(c->run->memory, c->kind, all, error));
+  CM_TRY(CM_NEW(c->run->memory, use, (size_t)all * CM_RESOURCES, error));
   for (uint32_t p = 0; p < c->parts; p++)
     c->kind[p] = (uint8_t)cm_chip_kind_of(c->s->chip, c->s->core[p]);
   for (uint32_t i = 0; i < c->count; i++)
     c->kind[c->parts + i] = c->kind[c->from[i]];
-  cm_status status = cm_engine_find((cm_preset)o->preset, objective)->flows(c->in->demand, c->number, all, c->run, &flows, error);
+  cm_status status = cm_count_use(c->in->demand, c->number, all, c->run, use, error);
+  CM_THEN(status, cm_engine_find((cm_preset)o->preset, objective)->flows(c->in->demand, c->number, all, c->run, &flows, error));
   const cm_related_task task = {.areas = c->in->areas, .demand = c->in->demand, .occupancy = c->in->occupancy, .parts = flows, .part = c->number, .kind = c->kind,
-                                .fixed = c->s->core, .fixed_count = c->parts, .seed = o->placement_seed, .effort = 1, .run = c->run};
-  if (status == CM_OK)
-    status = cm_place_related(&task, c->core, &optimal, error);
+                                .fixed = c->s->core, .fixed_count = c->parts, .use = use, .sharing = share ? c->s->of_kind : NULL, .seed = o->placement_seed, .effort = 1, .run = c->run};
+  CM_THEN(status, cm_place_related(&task, c->core, &optimal, error));
   cm_graph_free(flows);
+  cm_free(use);
   *found = status == CM_OK;
   return status == CM_LIMIT_BROKEN || status == CM_TOO_LARGE ? CM_OK : status;
 }
@@ -111,54 +177,99 @@ static uint32_t found_part(cutting *c, uint32_t i)
   return s->parts < s->room ? s->parts++ : CM_NOWHERE;
 }
 
-/* Pieces join the parts on their cores; one that is a whole part changes cores with the part there. */
+/* Pieces join the parts on their cores; the first there, where it is a whole part, changes cores with the part there. */
 static cm_status join(cutting *c, uint32_t *part_at, bool *found, cm_error *error)
 {
   cm_assignment *s = c->s;
-  uint32_t to[PIECES_MAX];
+  uint8_t *settled;
+  CM_TRY(CM_NEW(c->run->memory, settled, cm_chip_cores(s->chip), error));
   memset(part_at, 0xff, cm_chip_cores(s->chip) * sizeof *part_at);
   for (uint32_t p = 0; p < c->parts; p++)
     if (c->members[p] > 0)
       part_at[s->core[p]] = p;
   for (uint32_t i = 0; i < c->count && *found; i++) {
     const uint32_t core = c->core[c->parts + i], own = c->from[i], there = part_at[core];
-    if (there != CM_NOWHERE && c->members[own] == 0 && part_at[s->core[own]] == CM_NOWHERE &&
+    if (there != CM_NOWHERE && !settled[core] && c->members[own] == 0 && part_at[s->core[own]] == CM_NOWHERE &&
         c->in->areas->base[cm_chip_kind_of(s->chip, core)] == c->in->areas->base[cm_chip_kind_of(s->chip, s->core[own])]) {
       s->core[there] = s->core[own];
       part_at[s->core[own]] = there;
       part_at[core] = CM_NOWHERE;
     }
-    to[i] = part_at[core] != CM_NOWHERE ? part_at[core] : found_part(c, i);
-    *found = to[i] != CM_NOWHERE;
+    c->to[i] = part_at[core] != CM_NOWHERE ? part_at[core] : found_part(c, i);
+    *found = c->to[i] != CM_NOWHERE;
+    settled[core] = 1;
     if (*found) {
-      s->core[to[i]] = core;
-      part_at[core] = to[i];
+      s->core[c->to[i]] = core;
+      part_at[core] = c->to[i];
     }
   }
   for (uint32_t v = 0; v < s->demand->network->vertex_count && *found; v++)
     if (s->held[v])
-      s->part[v] = to[c->number[v] - c->parts];
+      s->part[v] = c->to[c->number[v] - c->parts];
+  cm_free(settled);
   return cm_run_check(c->run, error);
+}
+
+static void clear(cutting *c)
+{
+  CM_FREE(c->from, c->group, c->number, c->members, c->core, c->to, c->kind);
 }
 
 cm_status cm_place_pieces(const cm_map_input *input, cm_assignment *assignment, cm_run *run, bool *found, cm_error *error)
 {
-  cutting *c;
+  cutting c = {.in = input, .s = assignment, .run = run, .parts = assignment->parts};
   uint32_t *part_at = NULL;
   *found = false;
-  if (CM_NEW(run->memory, c, 1, error) != CM_OK)
-    return error->status;
-  c->in = input;
-  c->s = assignment;
-  c->run = run;
-  c->parts = assignment->parts;
-  cm_status status = cut(c, found, error);
+  cm_status status = cut_related(&c, found, error);
   if (status == CM_OK && *found)
-    status = place(c, found, error);
+    status = place(&c, found, error);
+  if (status == CM_OK && *found)
+    status = CM_NEW(run->memory, c.to, c.count, error);
   if (status == CM_OK && *found)
     status = CM_NEW(run->memory, part_at, cm_chip_cores(input->chip), error);
   if (status == CM_OK && *found)
-    status = join(c, part_at, found, error);
-  CM_FREE(c->number, c->members, c->core, c->kind, c, part_at);
+    status = join(&c, part_at, found, error);
+  clear(&c);
+  cm_free(part_at);
+  return status;
+}
+
+/* ---- all of them ---- */
+
+static uint64_t tighter(uint64_t a, uint64_t b)
+{
+  return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* What cores of all kinds hold. */
+static cm_limits limits_of_all(const cm_assignment *s)
+{
+  cm_limits all = s->of_kind[0];
+  for (uint32_t k = 1; k < s->kinds; k++) {
+    const cm_limits *l = &s->of_kind[k];
+    all.neurons = tighter(all.neurons, l->neurons);
+    all.synapses = tighter(all.synapses, l->synapses);
+    all.inbound_axons = tighter(all.inbound_axons, l->inbound_axons);
+    all.memory_bits = tighter(all.memory_bits, l->memory_bits);
+    all.populations = tighter(all.populations, l->populations);
+  }
+  return all;
+}
+
+cm_status cm_part_pieces(const cm_map_input *input, cm_assignment *assignment, cm_run *run, bool *found, cm_error *error)
+{
+  const struct cm_map_options *o = input->options;
+  const cm_limits limits = limits_of_all(assignment);
+  cutting c = {.in = input, .s = assignment, .run = run};
+  bool few;
+  cm_status status = cut(&c, true, &few, error);
+  const cm_merge_options options = {.limits = &limits, .least = (uint32_t)o->parts, .group = c.group};
+  CM_THEN(status, cm_merge_parts(input->demand, &options, run, c.number, &c.count, error));
+  *found = status == CM_OK && c.count <= assignment->parts_max && (o->parts == 0 || c.count == o->parts);
+  if (*found) {
+    memcpy(assignment->part, c.number, input->demand->network->vertex_count * sizeof *c.number);
+    assignment->parts = c.count;
+  }
+  clear(&c);
   return status;
 }

@@ -14,7 +14,7 @@ static bool may_copy(const cm_map_input *in)
 /* Adds to a refusal what copies would do. */
 static cm_status refuse(const cm_copied_parts *on, cm_error *error)
 {
-  cm_fail_more(error, "; %u copies of neurons, on %u cores more than are free, leave %llu synapses too many", on->copies.count, on->missing, (unsigned long long)on->left);
+  cm_fail_more(error, "; %u copies of neurons, on %u cores more than are free, leave %llu synapses too many; whether others would do is not known", on->copies.count, on->missing, (unsigned long long)on->left);
   cm_error_figure(error, "copies", on->copies.count);
   cm_error_figure(error, "cores_missing", on->missing);
   return error->status;

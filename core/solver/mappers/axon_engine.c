@@ -57,7 +57,7 @@ cm_status cm_engine_edge_start(const cm_engine_task *task, const cm_effort *effo
                                cm_error *error)
 {
   const cm_effort *own = cm_effort_of(task->input->options);
-  const size_t mark = cm_run_enter(run, effort == own ? 0.4 : effort == cm_effort_least(own) ? 0.05 : 0.2);
+  const size_t mark = cm_run_enter(run, effort == own ? 0.5 : effort == cm_effort_least(own) ? 0.05 : 0.2);
   cm_error none;
   cm_edge_options options = cm_engine_edge_options(task, effort);
   options.parts = parts_of_start(task);

@@ -65,7 +65,7 @@ static void add_limits(hash *state, const cm_limits *l)
 {
   const uint64_t all[] = {l->neurons,      l->synapses,    l->inbound_axons,       l->outbound_axons,
                           l->target_cores, l->memory_bits, l->neuron_bits,         l->synapse_bits,
-                          l->axon_bits,    l->fan_in,      l->neuron_target_cores, l->populations};
+                          l->axon_bits,    l->fan_in,      l->neuron_target_cores, l->populations, l->source_cores};
   add(state, all, sizeof all);
 }
 

@@ -152,8 +152,6 @@ static cm_status place(cm_candidate *c, const cm_region *region, cm_places *plac
   if (CM_NEW(c->run->memory, placed->core, c->partition->part_count, error) != CM_OK)
     return error->status;
   cm_status status = cm_place_by_kinds(c->partition->parts, &task, &options, placed->core, &made, error);
-  for (uint32_t p = 0; status == CM_OK && p < c->partition->part_count; p++)
-    placed->core[p] = region->cores[placed->core[p]];
   if (status == CM_OK) {
     double traffic = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
     placed->energy = cm_placement_energy(c->partition->parts, c->input->chip, placed->core);

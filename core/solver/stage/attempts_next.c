@@ -84,7 +84,7 @@ const char *cm_attempts_next(cm_attempts *a, const cm_violation *violation, uint
     *parts = a->terms.cores;
     return NULL;
   }
-  if (violation->resource == CM_TARGET_CORES &&
+  if ((violation->resource == CM_TARGET_CORES || violation->resource == CM_SOURCE_CORES) &&
       violation->use * a->violation.limit > a->violation.use * violation->limit)
     return "smaller parts reach more cores";
   if (is_vain(a, violation))

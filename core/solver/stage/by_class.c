@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/chip/classes.h"
-#include "core/constraints/areas.h"
 #include "core/limits/populations.h"
 #include "core/solver/stage/kinds_of_neurons.h"
 
@@ -18,29 +17,16 @@ static const double less_room = 0.93;
 
 typedef struct work {
   const cm_by_population *job;
-  uint32_t kinds, cores[CM_KINDS_MAX];
+  uint32_t kinds, cores[CM_KINDS_MAX], share[CM_KINDS_MAX];
   uint64_t *allowed;  /* [vertices] */
   uint8_t *kind;      /* [vertices] */
-  const cm_areas *areas; /* with relations; NULL: there are none */
-  uint32_t *slot_of;  /* [vertices] kind, and cell of relations: what is partitioned apart, as populations */
+  uint32_t *kind_of;  /* [vertices] the same, as populations */
   cm_population_split split;
-  uint32_t *share, *need; /* [split.count] parts of a stated number; cores at least */
   uint32_t *part;     /* [vertices] */
   uint32_t parts;
   uint8_t *part_kind; /* [vertices] of each part */
   cm_attempt attempt;
 } work;
-
-/* The kind of a slot, and whether its neurons share a core. */
-static uint32_t kind_at(const work *w, uint32_t i)
-{
-  return w->split.number[i] % w->kinds;
-}
-
-static bool whole_at(const work *w, uint32_t i)
-{
-  return w->areas != NULL && w->areas->whole[w->split.number[i] / w->kinds];
-}
 
 /* ---- the network of one kind ---- */
 
@@ -60,7 +46,7 @@ static cm_status take_populations(const work *w, cm_population_network *n, cm_er
     made->population_of[v] = t->population_of[n->origin[v]];
   for (uint32_t e = 0; made->directed && e < made->net_count; e++) {
     uint32_t source = cm_topology_source(made, e);
-    if (w->slot_of[n->origin[source]] != w->slot_of[n->origin[made->pin[made->net_first[e]]]])
+    if (w->kind_of[n->origin[source]] != w->kind_of[n->origin[made->pin[made->net_first[e]]]])
       made->population_of[source] = t->population_of[n->origin[made->pin[made->net_first[e]]]];
   }
   return CM_OK;
@@ -88,11 +74,11 @@ static cm_status no_room(const work *w, uint32_t kind, const cm_bound *bound, cm
 /* Parts of neurons of the kind, without those that only sources elsewhere had. */
 static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_candidate *made, cm_error *error)
 {
-  uint32_t slot = w->split.number[i], first = w->parts, parts = made->partition->part_count, *number;
+  uint32_t kind = w->split.number[i], first = w->parts, parts = made->partition->part_count, *number;
   if (CM_NEW(w->job->run->memory, number, parts, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
-    if (w->slot_of[n->origin[v]] == slot)
+    if (w->kind_of[n->origin[v]] == kind)
       number[made->partition->part[v]] = 1;
   for (uint32_t p = 0; p < parts; p++) {
     bool has = number[p] != 0;
@@ -100,9 +86,9 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
     w->parts += has;
   }
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
-    if (w->slot_of[n->origin[v]] == slot)
+    if (w->kind_of[n->origin[v]] == kind)
       w->part[n->origin[v]] = number[made->partition->part[v]];
-  memset(w->part_kind + first, (int)kind_at(w, i), w->parts - first);
+  memset(w->part_kind + first, (int)kind, w->parts - first);
   cm_free(number);
   cm_attempt_join(&w->attempt, made);
   return CM_OK;
@@ -112,47 +98,19 @@ static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n,
 static cm_limits limits_alone(const cm_chip *chip, uint32_t kind)
 {
   cm_limits limits = *cm_chip_kind_limits(chip, kind);
-  limits.outbound_axons = limits.target_cores = 0;
+  limits.outbound_axons = limits.target_cores = limits.source_cores = 0;
   return limits;
-}
-
-/* Cores of a slot's kind that the other slots leave: those before it have taken theirs, those behind it need some. */
-static uint32_t cores_left(const work *w, uint32_t i)
-{
-  const uint32_t kind = kind_at(w, i);
-  uint32_t used = 0;
-  for (uint32_t p = 0; p < w->parts; p++)
-    used += w->part_kind[p] == kind;
-  for (uint32_t k = i + 1; k < w->split.count; k++)
-    used += kind_at(w, k) == kind ? w->need[k] : 0;
-  return used < w->cores[kind] ? w->cores[kind] - used : 0;
 }
 
 /* Whether a kind has as many cores as its neurons need at least. */
 static cm_status check_room(work *w, uint32_t i, cm_population_network *n, cm_error *error)
 {
-  uint32_t kind = kind_at(w, i), all = 0;
+  uint32_t kind = w->split.number[i];
   cm_limits limits = limits_alone(w->job->input->chip, kind);
   cm_bound bound;
   if (cm_bound_parts(&n->demand, &limits, w->job->run, &bound, error) != CM_OK)
     return error->status;
-  w->need[i] = whole_at(w, i) || bound.parts == 0 ? 1 : bound.parts;
-  for (uint32_t k = 0; k <= i; k++)
-    all += kind_at(w, k) == kind ? w->need[k] : 0;
-  if (all <= w->cores[kind])
-    return CM_OK;
-  const uint32_t alone = bound.parts;
-  bound.parts = all;
-  return no_room(w, kind, &bound, error) == CM_NO_ROOM && alone < all
-           ? (cm_fail_more(error, "; neurons that constraints name apart share no core here"), error->status) : error->status;
-}
-
-/* The neurons of a slot in one part. */
-static void take_whole(work *w, uint32_t i)
-{
-  for (uint32_t m = w->split.member_first[i]; m < w->split.member_first[i + 1]; m++)
-    w->part[w->split.member[m]] = w->parts;
-  w->part_kind[w->parts++] = (uint8_t)kind_at(w, i);
+  return bound.parts > w->cores[kind] ? no_room(w, kind, &bound, error) : CM_OK;
 }
 
 static cm_status partition_network(work *w, uint32_t i, cm_population_network *n, cm_error *error)
@@ -160,24 +118,19 @@ static cm_status partition_network(work *w, uint32_t i, cm_population_network *n
   const cm_by_population *job = w->job;
   cm_variant variant;
   cm_map_input *input = cm_vary(job->input, &variant);
-  uint32_t kind = kind_at(w, i);
+  uint32_t kind = w->split.number[i];
   cm_chip chip = *job->input->chip;
   cm_candidate alone;
-  if (whole_at(w, i)) {
-    take_whole(w, i);
-    return CM_OK;
-  }
   chip.limits = limits_alone(job->input->chip, kind);
   chip.class_count = 0;
   chip.class_of = NULL;
   variant.options.objective = job->objective;
   variant.options.mapper = CM_MAPPER_TWO_PHASE;
-  variant.options.parts = w->share[i];
+  variant.options.parts = w->share[kind];
   input->demand = &n->demand;
   input->chip = &chip;
-  input->areas = NULL;
   input->places = false;
-  input->cores_max = cores_left(w, i);
+  input->cores_max = w->cores[kind];
   input->share = (double)(w->split.pin_first[i + 1] - w->split.pin_first[i] + n->topology->vertex_count) /
                 ((double)job->input->demand->network->pin_count + job->input->demand->network->vertex_count);
   cm_status status = job->make(input, job->run, &alone, error);
@@ -198,7 +151,7 @@ typedef cm_status network_step(work *w, uint32_t i, cm_population_network *netwo
 /* A step on the network of one kind. */
 static cm_status on_network(work *w, uint32_t i, network_step *step, cm_error *error)
 {
-  const cm_limits *l = cm_chip_kind_limits(w->job->input->chip, kind_at(w, i));
+  const cm_limits *l = cm_chip_kind_limits(w->job->input->chip, w->split.number[i]);
   cm_population_network n;
   if (cm_population_network_make(&w->split, i, cm_wants_sources(w->job, l), w->job->run, &n, error) != CM_OK)
     return error->status;
@@ -211,27 +164,12 @@ static cm_status on_network(work *w, uint32_t i, network_step *step, cm_error *e
 
 /* ---- all kinds ---- */
 
-/* The most parts that a slot can have: cores of its kind without one each for the slots behind it. */
-static uint32_t parts_most(const work *w, uint32_t i, const uint32_t *used)
-{
-  const uint32_t kind = kind_at(w, i), members = w->split.member_first[i + 1] - w->split.member_first[i];
-  uint32_t cores = w->cores[kind] - used[kind];
-  for (uint32_t k = i + 1; k < w->split.count; k++)
-    cores -= kind_at(w, k) == kind && cores > 1 ? 1 : 0;
-  cores = whole_at(w, i) ? 1 : cores;
-  return cores < members ? cores : members;
-}
-
 /* A stated number of parts goes to kinds by their neurons, to each one at least and no more than it has cores. */
 static cm_status share_parts(work *w, cm_error *error)
 {
-  uint32_t total = w->job->terms->parts, left = total, used[CM_KINDS_MAX] = {0};
+  uint32_t total = w->job->terms->parts, left = total;
   uint64_t neurons = w->job->input->demand->network->vertex_count;
-  cm_free(w->share);
-  cm_free(w->need);
-  w->need = NULL;
-  if (CM_NEW(w->job->run->memory, w->share, w->split.count, error) != CM_OK || CM_NEW(w->job->run->memory, w->need, w->split.count, error) != CM_OK)
-    return error->status;
+  memset(w->share, 0, sizeof w->share);
   if (total == 0)
     return CM_OK;
   if (total < w->split.count) {
@@ -239,22 +177,21 @@ static cm_status share_parts(work *w, cm_error *error)
     return cm_fail_at(error, "/options/parts");
   }
   for (uint32_t i = 0; i < w->split.count; i++) {
-    uint32_t members = w->split.member_first[i + 1] - w->split.member_first[i], after = w->split.count - 1 - i, most = parts_most(w, i, used);
+    uint32_t kind = w->split.number[i], members = w->split.member_first[i + 1] - w->split.member_first[i];
+    uint32_t after = w->split.count - 1 - i, most = w->cores[kind] < members ? w->cores[kind] : members;
     uint64_t mine = neurons > 0 ? (uint64_t)left * members / neurons : 0;
     mine = mine > 0 ? mine : 1;
     mine = mine < most ? mine : most;
     mine = mine < left - after ? mine : left - after;
-    w->share[i] = (uint32_t)mine;
-    used[kind_at(w, i)] += (uint32_t)mine;
+    w->share[kind] = (uint32_t)mine;
     left -= (uint32_t)mine;
     neurons -= members;
   }
   for (uint32_t i = 0; i < w->split.count && left > 0; i++) {
-    used[kind_at(w, i)] -= w->share[i];
-    uint32_t most = parts_most(w, i, used), more = most > w->share[i] ? most - w->share[i] : 0;
+    uint32_t kind = w->split.number[i], members = w->split.member_first[i + 1] - w->split.member_first[i];
+    uint32_t most = w->cores[kind] < members ? w->cores[kind] : members, more = most - w->share[kind];
     more = more < left ? more : left;
-    w->share[i] += more;
-    used[kind_at(w, i)] += w->share[i];
+    w->share[kind] += more;
     left -= more;
   }
   return CM_OK;
@@ -349,13 +286,13 @@ static cm_status partition_all(work *w, const double *room, uint32_t *crowded, c
   if (cm_choose_kinds(job->input, w->allowed, room, job->run, w->kind, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < n; v++)
-    w->slot_of[v] = w->kind[v] + (w->areas != NULL ? w->areas->cell_of[v] * w->kinds : 0);
-  if (cm_population_split_open(job->input->demand, w->slot_of, w->kinds * (w->areas != NULL ? w->areas->cells : 1), job->run, &w->split, error) != CM_OK ||
+    w->kind_of[v] = w->kind[v];
+  if (cm_population_split_open(job->input->demand, w->kind_of, w->kinds, job->run, &w->split, error) != CM_OK ||
       share_parts(w, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < 2 * w->split.count; i++) { /* all are known to have room before the first is partitioned */
     uint32_t at = i % w->split.count;
-    *crowded = kind_at(w, at);
+    *crowded = w->split.number[at];
     if (on_network(w, at, i < w->split.count ? check_room : partition_network, error) != CM_OK)
       return error->status;
   }
@@ -406,26 +343,26 @@ static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *result, cm_error *error)
 {
   uint32_t n = job->input->demand->network->vertex_count;
-  work w = {.job = job, .kinds = cm_chip_kinds(job->input->chip), .areas = cm_has_relations(job->input) ? job->input->areas : NULL};
+  work w = {.job = job, .kinds = cm_chip_kinds(job->input->chip)};
   cm_memory *memory = job->run->memory;
   cm_candidate made = {0};
   cm_status status = cm_count_kinds(job->input, job->run, w.cores, error);
   if (status == CM_OK && (CM_NEW(memory, w.allowed, n, error) != CM_OK || CM_NEW(memory, w.kind, n, error) != CM_OK ||
-                          CM_NEW(memory, w.slot_of, n, error) != CM_OK || CM_NEW(memory, w.part, n, error) != CM_OK ||
+                          CM_NEW(memory, w.kind_of, n, error) != CM_OK || CM_NEW(memory, w.part, n, error) != CM_OK ||
                           CM_NEW(memory, w.part_kind, n, error) != CM_OK))
     status = error->status;
   if (status == CM_OK)
     status = cm_allowed_kinds(job->input, w.cores, job->run, w.allowed, error);
   if (status == CM_OK)
     status = partition(&w, error);
-  if (status == CM_OK && w.areas == NULL)
+  if (status == CM_OK)
     status = fill_up(&w, error);
   if (status == CM_OK)
     status = judge(&w, &made, error);
   if (status == CM_OK)
     status = cm_deliver_parts(job, w.attempt, &w.part, &w.part_kind, w.parts, &made, error);
   cm_population_split_free(&w.split);
-  void *const blocks[] = {w.allowed, w.kind, w.slot_of, w.part, w.part_kind, w.share, w.need};
+  void *const blocks[] = {w.allowed, w.kind, w.kind_of, w.part, w.part_kind};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
   if (status == CM_OK)

@@ -23,7 +23,7 @@ typedef struct work {
 static cm_limits limits_alone(const work *w)
 {
   cm_limits limits = w->job->terms->limits;
-  limits.populations = limits.outbound_axons = limits.target_cores = 0;
+  limits.populations = limits.outbound_axons = limits.target_cores = limits.source_cores = 0;
   return limits;
 }
 
@@ -327,7 +327,7 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *
               (!cm_objective_is_of_steps(job->objective) || w.parts > job->terms->cores);
   if (status == CM_OK && join) {
     cm_run_phase(job->run, "merge");
-    status = cm_merge_parts(job->input->demand, &job->terms->limits, job->terms->parts, job->run, w.part, &w.parts, error);
+    status = cm_merge_parts(job->input->demand, &(cm_merge_options){.limits = &job->terms->limits, .least = job->terms->parts}, job->run, w.part, &w.parts, error);
   }
   if (status == CM_OK)
     status = judge(&w, &made, error);

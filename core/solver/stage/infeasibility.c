@@ -15,7 +15,7 @@ static const double good_enough = 1.01; /* between a limit that was found to do 
 static uint64_t *limit_of(cm_limits *limits, cm_resource resource)
 {
   uint64_t *const fields[CM_MEMORY + 1] = {&limits->neurons, &limits->synapses, &limits->inbound_axons,
-                                           &limits->outbound_axons, &limits->target_cores, [CM_MEMORY] = &limits->memory_bits};
+                                           &limits->outbound_axons, &limits->target_cores, &limits->source_cores, [CM_MEMORY] = &limits->memory_bits};
   return fields[resource];
 }
 
@@ -231,7 +231,7 @@ static void explain_cores(search *s, cm_error *error)
 
 static void explain_limits(search *s, cm_resource first, cm_error *error)
 {
-  static const cm_resource order[] = {CM_INBOUND_AXONS, CM_NEURONS, CM_SYNAPSES, CM_TARGET_CORES, CM_OUTBOUND_AXONS};
+  static const cm_resource order[] = {CM_INBOUND_AXONS, CM_NEURONS, CM_SYNAPSES, CM_TARGET_CORES, CM_SOURCE_CORES, CM_OUTBOUND_AXONS};
   cm_resource resource = first;
   cm_outcome best;
   uint64_t found = first < CM_RESOURCES ? relax(s, first, &best) : 0;

@@ -13,7 +13,6 @@
 #include "core/constraints/areas.h"
 #include "core/limits/bound.h"
 #include "core/limits/populations.h"
-#include "core/mapping/options.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -222,10 +221,9 @@ void cm_name_labels(const cm_demand *demand, const uint8_t *kind, uint32_t which
 
 /* ---- which shall run where ---- */
 
-/* Neurons of one label with one choice of kinds, and of one cell of relations. */
+/* Neurons of one label with one choice of kinds. */
 typedef struct group {
-  uint32_t label, cell, next; /* another group of the label, NONE: none */
-  bool whole;           /* of a cell whose neurons share a core */
+  uint32_t label, next; /* another group of the label, NONE: none */
   uint64_t allowed;
   double need[CM_KINDS_MAX]; /* cores of each kind, as shares where they add up */
   double least;
@@ -243,12 +241,6 @@ typedef struct choice {
   uint8_t *kind;
 } choice;
 
-/* Whether neurons of a cell share a core, whatever their labels. */
-static bool cell_is_whole(const cm_map_input *input, uint32_t cell)
-{
-  return cm_has_relations(input) && input->areas->whole[cell];
-}
-
 static cm_status find_groups(choice *c, cm_error *error)
 {
   const cm_topology *t = c->input->demand->network;
@@ -258,15 +250,13 @@ static cm_status find_groups(choice *c, cm_error *error)
   memset(first, 0xff, labels * sizeof *first);
   cm_status status = CM_NEW(c->run->memory, c->of, t->vertex_count, error);
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
-    const uint32_t cell = cm_has_relations(c->input) ? c->input->areas->cell_of[v] : 0;
-    const bool whole = cell_is_whole(c->input, cell);
-    uint32_t label = whole ? cell % labels : label_of(t, v), g = first[label];
-    while (g != NONE && (c->group[g].allowed != c->allowed[v] || c->group[g].cell != cell))
+    uint32_t label = label_of(t, v), g = first[label];
+    while (g != NONE && c->group[g].allowed != c->allowed[v])
       g = c->group[g].next;
     if (g == NONE) {
       if ((status = CM_ROOM(c->run->memory, c->group, &c->room, c->groups + 1, error)) != CM_OK)
         break;
-      c->group[c->groups] = (group){.label = label, .cell = cell, .whole = whole, .next = first[label], .allowed = c->allowed[v]};
+      c->group[c->groups] = (group){.label = label, .next = first[label], .allowed = c->allowed[v]};
       first[label] = g = c->groups++;
     }
     c->of[v] = g;
@@ -279,7 +269,6 @@ static cm_status find_groups(choice *c, cm_error *error)
 static cm_status find_needs(choice *c, cm_population_split *split, cm_error *error)
 {
   const cm_chip *chip = c->input->chip;
-  const uint64_t most = c->input->options->max_part_size;
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < split->count && status == CM_OK; i++) {
     group *g = &c->group[split->number[i]];
@@ -294,9 +283,7 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
       if ((g->allowed >> k & 1) == 0)
         continue;
       bool apart = limits.populations == 1;
-      limits.populations = limits.outbound_axons = limits.target_cores = 0;
-      if (c->input->areas != NULL && most != 0 && (limits.neurons == 0 || most < limits.neurons))
-        limits.neurons = most; /* kinds that constraints split are small */
+      limits.populations = limits.outbound_axons = limits.target_cores = limits.source_cores = 0;
       status = cm_bound_parts(&n.demand, &limits, c->run, &bound, error);
       if (status != CM_OK)
         break;
@@ -304,7 +291,6 @@ static cm_status find_needs(choice *c, cm_population_split *split, cm_error *err
       bool adds_up = bound.argument == CM_ARGUMENT_TOTAL || bound.argument == CM_ARGUMENT_NONE;
       if (!apart && adds_up) /* where nothing is limited one core holds all */
         g->need[k] = bound.filled > 0 ? bound.filled : 1e-9 * (double)n.demand.size_total;
-      g->need[k] = g->whole ? 1 : g->need[k];
       g->least = fmin(g->least, g->need[k]);
     }
     cm_population_network_free(&n);

@@ -11,12 +11,6 @@ static inline bool cm_has_relations(const cm_map_input *input)
   return input->areas != NULL && input->areas->relations;
 }
 
-/* Whether neurons are given out to kinds of cores, or cells, first. O(1). */
-static inline bool cm_neurons_differ(const cm_map_input *input)
-{
-  return cm_cores_differ(input->chip) || cm_has_relations(input);
-}
-
 /* Free cores of each kind that can talk to each other: cores [kinds]. O(cores). */
 cm_status cm_count_kinds(const cm_map_input *input, cm_run *run, uint32_t *cores, cm_error *error);
 

@@ -97,7 +97,7 @@ static cm_limits read_limits(const cm_map_input *input)
  * of each kind apart. */
 static bool populations_are_limited(const cm_map_input *input)
 {
-  if (cm_neurons_differ(input))
+  if (cm_cores_differ(input->chip))
     return false;
   return input->chip != NULL && cm_populations_limited(input->demand->network, &input->chip->limits);
 }
@@ -149,7 +149,7 @@ enum { MESH_TRIES = 2 }; /* of the integrated mapper, where another method stand
 /* Whether the network falls apart in networks of populations, or of kinds of cores, which are partitioned alone. */
 static bool stands_apart(const cm_map_input *input)
 {
-  return populations_are_limited(input) || cm_neurons_differ(input);
+  return populations_are_limited(input) || cm_cores_differ(input->chip);
 }
 
 /* The integrated mapper, which nobody asked for. */
@@ -395,7 +395,7 @@ cm_status cm_make_parts(const cm_map_input *input, cm_run *run, cm_candidate *ca
 {
   job j = {.input = input, .options = input->options, .run = run};
   cm_status status = prepare(&j, error);
-  if (status == CM_OK && cm_neurons_differ(input)) {
+  if (status == CM_OK && cm_cores_differ(input->chip)) {
     status = attempt_by_class(&j, error);
   } else if (status == CM_OK && populations_are_limited(input)) {
     status = attempt_by_population(&j, error);

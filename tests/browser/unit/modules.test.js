@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
 const { aboveBound, bytes, count, dateText, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
-const { NO_PART, parseCores, parseLinks } = await load('binary.js');
+const { coresOf, IN_BLOCK, NO_PART, parseCores, parseLinks } = await load('binary.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
 const { View } = await load('view.js');
@@ -206,12 +206,6 @@ function someWays(kind, columns, rows) {
   return { routers, from: Uint32Array.from(from), to: Uint32Array.from(to) };
 }
 
-const lineOf = (ways, i) => {
-  const line = {};
-  ways.line(i, line);
-  return line;
-};
-
 test('a window shows each link that crosses it once, and no other', () => {
   const columns = 12,
     rows = 8;
@@ -223,7 +217,7 @@ test('a window shows each link that crosses it once, and no other', () => {
       drawn.within({ x0, x1, y0, y1 }, (i) => shown.push(i));
       const wanted = [];
       for (let i = 0; i < ways.from.length; i++) {
-        const { x, y, dx, dy } = lineOf(drawn, i);
+        const { x, y, dx, dy } = drawn.line(i);
         if (Math.max(x, x + dx) >= x0 && Math.min(x, x + dx) <= x1 && Math.max(y, y + dy) >= y0 && Math.min(y, y + dy) <= y1)
           wanted.push(i);
       }
@@ -233,9 +227,9 @@ test('a window shows each link that crosses it once, and no other', () => {
   // By hand: router 0 east, and west round the edge; the switch over the first four routers stands amid them.
   const hexagonal = new Ways(someWays('hexagonal', columns, rows), columns, rows),
     tree = new Ways(someWays('tree', columns, rows), columns, rows);
-  assert.deepEqual(lineOf(hexagonal, 0), { x: 0.5, y: 0.5, dx: 1, dy: 0 });
-  assert.deepEqual(lineOf(hexagonal, 2), { x: 0.5, y: 0.5, dx: -0.5, dy: 0 });
-  assert.deepEqual(lineOf(tree, 0), { x: 0.5, y: 0.5, dx: 0.5, dy: 0.5 });
+  assert.deepEqual(hexagonal.line(0), { x: 0.5, y: 0.5, dx: 1, dy: 0 });
+  assert.deepEqual(hexagonal.line(2), { x: 0.5, y: 0.5, dx: -0.5, dy: 0 });
+  assert.deepEqual(tree.line(0), { x: 0.5, y: 0.5, dx: 0.5, dy: 0.5 });
 });
 
 test('a switch over routers in one line stands aside, so that its links are told from each other', () => {
@@ -243,9 +237,9 @@ test('a switch over routers in one line stands aside, so that its links are told
     to = Uint32Array.from([3, 3, 3, 0, 1, 2]);
   const row = new Ways({ routers: 4, from, to }, 3, 1),
     column = new Ways({ routers: 4, from, to }, 1, 3);
-  assert.deepEqual(lineOf(row, 0), { x: 0.5, y: 0.5, dx: 1, dy: 0.5 });
-  assert.deepEqual(lineOf(row, 1), { x: 1.5, y: 0.5, dx: 0, dy: 0.5 });
-  assert.deepEqual(lineOf(column, 2), { x: 0.5, y: 2.5, dx: 0.5, dy: -1 });
+  assert.deepEqual(row.line(0), { x: 0.5, y: 0.5, dx: 1, dy: 0.5 });
+  assert.deepEqual(row.line(1), { x: 1.5, y: 0.5, dx: 0, dy: 0.5 });
+  assert.deepEqual(column.line(2), { x: 0.5, y: 2.5, dx: 0.5, dy: -1 });
 });
 
 test('a job that waits for another try says which, when and why', async () => {
@@ -257,6 +251,25 @@ test('a job that waits for another try says which, when and why', async () => {
   assert.equal(retryText({ state: 'done', retry }, now), '');
   assert.equal(stateLine({ state: 'queued', position: 0 }), 'waiting');
   assert.equal(stateLine({ state: 'running', retry, progress: { phase: 'place' } }), 'place · attempt 3 of 6, the disk is full');
+});
+
+test('of blocks of cores the used ones have the most, until a tile tells of each', () => {
+  const cores = parseCores(coresFile(5, 3, (core) => (core % 3 === 1 ? [NO_PART, 0, 0, 0, 0, 0, 0, 0, core] : [core, core, 1, 0, 0, 0, 0, 0, core])));
+  const rows = [[4, 6, 1, 0, 0, 0, 0, 0, 6], [3, 8, 1, 0, 0, 0, 0, 0, 8], [1, 9, 1, 0, 0, 0, 0, 0, 9], [1, 11, 1, 0, 0, 0, 0, 0, 11], [1, 12, 1, 0, 0, 0, 0, 0, 13], [1, 14, 1, 0, 0, 0, 0, 0, 14]];
+  const buffer = new ArrayBuffer(36 + 36 * rows.length),
+    view = new DataView(buffer);
+  [...'CMCORES3'].forEach((letter, i) => view.setUint8(i, letter.charCodeAt(0)));
+  [5, 3, 0, 0, 3, 2, 2].forEach((value, i) => view.setUint32(8 + 4 * i, value, true));
+  rows.forEach((row, i) => row.forEach((value, k) => (k < 6 ? view.setUint32(36 + 36 * i + 4 * k, value, true) : view.setFloat32(36 + 36 * i + 4 * k, value, true))));
+  const blocks = parseCores(buffer),
+    known = coresOf(blocks);
+  assert.deepEqual([blocks.width, blocks.height, blocks.block, blocks.chip], [3, 2, 2, [5, 3]]);
+  assert.deepEqual([...known.part].map((part) => (part === IN_BLOCK ? 1 : 0)), [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1]);
+  assert.deepEqual([...known.neurons], [6, 6, 8, 8, 9, 6, 6, 8, 0, 0, 11, 0, 12, 0, 14]);
+  assert.deepEqual([...known.congestion].slice(0, 6), [6, 6, 8, 8, 9, 6], 'packets pass unused cores, too');
+  parseCores(coresFile(5, 3, (core) => [cores.part[core], cores.neurons[core], cores.synapses[core], 0, 0, 0, 0, 0, core]), known);
+  assert.deepEqual({ ...known }, { ...cores }, 'and all is as it is');
+  assert.throws(() => parseCores(buffer.slice(0, -1)), /has 252 bytes, not 251/);
 });
 
 test('a box of a large chip fills only its own cores, also over the edge of a torus', () => {
@@ -542,7 +555,7 @@ test('a core has the class and the limits that the chip file gives it', async ()
   };
   assert.deepEqual([...classesOf(chip, 3, 2)], [1, 0, 1, 0, 2, 1]);
   assert.equal(classesOf({}, 3, 2), null);
-  const model = new Model('m', { chip }, { width: 3, height: 2 }, 'n', [], null);
+  const model = new Model('m', { chip }, { cores: { width: 3, height: 2 }, tiles: null }, 'n', [], null);
   assert.equal(model.classAt(2).name, 'a');
   assert.equal(model.limitsAt(5).synapses, 8);
   assert.equal(model.limitsAt(4).neurons, 9);
@@ -626,4 +639,16 @@ test('pins are rectangles, however they are written', () => {
   assert.deepEqual(at({ router: [1, 1] }, 'r'), [{ x: 2, y: 3, width: 2, height: 3, name: 'r' }]);
   assert.deepEqual(at({ chip: [1, 0] }, 'd'), [{ x: 4, y: 0, width: 4, height: 6, name: 'd' }]);
   assert.deepEqual(pinsOf(undefined, chip), []);
+});
+
+test('what remains of a job is a range of what was foreseen of late', async () => {
+  const { remainingRange, stateLine } = await load('jobparts.js');
+  const points = [[1, 900], [60, 240], [80, 200], [100, 320], [100, undefined]].map(([seconds, left]) => ({ seconds, remaining_seconds: left }));
+  assert.deepEqual(remainingRange(points, 120), [160, 300]);
+  assert.equal(remainingRange([], 1), null);
+  const line = (range, left) => plain(stateLine({ state: 'running', progress: { phase: 'refine', fraction: 0.5, remaining_seconds: left } }, range));
+  assert.equal(line([160, 300], 250), 'refine 50 %, 2 to 5 min left');
+  assert.equal(line([3.2, 7.9], 5), 'refine 50 %, 3 to 8 s left');
+  assert.equal(line([244, 250], 250), 'refine 50 %, about 4 min 10 s left');
+  assert.equal(line(null, 0.5), 'refine 50 %, about 500 ms left');
 });

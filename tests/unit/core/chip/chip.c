@@ -16,6 +16,7 @@ static void check_same_limits(const cm_limits *a, const cm_limits *b)
   ck_assert_uint_eq(a->inbound_axons, b->inbound_axons);
   ck_assert_uint_eq(a->outbound_axons, b->outbound_axons);
   ck_assert_uint_eq(a->target_cores, b->target_cores);
+  ck_assert_uint_eq(a->source_cores, b->source_cores);
   ck_assert_uint_eq(a->memory_bits, b->memory_bits);
   ck_assert_uint_eq(a->neuron_bits, b->neuron_bits);
   ck_assert_uint_eq(a->synapse_bits, b->synapse_bits);
@@ -84,13 +85,14 @@ START_TEST(a_chip_file_says_everything)
   cm_chip *chip = chip_parsed("{\"name\": \"c\", \"dies\": [2, 1], \"cores\": [4, 6], \"cores_per_router\": [2, 3],"
                         "\"torus\": [true, false], \"routing\": \"yx\", \"dead_cores\": [[1,1],[0,0,1,1],[7,5]],"
                         "\"dead_links\": [[3,0,\"east\"],[0,1,\"north\"],[0,1,\"north\"]],"
-                        "\"limits\": {\"synapse_bits\": 100, \"bits_per_synapse\": 9, \"target_cores\": 3},"
+                        "\"limits\": {\"synapse_bits\": 100, \"bits_per_synapse\": 9, \"target_cores\": 3, \"source_cores\": 2},"
                         "\"energy_pj\": {\"router\": 2, \"link\": 3, \"die_to_die\": 9.5}}");
   ck_assert_uint_eq(chip->width, 8);
   ck_assert_uint_eq(chip->height, 6);
   ck_assert_uint_eq(cm_chip_routers_x(chip), 4);
   ck_assert_uint_eq(chip->limits.synapses, 11);
   ck_assert_uint_eq(chip->limits.target_cores, 3);
+  ck_assert_uint_eq(chip->limits.source_cores, 2);
   ck_assert_uint_eq(chip->limits.neurons, 0);
   ck_assert_int_eq(chip->routing, CM_ROUTING_YX);
   ck_assert(chip->torus_x && !chip->torus_y);

@@ -67,8 +67,10 @@ START_TEST(use_of_cores_is_counted_as_the_limits_define_it)
       }
     }
     for (uint32_t p = 0; p < parts; p++)
-      for (uint32_t q = 0; q < parts; q++)
+      for (uint32_t q = 0; q < parts; q++) {
         truth[p][CM_TARGET_CORES] += talks[p][q] && p != q;
+        truth[p][CM_SOURCE_CORES] += talks[q][p] && p != q;
+      }
     ck_ok(cm_count_use(CM_DEMAND_OF(&topology), part, parts, &run, use, &error));
     for (uint32_t p = 0; p < parts; p++)
       for (uint32_t r = 0; r < CM_RESOURCES; r++)
@@ -82,7 +84,7 @@ START_TEST(uses_stay_exact_while_neurons_move)
 {
   static uint64_t first[3 * SMALL];
   static uint32_t source[3 * SMALL], pin[3 * SMALL * SMALL];
-  const cm_limits limits = {.neurons = 5, .outbound_axons = 9, .target_cores = 2};
+  const cm_limits limits = {.neurons = 5, .outbound_axons = 9, .target_cores = 2, .source_cores = 3};
   cm_random random;
   uint32_t tables = 0, keys = 0;
   for (uint64_t round = 0; round < 40; round++) {
@@ -113,7 +115,7 @@ END_TEST
 
 START_TEST(violations_name_the_worst_part)
 {
-  const uint64_t use[3 * CM_RESOURCES] = {10, 50, 5, 0, 0, 12, 90, 5, 0, 0, 3, 60, 9, 0, 0};
+  const uint64_t use[3 * CM_RESOURCES] = {10, 50, 5, 0, 0, 0, 12, 90, 5, 0, 0, 0, 3, 60, 9, 0, 0, 0};
   cm_limits limits = {.neurons = 12, .synapses = 90, .inbound_axons = 9};
   ck_assert_uint_eq(cm_find_violation(&limits, use, 3).broken_parts, 0);
   limits = (cm_limits){.neurons = 11, .inbound_axons = 6};

@@ -64,6 +64,9 @@ START_TEST(a_step_by_hand)
   ck_assert_double_eq_tol(number(report, "steps", "step_ns_mean"), 45 + 6 + 2 + 19 + 200, 1e-6);
   ck_assert_double_eq_tol(number(report, "steps", "contention_free_ns_mean"), 45 + 200, 1e-6);
   ck_assert_double_eq_tol(number(json_object_get(report, "steps"), "latency", "mean_ns"), 8, 1e-6);
+  const json_t *steps = json_object_get(json_object_get(json_object_get(report, "steps"), "latency"), "histogram");
+  ck_assert_uint_eq(json_array_size(steps), 24);
+  ck_assert_int_eq(json_integer_value(json_array_get(steps, 23)), 1); /* one packet, the slowest */
   ck_assert_double_eq(number(report, "steps", "hops"), 1);
   json_decref(report);
   cm_chip_free(chip);

@@ -1,0 +1,89 @@
+/* Some of the cores of a mapping, ?box=X,Y,COLUMNS,ROWS, and what blocks of them hold, ?block=N: cut from the stored view at each request. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "api/handlers.h"
+#include "base/number.h"
+#include "library/private/base.h"
+#include "library/private/stored.h"
+#include "storage/mappings.h"
+
+enum { BLOCK_MAX = 65536, BOX_NUMBERS = 4 };
+
+/* Four whole numbers with commas between; nothing: all are 0. */
+static bool read_box(const char *text, uint32_t box[BOX_NUMBERS])
+{
+  int end = 0;
+  memset(box, 0, BOX_NUMBERS * sizeof *box);
+  return text == NULL || (strlen(text) < 44 && strspn(text, "0123456789,") == strlen(text) &&
+                          sscanf(text, "%9u,%9u,%9u,%9u%n", &box[0], &box[1], &box[2], &box[3], &end) == BOX_NUMBERS && text[end] == '\0' && box[2] > 0);
+}
+
+static bool read_asked(cm_request *request, const char *view, uint32_t box[BOX_NUMBERS], uint64_t *block)
+{
+  const char *each = cm_request_query(request, "block"), *wrong = NULL;
+  *block = 0;
+  if (strcmp(view, "cores.csv") == 0)
+    wrong = "box and block come with format=bin or json";
+  else if (!read_box(cm_request_query(request, "box"), box))
+    wrong = "box must be X,Y,COLUMNS,ROWS: four whole numbers, as box=128,0,64,64";
+  else if (each != NULL && (!cm_whole_parse(each, block) || *block == 0 || *block > BLOCK_MAX))
+    wrong = "block must be a whole number from 1 to 65536: cores each way";
+  if (wrong != NULL)
+    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", wrong);
+  return wrong == NULL;
+}
+
+/* Short, for the tag: a mapping never changes. */
+static uint64_t hash_of(const uint32_t box[BOX_NUMBERS], uint64_t block)
+{
+  uint64_t hash = block;
+  for (int i = 0; i < BOX_NUMBERS; i++)
+    hash = (hash ^ box[i]) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+static cm_status cut(int file, const uint32_t box[BOX_NUMBERS], uint32_t block, int *made, cm_error *error)
+{
+  coremap_error *why = NULL;
+  *made = memfd_create("cores", MFD_CLOEXEC);
+  if (*made < 0)
+    return cm_fail_errno(error, errno, "cannot make", "a file in memory");
+  cm_status status = library_status(library_cores_cut(file, box, block, *made, &why), &why, error);
+  if (status == CM_OK && lseek(*made, 0, SEEK_SET) == 0)
+    return CM_OK;
+  close(*made);
+  return status != CM_OK ? status : cm_fail_errno(error, errno, "cannot read", "a file in memory");
+}
+
+void cm_cores_reply(cm_request *request, const char *view, const char *type)
+{
+  cm_error error;
+  cm_mapping_row mapping;
+  uint32_t box[BOX_NUMBERS];
+  uint64_t block;
+  int file, made;
+  char etag[CM_ID_MAX + 32];
+  if (!read_asked(request, view, box, &block))
+    return;
+  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
+    cm_reply_error(request, &error);
+    return;
+  }
+  (void)snprintf(etag, sizeof etag, "%s-%s-%" PRIx64, mapping.id, view, hash_of(box, block));
+  if (cm_reply_known(request, type, etag, "Accept"))
+    return;
+  cm_status status = cm_mappings_open(request->store, mapping.id, view, &file, &error);
+  if (status == CM_OK) {
+    status = cut(file, box, (uint32_t)block, &made, &error);
+    close(file);
+  }
+  if (status == CM_OK)
+    cm_reply_opened(request, made, type, etag, "Accept");
+  else
+    cm_reply_error(request, &error);
+}
