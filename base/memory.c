@@ -349,3 +349,10 @@ cm_status cm_heap_grow(void **block, size_t *capacity, size_t needed, size_t siz
   *capacity = count;
   return CM_OK;
 }
+
+void cm_memory_give_back(const void *from, size_t bytes)
+{
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)from + page - 1) / page * page, end = ((uintptr_t)from + bytes) / page * page;
+  if (end > begin)
+    (void)madvise((void *)begin, end - begin, MADV_DONTNEED); /* it only helps */
+}

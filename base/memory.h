@@ -84,6 +84,9 @@ void cm_free(void *block);
 void cm_free_blocks(void *const *block, size_t count);
 #define CM_FREE(...) cm_free_blocks((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 
+/* Gives the whole pages among these bytes of an array back to the system; what stood there is lost. The array stays on its account. */
+void cm_memory_give_back(const void *from, size_t bytes);
+
 /* For what others free: `*block` becomes `count` zeroed elements of the C library's heap, freed with free(). CM_NO_MEMORY says that
  * it was for `what`. */
 cm_status cm_heap_new(void **block, size_t count, size_t size, const char *what, cm_error *error);

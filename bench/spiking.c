@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/random.h"
@@ -12,7 +13,7 @@ static const char usage[] =
   "usage: bench/spiking [--neurons N] [--targets T] [--delays D] [--steps S] [--rate R] [--threads N]\n"
   "\n"
   "N neurons (77169), LIF, each with T random targets (1000) at delays of 1 to D steps (16), firing in R of the steps (0.02), for S\n"
-  "steps (200). Prints one line: events, seconds of the steps, processor seconds, millions of events a second, bytes.\n";
+  "steps (200). Prints one line: events, seconds of the steps, processor seconds, millions of events a second, bytes, all memory at most.\n";
 
 typedef struct setting {
   uint32_t neurons, targets, delays, steps;
@@ -76,8 +77,9 @@ static cm_status run_steps(const setting *s, cm_run *run, const cm_topology *t, 
   cm_simulator *simulator;
   cm_step step;
   uint64_t events = 0, spikes = 0;
+  const cm_profile_setting running = {.semantics = &cm_semantics_table[CM_SEMANTICS_SNNTORCH], .dt = 1e-3, .sole_reader = true};
   const uint64_t before = atomic_load(&run->memory->used_bytes);
-  cm_status status = cm_simulator_new(t, &cm_semantics_table[CM_SEMANTICS_SNNTORCH], 1e-3, run, &simulator, error);
+  cm_status status = cm_simulator_new(t, &running, run, &simulator, error);
   if (status != CM_OK)
     return status;
   const uint64_t bytes = atomic_load(&run->memory->used_bytes) - before;
@@ -96,10 +98,12 @@ static cm_status run_steps(const setting *s, cm_run *run, const cm_topology *t, 
   }
   wall = seconds(CLOCK_MONOTONIC) - wall;
   processor = seconds(CLOCK_PROCESS_CPUTIME_ID) - processor;
+  struct rusage most;
+  (void)getrusage(RUSAGE_SELF, &most);
   if (status == CM_OK)
-    printf("%llu spikes, %llu events, %.3f s, %.3f CPU s, %.1f million events/s, %.1f a CPU second, %.1f bytes a synapse\n",
+    printf("%llu spikes, %llu events, %.3f s, %.3f CPU s, %.1f million events/s, %.1f a CPU second, %.1f bytes a synapse, %.2f GB at most\n",
            (unsigned long long)spikes, (unsigned long long)events, wall, processor, 1e-6 * (double)events / wall,
-           1e-6 * (double)events / processor, (double)bytes / (double)t->pin_count);
+           1e-6 * (double)events / processor, (double)bytes / (double)t->pin_count, 1024e-9 * (double)most.ru_maxrss);
   cm_simulator_free(simulator);
   return status;
 }

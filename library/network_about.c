@@ -73,7 +73,7 @@ static json_t *group_json(const cm_topology *t, uint32_t population, cm_neuron_m
   if (t->population_of != NULL)
     (void)json_object_set_new(made, "population", json_string(t->population[population].name));
   for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++)
-    if (cm_neuron_has(model, p))
+    if (cm_neuron_has(model, p) && !(cm_neuron_parameters[p].rare && g->most[p] == 0))
       (void)json_object_set_new(all, cm_neuron_parameters[p].name, json_pack("{s:f, s:f, s:f}", "least", g->least[p], "most", g->most[p],
                                                                              "mean", g->sum[p] / g->neurons));
   (void)json_object_set_new(made, "parameters", all);

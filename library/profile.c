@@ -45,7 +45,7 @@ cm_status library_profile(const cm_topology *t, const library_stimulus *from, co
                           cm_error *error)
 {
   cm_stimulus stimulus = {.inputs = 0};
-  const cm_profile_setting setting = {&cm_semantics_table[asked->running.semantics], asked->running.dt, asked->steps};
+  const cm_profile_setting setting = {&cm_semantics_table[asked->running.semantics], asked->running.dt, asked->steps, asked->sole_reader};
   cm_status status = cm_simulator_check(t, error);
   CM_THEN(status, make_stimulus(t, from, asked, run, &stimulus, error));
   CM_THEN(status, cm_profile_run(t, &setting, &stimulus, run, profile, error));
@@ -57,11 +57,17 @@ static cm_status run_network(const cm_topology *t, json_t *object, library_run *
 {
   library_stimulus from;
   cm_profile_request asked;
-  CM_TRY(library_stimulus_take(object, &from, error));
-  CM_TRY(cm_profile_options_read(object, &asked, error));
+  const json_t *alone = json_object_get(object, "alone");
+  const bool sole_reader = json_is_true(alone);
+  if (alone != NULL && !json_is_boolean(alone))
+    return cm_option_refuse(error, "alone", "true or false");
+  (void)json_object_del(object, "alone");
+  if (library_stimulus_take(object, &from, error) != CM_OK || cm_profile_options_read(object, &asked, error) != CM_OK)
+    return error->status;
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
   r->run->memory->limit_bytes = asked.memory_limit;
+  asked.sole_reader = sole_reader;
   made->peaks = asked.peaks;
   return library_profile(t, &from, &asked, r->run, &made->profile, error);
 }

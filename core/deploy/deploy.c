@@ -37,7 +37,7 @@ static cm_status run_on_chip(cm_deployment *d, cm_run *run, cm_error *error)
   cm_stimulus stimulus = {.inputs = 0};
   semantics.loop = d->network.loop;
   semantics.delayed = d->network.delayed;
-  const cm_profile_setting setting = {&semantics, r->dt, r->steps};
+  const cm_profile_setting setting = {&semantics, r->dt, r->steps, false};
   cm_status status = cm_deploy_inputs(r, run->memory, &inputs, error);
   if (status == CM_OK)
     status = cm_stimulus_given(r->topology, &inputs, r->steps, run, &stimulus, error);

@@ -81,6 +81,8 @@ static cm_chip_parameters parameters_of(const builder *b, uint32_t v, bool plain
   const cm_coefficients *c = &b->coefficients;
   const uint8_t model = b->topology->dynamics->model[v];
   cm_chip_parameters p = {.model = (uint8_t)b->n->words.plain, .v_min = INT16_MIN, .v_max = INT16_MAX};
+  if (model != CM_NEURON_INPUT && c->refractory != NULL)
+    p.refractory = (int16_t)c->refractory[v];
   if (model == CM_NEURON_INPUT)
     p.threshold = (int16_t)(1 - cm_chip_neurons[p.model].above);
   else if (!plain) {
@@ -101,6 +103,8 @@ static cm_status check_neuron(const builder *b, uint32_t v, cm_error *error)
   (void)cm_neuron_called(b->topology, v, called, sizeof called);
   if (!cm_neuron_models[model].spikes && b->n->first[v + 1] > b->n->first[v])
     return cm_fail(error, CM_CONFLICT, "%s is a %s, which sends its v in every step: on the chip only spikes go to others", called, cm_neuron_models[model].name);
+  if (c->refractory != NULL && c->refractory[v] > INT16_MAX)
+    return cm_fail(error, CM_CONFLICT, "%s rests for %u steps, but the chip counts to %d: give a longer dt", called, c->refractory[v], INT16_MAX);
   if (c->decay[v] < 0 || (cm_has_current(model) && c->decay_current[v] < 0))
     return cm_fail(error, CM_BAD_OPTION, "%s has a time constant below dt, so that a step turns its v round, which the chip cannot: give a smaller dt", called);
   return CM_OK;
@@ -264,7 +268,7 @@ static cm_status tell_synapses(builder *b, cm_error *error)
 {
   const cm_latency latency = {.dt = b->setting->dt, .output = b->setting->semantics->output, .loop_of = b->loop_of, .loop = b->n->loop};
   b->count = 0;
-  const cm_status status = cm_synapses_tell(&(cm_timed_network){b->topology, &b->order, &latency}, b->run, take, b, error);
+  const cm_status status = cm_synapses_tell(&(cm_timed_network){b->topology, &b->order, &latency, false}, b->run, take, b, error);
   return status == CM_OK ? b->status : status;
 }
 

@@ -371,5 +371,7 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
 
 cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_demand *demand, cm_memory *memory, cm_error *error)
 {
-  return cm_demand_limit_neurons(demand, chip->limits.fan_in, chip->relays, chip->limits.neuron_target_cores, memory, error);
+  const cm_neuron_terms terms = {.fan_in = chip->limits.fan_in, .target_cores = chip->limits.neuron_target_cores, .relays = chip->relays,
+                                 .bias_sources = chip->images.format[0] != '\0'};
+  return cm_demand_limit_neurons(demand, &terms, memory, error);
 }

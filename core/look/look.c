@@ -132,7 +132,7 @@ static double around_ns(const cm_look_on *on, const cm_look_point *p, double pac
   const uint32_t tile = b->points > 0 ? b->tile_x * b->tile_y : 1;
   const double waits = used > 1 ? p->core_ns / 2 / sqrt(fmax(packets / used, 1)) : 0,
                way = 4 * mean_hops * hop(&on->chip->latency_ns);
-  return waits + way + cm_barrier_ns(b, (p->cores + tile - 1) / tile) + cm_between_ns(b, p->cores, on->look->axons, packets);
+  return waits + way + cm_barrier_ns(b, (p->cores + tile - 1) / tile) + cm_between_ns(b, p->cores, on->totals.spikes, packets);
 }
 
 /* The limit that comes nearest to being full. */

@@ -214,7 +214,7 @@ static void work_free(work *w)
   CM_FREE(w->first, w->reach, w->rest, w->now, w->peak, w->touched, w->stamp, w->ns, w->bound);
 }
 
-/* What the mean step says of all of them: neurons of cores, the barrier, the slowest link. */
+/* What the mean step says of all of them: neurons of cores and their biases, the barrier, the slowest link. */
 static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
 {
   const cm_chip *chip = w->on->chip;
@@ -229,6 +229,10 @@ static cm_status rest(work *w, const cm_mapping *mapping, cm_error *error)
     spikes += w->rest[p].count[CM_CHARGE_SPIKE];
     received += w->rest[p].count[CM_CHARGE_PACKET_RECEIVED];
     w->rest[p] = (cm_core_events){{[CM_CHARGE_NEURON] = w->rest[p].count[CM_CHARGE_NEURON]}};
+  }
+  for (uint32_t v = 0, net = 0; v < w->on->demand->network->vertex_count; v++)
+    w->rest[w->on->part[v]].count[CM_CHARGE_SYNAPSE] += cm_demand_untold(w->on->demand, v, &net).synapses;
+  for (uint32_t p = 0; p < w->on->parts; p++) {
     const double ns = core_ns(w, p, &w->rest[p]);
     w->rest_ns = ns > w->rest_ns ? ns : w->rest_ns;
   }

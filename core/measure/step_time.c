@@ -111,13 +111,15 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
 {
   const cm_chip *chip = mapped->chip;
   cm_core_events *events;
-  uint32_t tiles = 0;
+  uint32_t tiles = 0, sources = 0;
   double spikes = 0, packets = 0;
   busiest b = {0, m->step_limit};
   CM_TRY(CM_NEW(run->memory, events, mapped->parts, error));
   cm_status status = cm_step_loads(mapped->demand, mapped->part, mapped->parts, run, events, error);
   if (status == CM_OK && chip->costs.barrier.points > 0)
     status = cm_tiles_in_use(chip, mapped->core, mapped->parts, run->memory, &tiles, error);
+  if (status == CM_OK)
+    status = cm_step_bias_sources(mapped->demand, mapped->part, mapped->parts, run->memory, &sources, error);
   for (uint32_t p = 0; p < mapped->parts && status == CM_OK; p++) {
     judge_core(mapped, p, &events[p], &detail->core[p], m, &b);
     judge_ports(chip, mapped->core[p], &detail->core[p], &b);
@@ -129,7 +131,7 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
   if (status != CM_OK)
     return status;
   judge_links(chip, detail, &b);
-  m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles) + cm_between_ns(&chip->costs.barrier, mapped->parts, spikes, packets);
+  m->barrier_ns = cm_barrier_ns(&chip->costs.barrier, tiles) + cm_between_ns(&chip->costs.barrier, mapped->parts, spikes + sources, packets);
   m->step_ideal_ns = b.ns + m->barrier_ns;
   m->pacing_ns = mapped->pacing != NULL ? mapped->pacing->ns : 0;
   m->step_ns = mapped->pacing != NULL ? fmax(mapped->pacing->step_ns, m->step_ideal_ns) : m->step_ideal_ns;

@@ -2,6 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/threads.h"
+#include "core/network/dynamics.h"
+#include "core/network/measured.h"
+
 cm_demand cm_demand_of(const cm_topology *network)
 {
   return (cm_demand){.network = network,
@@ -22,6 +26,7 @@ cm_demand cm_demand_in_scenario(const cm_demand *demand, uint32_t scenario)
   cm_demand made = *demand;
   made.net_weight = demand->network->scenario_rate + (size_t)scenario * demand->network->net_count;
   made.scenario_count = 0;
+  made.window = scenario + 1;
   return made;
 }
 
@@ -141,14 +146,40 @@ static cm_status limit_inputs(cm_demand *demand, uint64_t fan_in, bool relays, c
   return status;
 }
 
-cm_status cm_demand_limit_neurons(cm_demand *demand, uint64_t fan_in, bool relays, uint64_t target_cores, cm_memory *memory,
-                                  cm_error *error)
+cm_status cm_demand_limit_neurons(cm_demand *demand, const cm_neuron_terms *terms, cm_memory *memory, cm_error *error)
 {
+  demand->bias_sources = terms->bias_sources;
   if (demand->neurons_limited)
     return CM_OK;
-  if (fan_in != 0 && limit_inputs(demand, fan_in, relays, memory, error) != CM_OK)
+  if (terms->fan_in != 0 && limit_inputs(demand, terms->fan_in, terms->relays, memory, error) != CM_OK)
     return error->status;
-  demand->target_cores_max = target_cores > UINT32_MAX ? UINT32_MAX : (uint32_t)target_cores;
-  demand->neurons_limited = fan_in != 0 || target_cores != 0;
+  demand->target_cores_max = terms->target_cores > UINT32_MAX ? UINT32_MAX : (uint32_t)terms->target_cores;
+  demand->neurons_limited = terms->fan_in != 0 || terms->target_cores != 0;
   return CM_OK;
+}
+
+/* ---- what no axon tells ---- */
+
+static double measured_rate(const cm_demand *demand, uint32_t vertex)
+{
+  const cm_measured *m = demand->network->measured;
+  double rate = 0;
+  if (m == NULL || m->neurons != demand->network->vertex_count)
+    return 0;
+  const uint32_t begin = demand->window > 0 ? demand->window - 1 : 0, end = demand->window > 0 ? demand->window : m->windows;
+  for (uint32_t w = begin; w < end; w++)
+    rate += (double)m->spikes[(size_t)w * m->neurons + vertex] /
+            (double)(cm_slice_begin(m->steps, w + 1, m->windows) - cm_slice_begin(m->steps, w, m->windows));
+  return rate / (end - begin);
+}
+
+cm_untold cm_demand_untold(const cm_demand *demand, uint32_t vertex, uint32_t *net)
+{
+  const cm_topology *t = demand->network;
+  const float *const *parameter = t->dynamics != NULL ? (const float *const *)t->dynamics->parameter : NULL;
+  while (*net < t->net_count && cm_topology_source(t, *net) < vertex)
+    ++*net;
+  const bool heard = *net < t->net_count && cm_topology_source(t, *net) == vertex;
+  const bool biased = demand->bias_sources && parameter != NULL && parameter[CM_PARAMETER_BIAS] != NULL && parameter[CM_PARAMETER_BIAS][vertex] != 0;
+  return (cm_untold){heard ? 0 : measured_rate(demand, vertex), biased ? 1 : 0};
 }

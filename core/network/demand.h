@@ -14,6 +14,8 @@ typedef struct cm_demand {
   bool neurons_limited;        /* by a chip (cm_demand_limit_neurons): */
   uint64_t relay_count;        /* neurons that pass inputs on to others, counted in the sizes of these */
   uint32_t target_cores_max;   /* cores that a neuron reaches, its own included, before it needs a copy beside it; 0: any number */
+  bool bias_sources;           /* biases come from neurons that spike in every step */
+  uint32_t window;             /* the scenario whose rates these are, plus 1; 0: their mean */
   uint32_t *own_size;          /* `size`, where it is not the network's */
 } cm_demand;
 
@@ -34,11 +36,23 @@ cm_demand cm_demand_in_scenario(const cm_demand *demand, uint32_t scenario);
  * has nothing else, or an input has a synapse into it. */
 cm_status cm_demand_set_outside(cm_demand *demand, cm_memory *memory, cm_error *error);
 
-/* What a chip asks of single neurons; a second call changes nothing. A neuron of more than `fan_in` inputs (0: no limit) gets
- * relays, neurons that stand beside it, take some of its inputs and pass them on: its size grows by them; without `relays` it is
- * refused, CM_NEURON_TOO_LARGE with limit_name fan_in_per_neuron. target_cores (0: no limit) becomes target_cores_max. O(pins). */
-cm_status cm_demand_limit_neurons(cm_demand *demand, uint64_t fan_in, bool relays, uint64_t target_cores, cm_memory *memory,
-                                  cm_error *error);
+/* What a chip asks of single neurons. */
+typedef struct cm_neuron_terms {
+  uint64_t fan_in, target_cores; /* 0: no limit */
+  bool relays, bias_sources;
+} cm_neuron_terms;
+
+/* Applies them; a second call changes nothing. A neuron of more inputs than fan_in gets relays, neurons that stand beside it, take some of
+ * its inputs and pass them on: its size grows by them; without `relays` it is refused, CM_NEURON_TOO_LARGE with limit_name fan_in_per_neuron.
+ * target_cores becomes target_cores_max. O(pins). */
+cm_status cm_demand_limit_neurons(cm_demand *demand, const cm_neuron_terms *terms, cm_memory *memory, cm_error *error);
+
+/* What a neuron does in a step that no axon tells: its spikes, where it has no target but they were measured, and a synapse of the source of its
+ * bias. Asked for ascending neurons, with *net 0 at first. O(1) each. */
+typedef struct cm_untold {
+  double spikes, synapses;
+} cm_untold;
+cm_untold cm_demand_untold(const cm_demand *demand, uint32_t vertex, uint32_t *net);
 
 /* The fewest relays that bring so many inputs to one neuron where no neuron takes more than fan_in, at least 2: each takes one
  * place and gives fan_in. O(1). */

@@ -14,9 +14,9 @@ const cm_neuron_model_row cm_neuron_models[] = {
 };
 #undef HAS
 
-enum { ANY, POSITIVE };
+enum { ANY, POSITIVE, RARE };
 const cm_neuron_parameter_row cm_neuron_parameters[] = {
-#define PARAMETER(number, name, nir, unit, otherwise, least, about) {name, nir, unit, otherwise, least, about},
+#define PARAMETER(number, name, nir, unit, otherwise, least, about) {name, nir, unit, otherwise, least == POSITIVE, least == RARE, about},
 #include "core/network/neuron_parameters.def"
 #undef PARAMETER
 };
@@ -39,7 +39,7 @@ bool cm_neuron_has(cm_neuron_model model, cm_neuron_parameter parameter)
 bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, float value)
 {
   const bool positive = cm_neuron_parameters[parameter].positive && model != CM_NEURON_THRESHOLD;
-  return isfinite(value) && !(positive && value <= 0);
+  return isfinite(value) && !(positive && value <= 0) && !(cm_neuron_parameters[parameter].rare && value < 0);
 }
 
 static bool is_name(const char *name, const char *text, size_t length)

@@ -33,6 +33,7 @@ typedef struct cm_neuron_parameter_row {
   const char *unit;            /* "s" or "" */
   float otherwise;             /* where nothing says it; NAN: it must be given */
   bool positive;               /* it must be above 0 */
+  bool rare;                   /* it is 0 or more, and its array is there only where it is above 0 for a neuron */
   const char *about;
 } cm_neuron_parameter_row;
 extern const cm_neuron_parameter_row cm_neuron_parameters[CM_NEURON_PARAMETERS];
@@ -59,7 +60,7 @@ typedef struct cm_dynamics {
 /* Frees it and its arrays; NULL is allowed. */
 void cm_dynamics_free(cm_dynamics *dynamics);
 
-/* Whether a model has a parameter, and whether a value of it can be: finite, and above 0 where it must be. Of what has no state any
+/* Whether a model has a parameter, and whether a value of it can be: finite, and 0 or above where it must be. Of what has no state any
  * threshold can. */
 bool cm_neuron_has(cm_neuron_model model, cm_neuron_parameter parameter);
 bool cm_neuron_allows(cm_neuron_model model, cm_neuron_parameter parameter, float value);

@@ -17,7 +17,7 @@ if HDF5
 libcoremap_a_SOURCES += \
   core/network/hdf5/h5.h core/network/hdf5/h5.c core/network/hdf5/recognise_hdf5.c core/network/hdf5/nir.h core/network/hdf5/lava_read.c core/network/hdf5/lava_neurons.c core/network/hdf5/nir_read.c \
   core/network/hdf5/nir_parameters.c core/network/hdf5/nir_inputs.c core/network/hdf5/nir_dynamics.c core/network/hdf5/nir_units.c core/network/hdf5/nir_nodes.c core/network/hdf5/nir_write.c core/network/hdf5/nir_shapes.c core/network/hdf5/nir_taps.c core/network/hdf5/import_nir.c core/network/hdf5/sonata.h core/network/hdf5/import_sonata.c \
-  core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c core/network/hdf5/sonata_spike_file.c
+  core/network/hdf5/sonata_edges.c core/network/hdf5/sonata_circuit.h core/network/hdf5/sonata_circuit.c core/network/hdf5/sonata_members.c core/network/hdf5/sonata_points.c core/network/hdf5/sonata_types.c core/network/hdf5/sonata_spikes.c core/network/hdf5/sonata_spike_file.c
 else
 libcoremap_a_SOURCES += core/network/hdf5/hdf5_without.c
 endif

@@ -158,7 +158,7 @@ static cm_status verify_dynamics(const cm_topology *t, cm_error *error)
   for (uint32_t v = 0; d->model != NULL && v < t->vertex_count; v++)
     for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
       const bool has = cm_neuron_has(d->model[v], p);
-      const float value = d->parameter[p] != NULL ? d->parameter[p][v] : NAN;
+      const float value = d->parameter[p] != NULL ? d->parameter[p][v] : cm_neuron_parameters[p].rare ? 0 : NAN;
       if (has ? !cm_neuron_allows(d->model[v], p, value) : d->parameter[p] != NULL && value != 0)
         return cm_fail(error, CM_BAD_NETWORK, "neuron %u (%s) has %s %g", v, cm_neuron_models[d->model[v]].name,
                        cm_neuron_parameters[p].name, (double)value);

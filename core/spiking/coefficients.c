@@ -89,6 +89,23 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
   return CM_OK;
 }
 
+/* The steps that v stays: as many as the time has, as NEST counts them. */
+static cm_status set_refractory(const cm_topology *t, const cm_semantics *s, double dt, uint32_t v, uint32_t *steps, cm_error *error)
+{
+  static const double near = 1e-4, most = 1 << 20;
+  char called[96];
+  const double time = value(t->dynamics, CM_PARAMETER_REFRACTORY, v), exact = dt > 0 ? time / dt : 0, whole = round(exact);
+  (void)cm_neuron_called(t, v, called, sizeof called);
+  if (dt <= 0)
+    return cm_fail(error, CM_BAD_OPTION, "dt is missing: %s has a refractory time of %g s, so how long a step is has to be said, in seconds", called, time);
+  if (s->reset != CM_RESET_VALUE && s->reset != CM_RESET_SUBTRACT)
+    return cm_fail(error, CM_BAD_OPTION, "%s has a refractory time of %g s, and %s resets in a later step: choose snntorch, norse, rockpool or exact", called, time, s->name);
+  if (fabs(exact - whole) > near || whole > most)
+    return cm_fail(error, CM_BAD_OPTION, "%s has a refractory time of %g s, which is %g steps of %g s: it has to be whole steps, at most %g", called, time, exact, dt, most);
+  *steps = (uint32_t)whole;
+  return CM_OK;
+}
+
 cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_memory *memory,
                                cm_coefficients *coefficients, cm_error *error)
 {
@@ -104,9 +121,15 @@ cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *
     status = CM_NEW(memory, *always[i], n, error);
   for (size_t i = 0; i < sizeof current / sizeof *current && currents && status == CM_OK; i++)
     status = CM_NEW(memory, *current[i], n, error);
-  for (uint32_t v = 0; v < n && status == CM_OK; v++)
+  const float *refractory = topology->dynamics->parameter[CM_PARAMETER_REFRACTORY];
+  if (status == CM_OK && refractory != NULL)
+    status = CM_NEW(memory, c.refractory, n, error);
+  for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     if (topology->dynamics->model[v] != CM_NEURON_INPUT)
       status = set(topology, semantics, dt, v, &c, error);
+    if (status == CM_OK && refractory != NULL && refractory[v] > 0)
+      status = set_refractory(topology, semantics, dt, v, &c.refractory[v], error);
+  }
   if (status == CM_OK)
     *coefficients = c;
   else
@@ -123,8 +146,6 @@ void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coeffi
 
 void cm_coefficients_free(cm_coefficients *c)
 {
-  float *all[] = {c->decay, c->gain, c->offset, c->bias, c->threshold, c->reset, c->decay_current, c->gain_current, c->coupling};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    cm_free(all[i]);
+  CM_FREE(c->decay, c->gain, c->offset, c->bias, c->threshold, c->reset, c->decay_current, c->gain_current, c->coupling, c->refractory);
   *c = (cm_coefficients){.decay = NULL};
 }

@@ -12,10 +12,12 @@
 typedef struct cm_coefficients {
   float *decay, *gain, *offset, *bias, *threshold, *reset;
   float *decay_current, *gain_current, *coupling;
+  uint32_t *refractory; /* steps that v stays after a spike; NULL: none */
 } cm_coefficients;
 
 /* The coefficients of all neurons under `semantics` with steps of `dt` seconds (0: not said). In double precision, rounded once. CM_BAD_OPTION:
- * dt is missing and a model needs it; CM_BAD_NETWORK with the neuron: a time constant of 0 or less, one below dt / 2 where that is unstable. O(neurons). */
+ * dt is missing and a model needs it, or a refractory time is no multiple of it; CM_BAD_NETWORK with the neuron: a time constant of 0 or less,
+ * one below dt / 2 where that is unstable. O(neurons). */
 cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_memory *memory,
                                cm_coefficients *coefficients, cm_error *error);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "core/spiking/simulator.h"
 
 static cm_status keep(cm_profile *p, uint32_t step, const cm_step *now, uint64_t *room, cm_memory *memory, cm_error *error)
 {
@@ -41,7 +40,7 @@ cm_status cm_profile_run(const cm_topology *topology, const cm_profile_setting *
   cm_profile p = {.topology = topology, .semantics = setting->semantics, .dt = setting->dt, .steps = setting->steps,
                   .spikes = {.neurons = topology->vertex_count, .steps = setting->steps}};
   cm_run_phase(run, "load");
-  cm_status status = cm_simulator_new(topology, setting->semantics, setting->dt, run, &simulator, error);
+  cm_status status = cm_simulator_new(topology, setting, run, &simulator, error);
   if (status == CM_OK && (CM_NEW(run->memory, p.count, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(run->memory, p.spikes.first, (size_t)p.steps + 1, error) != CM_OK))
     status = error->status;

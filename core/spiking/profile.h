@@ -8,6 +8,7 @@
 #include "core/network/spikes.h"
 #include "core/network/topology.h"
 #include "core/spiking/semantics.h"
+#include "core/spiking/simulator.h"
 #include "core/spiking/stimulus.h"
 
 typedef struct cm_profile {
@@ -19,13 +20,6 @@ typedef struct cm_profile {
   uint64_t events;   /* synaptic */
   cm_spikes spikes;  /* all, of `steps` steps */
 } cm_profile;
-
-/* How a network is run. */
-typedef struct cm_profile_setting {
-  const cm_semantics *semantics;
-  double dt; /* seconds; 0: not said */
-  uint32_t steps;
-} cm_profile_setting;
 
 /* Runs a network from rest. The profile keeps pointing to it. Opens phases "load" and "run". Errors as of cm_simulator_new, and stops.
  * O(pins + steps * neurons + events). */

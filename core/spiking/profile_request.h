@@ -26,6 +26,7 @@ typedef struct cm_profile_request {
   uint32_t threads;      /* at most; never changes the result */
   uint64_t memory_limit; /* bytes; 0: none */
   double time_limit;     /* seconds; 0: none */
+  bool sole_reader;      /* no option: as of cm_profile_setting */
 } cm_profile_request;
 
 /* The options, in the order of docs/explanation/running.md. */

@@ -39,6 +39,7 @@ struct cm_simulator {
   cm_thread_pool *pool;  /* NULL: not worth it */
   level *level;          /* [order.levels] */
   float *v, *current;
+  uint32_t *resting;     /* [neurons] steps of refractory times that are left; NULL: no neuron has one */
   uint32_t *fired;       /* [neurons] by block, those of a level */
   uint32_t *fired_count; /* [blocks] */
   uint32_t *spike[2];    /* [neurons] of this step and of the last one, by level; two where spikes are later */
@@ -133,7 +134,8 @@ static cm_status make_state(cm_simulator *e, cm_error *error)
   if (CM_NEW(memory, e->v, n, error) != CM_OK || CM_NEW(memory, e->fired, n, error) != CM_OK ||
       CM_NEW(memory, e->fired_count, e->synapses.blocks, error) != CM_OK || CM_NEW(memory, e->spike[0], n, error) != CM_OK ||
       (e->semantics->output > 0 && CM_NEW(memory, e->spike[1], n, error) != CM_OK) ||
-      (e->coefficients.decay_current != NULL && CM_NEW(memory, e->current, n, error) != CM_OK))
+      (e->coefficients.decay_current != NULL && CM_NEW(memory, e->current, n, error) != CM_OK) ||
+      (e->coefficients.refractory != NULL && CM_NEW(memory, e->resting, n, error) != CM_OK))
     return error->status;
   const uint64_t worth = 1 << 20; /* synapses for which a second thread is */
   if (e->run->threads > 1 && e->synapses.count >= worth)
@@ -150,8 +152,9 @@ cm_status cm_simulator_check(const cm_topology *t, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_run *run, cm_simulator **simulator, cm_error *error)
+cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting *setting, cm_run *run, cm_simulator **simulator, cm_error *error)
 {
+  const cm_semantics *semantics = setting->semantics;
   cm_simulator *e;
   if (cm_simulator_check(topology, error) != CM_OK || CM_NEW(run->memory, e, 1, error) != CM_OK)
     return error->status;
@@ -159,16 +162,16 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *sema
   e->semantics = semantics;
   e->run = run;
   uint32_t *loop_of = NULL;
-  cm_status status = cm_coefficients_make(topology, semantics, dt, run->memory, &e->coefficients, error);
+  cm_status status = cm_coefficients_make(topology, semantics, setting->dt, run->memory, &e->coefficients, error);
   if (status == CM_OK) {
     cm_coefficients_set_bias(topology, semantics->first == CM_FIRST_ALL, &e->coefficients);
     status = cm_evaluation_order_make(topology, run, &e->order, error);
   }
   if (status == CM_OK && semantics->loop > 0)
     status = cm_neuron_loops_make(topology, semantics->delayed, run, &loop_of, error);
-  const cm_latency latency = {.dt = dt, .output = semantics->output, .loop_of = loop_of, .loop = semantics->loop};
+  const cm_latency latency = {.dt = setting->dt, .output = semantics->output, .loop_of = loop_of, .loop = semantics->loop};
   if (status == CM_OK)
-    status = cm_synapse_blocks_make(topology, &e->order, &latency, run, &e->synapses, error);
+    status = cm_synapse_blocks_make(&(cm_timed_network){topology, &e->order, &latency, setting->sole_reader}, run, &e->synapses, error);
   cm_free(loop_of);
   if (status == CM_OK)
     status = make_levels(e, error);
@@ -191,9 +194,7 @@ void cm_simulator_free(cm_simulator *e)
     cm_free(e->level[l].graded);
     cm_free(e->level[l].value);
   }
-  void *const arrays[] = {e->level, e->v, e->current, e->fired, e->fired_count, e->spike[0], e->spike[1], e->told};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(e->level, e->v, e->current, e->resting, e->fired, e->fired_count, e->spike[0], e->spike[1], e->told);
   cm_thread_pool_free(e->pool);
   cm_coefficients_free(&e->coefficients);
   cm_evaluation_order_free(&e->order);
@@ -238,7 +239,7 @@ static cm_status update_block(void *context, size_t block, cm_error *error)
   uint32_t *fired = e->fired + begin, count = 0;
   for (uint32_t s = e->updating->first[block]; s < e->updating->first[block + 1]; s++) {
     const stretch *here = &e->updating->stretch[s];
-    const cm_update update = {.coefficients = &e->coefficients, .v = e->v, .current = e->current, .sum = sum, .base = begin,
+    const cm_update update = {.coefficients = &e->coefficients, .v = e->v, .current = e->current, .resting = e->resting, .sum = sum, .base = begin,
                               .closed = e->semantics->current == CM_CURRENT_OVER_STEP, .reset = e->semantics->reset,
                               .model = here->model};
     count += cm_update_neurons(&update, here->begin, here->end, fired + count);

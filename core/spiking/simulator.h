@@ -9,13 +9,20 @@
 
 typedef struct cm_simulator cm_simulator;
 
+/* How a network is run. */
+typedef struct cm_profile_setting {
+  const cm_semantics *semantics;
+  double dt; /* seconds; 0: not said */
+  uint32_t steps;
+  bool sole_reader; /* nobody reads the network's synapses once it runs: their memory is given back */
+} cm_profile_setting;
+
 /* Whether a network can run: CM_BAD_NETWORK: it does not say how its neurons behave, or is undirected. */
 cm_status cm_simulator_check(const cm_topology *topology, cm_error *error);
 
-/* A directed network with dynamics at rest: v and currents 0. `dt` in seconds; 0: not said, which models without a time constant can do with.
- * Uses run->threads threads. Errors: those of cm_simulator_check, and what coefficients.h and
+/* A directed network with dynamics at rest: v and currents 0. Without dt models without a time constant can do. Uses run->threads threads. Errors: those of cm_simulator_check, and what coefficients.h and
  * synapses.h refuse; memory, stops. O(pins). */
-cm_status cm_simulator_new(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_run *run, cm_simulator **simulator, cm_error *error);
+cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting *setting, cm_run *run, cm_simulator **simulator, cm_error *error);
 void cm_simulator_free(cm_simulator *simulator); /* NULL is allowed */
 
 /* What happened in a step. */

@@ -76,22 +76,21 @@ static cm_status begin_rows(cm_synapse_blocks *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_synapse_blocks_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
-                           cm_synapse_blocks *synapses, cm_error *error)
+cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, cm_synapse_blocks *synapses, cm_error *error)
 {
-  const cm_timed_network timed = {topology, order, latency};
-  cm_synapse_blocks s = {.neurons = topology->vertex_count, .slots = 1};
-  cm_status status = cm_synapses_tell(&timed, run, measure, &s, error);
+  const cm_timed_network again = {network->topology, network->order, network->latency, false}; /* all but the last time */
+  cm_synapse_blocks s = {.neurons = network->topology->vertex_count, .slots = 1};
+  cm_status status = cm_synapses_tell(&again, run, measure, &s, error);
   if (status == CM_OK) {
     choose_blocks(&s);
     status = make_blocks(&s, run->memory, error);
   }
   if (status == CM_OK)
-    status = cm_synapses_tell(&timed, run, count, &s, error);
+    status = cm_synapses_tell(&again, run, count, &s, error);
   if (status == CM_OK)
     status = begin_rows(&s, error);
   if (status == CM_OK)
-    status = cm_synapses_tell(&timed, run, put, &s, error);
+    status = cm_synapses_tell(network, run, put, &s, error);
   if (status == CM_OK)
     *synapses = s;
   else

@@ -29,8 +29,7 @@ typedef struct cm_synapse_blocks {
 } cm_synapse_blocks;
 
 /* Builds them from a directed network with dynamics. O(pins + neurons * blocks). Errors: those of cm_synapses_tell; CM_TOO_LARGE; memory. */
-cm_status cm_synapse_blocks_make(const cm_topology *topology, const cm_evaluation_order *order, const cm_latency *latency, cm_run *run,
-                           cm_synapse_blocks *synapses, cm_error *error);
+cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, cm_synapse_blocks *synapses, cm_error *error);
 void cm_synapse_blocks_free(cm_synapse_blocks *synapses); /* harmless on a zeroed one */
 
 /* Adds what the spikes of `source` [count] send in step `now` to the sums of one block; `value` [count]: each times so much, NULL: 1. Blocks are apart:

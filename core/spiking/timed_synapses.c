@@ -67,18 +67,33 @@ static cm_status for_pin(const teller *b, uint32_t net, uint64_t pin, uint64_t *
   return CM_OK;
 }
 
+/* Arrays of pins `from` to `to` - 1, given back to the system. */
+static void give_back(const cm_topology *t, uint64_t from, uint64_t to)
+{
+  const void *const arrays[] = {t->pin, t->pin_weight, t->pin_delay, t->dynamics->weight};
+  const size_t size = sizeof *t->pin; /* each of them 4 bytes */
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    if (arrays[i] != NULL)
+      cm_memory_give_back((const char *)arrays[i] + from * size, (to - from) * size);
+}
+
 cm_status cm_synapses_tell(const cm_timed_network *network, cm_run *run, cm_synapse_take *take, void *context, cm_error *error)
 {
   const cm_topology *t = network->topology;
   const double dt = network->latency->dt;
   const teller told = {*network, take, context, dt > 0 ? (double)t->delay_unit_ns * 1e-9 / dt : 0};
-  uint64_t parallel = 0, done = 0;
+  uint64_t parallel = 0, done = 0, given = 0;
   cm_status status = CM_OK;
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1] && status == CM_OK; i++)
       status = for_pin(&told, e, i, &parallel, error);
-    if (status == CM_OK && cm_run_due(&done, t->net_first[e + 1] - t->net_first[e]))
-      status = cm_run_check(run, error);
+    if (status != CM_OK || !cm_run_due(&done, t->net_first[e + 1] - t->net_first[e]))
+      continue;
+    if (network->sole_reader) {
+      give_back(t, given, t->net_first[e + 1]);
+      given = t->net_first[e + 1];
+    }
+    status = cm_run_check(run, error);
   }
   return status;
 }

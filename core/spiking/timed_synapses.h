@@ -19,6 +19,7 @@ typedef struct cm_timed_network {
   const cm_topology *topology;
   const cm_evaluation_order *order;
   const cm_latency *latency;
+  bool sole_reader; /* nobody reads the network's pins afterwards: their memory is given back as they are told */
 } cm_timed_network;
 
 typedef void cm_synapse_take(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight);

@@ -1,6 +1,8 @@
 /* Pieces of neurons: first all are integrated, then those above their thresholds, which are few, are reset one by one. */
 #include "core/spiking/update.h"
 
+#include <string.h>
+
 #include "core/network/dynamics.h"
 
 enum { PIECE = 64 };
@@ -100,21 +102,50 @@ static void complete(const cm_update *u, const uint32_t *had, uint32_t count, co
   }
 }
 
+/* Of `count` neurons above their thresholds those that rest do not spike; the others begin to. Returns how many do. */
+static uint32_t rest(const cm_update *u, uint32_t begin, uint32_t n, uint32_t *fired, uint32_t count)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (u->resting[fired[i]] == 0)
+      fired[kept++] = fired[i];
+  for (uint32_t v = begin; v < begin + n; v++)
+    u->resting[v] -= u->resting[v] > 0;
+  for (uint32_t i = 0; i < kept; i++)
+    u->resting[fired[i]] = u->coefficients->refractory[fired[i]];
+  return kept;
+}
+
+/* Neurons that rest keep the v that they had. */
+static void hold(const cm_update *u, uint32_t begin, uint32_t n, const float *held)
+{
+  for (uint32_t i = 0; i < n; i++)
+    if (u->resting[begin + i] > 0)
+      u->v[begin + i] = held[i];
+}
+
 static uint32_t update_piece(const cm_update *u, uint32_t begin, uint32_t n, uint32_t *fired)
 {
   const bool resets = u->model != CM_NEURON_THRESHOLD, next = u->reset == CM_RESET_SUBTRACT_NEXT,
              last = u->reset == CM_RESET_SUBTRACT_LAST, first = next && cm_has_current(u->model);
   uint32_t had[PIECE];
+  float held[PIECE];
   const uint32_t above = resets && (next || last) ? compare(u, begin, n, had) : 0;
   if (first)
     subtract(u, had, above);
+  if (u->resting != NULL)
+    memcpy(held, u->v + begin, n * sizeof *held);
   if (n == PIECE)
     integrate_model(u, begin, PIECE);
   else
     integrate_model(u, begin, n);
+  if (u->resting != NULL)
+    hold(u, begin, n, held);
   if (!first)
     subtract(u, had, above);
-  const uint32_t count = compare(u, begin, n, fired);
+  uint32_t count = compare(u, begin, n, fired);
+  if (u->resting != NULL)
+    count = rest(u, begin, n, fired, count);
   if (resets)
     reset(u, fired, count);
   if (resets && last)

@@ -10,6 +10,7 @@
 typedef struct cm_update {
   const cm_coefficients *coefficients;
   float *v, *current; /* [neurons] */
+  uint32_t *resting;  /* [neurons] steps that v still stays; NULL: none does */
   float *sum;         /* what comes in, of neuron base + i at i; zeroed */
   uint32_t base;
   bool closed;        /* v takes what the current is over the step, not its new value */

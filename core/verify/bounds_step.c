@@ -9,18 +9,21 @@ typedef struct neuron {
   double send_ns;
 } neuron;
 
-/* Fills neurons and returns the energy of all events at cores. */
-static double add_axons(const cm_demand *demand, const cm_costs *costs, neuron *list)
+/* Fills neurons, adds up their spikes and returns the energy of all events at cores. */
+static double add_axons(const cm_demand *demand, const cm_costs *costs, neuron *list, double *spikes)
 {
   const cm_topology *t = demand->network;
   const cm_charge_cost *c = costs->charge;
   double pj = 0;
-  for (uint32_t v = 0; v < t->vertex_count; v++) {
-    list[v].send_ns = c[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v);
-    pj += c[CM_CHARGE_NEURON].pj * cm_demand_size(demand, v);
+  for (uint32_t v = 0, net = 0; v < t->vertex_count; v++) {
+    const double untold = cm_demand_untold(demand, v, &net).spikes;
+    list[v].send_ns = c[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v) + c[CM_CHARGE_SPIKE].ns * untold;
+    pj += c[CM_CHARGE_NEURON].pj * cm_demand_size(demand, v) + c[CM_CHARGE_SPIKE].pj * untold;
+    *spikes += untold;
   }
   for (uint32_t e = 0; e < t->net_count; e++) {
     double rate = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
+    *spikes += rate;
     uint64_t targets = t->net_first[e + 1] - t->net_first[e];
     double packets = targets > 0 ? rate : 0;
     list[cm_topology_source(t, e)].send_ns += c[CM_CHARGE_SPIKE].ns * rate + c[CM_CHARGE_PACKET_SENT].ns * packets;
@@ -44,8 +47,9 @@ cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs,
     *bounds = (cm_step_bounds){0};
     return CM_OK;
   }
-  CM_TRY(CM_NEW(memory, list, topology->vertex_count, error));
-  double pj = add_axons(demand, costs, list);
+  if (CM_NEW(memory, list, topology->vertex_count, error) != CM_OK)
+    return error->status;
+  double pj = add_axons(demand, costs, list, &spikes);
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     double alone = cm_core_ns(costs, (packet_ns + synapse_ns) * list[v].in, list[v].send_ns);
     most = alone > most ? alone : most;
@@ -53,8 +57,6 @@ cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs,
     send_ns += list[v].send_ns;
   }
   cm_free(list);
-  for (uint32_t e = 0; e < topology->net_count; e++)
-    spikes += (double)cm_demand_net_weight(demand, e) / (double)topology->weight_scale;
   for (uint32_t i = 1; i < b->points; i++)
     least_ns = b->ns[i] < least_ns ? b->ns[i] : least_ns;
   double mean = cm_core_ns(costs, packet_ns * in / n + synapse_ns * in / k, send_ns / k);

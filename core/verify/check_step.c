@@ -10,6 +10,7 @@
 /* What a core does in a step. */
 typedef struct duty {
   double received, synapses, neurons, spikes, sent;
+  bool biased;
 } duty;
 
 /* One axon (or the row of an undirected vertex, whose every edge is a packet of half its weight). `reached` [parts] holds the last
@@ -65,7 +66,8 @@ static void conclude(const cm_mapped *mapped, const duty *d, uint32_t *scratch, 
     double receive = c[CM_CHARGE_PACKET_RECEIVED].ns * d[p].received + c[CM_CHARGE_SYNAPSE].ns * d[p].synapses;
     double send = c[CM_CHARGE_NEURON].ns * d[p].neurons + c[CM_CHARGE_SPIKE].ns * d[p].spikes +
                   c[CM_CHARGE_PACKET_SENT].ns * d[p].sent;
-    between += chip->costs.barrier.spike_ns * d[p].spikes + (mapped->parts > 1 ? chip->costs.barrier.packet_ns * d[p].sent : 0);
+    const double sources = d[p].biased ? mapped->parts > 1 ? 2 : 1 : 0; /* of biases */
+    between += chip->costs.barrier.spike_ns * (d[p].spikes + sources) + (mapped->parts > 1 ? chip->costs.barrier.packet_ns * d[p].sent : 0);
     load[p].receive_ns = receive;
     load[p].send_ns = send;
     m->core_ns_max = fmax(m->core_ns_max, chip->costs.side_by_side ? fmax(receive, send) : receive + send);
@@ -95,10 +97,18 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
       status = cm_run_check(run, error);
   }
   uint32_t *copies = NULL;
-  CM_THEN(status, CM_NEW(run->memory, copies, topology->vertex_count, error));
-  CM_THEN(status, cm_check_copies(mapped->demand, mapped->part, run, copies, error));
-  for (uint32_t v = 0; v < topology->vertex_count && status == CM_OK; v++)
-    d[mapped->part[v]].neurons += (double)copies[v] * cm_demand_size(mapped->demand, v);
+  if (status == CM_OK)
+    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
+  if (status == CM_OK)
+    status = cm_check_copies(mapped->demand, mapped->part, run, copies, error);
+  for (uint32_t v = 0, next = 0; v < topology->vertex_count && status == CM_OK; v++) {
+    const cm_untold untold = cm_demand_untold(mapped->demand, v, &next);
+    duty *home = &d[mapped->part[v]];
+    home->neurons += (double)copies[v] * cm_demand_size(mapped->demand, v);
+    home->spikes += untold.spikes;
+    home->synapses += untold.synapses;
+    home->biased = home->biased || untold.synapses > 0;
+  }
   cm_free(copies);
   if (status == CM_OK)
     conclude(mapped, d, scratch, truth);

@@ -13,7 +13,8 @@ typedef struct coremap_profile coremap_profile;
 
 /* Runs a network from rest. `options` is a JSON object (docs/explanation/running.md: steps, semantics, dt, poisson, ...); given spikes are its "spikes",
  * text, or "spikes_file", the path of a file, as coremap_simulate takes them, and rates in hertz of its inputs "poisson_file", a table
- * as of coremap_network_read's "rates". The same input, options and seed give the same spikes for any number of threads. Errors: bad-option (dt is
+ * as of coremap_network_read's "rates". "alone": true lets it give the network's synapses back to the system once it runs: nothing but this profile
+ * may be asked of the network afterwards. The same input, options and seed give the same spikes for any number of threads. Errors: bad-option (dt is
  * missing, or makes a neuron unstable or a delay no whole number of steps; spikes of another network, of neurons that are no inputs, or
  * behind the last step), bad-network (it does not say how its neurons behave), too-large, not-found, memory-limit, time-limit, cancelled, no-memory, io. */
 int coremap_profile_run(const coremap_network *network, const char *options, coremap_progress progress, void *user, coremap_profile **profile,

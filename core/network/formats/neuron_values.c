@@ -67,7 +67,7 @@ static float value_of(const cm_topology *t, const cm_neuron_values *values, uint
   const cm_dynamics *d = t->dynamics;
   if (values->parameter[p] != NULL && !isnan(values->parameter[p][v]))
     return values->parameter[p][v];
-  return d != NULL && d->model != NULL && cm_neuron_has(d->model[v], p) ? d->parameter[p][v] : cm_neuron_parameters[p].otherwise;
+  return d != NULL && d->model != NULL && cm_neuron_has(d->model[v], p) && d->parameter[p] != NULL ? d->parameter[p][v] : cm_neuron_parameters[p].otherwise;
 }
 
 static cm_status check_value(const cm_topology *t, uint32_t v, cm_neuron_model model, cm_neuron_parameter p, float value, cm_error *error)
@@ -80,7 +80,7 @@ static cm_status check_value(const cm_topology *t, uint32_t v, cm_neuron_model m
     (void)snprintf(what, sizeof what, "(%s) needs a %s", name, parameter);
   else if (!cm_neuron_allows(model, p, value))
     (void)snprintf(what, sizeof what, "(%s) has %s %g; %s is expected", name, parameter, (double)value,
-                   isfinite(value) ? "a number above 0" : "a finite number");
+                   !isfinite(value) ? "a finite number" : cm_neuron_parameters[p].rare ? "a number of 0 or more" : "a number above 0");
   else
     return CM_OK;
   return refuse(t, v, what, error);
@@ -96,7 +96,7 @@ static cm_status fill(const cm_topology *t, const cm_neuron_values *values, cm_d
       const float value = has || given ? value_of(t, values, v, p) : 0;
       if ((has || given) && check_value(t, v, made->model[v], p, value, error) != CM_OK)
         return error->status;
-      if (!has)
+      if (!has || (cm_neuron_parameters[p].rare && value == 0)) /* what there is of it is 0 */
         continue;
       CM_TRY(need_parameter(&made->parameter[p], t->vertex_count, 0, memory, error));
       made->parameter[p][v] = value;

@@ -259,6 +259,8 @@ cm_status cm_export_nir(const cm_export_writer *e, cm_error *error)
   json_error_t where;
   if (w.d == NULL || w.d->nodes == NULL || w.d->model == NULL || w.t->population_of == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "only a network that was read from NIR can be written as NIR: this one has none of its nodes");
+  if (w.d->parameter[CM_PARAMETER_REFRACTORY] != NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, which NIR has not: give them parameters without, or keep the network as topology");
   const uint64_t refusals = cm_json_refusals();
   json_t *nodes = cm_json_loadb(w.d->nodes, strlen(w.d->nodes), JSON_REJECT_DUPLICATES, &where);
   CM_TRY(cm_json_whole(refusals, "the nodes", error));

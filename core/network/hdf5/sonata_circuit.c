@@ -48,6 +48,9 @@ static cm_status read_config(sonata_files *c, uint64_t member, char circuit[CM_H
   cm_status status = CM_OK;
   if (json_is_array(json_object_get(networks, "edges")))
     status = take_networks(c, cm_archive_name(&c->archive, member), networks, error);
+  const double step = json_number_value(json_object_get(run, "dt"));
+  if (step > 0)
+    c->step_ms = c->step_ms == 0 || c->step_ms == step ? step : -1;
   if (end > begin)
     c->seconds = c->seconds == 0 || c->seconds == (end - begin) / 1e3 ? (end - begin) / 1e3 : -1;
   (void)snprintf(circuit, CM_H5_TEXT_MAX, "%s", other != NULL ? other : "");
@@ -122,14 +125,6 @@ static cm_status for_files(sonata_files *c, const char *list, cm_status (*work)(
 
 /* ---- nodes ---- */
 
-static bool is_virtual(const sonata_files *c, uint64_t type)
-{
-  for (uint64_t i = 0; i < c->virtual_count; i++)
-    if (c->virtual_type[i] == type)
-      return true;
-  return false;
-}
-
 static int by_id(const void *a, const void *b, void *ids)
 {
   const uint64_t *id = ids, x = id[*(const uint32_t *)a], y = id[*(const uint32_t *)b];
@@ -182,7 +177,10 @@ static cm_status read_population(sonata_files *c, hid_t group, const char *name,
   sonata *s = c->s;
   uint32_t p;
   uint64_t count;
-  bool input = c->virtual_count > 0;
+  const sonata_node_type *type;
+  bool input = false;
+  for (uint64_t i = 0; i < c->node_types; i++)
+    input = input || c->node_type[i].is_virtual;
   if (!sonata_wants(s, name) && !cm_h5_has(group, "node_type_id"))
     return CM_OK; /* incomplete, and not asked for */
   if (!cm_name_valid(name, strlen(name)) || strlen(name) >= CM_POPULATION_NAME_MAX)
@@ -195,7 +193,7 @@ static cm_status read_population(sonata_files *c, hid_t group, const char *name,
     uint64_t here = count - at < SLICE ? count - at : SLICE;
     CM_TRY(cm_h5_slice(&s->h5, group, "node_type_id", H5T_NATIVE_UINT64, at, here, s->source, error));
     for (uint64_t i = 0; i < here && input; i++)
-      input = is_virtual(c, s->source[i]);
+      input = (type = sonata_node_type_find(c, s->source[i])) != NULL && type->is_virtual;
   }
   s->ids[p] = count;
   CM_TRY(read_ids(c, group, p, error));
@@ -207,6 +205,11 @@ static cm_status read_population(sonata_files *c, hid_t group, const char *name,
 static cm_status read_nodes(sonata_files *c, cm_error *error)
 {
   return sonata_for_members(c, "nodes", read_population, error);
+}
+
+static cm_status read_points(sonata_files *c, cm_error *error)
+{
+  return sonata_for_members(c, "nodes", sonata_points_take, error);
 }
 
 /* ---- edges ---- */
@@ -263,7 +266,9 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
     if (length > 3 && strcmp(name + length - 3, ".h5") == 0 && with_file(c, i, sonata_spikes_read, error) != CM_OK)
       return error->status;
   }
-  return cm_entries_close(&s->entries, s->made, error) == CM_OK ? sonata_spikes_set_rates(c, error) : error->status;
+  if (cm_entries_close(&s->entries, s->made, error) != CM_OK || sonata_spikes_set_rates(c, error) != CM_OK || c->step_ms <= 0)
+    return error->status;
+  return sonata_points_open(c, error) == CM_OK && for_files(c, "nodes", read_points, true, error) == CM_OK ? sonata_points_set(c, error) : error->status;
 }
 
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)
@@ -274,6 +279,7 @@ cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)
   sonata_member_close(&c);
   cm_archive_close(&c.archive);
   json_decref(c.networks);
-  CM_FREE(c.rate, c.measured, c.virtual_type);
+  cm_neuron_values_free(&c.values);
+  CM_FREE(c.rate, c.measured, c.node_type);
   return status;
 }

@@ -6,6 +6,18 @@
 #include "core/network/archive/archive.h"
 #include "core/network/formats/source.h"
 #include "core/network/hdf5/sonata.h"
+#include "core/network/neuron_values.h"
+
+enum { SONATA_POINT = 6 };
+
+/* A type of nodes, and, of NEST's point neuron iaf_psc_delta, what its file of parameters says as coremap has it. */
+typedef struct sonata_node_type {
+  uint64_t id;
+  bool is_virtual, delta;
+  char dynamics[CM_H5_TEXT_MAX]; /* its file of parameters; "": none */
+  bool known;                    /* the rest is */
+  float value[SONATA_POINT];     /* its parameters, in the order of sonata_points.c */
+} sonata_node_type;
 
 typedef struct sonata_files {
   sonata *s;
@@ -18,7 +30,11 @@ typedef struct sonata_files {
   cm_source member;
   double *rate;          /* [neurons]; NULL: no spikes */
   bool *measured;        /* [populations] */
-  uint64_t *virtual_type, virtual_room, virtual_count; /* node types of the file that is open */
+  sonata_node_type *node_type; /* [node_types] of the file that is open */
+  uint64_t node_types, node_type_room;
+  double step_ms;        /* of the simulation; 0: not said; below 0: configurations say different ones */
+  cm_neuron_values values; /* of point neurons, NAN of others */
+  bool unknown;          /* some neuron is none whose parameters are known */
 } sonata_files;
 
 /* CM_BAD_NETWORK at that place of the circuit. */
@@ -38,8 +54,20 @@ cm_status sonata_length(sonata_files *c, hid_t group, const char *list, uint64_t
 typedef cm_status sonata_each(sonata_files *c, hid_t group, const char *name, cm_error *error);
 cm_status sonata_for_members(sonata_files *c, const char *path, sonata_each *each, cm_error *error);
 
-/* Reads the table of types that `path` names, of edges into the sonata's types, of nodes those that are virtual; NULL or "":
- * there is none. */
+/* The type of nodes of that id; NULL: none. */
+const sonata_node_type *sonata_node_type_find(const sonata_files *c, uint64_t id);
+
+/* Fills what the file of parameters of a type of nodes says under the simulation's dt; one that is not there, or of which no coremap neuron would
+ * do the same, leaves it unknown. */
+cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *error);
+
+/* Models and parameters of all neurons, once they are numbered: opened, taken from the populations of the files of nodes, and given to the network
+ * if every neuron is virtual or a point neuron whose parameters are known. */
+cm_status sonata_points_open(sonata_files *c, cm_error *error);
+sonata_each sonata_points_take;
+cm_status sonata_points_set(sonata_files *c, cm_error *error);
+
+/* Reads the table of types that `path` names, of edges into the sonata's types, of nodes into node_type; NULL or "": there is none. */
 cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_error *error);
 
 /* Adds the spikes of the HDF5 file that is open, if it has any, to the counts of neurons. */

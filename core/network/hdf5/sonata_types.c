@@ -1,5 +1,6 @@
-/* Tables of SONATA types: what edges weigh that do not say it themselves, and which nodes are virtual. */
+/* Tables of SONATA types: what edges weigh that do not say it themselves, and what nodes are. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -7,8 +8,8 @@
 #include "core/network/formats/table_rows.h"
 #include "core/network/hdf5/sonata_circuit.h"
 
-static const char *const type_words[] = {"edge_type_id", "syn_weight", "delay", "nsyns", "node_type_id", "model_type"};
-enum { TYPE_EDGE, TYPE_WEIGHT, TYPE_DELAY, TYPE_SYNAPSES, TYPE_NODE, TYPE_MODEL, TYPE_WORDS };
+static const char *const type_words[] = {"edge_type_id", "syn_weight", "delay", "nsyns", "node_type_id", "model_type", "model_template", "dynamics_params"};
+enum { TYPE_EDGE, TYPE_WEIGHT, TYPE_DELAY, TYPE_SYNAPSES, TYPE_NODE, TYPE_MODEL, TYPE_TEMPLATE, TYPE_DYNAMICS, TYPE_WORDS };
 
 static cm_status type_number(cm_table *t, const int at[TYPE_WORDS], int word, double *value, cm_error *error)
 {
@@ -18,6 +19,11 @@ static cm_status type_number(cm_table *t, const int at[TYPE_WORDS], int word, do
       (f->length == 3 && strncasecmp(f->text, "nan", 3) == 0))
     return CM_OK;
   return cm_table_number(t, f, type_words[word], value, error);
+}
+
+static bool says(const cm_table *t, int at, const char *word)
+{
+  return at >= 0 && t->fields[at].length == strlen(word) && strncmp(t->fields[at].text, word, t->fields[at].length) == 0;
 }
 
 static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS], bool edges, cm_error *error)
@@ -37,11 +43,13 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
     s->types[s->type_count++] = type;
     return CM_OK;
   }
-  const cm_field *model = at[TYPE_MODEL] >= 0 ? &t->fields[at[TYPE_MODEL]] : NULL;
-  if (model == NULL || model->length != 7 || strncmp(model->text, "virtual", 7) != 0)
-    return CM_OK;
-  CM_TRY(CM_ROOM(s->memory, c->virtual_type, &c->virtual_room, c->virtual_count + 1, error));
-  c->virtual_type[c->virtual_count++] = type.id;
+  sonata_node_type made = {.id = type.id, .is_virtual = says(t, at[TYPE_MODEL], "virtual"), .delta = says(t, at[TYPE_TEMPLATE], "nest:iaf_psc_delta")};
+  const cm_field *dynamics = at[TYPE_DYNAMICS] >= 0 ? &t->fields[at[TYPE_DYNAMICS]] : NULL;
+  if (dynamics != NULL && dynamics->length < sizeof made.dynamics)
+    (void)snprintf(made.dynamics, sizeof made.dynamics, "%.*s", (int)dynamics->length, dynamics->text);
+  if (CM_ROOM(s->memory, c->node_type, &c->node_type_room, c->node_types + 1, error) != CM_OK)
+    return error->status;
+  c->node_type[c->node_types++] = made;
   return CM_OK;
 }
 
@@ -59,7 +67,7 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
   uint64_t member;
   int at[TYPE_WORDS];
   size_t fields = 0;
-  c->s->type_count = c->virtual_count = 0;
+  c->s->type_count = c->node_types = 0;
   if (path == NULL || path[0] == '\0' || strcmp(path, "NULL") == 0)
     return CM_OK;
   CM_TRY(sonata_member_find(c, path, &member, error));
@@ -80,7 +88,7 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
       for (int w = 0; w < TYPE_WORDS; w++) {
         at[w] = CM_COLUMN_NONE;
         for (size_t i = 0; i < fields; i++)
-          if (t.fields[i].length == strlen(type_words[w]) && strncmp(t.fields[i].text, type_words[w], t.fields[i].length) == 0)
+          if (says(&t, (int)i, type_words[w]))
             at[w] = (int)i;
       }
       if (at[edges ? TYPE_EDGE : TYPE_NODE] < 0)
@@ -91,6 +99,8 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
   }
   cm_table_free(&t);
   sonata_member_close(c);
+  for (uint64_t i = 0; i < c->node_types && status == CM_OK; i++)
+    status = sonata_point_read(c, &c->node_type[i], error);
   if (status == CM_OK && c->s->type_count > 1)
     qsort(c->s->types, c->s->type_count, sizeof *c->s->types, by_id);
   return status;

@@ -46,6 +46,8 @@ cm_status cm_sanafe_running_make(const cm_topology *topology, cm_run *run, cm_sa
     r.semantics = strcmp(cm_semantics_table[i].name, m->semantics) == 0 ? &cm_semantics_table[i] : NULL;
   if (r.semantics == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "/measured/semantics is \"%s\", which this version does not know", m->semantics);
+  if (topology->dynamics->parameter[CM_PARAMETER_REFRACTORY] != NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, in which SANA-FE's v leaks and its currents lose what comes in: it cannot run them");
   cm_status status = cm_coefficients_make(topology, r.semantics, m->dt, run->memory, &r.coefficients, error);
   CM_THEN(status, sort_train(m, run, &r, error));
   if (status != CM_OK) {

@@ -90,8 +90,13 @@ static void fill(const work *w, uint32_t parts, const uint32_t *copies, cm_core_
                                   [CM_CHARGE_SYNAPSE] = (double)synapses / unit,
                                   [CM_CHARGE_SPIKE] = (double)spikes / unit}};
   }
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    events[w->part[v]].count[CM_CHARGE_NEURON] += (double)cm_demand_size(w->demand, v) * (copies != NULL ? copies[v] : 1);
+  for (uint32_t v = 0, net = 0; v < t->vertex_count; v++) {
+    const cm_untold untold = cm_demand_untold(w->demand, v, &net);
+    double *count = events[w->part[v]].count;
+    count[CM_CHARGE_NEURON] += (double)cm_demand_size(w->demand, v) * (copies != NULL ? copies[v] : 1);
+    count[CM_CHARGE_SPIKE] += untold.spikes;
+    count[CM_CHARGE_SYNAPSE] += untold.synapses;
+  }
 }
 
 cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_run *run,
@@ -117,4 +122,21 @@ cm_status cm_step_loads(const cm_demand *demand, const uint32_t *part, uint32_t 
   }
   cm_free(w.sums);
   return status;
+}
+
+cm_status cm_step_bias_sources(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory, uint32_t *sources, cm_error *error)
+{
+  bool *biased;
+  *sources = 0;
+  if (!demand->bias_sources)
+    return CM_OK;
+  if (CM_NEW(memory, biased, parts, error) != CM_OK)
+    return error->status;
+  for (uint32_t v = 0, net = 0; v < demand->network->vertex_count; v++)
+    if (cm_demand_untold(demand, v, &net).synapses > 0 && !biased[part[v]]) {
+      biased[part[v]] = true;
+      *sources += parts > 1 ? 2 : 1;
+    }
+  cm_free(biased);
+  return CM_OK;
 }

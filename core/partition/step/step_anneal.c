@@ -99,7 +99,7 @@ static times times_after(const cm_step_state *s, const shift *in, uint32_t v, ui
   size_t row = s->scenarios;
   double sent = c[CM_CHARGE_PACKET_SENT].ns, received = c[CM_CHARGE_PACKET_RECEIVED].ns;
   for (size_t k = 0; k < row; k++) {
-    double own = s->own_in[v * row + k], synapse = c[CM_CHARGE_SYNAPSE].ns * s->input_in[v * row + k], packets = 0;
+    double own = s->own_in[v * row + k], synapse = s->handling_in[v * row + k], packets = 0;
     for (uint32_t e = s->out_first[v]; e < s->out_first[v + 1]; e++)
       packets += s->rate_in[e * row + k] * s->reached[e];
     double a = cm_core_ns(s->costs, s->receive_in[from * row + k] - received * in[k].gone - synapse,
@@ -160,7 +160,7 @@ CM_WIDE_LOOP static change price(const anneal *a, uint32_t v, uint32_t to)
     outbound += s->reached[e];
   }
   double sent = c->charge[CM_CHARGE_PACKET_SENT].ns, received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns;
-  double synapse = c->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
+  double synapse = s->handling[v];
   times after = {cm_core_ns(c, s->receive[from] - received * gone - synapse, s->send[from] - own + sent * (send_from - packets)),
                  cm_core_ns(c, s->receive[to] + received * come + synapse, s->send[to] + own + sent * (send_to + packets))};
   if (s->scenarios > 0)

@@ -25,8 +25,10 @@ cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *c, cm_ru
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       input[t->pin[i]] += rate;
   }
-  for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++) {
-    double sends = send[v] + c->charge[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v);
+  for (uint32_t v = 0, net = 0; v < t->vertex_count && status == CM_OK; v++) {
+    const double untold = cm_demand_untold(demand, v, &net).spikes;
+    double sends = send[v] + c->charge[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v) + c->charge[CM_CHARGE_SPIKE].ns * untold;
+    sum.spikes += untold;
     sum.neuron_ns = max2(sum.neuron_ns, cm_core_ns(c, (received + synapse) * input[v], sends));
     sum.events += input[v];
     sum.sending += sends;

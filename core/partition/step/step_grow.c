@@ -84,15 +84,13 @@ static double time_with(const growth *g, uint32_t part, uint32_t v)
   double longest = 0;
   if (row == 0)
     return cm_core_ns(s->costs,
-                      s->receive[part] + c[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->of[v].shared) +
-                        c[CM_CHARGE_SYNAPSE].ns * s->input[v],
+                      s->receive[part] + c[CM_CHARGE_PACKET_RECEIVED].ns * (s->input[v] - g->of[v].shared) + s->handling[v],
                       g->sending + g->planned[v]);
   for (size_t k = 0; k < row; k++) {
     double input = s->input_in[v * row + k],
            ns = cm_core_ns(s->costs,
                            s->receive_in[part * row + k] +
-                             c[CM_CHARGE_PACKET_RECEIVED].ns * (input - g->shared_in[v * row + k]) +
-                             c[CM_CHARGE_SYNAPSE].ns * input,
+                             c[CM_CHARGE_PACKET_RECEIVED].ns * (input - g->shared_in[v * row + k]) + s->handling_in[v * row + k],
                            g->sending_in[k] + g->planned_in[v * row + k]);
     longest = fmax(longest, s->scale[k] * ns);
   }

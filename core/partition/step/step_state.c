@@ -18,55 +18,57 @@ static cm_status transpose(cm_step_state *s, cm_error *error)
   return CM_OK;
 }
 
+/* Rows of the state's arrays: every `stride`th value. */
+typedef struct rows {
+  size_t stride;
+  double *rate, *input, *own, *handling;
+} rows;
+
+/* What each net and neuron does by the rates of `demand`. */
+static void count_events(const cm_demand *demand, const cm_costs *costs, const rows *to)
+{
+  const size_t stride = to->stride;
+  double *rate = to->rate, *input = to->input, *own = to->own;
+  const cm_topology *t = demand->network;
+  const cm_charge_cost *c = costs->charge;
+  for (uint32_t v = 0; v < t->vertex_count; v++)
+    own[v * stride] = c[CM_CHARGE_NEURON].ns * cm_demand_size(demand, v);
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    const double here = rate[e * stride] = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
+    own[cm_topology_source(t, e) * stride] += c[CM_CHARGE_SPIKE].ns * here;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      input[t->pin[i] * stride] += here;
+  }
+  for (uint32_t v = 0, net = 0; v < t->vertex_count; v++) {
+    const cm_untold untold = cm_demand_untold(demand, v, &net);
+    own[v * stride] += c[CM_CHARGE_SPIKE].ns * untold.spikes;
+    to->handling[v * stride] = c[CM_CHARGE_SYNAPSE].ns * (input[v * stride] + untold.synapses);
+  }
+}
+
 /* Rates, and room for the parts that every net may reach. */
 static cm_status count_rates(cm_step_state *s, cm_error *error)
 {
   const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
-  CM_TRY(CM_NEW(memory, s->rate, t->net_count, error));
-  CM_TRY(CM_NEW(memory, s->input, t->vertex_count, error));
-  CM_TRY(CM_NEW(memory, s->own, t->vertex_count, error));
-  CM_TRY(CM_NEW(memory, s->at, (size_t)t->net_count + 1, error));
-  for (uint32_t v = 0; v < t->vertex_count; v++)
-    s->own[v] = s->costs->charge[CM_CHARGE_NEURON].ns * cm_demand_size(s->demand, v);
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    uint64_t pins = t->net_first[e + 1] - t->net_first[e];
-    s->rate[e] = (double)cm_demand_net_weight(s->demand, e) / (double)t->weight_scale;
-    s->own[cm_topology_source(t, e)] += s->costs->charge[CM_CHARGE_SPIKE].ns * s->rate[e];
-    s->at[e + 1] = s->at[e] + (pins < s->parts ? pins : s->parts);
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
-      s->input[t->pin[i]] += s->rate[e];
-  }
-  return CM_OK;
-}
-
-/* The same for every scenario. */
-static cm_status count_scenarios(cm_step_state *s, cm_error *error)
-{
-  const cm_topology *t = s->demand->network;
-  const cm_charge_cost *c = s->costs->charge;
-  cm_memory *memory = s->run->memory;
-  size_t k = s->scenarios;
-  if (k == 0)
-    return CM_OK;
-  if (CM_NEW(memory, s->scale, k, error) != CM_OK || CM_NEW(memory, s->rate_in, k * t->net_count, error) != CM_OK ||
-      CM_NEW(memory, s->input_in, k * t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, s->own_in, k * t->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, s->receive_in, k * s->parts, error) != CM_OK || CM_NEW(memory, s->send_in, k * s->parts, error) != CM_OK)
+  const size_t k = s->scenarios, nets = t->net_count, n = t->vertex_count;
+  if (CM_NEW(memory, s->rate, nets, error) != CM_OK || CM_NEW(memory, s->input, n, error) != CM_OK || CM_NEW(memory, s->own, n, error) != CM_OK ||
+      CM_NEW(memory, s->handling, n, error) != CM_OK || CM_NEW(memory, s->at, nets + 1, error) != CM_OK)
     return error->status;
-  for (size_t i = 0; i < k; i++)
+  count_events(s->demand, s->costs, &(rows){1, s->rate, s->input, s->own, s->handling});
+  for (size_t e = 0; e < nets; e++) {
+    const uint64_t pins = t->net_first[e + 1] - t->net_first[e];
+    s->at[e + 1] = s->at[e] + (pins < s->parts ? pins : s->parts);
+  }
+  if (k > 0 && (CM_NEW(memory, s->scale, k, error) != CM_OK || CM_NEW(memory, s->rate_in, k * nets, error) != CM_OK ||
+                CM_NEW(memory, s->input_in, k * n, error) != CM_OK || CM_NEW(memory, s->own_in, k * n, error) != CM_OK ||
+                CM_NEW(memory, s->handling_in, k * n, error) != CM_OK || CM_NEW(memory, s->receive_in, k * s->parts, error) != CM_OK ||
+                CM_NEW(memory, s->send_in, k * s->parts, error) != CM_OK))
+    return error->status;
+  for (uint32_t i = 0; i < k; i++) {
+    const cm_demand view = cm_demand_in_scenario(s->demand, i);
     s->scale[i] = 1;
-  for (size_t i = 0; i < k * t->vertex_count; i++)
-    s->own_in[i] = c[CM_CHARGE_NEURON].ns * cm_demand_size(s->demand, (uint32_t)(i / k));
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    double *rate = s->rate_in + k * e, *own = s->own_in + k * cm_topology_source(t, e);
-    for (size_t i = 0; i < k; i++) {
-      rate[i] = (double)t->scenario_rate[i * t->net_count + e] / (double)t->weight_scale;
-      own[i] += c[CM_CHARGE_SPIKE].ns * rate[i];
-    }
-    for (uint64_t pin = t->net_first[e]; pin < t->net_first[e + 1]; pin++)
-      for (size_t i = 0; i < k; i++)
-        s->input_in[k * t->pin[pin] + i] += rate[i];
+    count_events(&view, s->costs, &(rows){k, s->rate_in + i, s->input_in + i, s->own_in + i, s->handling_in + i});
   }
   return CM_OK;
 }
@@ -79,8 +81,8 @@ cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, cons
                      .scenarios = demand->scenario_count};
   cm_memory *memory = run->memory;
   cm_status status = transpose(&s, error);
-  CM_THEN(status, count_rates(&s, error));
-  CM_THEN(status, count_scenarios(&s, error));
+  if (status == CM_OK)
+    status = count_rates(&s, error);
   if (status == CM_OK && (CM_NEW(memory, s.part, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(memory, s.reached, topology->net_count, error) != CM_OK ||
                           CM_NEW(memory, s.reach_part, s.at[topology->net_count], error) != CM_OK ||
@@ -102,12 +104,8 @@ cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, cons
 
 void cm_step_state_free(cm_step_state *s)
 {
-  void *const blocks[] = {s->part,  s->rate,    s->input,      s->own,        s->in_first, s->in_net, s->out_first,
-                          s->at,    s->reached, s->reach_part, s->reach_pins, s->receive,  s->send,   s->use,
-                          s->inlet, s->outlet,  s->scale,      s->rate_in,    s->input_in, s->own_in, s->receive_in,
-                          s->send_in};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(s->part, s->rate, s->input, s->own, s->handling, s->in_first, s->in_net, s->out_first, s->at, s->reached, s->reach_part, s->reach_pins,
+          s->receive, s->send, s->use, s->inlet, s->outlet, s->scale, s->rate_in, s->input_in, s->own_in, s->handling_in, s->receive_in, s->send_in);
   *s = (cm_step_state){0};
 }
 
@@ -180,8 +178,8 @@ static void change_source(cm_step_state *s, uint32_t v, uint32_t part, int more)
 static void change_inputs(cm_step_state *s, uint32_t v, uint32_t part, int more)
 {
   uint64_t synapses = s->in_first[v + 1] - s->in_first[v];
-  s->receive[part] += more * s->costs->charge[CM_CHARGE_SYNAPSE].ns * s->input[v];
-  add_row(s, s->receive_in, part, s->input_in, v, more * s->costs->charge[CM_CHARGE_SYNAPSE].ns);
+  s->receive[part] += more * s->handling[v];
+  add_row(s, s->receive_in, part, s->handling_in, v, more);
   s->use[(size_t)part * CM_RESOURCES + CM_NEURONS] += (uint64_t)(more * (int64_t)cm_demand_size(s->demand, v));
   s->use[(size_t)part * CM_RESOURCES + CM_SYNAPSES] += (uint64_t)(more * (int64_t)synapses);
 }

@@ -17,6 +17,7 @@ typedef struct cm_step_state {
   double *rate;        /* [nets] spikes a step */
   double *input;       /* [vertices] rate of all synapses into it */
   double *own;         /* [vertices] ns that it sends whatever its packets: the neuron itself and its spikes */
+  double *handling;    /* [vertices] ns of its synapses */
   uint64_t *in_first;  /* [vertices + 1] nets into each vertex */
   uint32_t *in_net;
   uint32_t *out_first; /* [vertices + 1] nets of each source */
@@ -32,7 +33,7 @@ typedef struct cm_step_state {
    * the scenario that is longest there, times its scale. */
   uint32_t scenarios;
   double *scale;       /* [scenarios] 1 at first */
-  double *rate_in, *input_in, *own_in; /* [nets], [vertices], [vertices] rows */
+  double *rate_in, *input_in, *own_in, *handling_in; /* [nets], the others [vertices] rows */
   double *receive_in, *send_in;        /* [parts] rows */
 } cm_step_state;
 

@@ -153,7 +153,7 @@ START_TEST(a_made_up_chip_spikes_as_its_images)
   for (uint32_t v = 0; v < NEURONS; v++)
     part[v] = below(&random, (uint64_t)_i);
   ck_ok(cm_stimulus_poisson(&t, &(cm_poisson){.rate = 60, .dt = dt, .seed = 3}, &run, &stimulus, &error));
-  ck_ok(cm_profile_run(&t, &(cm_profile_setting){&cm_semantics_table[CM_SEMANTICS_ROCKPOOL], dt, STEPS}, &stimulus, &run, &reference, &error));
+  ck_ok(cm_profile_run(&t, &(cm_profile_setting){.semantics = &cm_semantics_table[CM_SEMANTICS_ROCKPOOL], .dt = dt, .steps = STEPS}, &stimulus, &run, &reference, &error));
   ck_ok(cm_deploy(&reference, &mapped, &run, &d, &error));
   ck_ok(cm_emitter_find(chip, &emit, &error));
   FILE *stream = open_memstream(&text, &size);

@@ -110,7 +110,7 @@ START_TEST(copies_and_relays)
     uint64_t use[4 * CM_RESOURCES], expected[4] = {0};
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, parts);
-    ck_ok(cm_demand_limit_neurons(&demand, 0, false, 1 + below(&random, 3), NULL, &error));
+    ck_ok(cm_demand_limit_neurons(&demand, &(cm_neuron_terms){.target_cores = 1 + below(&random, 3)}, NULL, &error));
     ck_ok(cm_count_copies(&demand, part, parts, &run, copies, &error));
     for (uint32_t v = 0; v < n; v++) {
       uint32_t reached = 0, bits = 0;
@@ -156,7 +156,7 @@ START_TEST(moves_keep_count_of_copies)
     uint64_t use[4 * CM_RESOURCES];
     for (uint32_t v = 0; v < n; v++)
       part[v] = below(&random, 4);
-    ck_ok(cm_demand_limit_neurons(&demand, 0, false, 1 + below(&random, 2), NULL, &error));
+    ck_ok(cm_demand_limit_neurons(&demand, &(cm_neuron_terms){.target_cores = 1 + below(&random, 2)}, NULL, &error));
     ck_ok(cm_part_usage_open(&usage, &demand, &limits, part, 4, &run, &error));
     for (int i = 0; i < 20; i++) {
       uint32_t v = below(&random, n), to = below(&random, 4);

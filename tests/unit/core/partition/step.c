@@ -7,6 +7,8 @@
 #include "base/order.h"
 #include "core/chip/chip.h"
 #include "core/limits/limits.h"
+#include "core/network/dynamics.h"
+#include "core/network/measured.h"
 #include "core/partition/step/loads.h"
 #include "core/partition/step/step.h"
 #include "core/partition/step/step_anneal.h"
@@ -122,6 +124,33 @@ START_TEST(loads_by_hand)
       ck_assert_double_eq(events[p].count[c], want[p][c]);
   ck_assert_double_eq_tol(cm_receive_ns(&prices, &events[0]), 16 * 5 + 3.8 * 5, 1e-9);
   ck_assert_double_eq_tol(cm_send_ns(&prices, &events[0]), 9.7 * 2 + 30 * 5 + 5.1 * 7, 1e-9);
+}
+END_TEST
+
+/* Beside axons: neuron 2, which has none, was seen to spike, and neuron 1 has a bias. */
+START_TEST(loads_that_no_axon_tells)
+{
+  uint64_t first[] = {0, 1}, weight[] = {2}, spikes[] = {1, 0, 3, 1, 0, 6};
+  uint32_t source[] = {0}, pin[] = {1}, part[] = {0, 0, 1};
+  float bias[] = {0, 1, 0};
+  uint8_t model[] = {CM_NEURON_INPUT, CM_NEURON_LIF, CM_NEURON_LIF};
+  cm_dynamics dynamics = {.model = model, .parameter = {[CM_PARAMETER_BIAS] = bias}};
+  cm_measured measured = {.neurons = 3, .steps = 12, .windows = 2, .spikes = spikes};
+  cm_topology t = {.directed = true, .vertex_count = 3, .net_count = 1, .pin_count = 1, .net_first = first, .net_source = source, .net_weight = weight,
+                   .pin = pin, .size_total = 3, .weight_scale = 1, .dynamics = &dynamics, .measured = &measured};
+  cm_demand demand = cm_demand_of(&t);
+  cm_core_events events[2];
+  uint32_t sources;
+  ck_ok(cm_demand_limit_neurons(&demand, &(cm_neuron_terms){.bias_sources = true}, NULL, &error));
+  ck_ok(cm_step_loads(&demand, part, 2, &run, events, &error));
+  ck_assert_double_eq(events[0].count[CM_CHARGE_SPIKE], 2);
+  ck_assert_double_eq(events[0].count[CM_CHARGE_SYNAPSE], 2 + 1);
+  ck_assert_double_eq(events[1].count[CM_CHARGE_SPIKE], (3.0 + 6) / 12);
+  ck_ok(cm_step_bias_sources(&demand, part, 2, NULL, &sources, &error));
+  ck_assert_uint_eq(sources, 2);
+  demand.window = 2;
+  ck_ok(cm_step_loads(&demand, part, 2, &run, events, &error));
+  ck_assert_double_eq(events[1].count[CM_CHARGE_SPIKE], 1);
 }
 END_TEST
 
@@ -425,6 +454,7 @@ int main(void)
   tcase_add_test(tests, costs_are_read_and_printed);
   tcase_add_test(tests, bad_costs_are_refused_with_their_place);
   tcase_add_test(tests, loads_by_hand);
+  tcase_add_test(tests, loads_that_no_axon_tells);
   tcase_add_loop_test(tests, sums_are_those_of_a_recount, 0, 20);
   tcase_add_loop_test(tests, no_partition_is_below_the_bound, 0, 8);
   tcase_add_test(tests, parts_grown_along_a_window_keep_limits);

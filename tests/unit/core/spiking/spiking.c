@@ -61,7 +61,7 @@ static void synapse(cm_topology *t, uint32_t from, uint32_t to)
 static cm_simulator *started(const cm_topology *t, cm_semantics_number semantics)
 {
   cm_simulator *s;
-  ck_ok(cm_simulator_new(t, &cm_semantics_table[semantics], dt, &run, &s, &error));
+  ck_ok(cm_simulator_new(t, &(cm_profile_setting){.semantics = &cm_semantics_table[semantics], .dt = dt}, &run, &s, &error));
   return s;
 }
 
@@ -103,7 +103,7 @@ START_TEST(one_neuron_is_as_recorded)
   t.dynamics->parameter[CM_PARAMETER_V_THRESHOLD][1] = 0.1F;
   FILE *file = fopen(test_data("nir/recorded/lif.csv"), "re");
   ck_assert_ptr_nonnull(file);
-  ck_ok(cm_simulator_new(&t, &cm_semantics_table[recorded[_i].semantics], 1e-4, &run, &s, &error));
+  ck_ok(cm_simulator_new(&t, &(cm_profile_setting){.semantics = &cm_semantics_table[recorded[_i].semantics], .dt = 1e-4}, &run, &s, &error));
   const uint32_t input = 0;
   int steps = 0;
   ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
@@ -124,7 +124,7 @@ END_TEST
 /* ---- a dense simulation ---- */
 
 /* A random network of inputs and neurons with delays, loops and inhibition; weights are multiples of 1 / 64, so that sums are exact. */
-static cm_topology random_network(cm_random *random, cm_neuron_model model, bool delays)
+static cm_topology random_network(cm_random *random, cm_neuron_model model, bool delays, bool rests)
 {
   const uint32_t n = 30 + below(random, 300);
   cm_topology t = network_of_rows(n, (size_t)n * n);
@@ -145,6 +145,7 @@ static cm_topology random_network(cm_random *random, cm_neuron_model model, bool
     t.dynamics->parameter[CM_PARAMETER_TAU][v] = (float)(5 + below(random, 20)) * 1e-3F;
     t.dynamics->parameter[CM_PARAMETER_V_RESET][v] = (float)below(random, 8) / 16 - 0.25F;
     t.dynamics->parameter[CM_PARAMETER_V_THRESHOLD][v] = 0.9F + 0.2F * (float)cm_random_unit(random); /* no sum is as much */
+    t.dynamics->parameter[CM_PARAMETER_REFRACTORY][v] = rests ? (float)below(random, 5) * (float)dt : 0;
   }
   return t;
 }
@@ -152,6 +153,7 @@ static cm_topology random_network(cm_random *random, cm_neuron_model model, bool
 typedef struct dense {
   const cm_topology *topology;
   double *v, *current, *sum; /* [neurons]; sum [RING * neurons] */
+  int *rest;                 /* [neurons] steps that v still stays */
   uint64_t now;
 } dense;
 enum { RING = 32 };
@@ -182,10 +184,13 @@ static void step_dense(dense *d, bool *fires)
     double in = sum[v];
     if (m->parameter[CM_PARAMETER_TAU_SYN] != NULL)
       in = d->current[v] += dt / (double)m->parameter[CM_PARAMETER_TAU_SYN][v] * (in - d->current[v]);
-    d->v[v] += dt / tau * (in - d->v[v]);
-    fires[v] = d->v[v] > (double)m->parameter[CM_PARAMETER_V_THRESHOLD][v];
-    if (fires[v])
+    d->v[v] += d->rest[v] == 0 ? dt / tau * (in - d->v[v]) : 0;
+    fires[v] = d->rest[v] == 0 && d->v[v] > (double)m->parameter[CM_PARAMETER_V_THRESHOLD][v];
+    d->rest[v] -= d->rest[v] > 0;
+    if (fires[v]) {
       d->v[v] = (double)m->parameter[CM_PARAMETER_V_RESET][v];
+      d->rest[v] = (int)lround((double)m->parameter[CM_PARAMETER_REFRACTORY][v] / dt);
+    }
     sum[v] = 0;
   }
   for (uint32_t v = 0; v < n; v++)
@@ -199,9 +204,9 @@ START_TEST(random_networks_are_as_a_dense_simulation)
   cm_random random;
   cm_step now;
   cm_random_init(&random, 7, 1, (uint64_t)_i);
-  cm_topology t = random_network(&random, _i % 2 == 0 ? CM_NEURON_LIF : CM_NEURON_CUBALIF, _i % 3 > 0);
+  cm_topology t = random_network(&random, _i % 2 == 0 ? CM_NEURON_LIF : CM_NEURON_CUBALIF, _i % 3 > 0, _i % 4 > 1);
   const uint32_t n = t.vertex_count;
-  dense d = {.topology = &t, .v = network_array(n, sizeof *d.v), .current = network_array(n, sizeof *d.v),
+  dense d = {.topology = &t, .v = network_array(n, sizeof *d.v), .current = network_array(n, sizeof *d.v), .rest = network_array(n, sizeof *d.rest),
              .sum = network_array((size_t)RING * n, sizeof *d.v)};
   cm_simulator *s = started(&t, CM_SEMANTICS_SNNTORCH);
   bool *fires = network_array(n, sizeof *fires);
@@ -231,6 +236,7 @@ START_TEST(random_networks_are_as_a_dense_simulation)
   cm_free(d.v);
   cm_free(d.current);
   cm_free(d.sum);
+  cm_free(d.rest);
   forget(&t);
 }
 END_TEST
@@ -359,7 +365,8 @@ START_TEST(spikes_are_the_same_for_any_number_of_threads)
     t.dynamics->parameter[CM_PARAMETER_BIAS][v] = 3 * (float)cm_random_unit(&random);
   cm_simulator *alone = started(&t, CM_SEMANTICS_SNNTORCH);
   run.threads = 3;
-  cm_simulator *together = started(&t, CM_SEMANTICS_SNNTORCH);
+  cm_simulator *together; /* whose synapses are the only ones left */
+  ck_ok(cm_simulator_new(&t, &(cm_profile_setting){.semantics = &cm_semantics_table[CM_SEMANTICS_SNNTORCH], .dt = dt, .sole_reader = true}, &run, &together, &error));
   uint64_t spikes = 0;
   for (int step = 0; step < STEPS; step++) {
     ck_ok(cm_simulator_step(alone, NULL, 0, &one, &error));
@@ -382,7 +389,7 @@ END_TEST
 static void refuse(cm_topology *t, cm_semantics_number semantics, double step, const char *words)
 {
   cm_simulator *s;
-  ck_assert_int_ne(cm_simulator_new(t, &cm_semantics_table[semantics], step, &run, &s, &error), CM_OK);
+  ck_assert_int_ne(cm_simulator_new(t, &(cm_profile_setting){.semantics = &cm_semantics_table[semantics], .dt = step}, &run, &s, &error), CM_OK);
   ck_assert_msg(strstr(error.detail, words) != NULL, "%s", error.detail);
 }
 
@@ -396,6 +403,10 @@ START_TEST(what_cannot_run_is_refused)
   t.dynamics->model[0] = CM_NEURON_INPUT;
   refuse(&t, CM_SEMANTICS_SNNTORCH, 0, "dt is missing: neuron 1 has a tau of 0.01 s");
   refuse(&t, CM_SEMANTICS_SNNTORCH, 0.03, "neuron 1 has a tau of 0.01 s, below half of dt, 0.03 s, where snntorch is unstable: give a dt of at most 0.02");
+  t.dynamics->parameter[CM_PARAMETER_REFRACTORY][1] = 2.5e-3F;
+  refuse(&t, CM_SEMANTICS_SNNTORCH, dt, "neuron 1 has a refractory time of 0.0025 s, which is 2.5 steps of 0.001 s: it has to be whole steps");
+  refuse(&t, CM_SEMANTICS_SPYX, dt, "and spyx resets in a later step");
+  t.dynamics->parameter[CM_PARAMETER_REFRACTORY][1] = 0;
   t.dynamics->parameter[CM_PARAMETER_TAU][1] = 0;
   refuse(&t, CM_SEMANTICS_EXACT, dt, "a time constant is above 0");
   cm_dynamics_free(t.dynamics);
