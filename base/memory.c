@@ -36,7 +36,7 @@ void cm_memory_init(cm_memory *memory, uint64_t limit_bytes)
   atomic_init(&memory->scratch_peak, 0);
 }
 
-void cm_memory_give_back(void)
+void cm_memory_return_freed(void)
 {
   (void)mallopt(M_MMAP_THRESHOLD, APART);
 }

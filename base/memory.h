@@ -23,7 +23,7 @@ void cm_memory_init(cm_memory *memory, uint64_t limit_bytes);
 
 /* For a program's beginning: what large arrays took goes back to the system when they are freed. Else the C library keeps it from the
  * first of them on, and a process holds more than its accounts say. */
-void cm_memory_give_back(void);
+void cm_memory_return_freed(void);
 
 /* The highest use since the last call, which also restarts the peak at the present use. */
 uint64_t cm_memory_take_peak(cm_memory *memory);

@@ -87,7 +87,7 @@ const cli_command cli_command_help_ = {
 
 int main(int argc, char **argv)
 {
-  cm_memory_give_back();
+  cm_memory_return_freed();
   if (sodium_init() < 0) {
     fputs("coremap: libsodium cannot start\n", stderr);
     return EXIT_REFUSED;

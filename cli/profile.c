@@ -68,20 +68,16 @@ static cm_status profile_network(const arguments *a, cli_run *cli, json_t **repo
   char *options = NULL, *text = NULL;
   const cli_file_option files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}, {NULL, NULL}};
   cm_status status = cli_file_options("profile", a->flags, files, &options, error);
-  if (status == CM_OK)
-    status = cli_network(a->network, a->format, false, &cli->run, &network, error);
+  CM_THEN(status, cli_network(a->network, a->format, false, &cli->run, &network, error));
   if (status == CM_OK) { /* nobody else reads the network */
     free(options);
     options = NULL;
     (void)json_object_set_new(a->flags, "alone", json_true());
     status = cli_json_text(a->flags, &options, error);
   }
-  if (status == CM_OK)
-    status = library_status(coremap_profile_run(network, options, library_on_run, &cli->run, &profile, &why), &why, error);
-  if (status == CM_OK)
-    status = write_files(a, profile, error);
-  if (status == CM_OK)
-    status = library_status(coremap_profile_report(profile, &text, &why), &why, error);
+  CM_THEN(status, library_status(coremap_profile_run(network, options, library_on_run, &cli->run, &profile, &why), &why, error));
+  CM_THEN(status, write_files(a, profile, error));
+  CM_THEN(status, library_status(coremap_profile_report(profile, &text, &why), &why, error));
   if (status == CM_OK)
     *report = library_json(text);
   free(options);

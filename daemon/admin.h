@@ -1,6 +1,5 @@
 /* Commands that change users and tokens in a data folder, beside the server that may work on it (docs/how-to/users.md). */
-#ifndef CM_DAEMON_ADMIN_H
-#define CM_DAEMON_ADMIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ int cm_admin_run(int count, char **words);
 
 /* The lines of its --help that say what there is. */
 extern const char cm_admin_usage[];
-
-#endif

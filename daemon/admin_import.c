@@ -110,8 +110,8 @@ static cm_status read_users(import *i, cm_error *error)
   size_t capacity = 1;
   for (const char *c = i->rest; *c != '\0'; c++)
     capacity += *c == '\n';
-  if (CM_HEAP(i->users, capacity, "users", error) != CM_OK || CM_HEAP(i->line_of, capacity, "users", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(i->users, capacity, "users", error));
+  CM_TRY(CM_HEAP(i->line_of, capacity, "users", error));
   for (int fields; (fields = next_row(i, field)) > 0;)
     if (fields != i->fields)
       tell(i, fields < i->fields ? "fewer fields than the header has" : "more fields than the header has", "");
@@ -134,8 +134,7 @@ static cm_status check_names(import *i, cm_database *database, cm_error *error)
 {
   const cm_user **sorted;
   cm_user there;
-  if (CM_HEAP(sorted, i->count + 1, "users", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(sorted, i->count + 1, "users", error));
   for (size_t k = 0; k < i->count; k++)
     sorted[k] = &i->users[k];
   qsort(sorted, i->count, sizeof *sorted, by_name);

@@ -1,6 +1,5 @@
 /* What the commands of admin.h share: their words, and what they print. */
-#ifndef CM_DAEMON_ADMIN_WORDS_H
-#define CM_DAEMON_ADMIN_WORDS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ int cm_admin_print(json_t *list, const char *name);
 int cm_admin_users(cm_database *database, const cm_admin_words *a);
 int cm_admin_import(cm_database *database, const cm_admin_words *a);
 int cm_admin_tokens(cm_database *database, const cm_admin_words *a);
-
-#endif

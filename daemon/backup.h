@@ -1,6 +1,5 @@
 /* coremapd backup DIR, coremapd restore DIR (docs/reference/data-folder.md). */
-#ifndef CM_DAEMON_BACKUP_H
-#define CM_DAEMON_BACKUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -9,5 +8,3 @@ bool cm_backup_knows(const char *word);
 
 /* Carries one out; prints what it did or why not. The exit status: 0, 1 (refused) or 2 (wrong words). */
 int cm_backup_run(int count, char **words);
-
-#endif

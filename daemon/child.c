@@ -35,8 +35,7 @@ typedef struct child {
 static cm_status start(const cm_execution *x, bool anew, cm_submission **made, cm_error *error)
 {
   child *c;
-  if (CM_HEAP(c, 1, "the job's process", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(c, 1, "the job's process", error));
   if ((anew ? cm_fork_child(x->folder, x->attempt, x->lasting, &c->process, error)
             : cm_fork_adopt(x->folder, x->attempt, &c->process, error)) != CM_OK) {
     free(c);

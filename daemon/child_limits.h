@@ -1,6 +1,5 @@
 /* What no rule of the kernel counts of one process: its threads, and all bytes that it holds on the disk. */
-#ifndef CM_DAEMON_CHILD_LIMITS_H
-#define CM_DAEMON_CHILD_LIMITS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,5 +17,3 @@ typedef struct cm_child_limits {
  * the disk; it is to be killed. Threads cost one call, bytes several for each file. */
 cm_status cm_child_limits_threads(const cm_child_limits *limits, cm_error *error);
 cm_status cm_child_limits_bytes(const cm_child_limits *limits, cm_error *error);
-
-#endif

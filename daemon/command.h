@@ -1,6 +1,5 @@
 /* How the commands beside a server end. */
-#ifndef CM_DAEMON_COMMAND_H
-#define CM_DAEMON_COMMAND_H
+#pragma once
 
 #include "base/status.h"
 
@@ -9,5 +8,3 @@ enum { EXIT_USAGE = 2 };
 /* Say what is wrong with the words of a command, or what failed; return the exit status. */
 int cm_command_wrong(const char *command, const char *what, const char *word);
 int cm_command_fail(const cm_error *error);
-
-#endif

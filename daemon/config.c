@@ -293,20 +293,14 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
   cm_status status = home != NULL && home[0] == '/'
                          ? cm_path(made.data, error, "%s/.local/share/coremapd", home)
                          : cm_path(made.data, error, "/var/lib/coremapd");
-  if (status == CM_OK)
-    status = read_flags(count, words, true, &made, error);
-  if (status == CM_OK)
-    status = read_flags(count, words, false, &made, error);
+  CM_THEN(status, read_flags(count, words, true, &made, error));
+  CM_THEN(status, read_flags(count, words, false, &made, error));
   if (made.memory_limit == UINT64_MAX)
     made.memory_limit = memory_share(made.workers);
-  if (status == CM_OK)
-    status = check_mode(&made, error);
-  if (status == CM_OK)
-    status = find_credential(made.tls_certificate, "tls-certificate", error);
-  if (status == CM_OK)
-    status = find_credential(made.tls_key, "tls-key", error);
-  if (status == CM_OK)
-    status = find_credential(made.proxy_secret, "proxy-secret", error);
+  CM_THEN(status, check_mode(&made, error));
+  CM_THEN(status, find_credential(made.tls_certificate, "tls-certificate", error));
+  CM_THEN(status, find_credential(made.tls_key, "tls-key", error));
+  CM_THEN(status, find_credential(made.proxy_secret, "proxy-secret", error));
   if (status == CM_OK && cm_executor_find(made.executor) == NULL)
     status = cm_fail(error, CM_BAD_OPTION, "executor is \"%s\"; it must be threads or process", made.executor);
   if (status == CM_OK && cm_log_format_of(made.log_format) == CM_LOG_FORMATS)

@@ -1,6 +1,5 @@
 /* Settings of the daemon: defaults, overridden by a configuration file, overridden by flags. */
-#ifndef CM_DAEMON_CONFIG_H
-#define CM_DAEMON_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ bool cm_config_setting(size_t number, cm_setting_text *text);
 
 /* The text of --help; the caller frees, NULL when out of memory. */
 char *cm_config_help(void);
-
-#endif

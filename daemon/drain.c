@@ -73,8 +73,7 @@ static cm_status wait_for(const arguments *a, bool *served, cm_error *error)
   end.tv_sec += (time_t)a->wait;
   do {
     (void)nanosleep(&while_, NULL);
-    if (is_served(a->config.data, served, error) != CM_OK)
-      return error->status;
+    CM_TRY(is_served(a->config.data, served, error));
     clock_gettime(CLOCK_MONOTONIC, &now);
   } while (*served && (!a->waits || now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec)));
   return CM_OK;

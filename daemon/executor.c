@@ -55,8 +55,7 @@ bool cm_submission_poll(cm_submission *submission)
 
 cm_status cm_executor_submit(const cm_executor *executor, const cm_execution *execution, cm_submission **made, cm_error *error)
 {
-  if (executor->submit(execution, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(executor->submit(execution, made, error));
   (*made)->executor = executor;
   return CM_OK;
 }
@@ -82,8 +81,7 @@ cm_status cm_executor_run(const cm_executor *executor, const cm_execution *execu
 {
   cm_submission *submission;
   double ignored;
-  if (cm_executor_submit(executor, execution, &submission, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_executor_submit(executor, execution, &submission, error));
   while (!cm_submission_poll(submission))
     (void)poll(&(struct pollfd){.fd = submission->wakes, .events = POLLIN}, 1, LOOK_MS);
   const cm_status status = executor->judge(submission, &ignored, error);

@@ -1,6 +1,5 @@
 /* How jobs are carried out: one interface, a table of executors (docs/how-to/executors.md). */
-#ifndef CM_DAEMON_EXECUTOR_H
-#define CM_DAEMON_EXECUTOR_H
+#pragma once
 
 #include "daemon/job/work.h"
 
@@ -82,5 +81,3 @@ void cm_executor_settle(void);
 
 /* Submits, waits for the end, judges and releases. */
 cm_status cm_executor_run(const cm_executor *executor, const cm_execution *execution, cm_error *error);
-
-#endif

@@ -103,8 +103,7 @@ static void *follow(void *argument)
 cm_status cm_follower_start(cm_follower **follower, cm_error *error)
 {
   cm_follower *f;
-  if (CM_HEAP(f, 1, "who follows jobs", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(f, 1, "who follows jobs", error));
   f->looked = cm_now();
   f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   pthread_mutex_init(&f->lock, NULL);

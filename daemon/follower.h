@@ -1,6 +1,5 @@
 /* One thread that follows all jobs under way, however many: it polls their submissions, and tells of their ends. */
-#ifndef CM_DAEMON_FOLLOWER_H
-#define CM_DAEMON_FOLLOWER_H
+#pragma once
 
 #include "daemon/executor.h"
 
@@ -26,5 +25,3 @@ double cm_follower_looked(const cm_follower *follower);
 
 /* Follows nothing from now on: what has not ended is as it was left. NULL is allowed. */
 void cm_follower_stop(cm_follower *follower);
-
-#endif

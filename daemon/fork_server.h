@@ -1,8 +1,7 @@
 /* A process of this program that has all libraries loaded, knows nothing, and forks a child for each job folder that it is
  * told: that costs a millisecond where starting the program costs ten. It outlives the server for a while, with the children that may;
  * the next server on the data folder finds it there. */
-#ifndef CM_DAEMON_FORK_SERVER_H
-#define CM_DAEMON_FORK_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -50,5 +49,3 @@ void cm_fork_give_up(void);
 
 /* The whole of `coremapd --fork-server`, which is for this program alone: standard input is the socket on which it is asked. */
 int cm_fork_server_main(void);
-
-#endif

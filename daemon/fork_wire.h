@@ -1,6 +1,5 @@
 /* Between the two sides of the fork server: what is told on its sockets (SOCK_SEQPACKET: a message is whole or not there). */
-#ifndef CM_DAEMON_FORK_WIRE_H
-#define CM_DAEMON_FORK_WIRE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ size_t cm_fork_ask_size(const cm_fork_ask *ask);
 /* A socket's address in a folder, however long its path: by a descriptor of it, which the caller closes after use. errno, 0. */
 struct sockaddr_un;
 int cm_fork_place(const char *data, int *folder, struct sockaddr_un *place);
-
-#endif

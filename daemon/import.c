@@ -32,11 +32,11 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
   cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
                      .file_limit = cm_store_free_bytes(store)};
   cm_store_id(id);
-  if (cm_path(folder, error, "%s/incoming/%s.job", store->folder, id) != CM_OK ||
-      cm_path(inner, error, "%s/in", folder) != CM_OK || cm_folder_make(inner, error) != CM_OK ||
-      cm_work_out(folder, FIRST, out, error) != CM_OK ||
-      cm_path(inner, error, "%s/" CM_WORK_NETWORK, folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(folder, error, "%s/incoming/%s.job", store->folder, id));
+  CM_TRY(cm_path(inner, error, "%s/in", folder));
+  CM_TRY(cm_folder_make(inner, error));
+  CM_TRY(cm_work_out(folder, FIRST, out, error));
+  CM_TRY(cm_path(inner, error, "%s/" CM_WORK_NETWORK, folder));
   if (link(path, inner) != 0)
     return cm_fail_errno(error, errno, "cannot take into the job folder", path);
   if (table != NULL && cm_path(inner, error, "%s/in/%s", folder, table->option) != CM_OK)
@@ -48,8 +48,7 @@ static cm_status make_folder(cm_store *store, const cm_import_options *options, 
   if (network->read_as[0] != '\0')
     (void)json_object_set_new(job.options, "read", cm_json_loadb(network->read_as, strlen(network->read_as), 0, NULL));
   cm_status status = cm_json_whole(refusals, "how an upload is to be read", error);
-  if (status == CM_OK)
-    status = cm_work_describe(folder, &job, error);
+  CM_THEN(status, cm_work_describe(folder, &job, error));
   cm_work_job_clear(&job);
   return status;
 }
@@ -80,8 +79,7 @@ static cm_status take(const char *folder, const char *out, const cm_work_result 
     return cm_fail(error, CM_DAMAGED, "reading the file ended without a description of it");
   /* A model stays as it came, a topology has been written anew. */
   bool model = strcmp(format, "onnx") == 0;
-  if (cm_path(path, error, "%s/%s", model ? folder : out, model ? CM_WORK_NETWORK : CM_WORK_MADE) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", model ? folder : out, model ? CM_WORK_NETWORK : CM_WORK_MADE));
   if (rename(path, made) != 0)
     return cm_fail_errno(error, errno, "cannot rename", path);
   (void)snprintf(network->format, sizeof network->format, "%s", format);
@@ -121,16 +119,13 @@ cm_status cm_import_upload_file(cm_store *store, const cm_import_options *option
                             .disk_limit = cm_store_free_bytes(store),
                             .watch = &watch};
   cm_status status = make_folder(store, options, path, table, network, folder, out, error);
-  if (status == CM_OK)
-    status = cm_executor_run(options->executor, &execution, error);
-  if (status == CM_OK)
-    status = cm_work_result_read(out, &result, error);
+  CM_THEN(status, cm_executor_run(options->executor, &execution, error));
+  CM_THEN(status, cm_work_result_read(out, &result, error));
   if (status == CM_OK && result.status != CM_OK) {
     *error = result.why;
     status = error->status;
   }
-  if (status == CM_OK)
-    status = take(folder, out, &result, made, network, error);
+  CM_THEN(status, take(folder, out, &result, made, network, error));
   cm_work_result_clear(&result);
   (void)cm_folder_remove(folder, &ignored);
   return status;

@@ -1,6 +1,5 @@
 /* Uploads are read as jobs are carried out: in a job folder, by a thread or in a confined child. */
-#ifndef CM_DAEMON_IMPORT_H
-#define CM_DAEMON_IMPORT_H
+#pragma once
 
 #include "daemon/executor.h"
 #include "storage/networks.h"
@@ -18,5 +17,3 @@ typedef struct cm_import_options {
  * as of cm_import and cm_onnx_read, and of the executor. */
 cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const cm_network_table *table, const char *made,
                                 cm_network *network, cm_error *error);
-
-#endif

@@ -52,8 +52,7 @@ static void *work(void *argument)
 static cm_status submit(const cm_execution *execution, cm_submission **made, cm_error *error)
 {
   threaded *t;
-  if (CM_HEAP(t, 1, "the job's thread", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(t, 1, "the job's thread", error));
   t->s.execution = execution;
   t->s.wakes = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   int failed = t->s.wakes < 0 ? errno : pthread_create(&t->thread, NULL, work, t);

@@ -1,7 +1,6 @@
 /* Commands that change quotas and rules of retention in a data folder, beside the server that may work on it (docs/how-to/queue.md,
  * docs/how-to/retention.md). */
-#ifndef CM_DAEMON_LIMITS_H
-#define CM_DAEMON_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ int cm_limit_command_run(int count, char **words);
 
 /* The lines of its --help that say what there is. */
 extern const char cm_limit_command_usage[];
-
-#endif

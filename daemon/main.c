@@ -95,16 +95,14 @@ static cm_status start(service *s, cm_error *error)
     return error->status;
   const bool cluster = c->shared[0] != '\0';
   const double bytes = c->cluster_bytes > 0 ? (double)c->cluster_bytes : c->memory_limit > 0 ? (double)c->memory_limit : INFINITY;
-  if (cm_cluster_open(c->bridge, c->shared, s->store->folder, error) != CM_OK ||
-      cm_jobs_set_cluster(s->store, cluster ? (double)c->cluster_from : INFINITY, bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_cluster_open(c->bridge, c->shared, s->store->folder, error));
+  CM_TRY(cm_jobs_set_cluster(s->store, cluster ? (double)c->cluster_from : INFINITY, bytes, error));
   cm_fork_prepare(s->store->folder, (unsigned)c->outlive);
   cm_workers_options workers = {.store = s->store, .workers = (unsigned)c->workers,
                                 .short_workers = (unsigned)c->short_workers, .threads = (unsigned)c->threads,
                                 .memory_limit = c->memory_limit, .disk_reserve = c->disk_reserve,
                                 .cluster_jobs = cluster ? (unsigned)c->cluster_jobs : 0, .executor = cm_executor_find(c->executor), .lasting = c->outlive > 0};
-  if (cm_workers_start(&workers, &s->workers, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_workers_start(&workers, &s->workers, error));
   cm_server_options server = {.listen = c->listen, .socket_mode = (unsigned)strtoul(c->socket_mode, NULL, 8),
                               .sockets = s->sockets, .socket_count = s->socket_count, .store = s->store, .www = c->www,
                               .tls_certificate = c->tls_certificate, .tls_key = c->tls_key, .public_url = c->public_url,
@@ -159,10 +157,8 @@ static void reload_all(service *s)
   cm_error error;
   cm_config next;
   cm_status status = cm_config_read(s->word_count, s->words, &next, &error);
-  if (status == CM_OK)
-    status = cm_log_open(next.log, &error);
-  if (status == CM_OK)
-    status = cm_server_certify(s->server, next.tls_certificate, next.tls_key, &error);
+  CM_THEN(status, cm_log_open(next.log, &error));
+  CM_THEN(status, cm_server_certify(s->server, next.tls_certificate, next.tls_key, &error));
   if (status != CM_OK) {
     cm_log("SIGHUP: %s; nothing is changed", error.detail);
     return;
@@ -370,7 +366,7 @@ int main(int count, char **words)
 {
   static service s;
   cm_error error;
-  cm_memory_give_back();
+  cm_memory_return_freed();
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
   if (count > 1 && strcmp(words[1], "--work") == 0)
     return work(count, words);

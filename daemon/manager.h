@@ -1,7 +1,6 @@
 /* What a service manager (systemd) hands to a service and wants to hear from it, without its library: the sockets are
  * descriptors from 3 on, and messages are datagrams. */
-#ifndef CM_DAEMON_MANAGER_H
-#define CM_DAEMON_MANAGER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ cm_status cm_manager_sockets(int sockets[CM_SOCKETS_MAX], size_t *count, cm_erro
 
 /* Tells the manager "READY=1" and the like (NOTIFY_SOCKET; sd_notify(3)); nothing where there is none. */
 void cm_manager_tell(const char *message);
-
-#endif

@@ -1,6 +1,5 @@
 /* What is made from the table of settings besides --help: the default configuration file, and pages for man(1). */
-#ifndef CM_DAEMON_MANUAL_H
-#define CM_DAEMON_MANUAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -10,5 +9,3 @@ void cm_manual_config(FILE *out);
 /* coremapd(8) and coremapd.conf(5), in roff. */
 void cm_manual_daemon(FILE *out);
 void cm_manual_settings(FILE *out);
-
-#endif

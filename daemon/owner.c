@@ -39,7 +39,6 @@ cm_status cm_owner_config(int count, char **words, cm_config *config, cm_error *
     all[used++] = flag;
     all[used++] = file;
   }
-  if (cm_config_read(used, all, config, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_config_read(used, all, config, error));
   return become_owner(config->data, error);
 }

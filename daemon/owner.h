@@ -1,6 +1,5 @@
 /* Commands beside a server: of which configuration, and as which user. */
-#ifndef CM_DAEMON_OWNER_H
-#define CM_DAEMON_OWNER_H
+#pragma once
 
 #include "daemon/config.h"
 
@@ -8,5 +7,3 @@
  * machine's server (CM_CONFIG_FILE) where it has a file; and from then on this process is the data folder's owner, so that
  * whatever it writes there is the server's to read. CM_BAD_OPTION, CM_IO. */
 cm_status cm_owner_config(int count, char **words, cm_config *config, cm_error *error);
-
-#endif

@@ -43,8 +43,7 @@ static cm_status identify_network(cm_running *r, cm_error *error)
   cm_network network;
   if (r->job.network[0] == '\0')
     return CM_OK;
-  if (cm_networks_get(r->store, r->job.network, &network, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_networks_get(r->store, r->job.network, &network, error));
   memcpy(r->work.network, network.sha256, sizeof r->work.network);
   name_levels(r, r->job.network, r->work.levels);
   return CM_OK;
@@ -90,8 +89,7 @@ static cm_status rename_options(preparing *p, cm_error *error)
 
 static cm_status read_options(preparing *p, cm_error *error)
 {
-  if (rename_options(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(rename_options(p, error));
   coremap_error *why = NULL;
   char *all = NULL, *given = NULL;
   if (p->r->work.options != NULL &&
@@ -101,8 +99,7 @@ static cm_status read_options(preparing *p, cm_error *error)
   free(given);
   if (status != CM_OK)
     return status;
-  if (cm_whole((p->options = library_json(all)) != NULL, "the job's options", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole((p->options = library_json(all)) != NULL, "the job's options", error));
   if (text_of(p, "levels_from")[0] != '\0')
     name_levels(p->r, text_of(p, "levels_from"), p->r->work.levels_before);
   bound(p->r, (unsigned)number_of(p, "threads"), (uint64_t)json_integer_value(json_object_get(p->options, "memory_limit")),
@@ -118,8 +115,7 @@ static cm_status make_fingerprint(preparing *p, cm_error *error)
   char domain[CM_USER_MAX + 16];
   cm_owner_domain(&p->r->job.owner, domain);
   cm_status status = library_chip_print(p->chip, &chip, error);
-  if (status == CM_OK)
-    status = library_cores_print(p->chip, &occupancy, error);
+  CM_THEN(status, library_cores_print(p->chip, &occupancy, error));
   if (status == CM_OK && asprintf(&all, "%s\n%s\n%s\n%s%s%s", p->r->job.network, chip, occupancy, p->shaping,
                                   domain[0] != '\0' ? "\n" : "", domain) < 0) {
     all = NULL;
@@ -140,9 +136,8 @@ static cm_status look_for_twin(preparing *p, cm_error *error)
   cm_mapping_row found;
   if (r->job.reserve)
     return CM_OK;
-  if (make_fingerprint(p, error) != CM_OK ||
-      cm_jobs_identify(r->store, &r->job, r->fingerprint, &r->deferred, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_fingerprint(p, error));
+  CM_TRY(cm_jobs_identify(r->store, &r->job, r->fingerprint, &r->deferred, error));
   if (r->deferred)
     return CM_OK;
   cm_status status = cm_mappings_find(r->store, r->fingerprint, &found, error);
@@ -166,9 +161,7 @@ static cm_status free_own_cores(preparing *p, const char *job, cm_error *error)
   size_t count;
   if (r->job.reserve)
     return CM_OK;
-  cm_status status = cm_leases_list(r->store, r->job.chip, NULL, &leases, &count, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_leases_list(r->store, r->job.chip, NULL, &leases, &count, error));
   for (size_t i = 0; i < count; i++) {
     char owner[CM_ID_MAX + 8];
     (void)snprintf(owner, sizeof owner, "lease:%s", leases[i].id);
@@ -194,24 +187,22 @@ cm_status cm_running_place(cm_running *r, cm_error *error)
 static cm_status make_folders(cm_running *r, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (cm_running_place(r, error) != CM_OK || cm_path(path, error, "%s/in", r->folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_running_place(r, error));
+  CM_TRY(cm_path(path, error, "%s/in", r->folder));
   return cm_folder_make(path, error);
 }
 
 static cm_status put_file(const cm_running *r, const char *from, const char *name, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", r->folder, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", r->folder, name));
   return r->remote && cm_cluster_is_foreign() ? cm_file_copy(from, path, 0640, error) : cm_file_take(from, path, error);
 }
 
 static cm_status put_text(const cm_running *r, const char *text, const char *name, cm_error *error)
 {
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/%s", r->folder, name) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", r->folder, name));
   FILE *stream = fopen(path, "wbe");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot create", path);
@@ -243,8 +234,7 @@ static cm_status put_network(cm_running *r, cm_error *error)
   char path[CM_PATH_MAX];
   if (r->job.network[0] == '\0')
     return CM_OK;
-  if (cm_networks_path(r->store, r->job.network, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_networks_path(r->store, r->job.network, path, error));
   return put_file(r, path, CM_WORK_NETWORK, error);
 }
 
@@ -254,9 +244,8 @@ static cm_status put_levels(const preparing *p, cm_error *error)
   char path[CM_PATH_MAX];
   if (!p->r->options.executor->outside || p->r->remote)
     return CM_OK;
-  if (cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder) != CM_OK ||
-      library_levels_lend(p->r->store->cache, p->r->work.levels, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/" CM_WORK_LEVELS, p->r->folder));
+  CM_TRY(library_levels_lend(p->r->store->cache, p->r->work.levels, path, error));
   return p->r->work.levels_before[0] != '\0' ? library_levels_lend(p->r->store->cache, p->r->work.levels_before, path, error) : CM_OK;
 }
 
@@ -320,8 +309,7 @@ static cm_status open_to_group(const cm_running *r, cm_error *error)
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (cm_path(path, error, "%s/%s", r->folder, files[i]) != CM_OK || (chmod(path, 0640) != 0 && errno != ENOENT))
       return cm_fail_errno(error, errno, "cannot open to the cluster", path);
-  if (cm_path(path, error, "%s/in", r->folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/in", r->folder));
   return chmod(path, 02750) == 0 && chmod(r->folder, 02770) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot open to the cluster", r->folder);
 }
 
@@ -358,8 +346,7 @@ cm_status cm_running_prepare(cm_running *r, cm_error *error)
   r->work.options = cm_json_loadb(r->job.options, strlen(r->job.options), 0, NULL);
   r->work.file_limit = largest_file(r);
   cm_status status = cm_work_program(r->work.program, error);
-  if (status == CM_OK)
-    status = prepare(&p, error);
+  CM_THEN(status, prepare(&p, error));
   if (status == CM_OK)
     status = cm_json_whole(refusals, "the job's options", error); /* without them it would be another job */
   coremap_chip_free(p.chip);

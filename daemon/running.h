@@ -1,6 +1,5 @@
 /* Between the files that bring jobs from claim to commit: what the server holds of a job meanwhile. */
-#ifndef CM_DAEMON_RUNNING_H
-#define CM_DAEMON_RUNNING_H
+#pragma once
 
 #include "daemon/workers.h"
 #include "storage/estimates.h"
@@ -70,5 +69,3 @@ cm_status cm_running_place(cm_running *r, cm_error *error);
 
 /* Makes the job folder, or finds that an identical job runs (r->deferred) or has been done (r->reused). */
 cm_status cm_running_prepare(cm_running *r, cm_error *error);
-
-#endif

@@ -69,9 +69,8 @@ static cm_status place_points(cm_running *r, cm_error *error)
 {
   for (int64_t number = 1; number <= CM_JOB_POINTS_MAX; number++) {
     char folder[CM_PATH_MAX], summary[CM_PATH_MAX];
-    if (cm_path(folder, error, "%s/" CM_WORK_POINTS "/%lld", r->out, (long long)number) != CM_OK ||
-        cm_path(summary, error, "%s/summary.json", folder) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(folder, error, "%s/" CM_WORK_POINTS "/%lld", r->out, (long long)number));
+    CM_TRY(cm_path(summary, error, "%s/summary.json", folder));
     if (access(folder, F_OK) != 0)
       continue;
     cm_job_point *point = &r->points[r->point_count];

@@ -1,6 +1,5 @@
 /* What a run of a job tells from outside this process: its progress, a file of lines that grows, and its end. */
-#ifndef CM_DAEMON_TOLD_H
-#define CM_DAEMON_TOLD_H
+#pragma once
 
 #include "daemon/job/work.h"
 
@@ -30,5 +29,3 @@ typedef struct cm_told_end {
 
 /* CM_OK: there is a result; else why there is none, as of cm_executor.judge. */
 cm_status cm_told_judge(const cm_told_end *end, const char *phase, double time_limit, cm_error *error);
-
-#endif

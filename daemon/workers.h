@@ -1,6 +1,5 @@
 /* Threads that take jobs from the queue and run them. */
-#ifndef CM_DAEMON_WORKERS_H
-#define CM_DAEMON_WORKERS_H
+#pragma once
 
 #include "daemon/executor.h"
 #include "storage/store.h"
@@ -45,5 +44,3 @@ void cm_workers_stop(cm_workers *workers, double grace);
 
 /* Stops if need be, and frees; nobody may wake any more. NULL is allowed. */
 void cm_workers_free(cm_workers *workers);
-
-#endif

@@ -62,8 +62,8 @@ static cm_status run_network(const cm_topology *t, json_t *object, library_run *
   if (alone != NULL && !json_is_boolean(alone))
     return cm_option_refuse(error, "alone", "true or false");
   (void)json_object_del(object, "alone");
-  if (library_stimulus_take(object, &from, error) != CM_OK || cm_profile_options_read(object, &asked, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_stimulus_take(object, &from, error));
+  CM_TRY(cm_profile_options_read(object, &asked, error));
   r->run->threads = json_object_get(object, "threads") != NULL ? asked.threads : r->run->threads;
   r->run->deadline = asked.time_limit > 0 ? cm_now() + asked.time_limit : 0;
   r->run->memory->limit_bytes = asked.memory_limit;

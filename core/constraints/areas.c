@@ -74,9 +74,9 @@ static cm_status make_kinds(splitting *s, cm_error *error)
     a->base[k] = (uint8_t)k;
   a->chip.classes = NULL;
   a->chip.class_of = NULL;
-  if (CM_NEW(s->run->memory, a->chip.classes, CM_KINDS_MAX, error) != CM_OK || CM_NEW(s->run->memory, a->chip.class_of, cm_chip_cores(chip), error) != CM_OK ||
-      CM_NEW(s->run->memory, a->inside, a->constraints.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, a->chip.classes, CM_KINDS_MAX, error));
+  CM_TRY(CM_NEW(s->run->memory, a->chip.class_of, cm_chip_cores(chip), error));
+  CM_TRY(CM_NEW(s->run->memory, a->inside, a->constraints.count, error));
   if (chip->class_count > 0) {
     memcpy(a->chip.classes, chip->classes, chip->class_count * sizeof *chip->classes);
     memcpy(a->chip.class_of, chip->class_of, cm_chip_cores(chip) * sizeof *chip->class_of);
@@ -136,14 +136,13 @@ static cm_status make_choices(splitting *s, cm_error *error)
 {
   cm_areas *a = s->a;
   const uint32_t n = s->in->demand->network->vertex_count;
-  if (CM_NEW(s->run->memory, a->choice_of, n, error) != CM_OK || CM_NEW(s->run->memory, s->seen, n, error) != CM_OK ||
-      add_choice(s, 0, NONE, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, a->choice_of, n, error));
+  CM_TRY(CM_NEW(s->run->memory, s->seen, n, error));
+  CM_TRY(add_choice(s, 0, NONE, error));
   for (uint32_t i = 0; i < a->constraints.count; i++)
     if (cm_is_area(&a->constraints.constraint[i]) && split_choices(s, i, error) != CM_OK)
       return error->status;
-  if (CM_NEW(s->run->memory, a->pinned, a->choices, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->run->memory, a->pinned, a->choices, error));
   for (uint32_t i = 1; i < a->choices; i++)
     a->pinned[i] = a->pinned[a->before[i]] || a->constraints.constraint[a->by[i]].kind == CM_PIN;
   return CM_OK;
@@ -155,22 +154,15 @@ cm_status cm_areas_open(const cm_area_input *input, cm_run *run, cm_areas **area
 {
   splitting s = {.in = input, .run = run};
   cm_areas *a;
-  if (CM_NEW(run->memory, a, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, a, 1, error));
   s.a = a;
   cm_status status = cm_subjects_open(input->demand->network, input->part, input->part_count, run->memory, &a->subjects, error);
-  if (status == CM_OK)
-    status = cm_subject_constraints(input->list, "/options/constraints", &a->subjects, input->chip, &a->constraints, error);
-  if (status == CM_OK)
-    status = make_kinds(&s, error);
-  if (status == CM_OK)
-    status = make_choices(&s, error);
-  if (status == CM_OK)
-    status = cm_areas_make_cells(a, input->demand->network->vertex_count, run->memory, error);
-  if (status == CM_OK)
-    status = cm_areas_check_room(a, input, run, error);
-  cm_free(s.seen);
-  cm_free(s.split);
+  CM_THEN(status, cm_subject_constraints(input->list, "/options/constraints", &a->subjects, input->chip, &a->constraints, error));
+  CM_THEN(status, make_kinds(&s, error));
+  CM_THEN(status, make_choices(&s, error));
+  CM_THEN(status, cm_areas_make_cells(a, input->demand->network->vertex_count, run->memory, error));
+  CM_THEN(status, cm_areas_check_room(a, input, run, error));
+  CM_FREE(s.seen, s.split);
   if (status == CM_OK)
     *areas = a;
   else

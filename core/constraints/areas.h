@@ -1,7 +1,6 @@
 /* Where neurons may lie by the constraints of a mapping: the chip's kinds of cores (core/chip/classes.h) are split until each is all inside or all outside
  * what a constraint names, and each neuron is told which of these kinds take it. So all methods that know kinds keep pins. */
-#ifndef CM_CONSTRAINTS_AREAS_H
-#define CM_CONSTRAINTS_AREAS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/classes.h"
@@ -63,5 +62,3 @@ uint32_t cm_cell_together(const cm_areas *areas, uint32_t constraint);
 
 /* areas_room.c: CM_BAD_OPTION where the neurons that pins name need more room than their cores have, whatever else is done. */
 cm_status cm_areas_check_room(const cm_areas *areas, const cm_area_input *input, cm_run *run, cm_error *error);
-
-#endif

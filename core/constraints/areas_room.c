@@ -124,8 +124,7 @@ static cm_status count_cores(room *r, cm_error *error)
   const cm_chip *chip = &r->a->chip;
   uint8_t *usable;
   uint32_t ignored;
-  if (CM_NEW(r->run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, usable, cm_chip_cores(chip), error));
   cm_status status = cm_usable_cores(chip, r->in->occupancy, r->run->memory, usable, &ignored, error);
   for (uint32_t c = 0; c < cm_chip_cores(chip) && status == CM_OK; c++)
     r->cores[cm_chip_kind_of(chip, c)] += usable[c];
@@ -168,8 +167,7 @@ static cm_status check_cells(room *r, const uint32_t *synapses, cm_error *error)
   uint64_t *need;
   if (!r->a->relations)
     return CM_OK;
-  if (CM_NEW(r->run->memory, need, r->a->cells, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, need, r->a->cells, error));
   for (uint32_t v = 0; v < r->in->demand->network->vertex_count; v++)
     need[r->a->cell_of[v]] += need_of(r, synapses, v);
   cm_status status = check_whole(r, need, error);

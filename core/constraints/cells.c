@@ -19,8 +19,7 @@ typedef struct celling {
 
 static cm_status add_cell(celling *s, uint32_t from, cm_error *error)
 {
-  if (CM_ROOM(s->memory, s->to, &s->to_room, (uint64_t)s->a->cells + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->memory, s->to, &s->to_room, (uint64_t)s->a->cells + 1, error));
   s->to[s->a->cells] = NONE;
   s->to[from] = s->a->cells++;
   return CM_OK;
@@ -162,8 +161,7 @@ static cm_status check_parted(const celling *s, uint32_t number, uint32_t *owner
 static cm_status check_contradictions(const celling *s, cm_error *error)
 {
   uint32_t *owner;
-  if (CM_NEW(s->memory, owner, s->a->cells, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->memory, owner, s->a->cells, error));
   cm_status status = CM_OK;
   for (uint32_t i = 0; i < s->a->constraints.count && status == CM_OK; i++)
     if (!cm_is_area(&s->a->constraints.constraint[i]))
@@ -176,19 +174,15 @@ cm_status cm_areas_make_cells(cm_areas *a, uint32_t vertices, cm_memory *memory,
 {
   celling s = {.a = a, .memory = memory};
   cm_status status = CM_NEW(memory, a->cell_of, vertices, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, s.seen, (size_t)vertices + 1, error);
-  if (status == CM_OK)
-    status = add_cell(&s, 0, error);
+  CM_THEN(status, CM_NEW(memory, s.seen, (size_t)vertices + 1, error));
+  CM_THEN(status, add_cell(&s, 0, error));
   for (uint32_t i = 0; i < a->constraints.count && status == CM_OK; i++)
     if (!cm_is_area(&a->constraints.constraint[i])) {
       a->relations = true;
       status = split_by(&s, &a->constraints.constraint[i], error);
     }
-  if (status == CM_OK)
-    status = CM_NEW(memory, s.leader, a->cells, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, a->whole, a->cells, error);
+  CM_THEN(status, CM_NEW(memory, s.leader, a->cells, error));
+  CM_THEN(status, CM_NEW(memory, a->whole, a->cells, error));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < a->cells; i++)
       s.leader[i] = i;
@@ -198,8 +192,6 @@ cm_status cm_areas_make_cells(cm_areas *a, uint32_t vertices, cm_memory *memory,
     renumber(&s, vertices);
     status = check_contradictions(&s, error);
   }
-  cm_free(s.seen);
-  cm_free(s.to);
-  cm_free(s.leader);
+  CM_FREE(s.seen, s.to, s.leader);
   return status;
 }

@@ -64,8 +64,7 @@ static void near_settled(cm_state *s, const uint64_t *inside, const uint64_t *se
 static cm_status narrow_all(cm_state *s, const cm_chain *c, const uint64_t *tiles, bool *possible, cm_error *error)
 {
   for (uint32_t k = 0; k < c->count && *possible; k++)
-    if (cm_state_narrow(s, c->variable[k], tiles, true, possible, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_state_narrow(s, c->variable[k], tiles, true, possible, error));
   return CM_OK;
 }
 
@@ -111,8 +110,7 @@ cm_status cm_chain_narrow(cm_state *s, uint32_t chain, bool *possible, cm_error 
   if (c->count == 0)
     return CM_OK;
   viable_pieces(s, c, all, near);
-  if (narrow_all(s, c, near, possible, error) != CM_OK)
-    return error->status;
+  CM_TRY(narrow_all(s, c, near, possible, error));
   if (!*possible || first == UINT32_MAX)
     return CM_OK;
   near_settled(s, all, settled, first, open, near);

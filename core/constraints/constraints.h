@@ -1,7 +1,6 @@
 /* Constraints of place, as people write them down: what must lie where, together, apart, side by side. One record for all that is placed:
  * neurons of a network on cores of a chip, and nodes of a problem on tiles (problem.h). */
-#ifndef CM_CONSTRAINTS_CONSTRAINTS_H
-#define CM_CONSTRAINTS_CONSTRAINTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -78,5 +77,3 @@ extern const char *const cm_constraint_kind_names[CM_CONSTRAINT_KINDS + 1]; /* N
 
 /* Whether a name matches a pattern, in which * stands for any text and ? for any character. */
 bool cm_name_matches(const char *pattern, const char *name);
-
-#endif

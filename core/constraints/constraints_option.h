@@ -1,6 +1,5 @@
 /* Constraints as an option of jobs. */
-#ifndef CM_CONSTRAINTS_CONSTRAINTS_OPTION_H
-#define CM_CONSTRAINTS_CONSTRAINTS_OPTION_H
+#pragma once
 
 #include "base/option.h"
 
@@ -9,5 +8,3 @@ extern const cm_option_own cm_option_of_constraints;
 
 /* The schema of one, as text of JSON. */
 #define CM_CONSTRAINT_SCHEMA "{\"type\": \"object\", \"required\": [\"kind\", \"of\"], \"properties\": {\"kind\": {\"type\": \"string\"}}}"
-
-#endif

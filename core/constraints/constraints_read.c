@@ -51,8 +51,7 @@ static cm_status take_pattern(reading *r, const char *pattern, const char *where
 static cm_status take_group(reading *r, const json_t *group, const char *where, cm_error *error)
 {
   const cm_constraint_world *w = r->world;
-  if (cm_json_known_fields(group, where, w->groups, w->status, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(group, where, w->groups, w->status, error));
   if (json_object_size(group) != 1)
     return bad(r, where, "one group", error);
   for (size_t i = 0; w->groups[i] != NULL; i++) {
@@ -101,16 +100,14 @@ static cm_status read_members(reading *r, const json_t *from, const char *where,
     json_array_foreach(from, i, one) {
       char place[CM_JSON_PLACE_MAX];
       (void)cm_json_place(place, "%s/%zu", where, i);
-      if (status == CM_OK)
-        status = take_one(r, one, place, error);
+      CM_THEN(status, take_one(r, one, place, error));
     }
   } else {
     status = take_one(r, from, where, error);
   }
   for (uint32_t m = 0; m < r->count; m++)
     r->seen[r->list[m]] &= (uint8_t)~r->bit;
-  if (status == CM_OK)
-    status = CM_NEW(r->memory, *members, r->count, error);
+  CM_THEN(status, CM_NEW(r->memory, *members, r->count, error));
   if (status != CM_OK)
     return status;
   if (r->count > 0)
@@ -123,8 +120,7 @@ static cm_status read_members(reading *r, const json_t *from, const char *where,
 
 static cm_status add_rectangle(reading *r, cm_rectangle one, cm_error *error)
 {
-  if (CM_ROOM(r->memory, r->made->at, &r->at_capacity, r->made->at_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, r->made->at, &r->at_capacity, r->made->at_count + 1, error));
   r->made->at[r->made->at_count++] = one;
   return CM_OK;
 }
@@ -183,8 +179,7 @@ static cm_status read_at(reading *r, const json_t *at, const char *where, cm_err
   const cm_constraint_world *w = r->world;
   char place[CM_JSON_PLACE_MAX];
   if (json_is_object(at)) {
-    if (cm_json_known_fields(at, where, fields, w->status, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_json_known_fields(at, where, fields, w->status, error));
     const json_t *router = json_object_get(at, "router"), *chip = json_object_get(at, "chip");
     if (json_object_size(at) == 0 || ((router != NULL || chip != NULL) && json_object_size(at) > 1))
       return bad(r, where, "columns and rows, or a router, or a chip", error);
@@ -204,8 +199,7 @@ static cm_status read_at(reading *r, const json_t *at, const char *where, cm_err
   for (size_t i = 0; i < json_array_size(from.list) && status == CM_OK; i++) {
     cm_rectangle rectangle;
     status = cm_rectangle_read(&from, i, &rectangle, error);
-    if (status == CM_OK)
-      status = add_rectangle(r, rectangle, error);
+    CM_THEN(status, add_rectangle(r, rectangle, error));
   }
   json_decref(wrapped);
   return status;
@@ -261,8 +255,7 @@ static cm_status read_order(reading *r, const json_t *object, const char *where,
     return bad(r, where, "either \"is\": left_of, right_of, above or below, or \"hops\": the most", error);
   if (is != NULL) {
     (void)cm_json_place(place, "%s/is", where);
-    if (read_word(r, is, place, sides, &side, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_word(r, is, place, sides, &side, error));
   } else if (!json_is_integer(hops) || json_integer_value(hops) < 0 || json_integer_value(hops) > 1 << 20) {
     (void)cm_json_place(place, "%s/hops", where);
     return bad(r, place, "a whole number of hops", error);
@@ -326,10 +319,8 @@ static cm_status read_constraint(reading *r, const json_t *object, const char *w
   if (!json_is_object(object))
     return bad(r, where, "an object with \"kind\" and \"of\"", error);
   (void)cm_json_place(place, "%s/kind", where);
-  if (read_word(r, json_object_get(object, "kind"), place, cm_constraint_kind_names, &kind, error) !=
-        CM_OK ||
-      cm_json_known_fields(object, where, fields_of[kind], r->world->status, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_word(r, json_object_get(object, "kind"), place, cm_constraint_kind_names, &kind, error));
+  CM_TRY(cm_json_known_fields(object, where, fields_of[kind], r->world->status, error));
   r->made->kind = (cm_constraint_kind)kind;
   const json_t *name = json_object_get(object, "name"), *to = json_object_get(object, "to");
   (void)cm_json_place(place, "%s/name", where);
@@ -341,8 +332,7 @@ static cm_status read_constraint(reading *r, const json_t *object, const char *w
   (void)cm_json_place(place, "%s/to", where);
   if (status == CM_OK && to != NULL)
     status = read_members(r, to, place, true, error);
-  if (status == CM_OK)
-    status = read_kind(r, object, where, error);
+  CM_THEN(status, read_kind(r, object, where, error));
   return status == CM_OK ? check_sides(r, where, error) : status;
 }
 
@@ -354,10 +344,8 @@ cm_status cm_constraints_read(const json_t *list, const char *where, const cm_co
   if (!json_is_array(list) || json_array_size(list) > CM_CONSTRAINTS_MAX)
     return cm_json_fail(error, world->status, where, "%s: expected a list of at most %d constraints", where, CM_CONSTRAINTS_MAX);
   cm_status status = CM_NEW(memory, made.constraint, json_array_size(list), error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, r.seen, world->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, r.list, world->count, error);
+  CM_THEN(status, CM_NEW(memory, r.seen, world->count, error));
+  CM_THEN(status, CM_NEW(memory, r.list, world->count, error));
   while (status == CM_OK && made.count < json_array_size(list)) {
     char place[CM_JSON_PLACE_MAX];
     (void)cm_json_place(place, "%s/%u", where, made.count);
@@ -365,8 +353,7 @@ cm_status cm_constraints_read(const json_t *list, const char *where, const cm_co
     r.made = &made.constraint[made.count];
     status = read_constraint(&r, json_array_get(list, made.count++), place, error);
   }
-  cm_free(r.seen);
-  cm_free(r.list);
+  CM_FREE(r.seen, r.list);
   if (status == CM_OK)
     *constraints = made;
   else

@@ -11,25 +11,17 @@ static cm_status make_booking(const cm_packing *p, cm_memory *memory, cm_booking
 {
   const uint32_t words = (p->buckets + 63) / 64;
   cm_status status = CM_NEW(memory, b->used, p->buckets, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->booked, p->count, error);
+  CM_THEN(status, CM_NEW(memory, b->booked, p->count, error));
   if (status != CM_OK || (uint64_t)p->count * p->buckets > FLOW_PAIRS_MAX)
     return status;
   status = CM_NEW(memory, b->flow, (size_t)p->count * p->buckets, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->carries, (size_t)p->count * ((p->buckets + 63) / 64), error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->filled, p->buckets, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->project, words, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->seen, words, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->queue, p->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->from_bucket, p->count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b->from_variable, p->buckets, error);
+  CM_THEN(status, CM_NEW(memory, b->carries, (size_t)p->count * ((p->buckets + 63) / 64), error));
+  CM_THEN(status, CM_NEW(memory, b->filled, p->buckets, error));
+  CM_THEN(status, CM_NEW(memory, b->project, words, error));
+  CM_THEN(status, CM_NEW(memory, b->seen, words, error));
+  CM_THEN(status, CM_NEW(memory, b->queue, p->count, error));
+  CM_THEN(status, CM_NEW(memory, b->from_bucket, p->count, error));
+  CM_THEN(status, CM_NEW(memory, b->from_variable, p->buckets, error));
   return status;
 }
 
@@ -71,8 +63,7 @@ static cm_status index_members(cm_state *s, cm_error *error)
 cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state **state, cm_error *error)
 {
   cm_state *s;
-  if (CM_NEW(memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s, 1, error));
   s->model = model;
   s->memory = memory;
   cm_status status = CM_OK;
@@ -84,8 +75,7 @@ cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state 
     status = error->status;
   for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
     status = make_booking(&model->packing[i], memory, &s->booking[i], error);
-  if (status == CM_OK)
-    status = index_members(s, error);
+  CM_THEN(status, index_members(s, error));
   if (status != CM_OK) {
     cm_state_free(s);
     return status;
@@ -149,8 +139,7 @@ void cm_state_reset(cm_state *s, const uint64_t *domain)
 
 cm_status cm_state_remember(cm_state *s, uint32_t at, uint32_t what, uint64_t old, cm_error *error)
 {
-  if (CM_ROOM(s->memory, s->trail, &s->trail_capacity, s->trail_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->memory, s->trail, &s->trail_capacity, s->trail_count + 1, error));
   s->trail[s->trail_count++] = (struct cm_trail){at, what, old};
   return CM_OK;
 }
@@ -178,8 +167,7 @@ cm_status cm_state_narrow(cm_state *s, uint32_t v, const uint64_t *tiles, bool i
   for (uint32_t w = 0; w < words; w++) {
     const uint64_t now = domain[w] & (inside ? tiles[w] : ~tiles[w]);
     if (now != domain[w]) {
-      if (cm_state_remember(s, (uint32_t)((size_t)v * words + w), 0, domain[w], error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_state_remember(s, (uint32_t)((size_t)v * words + w), 0, domain[w], error));
       domain[w] = now;
       changed = true;
     }

@@ -1,7 +1,6 @@
 /* The domains of a search as they shrink and come back, and what follows from them (propagation): arc consistency of relations, room that is
  * left in tiles, flows that show that needs fit (Regin, AAAI 1994, for needs of any size), and where chains can still hang together. */
-#ifndef CM_CONSTRAINTS_STATE_H
-#define CM_CONSTRAINTS_STATE_H
+#pragma once
 
 #include "core/constraints/model.h"
 
@@ -68,5 +67,3 @@ bool cm_packing_flows(cm_state *state, uint32_t packing);
 
 /* chains.c: narrows the domains of a chain to where it can hang together. */
 cm_status cm_chain_narrow(cm_state *state, uint32_t chain, bool *possible, cm_error *error);
-
-#endif

@@ -25,13 +25,10 @@ static cm_status ask(explaining *e, cm_answer *answer, cm_error *error)
   cm_place_model *model;
   cm_state *state = NULL;
   cm_found found = {.place = NULL};
-  if (cm_place_model_new(e->p, &out, e->run->memory, &model, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_model_new(e->p, &out, e->run->memory, &model, error));
   cm_status status = cm_state_new(model, e->run->memory, &state, error);
-  if (status == CM_OK)
-    status = CM_NEW(e->run->memory, found.place, model->variables, error);
-  if (status == CM_OK)
-    status = cm_search_places(state, &(cm_search){.work_max = e->work, .below = UINT64_MAX}, e->run, &found, error);
+  CM_THEN(status, CM_NEW(e->run->memory, found.place, model->variables, error));
+  CM_THEN(status, cm_search_places(state, &(cm_search){.work_max = e->work, .below = UINT64_MAX}, e->run, &found, error));
   *answer = found.answer;
   cm_free(found.place);
   cm_state_free(state);
@@ -44,8 +41,7 @@ static cm_status leave_out(explaining *e, bool *what, cm_error *error)
 {
   cm_answer answer;
   *what = true;
-  if (ask(e, &answer, error) != CM_OK)
-    return error->status;
+  CM_TRY(ask(e, &answer, error));
   *what = answer == CM_IMPOSSIBLE;
   e->sure = e->sure && answer != CM_UNKNOWN;
   return CM_OK;
@@ -110,8 +106,7 @@ static cm_status try_without(explaining *e, cm_reason *reason, cm_error *error)
     if (!(i < count ? reason->constraint[i] : reason->limit[i - count]))
       continue;
     *what = true;
-    if (ask(e, &answer, error) != CM_OK)
-      return error->status;
+    CM_TRY(ask(e, &answer, error));
     *what = false;
     *(i < count ? &reason->enough[i] : &reason->enough_limit[i - count]) = answer == CM_POSSIBLE;
   }
@@ -120,8 +115,7 @@ static cm_status try_without(explaining *e, cm_reason *reason, cm_error *error)
 
 static cm_status explain(explaining *e, bool *bound, cm_reason *reason, cm_error *error)
 {
-  if (shrink(e, bound, error) != CM_OK)
-    return error->status;
+  CM_TRY(shrink(e, bound, error));
   for (uint32_t i = 0; i < e->p->constraints.count; i++)
     reason->constraint[i] = !e->constraint[i];
   for (uint32_t l = 0; l < CM_REASON_LIMITS; l++)
@@ -139,18 +133,12 @@ cm_status cm_explain(const cm_problem *problem, uint64_t work, cm_run *run, cm_r
   cm_memory *memory = run->memory;
   bool *bound = NULL;
   cm_status status = CM_NEW(memory, e.constraint, problem->constraints.count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, e.node, problem->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, bound, problem->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made.constraint, problem->constraints.count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made.node, problem->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made.enough, problem->constraints.count, error);
-  if (status == CM_OK)
-    status = explain(&e, bound, &made, error);
+  CM_THEN(status, CM_NEW(memory, e.node, problem->node_count, error));
+  CM_THEN(status, CM_NEW(memory, bound, problem->node_count, error));
+  CM_THEN(status, CM_NEW(memory, made.constraint, problem->constraints.count, error));
+  CM_THEN(status, CM_NEW(memory, made.node, problem->node_count, error));
+  CM_THEN(status, CM_NEW(memory, made.enough, problem->constraints.count, error));
+  CM_THEN(status, explain(&e, bound, &made, error));
   CM_FREE(e.constraint, e.node, bound);
   if (status == CM_OK)
     *reason = made;

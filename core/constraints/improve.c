@@ -204,8 +204,7 @@ static cm_status begin(annealing *a, cm_memory *memory, const cm_state *state, c
       CM_NEW(memory, a->flood, m->tiles, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < m->packing_count; i++)
-    if (CM_NEW(memory, a->used[i], m->packing[i].buckets, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, a->used[i], m->packing[i].buckets, error));
   for (uint32_t t = 0; t < m->tiles; t++)
     a->first_on[t] = UINT32_MAX;
   for (uint32_t v = 0; v < m->variables; v++)
@@ -253,8 +252,7 @@ static cm_status anneal(const cm_state *state, uint64_t moves, uint64_t trial, c
   uint32_t *best = place + 2 * (size_t)a.m->variables;
   cm_random_init(&a.random, run->seed, STREAM, ANNEAL + 2 * trial);
   cm_status status = begin(&a, run->memory, state, error);
-  if (status == CM_OK)
-    status = cool(&a, moves, run, best, error);
+  CM_THEN(status, cool(&a, moves, run, best, error));
   end(&a);
   return status;
 }
@@ -266,8 +264,7 @@ cm_status cm_anneal_places(const cm_state *state, uint64_t moves, cm_run *run, u
   uint32_t *tried;
   if (m->variables == 0 || m->net_count == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, tried, 3 * (size_t)m->variables, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, tried, 3 * (size_t)m->variables, error));
   uint32_t *first = tried + m->variables;
   cm_status status = CM_OK;
   memcpy(first, place, bytes);
@@ -305,8 +302,7 @@ cm_status cm_search_around(cm_state *state, const uint64_t *domain, uint32_t rou
   cm_found found = {.place = place};
   if (m->variables == 0 || m->net_count == 0)
     return CM_OK;
-  if (CM_NEW(run->memory, narrow, (size_t)m->variables * m->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, narrow, (size_t)m->variables * m->words, error));
   cm_random_init(&random, run->seed, STREAM, AROUND);
   cm_status status = CM_OK;
   const uint64_t begin = state->work;

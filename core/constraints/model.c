@@ -53,8 +53,7 @@ static cm_status number_variables(cm_model_building *b, cm_error *error)
     m->variable_of[i] = m->variable_of[leader];
   }
   cm_status status = CM_NEW(b->memory, m->domain, (size_t)m->variables * m->words, error);
-  if (status == CM_OK)
-    status = CM_NEW(b->memory, b->role, m->variables, error);
+  CM_THEN(status, CM_NEW(b->memory, b->role, m->variables, error));
   return status;
 }
 
@@ -69,8 +68,7 @@ static cm_status first_domains(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
   uint64_t *tiles;
-  if (CM_NEW(b->memory, tiles, m->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, tiles, m->words, error));
   memset(m->domain, 0xff, (size_t)m->variables * m->words * sizeof *m->domain);
   const bool kinds = !is_out(b->out->limit, CM_TILE_LIMITS);
   for (uint32_t i = 0; i < b->p->node_count; i++) {
@@ -100,8 +98,7 @@ static cm_status relate(cm_model_building *b, uint32_t from, uint32_t to, cm_rel
   }
   if (b->pair_count + 2 > CM_MODEL_RELATIONS_MAX)
     return cm_fail(error, CM_TOO_LARGE, "constraints relate more than %d pairs of nodes", CM_MODEL_RELATIONS_MAX / 2);
-  if (CM_ROOM(b->memory, b->pair, &b->pair_capacity, b->pair_count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->memory, b->pair, &b->pair_capacity, b->pair_count + 2, error));
   relation.other = to;
   b->pair[b->pair_count++] = (struct pair){from, relation};
   relation.other = from;
@@ -129,13 +126,13 @@ static cm_status relate_all(cm_model_building *b, const cm_constraint *c, cm_rel
 static cm_status add_packing(cm_model_building *b, cm_scope scope, uint32_t count, cm_packing **made, cm_error *error)
 {
   cm_place_model *m = b->m;
-  if (cm_model_label(b, scope, error) != CM_OK || CM_ROOM(b->memory, m->packing, &b->packing_capacity, m->packing_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_label(b, scope, error));
+  CM_TRY(CM_ROOM(b->memory, m->packing, &b->packing_capacity, m->packing_count + 1, error));
   cm_packing *p = &m->packing[m->packing_count++];
   *p = (cm_packing){.scope = scope, .buckets = m->labels[scope]};
-  if (CM_NEW(b->memory, p->variable, count, error) != CM_OK || CM_NEW(b->memory, p->need, count, error) != CM_OK ||
-      CM_NEW(b->memory, p->capacity, p->buckets, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, p->variable, count, error));
+  CM_TRY(CM_NEW(b->memory, p->need, count, error));
+  CM_TRY(CM_NEW(b->memory, p->capacity, p->buckets, error));
   *made = p;
   return CM_OK;
 }
@@ -143,8 +140,7 @@ static cm_status add_packing(cm_model_building *b, cm_scope scope, uint32_t coun
 static cm_status add_apart(cm_model_building *b, const cm_constraint *c, cm_error *error)
 {
   cm_packing *p;
-  if (add_packing(b, c->scope, c->of_count, &p, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_packing(b, c->scope, c->of_count, &p, error));
   for (uint32_t i = 0; i < c->of_count; i++) {
     if (b->m->variable_of[c->of[i]] == UINT32_MAX)
       continue;
@@ -159,12 +155,11 @@ static cm_status add_apart(cm_model_building *b, const cm_constraint *c, cm_erro
 static cm_status add_chain(cm_model_building *b, const cm_constraint *c, cm_error *error)
 {
   cm_place_model *m = b->m;
-  if (cm_model_links(b, error) != CM_OK || CM_ROOM(b->memory, m->chain, &b->chain_capacity, m->chain_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_links(b, error));
+  CM_TRY(CM_ROOM(b->memory, m->chain, &b->chain_capacity, m->chain_count + 1, error));
   cm_chain *chain = &m->chain[m->chain_count++];
   *chain = (cm_chain){0};
-  if (CM_NEW(b->memory, chain->variable, c->of_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, chain->variable, c->of_count, error));
   for (uint32_t i = 0; i < c->of_count; i++)
     if (m->variable_of[c->of[i]] != UINT32_MAX)
       chain->variable[chain->count++] = m->variable_of[c->of[i]];
@@ -175,8 +170,7 @@ static cm_status add_pin(cm_model_building *b, const cm_constraint *c, cm_error 
 {
   cm_place_model *m = b->m;
   uint64_t *tiles;
-  if (CM_NEW(b->memory, tiles, m->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, tiles, m->words, error));
   for (uint32_t i = 0; i < c->at_count; i++)
     for (uint32_t y = c->at[i].y0; y <= c->at[i].y1; y++)
       for (uint32_t x = c->at[i].x0; x <= c->at[i].x1; x++)
@@ -232,8 +226,7 @@ static cm_status add_limit(cm_model_building *b, cm_scope scope, uint32_t limit,
   cm_place_model *m = b->m;
   const cm_problem *p = b->p;
   cm_packing *packing;
-  if (add_packing(b, scope, m->variables, &packing, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_packing(b, scope, m->variables, &packing, error));
   for (uint32_t i = 0; i < p->node_count; i++)
     if (m->variable_of[i] != UINT32_MAX)
       packing->need[m->variable_of[i]] += p->node[i].need[limit];
@@ -268,19 +261,14 @@ static cm_status build(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
   cm_status status = number_variables(b, error);
-  if (status == CM_OK)
-    status = first_domains(b, error);
+  CM_THEN(status, first_domains(b, error));
   for (uint32_t i = 0; i < b->p->constraints.count && status == CM_OK; i++)
     if (!is_out(b->out->constraint, i))
       status = add_constraint(b, i, error);
-  if (status == CM_OK)
-    status = add_limits(b, error);
-  if (status == CM_OK)
-    status = cm_model_sort_relations(b, error);
-  if (status == CM_OK)
-    status = cm_model_collect_nets(b, error);
-  if (status == CM_OK)
-    status = cm_model_find_alike(b, error);
+  CM_THEN(status, add_limits(b, error));
+  CM_THEN(status, cm_model_sort_relations(b, error));
+  CM_THEN(status, cm_model_collect_nets(b, error));
+  CM_THEN(status, cm_model_find_alike(b, error));
   for (uint32_t v = 0; v < m->variables && status == CM_OK && m->tiles % 64 != 0; v++)
     cm_model_domain(m, v)[m->words - 1] &= ~(~UINT64_C(0) << m->tiles % 64);
   return status;
@@ -290,22 +278,15 @@ cm_status cm_place_model_new(const cm_problem *problem, const cm_left_out *out, 
 {
   static const cm_left_out nothing = {NULL, NULL, NULL};
   cm_model_building b = {.p = problem, .out = out != NULL ? out : &nothing, .memory = memory};
-  if (CM_NEW(memory, b.m, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, b.m, 1, error));
   b.m->problem = problem;
   b.m->tiles = cm_problem_tiles(problem);
   b.m->words = (b.m->tiles + 63) / 64;
   cm_status status = CM_NEW(memory, b.m->variable_of, problem->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b.leader, problem->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, b.tabled, problem->constraints.count, error);
-  if (status == CM_OK)
-    status = build(&b, error);
-  cm_free(b.leader);
-  cm_free(b.tabled);
-  cm_free(b.role);
-  cm_free(b.pair);
+  CM_THEN(status, CM_NEW(memory, b.leader, problem->node_count, error));
+  CM_THEN(status, CM_NEW(memory, b.tabled, problem->constraints.count, error));
+  CM_THEN(status, build(&b, error));
+  CM_FREE(b.leader, b.tabled, b.role, b.pair);
   if (status == CM_OK)
     *model = b.m;
   else
@@ -318,15 +299,12 @@ void cm_place_model_free(cm_place_model *m)
   if (m == NULL)
     return;
   for (uint32_t s = 0; s < CM_SCOPES; s++) {
-    cm_free(m->label[s]);
-    cm_free(m->mask[s]);
+    CM_FREE(m->label[s], m->mask[s]);
   }
   for (uint32_t t = 0; t < m->table_count; t++)
     cm_free(m->table[t]);
   for (uint32_t i = 0; i < m->packing_count; i++) {
-    cm_free(m->packing[i].variable);
-    cm_free(m->packing[i].need);
-    cm_free(m->packing[i].capacity);
+    CM_FREE(m->packing[i].variable, m->packing[i].need, m->packing[i].capacity);
   }
   for (uint32_t i = 0; i < m->chain_count; i++)
     cm_free(m->chain[i].variable);

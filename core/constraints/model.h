@@ -1,6 +1,5 @@
 /* A placement problem as variables with domains of tiles, for a complete search: nodes that share a tile by constraint are one variable. */
-#ifndef CM_CONSTRAINTS_MODEL_H
-#define CM_CONSTRAINTS_MODEL_H
+#pragma once
 
 #include "core/constraints/problem.h"
 
@@ -97,5 +96,3 @@ static inline uint32_t cm_tile_count(const uint64_t *set, uint32_t words)
     count += (uint32_t)__builtin_popcountll(set[w]);
   return count;
 }
-
-#endif

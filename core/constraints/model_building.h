@@ -1,6 +1,5 @@
 /* A model under way, shared by the files that build it (model.c). */
-#ifndef CM_CONSTRAINTS_MODEL_BUILDING_H
-#define CM_CONSTRAINTS_MODEL_BUILDING_H
+#pragma once
 
 #include "core/constraints/model.h"
 
@@ -39,5 +38,3 @@ cm_status cm_model_links(cm_model_building *building, cm_error *error);
 cm_status cm_model_sort_relations(cm_model_building *building, cm_error *error);
 cm_status cm_model_collect_nets(cm_model_building *building, cm_error *error);
 cm_status cm_model_find_alike(cm_model_building *building, cm_error *error);
-
-#endif

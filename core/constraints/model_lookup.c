@@ -6,8 +6,8 @@
 cm_status cm_model_sort_relations(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
-  if (CM_NEW(b->memory, m->first_relation, m->variables + 1, error) != CM_OK || CM_NEW(b->memory, m->relation, b->pair_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, m->first_relation, m->variables + 1, error));
+  CM_TRY(CM_NEW(b->memory, m->relation, b->pair_count, error));
   for (uint64_t i = 0; i < b->pair_count; i++)
     m->first_relation[b->pair[i].from]++;
   for (uint32_t v = 0, sum = 0; v <= m->variables; v++) {
@@ -58,8 +58,7 @@ cm_status cm_model_collect_nets(cm_model_building *b, cm_error *error)
 cm_status cm_model_find_alike(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
-  if (CM_NEW(b->memory, m->alike, m->variables, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, m->alike, m->variables, error));
   for (uint32_t v = 0; v < m->variables; v++) {
     m->alike[v] = v;
     for (uint32_t u = 0; u < v; u++)

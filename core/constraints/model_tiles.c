@@ -30,9 +30,8 @@ cm_status cm_model_label(cm_model_building *b, cm_scope scope, cm_error *error)
   if (m->label[scope] != NULL)
     return CM_OK;
   m->labels[scope] = label_at(b->p, scope, m->tiles - 1) + 1;
-  if (CM_NEW(b->memory, m->label[scope], m->tiles, error) != CM_OK ||
-      CM_NEW(b->memory, m->mask[scope], (size_t)m->labels[scope] * m->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, m->label[scope], m->tiles, error));
+  CM_TRY(CM_NEW(b->memory, m->mask[scope], (size_t)m->labels[scope] * m->words, error));
   for (uint32_t t = 0; t < m->tiles; t++) {
     m->label[scope][t] = label_at(b->p, scope, t);
     cm_tile_add(&m->mask[scope][(size_t)m->label[scope][t] * m->words], t);
@@ -75,12 +74,10 @@ cm_status cm_model_tables(cm_model_building *b, const cm_constraint *c, uint32_t
   if ((uint64_t)m->table_count * m->tiles * m->words > TABLE_WORDS_MAX)
     return cm_fail(error, CM_TOO_LARGE, "too many different relations for an array of %u tiles: %u", m->tiles, m->table_count / 2);
   b->tabled[m->table_count / 2] = c;
-  if (CM_ROOM(b->memory, m->table, &b->table_capacity, m->table_count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->memory, m->table, &b->table_capacity, m->table_count + 2, error));
   *first = m->table_count;
   for (int side = 0; side < 2; side++, m->table_count++)
-    if (CM_NEW(b->memory, m->table[m->table_count], (size_t)m->tiles * m->words, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(b->memory, m->table[m->table_count], (size_t)m->tiles * m->words, error));
   for (uint32_t s = 0; s < m->tiles; s++)
     for (uint32_t t = 0; t < m->tiles; t++)
       if (related(c, router_at(b->p, s), router_at(b->p, t))) {
@@ -95,8 +92,7 @@ cm_status cm_model_links(cm_model_building *b, cm_error *error)
   cm_place_model *m = b->m;
   if (m->links != NULL)
     return CM_OK;
-  if (CM_NEW(b->memory, m->links, (size_t)m->tiles * m->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->memory, m->links, (size_t)m->tiles * m->words, error));
   const cm_constraint near = {.kind = CM_ORDER, .side = CM_WITHIN_HOPS, .hops = 1};
   for (uint32_t s = 0; s < m->tiles; s++)
     for (uint32_t t = 0; t < m->tiles; t++)

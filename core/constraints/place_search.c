@@ -185,8 +185,7 @@ static cm_status refute(searching *g, bool *possible, cm_error *error)
 
 static cm_status decide(searching *g, uint32_t v, bool *possible, cm_error *error)
 {
-  if (CM_ROOM(g->s->memory, g->stack, &g->capacity, g->depth + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(g->s->memory, g->stack, &g->capacity, g->depth + 1, error));
   g->stack[g->depth] = (decision){v, choose_tile(g, v), g->s->trail_count};
   g->decisions++;
   g->s->work += g->m->variables;
@@ -216,8 +215,7 @@ static cm_status descend(searching *g, bool *ended, cm_error *error)
   g->depth = 0;
   cm_state_reset(g->s, g->asked->domain);
   for (uint64_t before = begin;; before = g->s->work) {
-    if (cm_state_propagate(g->s, &possible, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_state_propagate(g->s, &possible, error));
     const uint64_t cost = possible && (costs_count(g) || g->m->net_count > 0) ? bound(g) : 0;
     possible = possible && (!costs_count(g) || cost < g->best);
     const uint32_t v = possible ? choose_variable(g) : 0;
@@ -238,8 +236,7 @@ static cm_status descend(searching *g, bool *ended, cm_error *error)
       *ended = g->depth == 0;
       if (*ended)
         return CM_OK;
-      if (refute(g, &possible, error) != CM_OK)
-        return error->status;
+      CM_TRY(refute(g, &possible, error));
     }
   }
 }
@@ -253,12 +250,9 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
   g.asked = &whole;
   bool ended = false;
   cm_status status = CM_NEW(state->memory, g.box, g.m->variables, error);
-  if (status == CM_OK)
-    status = CM_NEW(state->memory, g.boxed, (size_t)g.m->variables * g.m->words, error);
-  if (status == CM_OK)
-    status = CM_NEW(state->memory, g.cost[0], g.m->problem->width, error);
-  if (status == CM_OK)
-    status = CM_NEW(state->memory, g.cost[1], g.m->problem->height, error);
+  CM_THEN(status, CM_NEW(state->memory, g.boxed, (size_t)g.m->variables * g.m->words, error));
+  CM_THEN(status, CM_NEW(state->memory, g.cost[0], g.m->problem->width, error));
+  CM_THEN(status, CM_NEW(state->memory, g.cost[1], g.m->problem->height, error));
   for (g.until = FIRST_DECISIONS; status == CM_OK && !ended; g.until *= 2) {
     const bool last = search->decisions_max > 0 && g.until >= search->decisions_max;
     g.until = last ? search->decisions_max : g.until;
@@ -266,11 +260,7 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
     if (state->work > whole.work_max || last)
       break;
   }
-  cm_free(g.box);
-  cm_free(g.boxed);
-  cm_free(g.cost[0]);
-  cm_free(g.cost[1]);
-  cm_free(g.stack);
+  CM_FREE(g.box, g.boxed, g.cost[0], g.cost[1], g.stack);
   if (status != CM_OK)
     return status;
   found->answer = g.found ? CM_POSSIBLE : ended ? CM_IMPOSSIBLE : CM_UNKNOWN;

@@ -1,7 +1,6 @@
 /* A complete search: propagation, the smallest domain by how often it was where it failed (Boussemart et al., ECAI 2004), two branches a decision,
  * restarts with twice the decisions, tiles that cost least first, variables that are alike refuted together. */
-#ifndef CM_CONSTRAINTS_SEARCH_H
-#define CM_CONSTRAINTS_SEARCH_H
+#pragma once
 
 #include "base/run.h"
 #include "core/constraints/domains.h"
@@ -27,5 +26,3 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
 
 /* Half perimeters of all nets. O(pins). */
 uint64_t cm_place_model_cost(const cm_place_model *model, const uint32_t *place);
-
-#endif

@@ -1,6 +1,5 @@
 /* A placement problem without a network or a chip: nodes that need room, nets between them, an array of tiles, constraints. */
-#ifndef CM_CONSTRAINTS_PROBLEM_H
-#define CM_CONSTRAINTS_PROBLEM_H
+#pragma once
 
 #include "core/constraints/constraints.h"
 
@@ -57,5 +56,3 @@ void cm_problem_free(cm_problem *problem); /* NULL is allowed */
 
 /* The cost of places, tiles of all nodes. O(pins). */
 uint64_t cm_problem_cost(const cm_problem *problem, const uint32_t *place);
-
-#endif

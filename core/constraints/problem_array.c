@@ -48,15 +48,13 @@ static cm_status read_tiles(cm_problem_reading *r, const json_t *entry, const ch
   cm_problem_tile tile = {.limit = {1, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
   if (!json_is_object(entry))
     return cm_problem_bad(where, "an object: kind, columns, rows and limits of tiles", error);
-  if (cm_json_known_fields(entry, where, fields, CM_BAD_OPTION, error) != CM_OK || read_box(r, entry, where, x, y, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(entry, where, fields, CM_BAD_OPTION, error));
+  CM_TRY(read_box(r, entry, where, x, y, error));
   for (size_t l = 0; l < CM_TILE_LIMITS; l++)
-    if (cm_problem_whole(entry, where, cm_tile_limit_names[l], CM_NEED_MAX, &tile.limit[l], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_problem_whole(entry, where, cm_tile_limit_names[l], CM_NEED_MAX, &tile.limit[l], error));
   if (json_object_get(entry, "kind") != NULL && kind == NULL)
     return cm_problem_bad(where, "\"kind\" to be text", error);
-  if (cm_problem_intern(r, (cm_problem_names){&p->kind, &p->kind_count, CM_PROBLEM_KINDS_MAX}, kind != NULL ? kind : "core", &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_problem_intern(r, (cm_problem_names){&p->kind, &p->kind_count, CM_PROBLEM_KINDS_MAX}, kind != NULL ? kind : "core", &number, error));
   tile.kind = (uint16_t)number;
   for (uint32_t row = y[0]; row <= y[1]; row++)
     for (uint32_t column = x[0]; column <= x[1]; column++)
@@ -71,8 +69,7 @@ static cm_status read_broken(cm_problem_reading *r, const json_t *list, cm_error
     return cm_problem_bad(from.where, "a list of [X, Y] and [X0, Y0, X1, Y1]", error);
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle one;
-    if (cm_rectangle_read(&from, i, &one, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_rectangle_read(&from, i, &one, error));
     for (uint32_t y = one.y0; y <= one.y1; y++)
       for (uint32_t x = one.x0; x <= one.x1; x++)
         r->p->tile[y * r->p->width + x].kind = CM_NO_KIND;
@@ -109,8 +106,7 @@ static cm_status read_shared(const json_t *array, const char *name, uint64_t lim
     return error->status;
   for (size_t l = 0; l < CM_TILE_LIMITS; l++) {
     limit[l] = UINT64_MAX;
-    if (cm_problem_whole(limits, where, cm_tile_limit_names[l], CM_NEED_MAX, &limit[l], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_problem_whole(limits, where, cm_tile_limit_names[l], CM_NEED_MAX, &limit[l], error));
   }
   return CM_OK;
 }
@@ -122,9 +118,9 @@ cm_status cm_problem_read_array(cm_problem_reading *r, const json_t *array, cm_e
   const json_t *tiles = json_object_get(array, "tiles");
   if (!json_is_object(array))
     return cm_problem_bad("/array", "an object: columns, rows and tiles", error);
-  if (cm_json_known_fields(array, "/array", fields, CM_BAD_OPTION, error) != CM_OK || read_side(array, "columns", &p->width, error) != CM_OK ||
-      read_side(array, "rows", &p->height, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(array, "/array", fields, CM_BAD_OPTION, error));
+  CM_TRY(read_side(array, "columns", &p->width, error));
+  CM_TRY(read_side(array, "rows", &p->height, error));
   p->router_x = p->router_y = 1;
   p->chip_x = p->width;
   p->chip_y = p->height;

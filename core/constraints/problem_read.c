@@ -39,21 +39,19 @@ static cm_status read_node(cm_problem_reading *r, uint32_t number, const json_t 
   const json_t *group = json_object_get(object, "group");
   if (name == NULL || name[0] == '\0')
     return cm_problem_bad(where, "an object with a \"name\"", error);
-  if (cm_json_known_fields(object, where, fields, CM_BAD_OPTION, error) != CM_OK ||
-      read_node_kind(p, json_object_get(object, "kind"), where, &node->kind, error) != CM_OK || CM_NEW(r->memory, node->name, strlen(name) + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(object, where, fields, CM_BAD_OPTION, error));
+  CM_TRY(read_node_kind(p, json_object_get(object, "kind"), where, &node->kind, error));
+  CM_TRY(CM_NEW(r->memory, node->name, strlen(name) + 1, error));
   memcpy(node->name, name, strlen(name) + 1);
   node->need[CM_TILE_NODES] = 1;
   for (size_t l = CM_TILE_MEMORY; l < CM_TILE_LIMITS; l++)
-    if (cm_problem_whole(object, where, cm_tile_limit_names[l], CM_NEED_MAX, &node->need[l], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_problem_whole(object, where, cm_tile_limit_names[l], CM_NEED_MAX, &node->need[l], error));
   if (group == NULL)
     return CM_OK;
   if (!json_is_string(group))
     return cm_problem_bad(where, "\"group\" to be text", error);
   uint32_t at;
-  if (cm_problem_intern(r, (cm_problem_names){&p->group, &p->group_count, CM_PROBLEM_NODES_MAX}, json_string_value(group), &at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_problem_intern(r, (cm_problem_names){&p->group, &p->group_count, CM_PROBLEM_NODES_MAX}, json_string_value(group), &at, error));
   p->group_of[number] = at + 1;
   return CM_OK;
 }
@@ -71,10 +69,8 @@ static cm_status read_nodes(cm_problem_reading *r, const json_t *list, cm_error 
     return cm_problem_bad("/nodes", "a list of 1 to 4096 nodes", error);
   p->node_count = (uint32_t)json_array_size(list);
   cm_status status = CM_NEW(r->memory, p->node, p->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->memory, p->group_of, p->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->memory, r->by_name, p->node_count, error);
+  CM_THEN(status, CM_NEW(r->memory, p->group_of, p->node_count, error));
+  CM_THEN(status, CM_NEW(r->memory, r->by_name, p->node_count, error));
   for (uint32_t i = 0; status == CM_OK && i < p->node_count; i++) {
     r->by_name[i] = i;
     status = read_node(r, i, json_array_get(list, i), error);
@@ -113,8 +109,7 @@ static cm_status add_pin(cm_problem_reading *r, const json_t *name, const char *
   for (uint32_t i = p->first[p->net_count]; i < p->first[p->net_count + 1]; i++)
     if (p->pin[i] == node)
       return CM_OK;
-  if (CM_ROOM(r->memory, p->pin, &r->pin_capacity, p->first[p->net_count + 1] + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(r->memory, p->pin, &r->pin_capacity, p->first[p->net_count + 1] + 1, error));
   p->pin[p->first[p->net_count + 1]++] = node;
   return CM_OK;
 }
@@ -127,8 +122,7 @@ static cm_status read_net(cm_problem_reading *r, const json_t *object, const cha
   char place[CM_JSON_PLACE_MAX];
   if (!json_is_object(object))
     return cm_problem_bad(where, edge ? "an object: from, to and weight" : "an object: nodes and weight", error);
-  if (cm_json_known_fields(object, where, edge ? fields_of_edges : fields_of_nets, CM_BAD_OPTION, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(object, where, edge ? fields_of_edges : fields_of_nets, CM_BAD_OPTION, error));
   p->weight[p->net_count] = 1;
   p->first[p->net_count + 1] = p->first[p->net_count];
   cm_status status = cm_problem_whole(object, where, "weight", WEIGHT_MAX, &p->weight[p->net_count], error);
@@ -153,8 +147,7 @@ static cm_status read_nets(cm_problem_reading *r, const json_t *edges, const jso
   if ((edges != NULL && !json_is_array(edges)) || (nets != NULL && !json_is_array(nets)))
     return cm_problem_bad(edges != NULL && !json_is_array(edges) ? "/edges" : "/nets", "a list", error);
   cm_status status = CM_NEW(r->memory, p->first, count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(r->memory, p->weight, count, error);
+  CM_THEN(status, CM_NEW(r->memory, p->weight, count, error));
   for (size_t i = 0; status == CM_OK && i < count; i++) {
     const bool edge = i < json_array_size(edges);
     const size_t number = edge ? i : i - json_array_size(edges);
@@ -203,15 +196,12 @@ cm_status cm_problem_read(const json_t *root, cm_memory *memory, cm_problem **pr
   cm_problem_reading r = {.memory = memory};
   if (!json_is_object(root))
     return cm_problem_bad("/", "an object: array, nodes, edges, nets and constraints", error);
-  if (cm_json_known_fields(root, "", fields, CM_BAD_OPTION, error) != CM_OK || CM_NEW(memory, r.p, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_known_fields(root, "", fields, CM_BAD_OPTION, error));
+  CM_TRY(CM_NEW(memory, r.p, 1, error));
   cm_status status = cm_problem_read_array(&r, json_object_get(root, "array"), error);
-  if (status == CM_OK)
-    status = read_nodes(&r, json_object_get(root, "nodes"), error);
-  if (status == CM_OK)
-    status = read_nets(&r, json_object_get(root, "edges"), json_object_get(root, "nets"), error);
-  if (status == CM_OK)
-    status = read_constraints(&r, json_object_get(root, "constraints"), error);
+  CM_THEN(status, read_nodes(&r, json_object_get(root, "nodes"), error));
+  CM_THEN(status, read_nets(&r, json_object_get(root, "edges"), json_object_get(root, "nets"), error));
+  CM_THEN(status, read_constraints(&r, json_object_get(root, "constraints"), error));
   cm_free(r.by_name);
   if (status == CM_OK)
     *problem = r.p;
@@ -223,8 +213,7 @@ cm_status cm_problem_read(const json_t *root, cm_memory *memory, cm_problem **pr
 cm_status cm_problem_parse(const char *text, size_t size, cm_memory *memory, cm_problem **problem, cm_error *error)
 {
   json_t *root;
-  if (cm_json_load(text, size, &(cm_document){"problem", CM_PROBLEM_BYTES_MAX, CM_BAD_OPTION}, &root, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_load(text, size, &(cm_document){"problem", CM_PROBLEM_BYTES_MAX, CM_BAD_OPTION}, &root, error));
   cm_status status = cm_problem_read(root, memory, problem, error);
   json_decref(root);
   return status;

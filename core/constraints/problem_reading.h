@@ -1,6 +1,5 @@
 /* A problem as it is read, shared by the files that do (problem_read.c). */
-#ifndef CM_CONSTRAINTS_PROBLEM_READING_H
-#define CM_CONSTRAINTS_PROBLEM_READING_H
+#pragma once
 
 #include "core/constraints/problem.h"
 
@@ -30,5 +29,3 @@ cm_status cm_problem_intern(const cm_problem_reading *reading, cm_problem_names 
 
 /* problem_array.c: the tiles. CM_BAD_OPTION, CM_TOO_LARGE, memory. */
 cm_status cm_problem_read_array(cm_problem_reading *reading, const json_t *array, cm_error *error);
-
-#endif

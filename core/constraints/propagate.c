@@ -72,8 +72,7 @@ static cm_status book(cm_state *s, uint32_t packing, uint32_t slot, bool *possib
   const uint32_t bucket = only_label(s, p->variable[slot], p->scope);
   if (bucket == UINT32_MAX)
     return CM_OK;
-  if (cm_state_remember(s, slot, packing + 1, bucket, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_state_remember(s, slot, packing + 1, bucket, error));
   b->booked[slot] = true;
   b->used[bucket] += p->need[slot];
   if (b->used[bucket] > p->capacity[bucket]) {
@@ -91,11 +90,9 @@ static cm_status follow_variable(cm_state *s, uint32_t v, bool *possible, cm_err
   const cm_place_model *m = s->model;
   *possible = cm_tile_next(cm_state_domain(s, v), m->words, 0) < m->tiles; /* a domain may be empty from the beginning */
   for (uint32_t i = m->first_relation[v]; i < m->first_relation[v + 1] && *possible; i++)
-    if (follow_relation(s, v, &m->relation[i], possible, error) != CM_OK)
-      return error->status;
+    CM_TRY(follow_relation(s, v, &m->relation[i], possible, error));
   for (uint32_t i = s->first_in[v]; i < s->first_in[v + 1] && *possible; i++)
-    if (book(s, s->packing_in[i], s->slot_in[i], possible, error) != CM_OK)
-      return error->status;
+    CM_TRY(book(s, s->packing_in[i], s->slot_in[i], possible, error));
   for (uint32_t i = s->first_chain[v]; i < s->first_chain[v + 1]; i++)
     s->chain_due[s->chain_in[i]] = true;
   return CM_OK;
@@ -108,8 +105,7 @@ static cm_status follow_rest(cm_state *s, bool *possible, cm_error *error)
     if (!s->chain_due[i])
       continue;
     s->chain_due[i] = false;
-    if (cm_chain_narrow(s, i, possible, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_chain_narrow(s, i, possible, error));
   }
   for (uint32_t i = 0; i < s->model->packing_count && *possible && s->queue_count == 0; i++) {
     if (s->packing_due[i])
@@ -129,8 +125,7 @@ cm_status cm_state_propagate(cm_state *s, bool *possible, cm_error *error)
       s->queue_begin = (s->queue_begin + 1) % s->model->variables;
       s->queue_count--;
       s->queued[v] = false;
-      if (follow_variable(s, v, possible, error) != CM_OK)
-        return error->status;
+      CM_TRY(follow_variable(s, v, possible, error));
     }
     if (*possible && follow_rest(s, possible, error) != CM_OK)
       return error->status;

@@ -61,8 +61,7 @@ cm_status cm_solve_options_read(const json_t *object, cm_solve_request *request,
 {
   cm_solve_request made = {.problem = false};
   cm_options_default(&cm_solve_option_table, &made);
-  if (cm_options_read(&cm_solve_option_table, object, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_solve_option_table, object, &made, error));
   *request = made;
   return CM_OK;
 }
@@ -84,19 +83,15 @@ static cm_status improve(cm_state *state, uint32_t effort, cm_run *run, cm_found
     found->proved = true;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, domain, (size_t)m->variables * m->words, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, domain, (size_t)m->variables * m->words, error));
   cm_state_reset(state, NULL);
   cm_status status = cm_state_propagate(state, &possible, error);
   memcpy(domain, state->domain, (size_t)m->variables * m->words * sizeof *domain);
-  if (status == CM_OK)
-    status = cm_anneal_places(state, MOVES_A_VARIABLE * effort * (m->variables > ANNEALED_MIN ? m->variables : ANNEALED_MIN), run, found->place, error);
-  if (status == CM_OK)
-    status = cm_search_around(state, domain, ROUNDS_A_VARIABLE * effort * m->variables, run, found->place, error);
+  CM_THEN(status, cm_anneal_places(state, MOVES_A_VARIABLE * effort * (m->variables > ANNEALED_MIN ? m->variables : ANNEALED_MIN), run, found->place, error));
+  CM_THEN(status, cm_search_around(state, domain, ROUNDS_A_VARIABLE * effort * m->variables, run, found->place, error));
   const uint32_t few = m->variables > PROOF_VARIABLES ? m->variables : PROOF_VARIABLES; /* of more there is hardly a proof */
   const cm_search all = {.work_max = PROOF_WORK * effort * PROOF_VARIABLES / few, .below = cm_place_model_cost(m, found->place), .cheapest = true, .domain = domain};
-  if (status == CM_OK)
-    status = cm_search_places(state, &all, run, found, error);
+  CM_THEN(status, cm_search_places(state, &all, run, found, error));
   cm_free(domain);
   return status;
 }
@@ -105,8 +100,7 @@ static cm_status solve_model(cm_state *state, const cm_solve_request *request, c
 {
   const cm_problem *p = state->model->problem;
   cm_found found = {.place = NULL};
-  if (CM_NEW(run->memory, found.place, state->model->variables, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, found.place, state->model->variables, error));
   cm_run_phase(run, "search");
   const cm_search any = {.work_max = SEARCH_WORK * request->effort, .below = UINT64_MAX};
   cm_status status = cm_search_places(state, &any, run, &found, error);
@@ -133,12 +127,9 @@ cm_status cm_solve(const cm_problem *problem, const cm_solve_request *request, c
   if (request->time_limit > 0)
     run->deadline = cm_now() + request->time_limit;
   cm_status status = CM_NEW(run->memory, made.place, problem->node_count, error);
-  if (status == CM_OK)
-    status = cm_place_model_new(problem, NULL, run->memory, &model, error);
-  if (status == CM_OK)
-    status = cm_state_new(model, run->memory, &state, error);
-  if (status == CM_OK)
-    status = solve_model(state, request, run, &made, error);
+  CM_THEN(status, cm_place_model_new(problem, NULL, run->memory, &model, error));
+  CM_THEN(status, cm_state_new(model, run->memory, &state, error));
+  CM_THEN(status, solve_model(state, request, run, &made, error));
   run->seed = seed;
   cm_state_free(state);
   cm_place_model_free(model);

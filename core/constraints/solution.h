@@ -1,6 +1,5 @@
 /* Answers to placement problems: places, or that there are none and why, or that neither was found. */
-#ifndef CM_CONSTRAINTS_SOLVE_H
-#define CM_CONSTRAINTS_SOLVE_H
+#pragma once
 
 #include "base/option.h"
 #include "core/constraints/place_search.h"
@@ -49,5 +48,3 @@ void cm_reason_clear(cm_reason *reason);
 
 /* report.c: an answer as docs/reference/constraints.md says; NULL: no memory. */
 json_t *cm_solution_json(const cm_problem *problem, const cm_solution *solution);
-
-#endif

@@ -16,8 +16,7 @@ cm_status cm_subjects_open(const cm_topology *t, const uint32_t *part, uint32_t 
   cm_subjects made = {.topology = t, .memory = memory, .part_count = parts, .count = n + groups};
   cm_status status = named > UINT32_MAX - groups ? cm_fail(error, CM_TOO_LARGE, "constraints are for networks of at most 2^31 neurons")
                                                  : CM_NEW(memory, made.first, (size_t)groups + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, made.member, named, error);
+  CM_THEN(status, CM_NEW(memory, made.member, named, error));
   if (status != CM_OK) {
     cm_subjects_clear(&made);
     return status;
@@ -44,8 +43,7 @@ cm_status cm_subjects_open(const cm_topology *t, const uint32_t *part, uint32_t 
 
 void cm_subjects_clear(cm_subjects *subjects)
 {
-  cm_free(subjects->first);
-  cm_free(subjects->member);
+  CM_FREE(subjects->first, subjects->member);
   *subjects = (cm_subjects){.count = 0};
 }
 

@@ -1,6 +1,5 @@
 /* What constraints of a mapping are about: single neurons, populations, and parts where these are given. Each is a set of neurons. */
-#ifndef CM_CONSTRAINTS_SUBJECTS_H
-#define CM_CONSTRAINTS_SUBJECTS_H
+#pragma once
 
 #include "core/constraints/constraints.h"
 #include "core/network/topology.h"
@@ -38,5 +37,3 @@ cm_status cm_subject_constraints(const json_t *list, const char *where, const cm
 
 /* A constraint in words, `constraint 3 "io": pin of L4E, neuron 7 and 2 more`; numbers count from 1. */
 void cm_subjects_text(const cm_subjects *subjects, const cm_constraints *constraints, uint32_t number, char *text, size_t size);
-
-#endif

@@ -247,16 +247,13 @@ cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_r
   cm_c_writer w = {.program = program, .name = options->name, .binary = options->binary, .timed = options->pieces, .memory = program->memory, .run = run};
   double expected_ns = 0;
   memset(files, 0, CM_C_FILES * sizeof *files);
-  if (find_target(options->target, &w.target, error) != CM_OK || check_name(options->name, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_target(options->target, &w.target, error));
+  CM_TRY(check_name(options->name, error));
   cm_run_phase(run, "write");
   cm_status status = begin(&w, options, error);
-  if (status == CM_OK)
-    status = cm_c_steps(&w, error);
-  if (status == CM_OK)
-    status = check_memory(&w, error);
-  if (status == CM_OK)
-    status = cm_c_files(&w, options->seed, files, &expected_ns, error);
+  CM_THEN(status, cm_c_steps(&w, error));
+  CM_THEN(status, check_memory(&w, error));
+  CM_THEN(status, cm_c_files(&w, options->seed, files, &expected_ns, error));
   if (status == CM_OK && (*report = report_of(&w, expected_ns)) == NULL)
     status = cm_whole(false, "the report", error);
   end(&w);

@@ -1,6 +1,5 @@
 /* C99 that does what a program does, for devices that exist: no library but C's own, no allocation, every address fixed. */
-#ifndef CM_C_CSOURCE_H
-#define CM_C_CSOURCE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -59,5 +58,3 @@ void cm_c_files_free(cm_c_file files[CM_C_FILES]);
 /* Writes them into a folder, which is made; or as a tar archive with a folder `name` in it, whole or not at all. Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_c_write_folder(const cm_c_file files[CM_C_FILES], const char *folder, cm_error *error);
 cm_status cm_c_write_archive(const cm_c_file files[CM_C_FILES], const char *name, const char *path, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Commands as words that a test bench in Verilog reads by $readmemh (docs/reference/core-images.md). */
-#ifndef CM_DEPLOY_BENCH_WORDS_H
-#define CM_DEPLOY_BENCH_WORDS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -8,5 +7,3 @@
  * route 4, input 5, run 6; then its numbers, 4 digits each, of input and run the first one 8; zeros behind them. Whole or not at all. Errors: CM_IO,
  * CM_DISK_FULL. O(file). */
 cm_status cm_bench_words_write(const char *commands, const char *path, cm_error *error);
-
-#endif

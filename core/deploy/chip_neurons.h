@@ -1,6 +1,5 @@
 /* Neurons as chips compute them: rows of core/deploy/chip_neurons.def. The reference, the images' simulation and the check share them. */
-#ifndef CM_DEPLOY_CHIP_NEURONS_H
-#define CM_DEPLOY_CHIP_NEURONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ typedef struct cm_chip_words {
 
 /* The row of a name; CM_CHIP_NEURONS: there is none. */
 cm_chip_neuron cm_chip_neuron_find(const char *name);
-
-#endif

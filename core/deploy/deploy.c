@@ -39,10 +39,8 @@ static cm_status run_on_chip(cm_deployment *d, cm_run *run, cm_error *error)
   semantics.delayed = d->network.delayed;
   const cm_profile_setting setting = {&semantics, r->dt, r->steps, false};
   cm_status status = cm_deploy_inputs(r, run->memory, &inputs, error);
-  if (status == CM_OK)
-    status = cm_stimulus_given(r->topology, &inputs, r->steps, run, &stimulus, error);
-  if (status == CM_OK)
-    status = cm_profile_run(r->topology, &setting, &stimulus, run, &d->on_chip, error);
+  CM_THEN(status, cm_stimulus_given(r->topology, &inputs, r->steps, run, &stimulus, error));
+  CM_THEN(status, cm_profile_run(r->topology, &setting, &stimulus, run, &d->on_chip, error));
   cm_stimulus_free(&stimulus);
   d->on_chip.semantics = r->semantics;
   return status;
@@ -79,8 +77,7 @@ static cm_status check_result(const cm_deployment *d, cm_error *error)
   if (l->packets_per_step != 0 && r->packets_peak.most > l->packets_per_step)
     return cm_fail(error, CM_LIMIT_BROKEN, "the chip has %llu packets in step %u, of which it loses those beyond %llu: map on fewer cores, or drive the network less",
                    (unsigned long long)r->packets_peak.most, r->packets_peak.step, (unsigned long long)l->packets_per_step);
-  if (check_peak(&d->images, &r->spikes_peak, l->spikes_per_step, "spikes", error) != CM_OK)
-    return error->status;
+  CM_TRY(check_peak(&d->images, &r->spikes_peak, l->spikes_per_step, "spikes", error));
   if (r->stuck.most > 0)
     return check_stuck(d, error);
   if (r->lost > 0)
@@ -96,18 +93,13 @@ cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bo
   cm_deployment d = {.reference = reference};
   cm_integer_setting setting = {.semantics = reference->semantics, .dt = reference->dt, .hop = mapped->parts == 1 ? 1 : 2};
   cm_status status = cm_emitter_words(mapped->chip, &setting.words, error);
-  if (status == CM_OK)
-    status = cm_integer_network_make(reference->topology, &setting, run, &d.network, error);
-  if (status == CM_OK)
-    status = run_on_chip(&d, run, error);
+  CM_THEN(status, cm_integer_network_make(reference->topology, &setting, run, &d.network, error));
+  CM_THEN(status, run_on_chip(&d, run, error));
   cm_run_phase(run, "quantise");
-  if (status == CM_OK)
-    status = cm_quantise(&d.network, &d.on_chip.spikes, run, &d.quantised, error);
+  CM_THEN(status, cm_quantise(&d.network, &d.on_chip.spikes, run, &d.quantised, error));
   cm_run_phase(run, "images");
-  if (status == CM_OK)
-    status = cm_images_make(&d.network, mapped, reference->steps, run, &d.images, error);
-  if (status == CM_OK)
-    status = cm_images_run(&d.images, &d.on_chip.spikes, events, run, &d.result, error);
+  CM_THEN(status, cm_images_make(&d.network, mapped, reference->steps, run, &d.images, error));
+  CM_THEN(status, cm_images_run(&d.images, &d.on_chip.spikes, events, run, &d.result, error));
   if (status == CM_OK)
     *deployment = d;
   else
@@ -118,8 +110,7 @@ cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bo
 cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error)
 {
   cm_deployment d;
-  if (cm_deploy_run(reference, mapped, false, run, &d, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_deploy_run(reference, mapped, false, run, &d, error));
   const cm_status status = check_result(&d, error);
   if (status == CM_OK)
     *deployment = d;

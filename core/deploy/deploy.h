@@ -1,6 +1,5 @@
 /* A network from its mapping to images of a chip's cores, with the spikes that are to come out (docs/reference/core-images.md). */
-#ifndef CM_DEPLOY_DEPLOY_H
-#define CM_DEPLOY_DEPLOY_H
+#pragma once
 
 #include <jansson.h>
 
@@ -39,5 +38,3 @@ json_t *cm_deployment_report(const cm_deployment *deployment);
 
 /* Writes images.json, images.bin, commands.txt, bench.mem, expected.txt, report.json, inputs.csv and spikes.csv into a folder, made if missing. Errors: CM_CONFLICT, CM_DISK_FULL, CM_IO. */
 cm_status cm_deployment_write(const cm_deployment *deployment, const char *folder, cm_error *error);
-
-#endif

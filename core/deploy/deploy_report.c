@@ -196,8 +196,8 @@ static cm_status write_table(const cm_deployment *d, const cm_spikes *spikes, co
 static cm_status write_bench(const char *folder, cm_error *error)
 {
   char commands[CM_PATH_MAX], path[CM_PATH_MAX];
-  if (cm_path(commands, error, "%s/commands.txt", folder) != CM_OK || cm_path(path, error, "%s/bench.mem", folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(commands, error, "%s/commands.txt", folder));
+  CM_TRY(cm_path(path, error, "%s/bench.mem", folder));
   return cm_bench_words_write(commands, path, error);
 }
 
@@ -205,8 +205,7 @@ static cm_status write_tables(const cm_deployment *d, const char *folder, cm_err
 {
   cm_spikes inputs = {0};
   cm_status status = cm_deploy_inputs(d->reference, d->images.memory, &inputs, error);
-  if (status == CM_OK)
-    status = write_table(d, &inputs, folder, "inputs.csv", error);
+  CM_THEN(status, write_table(d, &inputs, folder, "inputs.csv", error));
   cm_spikes_free(&inputs);
   return status == CM_OK ? write_table(d, &d->result.network, folder, "spikes.csv", error) : status;
 }
@@ -219,17 +218,15 @@ cm_status cm_deployment_write(const cm_deployment *d, const char *folder, cm_err
   } files[] = {{"images.json", write_images}, {"images.bin", write_binary}, {"commands.txt", write_commands}, {"expected.txt", write_expected}, {"report.json", write_report}};
   char path[CM_PATH_MAX];
   cm_file file;
-  if (cm_folder_make(folder, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_folder_make(folder, error));
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    if (cm_path(path, error, "%s/%s", folder, files[i].name) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(path, error, "%s/%s", folder, files[i].name));
+    CM_TRY(cm_file_create(&file, path, error));
     if (files[i].write(d, file.stream, error) != CM_OK) {
       cm_file_discard(&file);
       return error->status;
     }
-    if (cm_file_commit(&file, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_file_commit(&file, error));
   }
   return write_bench(folder, error) == CM_OK ? write_tables(d, folder, error) : error->status;
 }

@@ -27,12 +27,10 @@ cm_status cm_deploy_options_read(const json_t *options, cm_deploy_request *reque
 {
   cm_deploy_request r = {.mapping = ""};
   cm_options_default(&cm_deploy_option_table, &r);
-  if (cm_options_read(&cm_deploy_option_table, options, &r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_deploy_option_table, options, &r, error));
   if (r.run.steps == 0)
     return cm_option_refuse(error, "steps", "how many time steps the network runs");
-  if (cm_running_check(&r.run.running, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_running_check(&r.run.running, error));
   *request = r;
   return CM_OK;
 }

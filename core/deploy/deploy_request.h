@@ -1,6 +1,5 @@
 /* What a job of kind deploy asks for (docs/reference/core-images.md). */
-#ifndef CM_DEPLOY_DEPLOY_REQUEST_H
-#define CM_DEPLOY_DEPLOY_REQUEST_H
+#pragma once
 
 #include "core/spiking/profile_request.h"
 
@@ -16,5 +15,3 @@ extern const cm_options cm_deploy_option_table;
 
 /* Reads {NAME: value, ...} of the options above. Errors as of cm_profile_options_read. */
 cm_status cm_deploy_options_read(const json_t *options, cm_deploy_request *request, cm_error *error);
-
-#endif

@@ -109,8 +109,7 @@ cm_status cm_emit_catalyst(const cm_images *images, const cm_spikes *given, FILE
   for (uint32_t core = 0; core < cores; core++)
     put_parameters(stream, core, images->of_core[core] != UINT32_MAX ? &images->image[images->of_core[core]] : NULL);
   for (uint32_t i = 0; i < images->cores; i++)
-    if (put_core(stream, images, i, error) != CM_OK)
-      return error->status;
+    CM_TRY(put_core(stream, images, i, error));
   put_inputs(stream, images, given);
   (void)fprintf(stream, "run %" PRIu32 "\n", images->steps);
   return CM_OK;

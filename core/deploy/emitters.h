@@ -1,6 +1,5 @@
 /* Images in the words of a chip: rows of core/deploy/emitters.def. */
-#ifndef CM_DEPLOY_EMITTERS_H
-#define CM_DEPLOY_EMITTERS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ cm_status cm_emitter_find(const cm_chip *chip, cm_emit **emit, cm_error *error);
 #define EMITTER(name, function, relay, other, bits) cm_emit function;
 #include "core/deploy/emitters.def"
 #undef EMITTER
-
-#endif

@@ -32,8 +32,7 @@ static cm_core_image *image_of(const builder *b, uint32_t neuron)
 
 static cm_status add_neuron(const builder *b, cm_core_image *c, cm_image_kind kind, uint32_t of, const cm_chip_parameters *parameter, cm_error *error)
 {
-  if (CM_ROOM(b->run->memory, c->neuron, &c->neuron_room, c->neurons + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->run->memory, c->neuron, &c->neuron_room, c->neurons + 1, error));
   c->neuron[c->neurons++] = (cm_image_neuron){.kind = (uint8_t)kind, .of = of, .parameter = *parameter, .entry = (uint32_t)c->entries,
                                               .route = (uint32_t)c->routes};
   return CM_OK;
@@ -42,8 +41,7 @@ static cm_status add_neuron(const builder *b, cm_core_image *c, cm_image_kind ki
 /* To the row of neuron `from`, whose entries are the last of the pool. */
 static cm_status add_entry(const builder *b, cm_core_image *c, uint32_t from, cm_image_entry entry, cm_error *error)
 {
-  if (CM_ROOM(b->run->memory, c->pool, &c->entry_room, c->entries + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->run->memory, c->pool, &c->entry_room, c->entries + 1, error));
   if (c->neuron[from].entries++ == 0)
     c->neuron[from].entry = (uint32_t)c->entries;
   c->pool[c->entries++] = entry;
@@ -54,8 +52,7 @@ static cm_status add_entry(const builder *b, cm_core_image *c, uint32_t from, cm
 static cm_status add_synapse(const builder *b, cm_core_image *c, uint32_t from, const cm_image_entry *entry, uint32_t copies, cm_error *error)
 {
   for (uint32_t k = 0; k < copies; k++)
-    if (add_entry(b, c, from, (cm_image_entry){entry->target + k, entry->weight, entry->delay}, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_entry(b, c, from, (cm_image_entry){entry->target + k, entry->weight, entry->delay}, error));
   return CM_OK;
 }
 
@@ -82,8 +79,7 @@ static cm_status put_neurons(builder *b, cm_error *error)
     b->copies[v] = b->n->hop == 1 || most == 0 || b->reaches <= most ? 1 : (uint32_t)((b->reaches - 1) / most + 1);
     b->made->at[v] = (uint32_t)c->neurons;
     for (uint32_t k = 0; k < b->copies[v]; k++)
-      if (add_neuron(b, c, k > 0 ? CM_IMAGE_COPY : b->n->input[v] ? CM_IMAGE_INPUT : CM_IMAGE_NEURON, v, &b->n->parameter[v], error) != CM_OK)
-        return error->status;
+      CM_TRY(add_neuron(b, c, k > 0 ? CM_IMAGE_COPY : b->n->input[v] ? CM_IMAGE_INPUT : CM_IMAGE_NEURON, v, &b->n->parameter[v], error));
   }
   return CM_OK;
 }
@@ -95,8 +91,7 @@ static cm_status put_rows(const builder *b, cm_error *error)
   for (uint32_t v = 0; v < b->n->neurons; v++)
     for (uint64_t i = b->n->first[v]; i < b->n->first[v + 1]; i++) {
       const cm_integer_synapse *s = &b->n->synapse[i];
-      if (add_entry(b, image_of(b, v), b->made->at[v], (cm_image_entry){b->made->at[s->target], s->weight, s->delay}, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_entry(b, image_of(b, v), b->made->at[v], (cm_image_entry){b->made->at[s->target], s->weight, s->delay}, error));
     }
   return CM_OK;
 }
@@ -107,8 +102,7 @@ static cm_status lead_to(const builder *b, uint32_t v, uint32_t copy, const cm_c
   cm_core_image *home = image_of(b, v);
   if (c == home)
     return add_entry(b, home, b->made->at[v], (cm_image_entry){at, 1, 0}, error);
-  if (CM_ROOM(b->run->memory, home->route, &home->route_room, home->routes + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(b->run->memory, home->route, &home->route_room, home->routes + 1, error));
   cm_image_neuron *from = &home->neuron[b->made->at[v] + copy];
   if (from->routes++ == 0)
     from->route = (uint32_t)home->routes;
@@ -124,8 +118,8 @@ static cm_status put_relays(builder *b, uint32_t v, cm_error *error)
   for (uint32_t k = 0; k < b->reaches; k++) {
     cm_core_image *c = &b->made->image[b->reached[k]];
     const uint32_t at = (uint32_t)c->neurons;
-    if (add_neuron(b, c, CM_IMAGE_RELAY, v, &relay, error) != CM_OK || lead_to(b, v, k / each, c, at, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_neuron(b, c, CM_IMAGE_RELAY, v, &relay, error));
+    CM_TRY(lead_to(b, v, k / each, c, at, error));
     for (uint64_t i = b->n->first[v]; i < b->n->first[v + 1]; i++) {
       const cm_integer_synapse *s = &b->n->synapse[i];
       const cm_image_entry entry = {b->made->at[s->target], s->weight, s->delay};
@@ -162,8 +156,7 @@ static cm_status put_biases(const builder *b, uint32_t image, cm_error *error)
     if (b->made->core[b->n->bias[i].target] == image && b->n->bias[i].start > last)
       last = b->n->bias[i].start;
   for (uint32_t k = 0; k < last; k++)
-    if (add_neuron(b, c, CM_IMAGE_BIAS, k, k == 0 ? &source : &relay, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_neuron(b, c, CM_IMAGE_BIAS, k, k == 0 ? &source : &relay, error));
   for (uint32_t k = 0; k < last; k++) {
     if (k + 1 < last && add_entry(b, c, begin + k, (cm_image_entry){begin + k + 1, 1, 0}, error) != CM_OK)
       return error->status;
@@ -213,8 +206,8 @@ static cm_status number_cores(const builder *b, cm_error *error)
   cm_images *m = b->made;
   const cm_mapped *mapped = b->mapped;
   const uint32_t cores = cm_chip_cores(mapped->chip);
-  if (CM_NEW(b->run->memory, m->image, mapped->parts, error) != CM_OK || CM_NEW(b->run->memory, m->of_core, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, m->image, mapped->parts, error));
+  CM_TRY(CM_NEW(b->run->memory, m->of_core, cores, error));
   for (uint32_t c = 0; c < cores; c++)
     m->of_core[c] = UINT32_MAX;
   for (uint32_t p = 0; p < mapped->parts; p++)
@@ -241,8 +234,7 @@ static cm_status make(builder *b, cm_error *error)
   if (neurons > 0)
     memcpy(m->shift, b->n->shift, neurons * sizeof *m->shift);
   cm_status status = put_neurons(b, error);
-  if (status == CM_OK)
-    status = put_synapses(b, error);
+  CM_THEN(status, put_synapses(b, error));
   for (uint32_t i = 0; i < m->cores && status == CM_OK; i++)
     status = put_biases(b, i, error);
   for (uint32_t i = 0; i < m->cores && status == CM_OK; i++)
@@ -256,9 +248,7 @@ cm_status cm_images_make(const cm_integer_network *network, const cm_mapped *map
                  .memory = run->memory};
   builder b = {.n = network, .mapped = mapped, .run = run, .made = &m};
   const cm_status status = make(&b, error);
-  cm_free(b.mark);
-  cm_free(b.copies);
-  cm_free(b.reached);
+  CM_FREE(b.mark, b.copies, b.reached);
   if (status == CM_OK)
     *images = m;
   else
@@ -269,9 +259,7 @@ cm_status cm_images_make(const cm_integer_network *network, const cm_mapped *map
 void cm_images_free(cm_images *m)
 {
   for (uint32_t i = 0; m->image != NULL && i < m->cores; i++) {
-    cm_free(m->image[i].neuron);
-    cm_free(m->image[i].pool);
-    cm_free(m->image[i].route);
+    CM_FREE(m->image[i].neuron, m->image[i].pool, m->image[i].route);
   }
   void *const arrays[] = {m->image, m->of_core, m->core, m->at, m->shift};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

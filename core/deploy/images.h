@@ -1,6 +1,5 @@
 /* Images of cores: what each core of a chip is programmed with so that it executes its part of a network (docs/reference/core-images.md). */
-#ifndef CM_DEPLOY_IMAGES_H
-#define CM_DEPLOY_IMAGES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -99,5 +98,3 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool ev
 void cm_images_print_spikes(const cm_images_result *result, FILE *out);
 void cm_images_print_events(const cm_images *images, const cm_images_result *result, FILE *out);
 void cm_images_result_free(cm_images_result *result); /* harmless on a zeroed one */
-
-#endif

@@ -1,6 +1,5 @@
 /* The neutral files of images, images.json and images.bin (docs/reference/core-images.md). */
-#ifndef CM_DEPLOY_IMAGES_FILE_H
-#define CM_DEPLOY_IMAGES_FILE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -9,5 +8,3 @@
 /* Writes images, with the spikes of inputs in `given`; the stream keeps its errors. Same images, same bytes. O(images + spikes). */
 void cm_images_print(const cm_images *images, const cm_spikes *given, FILE *stream);
 void cm_images_put(const cm_images *images, const cm_spikes *given, FILE *stream); /* the same in binary */
-
-#endif

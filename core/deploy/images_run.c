@@ -108,8 +108,7 @@ static uint64_t deliver(const engine *e, uint32_t image, uint32_t step)
 static cm_status keep(engine *e, uint32_t step, const cm_core_image *c, uint32_t neuron, cm_error *error)
 {
   cm_images_result *r = e->r;
-  if (CM_ROOM(e->run->memory, r->spike, &r->room, r->spikes + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(e->run->memory, r->spike, &r->room, r->spikes + 1, error));
   r->spike[r->spikes++] = (cm_image_spike){step, c->core, neuron};
   return CM_OK;
 }
@@ -125,8 +124,7 @@ static cm_status update(engine *e, uint32_t image, uint32_t step, uint64_t *spik
     const cm_chip_parameters *p = &c->neuron[k].parameter;
     if (!cm_chip_neurons[p->model].step(p, r->sum[k], &r->state[k]))
       continue;
-    if (keep(e, step, c, k, error) != CM_OK)
-      return error->status;
+    CM_TRY(keep(e, step, c, k, error));
     if (most == 0 || all < most) {
       r->spiked[r->count++] = k;
       tally_spike(e, image, step, &c->neuron[k]);
@@ -170,8 +168,7 @@ static cm_status route(engine *e, uint32_t step, cm_error *error)
     uint64_t stuck = 0;
     for (uint32_t k = 0; k < e->core[i].count; k++) {
       const cm_image_neuron *from = &c->neuron[e->core[i].spiked[k]];
-      if (CM_ROOM(e->run->memory, e->packet, &e->room, e->packets + from->routes, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(e->run->memory, e->packet, &e->room, e->packets + from->routes, error));
       for (uint32_t j = from->route; j < from->route + from->routes; j++, all++) {
         const bool fits = held(e, c->core, c->route[j].core);
         stuck += !fits;
@@ -191,15 +188,13 @@ static cm_status route(engine *e, uint32_t step, cm_error *error)
 static cm_status step_once(engine *e, const cm_spikes *given, uint32_t step, cm_error *error)
 {
   uint64_t spikes = 0, longest = 0;
-  if (inject(e, given, step, error) != CM_OK)
-    return error->status;
+  CM_TRY(inject(e, given, step, error));
   for (uint64_t i = 0; i < e->packets; i++)
     e->core[e->packet[i].image].sum[e->packet[i].neuron] = 1;
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const uint64_t before = e->core[i].count, synapses = deliver(e, i, step), clocks = SPIKE_CLOCKS * before + SYNAPSE_CLOCKS * synapses;
     longest = clocks > longest ? clocks : longest;
-    if (update(e, i, step, &spikes, error) != CM_OK)
-      return error->status;
+    CM_TRY(update(e, i, step, &spikes, error));
   }
   e->r->clocks += NEURON_CLOCKS * e->m->chip->limits.neurons + longest + ROUTE_CLOCKS * spikes;
   return route(e, step, error);
@@ -214,9 +209,9 @@ static cm_status sort(const engine *e, cm_error *error)
   uint64_t *next = NULL;
   own->neurons = m->neurons;
   own->steps = m->network_steps;
-  if (CM_NEW(e->run->memory, own->first, (size_t)own->steps + 2, error) != CM_OK || CM_NEW(e->run->memory, own->neuron, r->spikes, error) != CM_OK ||
-      CM_NEW(e->run->memory, next, (size_t)own->steps + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->run->memory, own->first, (size_t)own->steps + 2, error));
+  CM_TRY(CM_NEW(e->run->memory, own->neuron, r->spikes, error));
+  CM_TRY(CM_NEW(e->run->memory, next, (size_t)own->steps + 1, error));
   for (int pass = 0; pass < 2; pass++) {
     for (uint64_t i = 0; i < r->spikes; i++) {
       const cm_image_neuron *from = &m->image[m->of_core[r->spike[i].core]].neuron[r->spike[i].neuron];
@@ -245,8 +240,8 @@ static cm_status start(engine *e, cm_error *error)
   if (chip->images.router_queue > 0 &&
       cm_router_queues_make(chip->width, chip->height, (uint32_t)chip->images.router_queue, e->run->memory, &e->queues, error) != CM_OK)
     return error->status;
-  if (CM_NEW(e->run->memory, e->core, e->m->cores, error) != CM_OK || CM_NEW(e->run->memory, e->r->most, e->m->cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->run->memory, e->core, e->m->cores, error));
+  CM_TRY(CM_NEW(e->run->memory, e->r->most, e->m->cores, error));
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const uint64_t n = e->m->image[i].neurons;
     runner *r = &e->core[i];
@@ -266,16 +261,11 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool ev
     status = CM_NEW(run->memory, r.events, (size_t)images->steps * images->cores, error);
   for (uint32_t step = 0; step < images->steps && status == CM_OK; step++)
     status = step_once(&e, given, step, error);
-  if (status == CM_OK)
-    status = sort(&e, error);
+  CM_THEN(status, sort(&e, error));
   for (uint32_t i = 0; e.core != NULL && i < images->cores; i++) {
-    cm_free(e.core[i].state);
-    cm_free(e.core[i].sum);
-    cm_free(e.core[i].waiting);
-    cm_free(e.core[i].spiked);
+    CM_FREE(e.core[i].state, e.core[i].sum, e.core[i].waiting, e.core[i].spiked);
   }
-  cm_free(e.core);
-  cm_free(e.packet);
+  CM_FREE(e.core, e.packet);
   cm_router_queues_free(&e.queues);
   if (status == CM_OK)
     *result = r;
@@ -286,9 +276,7 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool ev
 
 void cm_images_result_free(cm_images_result *result)
 {
-  cm_free(result->spike);
-  cm_free(result->most);
-  cm_free(result->events);
+  CM_FREE(result->spike, result->most, result->events);
   cm_spikes_free(&result->network);
   *result = (cm_images_result){.spikes = 0};
 }

@@ -142,8 +142,7 @@ static cm_status find_shifts(builder *b, bool *end, cm_error *error)
   bool changed = true;
   const uint64_t loops = (uint64_t)b->order.groups + n->neurons, most = n->delayed || loops < ROUNDS_MAX ? loops : ROUNDS_MAX;
   uint64_t rounds = 0;
-  if (CM_NEW(b->run->memory, b->late, (size_t)loops + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, b->late, (size_t)loops + 1, error));
   for (uint32_t v = 0; v < n->neurons; v++)
     if (!n->input[v] && b->late[b->loop_of[v]] < 1 + cm_chip_neurons[n->parameter[v].model].latency)
       b->late[b->loop_of[v]] = 1 + cm_chip_neurons[n->parameter[v].model].latency;
@@ -157,8 +156,7 @@ static cm_status find_shifts(builder *b, bool *end, cm_error *error)
         changed = true;
       }
     }
-    if (cm_run_check(b->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(b->run, error));
   }
   *end = !changed;
   for (uint32_t v = 0; v < n->neurons; v++) {
@@ -193,8 +191,8 @@ static cm_status count_rows(builder *b, cm_error *error)
 {
   cm_integer_network *n = b->n;
   n->synapses = b->count;
-  if (CM_NEW(b->run->memory, n->synapse, b->count, error) != CM_OK || CM_NEW(b->run->memory, n->first, (size_t)n->neurons + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, n->synapse, b->count, error));
+  CM_TRY(CM_NEW(b->run->memory, n->first, (size_t)n->neurons + 2, error));
   for (uint64_t i = 0; i < b->count; i++)
     n->first[b->synapse[i].from + 1]++;
   for (uint32_t v = 0; v < n->neurons; v++)
@@ -206,8 +204,7 @@ static cm_status fill_rows(const builder *b, cm_error *error)
 {
   cm_integer_network *n = b->n;
   uint64_t *next;
-  if (CM_NEW(b->run->memory, next, n->neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, next, n->neurons, error));
   if (n->neurons > 0)
     memcpy(next, n->first, n->neurons * sizeof *next);
   cm_status status = CM_OK;
@@ -238,8 +235,7 @@ static cm_status set_biases(const builder *b, cm_error *error)
     for (uint32_t k = 0; k < 2; k++) {
       if (real[k] == 0)
         continue;
-      if (CM_ROOM(b->run->memory, n->bias, &room, (uint64_t)n->biases + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(b->run->memory, n->bias, &room, (uint64_t)n->biases + 1, error));
       const uint32_t start = n->shift[v] - cm_chip_neurons[n->parameter[v].model].latency + k;
       n->bias[n->biases++] = (cm_integer_bias){.target = v, .start = start, .real = real[k]};
     }
@@ -276,8 +272,7 @@ static cm_status tell_synapses(builder *b, cm_error *error)
 static cm_status close_loops(builder *b, cm_error *error)
 {
   b->n->delayed = true;
-  cm_free(b->loop_of);
-  cm_free(b->late);
+  CM_FREE(b->loop_of, b->late);
   b->loop_of = b->late = NULL;
   return cm_neuron_loops_make(b->topology, true, b->run, &b->loop_of, error) == CM_OK ? tell_synapses(b, error) : error->status;
 }
@@ -294,8 +289,8 @@ static cm_status make(builder *b, bool **plain, cm_error *error)
     if (!n->input[v])
       n->loop = steps_to(n, v) > n->loop ? steps_to(n, v) : n->loop;
   bool end = false;
-  if (tell_synapses(b, error) != CM_OK || find_shifts(b, &end, error) != CM_OK)
-    return error->status;
+  CM_TRY(tell_synapses(b, error));
+  CM_TRY(find_shifts(b, &end, error));
   if (!end && (close_loops(b, error) != CM_OK || find_shifts(b, &end, error) != CM_OK))
     return error->status;
   return fill_rows(b, error) == CM_OK ? set_biases(b, error) : error->status;
@@ -307,16 +302,11 @@ cm_status cm_integer_network_make(const cm_topology *topology, const cm_integer_
   builder b = {.topology = topology, .setting = setting, .run = run, .n = &n, .error = error};
   bool *plain = NULL;
   cm_status status = check_semantics(setting, error);
-  if (status == CM_OK)
-    status = cm_coefficients_make(topology, setting->semantics, setting->dt, run->memory, &b.coefficients, error);
-  if (status == CM_OK)
-    status = make(&b, &plain, error);
+  CM_THEN(status, cm_coefficients_make(topology, setting->semantics, setting->dt, run->memory, &b.coefficients, error));
+  CM_THEN(status, make(&b, &plain, error));
   cm_coefficients_free(&b.coefficients);
   cm_evaluation_order_free(&b.order);
-  cm_free(b.synapse);
-  cm_free(b.loop_of);
-  cm_free(b.late);
-  cm_free(plain);
+  CM_FREE(b.synapse, b.loop_of, b.late, plain);
   if (status == CM_OK)
     *network = n;
   else

@@ -3,8 +3,7 @@
  * On a chip every synapse takes its time: `hop` steps from a spike to its targets (1 on one core, 2 by way of relays), and those of the neuron
  * model. So each neuron runs some steps later than in the network, its shift, and synapses that would come too early wait as delays. A loop that
  * is shorter than the chip's becomes as long as that, and nothing else differs. */
-#ifndef CM_DEPLOY_INTEGER_NETWORK_H
-#define CM_DEPLOY_INTEGER_NETWORK_H
+#pragma once
 
 #include "base/run.h"
 #include "core/deploy/chip_neurons.h"
@@ -77,5 +76,3 @@ typedef struct cm_integer_result {
 cm_status cm_integer_run(const cm_integer_network *network, const cm_spikes *given, uint32_t steps, cm_run *run, cm_integer_result *result,
                          cm_error *error);
 void cm_integer_result_free(cm_integer_result *result); /* harmless on a zeroed one */
-
-#endif

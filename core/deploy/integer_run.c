@@ -70,9 +70,8 @@ static void update(engine *e, uint32_t step, uint64_t *clamped)
 /* Keeps those of the network's own steps; of a step they come in several of the chip's, later populations later. */
 static cm_status keep(engine *e, uint32_t step, cm_run *run, uint64_t *first, cm_error *error)
 {
-  if (CM_ROOM(run->memory, e->own, &e->own_room, e->held + e->count, error) != CM_OK ||
-      CM_ROOM(run->memory, e->neuron, &e->neuron_room, e->held + e->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(run->memory, e->own, &e->own_room, e->held + e->count, error));
+  CM_TRY(CM_ROOM(run->memory, e->neuron, &e->neuron_room, e->held + e->count, error));
   for (uint32_t k = 0; k < e->count; k++) {
     const uint32_t late = e->n->shift[e->fired[k]];
     if (step < late || step - late >= e->steps)
@@ -106,8 +105,7 @@ static cm_status sort(const engine *e, cm_run *run, cm_spikes *spikes, cm_error 
     for (uint64_t i = 0; i < e->held; i++)
       spikes->neuron[e->next[e->own[by_neuron[i]]]++] = e->neuron[by_neuron[i]];
   }
-  cm_free(begin);
-  cm_free(by_neuron);
+  CM_FREE(begin, by_neuron);
   return status;
 }
 
@@ -136,8 +134,7 @@ cm_status cm_integer_run(const cm_integer_network *network, const cm_spikes *giv
        CM_NEW(memory, r.spikes.first, (size_t)steps + 1, error) != CM_OK || CM_NEW(memory, e.next, (size_t)steps + 1, error) != CM_OK ||
        CM_NEW(memory, r.clamped, network->groups, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = run_steps(&e, given, run, &r, error);
+  CM_THEN(status, run_steps(&e, given, run, &r, error));
   void *const arrays[] = {e.state, e.sum, e.fired, e.own, e.neuron, e.next};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);

@@ -12,8 +12,7 @@ static const double budget = 2e9; /* updates of neurons and events of all runs *
 static cm_status find_largest(const cm_integer_network *n, cm_memory *memory, double **largest, cm_error *error)
 {
   double *most = NULL;
-  if (CM_NEW(memory, most, n->groups, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, most, n->groups, error));
   for (uint32_t v = 0; v < n->neurons; v++)
     if (!n->input[v] && n->threshold[v] < HUGE_VALF)
       most[n->group[v]] = fmax(most[n->group[v]], fabs((double)n->threshold[v]));
@@ -84,8 +83,7 @@ static cm_status try(search *s, cm_error *error)
   uint32_t first;
   cm_integer_result r;
   const uint64_t clamped = cm_integer_scale(s->n, s->q->scale);
-  if (cm_integer_run(s->n, s->wanted, s->wanted->steps, s->run, &r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_integer_run(s->n, s->wanted, s->wanted->steps, s->run, &r, error));
   const uint64_t differing = cm_spikes_differ(s->n, s->wanted, &r.spikes, NULL, &first);
   const uint64_t cost = differing + 2 * count_off(s, &r.spikes);
   const bool better = s->q->runs == 0 || cost < s->least;
@@ -114,8 +112,7 @@ static cm_status search_all(search *s, cm_error *error)
   for (size_t k = 0; k < sizeof from / sizeof *from && (k == 0 || affordable(s)); k++) {
     for (uint32_t g = 0; g < s->n->groups; g++)
       s->q->scale[g] = exp2(from[k] / 2.0) / s->largest[g];
-    if (try(s, error) != CM_OK)
-      return error->status;
+    CM_TRY(try(s, error));
   }
   return CM_OK;
 }
@@ -127,8 +124,7 @@ static cm_status search_each(search *s, cm_error *error)
     for (int step = -wide; step <= wide && affordable(s); step++) {
       memcpy(s->q->scale, s->best, s->n->groups * sizeof *s->best);
       s->q->scale[g] *= exp2(step / 2.0 + 0.25);
-      if (try(s, error) != CM_OK)
-        return error->status;
+      CM_TRY(try(s, error));
     }
   return CM_OK;
 }
@@ -146,10 +142,8 @@ cm_status cm_quantise(cm_integer_network *network, const cm_spikes *wanted, cm_r
   if (status == CM_OK && (CM_NEW(run->memory, q.scale, network->groups, error) != CM_OK || CM_NEW(run->memory, s.best, network->groups, error) != CM_OK ||
                           CM_NEW(run->memory, s.more, network->neurons, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = search_all(&s, error);
-  if (status == CM_OK)
-    status = search_each(&s, error);
+  CM_THEN(status, search_all(&s, error));
+  CM_THEN(status, search_each(&s, error));
   if (status == CM_OK) {
     memcpy(q.scale, s.best, network->groups * sizeof *s.best);
     (void)cm_integer_scale(network, q.scale);
@@ -157,9 +151,7 @@ cm_status cm_quantise(cm_integer_network *network, const cm_spikes *wanted, cm_r
     *quantised = q;
   } else
     cm_quantised_free(&q);
-  cm_free(largest);
-  cm_free(s.best);
-  cm_free(s.more);
+  CM_FREE(largest, s.best, s.more);
   return status;
 }
 

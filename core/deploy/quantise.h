@@ -1,6 +1,5 @@
 /* Which integers stand for a network's weights: a scale for each population, found by running. */
-#ifndef CM_DEPLOY_QUANTISE_H
-#define CM_DEPLOY_QUANTISE_H
+#pragma once
 
 #include "core/deploy/integer_network.h"
 
@@ -21,5 +20,3 @@ void cm_quantised_free(cm_quantised *quantised); /* harmless on a zeroed one */
 /* Spikes that one has and the other has not, of neurons that are no inputs; by_group [groups] (NULL: not asked) counts them, *first is the first step
  * with one, UINT32_MAX: none. Spikes ascend in each step. O(spikes + steps). */
 uint64_t cm_spikes_differ(const cm_integer_network *network, const cm_spikes *a, const cm_spikes *b, uint64_t *by_group, uint32_t *first);
-
-#endif

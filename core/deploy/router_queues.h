@@ -1,6 +1,5 @@
 /* A mesh of routers with queues that hold a step's packets until it ends (catalyst-n1, rtl/async_noc_mesh.v, rtl/async_router.v). */
-#ifndef CM_DEPLOY_ROUTER_QUEUES_H
-#define CM_DEPLOY_ROUTER_QUEUES_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -25,5 +24,3 @@ void cm_router_queues_empty(cm_router_queues *queues);
 
 /* Sends a packet, and moves all that can move; false: its core's queue is full, the packet is lost. Amortised O(routers on its way). */
 bool cm_router_queues_send(cm_router_queues *queues, uint32_t from, uint32_t to);
-
-#endif

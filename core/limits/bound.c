@@ -50,8 +50,7 @@ static void raise_bound(work *w, uint64_t parts, cm_argument argument, cm_resour
 static cm_status count_inputs(work *w, cm_error *error)
 {
   const cm_topology *t = w->demand->network;
-  if (cm_count_inputs(w->demand, w->run, w->synapses, w->axons, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_count_inputs(w->demand, w->run, w->synapses, w->axons, error));
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     w->most_synapses = w->synapses[v] > w->most_synapses ? w->synapses[v] : w->most_synapses;
     w->most_axons = w->axons[v] > w->most_axons ? w->axons[v] : w->most_axons;
@@ -200,16 +199,15 @@ static cm_status work_new(work *w, cm_error *error)
 {
   uint32_t n = w->demand->network->vertex_count;
   cm_status status = CM_NEW(w->run->memory, w->synapses, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(w->run->memory, w->axons, n, error);
+  CM_THEN(status, CM_NEW(w->run->memory, w->axons, n, error));
   return status == CM_OK ? CM_NEW(w->run->memory, w->seen, n, error) : status;
 }
 
 static cm_status bound_by_synapses(work *w, cm_error *error)
 {
   const cm_limits *l = w->limits;
-  if (work_new(w, error) != CM_OK || count_inputs(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(work_new(w, error));
+  CM_TRY(count_inputs(w, error));
   if (l->synapses != 0)
     raise_bound(w, divide_up(w->demand->network->pin_count, l->synapses), CM_ARGUMENT_TOTAL, CM_SYNAPSES,
                 w->demand->network->pin_count, l->synapses);
@@ -217,16 +215,14 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
   bool shares = l->inbound_axons != 0 && 2 * (uint64_t)w->most_axons > l->inbound_axons;
   if (shares && CM_NEW(w->run->memory, w->share, w->demand->network->vertex_count, error) != CM_OK)
     return error->status;
-  if (count_axons(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(count_axons(w, error));
   if (shares)
     bound_by_gaps(w, CM_INBOUND_AXONS, l->inbound_axons);
   if (l->synapses != 0 && 2 * (uint64_t)w->most_synapses > l->synapses)
     bound_by_gaps(w, CM_SYNAPSES, l->synapses);
   uint32_t apart;
   cm_resource last;
-  if (cm_neurons_apart(w->demand, l, w->synapses, w->axons, w->run, &apart, &last, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_neurons_apart(w->demand, l, w->synapses, w->axons, w->run, &apart, &last, error));
   raise_bound(w, apart, CM_ARGUMENT_APART, last, 0, cm_limit(l, last));
   return CM_OK;
 }

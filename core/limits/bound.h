@@ -1,6 +1,5 @@
 /* How few parts the limits of a core allow, whatever the method: proofs, not estimates (docs/explanation/part-bound.md). */
-#ifndef CM_LIMITS_BOUND_H
-#define CM_LIMITS_BOUND_H
+#pragma once
 
 #include <jansson.h>
 
@@ -45,5 +44,3 @@ const char *cm_bound_reason(const cm_bound *bound, char *text, size_t size);
 
 /* The bound as JSON: parts, limit (null: none), per_core, reason. NULL when out of memory. */
 json_t *cm_bound_json(const cm_bound *bound);
-
-#endif

@@ -45,10 +45,9 @@ static cm_status gather_sources(apart *a, cm_error *error)
   if (total > UINT32_MAX) /* 128 neurons with 2^25 inputs each: the other arguments have to do */
     a->count = 0;
   uint32_t *slot, next[APART_MAX];
-  if (CM_NEW(a->run->memory, a->first, a->count + 1, error) != CM_OK ||
-      CM_NEW(a->run->memory, a->source, a->count > 0 ? total : 0, error) != CM_OK ||
-      CM_NEW(a->run->memory, slot, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(a->run->memory, a->first, a->count + 1, error));
+  CM_TRY(CM_NEW(a->run->memory, a->source, a->count > 0 ? total : 0, error));
+  CM_TRY(CM_NEW(a->run->memory, slot, t->vertex_count, error));
   for (uint32_t k = 0; k < a->count; k++) {
     slot[a->neuron[k]] = k + 1;
     next[k] = a->first[k];
@@ -115,7 +114,6 @@ cm_status cm_neurons_apart(const cm_demand *demand, const cm_limits *limits, con
     status = cm_run_check(run, error);
   }
   *neurons = parts;
-  cm_free(a.first);
-  cm_free(a.source);
+  CM_FREE(a.first, a.source);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Neurons that cannot be together: an argument of the bound on parts (bound.h). */
-#ifndef CM_LIMITS_BOUND_APART_H
-#define CM_LIMITS_BOUND_APART_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -9,5 +8,3 @@
  * that come in. O(pins). */
 cm_status cm_neurons_apart(const cm_demand *demand, const cm_limits *limits, const uint32_t *synapses, const uint32_t *axons,
                            cm_run *run, uint32_t *neurons, cm_resource *last, cm_error *error);
-
-#endif

@@ -4,8 +4,7 @@ cm_status cm_count_copies(const cm_demand *demand, const uint32_t *part, uint32_
 {
   const cm_topology *t = demand->network;
   uint32_t *seen, reached = 0, last = UINT32_MAX;
-  if (CM_NEW(run->memory, seen, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, seen, parts, error));
   for (uint32_t v = 0; v < t->vertex_count; v++)
     copies[v] = 1;
   for (uint32_t e = 0; e < t->net_count; e++) { /* nets of one source stand together */

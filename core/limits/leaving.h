@@ -1,6 +1,5 @@
 /* Synapses that leave a neuron for other cores: near ones stay in its cluster of cores, far ones leave it (cm_limits). */
-#ifndef CM_LIMITS_LEAVING_H
-#define CM_LIMITS_LEAVING_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/chip.h"
@@ -35,5 +34,3 @@ cm_status cm_refuse_leaving(const cm_topology *topology, const cm_limits *limits
 /* CM_NEURON_TOO_LARGE where a neuron's targets are more than its own core, full of nothing else, and its synapses to others hold, wherever
  * they lie: a proof. `limits`: of cores, as the job has them. O(pins). Errors: memory, a stop. */
 cm_status cm_prove_leaving(const cm_demand *demand, const cm_chip *chip, const cm_limits *limits, cm_run *run, cm_error *error);
-
-#endif

@@ -77,9 +77,8 @@ static cm_status count_slice(void *context, size_t slice, cm_error *error)
 {
   const counting *c = context;
   reach *reached;
-  if (CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error) != CM_OK ||
-      CM_NEW(c->run->memory, reached, (size_t)c->parts + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error));
+  CM_TRY(CM_NEW(c->run->memory, reached, (size_t)c->parts + 1, error));
   uint32_t end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices), done = 0;
   cm_status status = CM_OK;
   cm_cuts cuts = {0};
@@ -134,16 +133,13 @@ cm_status cm_count_use_and_cuts(const cm_demand *demand, const uint32_t *part, u
   uint32_t *first = NULL, *net = NULL, *copies = NULL;
   c.slices = worthy_slices(demand->network, parts, run);
   cm_status status = CM_NEW(run->memory, c.use, c.slices, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, c.cuts, c.slices, error);
-  if (status == CM_OK)
-    status = cm_nets_by_part(demand->network, part, parts, run, &first, &net, error);
+  CM_THEN(status, CM_NEW(run->memory, c.cuts, c.slices, error));
+  CM_THEN(status, cm_nets_by_part(demand->network, part, parts, run, &first, &net, error));
   if (status == CM_OK && demand->target_cores_max != 0)
     status = CM_NEW(run->memory, copies, demand->network->vertex_count, error);
   c.first = first;
   c.net = net;
-  if (status == CM_OK)
-    status = count_all(&c, use, copies, error);
+  CM_THEN(status, count_all(&c, use, copies, error));
   if (status == CM_OK)
     *cuts = sum_cuts(&c);
   for (uint32_t s = 0; c.use != NULL && s < c.slices; s++)
@@ -332,8 +328,7 @@ cm_status cm_count_inputs(const cm_demand *demand, cm_run *run, uint32_t *synaps
                           cm_error *error)
 {
   size_t bytes = demand->network->vertex_count * sizeof *synapses;
-  if (cm_count_synapses(demand, run, synapses, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_count_synapses(demand, run, synapses, error));
   if (!several_nets(demand->network)) {
     memcpy(axons, synapses, bytes);
     return cm_run_check(run, error);
@@ -353,10 +348,8 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
   if (limits->inbound_axons == 0 && limits->synapses == 0 && limits->memory_bits == 0 && !spread)
     return refuse_neurons(demand->network, limits, found, error);
   cm_status status = CM_NEW(run->memory, axons, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, synapses, n, error);
-  if (status == CM_OK)
-    status = cm_count_inputs(demand, run, synapses, axons, error);
+  CM_THEN(status, CM_NEW(run->memory, synapses, n, error));
+  CM_THEN(status, cm_count_inputs(demand, run, synapses, axons, error));
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);
     note(&found[CM_SYNAPSES], v, synapses[v], limits->synapses);
@@ -364,8 +357,7 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
       note(&found[CM_SOURCE_CORES], v, (axons[v] - 1) / limits->neurons, limits->source_cores);
     note(&found[CM_MEMORY], v, cm_memory_bits(limits, cm_demand_size(demand, v), synapses[v], axons[v]), limits->memory_bits);
   }
-  cm_free(axons);
-  cm_free(synapses);
+  CM_FREE(axons, synapses);
   return status == CM_OK ? refuse_neurons(demand->network, limits, found, error) : status;
 }
 

@@ -1,6 +1,5 @@
 /* What a partition asks of the cores, and the limits that it breaks. */
-#ifndef CM_LIMITS_LIMITS_H
-#define CM_LIMITS_LIMITS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/resources.h"
@@ -52,5 +51,3 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
 /* Makes of the network what the chip asks of single neurons, in place (docs/explanation/neuron-limits.md): to be called before all that sees the network. Errors
  * as cm_demand_limit_neurons. */
 cm_status cm_chip_limit_neurons(const cm_chip *chip, cm_demand *demand, cm_memory *memory, cm_error *error);
-
-#endif

@@ -39,8 +39,7 @@ cm_status cm_check_populations(const cm_topology *topology, const cm_limits *lim
     *violation = found;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, count, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, count, parts, error));
   cm_status status = cm_count_populations(topology, part, parts, run, count, error);
   for (uint32_t p = 0; status == CM_OK && p < parts; p++) {
     found.broken_parts += count[p] > limits->populations;
@@ -59,8 +58,7 @@ cm_status cm_refuse_populations(const cm_topology *topology, const cm_limits *li
                                 cm_run *run, cm_error *error)
 {
   cm_violation v;
-  if (cm_check_populations(topology, limits, part, parts, run, &v, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_check_populations(topology, limits, part, parts, run, &v, error));
   if (v.broken_parts == 0)
     return CM_OK;
   cm_fail(error, CM_LIMIT_BROKEN, "%llu of %u parts hold more populations than the %llu of a core, worst part %u with %llu",
@@ -258,9 +256,8 @@ static cm_status make(making *m, cm_run *run, cm_population_network *n, cm_error
   const cm_topology *t = m->split->demand->network;
   uint32_t *local = m->split->local, outside = 0;
   uint64_t most = m->members + (m->sources ? m->end - m->begin : 0);
-  if (CM_NEW(run->memory, n->topology, 1, error) != CM_OK ||
-      CM_NEW(run->memory, n->origin, most < t->vertex_count ? most : t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, n->topology, 1, error));
+  CM_TRY(CM_NEW(run->memory, n->origin, most < t->vertex_count ? most : t->vertex_count, error));
   *n->topology = (cm_topology){.directed = t->directed, .weight_exponent = t->weight_exponent,
                                .weight_scale = t->weight_scale};
   for (uint32_t i = 0; i < m->members; i++)

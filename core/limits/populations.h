@@ -1,6 +1,5 @@
 /* Populations that share no core with others: how many a part holds, and the network of one alone. */
-#ifndef CM_LIMITS_POPULATIONS_H
-#define CM_LIMITS_POPULATIONS_H
+#pragma once
 
 #include "core/limits/limits.h"
 
@@ -56,5 +55,3 @@ typedef struct cm_population_network {
 cm_status cm_population_network_make(cm_population_split *split, uint32_t i, bool sources, cm_run *run,
                                      cm_population_network *network, cm_error *error);
 void cm_population_network_free(cm_population_network *network); /* harmless on a zeroed one */
-
-#endif

@@ -34,8 +34,7 @@ cm_status cm_bound_parts(const cm_demand *demand, const cm_limits *limits, cm_ru
       *bound = plain;
     return status;
   }
-  if (cm_population_split_open(demand, t->population_of, t->population_count, run, &split, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_population_split_open(demand, t->population_of, t->population_count, run, &split, error));
   if (limits->populations == 1)
     status = add_up(&split, limits, run, &parts, error);
   else

@@ -57,8 +57,7 @@ cm_status cm_refuse_shared(const cm_chip *chip, const uint64_t *use, const uint3
   cm_status status = CM_OK;
   if (!cm_limits_are_shared(chip))
     return CM_OK;
-  if (CM_NEW(memory, sum, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, sum, cm_chip_cores(chip), error));
   for (int scope = 0; scope < SCOPES; scope++)
     for (int k = 0; k < SHARED && status == CM_OK; k++) {
       const cm_resource r = shared[k];
@@ -86,8 +85,7 @@ cm_status cm_prove_shared(const cm_demand *demand, const cm_chip *chip, const cm
   for (int scope = 0; scope < SCOPES; scope++) {
     const uint64_t limit = cm_limit(limits_of(chip, scope), CM_SYNAPSES);
     uint32_t places = 0;
-    if (CM_NEW(memory, open, cm_chip_cores(chip), error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, open, cm_chip_cores(chip), error));
     for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
       if (occupancy == NULL || occupancy->state[c] == CM_CORE_FREE) {
         places += open[place_of(chip, scope, c)] == 0;

@@ -1,6 +1,5 @@
 /* What the cores of one router, or of one die, take together (chip->router_limits, chip->die_limits): synapses, inbound axons, outbound axons. */
-#ifndef CM_LIMITS_SHARED_H
-#define CM_LIMITS_SHARED_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/occupancy.h"
@@ -17,5 +16,3 @@ cm_status cm_refuse_shared(const cm_chip *chip, const uint64_t *use, const uint3
 /* CM_LIMIT_BROKEN where the network's synapses are more than all routers, or dies, with a free core hold: a proof. `occupancy` NULL: all are free. O(cores).
  * Errors: memory. */
 cm_status cm_prove_shared(const cm_demand *demand, const cm_chip *chip, const cm_occupancy *occupancy, cm_memory *memory, cm_error *error);
-
-#endif

@@ -7,8 +7,7 @@ static cm_status time_one_lane(cm_model *model, const cm_plan_options *whole, cm
   cm_plan_options options = *whole;
   cm_plan_candidate candidate;
   cm_target *one;
-  if (CM_NEW(run->memory, one, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, one, 1, error));
   cm_target_copy(one, whole->target);
   for (uint32_t d = 0; d < one->device_count; d++) {
     one->core[d] = whole->target->core[one->device[d].first_unit];
@@ -16,8 +15,7 @@ static cm_status time_one_lane(cm_model *model, const cm_plan_options *whole, cm
   }
   options.target = one;
   cm_status status = cm_target_number(one, error);
-  if (status == CM_OK)
-    status = cm_plan_candidate_make(model, NULL, &options, run, &candidate, error);
+  CM_THEN(status, cm_plan_candidate_make(model, NULL, &options, run, &candidate, error));
   cm_free(one);
   if (status == CM_OK)
     *ns = candidate.time_ns;
@@ -33,13 +31,11 @@ cm_status cm_baselines_make(cm_model *model, const cm_plan_options *options, con
     cm_plan_options other = *options;
     cm_plan_candidate candidate;
     other.division = division;
-    if (cm_plan_candidate_make(model, NULL, &other, run, &candidate, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_plan_candidate_make(model, NULL, &other, run, &candidate, error));
     times.ns[division] = candidate.time_ns;
   }
   one.settings = found;
-  if (time_one_lane(model, &one, run, &times.one_lane_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(time_one_lane(model, &one, run, &times.one_lane_ns, error));
   *made = times;
   return CM_OK;
 }

@@ -1,6 +1,5 @@
 /* What a program is compared with: the same model made otherwise, in whole pieces that can be executed. */
-#ifndef CM_MACHINE_BASELINES_H
-#define CM_MACHINE_BASELINES_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -13,5 +12,3 @@ typedef struct cm_baselines {
  * options->target is the whole chip. Errors: those of cm_plan_candidate_make. */
 cm_status cm_baselines_make(cm_model *model, const cm_plan_options *options, const cm_settings *found, cm_run *run,
                             cm_baselines *made, cm_error *error);
-
-#endif

@@ -70,8 +70,7 @@ static cm_status work_of_element(cm_bounding *b, const cm_call *call, const doub
   const cm_box whole = cm_box_whole(&call->output[0]);
   cm_split_change change;
   cm_box *inputs = b->whole_inputs;
-  if (cm_split_piece(call, &whole, inputs, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(call, &whole, inputs, &change, error));
   *work = (double)cm_split_work(call, &whole, inputs) / fmax((double)cm_box_count(&whole), 1);
   *work = fmin(*work, fmin(per_element[0], per_element[1]));
   return CM_OK;
@@ -83,8 +82,7 @@ static cm_status read_need(cm_bounding *b, const cm_call *call, const cm_needed 
   double per_element[2];
   for (int c = 0; c < 2; c++) {
     box[c] = cm_bound_piece_box(call, &n->box[c]);
-    if (cm_bound_read_boxes(call, &box[c], b->inputs[c], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_bound_read_boxes(call, &box[c], b->inputs[c], error));
     per_element[c] = (double)cm_split_work(call, &box[c], b->inputs[c]) / (double)cm_box_count(&box[c]);
     /* How many rows meet a piece of a transposed convolution depends on where it lies between strides: by one at most. */
     for (uint32_t i = 2; call->node->known->split == CM_SPLIT_TRANSPOSED && i < b->inputs[c][0].rank; i++)
@@ -97,8 +95,7 @@ static cm_status read_need(cm_bounding *b, const cm_call *call, const cm_needed 
         b->inputs[c][0].to[i]--;
   }
   const uint64_t least = cm_bound_least_count(&box[0], &box[1]);
-  if (work_of_element(b, call, per_element, work, error) != CM_OK)
-    return error->status;
+  CM_TRY(work_of_element(b, call, per_element, work, error));
   *work *= (double)(least > n->count ? least : n->count);
   return CM_OK;
 }
@@ -122,8 +119,7 @@ static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, 
   cm_box box[2];
   double work;
   int64_t reads[2][CM_RANK_MAX];
-  if (read_need(b, call, n, box, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_need(b, call, n, box, &work, error));
   if (alone)
     narrow_sum(b, call);
   else
@@ -203,8 +199,7 @@ cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm
   for (int c = 0; c < 2; c++) {
     cm_split_change change;
     const cm_box corner = cm_bound_corner(&call->output[0], c == 1), box = cm_bound_piece_box(call, &corner);
-    if (cm_split_piece(call, &box, b->inputs[0], &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_split_piece(call, &box, b->inputs[0], &change, error));
     work = fmin(work, (double)cm_split_work(call, &box, b->inputs[0]) / parts);
   }
   *ns = HUGE_VAL;
@@ -225,8 +220,7 @@ static cm_status made_at(cm_bounding *b, uint32_t value, double *ns, cm_error *e
   *ns = 0;
   if (op == NULL || !needed_of(b, op, &n))
     return CM_OK;
-  if (read_need(b, &op->call, &n, box, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_need(b, &op->call, &n, box, &work, error));
   const uint32_t place = b->place_of[producer];
   work = busy_share(b, op, work, &issues);
   *ns = b->begin[place] + fmax(b->least[place], cm_bound_done_ns(b, op->kind, false, work, issues));
@@ -243,8 +237,7 @@ cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_e
   b->bytes[place] = 0;
   if (!needed_of(b, op, &n))
     return CM_OK;
-  if (visit_op(b, place, op, &n, true, error) != CM_OK)
-    return error->status;
+  CM_TRY(visit_op(b, place, op, &n, true, error));
   for (uint32_t i = 0; i < b->met_count; i++) {
     const uint32_t producer = m->values[b->met[i]].producer;
     if (b->met[i] != output && producer != CM_NONE && b->op_of[producer] == 0 && visit_view(b, &m->nodes[producer], error) != CM_OK)
@@ -254,8 +247,7 @@ cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_e
     double at;
     if (b->met[i] == output)
       continue;
-    if (made_at(b, b->met[i], &at, error) != CM_OK)
-      return error->status;
+    CM_TRY(made_at(b, b->met[i], &at, error));
     *ns = fmax(*ns, at);
   }
   return CM_OK;

@@ -1,6 +1,5 @@
 /* Between the bounds on time (time_bound.c) and the cones that they are taken from (bound_cone.c). */
-#ifndef CM_MACHINE_BOUND_CONE_H
-#define CM_MACHINE_BOUND_CONE_H
+#pragma once
 
 #include "core/machine/bound_reach.h"
 #include "core/machine/time_bound.h"
@@ -83,5 +82,3 @@ cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_e
 
 /* Work and bytes of all that is needed by nodes up to a place, from there back. */
 cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error);
-
-#endif

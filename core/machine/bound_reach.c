@@ -75,9 +75,9 @@ static cm_status make_stations(reaching *r, cm_memory *memory, cm_error *error)
   const cm_target *target = r->of->target;
   const cm_hop_times *hops = r->of->hops;
   const uint32_t n = hops->stations;
-  if (CM_NEW(memory, r->share, n, error) != CM_OK || CM_NEW(memory, r->reads, n, error) != CM_OK ||
-      CM_NEW(memory, r->near, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, r->share, n, error));
+  CM_TRY(CM_NEW(memory, r->reads, n, error));
+  CM_TRY(CM_NEW(memory, r->near, n, error));
   for (uint32_t l = 0; l < target->lane_count; l++) {
     const uint32_t d = cm_lane_device(target, l), at = hops->station[l];
     r->share[at] += r->of->weight[d];
@@ -103,8 +103,7 @@ static cm_status find_most(reaching *r, cm_memory *memory, cm_error *error)
     sum_up(r->near, count);
     cm_free(r->both);
     r->both = NULL;
-    if (CM_NEW(memory, r->both, (size_t)count + r->most_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, r->both, (size_t)count + r->most_count + 1, error));
     join(r, count);
     if (out)
       break;

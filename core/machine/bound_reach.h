@@ -1,6 +1,5 @@
 /* How far units are from where their work is needed: for the bound (docs/explanation/program-bound.md). Internal to core/machine. */
-#ifndef CM_MACHINE_BOUND_REACH_H
-#define CM_MACHINE_BOUND_REACH_H
+#pragma once
 
 #include "core/machine/hops.h"
 
@@ -27,5 +26,3 @@ cm_status cm_reach_make(const cm_reach_of *of, cm_memory *memory, cm_reach *made
 
 /* The least time after which `work` nanoseconds of all lanes can be done and known there. O(distances). */
 double cm_reach_ns(const cm_reach *reach, double work);
-
-#endif

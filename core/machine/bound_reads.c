@@ -42,9 +42,8 @@ static cm_status read_cut(const cm_call *call, const cm_box *box, uint32_t axis,
   cm_box other[INPUTS_CUT], head = *box, rest = *box;
   int64_t group = cm_node_integer(call->node, "group", 1), first = axis == 1 && group > 1 ? call->output[0].dims[1] / group : 1;
   head.to[axis] = rest.from[axis] = box->from[axis] + first;
-  if (cm_split_piece(call, &head, inputs, &change, error) != CM_OK ||
-      cm_split_piece(call, &rest, other, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(call, &head, inputs, &change, error));
+  CM_TRY(cm_split_piece(call, &rest, other, &change, error));
   for (uint32_t i = 0; i < call->input_count; i++)
     for (uint32_t a = 0; a < inputs[i].rank; a++) {
       inputs[i].from[a] = other[i].from[a] < inputs[i].from[a] ? other[i].from[a] : inputs[i].from[a];
@@ -60,15 +59,13 @@ cm_status cm_bound_read_boxes(const cm_call *call, const cm_box *box, cm_box *in
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes), rank = box->rank, band = rank > 3 ? 2 : rank == 3 ? 1 : 0;
   const cm_split_kind kind = call->node->known->split;
   bool window = kind == CM_SPLIT_CONVOLUTION || kind == CM_SPLIT_POOL || kind == CM_SPLIT_TRANSPOSED;
-  if (cm_split_piece(call, box, inputs, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(call, box, inputs, &change, error));
   if (!cm_box_equal(box, &whole) || call->input_count > INPUTS_CUT)
     return CM_OK;
   for (uint32_t k = 0; k < count; k++) {
     if (!window && axes[k] != band)
       continue;
-    if (read_cut(call, box, axes[k], cut, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_cut(call, box, axes[k], cut, error));
     for (uint32_t i = 0; i < call->input_count; i++)
       if (inputs[i].rank > 0 && cm_box_intersect(&inputs[i], &cut[i], &both))
         inputs[i] = both;
@@ -89,8 +86,7 @@ static cm_status read_place(const cm_call *call, const cm_box *box, uint32_t axi
   cm_box inputs[INPUTS_CUT], one = *box;
   one.from[axis] = place;
   one.to[axis] = place + 1;
-  if (cm_split_piece(call, &one, inputs, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(call, &one, inputs, &change, error));
   *input = inputs[0];
   return CM_OK;
 }
@@ -110,10 +106,9 @@ cm_status cm_bound_leave_gaps(const cm_call *call, const cm_box *box, bool last,
     int64_t places = length(box, a);
     if (a < 2 || places < 2)
       continue;
-    if (read_place(call, box, a, box->from[a], &first, error) != CM_OK ||
-        read_place(call, box, a, box->from[a] + 1, &second, error) != CM_OK ||
-        read_place(call, box, a, box->to[a] - 1, &end, error) != CM_OK)
-      return error->status;
+    CM_TRY(read_place(call, box, a, box->from[a], &first, error));
+    CM_TRY(read_place(call, box, a, box->from[a] + 1, &second, error));
+    CM_TRY(read_place(call, box, a, box->to[a] - 1, &end, error));
     if (second.from[a] <= first.to[a])
       continue;
     int64_t least = length(&first, a) < length(&second, a) ? length(&first, a) : length(&second, a);

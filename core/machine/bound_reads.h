@@ -1,6 +1,5 @@
 /* What a piece of an operator has to read at least, however the operator is cut: for the bound. Internal to core/machine. */
-#ifndef CM_MACHINE_BOUND_READS_H
-#define CM_MACHINE_BOUND_READS_H
+#pragma once
 
 #include "core/operators/tiling/split.h"
 
@@ -16,5 +15,3 @@ cm_status cm_bound_read_boxes(const cm_call *call, const cm_box *box, cm_box *in
  * read together at least. O(axes). Errors: as above. */
 cm_status cm_bound_leave_gaps(const cm_call *call, const cm_box *box, bool last, cm_box *input, int64_t *reads,
                               cm_error *error);
-
-#endif

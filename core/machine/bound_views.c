@@ -30,8 +30,7 @@ static cm_status need_part(cm_bounding *b, const cm_node *node, uint32_t output,
 {
   int64_t offset[CM_RANK_MAX];
   cm_box box[2] = {n->box[0], n->box[1]};
-  if (cm_plan_part_offset(b->plan, node, output, offset, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_part_offset(b->plan, node, output, offset, error));
   for (int c = 0; c < 2; c++)
     for (uint32_t i = 0; i < box[c].rank; i++) {
       box[c].from[i] += offset[i];

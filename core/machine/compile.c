@@ -92,8 +92,7 @@ static cm_status search_settings(compiling *c, const cm_plan_options *options, c
   cm_run_leave(c->run, mark);
   c->cut = cut;
   cm_status status = make_packs(c, options, error);
-  if (status == CM_OK)
-    status = cm_settings_search(cut, options, search, c->run, &best, &report, error);
+  CM_THEN(status, cm_settings_search(cut, options, search, c->run, &best, &report, error));
   if (status != CM_OK && status != CM_TOO_LARGE)
     return status;
   if (status == CM_OK && best.time_ns < c->best.time_ns) {
@@ -116,11 +115,9 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
                                   c->options->order == CM_COMPILE_ORDER_SAMPLE ? CM_ORDER_SAMPLE : CM_ORDER_AUTO,
                                   c->options->order != CM_COMPILE_ORDER_SEARCH};
   if (options->settings != NULL) {
-    if (search_settings(c, options, &search, error) != CM_OK)
-      return error->status;
+    CM_TRY(search_settings(c, options, &search, error));
     options->settings = &c->best.settings;
-    if (CM_NEW(c->run->memory, c->part, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(c->run->memory, c->part, 1, error));
     cm_target_copy(c->part, c->chip->target);
     (void)cm_subchip_make(&c->best.part, c->part, &options->memory_bytes);
     options->target = c->part;
@@ -129,8 +126,7 @@ static cm_status make_draft(compiling *c, cm_plan_options *options, json_t **ord
   const cm_draft_task task = {
     .model = planned(c), .options = options, .chip = c->chip->name, .target = c->chip->target, .run = c->run};
   const size_t mark = cm_run_enter(c->run, share_of_draft);
-  if (cm_draft_make(&task, NULL, &c->draft, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_draft_make(&task, NULL, &c->draft, error));
   cm_run_leave(c->run, mark);
   return c->options->order == CM_COMPILE_ORDER_FILE || options->division != CM_DIVISION_CAPABILITY
            ? CM_OK
@@ -158,8 +154,7 @@ static cm_status whole_plan(compiling *c, cm_plan **whole, cm_error *error)
   *whole = NULL;
   if (c->part == NULL && c->cut == NULL)
     return CM_OK;
-  if (cm_plan_new(c->made, NULL, &options, c->run, whole, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_new(c->made, NULL, &options, c->run, whole, error));
   (*whole)->memory_bytes = c->memory / CM_ALIGNMENT * CM_ALIGNMENT;
   return CM_OK;
 }
@@ -174,25 +169,18 @@ static cm_status make_program(compiling *c, json_t *order, cm_error *error)
   cm_program_times times = {.analysis = &analysis, .bound = &bound};
   cm_run_phase(c->run, "bound");
   cm_status status = whole_plan(c, &whole, error);
-  if (status == CM_OK)
-    status = cm_time_bound_make(whole != NULL ? whole : c->draft.plan, c->chip->target, c->run, &bound, error);
-  if (status == CM_OK)
-    status = compare(c, &times.baselines, error);
+  CM_THEN(status, cm_time_bound_make(whole != NULL ? whole : c->draft.plan, c->chip->target, c->run, &bound, error));
+  CM_THEN(status, compare(c, &times.baselines, error));
   cm_run_phase(c->run, "link");
-  if (status == CM_OK)
-    status = cm_link(&c->draft.emission, &c->program, error);
-  if (status == CM_OK)
-    status = cm_analysis_make(c->program, c->run, &analysis, error);
+  CM_THEN(status, cm_link(&c->draft.emission, &c->program, error));
+  CM_THEN(status, cm_analysis_make(c->program, c->run, &analysis, error));
   if (status == CM_OK)
     status = add_report(c, "program", cm_program_report(&c->draft, c->program, &times, order, c->search), error);
   else
     json_decref(order);
-  if (status == CM_OK)
-    status = cm_node_table(c->program, &analysis, &nodes, error);
-  if (status == CM_OK)
-    status = add_report(c, "nodes", nodes, error);
-  if (status == CM_OK)
-    status = add_report(c, "graph", cm_graph_report(c->draft.plan->model), error);
+  CM_THEN(status, cm_node_table(c->program, &analysis, &nodes, error));
+  CM_THEN(status, add_report(c, "nodes", nodes, error));
+  CM_THEN(status, add_report(c, "graph", cm_graph_report(c->draft.plan->model), error));
   cm_analysis_free(&analysis);
   cm_plan_free(whole);
   return status;
@@ -217,8 +205,7 @@ static cm_status find_memory(compiling *c, const cm_plan_options *options, cm_er
   cm_smallest found;
   if (!c->options->smallest_memory)
     return CM_OK;
-  if (cm_smallest_memory(c->made, options, c->options->least_traffic, c->run, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_smallest_memory(c->made, options, c->options->least_traffic, c->run, &found, error));
   c->memory = found.bytes;
   return add_report(c, "smallest_memory", json_pack("{s:I, s:i, s:i, s:s*}", "bytes", (json_int_t)found.bytes, "step_bytes", CM_ALIGNMENT, "tried",
                                                     (int)found.tried, "below", found.below[0] != '\0' ? found.below : NULL), error);
@@ -247,10 +234,8 @@ static cm_status make(compiling *c, cm_error *error)
     return cm_fail(error, CM_BAD_OPTION, "objective \"traffic\" plans for one memory, and cores of chip %s have memories of their "
                    "own: objective \"time\" knows them", c->chip->name);
   cm_status status = understand(c, error);
-  if (status == CM_OK)
-    status = find_memory(c, &options, error);
-  if (status == CM_OK)
-    status = unfold(c, error);
+  CM_THEN(status, find_memory(c, &options, error));
+  CM_THEN(status, unfold(c, error));
   const cm_settings settings = cm_settings_default(c->memory);
   options.memory_bytes = c->memory;
   options.settings = c->options->least_traffic ? NULL : &settings;
@@ -266,8 +251,7 @@ static cm_status make(compiling *c, cm_error *error)
   options.turns = c->turns;
   options.packs = &c->packs;
   status = make_draft(c, &options, &order, error);
-  if (status == CM_OK)
-    status = add_report(c, "split", cm_pieces_report(c->draft.plan), error);
+  CM_THEN(status, add_report(c, "split", cm_pieces_report(c->draft.plan), error));
   if (status == CM_OK && c->cut != NULL)
     status = add_report(c, "partial_sums", json_pack("{s:i, s:i}", "operators", (int)c->sums.operators, "parts", (int)c->sums.parts),
                         error);
@@ -291,8 +275,7 @@ static cm_status begin(compiling *c, cm_error *error)
   if (run->memory != NULL && options->memory_limit > 0)
     run->memory->limit_bytes = options->memory_limit;
   c->last = cm_compile_last_stage(options, c->chip);
-  if (cm_options_check(&cm_compile_option_table, options, c->chip == NULL ? CM_COMPILE_NO_CHIP : 0, NULL, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_check(&cm_compile_option_table, options, c->chip == NULL ? CM_COMPILE_NO_CHIP : 0, NULL, error));
   if (c->last == CM_STAGE_PERMUTATIONS)
     return CM_OK;
   if (c->chip->target == NULL) {
@@ -363,10 +346,8 @@ cm_status cm_compile(const char *path, const cm_compile_options *options, const 
   compiling c = {.options = options, .chip = chip, .run = run};
   uint64_t refusals = cm_json_refusals();
   cm_status status = begin(&c, error);
-  if (status == CM_OK)
-    status = run_stages(&c, path, out, timeline, error);
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, "the report", error);
+  CM_THEN(status, run_stages(&c, path, out, timeline, error));
+  CM_THEN(status, cm_json_whole(refusals, "the report", error));
   if (status == CM_OK)
     *report = json_incref(c.report);
   json_decref(c.report);

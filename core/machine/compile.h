@@ -1,6 +1,5 @@
 /* An operator-level model from file to file, through the stages of the compiler. */
-#ifndef CM_MACHINE_COMPILE_H
-#define CM_MACHINE_COMPILE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -78,5 +77,3 @@ cm_compile_stage cm_compile_last_stage(const cm_compile_options *options, const 
  * finds that numbers changed. */
 cm_status cm_compile(const char *path, const cm_compile_options *options, const cm_chip *chip, cm_run *run,
                      const char *out, const char *timeline, json_t **report, cm_error *error);
-
-#endif

@@ -66,8 +66,7 @@ cm_status cm_compile_options_read(const json_t *object, cm_compile_options *opti
 {
   cm_compile_options made = {.seed = 1};
   cm_options_default(&cm_compile_option_table, &made);
-  if (cm_options_read(&cm_compile_option_table, object, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_compile_option_table, object, &made, error));
   *options = made;
   return CM_OK;
 }

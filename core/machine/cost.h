@@ -1,6 +1,5 @@
 /* What work costs: the one cost function that shares, cutting, order, schedule, tiles, bound and simulator have. */
-#ifndef CM_MACHINE_COST_H
-#define CM_MACHINE_COST_H
+#pragma once
 
 #include "core/chip/target.h"
 #include "core/operators/graph.h"
@@ -50,5 +49,3 @@ cm_power cm_power_for(const cm_target *target, cm_unit_kind kind, cm_type type);
  * proportion to their capability, rounded to whole pieces so that the last unit ends first, ties to the first device.
  * share[i] are set; their sum is `pieces`. O(pieces * devices). */
 void cm_share_pieces(const cm_target *target, const double *piece_ns, uint32_t pieces, uint32_t *share);
-
-#endif

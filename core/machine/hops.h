@@ -1,6 +1,5 @@
 /* What it takes from core to core of a chip's units. */
-#ifndef CM_MACHINE_HOPS_H
-#define CM_MACHINE_HOPS_H
+#pragma once
 
 #include "base/memory.h"
 #include "core/chip/target.h"
@@ -32,5 +31,3 @@ static inline double cm_hop_farthest(const cm_hop_times *hops, uint32_t from)
 
 /* When the last of `turns` ends, each of which ends at end[lane] after it began: the next begins when that is known in every lane. O(lanes). */
 double cm_hop_turns_ns(const cm_hop_times *hops, uint32_t lanes, uint32_t turns, const double *end);
-
-#endif

@@ -3,8 +3,7 @@
  * At most `window` instructions wait for their lane: the next one is read when one of those before has begun, over the port
  * that is idle first, which its code keeps busy (the t1 of source 2). Flags cost nothing. Chips without a window have a stream
  * a lane, which costs nothing. */
-#ifndef CM_MACHINE_ISSUE_H
-#define CM_MACHINE_ISSUE_H
+#pragma once
 
 #include "core/chip/target.h"
 
@@ -34,5 +33,3 @@ cm_issue_read cm_issue_next(const cm_issue *issue, cm_idle idle);
 
 /* The next instruction is read so, and begins at `start`; its port is busy until it is read. */
 void cm_issue_begin(cm_issue *issue, const cm_issue_read *read, double start, cm_idle idle);
-
-#endif

@@ -52,8 +52,7 @@ static cm_status lay_out_time(const cm_draft_task *task, cm_draft *made, cm_erro
 static cm_status lay_out_traffic(const cm_draft_task *task, cm_draft *made, cm_error *error)
 {
   cm_run_phase(task->run, "order");
-  if (cm_memory_plan_make(made->plan, true, task->run, &made->memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_memory_plan_make(made->plan, true, task->run, &made->memory, error));
   cm_run_phase(task->run, "emit");
   return cm_emit(made->plan, &made->memory, task->chip, task->target, task->run, &made->emission, error);
 }
@@ -99,8 +98,7 @@ static double bytes_moved(const cm_draft *draft)
 
 static cm_status draft_of(scoring *s, const cm_draft_task *task, const uint32_t *order, cm_draft *draft, cm_error *error)
 {
-  if (cm_order_graph_nodes(&s->graph, order, task->run->memory, s->full, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_order_graph_nodes(&s->graph, order, task->run->memory, s->full, error));
   return cm_draft_make(task, s->full, draft, error);
 }
 
@@ -111,8 +109,7 @@ static cm_status time_of(scoring *s, const uint32_t *order, uint64_t *ns, cm_err
   const cm_order_measure *m = s->measure;
   cm_draft draft;
   cm_program *program = NULL;
-  if (draft_of(s, s->task, order, &draft, error) != CM_OK)
-    return error->status;
+  CM_TRY(draft_of(s, s->task, order, &draft, error));
   const double more = s->file_bytes > 0 ? bytes_moved(&draft) / s->file_bytes : 1;
   *ns = (uint64_t)(draft.emission.time_ns * (more > 1 ? more : 1));
   cm_status status = m != NULL ? cm_link(&draft.emission, &program, error) : CM_OK;
@@ -132,8 +129,7 @@ static cm_status score_program(void *context, uint32_t subgraph, const uint32_t 
   memcpy(s->node + (subgraph == CM_WHOLE_GRAPH ? 0 : s->subgraphs.first[subgraph]), order, count * sizeof *order);
   const size_t mark = cm_run_enter(s->task->run, s->scores > s->scored ? 1.0 / (double)(s->scores - s->scored) : 0);
   s->scored++;
-  if (time_of(s, s->node, points, error) != CM_OK)
-    return error->status;
+  CM_TRY(time_of(s, s->node, points, error));
   cm_run_leave(s->task->run, mark);
   return CM_OK;
 }
@@ -143,8 +139,7 @@ static cm_status score_program(void *context, uint32_t subgraph, const uint32_t 
 static cm_status score_whole(scoring *s, const uint32_t *order, double *ns, cm_error *error)
 {
   uint32_t *ops;
-  if (cm_order_graph_ops(&s->graph, order, s->graph.node_count, s->task->run->memory, &ops, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_order_graph_ops(&s->graph, order, s->graph.node_count, s->task->run->memory, &ops, error));
   cm_status status = cm_windows_whole(s->windows, ops, ns, error);
   cm_free(ops);
   s->scored++;
@@ -163,8 +158,7 @@ static cm_status score_alone(void *context, uint32_t subgraph, const uint32_t *o
     *points = 0;
     return CM_OK;
   }
-  if (cm_order_graph_ops(&s->graph, order, count, s->task->run->memory, &ops, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_order_graph_ops(&s->graph, order, count, s->task->run->memory, &ops, error));
   cm_status status = cm_windows_score(s->windows, subgraph, ops, &ns, error);
   cm_free(ops);
   cm_run_add(s->task->run, 1.0 / (double)s->scores);
@@ -196,9 +190,9 @@ static cm_status join(scoring *s, const cm_order_result *result, cm_error *error
   memcpy(s->node, s->subgraphs.node, nodes * sizeof *s->node);
   if (memcmp(s->node, s->found, nodes * sizeof *s->node) == 0)
     return CM_OK;
-  if (score_whole(s, s->node, &best, error) != CM_OK || score_whole(s, s->found, &all, error) != CM_OK ||
-      CM_NEW(s->task->run->memory, gains, s->subgraphs.count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(score_whole(s, s->node, &best, error));
+  CM_TRY(score_whole(s, s->found, &all, error));
+  CM_TRY(CM_NEW(s->task->run->memory, gains, s->subgraphs.count + 1, error));
   for (uint32_t g = 0; g < s->subgraphs.count; g++)
     if (result->outcome[g].best_score < result->outcome[g].given_score)
       gains[count++] = (gain){result->outcome[g].given_score - result->outcome[g].best_score, g};
@@ -246,8 +240,7 @@ static uint64_t budget(const scoring *s, const cm_draft *first, const cm_order_l
 static cm_status find_queue(scoring *s, cm_error *error)
 {
   uint64_t *height;
-  if (CM_NEW(s->task->run->memory, height, s->graph.node_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->task->run->memory, height, s->graph.node_count + 1, error));
   cm_dag_heights(s->graph.dag, s->graph.latency, false, height);
   cm_status status = cm_dag_queue(s->graph.dag, height, s->task->run->memory, s->node, error);
   cm_free(height);
@@ -297,8 +290,7 @@ static cm_status is_faster(scoring *s, const uint32_t *order, const cm_draft *fi
             (s->task->options->settings != NULL || bytes_moved(other) <= s->file_bytes);
   uint64_t *ns = s->measured_ns;
   for (int i = 0; i < 2 && s->measure != NULL; i++) {
-    if (time_of(s, i == 0 ? s->subgraphs.node : order, &ns[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(time_of(s, i == 0 ? s->subgraphs.node : order, &ns[i], error));
     *faster = i == 1 && ns[1] < ns[0];
   }
   return CM_OK;
@@ -320,8 +312,7 @@ static cm_status try_order(scoring *s, cm_draft *first, cm_error *error)
   bool faster = false;
   if (memcmp(s->node, s->subgraphs.node, bytes) == 0)
     return CM_OK;
-  if (draft_of(s, s->task, s->node, &draft, error) != CM_OK)
-    return error->status;
+  CM_TRY(draft_of(s, s->task, s->node, &draft, error));
   s->scored++;
   cm_status status = is_faster(s, s->node, first, &draft, &faster, error);
   keep(first, &draft, faster);
@@ -339,8 +330,7 @@ static cm_status try_pieces(scoring *s, const cm_order_limits *limits, double de
   if (task.target->window == 0 || task.options->settings == NULL || s->measure != NULL || first->emission.time_ns <= limits->until_ns)
     return CM_OK;
   task.pieces = pieces;
-  if (draft_of(s, &task, s->node, &draft, error) != CM_OK)
-    return error->status;
+  CM_TRY(draft_of(s, &task, s->node, &draft, error));
   keep(first, &draft, draft.emission.time_ns < first->emission.time_ns);
   return CM_OK;
 }
@@ -348,13 +338,12 @@ static cm_status try_pieces(scoring *s, const cm_order_limits *limits, double de
 static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
 {
   cm_memory *memory = s->task->run->memory;
-  if (cm_order_graph_make(first->plan, s->task->run, &s->graph, error) != CM_OK ||
-      cm_subgraphs_find(s->graph.dag, NULL, NODES_MIN, memory, &s->subgraphs, error) != CM_OK ||
-      CM_NEW(memory, s->node, s->graph.node_count + 1, error) != CM_OK ||
-      CM_NEW(memory, s->found, s->graph.node_count + 1, error) != CM_OK ||
-      CM_NEW(memory, s->full, s->task->model->order_count + 1, error) != CM_OK ||
-      CM_NEW(memory, s->bound, s->subgraphs.count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_order_graph_make(first->plan, s->task->run, &s->graph, error));
+  CM_TRY(cm_subgraphs_find(s->graph.dag, NULL, NODES_MIN, memory, &s->subgraphs, error));
+  CM_TRY(CM_NEW(memory, s->node, s->graph.node_count + 1, error));
+  CM_TRY(CM_NEW(memory, s->found, s->graph.node_count + 1, error));
+  CM_TRY(CM_NEW(memory, s->full, s->task->model->order_count + 1, error));
+  CM_TRY(CM_NEW(memory, s->bound, s->subgraphs.count + 1, error));
   memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
   memcpy(s->found, s->node, s->graph.node_count * sizeof *s->node);
   if (s->task->options->settings == NULL || s->measure != NULL || s->graph.node_count == 0)
@@ -382,10 +371,8 @@ cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *mea
   if (status == CM_OK && s.graph.node_count > 0 && file_order > limits->until_ns)
     status = find_order(&s, budget(&s, first, limits), limits, deadline, error);
   cm_windows_free(s.windows); /* before the plan that it borrows can go */
-  if (status == CM_OK)
-    status = try_order(&s, first, error);
-  if (status == CM_OK)
-    status = try_pieces(&s, limits, deadline, first, &pieces, error);
+  CM_THEN(status, try_order(&s, first, error));
+  CM_THEN(status, try_pieces(&s, limits, deadline, first, &pieces, error));
   cm_run_leave(run, mark);
   if (status == CM_OK)
     status = cm_order_report(task,

@@ -1,6 +1,5 @@
 /* The order in which the operators of a model are executed. Internal to core/machine. */
-#ifndef CM_MACHINE_ORDER_H
-#define CM_MACHINE_ORDER_H
+#pragma once
 
 #include <jansson.h>
 
@@ -55,5 +54,3 @@ typedef struct cm_order_limits {
  * memory, cancel, those of cm_measure. */
 cm_status cm_order_search(const cm_draft_task *task, const cm_order_measure *measure, const cm_order_limits *limits,
                           cm_draft *first, json_t **report, cm_error *error);
-
-#endif

@@ -59,8 +59,7 @@ static cm_status make_arcs(cm_order_graph *g, cm_memory *memory, cm_error *error
   uint64_t count = 0, inputs = 0;
   for (uint32_t v = 0; v < g->node_count; v++)
     inputs += g->model->nodes[g->node[v]].input_count;
-  if (CM_NEW(memory, arcs, inputs + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, arcs, inputs + 1, error));
   for (uint32_t v = 0; v < g->node_count; v++) {
     const cm_node *node = &g->model->nodes[g->node[v]];
     for (uint32_t k = 0; k < node->input_count; k++) {
@@ -80,8 +79,7 @@ static cm_status find_latency(const cm_plan_op *op, cm_memory *memory, uint64_t 
   cm_split_change change;
   if (op->copied != CM_NONE)
     return CM_OK;
-  if (CM_NEW(memory, inputs, op->call.input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, inputs, op->call.input_count + 1, error));
   cm_status status = cm_split_piece(&op->call, &whole, inputs, &change, error);
   if (status == CM_OK)
     *latency += (uint64_t)((double)cm_split_work(&op->call, &whole, inputs) / op->rate);
@@ -95,16 +93,14 @@ cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *
   const cm_model *m = plan->model;
   cm_memory *memory = run->memory;
   *g = (cm_order_graph){.model = m};
-  if (CM_NEW(memory, g->host, m->node_count + 1, error) != CM_OK ||
-      CM_NEW(memory, g->node, m->order_count + 1, error) != CM_OK ||
-      CM_NEW(memory, g->first_op, m->order_count + 2, error) != CM_OK ||
-      CM_NEW(memory, g->latency, m->order_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g->host, m->node_count + 1, error));
+  CM_TRY(CM_NEW(memory, g->node, m->order_count + 1, error));
+  CM_TRY(CM_NEW(memory, g->first_op, m->order_count + 2, error));
+  CM_TRY(CM_NEW(memory, g->latency, m->order_count + 1, error));
   number_nodes(plan, g);
   for (uint32_t v = 0; v < g->node_count; v++)
     for (uint32_t op = g->first_op[v]; op < g->first_op[v + 1]; op++)
-      if (find_latency(&plan->ops[op], memory, &g->latency[v], error) != CM_OK)
-        return error->status;
+      CM_TRY(find_latency(&plan->ops[op], memory, &g->latency[v], error));
   return make_arcs(g, memory, error);
 }
 
@@ -119,8 +115,7 @@ cm_status cm_order_graph_ops(const cm_order_graph *g, const uint32_t *order, uin
                              cm_error *error)
 {
   uint32_t made = 0;
-  if (CM_NEW(memory, *ops, g->first_op[g->node_count] + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, *ops, g->first_op[g->node_count] + 1, error));
   for (uint32_t k = 0; k < count; k++)
     for (uint32_t op = g->first_op[order[k]]; op < g->first_op[order[k] + 1]; op++)
       (*ops)[made++] = op;
@@ -132,8 +127,7 @@ cm_status cm_order_graph_nodes(const cm_order_graph *g, const uint32_t *order, c
 {
   const cm_model *m = g->model;
   uint32_t *place, *next;
-  if (CM_NEW(memory, place, g->node_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, place, g->node_count + 1, error));
   cm_status status = CM_NEW(memory, next, g->node_count + 2, error);
   if (status == CM_OK) {
     /* Those before all come first, then each node with what stands behind it, in the order of the file. */
@@ -151,7 +145,6 @@ cm_status cm_order_graph_nodes(const cm_order_graph *g, const uint32_t *order, c
       nodes[next[host == CM_NONE ? 0 : place[host]]++] = m->order[i];
     }
   }
-  cm_free(place);
-  cm_free(next);
+  CM_FREE(place, next);
   return status;
 }

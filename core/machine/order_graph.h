@@ -1,6 +1,5 @@
 /* The graph whose topological orders are searched: what is left of a model when it is cut. Internal to core/machine. */
-#ifndef CM_MACHINE_ORDER_GRAPH_H
-#define CM_MACHINE_ORDER_GRAPH_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 #include "core/schedule/dag.h"
@@ -29,5 +28,3 @@ cm_status cm_order_graph_ops(const cm_order_graph *graph, const uint32_t *order,
 /* All nodes of the model for an order of all nodes of the graph. Errors: memory. */
 cm_status cm_order_graph_nodes(const cm_order_graph *graph, const uint32_t *order, cm_memory *memory, uint32_t *nodes,
                                cm_error *error);
-
-#endif

@@ -13,8 +13,7 @@ static cm_status fixed_order(const cm_draft_task *task, double *ns, cm_error *er
   settings.window = 1;
   settings.ahead = 0;
   options.settings = &settings;
-  if (cm_plan_candidate_make(task->model, NULL, &options, task->run, &candidate, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_candidate_make(task->model, NULL, &options, task->run, &candidate, error));
   *ns = candidate.time_ns;
   return CM_OK;
 }

@@ -1,6 +1,5 @@
 /* What the search for an order of operators found. */
-#ifndef CM_MACHINE_ORDER_REPORT_H
-#define CM_MACHINE_ORDER_REPORT_H
+#pragma once
 
 #include "core/machine/order.h"
 
@@ -13,5 +12,3 @@ typedef struct cm_order_figures {
 
 /* *report (new reference): what cm_order_search says. Makes one more candidate. Errors: those of cm_plan_candidate_make. */
 cm_status cm_order_report(const cm_draft_task *task, const cm_order_figures *figures, json_t **report, cm_error *error);
-
-#endif

@@ -26,8 +26,7 @@ static cm_status time_of(const searching *s, uint32_t *pieces, double *ns, uint6
   cm_timetable table = {0};
   cm_run run = s->run;
   sequence.pieces = pieces;
-  if (cm_timetable_make(s->plan, &sequence, s->target, s->settings, false, &run, &table, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_timetable_make(s->plan, &sequence, s->target, s->settings, false, &run, &table, error));
   *ns = table.time_ns;
   *effort = table.effort;
   cm_timetable_free(&table);
@@ -42,8 +41,7 @@ static cm_status score(void *context, uint32_t part, const uint32_t *order, uint
   uint32_t *list;
   uint64_t effort;
   double ns;
-  if (CM_NEW(s->plan->memory, list, pieces + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->plan->memory, list, pieces + 1, error));
   for (uint32_t k = 0; k < pieces; k++)
     list[k] = s->given->pieces[s->parts.node[k]];
   for (uint32_t k = 0; k < count; k++)
@@ -66,8 +64,7 @@ static cm_status add_maker(const searching *s, const uint32_t *place, uint32_t t
   const uint32_t maker = s->plan->tiles[tile].piece;
   if (maker == CM_NONE || place[maker] == 0)
     return CM_OK;
-  if (CM_ROOM(s->plan->memory, list->arc, &list->room, list->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->plan->memory, list->arc, &list->room, list->count + 1, error));
   list->arc[list->count++] = (cm_arc){place[maker] - 1, reader, 0};
   return CM_OK;
 }
@@ -84,8 +81,7 @@ static cm_status list_arcs(const searching *s, const uint32_t *place, arcs *list
       if (tile->grid && add_maker(s, place, inputs[i], k, list, error) != CM_OK)
         return error->status;
       for (bool more = !tile->grid && cm_cells_begin(plan, tile, &cells); more; more = cm_cells_next(&cells))
-        if (add_maker(s, place, cm_cells_tile(&cells), k, list, error) != CM_OK)
-          return error->status;
+        CM_TRY(add_maker(s, place, cm_cells_tile(&cells), k, list, error));
     }
   }
   return CM_OK;
@@ -95,9 +91,8 @@ static cm_status make_graph(searching *s, cm_error *error)
 {
   uint32_t *place;
   arcs list = {0};
-  if (CM_NEW(s->plan->memory, s->latency, s->given->piece_count, error) != CM_OK ||
-      CM_NEW(s->plan->memory, place, s->plan->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->plan->memory, s->latency, s->given->piece_count, error));
+  CM_TRY(CM_NEW(s->plan->memory, place, s->plan->piece_count + 1, error));
   for (uint32_t k = 0; k < s->given->piece_count; k++) {
     const cm_piece *piece = &s->plan->pieces[s->given->pieces[k]];
     const cm_device *device = &s->target->device[piece->device];
@@ -105,10 +100,8 @@ static cm_status make_graph(searching *s, cm_error *error)
     s->latency[k] = (uint64_t)(64 * cm_compute_ns(s->target, device, &piece->work, s->plan->ops[piece->op].rates[piece->device]));
   }
   cm_status status = list_arcs(s, place, &list, error);
-  if (status == CM_OK)
-    status = cm_dag_new(s->plan->memory, s->given->piece_count, list.arc, list.count, &s->dag, error);
-  cm_free(list.arc);
-  cm_free(place);
+  CM_THEN(status, cm_dag_new(s->plan->memory, s->given->piece_count, list.arc, list.count, &s->dag, error));
+  CM_FREE(list.arc, place);
   return status == CM_OK ? cm_subgraphs_find(s->dag, NULL, cm_order_defaults().nodes_min, s->plan->memory, &s->parts, error) : status;
 }
 
@@ -122,8 +115,7 @@ static cm_status search(searching *s, uint64_t scores, const cm_run *run, cm_pie
   cm_run timed = *run;
   cm_order_result result;
   uint32_t *pieces;
-  if (CM_NEW(s->plan->memory, pieces, sequence->piece_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->plan->memory, pieces, sequence->piece_count, error));
   timed.deadline = order->deadline;
   options.scores = options.scores_total = scores;
   options.enumerate_max = scores < options.enumerate_max ? scores : options.enumerate_max;
@@ -148,16 +140,14 @@ cm_status cm_piece_order_search(cm_plan *plan, const cm_settings *settings, cm_r
   searching s = {.plan = plan, .settings = settings, .target = order->target, .given = sequence, .run = *run};
   uint64_t effort;
   s.run.deadline = 0;
-  if (time_of(&s, sequence->pieces, &order->before_ns, &effort, error) != CM_OK)
-    return error->status;
+  CM_TRY(time_of(&s, sequence->pieces, &order->before_ns, &effort, error));
   order->best_ns = order->before_ns;
   order->scored = 1;
   const uint64_t held = EFFORT / (effort + 1), scores = order->scores > 0 ? order->scores : held < SCORES_MAX ? held : SCORES_MAX;
   if (scores < SCORES_MIN || sequence->piece_count < 2)
     return CM_OK;
   cm_status status = make_graph(&s, error);
-  if (status == CM_OK)
-    status = search(&s, scores, run, order, sequence, error);
+  CM_THEN(status, search(&s, scores, run, order, sequence, error));
   cm_subgraphs_free(&s.parts);
   cm_dag_free(s.dag);
   cm_free(s.latency);

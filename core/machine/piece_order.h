@@ -1,7 +1,6 @@
 /* The order of pieces after the split, on a chip that issues in order: there the order of its stream decides, not that of
  * operators alone. Internal to core/machine. */
-#ifndef CM_MACHINE_PIECE_ORDER_H
-#define CM_MACHINE_PIECE_ORDER_H
+#pragma once
 
 #include "core/machine/schedule/sequence.h"
 
@@ -17,5 +16,3 @@ typedef struct cm_piece_order {
  * The same result for any number of threads. Errors: memory, cancel. */
 cm_status cm_piece_order_search(cm_plan *plan, const cm_settings *settings, cm_run *run, cm_piece_order *order,
                                 cm_sequence *sequence, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What is said of a program and of its pieces, and what is verified. */
-#ifndef CM_MACHINE_REPORT_H
-#define CM_MACHINE_REPORT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -38,5 +37,3 @@ json_t *cm_pieces_report(const cm_plan *plan);
 /* [{"node", "operator", "reads": [{"from": the node that makes the value, or the name of an input, "value", "type", "shape"}]}], in an order in
  * which each stands behind what it reads; constants are left out. A new reference, NULL when memory is short. O(nodes and their inputs). */
 json_t *cm_graph_report(const cm_model *model);
-
-#endif

@@ -28,12 +28,11 @@ static cm_status try_memory(trying *t, uint64_t bytes, cm_error *error)
   options.memory_bytes = bytes;
   options.settings = t->traffic ? NULL : &settings;
   t->tried++;
-  if (cm_run_check(t->run, error) != CM_OK || cm_model_copy(t->model, t->run->memory, &model, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_run_check(t->run, error));
+  CM_TRY(cm_model_copy(t->model, t->run->memory, &model, error));
   memcpy(model->order, t->model->order, model->order_count * sizeof *model->order); /* a copy is sorted anew */
   cm_status status = cm_steps_unfold(model, options.target, bytes, t->run, &steps, error);
-  if (status == CM_OK)
-    status = cm_sums_cut(model, options.target, cm_cut_bytes(options.target, bytes), t->run, &cut, &sums, error);
+  CM_THEN(status, cm_sums_cut(model, options.target, cm_cut_bytes(options.target, bytes), t->run, &cut, &sums, error));
   const cm_draft_task task = {.model = sums.needed ? cut : model, .options = &options, .chip = options.chip_name, .target = options.target, .run = t->run};
   if (status == CM_OK)
     status = t->traffic ? cm_draft_make(&task, NULL, &draft, error) : cm_plan_candidate_make(task.model, NULL, &options, t->run, &candidate, error);

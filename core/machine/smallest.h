@@ -1,6 +1,5 @@
 /* The least on-chip memory with which a model compiles. Internal to core/machine. */
-#ifndef CM_MACHINE_SMALLEST_H
-#define CM_MACHINE_SMALLEST_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -15,5 +14,3 @@ typedef struct cm_smallest {
  * with, or with `traffic` in the fewest bytes. More memory may be refused again. `model` as cm_steps_unfold takes it, left alone. O(log of the memory) layouts.
  * Errors: those of cm_plan_candidate_make that no memory mends, memory, cancel. */
 cm_status cm_smallest_memory(const cm_model *model, const cm_plan_options *options, bool traffic, cm_run *run, cm_smallest *found, cm_error *error);
-
-#endif

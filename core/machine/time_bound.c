@@ -143,8 +143,7 @@ static cm_status find_begin(cm_bounding *b, uint32_t place, cm_error *error)
   const cm_model *m = b->plan->model;
   double phase[CM_UNIT_KINDS], tail_ns;
   cm_bound_need_corners(b, m->nodes[m->order[place]].outputs[0]);
-  if (cm_bound_walk(b, place, true, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bound_walk(b, place, true, error));
   find_tails(b, place, false);
   const double loaded = inputs_ns(b, &tail_ns);
   phases(b, place, false, loaded, tail_ns, phase);
@@ -190,8 +189,7 @@ static cm_status choose_cones(cm_bounding *b, bool *chosen, cm_error *error)
       cm_box whole = cm_box_whole(&m->values[m->outputs[i]].shape);
       cm_bound_need(b, m->outputs[i], &whole, &whole);
     }
-  if (cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error));
   for (uint32_t i = 0; i < m->order_count; i++) {
     work += b->work[i];
     bytes += b->bytes[i];
@@ -210,12 +208,10 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
   const cm_model *m = b->plan->model;
   double *ready;
   bool *chosen = NULL;
-  if (CM_NEW(b->run->memory, ready, m->value_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, ready, m->value_count + 1, error));
   cm_bound_begin_needs(b);
   cm_status status = CM_NEW(b->run->memory, chosen, m->order_count + 1, error);
-  if (status == CM_OK)
-    status = choose_cones(b, chosen, error);
+  CM_THEN(status, choose_cones(b, chosen, error));
   for (uint32_t i = 0; i < m->order_count && status == CM_OK; i++)
     if (b->op_of[m->order[i]] != 0)
       status = cm_bound_least_ns(b, &b->plan->ops[b->op_of[m->order[i]] - 1], &b->least[i], error);
@@ -233,8 +229,7 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
     for (uint32_t o = 0; o < node->output_count; o++)
       ready[node->outputs[o]] = b->begin[i] + b->least[i];
   }
-  cm_free(ready);
-  cm_free(chosen);
+  CM_FREE(ready, chosen);
   return status;
 }
 
@@ -251,8 +246,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
     cm_bound_need(b, m->outputs[i], &whole, &whole);
     moved += b->plan->values[m->outputs[i]].host ? 0 : (double)cm_plan_bytes(b->plan, m->outputs[i], &whole);
   }
-  if (cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error));
   find_tails(b, (uint32_t)m->order_count - 1, true);
   const double loaded = inputs_ns(b, &tail_ns);
   phases(b, (uint32_t)m->order_count - 1, true, loaded, tail_ns, bound->phase_ns);
@@ -319,12 +313,10 @@ static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, 
     return CM_OK;
   }
   cm_status status = make_room(&b, error);
-  if (status == CM_OK)
-    status = make_reaches(&b, error);
+  CM_THEN(status, make_reaches(&b, error));
   if (status == CM_OK && cones)
     status = find_begins(&b, error);
-  if (status == CM_OK)
-    status = bound_all(&b, &bound, error);
+  CM_THEN(status, bound_all(&b, &bound, error));
   CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.issues, b.least, b.tail, b.after, b.sorted, b.inputs[0], b.inputs[1],
           b.whole_inputs);
   for (int k = 0; k < CM_UNIT_KINDS; k++)
@@ -342,8 +334,7 @@ cm_status cm_time_bound_make(cm_plan *plan, const cm_target *target, cm_run *run
 cm_status cm_time_bound_plain(cm_plan *plan, const cm_target *target, cm_run *run, double *ns, cm_error *error)
 {
   cm_time_bound bound;
-  if (make_bound(plan, target, false, run, &bound, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_bound(plan, target, false, run, &bound, error));
   *ns = 0;
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     *ns = fmax(*ns, bound.busy_ns[k]);

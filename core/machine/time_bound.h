@@ -1,6 +1,5 @@
 /* A time that no program for a model on a chip can be below: proofs in docs/explanation/program-bound.md. Internal to core/machine. */
-#ifndef CM_MACHINE_TIME_BOUND_H
-#define CM_MACHINE_TIME_BOUND_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -17,5 +16,3 @@ cm_status cm_time_bound_make(cm_plan *plan, const cm_target *target, cm_run *run
 
 /* The largest of busy_ns alone. Linear in the operators. Errors: memory. */
 cm_status cm_time_bound_plain(cm_plan *plan, const cm_target *target, cm_run *run, double *ns, cm_error *error);
-
-#endif

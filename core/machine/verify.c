@@ -80,8 +80,7 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
     cm_simulation result;
     status = program == NULL ? cm_evaluate(after, v.inputs, run, v.after, error)
                              : cm_simulate(program, v.inputs, &options, run, v.after, &result, error);
-    if (status == CM_OK)
-      status = compare(before, &v, error);
+    CM_THEN(status, compare(before, &v, error));
   }
   if (status == CM_OK)
     (void)json_object_set_new(report, "verified",

@@ -118,8 +118,7 @@ cm_status cm_step_measure(const cm_mapped *mapped, cm_run *run, cm_metrics *m, c
   cm_status status = cm_step_loads(mapped->demand, mapped->part, mapped->parts, run, events, error);
   if (status == CM_OK && chip->costs.barrier.points > 0)
     status = cm_tiles_in_use(chip, mapped->core, mapped->parts, run->memory, &tiles, error);
-  if (status == CM_OK)
-    status = cm_step_bias_sources(mapped->demand, mapped->part, mapped->parts, run->memory, &sources, error);
+  CM_THEN(status, cm_step_bias_sources(mapped->demand, mapped->part, mapped->parts, run->memory, &sources, error));
   for (uint32_t p = 0; p < mapped->parts && status == CM_OK; p++) {
     judge_core(mapped, p, &events[p], &detail->core[p], m, &b);
     judge_ports(chip, mapped->core[p], &detail->core[p], &b);

@@ -107,8 +107,7 @@ static cm_status queue_by(const cm_dag *dag, const uint64_t *priority, cm_memory
     }
     *queued = done;
   }
-  cm_free(waiting);
-  cm_free(heap.item);
+  CM_FREE(waiting, heap.item);
   return status;
 }
 
@@ -123,12 +122,10 @@ static cm_status make_order(cm_dag *dag, cm_memory *memory, cm_error *error)
 {
   uint32_t queued;
   uint8_t *done;
-  if (queue_by(dag, NULL, memory, dag->order, &queued, error) != CM_OK)
-    return error->status;
+  CM_TRY(queue_by(dag, NULL, memory, dag->order, &queued, error));
   if (queued == dag->node_count)
     return CM_OK;
-  if (CM_NEW(memory, done, dag->node_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, done, dag->node_count, error));
   uint32_t node = on_circle(dag, dag->order, queued, done);
   cm_free(done);
   (void)cm_fail(error, CM_BAD_NETWORK, "tasks wait for each other in a circle; task %u is on it", node);
@@ -221,8 +218,7 @@ cm_status cm_dag_is_order(const cm_dag *dag, const uint32_t *order, cm_memory *m
 {
   uint32_t n = dag->node_count, *place;
   bool good = true;
-  if (CM_NEW(memory, place, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, place, n, error));
   for (uint32_t k = 0; k < n && good; k++) {
     good = order[k] < n && place[order[k]] == 0;
     if (good)

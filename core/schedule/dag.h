@@ -1,6 +1,5 @@
 /* Directed acyclic graphs of tasks: rows both ways, heights, and the execution queue by height. */
-#ifndef CM_SCHEDULE_DAG_H
-#define CM_SCHEDULE_DAG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -49,5 +48,3 @@ bool cm_dag_has_arc(const cm_dag *dag, uint32_t from, uint32_t to);
 
 /* True when `order` holds every node once and each after all its predecessors. Errors: memory. */
 cm_status cm_dag_is_order(const cm_dag *dag, const uint32_t *order, cm_memory *memory, bool *is, cm_error *error);
-
-#endif

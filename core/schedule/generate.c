@@ -76,8 +76,7 @@ static cm_status make_queues(cm_generator *g, cm_memory *memory, cm_error *error
     g->queues += k == 0 || by_need(&g->merged[k - 1], &g->merged[k], g) != 0;
     g->queue_of[g->merged[k]] = g->queues - 1;
   }
-  if (CM_NEW(memory, g->queue, g->queues, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g->queue, g->queues, error));
   for (uint32_t k = 0; k < n; k++)
     if (k == 0 || g->queue_of[g->merged[k]] != g->queue_of[g->merged[k - 1]])
       g->queue[g->queue_of[g->merged[k]]].item = g->queue_items + k;
@@ -88,8 +87,7 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
 {
   uint32_t word[CM_RESOURCES_MAX], shift[CM_RESOURCES_MAX], n = project->dag->node_count;
   cm_generator *g = NULL;
-  if (CM_NEW(memory, g, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, g, 1, error));
   g->project = project;
   lay_out(g, word, shift);
   size_t moments = 2 * (size_t)n + 2;

@@ -5,8 +5,7 @@
  * schedule, hence an optimal one, comes from some list. The parallel scheme goes forward in time and starts what it can.
  * Justification (Valls, Ballestin, Quintanilla, EJOR 2005) shifts all tasks as late, then as early as they go: never
  * longer, often shorter. */
-#ifndef CM_SCHEDULE_GENERATE_H
-#define CM_SCHEDULE_GENERATE_H
+#pragma once
 
 #include "core/schedule/workload.h"
 
@@ -35,5 +34,3 @@ uint64_t cm_justify(cm_generator *generator, uint32_t *list, uint64_t *start);
 
 /* Sorts a list by keys, keeping the order of equal ones. */
 void cm_sort_list(cm_generator *generator, uint32_t *list, const uint64_t *key);
-
-#endif

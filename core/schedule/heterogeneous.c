@@ -204,8 +204,7 @@ static cm_status restart(search *s, cm_error *error)
   uint32_t n = s->dag->node_count;
   for (uint32_t v = 0; v < n; v++)
     s->rank[v] = UINT64_MAX - best->start[v]; /* the queue keeps to precedence among equal starts */
-  if (cm_dag_queue(s->dag, s->rank, s->solving->run->memory, s->list, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_dag_queue(s->dag, s->rank, s->solving->run->memory, s->list, error));
   memcpy(s->unit, best->unit, n * sizeof *s->unit);
   for (uint32_t k = 0; k < n; k++)
     s->place[s->list[k]] = k;
@@ -236,8 +235,7 @@ static cm_status search_mode(search *s, cm_error *error)
   uint64_t moves = (uint64_t)MOVES_PER_TASK * s->dag->node_count;
   bool done = false;
   for (uint64_t round = 0; !done; round++) {
-    if (restart(s, error) != CM_OK)
-      return error->status;
+    CM_TRY(restart(s, error));
     uint64_t makespan = build_assigned(s), share = makespan / s->dag->node_count,
              widest = share * threshold_percent[round % THRESHOLDS] / 100;
     for (uint64_t m = 0; m < moves && !done; m++) {

@@ -1,6 +1,5 @@
 /* One subgraph on its own, while its orders are gone through or drawn: what the files of the order search share. */
-#ifndef CM_SCHEDULE_ORDER_PIECE_H
-#define CM_SCHEDULE_ORDER_PIECE_H
+#pragma once
 
 #include "base/random.h"
 #include "core/schedule/orders.h"
@@ -54,5 +53,3 @@ cm_status cm_hunt_tree(cm_hunt *hunt, uint64_t tries, bool *stop, cm_error *erro
 /* From the best order on moves one node at a time and keeps what is not worse, until the budget is spent. The piece
  * must have two orders. */
 cm_status cm_hunt_descend(cm_hunt *hunt, bool *stop, cm_error *error);
-
-#endif

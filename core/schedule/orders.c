@@ -36,8 +36,7 @@ cm_order_options cm_order_defaults(void)
 
 void cm_order_result_free(cm_order_result *result)
 {
-  cm_free(result->order);
-  cm_free(result->outcome);
+  CM_FREE(result->order, result->outcome);
   cm_subgraphs_free(&result->subgraphs);
   *result = (cm_order_result){0};
 }
@@ -73,8 +72,7 @@ static cm_status score_first(task *t, bool *stop, cm_error *error)
   uint64_t score;
   for (uint32_t k = 0; k < p->count; k++)
     p->order[k] = k;
-  if (score_order(hunt, &t->outcome->given_score, stop, error) != CM_OK)
-    return error->status;
+  CM_TRY(score_order(hunt, &t->outcome->given_score, stop, error));
   if (t->searching->options->method == CM_ORDER_GIVEN)
     return CM_OK;
   cm_piece_begin(p);
@@ -94,8 +92,7 @@ static cm_status score_all(task *t, bool *stop, cm_error *error)
 {
   uint64_t score;
   for (bool more = cm_piece_next(t->hunt.piece, true); more && !*stop; more = cm_piece_next(t->hunt.piece, false))
-    if (score_order(&t->hunt, &score, stop, error) != CM_OK)
-      return error->status;
+    CM_TRY(score_order(&t->hunt, &score, stop, error));
   return CM_OK;
 }
 
@@ -105,8 +102,7 @@ static cm_status score_samples(task *t, bool *stop, cm_error *error)
   for (uint32_t k = 0; !*stop; k++) {
     cm_piece_begin(t->hunt.piece);
     cm_hunt_roll_out(&t->hunt, 1 + k % SAMPLE_DRAWS_MAX);
-    if (score_order(&t->hunt, &score, stop, error) != CM_OK)
-      return error->status;
+    CM_TRY(score_order(&t->hunt, &score, stop, error));
   }
   return CM_OK;
 }
@@ -124,8 +120,7 @@ static cm_status hunt_orders(task *t, cm_error *error)
   uint64_t orders = 0, few_orders = o->enumerate_max > 0 ? o->enumerate_max : 1; /* one order is no choice */
   bool stop = false, searches = o->method == CM_ORDER_AUTO || o->method == CM_ORDER_SAMPLE;
   t->hunt.left = UINT64_MAX; /* the first two do not count */
-  if (score_first(t, &stop, error) != CM_OK)
-    return error->status;
+  CM_TRY(score_first(t, &stop, error));
   while (orders <= few_orders && cm_piece_next(p, orders == 0))
     orders++;
   t->outcome->orders = orders;
@@ -141,8 +136,7 @@ static cm_status hunt_orders(task *t, cm_error *error)
   }
   if (o->method == CM_ORDER_SAMPLE)
     return score_samples(t, &stop, error);
-  if (cm_hunt_tree(&t->hunt, t->hunt.left / 2, &stop, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_hunt_tree(&t->hunt, t->hunt.left / 2, &stop, error));
   return cm_hunt_descend(&t->hunt, &stop, error);
 }
 
@@ -156,8 +150,7 @@ static cm_status search_subgraph(void *context, size_t index, cm_error *error)
   cm_random random;
   uint64_t *height = NULL;
   task t = {.searching = s, .subgraph = (uint32_t)index, .outcome = &s->result->outcome[index]};
-  if (cm_piece_new(s->dag, node, count, s->local, memory, &piece, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_piece_new(s->dag, node, count, s->local, memory, &piece, error));
   cm_random_init(&random, s->run->seed, CM_STREAM_ORDERS, index);
   t.hunt = (cm_hunt){
     .piece = &piece, .random = &random, .memory = memory, .best_score = UINT64_MAX, .score = score_order, .user = &t};
@@ -185,13 +178,11 @@ static cm_status search_subgraph(void *context, size_t index, cm_error *error)
 static cm_status settle_whole(searching *s, cm_error *error)
 {
   cm_order_result *r = s->result;
-  if (s->task->score(s->task->context, CM_WHOLE_GRAPH, r->subgraphs.node, r->node_count, &r->given_score, error) != CM_OK)
-    return error->status;
+  CM_TRY(s->task->score(s->task->context, CM_WHOLE_GRAPH, r->subgraphs.node, r->node_count, &r->given_score, error));
   r->score = r->given_score;
   if (memcmp(r->order, r->subgraphs.node, r->node_count * sizeof *r->order) == 0)
     return CM_OK;
-  if (s->task->score(s->task->context, CM_WHOLE_GRAPH, r->order, r->node_count, &r->score, error) != CM_OK)
-    return error->status;
+  CM_TRY(s->task->score(s->task->context, CM_WHOLE_GRAPH, r->order, r->node_count, &r->score, error));
   if (r->score <= r->given_score)
     return CM_OK;
   memcpy(r->order, r->subgraphs.node, r->node_count * sizeof *r->order);
@@ -224,8 +215,7 @@ cm_status cm_orders_search(const cm_order_task *search, const cm_order_options *
   cm_status status = prepare(&s, error);
   if (status == CM_OK && (status = cm_parallel(run, made.subgraphs.count, search_subgraph, &s, error)) == CM_OK)
     status = settle_whole(&s, error);
-  cm_free(s.height);
-  cm_free(s.local);
+  CM_FREE(s.height, s.local);
   if (status != CM_OK) {
     cm_order_result_free(&made);
     return status;

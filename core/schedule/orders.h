@@ -4,8 +4,7 @@
  * them is ordered on its own. Of each subgraph all topological orders are scored where they are few, else some that are
  * drawn with a bias to high nodes or found by Monte-Carlo tree search. The score is the caller's: a cost model that
  * simulates the instruction stream, or a measured run (target_command.h). */
-#ifndef CM_SCHEDULE_ORDERS_H
-#define CM_SCHEDULE_ORDERS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/schedule/dag.h"
@@ -95,5 +94,3 @@ typedef struct cm_order_task {
 cm_status cm_orders_search(const cm_order_task *task, const cm_order_options *options, cm_run *run, cm_order_result *result,
                            cm_error *error);
 void cm_order_result_free(cm_order_result *result);
-
-#endif

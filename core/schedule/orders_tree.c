@@ -117,8 +117,7 @@ cm_status cm_hunt_tree(cm_hunt *hunt, uint64_t tries, bool *stop, cm_error *erro
       t.leaf[t.path[i]].sum += (double)score;
     }
   }
-  cm_free(t.leaf);
-  cm_free(t.path);
+  CM_FREE(t.leaf, t.path);
   return status;
 }
 

@@ -96,8 +96,7 @@ static cm_status list_mode(search *s, cm_error *error)
   uint64_t makespan = cm_generate_parallel(s->generator, s->height, s->start);
   list_by_start(s, list);
   settle(s, list, makespan);
-  if (cm_dag_queue(s->dag, s->height, s->solving->run->memory, list, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_dag_queue(s->dag, s->height, s->solving->run->memory, list, error));
   makespan = cm_generate_serial(s->generator, CM_FORWARD, list, s->start);
   list_by_start(s, list);
   settle(s, list, makespan);
@@ -219,8 +218,7 @@ static void rank(search *s)
 static cm_status populate(search *s, bool *done, cm_error *error)
 {
   for (uint32_t i = 0; i < s->population; i++) {
-    if (cm_solving_done(s->solving, done, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_solving_done(s->solving, done, error));
     if (*done)
       return CM_OK;
     draw_list(s, 1 + i % 4, s->member[i].list);
@@ -236,8 +234,7 @@ static cm_status breed(search *s, bool *done, cm_error *error)
 {
   member *child = &s->member[s->population];
   for (uint32_t i = 0; i < s->population; i++) {
-    if (cm_solving_done(s->solving, done, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_solving_done(s->solving, done, error));
     if (*done)
       return CM_OK;
     cross(s, s->member[i].list, pick(s)->list, child->list);
@@ -278,8 +275,7 @@ static cm_status sample_mode(search *s, cm_error *error)
     draw_list(s, 2, s->member[0].list);
     note(s, cm_generate_serial(s->generator, CM_FORWARD, s->member[0].list, s->start));
     s->solving->best->generated++;
-    if (cm_solving_done(s->solving, &done, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_solving_done(s->solving, &done, error));
   }
   return CM_OK;
 }

@@ -15,8 +15,7 @@ static cm_status read_stg(cm_text *text, uint32_t processors, cm_workload **made
   if (processors == 0 || processors > CM_PROCESSORS_MAX)
     return cm_fail(error, CM_BAD_OPTION, "a standard task graph needs a number of processors: 1 to %d",
                    CM_PROCESSORS_MAX);
-  if (cm_text_number(text, "the number of tasks", CM_TASKS_MAX - 2, &tasks, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, "the number of tasks", CM_TASKS_MAX - 2, &tasks, error));
   uint32_t n = (uint32_t)tasks + 2;
   cm_dag *dag;
   cm_status status = CM_NEW(text->memory, time, n, error);
@@ -49,10 +48,9 @@ static cm_status read_heterogeneous(cm_text *text, cm_workload **made, cm_error 
 {
   uint64_t tasks, processors, arcs, from, to, weight, *time;
   cm_dag *dag;
-  if (cm_text_number(text, "the number of tasks", CM_TASKS_MAX, &tasks, error) != CM_OK ||
-      cm_text_number(text, "the number of processors", CM_PROCESSORS_MAX, &processors, error) != CM_OK ||
-      cm_text_number(text, "the number of arcs", UINT32_MAX, &arcs, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, "the number of tasks", CM_TASKS_MAX, &tasks, error));
+  CM_TRY(cm_text_number(text, "the number of processors", CM_PROCESSORS_MAX, &processors, error));
+  CM_TRY(cm_text_number(text, "the number of arcs", UINT32_MAX, &arcs, error));
   if (processors == 0)
     return cm_text_fail(text, "at least one processor", error);
   /* Each number takes two bytes of text at least: what cannot be there is not allocated. */
@@ -129,8 +127,7 @@ cm_status cm_workload_read(const char *path, uint32_t processors, cm_memory *mem
 {
   char *text;
   size_t size;
-  if (cm_file_read(path, CM_WORKLOAD_BYTES_MAX, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, CM_WORKLOAD_BYTES_MAX, &text, &size, error));
   cm_status status = cm_workload_parse(text, processors, memory, made, format, error);
   free(text);
   return status;

@@ -1,6 +1,5 @@
 /* Readers of the formats that scheduling problems are published in (docs/explanation/scheduling.md). */
-#ifndef CM_SCHEDULE_READ_H
-#define CM_SCHEDULE_READ_H
+#pragma once
 
 #include "core/schedule/workload.h"
 
@@ -16,5 +15,3 @@ cm_status cm_workload_parse(const char *text, uint32_t processors, cm_memory *me
 /* The same from a file; errors also CM_NOT_FOUND, CM_IO. */
 cm_status cm_workload_read(const char *path, uint32_t processors, cm_memory *memory, cm_workload **made,
                            const char **format, cm_error *error);
-
-#endif

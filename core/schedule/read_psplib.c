@@ -22,9 +22,8 @@ static cm_status make_room(project *p, cm_text *text, cm_error *error)
   if (numbers > strlen(text->at))
     return cm_fail(error, CM_BAD_NETWORK, "the file is too short for %u tasks and %u resources", p->tasks,
                    p->resources);
-  if (CM_NEW(text->memory, p->time, p->tasks, error) != CM_OK ||
-      CM_NEW(text->memory, p->demand, numbers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(text->memory, p->time, p->tasks, error));
+  CM_TRY(CM_NEW(text->memory, p->demand, numbers, error));
   return CM_NEW(text->memory, p->capacity, p->resources, error);
 }
 
@@ -32,8 +31,7 @@ static cm_status read_amounts(cm_text *text, const char *what, uint32_t *amount,
 {
   for (uint32_t r = 0; r < count; r++) {
     uint64_t number;
-    if (cm_text_number(text, what, UINT32_MAX, &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_text_number(text, what, UINT32_MAX, &number, error));
     amount[r] = (uint32_t)number;
   }
   return CM_OK;
@@ -42,15 +40,12 @@ static cm_status read_amounts(cm_text *text, const char *what, uint32_t *amount,
 static cm_status read_successors(cm_text *text, const project *p, uint32_t task, cm_error *error)
 {
   uint64_t count, after;
-  if (cm_text_number(text, "the number of successors", p->tasks, &count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, "the number of successors", p->tasks, &count, error));
   for (uint64_t i = 0; i < count; i++) {
-    if (cm_text_number(text, "a successor", UINT32_MAX, &after, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_text_number(text, "a successor", UINT32_MAX, &after, error));
     if (after == 0)
       return cm_text_fail(text, "a successor (jobs count from 1)", error);
-    if (cm_text_arc(text, p->tasks, task, after - 1, 0, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_text_arc(text, p->tasks, task, after - 1, 0, error));
   }
   return CM_OK;
 }
@@ -58,9 +53,8 @@ static cm_status read_successors(cm_text *text, const project *p, uint32_t task,
 static cm_status finish(project *p, cm_text *text, cm_workload **made, cm_error *error)
 {
   cm_dag *dag;
-  if (cm_dag_new(text->memory, p->tasks, text->arcs, text->arc_count, &dag, error) != CM_OK ||
-      cm_workload_project(text->memory, dag, p->resources, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_dag_new(text->memory, p->tasks, text->arcs, text->arc_count, &dag, error));
+  CM_TRY(cm_workload_project(text->memory, dag, p->resources, made, error));
   memcpy((*made)->time, p->time, p->tasks * sizeof *p->time);
   memcpy((*made)->demand, p->demand, (size_t)p->tasks * p->resources * sizeof *p->demand);
   memcpy((*made)->capacity, p->capacity, p->resources * sizeof *p->capacity);
@@ -70,9 +64,8 @@ static cm_status finish(project *p, cm_text *text, cm_workload **made, cm_error 
 static cm_status read_sizes(cm_text *text, project *p, cm_error *error)
 {
   uint64_t tasks, resources;
-  if (cm_text_number(text, "the number of jobs", CM_TASKS_MAX, &tasks, error) != CM_OK ||
-      cm_text_number(text, "the number of resources", CM_RESOURCES_MAX, &resources, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, "the number of jobs", CM_TASKS_MAX, &tasks, error));
+  CM_TRY(cm_text_number(text, "the number of resources", CM_RESOURCES_MAX, &resources, error));
   p->tasks = (uint32_t)tasks;
   p->resources = (uint32_t)resources;
   return CM_OK;
@@ -112,12 +105,10 @@ static cm_status seek(cm_text *text, const char *label, bool whole_line, cm_erro
 static cm_status read_labelled(cm_text *text, const char *label, uint64_t maximum, uint32_t *number, cm_error *error)
 {
   uint64_t value;
-  if (seek(text, label, false, error) != CM_OK)
-    return error->status;
+  CM_TRY(seek(text, label, false, error));
   text->at += strcspn(text->at, ":\n");
   text->at += *text->at == ':';
-  if (cm_text_number(text, label, maximum, &value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, label, maximum, &value, error));
   *number = (uint32_t)value;
   return CM_OK;
 }
@@ -126,8 +117,7 @@ static cm_status read_labelled(cm_text *text, const char *label, uint64_t maximu
 static cm_status read_job(cm_text *text, uint32_t task, cm_error *error)
 {
   uint64_t number;
-  if (cm_text_number(text, "the number of a job", UINT32_MAX, &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, "the number of a job", UINT32_MAX, &number, error));
   return number == task + 1 ? CM_OK : cm_text_fail(text, "the row of the next job in order (jobs count from 1)", error);
 }
 
@@ -135,8 +125,7 @@ static cm_status read_job(cm_text *text, uint32_t task, cm_error *error)
 static cm_status read_one(cm_text *text, const char *what, cm_error *error)
 {
   uint64_t number;
-  if (cm_text_number(text, what, UINT32_MAX, &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_text_number(text, what, UINT32_MAX, &number, error));
   return number == 1 ? CM_OK
                      : cm_fail(error, CM_BAD_NETWORK, "line %u: %s is %llu; only projects with one mode a job are read",
                                text->line, what, (unsigned long long)number);
@@ -146,8 +135,7 @@ cm_status cm_read_progen(cm_text *text, cm_workload **made, cm_error *error)
 {
   project p = {0};
   cm_status status = read_labelled(text, "jobs (incl. supersource/sink )", CM_TASKS_MAX, &p.tasks, error);
-  if (status == CM_OK)
-    status = read_labelled(text, "- renewable", CM_RESOURCES_MAX, &p.resources, error);
+  CM_THEN(status, read_labelled(text, "- renewable", CM_RESOURCES_MAX, &p.resources, error));
   if (status == CM_OK && (status = make_room(&p, text, error)) == CM_OK &&
       (status = seek(text, "PRECEDENCE RELATIONS", true, error)) == CM_OK)
     status = seek(text, "#successors", true, error);

@@ -22,8 +22,7 @@ void cm_text_skip_blanks(cm_text *text)
 
 static cm_status push_arc(cm_text *text, cm_arc arc, cm_error *error)
 {
-  if (CM_ROOM(text->memory, text->arcs, &text->arc_capacity, text->arc_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(text->memory, text->arcs, &text->arc_capacity, text->arc_count + 1, error));
   text->arcs[text->arc_count++] = arc;
   return CM_OK;
 }

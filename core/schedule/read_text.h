@@ -1,6 +1,5 @@
 /* What the readers of workloads share: a cursor over text that knows its line, and arcs as they come. */
-#ifndef CM_SCHEDULE_READ_TEXT_H
-#define CM_SCHEDULE_READ_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -33,5 +32,3 @@ cm_status cm_text_fail(const cm_text *text, const char *what, cm_error *error);
 /* read_psplib.c */
 cm_status cm_read_patterson(cm_text *text, cm_workload **made, cm_error *error);
 cm_status cm_read_progen(cm_text *text, cm_workload **made, cm_error *error);
-
-#endif

@@ -27,8 +27,7 @@ cm_status cm_schedule_request_read(const json_t *object, cm_schedule_request *re
 {
   cm_schedule_request made;
   cm_options_default(&cm_schedule_option_table, &made);
-  if (cm_options_read(&cm_schedule_option_table, object, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_schedule_option_table, object, &made, error));
   *request = made;
   return CM_OK;
 }
@@ -40,14 +39,12 @@ cm_status cm_schedule_file(const char *path, const cm_schedule_request *request,
   cm_workload *read;
   run->seed = request->seed;
   cm_run_phase(run, "read");
-  if (cm_workload_read(path, request->processors, run->memory, &read, format, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_workload_read(path, request->processors, run->memory, &read, format, error));
   cm_schedule *made = NULL;
   cm_run_phase(run, "schedule");
   run->deadline = request->time_limit > 0 ? cm_now() + request->time_limit : 0;
   cm_status status = cm_schedule_make(read, &options, run, &made, error);
-  if (status == CM_OK)
-    status = cm_schedule_check(read, made, run->memory, error);
+  CM_THEN(status, cm_schedule_check(read, made, run->memory, error));
   if (status != CM_OK) {
     cm_schedule_free(made);
     cm_workload_free(read);

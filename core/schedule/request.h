@@ -1,6 +1,5 @@
 /* What is asked of a schedule, as a table of options, and the whole way from a file to a verified schedule. */
-#ifndef CM_SCHEDULE_REQUEST_H
-#define CM_SCHEDULE_REQUEST_H
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name,
 /* {"tasks", "makespan", "lower_bound", "optimal", "schedules", "units" (or null), "schedule": [[task, start, finish,
  * unit], ...]} and no unit where there is none. Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_schedule_write_json(const cm_schedule *schedule, FILE *stream, cm_error *error);
-
-#endif

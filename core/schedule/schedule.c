@@ -16,8 +16,7 @@ void cm_schedule_free(cm_schedule *schedule)
 static cm_status make_room(uint32_t tasks, cm_memory *memory, cm_schedule **made, cm_error *error)
 {
   cm_schedule *s;
-  if (CM_NEW(memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, s, 1, error));
   s->task_count = tasks;
   s->makespan = UINT64_MAX;
   if (CM_NEW(memory, s->start, tasks, error) != CM_OK || CM_NEW(memory, s->finish, tasks, error) != CM_OK ||
@@ -89,8 +88,7 @@ cm_status cm_schedule_make(const cm_workload *workload, const cm_schedule_option
   bool project = workload->processor_count == 0;
   if (options->schedules == 0)
     resolved.schedules = schedules_for(workload->dag->node_count);
-  if (make_room(workload->dag->node_count, run->memory, &s.best, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_room(workload->dag->node_count, run->memory, &s.best, error));
   cm_status status = cm_schedule_bound(workload, run->memory, &s.best->lower_bound, error);
   if (status == CM_OK)
     status = project ? cm_solve_project(&s, error) : cm_solve_processors(&s, error);

@@ -1,6 +1,5 @@
 /* Schedules of workloads: when each task starts, and where. */
-#ifndef CM_SCHEDULE_SCHEDULE_H
-#define CM_SCHEDULE_SCHEDULE_H
+#pragma once
 
 #include "base/run.h"
 #include "core/schedule/workload.h"
@@ -47,5 +46,3 @@ void cm_schedule_free(cm_schedule *schedule); /* NULL is allowed */
  * broken where; memory. O(m + n log n). */
 cm_status cm_schedule_check(const cm_workload *workload, const cm_schedule *schedule, cm_memory *memory,
                             cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Lower bounds on the length of any schedule of a workload. */
-#ifndef CM_SCHEDULE_SCHEDULE_BOUND_H
-#define CM_SCHEDULE_SCHEDULE_BOUND_H
+#pragma once
 
 #include "core/schedule/workload.h"
 
@@ -9,5 +8,3 @@
  * tasks the energy that intervals must hold (Fernandez, Bussell, IEEE Trans. Computers 1973). Bounded work: linear in
  * the graph for large ones. Errors: memory. */
 cm_status cm_schedule_bound(const cm_workload *workload, cm_memory *memory, uint64_t *bound, cm_error *error);
-
-#endif

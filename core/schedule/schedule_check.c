@@ -115,8 +115,7 @@ static cm_status check_capacity(const cm_workload *w, const cm_schedule *s, cm_m
     qsort(changes, count, sizeof *changes, by_time);
     status = sweep(w, s, changes, count, held, error);
   }
-  cm_free(changes);
-  cm_free(held);
+  CM_FREE(changes, held);
   return status;
 }
 
@@ -126,7 +125,7 @@ cm_status cm_schedule_check(const cm_workload *workload, const cm_schedule *sche
   if (schedule->task_count != workload->dag->node_count)
     return cm_fail(error, CM_LIMIT_BROKEN, "the schedule has %u tasks, the workload %u", schedule->task_count,
                    workload->dag->node_count);
-  if (check_tasks(workload, schedule, error) != CM_OK || check_arcs(workload, schedule, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_tasks(workload, schedule, error));
+  CM_TRY(check_arcs(workload, schedule, error));
   return check_capacity(workload, schedule, memory, error);
 }

@@ -1,6 +1,5 @@
 /* What schedule.c shares with the methods: one room's inside. */
-#ifndef CM_SCHEDULE_SOLVE_H
-#define CM_SCHEDULE_SOLVE_H
+#pragma once
 
 #include "core/schedule/schedule.h"
 
@@ -23,5 +22,3 @@ cm_status cm_solve_project(cm_solving *solving, cm_error *error);
 
 /* heterogeneous.c: HEFT and the search from it. */
 cm_status cm_solve_processors(cm_solving *solving, cm_error *error);
-
-#endif

@@ -177,8 +177,7 @@ cm_status cm_orders_count(const cm_dag *dag, const uint32_t *node, uint32_t coun
   cm_piece piece;
   uint32_t *local;
   uint64_t found = 0;
-  if (CM_NEW(memory, local, dag->node_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, local, dag->node_count, error));
   for (uint32_t k = 0; k < count; k++)
     local[node[k]] = k;
   cm_status status = cm_piece_new(dag, node, count, local, memory, &piece, error);

@@ -68,8 +68,7 @@ static cm_status listen_to(child *c, const char *command, double deadline, cm_ru
   struct pollfd wait = {.fd = c->from, .events = POLLIN};
   for (;;) {
     char bytes[512];
-    if (cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(run, error));
     if (cm_now() > deadline)
       return cm_fail(error, CM_TIME_LIMIT, "the measuring command \"%s\" takes too long", command);
     int ready = poll(&wait, 1, POLL_MS);
@@ -112,8 +111,7 @@ cm_status cm_measure(const char *command, const char *path, double seconds_max, 
 {
   child c = {.size = 0};
   int how = 0;
-  if (start(command, path, &c, error) != CM_OK)
-    return error->status;
+  CM_TRY(start(command, path, &c, error));
   cm_status status = listen_to(&c, command, cm_now() + seconds_max, run, error);
   if (status != CM_OK)
     kill(-c.pid, SIGKILL);

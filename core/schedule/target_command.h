@@ -1,6 +1,5 @@
 /* Scores from outside: a command that runs a program on the real target and says how long it took (docs/explanation/orders.md). */
-#ifndef CM_SCHEDULE_TARGET_COMMAND_H
-#define CM_SCHEDULE_TARGET_COMMAND_H
+#pragma once
 
 #include "base/run.h"
 
@@ -12,5 +11,3 @@
  * CM_TIME_LIMIT past the deadline or seconds_max, CM_CANCELLED. */
 cm_status cm_measure(const char *command, const char *path, double seconds_max, cm_run *run, uint64_t *nanoseconds,
                      cm_error *error);
-
-#endif

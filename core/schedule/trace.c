@@ -129,11 +129,9 @@ cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name,
     if (schedule->unit_count == 0)
       status = cm_spans_spread(span, t.span_count, &t.unit_count, memory, error);
     t.span = span;
-    if (status == CM_OK)
-      status = cm_trace_write(&t, stream, error);
+    CM_THEN(status, cm_trace_write(&t, stream, error));
   }
-  cm_free(span);
-  cm_free(names);
+  CM_FREE(span, names);
   return status;
 }
 

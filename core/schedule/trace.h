@@ -4,8 +4,7 @@
  * and a complete event ("ph": "X") a span with its unit as "tid" and microseconds as "ts" and "dur"; on the critical path
  * with "args": {"critical": why it begins when it does}. What is counted over time is counter events ("ph": "C"), whose
  * greatest possible value "otherData" has: {"limits": {NAME: number}}. */
-#ifndef CM_SCHEDULE_TRACE_H
-#define CM_SCHEDULE_TRACE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -50,5 +49,3 @@ cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memor
 /* Writes a timeline. Times are exact to a thousandth of a microsecond where units_per_us divides 1000 or is 1, else
  * rounded down. O(spans). Errors: CM_IO, CM_DISK_FULL. */
 cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *error);
-
-#endif

@@ -38,8 +38,7 @@ cm_status cm_workload_processors(cm_memory *memory, cm_dag *dag, uint32_t proces
     cm_dag_free(dag);
     return cm_fail(error, CM_BAD_NETWORK, "there are 1 to %d processors, not %u", CM_PROCESSORS_MAX, processors);
   }
-  if (make(memory, dag, (size_t)dag->node_count * processors, 0, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(make(memory, dag, (size_t)dag->node_count * processors, 0, made, error));
   (*made)->processor_count = processors;
   return CM_OK;
 }

@@ -4,8 +4,7 @@
  * runs; n identical processors are one resource of capacity n of which every task holds 1. A workload of processors has
  * processors of different speed: a task takes time[task][processor] on one of them, and what an arc carries takes its
  * weight in time when its ends run on different processors, nothing on the same. */
-#ifndef CM_SCHEDULE_WORKLOAD_H
-#define CM_SCHEDULE_WORKLOAD_H
+#pragma once
 
 #include "core/schedule/dag.h"
 
@@ -40,5 +39,3 @@ cm_status cm_workload_check(const cm_workload *workload, cm_error *error);
 
 /* True when units of the project's one resource are told apart: each task runs on a processor of its own. */
 bool cm_workload_has_units(const cm_workload *workload);
-
-#endif

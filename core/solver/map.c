@@ -98,11 +98,9 @@ static cm_status refuse_shared(const cm_map_input *input, const cm_mapping *m, c
   uint64_t *use;
   if (!cm_limits_are_shared(input->chip))
     return CM_OK;
-  if (CM_NEW(run->memory, use, (size_t)m->part_count * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, use, (size_t)m->part_count * CM_RESOURCES, error));
   cm_status status = cm_count_use(input->demand, m->part, m->part_count, run, use, error);
-  if (status == CM_OK)
-    status = cm_refuse_shared(input->chip, use, m->core, m->part_count, run->memory, error);
+  CM_THEN(status, cm_refuse_shared(input->chip, use, m->core, m->part_count, run->memory, error));
   cm_free(use);
   return status;
 }
@@ -114,8 +112,7 @@ static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run
   cm_status status = cm_leaving_json(&mapped, run, &told, error);
   if (status == CM_OK && told != NULL)
     status = cm_json_set(m->report, "leaving", told, "the report", error);
-  if (status == CM_OK)
-    status = cm_neurons_json(input->demand, m->part, m->part_count, run, &told, error);
+  CM_THEN(status, cm_neurons_json(input->demand, m->part, m->part_count, run, &told, error));
   if (status != CM_OK || told == NULL)
     return status;
   return cm_json_set(m->report, "neurons", told, "the report", error);
@@ -144,10 +141,8 @@ static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, 
   cm_run_phase(run, "metrics");
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
   cm_status status = refuse_shared(input, m, run, error);
-  if (status == CM_OK)
-    status = cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error);
-  if (status == CM_OK)
-    status = report_neurons(input, m, run, error);
+  CM_THEN(status, cm_metrics_compute(&mapped, run, &m->metrics, &m->detail, error));
+  CM_THEN(status, report_neurons(input, m, run, error));
   return status == CM_OK ? cm_scenarios_measure(input, run, m, error) : status;
 }
 
@@ -161,8 +156,7 @@ static cm_status pace(const cm_map_input *input, cm_objective objective, cm_run 
   if (!cm_objective_is_of_steps(objective) || !cm_pace_is_possible(input->demand, input->chip))
     return CM_OK;
   cm_run_phase(run, "pace");
-  if (cm_pace_choose(&mapped, &task, run, &m->pacing, &tried, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_pace_choose(&mapped, &task, run, &m->pacing, &tried, error));
   m->metrics.pacing_ns = m->pacing.ns;
   m->metrics.step_ns = fmax(m->metrics.step_ideal_ns, m->pacing.step_ns);
   return cm_json_set(m->report, "pacing", tried, "the report", error);
@@ -191,14 +185,10 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   if (status != CM_OK)
     return status;
   status = cm_candidate_deliver(&c, &m, error);
-  if (status == CM_OK)
-    status = report(&c, m, error);
-  if (status == CM_OK)
-    status = measure(input, run, m, error);
-  if (status == CM_OK)
-    status = pace(input, c.objective, run, m, error);
-  if (status == CM_OK)
-    status = widen_at_rates(input, m, run, &tables, error);
+  CM_THEN(status, report(&c, m, error));
+  CM_THEN(status, measure(input, run, m, error));
+  CM_THEN(status, pace(input, c.objective, run, m, error));
+  CM_THEN(status, widen_at_rates(input, m, run, &tables, error));
   if (status == CM_OK && tables != NULL)
     status = cm_json_set(m->report, "tables", json_incref(tables), "the report", error);
   if (status == CM_OK && bound != NULL)
@@ -252,14 +242,12 @@ static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **m
   cm_variant variant;
   const cm_map_input *known = cm_vary(input, &variant);
   cm_mapping *made;
-  if (cm_choices_knee(input, run, &variant.options.cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_choices_knee(input, run, &variant.options.cores, error));
   variant.options.objective = CM_OBJECTIVE_EDP;
   if (input->options->parts > 0 && input->options->parts < variant.options.cores)
     variant.options.cores = input->options->parts;
   variant.options.parts = 0;
-  if (map_as_asked(known, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(map_as_asked(known, run, &made, error));
   json_decref(made->options);
   made->options = cm_map_options_shaping_json(input->options);
   if (cm_whole(made->options != NULL, "the report", error) != CM_OK) {
@@ -283,8 +271,7 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
   const size_t mark = cm_run_enter(run, share_beside_choices(input));
   cm_status status = cm_map_measured(input, input->options->objective == CM_OBJECTIVE_KNEE ? map_knee : map_as_asked, run, &made, error);
   cm_run_leave(run, mark);
-  if (status == CM_OK)
-    status = cm_choices_report(input, made, run, error);
+  CM_THEN(status, cm_choices_report(input, made, run, error));
   cm_run_finish(run);
   if (status != CM_OK) {
     cm_mapping_free(made);
@@ -302,15 +289,12 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   cm_status status = cm_remap(input, cm_map, run, &made, error);
   if (status == CM_OK) /* old places may break them */
     status = refuse_shared(input, made, run, error);
-  if (status == CM_OK)
-    status = cm_fitting_check(input, made, run, &tables, error);
+  CM_THEN(status, cm_fitting_check(input, made, run, &tables, error));
   if (status == CM_OK && tables != NULL)
     status = cm_json_set(made->report, "tables", json_incref(tables), "the report", error);
-  if (status == CM_OK)
-    status = report_neurons(input, made, run, error);
+  CM_THEN(status, report_neurons(input, made, run, error));
   json_decref(tables);
-  if (status == CM_OK)
-    status = cm_scenarios_measure(input, run, made, error);
+  CM_THEN(status, cm_scenarios_measure(input, run, made, error));
   if (status == CM_OK)
     *mapping = made;
   else
@@ -344,16 +328,15 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
 {
   uint64_t refusals = cm_json_refusals();
   cm_mapping *made = NULL;
-  if (cm_combinations_of_job(input, error) != CM_OK || cm_interconnect_prepare(input->chip->interconnect, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_combinations_of_job(input, error));
+  CM_TRY(cm_interconnect_prepare(input->chip->interconnect, error));
   if ((input->options->inputs == CM_INPUTS_OUTSIDE) != (input->demand->outside_count > 0))
     return cm_fail(error, CM_INTERNAL, "the network's inputs are not what option \"inputs\" says");
   if (input->chip->limits.neuron_target_cores != input->demand->target_cores_max ||
       (input->chip->limits.fan_in != 0 && !input->demand->neurons_limited))
     return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
   cm_status status = map_on_cores(input, run, &made, error);
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, "the report", error);
+  CM_THEN(status, cm_json_whole(refusals, "the report", error));
   if (status != CM_OK) {
     cm_mapping_free(made);
     return status;

@@ -1,6 +1,5 @@
 /* One mapping, for those who make several of a network and keep some: pareto and scenarios. */
-#ifndef CM_SOLVER_ONCE_H
-#define CM_SOLVER_ONCE_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
@@ -9,5 +8,3 @@
 /* Maps once, with the options of the input; `bound` is what its report states. */
 typedef cm_status cm_map_once(const cm_map_input *input, const cm_step_bound *bound, cm_run *run, cm_mapping **mapping,
                               cm_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a preset has its methods spend, and which it asks for: core/mapping/presets.def has the rows. Methods are handed what is theirs
  * of a row, and know no presets. */
-#ifndef CM_SOLVER_PRESETS_H
-#define CM_SOLVER_PRESETS_H
+#pragma once
 
 #include "core/mapping/options.h"
 #include "core/partition/axon/axon.h"
@@ -71,5 +70,3 @@ static inline cm_preset cm_effort_preset(const cm_effort *effort)
 
 /* The smallest effort below one, or itself: quick looks ahead, and what stands in where the own effort takes too long or finds nothing. */
 const cm_effort *cm_effort_least(const cm_effort *effort);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a step does to each neuron, as numbers: v <- decay v + gain x + offset, where x is what comes in; of current-based models
  * current <- decay_current current + gain_current x, v <- decay v + coupling current (+ gain x) + offset. */
-#ifndef CM_SPIKING_COEFFICIENTS_H
-#define CM_SPIKING_COEFFICIENTS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/dynamics.h"
@@ -33,5 +32,3 @@ static inline bool cm_has_current(uint8_t model)
 
 /* "neuron 7" or, of a network with names, "neuron 7 (lif[3])", in `text`, which it returns. */
 const char *cm_neuron_called(const cm_topology *topology, uint32_t neuron, char *text, size_t size);
-
-#endif

@@ -36,8 +36,8 @@ static void make_neurons(const cm_topology *t, cm_evaluation_order *o)
 static cm_status sort_nets(const cm_topology *t, const cm_evaluation_order *o, cm_memory *memory, uint32_t **net, uint32_t **begin,
                            cm_error *error)
 {
-  if (CM_NEW(memory, *net, t->net_count, error) != CM_OK || CM_NEW(memory, *begin, (size_t)o->groups + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, *net, t->net_count, error));
+  CM_TRY(CM_NEW(memory, *begin, (size_t)o->groups + 2, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     (*begin)[o->group_of[cm_topology_source(t, e)] + 2]++;
   for (uint32_t g = 0; g < o->groups; g++)
@@ -55,8 +55,7 @@ static cm_status add_net(const cm_topology *t, const cm_evaluation_order *o, uin
     if (s->seen[to] == mark || !at_once(t, i, s->delayed))
       continue;
     s->seen[to] = mark;
-    if (CM_ROOM(memory, s->to, &s->room, s->count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(memory, s->to, &s->room, s->count + 1, error));
     s->to[s->count++] = to;
   }
   return CM_OK;
@@ -78,8 +77,7 @@ static cm_status find_sending(const cm_topology *t, const cm_evaluation_order *o
     }
     s->first[g + 1] = s->count;
   }
-  cm_free(net);
-  cm_free(begin);
+  CM_FREE(net, begin);
   return status;
 }
 
@@ -148,9 +146,7 @@ static cm_status find_levels(const sending *s, uint32_t loops, cm_evaluation_ord
           level[to] = level[l] + 1;
       }
     }
-  cm_free(begin);
-  cm_free(member);
-  cm_free(level);
+  CM_FREE(begin, member, level);
   return status;
 }
 
@@ -165,11 +161,7 @@ static cm_status find_loops(const sending *sent, cm_evaluation_order *o, cm_memo
   for (uint32_t g = 0; g < o->groups && status == CM_OK; g++)
     if (s.number[g] == 0)
       explore(&s, g);
-  cm_free(s.number);
-  cm_free(s.low);
-  cm_free(s.open);
-  cm_free(s.path);
-  cm_free(s.next);
+  CM_FREE(s.number, s.low, s.open, s.path, s.next);
   return status == CM_OK ? find_levels(sent, s.found, o, memory, error) : status;
 }
 
@@ -186,13 +178,9 @@ static cm_status make_order(const cm_topology *topology, bool neurons, bool dela
   if (status == CM_OK &&
       (CM_NEW(run->memory, o.loop, o.groups, error) != CM_OK || CM_NEW(run->memory, o.level, o.groups, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = find_sending(topology, &o, run, &s, error);
-  if (status == CM_OK)
-    status = find_loops(&s, &o, run->memory, error);
-  cm_free(s.first);
-  cm_free(s.to);
-  cm_free(s.seen);
+  CM_THEN(status, find_sending(topology, &o, run, &s, error));
+  CM_THEN(status, find_loops(&s, &o, run->memory, error));
+  CM_FREE(s.first, s.to, s.seen);
   if (status == CM_OK)
     *order = o;
   else
@@ -225,8 +213,7 @@ cm_status cm_neuron_loops_make(const cm_topology *topology, bool delayed, cm_run
   uint8_t *found = NULL;
   uint32_t *made = NULL;
   cm_status status = make_order(topology, false, delayed, run, &groups, error);
-  if (status == CM_OK)
-    status = make_order(topology, true, delayed, run, &neurons, error);
+  CM_THEN(status, make_order(topology, true, delayed, run, &neurons, error));
   if (status == CM_OK && (CM_NEW(run->memory, found, (size_t)groups.groups + 1, error) != CM_OK || CM_NEW(run->memory, made, topology->vertex_count, error) != CM_OK))
     status = error->status;
   if (status == CM_OK) {
@@ -245,8 +232,6 @@ cm_status cm_neuron_loops_make(const cm_topology *topology, bool delayed, cm_run
 
 void cm_evaluation_order_free(cm_evaluation_order *order)
 {
-  cm_free(order->group_of);
-  cm_free(order->loop);
-  cm_free(order->level);
+  CM_FREE(order->group_of, order->loop, order->level);
   *order = (cm_evaluation_order){.groups = 0};
 }

@@ -1,7 +1,6 @@
 /* In which order the populations of a network are evaluated within a step: a synapse without a delay acts in the step in which its
  * spike is sent, unless it is part of a loop. */
-#ifndef CM_SPIKING_EVALUATION_ORDER_H
-#define CM_SPIKING_EVALUATION_ORDER_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -27,5 +26,3 @@ static inline bool cm_in_loop(const cm_evaluation_order *order, uint32_t from, u
 {
   return order->loop[order->group_of[from]] == order->loop[order->group_of[to]];
 }
-
-#endif

@@ -8,8 +8,7 @@
 static cm_status keep(cm_profile *p, uint32_t step, const cm_step *now, uint64_t *room, cm_memory *memory, cm_error *error)
 {
   const uint64_t begin = p->spikes.first[step];
-  if (CM_ROOM(memory, p->spikes.neuron, room, begin + now->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, p->spikes.neuron, room, begin + now->count, error));
   if (now->count > 0)
     memcpy(p->spikes.neuron + begin, now->spike, now->count * sizeof *now->spike);
   p->spikes.first[step + 1] = begin + now->count;
@@ -45,8 +44,7 @@ cm_status cm_profile_run(const cm_topology *topology, const cm_profile_setting *
                           CM_NEW(run->memory, p.spikes.first, (size_t)p.steps + 1, error) != CM_OK))
     status = error->status;
   cm_run_phase(run, "run");
-  if (status == CM_OK)
-    status = run_steps(simulator, stimulus, run, &p, error);
+  CM_THEN(status, run_steps(simulator, stimulus, run, &p, error));
   cm_simulator_free(simulator);
   if (status == CM_OK)
     *profile = p;
@@ -83,8 +81,7 @@ static void put_name(const cm_topology *t, uint32_t neuron, FILE *stream)
 cm_status cm_profile_write_rates(const cm_profile *profile, const char *path, cm_error *error)
 {
   cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   (void)fputs("neuron,rate\n", file.stream);
   for (uint32_t v = 0; v < profile->topology->vertex_count; v++) {
     put_name(profile->topology, v, file.stream);
@@ -97,8 +94,7 @@ cm_status cm_profile_write_spikes(const cm_profile *profile, const char *path, c
 {
   const cm_spikes *s = &profile->spikes;
   cm_file file;
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   (void)fprintf(file.stream, "neurons,%" PRIu32 "\nstep,neuron\n", s->neurons);
   for (uint32_t step = 0; step < s->steps; step++)
     for (uint64_t i = s->first[step]; i < s->first[step + 1]; i++) {

@@ -1,6 +1,5 @@
 /* What a network does when it runs: who spikes how often and when. */
-#ifndef CM_SPIKING_PROFILE_H
-#define CM_SPIKING_PROFILE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -37,5 +36,3 @@ json_t *cm_spikes_raster(const cm_spikes *spikes);
  * not at all. Errors: CM_IO. */
 cm_status cm_profile_write_rates(const cm_profile *profile, const char *path, cm_error *error);
 cm_status cm_profile_write_spikes(const cm_profile *profile, const char *path, cm_error *error);
-
-#endif

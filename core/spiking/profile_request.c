@@ -35,12 +35,10 @@ cm_status cm_profile_options_read(const json_t *options, cm_profile_request *req
 {
   cm_profile_request r = {.steps = 0};
   cm_options_default(&cm_profile_option_table, &r);
-  if (cm_options_read(&cm_profile_option_table, options, &r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_options_read(&cm_profile_option_table, options, &r, error));
   if (r.steps == 0)
     return cm_option_refuse(error, "steps", "how many time steps the network runs");
-  if (cm_running_check(&r.running, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_running_check(&r.running, error));
   *request = r;
   return CM_OK;
 }

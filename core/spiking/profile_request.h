@@ -1,6 +1,5 @@
 /* What a job of kind profile asks for (docs/explanation/running.md). */
-#ifndef CM_SPIKING_PROFILE_REQUEST_H
-#define CM_SPIKING_PROFILE_REQUEST_H
+#pragma once
 
 #include "core/network/spike_ids.h"
 #include "core/network/spikes_option.h"
@@ -35,5 +34,3 @@ extern const cm_options cm_profile_option_table;
 /* Reads {NAME: value, ...} of the options above. Errors: CM_BAD_OPTION with the JSON pointer of what is unknown, out of range or does not go
  * together, and where steps is missing. */
 cm_status cm_profile_options_read(const json_t *options, cm_profile_request *request, cm_error *error);
-
-#endif

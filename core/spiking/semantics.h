@@ -1,7 +1,6 @@
 /* What a file does not say of how its network runs, as named records, each what a framework does: rows of core/spiking/semantics.def
  * (docs/explanation/running.md). */
-#ifndef CM_SPIKING_SEMANTICS_H
-#define CM_SPIKING_SEMANTICS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ typedef struct cm_semantics {
   bool delayed;  /* loops by way of synapses with delays are loops, too */
 } cm_semantics;
 extern const cm_semantics cm_semantics_table[CM_SEMANTICS];
-
-#endif

@@ -76,8 +76,7 @@ static cm_status add_neuron(cm_simulator *e, uint32_t v, uint32_t *used, cm_erro
     last->end++;
     return CM_OK;
   }
-  if (CM_ROOM(e->run->memory, l->stretch, &l->room, (uint64_t)used[at] + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(e->run->memory, l->stretch, &l->room, (uint64_t)used[at] + 1, error));
   l->stretch[used[at]++] = (stretch){v, v + 1, model_of(e, v)};
   l->first[block + 1] = used[at];
   return CM_OK;
@@ -94,9 +93,8 @@ static cm_status make_graded(cm_simulator *e, cm_error *error)
   for (uint32_t v = 0; v < e->topology->vertex_count; v++)
     e->level[level_of(e, v)].graded_count += is_graded(e, v);
   for (uint32_t l = 0; l < e->order.levels; l++) {
-    if (CM_NEW(memory, e->level[l].graded, e->level[l].graded_count, error) != CM_OK ||
-        CM_NEW(memory, e->level[l].value, e->level[l].graded_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(memory, e->level[l].graded, e->level[l].graded_count, error));
+    CM_TRY(CM_NEW(memory, e->level[l].value, e->level[l].graded_count, error));
     e->level[l].graded_count = 0;
   }
   for (uint32_t v = 0; v < e->topology->vertex_count; v++)
@@ -113,8 +111,7 @@ static cm_status make_levels(cm_simulator *e, cm_error *error)
   cm_memory *memory = e->run->memory;
   uint32_t *used = NULL;
   cm_status status = CM_NEW(memory, e->level, e->order.levels, error);
-  if (status == CM_OK)
-    status = CM_NEW(memory, used, e->order.levels, error);
+  CM_THEN(status, CM_NEW(memory, used, e->order.levels, error));
   for (uint32_t l = 0; l < e->order.levels && status == CM_OK; l++)
     status = CM_NEW(memory, e->level[l].first, (size_t)e->synapses.blocks + 1, error);
   for (uint32_t v = 0; v < e->topology->vertex_count && status == CM_OK; v++)
@@ -156,8 +153,8 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting
 {
   const cm_semantics *semantics = setting->semantics;
   cm_simulator *e;
-  if (cm_simulator_check(topology, error) != CM_OK || CM_NEW(run->memory, e, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_simulator_check(topology, error));
+  CM_TRY(CM_NEW(run->memory, e, 1, error));
   e->topology = topology;
   e->semantics = semantics;
   e->run = run;
@@ -170,13 +167,10 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting
   if (status == CM_OK && semantics->loop > 0)
     status = cm_neuron_loops_make(topology, semantics->delayed, run, &loop_of, error);
   const cm_latency latency = {.dt = setting->dt, .output = semantics->output, .loop_of = loop_of, .loop = semantics->loop};
-  if (status == CM_OK)
-    status = cm_synapse_blocks_make(&(cm_timed_network){topology, &e->order, &latency, setting->sole_reader}, run, &e->synapses, error);
+  CM_THEN(status, cm_synapse_blocks_make(&(cm_timed_network){topology, &e->order, &latency, setting->sole_reader}, run, &e->synapses, error));
   cm_free(loop_of);
-  if (status == CM_OK)
-    status = make_levels(e, error);
-  if (status == CM_OK)
-    status = make_state(e, error);
+  CM_THEN(status, make_levels(e, error));
+  CM_THEN(status, make_state(e, error));
   if (status == CM_OK)
     *simulator = e;
   else
@@ -189,10 +183,7 @@ void cm_simulator_free(cm_simulator *e)
   if (e == NULL)
     return;
   for (uint32_t l = 0; e->level != NULL && l < e->order.levels; l++) {
-    cm_free(e->level[l].first);
-    cm_free(e->level[l].stretch);
-    cm_free(e->level[l].graded);
-    cm_free(e->level[l].value);
+    CM_FREE(e->level[l].first, e->level[l].stretch, e->level[l].graded, e->level[l].value);
   }
   CM_FREE(e->level, e->v, e->current, e->resting, e->fired, e->fired_count, e->spike[0], e->spike[1], e->told);
   cm_thread_pool_free(e->pool);
@@ -254,8 +245,7 @@ static cm_status update_level(cm_simulator *e, const level *l, uint32_t *spike, 
   e->updating = l;
   if (l->first[e->synapses.blocks] == 0)
     return CM_OK;
-  if (play(e, update_block, error) != CM_OK)
-    return error->status;
+  CM_TRY(play(e, update_block, error));
   for (uint32_t b = 0; b < e->synapses.blocks; b++) {
     memcpy(spike + *count, e->fired + ((size_t)b << e->synapses.block_bits), e->fired_count[b] * sizeof *spike);
     *count += e->fired_count[b];
@@ -281,8 +271,7 @@ static cm_status tell(cm_simulator *e, const uint32_t *input, uint32_t inputs, u
 {
   const uint32_t *spike = e->spike[shown], spikes = e->spikes[shown], all = inputs + spikes;
   bool ascending = true;
-  if (CM_ROOM(e->run->memory, e->told, &e->told_room, all, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(e->run->memory, e->told, &e->told_room, all, error));
   if (inputs > 0)
     memcpy(e->told, input, inputs * sizeof *input);
   if (spikes > 0)
@@ -305,17 +294,14 @@ cm_status cm_simulator_step(cm_simulator *e, const uint32_t *input, uint32_t cou
   const unsigned later = e->semantics->output;
   const unsigned now = (unsigned)(e->now & later), shown = later > 0 ? 1 - now : now;
   e->spikes[now] = 0;
-  if (send(e, input, NULL, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(send(e, input, NULL, count, error));
   for (uint32_t l = 0; l < e->order.levels; l++) {
     const uint32_t before = e->spikes[now];
-    if (update_level(e, &e->level[l], e->spike[now], &e->spikes[now], error) != CM_OK ||
-        send(e, e->spike[now] + before, NULL, e->spikes[now] - before, error) != CM_OK ||
-        send_values(e, &e->level[l], error) != CM_OK)
-      return error->status;
+    CM_TRY(update_level(e, &e->level[l], e->spike[now], &e->spikes[now], error));
+    CM_TRY(send(e, e->spike[now] + before, NULL, e->spikes[now] - before, error));
+    CM_TRY(send_values(e, &e->level[l], error));
   }
-  if (tell(e, input, count, shown, step, error) != CM_OK)
-    return error->status;
+  CM_TRY(tell(e, input, count, shown, step, error));
   if (e->now++ == 0 && e->semantics->first != CM_FIRST_ALL)
     cm_coefficients_set_bias(e->topology, true, &e->coefficients);
   return CM_OK;

@@ -1,7 +1,6 @@
 /* A network that runs, step by step, in single precision: the functional simulator. What comes in is summed in the order of the steps in
  * which it was sent, in each by level of the evaluation order and then by source, as a product with a matrix does, whatever the number of threads. */
-#ifndef CM_SPIKING_SIMULATOR_H
-#define CM_SPIKING_SIMULATOR_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -37,5 +36,3 @@ cm_status cm_simulator_step(cm_simulator *simulator, const uint32_t *input, uint
 
 /* v of all neurons after the last step [neurons]. */
 const float *cm_simulator_potentials(const cm_simulator *simulator);
-
-#endif

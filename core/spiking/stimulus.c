@@ -81,8 +81,7 @@ cm_status cm_stimulus_step(cm_stimulus *s, uint32_t step, const uint32_t **input
     *count = some ? (uint32_t)(s->spikes.first[step + 1] - s->spikes.first[step]) : 0;
     return CM_OK;
   }
-  if (CM_ROOM(s->memory, s->now, &s->room, s->inputs, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->memory, s->now, &s->room, s->inputs, error));
   uint32_t some = 0;
   for (uint32_t i = 0; i < s->inputs; i++)
     if (s->next[i] == step) {

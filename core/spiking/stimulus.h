@@ -1,6 +1,5 @@
 /* What makes inputs fire: spikes that are given, or chance. */
-#ifndef CM_SPIKING_STIMULUS_H
-#define CM_SPIKING_STIMULUS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/spikes.h"
@@ -36,5 +35,3 @@ cm_status cm_stimulus_poisson(const cm_topology *topology, const cm_poisson *poi
 /* The inputs that fire in a step, ascending; to be asked for each from 0. O(spikes; at random: inputs). */
 cm_status cm_stimulus_step(cm_stimulus *stimulus, uint32_t step, const uint32_t **input, uint32_t *count, cm_error *error);
 void cm_stimulus_free(cm_stimulus *stimulus); /* harmless on a zeroed one */
-
-#endif

@@ -50,8 +50,7 @@ static cm_status make_blocks(cm_synapse_blocks *s, cm_memory *memory, cm_error *
   cm_status status = CM_NEW(memory, s->block, s->blocks, error);
   for (uint32_t k = 0; k < s->blocks && status == CM_OK; k++) {
     status = CM_NEW(memory, s->block[k].first, (size_t)s->neurons + 1, error);
-    if (status == CM_OK)
-      status = CM_NEW(memory, s->block[k].sum, (size_t)s->slots << s->block_bits, error);
+    CM_THEN(status, CM_NEW(memory, s->block[k].sum, (size_t)s->slots << s->block_bits, error));
   }
   return status == CM_OK ? CM_NEW(memory, s->synapse, s->count, error) : status;
 }
@@ -85,12 +84,9 @@ cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, c
     choose_blocks(&s);
     status = make_blocks(&s, run->memory, error);
   }
-  if (status == CM_OK)
-    status = cm_synapses_tell(&again, run, count, &s, error);
-  if (status == CM_OK)
-    status = begin_rows(&s, error);
-  if (status == CM_OK)
-    status = cm_synapses_tell(network, run, put, &s, error);
+  CM_THEN(status, cm_synapses_tell(&again, run, count, &s, error));
+  CM_THEN(status, begin_rows(&s, error));
+  CM_THEN(status, cm_synapses_tell(network, run, put, &s, error));
   if (status == CM_OK)
     *synapses = s;
   else
@@ -101,11 +97,9 @@ cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, c
 void cm_synapse_blocks_free(cm_synapse_blocks *synapses)
 {
   for (uint32_t k = 0; synapses->block != NULL && k < synapses->blocks; k++) {
-    cm_free(synapses->block[k].first);
-    cm_free(synapses->block[k].sum);
+    CM_FREE(synapses->block[k].first, synapses->block[k].sum);
   }
-  cm_free(synapses->block);
-  cm_free(synapses->synapse);
+  CM_FREE(synapses->block, synapses->synapse);
   *synapses = (cm_synapse_blocks){.neurons = 0};
 }
 

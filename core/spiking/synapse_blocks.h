@@ -1,7 +1,6 @@
 /* The synapses of a network in the form in which it runs: by blocks of targets whose sums stay in the cache, in each by source. What arrives in
  * later steps waits in a ring of sums, one for each step up to the longest delay. */
-#ifndef CM_SPIKING_SYNAPSE_BLOCKS_H
-#define CM_SPIKING_SYNAPSE_BLOCKS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -44,5 +43,3 @@ static inline float *cm_synapse_blocks_sums(const cm_synapse_blocks *s, uint32_t
 {
   return s->block[block].sum + ((size_t)(now & (s->slots - 1)) << s->block_bits);
 }
-
-#endif

@@ -56,12 +56,10 @@ static cm_status for_pin(const teller *b, uint32_t net, uint64_t pin, uint64_t *
   const cm_dynamics *d = t->dynamics;
   const uint32_t from = cm_topology_source(t, net), to = t->pin[pin];
   uint32_t steps;
-  if (steps_of(b, from, to, t->pin_delay != NULL ? t->pin_delay[pin] : 0, &steps, error) != CM_OK)
-    return error->status;
+  CM_TRY(steps_of(b, from, to, t->pin_delay != NULL ? t->pin_delay[pin] : 0, &steps, error));
   b->take(b->context, from, to, steps, weight_of(t, net, pin));
   for (; *parallel < d->parallel_count && d->parallel[*parallel].pin == pin; ++*parallel) {
-    if (steps_of(b, from, to, d->parallel[*parallel].delay, &steps, error) != CM_OK)
-      return error->status;
+    CM_TRY(steps_of(b, from, to, d->parallel[*parallel].delay, &steps, error));
     b->take(b->context, from, to, steps, d->parallel[*parallel].weight);
   }
   return CM_OK;

@@ -1,6 +1,5 @@
 /* The synapses of a network that runs, one by one, with the steps that each takes. */
-#ifndef CM_SPIKING_TIMED_SYNAPSES_H
-#define CM_SPIKING_TIMED_SYNAPSES_H
+#pragma once
 
 #include "base/run.h"
 #include "core/network/topology.h"
@@ -28,5 +27,3 @@ typedef void cm_synapse_take(void *context, uint32_t from, uint32_t to, uint32_t
  * no output. O(pins). Errors: CM_BAD_OPTION: delays without dt, or a delay that is no multiple of it, which and by how much; CM_TOO_LARGE: a delay of
  * more than 2^20 steps; stops. */
 cm_status cm_synapses_tell(const cm_timed_network *network, cm_run *run, cm_synapse_take *take, void *context, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* One step of neurons of one model. */
-#ifndef CM_SPIKING_UPDATE_H
-#define CM_SPIKING_UPDATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ typedef struct cm_update {
 
 /* Updates neurons begin .. end - 1 and writes those that spike, ascending, to `fired`; returns how many. O(end - begin). */
 uint32_t cm_update_neurons(const cm_update *update, uint32_t begin, uint32_t end, uint32_t *fired);
-
-#endif

@@ -47,8 +47,7 @@ cm_status cm_step_bounds_compute(const cm_demand *demand, const cm_costs *costs,
     *bounds = (cm_step_bounds){0};
     return CM_OK;
   }
-  if (CM_NEW(memory, list, topology->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, list, topology->vertex_count, error));
   double pj = add_axons(demand, costs, list, &spikes);
   for (uint32_t v = 0; v < topology->vertex_count; v++) {
     double alone = cm_core_ns(costs, (packet_ns + synapse_ns) * list[v].in, list[v].send_ns);

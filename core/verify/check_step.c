@@ -97,10 +97,8 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
       status = cm_run_check(run, error);
   }
   uint32_t *copies = NULL;
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, copies, topology->vertex_count, error);
-  if (status == CM_OK)
-    status = cm_check_copies(mapped->demand, mapped->part, run, copies, error);
+  CM_THEN(status, CM_NEW(run->memory, copies, topology->vertex_count, error));
+  CM_THEN(status, cm_check_copies(mapped->demand, mapped->part, run, copies, error));
   for (uint32_t v = 0, next = 0; v < topology->vertex_count && status == CM_OK; v++) {
     const cm_untold untold = cm_demand_untold(mapped->demand, v, &next);
     duty *home = &d[mapped->part[v]];

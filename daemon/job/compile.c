@@ -35,9 +35,9 @@ static json_t *short_report(const json_t *compiled)
 static cm_status make_files(const cm_work *w, char **files, cm_error *error)
 {
   char timeline[CM_PATH_MAX], tiles[CM_PATH_MAX], mapping[CM_PATH_MAX];
-  if (cm_path(timeline, error, "%s/schedule.json", w->made) != CM_OK || cm_path(tiles, error, "%s/tiles.zip", w->made) != CM_OK ||
-      cm_path(mapping, error, "%s/mapping.json", w->made) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(timeline, error, "%s/schedule.json", w->made));
+  CM_TRY(cm_path(tiles, error, "%s/tiles.zip", w->made));
+  CM_TRY(cm_path(mapping, error, "%s/mapping.json", w->made));
   return cm_work_text(json_pack("{s:s, s:s, s:s, s:b}", "timeline", timeline, "tiles", tiles, "mapping", mapping, "beside", 0), files, error);
 }
 
@@ -53,8 +53,7 @@ static cm_status compile(cm_work *w, const coremap_chip *chip, const char *optio
   cm_status status =
     library_status(coremap_compile_files(model, chip, options, files, out, library_on_run, &w->run, &text, &why), &why, error);
   free(files);
-  if (status == CM_OK)
-    status = cm_whole((*report = library_json(text)) != NULL, "the report", error);
+  CM_THEN(status, cm_whole((*report = library_json(text)) != NULL, "the report", error));
   return status;
 }
 
@@ -64,9 +63,9 @@ static cm_status check_tiles(cm_work *w, const coremap_chip *chip, cm_error *err
   char tiles[CM_PATH_MAX], mapping[CM_PATH_MAX], program[CM_PATH_MAX];
   coremap_network *network = NULL;
   coremap_error *why = NULL;
-  if (cm_path(tiles, error, "%s/tiles.zip", w->made) != CM_OK || cm_path(mapping, error, "%s/mapping.json", w->made) != CM_OK ||
-      cm_path(program, error, "%s/program.bin", w->made) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(tiles, error, "%s/tiles.zip", w->made));
+  CM_TRY(cm_path(mapping, error, "%s/mapping.json", w->made));
+  CM_TRY(cm_path(program, error, "%s/program.bin", w->made));
   if (access(mapping, F_OK) != 0 || access(tiles, F_OK) != 0)
     return CM_OK;
   int result = coremap_network_read(tiles, NULL, library_on_run, &w->run, &network, &why);
@@ -82,16 +81,11 @@ cm_status cm_work_compile(cm_work *work, cm_error *error)
   json_t *report = NULL;
   char *options = NULL;
   cm_status status = cm_work_text(cm_work_options(work), &options, error);
-  if (status == CM_OK)
-    status = cm_work_chip(work, &chip, error);
-  if (status == CM_OK)
-    status = compile(work, chip, options, &report, error);
-  if (status == CM_OK)
-    status = check_tiles(work, chip, error);
-  if (status == CM_OK)
-    status = cm_work_keep_report(work, report, error);
-  if (status == CM_OK)
-    status = cm_work_tell(work, "report", short_report(report), error);
+  CM_THEN(status, cm_work_chip(work, &chip, error));
+  CM_THEN(status, compile(work, chip, options, &report, error));
+  CM_THEN(status, check_tiles(work, chip, error));
+  CM_THEN(status, cm_work_keep_report(work, report, error));
+  CM_THEN(status, cm_work_tell(work, "report", short_report(report), error));
   json_decref(report);
   free(options);
   coremap_chip_free(chip);

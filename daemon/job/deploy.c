@@ -15,9 +15,8 @@ static cm_status tell(cm_work *work, const coremap_deployment *made, cm_error *e
 {
   char *text;
   coremap_error *why = NULL;
-  if (library_status(coremap_deployment_write(made, work->made, &why), &why, error) != CM_OK ||
-      library_status(coremap_deployment_report(made, &text, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_deployment_write(made, work->made, &why), &why, error));
+  CM_TRY(library_status(coremap_deployment_report(made, &text, &why), &why, error));
   return cm_work_tell(work, "report", library_json(text), error);
 }
 
@@ -30,18 +29,13 @@ cm_status cm_work_deploy(cm_work *work, cm_error *error)
   char *options = NULL, mapping[CM_PATH_MAX];
   work->memory.limit_bytes = work->job.memory_limit;
   cm_status status = find_mapping(work, mapping, error);
-  if (status == CM_OK)
-    status = cm_work_spiking_options(work, mapping, &options, error);
-  if (status == CM_OK)
-    status = cm_work_chip(work, &chip, error);
+  CM_THEN(status, cm_work_spiking_options(work, mapping, &options, error));
+  CM_THEN(status, cm_work_chip(work, &chip, error));
   if (status == CM_OK && chip == NULL)
     status = cm_fail(error, CM_DAMAGED, "the job folder has no " CM_WORK_CHIP);
-  if (status == CM_OK)
-    status = cm_work_network(work, &network, error);
-  if (status == CM_OK)
-    status = library_status(coremap_deploy(network, chip, options, library_on_run, &work->run, &made, &why), &why, error);
-  if (status == CM_OK)
-    status = tell(work, made, error);
+  CM_THEN(status, cm_work_network(work, &network, error));
+  CM_THEN(status, library_status(coremap_deploy(network, chip, options, library_on_run, &work->run, &made, &why), &why, error));
+  CM_THEN(status, tell(work, made, error));
   free(options);
   coremap_deployment_free(made);
   coremap_network_free(network);

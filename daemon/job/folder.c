@@ -32,11 +32,9 @@ cm_status cm_work_describe(const char *folder, const cm_work_job *job, cm_error 
                            "program", job->program, "kind", job->kind, "network", job->network, "levels", job->levels, "levels_before", job->levels_before, "options", job->options, "rivals", job->rivals, "region", job->region,
                            "threads", (json_int_t)job->threads, "memory_limit", (json_int_t)job->memory_limit,
                            "time_limit", job->time_limit, "file_limit", (json_int_t)job->file_limit);
-  if (cm_whole(json != NULL, "describing the job", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(json != NULL, "describing the job", error));
   cm_status status = cm_path(path, error, "%s/" CM_WORK_JOB, folder);
-  if (status == CM_OK)
-    status = cm_work_write(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17), error);
+  CM_THEN(status, cm_work_write(json, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17), error));
   json_decref(json);
   return status;
 }
@@ -45,9 +43,8 @@ static cm_status read_json(const char *folder, const char *name, size_t maximum,
 {
   char path[CM_PATH_MAX], *text;
   size_t size;
-  if (cm_path(path, error, "%s/%s", folder, name) != CM_OK ||
-      cm_file_read(path, maximum, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/%s", folder, name));
+  CM_TRY(cm_file_read(path, maximum, &text, &size, error));
   uint64_t refusals = cm_json_refusals();
   *json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   free(text);
@@ -64,8 +61,7 @@ static void copy(char *into, size_t size, const char *text)
 /* What `refusals` says of a file that did not read as one of this format: memory was short, or it is none. */
 static cm_status not_read(const char *folder, const char *name, const char *format, uint64_t refusals, cm_error *error)
 {
-  if (cm_json_whole(refusals, name, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_json_whole(refusals, name, error));
   return cm_fail(error, CM_DAMAGED, "%s/%s is not a \"%s\"", folder, name, format);
 }
 
@@ -76,8 +72,7 @@ cm_status cm_work_read(const char *folder, cm_work_job *job, cm_error *error)
   int region;
   json_int_t threads, memory, file;
   cm_work_job made = {0};
-  if (read_json(folder, CM_WORK_JOB, JOB_BYTES_MAX, &json, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_json(folder, CM_WORK_JOB, JOB_BYTES_MAX, &json, error));
   const uint64_t refusals = cm_json_refusals(); /* jansson looks members up in memory of its own */
   if (json_unpack(json, "{s:s, s?s, s:s, s:s, s?s, s?s, s:o, s?o, s:b, s:I, s:I, s:F, s:I}", "format", &format, "program", &program, "kind", &kind, "network",
                   &network, "levels", &levels, "levels_before", &levels_before, "options", &options, "rivals", &rivals, "region", &region, "threads", &threads, "memory_limit", &memory,
@@ -116,8 +111,7 @@ cm_status cm_work_out(const char *folder, int attempt, char out[CM_PATH_MAX], cm
 
 cm_status cm_work_begin(const char *folder, int attempt, char out[CM_PATH_MAX], cm_error *error)
 {
-  if (cm_work_out(folder, attempt, out, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_out(folder, attempt, out, error));
   if (mkdir(out, 0777) == 0)
     return CM_OK;
   return errno == EEXIST ? cm_fail(error, CM_CONFLICT, "attempt %d at the job folder %s has begun already: another run has it, or had", attempt, folder)

@@ -19,8 +19,7 @@ static cm_status keep_model(cm_work *w, const char *path, cm_error *error)
 {
   uint64_t operators;
   coremap_error *wrong = NULL;
-  if (library_status(library_model_read(path, library_on_run, &w->run, &operators, &wrong), &wrong, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(library_model_read(path, library_on_run, &w->run, &operators, &wrong), &wrong, error));
   int file = open(path, O_RDONLY | O_CLOEXEC);
   bool lasts = file >= 0 && fdatasync(file) == 0;
   int why = errno;
@@ -38,8 +37,7 @@ static cm_status tell_network(cm_work *w, const coremap_network *network, cm_err
                            *const merged[] = {"duplicates", "self_loops", "empty_nets", "zeros", NULL};
   char *text;
   coremap_error *why = NULL;
-  if (library_status(coremap_network_about(network, 0, &text, &why), &why, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_network_about(network, 0, &text, &why), &why, error));
   const uint64_t refusals = cm_json_refusals();
   json_t *about = library_json(text), *told = json_object();
   for (const char *const *name = plain; *name != NULL; name++)
@@ -97,8 +95,7 @@ static cm_status import(cm_work *w, const char *path, coremap_network **network,
 {
   char *options;
   coremap_error *why = NULL;
-  if (make_options(w, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_options(w, &options, error));
   cm_status status = library_status(coremap_network_read(path, options, library_on_run, &w->run, network, &why), &why, error);
   free(options);
   return status;
@@ -112,12 +109,10 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
   char path[CM_PATH_MAX];
   unsigned looks = 0;
   work->memory.limit_bytes = work->job.memory_limit;
-  if (cm_work_path(work, CM_WORK_NETWORK, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(work, CM_WORK_NETWORK, path, error));
   const char *format = json_string_value(json_object_get(work->job.options, "format"));
   const bool told = format != NULL && format[0] != '\0';
-  if (library_status(coremap_look(path, format, &looks, &wrong), &wrong, error) != CM_OK)
-    return error->status;
+  CM_TRY(library_status(coremap_look(path, format, &looks, &wrong), &wrong, error));
   const bool model = (looks & COREMAP_LOOKS_LIKE_MODEL) != 0;
   if (model && keep_model(work, path, &why) == CM_OK)
     return CM_OK;
@@ -132,8 +127,7 @@ cm_status cm_work_import(cm_work *work, cm_error *error)
     return error->status;
   }
   cm_status status = library_status(library_network_store(network, work->made, library_on_run, &work->run, &wrong), &wrong, error);
-  if (status == CM_OK)
-    status = tell_network(work, network, error);
+  CM_THEN(status, tell_network(work, network, error));
   coremap_network_free(network);
   return status;
 }

@@ -82,8 +82,7 @@ cm_status cm_work_program(char program[65], cm_error *error)
 static cm_status check_program(const char *wanted, cm_error *error)
 {
   char ours[65];
-  if (cm_work_program(ours, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_program(ours, error));
   if (strcmp(wanted, ours) == 0)
     return CM_OK;
   return cm_fail(error, CM_CONFLICT, "the job folder is for another build of coremapd: the SHA-256 of its program is %.12s..., of this one %.12s...; "

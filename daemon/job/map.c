@@ -46,8 +46,8 @@ static cm_status read_inputs(map_job *j, cm_error *error)
   w->memory.limit_bytes = w->job.memory_limit;
   if (w->job.time_limit > 0)
     w->run.deadline = cm_now() + w->job.time_limit;
-  if (make_options(j, error) != CM_OK || cm_work_chip(w, &j->chip, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_options(j, error));
+  CM_TRY(cm_work_chip(w, &j->chip, error));
   if (j->chip == NULL)
     return cm_fail(error, CM_DAMAGED, "the job folder has no " CM_WORK_CHIP);
   return cm_work_network(w, &j->network, error);
@@ -153,9 +153,8 @@ static cm_status store_points(map_job *j, cm_error *error)
     char point[CM_PATH_MAX];
     if (k == chosen)
       continue;
-    if (cm_path(point, error, "%s/%u", w->points, k) != CM_OK ||
-        library_status(library_mapping_store_point(j->mapping, k, point, library_on_run, &w->run, &why), &why, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_path(point, error, "%s/%u", w->points, k));
+    CM_TRY(library_status(library_mapping_store_point(j->mapping, k, point, library_on_run, &w->run, &why), &why, error));
   }
   return CM_OK;
 }
@@ -164,8 +163,8 @@ static cm_status run(map_job *j, cm_error *error)
 {
   cm_work *w = j->work;
   coremap_error *why = NULL;
-  if (read_inputs(j, error) != CM_OK || read_before(j, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_inputs(j, error));
+  CM_TRY(read_before(j, error));
   const library_levels_key levels = {.cache = w->watch->levels, .key = w->job.levels[0] != '\0' ? w->job.levels : NULL, .before = j->before,
                                      .key_before = w->job.levels_before};
   int result = library_map(j->network, j->chip, j->options, &levels, library_on_run, &w->run, &j->mapping, &why);

@@ -33,12 +33,9 @@ cm_status cm_work_profile(cm_work *work, cm_error *error)
   char *options = NULL;
   work->memory.limit_bytes = work->job.memory_limit;
   cm_status status = cm_work_spiking_options(work, NULL, &options, error);
-  if (status == CM_OK)
-    status = cm_work_network(work, &network, error);
-  if (status == CM_OK)
-    status = library_status(coremap_profile_run(network, options, library_on_run, &work->run, &profile, &why), &why, error);
-  if (status == CM_OK)
-    status = tell(work, network, profile, error);
+  CM_THEN(status, cm_work_network(work, &network, error));
+  CM_THEN(status, library_status(coremap_profile_run(network, options, library_on_run, &work->run, &profile, &why), &why, error));
+  CM_THEN(status, tell(work, network, profile, error));
   free(options);
   coremap_profile_free(profile);
   coremap_network_free(network);

@@ -29,19 +29,13 @@ cm_status cm_work_quantize(cm_work *work, cm_error *error)
   json_t *report = NULL;
   work->memory.limit_bytes = work->job.memory_limit;
   cm_status status = make_options(work, &options, error);
-  if (status == CM_OK)
-    status = cm_work_path(work, CM_WORK_NETWORK, model, error);
-  if (status == CM_OK)
-    status = cm_folder_make(work->made, error);
-  if (status == CM_OK)
-    status = cm_path(out, error, "%s/model.onnx", work->made);
-  if (status == CM_OK)
-    status = library_status(coremap_quantize(model, options, out, library_on_run, &work->run, &text, &why), &why, error);
+  CM_THEN(status, cm_work_path(work, CM_WORK_NETWORK, model, error));
+  CM_THEN(status, cm_folder_make(work->made, error));
+  CM_THEN(status, cm_path(out, error, "%s/model.onnx", work->made));
+  CM_THEN(status, library_status(coremap_quantize(model, options, out, library_on_run, &work->run, &text, &why), &why, error));
   free(options);
-  if (status == CM_OK)
-    status = cm_whole((report = library_json(text)) != NULL, "the report", error);
-  if (status == CM_OK)
-    status = cm_work_keep_report(work, report, error);
+  CM_THEN(status, cm_whole((report = library_json(text)) != NULL, "the report", error));
+  CM_THEN(status, cm_work_keep_report(work, report, error));
   if (status == CM_OK)
     return cm_work_tell(work, "report", report, error);
   json_decref(report);

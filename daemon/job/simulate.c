@@ -8,8 +8,7 @@ static cm_status open_mapping(cm_work *w, const coremap_network *network, corema
 {
   char from[CM_PATH_MAX];
   coremap_error *why = NULL;
-  if (cm_work_path(w, CM_WORK_FROM, from, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(w, CM_WORK_FROM, from, error));
   return library_status(coremap_mapping_open(from, network, NULL, library_on_run, &w->run, mapping, &why), &why, error);
 }
 
@@ -21,14 +20,10 @@ cm_status cm_work_simulate(cm_work *work, cm_error *error)
   char *options = NULL, *text;
   work->memory.limit_bytes = work->job.memory_limit;
   cm_status status = cm_work_spiking_options(work, NULL, &options, error);
-  if (status == CM_OK)
-    status = cm_work_network(work, &network, error);
-  if (status == CM_OK)
-    status = open_mapping(work, network, &mapping, error);
-  if (status == CM_OK)
-    status = library_status(coremap_simulate(mapping, options, library_on_run, &work->run, &text, &why), &why, error);
-  if (status == CM_OK)
-    status = cm_work_tell(work, "report", library_json(text), error);
+  CM_THEN(status, cm_work_network(work, &network, error));
+  CM_THEN(status, open_mapping(work, network, &mapping, error));
+  CM_THEN(status, library_status(coremap_simulate(mapping, options, library_on_run, &work->run, &text, &why), &why, error));
+  CM_THEN(status, cm_work_tell(work, "report", library_json(text), error));
   free(options);
   coremap_mapping_free(mapping);
   coremap_network_free(network);

@@ -18,12 +18,9 @@ cm_status cm_work_solve(cm_work *work, cm_error *error)
   cm_status status = cm_work_text(rest, &options, error);
   if (cm_json_text(asked, JSON_COMPACT, "the problem", &problem, error) != CM_OK || status != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = cm_json_whole(refusals, "the job's options", error);
-  if (status == CM_OK)
-    status = library_status(coremap_solve(problem, options, library_on_run, &work->run, &answer, &why), &why, error);
-  if (status == CM_OK)
-    status = cm_work_tell(work, "report", library_json(answer), error);
+  CM_THEN(status, cm_json_whole(refusals, "the job's options", error));
+  CM_THEN(status, library_status(coremap_solve(problem, options, library_on_run, &work->run, &answer, &why), &why, error));
+  CM_THEN(status, cm_work_tell(work, "report", library_json(answer), error));
   free(options);
   free(problem);
   return status;

@@ -89,12 +89,9 @@ static cm_status write_result(cm_work *w, cm_status status, const cm_error *why,
   else
     (void)json_object_update(result, w->result);
   cm_status done = cm_json_whole(refusals, "the job's result", error);
-  if (done == CM_OK)
-    done = cm_path(path, error, "%s/" CM_WORK_RESULT, w->out);
-  if (done == CM_OK)
-    done = cm_path(written, error, "%s.new", path);
-  if (done == CM_OK)
-    done = cm_work_write(result, written, JSON_COMPACT | JSON_REAL_PRECISION(15), error);
+  CM_THEN(done, cm_path(path, error, "%s/" CM_WORK_RESULT, w->out));
+  CM_THEN(done, cm_path(written, error, "%s.new", path));
+  CM_THEN(done, cm_work_write(result, written, JSON_COMPACT | JSON_REAL_PRECISION(15), error));
   if (done == CM_OK && rename(written, path) != 0)
     done = cm_fail_errno(error, errno, "cannot name the job's result", path);
   json_decref(result);
@@ -154,14 +151,10 @@ cm_status cm_work_run(const char *folder, const char *out, const cm_work_watch *
   /* The folder goes when the job is over; what is kept of it is synced then. */
   const bool lasting = cm_files_last(false);
   cm_status status = cm_work_read(folder, &w->job, error);
-  if (status == CM_OK)
-    status = cm_path(w->made, error, "%s/" CM_WORK_MADE, out);
-  if (status == CM_OK)
-    status = cm_path(w->points, error, "%s/" CM_WORK_POINTS, out);
-  if (status == CM_OK)
-    status = cm_path(w->scratch, error, "%s/" CM_WORK_SCRATCH, out);
-  if (status == CM_OK)
-    status = cm_folder_make(w->scratch, error);
+  CM_THEN(status, cm_path(w->made, error, "%s/" CM_WORK_MADE, out));
+  CM_THEN(status, cm_path(w->points, error, "%s/" CM_WORK_POINTS, out));
+  CM_THEN(status, cm_path(w->scratch, error, "%s/" CM_WORK_SCRATCH, out));
+  CM_THEN(status, cm_folder_make(w->scratch, error));
   if (status == CM_OK) {
     w->memory.scratch_folder = w->scratch;
     cm_status ended = explain(w, run_kind(w, &why), &why);

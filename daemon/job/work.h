@@ -1,7 +1,6 @@
 /* What a job computes, and nothing else: a job folder in, its result in the same folder out (docs/how-to/executors.md). Nothing
  * of the server is known here, so that the same work runs in a thread, in a confined child or on another machine. */
-#ifndef CM_DAEMON_WORK_H
-#define CM_DAEMON_WORK_H
+#pragma once
 
 #include <jansson.h>
 
@@ -103,5 +102,3 @@ cm_status cm_work_program(char program[65], cm_error *error);
  * what happens to `progress`, a JSON object a line, and to standard output an empty line each time, which says that there
  * is more to read. `forked`: whoever made the folder runs this very program, else it is compared. The exit status: 0 when there is a result; else the last line of standard output says why (cm_work_say). */
 int cm_work_main(const char *folder, int attempt, bool forked);
-
-#endif

@@ -17,8 +17,7 @@ static cm_status read_text(const cm_work *work, const char *name, char **text, c
   char path[CM_PATH_MAX];
   size_t size;
   *text = NULL;
-  if (cm_work_path(work, name, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(work, name, path, error));
   cm_status status = cm_file_read(path, SIZE_MAX / 4, text, &size, error);
   return status == CM_NOT_FOUND ? CM_OK : status;
 }
@@ -32,8 +31,7 @@ cm_status cm_work_chip(const cm_work *work, coremap_chip **chip, cm_error *error
   if (status != CM_OK || text == NULL)
     return status;
   status = read_text(work, CM_WORK_OCCUPANCY, &occupancy, error);
-  if (status == CM_OK)
-    status = library_status(coremap_chip_parse(text, occupancy, chip, &why), &why, error);
+  CM_THEN(status, library_status(coremap_chip_parse(text, occupancy, chip, &why), &why, error));
   free(text);
   free(occupancy);
   return status;
@@ -44,8 +42,7 @@ cm_status cm_work_network(cm_work *work, coremap_network **network, cm_error *er
   char path[CM_PATH_MAX];
   coremap_error *why = NULL;
   cm_run_phase(&work->run, "load");
-  if (cm_work_path(work, CM_WORK_NETWORK, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(work, CM_WORK_NETWORK, path, error));
   cm_status status = library_status(library_network_load(path, work->job.network, library_on_run, &work->run, network, &why), &why, error);
   return status == CM_BAD_NETWORK ? (error->status = CM_DAMAGED) : status;
 }
@@ -76,8 +73,7 @@ cm_status cm_work_name_spikes(const cm_work *w, json_t *options, cm_error *error
   char path[CM_PATH_MAX];
   if (!json_is_object(json_object_get(options, "spikes")))
     return CM_OK;
-  if (cm_work_path(w, CM_WORK_UPLOAD, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_work_path(w, CM_WORK_UPLOAD, path, error));
   (void)json_object_del(options, "spikes");
   (void)json_object_set_new(options, "spikes_file", json_string(path));
   (void)json_object_set_new(options, "spikes_name", json_string("the uploaded spikes"));
@@ -107,8 +103,8 @@ cm_status cm_work_keep_report(const cm_work *w, const json_t *report, cm_error *
 {
   char path[CM_PATH_MAX];
   cm_file file = {0};
-  if (cm_path(path, error, "%s/report.json", w->made) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/report.json", w->made));
+  CM_TRY(cm_file_create(&file, path, error));
   if (cm_json_dumpf(report, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0) {
     cm_fail_errno(error, errno != 0 ? errno : ENOSPC, "cannot write", path);
     cm_file_discard(&file);

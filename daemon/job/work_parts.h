@@ -1,6 +1,5 @@
 /* Between the files of work: what a job holds while it runs, and its kinds. */
-#ifndef CM_DAEMON_JOB_WORK_PARTS_H
-#define CM_DAEMON_JOB_WORK_PARTS_H
+#pragma once
 
 #include "daemon/job/work.h"
 #include "library/private/base.h"
@@ -53,5 +52,3 @@ cm_status cm_work_tell(cm_work *work, const char *name, json_t *value, cm_error 
 
 /* Writes a report whole into the folder that the job makes, beside what it is of. */
 cm_status cm_work_keep_report(const cm_work *work, const json_t *report, cm_error *error);
-
-#endif

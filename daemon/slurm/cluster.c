@@ -249,8 +249,7 @@ static cm_status start(const cm_execution *x, bool anew, cm_submission **made, c
 {
   remote *r;
   const char *name = strrchr(x->folder, '/');
-  if (CM_HEAP(r, 1, "a job on the cluster", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(r, 1, "a job on the cluster", error));
   r->s = (cm_submission){.execution = x, .wakes = -1};
   r->told.file = -1;
   (void)snprintf(r->token, sizeof r->token, "%.20s", name != NULL ? name + 1 : "");

@@ -1,7 +1,6 @@
 /* Executor `slurm`: a job folder is carried out on a node of a cluster. Slurm is never believed: whether a run works or has ended stands in the
  * shared folder (wire.h), and what Slurm has forgotten is submitted again. */
-#ifndef CM_DAEMON_SLURM_CLUSTER_H
-#define CM_DAEMON_SLURM_CLUSTER_H
+#pragma once
 
 #include "daemon/executor.h"
 
@@ -19,5 +18,3 @@ const char *cm_cluster_bridge(void);
 
 /* Whether runs are another user's: what they read is to be open to the folder's group. */
 bool cm_cluster_is_foreign(void);
-
-#endif

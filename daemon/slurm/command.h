@@ -1,6 +1,5 @@
 /* A program that is started with words and whose words are read: no shell, no wait beyond a time. */
-#ifndef CM_DAEMON_SLURM_COMMAND_H
-#define CM_DAEMON_SLURM_COMMAND_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
 /* The standard output of a program that ends well, `words` ended by NULL; the caller frees. CM_IO: it cannot be started, ends badly (its
  * last line of standard error is quoted), or was killed after `seconds`. */
 cm_status cm_command_run(const char *const *words, double seconds, char **output, cm_error *error);
-
-#endif

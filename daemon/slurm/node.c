@@ -51,8 +51,7 @@ static cm_status find(node_run *r, const char *list, cm_error *error)
   size_t size;
   if (task != NULL && !cm_whole_parse(task, &wanted))
     return cm_fail(error, CM_DAMAGED, "SLURM_ARRAY_TASK_ID is \"%.20s\", which is no number", task);
-  if (cm_file_read(list, 1 << 20, &text, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(list, 1 << 20, &text, &size, error));
   const char *line = text;
   for (; wanted > 0 && line != NULL; wanted--)
     line = (line = strchr(line, '\n')) != NULL ? line + 1 : NULL;
@@ -61,8 +60,7 @@ static cm_status find(node_run *r, const char *list, cm_error *error)
   if (!found)
     return cm_fail(error, CM_DAMAGED, "%s has no line of ours", list);
   const char *slash = strstr(list, "/lists/");
-  if (cm_path(r->folder, error, "%.*s/%s.job", slash != NULL ? (int)(slash - list) : 0, list, token) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(r->folder, error, "%.*s/%s.job", slash != NULL ? (int)(slash - list) : 0, list, token));
   return cm_path(r->run, error, "%s/run.%d", r->folder, r->attempt);
 }
 

@@ -1,6 +1,5 @@
 /* Whether the nodes see the shared folder and have our build: a run on each at the start, which writes the SHA-256 of its program. */
-#ifndef CM_DAEMON_SLURM_PROBE_H
-#define CM_DAEMON_SLURM_PROBE_H
+#pragma once
 
 #include "daemon/slurm/queue.h"
 #include "daemon/slurm/submit.h"
@@ -15,5 +14,3 @@ bool cm_slurm_probes_wait(const cm_slurm_probes *probes);
 
 /* Tells of nodes that cannot carry out our runs, once each, and adds them to site->exclude. */
 void cm_slurm_probes_look(cm_slurm_probes *probes, cm_slurm_site *site, cm_slurm_queue *queue);
-
-#endif

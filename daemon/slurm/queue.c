@@ -33,8 +33,7 @@ struct cm_slurm_queue {
 cm_status cm_slurm_queue_new(const char *shared, cm_slurm_queue **queue, cm_error *error)
 {
   cm_slurm_queue *q;
-  if (CM_HEAP(q, 1, "the cluster's queue", error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_HEAP(q, 1, "the cluster's queue", error));
   (void)snprintf(q->shared, sizeof q->shared, "%s", shared);
   *queue = q;
   return CM_OK;

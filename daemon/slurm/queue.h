@@ -1,6 +1,5 @@
 /* What Slurm knows of our runs, by its commands alone: what is in its queue, as of a moment, by our tokens. */
-#ifndef CM_DAEMON_SLURM_QUEUE_H
-#define CM_DAEMON_SLURM_QUEUE_H
+#pragma once
 
 #include "daemon/slurm/wire.h"
 
@@ -19,5 +18,3 @@ void cm_slurm_queue_age(cm_slurm_queue *queue);
 
 /* Cancels all runs of a token that Slurm knows. */
 void cm_slurm_queue_cancel(cm_slurm_queue *queue, const char *token);
-
-#endif

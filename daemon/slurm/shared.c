@@ -22,8 +22,7 @@ static cm_status take_folder(const char *shared, const char *data, cm_error *err
   cm_file file;
   (void)gethostname(host, sizeof host - 1);
   (void)snprintf(ours, sizeof ours, "%s:%s\n", host, data);
-  if (cm_path(path, error, "%s/server", shared) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/server", shared));
   if (cm_file_read(path, NAME_MAX_BYTES, &theirs, &size, error) == CM_OK) {
     theirs[strcspn(theirs, "\n")] = ours[strcspn(ours, "\n")] = '\0';
     const cm_status status = strcmp(ours, theirs) == 0 ? CM_OK
@@ -32,8 +31,7 @@ static cm_status take_folder(const char *shared, const char *data, cm_error *err
     free(theirs);
     return status;
   }
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   (void)fputs(ours, file.stream);
   return cm_file_commit(&file, error);
 }

@@ -63,8 +63,8 @@ cm_status cm_slurm_check_flags(const char *flags, cm_error *error)
 static cm_status write_list(const char *shared, const cm_slurm_ask *const *runs, size_t count, const char *name, char path[CM_PATH_MAX], cm_error *error)
 {
   cm_file file;
-  if (cm_path(path, error, "%s/lists/%s", shared, name) != CM_OK || cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/lists/%s", shared, name));
+  CM_TRY(cm_file_create(&file, path, error));
   for (size_t i = 0; i < count; i++)
     (void)fprintf(file.stream, "%s %d\n", runs[i]->token, runs[i]->attempt);
   const cm_status status = cm_file_commit(&file, error);
@@ -78,8 +78,7 @@ cm_status cm_slurm_submit(const cm_slurm_site *site, const cm_slurm_ask *const *
   const cm_slurm_ask *first = runs[0];
   char name[CM_ID_MAX], list[CM_PATH_MAX], *said = NULL;
   cm_store_id(name);
-  if (write_list(site->shared, runs, count, name, list, error) != CM_OK)
-    return error->status;
+  CM_TRY(write_list(site->shared, runs, count, name, list, error));
   line.count = 0;
   add(&line, "sbatch");
   add(&line, "--parsable");
@@ -118,8 +117,8 @@ cm_status cm_slurm_write_script(cm_slurm_site *site, cm_error *error)
   program[length > 0 ? length : 0] = '\0';
   if (strpbrk(program, " \t\n") != NULL || length <= 0 || length > 200)
     return cm_fail(error, CM_BAD_OPTION, "Slurm cannot start \"%.200s\": the path of coremapd needs at most 200 bytes and no space", program);
-  if (cm_path(site->script, error, "%s/lists/run", site->shared) != CM_OK || cm_file_create(&file, site->script, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(site->script, error, "%s/lists/run", site->shared));
+  CM_TRY(cm_file_create(&file, site->script, error));
   (void)fprintf(file.stream, "#!%s --node\n", program);
   const cm_status status = cm_file_commit(&file, error);
   cm_file_discard(&file);

@@ -1,6 +1,5 @@
 /* Submissions to Slurm: their lists in the shared folder, and the command line of sbatch. */
-#ifndef CM_DAEMON_SLURM_SUBMIT_H
-#define CM_DAEMON_SLURM_SUBMIT_H
+#pragma once
 
 #include "daemon/slurm/wire.h"
 
@@ -23,5 +22,3 @@ cm_status cm_slurm_check_flags(const char *flags, cm_error *error);
 /* Runs that need what the first one does, as one submission, an array where they are several; on `node`, NULL: on any. CM_IO: Slurm did
  * not take it, or did not say so. */
 cm_status cm_slurm_submit(const cm_slurm_site *site, const cm_slurm_ask *const *runs, size_t count, const char *node, cm_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  *   probes/NODE           the SHA-256 of the program on a node, by a run whose attempt is 0
  *   lists/NAME            what a submission has: a line "TOKEN ATTEMPT" for each of its runs; NAME is its name in Slurm, of its own
  */
-#ifndef CM_DAEMON_SLURM_WIRE_H
-#define CM_DAEMON_SLURM_WIRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ typedef struct cm_slurm_hello {
 struct cm_config;
 int cm_slurm_bridge_run(const struct cm_config *config);
 int cm_slurm_node_main(const char *list);
-
-#endif

@@ -150,8 +150,7 @@ static cm_status import_zip(cm_error *error)
 static cm_status write_zip(cm_error *error)
 {
   cm_status status = import_zip(error);
-  if (status == CM_OK)
-    status = cm_topology_save(topology, operation_path("out.zip"), &run, error);
+  CM_THEN(status, cm_topology_save(topology, operation_path("out.zip"), &run, error));
   if (status != CM_OK) {
     cm_topology_free(topology);
     topology = NULL;
@@ -203,24 +202,16 @@ static cm_status map_to(const char *folder, cm_error *error)
     run.threads = 2;
     status = cm_chip_parse(cm_chip_preset_text("loihi1"), strlen(cm_chip_preset_text("loihi1")), &chip, error);
   }
-  if (status == CM_OK)
-    status = cm_occupancy_new(chip, &occupancy, error);
-  if (status == CM_OK)
-    status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
+  CM_THEN(status, cm_occupancy_new(chip, &occupancy, error));
+  CM_THEN(status, cm_topology_load(operation_path("in.zip"), &run, &network, error));
   cm_map_input input = {.demand = network != NULL ? CM_DEMAND_OF(network) : NULL, .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
                         .scratch_folder = operation_path("scratch"), .policy = operation_source("share/policies/default.policy")};
-  if (status == CM_OK)
-    status = cm_map(&input, &run, &mapping, error);
-  if (status == CM_OK)
-    status = cm_mapping_write_folder(mapping, CM_DEMAND_OF(network), chip, "0", folder, error);
-  if (status == CM_OK)
-    status = cm_mapping_write_beside(mapping, &input, &run, folder, error);
-  if (status == CM_OK)
-    status = write_late(folder, CM_VIEW_ROUTES_JSON, error);
-  if (status == CM_OK)
-    status = write_late(folder, CM_VIEW_CERTIFICATE_JSON, error);
-  if (status == CM_OK)
-    status = write_late(folder, CM_VIEW_STRUCTURE, error);
+  CM_THEN(status, cm_map(&input, &run, &mapping, error));
+  CM_THEN(status, cm_mapping_write_folder(mapping, CM_DEMAND_OF(network), chip, "0", folder, error));
+  CM_THEN(status, cm_mapping_write_beside(mapping, &input, &run, folder, error));
+  CM_THEN(status, write_late(folder, CM_VIEW_ROUTES_JSON, error));
+  CM_THEN(status, write_late(folder, CM_VIEW_CERTIFICATE_JSON, error));
+  CM_THEN(status, write_late(folder, CM_VIEW_STRUCTURE, error));
   cm_mapping_free(mapping);
   cm_topology_free(network);
   cm_map_options_free(options);
@@ -283,8 +274,7 @@ static cm_status check_certificate(cm_error *error)
   cm_check_result result = {0};
   begin();
   cm_status status = cm_chip_parse(cm_chip_preset_text("loihi1"), strlen(cm_chip_preset_text("loihi1")), &chip, error);
-  if (status == CM_OK)
-    status = cm_topology_load(operation_path("in.zip"), &run, &network, error);
+  CM_THEN(status, cm_topology_load(operation_path("in.zip"), &run, &network, error));
   if (status == CM_OK)
     status = cm_certificate_check(operation_path("made/certificate.json"), operation_path("made/mapping.json"),
                                   &(cm_check_context){.demand = CM_DEMAND_OF(network), .chip = chip, .network_id = "0", .run = &run}, &result,
@@ -316,9 +306,9 @@ static cm_status compile_to(const char *chip_name, cm_compile_stage stage, cm_er
     status = cm_chip_parse(cm_chip_preset_text(chip_name), strlen(cm_chip_preset_text(chip_name)), &chip, error);
   options.tiles = operation_path("out/tiles.zip");
   options.mapping = stage == CM_STAGE_MAPPING ? operation_path("out/mapping.json") : NULL;
-  if (status == CM_OK)
-    status = cm_compile(operation_data("onnx/shuffle.onnx"), &options, chip, &run, operation_path(stage == CM_STAGE_TILE ? "out/tiles.zip" : "out/result"),
-                        operation_path("out/timeline"), &report, error);
+  CM_THEN(status, cm_compile(operation_data("onnx/shuffle.onnx"), &options, chip, &run,
+                             operation_path(stage == CM_STAGE_TILE ? "out/tiles.zip" : "out/result"),
+                             operation_path("out/timeline"), &report, error));
   json_decref(report);
   cm_chip_free(chip);
   return status;

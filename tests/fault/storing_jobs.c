@@ -134,8 +134,7 @@ static cm_status job_finish_packed(cm_error *error)
   memcpy(row.job, job.id, sizeof row.job);
   memcpy(row.network, job.network, sizeof row.network);
   cm_status status = cm_pack_folder(operation_path("data/incoming/0123456789abcdef0123.job"), &pack, error);
-  if (status == CM_OK)
-    status = cm_jobs_finish(storing_store, &job, &outcome, &taken, error);
+  CM_THEN(status, cm_jobs_finish(storing_store, &job, &outcome, &taken, error));
   cm_pack_clear(&pack);
   return status;
 }
@@ -196,12 +195,10 @@ static cm_status job_folder(cm_error *error)
   cm_work_job heard = {0};
   cm_work_result result = {0};
   cm_status status = cm_work_describe(operation_path("job"), &said, error);
-  if (status == CM_OK)
-    status = cm_work_read(operation_path("job"), &heard, error);
+  CM_THEN(status, cm_work_read(operation_path("job"), &heard, error));
   if (status == CM_OK && (strcmp(heard.kind, said.kind) != 0 || heard.memory_limit != said.memory_limit))
     operation_wrong("a job's description is read as another");
-  if (status == CM_OK)
-    status = cm_work_result_read(operation_path("job/out.1"), &result, error);
+  CM_THEN(status, cm_work_result_read(operation_path("job/out.1"), &result, error));
   if (status == CM_OK && (result.status != CM_NO_ROOM || strcmp(result.why.detail, "too large") != 0))
     operation_wrong("a job's result is read as another");
   cm_work_job_clear(&heard);

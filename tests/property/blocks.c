@@ -197,11 +197,7 @@ static cm_graph *shuffled_grid(uint32_t side, uint64_t seed)
   }
   cm_graph *graph;
   ck_ok(cm_graph_from_rows(n, first, neighbour, weight, &run, &graph, &error));
-  cm_free(name);
-  cm_free(neighbour);
-  cm_free(first);
-  cm_free(weight);
-  cm_free(place);
+  CM_FREE(name, neighbour, first, weight, place);
   return graph;
 }
 

@@ -463,8 +463,7 @@ START_TEST(threads_never_change_a_partition)
     cm_partition_free(made);
   }
   ck_assert_mem_eq(part[0], part[1], t.vertex_count * sizeof *part[0]);
-  cm_free(part[0]);
-  cm_free(part[1]);
+  CM_FREE(part[0], part[1]);
   network_free(&t);
 }
 END_TEST

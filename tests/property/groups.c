@@ -354,8 +354,7 @@ START_TEST(groups_and_shared_entries_survive_a_lack_of_memory)
                                           1e3, s.core, &cost, &error);
     const cm_mapped mapped = {CM_DEMAND_OF(&s.topology), s.chip, part, 20, s.core, NULL};
     cm_route_options options = {.multicast = true};
-    if (status == CM_OK)
-      status = cm_routes_make(&mapped, &options, &mine, &routes, &error);
+    CM_THEN(status, cm_routes_make(&mapped, &options, &mine, &routes, &error));
     bool hit = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     cm_routes_free(routes);

@@ -48,8 +48,7 @@ static cm_status map_within(const char *path, const cm_chip *chip, const char *p
   cm_map_options_apply(options, &run);
   cm_status status = cm_topology_load(path, &run, &topology, &error);
   cm_map_input input = {.demand = CM_DEMAND_OF(topology), .chip = chip, .options = options, .scratch_folder = folder};
-  if (status == CM_OK)
-    status = cm_map(&input, &run, &mapping, &error);
+  CM_THEN(status, cm_map(&input, &run, &mapping, &error));
   if (status == CM_OK) {
     *text = print(&input, mapping, size);
     cm_mapping_free(mapping);

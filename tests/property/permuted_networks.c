@@ -289,8 +289,7 @@ START_TEST(networks_move_less_and_compute_the_same)
     ck_assert(json_equal(report, second));
     json_decref(report);
     json_decref(second);
-    cm_free(bytes[0]);
-    cm_free(bytes[1]);
+    CM_FREE(bytes[0], bytes[1]);
     cm_model_free(again);
     cm_model_free(made);
     cm_model_free(g.model);

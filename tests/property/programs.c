@@ -122,8 +122,7 @@ static cm_program *write_and_read(cm_program *p)
   ck_ok(cm_program_write_memory(read, &again, &second, &error));
   ck_assert_uint_eq(size, second);
   ck_assert_mem_eq(bytes, again, size);
-  cm_free(bytes);
-  cm_free(again);
+  CM_FREE(bytes, again);
   cm_program_free(p);
   return read;
 }

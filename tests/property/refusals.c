@@ -409,8 +409,7 @@ START_TEST(moves_keep_the_number_of_parts_when_asked)
     excess += count[p] > 29 ? count[p] - 29 : 0;
   ck_assert_uint_ge(excess, 10);
   ck_assert_uint_le(excess, 20);
-  cm_free(part);
-  cm_free(again);
+  CM_FREE(part, again);
   network_free(&t);
 }
 END_TEST

@@ -387,9 +387,7 @@ START_TEST(a_ring_of_ways_is_found)
     free(said);
   }
   json_decref(json);
-  cm_free(square.detail.core);
-  cm_free(square.detail.congestion);
-  cm_free(square.detail.link_load);
+  CM_FREE(square.detail.core, square.detail.congestion, square.detail.link_load);
   cm_chip_free(chip);
   ck_ok(cm_folder_remove(folder, &error));
 }
@@ -504,9 +502,7 @@ START_TEST(a_ring_is_found)
   ck_assert_msg(strstr(said, "can wait for each other for ever") != NULL, "%s", said);
   free(said);
   json_decref(json);
-  cm_free(square.detail.core);
-  cm_free(square.detail.congestion);
-  cm_free(square.detail.link_load);
+  CM_FREE(square.detail.core, square.detail.congestion, square.detail.link_load);
   cm_chip_free(chip);
   ck_ok(cm_folder_remove(folder, &error));
 }

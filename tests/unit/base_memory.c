@@ -67,8 +67,7 @@ START_TEST(large_arrays_stand_in_files)
   ck_ok(cm_peek(small, 4 * 10, sizeof seen, seen, &error));
   ck_assert_uint_eq(seen[2], 12);
   ck_assert_uint_eq(memory.used_bytes, 0);
-  cm_free(small);
-  cm_free(large);
+  CM_FREE(small, large);
   ck_assert_uint_eq(memory.scratch_bytes, 0);
   ck_assert_int_eq(rmdir(folder), 0); /* nothing was left behind */
   ck_fails(CM_NEW(&memory, large, COUNT, &error), CM_NOT_FOUND);
@@ -161,8 +160,7 @@ START_TEST(another_job_takes_no_pages)
   ck_assert_uint_le(mapped_bytes(theirs, OTHERS), LIMIT); /* its own, it loses */
   munmap(shared, OTHERS);
   free(own);
-  cm_free(array);
-  cm_free(theirs);
+  CM_FREE(array, theirs);
   ck_ok(cm_folder_remove(folder, &error));
 }
 END_TEST

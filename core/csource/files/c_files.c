@@ -247,8 +247,8 @@ static cm_status write_frames(const cm_c_writer *w, cm_c_file files[CM_C_FILES],
 {
   const char *lanes = w->flow.lanes == 1 ? "loop" : w->target->lanes == CM_C_CORES ? "cores" : "threads";
   char begin[40], script[40];
-  if (write_frame(w, lanes, w->name, "_lanes.c", &files[LANES], error) != CM_OK || write_frame(w, "makefile", "Makefile", "", &files[MAKEFILE], error) != CM_OK)
-    return error->status;
+  CM_TRY(write_frame(w, lanes, w->name, "_lanes.c", &files[LANES], error));
+  CM_TRY(write_frame(w, "makefile", "Makefile", "", &files[MAKEFILE], error));
   if (w->target->board[0] == '\0')
     return CM_OK;
   (void)snprintf(begin, sizeof begin, "%s_begin", w->target->board);

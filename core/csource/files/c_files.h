@@ -1,6 +1,5 @@
 /* Internal to core/csource. */
-#ifndef CM_C_FILES_H
-#define CM_C_FILES_H
+#pragma once
 
 #include "core/csource/text/writer.h"
 
@@ -10,5 +9,3 @@ cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES],
 
 /* The test, and what it stores: inputs of a seed and what the simulator makes of them in *expected_ns. Errors: as above. */
 cm_status cm_c_test(const cm_c_writer *w, uint64_t seed, cm_c_file *test, cm_c_file *stored, double *expected_ns, cm_error *error);
-
-#endif

@@ -21,8 +21,8 @@ static cm_status simulate(const cm_c_writer *w, uint64_t seed, vectors *v, cm_er
   const cm_program *p = w->program;
   cm_random random;
   cm_random_init(&random, seed, SOURCE_STREAM, 0);
-  if (CM_NEW(w->memory, v->inputs, p->input_count + 1, error) != CM_OK || CM_NEW(w->memory, v->outputs, p->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->memory, v->inputs, p->input_count + 1, error));
+  CM_TRY(CM_NEW(w->memory, v->outputs, p->output_count + 1, error));
   for (uint32_t k = 0; k < p->input_count; k++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[k]];
     CM_TRY(cm_tensor_new(w->memory, t->type, t->rank, t->dims, &v->inputs[k], error));
@@ -135,15 +135,12 @@ cm_status cm_c_test(const cm_c_writer *w, uint64_t seed, cm_c_file *test, cm_c_f
   vectors v = {0};
   cm_status status = simulate(w, seed, &v, error);
   *expected_ns = v.simulation.time_ns;
-  if (status == CM_OK)
-    status = write_vectors(w, &v, stored, error);
-  if (status == CM_OK)
-    status = write_test(w, &v, test, error);
+  CM_THEN(status, write_vectors(w, &v, stored, error));
+  CM_THEN(status, write_test(w, &v, test, error));
   for (uint32_t k = 0; v.inputs != NULL && k < p->input_count; k++)
     cm_tensor_free(v.inputs[k]);
   for (uint32_t k = 0; v.outputs != NULL && k < p->output_count; k++)
     cm_tensor_free(v.outputs[k]);
-  cm_free(v.inputs);
-  cm_free(v.outputs);
+  CM_FREE(v.inputs, v.outputs);
   return status;
 }

@@ -20,8 +20,7 @@ static cm_status write_file(const char *path, void (*write)(const void *what, FI
   cm_status status = cm_file_create(&file, path, error);
   if (status == CM_OK)
     write(what, file.stream); /* the commit says whether all could be written */
-  if (status == CM_OK)
-    status = cm_file_commit(&file, error);
+  CM_THEN(status, cm_file_commit(&file, error));
   cm_file_discard(&file);
   return status;
 }
@@ -39,8 +38,7 @@ cm_status cm_c_write_folder(const cm_c_file files[CM_C_FILES], const char *folde
   for (int k = 0; status == CM_OK && k < CM_C_FILES; k++)
     if (files[k].text != NULL) {
       status = cm_path(path, error, "%s/%s", folder, files[k].name);
-      if (status == CM_OK)
-        status = write_file(path, write_text, &files[k], error);
+      CM_THEN(status, write_file(path, write_text, &files[k], error));
     }
   return status;
 }

@@ -8,8 +8,8 @@
 static cm_status ends(cm_c_piece *piece, char arguments[3 * CM_C_AT_MAX], cm_error *error)
 {
   char in[CM_C_AT_MAX], out[CM_C_AT_MAX];
-  if (cm_c_input(piece, 0, in, error) != CM_OK || cm_c_output(piece, 0, out, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_input(piece, 0, in, error));
+  CM_TRY(cm_c_output(piece, 0, out, error));
   (void)snprintf(arguments, (size_t)3 * CM_C_AT_MAX, "%s, %s", in, out);
   return CM_OK;
 }
@@ -153,8 +153,8 @@ cm_status cm_c_softmax(cm_c_piece *piece, cm_error *error)
   const cm_shape *x = &call->input[0];
   uint32_t axis;
   char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "";
-  if (cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error) != CM_OK || ends(piece, arguments, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error));
+  CM_TRY(ends(piece, arguments, error));
   /* Before opset 13 everything from the axis on is one dimension. */
   const bool flat = call->opset < 13;
   const int64_t size = flat ? product(x, axis, x->rank) : x->dims[axis], inner = flat ? 1 : product(x, axis + 1, x->rank);
@@ -175,8 +175,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   if (makes_more(piece))
     return cm_c_refuse(piece, error, "makes means or deviations, of which C is not written");
   for (uint32_t k = 0; k < 2U + bias; k++)
-    if (cm_c_input(piece, k, at[k], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_c_input(piece, k, at[k], error));
   CM_TRY(cm_c_output(piece, 0, at[3], error));
   const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = product(x, axis, x->rank);
   if (instance)

@@ -59,8 +59,7 @@ static cm_status trace(origins *o, cm_tensor **results, cm_error *error)
     }
     if (o->inputs == CM_C_STREAMS)
       status = cm_c_refuse(piece, error, "joins more than %d inputs, of which C is not written", CM_C_STREAMS);
-    if (status == CM_OK)
-      status = numbered(piece, k, first, &tensors[k], error);
+    CM_THEN(status, numbered(piece, k, first, &tensors[k], error));
     if (status != CM_OK)
       break;
     o->first[o->inputs] = first;
@@ -68,8 +67,7 @@ static cm_status trace(origins *o, cm_tensor **results, cm_error *error)
     status = cm_c_input(piece, k, o->at[o->inputs++], error);
   }
   o->first[o->inputs] = first;
-  if (status == CM_OK)
-    status = cm_evaluate_node(call->node, call->opset, tensors, piece->w->memory, results, error);
+  CM_THEN(status, cm_evaluate_node(call->node, call->opset, tensors, piece->w->memory, results, error));
   for (uint32_t k = 0; k < call->input_count; k++)
     cm_tensor_free(tensors[k]);
   cm_free(tensors);

@@ -301,7 +301,6 @@ cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
     p.expressions[o] = made[o];
   }
   for (uint32_t k = 0; k < 4 && cells[kind].streams[k] > 0; k++)
-    if (cell_streams(piece, k, cells[kind].streams[k], hidden, &p, error) != CM_OK)
-      return error->status;
+    CM_TRY(cell_streams(piece, k, cells[kind].streams[k], hidden, &p, error));
   return cm_c_pointwise_call(piece, &p, error);
 }

@@ -79,8 +79,8 @@ static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p,
   char frame[CM_C_AT_MAX];
   cm_strides(3, dims, shape.to_stride);
   cm_strides(3, shape.extent, shape.stride);
-  if (cm_c_box(piece->w, &(cm_program_part){.shape = &shape}, made->left_type, &numbers[3], error) != CM_OK || cm_c_table(piece->w, numbers, 4, &table, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_box(piece->w, &(cm_program_part){.shape = &shape}, made->left_type, &numbers[3], error));
+  CM_TRY(cm_c_table(piece->w, numbers, 4, &table, error));
   cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
   fprintf(piece->w->body[piece->lane].stream, "  copy_framed(%s, %s, %s);\n", frame, made->left, table);
   (void)snprintf(made->left, sizeof made->left, "%s", frame);
@@ -218,10 +218,10 @@ cm_status cm_c_matmul(cm_c_piece *piece, cm_error *error)
   if (z.rank > 3)
     return cm_c_refuse(piece, error, "has batches of %u dimensions, of at most 3 are written", z.rank);
   const int64_t dims[3] = {cm_c_count(b->rank, b->dims) / (s.n * s.k), s.n, s.k};
-  if (cm_c_input(piece, f.x, made.left, error) != CM_OK || cm_c_output(piece, 0, made.out, error) != CM_OK ||
-      cm_c_weights(piece, &f, dims, CM_C_COLUMNS, &made, error) != CM_OK ||
-      cm_c_sums(piece, &f, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_input(piece, f.x, made.left, error));
+  CM_TRY(cm_c_output(piece, 0, made.out, error));
+  CM_TRY(cm_c_weights(piece, &f, dims, CM_C_COLUMNS, &made, error));
+  CM_TRY(cm_c_sums(piece, &f, &made, error));
   product_sizes(&s, &z, &made);
   cm_c_blocks(piece, s.m, s.n, &made);
   return cm_c_product_call(piece, &made, error);

@@ -107,12 +107,10 @@ static cm_status compute(cm_c_writer *w, uint32_t lane, const cm_instruction *i,
                          .output_count = i->output_count, .input = shapes, .value = values, .output = shapes + i->input_count, .memory = w->memory};
   w->scratch_at = 0;
   w->pieces++;
-  if (status == CM_OK)
-    status = write_calls(&piece, error);
+  CM_THEN(status, write_calls(&piece, error));
   for (uint32_t k = 0; values != NULL && k < i->input_count; k++)
     cm_tensor_free(values[k]);
-  cm_free(values);
-  cm_free(shapes);
+  CM_FREE(values, shapes);
   return status;
 }
 

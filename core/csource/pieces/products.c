@@ -135,9 +135,9 @@ static cm_status factor(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *
   const cm_tensor *x, *w, *y;
   char at[CM_C_AT_MAX];
   cm_tensor *made;
-  if (known(piece, f->x_scale, 1, "scale", &x, error) != CM_OK || known(piece, f->w_scale, (uint64_t)p->filters, "scale", &w, error) != CM_OK ||
-      known(piece, f->y_scale, 1, "scale", &y, error) != CM_OK)
-    return error->status;
+  CM_TRY(known(piece, f->x_scale, 1, "scale", &x, error));
+  CM_TRY(known(piece, f->w_scale, (uint64_t)p->filters, "scale", &w, error));
+  CM_TRY(known(piece, f->y_scale, 1, "scale", &y, error));
   const int64_t count = (int64_t)w->count;
   CM_TRY(cm_tensor_new(piece->w->memory, CM_FLOAT, 1, &count, &made, error));
   float *numbers = made->data;
@@ -173,8 +173,8 @@ cm_status cm_c_sums(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *p, c
     (void)snprintf(p->store, sizeof p->store, "%s", sum);
     return CM_OK;
   }
-  if (known(piece, f->y_zero, 1, "zero point", &zero, error) != CM_OK || factor(piece, f, p, scale, error) != CM_OK)
-    return error->status;
+  CM_TRY(known(piece, f->y_zero, 1, "zero point", &zero, error));
+  CM_TRY(factor(piece, f, p, scale, error));
   (void)snprintf(p->store, sizeof p->store, "requantize_%s(%s, %s, %d)", p->out_type == CM_INT8 ? "int8" : "uint8", sum, scale,
                  zero != NULL ? (int)cm_tensor_integer(zero, 0) : 0);
   return CM_OK;

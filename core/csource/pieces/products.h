@@ -1,6 +1,5 @@
 /* Sums of products: what convolutions and matrix products have in common. Internal to core/csource. */
-#ifndef CM_C_PRODUCTS_H
-#define CM_C_PRODUCTS_H
+#pragma once
 
 #include "core/csource/text/writer.h"
 
@@ -59,5 +58,3 @@ cm_status cm_c_sums(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *p, c
 void cm_c_blocks(const cm_c_piece *piece, int64_t rows, int64_t columns, cm_c_product *p);
 
 cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *error);
-
-#endif

@@ -152,8 +152,7 @@ cm_status cm_c_flow_make(const cm_program *p, const bool *left_out, uint32_t mos
     spread(&f, most);
     status = begin(&f, error);
   }
-  if (status == CM_OK)
-    status = go_through(&f, left_out, error);
+  CM_THEN(status, go_through(&f, left_out, error));
   CM_FREE(f.of_lane, f.waits_on, f.clock, f.known, f.signal, f.first_signal, f.seen, f.count);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Which lane of the code does an instruction, and what it waits for. Internal to core/csource. */
-#ifndef CM_C_FLOW_H
-#define CM_C_FLOW_H
+#pragma once
 
 #include "core/machine/program/program.h"
 
@@ -27,5 +26,3 @@ typedef struct cm_c_flow {
  * Errors: CM_DAMAGED (a flag that is set only later in the order of the program), memory. */
 cm_status cm_c_flow_make(const cm_program *program, const bool *left_out, uint32_t most, cm_c_flow *flow, cm_error *error);
 void cm_c_flow_end(cm_c_flow *flow);
-
-#endif

@@ -1,7 +1,6 @@
 /* What lies where: which loads need not be made because outside memory can be read in place, and the memory of the chip that is left.
  * Internal to core/csource. */
-#ifndef CM_C_HOMES_H
-#define CM_C_HOMES_H
+#pragma once
 
 #include "core/csource/plan/flow.h"
 
@@ -59,5 +58,3 @@ bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int
 
 /* Whether a part is the whole of an operand of these dims, in order. */
 bool cm_c_is_whole(const cm_program_part *part, const cm_operand *operand);
-
-#endif

@@ -1,7 +1,6 @@
 /* Between the files that write C. Everything is written into texts in memory; what failed is in the error of who was called last.
  * Internal to core/csource. */
-#ifndef CM_C_WRITER_H
-#define CM_C_WRITER_H
+#pragma once
 
 #include "base/text.h"
 #include "core/operators/operator.h"
@@ -177,5 +176,3 @@ cm_status cm_c_take(cm_text *text, const char *name, const char *ending, cm_c_fi
 #include "core/csource/emitters.def"
 #pragma GCC diagnostic pop
 #undef EMITTER
-
-#endif

@@ -30,21 +30,17 @@ static cm_status emit_transfer(cm_emitter *e, const cm_event *event, cm_error *e
   cm_instruction i = {.opcode = event->kind == CM_EVENT_LOAD ? CM_CODE_LOAD : CM_CODE_STORE,
                       .bytes = cm_plan_bytes(e->plan, tile->value, &tile->box)};
   uint64_t symbol;
-  if (cm_emitter_tensor(e, tile->value, &i.tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_tensor(e, tile->value, &i.tensor, error));
   cm_emitter_box(&i, &tile->box);
   if (event->kind == CM_EVENT_LOAD) {
     cm_emitter_wait_for_home(e, event->number);
-    if (cm_emitter_buffer(e, event->number, event->address, &i.buffer, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_emitter_buffer(e, event->number, event->address, &i.buffer, error));
   } else {
     i.buffer = e->buffer_of[event->number] - 1;
     cm_emitter_wait_filled(e, i.buffer);
   }
-  if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
-    return error->status;
-  if (cm_emitter_touch(e, i.buffer, symbol, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_append(e, &i, &symbol, error));
+  CM_TRY(cm_emitter_touch(e, i.buffer, symbol, error));
   return event->kind == CM_EVENT_STORE ? cm_emitter_list(e, &e->stored_by[event->number], symbol, error) : CM_OK;
 }
 
@@ -61,11 +57,9 @@ static cm_status emit_move(cm_emitter *e, const cm_event *event, cm_error *error
       return CM_OK;
     }
   cm_emitter_wait_filled(e, i.source_buffer);
-  if (cm_emitter_buffer(e, event->number, event->address, &i.buffer, error) != CM_OK ||
-      cm_emitter_append(e, &i, &symbol, error) != CM_OK)
-    return error->status;
-  if (cm_emitter_touch(e, i.source_buffer, symbol, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_buffer(e, event->number, event->address, &i.buffer, error));
+  CM_TRY(cm_emitter_append(e, &i, &symbol, error));
+  CM_TRY(cm_emitter_touch(e, i.source_buffer, symbol, error));
   return cm_emitter_touch(e, i.buffer, symbol, error);
 }
 
@@ -79,16 +73,14 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
   memcpy(shape.extent, part->extent, part->rank * sizeof *shape.extent);
   memcpy(shape.stride, part->from_stride, part->rank * sizeof *shape.stride);
   memcpy(shape.to_stride, part->to_stride, part->rank * sizeof *shape.to_stride);
-  if (CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error));
   cm_program_part *made = &p->parts[p->part_count];
   uint32_t where = e->buffer_of[part->tile] - 1;
   if (tile->host && cm_emitter_tensor(e, tile->value, &where, error) != CM_OK)
     return error->status;
   where |= tile->host ? CM_PART_OUTSIDE : 0;
   *made = (cm_program_part){.buffer = where, .address = (uint64_t)part->from * width, .to = part->to};
-  if (cm_program_shape(p, &shape, &made->shape, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_program_shape(p, &shape, &made->shape, error));
   p->part_count++;
   p->operands[p->operand_count - 1].part_count++;
   if (tile->host)
@@ -101,8 +93,7 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
 static cm_status new_operand(cm_emitter *e, cm_type type, const cm_box *box, cm_operand **made, cm_error *error)
 {
   cm_program *p = e->program;
-  if (CM_ROOM(e->memory, p->operands, &e->operand_room, p->operand_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(e->memory, p->operands, &e->operand_room, p->operand_count + 1, error));
   cm_operand *operand = &p->operands[p->operand_count++];
   *operand = (cm_operand){.type = type, .rank = box->rank, .first_part = p->part_count};
   for (uint32_t i = 0; i < box->rank; i++)
@@ -116,8 +107,7 @@ static cm_status emit_input(cm_emitter *e, const cm_plan_op *op, const cm_piece 
 {
   cm_operand *operand;
   bool there = cm_has(&op->call, index), boxed = index < 64 && (piece->boxed >> index & 1) != 0;
-  if (new_operand(e, there ? op->call.input[index].type : CM_TYPE_NONE, &e->inputs[index], &operand, error) != CM_OK)
-    return error->status;
+  CM_TRY(new_operand(e, there ? op->call.input[index].type : CM_TYPE_NONE, &e->inputs[index], &operand, error));
   if (change->replaced == index) {
     operand->type = CM_INT64;
     operand->rank = 1;
@@ -135,8 +125,7 @@ static cm_status emit_output(cm_emitter *e, uint32_t tile, cm_error *error)
 {
   cm_operand *operand;
   const cm_tile *t = &e->plan->tiles[tile];
-  if (new_operand(e, e->plan->model->values[t->value].shape.type, &t->box, &operand, error) != CM_OK)
-    return error->status;
+  CM_TRY(new_operand(e, e->plan->model->values[t->value].shape.type, &t->box, &operand, error));
   cm_part part = {.tile = tile, .rank = t->box.rank};
   for (uint32_t i = 0; i < part.rank; i++)
     part.extent[i] = operand->dims[i];
@@ -160,23 +149,18 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   e->inputs = NULL;
   e->rates = op->rates;
   i.work = piece->work;
-  if (CM_NEW(e->memory, e->inputs, op->call.input_count + 1, error) != CM_OK ||
-      cm_split_piece(&op->call, box, e->inputs, &change, error) != CM_OK ||
-      cm_emitter_operator(e, op, piece->op, &change, &i.operator_number, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->memory, e->inputs, op->call.input_count + 1, error));
+  CM_TRY(cm_split_piece(&op->call, box, e->inputs, &change, error));
+  CM_TRY(cm_emitter_operator(e, op, piece->op, &change, &i.operator_number, error));
   for (uint32_t k = 0; k < op->call.input_count; k++)
-    if (emit_input(e, op, piece, k, &change, error) != CM_OK)
-      return error->status;
+    CM_TRY(emit_input(e, op, piece, k, &change, error));
   uint32_t buffer;
   for (size_t k = 0; k < e->place_count; k++)
-    if (cm_emitter_buffer(e, e->places[k].number, e->places[k].address, &buffer, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_emitter_buffer(e, e->places[k].number, e->places[k].address, &buffer, error));
   for (uint32_t k = 0; k < op->call.output_count; k++)
-    if (emit_output(e, outputs[k], error) != CM_OK)
-      return error->status;
+    CM_TRY(emit_output(e, outputs[k], error));
   e->place_count = 0;
-  if (CM_EMITTER_ROOM(e, e->out->pieces, &e->out->piece_capacity, e->out->piece_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_EMITTER_ROOM(e, e->out->pieces, &e->out->piece_capacity, e->out->piece_count, error));
   e->out->pieces[e->out->piece_count++] = number;
   uint64_t symbol;
   uint64_t first_part = p->operands[i.first_operand].first_part;
@@ -188,8 +172,7 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
     e->rates = e->piece_rates;
   }
   i.bytes = e->plan->tiles[outputs[0]].bytes;
-  if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_append(e, &i, &symbol, error));
   for (uint64_t k = first_part; k < p->part_count; k++)
     if (!cm_part_is_outside(&p->parts[k]) && cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
       return error->status;
@@ -226,8 +209,7 @@ static cm_status emit_events(cm_emitter *e, const cm_event *events, uint64_t cou
 static cm_status make_lanes(cm_emitter *e, cm_error *error)
 {
   cm_program *p = e->program;
-  if (CM_NEW(e->memory, p->lanes, p->target.lane_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->memory, p->lanes, p->target.lane_count, error));
   cm_program_number_lanes(p);
   e->lanes = p->lane_count;
   return CM_OK;
@@ -237,23 +219,19 @@ static cm_status list_ends(cm_emitter *e, cm_error *error)
 {
   const cm_model *m = e->plan->model;
   cm_program *p = e->program;
-  if (CM_NEW(e->memory, p->inputs, m->input_count + 1, error) != CM_OK ||
-      CM_NEW(e->memory, p->outputs, m->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->memory, p->inputs, m->input_count + 1, error));
+  CM_TRY(CM_NEW(e->memory, p->outputs, m->output_count + 1, error));
   for (size_t i = 0; i < m->input_count; i++)
-    if (cm_emitter_tensor(e, m->inputs[i], &p->inputs[p->input_count++], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_emitter_tensor(e, m->inputs[i], &p->inputs[p->input_count++], error));
   for (size_t i = 0; i < m->output_count; i++)
-    if (cm_emitter_tensor(e, m->outputs[i], &p->outputs[p->output_count++], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_emitter_tensor(e, m->outputs[i], &p->outputs[p->output_count++], error));
   return CM_OK;
 }
 
 cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target *target, cm_error *error)
 {
   cm_plan *plan = e->plan;
-  if (CM_NEW(e->memory, e->out->program, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(e->memory, e->out->program, 1, error));
   cm_program *p = e->program = e->out->program;
   p->memory = e->memory;
   cm_arena_init(&p->arena, e->memory);
@@ -309,16 +287,14 @@ cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_
   cm_emission made = {0};
   cm_emitter e = {.plan = plan, .memory = plan->memory, .out = &made};
   cm_status status = cm_emitter_begin(&e, chip_name, target, error);
-  if (status == CM_OK)
-    status = CM_NEW(e.memory, made.objects, layout->segment_count + 1, error);
+  CM_THEN(status, CM_NEW(e.memory, made.objects, layout->segment_count + 1, error));
   for (uint32_t s = 0; status == CM_OK && s < layout->segment_count; s++) {
     const cm_segment *segment = &layout->segments[s];
     e.object = &made.objects[made.object_count++];
     e.object->first_symbol = e.symbol_count;
     cm_emitter_name(plan, segment, e.object);
     status = emit_events(&e, layout->events + segment->first_event, segment->event_count, error);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   if (status == CM_OK)
     cm_emitter_sum_up(&e);
@@ -334,8 +310,7 @@ cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_
 void cm_emission_free(cm_emission *emission)
 {
   for (uint32_t i = 0; i < emission->object_count; i++) {
-    cm_free(emission->objects[i].instructions);
-    cm_free(emission->objects[i].waits);
+    CM_FREE(emission->objects[i].instructions, emission->objects[i].waits);
   }
   CM_FREE(emission->objects, emission->pieces, emission->buffers.address, emission->buffers.bytes);
   cm_program_free(emission->program);

@@ -34,8 +34,7 @@ static cm_status fill_buffer(front *f, uint32_t number, bool in_parts, uint32_t 
     return CM_OK;
   }
   const cm_timed_buffer *given = &f->table->buffers[number];
-  if (cm_emitter_buffer(e, given->tile, given->address, buffer, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_buffer(e, given->tile, given->address, buffer, error));
   f->made[number] = *buffer + 1;
   for (uint32_t l = 0; in_parts && l < e->lanes; l++)
     if (e->wait[l] != 0 && cm_emitter_list(e, &f->prior[number], e->wait[l], error) != CM_OK)
@@ -61,18 +60,15 @@ static cm_status emit_transfer(front *f, const cm_timed_task *task, cm_error *er
   }
   i.bytes = cm_plan_bytes(e->plan, tile->value, &box);
   cm_emitter_box(&i, &box);
-  if (cm_emitter_tensor(e, tile->value, &i.tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_tensor(e, tile->value, &i.tensor, error));
   if (loads) {
     cm_emitter_wait_for_home(e, task->number);
-    if (fill_buffer(f, task->buffer, in_parts, &i.buffer, error) != CM_OK)
-      return error->status;
+    CM_TRY(fill_buffer(f, task->buffer, in_parts, &i.buffer, error));
   } else {
     i.buffer = f->made[task->buffer] - 1;
     cm_emitter_wait_filled(e, i.buffer);
   }
-  if (cm_emitter_append(e, &i, &symbol, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_append(e, &i, &symbol, error));
   bool first = e->writer[i.buffer] == 0;
   if (cm_emitter_touch(e, i.buffer, symbol, error) != CM_OK ||
       (loads && !first && cm_emitter_list(e, &e->writer[i.buffer], symbol, error) != CM_OK))
@@ -91,12 +87,10 @@ static cm_status emit_run(front *f, const cm_timed_task *task, cm_error *error)
   for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++) {
     if (e->plan->tiles[tiles[k]].host)
       continue;
-    if (CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error));
     e->places[e->place_count++] = (cm_event){CM_EVENT_PLACE, tiles[k], f->table->buffers[use[k]].address};
   }
-  if (cm_emitter_run(e, task->number, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_emitter_run(e, task->number, error));
   for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++)
     f->made[use[k]] = e->buffer_of[tiles[k]];
   return CM_OK;
@@ -126,8 +120,7 @@ static cm_status find_begins(const front *f, const cm_sequence *sequence, double
 {
   const cm_plan *plan = f->e->plan;
   double *start, *begin;
-  if (CM_NEW(plan->memory, start, plan->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, start, plan->piece_count + 1, error));
   cm_status status = CM_NEW(plan->memory, begin, sequence->segment_count + 1, error);
   for (uint64_t t = 0; status == CM_OK && t < f->table->task_count; t++)
     if (f->table->tasks[t].kind == CM_TASK_RUN)
@@ -150,8 +143,7 @@ static cm_status emit_all(front *f, const cm_sequence *sequence, cm_run *run, cm
   cm_emitter *e = f->e;
   double *begin;
   uint32_t next = 0;
-  if (find_begins(f, sequence, &begin, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_begins(f, sequence, &begin, error));
   cm_status status = CM_OK;
   for (uint64_t t = 0; status == CM_OK && t < f->table->task_count; t++) {
     const cm_timed_task *task = f->order[t];
@@ -166,8 +158,7 @@ static cm_status emit_all(front *f, const cm_sequence *sequence, cm_run *run, cm
     e->lane = cm_subchip_lane(e->plan->target, &e->program->target, task->lane);
     wait_for_layer(f);
     status = task->kind == CM_TASK_RUN ? emit_run(f, task, error) : emit_transfer(f, task, error);
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   cm_free(begin);
   return status;

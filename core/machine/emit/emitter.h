@@ -1,6 +1,5 @@
 /* Between the files of code generation. */
-#ifndef CM_MACHINE_EMITTER_H
-#define CM_MACHINE_EMITTER_H
+#pragma once
 
 #include "core/machine/emit/object.h"
 #include "core/machine/issue.h"
@@ -96,5 +95,3 @@ void cm_emitter_wait_for_home(cm_emitter *e, uint32_t tile);
 
 /* A piece whose inputs lie in the buffers that e->buffer_of names; e->places has the buffers that it makes. */
 cm_status cm_emitter_run(cm_emitter *e, uint32_t piece, cm_error *error);
-
-#endif

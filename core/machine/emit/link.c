@@ -92,8 +92,7 @@ static cm_status relocate_operands(const linker *l, const cm_object *object, con
         continue;
       for (uint32_t d = 0; d < part->shape->rank; d++)
         bytes += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
-      if (locate(l, object, part->buffer, bytes, &part->address, error) != CM_OK)
-        return error->status;
+      CM_TRY(locate(l, object, part->buffer, bytes, &part->address, error));
     }
   }
   return CM_OK;
@@ -125,8 +124,7 @@ static cm_status link_object(linker *l, const cm_object *object, uint64_t *wait,
       uint32_t from = l->lane_of[object->waits[w].symbol], to = object->instructions[i].lane;
       append_flag(l, CM_CODE_WAIT, to, flag_of(l, from, to), l->ordinal[l->signal_of[*wait]]);
     }
-    if (relocate(l, object, &object->instructions[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(relocate(l, object, &object->instructions[i], error));
     for (uint64_t s = l->first_signal[symbol]; s < l->first_signal[symbol + 1]; s++) {
       uint32_t flag = flag_of(l, l->lane_of[symbol], l->to[s]);
       l->ordinal[s] = ++l->flag_value[flag];
@@ -163,8 +161,7 @@ cm_status cm_link(cm_emission *emission, cm_program **made, cm_error *error)
   linker l = {.in = emission, .out = emission->program};
   uint64_t wait = 0;
   cm_status status = check_symbols(&l, error);
-  if (status == CM_OK)
-    status = make_room(&l, error);
+  CM_THEN(status, make_room(&l, error));
   if (status == CM_OK)
     list_signals(&l);
   for (uint32_t o = 0; status == CM_OK && o < emission->object_count; o++) {

@@ -1,6 +1,5 @@
 /* Objects: the code of one subgraph before it is linked. Addresses are those of symbols. Internal to core/machine. */
-#ifndef CM_MACHINE_OBJECT_H
-#define CM_MACHINE_OBJECT_H
+#pragma once
 
 #include "core/machine/program/program.h"
 #include "core/machine/memory/segment.h"
@@ -57,5 +56,3 @@ void cm_emission_free(cm_emission *emission);
 /* Orders, relocates and checks objects; the program is taken out of the emission. Errors: CM_INTERNAL for a symbol that
  * is not defined before it is used, a buffer that leaves the chip or is smaller than what is done with it. */
 cm_status cm_link(cm_emission *emission, cm_program **made, cm_error *error);
-
-#endif

@@ -12,8 +12,7 @@ cm_status cm_emitter_tensor(cm_emitter *e, uint32_t value, uint32_t *number, cm_
     *number = e->tensor_of[value] - 1;
     return CM_OK;
   }
-  if (CM_EMITTER_ROOM(e, p->tensors, &e->tensor_capacity, p->tensor_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_EMITTER_ROOM(e, p->tensors, &e->tensor_capacity, p->tensor_count, error));
   cm_program_tensor *t = &p->tensors[p->tensor_count];
   *t = (cm_program_tensor){.name = cm_arena_text(&p->arena, v->name, strlen(v->name), error),
                            .type = v->shape.type, .rank = v->shape.rank};
@@ -54,15 +53,13 @@ static cm_status own_attribute(cm_emitter *e, const cm_attribute *a, cm_attribut
     return error->status;
   if (a->kind == CM_ATTRIBUTE_INTS) {
     int64_t *numbers;
-    if (CM_ARENA_NEW(arena, numbers, a->count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(arena, numbers, a->count + 1, error));
     memcpy(numbers, a->integers, a->count * sizeof *numbers);
     made->integers = numbers;
   }
   if (a->kind == CM_ATTRIBUTE_FLOATS) {
     float *numbers;
-    if (CM_ARENA_NEW(arena, numbers, a->count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(arena, numbers, a->count + 1, error));
     memcpy(numbers, a->numbers, a->count * sizeof *numbers);
     made->numbers = numbers;
   }
@@ -75,8 +72,7 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
   cm_arena *arena = &e->program->arena;
   cm_attribute *list;
   size_t count = 0;
-  if (CM_ARENA_NEW(arena, list, node->attribute_count + 3, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(arena, list, node->attribute_count + 3, error));
   for (size_t i = 0; i < node->attribute_count; i++) {
     const cm_attribute *a = &node->attributes[i];
     if (change->spatial > 0 && (strcmp(a->name, "pads") == 0 || strcmp(a->name, "auto_pad") == 0))
@@ -86,14 +82,12 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
     if (a->kind == CM_ATTRIBUTE_TENSOR || a->kind == CM_ATTRIBUTE_PACKED)
       return cm_fail(error, CM_BAD_NETWORK, "node %.80s: its attribute %.40s cannot be put in a program", node->name,
                      a->name);
-    if (own_attribute(e, a, &list[count], error) != CM_OK)
-      return error->status;
+    CM_TRY(own_attribute(e, a, &list[count], error));
     count++;
   }
   if (change->spatial > 0) {
     int64_t *pads;
-    if (CM_ARENA_NEW(arena, pads, 2 * change->spatial, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(arena, pads, 2 * change->spatial, error));
     memcpy(pads, change->before, change->spatial * sizeof *pads);
     memcpy(pads + change->spatial, change->after, change->spatial * sizeof *pads);
     list[count] = (cm_attribute){.name = "pads", .kind = CM_ATTRIBUTE_INTS, .count = (size_t)2 * change->spatial,
@@ -102,8 +96,7 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
   }
   if (change->placed > 0) {
     int64_t *place;
-    if (CM_ARENA_NEW(arena, place, 4 * change->placed, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(arena, place, 4 * change->placed, error));
     memcpy(place, change->place, 4 * change->placed * sizeof *place);
     list[count] = (cm_attribute){.name = CM_PLACE_ATTRIBUTE, .kind = CM_ATTRIBUTE_INTS,
                                  .count = (size_t)4 * change->placed, .integers = place};
@@ -138,11 +131,10 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
       *number = i - 1;
       return CM_OK;
     }
-  if (CM_EMITTER_ROOM(e, p->operators, &e->operator_capacity, p->operator_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->operator_before, &before_capacity, p->operator_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->operator_node, &node_capacity, p->operator_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->changes, &changes_capacity, p->operator_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_EMITTER_ROOM(e, p->operators, &e->operator_capacity, p->operator_count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->operator_before, &before_capacity, p->operator_count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->operator_node, &node_capacity, p->operator_count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->changes, &changes_capacity, p->operator_count, error));
   cm_node *made = &p->operators[p->operator_count];
   *made = *node;
   made->captured = NULL;
@@ -152,15 +144,13 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   made->domain = own_text(e, node->domain, error);
   if (made->name == NULL || made->op == NULL || made->domain == NULL)
     return error->status;
-  if (CM_ARENA_NEW(&p->arena, made->inputs, node->input_count + 1, error) != CM_OK ||
-      CM_ARENA_NEW(&p->arena, made->outputs, node->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&p->arena, made->inputs, node->input_count + 1, error));
+  CM_TRY(CM_ARENA_NEW(&p->arena, made->outputs, node->output_count + 1, error));
   for (uint32_t i = 0; i < node->input_count; i++)
     made->inputs[i] = node->inputs[i] == CM_NONE ? CM_NONE : i;
   for (uint32_t o = 0; o < node->output_count; o++)
     made->outputs[o] = o;
-  if (change_attributes(e, made, change, error) != CM_OK)
-    return error->status;
+  CM_TRY(change_attributes(e, made, change, error));
   e->changes[p->operator_count] = *change;
   e->operator_node[p->operator_count] = op_number;
   e->operator_before[p->operator_count] = *last;

@@ -27,11 +27,10 @@ cm_status cm_emitter_buffer(cm_emitter *e, uint32_t tile, uint64_t address, uint
   cm_buffer_map *map = &e->out->buffers;
   size_t capacity = e->buffer_capacity;
   uint64_t bytes = e->plan->tiles[tile].bytes;
-  if (CM_EMITTER_ROOM(e, map->address, &capacity, map->count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, map->bytes, &e->buffer_capacity, map->count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->writer, &e->writer_capacity, map->count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->access, &e->access_capacity, ((size_t)map->count + 1) * e->lanes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_EMITTER_ROOM(e, map->address, &capacity, map->count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, map->bytes, &e->buffer_capacity, map->count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->writer, &e->writer_capacity, map->count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->access, &e->access_capacity, ((size_t)map->count + 1) * e->lanes, error));
   map->address[map->count] = address;
   map->bytes[map->count] = bytes;
   /* Whatever was done to what lay here comes first. */
@@ -74,8 +73,7 @@ void cm_emitter_wait_all(cm_emitter *e, uint64_t list)
 
 cm_status cm_emitter_list(cm_emitter *e, uint64_t *list, uint64_t symbol, cm_error *error)
 {
-  if (CM_EMITTER_ROOM(e, e->links, &e->link_capacity, e->link_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_EMITTER_ROOM(e, e->links, &e->link_capacity, e->link_count, error));
   e->links[e->link_count] = (cm_symbol_link){symbol, *list};
   *list = ++e->link_count;
   return CM_OK;
@@ -127,11 +125,10 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   cm_object *o = e->object;
   /* Arrays that grow together: the last one sets the capacity. */
   size_t capacity = e->symbol_capacity, second = capacity;
-  if (CM_EMITTER_ROOM(e, o->instructions, &o->instruction_capacity, o->instruction_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->symbol_seq, &capacity, e->symbol_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->symbol_lane, &second, e->symbol_count, error) != CM_OK ||
-      CM_EMITTER_ROOM(e, e->symbol_done, &e->symbol_capacity, e->symbol_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_EMITTER_ROOM(e, o->instructions, &o->instruction_capacity, o->instruction_count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->symbol_seq, &capacity, e->symbol_count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->symbol_lane, &second, e->symbol_count, error));
+  CM_TRY(CM_EMITTER_ROOM(e, e->symbol_done, &e->symbol_capacity, e->symbol_count, error));
   uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, given), device = e->program->lanes[lane].device;
   double ready = ready_in(e, lane);
   for (uint32_t l = 0; l < e->lanes; l++) {
@@ -140,8 +137,7 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
     if (other == 0 || l == lane || e->known[(size_t)lane * e->lanes + l] >= e->symbol_seq[other - 1])
       continue;
     e->known[(size_t)lane * e->lanes + l] = e->symbol_seq[other - 1];
-    if (CM_EMITTER_ROOM(e, o->waits, &o->wait_capacity, o->wait_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_EMITTER_ROOM(e, o->waits, &o->wait_capacity, o->wait_count, error));
     o->waits[o->wait_count++] = (cm_object_wait){(uint32_t)o->instruction_count, other - 1};
   }
   cm_instruction *made = &o->instructions[o->instruction_count++];

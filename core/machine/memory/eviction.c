@@ -11,8 +11,7 @@ cm_status cm_planner_record(cm_planner *planner, cm_event_kind kind, uint32_t nu
 {
   if (!planner->record)
     return CM_OK;
-  if (CM_ROOM(planner->plan->memory, planner->events, &planner->event_room, planner->event_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(planner->plan->memory, planner->events, &planner->event_room, planner->event_count + 1, error));
   planner->events[planner->event_count++] = (cm_event){kind, number, address};
   return CM_OK;
 }
@@ -90,10 +89,9 @@ static cm_status find_window(cm_planner *planner, uint64_t bytes, window *found,
 {
   cm_memory *memory = planner->plan->memory;
   uint32_t all = planner->space.count;
-  if (CM_ROOM(memory, planner->view, &planner->view_capacity, all, error) != CM_OK ||
-      CM_ROOM(memory, planner->prices, &planner->price_capacity, all, error) != CM_OK ||
-      CM_ROOM(memory, planner->pinned, &planner->pinned_capacity, (uint64_t)all + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, planner->view, &planner->view_capacity, all, error));
+  CM_TRY(CM_ROOM(memory, planner->prices, &planner->price_capacity, all, error));
+  CM_TRY(CM_ROOM(memory, planner->pinned, &planner->pinned_capacity, (uint64_t)all + 1, error));
   if (all > STRETCH) {
     uint32_t start = planner->hand % all, stop = start + STRETCH < all ? start + STRETCH : all;
     planner->hand = stop < all ? stop - STRETCH / 8 : 0;
@@ -107,14 +105,12 @@ static cm_status find_window(cm_planner *planner, uint64_t bytes, window *found,
 /* Gives up what lies in a window. */
 static cm_status clear_window(cm_planner *planner, const window *w, cm_error *error)
 {
-  if (CM_ROOM(planner->plan->memory, planner->leaving, &planner->leaving_capacity, w->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(planner->plan->memory, planner->leaving, &planner->leaving_capacity, w->count, error));
   cm_place place = cm_space_rank(&planner->space, w->first);
   for (uint32_t k = 0; k < w->count; k++, place = cm_space_next(&planner->space, place)) {
     cm_resident *r = cm_space_at(&planner->space, place);
     planner->leaving[k] = r->tile;
-    if (cm_planner_leave(planner, r, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_planner_leave(planner, r, error));
   }
   for (uint32_t k = 0; k < w->count; k++)
     cm_space_drop(&planner->space, planner->leaving[k]);
@@ -126,9 +122,8 @@ static cm_status heap_residents(cm_planner *planner, cm_heap *heap, cm_error *er
 {
   cm_memory *memory = planner->plan->memory;
   uint32_t rank = 0;
-  if (CM_ROOM(memory, planner->leaving, &planner->leaving_capacity, planner->space.count, error) != CM_OK ||
-      CM_ROOM(memory, planner->heap_items, &planner->heap_room, planner->space.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, planner->leaving, &planner->leaving_capacity, planner->space.count, error));
+  CM_TRY(CM_ROOM(memory, planner->heap_items, &planner->heap_room, planner->space.count, error));
   *heap = (cm_heap){.item = planner->heap_items};
   cm_place place = cm_space_rank(&planner->space, 0);
   for (cm_resident *r; (r = cm_space_at(&planner->space, place)) != NULL; place = cm_space_next(&planner->space, place)) {
@@ -157,15 +152,13 @@ static cm_status compact(cm_planner *planner, uint64_t bytes, uint64_t *address,
   for (const cm_resident *r; (r = cm_space_at(&planner->space, place)) != NULL; place = cm_space_next(&planner->space, place))
     used += r->bytes;
   cm_heap heap = {0};
-  if (heap_residents(planner, &heap, error) != CM_OK)
-    return error->status;
+  CM_TRY(heap_residents(planner, &heap, error));
   while (planner->plan->memory_bytes - used < bytes) {
     if (heap.count == 0)
       return cm_fail(error, CM_INTERNAL, "the buffers of one piece do not fit on the chip");
     cm_resident *victim = cm_space_find(&planner->space, planner->leaving[cm_heap_pop(&heap).number]);
     used -= victim->bytes;
-    if (cm_planner_leave(planner, victim, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_planner_leave(planner, victim, error));
     cm_space_drop(&planner->space, victim->tile);
   }
   return cm_space_compact(&planner->space, move, planner, address, error);
@@ -176,8 +169,7 @@ cm_status cm_planner_place(cm_planner *planner, uint32_t tile, bool dirty, uint6
   const cm_tile *t = &planner->plan->tiles[tile];
   if (!cm_space_best_gap(&planner->space, t->bytes, STRETCH / 4, address)) {
     window found;
-    if (find_window(planner, t->bytes, &found, error) != CM_OK)
-      return error->status;
+    CM_TRY(find_window(planner, t->bytes, &found, error));
     bool any = found.price >= 0;
     if (any)
       *address = cm_space_gap_from(&planner->space, cm_space_rank(&planner->space, found.first));

@@ -105,8 +105,7 @@ static cm_status list_makers(cm_ordering *o, cm_error *error)
 {
   cm_plan *plan = o->plan;
   uint64_t count = 0, room = 0;
-  if (CM_NEW(plan->memory, o->maker_first, plan->op_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, o->maker_first, plan->op_count + 1, error));
   for (uint32_t op = 0; op < plan->op_count; op++) {
     o->maker_first[op] = (uint32_t)count;
     for (uint32_t p = 0; p < plan->ops[op].piece_count; p++) {
@@ -122,8 +121,7 @@ static cm_status list_makers(cm_ordering *o, cm_error *error)
           k++;
         if (k < count)
           continue;
-        if (CM_ROOM(plan->memory, o->makers, &room, count + 1, error) != CM_OK)
-          return error->status;
+        CM_TRY(CM_ROOM(plan->memory, o->makers, &room, count + 1, error));
         o->makers[count++] = maker;
       }
     }
@@ -195,13 +193,12 @@ bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
 cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, const cm_ordering *like, cm_error *error)
 {
   *o = (cm_ordering){.plan = plan};
-  if (CM_NEW(plan->memory, o->done, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, o->pieces, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, o->sinks, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, o->has_reader, plan->op_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, o->op_at, plan->op_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, o->place, plan->op_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, o->done, plan->piece_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, o->pieces, plan->piece_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, o->sinks, plan->piece_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, o->has_reader, plan->op_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, o->op_at, plan->op_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, o->place, plan->op_count + 1, error));
   for (uint32_t op = 0; op < plan->op_count; op++)
     o->op_at[op] = o->place[op] = op;
   if (like == NULL)
@@ -217,7 +214,6 @@ void cm_ordering_end(cm_ordering *o)
 {
   CM_FREE(o->done, o->pieces, o->sinks, o->has_reader, o->op_at, o->place);
   if (!o->borrowed) {
-    cm_free(o->maker_first);
-    cm_free(o->makers);
+    CM_FREE(o->maker_first, o->makers);
   }
 }

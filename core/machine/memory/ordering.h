@@ -1,6 +1,5 @@
 /* The order of the pieces within a segment: depth first, band by band. Internal to core/machine. */
-#ifndef CM_MACHINE_ORDERING_H
-#define CM_MACHINE_ORDERING_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -51,5 +50,3 @@ bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last);
 
 /* The value whose tiles an operator's pieces make, one each. */
 const cm_plan_value *cm_ordering_value(const cm_plan *plan, uint32_t op);
-
-#endif

@@ -11,8 +11,7 @@ static cm_status list_uses(cm_planner *planner, cm_error *error)
 {
   cm_plan *plan = planner->plan;
   uint32_t *last;
-  if (CM_NEW(plan->memory, last, plan->tile_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, last, plan->tile_count, error));
   for (int pass = 0; pass < 2; pass++) {
     memset(last, 0xff, plan->tile_count * sizeof *last);
     for (size_t p = 0; p < plan->piece_count; p++) {
@@ -46,8 +45,7 @@ static cm_status list_uses(cm_planner *planner, cm_error *error)
 cm_status cm_planner_new(cm_plan *plan, cm_planner **made, cm_error *error)
 {
   cm_planner *planner;
-  if (CM_NEW(plan->memory, planner, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, planner, 1, error));
   planner->plan = plan;
   if (cm_space_begin(&planner->space, plan->memory_bytes, plan->tile_count, plan->memory, error) != CM_OK ||
       CM_NEW(plan->memory, planner->use_first, plan->tile_count + 2, error) != CM_OK ||
@@ -124,8 +122,7 @@ static cm_status find_next_uses(cm_planner *planner, const uint32_t *pieces, uin
     entries += piece->input_count;
     planner->first_op = piece->op < planner->first_op ? piece->op : planner->first_op;
   }
-  if (CM_ROOM(plan->memory, planner->entry_next, &planner->entry_capacity, entries, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(plan->memory, planner->entry_next, &planner->entry_capacity, entries, error));
   planner->segment_stamp++;
   planner->owed_bytes = 0;
   for (uint32_t p = count; p-- > 0;) {
@@ -195,8 +192,7 @@ static cm_status make_output(cm_planner *planner, const cm_piece *piece, uint32_
   if (over != NULL) {
     over->next_use = CM_NEVER;
     if (over->bytes == planner->plan->tiles[tile].bytes) {
-      if (cm_planner_leave(planner, over, error) != CM_OK)
-        return error->status;
+      CM_TRY(cm_planner_leave(planner, over, error));
       cm_space_rename(&planner->space, over, tile);
       over->dirty = true;
       over->must_home = planner->plan->tiles[tile].must_home;
@@ -205,8 +201,7 @@ static cm_status make_output(cm_planner *planner, const cm_piece *piece, uint32_
     }
   }
   const bool host = planner->plan->tiles[tile].host;
-  if (cm_planner_place(planner, tile, !host, use, &address, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_planner_place(planner, tile, !host, use, &address, error));
   return host ? CM_OK : cm_planner_record(planner, CM_EVENT_PLACE, tile, address, error);
 }
 
@@ -215,8 +210,7 @@ static cm_status retire(cm_planner *planner, cm_resident *r, cm_error *error)
 {
   if (r == NULL || r->next_use != CM_NEVER)
     return CM_OK;
-  if (cm_planner_leave(planner, r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_planner_leave(planner, r, error));
   cm_space_drop(&planner->space, r->tile);
   return CM_OK;
 }
@@ -232,20 +226,16 @@ static cm_status run_piece(cm_planner *planner, uint32_t number, const uint64_t 
     if (cm_space_find(&planner->space, inputs[i]) == NULL && load(planner, inputs[i], error) != CM_OK)
       return error->status;
   for (uint32_t o = 0; o < piece->output_count; o++)
-    if (make_output(planner, piece, o, next, error) != CM_OK)
-      return error->status;
-  if (cm_planner_record(planner, CM_EVENT_RUN, number, 0, error) != CM_OK)
-    return error->status;
+    CM_TRY(make_output(planner, piece, o, next, error));
+  CM_TRY(cm_planner_record(planner, CM_EVENT_RUN, number, 0, error));
   for (uint32_t i = 0; i < piece->input_count; i++) {
     cm_resident *r = cm_space_find(&planner->space, inputs[i]);
     if (r != NULL)
       r->next_use = next[i];
-    if (retire(planner, r, error) != CM_OK)
-      return error->status;
+    CM_TRY(retire(planner, r, error));
   }
   for (uint32_t o = 0; o < piece->output_count; o++)
-    if (retire(planner, cm_space_find(&planner->space, outputs[o]), error) != CM_OK)
-      return error->status;
+    CM_TRY(retire(planner, cm_space_find(&planner->space, outputs[o]), error));
   return CM_OK;
 }
 
@@ -255,13 +245,11 @@ cm_status cm_planner_run(cm_planner *planner, const uint32_t *pieces, uint32_t c
   size_t entry = 0;
   planner->last_op = last_op;
   planner->segment_count = count;
-  if (find_next_uses(planner, pieces, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(find_next_uses(planner, pieces, count, error));
   for (planner->now = 0; planner->now < count && cm_planner_cost(planner) <= most; planner->now++) {
     uint32_t number = pieces[planner->now];
     const uint64_t *next = planner->entry_next != NULL ? planner->entry_next + entry : NULL; /* pieces may read nothing */
-    if (run_piece(planner, number, next, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_piece(planner, number, next, error));
     entry += planner->plan->pieces[number].input_count;
   }
   return CM_OK;
@@ -270,8 +258,7 @@ cm_status cm_planner_run(cm_planner *planner, const uint32_t *pieces, uint32_t c
 cm_status cm_planner_save(const cm_planner *planner, cm_resident **copy, uint32_t *count, cm_error *error)
 {
   cm_resident *made;
-  if (CM_NEW(planner->plan->memory, made, planner->space.count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(planner->plan->memory, made, planner->space.count, error));
   cm_space_list(&planner->space, made);
   *copy = made;
   *count = planner->space.count;

@@ -4,8 +4,7 @@
  * first (Belady, IBM Systems Journal 1966), weighed with what it costs to bring it back; beyond it the order of the
  * operators tells. Room is found by best fit; where none is, the window of neighbours that is cheapest to give up is
  * cleared; only when buffers in use lie in the way they are moved together. Internal to core/machine. */
-#ifndef CM_MACHINE_PLANNER_H
-#define CM_MACHINE_PLANNER_H
+#pragma once
 
 #include "core/machine/memory/space.h"
 #include "core/machine/plan/plan.h"
@@ -97,5 +96,3 @@ cm_status cm_planner_leave(cm_planner *planner, cm_resident *r, cm_error *error)
 /* Finds room for a tile of the present piece, gives up what has to leave for it, and lays it there. */
 cm_status cm_planner_place(cm_planner *planner, uint32_t tile, bool dirty, uint64_t next_use, uint64_t *address,
                          cm_error *error);
-
-#endif

@@ -45,11 +45,9 @@ static cm_status run_segment(search *s, const attempt *segment, uint32_t last, d
   const state *begin = &s->states[segment->first];
   state *end = &s->states[last + 1];
   cm_ordering_make(&s->order, segment->first, last, segment->slices_first);
-  if (cm_planner_restore(s->planner, begin->resident, begin->resident_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_planner_restore(s->planner, begin->resident, begin->resident_count, error));
   s->planner->traffic = (cm_traffic){0};
-  if (cm_planner_run(s->planner, s->order.pieces, s->order.count, last, most - begin->cost, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_planner_run(s->planner, s->order.pieces, s->order.count, last, most - begin->cost, error));
   *cost = begin->cost + cm_planner_cost(s->planner);
   if (*cost > most || (end->cost >= 0 && (equal ? *cost > end->cost : *cost >= end->cost)))
     return cm_run_check(s->run, error);
@@ -58,16 +56,14 @@ static cm_status run_segment(search *s, const attempt *segment, uint32_t last, d
   end->cost = *cost;
   end->from = segment->first;
   end->slices_first = segment->slices_first;
-  if (cm_planner_save(s->planner, &end->resident, &end->resident_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_planner_save(s->planner, &end->resident, &end->resident_count, error));
   return cm_run_check(s->run, error);
 }
 
 static cm_status put_off(search *s, const attempt *segment, uint32_t last, cm_error *error)
 {
   state *end = &s->states[last + 1];
-  if (CM_ROOM(s->plan->memory, end->put_off, &end->put_off_room, end->put_off_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->plan->memory, end->put_off, &end->put_off_room, end->put_off_count + 1, error));
   end->put_off[end->put_off_count++] = *segment;
   return CM_OK;
 }
@@ -78,8 +74,7 @@ static cm_status try_segment(search *s, uint32_t first, uint32_t last, bool slic
   const attempt segment = {first, slices_first};
   const state *end = &s->states[last + 1];
   double most = end->cost >= 0 ? end->cost : end->bound >= 0 ? end->bound : HUGE_VAL;
-  if (run_segment(s, &segment, last, most, false, cost, error) != CM_OK)
-    return error->status;
+  CM_TRY(run_segment(s, &segment, last, most, false, cost, error));
   return end->cost >= 0 ? CM_OK : put_off(s, &segment, last, error);
 }
 
@@ -90,8 +85,7 @@ static cm_status reach(search *s, uint32_t at, cm_error *error)
   state *end = &s->states[at];
   for (uint64_t i = end->cost < 0 ? end->put_off_count : 0; i-- > 0;) {
     double cost, most = end->cost >= 0 ? end->cost : HUGE_VAL;
-    if (run_segment(s, &end->put_off[i], at - 1, most, true, &cost, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_segment(s, &end->put_off[i], at - 1, most, true, &cost, error));
   }
   end->put_off_count = 0;
   return CM_OK;
@@ -146,12 +140,10 @@ static cm_status extend(search *s, uint32_t first, cm_error *error)
     double cost, least;
     if (last + 1 < s->plan->op_count && !s->may_cut[last + 1])
       continue;
-    if (try_segment(s, first, last, false, &cost, error) != CM_OK)
-      return error->status;
+    CM_TRY(try_segment(s, first, last, false, &cost, error));
     least = cost;
     if (cm_ordering_two_ways(s->plan, first, last)) {
-      if (try_segment(s, first, last, true, &cost, error) != CM_OK)
-        return error->status;
+      CM_TRY(try_segment(s, first, last, true, &cost, error));
       least = cost < least ? cost : least;
     }
     const state *end = &s->states[last + 1];
@@ -188,24 +180,21 @@ static cm_status lay_out(search *s, cm_memory_plan *layout, cm_error *error)
   uint32_t count = 0, at = s->plan->op_count;
   for (; at > 0; at = s->states[at].from)
     count++;
-  if (CM_NEW(s->plan->memory, layout->segments, count + 1, error) != CM_OK ||
-      CM_NEW(s->plan->memory, layout->pieces, s->plan->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->plan->memory, layout->segments, count + 1, error));
+  CM_TRY(CM_NEW(s->plan->memory, layout->pieces, s->plan->piece_count + 1, error));
   layout->segment_count = count;
   for (at = s->plan->op_count; count-- > 0; at = s->states[at].from)
     layout->segments[count] =
         (cm_segment){.first_op = s->states[at].from, .op_count = at - s->states[at].from};
   s->planner->record = true;
   s->planner->traffic = (cm_traffic){0};
-  if (cm_planner_restore(s->planner, NULL, 0, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_planner_restore(s->planner, NULL, 0, error));
   for (uint32_t i = 0; i < layout->segment_count; i++) {
     cm_segment *g = &layout->segments[i];
     uint32_t last = g->first_op + g->op_count - 1;
     g->first_event = s->planner->event_count;
     cm_ordering_make(&s->order, g->first_op, last, s->states[last + 1].slices_first);
-    if (cm_planner_run(s->planner, s->order.pieces, s->order.count, last, HUGE_VAL, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_planner_run(s->planner, s->order.pieces, s->order.count, last, HUGE_VAL, error));
     g->event_count = s->planner->event_count - g->first_event;
     g->first_piece = layout->piece_count;
     g->piece_count = s->order.count;
@@ -222,10 +211,10 @@ static cm_status lay_out(search *s, cm_memory_plan *layout, cm_error *error)
 static cm_status begin_search(search *s, cm_error *error)
 {
   cm_plan *plan = s->plan;
-  if (cm_ordering_begin(&s->order, plan, NULL, error) != CM_OK || cm_planner_new(plan, &s->planner, error) != CM_OK ||
-      CM_NEW(plan->memory, s->states, plan->op_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_ordering_begin(&s->order, plan, NULL, error));
+  CM_TRY(cm_planner_new(plan, &s->planner, error));
+  CM_TRY(CM_NEW(plan->memory, s->states, plan->op_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error));
   for (uint32_t i = 1; i <= plan->op_count; i++)
     s->states[i].cost = -1;
   return CM_OK;
@@ -234,13 +223,11 @@ static cm_status begin_search(search *s, cm_error *error)
 static void end_search(search *s)
 {
   for (uint32_t i = 0; s->states != NULL && i <= s->plan->op_count; i++) {
-    cm_free(s->states[i].resident);
-    cm_free(s->states[i].put_off);
+    CM_FREE(s->states[i].resident, s->states[i].put_off);
   }
   cm_planner_free(s->planner);
   cm_ordering_end(&s->order);
-  cm_free(s->states);
-  cm_free(s->may_cut);
+  CM_FREE(s->states, s->may_cut);
 }
 
 cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_plan *layout, cm_error *error)
@@ -250,12 +237,10 @@ cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_p
   cm_status status = begin_search(&s, error);
   if (status == CM_OK)
     find_cuts(&s, fuse);
-  if (status == CM_OK)
-    status = run_pass(&s, fuse ? ROUGH_CUTS : 1, error);
+  CM_THEN(status, run_pass(&s, fuse ? ROUGH_CUTS : 1, error));
   if (status == CM_OK && fuse)
     status = run_pass(&s, 0, error);
-  if (status == CM_OK)
-    status = lay_out(&s, &made, error);
+  CM_THEN(status, lay_out(&s, &made, error));
   end_search(&s);
   if (status != CM_OK) {
     cm_memory_plan_free(&made);

@@ -1,7 +1,6 @@
 /* Cutting the order of operators in segments that are executed depth first, band by band, so that what one operator makes
  * is read by the next while it is still on the chip. Internal to core/machine. */
-#ifndef CM_MACHINE_SEGMENT_H
-#define CM_MACHINE_SEGMENT_H
+#pragma once
 
 #include "core/machine/memory/planner.h"
 
@@ -29,5 +28,3 @@ typedef struct cm_memory_plan {
  * false every operator is a segment of its own. The caller's: cm_memory_plan_free. Errors: memory, cancel, time. */
 cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_plan *layout, cm_error *error);
 void cm_memory_plan_free(cm_memory_plan *layout);
-
-#endif

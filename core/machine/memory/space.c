@@ -34,8 +34,7 @@ static uint64_t end_before(const cm_space *space, uint32_t block)
 /* A new block at place `at` of the list, with the last `count` residents of the one before it. */
 static cm_status add_block(cm_space *space, uint32_t at, uint32_t count, cm_error *error)
 {
-  if (CM_ROOM(space->memory, space->block, &space->block_capacity, (uint64_t)space->block_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(space->memory, space->block, &space->block_capacity, (uint64_t)space->block_count + 1, error));
   cm_space_block *b = &space->block[at];
   memmove(b + 1, b, (space->block_count - at) * sizeof *b);
   *b = (cm_space_block){.gaps_below = space->bytes, .count = count};
@@ -189,10 +188,9 @@ static cm_place place_for(const cm_space *space, uint64_t address)
 static cm_status keep(cm_space *space, const cm_resident *item, uint32_t stamp, uint32_t *number, cm_error *error)
 {
   /* Room for all numbers to be given back as well. */
-  if (CM_ROOM(space->memory, space->resident, &space->resident_capacity, space->used + 1, error) != CM_OK ||
-      CM_ROOM(space->memory, space->pinned, &space->pinned_capacity, space->used + 1, error) != CM_OK ||
-      CM_ROOM(space->memory, space->spare, &space->spare_room, space->used + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(space->memory, space->resident, &space->resident_capacity, space->used + 1, error));
+  CM_TRY(CM_ROOM(space->memory, space->pinned, &space->pinned_capacity, space->used + 1, error));
+  CM_TRY(CM_ROOM(space->memory, space->spare, &space->spare_room, space->used + 1, error));
   *number = space->spare_count > 0 ? space->spare[--space->spare_count] : (uint32_t)space->used++;
   space->resident[*number] = *item;
   space->pinned[*number] = stamp;
@@ -208,12 +206,10 @@ cm_status cm_space_insert(cm_space *space, const cm_resident *item, uint32_t sta
     return error->status;
   cm_place place = place_for(space, item->address);
   if (space->block[place.block].count == CM_SPACE_BLOCK) {
-    if (add_block(space, place.block + 1, CM_SPACE_BLOCK / 2, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_block(space, place.block + 1, CM_SPACE_BLOCK / 2, error));
     place = place_for(space, item->address);
   }
-  if (keep(space, item, stamp, &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(keep(space, item, stamp, &number, error));
   cm_space_block *b = &space->block[place.block];
   memmove(b->item + place.index + 1, b->item + place.index, (b->count - place.index) * sizeof *b->item);
   b->item[place.index] = number;

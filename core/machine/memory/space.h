@@ -3,8 +3,7 @@
  *
  * A block names up to CM_SPACE_BLOCK neighbours and knows where the first one begins and a bound on the gaps before them,
  * so that a search for room looks into few blocks. Residents themselves stay where they are while others come and go. */
-#ifndef CM_MACHINE_SPACE_H
-#define CM_MACHINE_SPACE_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -124,5 +123,3 @@ static inline uint64_t cm_resident_end(const cm_resident *resident)
 {
   return resident->address + resident->bytes;
 }
-
-#endif

@@ -12,11 +12,10 @@ cm_status cm_plan_call(cm_plan *plan, const cm_node *node, const cm_call **made,
   cm_call *call;
   cm_shape *input;
   cm_tensor **value;
-  if (CM_ARENA_NEW(&plan->arena, call, 1, error) != CM_OK ||
-      CM_ARENA_NEW(&plan->arena, input, node->input_count + 1, error) != CM_OK ||
-      CM_ARENA_NEW(&plan->arena, value, node->input_count + 1, error) != CM_OK ||
-      CM_ARENA_NEW(&plan->arena, call->output, node->output_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&plan->arena, call, 1, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, input, node->input_count + 1, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, value, node->input_count + 1, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, call->output, node->output_count + 1, error));
   for (uint32_t i = 0; i < node->input_count; i++) {
     input[i].rank = CM_UNKNOWN_RANK;
     if (node->inputs[i] == CM_NONE)

@@ -1,6 +1,5 @@
 /* Between the files that cut a model. */
-#ifndef CM_MACHINE_CUTTER_H
-#define CM_MACHINE_CUTTER_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -27,5 +26,3 @@ cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error);
 /* The grid, the tiles and the pieces of one operator. Where a piece turns out to need more than was estimated (what it
  * reads lies in many tiles), the operator is cut further. */
 cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error);
-
-#endif

@@ -36,8 +36,7 @@ static cm_status widest_slice(cm_sizing *s, uint64_t most, bool *fits, cm_error 
     cm_need n;
     if (s->slice != CM_NONE)
       s->step[s->slice] = cm_split_extent(s->call, s->slice, cm_divide_up(dim, pieces));
-    if (cm_sizing_measure(s, &n, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sizing_measure(s, &n, error));
     if (n.data + 2 * (n.parameters + n.output) <= most) {
       *fits = true;
       return CM_OK;
@@ -53,19 +52,16 @@ static cm_status choose_slices(cm_sizing *s, uint64_t parameters, cm_error *erro
   int64_t dim = s->band == CM_NONE ? 1 : s->call->output[0].dims[s->band], chosen[CM_RANK_MAX];
   cm_need whole;
   memcpy(chosen, s->step, sizeof chosen);
-  if (cm_sizing_measure(s, &whole, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_measure(s, &whole, error));
   for (int64_t bands = 1; bands <= dim; bands = bands < 16 ? bands + 1 : bands + bands / 4) {
     bool fits;
     cm_need n;
     if (s->band != CM_NONE)
       s->step[s->band] = cm_divide_up(dim, bands);
-    if (widest_slice(s, most, &fits, error) != CM_OK)
-      return error->status;
+    CM_TRY(widest_slice(s, most, &fits, error));
     if (!fits)
       continue;
-    if (cm_sizing_measure(s, &n, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sizing_measure(s, &n, error));
     uint64_t slices = s->slice == CM_NONE
                           ? 1
                           : (uint64_t)cm_divide_up(s->call->output[0].dims[s->slice], s->step[s->slice]),
@@ -91,28 +87,24 @@ cm_status cm_plan_grid(cm_plan *plan, const cm_plan_op *op, const cm_plan_option
   cm_sizing s = {.plan = plan, .call = &op->call, .memory = memory, .tile_bytes = memory / options->tile_share};
   cm_need n;
   bool fits = false;
-  if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error));
   memcpy(s.step, op->call.output[0].dims, sizeof s.step);
   cm_sizing_axes(&s);
-  if (cm_sizing_measure(&s, &n, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_measure(&s, &n, error));
   /* Room is left for what is loaded while a piece runs; slices have counted it in already. */
   uint64_t most = memory * 6 / 10;
   if (cm_split_is_matrix(s.call) && n.parameters > memory / 3) {
     most = memory;
     if (s.frame != CM_NONE)
       s.step[s.frame] = 1;
-    if (choose_slices(&s, n.parameters, error) != CM_OK)
-      return error->status;
+    CM_TRY(choose_slices(&s, n.parameters, error));
   } else if (!cm_sizing_inherit(&s, op)) {
     cut_to(&s, s.frame, s.tile_bytes);
     cut_to(&s, s.band, s.tile_bytes);
     if (s.band == CM_NONE)
       cut_to(&s, s.slice, s.tile_bytes);
   }
-  if (cm_sizing_shrink(&s, most, &fits, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_shrink(&s, most, &fits, error));
   if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
     return cm_sizing_too_small(&s, error);
   cm_sizing_set(value, s.step, &(cm_stretches){0});

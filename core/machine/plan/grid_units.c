@@ -39,8 +39,8 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
 {
   cm_need whole;
   cm_split_change change;
-  if (cm_sizing_measure(s, &whole, error) != CM_OK || cm_split_piece(s->call, &s->whole, s->inputs, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_measure(s, &whole, error));
+  CM_TRY(cm_split_piece(s->call, &s->whole, s->inputs, &change, error));
   const double asked = options->settings->weight_bytes;
   const double weight_bytes = fmax(1, s->plan->memory_count > 0 ? fmin(asked, (double)s->memory / 4) : asked);
   int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &s->whole, s->inputs), weight_bytes),
@@ -77,8 +77,7 @@ static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_sett
   cm_stretch_wish wish = {.pieces = (double)cm_sizing_cells(s, CM_NONE) / op->units, .lean = settings->lean, .most = most};
   int64_t common[CM_RANK_MAX];
   memcpy(common, s->step, sizeof common);
-  if (cm_common_end(s, op, &wish.before_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_common_end(s, op, &wish.before_ns, error));
   for (int turn = 0; turn < 2 && s->stretches.edge == NULL; turn++) {
     const bool slices = channels == (turn == 0);
     memcpy(s->step, common, sizeof common);
@@ -86,8 +85,7 @@ static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_sett
       s->step[s->band] = s->whole.to[s->band];
       (void)cut(s, s->band, (int64_t)ceil(wish.pieces));
     }
-    if (cm_stretch_axis(s, op, slices ? s->slice : s->band, wish, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_stretch_axis(s, op, slices ? s->slice : s->band, wish, error));
   }
   if (s->stretches.edge == NULL)
     memcpy(s->step, common, sizeof common);
@@ -100,26 +98,22 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
   cm_sizing s = {.plan = plan, .call = &op->call, .whole = value->whole, .memory = memory};
   cm_need n;
   bool fits = false;
-  if (CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&plan->arena, s.inputs, op->call.input_count + 1, error));
   memcpy(s.step, value->whole.to, sizeof s.step);
   cm_sizing_axes(&s);
   const bool inherited = options->division != CM_DIVISION_UNSPLIT && cm_sizing_inherit(&s, op);
   if (!inherited) {
     memcpy(s.step, value->whole.to, sizeof s.step);
     s.stretches = (cm_stretches){0};
-    if (choose_steps(&s, op, options, error) != CM_OK)
-      return error->status;
+    CM_TRY(choose_steps(&s, op, options, error));
   }
   int64_t wished[CM_RANK_MAX];
   memcpy(wished, s.step, sizeof wished);
-  if (cm_sizing_shrink(&s, memory / 2, &fits, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_shrink(&s, memory / 2, &fits, error));
   /* Of cores with memories of their own others have room too: pieces are not made smaller than helps. */
   if (!fits && plan->memory_count > 0) {
     memcpy(s.step, wished, sizeof wished);
-    if (cm_sizing_shrink(&s, memory, &fits, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sizing_shrink(&s, memory, &fits, error));
   }
   if (!fits && (cm_sizing_measure(&s, &n, error) != CM_OK || cm_need_total(&n) > memory))
     return cm_sizing_too_small(&s, error);

@@ -50,8 +50,7 @@ static int write_piece(FILE *stream, const cm_plan *plan, const cm_piece *piece)
 static cm_status write_pieces(const cm_plan *plan, const uint32_t *pieces, size_t count, const char *path, cm_error *error)
 {
   cm_file file = {0};
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   int failed = fprintf(file.stream, "{\"memory_bytes\": %" PRIu64 ", \"pieces\": [", plan->memory_bytes) < 0;
   for (size_t i = 0; i < count && !failed; i++)
     failed |= (fputs(i == 0 ? "\n" : ",\n", file.stream) < 0) | write_piece(file.stream, plan, &plan->pieces[pieces[i]]);
@@ -91,8 +90,7 @@ static cm_status sort_by_operator(const cm_plan *plan, size_t count, uint32_t *p
   uint32_t *place = NULL;
   placed *list = NULL;
   cm_status status = CM_NEW(plan->memory, place, m->node_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(plan->memory, list, count, error);
+  CM_THEN(status, CM_NEW(plan->memory, list, count, error));
   for (size_t i = 0; status == CM_OK && i < m->order_count; i++)
     place[m->order[i]] = (uint32_t)i;
   for (size_t i = 0; status == CM_OK && i < count; i++)
@@ -101,8 +99,7 @@ static cm_status sort_by_operator(const cm_plan *plan, size_t count, uint32_t *p
     qsort(list, count, sizeof *list, by_place);
   for (size_t i = 0; status == CM_OK && i < count; i++)
     pieces[i] = list[i].piece;
-  cm_free(place);
-  cm_free(list);
+  CM_FREE(place, list);
   return status;
 }
 
@@ -112,12 +109,10 @@ cm_status cm_pieces_write(const cm_plan *plan, const uint32_t *pieces, size_t co
   uint32_t *sorted;
   if (!by_operator)
     return write_pieces(plan, pieces, count, path, error);
-  if (CM_NEW(plan->memory, sorted, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, sorted, count, error));
   memcpy(sorted, pieces, count * sizeof *sorted);
   cm_status status = sort_by_operator(plan, count, sorted, error);
-  if (status == CM_OK)
-    status = write_pieces(plan, sorted, count, path, error);
+  CM_THEN(status, write_pieces(plan, sorted, count, path, error));
   cm_free(sorted);
   return status;
 }

@@ -50,8 +50,7 @@ static cm_status close_pack(packing *p, open_pack *open, cm_type type, cm_error 
   *open = (open_pack){.first = first + count};
   if (count < 2)
     return CM_OK;
-  if (cm_tensor_new(p->run->memory, type, 1, &elements, &tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(p->run->memory, type, 1, &elements, &tensor, error));
   cm_status status = cm_model_add_constant(p->model, "packed", tensor, &made, error);
   for (uint32_t k = first; status == CM_OK && k < first + count; k++) {
     const cm_tensor *part;
@@ -100,8 +99,7 @@ cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most,
   packing p = {.model = model, .run = run};
   cm_status status = CM_OK;
   *packs = (cm_packs){.value_count = (uint32_t)model->value_count};
-  if (CM_NEW(run->memory, p.members, model->value_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, p.members, model->value_count + 1, error));
   status = CM_NEW(run->memory, p.seen, model->value_count + 1, error);
   for (int s = 0; status == CM_OK && s < CM_PACK_SIZES; s++) {
     p.pack = &packs->size[s];
@@ -113,16 +111,14 @@ cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most,
     for (size_t t = 0; status == CM_OK && t < sizeof types / sizeof *types; t++)
       status = pack_type(&p, types[t], (uint64_t)(sizes[s] * port_latency_bytes(target)), most, packs->value_count, error);
   }
-  cm_free(p.members);
-  cm_free(p.seen);
+  CM_FREE(p.members, p.seen);
   return status;
 }
 
 void cm_packs_free(cm_packs *packs)
 {
   for (int s = 0; s < CM_PACK_SIZES; s++) {
-    cm_free(packs->size[s].value);
-    cm_free(packs->size[s].offset);
+    CM_FREE(packs->size[s].value, packs->size[s].offset);
   }
   *packs = (cm_packs){0};
 }

@@ -1,7 +1,6 @@
 /* Small constants side by side, so that one transfer brings several: a transfer of a hundred bytes is nothing but its
  * latency. Internal to core/machine. */
-#ifndef CM_MACHINE_PACKS_H
-#define CM_MACHINE_PACKS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/target.h"
@@ -26,5 +25,3 @@ typedef struct cm_packs {
 cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most, cm_run *run, cm_packs *packs,
                         cm_error *error);
 void cm_packs_free(cm_packs *packs);
-
-#endif

@@ -258,8 +258,7 @@ cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t m
       continue;
     if (cut == NULL)
       status = cm_model_copy(model, run->memory, &cut, error);
-    if (status == CM_OK)
-      status = cm_sum_cut_node(cut, node, &o, cm_sum_extent(&p.call), parts, error);
+    CM_THEN(status, cm_sum_cut_node(cut, node, &o, cm_sum_extent(&p.call), parts, error));
     done->operators++;
     done->parts += parts;
     done->needed = done->needed || needed;

@@ -3,8 +3,7 @@
  * A convolution without groups, MatMul or Gemm in float32 whose output has too few elements for the units of a chip, or of
  * which one element needs more than its memory, becomes several over slices of its operands, and a tree of additions.
  * Internal to core/machine. */
-#ifndef CM_MACHINE_PARTIAL_SUMS_H
-#define CM_MACHINE_PARTIAL_SUMS_H
+#pragma once
 
 #include "base/run.h"
 #include "core/chip/target.h"
@@ -31,5 +30,3 @@ typedef struct cm_sums {
 /* A copy of a model (after cm_infer) in which sums are cut; *made NULL where none is. Errors: memory, cancel. */
 cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t memory_bytes, cm_run *run, cm_model **made,
                       cm_sums *done, cm_error *error);
-
-#endif

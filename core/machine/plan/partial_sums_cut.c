@@ -6,8 +6,7 @@
 /* A new value of a shape. */
 static cm_status add_value(cm_model *m, const char *stem, const cm_shape *shape, uint32_t *value, cm_error *error)
 {
-  if (cm_model_add_named(m, stem, value, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_named(m, stem, value, error));
   m->values[*value].shape = *shape;
   return CM_OK;
 }
@@ -16,8 +15,7 @@ static cm_status slice(cm_model *m, uint32_t from, uint32_t axis, const int64_t 
 {
   cm_shape shape = m->values[from].shape;
   shape.dims[axis] = ends[1] - ends[0];
-  if (cm_model_add_slice(m, from, axis, ends, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_slice(m, from, axis, ends, made, error));
   m->values[*made].shape = shape;
   return CM_OK;
 }
@@ -29,8 +27,7 @@ static cm_status part_of_sum(cm_model *m, uint32_t node, const cm_sum_operands *
   const bool convolution = strstr(whole.op, "Conv") != NULL;
   uint32_t inputs[4] = {CM_NONE, CM_NONE, CM_NONE, CM_NONE}, count = 2, number;
   for (int i = 0; i < 2; i++)
-    if (slice(m, whole.inputs[o->input[i]], o->axis[i], ends, &inputs[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(slice(m, whole.inputs[o->input[i]], o->axis[i], ends, &inputs[i], error));
   for (uint32_t i = 0; o->integer && i < 2; i++)
     inputs[2 + i] = o->zero[i] < whole.input_count ? whole.inputs[o->zero[i]] : CM_NONE;
   if (!o->integer && o->bias < whole.input_count && ends[0] == 0)
@@ -39,10 +36,9 @@ static cm_status part_of_sum(cm_model *m, uint32_t node, const cm_sum_operands *
     count = inputs[i] != CM_NONE ? i + 1 : count;
   cm_shape shape = m->values[whole.outputs[0]].shape;
   shape.type = o->integer ? CM_INT32 : shape.type;
-  if (add_value(m, "part", &shape, made, error) != CM_OK ||
-      cm_model_add_node(m, !o->integer ? whole.op : convolution ? "ConvInteger" : "MatMulInteger", inputs, count, made, 1,
-                        &number, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_value(m, "part", &shape, made, error));
+  CM_TRY(cm_model_add_node(m, !o->integer ? whole.op : convolution ? "ConvInteger" : "MatMulInteger", inputs, count, made, 1,
+                           &number, error));
   m->nodes[number].name = whole.name;
   m->nodes[number].attributes = whole.attributes;
   m->nodes[number].attribute_count = whole.attribute_count;
@@ -85,8 +81,7 @@ static cm_status add_up(cm_model *m, uint32_t node, const cm_sum_operands *o, ui
         part[left++] = part[i];
         continue;
       }
-      if (add_step(m, node, &(step){"Add", part + i, 2, type, !o->rescaled && count == 2}, &sum, &number, error) != CM_OK)
-        return error->status;
+      CM_TRY(add_step(m, node, &(step){"Add", part + i, 2, type, !o->rescaled && count == 2}, &sum, &number, error));
       part[left++] = sum;
     }
     count = left;
@@ -103,8 +98,7 @@ static cm_status add_along(cm_model *m, uint32_t node, bool convolution, cm_tens
   cm_tensor *shaped;
   for (uint32_t i = 0; i < rank; i++)
     dims[i] = i == 0 ? (int64_t)tensor->count : 1;
-  if (cm_tensor_reshaped(m->arena.memory, tensor, rank, dims, &shaped, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_reshaped(m->arena.memory, tensor, rank, dims, &shaped, error));
   cm_status status = cm_model_add_constant(m, "rescale", shaped, value, error);
   cm_tensor_free(shaped);
   return status;
@@ -125,10 +119,9 @@ static cm_status rescale(cm_model *m, uint32_t node, uint32_t sum, const cm_sum_
       (add_along(m, node, true, m->values[whole.inputs[o->bias]].tensor, &inputs[1], error) != CM_OK ||
        add_step(m, node, &(step){"Add", inputs, 2, CM_INT32, false}, &inputs[0], &number, error) != CM_OK))
     return error->status;
-  if (add_step(m, node, &(step){"Cast", inputs, 1, CM_FLOAT, false}, &inputs[0], &number, error) != CM_OK ||
-      cm_node_set_integer(m, &m->nodes[number], "to", CM_FLOAT, error) != CM_OK ||
-      cm_tensor_new(m->arena.memory, CM_FLOAT, 1, &count, &factor, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_step(m, node, &(step){"Cast", inputs, 1, CM_FLOAT, false}, &inputs[0], &number, error));
+  CM_TRY(cm_node_set_integer(m, &m->nodes[number], "to", CM_FLOAT, error));
+  CM_TRY(cm_tensor_new(m->arena.memory, CM_FLOAT, 1, &count, &factor, error));
   for (int64_t i = 0; i < count; i++)
     ((float *)factor->data)[i] = ((const float *)scale[0]->data)[0] * ((const float *)scale[1]->data)[i] / ((const float *)scale[2]->data)[0];
   status = add_along(m, node, convolution, factor, &inputs[1], error);
@@ -150,9 +143,7 @@ cm_status cm_sum_cut_node(cm_model *m, uint32_t node, const cm_sum_operands *o, 
   uint32_t part[CM_SUM_PARTS_MAX];
   m->nodes[node].removed = true;
   for (uint32_t p = 0; p < parts; p++)
-    if (part_of_sum(m, node, o, (int64_t[]){extent * p / parts, extent * (p + 1) / parts}, &part[p], error) != CM_OK)
-      return error->status;
-  if (add_up(m, node, o, part, parts, error) != CM_OK)
-    return error->status;
+    CM_TRY(part_of_sum(m, node, o, (int64_t[]){extent * p / parts, extent * (p + 1) / parts}, &part[p], error));
+  CM_TRY(add_up(m, node, o, part, parts, error));
   return o->rescaled ? rescale(m, node, part[0], o, error) : CM_OK;
 }

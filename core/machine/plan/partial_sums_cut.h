@@ -1,6 +1,5 @@
 /* Between the choice of products and the cut. */
-#ifndef CM_MACHINE_PLAN_PARTIAL_SUMS_CUT_H
-#define CM_MACHINE_PLAN_PARTIAL_SUMS_CUT_H
+#pragma once
 
 #include "core/operators/graph.h"
 
@@ -17,5 +16,3 @@ typedef struct cm_sum_operands {
  * over in its place, with their sum. The model is to be sorted, and its shapes inferred, when all are cut. Errors: memory. */
 cm_status cm_sum_cut_node(cm_model *model, uint32_t node, const cm_sum_operands *operands, int64_t extent, uint32_t parts,
                           cm_error *error);
-
-#endif

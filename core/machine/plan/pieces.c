@@ -14,9 +14,8 @@ typedef struct gathering {
 
 static cm_status append_tile(cm_plan *plan, uint32_t tile, uint64_t bytes, cm_error *error)
 {
-  if (CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_capacity, plan->piece_tile_count + 1, error) != CM_OK ||
-      CM_ROOM(plan->memory, plan->piece_tile_bytes, &plan->piece_bytes_capacity, plan->piece_tile_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(plan->memory, plan->piece_tiles, &plan->piece_tile_capacity, plan->piece_tile_count + 1, error));
+  CM_TRY(CM_ROOM(plan->memory, plan->piece_tile_bytes, &plan->piece_bytes_capacity, plan->piece_tile_count + 1, error));
   plan->piece_tile_bytes[plan->piece_tile_count] = bytes;
   plan->piece_tiles[plan->piece_tile_count++] = tile;
   return CM_OK;
@@ -74,8 +73,7 @@ static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *in
     if (!cm_has(&op->call, i))
       continue;
     g.part_count = 0;
-    if (cm_plan_operand_parts(plan, op, i, &inputs[i], &visit, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_plan_operand_parts(plan, op, i, &inputs[i], &visit, error));
     if (blocked != CM_NONE) {
       b->solid[blocked] = true;
       b->again = true;
@@ -100,8 +98,7 @@ static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *
   cm_plan *plan = b->plan;
   uint64_t bytes;
   piece->boxed = 0;
-  if (gather_all(b, op, inputs, 0, piece, &bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(gather_all(b, op, inputs, 0, piece, &bytes, error));
   for (uint32_t round = 0; round < 64 && bytes > plan->memory_bytes / 2; round++) {
     uint64_t worst = 0;
     uint32_t input = CM_NONE;
@@ -126,8 +123,7 @@ static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *
     if (input == CM_NONE)
       break;
     piece->boxed |= UINT64_C(1) << input;
-    if (gather_all(b, op, inputs, piece->boxed, piece, &bytes, error) != CM_OK)
-      return error->status;
+    CM_TRY(gather_all(b, op, inputs, piece->boxed, piece, &bytes, error));
   }
   *needed = bytes;
   return CM_OK;
@@ -138,8 +134,7 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
   cm_plan *plan = b->plan;
   cm_plan_op *op = &plan->ops[op_number];
   cm_split_change change;
-  if (CM_ROOM(plan->memory, plan->pieces, &plan->piece_room, plan->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(plan->memory, plan->pieces, &plan->piece_room, plan->piece_count + 1, error));
   uint64_t bytes = 0;
   const bool outside = op->kind == CM_UNIT_HOST;
   b->out_count = cm_box_count(box);
@@ -149,9 +144,8 @@ static cm_status add_piece(cm_cutter *b, uint32_t op_number, const cm_box *box, 
                                              cm_split_outputs_alike(&op->call)
                                                  ? box : &plan->values[op->call.node->outputs[o]].whole));
   cm_piece piece = {.op = op_number, .first_tile = plan->piece_tile_count, .in_place = CM_NONE};
-  if (cm_split_piece(&op->call, box, inputs, &change, error) != CM_OK ||
-      choose_boxed(b, op, inputs, &piece, &bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(&op->call, box, inputs, &change, error));
+  CM_TRY(choose_boxed(b, op, inputs, &piece, &bytes, error));
   piece.work = cm_piece_work(&op->call, box, inputs, change.replaced);
   b->most_bytes = bytes > b->most_bytes ? bytes : b->most_bytes;
   plan->pieces[plan->piece_count++] = piece;
@@ -179,8 +173,7 @@ static cm_status add_other_grids(cm_plan *plan, const cm_plan_op *op, const cm_p
     }
     v->stretches = alike ? first->stretches : (cm_stretches){0};
     v->tile_count = alike ? first->tile_count : 1;
-    if (cm_plan_add_grid(plan, value, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_plan_add_grid(plan, value, error));
   }
   return CM_OK;
 }
@@ -189,11 +182,9 @@ static cm_status add_other_grids(cm_plan *plan, const cm_plan_op *op, const cm_p
 static cm_status add_outputs(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *first, uint32_t k, cm_error *error)
 {
   const uint32_t piece = (uint32_t)plan->piece_count - 1;
-  if (add_output(plan, piece, first->first_tile + k, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_output(plan, piece, first->first_tile + k, error));
   for (uint32_t o = 1; op->copied == CM_NONE && o < op->call.output_count; o++)
-    if (add_output(plan, piece, plan->values[op->call.node->outputs[o]].first_tile + k, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_output(plan, piece, plan->values[op->call.node->outputs[o]].first_tile + k, error));
   return CM_OK;
 }
 
@@ -205,12 +196,12 @@ static cm_status fill_grid(cm_cutter *b, uint32_t op_number, uint32_t first, cm_
   cm_plan_value *v = &plan->values[first];
   b->most_bytes = 0;
   op->first_piece = (uint32_t)plan->piece_count;
-  if (cm_plan_add_grid(plan, first, error) != CM_OK || add_other_grids(plan, op, v, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_add_grid(plan, first, error));
+  CM_TRY(add_other_grids(plan, op, v, error));
   for (uint32_t k = 0; k < v->tile_count; k++) {
     cm_box box = plan->tiles[v->first_tile + k].box;
-    if (add_piece(b, op_number, &box, inputs, error) != CM_OK || add_outputs(plan, op, v, k, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_piece(b, op_number, &box, inputs, error));
+    CM_TRY(add_outputs(plan, op, v, k, error));
   }
   op->piece_count = (uint32_t)plan->piece_count - op->first_piece;
   cm_plan_share(plan, op, v);
@@ -241,8 +232,7 @@ cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error)
   cm_plan_op *op = &plan->ops[op_number];
   uint32_t first = op->copied != CM_NONE ? op->copied : op->call.node->outputs[0];
   cm_box *inputs;
-  if (CM_NEW(plan->memory, inputs, op->call.input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, inputs, op->call.input_count + 1, error));
   /* Every buffer lies in one memory, and what a piece needs in any, half of it in use. */
   const uint64_t most = plan->memory_count > 0 ? plan->memory_bytes / 2 : plan->memory_bytes;
   uint64_t memory = plan->cut_bytes;
@@ -251,8 +241,7 @@ cm_status cm_plan_cut(cm_cutter *b, uint32_t op_number, cm_error *error)
     cm_sizing_set(&plan->values[first], plan->values[first].whole.to, &(cm_stretches){0});
   else
     status = cm_plan_grid(plan, op, b->options, memory, &plan->values[first], error);
-  if (status == CM_OK)
-    status = fill_grid(b, op_number, first, inputs, error);
+  CM_THEN(status, fill_grid(b, op_number, first, inputs, error));
   while (status == CM_OK && b->most_bytes > most) {
     uint64_t needed = b->most_bytes;
     cm_error ignored;

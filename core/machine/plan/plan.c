@@ -60,8 +60,7 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
     const cm_node *node = &m->nodes[order[i]];
     if (node->known != NULL && is_constant_node(m, node))
       continue;
-    if (check_node(m, node, error) != CM_OK)
-      return error->status;
+    CM_TRY(check_node(m, node, error));
     bool view = cm_plan_is_view(m, node);
     for (uint32_t o = 0; o < node->output_count; o++) {
       cm_plan_value *v = &plan->values[node->outputs[o]];
@@ -117,8 +116,7 @@ static cm_status find_rates(const cm_cutter *b, cm_plan_op *op, cm_error *error)
   const cm_type type = counted_type(&op->call);
   char name[CM_TARGET_NAME_MAX];
   double *rates, all = 0, count = 0;
-  if (CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(&b->plan->arena, rates, target->device_count, error));
   const uint32_t weights = cm_split_weights(op->call.node);
   cm_rate_name(op->call.node, weights < op->call.input_count ? op->call.input[weights].dims[0] : 0, type, name);
   for (uint32_t d = 0; d < target->device_count; d++) {
@@ -144,11 +142,9 @@ static cm_status add_op(cm_cutter *b, const cm_node *node, uint32_t copied, cm_e
         cm_constant_tensor(plan->model, node->inputs[i], b->run, &tensor, error) != CM_OK)
       return error->status;
   }
-  if (cm_plan_call(plan, node, &call, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_call(plan, node, &call, error));
   plan->ops[plan->op_count] = (cm_plan_op){.call = *call, .copied = copied, .kind = units_for(call, b->options->target)};
-  if (find_rates(b, &plan->ops[plan->op_count], error) != CM_OK)
-    return error->status;
+  CM_TRY(find_rates(b, &plan->ops[plan->op_count], error));
   for (uint32_t o = 0; plan->ops[plan->op_count].kind == CM_UNIT_HOST && o < (copied != CM_NONE ? 1 : call->output_count); o++)
     plan->values[copied != CM_NONE ? copied : node->outputs[o]].host = true;
   return cm_plan_cut(b, plan->op_count++, error);
@@ -160,9 +156,9 @@ static cm_status add_copy(cm_cutter *b, uint32_t value, cm_error *error)
   cm_node *node;
   cm_arena *arena = &b->plan->arena;
   const cm_node *maker = &b->plan->model->nodes[b->plan->model->values[value].producer];
-  if (CM_ARENA_NEW(arena, node, 1, error) != CM_OK || CM_ARENA_NEW(arena, node->inputs, 1, error) != CM_OK ||
-      CM_ARENA_NEW(arena, node->outputs, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(arena, node, 1, error));
+  CM_TRY(CM_ARENA_NEW(arena, node->inputs, 1, error));
+  CM_TRY(CM_ARENA_NEW(arena, node->outputs, 1, error));
   node->name = cm_node_name(b->plan->model, maker);
   node->op = "Identity";
   node->domain = "";
@@ -176,15 +172,13 @@ static cm_status build(cm_cutter *b, const uint32_t *order, cm_error *error)
 {
   cm_plan *plan = b->plan;
   const cm_model *m = plan->model;
-  if (classify(b, order, error) != CM_OK)
-    return error->status;
+  CM_TRY(classify(b, order, error));
   for (size_t i = 0; i < m->input_count; i++) {
     cm_plan_value *v = &plan->values[m->inputs[i]];
     if (!cm_shape_known(&m->values[m->inputs[i]].shape))
       return cm_fail(error, CM_BAD_NETWORK, "the shape of input '%.80s' is not known", m->values[m->inputs[i]].name);
     cm_plan_input_grid(plan, b->options, cm_type_bytes(m->values[m->inputs[i]].shape.type), v);
-    if (cm_plan_add_grid(plan, m->inputs[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_plan_add_grid(plan, m->inputs[i], error));
   }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *node = &m->nodes[order[i]];
@@ -250,8 +244,7 @@ static void reset(cm_plan *plan)
 static cm_status divide_memory(cm_plan *plan, cm_error *error)
 {
   plan->cut_bytes = plan->memory_bytes;
-  if (CM_NEW(plan->memory, plan->core_memory, plan->memory_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, plan->core_memory, plan->memory_count + 1, error));
   cm_memories_scale(plan->target, plan->memory_bytes, CM_ALIGNMENT, plan->core_memory);
   for (uint32_t m = 0; m < plan->memory_count; m++) {
     const uint64_t bytes = plan->core_memory[m].to - (m > 0 ? plan->core_memory[m - 1].to : 0);
@@ -265,8 +258,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
 {
   cm_plan *plan;
   cm_cutter b = {.options = options, .run = run};
-  if (CM_NEW(run->memory, plan, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, plan, 1, error));
   plan->model = model;
   plan->memory = run->memory;
   plan->target = options->target;

@@ -3,8 +3,7 @@
  * A value is kept on the chip in tiles, the cells of a grid over its dimensions; a piece makes one tile from parts of
  * others. Views (reshapes, concatenations, slices) are no operators here: what reads them reads parts of the values
  * behind them. Internal to core/machine. */
-#ifndef CM_MACHINE_PLAN_H
-#define CM_MACHINE_PLAN_H
+#pragma once
 
 #include "base/run.h"
 #include "core/operators/evaluate.h"
@@ -234,5 +233,3 @@ static inline const uint32_t *cm_piece_outputs(const cm_plan *plan, const cm_pie
 {
   return plan->piece_tiles + piece->first_tile + piece->input_count;
 }
-
-#endif

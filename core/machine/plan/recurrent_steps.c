@@ -66,8 +66,7 @@ cm_status cm_steps_unfold(cm_model *model, const cm_target *target, uint64_t mem
     cm_recurrent r;
     if (!pays(model, &model->nodes[n], target, memory_bytes, &r))
       continue;
-    if (cm_recurrent_unfold(model, n, run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_recurrent_unfold(model, n, run, error));
     done->operators++;
     done->steps += (uint32_t)(r.steps * r.directions);
   }

@@ -63,8 +63,7 @@ static cm_status call_may(const cm_model *m, const cm_call *call, uint32_t turns
     memset(&change[k], 0, sizeof change[k]);
     box.from[0] = t * rows;
     box.to[0] = box.from[0] + rows;
-    if (cm_split_piece(call, &box, inputs[k], &change[k], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_split_piece(call, &box, inputs[k], &change[k], error));
     *may = memcmp(&change[0], &change[k], sizeof *change) == 0;
     for (uint32_t i = 0; i < call->input_count && *may; i++)
       *may = !cm_has(call, i) || (is_constant(m, call->node->inputs[i]) ? cm_box_equal(&inputs[0][i], &inputs[k][i])
@@ -89,9 +88,9 @@ static cm_status node_may(cm_plan *plan, const cm_node *node, uint32_t turns, cm
   for (uint32_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] != CM_NONE && is_constant(m, node->inputs[i]) && cm_constant_tensor(plan->model, node->inputs[i], run, &tensor, error) != CM_OK)
       return error->status;
-  if (cm_plan_call(plan, node, &call, error) != CM_OK || CM_ARENA_NEW(&plan->arena, inputs[0], node->input_count + 1, error) != CM_OK ||
-      CM_ARENA_NEW(&plan->arena, inputs[1], node->input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_call(plan, node, &call, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, inputs[0], node->input_count + 1, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, inputs[1], node->input_count + 1, error));
   return call_may(m, call, turns, inputs, may, error);
 }
 

@@ -1,7 +1,6 @@
 /* What the compiler may choose when it cuts a model for the units of a chip and lays it out in time: the numbers that the
  * search moves. Internal to core/machine. */
-#ifndef CM_MACHINE_SETTINGS_H
-#define CM_MACHINE_SETTINGS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ static inline cm_settings cm_settings_default(uint64_t memory_bytes)
                        .weight_bytes = (double)memory_bytes / 8, .issues_min = 10, .split = 8, .pack = 0, .ahead = 0.25,
                        .window = 256, .stretch = 1, .lean = 1};
 }
-
-#endif

@@ -27,8 +27,7 @@ cm_status cm_sizing_measure(cm_sizing *s, cm_need *made, cm_error *error)
   cm_split_change change;
   cm_box box = cm_box_typical(&s->call->output[0], s->step);
   *made = (cm_need){0};
-  if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(s->call, &box, s->inputs, &change, error));
   for (uint32_t i = 0; i < s->call->input_count; i++)
     if (cm_has(s->call, i)) {
       uint32_t value = s->call->node->inputs[i];
@@ -48,8 +47,7 @@ cm_status cm_sizing_work(cm_sizing *s, cm_work *work, cm_error *error)
 {
   cm_split_change change;
   cm_box box = cm_box_typical(&s->call->output[0], s->step);
-  if (cm_split_piece(s->call, &box, s->inputs, &change, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_split_piece(s->call, &box, s->inputs, &change, error));
   *work = cm_piece_work(s->call, &box, s->inputs, change.replaced);
   return CM_OK;
 }
@@ -84,8 +82,7 @@ cm_status cm_sizing_shrink(cm_sizing *s, uint64_t most, bool *fits, cm_error *er
   for (;;) {
     cm_need n;
     uint32_t axis = CM_NONE;
-    if (cm_sizing_measure(s, &n, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_sizing_measure(s, &n, error));
     *fits = cm_need_total(&n) <= most;
     for (uint32_t i = 0; i < 3 && axis == CM_NONE; i++)
       if (axes[i] != CM_NONE && s->step[axes[i]] > 1 &&

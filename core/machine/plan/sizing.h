@@ -1,6 +1,5 @@
 /* Between the two ways of choosing a grid: what a piece of a certain size needs. */
-#ifndef CM_MACHINE_SIZING_H
-#define CM_MACHINE_SIZING_H
+#pragma once
 
 #include "core/machine/plan/plan.h"
 
@@ -57,5 +56,3 @@ void cm_sizing_set(cm_plan_value *value, const int64_t *step, const cm_stretches
 
 /* Fails with the least that any cut of the operator needs. */
 cm_status cm_sizing_too_small(cm_sizing *s, cm_error *error);
-
-#endif

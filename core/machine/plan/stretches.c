@@ -94,8 +94,7 @@ static cm_status measure(stretching *s, uint32_t device, int64_t rows, double *c
   const cm_device *d = &s->target->device[device];
   cm_work work;
   s->sizing->step[s->axis] = rows < 1 ? 1 : rows;
-  if (cm_sizing_work(s->sizing, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_work(s->sizing, &work, error));
   const double rate = s->op->rates[device], extent = (double)s->sizing->step[s->axis];
   s->of[device].before_ns = s->target->issue_ns + d->latency_ns;
   s->of[device].row_ns = (cm_compute_ns(s->target, d, &work, rate) - s->of[device].before_ns) / extent;
@@ -137,8 +136,8 @@ static cm_status put(stretching *s, cm_error *error)
   uint32_t *device, at = 0;
   for (uint32_t d = 0; d < s->target->device_count; d++)
     count += tiles_of(&s->of[d], s->of[d].rows);
-  if (CM_ARENA_NEW(arena, edge, (size_t)count + 1, error) != CM_OK || CM_ARENA_NEW(arena, device, (size_t)count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(arena, edge, (size_t)count + 1, error));
+  CM_TRY(CM_ARENA_NEW(arena, device, (size_t)count, error));
   for (uint32_t d = 0; d < s->target->device_count; d++) {
     const int64_t rows = s->of[d].rows, tiles = tiles_of(&s->of[d], rows);
     for (int64_t t = 0; t < tiles; t++) {
@@ -185,13 +184,12 @@ cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis
     cm_need need;
     double end;
     choose_tiles(&s, wish.pieces);
-    if (share(&s, error) != CM_OK)
-      return error->status;
+    CM_TRY(share(&s, error));
     (void)last(&s, &end);
     if (end >= wish.before_ns)
       break;
-    if (put(&s, error) != CM_OK || cm_sizing_measure(sizing, &need, error) != CM_OK)
-      return error->status;
+    CM_TRY(put(&s, error));
+    CM_TRY(cm_sizing_measure(sizing, &need, error));
     if (cm_need_total(&need) <= wish.most)
       return CM_OK;
     if (sizing->step[axis] == 1)
@@ -219,8 +217,7 @@ cm_status cm_common_end(cm_sizing *sizing, const cm_plan_op *op, double *end_ns,
   double ns[CM_TARGET_DEVICES_MAX], end = 0;
   uint32_t pieces[CM_TARGET_DEVICES_MAX];
   cm_work work;
-  if (cm_sizing_work(sizing, &work, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sizing_work(sizing, &work, error));
   for (uint32_t d = 0; d < target->device_count; d++)
     ns[d] = op->rates[d] > 0 ? cm_compute_ns(target, &target->device[d], &work, op->rates[d]) : 0;
   cm_share_pieces(target, ns, (uint32_t)cm_sizing_cells(sizing, CM_NONE), pieces);

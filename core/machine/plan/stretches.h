@@ -1,6 +1,5 @@
 /* Grids whose steps differ by device. */
-#ifndef CM_MACHINE_STRETCHES_H
-#define CM_MACHINE_STRETCHES_H
+#pragma once
 
 #include "core/machine/plan/sizing.h"
 
@@ -21,5 +20,3 @@ cm_status cm_common_end(cm_sizing *sizing, const cm_plan_op *op, double *end_ns,
 
 /* Cells of the sizing's steps along all axes but one (CM_NONE: along all). */
 int64_t cm_sizing_cells(const cm_sizing *sizing, uint32_t but);
-
-#endif

@@ -15,8 +15,7 @@ static cm_status add_tile(cm_plan *plan, uint32_t value, const cm_box *box, uint
 {
   if (plan->tile_count >= TILES_MAX)
     return too_many(plan, error);
-  if (CM_ROOM(plan->memory, plan->tiles, &plan->tile_capacity, plan->tile_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(plan->memory, plan->tiles, &plan->tile_capacity, plan->tile_count + 1, error));
   plan->tiles[plan->tile_count] = (cm_tile){.value = value, .piece = CM_NONE, .last_op = CM_NONE, .box = *box,
                                             .bytes = cm_aligned(cm_plan_bytes(plan, value, box))};
   *number = (uint32_t)plan->tile_count++;
@@ -52,8 +51,7 @@ static cm_status grow_box_table(cm_plan *plan, cm_error *error)
 {
   size_t size = plan->box_table_size > 0 ? plan->box_table_size * 2 : 1024;
   uint32_t *table;
-  if (CM_NEW(plan->memory, table, size, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, table, size, error));
   for (size_t i = 0; i < plan->box_table_size; i++) {
     if (plan->box_table[i] == 0)
       continue;
@@ -81,8 +79,7 @@ cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, boo
       return CM_OK;
     }
   }
-  if (add_tile(plan, value, box, number, error) != CM_OK)
-    return error->status;
+  CM_TRY(add_tile(plan, value, box, number, error));
   plan->tiles[*number].constant = !host && plan->values[value].kind == CM_VALUE_CONSTANT;
   if (host)
     lie_outside(&plan->tiles[*number]);
@@ -109,8 +106,7 @@ cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error)
       box.from[i] = cm_grid_from(v, i, cell[i]);
       box.to[i] = cm_grid_to(v, i, cell[i]);
     }
-    if (add_tile(plan, value, &box, &number, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_tile(plan, value, &box, &number, error));
     plan->tiles[number].grid = true;
     if (v->host)
       lie_outside(&plan->tiles[number]);

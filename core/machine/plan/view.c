@@ -77,8 +77,7 @@ static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t 
   do {
     for (uint32_t i = 0; i < box->rank; i++)
       cell[i] = first[i] + index[i];
-    if (visit_tile(w, cm_plan_tile_at(v, cell), box, to, to_stride, error) != CM_OK)
-      return error->status;
+    CM_TRY(visit_tile(w, cm_plan_tile_at(v, cell), box, to, to_stride, error));
   } while (cm_next_index(box->rank, extent, index));
   return CM_OK;
 }
@@ -100,8 +99,7 @@ static cm_status visit_concat(walk *w, const cm_node *node, const cm_box *box, i
     if (!cm_box_intersect(&whole, &shifted, &part))
       continue;
     int64_t skip = (part.from[axis] - shifted.from[axis]) * to_stride[axis];
-    if (visit_value(w, node->inputs[i], &part, to + skip, to_stride, error) != CM_OK)
-      return error->status;
+    CM_TRY(visit_value(w, node->inputs[i], &part, to + skip, to_stride, error));
   }
   return CM_OK;
 }
@@ -122,10 +120,9 @@ cm_status cm_plan_part_offset(cm_plan *plan, const cm_node *node, uint32_t o, in
   int64_t starts[CM_RANK_MAX], axes[CM_RANK_MAX];
   size_t count, axis_count;
   bool known, axes_known;
-  if (cm_plan_call(plan, node, &call, error) != CM_OK ||
-      cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &known, error) != CM_OK ||
-      cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_call(plan, node, &call, error));
+  CM_TRY(cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &known, error));
+  CM_TRY(cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error));
   if (!known || !axes_known)
     return cm_call_fail(call, error, "its starts and axes must be constants");
   for (size_t i = 0; i < count; i++) {
@@ -232,8 +229,7 @@ static cm_status visit_run(walk *w, ranges *r, uint32_t number, int64_t first, i
   for (int64_t done = 0; done < k->count;) {
     int64_t begin = done;
     done += range_box(r->in, &k->group, first + done, k->count - done, &r->source);
-    if (visit_runs(w, r, number + 1, to + begin * k->step, error) != CM_OK)
-      return error->status;
+    CM_TRY(visit_runs(w, r, number + 1, to + begin * k->step, error));
   }
   return CM_OK;
 }
@@ -254,8 +250,7 @@ static cm_status visit_runs(walk *w, ranges *r, uint32_t number, int64_t to, cm_
       first += index[i] * dims_product(r->out->dims, k->group.b + i + 1, k->group.b_end);
       at += index[i] * r->to_stride[k->group.b + i];
     }
-    if (visit_run(w, r, number, first, at, error) != CM_OK)
-      return error->status;
+    CM_TRY(visit_run(w, r, number, first, at, error));
   } while (cm_next_index(outer, extent, index));
   return CM_OK;
 }
@@ -298,8 +293,7 @@ static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t 
     uint32_t o = 0;
     while (node->outputs[o] != value)
       o++;
-    if (cm_plan_part_offset(w->plan, node, o, offset, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_plan_part_offset(w->plan, node, o, offset, error));
     for (uint32_t i = 0; i < box->rank; i++) {
       shifted.from[i] += offset[i];
       shifted.to[i] += offset[i];
@@ -323,8 +317,7 @@ static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_
     part.from += box->from[i] * step;
     part.to_stride[i] = to_stride[i];
   }
-  if (cm_plan_box_tile(w->plan, pack, &w->plan->values[pack].whole, false, &part.tile, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_box_tile(w->plan, pack, &w->plan->values[pack].whole, false, &part.tile, error));
   return w->by->visit(w->by->user, &part, error);
 }
 
@@ -343,8 +336,7 @@ static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t
     return visit_packed(w, value, box, to, to_stride, error);
   uint32_t tile;
   cm_box loaded = w->host ? v->whole : v->kind == CM_VALUE_CONSTANT ? cm_plan_constant_box(w->plan, value, box) : *box;
-  if (cm_plan_box_tile(w->plan, value, &loaded, w->host, &tile, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_plan_box_tile(w->plan, value, &loaded, w->host, &tile, error));
   return visit_tile(w, tile, box, to, to_stride, error);
 }
 

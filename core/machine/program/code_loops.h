@@ -3,8 +3,7 @@
  *
  * A loop is the number 0 (no opcode), its instructions, its turns, the instructions of the first turn, and what their numbers
  * grow by: how many pairs, and of each how many numbers grow by nothing before it and the growth (signed). */
-#ifndef CM_MACHINE_CODE_LOOPS_H
-#define CM_MACHINE_CODE_LOOPS_H
+#pragma once
 
 #include "core/machine/program/reading.h"
 
@@ -16,5 +15,3 @@ void cm_loops_put(cm_writer *w, const uint8_t *code, const size_t *at, uint64_t 
 
 /* Reads a loop behind its 0, each turn's instructions with `get`, `left` at most in all. */
 void cm_loops_get(cm_reading *g, uint64_t left, void (*get)(cm_reading *g));
-
-#endif

@@ -1,6 +1,5 @@
 /* Bytes of program files: numbers as variable-length integers, sections with checksums. Internal to core/machine. */
-#ifndef CM_MACHINE_CODEC_H
-#define CM_MACHINE_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -62,5 +61,3 @@ double cm_get_real(cm_reader *r);
 
 /* The number of things that follow, each at least a byte. */
 uint64_t cm_get_count(cm_reader *r, const char *what);
-
-#endif

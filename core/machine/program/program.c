@@ -43,8 +43,7 @@ cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, cons
   while (link != NULL && !alike(&link->shape, given))
     link = link->next;
   if (link == NULL) {
-    if (CM_ARENA_NEW(&program->arena, link, 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(&program->arena, link, 1, error));
     *link = (cm_shape_link){*given, *list};
     *list = link;
   }

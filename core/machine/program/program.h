@@ -1,6 +1,5 @@
 /* Programs: instructions for the units of a chip, with the tensors that they work on (docs/reference/program-file.md). */
-#ifndef CM_MACHINE_PROGRAM_H
-#define CM_MACHINE_PROGRAM_H
+#pragma once
 
 #include <stdio.h>
 
@@ -194,5 +193,3 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
 
 /* Prints a program as text: tensors, then each subgraph's instructions. Errors: CM_IO. */
 cm_status cm_program_disassemble(const cm_program *program, FILE *out, cm_error *error);
-
-#endif

@@ -363,8 +363,7 @@ cm_status cm_program_read_memory(const void *bytes, size_t size, cm_run *run, cm
                           CM_PROGRAM_VERSION, CM_PROGRAM_VERSION_OUTSIDE);
   if (fixed((const uint8_t *)bytes + 12, 4) != CM_SECTION_END - 1)
     return cm_reader_fail(&g.r, "it should have %d sections", CM_SECTION_END - 1);
-  if (CM_NEW(run->memory, g.p, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, g.p, 1, error));
   g.p->memory = run->memory;
   cm_arena_init(&g.p->arena, run->memory);
   for (int s = CM_SECTION_CHIP; s < CM_SECTION_END && g.r.status == CM_OK; s++)
@@ -383,8 +382,7 @@ cm_status cm_program_read(const char *path, cm_run *run, cm_program **made, cm_e
 {
   char *bytes;
   size_t size;
-  if (cm_file_read(path, FILE_BYTES_MAX, &bytes, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_read(path, FILE_BYTES_MAX, &bytes, &size, error));
   cm_status status = cm_program_read_memory(bytes, size, run, made, error);
   free(bytes);
   return status;

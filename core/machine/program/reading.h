@@ -1,6 +1,5 @@
 /* Between the files that read programs. After a failure, g->r.status says so and everything reads as nothing. */
-#ifndef CM_MACHINE_READING_H
-#define CM_MACHINE_READING_H
+#pragma once
 
 #include "core/machine/program/codec.h"
 #include "core/machine/program/program.h"
@@ -22,5 +21,3 @@ bool cm_reading_array(cm_reading *g, void *pointer, uint64_t count, size_t size)
 
 /* The section of instructions, operands and their parts. */
 void cm_reading_code(cm_reading *g);
-
-#endif

@@ -115,8 +115,7 @@ static cm_status find_held(analysing *a, cm_error *error)
   size_t count = 0;
   for (size_t k = 0; k < made->busy_count; k++)
     use(a, &made->busy[k]);
-  if (CM_NEW(p->memory, changes, 2 * (size_t)p->buffer_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(p->memory, changes, 2 * (size_t)p->buffer_count + 1, error));
   cm_status status = CM_NEW(p->memory, made->held, 2 * (size_t)p->buffer_count + 1, error);
   for (size_t b = 0; status == CM_OK && b < made->buffer_count; b++) {
     const cm_held_buffer *held = &made->buffers[b];
@@ -233,8 +232,7 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
       CM_NEW(program->memory, a.busy_of, program->instruction_count + 1, error) != CM_OK ||
       CM_NEW(program->memory, made.buffers, (size_t)program->buffer_count + 1, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = cm_simulate(program, NULL, &options, run, NULL, &result, error);
+  CM_THEN(status, cm_simulate(program, NULL, &options, run, NULL, &result, error));
   if (status == CM_OK) {
     find_path(&a);
     made.time_ns = result.time_ns;

@@ -1,6 +1,5 @@
 /* What explains the time of a program: the critical path, and what is held on the chip when. Internal to core/machine. */
-#ifndef CM_MACHINE_ANALYSIS_H
-#define CM_MACHINE_ANALYSIS_H
+#pragma once
 
 #include "core/machine/run/run_lanes.h"
 
@@ -61,5 +60,3 @@ const char *cm_begin_reason_name(cm_begin_reason reason);
  * cm_analysis_free. O(n log n) in instructions and parts. Errors: those of cm_simulate without computing. */
 cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *analysis, cm_error *error);
 void cm_analysis_free(cm_analysis *analysis);
-
-#endif

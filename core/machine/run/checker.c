@@ -14,8 +14,7 @@ cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error
   cm_checker *c;
   uint64_t signals = 0;
   cm_memory *m = p->memory;
-  if (CM_NEW(m, c, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m, c, 1, error));
   c->lanes = p->lane_count;
   for (uint64_t i = 0; i < p->instruction_count; i++)
     signals += p->instructions[i].opcode == CM_CODE_SET;
@@ -50,8 +49,7 @@ void cm_checker_free(cm_checker *c, uint32_t tensor_count)
   if (c == NULL)
     return;
   for (uint32_t t = 0; t < tensor_count; t++) {
-    cm_free(c->home_lane != NULL ? c->home_lane[t] : NULL);
-    cm_free(c->home_seq != NULL ? c->home_seq[t] : NULL);
+    CM_FREE(c->home_lane != NULL ? c->home_lane[t] : NULL, c->home_seq != NULL ? c->home_seq[t] : NULL);
   }
   CM_FREE(c->clock, c->seq, c->signal, c->tag, c->memory, c->access, c->written, c->home_lane, c->home_seq, c);
 }

@@ -112,8 +112,7 @@ static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand 
                         cm_error *error)
 {
   cm_tensor *t;
-  if (cm_tensor_new(r->memory, operand->type, operand->rank, operand->dims, &t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tensor_new(r->memory, operand->type, operand->rank, operand->dims, &t, error));
   size_t width = cm_type_bytes(operand->type);
   cm_status status = CM_OK;
   if (operand->part_count == 0 && t->count <= CM_RANK_MAX && operand->type == CM_INT64)
@@ -169,8 +168,7 @@ static cm_status compute(cm_runner *r, const cm_instruction *i, cm_error *error)
   for (uint32_t k = 0; status == CM_OK && k < i->input_count; k++)
     if (operands[k].type != CM_TYPE_NONE)
       status = gather(r, i, &operands[k], &inputs[k], error);
-  if (status == CM_OK)
-    status = cm_evaluate_node(node, r->program->opset, inputs, r->memory, results, error);
+  CM_THEN(status, cm_evaluate_node(node, r->program->opset, inputs, r->memory, results, error));
   for (uint32_t k = 0; status == CM_OK && k < i->output_count; k++)
     if (operands[i->input_count + k].type != CM_TYPE_NONE)
       status = scatter(r, i, &operands[i->input_count + k], results[k], error);
@@ -178,8 +176,7 @@ static cm_status compute(cm_runner *r, const cm_instruction *i, cm_error *error)
     cm_tensor_free(inputs[k]);
   for (uint32_t k = 0; results != NULL && k < i->output_count; k++)
     cm_tensor_free(results[k]);
-  cm_free(inputs);
-  cm_free(results);
+  CM_FREE(inputs, results);
   return status;
 }
 

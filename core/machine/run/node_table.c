@@ -149,8 +149,7 @@ cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, 
 {
   row *rows;
   const uint64_t refusals = cm_json_refusals();
-  if (CM_NEW(program->memory, rows, analysis->busy_count + analysis->buffer_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(program->memory, rows, analysis->busy_count + analysis->buffer_count + 1, error));
   size_t count = 0;
   for (size_t i = 0; i < analysis->busy_count; i++)
     rows[count++] = busy_row(program, &analysis->busy[i]);

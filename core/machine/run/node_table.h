@@ -1,6 +1,5 @@
 /* A program by the nodes of its model: where their time goes. */
-#ifndef CM_MACHINE_NODE_TABLE_H
-#define CM_MACHINE_NODE_TABLE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -13,5 +12,3 @@
  * the critical path takes between cores ("hops"). busy_ns of a device's rows are together what it is busy, path_ns of all the whole time, bytes by memory those that
  * a simulation counts, peak_bytes of all the most that is held. O(n log n) in instructions. Errors: memory. */
 cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, json_t **table, cm_error *error);
-
-#endif

@@ -31,16 +31,15 @@ static cm_status make_queues(lanes *s, cm_error *error)
 {
   const cm_program *p = s->program;
   uint64_t signals = 0;
-  if (CM_NEW(p->memory, s->first, (size_t)p->lane_count + 2, error) != CM_OK ||
-      CM_NEW(p->memory, s->queue, p->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->next, p->lane_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->time, p->lane_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->idle, p->lane_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->begun, (size_t)p->target.window + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->after, p->lane_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error) != CM_OK ||
-      CM_NEW(p->memory, s->flag_count, (size_t)p->flag_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(p->memory, s->first, (size_t)p->lane_count + 2, error));
+  CM_TRY(CM_NEW(p->memory, s->queue, p->instruction_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->next, p->lane_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->time, p->lane_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->idle, p->lane_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->begun, (size_t)p->target.window + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->after, p->lane_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error));
+  CM_TRY(CM_NEW(p->memory, s->flag_count, (size_t)p->flag_count + 1, error));
   for (uint64_t i = 0; i < p->instruction_count; i++) {
     s->first[p->instructions[i].lane + 1]++;
     if (p->instructions[i].opcode == CM_CODE_SET) {
@@ -56,10 +55,9 @@ static cm_status make_queues(lanes *s, cm_error *error)
     s->flag_first[f + 1] += s->flag_first[f];
   for (uint64_t i = p->instruction_count; i-- > 0;)
     s->queue[--s->next[p->instructions[i].lane]] = i;
-  if (CM_NEW(p->memory, s->signal_time, signals + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->signal_after, signals + 1, error) != CM_OK ||
-      CM_NEW(p->memory, s->signal_lane, signals + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(p->memory, s->signal_time, signals + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->signal_after, signals + 1, error));
+  CM_TRY(CM_NEW(p->memory, s->signal_lane, signals + 1, error));
   return cm_hop_times_make(&p->target, p->memory, &s->hops, error);
 }
 
@@ -148,8 +146,7 @@ static cm_status run_next(lanes *s, uint32_t lane, bool *moved, cm_error *error)
   } else {
     if (c != NULL)
       cm_checker_begin(c, lane);
-    if (work(s, lane, number, error) != CM_OK)
-      return error->status;
+    CM_TRY(work(s, lane, number, error));
   }
   s->next[lane]++;
   s->result.executed++;
@@ -160,8 +157,7 @@ static cm_status run_next(lanes *s, uint32_t lane, bool *moved, cm_error *error)
 static cm_status run_lane(lanes *s, uint32_t lane, bool *moved, cm_error *error)
 {
   for (bool more = true; more && s->next[lane] < s->first[lane + 1]; *moved = *moved || more)
-    if (run_next(s, lane, &more, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_next(s, lane, &more, error));
   return CM_OK;
 }
 
@@ -171,8 +167,7 @@ static cm_status run_stream(lanes *s, cm_error *error)
   const cm_program *p = s->program;
   bool moved = true;
   for (uint64_t i = 0; moved && i < p->instruction_count; i++)
-    if (run_next(s, p->instructions[i].lane, &moved, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_next(s, p->instructions[i].lane, &moved, error));
   return CM_OK;
 }
 
@@ -184,8 +179,7 @@ static cm_status run_all(lanes *s, cm_error *error)
   for (bool moved = p->target.window == 0; moved;) {
     moved = false;
     for (uint32_t l = 0; l < p->lane_count; l++)
-      if (run_lane(s, l, &moved, error) != CM_OK)
-        return error->status;
+      CM_TRY(run_lane(s, l, &moved, error));
   }
   for (uint32_t l = 0; l < p->lane_count; l++) {
     if (s->next[l] < s->first[l + 1]) {
@@ -239,9 +233,8 @@ static cm_status make_memory(lanes *s, cm_tensor *const *inputs, cm_error *error
 {
   const cm_program *p = s->program;
   cm_runner *r = &s->runner;
-  if (CM_NEW(p->memory, r->outside, p->tensor_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, r->chip, p->target.memory_bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(p->memory, r->outside, p->tensor_count + 1, error));
+  CM_TRY(CM_NEW(p->memory, r->chip, p->target.memory_bytes, error));
   for (uint32_t i = 0; i < p->input_count; i++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[i]];
     const cm_tensor *given = inputs[i];
@@ -284,8 +277,7 @@ cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const
   cm_status status = make_queues(&s, error);
   if (status == CM_OK && options->compute)
     status = make_memory(&s, inputs, error);
-  if (status == CM_OK)
-    status = run_turns(&s, error);
+  CM_THEN(status, run_turns(&s, error));
   if (status == CM_OK && s.runner.checker != NULL)
     status = cm_checker_finish(&s.runner, error);
   for (uint32_t o = 0; status == CM_OK && options->compute && o < program->output_count; o++)

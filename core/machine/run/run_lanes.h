@@ -1,6 +1,5 @@
 /* Running a program: the time of every unit, and what it computes. */
-#ifndef CM_MACHINE_RUN_RUN_LANES_H
-#define CM_MACHINE_RUN_RUN_LANES_H
+#pragma once
 
 #include "core/machine/program/program.h"
 
@@ -32,5 +31,3 @@ typedef struct cm_simulation {
  * check: what was read wrongly, by which instruction), memory, CM_CANCELLED. */
 cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const cm_simulation_options *options, cm_run *run,
                       cm_tensor **outputs, cm_simulation *result, cm_error *error);
-
-#endif

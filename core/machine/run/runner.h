@@ -1,6 +1,5 @@
 /* Between running, computing and checking. */
-#ifndef CM_MACHINE_RUN_RUNNER_H
-#define CM_MACHINE_RUN_RUNNER_H
+#pragma once
 
 #include "core/machine/run/run_lanes.h"
 
@@ -68,5 +67,3 @@ typedef struct cm_home_box {
 cm_status cm_checker_home(cm_runner *r, uint32_t lane, const cm_home_box *box, bool stores, cm_error *error);
 /* Every element of the outputs was stored. */
 cm_status cm_checker_finish(cm_runner *r, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What every unit does when, for viewers. */
-#ifndef CM_MACHINE_TIMELINE_H
-#define CM_MACHINE_TIMELINE_H
+#pragma once
 
 #include "core/machine/program/program.h"
 
@@ -9,5 +8,3 @@
  * to nanoseconds. O(n log n) in the program. Errors: CM_DAMAGED (lanes wait for ever), CM_IO, CM_DISK_FULL,
  * memory. */
 cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run *run, const char *path, cm_error *error);
-
-#endif

@@ -5,8 +5,7 @@
 cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory, cm_error *error)
 {
   *a = (cm_addresses){.memory = memory};
-  if (CM_ROOM(memory, a->range, &a->room, 64, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(memory, a->range, &a->room, 64, error));
   a->range[0] = (cm_range){0, bytes, 0, CM_NO_BUFFER, true};
   a->count = 1;
   return CM_OK;
@@ -14,8 +13,7 @@ cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory,
 
 cm_status cm_addresses_divide(cm_addresses *a, const uint64_t *ends, uint32_t count, cm_error *error)
 {
-  if (CM_ROOM(a->memory, a->range, &a->room, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(a->memory, a->range, &a->room, count, error));
   for (uint32_t k = 0; k < count; k++)
     a->range[k] = (cm_range){k > 0 ? ends[k - 1] : 0, ends[k], 0, CM_NO_BUFFER, true};
   a->count = count;
@@ -109,8 +107,7 @@ bool cm_addresses_find_in(const cm_addresses *a, uint64_t from, uint64_t to, con
 static cm_status replace(cm_addresses *a, uint32_t first, uint32_t count, const cm_range *with, uint32_t with_count,
                          cm_error *error)
 {
-  if (CM_ROOM(a->memory, a->range, &a->room, a->count + with_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(a->memory, a->range, &a->room, a->count + with_count, error));
   memmove(a->range + first + with_count, a->range + first + count,
           (a->count - first - count) * sizeof *a->range);
   memcpy(a->range + first, with, with_count * sizeof *with);

@@ -2,8 +2,7 @@
  *
  * Buffers are laid down in the order of the sequence that needs them; a buffer may be filled once all that lay there
  * before is done with. So whatever is granted waits for earlier things alone. */
-#ifndef CM_MACHINE_ADDRESSES_H
-#define CM_MACHINE_ADDRESSES_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -62,5 +61,3 @@ void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer);
 /* The buffer at an address is given up; what was done to it ends at `free_ns`. What is free before `past` need not be
  * told apart. */
 void cm_addresses_free(cm_addresses *a, uint64_t address, double free_ns, double past);
-
-#endif

@@ -1,6 +1,5 @@
 /* When each lane of a chip is busy. Internal to core/machine. */
-#ifndef CM_MACHINE_LANES_H
-#define CM_MACHINE_LANES_H
+#pragma once
 
 #include "base/memory.h"
 #include "core/machine/hops.h"
@@ -46,5 +45,3 @@ void cm_lanes_bar(cm_lanes *lanes, double until);
 
 /* Makes a lane busy at a time that cm_lanes_find named. */
 void cm_lanes_take(cm_lanes *lanes, const cm_slot *slot);
-
-#endif

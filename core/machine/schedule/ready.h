@@ -1,6 +1,5 @@
 /* Pieces that could take a lane, by device: which of them can begin first. Internal to core/machine. */
-#ifndef CM_MACHINE_READY_H
-#define CM_MACHINE_READY_H
+#pragma once
 
 #include "core/machine/schedule/lanes.h"
 #include "base/heap.h"
@@ -32,5 +31,3 @@ void cm_ready_add(cm_ready *r, const cm_ready_piece *piece);
 /* Takes the one that can begin first, given when lanes are idle after all that they have; among several the first of the
  * sequence. There must be one. O(lanes + log most). */
 cm_ready_piece cm_ready_take(cm_ready *r, const cm_lanes *lanes);
-
-#endif

@@ -99,10 +99,8 @@ cm_status cm_plan_candidate_make(cm_model *model, const uint32_t *order, const c
   cm_sequence sequence = {0};
   cm_timetable table = {0};
   cm_status status = cm_plan_new(model, order, options, run, &plan, error);
-  if (status == CM_OK)
-    status = cm_sequence_make(plan, options->settings, &sequence, error);
-  if (status == CM_OK)
-    status = cm_timetable_make(plan, &sequence, options->target, options->settings, false, run, &table, error);
+  CM_THEN(status, cm_sequence_make(plan, options->settings, &sequence, error));
+  CM_THEN(status, cm_timetable_make(plan, &sequence, options->target, options->settings, false, run, &table, error));
   if (status == CM_OK)
     *candidate = (cm_plan_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
                                 .bytes = table.traffic.loaded + table.traffic.stored + table.traffic.parameters,
@@ -164,8 +162,7 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidat
   *better = false;
   if (count == 0)
     return CM_OK;
-  if (cm_parallel(s->run, count, make_one, s, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_parallel(s->run, count, make_one, s, error));
   s->scored += count;
   for (uint32_t i = 0; i < count; i++)
     if (!s->failed[i]) {
@@ -245,8 +242,7 @@ static cm_status descend(searching *s, point *at, cm_plan_candidate *best, cm_er
           if (p.at[i] >= 0 && p.at[i] < ladders[i].count)
             add(s, &p, &count);
         }
-        if (score(s, count, at, best, &better, error) != CM_OK)
-          return error->status;
+        CM_TRY(score(s, count, at, best, &better, error));
         any = any || better;
         step = better ? 0 : step; /* on from there */
       }
@@ -258,8 +254,7 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
                          cm_run *run, cm_found *found, cm_error *error)
 {
   searching *s;
-  if (CM_NEW(run->memory, s, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, s, 1, error));
   s->model = model;
   s->options = options;
   s->run = run;
@@ -281,8 +276,7 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
   point at = point_of(options->settings);
   if (!spent(s))
     status = try_starts(s, &at, &best, error);
-  if (status == CM_OK)
-    status = descend(s, &at, &best, error);
+  CM_THEN(status, descend(s, &at, &best, error));
   if (status == CM_OK)
     *found = (cm_found){.first = first, .best = best, .scored = s->scored, .effort = s->effort};
   cm_free(s);

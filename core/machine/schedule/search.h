@@ -1,6 +1,5 @@
 /* The numbers of cm_settings, searched. Internal to core/machine. */
-#ifndef CM_MACHINE_SEARCH_H
-#define CM_MACHINE_SEARCH_H
+#pragma once
 
 #include <jansson.h>
 
@@ -33,5 +32,3 @@ cm_status cm_plan_candidate_make(cm_model *model, const uint32_t *order, const c
  * run only ends the search early. */
 cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, cm_run *run,
                              cm_plan_candidate *best, json_t **report, cm_error *error);
-
-#endif

@@ -105,14 +105,12 @@ static cm_status try_part(exploring *e, const cm_subchip *chip, cm_error *error)
   const cm_settings settings = cm_settings_default(options.memory_bytes);
   options.target = e->target;
   options.settings = &settings;
-  if (may_gain(e, &options, &may, error) != CM_OK)
-    return error->status;
+  CM_TRY(may_gain(e, &options, &may, error));
   if (!may)
     return CM_OK;
   const size_t mark = cm_run_within(e->run, share_of_part(e));
   cm_status status = cm_plan_candidate_make(e->model, NULL, &options, e->run, &found.first, error);
-  if (status == CM_OK)
-    status = cm_chip_search(e->model, &options, e->search, e->until, e->run, &found, error);
+  CM_THEN(status, cm_chip_search(e->model, &options, e->search, e->until, e->run, &found, error));
   if (status != CM_OK)
     return status == CM_TOO_LARGE ? CM_OK : status;
   cm_run_leave(e->run, mark);
@@ -149,8 +147,7 @@ static cm_status explore(exploring *e, const cm_plan_candidate *first, double *f
   cm_found found = {.first = *first};
   const double all = fmin(effort_mostly, chips_mostly * SCORES_MOSTLY * (double)first->effort);
   const size_t mark = cm_run_within(e->run, fmin(0.8, SCORES_MOSTLY * (double)first->effort / all));
-  if (cm_chip_search(e->model, e->options, e->search, e->until, e->run, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_chip_search(e->model, e->options, e->search, e->until, e->run, &found, error));
   cm_run_leave(e->run, mark);
   *first_ns = found.first.time_ns;
   e->best = found.best;
@@ -165,8 +162,7 @@ static cm_status explore(exploring *e, const cm_plan_candidate *first, double *f
         next = &e->parts[i];
     if (next == NULL)
       return CM_OK;
-    if (expand(e, next, error) != CM_OK)
-      return error->status;
+    CM_TRY(expand(e, next, error));
   }
   return CM_OK;
 }
@@ -195,20 +191,16 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
   cm_plan_candidate first;
   cm_run_phase(run, "split");
   cm_status status = CM_NEW(run->memory, e.target, 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, e.parts, NAMED_MAX, error);
-  if (status == CM_OK)
-    status = cm_plan_candidate_make(model, NULL, options, run, &first, error);
+  CM_THEN(status, CM_NEW(run->memory, e.parts, NAMED_MAX, error));
+  CM_THEN(status, cm_plan_candidate_make(model, NULL, options, run, &first, error));
   if (status == CM_OK) {
     const size_t mark = cm_run_enter(run, share_of_search(&first));
     cm_run_phase(run, "search");
     status = explore(&e, &first, &first_ns, error);
     cm_run_leave(run, mark);
   }
-  if (status == CM_OK)
-    status = report_of(&e, first_ns, report, error);
-  cm_free(e.target);
-  cm_free(e.parts);
+  CM_THEN(status, report_of(&e, first_ns, report, error));
+  CM_FREE(e.target, e.parts);
   if (status == CM_OK)
     *found = e.best;
   return status;

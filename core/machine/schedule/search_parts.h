@@ -1,6 +1,5 @@
 /* Between the files of the search. */
-#ifndef CM_MACHINE_SCHEDULE_SEARCH_PARTS_H
-#define CM_MACHINE_SCHEDULE_SEARCH_PARTS_H
+#pragma once
 
 #include "core/machine/schedule/search.h"
 
@@ -16,5 +15,3 @@ typedef struct cm_found {
  * none. Errors: those of cm_settings_search. */
 cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const cm_search_options *search, double until,
                          cm_run *run, cm_found *found, cm_error *error);
-
-#endif

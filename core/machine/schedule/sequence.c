@@ -61,11 +61,9 @@ static cm_status fill(cm_ordering *o, uint32_t first, uint32_t end, const cm_set
 {
   const cm_plan *plan = o->plan;
   uint64_t most = (uint64_t)(settings->segment_share * (double)plan->memory_bytes), room = 0;
-  if (CM_NEW(plan->memory, made->pieces, plan->piece_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, made->pieces, plan->piece_count + 1, error));
   for (uint32_t next; first < end; first = next) {
-    if (CM_ROOM(plan->memory, made->segments, &room, made->segment_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(plan->memory, made->segments, &room, made->segment_count + 1, error));
     next = segment_end(o, first, end, most);
     const cm_blocking blocking = choose_blocking(o, first, next, settings->fill * 0.6 * (double)plan->memory_bytes);
     o->blocking = &blocking;
@@ -102,15 +100,13 @@ cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequen
 {
   cm_ordering o;
   cm_status status = cm_sequence_ordering(plan, NULL, &o, error);
-  if (status == CM_OK)
-    status = cm_sequence_part(&o, 0, plan->op_count, settings, sequence, error);
+  CM_THEN(status, cm_sequence_part(&o, 0, plan->op_count, settings, sequence, error));
   cm_ordering_end(&o);
   return status;
 }
 
 void cm_sequence_free(cm_sequence *sequence)
 {
-  cm_free(sequence->segments);
-  cm_free(sequence->pieces);
+  CM_FREE(sequence->segments, sequence->pieces);
   *sequence = (cm_sequence){0};
 }

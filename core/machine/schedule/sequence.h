@@ -1,6 +1,5 @@
 /* The sequence in which pieces are given memory: segments of operators, in each depth first. Internal to core/machine. */
-#ifndef CM_MACHINE_SEQUENCE_H
-#define CM_MACHINE_SEQUENCE_H
+#pragma once
 
 #include "core/machine/memory/ordering.h"
 #include "core/machine/memory/segment.h"
@@ -25,5 +24,3 @@ cm_status cm_sequence_part(cm_ordering *ordering, uint32_t first, uint32_t end, 
 /* An ordering as sequences need it; free it with cm_ordering_end, also after a failure. Errors: memory. */
 cm_status cm_sequence_ordering(cm_plan *plan, const cm_ordering *like, cm_ordering *ordering, cm_error *error);
 void cm_sequence_free(cm_sequence *sequence);
-
-#endif

@@ -1,7 +1,6 @@
 /* Parts of a chip that programs are made for too: what runs on a part runs on the whole as fast, so that a chip with more
  * of anything is not slower. Internal to core/machine. */
-#ifndef CM_MACHINE_SUBCHIPS_H
-#define CM_MACHINE_SUBCHIPS_H
+#pragma once
 
 #include "core/chip/target.h"
 
@@ -29,5 +28,3 @@ void cm_subchip_name(const cm_subchip *part, const cm_target *whole, char *name,
 
 /* The lane of the whole chip that is the lane of a part. O(devices). */
 uint32_t cm_subchip_lane(const cm_target *part, const cm_target *whole, uint32_t lane);
-
-#endif

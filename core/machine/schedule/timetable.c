@@ -22,9 +22,8 @@ void cm_timing_uses(cm_timing *t, uint64_t *next)
 static cm_status find_next_uses(cm_timing *t, cm_error *error)
 {
   uint64_t *next;
-  if (CM_NEW(t->plan->memory, t->next_use, t->plan->piece_tile_count + 1, error) != CM_OK ||
-      CM_NEW(t->plan->memory, next, t->plan->tile_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->plan->memory, t->next_use, t->plan->piece_tile_count + 1, error));
+  CM_TRY(CM_NEW(t->plan->memory, next, t->plan->tile_count + 1, error));
   for (size_t i = 0; i < t->plan->tile_count; i++)
     next[i] = CM_NEVER;
   cm_timing_uses(t, next);
@@ -36,11 +35,10 @@ static cm_status find_next_uses(cm_timing *t, cm_error *error)
 static cm_status begin_granting(cm_timing *t, cm_error *error)
 {
   const uint32_t most = t->settings->window < 1 ? 1 : (uint32_t)t->settings->window;
-  if (CM_NEW(t->plan->memory, t->granted, most, error) != CM_OK ||
-      CM_NEW(t->plan->memory, t->idle_slot, most, error) != CM_OK ||
-      CM_NEW(t->plan->memory, t->use, t->plan->piece_tile_count + 1, error) != CM_OK ||
-      cm_ready_begin(&t->ready, t->target, most, t->plan->memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->plan->memory, t->granted, most, error));
+  CM_TRY(CM_NEW(t->plan->memory, t->idle_slot, most, error));
+  CM_TRY(CM_NEW(t->plan->memory, t->use, t->plan->piece_tile_count + 1, error));
+  CM_TRY(cm_ready_begin(&t->ready, t->target, most, t->plan->memory, error));
   for (uint32_t slot = most; slot-- > 0;) {
     t->granted[slot].piece = CM_NONE;
     t->idle_slot[t->idle_slots++] = slot;
@@ -68,8 +66,8 @@ static cm_status begin_memories(cm_timing *t, cm_error *error)
   uint64_t *ends;
   if (plan->memory_count == 0)
     return CM_OK;
-  if (make_places(t, error) != CM_OK || CM_NEW(plan->memory, ends, plan->memory_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_places(t, error));
+  CM_TRY(CM_NEW(plan->memory, ends, plan->memory_count, error));
   for (uint32_t m = 0; m < plan->memory_count; m++)
     ends[m] = plan->core_memory[m].to;
   cm_status status = cm_addresses_divide(&t->addresses, ends, plan->memory_count, error);
@@ -80,17 +78,16 @@ static cm_status begin_memories(cm_timing *t, cm_error *error)
 cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 {
   cm_plan *plan = t->plan;
-  if (cm_lanes_begin(&t->lanes, t->target, &plan->hops, plan->memory, error) != CM_OK ||
-      cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error) != CM_OK ||
-      CM_NEW(plan->memory, t->buffer_of, plan->tile_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, t->stored, plan->tile_count + 1, error) != CM_OK ||
-      begin_granting(t, error) != CM_OK ||
-      find_next_uses(t, error) != CM_OK || cm_timing_live(t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_lanes_begin(&t->lanes, t->target, &plan->hops, plan->memory, error));
+  CM_TRY(cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error));
+  CM_TRY(CM_NEW(plan->memory, t->buffer_of, plan->tile_count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, t->stored, plan->tile_count + 1, error));
+  CM_TRY(begin_granting(t, error));
+  CM_TRY(find_next_uses(t, error));
+  CM_TRY(cm_timing_live(t, error));
   if (plan->hops.stations > 1 && CM_NEW(plan->memory, t->arrive, plan->hops.stations, error) != CM_OK)
     return error->status;
-  if (begin_memories(t, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_memories(t, error));
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
   t->layer = CM_NONE;
@@ -115,8 +112,7 @@ static cm_status finish(cm_timing *t, cm_error *error)
   made->traffic.parameters *= t->plan->turns;
   if (!t->record)
     return CM_OK;
-  if (CM_NEW(t->plan->memory, made->buffers, t->buffer_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(t->plan->memory, made->buffers, t->buffer_count + 1, error));
   for (uint32_t b = 0; b < t->buffer_count; b++)
     made->buffers[b] = (cm_timed_buffer){t->buffer[b].tile, t->buffer[b].address};
   made->buffer_count = t->buffer_count;
@@ -146,13 +142,12 @@ static cm_status end_layer(cm_timing *t, cm_error *error)
   if (op == t->layer)
     return CM_OK;
   t->layer = op;
-  if (cm_timing_finish(t, error) != CM_OK || cm_timing_clear(t, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_timing_finish(t, error));
+  CM_TRY(cm_timing_clear(t, error));
   for (uint32_t l = 0; l < t->target->lane_count; l++)
     farthest = fmax(farthest, cm_hop_farthest(&t->plan->hops, l));
   cm_lanes_bar(&t->lanes, t->out->time_ns + farthest);
-  if (CM_ROOM(t->plan->memory, t->out->layer_ns, &t->layer_capacity, t->out->layer_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->plan->memory, t->out->layer_ns, &t->layer_capacity, t->out->layer_count + 1, error));
   t->out->layer_ns[t->out->layer_count++] = t->out->time_ns + farthest;
   return CM_OK;
 }
@@ -161,8 +156,7 @@ cm_status cm_timing_step(cm_timing *t, cm_error *error)
 {
   if ((t->now & 63) == 0) {
     forget_past(t);
-    if (cm_run_check(t->run, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_run_check(t->run, error));
   }
   if (t->plan->division == CM_DIVISION_LAYERS)
     return end_layer(t, error) == CM_OK ? cm_timing_next(t, error) : error->status;
@@ -190,8 +184,7 @@ static cm_status copy_buffers(const cm_timing *from, cm_timing *to, uint32_t *re
     for (uint64_t k = piece->first_tile; k < piece->first_tile + piece->input_count + piece->output_count; k++) {
       uint32_t old = from->use[k];
       if (renamed[old] == 0) { /* overwritten */
-        if (CM_ROOM(plan->memory, to->buffer, &to->buffer_room, to->buffer_count + 1, error) != CM_OK)
-          return error->status;
+        CM_TRY(CM_ROOM(plan->memory, to->buffer, &to->buffer_room, to->buffer_count + 1, error));
         to->buffer[to->buffer_count++] = from->buffer[old];
         renamed[old] = to->buffer_count;
       }
@@ -205,10 +198,9 @@ static cm_status copy_buffers(const cm_timing *from, cm_timing *to, uint32_t *re
 static cm_status copy_granted(const cm_timing *from, cm_timing *to, cm_error *error)
 {
   uint32_t *renamed;
-  if (begin_granting(to, error) != CM_OK ||
-      CM_ROOM(from->plan->memory, to->waiter, &to->waiter_capacity, from->waiter_count + 1, error) != CM_OK ||
-      CM_NEW(from->plan->memory, renamed, from->buffer_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(begin_granting(to, error));
+  CM_TRY(CM_ROOM(from->plan->memory, to->waiter, &to->waiter_capacity, from->waiter_count + 1, error));
+  CM_TRY(CM_NEW(from->plan->memory, renamed, from->buffer_count + 1, error));
   memcpy(to->granted, from->granted, from->ready.most * sizeof *to->granted);
   memcpy(to->idle_slot, from->idle_slot, from->idle_slots * sizeof *to->idle_slot);
   if (from->waiter_count > 0)
@@ -265,8 +257,7 @@ void cm_timing_end(cm_timing *t)
   cm_addresses_end(&t->addresses);
   CM_FREE(t->buffer, t->buffer_of, t->stored, t->next_use);
   if (!t->borrowed) {
-    cm_free(t->live);
-    cm_free(t->live_peak);
+    CM_FREE(t->live, t->live_peak);
   }
 }
 
@@ -279,10 +270,8 @@ cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm
   cm_status status = cm_timing_begin(&t, error);
   while (status == CM_OK && t.now < sequence->piece_count)
     status = cm_timing_step(&t, error);
-  if (status == CM_OK)
-    status = cm_timing_finish(&t, error);
-  if (status == CM_OK)
-    status = finish(&t, error);
+  CM_THEN(status, cm_timing_finish(&t, error));
+  CM_THEN(status, finish(&t, error));
   cm_timing_end(&t);
   if (status != CM_OK) {
     cm_timetable_free(&made);

@@ -5,8 +5,7 @@
  * its loads and its piece then take the earliest gap of a lane from when all that lay there before is done with. Nothing
  * waits for what comes later in the sequence, so lanes never wait for each other in a circle, and loads run ahead of the
  * pieces as far as memory allows. Internal to core/machine. */
-#ifndef CM_MACHINE_TIMETABLE_H
-#define CM_MACHINE_TIMETABLE_H
+#pragma once
 
 #include "core/machine/schedule/sequence.h"
 
@@ -51,5 +50,3 @@ void cm_timetable_free(cm_timetable *timetable);
 
 /* The first axis of a box that is longer than 1: a transfer is split along it. 0 when there is none. */
 uint32_t cm_transfer_axis(const cm_box *box);
-
-#endif

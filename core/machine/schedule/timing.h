@@ -1,6 +1,5 @@
 /* The state of a timetable while it is made. Internal to core/machine. */
-#ifndef CM_MACHINE_TIMING_H
-#define CM_MACHINE_TIMING_H
+#pragma once
 
 #include "core/machine/schedule/addresses.h"
 #include "core/machine/schedule/lanes.h"
@@ -169,5 +168,3 @@ cm_status cm_timing_finish(cm_timing *t, cm_error *error);
 
 /* The same as cm_timing_next, with what comes beside it. Errors: memory, cancel, time. */
 cm_status cm_timing_step(cm_timing *t, cm_error *error);
-
-#endif

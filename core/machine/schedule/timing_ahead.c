@@ -10,10 +10,9 @@ cm_status cm_timing_live(cm_timing *t, cm_error *error)
   const cm_plan *plan = t->plan;
   uint64_t used = 0, count = t->sequence->piece_count;
   bool *lies;
-  if (CM_NEW(plan->memory, t->live, count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, t->live_peak, count / BLOCK + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, lies, plan->tile_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(plan->memory, t->live, count + 1, error));
+  CM_TRY(CM_NEW(plan->memory, t->live_peak, count / BLOCK + 1, error));
+  CM_TRY(CM_NEW(plan->memory, lies, plan->tile_count + 1, error));
   for (uint64_t p = 0; p < count; p++) {
     const cm_piece *piece = &plan->pieces[t->sequence->pieces[p]];
     const uint32_t *tiles = cm_piece_inputs(plan, piece);
@@ -83,8 +82,7 @@ cm_status cm_timing_ahead(cm_timing *t, cm_error *error)
         peak(t, t->now, t->ahead_at) + t->ahead_bytes + bytes > t->capacity ||
         !cm_timing_find_room(t, bytes, start, t->plan->tiles[tile].constant, &window) || window.free_ns + ns > t->front)
       return CM_OK;
-    if (cm_timing_load(t, tile, &there, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_load(t, tile, &there, error));
     cm_on_chip *r = &t->buffer[t->buffer_of[tile] - 1];
     r->next = t->ahead_at;
     r->ahead = true;

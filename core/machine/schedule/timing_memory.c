@@ -24,8 +24,7 @@ cm_status cm_timing_add(cm_timing *t, const cm_timed_task *task, cm_error *error
     t->out->time_ns = task->end;
   if (!t->record)
     return CM_OK;
-  if (CM_ROOM(t->plan->memory, t->out->tasks, &t->task_capacity, t->out->task_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->plan->memory, t->out->tasks, &t->task_capacity, t->out->task_count + 1, error));
   t->out->tasks[t->out->task_count++] = *task;
   return CM_OK;
 }
@@ -92,8 +91,7 @@ static cm_status transfer(cm_timing *t, cm_task_kind kind, uint32_t number, doub
     cm_lanes_take(&t->lanes, &slot);
     *lane = parts > 1 ? CM_NONE : slot.lane;
     *end = fmax(*end, task.end + (parts > 1 ? cm_hop_farthest(&t->plan->hops, slot.lane) : 0));
-    if (cm_timing_add(t, &task, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_add(t, &task, error));
   }
   *(kind == CM_TASK_STORE ? &t->out->traffic.stored : tile->constant ? &t->out->traffic.parameters
                                                                       : &t->out->traffic.loaded) += bytes;
@@ -109,8 +107,7 @@ cm_status cm_timing_store(cm_timing *t, uint32_t number, cm_error *error)
   uint32_t lane;
   cm_timing_await_none(t);
   cm_timing_await(t, r);
-  if (transfer(t, CM_TASK_STORE, number, r->ready, &end, &lane, error) != CM_OK)
-    return error->status;
+  CM_TRY(transfer(t, CM_TASK_STORE, number, r->ready, &end, &lane, error));
   r = &t->buffer[number];
   end += lane != CM_NONE ? cm_hop_farthest(&t->plan->hops, lane) : 0;
   r->dirty = false;
@@ -176,8 +173,7 @@ cm_status cm_timing_make_share(cm_timing *t, uint64_t bytes, cm_error *error)
     }
     if (victim == CM_NO_BUFFER)
       return CM_OK;
-    if (cm_timing_give_up(t, victim, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_give_up(t, victim, error));
   }
   return CM_OK;
 }
@@ -223,8 +219,7 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
         victim = a->range[i].buffer;
     if (victim == CM_NO_BUFFER)
       return CM_OK;
-    if (cm_timing_give_up(t, victim, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_give_up(t, victim, error));
   }
 }
 
@@ -237,17 +232,14 @@ cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *n
   t->effort += t->addresses.count;
   bool there = cm_timing_find_room(t, bytes, ready, high, &window);
   if (!there) {
-    if (clear_window(t, bytes, &there, error) != CM_OK)
-      return error->status;
+    CM_TRY(clear_window(t, bytes, &there, error));
     there = there && cm_timing_find_room(t, bytes, ready, high, &window);
   }
   *number = CM_NO_BUFFER;
   if (!there)
     return CM_OK;
-  if (CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error) != CM_OK ||
-      cm_addresses_take(&t->addresses, &window, bytes, high, t->buffer_count, &address, error) !=
-          CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error));
+  CM_TRY(cm_addresses_take(&t->addresses, &window, bytes, high, t->buffer_count, &address, error));
   *free_ns = window.free_ns;
   *number = t->buffer_count++;
   t->buffer[*number] = (cm_on_chip){.tile = tile, .address = address, .next = CM_NEVER, .pinned = t->stamp, .last = window.free_ns};
@@ -288,8 +280,7 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   if (!*there)
     return CM_OK;
   cm_timing_transfer_ns(t, t->plan->tiles[tile].bytes);
-  if (cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready, (cm_at_stations){NULL, NULL}).start, &number, &free_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_timing_place(t, tile, cm_lanes_find(&t->lanes, t->ns, ready, (cm_at_stations){NULL, NULL}).start, &number, &free_ns, error));
   *there = number != CM_NO_BUFFER;
   if (!*there)
     return CM_OK;
@@ -314,8 +305,7 @@ cm_status cm_timing_clear(cm_timing *t, cm_error *error)
       i++;
       continue;
     }
-    if (cm_timing_give_up(t, b, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_give_up(t, b, error));
     i = 0;
   }
   double free_ns = 0;

@@ -68,15 +68,13 @@ static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *ma
   uint32_t o = 0;
   for (; o < piece->output_count && *there; o++) {
     double free_ns;
-    if (cm_timing_place(t, outputs[o], start, &made[o], &free_ns, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_place(t, outputs[o], start, &made[o], &free_ns, error));
     *there = made[o] != CM_NO_BUFFER;
     *ready = *there && free_ns > *ready ? free_ns : *ready;
   }
   for (o -= *there ? 0 : 1; !*there && o-- > 0;) {
     t->buffer[made[o]].filled = true;
-    if (cm_timing_give_up(t, made[o], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_give_up(t, made[o], error));
   }
   return CM_OK;
 }
@@ -86,8 +84,7 @@ static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *ma
 static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there, cm_error *error)
 {
   const uint32_t *inputs = cm_piece_inputs(t->plan, piece);
-  if (cm_timing_make_share(t, missing(t, piece), error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_timing_make_share(t, missing(t, piece), error));
   *ready = 0;
   *there = true;
   piece_ns(t, piece);
@@ -102,8 +99,7 @@ static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, dou
 static cm_status overwrite(cm_timing *t, const cm_piece *piece, uint32_t *made, cm_error *error)
 {
   uint32_t old = t->buffer_of[piece->in_place] - 1, tile = cm_piece_outputs(t->plan, piece)[0];
-  if (CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error));
   *made = t->buffer_count++;
   t->buffer[*made] = (cm_on_chip){.tile = tile, .address = t->buffer[old].address, .next = CM_NEVER, .pinned = t->stamp};
   t->buffer_of[tile] = *made + 1;
@@ -135,8 +131,7 @@ static cm_status hold(cm_timing *t, uint32_t slot, const uint32_t *made, cm_erro
     if (node != 0)
       t->free_waiter = t->waiter[node - 1].next;
     else {
-      if (CM_ROOM(t->plan->memory, t->waiter, &t->waiter_capacity, t->waiter_count + 1, error) != CM_OK)
-        return error->status;
+      CM_TRY(CM_ROOM(t->plan->memory, t->waiter, &t->waiter_capacity, t->waiter_count + 1, error));
       node = ++t->waiter_count;
     }
     t->waiter[node - 1] = (cm_waiter){slot, r->waiters};
@@ -182,8 +177,7 @@ static cm_status grant(cm_timing *t, uint32_t number, bool *there, cm_error *err
     t->granted_count++;
     if (g->in_place)
       status = overwrite(t, piece, made, error);
-    if (status == CM_OK)
-      status = hold(t, slot, made, error);
+    CM_THEN(status, hold(t, slot, made, error));
     if (status == CM_OK && g->waits == 0)
       cm_ready_add(&t->ready, &(cm_ready_piece){g->ready, piece->device, g->place, slot});
   }
@@ -222,8 +216,7 @@ static cm_status settle(cm_timing *t, const cm_granted *g, const cm_slot *slot, 
     r->last = known > r->last ? known : r->last;
     r->touched = true;
     r->held--;
-    if (cm_timing_release(t, use[i], error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_release(t, use[i], error));
   }
   for (uint32_t o = 0; o < piece->output_count; o++) {
     uint32_t made = use[piece->input_count + o];
@@ -239,8 +232,7 @@ static cm_status settle(cm_timing *t, const cm_granted *g, const cm_slot *slot, 
       t->changed = true;
     } else if (tile->must_home && cm_timing_store(t, made, error) != CM_OK)
       return error->status;
-    if (cm_timing_release(t, made, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_timing_release(t, made, error));
   }
   return CM_OK;
 }
@@ -274,25 +266,21 @@ static cm_status run_one(cm_timing *t, cm_error *error)
 cm_status cm_timing_finish(cm_timing *t, cm_error *error)
 {
   while (t->granted_count > 0)
-    if (run_one(t, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_one(t, error));
   return CM_OK;
 }
 
 cm_status cm_timing_next(cm_timing *t, cm_error *error)
 {
   for (bool there = false;;) {
-    if (grant(t, t->sequence->pieces[t->now - t->first], &there, error) != CM_OK)
-      return error->status;
+    CM_TRY(grant(t, t->sequence->pieces[t->now - t->first], &there, error));
     if (there)
       break;
     for (t->changed = false; !t->changed && t->granted_count > 0;)
-      if (run_one(t, error) != CM_OK)
-        return error->status;
+      CM_TRY(run_one(t, error));
   }
   t->now++;
   while (t->granted_count > 0 && (double)t->granted_count >= t->settings->window)
-    if (run_one(t, error) != CM_OK)
-      return error->status;
+    CM_TRY(run_one(t, error));
   return CM_OK;
 }

@@ -56,8 +56,7 @@ static cm_status keep_states(cm_windows *w, cm_error *error)
     while (status == CM_OK && t.now < at->first_piece)
       status = cm_timing_step(&t, error);
     at->state = w->state_count;
-    if (status == CM_OK)
-      status = cm_timing_copy(&t, &w->state[w->state_count++], error);
+    CM_THEN(status, cm_timing_copy(&t, &w->state[w->state_count++], error));
   }
   w->next_use = t.next_use;
   w->ranges = (double)t.effort / (double)(t.now + 1);
@@ -73,21 +72,16 @@ cm_status cm_windows_new(cm_plan *plan, const cm_plan_options *options, const ui
 {
   cm_windows *w;
   uint32_t segment = 0;
-  if (CM_NEW(run->memory, w, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, w, 1, error));
   *w = (cm_windows){.plan = plan, .options = options, .bound = bound, .count = count, .run = *run};
   w->run.deadline = 0;
   cm_status status = cm_sequence_ordering(plan, NULL, &w->like, error);
-  if (status == CM_OK)
-    status = cm_sequence_part(&w->like, 0, plan->op_count, options->settings, &w->sequence, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w->window, count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, w->state, count + 1, error);
+  CM_THEN(status, cm_sequence_part(&w->like, 0, plan->op_count, options->settings, &w->sequence, error));
+  CM_THEN(status, CM_NEW(run->memory, w->window, count + 1, error));
+  CM_THEN(status, CM_NEW(run->memory, w->state, count + 1, error));
   for (uint32_t s = 0; status == CM_OK && s < count; s++)
     find_window(w, s, &segment);
-  if (status == CM_OK)
-    status = keep_states(w, error);
+  CM_THEN(status, keep_states(w, error));
   if (status != CM_OK) {
     cm_windows_free(w);
     return status;
@@ -120,10 +114,8 @@ static cm_status find_uses(const cm_windows *w, const window *at, cm_timing *t, 
   uint64_t *next;
   bool *touched = NULL;
   cm_status status = CM_NEW(plan->memory, next, plan->tile_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(plan->memory, touched, plan->tile_count + 1, error);
-  if (status == CM_OK)
-    status = CM_NEW(plan->memory, t->next_use, plan->piece_tile_count + 1, error);
+  CM_THEN(status, CM_NEW(plan->memory, touched, plan->tile_count + 1, error));
+  CM_THEN(status, CM_NEW(plan->memory, t->next_use, plan->piece_tile_count + 1, error));
   for (uint32_t k = at->first_piece; status == CM_OK && k < at->end_piece; k++) {
     const cm_piece *piece = &plan->pieces[w->sequence.pieces[k]];
     const uint32_t *tiles = cm_piece_inputs(plan, piece);
@@ -138,8 +130,7 @@ static cm_status find_uses(const cm_windows *w, const window *at, cm_timing *t, 
       if (touched[t->buffer[b].tile] && !t->buffer[b].given_up)
         t->buffer[b].next = next[t->buffer[b].tile];
   }
-  cm_free(next);
-  cm_free(touched);
+  CM_FREE(next, touched);
   return status;
 }
 
@@ -159,8 +150,7 @@ static cm_status lay_out(const cm_windows *w, const window *at, const cm_sequenc
   cm_status status = find_uses(w, at, &t, error);
   while (status == CM_OK && t.now < at->end_piece)
     status = cm_timing_step(&t, error);
-  if (status == CM_OK)
-    status = cm_timing_finish(&t, error);
+  CM_THEN(status, cm_timing_finish(&t, error));
   *time_ns = table.time_ns;
   cm_timing_end(&t);
   return status;
@@ -176,8 +166,7 @@ cm_status cm_windows_score(const cm_windows *w, uint32_t subgraph, const uint32_
     cm_ordering_arrange(&ordering, w->bound[subgraph], w->bound[subgraph + 1] - w->bound[subgraph], ops);
     status = cm_sequence_part(&ordering, at->first, at->end, w->options->settings, &part, error);
   }
-  if (status == CM_OK)
-    status = lay_out(w, at, &part, time_ns, error);
+  CM_THEN(status, lay_out(w, at, &part, time_ns, error));
   cm_sequence_free(&part);
   cm_ordering_end(&ordering);
   return status;
@@ -194,8 +183,7 @@ cm_status cm_windows_whole(const cm_windows *w, const uint32_t *ops, double *tim
     cm_ordering_arrange(&ordering, 0, w->plan->op_count, ops);
     status = cm_sequence_part(&ordering, 0, w->plan->op_count, w->options->settings, &sequence, error);
   }
-  if (status == CM_OK)
-    status = cm_timetable_make(w->plan, &sequence, w->options->target, w->options->settings, false, &run, &table, error);
+  CM_THEN(status, cm_timetable_make(w->plan, &sequence, w->options->target, w->options->settings, false, &run, &table, error));
   *time_ns = table.time_ns;
   cm_timetable_free(&table);
   cm_sequence_free(&sequence);

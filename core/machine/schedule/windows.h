@@ -1,7 +1,6 @@
 /* What another order of some operators comes to, from the state that the chip is in when they begin: the score of a
  * subgraph alone. Internal to core/machine. */
-#ifndef CM_MACHINE_WINDOWS_H
-#define CM_MACHINE_WINDOWS_H
+#pragma once
 
 #include "core/machine/schedule/timetable.h"
 
@@ -24,5 +23,3 @@ cm_status cm_windows_score(const cm_windows *windows, uint32_t subgraph, const u
 
 /* The time of the whole program when all operators stand in the order of `ops`. Errors: memory, cancel. */
 cm_status cm_windows_whole(const cm_windows *windows, const uint32_t *ops, double *time_ns, cm_error *error);
-
-#endif

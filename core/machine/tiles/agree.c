@@ -157,11 +157,9 @@ static cm_status compute(following *f, const cm_instruction *i, uint32_t tile, c
                    f->t->vertex_count);
   for (uint32_t k = 0; k < i->input_count; k++)
     read_operand(f, &f->p->operands[i->first_operand + k], tile, &held);
-  if (compare_axons(f, tile, error) != CM_OK)
-    return error->status;
+  CM_TRY(compare_axons(f, tile, error));
   for (uint32_t k = i->input_count; k < i->input_count + i->output_count; k++)
-    if (write_operand(f, &f->p->operands[i->first_operand + k], tile, &held, error) != CM_OK)
-      return error->status;
+    CM_TRY(write_operand(f, &f->p->operands[i->first_operand + k], tile, &held, error));
   held = held > 0 ? held : 1;
   if (cm_topology_size(f->t, tile) != held)
     return differs(f, tile, error, "holds bytes that are", cm_topology_size(f->t, tile), held);
@@ -195,8 +193,7 @@ static cm_status follow(following *f, cm_run *run, cm_error *error)
     case CM_CODE_HOST: status = compute(f, i, tile++, error); break;
     default: break;
     }
-    if (status == CM_OK)
-      status = cm_run_check(run, error);
+    CM_THEN(status, cm_run_check(run, error));
   }
   if (status == CM_OK && tile != f->t->vertex_count)
     return cm_fail(error, CM_BAD_MAPPING, "the program computes %" PRIu32 " pieces, the network has %" PRIu32 " tiles", tile,
@@ -209,8 +206,7 @@ static cm_status sort_axons(following *f, cm_error *error)
 {
   uint32_t *first;
   const cm_topology *t = f->t;
-  if (CM_NEW(f->p->memory, first, (size_t)t->vertex_count + 2, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(f->p->memory, first, (size_t)t->vertex_count + 2, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     first[t->pin[t->net_first[e]] + 1]++;
   for (uint32_t v = 0; v < t->vertex_count; v++)
@@ -238,8 +234,7 @@ cm_status cm_tiles_agree(const cm_program *program, const cm_topology *topology,
       CM_NEW(memory, f.touched, (size_t)topology->vertex_count + 2, error) != CM_OK ||
       CM_NEW(memory, f.by_reader, (size_t)topology->net_count + 1, error) != CM_OK || sort_axons(&f, error) != CM_OK)
     status = error->status;
-  if (status == CM_OK)
-    status = follow(&f, run, error);
+  CM_THEN(status, follow(&f, run, error));
   for (uint32_t t = 0; f.outside != NULL && t < program->tensor_count; t++)
     cm_free(f.outside[t]);
   CM_FREE(f.chip, f.outside, f.constant, f.reader, f.bytes, f.touched, f.by_reader);

@@ -15,8 +15,7 @@ typedef struct tiles {
 static cm_status make(const cm_tiles_input *in, bool places, tiles *t, cm_run *run, cm_error *error)
 {
   cm_run_phase(run, "tile");
-  if (cm_tiles_topology(in->plan, in->program, in->pieces, run, &t->topology, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_tiles_topology(in->plan, in->program, in->pieces, run, &t->topology, error));
   t->demand = cm_demand_of(t->topology);
   if (places && cm_tiles_map(&t->demand, in->program, in->chip, run, &t->mapping, error) != CM_OK)
     return error->status;
@@ -30,8 +29,7 @@ static cm_status make(const cm_tiles_input *in, bool places, tiles *t, cm_run *r
 static cm_status write_mapping(const tiles *t, const cm_chip *chip, const char *path, cm_error *error)
 {
   cm_file file = {0};
-  if (cm_file_create(&file, path, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_file_create(&file, path, error));
   if (cm_mapping_write(t->mapping, &t->demand, chip, NULL, CM_VIEW_FULL_JSON, file.stream, error) == CM_OK)
     return cm_file_commit(&file, error);
   cm_file_discard(&file);

@@ -1,6 +1,5 @@
 /* Tiles as part of a compilation. */
-#ifndef CM_MACHINE_TILES_COMPILE_TILES_H
-#define CM_MACHINE_TILES_COMPILE_TILES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -21,5 +20,3 @@ typedef struct cm_tiles_input {
  * write. Errors: those of tiles.h; CM_INTERNAL when they do not agree with the program; CM_IO, CM_DISK_FULL. */
 cm_status cm_compile_tiles(const cm_tiles_input *input, const char *network, const char *mapping, cm_run *run,
                            json_t *report, cm_error *error);
-
-#endif

@@ -96,8 +96,7 @@ static cm_status read_inputs(making *m, const cm_plan_op *op, const cm_piece *pi
   const cm_box *box = &m->plan->tiles[cm_piece_outputs(m->plan, piece)[0]].box;
   cm_split_change change;
   cm_box *inputs;
-  if (CM_NEW(m->plan->memory, inputs, op->call.input_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(m->plan->memory, inputs, op->call.input_count + 1, error));
   cm_status status = cm_split_piece(&op->call, box, inputs, &change, error);
   for (uint32_t i = 0; status == CM_OK && i < op->call.input_count; i++) {
     bool boxed = i < 64 && (piece->boxed >> i & 1) != 0;
@@ -133,12 +132,10 @@ static cm_status visit(making *m, uint32_t v, cm_error *error)
   m->topology->size[v] = bytes > 0 ? (uint32_t)bytes : 1;
   m->topology->size_total += m->topology->size[v];
   m->touched_count = 0;
-  if (read_inputs(m, op, piece, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_inputs(m, op, piece, error));
   qsort(m->touched, m->touched_count, sizeof *m->touched, cm_ascending);
   for (uint32_t k = 0; k < m->touched_count; k++) {
-    if (CM_ROOM(m->plan->memory, m->arcs, &m->arc_capacity, m->arc_count + 1, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_ROOM(m->plan->memory, m->arcs, &m->arc_capacity, m->arc_count + 1, error));
     m->arcs[m->arc_count++] = (arc){m->touched[k], v, m->bytes[m->touched[k]]};
     m->bytes[m->touched[k]] = 0;
   }
@@ -194,11 +191,11 @@ static cm_status fill(making *m, cm_error *error)
     return cm_fail(error, CM_TOO_LARGE, "%" PRIu64 " axons between tiles are more than a network has room for", m->arc_count);
   t->net_count = (uint32_t)m->arc_count;
   t->pin_count = m->arc_count;
-  if (CM_NEW(memory, t->net_first, m->arc_count + 1, error) != CM_OK ||
-      CM_NEW(memory, t->net_source, m->arc_count, error) != CM_OK ||
-      CM_NEW(memory, t->net_weight, m->arc_count, error) != CM_OK || CM_NEW(memory, t->pin, m->arc_count, error) != CM_OK ||
-      CM_NEW(memory, t->label_first, (size_t)m->count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->net_first, m->arc_count + 1, error));
+  CM_TRY(CM_NEW(memory, t->net_source, m->arc_count, error));
+  CM_TRY(CM_NEW(memory, t->net_weight, m->arc_count, error));
+  CM_TRY(CM_NEW(memory, t->pin, m->arc_count, error));
+  CM_TRY(CM_NEW(memory, t->label_first, (size_t)m->count + 1, error));
   if (m->arc_count > 0)
     qsort(m->arcs, m->arc_count, sizeof *m->arcs, by_ends);
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -208,8 +205,7 @@ static cm_status fill(making *m, cm_error *error)
     t->net_first[e + 1] = e + 1;
   }
   uint64_t label_bytes = put_labels(m);
-  if (CM_NEW(memory, t->label_text, label_bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, t->label_text, label_bytes, error));
   (void)put_labels(m);
   return CM_OK;
 }
@@ -241,8 +237,7 @@ cm_status cm_tiles_topology(cm_plan *plan, const cm_program *program, const uint
   for (uint32_t v = 0; status == CM_OK && v < m.count; v++)
     if ((status = visit(&m, v, error)) == CM_OK)
       status = cm_run_check(run, error);
-  if (status == CM_OK)
-    status = fill(&m, error);
+  CM_THEN(status, fill(&m, error));
   CM_FREE(m.vertex, m.bytes, m.touched, m.arcs);
   if (status != CM_OK) {
     cm_topology_free(m.topology);

@@ -15,8 +15,7 @@ static bool computes(const cm_instruction *i)
 static cm_status number_parts(cm_mapping *m, const cm_program *program, uint32_t cores, cm_memory *memory, cm_error *error)
 {
   uint32_t *part_of, v = 0;
-  if (CM_NEW(memory, part_of, (size_t)cores + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, part_of, (size_t)cores + 1, error));
   for (uint64_t i = 0; i < program->instruction_count; i++)
     if (computes(&program->instructions[i]))
       part_of[cm_lane_core(&program->target, program->instructions[i].lane)] = 1;
@@ -42,9 +41,9 @@ static cm_status number_parts(cm_mapping *m, const cm_program *program, uint32_t
 static cm_status make_region(cm_mapping *m, const cm_chip *chip, cm_memory *memory, cm_error *error)
 {
   cm_occupancy *occupancy;
-  if (CM_NEW(memory, m->region, 1, error) != CM_OK || CM_NEW(memory, m->region->cores, m->part_count, error) != CM_OK ||
-      cm_occupancy_new(chip, &occupancy, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, m->region, 1, error));
+  CM_TRY(CM_NEW(memory, m->region->cores, m->part_count, error));
+  CM_TRY(cm_occupancy_new(chip, &occupancy, error));
   m->region->core_count = m->part_count;
   memcpy(m->region->cores, m->core, m->part_count * sizeof *m->core);
   cm_region_enclose(chip, occupancy, m->region);
@@ -79,8 +78,7 @@ static cm_status keep_limits(const cm_mapping *m, const cm_chip *chip, cm_error 
 static cm_status say(cm_mapping *m, cm_error *error)
 {
   cm_map_options *options;
-  if (cm_map_options_parse(NULL, &options, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_map_options_parse(NULL, &options, error));
   m->options = cm_map_options_shaping_json(options);
   cm_map_options_free(options);
   m->report = json_pack("{s:s}", "placed_by", "program");
@@ -91,8 +89,7 @@ cm_status cm_tiles_map(const cm_demand *demand, const cm_program *program, const
                        cm_mapping **made, cm_error *error)
 {
   cm_mapping *m;
-  if (CM_NEW(run->memory, m, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, m, 1, error));
   m->vertex_count = demand->network->vertex_count;
   if (number_parts(m, program, cm_chip_cores(chip), run->memory, error) != CM_OK ||
       make_region(m, chip, run->memory, error) != CM_OK || say(m, error) != CM_OK ||

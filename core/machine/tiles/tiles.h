@@ -1,8 +1,7 @@
 /* A program as tiles on cores (docs/explanation/tiling.md): every piece that a unit computes is a vertex of a
  * network, what goes between two an axon, and a tile lies on the core of the unit that computes it. Program, schedule and
  * mapping are three descriptions of one execution. */
-#ifndef CM_MACHINE_TILES_TILES_H
-#define CM_MACHINE_TILES_TILES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -34,5 +33,3 @@ cm_status cm_tiles_agree(const cm_program *program, const cm_topology *topology,
 /* {"tiles", "arcs", "bytes_moved", "bytes_held", "largest_bytes", "devices": [{"name", "units", "tiles", "operations",
  * "busy_ns"}]}; a new reference, NULL when out of memory. */
 json_t *cm_tiles_report(const cm_topology *topology, const cm_program *program);
-
-#endif

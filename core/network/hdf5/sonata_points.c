@@ -46,8 +46,7 @@ cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *e
   cm_error missing;
   if (!type->delta || type->dynamics[0] == '\0' || c->step_ms <= 0 || sonata_member_find(c, type->dynamics, &member, &missing) != CM_OK)
     return CM_OK;
-  if (sonata_member_open(c, member, error) != CM_OK)
-    return error->status;
+  CM_TRY(sonata_member_open(c, member, error));
   const uint64_t refusals = cm_json_refusals();
   json_t *json = cm_json_loadb(c->image, c->image_size, 0, NULL);
   if (json_is_object(json))
@@ -62,11 +61,9 @@ cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *e
 cm_status sonata_points_open(sonata_files *c, cm_error *error)
 {
   const uint32_t neurons = c->s->made->vertex_count;
-  if (cm_neuron_values_open(&c->values, neurons, c->s->memory, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_neuron_values_open(&c->values, neurons, c->s->memory, error));
   for (size_t i = 0; i < SONATA_POINT; i++) {
-    if (CM_NEW(c->s->memory, c->values.parameter[used[i]], neurons, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(c->s->memory, c->values.parameter[used[i]], neurons, error));
     for (uint32_t v = 0; v < neurons; v++)
       c->values.parameter[used[i]][v] = NAN;
   }
@@ -92,8 +89,7 @@ cm_status sonata_points_take(sonata_files *c, hid_t group, const char *name, cm_
   const bool input = strcmp(s->made->population[p].kind, CM_INPUT_KIND) == 0;
   for (uint64_t at = 0; at < s->ids[p] && !c->unknown; at += SLICE) {
     const uint64_t here = s->ids[p] - at < SLICE ? s->ids[p] - at : SLICE;
-    if (cm_h5_slice(&s->h5, group, "node_type_id", H5T_NATIVE_UINT64, at, here, s->source, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_h5_slice(&s->h5, group, "node_type_id", H5T_NATIVE_UINT64, at, here, s->source, error));
     for (uint64_t i = 0; i < here; i++) {
       const sonata_node_type *type = sonata_node_type_find(c, s->source[i]);
       if (input)

@@ -47,8 +47,7 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
   const cm_field *dynamics = at[TYPE_DYNAMICS] >= 0 ? &t->fields[at[TYPE_DYNAMICS]] : NULL;
   if (dynamics != NULL && dynamics->length < sizeof made.dynamics)
     (void)snprintf(made.dynamics, sizeof made.dynamics, "%.*s", (int)dynamics->length, dynamics->text);
-  if (CM_ROOM(s->memory, c->node_type, &c->node_type_room, c->node_types + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_ROOM(s->memory, c->node_type, &c->node_type_room, c->node_types + 1, error));
   c->node_type[c->node_types++] = made;
   return CM_OK;
 }

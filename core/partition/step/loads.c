@@ -130,8 +130,7 @@ cm_status cm_step_bias_sources(const cm_demand *demand, const uint32_t *part, ui
   *sources = 0;
   if (!demand->bias_sources)
     return CM_OK;
-  if (CM_NEW(memory, biased, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, biased, parts, error));
   for (uint32_t v = 0, net = 0; v < demand->network->vertex_count; v++)
     if (cm_demand_untold(demand, v, &net).synapses > 0 && !biased[part[v]]) {
       biased[part[v]] = true;

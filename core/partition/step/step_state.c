@@ -81,8 +81,7 @@ cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, cons
                      .scenarios = demand->scenario_count};
   cm_memory *memory = run->memory;
   cm_status status = transpose(&s, error);
-  if (status == CM_OK)
-    status = count_rates(&s, error);
+  CM_THEN(status, count_rates(&s, error));
   if (status == CM_OK && (CM_NEW(memory, s.part, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(memory, s.reached, topology->net_count, error) != CM_OK ||
                           CM_NEW(memory, s.reach_part, s.at[topology->net_count], error) != CM_OK ||

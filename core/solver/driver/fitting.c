@@ -52,8 +52,7 @@ cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping,
 /* Takes cores until every router has `kept` free ones at most, the first row by row. */
 static cm_status thin(const cm_chip *chip, const cm_occupancy *from, uint32_t kept, cm_occupancy **made, cm_error *error)
 {
-  if (cm_occupancy_new(chip, made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_occupancy_new(chip, made, error));
   for (uint32_t router = 0; router < cm_chip_routers_x(chip) * cm_chip_routers_y(chip); router++) {
     uint32_t x0 = router % cm_chip_routers_x(chip) * chip->router_x, y0 = router / cm_chip_routers_x(chip) * chip->router_y, left = kept;
     for (uint32_t y = y0; y < y0 + chip->router_y; y++)
@@ -78,8 +77,7 @@ static cm_status propose(const cm_map_input *input, try by, cm_run *run, cm_cand
   cm_occupancy *thinned = NULL;
   variant.options.traffic_model = by.traffic_model;
   if (by.kept != 0) {
-    if (thin(input->chip, input->occupancy, by.kept, &thinned, error) != CM_OK)
-      return error->status;
+    CM_TRY(thin(input->chip, input->occupancy, by.kept, &thinned, error));
     other->occupancy = thinned;
   }
   cm_status status = cm_best_candidate(other, run, candidate, error);
@@ -203,8 +201,7 @@ cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candid
   if (!is_limited(input))
     return cm_best_candidate(input, run, candidate, error);
   json_t *tried = json_array();
-  if (cm_whole(tried != NULL, "the report", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(tried != NULL, "the report", error));
   search s = {.input = input, .run = run, .tried = tried, .candidate = candidate, .told = told};
   list_tries(&s);
   cm_status status = find(&s, error);

@@ -1,6 +1,5 @@
 /* Mappings whose routing tables fit the chip's routers. */
-#ifndef CM_SOLVER_DRIVER_FITTING_H
-#define CM_SOLVER_DRIVER_FITTING_H
+#pragma once
 
 #include "core/mapping/candidate.h"
 
@@ -12,5 +11,3 @@ cm_status cm_fitting_candidate(const cm_map_input *input, cm_run *run, cm_candid
 
 /* The same for a mapping that is made already: fits or CM_LIMIT_BROKEN. */
 cm_status cm_fitting_check(const cm_map_input *input, const cm_mapping *mapping, cm_run *run, json_t **told, cm_error *error);
-
-#endif

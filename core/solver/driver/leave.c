@@ -18,9 +18,8 @@ cm_status cm_candidate_count_anew(cm_candidate *c, cm_error *error)
   cm_flows_free(c->flows);
   c->flows = NULL;
   cm_free(c->use);
-  if (CM_NEW(c->run->memory, c->use, (size_t)p->part_count * CM_RESOURCES, error) != CM_OK ||
-      cm_count_use_and_cuts(in->demand, p->part, p->part_count, c->run, c->use, &cuts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->use, (size_t)p->part_count * CM_RESOURCES, error));
+  CM_TRY(cm_count_use_and_cuts(in->demand, p->part, p->part_count, c->run, c->use, &cuts, error));
   c->quality = cm_quality_of(in->demand->network, &cuts);
   c->attempts[c->attempt_count - 1].edge_cut = c->quality.edge_cut;
   return CM_OK;
@@ -35,8 +34,8 @@ static cm_status keep_near_miss(const cm_candidate *c, uint64_t left, cm_error *
     return CM_OK;
   CM_FREE(near->part, near->core);
   *near = (cm_near_miss){.parts = p->part_count, .left = left, .limits = c->limits};
-  if (CM_NEW(c->run->memory, near->part, p->vertex_count, error) != CM_OK || CM_NEW(c->run->memory, near->core, p->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, near->part, p->vertex_count, error));
+  CM_TRY(CM_NEW(c->run->memory, near->core, p->part_count, error));
   memcpy(near->part, p->part, p->vertex_count * sizeof *p->part);
   memcpy(near->core, c->places.core, p->part_count * sizeof *near->core);
   return CM_OK;
@@ -49,8 +48,7 @@ static cm_status move_neurons(cm_candidate *c, uint64_t *left, cm_error *error)
   cm_partition *p = c->partition;
   uint32_t *cluster;
   cm_leaving *leaving = NULL;
-  if (CM_NEW(c->run->memory, cluster, p->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, cluster, p->part_count, error));
   const cm_keep_leaving options = {.limits = &c->limits, .cluster = cluster, .parts = p->part_count, .seed = in->options->seed};
   for (uint32_t k = 0; k < p->part_count; k++)
     cluster[k] = cm_chip_cluster_of(in->chip, c->places.core[k]);
@@ -58,8 +56,7 @@ static cm_status move_neurons(cm_candidate *c, uint64_t *left, cm_error *error)
   if (status == CM_OK && *left > 0 && (status = CM_NEW(c->run->memory, leaving, p->vertex_count, error)) == CM_OK) {
     cm_count_leaving(in->demand, p->part, cluster, leaving);
     status = keep_near_miss(c, *left, error);
-    if (status == CM_OK)
-      status = cm_refuse_leaving(in->demand->network, &in->chip->limits, leaving, error);
+    CM_THEN(status, cm_refuse_leaving(in->demand->network, &in->chip->limits, leaving, error));
   }
   CM_FREE(cluster, leaving);
   return status == CM_OK ? cm_candidate_count_anew(c, error) : status;
@@ -77,7 +74,6 @@ cm_status cm_candidate_keep_leaving(cm_candidate *c, cm_error *error)
   if (in->core != NULL) /* the search has been there */
     return CM_OK;
   cm_status status = cm_place_in_clusters(&task, c->places.core, &left, error);
-  if (status == CM_OK)
-    status = cm_place_enclose(c, error);
+  CM_THEN(status, cm_place_enclose(c, error));
   return status == CM_OK && left > 0 ? move_neurons(c, &left, error) : status;
 }

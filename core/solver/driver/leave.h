@@ -1,6 +1,5 @@
 /* Candidates on chips that limit what leaves a neuron (core/limits/leaving.h). */
-#ifndef CM_SOLVER_DRIVER_LEAVE_H
-#define CM_SOLVER_DRIVER_LEAVE_H
+#pragma once
 
 #include "core/mapping/candidate.h"
 
@@ -11,5 +10,3 @@ cm_status cm_candidate_count_anew(cm_candidate *candidate, cm_error *error);
  * these; all other limits stay kept. CM_LIMIT_BROKEN names the worst neuron that is left; nothing where the chip has no such limits. Other
  * errors: memory, a stop. */
 cm_status cm_candidate_keep_leaving(cm_candidate *candidate, cm_error *error);
-
-#endif

@@ -23,19 +23,15 @@ static cm_status match_kinds(cm_candidate *c, const uint64_t *use, cm_error *err
   const cm_map_input *in = c->input;
   uint32_t cores[CM_KINDS_MAX];
   uint64_t *allowed;
-  if (CM_NEW(c->run->memory, c->partition->kind, in->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, c->partition->kind, in->part_count, error));
   for (uint32_t p = 0; in->core != NULL && p < in->part_count; p++)
     c->partition->kind[p] = (uint8_t)cm_chip_kind_of(in->chip, in->core[p]);
   if (in->core != NULL)
     return CM_OK;
-  if (CM_NEW(c->run->memory, allowed, in->demand->network->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, allowed, in->demand->network->vertex_count, error));
   cm_status status = cm_count_kinds(in, c->run, cores, error);
-  if (status == CM_OK)
-    status = cm_allowed_kinds(in, cores, c->run, allowed, error);
-  if (status == CM_OK)
-    status = cm_match_kinds(in, allowed, use, cores, c->run, c->partition->kind, error);
+  CM_THEN(status, cm_allowed_kinds(in, cores, c->run, allowed, error));
+  CM_THEN(status, cm_match_kinds(in, allowed, use, cores, c->run, c->partition->kind, error));
   cm_free(allowed);
   return status;
 }
@@ -45,8 +41,7 @@ static cm_status check_limits(cm_candidate *c, const cm_limits *limits, cm_error
 {
   const cm_map_input *in = c->input;
   uint64_t *use;
-  if (CM_NEW(c->run->memory, use, (size_t)in->part_count * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, use, (size_t)in->part_count * CM_RESOURCES, error));
   cm_cuts cuts;
   cm_status status = cm_count_use_and_cuts(in->demand, in->part, in->part_count, c->run, use, &cuts, error);
   cm_violation v = {0};
@@ -77,20 +72,17 @@ static cm_status adopt(cm_candidate *c, cm_error *error)
   const cm_topology *t = in->demand->network;
   c->limits = cm_stated_limits(in, cm_chip_widest_limits(in->chip));
   c->objective = cm_objective_resolve(in->options, t->directed, true);
-  if (cm_partition_new(t->vertex_count, c->run, &c->partition, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(t->vertex_count, c->run, &c->partition, error));
   cm_partition *p = c->partition;
   p->part_count = in->part_count;
   memcpy(p->part, in->part, p->vertex_count * sizeof *p->part);
   if (in->core != NULL) {
-    if (CM_NEW(c->run->memory, c->places.core, p->part_count, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(c->run->memory, c->places.core, p->part_count, error));
     memcpy(c->places.core, in->core, p->part_count * sizeof *in->core);
   }
   cm_run_phase(c->run, "limits");
-  if (check_limits(c, &c->limits, error) != CM_OK ||
-      cm_bound_parts(in->demand, &c->limits, c->run, &c->bound, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_limits(c, &c->limits, error));
+  CM_TRY(cm_bound_parts(in->demand, &c->limits, c->run, &c->bound, error));
   c->attempts[0] =
     (cm_attempt){.capacity = in->demand->size_total, .parts = p->part_count, .edge_cut = c->quality.edge_cut};
   c->attempt_count = 1;
@@ -121,8 +113,7 @@ static cm_status drop_empty(cm_candidate *c, const uint8_t *holds, uint32_t *par
 {
   cm_partition *made = c->partition;
   uint32_t kept = 0, *number;
-  if (CM_NEW(c->run->memory, number, made->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, number, made->part_count, error));
   for (uint32_t p = 0; p < made->part_count; p++) {
     if (holds[p] && c->places.core != NULL)
       c->places.core[kept] = c->places.core[p];
@@ -135,8 +126,7 @@ static cm_status drop_empty(cm_candidate *c, const uint8_t *holds, uint32_t *par
     made->part[v] = number[part[v]];
   made->part_count = kept;
   c->attempts[c->attempt_count - 1].parts = kept;
-  cm_free(number);
-  cm_free(c->use);
+  CM_FREE(number, c->use);
   c->use = NULL;
   cm_graph_free(made->parts);
   made->parts = NULL;
@@ -177,9 +167,7 @@ static cm_status empty_parts(cm_candidate *c, cm_error *error)
     else if (keeps_limits(c, use))
       status = drop_empty(c, holds, part, error);
   }
-  cm_free(use);
-  cm_free(part);
-  cm_free(holds);
+  CM_FREE(use, part, holds);
   return status;
 }
 
@@ -189,8 +177,7 @@ static cm_status verify(const cm_candidate *c, cm_error *error)
   const cm_partition *made = c->partition;
   uint8_t *used;
   uint32_t cores = cm_chip_cores(c->input->chip);
-  if (CM_NEW(c->run->memory, used, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, used, cores, error));
   cm_status status = CM_OK;
   for (uint32_t p = 0; p < made->part_count && status == CM_OK; p++) {
     uint32_t core = c->places.core[p];
@@ -212,10 +199,8 @@ static cm_status verify(const cm_candidate *c, cm_error *error)
 static cm_status finish(cm_candidate *c, cm_error *error)
 {
   cm_status status = empty_parts(c, error);
-  if (status == CM_OK)
-    status = cm_place_parts(c, error);
-  if (status == CM_OK)
-    status = cm_candidate_keep_leaving(c, error);
+  CM_THEN(status, cm_place_parts(c, error));
+  CM_THEN(status, cm_candidate_keep_leaving(c, error));
   return status == CM_OK ? verify(c, error) : status;
 }
 
@@ -223,8 +208,7 @@ cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate
 {
   cm_candidate c = {.input = input, .run = run};
   cm_status status = input->part != NULL ? adopt(&c, error) : cm_make_parts(input, run, &c, error);
-  if (status == CM_OK)
-    status = finish(&c, error);
+  CM_THEN(status, finish(&c, error));
   if (status == CM_OK)
     *candidate = c;
   else
@@ -243,11 +227,9 @@ static cm_status refine(cm_candidate *c, const cm_candidate *from, const cm_limi
     memcpy(c->places.core, from->places.core, count * sizeof *c->places.core);
     status = cm_place_enclose(c, error);
   }
-  if (status == CM_OK)
-    status = cm_place_widen(c, spare, error);
+  CM_THEN(status, cm_place_widen(c, spare, error));
   c->partition = NULL;
-  if (status == CM_OK)
-    status = cm_refine_axons_on_mesh(from, limits, c->places.region, c->run, &c->partition, &saved, error);
+  CM_THEN(status, cm_refine_axons_on_mesh(from, limits, c->places.region, c->run, &c->partition, &saved, error));
   if (status != CM_OK)
     return status;
   cm_partition *made = c->partition;
@@ -258,8 +240,7 @@ static cm_status refine(cm_candidate *c, const cm_candidate *from, const cm_limi
   last->parts = made->part_count;
   last->saved_seconds += saved;
   last->coarsening_cached |= saved > 0;
-  if (cm_candidate_count_anew(c, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_candidate_count_anew(c, error));
   *legal = cm_find_violation(&c->limits, c->use, made->part_count).broken_parts == 0;
   return CM_OK;
 }

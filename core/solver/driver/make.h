@@ -1,6 +1,5 @@
 /* One candidate: parts that keep all limits, on cores of their own. */
-#ifndef CM_SOLVER_DRIVER_MAKE_H
-#define CM_SOLVER_DRIVER_MAKE_H
+#pragma once
 
 #include "core/mapping/candidate.h"
 
@@ -11,5 +10,3 @@ cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate
 /* Goes on from a candidate for objective axon with its cores: parts and cores that cost no more (core/solver/mappers/mesh_axons.h). *found:
  * there are such, within all limits and these, which are the candidate's or tighter, in *candidate, which the caller owns then. Errors: memory and run errors. */
 cm_status cm_candidate_go_on(const cm_candidate *from, const cm_limits *limits, cm_candidate *candidate, bool *found, cm_error *error);
-
-#endif

@@ -135,8 +135,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
 static cm_status is_worth(const portfolio *f, cm_candidate *made, cm_haste *before, bool *better, cm_error *error)
 {
   cm_haste after = {0};
-  if (weigh(made, error) != CM_OK)
-    return error->status;
+  CM_TRY(weigh(made, error));
   *better = made->cost < f->best.cost;
   if (!*better || f->least.step_ns <= 0)
     return CM_OK;
@@ -212,8 +211,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
   cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);
   if (status == CM_OK && f->best.partition != NULL && f->best.objective == CM_OBJECTIVE_AXON)
     status = find_haste(&f->best, &f->least, error);
-  if (status == CM_OK)
-    status = try_method(f, own, must, &cost, error);
+  CM_THEN(status, try_method(f, own, must, &cost, error));
   if (status != CM_OK || is_settled(f))
     return status;
   const bool none = f->best.partition == NULL;
@@ -236,14 +234,12 @@ cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate
     return cm_candidate_make(input, run, candidate, error);
   portfolio f = {.input = input, .run = run, .used_bytes = used_bytes(run), .tried = json_array()};
   cm_status status = cm_whole(f.tried != NULL, "the report", error);
-  if (status == CM_OK)
-    status = try_all(&f, error);
+  CM_THEN(status, try_all(&f, error));
   if (status == CM_OK && f.best.partition == NULL) {
     *error = f.why;
     status = f.why.status;
   }
-  if (status == CM_OK)
-    status = tell(&f, error);
+  CM_THEN(status, tell(&f, error));
   json_decref(f.tried);
   if (status == CM_OK)
     *candidate = f.best;

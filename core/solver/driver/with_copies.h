@@ -1,6 +1,5 @@
 /* Mapping with copies of neurons, where what leaves these is limited (core/limits/leaving.h). */
-#ifndef CM_SOLVER_DRIVER_WITH_COPIES_H
-#define CM_SOLVER_DRIVER_WITH_COPIES_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
@@ -10,5 +9,3 @@
  * mapping then is of its own `copied`, and report.leaving.copies has them. Refusals say what copies would do. Not for given parts, old mappings, profiles and sets
  * of mappings. Errors as of `map`. */
 cm_status cm_map_with_copies(const cm_map_input *input, cm_map_function *map, cm_run *run, cm_mapping **mapping, cm_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Assignments (core/placement/reassign/reassign.h) of a job. */
-#ifndef CM_SOLVER_INCREMENTAL_ASSIGNMENT_H
-#define CM_SOLVER_INCREMENTAL_ASSIGNMENT_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/placement/reassign/reassign.h"
@@ -12,5 +11,3 @@ void cm_assignment_clear(cm_assignment *assignment);
 
 /* What a chip, or one of its kinds of cores, and the options state. */
 cm_limits cm_stated_limits(const cm_map_input *input, cm_limits limits);
-
-#endif

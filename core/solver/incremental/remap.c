@@ -29,8 +29,7 @@ static uint64_t largest_of(const cm_remapping *r)
 static cm_status keep_what_stays(cm_remapping *r, cm_error *error)
 {
   cm_assignment *s = &r->assignment;
-  if (cm_assignment_open(s, r->input, (uint32_t)r->old.kept_cores, largest_of(r), r->run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_assignment_open(s, r->input, (uint32_t)r->old.kept_cores, largest_of(r), r->run, error));
   for (uint32_t p = 0; p < s->parts; p++) {
     s->core[p] = r->old_core[p];
     s->kind[p] = s->core[p] == CM_NOWHERE ? 0 : (uint8_t)cm_chip_kind_of(s->chip, s->core[p]);
@@ -46,8 +45,8 @@ static cm_status make_region(cm_remapping *r, cm_error *error)
 {
   const cm_chip *chip = r->input->chip;
   cm_mapping *m = r->mapping;
-  if (CM_NEW(r->run->memory, m->region, 1, error) != CM_OK || CM_NEW(r->run->memory, m->region->cores, m->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, m->region, 1, error));
+  CM_TRY(CM_NEW(r->run->memory, m->region->cores, m->part_count, error));
   cm_region *region = m->region;
   for (uint32_t c = 0; c < cm_chip_cores(chip); c++)
     if (r->part_at[c] != CM_NOWHERE)
@@ -62,11 +61,9 @@ static cm_status verify(const cm_remapping *r, cm_error *error)
   const cm_assignment *s = &r->assignment;
   uint64_t *use;
   uint32_t *populations = NULL;
-  if (CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, use, (size_t)s->parts * CM_RESOURCES, error));
   cm_status status = CM_NEW(r->run->memory, populations, s->parts, error);
-  if (status == CM_OK)
-    status = cm_count_use(s->demand, s->part, s->parts, r->run, use, error);
+  CM_THEN(status, cm_count_use(s->demand, s->part, s->parts, r->run, use, error));
   if (status == CM_OK && s->demand->network->population_of != NULL)
     status = cm_count_populations(s->demand->network, s->part, s->parts, r->run, populations, error);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
@@ -81,8 +78,7 @@ static cm_status verify(const cm_remapping *r, cm_error *error)
   for (uint32_t v = 0; v < s->demand->network->vertex_count && status == CM_OK; v++)
     if (!cm_kind_takes(s, v, s->kind[s->part[v]]))
       status = cm_fail(error, CM_INTERNAL, "neuron %u was assigned to a core that does not take it", v);
-  cm_free(use);
-  cm_free(populations);
+  CM_FREE(use, populations);
   return status;
 }
 
@@ -96,8 +92,7 @@ static cm_status hasten(cm_remapping *r, cm_error *error)
   if (cm_cores_differ(s->chip) || /* the search takes all cores for alike */
       !s->demand->network->directed || !cm_objective_is_of_steps((cm_objective)o->objective) || (energy && o->step_budget_ns <= 0))
     return CM_OK;
-  if (CM_NEW(r->run->memory, movable, s->demand->network->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, movable, s->demand->network->vertex_count, error));
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     if (r->old_of[v] == CM_NOBODY || r->old.neuron[r->old_of[v]] != s->part[v])
       movable[count++] = v;
@@ -113,8 +108,7 @@ static cm_status count_new_parts(cm_remapping *r, uint32_t before, cm_error *err
 {
   const cm_assignment *s = &r->assignment;
   uint8_t *seen;
-  if (CM_NEW(r->run->memory, seen, s->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, seen, s->parts, error));
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
     r->new_parts += s->part[v] >= before && !seen[s->part[v]];
     seen[s->part[v]] = 1;
@@ -138,13 +132,10 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   const double budget_ns = r->input->options->step_budget_ns;
   const cm_limits stated = cm_stated_limits(r->input, cm_chip_widest_limits(r->input->chip));
   cm_status status = cm_check_neurons(r->input->demand, &r->assignment.limits, r->run, error);
-  if (status == CM_OK)
-    status = cm_bound_parts(r->input->demand, &stated, r->run, &r->mapping->bound, error);
-  if (status == CM_OK)
-    status = cm_dissolve(&r->assignment, r->run, &r->dissolved, error);
+  CM_THEN(status, cm_bound_parts(r->input->demand, &stated, r->run, &r->mapping->bound, error));
+  CM_THEN(status, cm_dissolve(&r->assignment, r->run, &r->dissolved, error));
   uint32_t before = r->assignment.parts;
-  if (status == CM_OK)
-    status = cm_reassign(&r->assignment, r->run, legal, error);
+  CM_THEN(status, cm_reassign(&r->assignment, r->run, legal, error));
   if (status == CM_OK && *legal)
     status = hasten(r, error);
   if (status == CM_OK && *legal)
@@ -152,8 +143,8 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   if (status != CM_OK || !*legal)
     return status;
   cm_run_phase(r->run, "place");
-  if (cm_place_new_parts(&r->assignment, r->occupancy, r->part_at, r->run, &r->placed, error) != CM_OK || verify(r, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_new_parts(&r->assignment, r->occupancy, r->part_at, r->run, &r->placed, error));
+  CM_TRY(verify(r, error));
   *legal = as_many_as_asked(r); /* there are no empty ones any more */
   if (!*legal)
     return CM_OK;
@@ -163,14 +154,12 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   m->part = r->assignment.part;
   m->core = r->assignment.core;
   r->assignment.part = r->assignment.core = NULL;
-  if (make_region(r, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_region(r, error));
   m->attempts[0] = (cm_attempt){.capacity = r->assignment.limits.neurons, .parts = m->part_count};
   m->attempt_count = 1;
   m->options = cm_map_options_shaping_json(r->input->options);
   m->report = json_object();
-  if (cm_whole(m->options != NULL && m->report != NULL, "the report", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(m->options != NULL && m->report != NULL, "the report", error));
   cm_run_phase(r->run, "metrics");
   const cm_mapped mapped = cm_mapped_by(m, r->input->demand, r->input->chip);
   status = cm_metrics_compute(&mapped, r->run, &m->metrics, &m->detail, error);
@@ -216,10 +205,8 @@ static cm_status report(cm_remapping *r, bool afresh, cm_error *error)
   if (status == CM_OK && r->input->options->baseline && !afresh) {
     cm_mapping *fresh = NULL;
     status = map_afresh(r, &fresh, error);
-    if (status == CM_OK)
-      status = cm_json_set(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj), "the report", error);
-    if (status == CM_OK)
-      status = cm_json_set(told, "fresh_parts", json_integer(fresh->part_count), "the report", error);
+    CM_THEN(status, cm_json_set(told, "fresh_energy_pj", json_real(fresh->metrics.energy_pj), "the report", error));
+    CM_THEN(status, cm_json_set(told, "fresh_parts", json_integer(fresh->part_count), "the report", error));
     cm_mapping_free(fresh);
   }
   if (status == CM_OK)
@@ -231,15 +218,14 @@ static cm_status report(cm_remapping *r, bool afresh, cm_error *error)
 static cm_status run_remap(cm_remapping *r, cm_error *error)
 {
   bool legal = false;
-  if (cm_remap_load_old(r, error) != CM_OK || keep_what_stays(r, error) != CM_OK ||
-      reassign_and_place(r, &legal, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_remap_load_old(r, error));
+  CM_TRY(keep_what_stays(r, error));
+  CM_TRY(reassign_and_place(r, &legal, error));
   if (!legal) {
     cm_mapping_free(r->mapping);
     r->mapping = NULL;
     r->new_parts = r->dissolved = 0;
-    if (map_afresh(r, &r->mapping, error) != CM_OK)
-      return error->status;
+    CM_TRY(map_afresh(r, &r->mapping, error));
   }
   return report(r, !legal, error);
 }
@@ -248,13 +234,10 @@ cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *r
 {
   cm_remapping r = {.input = input, .afresh = afresh, .run = run, .occupancy = input->occupancy};
   cm_status status = CM_NEW(run->memory, r.mapping, 1, error);
-  if (status == CM_OK)
-    status = run_remap(&r, error);
+  CM_THEN(status, run_remap(&r, error));
   cm_run_finish(run);
   cm_check_file_free(&r.old);
-  cm_free(r.old_of);
-  cm_free(r.old_core);
-  cm_free(r.part_at);
+  CM_FREE(r.old_of, r.old_core, r.part_at);
   cm_assignment_clear(&r.assignment);
   if (status != CM_OK) {
     cm_mapping_free(r.mapping);

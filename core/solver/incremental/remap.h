@@ -1,6 +1,5 @@
 /* Mapping again after cores were lost or the network has changed a little: what can stay stays (docs/explanation/remapping.md). */
-#ifndef CM_SOLVER_INCREMENTAL_REMAP_H
-#define CM_SOLVER_INCREMENTAL_REMAP_H
+#pragma once
 
 #include "core/mapping/input.h"
 
@@ -16,5 +15,3 @@ typedef cm_status cm_remap_afresh(const cm_map_input *input, cm_run *run, cm_map
  * and O(inbound pins of its sources) a moved neuron. Errors: CM_BAD_MAPPING for a file that cannot be used, else as
  * cm_map. */
 cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *run, cm_mapping **mapping, cm_error *error);
-
-#endif

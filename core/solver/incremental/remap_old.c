@@ -34,9 +34,8 @@ static cm_status find_cores(cm_remapping *r, cm_error *error)
 {
   const cm_chip *chip = r->input->chip;
   uint32_t cores = cm_chip_cores(chip);
-  if (CM_NEW(r->run->memory, r->old_core, r->old.kept_cores, error) != CM_OK ||
-      CM_NEW(r->run->memory, r->part_at, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, r->old_core, r->old.kept_cores, error));
+  CM_TRY(CM_NEW(r->run->memory, r->part_at, cores, error));
   memset(r->old_core, 0xff, r->old.kept_cores * sizeof *r->old_core);
   memset(r->part_at, 0xff, cores * sizeof *r->part_at);
   for (uint32_t c = 0; c < cores; c++)
@@ -73,26 +72,23 @@ static cm_status match_neurons(cm_remapping *r, cm_error *error)
   bool named = topology->label_text != NULL;
   const json_t *before = json_object_get(json_object_get(old->rest, "network"), "labels");
   uint64_t *key;
-  if (CM_NEW(r->run->memory, r->old_of, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, r->old_of, n, error));
   if (old->key.count != old->neuron_count || json_is_true(before) != named) {
     for (uint32_t v = 0; v < n; v++)
       r->old_of[v] = v < old->kept_neurons ? v : CM_NOBODY;
     return CM_OK;
   }
-  if (CM_NEW(r->run->memory, key, n, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(r->run->memory, key, n, error));
   cm_status status = cm_identify(r->input->demand, r->run, key, error);
   const cm_versions versions = {.old_key = old->key.number, .old_count = (uint32_t)old->key.kept, .key = key, .count = n};
-  if (status == CM_OK)
-    status = cm_match_neurons(&versions, named, r->run, r->old_of, error);
+  CM_THEN(status, cm_match_neurons(&versions, named, r->run, r->old_of, error));
   cm_free(key);
   return status;
 }
 
 cm_status cm_remap_load_old(cm_remapping *r, cm_error *error)
 {
-  if (read_old(r, error) != CM_OK || match_neurons(r, error) != CM_OK)
-    return error->status;
+  CM_TRY(read_old(r, error));
+  CM_TRY(match_neurons(r, error));
   return find_cores(r, error);
 }

@@ -1,6 +1,5 @@
 /* Between mapping again (remap.c) and reading what is mapped from (remap_old.c). */
-#ifndef CM_SOLVER_INCREMENTAL_REMAPPING_H
-#define CM_SOLVER_INCREMENTAL_REMAPPING_H
+#pragma once
 
 #include "core/solver/incremental/assignment.h"
 #include "core/solver/incremental/remap.h"
@@ -24,5 +23,3 @@ typedef struct cm_remapping {
 
 /* Reads the old mapping: which neuron is which, and where its parts stand on this chip. CM_BAD_MAPPING. */
 cm_status cm_remap_load_old(cm_remapping *r, cm_error *error);
-
-#endif

@@ -98,8 +98,7 @@ static cm_status find_standing(const cm_engine_task *task, const uint32_t *part,
 {
   uint64_t *use;
   cm_demand demand = *task->input->demand;
-  if (CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, use, (size_t)parts * CM_RESOURCES, error));
   cm_status status = cm_count_use(&demand, part, parts, run, use, error);
   if (status == CM_OK)
     *found = judge_use(task, use, parts);
@@ -186,8 +185,7 @@ static cm_status search_axons(const cm_engine_task *task, const starts *from, cm
   options.other_start = from->other != NULL ? from->other->part : NULL;
   if (from->by_nets && after_nets > 0 && options.cycles > after_nets)
     options.cycles = after_nets;
-  if (cm_partition_new(task->input->demand->network->vertex_count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(task->input->demand->network->vertex_count, run, &made, error));
   cm_status status = cm_dense_suits(task->input->demand) ? cm_partition_dense(task->input->demand, &options, run, made->part, &made->part_count, error)
                                               : cm_partition_axons(task->input->demand, &options, run, made->part, &made->part_count, error);
   if (status == CM_OK) {
@@ -227,8 +225,7 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
   }
   if (status == CM_OK && from.first != NULL && more)
     status = other_start(task, run, &from.other, &from.by_nets, error);
-  if (status == CM_OK)
-    status = search_axons(task, &from, run, attempt, partition, error);
+  CM_THEN(status, search_axons(task, &from, run, attempt, partition, error));
   if (from.first != task->input->known)
     cm_partition_free(from.first);
   cm_partition_free(from.other);

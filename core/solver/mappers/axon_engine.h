@@ -1,6 +1,5 @@
 /* The engine of objective axon without places: its starts for objective edge and by nets, and the search that goes on from them. */
-#ifndef CM_SOLVER_MAPPERS_AXON_ENGINE_H
-#define CM_SOLVER_MAPPERS_AXON_ENGINE_H
+#pragma once
 
 #include "core/solver/mappers/engine.h"
 #include "core/solver/presets.h"
@@ -11,5 +10,3 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
 
 /* An effort on edges, for the limits of a task. */
 cm_edge_options cm_engine_edge_options(const cm_engine_task *task, const cm_effort *effort);
-
-#endif

@@ -23,8 +23,7 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
                                   .coarsening_seed = o->coarsening_seed,
                                   .seed = o->seed};
   cm_levels levels;
-  if (cm_levels_acquire(task->input, &options, task->first_levels, run, &levels, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_levels_acquire(task->input, &options, task->first_levels, run, &levels, error));
   cm_status status = cm_partition_reference(task->input->demand, &options, &levels.files, run, partition, error);
   attempt->levels = levels.files.count;
   attempt->levels_available = levels.available;

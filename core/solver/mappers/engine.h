@@ -1,6 +1,5 @@
 /* The methods that can partition, and which serves a preset and an objective. */
-#ifndef CM_SOLVER_MAPPERS_ENGINE_H
-#define CM_SOLVER_MAPPERS_ENGINE_H
+#pragma once
 
 #include "core/chip/region.h"
 #include "core/mapping/input.h"
@@ -71,5 +70,3 @@ cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made
 /* True if the job asks for the integrated mapper, or the preset prefers it and its tables fit in memory. A stated number
  * of parts is left to others: cores may stay empty here. */
 bool cm_engine_mesh_suits(const cm_engine_task *task, cm_objective objective);
-
-#endif

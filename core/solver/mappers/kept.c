@@ -41,8 +41,7 @@ static cm_status add_json(hash *state, json_t *value, cm_error *error)
 {
   char *text = value != NULL ? cm_json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(value);
-  if (cm_whole(text != NULL, "the key of a partition", error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_whole(text != NULL, "the key of a partition", error));
   add(state, text, strlen(text) + 1);
   free(text);
   return CM_OK;
@@ -131,8 +130,7 @@ cm_status cm_kept_begin(const cm_engine *engine, const cm_engine_task *task, cm_
 static cm_status add_region(hash *state, const cm_chip *chip, const cm_region *region, cm_run *run, cm_error *error)
 {
   cm_axes *a;
-  if (cm_axes_new(chip, region->cores, region->core_count, run, &a, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_axes_new(chip, region->cores, region->core_count, run, &a, error));
   const uint32_t figures[] = {region->width, region->height, a->columns, a->rows, a->count, a->units_per_hop};
   add(state, figures, sizeof figures);
   add(state, &a->base, sizeof a->base);
@@ -163,8 +161,7 @@ cm_status cm_kept_on(cm_kept *kept, cm_region *const *regions, uint32_t count, c
     return CM_OK;
   go_on(kept, &state);
   for (uint32_t i = 0; i < count; i++)
-    if (add_region(&state, kept->task->input->chip, regions[i], run, error) != CM_OK)
-      return error->status;
+    CM_TRY(add_region(&state, kept->task->input->chip, regions[i], run, error));
   set_key(kept, &state);
   return CM_OK;
 }
@@ -187,8 +184,7 @@ static cm_status write_numbers(const char *folder, const uint64_t head[HEAD], co
 {
   uint8_t bytes[CM_VARINT_BYTES_MAX] = {0};
   char path[CM_PATH_MAX];
-  if (cm_path(path, error, "%s/parts", folder) != CM_OK)
-    return error->status;
+  CM_TRY(cm_path(path, error, "%s/parts", folder));
   FILE *file = fopen(path, "wbex");
   if (file == NULL)
     return cm_fail_errno(error, errno, "cannot write", path);
@@ -297,8 +293,7 @@ static cm_status look_up(const cm_kept *kept, cm_run *run, cm_attempt *attempt, 
   cm_partition *made;
   if (!cm_kept_find(kept, number, (uint64_t)vertices + 1, attempt))
     return CM_OK;
-  if (cm_partition_new(vertices, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(vertices, run, &made, error));
   if (take_parts(number, made))
     *partition = made;
   else
@@ -311,8 +306,7 @@ static cm_status look_up_or_make(const cm_engine *engine, const cm_kept *kept, c
 {
   const uint32_t vertices = kept->task->input->demand->network->vertex_count;
   uint32_t *number;
-  if (CM_NEW(run->memory, number, (size_t)vertices + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, number, (size_t)vertices + 1, error));
   cm_status status = look_up(kept, run, attempt, number, partition, error);
   if (status == CM_OK && *partition == NULL) {
     status = engine->partition(kept->task, run, attempt, partition, error);

@@ -1,7 +1,6 @@
 /* Partitions that are kept between jobs, in the cache of coarsened levels: a job of the same network under the same limits, on other
  * cores of the chip, is partitioned by looking up. */
-#ifndef CM_SOLVER_MAPPERS_KEPT_H
-#define CM_SOLVER_MAPPERS_KEPT_H
+#pragma once
 
 #include "core/levels/cache.h"
 #include "core/solver/mappers/engine.h"
@@ -36,5 +35,3 @@ bool cm_kept_find(const cm_kept *kept, uint32_t *number, uint64_t count, cm_atte
 
 /* Keeps one, where it took long enough. */
 void cm_kept_keep(const cm_kept *kept, const uint32_t *number, uint64_t count, const cm_attempt *attempt);
-
-#endif

@@ -56,8 +56,7 @@ static cm_status tell_flows(job *j, const uint32_t *part, cm_error *error)
   uint32_t parts = j->parts->vertex_count;
   if (!t->directed)
     return cm_flows_of_graph(j->parts, j->run, &j->flows, error);
-  if (cm_flows_of_axons(j->input->demand, part, parts, j->run, &j->flows, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_of_axons(j->input->demand, part, parts, j->run, &j->flows, error));
   return cm_multicast_from_topology(j->input->demand, part, parts, j->run, &j->multicast, error);
 }
 
@@ -104,9 +103,7 @@ static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *r
 {
   cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed + start};
   cm_reward_refined result;
-  if (cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error) !=
-      CM_OK)
-    return error->status;
+  CM_TRY(cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error));
   *reward = result.after.reward;
   return CM_OK;
 }
@@ -119,8 +116,7 @@ static cm_status refine_rewards(job *j, uint32_t *core, cm_error *error)
     return refine_reward(j, 0, core, &reward, error);
   for (uint32_t start = 0; start < CM_LAYOUTS; start++) {
     name_cores(j, j->acted[start].at, j->other);
-    if (refine_reward(j, start, j->other, &reward, error) != CM_OK)
-      return error->status;
+    CM_TRY(refine_reward(j, start, j->other, &reward, error));
     if (reward > most)
       memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
     most = reward > most ? reward : most;
@@ -150,8 +146,7 @@ static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
   cm_arrange_result made;
   if (j->region->core_count > effort->policy_engine_cores)
     return CM_OK;
-  if (cm_arrange(j->parts, &task, &options, j->other, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arrange(j->parts, &task, &options, j->other, &made, error));
   if (cm_placement_traffic(j->parts, j->input->chip, j->other) < cm_placement_traffic(j->parts, j->input->chip, core))
     memcpy(core, j->other, j->parts->vertex_count * sizeof *core);
   return CM_OK;
@@ -167,11 +162,9 @@ static cm_status refine(job *j, uint32_t *core, cm_error *error)
     return refine_rewards(j, core, error);
   const uint32_t *at = j->at;
   if (is_letter(j)) {
-    if (cm_environment_refine(j->environment, &options, j->run, j->at, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_environment_refine(j->environment, &options, j->run, j->at, error));
   } else {
-    if (cm_acted_refine(j->environment, &options, j->run, j->acted, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_acted_refine(j->environment, &options, j->run, j->acted, error));
     at = j->acted[cm_acted_best(j->acted)].at;
   }
   name_cores(j, at, core);
@@ -187,14 +180,12 @@ static cm_status bisect(job *j, cm_error *error)
   uint32_t *at = j->at;
   cm_run_phase(j->run, "baseline");
   cm_place_task task = task_of(j);
-  if (cm_place_by_bisection(j->parts, &task, o->bisection_tries, j->other, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_bisection(j->parts, &task, o->bisection_tries, j->other, error));
   if (o->policy_objective == CM_POLICY_FOR_REWARD)
     return refine_reward(j, 0, j->other, &reward, error);
   for (uint32_t p = 0; p < j->parts->vertex_count; p++)
     at[p] = j->environment->site_on[j->other[p]];
-  if (cm_environment_refine(j->environment, &options, j->run, at, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_environment_refine(j->environment, &options, j->run, at, error));
   name_cores(j, at, j->other);
   return go_by_ways(j, j->other, error);
 }
@@ -247,8 +238,7 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
   bool refining = j->input->options->policy_refinement;
   const outcome *last = refining ? &t->refined : &t->alone;
   json_t *deadlock;
-  if (check_deadlock(j, core, &deadlock, error) != CM_OK)
-    return error->status;
+  CM_TRY(check_deadlock(j, core, &deadlock, error));
   json_t *learned = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "policy", policy_name(j), "policy_alone",
                               outcome_json(j, &t->alone), "processors", (int)j->environment->processors, "deadlock", deadlock,
                               "letter_shared", outcome_json(j, &t->shared), "letter_plane", outcome_json(j, &t->plane));
@@ -270,8 +260,7 @@ static cm_status report(job *j, const told *t, const uint32_t *core, json_t **js
 static cm_status compare_letter(job *j, cm_shipped_policy which, outcome *o, cm_error *error)
 {
   cm_policy *letter;
-  if (cm_policy_shipped(which, &letter, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_policy_shipped(which, &letter, error));
   cm_status status = cm_letter_place(letter, j->environment, j->run, j->at, error);
   cm_policy_free(letter);
   if (status != CM_OK)
@@ -316,8 +305,7 @@ static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
   bool refining = j->input->options->policy_refinement;
   cm_run_phase(j->run, "policy");
   cm_status status = ask(j, core, error);
-  if (status == CM_OK)
-    status = judge(j, core, &t.alone, error);
+  CM_THEN(status, judge(j, core, &t.alone, error));
   if (status == CM_OK && refining)
     status = refine(j, core, error);
   if (status == CM_OK && refining)
@@ -326,12 +314,9 @@ static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
     status = bisect(j, error);
   if (status == CM_OK && refining)
     status = judge(j, j->other, &t.others, error);
-  if (status == CM_OK)
-    status = compare_letter(j, CM_SHIPPED_LETTER_SHARED, &t.shared, error);
-  if (status == CM_OK)
-    status = compare_letter(j, CM_SHIPPED_LETTER_PLANE, &t.plane, error);
-  if (status == CM_OK)
-    status = report(j, &t, core, json, error);
+  CM_THEN(status, compare_letter(j, CM_SHIPPED_LETTER_SHARED, &t.shared, error));
+  CM_THEN(status, compare_letter(j, CM_SHIPPED_LETTER_PLANE, &t.plane, error));
+  CM_THEN(status, report(j, &t, core, json, error));
   return status;
 }
 
@@ -348,22 +333,16 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
     status = cm_policy_load(input->policy, &j.policy, error);
   else if (input->options->policy != CM_POLICY_LETTER)
     status = cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, j.other, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, j.at, parts->vertex_count, error);
-  if (status == CM_OK)
-    status = tell_flows(&j, part, error);
-  if (status == CM_OK)
-    status = set_environment(&j, error);
-  if (status == CM_OK)
-    status = place(&j, core, json, error);
+  CM_THEN(status, CM_NEW(run->memory, j.other, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW(run->memory, j.at, parts->vertex_count, error));
+  CM_THEN(status, tell_flows(&j, part, error));
+  CM_THEN(status, set_environment(&j, error));
+  CM_THEN(status, place(&j, core, json, error));
   cm_acted_free(j.acted);
   cm_environment_free(j.environment);
   cm_policy_free(j.policy);
   cm_multicast_free(&j.multicast);
   cm_flows_free(j.flows);
-  cm_free(j.other);
-  cm_free(j.at);
+  CM_FREE(j.other, j.at);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Mapper `learned`: the parts of a partition to the cores of a region by a trained policy (docs/explanation/learned-mapper.md). */
-#ifndef CM_SOLVER_MAPPERS_LEARNED_H
-#define CM_SOLVER_MAPPERS_LEARNED_H
+#pragma once
 
 #include "core/mapping/input.h"
 #include "core/chip/region.h"
@@ -13,5 +12,3 @@
  * file), memory and run errors. */
 cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, const cm_graph *parts,
                              const cm_region *region, cm_run *run, uint32_t *core, json_t **report, cm_error *error);
-
-#endif

@@ -31,8 +31,7 @@ typedef struct ground {
 static void leave_ground(ground *g)
 {
   cm_axes_free(g->axes);
-  cm_free(g->prices.dx);
-  cm_free(g->prices.dy);
+  CM_FREE(g->prices.dx, g->prices.dy);
 }
 
 /* The number of a core among the region's, which are ascending. */
@@ -70,8 +69,8 @@ static cm_status place(void *context, const uint32_t *part, uint32_t parts, uint
   (void)part;
   if (parts != g->from->partition->part_count)
     return cm_fail(error, CM_NO_ROOM, "%u parts were to go on, of %u", parts, g->from->partition->part_count);
-  if (cm_axes_new(g->from->input->chip, g->region->cores, g->region->core_count, g->run, &g->axes, error) != CM_OK || cm_axes_prices(g->axes, g->from->input->demand, g->run->memory, &g->prices, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_axes_new(g->from->input->chip, g->region->cores, g->region->core_count, g->run, &g->axes, error));
+  CM_TRY(cm_axes_prices(g->axes, g->from->input->demand, g->run->memory, &g->prices, error));
   for (uint32_t p = 0; p < parts; p++)
     at[p] = number_of(g->region, g->from->places.core[p]);
   *prices = &g->prices;
@@ -102,8 +101,7 @@ static cm_status arrange_again(ground *g, const uint32_t *part, bool afresh, uin
 {
   cm_graph *graph;
   uint32_t *stay, cores = g->region->core_count;
-  if (CM_NEW(g->run->memory, stay, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(g->run->memory, stay, cores, error));
   for (uint32_t c = 0; c < cores; c++)
     at[c] = stay[c] = c;
   cm_status status = cm_graph_of_axons(g->from->input->demand, part, cores, g->run, &graph, error);
@@ -126,8 +124,7 @@ static cm_status rearrange(void *context, const uint32_t *part, uint32_t *at, cm
 static cm_status arrange_at_last(ground *g, uint32_t *part, uint32_t vertices, cm_error *error)
 {
   uint32_t *at;
-  if (CM_NEW(g->run->memory, at, g->region->core_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(g->run->memory, at, g->region->core_count, error));
   cm_status status = arrange_again(g, part, true, at, error);
   for (uint32_t v = 0; v < vertices && status == CM_OK; v++)
     part[v] = at[part[v]];
@@ -144,8 +141,7 @@ static cm_status refine(ground *g, const cm_engine_task *task, uint32_t *part, c
   options.cycles = g->effort->cycles;
   options.work = g->effort->cycle_pins;
   options.start = g->from->partition->part;
-  if (cm_partition_axons(task->input->demand, &options, g->run, part, &parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_axons(task->input->demand, &options, g->run, part, &parts, error));
   return g->effort->last != NULL ? arrange_at_last(g, part, g->from->partition->vertex_count, error) : CM_OK;
 }
 
@@ -158,13 +154,11 @@ static cm_status look_up_or_refine(ground *g, const cm_engine_task *task, uint32
   cm_attempt attempt = {0};
   cm_kept kept;
   uint32_t *at;
-  if (CM_NEW(g->run->memory, at, start->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(g->run->memory, at, start->part_count, error));
   for (uint32_t p = 0; p < start->part_count; p++)
     at[p] = number_of(region, g->from->places.core[p]);
   cm_status status = cm_kept_begin(&method, task, &kept, error);
-  if (status == CM_OK)
-    status = cm_kept_on(&kept, &region, 1, g->run, error);
+  CM_THEN(status, cm_kept_on(&kept, &region, 1, g->run, error));
   if (status == CM_OK) {
     cm_kept_from(&kept, start->part, start->vertex_count);
     cm_kept_from(&kept, at, start->part_count);
@@ -197,11 +191,9 @@ cm_status cm_refine_axons_on_mesh(const cm_candidate *from, const cm_limits *lim
   cm_partition *made;
   if (task.limits.neurons == 0)
     task.limits.neurons = from->input->demand->size_total;
-  if (cm_partition_new(from->partition->vertex_count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(from->partition->vertex_count, run, &made, error));
   cm_status status = look_up_or_refine(&g, &task, made->part, saved, error);
-  if (status == CM_OK)
-    status = cm_name_cores(region, run, made, error);
+  CM_THEN(status, cm_name_cores(region, run, made, error));
   leave_ground(&g);
   if (status != CM_OK) {
     cm_partition_free(made);

@@ -1,6 +1,5 @@
 /* The integrated mapper for objective axon: goes on from a mapping, whoever made it. */
-#ifndef CM_SOLVER_MAPPERS_MESH_AXONS_H
-#define CM_SOLVER_MAPPERS_MESH_AXONS_H
+#pragma once
 
 #include "core/mapping/candidate.h"
 
@@ -12,5 +11,3 @@ bool cm_refines_axons_on_mesh(const cm_candidate *from);
  * saved. CM_NO_ROOM where the candidate breaks what the search counts as limits. O(cycles * sweeps * pins). */
 cm_status cm_refine_axons_on_mesh(const cm_candidate *from, const cm_limits *limits, const cm_region *region, cm_run *run,
                                   cm_partition **partition, double *saved, cm_error *error);
-
-#endif

@@ -15,11 +15,9 @@ static cm_status map_on_region(const cm_engine_task *task, const cm_region *regi
   cm_mesh_options options = cm_effort_of(task->input->options)->mesh;
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
-  if (cm_csr_graph_from_topology(task->input->demand, run, &graph, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_csr_graph_from_topology(task->input->demand, run, &graph, error));
   cm_status status = cm_axes_new(task->input->chip, region->cores, region->core_count, run, &axes, error);
-  if (status == CM_OK)
-    status = cm_map_on_mesh(graph, axes, &options, run, made->part, &cost, error);
+  CM_THEN(status, cm_map_on_mesh(graph, axes, &options, run, made->part, &cost, error));
   cm_csr_graph_free(graph);
   cm_axes_free(axes);
   return status;
@@ -32,8 +30,8 @@ static cm_status look_up_or_map(const cm_engine_task *task, cm_region *region, c
   cm_kept kept;
   cm_engine_task anywhere = *task;
   anywhere.parts_max = 0; /* cores that are free do not count */
-  if (cm_kept_begin(&cm_engine_mesh, &anywhere, &kept, error) != CM_OK || cm_kept_on(&kept, &region, 1, run, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_kept_begin(&cm_engine_mesh, &anywhere, &kept, error));
+  CM_TRY(cm_kept_on(&kept, &region, 1, run, error));
   if (cm_kept_find(&kept, made->part, made->vertex_count, attempt)) {
     uint32_t v = 0;
     while (v < made->vertex_count && made->part[v] < region->core_count)
@@ -50,9 +48,8 @@ static cm_status look_up_or_map(const cm_engine_task *task, cm_region *region, c
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error)
 {
   uint32_t *new_number, used = 0;
-  if (CM_NEW(run->memory, made->core, region->core_count, error) != CM_OK ||
-      CM_NEW(run->memory, new_number, region->core_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, made->core, region->core_count, error));
+  CM_TRY(CM_NEW(run->memory, new_number, region->core_count, error));
   for (uint32_t v = 0; v < made->vertex_count; v++)
     new_number[made->part[v]] = 1;
   for (uint32_t c = 0; c < region->core_count; c++)
@@ -77,15 +74,13 @@ static cm_status by_mesh(const cm_engine_task *task, cm_run *run, cm_attempt *at
   uint32_t found;
   uint64_t least = (input->demand->size_total + task->limits.neurons - 1) / task->limits.neurons;
   uint32_t cores = task->parts != 0 ? task->parts : (uint32_t)least;
-  if (cm_region_candidates(input->chip, input->occupancy, cores, 1, run, &region, &found, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_region_candidates(input->chip, input->occupancy, cores, 1, run, &region, &found, error));
   cm_status status = cm_partition_new(input->demand->network->vertex_count, run, &made, error);
   if (status == CM_OK) {
     made->regions = 1;
     if (made->vertex_count > 0)
       status = look_up_or_map(task, region, run, attempt, made, error);
-    if (status == CM_OK)
-      status = cm_name_cores(region, run, made, error);
+    CM_THEN(status, cm_name_cores(region, run, made, error));
     if (status == CM_OK)
       *partition = made;
     else
@@ -137,8 +132,7 @@ static cm_status polish(const cm_map_input *input, const cm_limits *limits, cm_p
   if (partition->core == NULL)
     return cm_refine_constrained(input->demand, limits, NULL, CM_POLISH_ROUNDS, run, partition->part,
                             partition->part_count, error);
-  if (cm_axes_new(input->chip, partition->core, partition->part_count, run, &axes, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_axes_new(input->chip, partition->core, partition->part_count, run, &axes, error));
   cm_ways ways = {way, axes};
   cm_status status = cm_refine_constrained(input->demand, limits, &ways, CM_POLISH_ROUNDS, run, partition->part,
                                       partition->part_count, error);

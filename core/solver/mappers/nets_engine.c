@@ -32,8 +32,7 @@ cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm
   options.parts = parts_for(task);
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;
-  if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(t->vertex_count, run, &p, error));
   p->part_count = options.parts;
   cm_status status = cm_partition_nets(task->input->demand, &options, run, p->part, &excess, error);
   if (status == CM_OK && excess == 0)

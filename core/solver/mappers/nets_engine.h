@@ -1,6 +1,5 @@
 /* Partitions by the nets themselves (core/partition/nets/nets.h) under the limits of a task. */
-#ifndef CM_SOLVER_MAPPERS_NETS_ENGINE_H
-#define CM_SOLVER_MAPPERS_NETS_ENGINE_H
+#pragma once
 
 #include "core/solver/mappers/engine.h"
 #include "core/solver/presets.h"
@@ -13,5 +12,3 @@ typedef cm_status (*cm_nets_question)(void *context, const uint32_t *part, uint3
  * beyond some million synapses, unless the number of parts is given. */
 cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_nets_question worth, void *context, cm_run *run,
                          cm_partition **made, cm_error *error);
-
-#endif

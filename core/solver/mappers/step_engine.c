@@ -35,8 +35,7 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
 {
   const cm_topology *t = task->input->demand->network;
   cm_partition *p;
-  if (cm_partition_new(t->vertex_count, run, &p, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(t->vertex_count, run, &p, error));
   cm_status status = cm_partition_for_steps(task->input->demand, options, run, p->part, &p->part_count, result, error);
   if (status != CM_OK) {
     cm_partition_free(p);
@@ -74,8 +73,7 @@ static cm_status busiest_of(const cm_engine_task *task, const cm_partition *p, c
   bool mean = task->input->options->scenarios == CM_SCENARIOS_MEAN;
   cm_core_events *events;
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, events, p->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, events, p->part_count, error));
   *ns = 0;
   for (uint32_t k = 0; status == CM_OK && (k == 0 || k < demand->scenario_count); k++) {
     const cm_demand view = demand->scenario_count > 0 ? cm_demand_in_scenario(demand, k) : *demand;
@@ -107,8 +105,7 @@ static cm_status start_within(const cm_engine_task *task, double budget_ns, cm_r
   for (uint32_t i = 0; i < TRIES; i++) {
     cm_partition *made;
     double ns;
-    if (start_of_axons(&smaller, run, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY(start_of_axons(&smaller, run, &made, error));
     if (made == NULL)
       return CM_OK;
     cm_status status = busiest_of(&smaller, made, run, &ns, error);

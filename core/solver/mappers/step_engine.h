@@ -1,9 +1,6 @@
 /* The methods for objectives time, energy and edp (docs/explanation/step-time.md). */
-#ifndef CM_SOLVER_MAPPERS_STEP_ENGINE_H
-#define CM_SOLVER_MAPPERS_STEP_ENGINE_H
+#pragma once
 
 #include "core/solver/mappers/engine.h"
 
 extern const cm_engine cm_engine_time, cm_engine_energy, cm_engine_edp;
-
-#endif

@@ -54,8 +54,7 @@ static cm_status add(pareto *p, cm_objective objective, double budget_ns, cm_err
 static cm_status add_all(pareto *p, cm_error *error)
 {
   cm_status status = add(p, CM_OBJECTIVE_TIME, 0, error);
-  if (status == CM_OK)
-    status = add(p, CM_OBJECTIVE_ENERGY, 0, error);
+  CM_THEN(status, add(p, CM_OBJECTIVE_ENERGY, 0, error));
   if (status != CM_OK)
     return status;
   double least = core_ns(p->point[0]), most = core_ns(p->point[1]);

@@ -1,6 +1,5 @@
 /* Objective pareto: mappings between the shortest time step and the least energy, in one job (docs/explanation/step-time.md). */
-#ifndef CM_SOLVER_PARETO_PARETO_H
-#define CM_SOLVER_PARETO_PARETO_H
+#pragma once
 
 #include "core/solver/once.h"
 
@@ -12,5 +11,3 @@ enum { CM_PARETO_POINTS_MAX = 10 };
  * Errors: as cm_map. */
 cm_status cm_map_pareto(const cm_map_input *input, cm_map_once *once, const cm_step_bound *bound, cm_run *run,
                         cm_mapping **mapping, cm_error *error);
-
-#endif

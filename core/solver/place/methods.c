@@ -34,11 +34,9 @@ static cm_status place_by_seed(const cm_candidate *c, const cm_region *region, u
   cm_force_options options = {.share = o->force_fraction, .rounds_max = o->force_passes, .looks_max = force_looks};
   cm_force_result force;
   cm_place_task task = task_on(c, region);
-  if (cm_place_by_bisection(c->partition->parts, &task, o->bisection_tries, core, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_bisection(c->partition->parts, &task, o->bisection_tries, core, error));
   double bisected = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
-  if (cm_place_by_force(c->partition->parts, &task, &options, core, &force, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_place_by_force(c->partition->parts, &task, &options, core, &force, error));
   double refined = (double)cm_placement_traffic(c->partition->parts, chip, core) / scale;
   *report = json_pack("{s:{s:f, s:f}, s:{s:i, s:I, s:f, s:f}}", "part_traffic", "bisection", bisected, "force_directed",
                       refined, "force", "passes", (int)force.rounds, "swaps", (json_int_t)force.swaps, "before",
@@ -79,8 +77,7 @@ static cm_status place_by_engine(const cm_candidate *c, const cm_region *region,
   cm_arrange_options options = {.budget = &effort_of(c)->arrange, .flows = c->flows};
   cm_place_task task = task_on(c, region);
   cm_arrange_result made;
-  if (cm_arrange(c->partition->parts, &task, &options, placed->core, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_arrange(c->partition->parts, &task, &options, placed->core, &made, error));
   double before = made.refined > 0 ? (double)made.curve / (double)made.refined : 1;
   double refined = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
   double unit = (double)c->input->demand->network->weight_scale;
@@ -110,8 +107,7 @@ cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places 
 {
   const struct cm_map_options *o = c->input->options;
   cm_places made = {0};
-  if (CM_NEW(c->run->memory, made.core, c->partition->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, made.core, c->partition->part_count, error));
   bool seeds =
     o->mapper == CM_MAPPER_BISECTION || (o->mapper == CM_MAPPER_AUTO && cm_preset_facts_of((cm_preset)o->preset)->edge_alone);
   cm_status status = o->mapper == CM_MAPPER_LEARNED ? cm_place_by_policy(c->input, c->partition->part, c->partition->parts,
@@ -151,8 +147,7 @@ cm_status cm_shorten_trees(cm_candidate *c, cm_error *error)
   cm_casts *casts;
   cm_trees_result made;
   double unit = (double)c->input->demand->network->weight_scale * cm_cheapest_hop_units(c->input->chip);
-  if (cm_casts_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &casts, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_casts_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &casts, error));
   cm_status status = cm_place_by_trees(casts, &task, &effort_of(c)->trees, c->places.core, &made, error);
   cm_casts_free(casts);
   if (status != CM_OK)
@@ -178,8 +173,7 @@ cm_status cm_spread_over_links(cm_candidate *c, cm_error *error)
   double unit = (double)c->input->demand->network->weight_scale;
   if (!cm_spreads_over_links(c))
     return CM_OK;
-  if (cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &flows, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_flows_of_axons(c->input->demand, c->partition->part, c->partition->part_count, c->run, &flows, error));
   cm_status status = cm_place_by_links(flows, &task, &effort_of(c)->links, c->places.core, &made, error);
   cm_flows_free(flows);
   if (status != CM_OK || !made.done)

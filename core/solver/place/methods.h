@@ -1,6 +1,5 @@
 /* The methods that place parts on one region. */
-#ifndef CM_SOLVER_PLACE_METHODS_H
-#define CM_SOLVER_PLACE_METHODS_H
+#pragma once
 
 #include "core/solver/place/place.h"
 
@@ -47,5 +46,3 @@ cm_status cm_shorten_trees(cm_candidate *candidate, cm_error *error);
 /* Whether it does: for multicast, of directed networks (the trees of others are paths), unless a policy's word is
  * to stay as it is. */
 bool cm_pays_for_trees(const cm_candidate *candidate);
-
-#endif

@@ -94,10 +94,8 @@ static cm_status place_with_room(cm_candidate *c, cm_error *error)
 static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
 {
   cm_region *regions[REGIONS_MAX] = {NULL};
-  if (cm_gather_flows(c, error) != CM_OK)
-    return error->status;
-  if (choose_regions(c, regions, &c->region_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_gather_flows(c, error));
+  CM_TRY(choose_regions(c, regions, &c->region_count, error));
   cm_status status = CM_OK;
   const uint32_t regions_left = c->region_count + may_roam(c);
   for (uint32_t i = 0; i < c->region_count; i++)
@@ -115,12 +113,10 @@ static cm_status place_on_candidates(cm_candidate *c, cm_error *error)
 cm_status cm_place_enclose(cm_candidate *c, cm_error *error)
 {
   cm_region *used;
-  if (CM_NEW(c->run->memory, used, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, used, 1, error));
   cm_region_free(c->places.region);
   c->places.region = used;
-  if (CM_NEW(c->run->memory, used->cores, c->partition->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, used->cores, c->partition->part_count, error));
   memcpy(used->cores, c->places.core, c->partition->part_count * sizeof *c->places.core);
   used->core_count = c->partition->part_count;
   return cm_box_cores(c, used, error);
@@ -138,8 +134,7 @@ static cm_status rank_neighbours(const cm_candidate *c, uint32_t margin, const u
   uint32_t y0 = r->y0 > margin ? r->y0 - margin : 0, y1 = r->y0 + r->height + margin, found = 0, next = 0;
   x1 = x1 < chip->width ? x1 : chip->width;
   y1 = y1 < chip->height ? y1 : chip->height;
-  if (CM_NEW(c->run->memory, *list, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, *list, (size_t)(x1 - x0) * (y1 - y0), error));
   for (uint32_t y = y0; y < y1; y++)
     for (uint32_t x = x0; x < x1; x++) {
       uint32_t core = y * chip->width + x;
@@ -163,11 +158,9 @@ cm_status cm_place_widen(cm_candidate *c, uint32_t more, cm_error *error)
   uint32_t count = 0, ignored, margin = room_for(c->partition->part_count);
   uint8_t *usable;
   cm_near_core *list = NULL;
-  if (CM_NEW(c->run->memory, usable, cm_chip_cores(in->chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, usable, cm_chip_cores(in->chip), error));
   cm_status status = cm_usable_cores(in->chip, in->occupancy, c->run->memory, usable, &ignored, error);
-  if (status == CM_OK)
-    status = rank_neighbours(c, margin, usable, &list, &count, error);
+  CM_THEN(status, rank_neighbours(c, margin, usable, &list, &count, error));
   if (status == CM_OK) {
     more = more < count ? more : count;
     uint32_t *cores =
@@ -179,8 +172,7 @@ cm_status cm_place_widen(cm_candidate *c, uint32_t more, cm_error *error)
   }
   for (uint32_t i = 0; i < more && status == CM_OK; i++)
     c->places.region->cores[c->places.region->core_count++] = list[i].core;
-  cm_free(usable);
-  cm_free(list);
+  CM_FREE(usable, list);
   return status == CM_OK ? cm_box_cores(c, c->places.region, error) : status;
 }
 
@@ -235,8 +227,7 @@ static cm_status place_related(cm_candidate *c, cm_error *error)
   c->region_count = 1;
   cm_free(c->places.core); /* of a method that places as it partitions */
   cm_status status = CM_NEW(c->run->memory, c->places.core, made->part_count, error);
-  if (status == CM_OK)
-    status = cm_place_related(&task, c->places.core, &optimal, error);
+  CM_THEN(status, cm_place_related(&task, c->places.core, &optimal, error));
   cm_free(use);
   if (status != CM_OK || cm_place_enclose(c, error) != CM_OK)
     return error->status;
@@ -269,8 +260,7 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
   cm_run_leave(c->run, mark);
   if (status == CM_OK && cm_pays_for_trees(c))
     status = cm_shorten_trees(c, error);
-  if (status == CM_OK)
-    status = cm_spread_over_links(c, error);
+  CM_THEN(status, cm_spread_over_links(c, error));
   if (status == CM_OK && c->places.region->core_count != c->partition->part_count)
     status = cm_place_enclose(c, error);
   return status;

@@ -1,6 +1,5 @@
 /* Places for parts, the second half of the pipeline: on which region of the chip, and which part on which core. */
-#ifndef CM_SOLVER_PLACE_PLACE_H
-#define CM_SOLVER_PLACE_PLACE_H
+#pragma once
 
 #include "core/mapping/candidate.h"
 
@@ -15,5 +14,3 @@ cm_status cm_place_enclose(cm_candidate *candidate, cm_error *error);
 
 /* Adds so many free cores to that region, the nearest ones, or as many as there are around. O(cores around * cores). */
 cm_status cm_place_widen(cm_candidate *candidate, uint32_t more, cm_error *error);
-
-#endif

@@ -36,9 +36,9 @@ static cm_status count(search *s, cm_error *error)
 {
   const cm_map_input *in = s->c->input;
   uint32_t cores = cm_chip_cores(in->chip), free[KINDS] = {0}, ignored;
-  if (CM_NEW(s->c->run->memory, s->usable, cores, error) != CM_OK || CM_NEW(s->c->run->memory, s->hops, cores, error) != CM_OK ||
-      cm_usable_cores(in->chip, in->occupancy, s->c->run->memory, s->usable, &ignored, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->c->run->memory, s->usable, cores, error));
+  CM_TRY(CM_NEW(s->c->run->memory, s->hops, cores, error));
+  CM_TRY(cm_usable_cores(in->chip, in->occupancy, s->c->run->memory, s->usable, &ignored, error));
   for (uint32_t c = 0; c < cores; c++)
     free[cm_chip_kind_of(in->chip, c)] += s->usable[c];
   for (uint32_t p = 0; p < s->c->partition->part_count; p++)
@@ -66,8 +66,7 @@ static cm_status look(search *s, uint32_t from, double *cost, cm_error *error)
     farthest = s->hops[c] > farthest ? s->hops[c] : farthest;
   }
   uint32_t *tally;
-  if (CM_NEW(s->c->run->memory, tally, (size_t)KINDS * (farthest + 1), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(s->c->run->memory, tally, (size_t)KINDS * (farthest + 1), error));
   for (uint32_t c = 0; c < cores; c++)
     if (s->usable[c])
       tally[(size_t)cm_chip_kind_of(chip, c) * (farthest + 1) + s->hops[c]]++;
@@ -95,8 +94,7 @@ static cm_status find_anchors(search *s, anchor *list, uint32_t *found, cm_error
       continue;
     if ((uint64_t)seen * ANCHORS / total >= *found) {
       list[*found].core = c;
-      if (look(s, c, &list[*found].cost, error) != CM_OK)
-        return error->status;
+      CM_TRY(look(s, c, &list[*found].cost, error));
       ++*found;
     }
     seen++;
@@ -115,8 +113,8 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
   cm_region *r;
   for (uint32_t k = 0; k < KINDS; k++)
     total += s->room[k];
-  if (look(s, from, &ignored, error) != CM_OK || CM_NEW(s->c->run->memory, list, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(look(s, from, &ignored, error));
+  CM_TRY(CM_NEW(s->c->run->memory, list, cores, error));
   cm_status status = CM_NEW(s->c->run->memory, r, 1, error);
   if (status == CM_OK && (status = CM_NEW(s->c->run->memory, r->cores, total, error)) == CM_OK) {
     uint32_t listed = 0;
@@ -149,8 +147,7 @@ static cm_status place(cm_candidate *c, const cm_region *region, cm_places *plac
   double sweep = 2 * (double)c->partition->parts->entry_count + 4.0 * c->partition->part_count;
   options.entries = fmin(effort->kind_entries, effort->kind_sweeps * sweep);
   *placed = (cm_places){0};
-  if (CM_NEW(c->run->memory, placed->core, c->partition->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, placed->core, c->partition->part_count, error));
   cm_status status = cm_place_by_kinds(c->partition->parts, &task, &options, placed->core, &made, error);
   if (status == CM_OK) {
     double traffic = (double)cm_placement_traffic(c->partition->parts, c->input->chip, placed->core);
@@ -172,8 +169,7 @@ cm_status cm_place_on_kinds(cm_candidate *c, cm_error *error)
   uint32_t found = 0;
   uint64_t most = c->input->options->regions;
   cm_status status = count(&s, error);
-  if (status == CM_OK)
-    status = find_anchors(&s, list, &found, error);
+  CM_THEN(status, find_anchors(&s, list, &found, error));
   most = most < 1 ? 1 : most < REGIONS ? most : REGIONS;
   c->region_count = found < most ? found : (uint32_t)most;
   for (uint32_t i = 0; i < c->region_count && status == CM_OK; i++) {
@@ -190,7 +186,6 @@ cm_status cm_place_on_kinds(cm_candidate *c, cm_error *error)
   }
   if (status == CM_OK && c->partition->part_count == 0 && c->places.region == NULL)
     status = cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error);
-  cm_free(s.usable);
-  cm_free(s.hops);
+  CM_FREE(s.usable, s.hops);
   return status;
 }

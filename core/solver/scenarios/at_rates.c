@@ -20,8 +20,7 @@ static cm_status lift(const cm_demand *demand, cm_memory *memory, uint64_t **rat
   }
   if (*silent == 0 || sum == 0)
     return CM_OK;
-  if (CM_NEW(memory, *rate, nets, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(memory, *rate, nets, error));
   const uint64_t mean = (uint64_t)((double)sum / nets * floor_share), least = mean > 0 ? mean : 1;
   for (uint32_t e = 0; e < nets; e++)
     (*rate)[e] = demand->net_weight[e] == 0 ? least : demand->net_weight[e];
@@ -64,8 +63,7 @@ static cm_status compare(const cm_map_input *input, cm_map_whole *whole, uint32_
   cm_map_input at_one = *input;
   const uint32_t nets = input->demand->network->net_count;
   cm_mapping *one = NULL;
-  if (CM_NEW(run->memory, at_one.traffic, nets, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, at_one.traffic, nets, error));
   for (uint32_t e = 0; e < nets; e++)
     at_one.traffic[e] = input->demand->network->weight_scale;
   cm_status status = whole(&at_one, run, &one, error);
@@ -86,8 +84,7 @@ static cm_status tell_steps(const cm_map_input *input, cm_mapping *m, cm_run *ru
 {
   cm_step_by_step steps;
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
-  if (cm_step_by_step_measure(input, m, run, &steps, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_step_by_step_measure(input, m, run, &steps, error));
   char note[240];
   cm_status status = cm_json_set(m->report, "steps", cm_step_by_step_json(&steps, &mapped), "the report", error);
   if (status == CM_OK && json_object_get(m->report, "note") == NULL && cm_spikes_miss_inputs(input->spikes, input->demand->network, note, sizeof note))
@@ -106,8 +103,7 @@ cm_status cm_map_measured(const cm_map_input *input, cm_map_whole *whole, cm_run
   const bool profiled = input->options->profile > 0, compared = profiled && input->options->objective != CM_OBJECTIVE_PARETO;
   const size_t mark = compared ? cm_run_enter(run, 0.5) : 0;
   cm_status status = profiled && input->traffic == NULL ? lift(input->demand, run->memory, &lifted.traffic, &silent, error) : CM_OK;
-  if (status == CM_OK)
-    status = whole(&lifted, run, &made, error);
+  CM_THEN(status, whole(&lifted, run, &made, error));
   if (lifted.traffic != input->traffic)
     cm_free(lifted.traffic);
   if (compared)

@@ -1,6 +1,5 @@
 /* Mappings at rates that were measured (docs/explanation/running.md). */
-#ifndef CM_SOLVER_SCENARIOS_AT_RATES_H
-#define CM_SOLVER_SCENARIOS_AT_RATES_H
+#pragma once
 
 #include "core/solver/once.h"
 
@@ -11,5 +10,3 @@ typedef cm_status cm_map_whole(const cm_map_input *input, cm_run *run, cm_mappin
  * rates of 1; it keeps what costs less of what is minimised at the measured ones, and tells of both and of the network's steps, as "rates"
  * and "steps" of the report. Other jobs are mapped as `whole` does. The caller owns *mapping. */
 cm_status cm_map_measured(const cm_map_input *input, cm_map_whole *whole, cm_run *run, cm_mapping **mapping, cm_error *error);
-
-#endif

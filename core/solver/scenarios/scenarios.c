@@ -69,8 +69,7 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
   cm_mapping *best = NULL;
   for (uint32_t k = 1; k < input->demand->scenario_count; k++)
     worst = events_in(t, k) > events_in(t, worst) ? k : worst;
-  if (CM_NEW(run->memory, rate, t->net_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, rate, t->net_count, error));
   in.traffic = rate;
   cm_status status = CM_OK;
   for (uint32_t round = 0; round < (timed ? 1 : ROUNDS) && status == CM_OK && !chosen[worst]; round++) {
@@ -105,8 +104,7 @@ cm_status cm_scenarios_bound(const cm_map_input *in, uint32_t cores, double work
   for (uint32_t k = 0; k < count; k++) {
     const cm_demand view = cm_demand_in_scenario(in->demand, k);
     cm_step_bound b;
-    if (cm_step_bound_compute(&view, &in->chip->costs, cores, work / count, run, &b, error) != CM_OK)
-      return error->status;
+    CM_TRY(cm_step_bound_compute(&view, &in->chip->costs, cores, work / count, run, &b, error));
     sum.ns += b.ns / count;
     sum.neuron_ns += b.neuron_ns / count;
     sum.shared_ns += b.shared_ns / count;

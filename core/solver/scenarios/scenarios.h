@@ -1,6 +1,5 @@
 /* Mappings of networks whose rates vary over time (docs/explanation/step-time.md). */
-#ifndef CM_SOLVER_SCENARIOS_SCENARIOS_H
-#define CM_SOLVER_SCENARIOS_SCENARIOS_H
+#pragma once
 
 #include "core/measure/scenario_metrics.h"
 #include "core/solver/once.h"
@@ -15,5 +14,3 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
  * cm_step_bound_compute, shared by the scenarios. */
 cm_status cm_scenarios_bound(const cm_map_input *input, uint32_t cores, double work, cm_run *run, cm_step_bound *bound,
                              cm_error *error);
-
-#endif

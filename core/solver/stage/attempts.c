@@ -74,8 +74,7 @@ double cm_attempts_paid(const cm_candidate *made)
 static cm_status find_widest(cm_attempts *a, const cm_partition *p, cm_error *error)
 {
   uint64_t *size;
-  if (CM_NEW(a->run->memory, size, p->part_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(a->run->memory, size, p->part_count, error));
   a->widest = 0;
   for (uint32_t v = 0; v < p->vertex_count; v++) {
     size[p->part[v]] += cm_demand_size(a->input->demand, v);
@@ -115,14 +114,12 @@ static cm_status attempt_once(cm_attempts *a, uint64_t capacity, uint32_t parts,
   *attempt = (cm_attempt){.capacity = capacity};
   task.limits.neurons = capacity;
   const size_t mark = cm_run_enter(a->run, share_of_attempt(a));
-  if (cm_partition_or_kept(a->engine, &task, a->run, attempt, &partition, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_or_kept(a->engine, &task, a->run, attempt, &partition, error));
   cm_run_leave(a->run, mark);
   const cm_partition *made = partition;
   attempt->parts = made->part_count;
   cm_status status = find_widest(a, made, error);
-  if (status == CM_OK)
-    status = cm_attempt_judge(a, &partition, violation, error);
+  CM_THEN(status, cm_attempt_judge(a, &partition, violation, error));
   double before = cm_attempts_paid(&a->made);
   attempt->edge_cut = a->made.quality.edge_cut;
   a->made.attempt_count++;
@@ -187,8 +184,7 @@ static cm_status make_alone(const cm_attempts *a, cm_partition **alone, cm_error
 {
   uint32_t n = a->input->demand->network->vertex_count;
   cm_partition *made;
-  if (cm_partition_new(n, a->run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(n, a->run, &made, error));
   made->part_count = n;
   for (uint32_t v = 0; v < n; v++)
     made->part[v] = v;
@@ -200,8 +196,7 @@ static cm_status make_alone(const cm_attempts *a, cm_partition **alone, cm_error
 static cm_status attempt_from_neurons(cm_attempts *a, uint64_t capacity, cm_error *error)
 {
   cm_partition *alone;
-  if (make_alone(a, &alone, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_alone(a, &alone, error));
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
   *attempt = (cm_attempt){.capacity = capacity, .parts = alone->part_count, .broken = "the method finds no partition"};
   cm_status status = cm_attempt_legalise(a, alone, false, UINT32_MAX, error);
@@ -222,8 +217,7 @@ static cm_status attempt_alone(cm_attempts *a, cm_error *error)
 {
   cm_partition *alone;
   cm_violation violation = {0};
-  if (make_alone(a, &alone, error) != CM_OK)
-    return error->status;
+  CM_TRY(make_alone(a, &alone, error));
   cm_attempt *attempt = &a->made.attempts[a->made.attempt_count++];
   *attempt = (cm_attempt){.capacity = first_capacity(a), .parts = alone->part_count, .only = true};
   cm_status status = cm_attempt_judge(a, &alone, &violation, error);

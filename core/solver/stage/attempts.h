@@ -1,6 +1,5 @@
 /* The attempts of the partition stage: one method under one set of terms, until a partition is legal. */
-#ifndef CM_SOLVER_STAGE_ATTEMPTS_H
-#define CM_SOLVER_STAGE_ATTEMPTS_H
+#pragma once
 
 #include "core/levels/levels.h"
 #include "core/network/demand_digest.h"
@@ -47,5 +46,3 @@ cm_status cm_attempts_run(cm_attempts *attempts, cm_error *error);
 double cm_attempts_paid(const cm_candidate *made);
 
 void cm_attempts_end(cm_attempts *attempts);
-
-#endif

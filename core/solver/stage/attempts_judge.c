@@ -41,8 +41,7 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   uint64_t *use;
   uint32_t parts = (*partition)->part_count;
   cm_run_phase(a->run, "limits");
-  if (CM_NEW(a->run->memory, use, (size_t)parts * CM_RESOURCES, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(a->run->memory, use, (size_t)parts * CM_RESOURCES, error));
   cm_cuts cuts;
   if (cm_count_use_and_cuts(a->input->demand, (*partition)->part, parts, a->run, use, &cuts, error) != CM_OK) {
     cm_free(use);

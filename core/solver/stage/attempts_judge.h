@@ -1,6 +1,5 @@
 /* Between the attempts (attempts.c) and what mends them (attempts_mend.c). */
-#ifndef CM_SOLVER_STAGE_ATTEMPTS_JUDGE_H
-#define CM_SOLVER_STAGE_ATTEMPTS_JUDGE_H
+#pragma once
 
 #include "core/solver/stage/attempts.h"
 
@@ -40,5 +39,3 @@ const cm_engine *cm_attempt_keeper(const cm_attempts *a, const cm_violation *vio
 
 /* An attempt by it, where single moves have not helped: its partition is made better for the engine's objective. */
 cm_status cm_attempt_by_axons(cm_attempts *a, const cm_engine *keeper, uint64_t capacity, cm_error *error);
-
-#endif

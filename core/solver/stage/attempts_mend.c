@@ -12,8 +12,7 @@ static cm_status copy_partition(const cm_partition *from, bool cores, cm_run *ru
                                 cm_error *error)
 {
   cm_partition *made;
-  if (cm_partition_new(from->vertex_count, run, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_partition_new(from->vertex_count, run, &made, error));
   if (cores && CM_NEW(run->memory, made->core, from->part_count, error) != CM_OK) {
     cm_partition_free(made);
     return error->status;
@@ -49,8 +48,7 @@ cm_status cm_attempt_legalise(cm_attempts *a, const cm_partition *near, bool cor
   cm_partition *copy = NULL;
   bool legal = false;
   cm_run_phase(a->run, "legalise");
-  if (copy_partition(near, cores, a->run, &copy, error) != CM_OK)
-    return error->status;
+  CM_TRY(copy_partition(near, cores, a->run, &copy, error));
   cm_status status =
       cm_legalise(a->input->demand, &options, a->run, copy->part, &copy->part_count, &legal, error);
   if (status == CM_OK && legal && (asked == 0 || copy->part_count == asked))

@@ -38,8 +38,7 @@ static cm_status take_populations(const work *w, cm_population_network *n, cm_er
   cm_topology *made = n->topology;
   if (t->population_of == NULL)
     return CM_OK;
-  if (CM_NEW(w->job->run->memory, made->population_of, made->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->job->run->memory, made->population_of, made->vertex_count, error));
   made->population = t->population;
   made->population_count = t->population_count;
   for (uint32_t v = 0; v < made->vertex_count; v++)
@@ -75,8 +74,7 @@ static cm_status no_room(const work *w, uint32_t kind, const cm_bound *bound, cm
 static cm_status take_parts(work *w, uint32_t i, const cm_population_network *n, const cm_candidate *made, cm_error *error)
 {
   uint32_t kind = w->split.number[i], first = w->parts, parts = made->partition->part_count, *number;
-  if (CM_NEW(w->job->run->memory, number, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->job->run->memory, number, parts, error));
   for (uint32_t v = 0; v < n->topology->vertex_count; v++)
     if (w->kind_of[n->origin[v]] == kind)
       number[made->partition->part[v]] = 1;
@@ -108,8 +106,7 @@ static cm_status check_room(work *w, uint32_t i, cm_population_network *n, cm_er
   uint32_t kind = w->split.number[i];
   cm_limits limits = limits_alone(w->job->input->chip, kind);
   cm_bound bound;
-  if (cm_bound_parts(&n->demand, &limits, w->job->run, &bound, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bound_parts(&n->demand, &limits, w->job->run, &bound, error));
   return bound.parts > w->cores[kind] ? no_room(w, kind, &bound, error) : CM_OK;
 }
 
@@ -153,11 +150,9 @@ static cm_status on_network(work *w, uint32_t i, network_step *step, cm_error *e
 {
   const cm_limits *l = cm_chip_kind_limits(w->job->input->chip, w->split.number[i]);
   cm_population_network n;
-  if (cm_population_network_make(&w->split, i, cm_wants_sources(w->job, l), w->job->run, &n, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_population_network_make(&w->split, i, cm_wants_sources(w->job, l), w->job->run, &n, error));
   cm_status status = take_populations(w, &n, error);
-  if (status == CM_OK)
-    status = step(w, i, &n, error);
+  CM_THEN(status, step(w, i, &n, error));
   drop_network(&n);
   return status;
 }
@@ -241,8 +236,7 @@ static cm_status fill_up(work *w, cm_error *error)
   uint32_t asked = parts_asked(w), n = w->job->input->demand->network->vertex_count, used[CM_KINDS_MAX] = {0}, *size;
   if (w->parts >= asked)
     return CM_OK;
-  if (CM_NEW(w->job->run->memory, size, asked, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->job->run->memory, size, asked, error));
   for (uint32_t v = 0; v < n; v++)
     size[w->part[v]]++;
   for (uint32_t p = 0; p < w->parts; p++)
@@ -283,18 +277,15 @@ static cm_status partition_all(work *w, const double *room, uint32_t *crowded, c
   uint32_t n = job->input->demand->network->vertex_count;
   w->parts = 0;
   cm_population_split_free(&w->split);
-  if (cm_choose_kinds(job->input, w->allowed, room, job->run, w->kind, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_choose_kinds(job->input, w->allowed, room, job->run, w->kind, error));
   for (uint32_t v = 0; v < n; v++)
     w->kind_of[v] = w->kind[v];
-  if (cm_population_split_open(job->input->demand, w->kind_of, w->kinds, job->run, &w->split, error) != CM_OK ||
-      share_parts(w, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_population_split_open(job->input->demand, w->kind_of, w->kinds, job->run, &w->split, error));
+  CM_TRY(share_parts(w, error));
   for (uint32_t i = 0; i < 2 * w->split.count; i++) { /* all are known to have room before the first is partitioned */
     uint32_t at = i % w->split.count;
     *crowded = w->split.number[at];
-    if (on_network(w, at, i < w->split.count ? check_room : partition_network, error) != CM_OK)
-      return error->status;
+    CM_TRY(on_network(w, at, i < w->split.count ? check_room : partition_network, error));
   }
   return CM_OK;
 }
@@ -319,9 +310,8 @@ static cm_status partition(work *w, cm_error *error)
 static cm_status judge(work *w, cm_candidate *made, cm_error *error)
 {
   const cm_by_population *job = w->job;
-  if (CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
-      cm_count_use(job->input->demand, w->part, w->parts, job->run, made->use, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error));
+  CM_TRY(cm_count_use(job->input->demand, w->part, w->parts, job->run, made->use, error));
   for (uint32_t p = 0; p < w->parts; p++) {
     const cm_limits *l = cm_chip_kind_limits(job->input->chip, w->part_kind[p]);
     cm_violation v = cm_find_violation(l, made->use + (size_t)p * CM_RESOURCES, 1);
@@ -351,16 +341,11 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *resul
                           CM_NEW(memory, w.kind_of, n, error) != CM_OK || CM_NEW(memory, w.part, n, error) != CM_OK ||
                           CM_NEW(memory, w.part_kind, n, error) != CM_OK))
     status = error->status;
-  if (status == CM_OK)
-    status = cm_allowed_kinds(job->input, w.cores, job->run, w.allowed, error);
-  if (status == CM_OK)
-    status = partition(&w, error);
-  if (status == CM_OK)
-    status = fill_up(&w, error);
-  if (status == CM_OK)
-    status = judge(&w, &made, error);
-  if (status == CM_OK)
-    status = cm_deliver_parts(job, w.attempt, &w.part, &w.part_kind, w.parts, &made, error);
+  CM_THEN(status, cm_allowed_kinds(job->input, w.cores, job->run, w.allowed, error));
+  CM_THEN(status, partition(&w, error));
+  CM_THEN(status, fill_up(&w, error));
+  CM_THEN(status, judge(&w, &made, error));
+  CM_THEN(status, cm_deliver_parts(job, w.attempt, &w.part, &w.part_kind, w.parts, &made, error));
   cm_population_split_free(&w.split);
   void *const blocks[] = {w.allowed, w.kind, w.kind_of, w.part, w.part_kind};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -1,6 +1,5 @@
 /* The partition stage where cores are of several kinds. */
-#ifndef CM_SOLVER_STAGE_BY_CLASS_H
-#define CM_SOLVER_STAGE_BY_CLASS_H
+#pragma once
 
 #include "core/solver/stage/by_population.h"
 
@@ -10,5 +9,3 @@
  * out again. Fills partition, use, quality, attempts and limits of a zeroed *made. CM_NO_ROOM: "N neurons of label X need
  * M cores of class A, K are free"; other errors as cm_make_parts and cm_allowed_kinds. */
 cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *made, cm_error *error);
-
-#endif

@@ -113,13 +113,11 @@ static cm_status fill_up(work *w, uint32_t i, uint32_t first, cm_error *error)
 {
   const uint32_t *member = w->split.member + w->split.member_first[i];
   uint32_t count = members(w, i), *of, *size, parts = w->parts - first;
-  if (CM_NEW(w->job->run->memory, of, count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(w->job->run->memory, of, count, error));
   cm_status status = CM_NEW(w->job->run->memory, size, (size_t)(w->share[i] > parts ? w->share[i] : parts) + 1, error);
   for (uint32_t j = 0; status == CM_OK && j < count; j++)
     of[j] = w->part[member[j]] - first;
-  if (status == CM_OK)
-    status = cm_close_gaps(of, count, &parts, w->job->run, error);
+  CM_THEN(status, cm_close_gaps(of, count, &parts, w->job->run, error));
   for (uint32_t j = 0; status == CM_OK && j < count; j++)
     size[of[j]]++;
   while (status == CM_OK && w->exact && parts < w->share[i]) {
@@ -139,8 +137,7 @@ static cm_status fill_up(work *w, uint32_t i, uint32_t first, cm_error *error)
   for (uint32_t j = 0; status == CM_OK && j < count; j++)
     w->part[member[j]] = first + of[j];
   w->parts = first + parts;
-  cm_free(of);
-  cm_free(size);
+  CM_FREE(of, size);
   return status;
 }
 
@@ -173,8 +170,7 @@ static cm_status partition_one(work *w, uint32_t i, uint32_t cores, cm_error *er
   cm_population_network n;
   cm_candidate alone;
   uint32_t first = w->parts;
-  if (cm_population_network_make(&w->split, i, cm_wants_sources(job, &job->terms->limits), job->run, &n, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_population_network_make(&w->split, i, cm_wants_sources(job, &job->terms->limits), job->run, &n, error));
   chip.limits = limits_alone(w);
   variant.options.objective = job->objective;
   variant.options.parts = w->share[i];
@@ -210,8 +206,7 @@ static cm_status partition_all(work *w, cm_error *error)
     uint32_t left = used < terms->cores ? terms->cores - (uint32_t)used : 0;
     if (left < w->least[i] || !apart)
       left = apart ? w->least[i] : terms->cores;
-    if (partition_one(w, i, left, error) != CM_OK)
-      return error->status;
+    CM_TRY(partition_one(w, i, left, error));
   }
   return CM_OK;
 }
@@ -258,17 +253,15 @@ static cm_status judge(work *w, cm_candidate *made, cm_error *error)
   for (bool mended = false;; mended = true) {
     bool legal;
     cm_free(made->use);
-    if (CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error) != CM_OK ||
-        cm_count_use(job->input->demand, w->part, w->parts, job->run, made->use, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(job->run->memory, made->use, (size_t)w->parts * CM_RESOURCES, error));
+    CM_TRY(cm_count_use(job->input->demand, w->part, w->parts, job->run, made->use, error));
     cm_violation v = cm_find_violation(&job->terms->limits, made->use, w->parts);
     uint32_t asked = cm_objective_is_of_steps(job->objective) ? 0 : job->input->options->parts;
     if (v.broken_parts == 0 && w->parts <= job->terms->cores && (asked == 0 || asked == w->parts))
       return cm_refuse_populations(t, &job->terms->limits, w->part, w->parts, job->run, error);
     if (mended)
       return refuse(w, &v, error);
-    if (mend(w, &legal, error) != CM_OK)
-      return error->status;
+    CM_TRY(mend(w, &legal, error));
   }
 }
 
@@ -277,15 +270,13 @@ cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint
 {
   const cm_topology *t = job->input->demand->network;
   cm_partition *p;
-  if (CM_NEW(job->run->memory, p, 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(job->run->memory, p, 1, error));
   *p = (cm_partition){.vertex_count = t->vertex_count, .part_count = parts, .part = *part, .kind = kind != NULL ? *kind : NULL};
   *part = NULL;
   if (kind != NULL)
     *kind = NULL;
   made->partition = p;
-  if (cm_quality_compute(job->input->demand, p->part, p->part_count, job->run, &made->quality, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_quality_compute(job->input->demand, p->part, p->part_count, job->run, &made->quality, error));
   attempt.parts = p->part_count;
   attempt.edge_cut = made->quality.edge_cut;
   made->attempts[0] = attempt;
@@ -321,23 +312,17 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *
   work w = {.job = job};
   cm_candidate made = {0};
   cm_status status = begin(&w, error);
-  if (status == CM_OK)
-    status = partition_all(&w, error);
+  CM_THEN(status, partition_all(&w, error));
   bool join = job->terms->limits.populations > 1 &&
               (!cm_objective_is_of_steps(job->objective) || w.parts > job->terms->cores);
   if (status == CM_OK && join) {
     cm_run_phase(job->run, "merge");
     status = cm_merge_parts(job->input->demand, &(cm_merge_options){.limits = &job->terms->limits, .least = job->terms->parts}, job->run, w.part, &w.parts, error);
   }
-  if (status == CM_OK)
-    status = judge(&w, &made, error);
-  if (status == CM_OK)
-    status = cm_deliver_parts(job, w.attempt, &w.part, NULL, w.parts, &made, error);
+  CM_THEN(status, judge(&w, &made, error));
+  CM_THEN(status, cm_deliver_parts(job, w.attempt, &w.part, NULL, w.parts, &made, error));
   cm_population_split_free(&w.split);
-  cm_free(w.least);
-  cm_free(w.share);
-  cm_free(w.weight);
-  cm_free(w.part);
+  CM_FREE(w.least, w.share, w.weight, w.part);
   if (status == CM_OK)
     *result = made;
   else

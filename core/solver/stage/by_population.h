@@ -1,6 +1,5 @@
 /* The partition stage where populations share no core, or only so many of them one core. */
-#ifndef CM_SOLVER_STAGE_BY_POPULATION_H
-#define CM_SOLVER_STAGE_BY_POPULATION_H
+#pragma once
 
 #include "core/solver/stage/attempts.h"
 
@@ -32,5 +31,3 @@ void cm_attempt_join(cm_attempt *all, const cm_candidate *made);
  * cores are alike), which become NULL. Errors: memory, those of flows. O(pins). */
 cm_status cm_deliver_parts(const cm_by_population *job, cm_attempt attempt, uint32_t **part, uint8_t **kind, uint32_t parts,
                            cm_candidate *made, cm_error *error);
-
-#endif

@@ -59,20 +59,17 @@ static cm_status smallest_limit(const cm_refusal *r, uint32_t allowed, uint64_t 
     return CM_OK;
   if (r->bound->argument == CM_ARGUMENT_TOTAL && r->bound->total > low * allowed)
     low = (r->bound->total + allowed - 1) / allowed; /* less cannot do, and mostly this does */
-  if (parts_under(r, low, &parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(parts_under(r, low, &parts, error));
   if (parts <= allowed) {
     *smallest = low;
     return CM_OK;
   }
-  if (parts_under(r, high, &parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(parts_under(r, high, &parts, error));
   if (parts > allowed)
     return CM_OK;
   while (low + 1 < high) { /* low does not do, high does */
     uint64_t middle = low + (high - low) / 2;
-    if (parts_under(r, middle, &parts, error) != CM_OK)
-      return error->status;
+    CM_TRY(parts_under(r, middle, &parts, error));
     if (parts <= allowed)
       high = middle;
     else
@@ -141,8 +138,7 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error)
     allowed = parts;
   if (refusal->bound->parts <= allowed)
     return CM_OK;
-  if (smallest_limit(refusal, allowed, &smallest, error) != CM_OK)
-    return error->status;
+  CM_TRY(smallest_limit(refusal, allowed, &smallest, error));
   if (refusal->terms->budget)
     return refuse_option(refusal, "cores", allowed, smallest, error);
   return parts > 0 && allowed == parts ? refuse_option(refusal, "parts", parts, smallest, error)

@@ -1,7 +1,6 @@
 /* Why not: refusals of the partition stage that name the limit in the way and the smallest relaxation that would
  * fit, proved or found by trying (docs/explanation/refusals.md). */
-#ifndef CM_SOLVER_STAGE_INFEASIBILITY_H
-#define CM_SOLVER_STAGE_INFEASIBILITY_H
+#pragma once
 
 #include "core/limits/bound.h"
 #include "core/mapping/input.h"
@@ -53,5 +52,3 @@ cm_status cm_refuse_by_bound(const cm_refusal *refusal, cm_error *error);
  * memory ends the search early. Returns error->status, CM_CANCELLED, or CM_OK when an attempt kept the terms after
  * all. */
 cm_status cm_explain_refusal(const cm_refusal *refusal, cm_resource first, cm_error *error);
-
-#endif

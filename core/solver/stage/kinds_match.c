@@ -70,8 +70,7 @@ cm_status cm_match_kinds(const cm_map_input *input, const uint64_t *allowed, con
 {
   uint32_t used[CM_KINDS_MAX] = {0}, fitting = NONE, parts = input->part_count;
   uint64_t *may;
-  if (CM_NEW(run->memory, may, parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, may, parts, error));
   memset(may, 0xff, parts * sizeof *may);
   for (uint32_t v = 0; v < input->demand->network->vertex_count; v++)
     may[input->part[v]] &= allowed[v];

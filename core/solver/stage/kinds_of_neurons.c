@@ -22,8 +22,7 @@ cm_status cm_count_kinds(const cm_map_input *input, cm_run *run, uint32_t *cores
   uint8_t *usable;
   uint32_t ignored;
   memset(cores, 0, cm_chip_kinds(chip) * sizeof *cores);
-  if (CM_NEW(run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, usable, cm_chip_cores(chip), error));
   cm_status status = cm_usable_cores(chip, input->occupancy, run->memory, usable, &ignored, error);
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     cores[cm_chip_kind_of(chip, c)] += usable[c];
@@ -57,8 +56,7 @@ static cm_status take_labels(const cm_topology *t, const cm_chip *chip, const ui
                              cm_error *error)
 {
   uint32_t labels = t->population_of != NULL ? t->population_count : 1;
-  if (CM_NEW(run->memory, *takes, labels, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, *takes, labels, error));
   for (uint32_t l = 0; l < labels; l++)
     for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
       if (cores[k] > 0 && cm_chip_kind_takes(chip, k, label_name(t, l), t->population != NULL ? t->population[l].kind : ""))
@@ -129,8 +127,7 @@ static cm_status agree(const cm_map_input *input, cm_run *run, uint64_t *allowed
   uint64_t *common;
   if (!cm_has_relations(input))
     return CM_OK;
-  if (CM_NEW(run->memory, common, input->areas->cells, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(run->memory, common, input->areas->cells, error));
   memset(common, 0xff, input->areas->cells * sizeof *common);
   for (uint32_t v = 0; v < n; v++)
     common[input->areas->cell_of[v]] &= allowed[v];
@@ -156,12 +153,9 @@ cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_
   uint64_t *takes = NULL, ignored, all = 0;
   const uint64_t kept = cm_chip_pinned_kinds(chip);
   cm_status status = take_labels(demand->network, chip, cores, run, &takes, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, synapses, n, error);
-  if (status == CM_OK)
-    status = CM_NEW(run->memory, axons, n, error);
-  if (status == CM_OK)
-    status = cm_count_inputs(demand, run, synapses, axons, error);
+  CM_THEN(status, CM_NEW(run->memory, synapses, n, error));
+  CM_THEN(status, CM_NEW(run->memory, axons, n, error));
+  CM_THEN(status, cm_count_inputs(demand, run, synapses, axons, error));
   for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
     all |= cores[k] > 0 ? UINT64_C(1) << k : 0;
   for (uint32_t v = 0; status == CM_OK && v < n; v++) {
@@ -183,9 +177,7 @@ cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_
     else if (allowed[v] == 0)
       status = refuse_neuron(demand, chip, v, mine, synapses[v], axons[v], error);
   }
-  cm_free(takes);
-  cm_free(synapses);
-  cm_free(axons);
+  CM_FREE(takes, synapses, axons);
   return status == CM_OK ? agree(input, run, allowed, error) : status;
 }
 
@@ -245,8 +237,7 @@ static cm_status find_groups(choice *c, cm_error *error)
 {
   const cm_topology *t = c->input->demand->network;
   uint32_t labels = t->population_of != NULL ? t->population_count : 1, *first;
-  if (CM_NEW(c->run->memory, first, labels, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, first, labels, error));
   memset(first, 0xff, labels * sizeof *first);
   cm_status status = CM_NEW(c->run->memory, c->of, t->vertex_count, error);
   for (uint32_t v = 0; status == CM_OK && v < t->vertex_count; v++) {
@@ -355,8 +346,7 @@ static void spread(choice *c, const cm_population_split *split, uint32_t i, cons
 static cm_status give_out(choice *c, const cm_population_split *split, cm_error *error)
 {
   rank *order;
-  if (CM_NEW(c->run->memory, order, split->count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW(c->run->memory, order, split->count, error));
   for (uint32_t i = 0; i < split->count; i++) {
     const group *g = &c->group[split->number[i]];
     order[i] = (rank){__builtin_popcountll(g->allowed), g->least, i};
@@ -388,12 +378,9 @@ cm_status cm_choose_kinds(const cm_map_input *input, const uint64_t *allowed, co
   cm_status status = find_groups(&c, error);
   if (status == CM_OK && input->demand->network->vertex_count > 0)
     status = cm_population_split_open(input->demand, c.of, c.groups, run, &split, error);
-  if (status == CM_OK)
-    status = find_needs(&c, &split, error);
-  if (status == CM_OK)
-    status = give_out(&c, &split, error);
+  CM_THEN(status, find_needs(&c, &split, error));
+  CM_THEN(status, give_out(&c, &split, error));
   cm_population_split_free(&split);
-  cm_free(c.group);
-  cm_free(c.of);
+  CM_FREE(c.group, c.of);
   return status;
 }

@@ -1,6 +1,5 @@
 /* Which kinds of cores (core/chip/classes.h) neurons and parts may run on, and on which they shall. */
-#ifndef CM_SOLVER_STAGE_KINDS_OF_NEURONS_H
-#define CM_SOLVER_STAGE_KINDS_OF_NEURONS_H
+#pragma once
 
 #include "core/constraints/areas.h"
 #include "core/mapping/input.h"
@@ -36,5 +35,3 @@ void cm_name_labels(const cm_demand *demand, const uint8_t *kind, uint32_t which
 
 /* "cores of class "A"" or "cores of no class", for messages. */
 const char *cm_name_kind(const cm_chip *chip, uint32_t kind, char *text, size_t size);
-
-#endif

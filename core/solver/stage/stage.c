@@ -72,8 +72,7 @@ static cm_status count_cores(const job *j, cm_terms *terms, cm_error *error)
   cm_status status = CM_OK;
   terms->cores = UINT32_MAX;
   if (chip != NULL) {
-    if (CM_NEW(j->run->memory, usable, cm_chip_cores(chip), error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW(j->run->memory, usable, cm_chip_cores(chip), error));
     status = cm_usable_cores(chip, j->input->occupancy, j->run->memory, usable, &terms->cores, error);
     cm_free(usable);
   }
@@ -195,21 +194,20 @@ static cm_status prepare(job *j, cm_error *error)
   j->terms = (cm_terms){.limits = read_limits(j->input), .parts = j->options->parts};
   j->objective = cm_objective_resolve(j->options, topology->directed, !bare_grid(&j->terms.limits));
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
-  if (cm_combinations_of_partition(j->input, error) != CM_OK || count_cores(j, &j->terms, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_combinations_of_partition(j->input, error));
+  CM_TRY(count_cores(j, &j->terms, error));
   take_mesh_mapper(j);
-  if (settle_parts(j, error) != CM_OK || check_memory(j, error) != CM_OK ||
-      cm_check_neurons(j->input->demand, &j->terms.limits, j->run, error) != CM_OK ||
-      cm_prove_shared(j->input->demand, j->input->chip, j->input->occupancy, j->run->memory, error) != CM_OK ||
-      cm_prove_leaving(j->input->demand, j->input->chip, &j->terms.limits, j->run, error) != CM_OK ||
-      cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
-    return error->status;
+  CM_TRY(settle_parts(j, error));
+  CM_TRY(check_memory(j, error));
+  CM_TRY(cm_check_neurons(j->input->demand, &j->terms.limits, j->run, error));
+  CM_TRY(cm_prove_shared(j->input->demand, j->input->chip, j->input->occupancy, j->run->memory, error));
+  CM_TRY(cm_prove_leaving(j->input->demand, j->input->chip, &j->terms.limits, j->run, error));
+  CM_TRY(cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error));
   if (by_mesh_unasked(j) && j->attempts.tries_max > MESH_TRIES)
     j->attempts.tries_max = MESH_TRIES;
   cm_terms terms = {.limits = *stated_limits(j), .cores = j->terms.cores, .budget = j->terms.budget, .parts = j->terms.parts};
-  if (cm_bound_parts(j->input->demand, &terms.limits, j->run, &j->bound, error) != CM_OK ||
-      cm_check_reach(j->input->demand, &j->bound, &terms.limits, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_bound_parts(j->input->demand, &terms.limits, j->run, &j->bound, error));
+  CM_TRY(cm_check_reach(j->input->demand, &j->bound, &terms.limits, error));
   j->attempts.alone = j->bound.parts >= topology->vertex_count || (j->terms.parts == topology->vertex_count && !parts_are_a_limit(j));
   cm_refusal refusal = refusal_of(j, &terms);
   return cm_refuse_by_bound(&refusal, error);
@@ -228,8 +226,7 @@ static cm_status attempt_in_stages(job *j, cm_error *error)
 {
   j->engine = cm_engine_find((cm_preset)j->options->preset, j->objective);
   cm_attempts_end(&j->attempts);
-  if (cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_attempts_begin(j->input, j->objective, j->engine, &j->terms, j->run, &j->attempts, error));
   return cm_attempts_run(&j->attempts, error);
 }
 
@@ -242,8 +239,7 @@ static cm_status attempt_by(job *j, const cm_effort *effort, cm_error *error)
   cm_attempts other = {0};
   variant.options.preset = preset;
   cm_status status = cm_attempts_begin(input, j->objective, cm_engine_find(preset, j->objective), &j->terms, j->run, &other, error);
-  if (status == CM_OK)
-    status = cm_attempts_run(&other, error);
+  CM_THEN(status, cm_attempts_run(&other, error));
   if (status == CM_OK && (j->attempts.made.partition == NULL || cm_attempts_paid(&other.made) < cm_attempts_paid(&j->attempts.made))) {
     cm_candidate_free(&j->attempts.made);
     j->attempts.made = other.made;
@@ -303,8 +299,7 @@ static cm_status attempt_again(void *context, const cm_terms *terms, uint32_t *l
 {
   job *j = context;
   cm_attempts other = {0};
-  if (cm_attempts_begin(j->input, j->objective, j->engine, terms, j->run, &other, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_attempts_begin(j->input, j->objective, j->engine, terms, j->run, &other, error));
   other.tries_max = *left < other.tries_max ? *left : other.tries_max;
   cm_status status = cm_attempts_run(&other, error);
   *left -= other.made.attempt_count > *left ? *left : other.made.attempt_count > 0 ? other.made.attempt_count : 1;
@@ -360,8 +355,7 @@ static cm_status attempt_by_population(job *j, cm_error *error)
     return cm_attempts_run(&j->attempts, error);
   if (j->terms.limits.populations > 1) { /* parts may hold few populations by themselves */
     cm_status status = attempt_all(j, error);
-    if (status == CM_OK)
-      status = suits_populations(j, &suits, error);
+    CM_THEN(status, suits_populations(j, &suits, error));
     if (suits || (status != CM_OK && !refused(status)))
       return status;
     cm_candidate_free(&j->attempts.made);

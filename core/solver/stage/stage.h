@@ -1,7 +1,6 @@
 /* The partition stage: from job options to parts that keep every core limit. `coremap partition` runs it alone, cm_map
  * goes on to place what it made. */
-#ifndef CM_SOLVER_STAGE_STAGE_H
-#define CM_SOLVER_STAGE_STAGE_H
+#pragma once
 
 #include "core/mapping/candidate.h"
 
@@ -13,5 +12,3 @@ cm_status cm_make_parts(const cm_map_input *input, cm_run *run, cm_candidate *ca
 
 /* Whether the integrated mapper stands beside partition-then-place, or goes on from it. O(1). */
 bool cm_stage_takes_mesh(const cm_map_input *input);
-
-#endif

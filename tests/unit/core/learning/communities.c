@@ -206,8 +206,7 @@ START_TEST(unfolding_depends_on_graph_and_seed_alone)
   }
   ck_assert_uint_eq(counts[0], counts[1]);
   ck_assert_mem_eq(community[0], community[1], n * sizeof **community);
-  cm_free(community[0]);
-  cm_free(community[1]);
+  CM_FREE(community[0], community[1]);
   cm_graph_free(graph);
 }
 END_TEST

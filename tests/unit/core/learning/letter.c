@@ -243,8 +243,7 @@ START_TEST(the_gradient_by_differences)
     }
     ck_assert_uint_gt(clipped, 0);
     ck_assert_uint_lt(clipped, DRAWS * rows);
-    cm_free(gradient);
-    cm_free(parameter);
+    CM_FREE(gradient, parameter);
     bed_free(&b);
   }
 }

@@ -100,11 +100,7 @@ START_TEST(sparse_is_padded)
       ck_assert_double_eq_tol(sum, 0, 1e-5);
       ck_assert_float_eq(matrix[v * side + v], g->first[v + 1] > g->first[v]);
     }
-    cm_free(matrix);
-    cm_free(x);
-    cm_free(y);
-    cm_free(z);
-    cm_free(scratch);
+    CM_FREE(matrix, x, y, z, scratch);
     cm_laplacian_free(l);
     cm_graph_free(g);
   }
@@ -144,8 +140,7 @@ static bed bed_new(uint32_t nodes, uint32_t side, uint32_t layers, cm_random *ra
 
 static void bed_free(bed *b)
 {
-  cm_free(b->input);
-  cm_free(b->matrix);
+  CM_FREE(b->input, b->matrix);
   cm_policy_pass_free(b->pass);
   cm_policy_free(b->policy);
   cm_laplacian_free(b->laplacian);
@@ -207,10 +202,7 @@ static void reference(const bed *b, const double *parameter, double *mean, doubl
     log_deviation[r] =
       log(bound * input[r * s->inputs + CM_INPUT_STEP]) - 2 + 3 * (1 + tanh(l[r * CM_POLICY_OUTPUTS + 1])) / 2;
   }
-  cm_free(x);
-  cm_free(l);
-  cm_free(y);
-  cm_free(input);
+  CM_FREE(x, l, y, input);
 }
 
 static double *parameters_of(const bed *b)

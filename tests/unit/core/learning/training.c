@@ -171,8 +171,7 @@ START_TEST(exchanges_that_pay)
     ck_assert_uint_eq(cm_environment_hops(s, at), before - saved);
     better += saved > 0;
     cm_swap_refinement_free(&exchange);
-    cm_free(at);
-    cm_free(to);
+    CM_FREE(at, to);
     cm_example_free(e);
   }
   ck_assert_uint_gt(better, 5);
@@ -257,8 +256,7 @@ START_TEST(refinement_never_harms)
     ck_ok(cm_environment_refine(s, &looks, &run, longer, &error));
     check_placement(s, longer);
     ck_assert_uint_le(cm_environment_hops(s, longer), cm_environment_hops(s, at));
-    cm_free(at);
-    cm_free(longer);
+    CM_FREE(at, longer);
     cm_example_free(e);
   }
 }

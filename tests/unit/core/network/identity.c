@@ -116,8 +116,7 @@ START_TEST(neurons_are_known_again)
     uint32_t right = known_again(&old, &new, was);
     ck_assert_msg(right >= cases[k].share * new.vertex_count, "case %zu: %u of %u", k, right, new.vertex_count);
     network_free(&new);
-    cm_free(cases[k].named ? old.label_text : NULL);
-    cm_free(cases[k].named ? old.label_first : NULL);
+    CM_FREE(cases[k].named ? old.label_text : NULL, cases[k].named ? old.label_first : NULL);
   }
   cm_topology_free(t);
 }

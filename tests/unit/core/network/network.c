@@ -481,8 +481,7 @@ START_TEST(a_failing_disk_is_no_damaged_file)
     zip_source_t *source = zip_source_function_create(serve, &f, NULL);
     cm_status status = cm_topology_reader_open_source(source, "t.zip", &memory, &reader, &error);
     t = NULL;
-    if (status == CM_OK)
-      status = cm_topology_read(reader, &run, &t, &error);
+    CM_THEN(status, cm_topology_read(reader, &run, &t, &error));
     cm_topology_reader_close(reader);
     cm_topology_free(t);
     if (f.reads < f.fail_at) {

@@ -192,8 +192,7 @@ static const char *execute(const node_test *n, const char *path)
   cm_simulation result;
   cm_tensor *outputs[ONNX_VALUES_MAX] = {0};
   cm_status status = cm_program_read(path, &run, &p, &error);
-  if (status == CM_OK)
-    status = cm_simulate(p, n->inputs, &options, &run, outputs, &result, &error);
+  CM_THEN(status, cm_simulate(p, n->inputs, &options, &run, outputs, &result, &error));
   const char *why = status == CM_OK ? deviation(n, outputs) : error.detail;
   free_tensors(outputs);
   cm_program_free(p);
@@ -255,10 +254,8 @@ static const char *evaluate_unfolded(const node_test *n, cm_model *model)
   if (!any)
     return NULL;
   cm_status status = cm_model_sweep(model, &error);
-  if (status == CM_OK)
-    status = cm_infer(model, &run, &error);
-  if (status == CM_OK)
-    status = cm_evaluate(model, n->inputs, &run, outputs, &error);
+  CM_THEN(status, cm_infer(model, &run, &error));
+  CM_THEN(status, cm_evaluate(model, n->inputs, &run, outputs, &error));
   const char *why = status == CM_OK ? deviation(n, outputs) : error.detail;
   free_tensors(outputs);
   return why;
@@ -272,8 +269,7 @@ static const char *evaluate(const node_test *n, size_t first, bool *refused)
   cm_tensor *outputs[ONNX_VALUES_MAX] = {0};
   fix_inputs(model, n, first);
   cm_status status = cm_model_unroll(model, &run, &error);
-  if (status == CM_OK)
-    status = cm_evaluate(model, n->inputs, &run, outputs, &error);
+  CM_THEN(status, cm_evaluate(model, n->inputs, &run, outputs, &error));
   const char *why = status == CM_OK ? deviation(n, outputs) : error.detail;
   if (why == NULL)
     why = evaluate_unfolded(n, model);
@@ -401,10 +397,8 @@ START_TEST(unrolling_survives_failed_allocations)
     cm_quantized done;
     cm_memory_fail_at(n);
     cm_status status = cm_onnx_read(path, &run, &model, &error);
-    if (status == CM_OK)
-      status = cm_model_unroll(model, &run, &error);
-    if (status == CM_OK)
-      status = cm_model_quantize(model, &run, &done, &error);
+    CM_THEN(status, cm_model_unroll(model, &run, &error));
+    CM_THEN(status, cm_model_quantize(model, &run, &done, &error));
     int fired = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     cm_model_free(model);

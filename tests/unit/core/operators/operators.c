@@ -45,8 +45,7 @@ START_TEST(models_survive_a_round_trip)
     ck_assert_uint_eq(once_size, twice_size);
     ck_assert_mem_eq(once, twice, once_size);
     ck_assert_uint_eq(first->order_count, second->order_count);
-    cm_free(once);
-    cm_free(twice);
+    CM_FREE(once, twice);
     cm_model_free(first);
     cm_model_free(second);
   }
@@ -166,10 +165,8 @@ START_TEST(every_failed_allocation_is_reported)
     cm_memory_fail_at(n);
     cm_status status =
         cm_onnx_read(test_data("onnx/nodes/test_gemm_default_scalar_bias/model.onnx"), &run, &model, &error);
-    if (status == CM_OK)
-      status = cm_infer(model, &run, &error);
-    if (status == CM_OK)
-      status = cm_onnx_write_memory(model, &bytes, &size, &error);
+    CM_THEN(status, cm_infer(model, &run, &error));
+    CM_THEN(status, cm_onnx_write_memory(model, &bytes, &size, &error));
     int fired = cm_memory_fault_fired();
     cm_memory_fail_at(0);
     cm_free(bytes);

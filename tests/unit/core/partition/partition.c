@@ -553,8 +553,7 @@ static void judge_pairs(uint64_t weight[SMALL][SMALL], const cm_level_files *old
     for (uint32_t b = 0; b < a; b++)
       if (parent[0][a] == parent[0][b] && weight[now[a]][now[b]] > 0)
         ck_assert_uint_eq(parent[1][now[a]], parent[1][now[b]]);
-  cm_free(parent[0]);
-  cm_free(parent[1]);
+  CM_FREE(parent[0], parent[1]);
 }
 
 START_TEST(levels_of_an_edited_network_keep_the_pairs_that_still_are_some)

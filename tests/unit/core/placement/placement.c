@@ -24,10 +24,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-  cm_free(graph.first);
-  cm_free(graph.neighbour);
-  cm_free(graph.weight);
-  cm_free(graph.size);
+  CM_FREE(graph.first, graph.neighbour, graph.weight, graph.size);
 }
 
 /* Fills the static graph from a dense matrix. */

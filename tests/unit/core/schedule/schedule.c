@@ -289,12 +289,9 @@ START_TEST(every_allocation_may_fail)
     cm_memory_fail_at(n);
     FILE *nowhere = fopen("/dev/null", "w");
     cm_status status = cm_workload_read(test_data(file), 0, &memory, &w, &format, &error);
-    if (status == CM_OK)
-      status = cm_schedule_make(w, &options, &run, &s, &error);
-    if (status == CM_OK)
-      status = cm_schedule_check(w, s, &memory, &error);
-    if (status == CM_OK)
-      status = cm_schedule_write_trace(s, "x", &memory, nowhere, &error);
+    CM_THEN(status, cm_schedule_make(w, &options, &run, &s, &error));
+    CM_THEN(status, cm_schedule_check(w, s, &memory, &error));
+    CM_THEN(status, cm_schedule_write_trace(s, "x", &memory, nowhere, &error));
     fired = cm_memory_fault_fired() != 0;
     cm_memory_fail_at(0);
     fclose(nowhere);

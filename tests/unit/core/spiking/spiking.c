@@ -44,9 +44,7 @@ static cm_dynamics *dynamics_of(uint32_t neurons, uint64_t pins, cm_neuron_model
 static void forget(cm_topology *t)
 {
   cm_dynamics_free(t->dynamics);
-  cm_free(t->pin_delay);
-  cm_free(t->population);
-  cm_free(t->population_of);
+  CM_FREE(t->pin_delay, t->population, t->population_of);
   network_free(t);
 }
 
@@ -231,12 +229,7 @@ START_TEST(random_networks_are_as_a_dense_simulation)
   }
   ck_assert_uint_gt(spikes, n); /* not a network that rests */
   cm_simulator_free(s);
-  cm_free(fires);
-  cm_free(input);
-  cm_free(d.v);
-  cm_free(d.current);
-  cm_free(d.sum);
-  cm_free(d.rest);
+  CM_FREE(fires, input, d.v, d.current, d.sum, d.rest);
   forget(&t);
 }
 END_TEST

@@ -40,8 +40,7 @@ START_TEST(planted_groups_are_found_within_the_limits)
   ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, again, &parts_again, &error));
   ck_assert_uint_eq(parts_again, parts);
   ck_assert_int_eq(memcmp(part, again, t.vertex_count * sizeof *part), 0);
-  cm_free(part);
-  cm_free(again);
+  CM_FREE(part, again);
   network_free(&t);
 }
 END_TEST
@@ -184,8 +183,7 @@ START_TEST(parts_are_the_same_for_any_number_of_threads)
   ck_assert_uint_gt(rounds, 200);
   ck_assert_uint_gt(tasks, 8 * rounds);
   run.threads = 1;
-  cm_free(part);
-  cm_free(again);
+  CM_FREE(part, again);
   network_free(&t);
 }
 END_TEST

@@ -140,10 +140,7 @@ static void fill_plainly(const cm_topology *t, uint32_t neurons, uint32_t axons,
       }
     }
   }
-  cm_free(shared);
-  cm_free(sources);
-  cm_free(holder);
-  cm_free(hears);
+  CM_FREE(shared, sources, holder, hears);
 }
 
 /* The whole way, for any number of threads, against parts that are filled in turn: the neuron goes in next that shares most of its sources

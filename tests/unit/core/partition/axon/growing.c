@@ -131,11 +131,7 @@ static uint32_t grow_plainly(const cm_topology *t, const cm_limits *limits, uint
       }
     }
   }
-  cm_free(shared);
-  cm_free(met);
-  cm_free(degree);
-  cm_free(has);
-  cm_free(in);
+  CM_FREE(shared, met, degree, has, in);
   return parts;
 }
 
@@ -207,9 +203,7 @@ START_TEST(growths_are_as_good_as_plain_ones)
   ck_assert_double_le(ours.connectivity, luck * peer.connectivity);
   ck_assert_uint_le(growth.parts, plain);
   ck_assert_double_ge((double)growth.cost, ours.connectivity * g->net_weight[0] * 0.999);
-  cm_free(use);
-  cm_free(part);
-  cm_free(grown);
+  CM_FREE(use, part, grown);
   cm_hypergraph_free(g);
   network_free(&t);
 }
@@ -290,8 +284,7 @@ START_TEST(parts_are_grown_with_room_for_copies)
   } while (cm_find_violation(&options.limits, use, parts).broken_parts > 0);
   ck_ok(cm_quality_compute(&demand, part, parts, &run, &grown, &error));
   ck_assert_double_le(ours.connectivity, 0.95 * grown.connectivity);
-  cm_free(use);
-  cm_free(part);
+  CM_FREE(use, part);
   network_free(&t);
 }
 END_TEST

@@ -102,8 +102,7 @@ START_TEST(packed_targets_take_less_and_come_back_as_they_were)
   cm_pins_unpack(&packed); /* nothing is packed any more */
   t.vertex_count = (1 << 29) + 1;
   ck_assert(!cm_pins_packable(&t));
-  cm_free(t.pin);
-  cm_free(before);
+  CM_FREE(t.pin, before);
 }
 END_TEST
 
@@ -221,8 +220,7 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
     fine = coarse;
   }
   ck_assert_mem_eq(t.pin, pin, t.pin_count * sizeof *pin);
-  cm_free(pin);
-  cm_free(nets);
+  CM_FREE(pin, nets);
   cm_hypergraph_free(fine);
   network_free(&t);
 }
@@ -266,8 +264,7 @@ START_TEST(a_sample_stands_for_all_nets)
     if (g->synapses[g->net_source[e]] == 0)
       ck_assert_uint_eq(times[e], DRAWS);
   }
-  cm_free(times);
-  cm_free(axons);
+  CM_FREE(times, axons);
   cm_hypergraph_free(g);
   network_free(&t);
 }
@@ -316,8 +313,7 @@ START_TEST(a_coarse_level_of_a_sample_has_its_nets_merged)
   for (uint32_t i = 0; i < sample.count; i++)
     ck_assert_uint_eq(cm_net_axons(coarsest, i), axons[i]);
   cm_net_sample_clear(&sample);
-  cm_free(kept);
-  cm_free(nets);
+  CM_FREE(kept, nets);
   cm_hypergraph_free(coarsest);
   cm_hypergraph_free(coarse);
   cm_hypergraph_free(fine);
