@@ -37,6 +37,9 @@ export async function openBrowser(server, viewport) {
     if (message.type() !== 'error' && !/Content.Security.Policy/i.test(text)) return;
     if (!expected.some((pattern) => pattern.test(text))) trouble.push(text);
   });
+  page.on('response', async (response) => {
+    if (response.status() >= 500) trouble.push(await response.text().catch(String));
+  });
   page.on('pageerror', (error) => trouble.push(error.stack));
   page.on('request', (request) => {
     if (!request.url().startsWith(server.url)) trouble.push(`asked another host: ${request.url()}`);

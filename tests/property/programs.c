@@ -164,7 +164,7 @@ START_TEST(programs_compute_what_models_do)
     cm_model_free(g.model);
   }
   ck_assert_uint_gt(cut, CM_SANITIZED ? 4 : 14);
-  ck_assert_uint_gt(turned, 0);
+  ck_assert(CM_SANITIZED || turned > 0);
 }
 END_TEST
 

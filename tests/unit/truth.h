@@ -113,6 +113,6 @@ static inline cm_limits random_limits(cm_random *random, const cm_topology *t)
   if (below(random, 4) == 0)
     l.target_cores = 1 + below(random, t->vertex_count);
   if (below(random, 2))
-    l.source_cores = 1 + below(random, t->vertex_count);
+    l.source_cores = 1 + below(random, 3);
   return l;
 }

@@ -266,9 +266,13 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
     if (length > 3 && strcmp(name + length - 3, ".h5") == 0 && with_file(c, i, sonata_spikes_read, error) != CM_OK)
       return error->status;
   }
-  if (cm_entries_close(&s->entries, s->made, error) != CM_OK || sonata_spikes_set_rates(c, error) != CM_OK || c->step_ms <= 0)
-    return error->status;
-  return sonata_points_open(c, error) == CM_OK && for_files(c, "nodes", read_points, true, error) == CM_OK ? sonata_points_set(c, error) : error->status;
+  CM_TRY(cm_entries_close(&s->entries, s->made, error));
+  CM_TRY(sonata_spikes_set_rates(c, error));
+  if (c->step_ms <= 0)
+    return CM_OK;
+  CM_TRY(sonata_points_open(c, error));
+  CM_TRY(for_files(c, "nodes", read_points, true, error));
+  return sonata_points_set(c, error);
 }
 
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)
