@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* "0.7.0". */
+/* "0.8.0". */
 const char *coremap_version(void);
 
 /* Told of a phase ("read", "partition", "place", ...) and how far it is, 0 to 1, at most some ten times a second, from
