@@ -65,19 +65,24 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Hands a failure on: returns what `call` returned where that is not CM_OK. For calls after which nothing is to be freed. */
-#define CM_TRY(call)                     \
-  do {                                   \
-    const cm_status cm_tried = (call);   \
-    if (cm_tried != CM_OK)               \
-      return cm_tried;                   \
+#define CM_TRY(call)                   \
+  do {                                 \
+    CM_IS_STATUS(call);                \
+    const cm_status cm_tried = (call); \
+    if (cm_tried != CM_OK)             \
+      return cm_tried;                 \
   } while (0)
 
 /* The next of several calls before something is freed: made where none before it failed. `status` is that of the first that did. */
 #define CM_THEN(status, call) \
   do {                        \
+    CM_IS_STATUS(call);       \
     if ((status) == CM_OK)    \
       (status) = (call);      \
   } while (0)
+
+/* Does not compile for a condition, as of `a && call`, whose truth would pass for a status. */
+#define CM_IS_STATUS(call) _Static_assert(_Generic((call), int: 0, default: 1), "a condition is no status")
 
 /* Sets the place of a failure that cm_fail just described; returns error->status. */
 cm_status cm_fail_at(cm_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -82,7 +82,8 @@ static cm_status place_points(cm_running *r, cm_error *error)
     point->pack = pack->bytes != NULL ? pack : NULL;
     point->mapping.bytes = pack->bytes != NULL ? pack->size : folder_bytes(folder);
     r->point_count++;
-    CM_TRY(pack->bytes == NULL && cm_mappings_place(r->store, folder, point->mapping.id, error));
+    if (pack->bytes == NULL)
+      CM_TRY(cm_mappings_place(r->store, folder, point->mapping.id, error));
   }
   return CM_OK;
 }

@@ -489,9 +489,11 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
   const cm_sweep_request *r = work->request;
   cm_owner owner = r->sweep->owner;
   bool room = false;
-  CM_TRY(r->key != NULL && cm_job_key_in(handle, owner.user, r->key, &work->result, work->id, error));
-  if (r->key != NULL && work->result != CM_JOB_NEW)
-    return CM_OK;
+  if (r->key != NULL) {
+    CM_TRY(cm_job_key_in(handle, owner.user, r->key, &work->result, work->id, error));
+    if (work->result != CM_JOB_NEW)
+      return CM_OK;
+  }
   CM_TRY(cm_jobs_queue_room_in(handle, owner.user, r->count, &room, error));
   work->result = room ? CM_JOB_NEW : CM_JOB_QUEUE_FULL;
   if (!room)
