@@ -93,17 +93,19 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
 static cm_status set_refractory(const cm_topology *t, const cm_semantics *s, double dt, uint32_t v, uint32_t *steps, cm_error *error)
 {
   static const double near = 1e-4, most = 1 << 20;
-  char called[96];
   const double time = value(t->dynamics, CM_PARAMETER_REFRACTORY, v), exact = dt > 0 ? time / dt : 0, whole = round(exact);
+  const bool resets = s->reset == CM_RESET_VALUE || s->reset == CM_RESET_SUBTRACT;
+  if (dt > 0 && resets && fabs(exact - whole) <= near && whole <= most) {
+    *steps = (uint32_t)whole;
+    return CM_OK;
+  }
+  char called[96];
   (void)cm_neuron_called(t, v, called, sizeof called);
   if (dt <= 0)
     return cm_fail(error, CM_BAD_OPTION, "dt is missing: %s has a refractory time of %g s, so how long a step is has to be said, in seconds", called, time);
-  if (s->reset != CM_RESET_VALUE && s->reset != CM_RESET_SUBTRACT)
+  if (!resets)
     return cm_fail(error, CM_BAD_OPTION, "%s has a refractory time of %g s, and %s resets in a later step: choose snntorch, norse, rockpool or exact", called, time, s->name);
-  if (fabs(exact - whole) > near || whole > most)
-    return cm_fail(error, CM_BAD_OPTION, "%s has a refractory time of %g s, which is %g steps of %g s: it has to be whole steps, at most %g", called, time, exact, dt, most);
-  *steps = (uint32_t)whole;
-  return CM_OK;
+  return cm_fail(error, CM_BAD_OPTION, "%s has a refractory time of %g s, which is %g steps of %g s: it has to be whole steps, at most %g", called, time, exact, dt, most);
 }
 
 cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *semantics, double dt, cm_memory *memory,

@@ -268,7 +268,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   }
   CM_TRY(cm_entries_close(&s->entries, s->made, error));
   CM_TRY(sonata_spikes_set_rates(c, error));
-  if (c->step_ms <= 0)
+  if (!c->points)
     return CM_OK;
   CM_TRY(sonata_points_open(c, error));
   CM_TRY(for_files(c, "nodes", read_points, true, error));

@@ -34,7 +34,8 @@ typedef struct sonata_files {
   uint64_t node_types, node_type_room;
   double step_ms;        /* of the simulation; 0: not said; below 0: configurations say different ones */
   cm_neuron_values values; /* of point neurons, NAN of others */
-  bool unknown;          /* some neuron is none whose parameters are known */
+  bool points;           /* some type is of point neurons whose parameters are known */
+  bool unknown;          /* some neuron is none of these, and not virtual */
 } sonata_files;
 
 /* CM_BAD_NETWORK at that place of the circuit. */

@@ -51,6 +51,7 @@ cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *e
   json_t *json = cm_json_loadb(c->image, c->image_size, 0, NULL);
   if (json_is_object(json))
     take_parameters(json, c->step_ms, type);
+  c->points = c->points || type->known;
   json_decref(json);
   sonata_member_close(c);
   return cm_json_whole(refusals, type->dynamics, error);
