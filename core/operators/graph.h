@@ -32,6 +32,11 @@ typedef struct cm_value {
   size_t packed_type_bytes;
 } cm_value;
 
+static inline bool cm_value_is_constant(const cm_value *v)
+{
+  return v->constant || v->initializer;
+}
+
 typedef enum cm_attribute_kind {
   CM_ATTRIBUTE_FLOAT = 1,
   CM_ATTRIBUTE_INT = 2,

@@ -35,7 +35,7 @@ static bool is_small(const cm_model *m, uint32_t value, cm_type type, uint64_t m
 {
   const cm_value *v = &m->values[value];
   uint64_t count;
-  return (v->constant || v->initializer) && v->shape.type == type && cm_shape_known(&v->shape) &&
+  return cm_value_is_constant(v) && v->shape.type == type && cm_shape_known(&v->shape) &&
          cm_type_bytes(type) > 0 && cm_dims_count(v->shape.rank, v->shape.dims, &count) && count > 0 &&
          count <= most / cm_type_bytes(type);
 }

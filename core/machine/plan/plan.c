@@ -43,7 +43,7 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   for (size_t v = 0; v < m->value_count; v++) {
     if (m->values[v].shape.rank != CM_UNKNOWN_RANK)
       plan->values[v].whole = cm_box_whole(&m->values[v].shape);
-    if (m->values[v].constant || m->values[v].initializer)
+    if (cm_value_is_constant(&m->values[v]))
       plan->values[v].kind = CM_VALUE_CONSTANT;
     else if (plan->turns > 1)
       plan->values[v].whole.to[0] /= plan->turns;

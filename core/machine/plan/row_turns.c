@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/machine/program/program.h"
+#include "core/operators/permute/permute.h"
 
 enum {
   PIECES_MOST = 1 << 14,  /* of a program without turns: about half a second and 100 MB */
@@ -12,14 +13,7 @@ enum {
 
 static bool is_constant(const cm_model *m, uint32_t value)
 {
-  return m->values[value].constant || m->values[value].initializer;
-}
-
-static uint64_t bytes_of(const cm_model *m, uint32_t value)
-{
-  const cm_shape *s = &m->values[value].shape;
-  const cm_box whole = cm_shape_known(s) ? cm_box_whole(s) : (cm_box){.rank = 1};
-  return cm_box_count(&whole) * cm_type_bytes(s->type);
+  return cm_value_is_constant(&m->values[value]);
 }
 
 /* Whether rows of a value can be shared evenly. */
@@ -128,14 +122,14 @@ cm_status cm_turns_find(cm_model *m, uint64_t memory_bytes, cm_run *run, uint32_
   uint64_t made = 0, moved = 0, parameters = 1;
   bool may = false;
   for (size_t v = 0; v < m->value_count; v++)
-    parameters += m->values[v].use_count > 0 && is_constant(m, (uint32_t)v) ? bytes_of(m, (uint32_t)v) : 0;
+    parameters += m->values[v].use_count > 0 && is_constant(m, (uint32_t)v) ? cm_value_bytes(&m->values[v]) : 0;
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *node = &m->nodes[m->order[i]];
     for (uint32_t o = 0; o < node->output_count && node->known != NULL && !cm_plan_is_view(m, node); o++)
-      made += is_constant(m, node->outputs[o]) ? 0 : bytes_of(m, node->outputs[o]);
+      made += is_constant(m, node->outputs[o]) ? 0 : cm_value_bytes(&m->values[node->outputs[o]]);
   }
   for (size_t i = 0; i < m->input_count + m->output_count; i++)
-    moved += bytes_of(m, i < m->input_count ? m->inputs[i] : m->outputs[i - m->input_count]);
+    moved += cm_value_bytes(&m->values[i < m->input_count ? m->inputs[i] : m->outputs[i - m->input_count]]);
   const double pieces = (double)made / cm_settings_default(memory_bytes).piece_bytes;
   const uint64_t by_parameters = moved / (PARAMETERS_SHARE * parameters), by_pieces = (uint64_t)(pieces / PIECES_A_TURN);
   *turns = pieces > PIECES_MOST && made + moved <= CM_OUTSIDE_BYTES_MAX ? divisor(m, by_pieces < by_parameters ? by_pieces : by_parameters) : 1;

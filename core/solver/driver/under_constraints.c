@@ -120,11 +120,16 @@ static cm_status mend(work *w, cm_error *error)
   return status;
 }
 
+static cm_status refuse_leaving(cm_error *error)
+{
+  return cm_option_refuse(error, "constraints", "left out, or the chip's near_synapses_per_neuron and far_synapses_per_neuron: no mapping was found that keeps both");
+}
+
 /* No refusal of parts that were made says that there are no others. */
 static cm_status refuse(const work *w, cm_error *error)
 {
   if (cm_leaving_is_limited(&w->job->chip->limits))
-    return cm_option_refuse(error, "constraints", "left out, or the chip's near_synapses_per_neuron and far_synapses_per_neuron: no mapping was found that keeps both");
+    return refuse_leaving(error);
   *error = w->why;
   if (w->job->part == NULL && strstr(error->detail, "unknown") == NULL)
     cm_fail_more(error, "; whether another mapping keeps the constraints is unknown");
@@ -169,7 +174,7 @@ static cm_status refuse_broken(const cm_map_input *input, const char *words, cm_
   if (input->from != NULL) /* whose parts keep pin and not_here, and relations as it happens */
     return cm_fail(error, CM_LIMIT_BROKEN, "%s, when the old mapping's parts stay: map afresh, without from", words);
   if (cm_leaving_is_limited(&input->chip->limits)) /* copies stand where they were made */
-    return cm_option_refuse(error, "constraints", "left out, or the chip's near_synapses_per_neuron and far_synapses_per_neuron: no mapping was found that keeps both");
+    return refuse_leaving(error);
   return cm_fail(error, CM_INTERNAL, "%s, which is a defect of coremapd", words);
 }
 
