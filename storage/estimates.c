@@ -76,15 +76,11 @@ static double level(const line *l)
 static cm_status read_pace(sqlite3 *handle, const char *class, double *pace, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   char other[CLASS_MAX];
   double sum = 0, weight = 1; /* that the guesses are right counts as one job */
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT class, size, seconds FROM job_times WHERE class <> ?"
                                     " ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)PACED_BY);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
+  while (cm_sql_next(statement, &status, error)) {
     cm_sql_copy(statement, 0, other, sizeof other);
     sum += log(fmax(sqlite3_column_double(statement, 2), 1e-3) / first_guess(other, fmax(sqlite3_column_double(statement, 1), 1)));
     weight++;
@@ -105,21 +101,16 @@ typedef struct figure {
 static cm_status estimate(sqlite3 *handle, const cm_job *job, const figure *f, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
   double size = fmax(job->size, 1);
   line l = {0};
   class_of(job->likeness, class);
   add(&l, 0.02, 0, log(f->guess));
   cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "ti", class, (int64_t)LOOKED_AT);
-  for (int age = 0; status == CM_OK && row; age++) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, text, sizeof text);
-    cm_sql_copy(statement, 1, chip, sizeof chip);
-    double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
-           y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
+  for (int age = 0; cm_sql_next(statement, &status, error); age++) {
+    double other, value_of;
+    (void)cm_sql_columns(statement, error, "ttdd", CM_INTO(text), CM_INTO(chip), &other, &value_of);
+    double x = log(fmax(other, 1) / size), y = log(fmax(value_of, 1e-3));
     double weight = exp(-2 * fabs(x)) * alikeness(text, job->likeness) *
                     (strcmp(chip, job->chip) == 0 ? 1 : f->other_chip) * exp(-age / 32.0);
     add(&l, weight, x, y);
@@ -149,24 +140,12 @@ cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes
   return estimate(handle, job, &f, bytes, error);
 }
 
-typedef struct estimate_work {
-  const cm_job *job;
-  double seconds;
-} estimate_work;
-
-static cm_status estimate_alone(sqlite3 *handle, void *context, cm_error *error)
-{
-  estimate_work *work = context;
-  return cm_estimate_in(handle, work->job, &work->seconds, error);
-}
-
 cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error)
 {
-  estimate_work work = {.job = job};
-  cm_status status = cm_database_read(store->database, estimate_alone, &work, error);
-  if (status == CM_OK)
-    *seconds = work.seconds;
-  return status;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, cm_estimate_in(r.handle, job, seconds, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)

@@ -23,17 +23,10 @@ static void create_like(const char *likeness, double size, double time_limit, ch
   ck_ok(cm_jobs_create(store, &job, NULL, &result, id, &error));
 }
 
-static cm_status read_number(sqlite3 *handle, void *context, cm_error *e)
-{
-  int64_t *number = ((void **)context)[1];
-  return cm_sql_number(handle, 0, number, e, ((void **)context)[0], "");
-}
-
 static int64_t number(const char *text)
 {
-  int64_t result;
-  void *context[] = {(void *)(uintptr_t)text, &result};
-  ck_ok(cm_database_read(store->database, read_number, context, &error));
+  int64_t result = 0;
+  ck_ok(cm_database_find(store->database, NULL, &error, text, ">i", &result));
   return result;
 }
 

@@ -103,8 +103,7 @@ static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
 {
   uint32_t count = w->options->descents, least = 0;
   cm_mesh_work *full;
-  if (CM_NEW(w->run->memory, full, count, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->other, count, error) != CM_OK) {
+  if (CM_NEW_ALL(w->run->memory, error, CM_ARRAY(full, count), CM_ARRAY(w->other, count)) != CM_OK) {
     cm_free(full);
     return error->status;
   }
