@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "library/private/job_kinds.h"
 #include "storage/jobs_internal.h"
 
-enum { LOOKED_AT = 64, PACED_BY = 16, KEPT = 200, CLASS_MAX = 48 };
+enum { LOOKED_AT = 64, KEPT = 200, CLASS_MAX = 48 };
 
 const double cm_short_seconds = 2;
 
@@ -17,21 +18,6 @@ static void class_of(const char *likeness, char class[CLASS_MAX])
   if (likeness[length] == ' ')
     length += 1 + strcspn(likeness + length + 1, " ");
   (void)snprintf(class, CLASS_MAX, "%.*s", (int)(length < CLASS_MAX ? length : CLASS_MAX - 1), likeness);
-}
-
-/* Before anything is known of a class: what two threads take for random networks of 5 000 to 220 000 synapses; other networks, and kinds
- * whose time does not go by size alone, are no better than within a factor of ten. */
-static double first_guess(const char *class, double size)
-{
-  static const struct {
-    const char *class;
-    double least, each;
-  } guesses[] = {{"map fast", 0.02, 7e-6},     {"map balanced", 0.05, 5e-5}, {"map best", 0.2, 5e-4},
-                 {"map reference", 0.03, 1.8e-6}, {"compile", 0.5, 1e-7}};
-  for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++)
-    if (strncmp(class, guesses[i].class, strlen(guesses[i].class)) == 0)
-      return guesses[i].least + guesses[i].each * size;
-  return 10;
 }
 
 /* How much a job's time says of another one's: a quarter for each word of their likenesses that differs. */
@@ -72,21 +58,32 @@ static double level(const line *l)
   return (l->y - slope * l->x) / l->weight;
 }
 
-/* ln of how much longer jobs take here than first guesses say, as the last ones of other classes show; 0 before there are any. */
-static cm_status read_pace(sqlite3 *handle, const char *class, double *pace, cm_error *error)
+/* What follows kind and preset. */
+static const char *rest_of(const char *likeness)
+{
+  for (int word = 0; word < 2; word++)
+    likeness += strcspn(likeness, " ") + (likeness[strcspn(likeness, " ")] == ' ');
+  return likeness;
+}
+
+/* ln of how much longer jobs take here than first guesses say, as the last ones of other presets, like it in all else, show; 0 before there are any. */
+static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class, double *pace, cm_error *error)
 {
   sqlite3_stmt *statement;
   bool row = true;
-  char other[CLASS_MAX];
+  char other[CM_LIKENESS_MAX];
   double sum = 0, weight = 1; /* that the guesses are right counts as one job */
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT class, size, seconds FROM job_times WHERE class <> ?"
-                                    " ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)PACED_BY);
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT likeness, size, seconds FROM job_times WHERE class <> ?"
+                                    " ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)LOOKED_AT);
   while (status == CM_OK && row) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
       break;
     cm_sql_copy(statement, 0, other, sizeof other);
-    sum += log(fmax(sqlite3_column_double(statement, 2), 1e-3) / first_guess(other, fmax(sqlite3_column_double(statement, 1), 1)));
+    const size_t kind = strcspn(other, " ");
+    if (strncmp(other, job->likeness, kind + 1) != 0 || strcmp(rest_of(other), rest_of(job->likeness)) != 0)
+      continue;
+    sum += log(fmax(sqlite3_column_double(statement, 2), 1e-3) / library_job_guess(other, fmax(sqlite3_column_double(statement, 1), 1)));
     weight++;
   }
   status = cm_sql_end(statement, status, error);
@@ -135,9 +132,9 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   char class[CLASS_MAX];
   double pace;
   class_of(job->likeness, class);
-  CM_TRY(read_pace(handle, class, &pace, error));
+  CM_TRY(read_pace(handle, job, class, &pace, error));
   const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?", 0.3,
-                    first_guess(class, fmax(job->size, 1)) * exp(pace)};
+                    library_job_guess(job->likeness, fmax(job->size, 1)) * exp(pace)};
   return estimate(handle, job, &f, seconds, error);
 }
 
