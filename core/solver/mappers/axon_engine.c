@@ -127,9 +127,6 @@ static cm_status is_near(void *context, const uint32_t *part, uint32_t parts, bo
   return status;
 }
 
-/* What a cycle takes that refines axons afterwards, of the time of nets. */
-static const double cycle_after_nets = 0.04;
-
 /* A partition by nets that keeps the limits; NULL: none was found, or what little effort found is far from them. */
 static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **start,
                                cm_error *error)
@@ -137,7 +134,7 @@ static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effo
   question q = {task, run};
   standing found = {0};
   const cm_effort *own = cm_effort_of(task->input->options);
-  const size_t mark = cm_run_enter(run, effort == cm_effort_least(own) ? 0.3 : 1 / (1 + cycle_after_nets * own->axons.cycles));
+  const size_t mark = cm_run_enter(run, effort == cm_effort_least(own) ? 0.3 : 1 / (1 + 0.04 * own->axons.cycles) /* cycles follow */);
   cm_status status = cm_engine_nets(task, effort, is_near, &q, run, start, error);
   cm_run_leave(run, mark);
   if (status == CM_OK && *start != NULL)
