@@ -11,13 +11,25 @@ enum { LOOKED_AT = 64, KEPT = 200, CLASS_MAX = 48 };
 
 const double cm_short_seconds = 2;
 
-/* Kind and preset: the first two words of a likeness. */
+/* What follows so many words. */
+static const char *after_words(const char *likeness, int words)
+{
+  for (; words > 0; words--)
+    likeness += strcspn(likeness, " ") + (likeness[strcspn(likeness, " ")] == ' ');
+  return likeness;
+}
+
+/* Kind and preset. */
 static void class_of(const char *likeness, char class[CLASS_MAX])
 {
-  size_t length = strcspn(likeness, " ");
-  if (likeness[length] == ' ')
-    length += 1 + strcspn(likeness + length + 1, " ");
-  (void)snprintf(class, CLASS_MAX, "%.*s", (int)(length < CLASS_MAX ? length : CLASS_MAX - 1), likeness);
+  const int length = (int)(after_words(likeness, 2) - likeness);
+  (void)snprintf(class, CLASS_MAX, "%.*s", length > 0 && likeness[length - 1] == ' ' ? length - 1 : length, likeness);
+}
+
+/* Jobs of other objectives take up to a hundred times as long, and say nothing: kind, preset and objective, as far as there are such words. */
+static void like_of(const char *likeness, char like[CLASS_MAX])
+{
+  (void)snprintf(like, CLASS_MAX, "%.*s", (int)(after_words(likeness, 3) - likeness), likeness);
 }
 
 /* How much a job's time says of another one's: a quarter for each word of their likenesses that differs. */
@@ -58,14 +70,6 @@ static double level(const line *l)
   return (l->y - slope * l->x) / l->weight;
 }
 
-/* What follows kind and preset. */
-static const char *rest_of(const char *likeness)
-{
-  for (int word = 0; word < 2; word++)
-    likeness += strcspn(likeness, " ") + (likeness[strcspn(likeness, " ")] == ' ');
-  return likeness;
-}
-
 /* ln of how much longer jobs take here than first guesses say, as the last ones of other presets, like it in all else, show; 0 before there are any. */
 static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class, double *pace, cm_error *error)
 {
@@ -81,7 +85,7 @@ static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class
       break;
     cm_sql_copy(statement, 0, other, sizeof other);
     const size_t kind = strcspn(other, " ");
-    if (strncmp(other, job->likeness, kind + 1) != 0 || strcmp(rest_of(other), rest_of(job->likeness)) != 0)
+    if (strncmp(other, job->likeness, kind + 1) != 0 || strcmp(after_words(other, 2), after_words(job->likeness, 2)) != 0)
       continue;
     sum += log(fmax(sqlite3_column_double(statement, 2), 1e-3) / library_job_guess(other, fmax(sqlite3_column_double(statement, 1), 1)));
     weight++;
@@ -91,6 +95,9 @@ static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class
     *pace = sum / weight;
   return status;
 }
+
+/* That a row's job begins with the words of like_of, which end with a blank where more follow. */
+#define IS_LIKE "instr(likeness || ' ', ?) = 1"
 
 /* What is estimated: `query` gives likeness, chip, size and figure of like jobs, the last ones first; those of another chip count so much; the
  * guess stands where they say little. */
@@ -103,12 +110,13 @@ static cm_status estimate(sqlite3 *handle, const cm_job *job, const figure *f, d
 {
   sqlite3_stmt *statement;
   bool row = true;
-  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
+  char class[CLASS_MAX], like[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
   double size = fmax(job->size, 1);
   line l = {0};
   class_of(job->likeness, class);
+  like_of(job->likeness, like);
   add(&l, 0.02, 0, log(f->guess));
-  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "ti", class, (int64_t)LOOKED_AT);
+  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "tti", class, like, (int64_t)LOOKED_AT);
   for (int age = 0; status == CM_OK && row; age++) {
     status = cm_sql_step(statement, &row, error);
     if (status != CM_OK || !row)
@@ -133,7 +141,7 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   double pace;
   class_of(job->likeness, class);
   CM_TRY(read_pace(handle, job, class, &pace, error));
-  const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?", 0.3,
+  const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? AND " IS_LIKE " ORDER BY id DESC LIMIT ?", 0.3,
                     library_job_guess(job->likeness, fmax(job->size, 1)) * exp(pace)};
   return estimate(handle, job, &f, seconds, error);
 }
@@ -141,7 +149,7 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
 cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes, cm_error *error)
 {
   const double least = 1 << 20, each = 60; /* of random networks of up to 60 000 neurons and synapses; a chip's cores may hold far more */
-  const figure f = {"SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND bytes > 0"
+  const figure f = {"SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND " IS_LIKE " AND bytes > 0"
                     " ORDER BY id DESC LIMIT ?", 0.0002, least + each * job->size};
   return estimate(handle, job, &f, bytes, error);
 }
@@ -168,10 +176,11 @@ cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_er
 
 cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)
 {
-  char class[CLASS_MAX];
+  char class[CLASS_MAX], like[CLASS_MAX];
   int64_t count;
   class_of(job->likeness, class);
-  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ?", "t", class));
+  like_of(job->likeness, like);
+  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ? AND " IS_LIKE, "tt", class, like));
   *known = (unsigned)count;
   return CM_OK;
 }
