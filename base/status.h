@@ -81,6 +81,18 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
       (status) = (call);      \
   } while (0)
 
+/* The end of what makes something: returns `status`, a call or what calls came to, after `done` where it is CM_OK, else after `undone`. */
+#define CM_END(status, done, undone)   \
+  do {                                 \
+    const cm_status cm_ended = (status); \
+    if (cm_ended == CM_OK) {           \
+      done;                            \
+    } else {                           \
+      undone;                          \
+    }                                  \
+    return cm_ended;                   \
+  } while (0)
+
 /* Does not compile for a condition, as of `a && call`, whose truth would pass for a status. */
 #define CM_IS_STATUS(call) _Static_assert(_Generic((call), int: 0, default: 1), "a condition is no status")
 
