@@ -57,17 +57,18 @@ static cm_status import_source(cm_source *source, const cm_import_hint *hint, co
                                cm_run *run, cm_topology **topology, cm_import_report *report, cm_error *error)
 {
   const cm_network_format *found = NULL;
-  cm_topology *made;
+  cm_topology *made = NULL;
   for (int id = 0; id < CM_READ_OPTIONS; id++)
     if (hint->option[id] != NULL && hint->option[id][0] != '\0' &&
         cm_read_option_check((cm_read_option_id)id, hint->option[id], error) != CM_OK)
       return error->status;
   source->hint = hint;
   CM_TRY(choose(source, hint, run->memory, &found, error));
-  CM_TRY(found->import(source, limits, run, &made, error));
-  cm_status status = made->vertex_count > 0 ? direct(source, run, &made, error)
-                                            : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none",
-                                                      found->name);
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
+  cm_status status = found->import(&(cm_reading_of){source, limits, run, made}, error);
+  if (status == CM_OK)
+    status = made->vertex_count > 0 ? direct(source, run, &made, error)
+                                    : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none", found->name);
   if (status != CM_OK) {
     cm_topology_free(made);
     return status;

@@ -24,12 +24,7 @@ static cm_status refuse_head(cm_table *t, const numbered *last, cm_error *error)
   if (t->head_line == 0 || last->number != 0 || last->value <= FAR * (uint64_t)t->names.count + FAR_LEAST)
     return CM_OK;
   t->line = t->head_line;
-  char text[300];
-  (void)snprintf(text, sizeof text,
-                 "%llu and %llu look like the size of a matrix, not like an edge: no other line names a vertex near. Remove "
-                 "the line; a Matrix Market file begins with %%%%MatrixMarket. If it is an edge, put it after another one",
-                 (unsigned long long)last->value, (unsigned long long)last->value);
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("%llu and %llu look like the size of a matrix, not like an edge: no other line names a vertex near. Remove the line; a Matrix Market file begins with %%%%MatrixMarket. If it is an edge, put it after another one", (unsigned long long)last->value, (unsigned long long)last->value).text, error);
 }
 
 /* ---- names that are numbers ---- */

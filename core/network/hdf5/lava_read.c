@@ -226,10 +226,9 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
   if (first && !dense)
     l->graph->node[linear].own = before_window(&l->graph->node[linear], shape);
   if (dense && !first && l->graph->node[linear].weight_shape.dim[1] != l->shape.count) {
-    char what[160];
-    (void)snprintf(what, sizeof what, "it has %llu inputs; the layer before has %llu neurons",
-                   (unsigned long long)l->graph->node[linear].weight_shape.dim[1], (unsigned long long)l->shape.count);
-    return cm_h5_bad(l->h5, layer, "weight", what, error);
+    return cm_h5_bad(l->h5, layer, "weight", cm_say("it has %llu inputs; the layer before has %llu neurons",
+                                                    (unsigned long long)l->graph->node[linear].weight_shape.dim[1],
+                                                      (unsigned long long)l->shape.count).text, error);
   }
   if (dense && !first && l->shape.rank > 1) { /* a matrix takes them one after another */
     uint32_t flat;
@@ -257,7 +256,7 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
 static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *error)
 {
   static const char *const linear[] = {"dense", "dense_rec", "dense_comp", "conv", "pool"};
-  char type[16], name[CM_POPULATION_NAME_MAX], what[240];
+  char type[16], name[CM_POPULATION_NAME_MAX];
   uint32_t node;
   nir_shape shape;
   CM_TRY(cm_h5_string(l->h5, layer, "type", type, sizeof type, error));
@@ -284,9 +283,9 @@ static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *
     l->last = node;
     return CM_OK;
   }
-  (void)snprintf(what, sizeof what, "layers of type '%s' are not read (input, dense, dense_rec, conv, pool and flatten are): "
-                 "export the network as NIR, or its synapses as a csv of source,target,weight", type);
-  return cm_h5_bad(l->h5, layer, "type", what, error);
+  return cm_h5_bad(l->h5, layer, "type",
+                   cm_say("layers of type '%s' are not read (input, dense, dense_rec, conv, pool and flatten are): export the network as NIR, or "
+                           "its synapses as a csv of source,target,weight", type).text, error);
 }
 
 /* Milliseconds of a time step: /simulation/Ts. */

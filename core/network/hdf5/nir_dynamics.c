@@ -132,12 +132,9 @@ static cm_status lay_out(const nir_node *n, cm_neuron_parameter parameter, float
 {
   const nir_numbers *numbers = &n->parameter[parameter];
   const nir_shape shape = nir_without_leading(&numbers->shape, n->out.rank);
-  char what[240], shown[2][120];
-  if (numbers->value != NULL && shape.count != 1 && shape.count != n->out.count && !nir_broadcasts(&shape, &n->out)) {
-    (void)snprintf(what, sizeof what, "its %s is %s; its neurons are %s", cm_neuron_parameters[parameter].name,
-                   nir_say_shape(&shape, shown[0]), nir_say_shape(&n->out, shown[1]));
-    return nir_bad(n, what, error);
-  }
+  if (numbers->value != NULL && shape.count != 1 && shape.count != n->out.count && !nir_broadcasts(&shape, &n->out))
+    return nir_bad(n, cm_say("its %s is %s; its neurons are %s", cm_neuron_parameters[parameter].name, nir_say_shape(&shape).text,
+                             nir_say_shape(&n->out).text).text, error);
   for (uint64_t k = 0; k < n->out.count; k++) {
     const uint64_t at = shape.count == n->out.count ? k : shape.count == 1 ? 0 : nir_broadcast(&shape, &n->out, k);
     value[k] = numbers->value != NULL ? numbers->value[at] : cm_neuron_parameters[parameter].otherwise;

@@ -27,7 +27,6 @@ cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_no
 static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_neuron_parameter parameter, cm_error *error)
 {
   nir_node read = {0};
-  char what[200];
   cm_status status = nir_read_weight(h5, group, name, &read, error);
   float *value = NULL;
   CM_THEN(status, CM_NEW(h5->memory, value, read.weight_shape.count, error));
@@ -35,9 +34,8 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
     value[i] = (float)read.weight[i];
     if (cm_neuron_allows(n->model, parameter, value[i]))
       continue;
-    (void)snprintf(what, sizeof what, "number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
-                   isfinite(value[i]) ? "a number above 0" : "a number of 32 bits");
-    status = cm_h5_bad(h5, group, name, what, error);
+    status = cm_h5_bad(h5, group, name, cm_say("number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
+                                               isfinite(value[i]) ? "a number above 0" : "a number of 32 bits").text, error);
   }
   cm_free(read.weight);
   if (status != CM_OK) {
@@ -67,15 +65,13 @@ static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
 static cm_status read_bias(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   const nir_numbers *bias = &n->parameter[CM_PARAMETER_BIAS];
-  char what[120];
   if (!cm_h5_has(group, "bias"))
     return CM_OK;
   CM_TRY(read_numbers(h5, group, "bias", n, CM_PARAMETER_BIAS, error));
   if (bias->shape.count == n->weight_shape.dim[0])
     return CM_OK;
-  (void)snprintf(what, sizeof what, "it has %llu numbers; one for each of the %llu outputs is expected",
-                 (unsigned long long)bias->shape.count, (unsigned long long)n->weight_shape.dim[0]);
-  return cm_h5_bad(h5, group, "bias", what, error);
+  return cm_h5_bad(h5, group, "bias", cm_say("it has %llu numbers; one for each of the %llu outputs is expected",
+                                             (unsigned long long)bias->shape.count, (unsigned long long)n->weight_shape.dim[0]).text, error);
 }
 
 cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,

@@ -134,8 +134,7 @@ static cm_status read_weights(const cm_call *call, const char *what, int64_t tar
     if (f->weights == 0)
       return cm_call_fail(call, error, "its attribute %s is empty", name);
   }
-  (void)snprintf(name, sizeof name, "%s_weights", what);
-  CM_TRY(cm_learned_numbers(call, name, true, &weight, &f->weights, error));
+  CM_TRY(cm_learned_numbers(call, cm_say("%s_weights", what).text, true, &weight, &f->weights, error));
   CM_TRY(CM_NEW(call->memory, f->weight, f->weights + 1, error));
   for (size_t i = 0; i < f->weights; i++) {
     cm_leaf_weight *w = &f->weight[i];
