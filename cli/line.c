@@ -1,9 +1,18 @@
 /* The line of a command: its flags and words go where the command's tables say, and what it then finds is told. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/context.h"
 #include "cli/remote.h"
+
+bool cli_is_id(const char *text)
+{
+  for (const char *c = text; *c != '\0'; c++)
+    if (!isalnum((unsigned char)*c))
+      return false;
+  return *text != '\0';
+}
 
 bool cli_label_add(json_t *body, const char *pair)
 {

@@ -2,7 +2,6 @@
 #include "cli/remote.h"
 #include "base/foreign.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,14 +18,6 @@ static const cli_flag wait_flags[] = {
 static const cli_flag get_flags[] = {
   {"output", "FILE", CLI_TEXT, "where it goes, whole or not at all; standard output unless given", CLI_AT(output)},
   CLI_SERVER_FLAGS, CLI_JSON_SAYS("what VIEW does not say otherwise is JSON, always"), {0}};
-
-bool cli_is_id(const char *text)
-{
-  for (const char *c = text; *c != '\0'; c++)
-    if (!isalnum((unsigned char)*c))
-      return false;
-  return *text != '\0';
-}
 
 const char *cli_id(const json_t *told, const char *name)
 {

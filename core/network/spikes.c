@@ -221,8 +221,7 @@ static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
   cm_run *run = r->run;
   for (uint64_t i = 0; i < r->count; i++)
     s->steps = r->list[i].step >= s->steps ? r->list[i].step + 1 : s->steps;
-  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->steps + 2, error));
-  CM_TRY(CM_NEW(run->memory, s->neuron, r->count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->first, (size_t)s->steps + 2), CM_ARRAY(s->neuron, r->count)));
   for (uint64_t i = 0; i < r->count; i++)
     s->first[r->list[i].step + 2]++;
   for (uint32_t i = 0; i < s->steps; i++)

@@ -86,8 +86,7 @@ static cm_status keep_labels(cm_table *t, const numbered *ids, uint32_t vertices
 {
   enum { DIGITS = 21 };
   const uint64_t room = plain ? t->names.first[t->names.count] : (uint64_t)vertices * DIGITS;
-  CM_TRY(CM_NEW(t->memory, made->label_text, room, error));
-  CM_TRY(CM_NEW(t->memory, made->label_first, (size_t)vertices + 1, error));
+  CM_TRY(CM_NEW_ALL(t->memory, error, CM_ARRAY(made->label_text, room), CM_ARRAY(made->label_first, (size_t)vertices + 1)));
   uint32_t v = 0;
   for (uint32_t k = 0; k < t->names.count; k++) {
     if (k > 0 && ids[k].value == ids[k - 1].value)
@@ -145,8 +144,7 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   t->names.slot = NULL;
   if (t->names.count == 0)
     return CM_OK;
-  cm_status status = CM_NEW(t->memory, ids, t->names.count, error);
-  CM_THEN(status, CM_NEW(t->memory, place, t->names.count, error));
+  cm_status status = CM_NEW_ALL(t->memory, error, CM_ARRAY(ids, t->names.count), CM_ARRAY(place, t->names.count));
   CM_THEN(status, read_numbers(t, ids, &numbers, &plain, error));
   if (status == CM_OK && numbers)
     status = order(t, ids, place, plain, made, error);

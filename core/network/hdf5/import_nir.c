@@ -212,10 +212,8 @@ static cm_status compose(composer *c, cm_error *error)
   nir_graph *g = c->graph;
   cm_topology *made = c->made;
   uint32_t *stack = NULL, *next = NULL, depth;
-  cm_status status = CM_NEW(c->memory, made->net_first, (size_t)made->vertex_count + 1, error);
-  CM_THEN(status, CM_NEW(c->memory, made->pin, 0, error));
-  CM_THEN(status, CM_NEW(c->memory, stack, g->count, error));
-  CM_THEN(status, CM_NEW(c->memory, next, g->count, error));
+  cm_status status = CM_NEW_ALL(c->memory, error, CM_ARRAY(made->net_first, (size_t)made->vertex_count + 1), CM_ARRAY(made->pin, 0),
+                                CM_ARRAY(stack, g->count), CM_ARRAY(next, g->count));
   for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
     const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);

@@ -54,11 +54,10 @@ static cm_status add_edge(lava *l, uint32_t from, uint32_t to, cm_error *error)
 static cm_status read_shape(lava *l, hid_t layer, nir_shape *shape, cm_error *error)
 {
   double *values;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_reals(l->h5, layer, "shape", &values, &rank, dims, error));
-  bool good = rank == 1 && dims[0] >= 1 && dims[0] <= NIR_RANK_MAX;
-  nir_shape made = {.rank = good ? (int)dims[0] : 0, .count = 1};
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(l->h5, layer, "shape", &values, &is, error));
+  bool good = is.rank == 1 && is.dim[0] >= 1 && is.dim[0] <= NIR_RANK_MAX;
+  nir_shape made = {.rank = good ? (int)is.dim[0] : 0, .count = 1};
   for (int i = 0; i < made.rank && good; i++) {
     good = values[i] >= 1 && values[i] <= UINT32_MAX && values[i] == trunc(values[i]);
     made.dim[i] = good ? (uint64_t)values[i] : 1;
@@ -293,15 +292,14 @@ static cm_status read_step(lava *l, cm_error *error)
 {
   hid_t group;
   double *value;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
+  cm_h5_extents is;
   if (!cm_h5_has(l->h5->file, "simulation"))
     return CM_OK;
   CM_TRY(cm_h5_object(l->h5, l->h5->file, "simulation", &group, error));
   cm_status status = CM_OK;
   if (H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "Ts") &&
-      (status = cm_h5_reals(l->h5, group, "Ts", &value, &rank, dims, error)) == CM_OK) {
-    bool one = rank == 0 || (rank == 1 && dims[0] == 1);
+      (status = cm_h5_reals(l->h5, group, "Ts", &value, &is, error)) == CM_OK) {
+    bool one = is.rank == 0 || (is.rank == 1 && is.dim[0] == 1);
     if (one && value[0] > 0 && value[0] <= 1e6)
       l->step_ms = value[0];
     else

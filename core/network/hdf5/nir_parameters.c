@@ -7,15 +7,14 @@
 
 cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_reals(h5, group, name, &n->weight, &rank, dims, error));
-  if (rank > NIR_RANK_MAX)
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(h5, group, name, &n->weight, &is, error));
+  if (is.rank > NIR_RANK_MAX)
     return cm_h5_bad(h5, group, name, "it has more than 6 dimensions", error);
-  n->weight_shape = (nir_shape){.rank = rank, .count = 1};
-  for (int i = 0; i < rank; i++) {
-    n->weight_shape.dim[i] = dims[i];
-    n->weight_shape.count *= dims[i];
+  n->weight_shape = (nir_shape){.rank = is.rank, .count = 1};
+  for (int i = 0; i < is.rank; i++) {
+    n->weight_shape.dim[i] = is.dim[i];
+    n->weight_shape.count *= is.dim[i];
   }
   for (uint64_t i = 0; i < n->weight_shape.count; i++)
     if (!isfinite(n->weight[i]))
@@ -78,13 +77,12 @@ cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t 
                            cm_error *error)
 {
   double *read;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
+  cm_h5_extents is;
   *found = cm_h5_has(group, name);
   if (!*found)
     return CM_OK;
-  CM_TRY(cm_h5_reals(h5, group, name, &read, &rank, dims, error));
-  uint64_t count = rank == 0 ? 1 : rank == 1 ? dims[0] : 0;
+  CM_TRY(cm_h5_reals(h5, group, name, &read, &is, error));
+  uint64_t count = is.rank == 0 ? 1 : is.rank == 1 ? is.dim[0] : 0;
   bool good = count == 1 || count == 2;
   for (uint64_t i = 0; i < 2 && good; i++) {
     double number = read[count == 1 ? 0 : i];
@@ -174,11 +172,11 @@ static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error
 static cm_status read_input(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   double *shape;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX], all = 1;
-  CM_TRY(cm_h5_reals(h5, group, "shape", &shape, &rank, dims, error));
-  bool good = rank <= 1 && (rank == 0 || (dims[0] > 0 && dims[0] <= NIR_RANK_MAX));
-  n->own = (nir_shape){.rank = good && rank == 1 ? (int)dims[0] : 1, .count = 0};
+  uint64_t all = 1;
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(h5, group, "shape", &shape, &is, error));
+  bool good = is.rank <= 1 && (is.rank == 0 || (is.dim[0] > 0 && is.dim[0] <= NIR_RANK_MAX));
+  n->own = (nir_shape){.rank = good && is.rank == 1 ? (int)is.dim[0] : 1, .count = 0};
   for (int i = 0; i < n->own.rank && good; i++) {
     good = shape[i] >= 1 && shape[i] <= UINT32_MAX && shape[i] == trunc(shape[i]);
     n->own.dim[i] = good ? (uint64_t)shape[i] : 1;

@@ -117,11 +117,10 @@ static cm_status refuse_edges(const cm_h5 *h5, hid_t group, const scope *s, cons
 static cm_status read_edges(const cm_h5 *h5, nir_graph *g, hid_t group, const scope *s, const char *prefix, cm_error *error)
 {
   cm_h5_texts ends;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_strings(h5, group, "edges", &ends, &rank, dims, error));
+  cm_h5_extents is;
+  CM_TRY(cm_h5_strings(h5, group, "edges", &ends, &is, error));
   cm_status status = CM_OK;
-  if (ends.count > 0 && (rank != 2 || dims[1] != 2))
+  if (ends.count > 0 && (is.rank != 2 || is.dim[1] != 2))
     status = cm_h5_bad(h5, group, "edges", "pairs of node names are expected", error);
   for (uint64_t i = 0; i + 1 < ends.count && status == CM_OK; i += 2) {
     const local *from = find(s, cm_h5_text_at(&ends, i)), *to = find(s, cm_h5_text_at(&ends, i + 1));

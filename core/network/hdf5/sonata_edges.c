@@ -60,11 +60,10 @@ static cm_status population_of(sonata *s, hid_t edges, const char *list, uint32_
 
 static cm_status length_of(sonata *s, hid_t edges, const char *list, uint64_t *length, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_shape(&s->h5, edges, list, &rank, dims, error));
-  *length = dims[0];
-  return rank == 1 ? CM_OK : cm_h5_bad(&s->h5, edges, list, "a list is expected", error);
+  cm_h5_extents is;
+  CM_TRY(cm_h5_shape(&s->h5, edges, list, &is, error));
+  *length = is.dim[0];
+  return is.rank == 1 ? CM_OK : cm_h5_bad(&s->h5, edges, list, "a list is expected", error);
 }
 
 /* First pass over one edge population: which neurons there must be. */
@@ -163,8 +162,7 @@ cm_status sonata_number(sonata *s, cm_error *error)
   }
   made->vertex_count = (uint32_t)all;
   made->size_total = all;
-  CM_TRY(CM_NEW(s->memory, made->population_of, all, error));
-  CM_TRY(CM_NEW(s->memory, made->label_first, all + 1, error));
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(made->population_of, all), CM_ARRAY(made->label_first, all + 1)));
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
       if (cm_run_due(&steps, 1) && cm_run_check(s->run, error) != CM_OK)
@@ -203,13 +201,12 @@ static void free_groups(group *groups)
 
 static cm_status read_property(sonata *s, hid_t object, const char *name, group *g, double **values, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
+  cm_h5_extents is;
   if (!cm_h5_has(object, name))
     return CM_OK;
-  CM_TRY(cm_h5_reals(&s->h5, object, name, values, &rank, dims, error));
-  uint64_t count = rank == 1 ? dims[0] : 0;
-  if (rank != 1 || (g->there && g->count != count))
+  CM_TRY(cm_h5_reals(&s->h5, object, name, values, &is, error));
+  uint64_t count = is.rank == 1 ? is.dim[0] : 0;
+  if (is.rank != 1 || (g->there && g->count != count))
     return cm_h5_bad(&s->h5, object, name, "its length is another than that of its neighbours", error);
   for (uint64_t i = 0; i < count; i++)
     if (!isfinite((*values)[i]))
@@ -367,10 +364,8 @@ cm_status sonata_open(sonata *s, const cm_reading_of *in, cm_error *error)
                 .made = in->made,
                 .entries = {.memory = memory, .run = in->run, .limit = in->limits->pins_max}};
   cm_weights_as_asked(&s->entries.weight, in->source);
-  if (CM_NEW(s->memory, s->source, SLICE, error) != CM_OK ||
-      CM_NEW(s->memory, s->target, SLICE, error) != CM_OK || CM_NEW(s->memory, s->group, SLICE, error) != CM_OK ||
-      CM_NEW(s->memory, s->index, SLICE, error) != CM_OK || CM_NEW(s->memory, s->type, SLICE, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(s->source, SLICE), CM_ARRAY(s->target, SLICE), CM_ARRAY(s->group, SLICE), CM_ARRAY(s->index, SLICE),
+                    CM_ARRAY(s->type, SLICE)));
   s->made->directed = true;
   return CM_OK;
 }

@@ -103,8 +103,7 @@ static cm_status read_nodes(const cm_call *call, cm_forest *f, cm_error *error)
   node_lists l;
   bool *led;
   CM_TRY(read_lists(call, &l, &f->nodes, error));
-  CM_TRY(CM_NEW(call->memory, f->node, f->nodes, error));
-  CM_TRY(CM_NEW(call->memory, f->root, f->nodes, error));
+  CM_TRY(CM_NEW_ALL(call->memory, error, CM_ARRAY(f->node, f->nodes), CM_ARRAY(f->root, f->nodes)));
   for (size_t i = 0; i < f->nodes; i++) {
     if (l.feature[i] < 0 || l.feature[i] > INT32_MAX)
       return cm_call_fail(call, error, "nodes_featureids %zu is %lld", i, (long long)l.feature[i]);
