@@ -122,22 +122,24 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
   looking *work = context;
   int64_t total;
   coremap_chip *chip = NULL;
-  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE chip = ?", "t", work->chip));
-  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
+  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE ?1 IS NULL OR chip = ?1", "t", work->chip));
+  if (work->chip != NULL)
+    CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
   work->leases = calloc((size_t)total + 1, sizeof *work->leases);
   cm_status status = cm_whole(work->leases != NULL, "the list of leases", error);
   sqlite3_stmt *statement = NULL;
   bool row = true;
   if (status == CM_OK)
-    status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE chip = ?1"
+    status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE (?1 IS NULL OR chip = ?1)"
                             " AND expires > " CM_NOW("?2") " AND " CM_VIEWER_SEES("l", "?3", "?4", "?5")
+                            " AND NOT EXISTS (SELECT 1 FROM chips c WHERE c.name = l.chip AND NOT " CM_VIEWER_SEES("c", "?3", "?4", "?5") ")"
                             " ORDER BY created, id", "tditt", work->chip, cm_clock_steady(),
                             CM_VIEWER_VALUES(work->viewer));
   while (status == CM_OK && row && work->count < (size_t)total) {
     status = cm_sql_step(statement, &row, error);
     if (status == CM_OK && row) {
       lease_from_row(statement, &work->leases[work->count]);
-      status = cm_lease_cores_of(chip, &work->leases[work->count], error);
+      status = chip != NULL ? cm_lease_cores_of(chip, &work->leases[work->count], error) : fill_cores(handle, &work->leases[work->count], error);
       work->count++;
     }
   }
