@@ -6,8 +6,7 @@ import { cancelJob, change, getJson, isOver, watchJobs } from './api.js';
 import { announce, element, fill, form, pageHead, select, sends, setText } from './dom.js';
 import { count, shortId, words } from './format.js';
 import { LISTS } from './listcolumns.js';
-import { problemWords } from './problem.js';
-import { actButton, problemNode, smallButton } from './problemnode.js';
+import { actButton, problemNode, problemWords, smallButton } from './problem.js';
 
 const PAGE = 50;
 const CALM_MS = 8000,
@@ -109,7 +108,7 @@ export const showList =
         else body.insertBefore(node, at);
       }
       if (cursor === null || rows.size <= answer[kind].length) cursor = answer.next ?? null;
-      if (answer.total !== undefined) setText(total, `${count(answer.total)} ${answer.total === 1 ? kind.slice(0, -1) : kind}`);
+      if (answer.total !== undefined) setText(total, count(answer.total, kind));
       after();
     }
     async function next() {

@@ -2,15 +2,14 @@
 
 import { actionBar } from './actions.js';
 import { getNetwork, listChips, listJobs, listMappings } from './api.js';
+import { runSection } from './deploy.js';
 import { element, facts, fill, link, linkTo, pageHead, section, stamp } from './dom.js';
 import { fitsTable } from './fits.js';
 import { count, energy, shortId, time } from './format.js';
 import { mappingName } from './mapping.js';
-import { actButton } from './problemnode.js';
-import { readingNode } from './reading.js';
-import { runSection } from './running.js';
+import { actButton } from './problem.js';
 import { NUMBER, table } from './table.js';
-import { isModel, networkRows } from './upload.js';
+import { isModel, networkRows, readingNode } from './upload.js';
 
 const SHOWN = 10;
 
