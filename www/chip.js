@@ -96,7 +96,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
         ['Free', count(state.totals[FREE])],
         ['Taken', count(state.totals[TAKEN])],
         ['Broken', count(state.totals[BROKEN])],
-        free?.fragmentation && ['Largest free rectangle', `${count(free.fragmentation.largest_free_rectangle, 'cores')}`],
+        free?.fragmentation && ['Largest free rectangle', count(free.fragmentation.largest_free_rectangle, 'cores')],
         free?.fragmentation && ['Fragmentation', percent(free.fragmentation.value), 'how broken up the free cores are'],
       ]),
     );
@@ -261,7 +261,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     main,
     pageHead(
       name,
-      `${count(width)} × ${count(height, 'cores')}`,
+      `${count(width)} × ${count(height)} cores`,
       element('a.button.primary', { href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'),
       element('a.button', { href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'),
       element('a.button', { href: path, download: `${name}.json` }, 'JSON'),

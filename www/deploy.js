@@ -4,6 +4,7 @@
 import { startJob } from './api.js';
 import { element, facts, field, link, section, select } from './dom.js';
 import { bytes, count, NONE, percent, si, time } from './format.js';
+import { optionFields } from './jobform.js';
 import { grid, histogramPlot } from './plots.js';
 import { actButton } from './problem.js';
 import { NUMBER, share, table, tableSection } from './table.js';
@@ -97,10 +98,7 @@ export function deploySections({ report }) {
       'Spikes',
       facts([
         ['Steps', `${count(report.steps)}, ${count(report.chip_steps)} of the chip`],
-        [
-          'A synapse takes',
-          `${report.synapse_steps === 1 ? 'a step' : `${count(report.synapse_steps, 'steps')}`}, in a loop ${count(report.loop_steps)} at least`,
-        ],
+        ['A synapse takes', `${report.synapse_steps === 1 ? 'a step' : count(report.synapse_steps, 'steps')}, in a loop ${count(report.loop_steps)} at least`],
         ['Cores', count(images.cores)],
         ['A step', `${count(Math.round(report.clocks_per_step))} clocks`],
       ]),
@@ -136,34 +134,22 @@ export function deploySections({ report }) {
 const INLINE_MAX = 1 << 20, // bytes of spikes that a request takes
   ADDRESS_MAX = 1 << 16; // that browsers take
 
-export const RUN_OPTIONS = ['profile', 'dt', 'poisson', 'spikes', 'semantics'];
-const SEMANTICS = ['snntorch', 'snntorch-subtract', 'norse', 'spyx', 'rockpool', 'exact'];
+/** Options of a run with their labels: of jobs that run alone `steps`, of maps `profile`. */
+export const RUN = {
+  ...{ profile: 'Steps to run', steps: 'Steps to run', dt: 'Seconds of a step' },
+  ...{ poisson: 'Spikes a second of each input', semantics: 'Steps are taken as by' },
+};
 
-/** Fields for a run: nodes, and values() with the options, null where no steps are given. `begun`: options to begin with. */
-export function runFields(begun = {}) {
-  const number = (id, placeholder, more) => element('input', { id, type: 'number', placeholder, ...more });
-  const controls = {
-    profile: number('run-steps', 'not at all', { min: 1, step: 1 }),
-    dt: number('run-dt', 'needed where there are time constants', { min: 0, step: 'any' }),
-    poisson: number('run-poisson', 'or spikes from a file', { min: 0, step: 'any' }),
-    spikes: element('input', { id: 'run-spikes', type: 'file' }),
-    semantics: select({ id: 'run-semantics' }, SEMANTICS),
-  };
-  const labels = {
-    profile: 'Steps to run',
-    dt: 'Seconds of a step',
-    poisson: 'Spikes a second of each input',
-    spikes: 'Spikes of the inputs (lines STEP,NEURON)',
-    semantics: 'Steps are taken as by',
-  };
-  for (const [name, control] of Object.entries(controls)) if (begun[name] !== undefined && name !== 'spikes') control.value = begun[name];
+/** Fields for a run, by the properties of a schema: nodes, and values() with the options, null where no steps are given. `begun`: to begin with. */
+export function runFields(properties, begun = {}) {
+  const fields = optionFields(properties, begun, RUN, (name) => `run-${name === 'profile' ? 'steps' : name}`),
+    spikes = element('input', { id: 'run-spikes', type: 'file' });
   return {
-    nodes: Object.keys(controls).map((name) => field(labels[name], controls[name])),
+    nodes: [...fields.nodes(RUN), field('Spikes of the inputs (lines STEP,NEURON)', spikes)],
     async values() {
-      if (controls.profile.value === '') return null;
-      const set = { profile: Number(controls.profile.value), semantics: controls.semantics.value },
-        [file] = controls.spikes.files;
-      for (const name of ['dt', 'poisson']) if (controls[name].value !== '') set[name] = Number(controls[name].value);
+      const set = fields.values(),
+        [file] = spikes.files;
+      if (!(set.profile ?? set.steps)) return null;
       if (file && file.size > INLINE_MAX)
         throw new Error(`${file.name} has ${bytes(file.size)}; a page sends 1 MiB of spikes at most, and coremap submit --input sends more.`);
       if (file) set.spikes = await file.text();
@@ -175,16 +161,16 @@ export function runFields(begun = {}) {
 
 /* Starts a job that runs as the fields say. */
 async function start(fields, job, more = {}) {
-  const { profile: steps, ...options } = (await fields.values()) ?? {};
-  if (!steps) throw new Error('Say how many steps it is to run.');
-  await startJob({ ...job, options: { steps, ...options, ...more } });
+  const options = await fields.values();
+  if (!options) throw new Error('Say how many steps it is to run.');
+  await startJob({ ...job, options: { ...options, ...more } });
 }
 
 const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the spikes to expect';
 
 /** The section of a network's page that runs it alone, or by images of one of `chips` that take such. */
-export function runSection(network, chips) {
-  const fields = runFields(),
+export function runSection(network, chips, schemas) {
+  const fields = runFields(schemas.ProfileOptions.properties),
     chip = select(
       { id: 'run-chip' },
       chips.map(({ name }) => name),
@@ -202,8 +188,8 @@ export function runSection(network, chips) {
 }
 
 /** The same of a mapping's page. */
-export function deploySection({ network, chip }, mapping) {
-  const fields = runFields(),
+export function deploySection({ network, chip }, mapping, schemas) {
+  const fields = runFields(schemas.DeployOptions.properties),
     deploy = () => start(fields, { kind: 'deploy', network: network.id, chip: chip.name }, { mapping });
   return section('Deploy it', element('div.field-row', fields.nodes), actButton('Deploy', deploy, { title: MAKES_IMAGES }));
 }

@@ -7,12 +7,12 @@ const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the co
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
 const LABEL_PITCH = 46; // from here on each core shows its figure
 const GAP = 0.19; // share of the pitch that is left free around a cell for the links
-// East, west, south, north: the way, and on which side of the edge its lane is.
+// East, west, south, north.
 const STEPS = [
-  [1, 0, 1],
-  [-1, 0, -1],
-  [0, 1, -1],
-  [0, -1, 1],
+  [1, 0],
+  [-1, 0],
+  [0, 1],
+  [0, -1],
 ];
 const MARK_PITCH = 5; // from here on taken cores are hatched and broken ones crossed out
 
@@ -147,64 +147,49 @@ function drawKinds(map, { context, ink, scale, left, top, seen }, gap) {
   context.stroke();
 }
 
-// Each pair of neighbours has two lanes in the gap between them, one for each way, as on a road with right-hand traffic.
+/** Calls take(line, load) for the links that a window may show. Of a mesh a link out of the array exists only on a torus: told when something runs on it. */
+function eachLink(map, window, take) {
+  const { ways, width, height, load } = map.links,
+    [rx, ry] = map.router;
+  if (ways) {
+    map.links.drawn ??= new Ways(ways, map.view.width / rx, map.view.height / ry);
+    map.links.drawn.within(window, (i, line) => take(line, ways.load[i]));
+    return;
+  }
+  for (let j = Math.floor(window.y0); j < Math.min(height, Math.ceil(window.y1)); j++)
+    for (let i = Math.floor(window.x0); i < Math.min(width, Math.ceil(window.x1)); i++)
+      STEPS.forEach(([dx, dy], direction) => {
+        const value = load[(j * width + i) * 4 + direction];
+        if (value > 0 || (i + dx >= 0 && i + dx < width && j + dy >= 0 && j + dy < height)) take({ x: i + 0.5, y: j + 0.5, dx, dy }, value);
+      });
+}
+
+/* A line for each link, each way on its own side, as on a road with right-hand traffic; of a mesh only what lies in the gap between neighbours. What
+ * goes round an edge is a stub at either end. */
 function drawLinks(map, { context, ink, scale, left, top, seen }) {
   if (!map.links) {
     map.needLinks();
     return;
   }
-  if (map.links.ways) {
-    drawWays(map, { context, ink, scale, left, top, seen });
-    return;
-  }
-  const { width, height, load, max } = map.links,
-    [rx, ry] = map.router;
-  const lane = 0.11 * scale,
-    length = 2 * GAP * scale;
-  for (let j = Math.floor(seen.y0 / ry); j < Math.min(height, Math.ceil(seen.y1 / ry)); j++)
-    for (let i = Math.floor(seen.x0 / rx); i < Math.min(width, Math.ceil(seen.x1 / rx)); i++)
-      STEPS.forEach(([dx, dy, side], direction) => {
-        const value = load[(j * width + i) * 4 + direction],
-          share = max > 0 ? Math.sqrt(value / max) : 0;
-        // A link out of the array exists only on a torus: draw it only when something runs on it.
-        if (value === 0 && !(i + dx >= 0 && i + dx < width && j + dy >= 0 && j + dy < height)) return;
-        const thick = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8,
-          x = left + (i + 0.5 + dx / 2) * rx * scale + (dy ? side * lane : 0), // amid the edge that it crosses
-          y = top + (j + 0.5 + dy / 2) * ry * scale + (dx ? side * lane : 0);
-        const [wide, high] = dx ? [length, thick] : [thick, length];
-        context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
-        context.fillStyle = value > 0 ? ink.link : ink.idle;
-        context.fillRect(x - wide / 2, y - high / 2, wide, high);
-      });
-  context.globalAlpha = 1;
-}
-
-// A line for each link; what goes round an edge is a stub at either end.
-function drawWays(map, { context, ink, scale, left, top, seen }) {
   const { ways, max } = map.links,
-    [rx, ry] = map.router;
-  const drawn = (map.links.drawn ??= new Ways(ways, map.view.width / rx, map.view.height / ry));
-  context.lineCap = 'round';
-  drawn.within({ x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (i, line) => {
-    const value = ways.load[i],
-      share = max > 0 ? Math.sqrt(value / max) : 0;
-    // Idle ones would run over the cores of routers that have several.
-    if (value === 0 && rx * ry > 1) return;
-    const x = left + line.x * rx * scale,
-      y = top + line.y * ry * scale,
+    [rx, ry] = map.router,
+    off = (ways ? 0.06 : 0.11) * scale;
+  context.lineCap = ways ? 'round' : 'butt';
+  eachLink(map, { x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (line, value) => {
+    if (value === 0 && ways && rx * ry > 1) return; // idle ones would run over the cores of routers that have several
+    const share = max > 0 ? Math.sqrt(value / max) : 0,
       dx = line.dx * rx * scale,
       dy = line.dy * ry * scale,
-      length = Math.hypot(dx, dy) || 1;
-    // Each way on its own side of the line between both.
-    const off = 0.06 * scale,
-      ox = (-dy / length) * off,
-      oy = (dx / length) * off;
-    context.globalAlpha = value > 0 ? 0.35 + 0.6 * share : 0.5;
+      length = Math.hypot(dx, dy) || 1,
+      cut = ways ? 0 : 0.5 - (GAP * scale) / length,
+      x = left + line.x * rx * scale + cut * dx - (dy / length) * off,
+      y = top + line.y * ry * scale + cut * dy + (dx / length) * off;
+    context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
     context.strokeStyle = value > 0 ? ink.link : ink.idle;
-    context.lineWidth = value > 0 ? Math.max(1.2, share * 0.14 * scale) : 0.8;
+    context.lineWidth = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8;
     context.beginPath();
-    context.moveTo(x + ox, y + oy);
-    context.lineTo(x + dx + ox, y + dy + oy);
+    context.moveTo(x, y);
+    context.lineTo(x + (1 - 2 * cut) * dx, y + (1 - 2 * cut) * dy);
     context.stroke();
   });
   context.globalAlpha = 1;

@@ -2,7 +2,7 @@
 // are an option each, as the server's own schemas have it; what is left as it is is not sent: the server's defaults are its own.
 
 import { getChip, getJson, getMe, getNetwork, getOccupancy, getSchemas, listChips, startJob } from './api.js';
-import { RUN_OPTIONS, runFields } from './deploy.js';
+import { RUN, runFields } from './deploy.js';
 import { element, field, fill, folded, form, optionsOf, pageHead, select, sends, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
@@ -18,10 +18,10 @@ async function chipText(entry, model, signal) {
   const occupancy = await getOccupancy(entry.name, signal);
   const limits = limitsOf(description);
   return [
-    `${count(entry.width)} × ${count(entry.height, 'cores')}, ${count(occupancy.free)} free${fragmentText(occupancy.fragmentation)}`,
+    `${count(entry.width)} × ${count(entry.height)} cores, ${count(occupancy.free)} free${fragmentText(occupancy.fragmentation)}`,
     limits.neurons && `${count(limits.neurons, 'neurons')} a core`,
-    limits.synapses && `${count(limits.synapses, 'synapses')}`,
-    limits.inbound_axons && `${count(limits.inbound_axons)} inbound axons`,
+    limits.synapses && count(limits.synapses, 'synapses'),
+    limits.inbound_axons && count(limits.inbound_axons, 'inbound axons'),
   ]
     .filter(Boolean)
     .join(' · ');
@@ -29,7 +29,7 @@ async function chipText(entry, model, signal) {
 
 /** Options of an address that the form has no field for, as they were. */
 function others(wanted) {
-  const known = new Set(['network', 'chip', ...RUN_OPTIONS, ...OPTIONS]);
+  const known = new Set(['network', 'chip', 'spikes', ...Object.keys(RUN), ...OPTIONS]);
   const value = (text) => (/^(true|false|-?\d+(\.\d+)?|\[.*\])$/.test(text) ? JSON.parse(text) : text);
   return Object.fromEntries(
     Object.entries(wanted)
@@ -54,7 +54,7 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
     more = element('div.field-row');
   const reserveNode = element('label.check', reserve, 'Reserve the cores on the chip when done');
   const kept = others(wanted),
-    run = runFields(wanted);
+    run = runFields(schemas.MapOptions.properties, wanted);
   const runNode = folded('Run it first, and map it at its rates', { open: wanted.profile !== undefined }, element('div.field-row', run.nodes));
   const visibility = visibilityField('visibility', 'Who sees the result', me);
   let networks = [];
@@ -111,8 +111,8 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
     shown = kind();
     setText(title, shown === 'compile' ? 'Compile it' : 'Map it on a chip');
     fields = optionFields(schemas[TABLES[shown]].properties, wanted);
-    fill(basic, fields.basic);
-    fill(more, fields.more);
+    fill(basic, fields.nodes(BASIC));
+    fill(more, fields.nodes(MORE));
     reserveNode.hidden = runNode.hidden = shown === 'compile';
     listChips();
   }
@@ -238,20 +238,21 @@ export function controlOf(id, { type, enum: words, default: normal, minimum, max
   return element('input', { id, type: 'text', maxlength: '2000', autocomplete: 'off', spellcheck: 'false', placeholder: examples?.[0] ?? '' });
 }
 
-/** The fields of a kind of job, by the properties of its schema: {basic, more}, nodes; values(): what is not as it was. `begun`: to begin with. */
-export function optionFields(properties, begun) {
-  const list = Object.keys(LABELS)
+/** The fields of a kind of job, by the properties of its schema, those that have `labels`: nodes(of), values(): what is not as it was. `begun`: to begin
+ * with. idOf(name): of a control. */
+export function optionFields(properties, begun, labels = LABELS, idOf = (name) => name.replaceAll('_', '-').replace(/^max-|-ns$/g, '')) {
+  const list = Object.keys(labels)
     .filter((name) => name in properties)
     .map((name) => {
       const schema = properties[name].anyOf?.[0] ?? properties[name],
-        control = controlOf(name.replaceAll('_', '-').replace(/^max-|-ns$/g, ''), schema),
+        control = controlOf(idOf(name), schema),
         note = element('p.quiet.note', properties[name].description);
       if (begun[name] !== undefined && control.type === 'checkbox') control.checked = begun[name] === 'true';
       else if (begun[name] !== undefined) {
         if (schema.enum && ![...control.options].some(({ value }) => value === begun[name])) control.append(...optionsOf([begun[name]]));
         control.value = begun[name];
       }
-      const node = control.type === 'checkbox' ? element('label.check', control, LABELS[name]) : field(LABELS[name], control, note);
+      const node = control.type === 'checkbox' ? element('label.check', control, labels[name]) : field(labels[name], control, note);
       return { name, control, node, numeric: NUMBERS.has([schema.type].flat()[0]) };
     });
   const mapper = list.find(({ name }) => name === 'mapper')?.control;
@@ -262,8 +263,7 @@ export function optionFields(properties, begun) {
   const valueOf = ({ control, numeric }) =>
     control.type === 'checkbox' ? control.checked : numeric && Number(control.value) >= 0 ? Number(control.value) : control.value;
   return {
-    basic: nodes(BASIC),
-    more: nodes(MORE),
+    nodes,
     values: () =>
       Object.fromEntries(
         list

@@ -2,7 +2,7 @@
 // network side by side, and what moved and became fuller from A to B.
 
 import { actionBar, mapCopies } from './actions.js';
-import { change, getJob, getMapOptions, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
+import { change, getJob, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
 import { union } from './colour.js';
 import { deploySection } from './deploy.js';
 import { announce, element, fill, linkTo, pageHead, pageOf, section, select, setText } from './dom.js';
@@ -170,7 +170,8 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const compare = element('span.compare-choice');
   const outcome = element('div');
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
-  const options = await getMapOptions(signal);
+  const schemas = await getSchemas(signal),
+    options = schemas.MapOptions.properties;
   fill(
     main,
     pageHead(
@@ -207,7 +208,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         'div.stack',
         element('section.panel', busiestTitle, busiestBody),
         tables.optionsTable(summary.options, options),
-        tables.downloads(id, (await getSchemas(signal)).ExportFormat.enum),
+        tables.downloads(id, schemas.ExportFormat.enum),
       ),
     ),
     tables.scenariosTable(summary.scenarios),
@@ -215,7 +216,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     tables.candidatesTable(candidates),
     tables.paretoSection(id, pareto && (await model.ask('/pareto'))),
     tables.mapperTable(summary.report),
-    summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id),
+    summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id, schemas),
     section(
       'Keep, share, copy',
       actionBar('mappings', id, signal),

@@ -5,43 +5,44 @@ import { problemNode } from './problem.js';
 
 export const NUMBER = 'number';
 
-function cell(show, kind, row, first) {
-  const shown = show(row);
-  return first ? element('th', { scope: 'row', class: kind }, shown) : element('td', { class: kind }, shown);
-}
+/** A row's line: `of`, its attributes; cells `before` those of the columns. */
+export const rowOf = (columns, row, of, ...before) =>
+  element(
+    'tr',
+    of,
+    before,
+    columns.map(([title, show, look], i) =>
+      element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: look, 'data-title': title || null }, show(row)),
+    ),
+  );
+
+/** The line of the head. A column's fourth entry is what it is sorted by: `sorted` says by which, "-name" the other way; sort(by) does so. */
+export const headOf = (columns, { sorted, sort } = {}, ...before) => {
+  const way = (by) => (sorted === by ? 'ascending' : sorted === `-${by}` ? 'descending' : null),
+    button = (title, by) =>
+      element('button.sort', { onclick: () => sort(way(by) === 'ascending' ? `-${by}` : by) }, title, { ascending: ' ▴', descending: ' ▾' }[way(by)]);
+  return element(
+    'tr',
+    before,
+    columns.map(([title, , look, by]) =>
+      element(
+        'th',
+        { scope: 'col', class: look, 'aria-sort': by && sort && way(by) },
+        !title ? element('span.hidden', 'Actions') : by && sort ? button(title, by) : title,
+      ),
+    ),
+  );
+};
 
 /** `of`: attributes of a row's line. A wide table scrolls in its own box. */
 export function table(label, columns, rows, { empty = 'none', of = () => ({}), kind = null } = {}) {
   if (rows.length === 0) return element('p.quiet', empty);
-  const body = element('tbody');
-  const add = (more) =>
-    body.append(
-      ...more.map((row) =>
-        element(
-          'tr',
-          of(row),
-          columns.map(([, show, look], i) => cell(show, look, row, i === 0)),
-        ),
-      ),
-    );
-  add(rows);
-  const node = element(
+  const lines = rows.map((row) => rowOf(columns, row, of(row)));
+  return element(
     'div.scroller',
     { tabindex: '0', role: 'region', 'aria-label': label },
-    element(
-      'table',
-      { class: kind },
-      element(
-        'thead',
-        element(
-          'tr',
-          columns.map(([title, , look]) => element('th', { scope: 'col', class: look }, title || element('span.hidden', 'Actions'))),
-        ),
-      ),
-      body,
-    ),
+    element('table', { class: kind }, element('thead', headOf(columns)), element('tbody', lines)),
   );
-  return node;
 }
 
 /** A bar in a cell: how much of something this is. */

@@ -8,7 +8,7 @@ import { problemNode } from './problem.js';
 
 /** An operator-level model, which is compiled; other networks are mapped. */
 export const isModel = (network) => network?.format === 'onnx';
-export const sizeText = (network) => (isModel(network) ? `${count(network.operators, 'operators')}` : `${count(network.neurons, 'neurons')}`);
+export const sizeText = (network) => (isModel(network) ? count(network.operators, 'operators') : count(network.neurons, 'neurons'));
 
 /** Rows of facts of a network; `more` before its size. */
 export const networkRows = (network, more = []) => [

@@ -131,28 +131,6 @@ static cm_status cut_binary(int file, cm_cores_cut cut, FILE *stream, cm_error *
   return status;
 }
 
-/* The view has a line a core, which begins with its part and place, between that of the head and the end of the last. */
-static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *error)
-{
-  char *line = NULL;
-  size_t room = 0, put = 0;
-  uint32_t x, y;
-  cm_status status = getline(&line, &room, view) > 0 && sscanf(line, "{\"width\": %" SCNu32 ", \"height\": %" SCNu32, &x, &y) == 2
-                       ? take_box(&cut, x, y, OBJECTS_MAX, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
-  if (status == CM_OK)
-    (void)fputs(line, stream);
-  while (status == CM_OK && getline(&line, &room, view) > 0) {
-    if (sscanf(line, "{\"part\": %*u, \"x\": %" SCNu32 ", \"y\": %" SCNu32, &x, &y) != 2 || x - cut.x >= cut.columns || y - cut.y >= cut.rows)
-      continue;
-    const size_t bytes = strcspn(line, "\n"), after = bytes > 0 && line[bytes - 1] == ',' ? 1 : 2; /* or the end of all: "]}" */
-    (void)fprintf(stream, "%s%.*s", put++ > 0 ? ",\n" : "", (int)(bytes > after ? bytes - after : 0), line);
-  }
-  if (status == CM_OK)
-    (void)fputs("]}\n", stream);
-  free(line);
-  return status;
-}
-
 /* What is told of the cores of a block: the most that one has, -1: nothing. */
 enum { CORE_NS, SHARE, NEURON_SPIKES, SILENT, PEAK_SPIKES, PEAK_PACKETS_IN, FIGURES };
 static const char *const figure_names[FIGURES] = {"core_ns", "share", "neuron_spikes", "silent", "peak_spikes", "peak_packets_in"};
@@ -185,9 +163,8 @@ static void count_core(const char *line, block_told *block)
   block->used++;
 }
 
-static void put_blocks(const block_told *block, cm_cores_cut cut, FILE *stream)
+static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t columns, uint32_t rows, FILE *stream)
 {
-  const uint32_t columns = (cut.columns - 1) / cut.block + 1, rows = (cut.rows - 1) / cut.block + 1;
   const char *lead = "";
   for (uint32_t b = 0; b < columns * rows; b++) {
     if (block[b].used == 0)
@@ -200,27 +177,37 @@ static void put_blocks(const block_told *block, cm_cores_cut cut, FILE *stream)
     (void)fputs("}", stream);
     lead = ",\n";
   }
-  (void)fputs("]}\n", stream);
 }
 
-/* The lines of cut_json, counted by blocks. */
-static cm_status cut_json_blocks(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *error)
+/* The view has a line a core, which begins with its part and place, between that of the head and the end of the last. Without blocks lines are handed on. */
+static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *error)
 {
   char *line = NULL;
-  size_t room = 0;
+  size_t room = 0, put = 0;
   uint32_t x, y;
   block_told *block = NULL;
   cm_status status = getline(&line, &room, view) > 0 && sscanf(line, "{\"width\": %" SCNu32 ", \"height\": %" SCNu32, &x, &y) == 2
                        ? take_box(&cut, x, y, OBJECTS_MAX, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
-  if (status == CM_OK && (block = calloc(((cut.columns - 1) / cut.block + 1) * ((cut.rows - 1) / cut.block + 1), sizeof *block)) == NULL)
+  const uint32_t each = cut.block > 0 ? cut.block : 1, columns = (cut.columns - 1) / each + 1, rows = (cut.rows - 1) / each + 1;
+  if (status == CM_OK && cut.block > 0 && (block = calloc((size_t)columns * rows, sizeof *block)) == NULL)
     status = cm_fail(error, CM_NO_MEMORY, "no memory for blocks of cores");
-  if (status == CM_OK)
+  if (status == CM_OK && block != NULL)
     (void)fprintf(stream, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32 ", \"block\": %" PRIu32 ", \"blocks\": [\n", x, y, cut.block);
-  while (status == CM_OK && getline(&line, &room, view) > 0)
-    if (sscanf(line, "{\"part\": %*u, \"x\": %" SCNu32 ", \"y\": %" SCNu32, &x, &y) == 2 && x - cut.x < cut.columns && y - cut.y < cut.rows)
-      count_core(line, &block[(y - cut.y) / cut.block * ((cut.columns - 1) / cut.block + 1) + (x - cut.x) / cut.block]);
+  else if (status == CM_OK)
+    (void)fputs(line, stream);
+  while (status == CM_OK && getline(&line, &room, view) > 0) {
+    if (sscanf(line, "{\"part\": %*u, \"x\": %" SCNu32 ", \"y\": %" SCNu32, &x, &y) != 2 || x - cut.x >= cut.columns || y - cut.y >= cut.rows)
+      continue;
+    const size_t bytes = strcspn(line, "\n"), after = bytes > 0 && line[bytes - 1] == ',' ? 1 : 2; /* or the end of all: "]}" */
+    if (block != NULL)
+      count_core(line, &block[(y - cut.y) / each * columns + (x - cut.x) / each]);
+    else
+      (void)fprintf(stream, "%s%.*s", put++ > 0 ? ",\n" : "", (int)(bytes > after ? bytes - after : 0), line);
+  }
+  if (status == CM_OK && block != NULL)
+    put_blocks(block, cut, columns, rows, stream);
   if (status == CM_OK)
-    put_blocks(block, cut, stream);
+    (void)fputs("]}\n", stream);
   free(block);
   free(line);
   return status;
@@ -238,7 +225,7 @@ cm_status cm_cores_cut_write(int file, cm_cores_cut cut, FILE *stream, cm_error 
       close(own);
     return cm_fail(error, CM_IO, "the cores of the mapping cannot be read now");
   }
-  cm_status status = cut.block > 0 ? cut_json_blocks(view, cut, stream, error) : cut_json(view, cut, stream, error);
+  cm_status status = cut_json(view, cut, stream, error);
   (void)fclose(view);
   return status;
 }
