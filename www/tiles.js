@@ -6,7 +6,7 @@ import { count } from './format.js';
 import { coreDetails } from './layers.js';
 
 const COARSE_FROM = 1 << 17, // cores
-  BLOCKS = 1 << 15, // at most that many, nearly
+  BLOCKS = 3 << 13, // at most that many, nearly: a megabyte is sent at first
   TILE = 128; // cores each way
 
 /** Cores each way of a block, of so many cores; 0: each is asked for. */
