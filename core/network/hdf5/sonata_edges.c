@@ -245,7 +245,7 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
   const sonata_type *type = sonata_type_find(s, s->typed ? s->type[i] : 0);
   double weight = type != NULL && !isnan(type->weight) ? type->weight : 1;
   double delay_ms = type != NULL && !isnan(type->delay_ms) ? type->delay_ms : -1;
-  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1;
+  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1, sign = type != NULL ? type->sign : 1;
   char what[120];
   if (grouped) {
     const group *g = s->group[i] < GROUPS_MAX ? &groups[s->group[i]] : NULL;
@@ -268,7 +268,7 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
     return cm_h5_bad(&s->h5, edges, NULL, what, error);
   }
   return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + source), (uint32_t)(s->first[side[1]] + target),
-                        weight * synapses, delay_ms, error);
+                        weight * synapses * sign, s->later_ms > 0 ? fmax(delay_ms, 0) + s->later_ms : delay_ms, error);
 }
 
 static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
