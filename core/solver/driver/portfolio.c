@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "core/limits/circuits.h"
 #include "core/limits/leaving.h"
 #include "core/measure/haste.h"
 #include "core/network/axon_reach.h"
@@ -205,7 +206,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
   const bool nets = cm_axons_reach_few(f->input->demand->network); /* starts by nets take most of the time */
   const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, nets ? 0.08 : 0.25},
                own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets ? 0.85 : 0.5}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
-  const bool must = !cm_leaving_is_limited(&f->input->chip->limits), /* whose search may end well from other parts */
+  const bool must = !cm_leaving_is_limited(&f->input->chip->limits) && !cm_circuits_are_limited(f->input->chip), /* whose search may end well from other parts */
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;
   cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);
