@@ -84,7 +84,7 @@ cm_status cm_candidate_keep_circuits(cm_candidate *c, cm_error *error)
   const cm_map_input *in = c->input;
   const cm_circuit_task task = {.occupancy = in->occupancy, .region = c->places.region, .seed = in->options->seed, .run = c->run};
   cm_circuits circuits;
-  if (!cm_circuits_are_limited(in->chip))
+  if (!cm_circuits_are_limited(in->chip) || in->core != NULL || in->chip->class_count > 0) /* places that constraints have chosen stay, and are judged */
     return CM_OK;
   cm_run_phase(c->run, "circuits");
   CM_TRY(cm_circuits_new(in->demand, in->chip, c->partition->part, c->partition->part_count, c->run, &circuits, error));
