@@ -137,6 +137,7 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   cm_checker_leaving(c);
   CM_TRY(cm_checker_neuron_copies(c, error));
   CM_TRY(cm_checker_shared(c, error));
+  CM_TRY(cm_checker_circuits(c, error));
   if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
   CM_TRY(cm_checker_pacing(c, error));

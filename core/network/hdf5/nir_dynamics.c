@@ -150,7 +150,7 @@ static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm
       continue;
     memset(d->model + n->unit_first, (int)n->model, n->out.count);
     for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
-      if (!cm_neuron_has(n->model, p) || cm_neuron_parameters[p].rare)
+      if (!cm_neuron_has(n->model, p) || (cm_neuron_parameters[p].rare && n->parameter[p].value == NULL))
         continue;
       if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)
         return error->status;

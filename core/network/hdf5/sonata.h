@@ -10,6 +10,8 @@
 typedef struct sonata_type {
   uint64_t id;
   double weight, delay_ms, synapses;
+  double sign;                   /* of its weights, which no other field is */
+  char dynamics[CM_H5_TEXT_MAX]; /* its file of parameters; "": none */
 } sonata_type;
 
 /* The ids of a population's nodes where they are not the rows of the file: ascending, and the row of each. */
@@ -36,6 +38,7 @@ typedef struct sonata {
   uint64_t type_count, types_room;
   bool declared;      /* files of nodes say how many neurons there are */
   bool typed;         /* the edges that are read have types */
+  double later_ms;    /* by which synapses act later than their delays say */
   cm_entries entries;
 } sonata;
 

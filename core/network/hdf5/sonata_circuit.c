@@ -252,8 +252,14 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   CM_THEN(status, check_ids(c, declared, known, error));
   cm_free(declared);
   s->declared = true;
-  if (status != CM_OK || sonata_leave_out(s, error) != CM_OK || sonata_number(s, error) != CM_OK ||
-      for_files(c, "edges", read_edges, true, error) != CM_OK ||
+  CM_THEN(status, sonata_leave_out(s, error));
+  CM_THEN(status, sonata_number(s, error));
+  if (status == CM_OK && c->point != SONATA_NO_POINT) {
+    status = sonata_points_open(c, error);
+    CM_THEN(status, for_files(c, "nodes", read_points, true, error));
+    sonata_points_delay(c);
+  }
+  if (status != CM_OK || for_files(c, "edges", read_edges, true, error) != CM_OK ||
       CM_NEW(s->memory, c->measured, s->made->population_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < c->archive.count; i++) {
@@ -264,11 +270,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   }
   CM_TRY(cm_entries_close(&s->entries, s->made, error));
   CM_TRY(sonata_spikes_set_rates(c, error));
-  if (!c->points)
-    return CM_OK;
-  CM_TRY(sonata_points_open(c, error));
-  CM_TRY(for_files(c, "nodes", read_points, true, error));
-  return sonata_points_set(c, error);
+  return c->point != SONATA_NO_POINT ? sonata_points_set(c, error) : CM_OK;
 }
 
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)

@@ -242,7 +242,7 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
   const sonata_type *type = find_type(s, s->typed ? s->type[i] : 0);
   double weight = type != NULL && !isnan(type->weight) ? type->weight : 1;
   double delay_ms = type != NULL && !isnan(type->delay_ms) ? type->delay_ms : -1;
-  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1;
+  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1, sign = type != NULL ? type->sign : 1;
   if (grouped) {
     const group *g = s->group[i] < GROUPS_MAX ? &groups[s->group[i]] : NULL;
     if (g == NULL || (g->there && s->index[i] >= g->count))
@@ -261,7 +261,7 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
                                                  (unsigned long long)(source == UINT64_MAX ? s->source[i] : s->target[i]),
                                                    s->made->population[side[source != UINT64_MAX]].name).text, error);
   return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + source), (uint32_t)(s->first[side[1]] + target),
-                        weight * synapses, delay_ms, error);
+                        weight * synapses * sign, s->later_ms > 0 ? fmax(delay_ms, 0) + s->later_ms : delay_ms, error);
 }
 
 static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
