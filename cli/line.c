@@ -169,8 +169,10 @@ int cli_carry_out(const cli_command *command, int argc, char **argv)
   const size_t size = command->size > 0 ? command->size : sizeof(cli_line);
   cli_line *line = calloc(1, size);
   cm_error error;
-  if (cm_whole(line != NULL, "the command", &error) != CM_OK)
+  if (line == NULL) {
+    (void)cm_whole(false, "the command", &error);
     return cli_fail(&error);
+  }
   if (command->defaults != NULL)
     memcpy(line, command->defaults, size);
   line->command = command;

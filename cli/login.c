@@ -113,6 +113,13 @@ static cm_status sign_out(void *given, coremap_client *server, cli_run *cli, jso
   return CM_OK;
 }
 
+/* A token on the command line is not told again. */
+static int check(void *given)
+{
+  const cli_line *line = given;
+  return line->count == 0 ? -1 : cli_usage(line->command->name, "no argument is taken: the token is read from standard input");
+}
+
 /* It was told already. */
 static void print_nothing(const void *given, const json_t *report)
 {
@@ -120,7 +127,7 @@ static void print_nothing(const void *given, const json_t *report)
 }
 
 const cli_command cli_command_login = {
-  .name = "login", .what = "sign in to a server: keep a token for it", .ask = sign_in, .print = print_nothing, .size = sizeof(arguments), .server = true,
+  .name = "login", .what = "sign in to a server: keep a token for it", .check = check, .most = CLI_ANY, .ask = sign_in, .print = print_nothing, .size = sizeof(arguments), .server = true,
   .usage = "[--server URL] [--context NAME]",
   .about = "Reads a token from standard input (without echo on a terminal), asks the server whose it is, and keeps it for the commands\n"
            "that talk to that server, in ~/.config/coremap/tokens, which nobody else can read. $COREMAP_TOKEN goes before what is kept.\n"
@@ -128,5 +135,5 @@ const cli_command cli_command_login = {
   .flags = login_flags};
 
 const cli_command cli_command_logout = {
-  .name = "logout", .what = "forget the token of a server", .ask = sign_out, .print = print_nothing, .size = sizeof(arguments), .server = true, .usage = "[--server URL] [--revoke]",
+  .name = "logout", .what = "forget the token of a server", .check = check, .most = CLI_ANY, .ask = sign_out, .print = print_nothing, .size = sizeof(arguments), .server = true, .usage = "[--server URL] [--revoke]",
   .about = "Forgets the token that is kept for a server.", .flags = logout_flags};

@@ -103,7 +103,9 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     return cm_recognise_zip(source, memory, found, error);
   size_t where = 0;
   char formats[CM_FORMAT_NAMES_MAX];
-  const cm_phrase why = text ? (cm_phrase){.text = ""} : no_snn(source->at, size, source->ended, &where);
+  cm_phrase why = {.text = ""};
+  if (!text)
+    why = no_snn(source->at, size, source->ended, &where);
   if (!text && why.text[0] == '\0') {
     *found = &cm_network_formats[CM_FORMAT_SNN];
     return CM_OK;
