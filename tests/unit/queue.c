@@ -257,6 +257,7 @@ START_TEST(short_jobs_have_a_lane)
     (void)snprintf(text, sizeof text, "INSERT INTO job_times(class, likeness, chip, size, seconds)"
                    " VALUES('map best', 'map best auto auto', 'toy', %d, %g)", i * 1000, i * 0.3);
     sql(text);
+    sql("INSERT INTO job_times(class, likeness, chip, size, seconds) VALUES('map best', 'map best time auto', 'toy', 2000, 3000)"); /* of no other objective */
   }
   create_like("map best auto auto", 30000, 0, id);
   ck_ok(cm_jobs_get(store, id, &job, &error));

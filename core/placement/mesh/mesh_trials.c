@@ -96,7 +96,7 @@ static cm_status descend_one(void *context, size_t index, cm_error *error)
 }
 
 /* Of the time of descents, what annealing their levels is told to be: cells that split take the rest. */
-static const double annealed = 0.65;
+static const double annealed = 0.85;
 
 /* As many full descents as the options say; the best goes to `best`, the cells of the others to `other`. */
 static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
