@@ -116,26 +116,11 @@ static json_t *with_id(cm_request *request, json_t *problem)
   return problem;
 }
 
-void cm_reply_error(cm_request *request, const cm_error *error)
+bool cm_reply_error(cm_request *request, const cm_error *error)
 {
   reply_json(request, cm_problem_status(error->status), "application/problem+json", with_id(request, cm_problem_json(error)));
   if (error->status == CM_NO_MEMORY)
     cm_reply_header(request, "Retry-After", "10");
-}
-
-bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error)
-{
-  if (status != CM_OK)
-    cm_reply_error(request, error);
-  return status == CM_OK;
-}
-
-bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, status, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
   return false;
 }
 

@@ -166,9 +166,10 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
 /* 200 with a body that is the same each time and outlives the server; kept by the connection: no header may be added. */
 void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size);
 void cm_reply_empty(cm_request *request, unsigned status);
-void cm_reply_error(cm_request *request, const cm_error *error);
-/* Whether a step went well; else its failure is the reply. */
+bool cm_reply_error(cm_request *request, const cm_error *error); /* returns false */
+/* Whether a step went well; else its failure is the reply, of what the request says at `where` (a JSON pointer). */
 bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error);
+bool cm_reply_ok_at(cm_request *request, cm_status status, cm_error *error, const char *where);
 
 /* The same of what a request says at `where` (a JSON pointer), and why that will not do. Returns false, for those who check. */
 bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why);
@@ -217,6 +218,8 @@ bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint
 json_t *cm_request_json(cm_request *request);
 /* The same, or an array. */
 json_t *cm_request_json_or_list(cm_request *request);
+/* A member that is a short text, "" where there is none; false: a 400 is the reply. */
+bool cm_request_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size);
 /* Refuses members that are not in the NULL-terminated list: false and a 400. */
 bool cm_request_members(cm_request *request, const json_t *object, const char *const *names);
 /* The entity tag of If-Match without quotes ("*" too); false: 428 or 400 is the reply. */
