@@ -73,6 +73,13 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
       return cm_tried;                 \
   } while (0)
 
+/* The same, of a call that is made where a condition holds. */
+#define CM_TRY_IF(condition, call) \
+  do {                             \
+    if (condition)                 \
+      CM_TRY(call);                \
+  } while (0)
+
 /* The next of several calls before something is freed: made where none before it failed. `status` is that of the first that did. */
 #define CM_THEN(status, call) \
   do {                        \
@@ -80,6 +87,9 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
     if ((status) == CM_OK)    \
       (status) = (call);      \
   } while (0)
+
+/* The end of a function that made something: with `status` CM_OK it is handed over, else `drop` frees it. Its value is `status`. */
+#define CM_GIVE(status, to, made, drop) ((status) == CM_OK ? (void)((to) = (made)) : (void)(drop), (status))
 
 /* Does not compile for a condition, as of `a && call`, whose truth would pass for a status. */
 #define CM_IS_STATUS(call) _Static_assert(_Generic((call), int: 0, default: 1), "a condition is no status")

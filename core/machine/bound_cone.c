@@ -125,8 +125,7 @@ static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, 
   else
     b->work[place] = busy_share(b, op, work, &b->issues[place]);
   for (int c = 0; c < 2; c++)
-    if (call->input_count > 0 && cm_bound_leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(call->input_count > 0, cm_bound_leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error));
   for (uint32_t i = 0; i < call->input_count && i < call->node->input_count; i++) {
     if (!cm_has(call, i))
       continue;
@@ -166,9 +165,7 @@ static cm_status visit_view(cm_bounding *b, const cm_node *node, cm_error *error
 {
   for (uint32_t o = 0; o < node->output_count; o++) {
     const cm_needed n = b->value[node->outputs[o]];
-    if (n.stamp == b->stamp && b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT &&
-        cm_bound_view(b, node, o, &n, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(n.stamp == b->stamp && b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT, cm_bound_view(b, node, o, &n, error));
   }
   return CM_OK;
 }
@@ -240,8 +237,7 @@ cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_e
   CM_TRY(visit_op(b, place, op, &n, true, error));
   for (uint32_t i = 0; i < b->met_count; i++) {
     const uint32_t producer = m->values[b->met[i]].producer;
-    if (b->met[i] != output && producer != CM_NONE && b->op_of[producer] == 0 && visit_view(b, &m->nodes[producer], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(b->met[i] != output && producer != CM_NONE && b->op_of[producer] == 0, visit_view(b, &m->nodes[producer], error));
   }
   for (uint32_t i = 0; i < b->met_count; i++) {
     double at;

@@ -26,8 +26,7 @@ static double gain(double before, double after)
 cm_status cm_order_report(const cm_draft_task *task, const cm_order_figures *f, json_t **report, cm_error *error)
 {
   double fixed_ns = f->file_ns;
-  if (task->options->settings != NULL && fixed_order(task, &fixed_ns, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(task->options->settings != NULL, fixed_order(task, &fixed_ns, error));
   json_t *measured = f->measured_ns[0] == 0 ? NULL
                                             : json_pack("{s:I, s:I}", "file_order_ns", (json_int_t)f->measured_ns[0],
                                                         "found_order_ns", (json_int_t)f->measured_ns[1]);

@@ -112,8 +112,7 @@ static cm_status share(stretching *s, cm_error *error)
     double all = 0;
     given = 0;
     for (uint32_t d = 0; d < s->target->device_count; d++) {
-      if (s->of[d].tiles > 0 && measure(s, d, s->of[d].rows / s->of[d].tiles, &p[d], error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(s->of[d].tiles > 0, measure(s, d, s->of[d].rows / s->of[d].tiles, &p[d], error));
       all += s->of[d].tiles > 0 ? p[d] : 0;
     }
     for (uint32_t d = 0; d < s->target->device_count; d++) {
