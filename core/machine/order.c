@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/machine/order_graph.h"
-#include "core/machine/order_report.h"
+#include "core/machine/report.h"
 #include "core/machine/schedule/windows.h"
 #include "core/schedule/orders.h"
 #include "core/schedule/target_command.h"

@@ -265,12 +265,12 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
   s->untimed = *run;
   s->untimed.deadline = 0;
   s->until = until;
-  s->differ = devices_differ(options->target);
-  s->by_way = !s->differ && options->target->memory_count > 0;
   cm_plan_candidate first = found->first;
   cm_status status = CM_OK;
   double held = (double)CM_SEARCH_EFFORT / (double)(first.effort + 1);
   s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
+  s->differ = devices_differ(options->target);
+  s->by_way = !s->differ && options->target->memory_count > 0 && s->most >= SCORES_MAX; /* of fewer none is to spare */
   s->scored = 1;
   s->effort = first.effort;
   s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;
