@@ -79,6 +79,13 @@ cm_phrase cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
       return cm_tried;                 \
   } while (0)
 
+/* The same, of a call that is made where a condition holds. */
+#define CM_TRY_IF(condition, call) \
+  do {                             \
+    if (condition)                 \
+      CM_TRY(call);                \
+  } while (0)
+
 /* The next of several calls before something is freed: made where none before it failed. `status` is that of the first that did. */
 #define CM_THEN(status, call) \
   do {                        \
