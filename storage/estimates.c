@@ -79,11 +79,12 @@ static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT likeness, size, seconds FROM job_times WHERE class <> ?"
                                     " ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)LOOKED_AT);
   while (cm_sql_next(statement, &status, error)) {
-    cm_sql_copy(statement, 0, other, sizeof other);
+    double size, took;
+    (void)cm_sql_columns(statement, error, "tdd", CM_INTO(other), &size, &took);
     const size_t kind = strcspn(other, " ");
     if (strncmp(other, job->likeness, kind + 1) != 0 || strcmp(after_words(other, 2), after_words(job->likeness, 2)) != 0)
       continue;
-    sum += log(fmax(sqlite3_column_double(statement, 2), 1e-3) / library_job_guess(other, fmax(sqlite3_column_double(statement, 1), 1)));
+    sum += log(fmax(took, 1e-3) / library_job_guess(other, fmax(size, 1)));
     weight++;
   }
   status = cm_sql_end(statement, status, error);
@@ -105,47 +106,17 @@ typedef struct figure {
 static cm_status estimate(sqlite3 *handle, const cm_job *job, const figure *f, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
-<<<<<<< HEAD
-  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
-||||||| be1615c8
-  bool row = true;
-  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
-=======
-  bool row = true;
   char class[CLASS_MAX], like[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
->>>>>>> mem4743
   double size = fmax(job->size, 1);
   line l = {0};
   class_of(job->likeness, class);
   like_of(job->likeness, like);
   add(&l, 0.02, 0, log(f->guess));
-<<<<<<< HEAD
-  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "ti", class, (int64_t)LOOKED_AT);
+  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "tti", class, like, (int64_t)LOOKED_AT);
   for (int age = 0; cm_sql_next(statement, &status, error); age++) {
     double other, value_of;
     (void)cm_sql_columns(statement, error, "ttdd", CM_INTO(text), CM_INTO(chip), &other, &value_of);
     double x = log(fmax(other, 1) / size), y = log(fmax(value_of, 1e-3));
-||||||| be1615c8
-  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "ti", class, (int64_t)LOOKED_AT);
-  for (int age = 0; status == CM_OK && row; age++) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, text, sizeof text);
-    cm_sql_copy(statement, 1, chip, sizeof chip);
-    double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
-           y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
-=======
-  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "tti", class, like, (int64_t)LOOKED_AT);
-  for (int age = 0; status == CM_OK && row; age++) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, text, sizeof text);
-    cm_sql_copy(statement, 1, chip, sizeof chip);
-    double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
-           y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
->>>>>>> mem4743
     double weight = exp(-2 * fabs(x)) * alikeness(text, job->likeness) *
                     (strcmp(chip, job->chip) == 0 ? 1 : f->other_chip) * exp(-age / 32.0);
     add(&l, weight, x, y);
