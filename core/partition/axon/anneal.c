@@ -46,7 +46,7 @@ static double typical_cost(const cm_hypergraph *g)
 {
   double sum = 0;
   for (uint32_t e = 0; e < g->net_count; e++)
-    sum += (double)g->net_weight[e] * (double)g->net_weight[e] / cm_net_axons(g, e) * (double)g->net_targets[e];
+    sum += (double)g->net_weight[e] * (double)g->net_weight[e] * (double)g->net_targets[e];
   return g->vertex_count > 0 ? sqrt(sum / g->vertex_count) : 0;
 }
 
