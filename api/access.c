@@ -266,11 +266,9 @@ static bool take_session(cm_request *request, const char *token)
 {
   cm_error error;
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (!safe && cm_request_header(request, "Origin") == NULL) {
-    cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
-                     "with a session's cookie, requests that change something must send Origin");
-    return false;
-  }
+  if (!safe && cm_request_header(request, "Origin") == NULL)
+    return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+                            "with a session's cookie, requests that change something must send Origin");
   cm_status status = cm_tokens_again(request->store->database, token, &request->who, &error);
   if (status == CM_OK)
     note_use(request->server->access, &request->who);
@@ -308,11 +306,9 @@ static bool take_remote(cm_request *request)
 {
   cm_error error;
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (request->foreign || (!safe && cm_request_header(request, "Origin") == NULL)) {
-    cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
-                     "without a token, requests that change something must send Origin, and come from the server's own pages");
-    return false;
-  }
+  if (request->foreign || (!safe && cm_request_header(request, "Origin") == NULL))
+    return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+                            "without a token, requests that change something must send Origin, and come from the server's own pages");
   cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &error);
   if (status == CM_NOT_FOUND && request->server->options.auto_add)
     status = add_remote(request, &error);

@@ -76,7 +76,7 @@ void cm_get_audit(cm_request *request)
   const char *format = cm_request_query(request, "format");
   const bool lines = format != NULL && strcmp(format, "ndjson") == 0;
   if (format != NULL && !lines && strcmp(format, "json") != 0) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json or ndjson");
+    CM_REPLY_BAD(request, "format must be json or ndjson");
     return;
   }
   if (!cm_page_asked(request, lines ? EXPORT_MAX : CM_PAGE_MAX, lines ? EXPORT_MAX : CM_PAGE_DEFAULT, &limit, &before) ||
@@ -87,10 +87,8 @@ void cm_get_audit(cm_request *request)
                                   .object = cm_request_query(request, "object"),
                                   .since = (double)since, .until = (double)until, .before = before,
                                   .limit = (size_t)limit + !lines};
-  if (cm_audit_list(request->store, &filter, &entries, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_audit_list(request->store, &filter, &entries, &count, &error), &error))
     return;
-  }
   if (lines)
     reply_lines(request, entries, count);
   else

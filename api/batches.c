@@ -113,9 +113,7 @@ static void reply_known(cm_request *request, cm_job_created result, const char *
   size_t count;
   if (result != CM_JOB_SAME)
     cm_submit_reply(request, result, first);
-  else if (cm_jobs_of_batch(request->store, first, &ids, &count, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else {
+  else if (cm_reply_ok(request, cm_jobs_of_batch(request->store, first, &ids, &count, &error), &error)) {
     reply_jobs(request, 200, ids, count);
     free(ids);
   }
@@ -148,7 +146,7 @@ void cm_batch_submit(cm_request *request, const json_t *list, const cm_job_key *
   char first[CM_ID_MAX];
   const size_t count = json_array_size(list);
   if (count == 0 || count > BATCH_MAX) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "an array of jobs has 1 to %d of them, not %zu", BATCH_MAX, count);
+    CM_REPLY_BAD(request, "an array of jobs has 1 to %d of them, not %zu", BATCH_MAX, count);
     return;
   }
   if ((key != NULL && cm_jobs_by_key(request->store, request->who.user, key, &known, first, &error) != CM_OK) ||

@@ -39,10 +39,8 @@ void cm_restore_binned(cm_request *request)
 {
   cm_error error;
   cm_binned entry;
-  if (cm_bin_restore(request->store, request->param[0], &entry, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_bin_restore(request->store, request->param[0], &entry, &error), &error))
     return;
-  }
   cm_reply_json(request, 200, json_pack("{s:s, s:s}", "id", entry.id, "kind", entry.kind));
   cm_reply_location(request, "/v1/%ss/%s", entry.kind, entry.id);
 }
@@ -50,18 +48,14 @@ void cm_restore_binned(cm_request *request)
 void cm_delete_binned(cm_request *request)
 {
   cm_error error;
-  if (cm_bin_purge(request->store, request->param[0], &request->viewer, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_bin_purge(request->store, request->param[0], &request->viewer, &error), &error))
     cm_reply_empty(request, 204);
 }
 
 void cm_empty_bin(cm_request *request)
 {
   cm_error error;
-  if (cm_bin_empty(request->store, &request->viewer, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_bin_empty(request->store, &request->viewer, &error), &error))
     cm_reply_empty(request, 204);
 }
 
@@ -74,18 +68,14 @@ void cm_request_delete(cm_request *request, cm_object object, const char *id)
   const bool bin = cm_server_limits_now(request->server).bin_days > 0;
   cm_status status = bin ? cm_bin_put(request->store, object, id, &request->viewer, &last, &error)
                          : cm_bin_pass(request->store, object, id, &request->viewer, &error);
-  if (status != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, status, &error))
     cm_reply_empty(request, 204);
 }
 
 static void pin(cm_request *request, bool pinned)
 {
   cm_error error;
-  if (cm_pin(request->store, request->route->object, request->param[0], request->who.user, pinned, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_pin(request->store, request->route->object, request->param[0], request->who.user, pinned, &error), &error))
     cm_get_access(request);
 }
 
@@ -106,10 +96,8 @@ void cm_list_retention(cm_request *request)
   cm_error error;
   cm_limit_row *rows;
   size_t count;
-  if (cm_limits_list(request->store->database, &cm_keep_kind, &rows, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_limits_list(request->store->database, &cm_keep_kind, &rows, &count, &error), &error))
     return;
-  }
   const bool all = request->who.role >= CM_ROLE_OPERATOR;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {

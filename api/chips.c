@@ -12,10 +12,8 @@ void cm_list_chips(cm_request *request)
   cm_error error;
   cm_chip_entry *chips;
   size_t count;
-  if (cm_chips_list(request->store, &request->viewer, &chips, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_chips_list(request->store, &request->viewer, &chips, &count, &error), &error))
     return;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     coremap_chip *chip;
@@ -51,9 +49,7 @@ void cm_get_chip(cm_request *request)
   cm_error error;
   char *text;
   bool preset;
-  if (cm_chips_text(request->store, request->param[0], &text, &preset, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_chips_text(request->store, request->param[0], &text, &preset, &error), &error))
     reply_chip(request, 200, text);
 }
 
@@ -121,9 +117,7 @@ static bool read_only_new(cm_request *request, bool *only_new)
   *only_new = text != NULL && strcmp(text, "*") == 0;
   if (text == NULL || *only_new)
     return true;
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                   "If-None-Match of a PUT must be *: only where there is no chip of this name");
-  return false;
+  return CM_REPLY_BAD(request, "If-None-Match of a PUT must be *: only where there is no chip of this name");
 }
 
 static void reply_failure(cm_request *request, bool mismatch, const cm_error *error)

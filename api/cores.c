@@ -33,7 +33,7 @@ static bool read_asked(cm_request *request, const char *view, uint32_t box[BOX_N
   else if (each != NULL && (!cm_whole_parse(each, block) || *block == 0 || *block > BLOCK_MAX))
     wrong = "block must be a whole number from 1 to 65536: cores each way";
   if (wrong != NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", wrong);
+    CM_REPLY_BAD(request, "%s", wrong);
   return wrong == NULL;
 }
 
@@ -60,10 +60,8 @@ void cm_cores_reply(cm_request *request, const char *view, const char *type)
   char etag[CM_ID_MAX + 80];
   if (!read_asked(request, view, box, &block))
     return;
-  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
     return;
-  }
   (void)snprintf(etag, sizeof etag, "%s-%s-%u-%u-%u-%u-%u", mapping.id, view, box[0], box[1], box[2], box[3], (unsigned)block);
   if (cm_reply_known(request, type, etag, "Accept"))
     return;

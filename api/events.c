@@ -46,10 +46,8 @@ void cm_get_job_events(cm_request *request)
   if (too_many(request))
     return;
   uint64_t seen = last_seen(request), newest = cm_event_bus_newest(bus, request->param[0]);
-  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &error), &error))
     return;
-  }
   bool kept = cm_event_bus_next(bus, job.id, 0, &oldest);
   if (kept)
     free(oldest.data);
@@ -120,8 +118,7 @@ static bool read_until(cm_request *request, bool *idle)
   *idle = until != NULL && strcmp(until, "idle") == 0;
   if (until == NULL || *idle)
     return true;
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "query argument until must be idle: without it the stream goes on");
-  return false;
+  return CM_REPLY_BAD(request, "query argument until must be idle: without it the stream goes on");
 }
 
 void cm_get_events(cm_request *request)

@@ -127,10 +127,8 @@ bool cm_mapping_shows_network(cm_request *request, const cm_mapping_row *mapping
 {
   cm_error error = {.status = CM_OK};
   cm_owner network;
-  if (find_network(request, mapping, made, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, find_network(request, mapping, made, &error), &error))
     return false;
-  }
   return cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping->network, "the network of this mapping", &network);
 }
 
@@ -140,10 +138,8 @@ static void reply_wish(cm_request *request, const wish *w)
   cm_mapping_row mapping;
   int file;
   char etag[CM_ID_MAX + 48];
-  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
     return;
-  }
   if (!cm_mapping_shows_network(request, &mapping, "exported"))
     return;
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
@@ -151,10 +147,8 @@ static void reply_wish(cm_request *request, const wish *w)
     cm_status status = cm_mappings_open(request->store, mapping.id, w->name, &file, &error);
     if (status == CM_NOT_FOUND)
       status = make_wish(request, &mapping, w, &file, &error);
-    if (status != CM_OK) {
-      cm_reply_error(request, &error);
+    if (!cm_reply_ok(request, status, &error))
       return;
-    }
     cm_reply_opened(request, file, w->media, etag, "");
   }
   if (w->file[0] != '\0')
@@ -170,10 +164,9 @@ void cm_get_mapping_export(cm_request *request)
   if (format == NULL) {
     (void)library_names("exports", ", ", names, sizeof names);
     if (to == NULL)
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "name what to export to: %s", names);
+      CM_REPLY_BAD(request, "name what to export to: %s", names);
     else
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                       "there is no format \"%.40s\" to export to; there are %s", to, names);
+      CM_REPLY_BAD(request, "there is no format \"%.40s\" to export to; there are %s", to, names);
     return;
   }
   (void)snprintf(w.what, sizeof w.what, "%s", to);
@@ -202,8 +195,8 @@ void cm_get_mapping_picture(cm_request *request)
   const bool png = format != NULL && strcmp(format, "png") == 0, known = find_layer(cm_request_query(request, "layer"), layer);
   wish w = {0};
   if (!known || (format != NULL && !png && strcmp(format, "svg") != 0)) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     known ? "format must be svg or png" : "there is no such layer to draw: docs/reference/pictures.md lists them");
+    CM_REPLY_BAD(request,
+                 known ? "format must be svg or png" : "there is no such layer to draw: docs/reference/pictures.md lists them");
     return;
   }
   (void)snprintf(w.what, sizeof w.what, "picture:%s:%s", png ? "png" : "svg", layer);
@@ -272,20 +265,16 @@ void cm_get_program_source(cm_request *request)
   cm_mapping_row program;
   int file = -1;
   char etag[CM_ID_MAX + 120];
-  if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &program, &error), &error))
     return;
-  }
   (void)snprintf(etag, sizeof etag, "%s", program.id);
   for (size_t k = 0; k < 5; k++) {
     const char *asked = cm_request_query(request, (const char *const[]){"target", "name", "lanes", "weights", "pieces"}[k]);
     (void)snprintf(etag + strlen(etag), sizeof etag - strlen(etag), "-%.20s", asked != NULL ? asked : "");
   }
   if (!cm_reply_known(request, media, etag, "")) {
-    if (make_source(request, program.id, &file, &error) != CM_OK) {
-      cm_reply_error(request, &error);
+    if (!cm_reply_ok(request, make_source(request, program.id, &file, &error), &error))
       return;
-    }
     cm_reply_opened(request, file, media, etag, "");
   }
   cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.tar\"", program.id);

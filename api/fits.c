@@ -38,10 +38,8 @@ static bool open_named(cm_request *request, const json_t *names, chips *made)
       return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected the name of a chip");
     if (!cm_access_sees(request, CM_OBJECT_CHIP, json_string_value(name), where))
       return false;
-    if (cm_occupancy_open(request->store, json_string_value(name), &made->chip[made->count], &error) != CM_OK) {
-      cm_reply_error(request, &error);
+    if (!cm_reply_ok(request, cm_occupancy_open(request->store, json_string_value(name), &made->chip[made->count], &error), &error))
       return false;
-    }
     made->count++;
   }
   return true;

@@ -13,7 +13,7 @@
 
 static void refuse(cm_request *request, const char *why)
 {
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s", why);
+  CM_REPLY_BAD(request, "%s", why);
 }
 
 /* Where it is not certain where a request ends, what follows on its connection is not read as another one. */
@@ -196,9 +196,7 @@ static bool check_form(cm_request *request)
   const char *type = cm_request_header(request, "Content-Type");
   if (type == NULL || strncasecmp(type, form, sizeof form - 1) != 0)
     return true;
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                   "this is a form; send the file itself: curl -T FILE (with -X %s), not -F", request->method);
-  return false;
+  return CM_REPLY_BAD(request, "this is a form; send the file itself: curl -T FILE (with -X %s), not -F", request->method);
 }
 
 void cm_head_take(cm_request *request, const char *method, const char *version)

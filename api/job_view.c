@@ -200,10 +200,8 @@ void cm_reply_job(cm_request *request, unsigned status, const char *id)
   cm_error error;
   cm_job job;
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
-  if (cm_jobs_get(request->store, id, &job, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, id, &job, &error), &error))
     return;
-  }
   char tag[64];
   cm_job_tag(request, &job, tag, sizeof tag);
   cm_reply_shown(request, status, &job, tag, version);

@@ -34,9 +34,7 @@ static void create(cm_request *request, const json_t *object, const cm_job_key *
   char id[CM_ID_MAX];
   cm_job job = {0};
   if (cm_submit_read(request, object, &job)) {
-    if (cm_jobs_create(request->store, &job, key, &result, id, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else
+    if (cm_reply_ok(request, cm_jobs_create(request->store, &job, key, &result, id, &error), &error))
       cm_submit_reply(request, result, id);
   }
   cm_job_clear(&job);
@@ -46,8 +44,7 @@ void cm_post_job(cm_request *request)
 {
   const char *key = cm_request_header(request, "Idempotency-Key");
   if (key != NULL && (key[0] == '\0' || !cm_text_is_sound(key, 256))) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "Idempotency-Key must have 1 to 255 bytes");
+    CM_REPLY_BAD(request, "Idempotency-Key must have 1 to 255 bytes");
     return;
   }
   json_t *object = cm_request_json_or_list(request);
@@ -89,11 +86,8 @@ static bool read_wait(cm_request *request, double *seconds)
     value /= 1000;
   else if (strcmp(end, "s") != 0 && end[0] != '\0')
     value = -1;
-  if (text[0] < '0' || text[0] > '9' || !(value >= 0)) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "wait must be a time such as 30s or 500ms");
-    return false;
-  }
+  if (text[0] < '0' || text[0] > '9' || !(value >= 0))
+    return CM_REPLY_BAD(request, "wait must be a time such as 30s or 500ms");
   *seconds = value < CM_WAIT_SECONDS_MAX ? value : CM_WAIT_SECONDS_MAX;
   return true;
 }
@@ -121,10 +115,8 @@ void cm_get_job(cm_request *request)
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
   /* The event bus is asked first: what happens after is seen as a change. */
   uint64_t newest = cm_event_bus_newest(request->store->bus, request->param[0]);
-  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &error), &error))
     return;
-  }
   bool any_change = cm_request_header(request, "If-None-Match") != NULL;
   cm_job_tag(request, &job, tag, sizeof tag);
   if (wait > 0 && request->wait_until == 0) {
@@ -155,10 +147,8 @@ void cm_get_job_log(cm_request *request)
 {
   cm_error error;
   cm_job job;
-  if (cm_jobs_get(request->store, request->param[0], &job, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &error), &error))
     return;
-  }
   char *text = cm_job_has_ended(job.state) ? NULL : cm_event_bus_log_text(request->store->bus, job.id);
   if (text == NULL)
     text = strdup(job.log);
@@ -185,9 +175,7 @@ void cm_get_job_history(cm_request *request)
 void cm_cancel_job(cm_request *request)
 {
   cm_error error;
-  if (cm_jobs_cancel(request->store, request->param[0], &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else {
+  if (cm_reply_ok(request, cm_jobs_cancel(request->store, request->param[0], &error), &error)) {
     cm_reply_job(request, 202, request->param[0]);
     request->server->options.on_queued(request->server->options.user);
   }

@@ -30,9 +30,8 @@ static void reply(cm_request *request)
 {
   cm_error error;
   char labels[CM_LABELS_MAX];
-  if (cm_labels_get(request->store, request->route->object, request->param[0], &request->viewer, labels, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_labels_get(request->store, request->route->object, request->param[0], &request->viewer, labels,
+                  &error), &error))
     cm_reply_json(request, 200, json_pack("{s:o}", "labels", cm_labels_json(labels)));
 }
 
@@ -50,12 +49,11 @@ void cm_put_labels(cm_request *request)
   if (object == NULL)
     return;
   if (json_object_get(object, "labels") == NULL && json_object_size(object) == 0)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "the body must be {\"labels\": {\"key\": \"value\"}}");
+    CM_REPLY_BAD(request, "the body must be {\"labels\": {\"key\": \"value\"}}");
   else if (!cm_request_members(request, object, names) || !cm_labels_of(request, object, labels))
     ;
-  else if (cm_labels_put(request->store, request->route->object, request->param[0], &request->viewer, labels, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  else if (cm_reply_ok(request, cm_labels_put(request->store, request->route->object, request->param[0], &request->viewer,
+                       labels, &error), &error))
     reply(request);
   json_decref(object);
 }

@@ -57,8 +57,7 @@ typedef struct asked {
 
 static bool refuse(cm_request *request, const char *name, const char *what)
 {
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "query argument %s must be %s", name, what);
-  return false;
+  return CM_REPLY_BAD(request, "query argument %s must be %s", name, what);
 }
 
 static cm_list_condition *add_condition(asked *a, const cm_field *field)
@@ -178,9 +177,7 @@ static bool read_sort(cm_request *request, asked *a)
   for (size_t i = 0; i < cm_field_count; i++)
     if (sorts(&cm_fields[i], a->query.list))
       (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] != '\0' ? ", " : "", cm_fields[i].name);
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                   "query argument sort must be one of %s, after a - for the largest first", names);
-  return false;
+  return CM_REPLY_BAD(request, "query argument sort must be one of %s, after a - for the largest first", names);
 }
 
 /* "A,B" as a JSON array. */
@@ -283,87 +280,43 @@ static void reply_page(cm_request *request, const asked *a, const cm_list_page *
 
 /* ---- the lists ---- */
 
-/* Rows of results are the table's alone; what else those of networks are stands in their own rows. */
-static void list_things(cm_request *request, cm_list list)
+/* The list that the route's path names. Rows of results are the table's alone; what else those of jobs and networks are stands in their own. */
+void cm_get_list(cm_request *request)
 {
   cm_error error;
   asked a = {0};
   cm_list_page page = {0};
+  cm_job *jobs = NULL;
   cm_writer w = {0};
-  if (!read_query(request, list, &a))
-    ;
-  else if (cm_lists_read(request->store, &a.query, &page, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else {
+  cm_list list = 0;
+  while (strcmp(cm_list_name(list), request->route->pattern + strlen("/v1/")) != 0)
+    list++;
+  const bool queue = list == CM_LIST_JOBS || list == CM_LIST_SWEEPS;
+  if (read_query(request, list, &a) &&
+      cm_reply_ok(request, queue ? cm_jobs_list(request->store, &a.query, &page, &jobs, &error) : cm_lists_read(request->store, &a.query, &page, &error),
+                  &error)) {
+    const cm_jobs_running running = queue ? cm_jobs_running_now(request) : (cm_jobs_running){0};
     cm_write_begin(&w);
     cm_write_list(&w, cm_list_name(list));
     for (size_t i = 0; i < page.count; i++) {
       cm_write_begin(&w);
-      cm_write_word(&w, "id", page.rows[i].id);
-      write_owner(&w, &page.rows[i].owner);
+      if (queue) {
+        cm_job_write(&w, request, &jobs[i], false, &running);
+        cm_job_clear(&jobs[i]);
+      } else {
+        cm_write_word(&w, "id", page.rows[i].id);
+        write_owner(&w, &page.rows[i].owner);
+      }
       if (list == CM_LIST_NETWORKS)
         cm_network_write(&w, request, page.rows[i].id);
       write_cells(&w, list, &page.rows[i]);
       cm_write_end(&w);
     }
     reply_page(request, &a, &page, &w);
-  }
-  cm_list_page_clear(&page);
-  free(a.ids);
-}
-
-void cm_list_mappings(cm_request *request)
-{
-  list_things(request, CM_LIST_MAPPINGS);
-}
-
-void cm_list_programs(cm_request *request)
-{
-  list_things(request, CM_LIST_PROGRAMS);
-}
-
-void cm_list_networks(cm_request *request)
-{
-  list_things(request, CM_LIST_NETWORKS);
-}
-
-static void list_queue(cm_request *request, cm_list list)
-{
-  cm_error error;
-  asked a = {0};
-  cm_list_page page = {0};
-  cm_job *jobs;
-  cm_writer w = {0};
-  if (!read_query(request, list, &a))
-    ;
-  else if (cm_jobs_list(request->store, &a.query, &page, &jobs, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else {
-    const cm_jobs_running running = cm_jobs_running_now(request);
-    cm_write_begin(&w);
-    cm_write_list(&w, cm_list_name(list));
-    for (size_t i = 0; i < page.count; i++) {
-      cm_write_begin(&w);
-      cm_job_write(&w, request, &jobs[i], false, &running);
-      write_cells(&w, list, &page.rows[i]);
-      cm_write_end(&w);
-      cm_job_clear(&jobs[i]);
-    }
-    reply_page(request, &a, &page, &w);
     free(jobs);
   }
   cm_list_page_clear(&page);
   free(a.ids);
-}
-
-void cm_list_jobs(cm_request *request)
-{
-  list_queue(request, CM_LIST_JOBS);
-}
-
-void cm_list_sweeps(cm_request *request)
-{
-  list_queue(request, CM_LIST_SWEEPS);
 }
 
 /* ---- the document ---- */

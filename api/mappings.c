@@ -17,12 +17,6 @@
 
 enum { PARETO_NAME_MAX = 32 };
 
-typedef struct view {
-  const char *view; /* the name of its file */
-  const char *word; /* of ?format= */
-  const char *type;
-} view;
-
 /* ---- choosing a representation ---- */
 
 /* The weight that an Accept header gives to a media type, 0 to 1000; the most specific range counts (RFC 9110). */
@@ -53,49 +47,46 @@ static int weight(const char *accept, const char *type)
   return best;
 }
 
-/* The view that ?format= or Accept asks for, the first one of equals; NULL: the reply (400, 406) is set. */
-static const view *choose(cm_request *request, const view *views, size_t count)
+/* The forms of a table of a mapping, WHAT.json and so on; `type` is that of the file. */
+static const struct {
+  const char *word, *type;
+} forms[] = {{"json", "application/json"}, {"csv", "text/csv"}, {"bin", "application/octet-stream"}};
+enum { FORMS = sizeof forms / sizeof *forms, VIEW_NAME_MAX = 24 };
+
+/* The form that ?format= or Accept asks for, the first one of equals; FORMS: the reply (400, 406) is set. */
+static size_t choose(cm_request *request, const char *what, char view[VIEW_NAME_MAX])
 {
   const char *format = cm_request_query(request, "format"), *accept = cm_request_header(request, "Accept");
-  const view *best = NULL;
+  size_t best = FORMS;
   int best_weight = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (format != NULL && strcmp(format, views[i].word) == 0)
-      return &views[i];
-    int w = accept == NULL ? 1000 - (int)i : weight(accept, views[i].type);
+  for (size_t i = 0; i < FORMS; i++) {
+    const int w = format != NULL ? strcmp(format, forms[i].word) == 0 : accept == NULL ? 1000 - (int)i : weight(accept, forms[i].type);
     if (w > best_weight) {
       best_weight = w;
-      best = &views[i];
+      best = i;
     }
   }
-  if (format != NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "format must be json, csv or bin");
-  else if (best == NULL)
+  if (best < FORMS)
+    (void)snprintf(view, VIEW_NAME_MAX, "%s.%s", what, forms[best].word);
+  else if (format != NULL)
+    CM_REPLY_BAD(request, "format must be json, csv or bin");
+  else
     cm_reply_problem(request, 406, "not-acceptable", "No representation fits",
                      "there are application/json, text/csv and application/octet-stream");
-  return format != NULL ? NULL : best;
+  return best;
 }
 
 /* ---- replies ---- */
 
-/* The mapping's row, and one of its files, open; negative: the reply is set. */
-static int open_named(cm_request *request, const char *name, cm_mapping_row *mapping)
+/* The mapping's row, and one of its files, to be read as a stream; NULL: the reply is set. */
+static FILE *open_view(cm_request *request, const char *name, cm_mapping_row *mapping)
 {
   cm_error error;
   int file = -1;
-  if (cm_mappings_get(request->store, request->param[0], mapping, &error) != CM_OK ||
-      cm_mappings_open(request->store, mapping->id, name, &file, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  return file;
-}
-
-/* The same to be read as a stream; NULL: the reply is set. */
-static FILE *open_view(cm_request *request, const char *v, cm_mapping_row *mapping)
-{
-  int file = open_named(request, v, mapping);
-  FILE *stream = file >= 0 ? fdopen(file, "r") : NULL;
-  if (file >= 0 && stream == NULL) {
+  cm_status status = cm_mappings_get(request->store, request->param[0], mapping, &error);
+  CM_THEN(status, cm_mappings_open(request->store, mapping->id, name, &file, &error));
+  FILE *stream = cm_reply_ok(request, status, &error) ? fdopen(file, "r") : NULL;
+  if (status == CM_OK && stream == NULL) {
     close(file);
     cm_reply_text(request, 503, NULL, NULL, 0);
   }
@@ -157,10 +148,8 @@ static void reply_view(cm_request *request, const char *v, const char *type)
   cm_mapping_row mapping;
   cm_error error;
   char etag[CM_ID_MAX + 24];
-  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
     return;
-  }
   /* A mapping never changes: its id and the view name the bytes. */
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, summary ? "summary" : v);
   if (cm_reply_known(request, type, etag, "Accept"))
@@ -177,55 +166,47 @@ static void reply_view(cm_request *request, const char *v, const char *type)
     cm_reply_error(request, &error);
 }
 
-static void reply_chosen(cm_request *request, const view *views, size_t count)
+/* By the end of the route's pattern. */
+void cm_get_mapping_view(cm_request *request)
 {
-  const view *chosen = choose(request, views, count);
-  if (chosen != NULL)
-    reply_view(request, chosen->view, chosen->type);
+  static const struct {
+    const char *end, *view, *type;
+  } views[] = {{"/certificate", "certificate.json", "application/json"},
+               {"/part", "mapping.part", "text/plain; charset=utf-8"},
+               {"/placement", "placement.csv", "text/csv"},
+               {"/content", "mapping.json", "application/json"}, /* as `coremap map -o` writes it and `coremap check` reads it */
+               {"/{id}", "summary.json", "application/json"}};
+  size_t i = 0;
+  while (strcmp(strrchr(request->route->pattern, '/'), views[i].end) != 0)
+    i++;
+  reply_view(request, views[i].view, views[i].type);
 }
 
-void cm_get_mapping(cm_request *request)
+/* A table of which somebody may ask for less. */
+static void reply_table_or(cm_request *request, const char *what, bool less, void (*reply_less)(cm_request *request, const char *view, const char *type))
 {
-  reply_view(request, "summary.json", "application/json");
+  char view[VIEW_NAME_MAX];
+  const size_t form = choose(request, what, view);
+  if (form < FORMS)
+    (less ? reply_less : reply_view)(request, view, forms[form].type);
 }
 
 void cm_get_mapping_cores(cm_request *request)
 {
-  static const view views[] = {{"cores.json", "json", "application/json"},
-                               {"cores.csv", "csv", "text/csv"},
-                               {"cores.bin", "bin", "application/octet-stream"}};
-  const view *chosen = choose(request, views, sizeof views / sizeof *views);
-  if (chosen != NULL && (cm_request_query(request, "box") != NULL || cm_request_query(request, "block") != NULL))
-    cm_cores_reply(request, chosen->view, chosen->type);
-  else if (chosen != NULL)
-    reply_view(request, chosen->view, chosen->type);
+  reply_table_or(request, "cores", cm_request_query(request, "box") != NULL || cm_request_query(request, "block") != NULL, cm_cores_reply);
 }
 
 void cm_get_mapping_links(cm_request *request)
 {
-  static const char *const asked[] = {"sort", "limit", "axons"};
-  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-    if (cm_request_query(request, asked[i]) != NULL) {
-      cm_structure_reply(request, "links");
-      return;
-    }
-  static const view views[] = {{"links.json", "json", "application/json"},
-                               {"links.csv", "csv", "text/csv"},
-                               {"links.bin", "bin", "application/octet-stream"}};
-  reply_chosen(request, views, sizeof views / sizeof *views);
+  if (cm_request_query(request, "sort") != NULL || cm_request_query(request, "limit") != NULL || cm_request_query(request, "axons") != NULL)
+    cm_structure_reply(request, "links");
+  else
+    reply_table_or(request, "links", false, NULL);
 }
 
 void cm_get_mapping_routes(cm_request *request)
 {
-  static const view views[] = {{"routes.json", "json", "application/json"},
-                               {"routes.csv", "csv", "text/csv"},
-                               {"routes.bin", "bin", "application/octet-stream"}};
-  reply_chosen(request, views, sizeof views / sizeof *views);
-}
-
-void cm_get_mapping_certificate(cm_request *request)
-{
-  reply_view(request, "certificate.json", "application/json");
+  reply_table_or(request, "routes", false, NULL);
 }
 
 /* A file of a Pareto set: only mappings of objective pareto have them. */
@@ -235,24 +216,19 @@ static void reply_pareto(cm_request *request, const char *name, const char *type
   cm_error error;
   int file;
   char etag[CM_ID_MAX + PARETO_NAME_MAX + 2];
-  cm_status status = cm_mappings_get(request->store, request->param[0], &mapping, &error);
-  if (status != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
     return;
-  }
-  status = cm_mappings_open(request->store, mapping.id, name, &file, &error);
+  cm_status status = cm_mappings_open(request->store, mapping.id, name, &file, &error);
   if (status == CM_NOT_FOUND)
     cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set",
                      "only mappings of objective pareto have a set, whose mappings are numbered from 1");
-  else if (status != CM_OK)
-    cm_reply_error(request, &error);
-  if (status != CM_OK)
-    return;
-  (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, name);
-  if (cm_reply_known(request, type, etag, ""))
-    close(file);
-  else
-    cm_reply_opened(request, file, type, etag, "");
+  else if (cm_reply_ok(request, status, &error)) {
+    (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, name);
+    if (cm_reply_known(request, type, etag, ""))
+      close(file);
+    else
+      cm_reply_opened(request, file, type, etag, "");
+  }
 }
 
 /* The table of a set, and which mapping each of its points is, as far as the caller sees it; NULL: no memory, or the table is none. */
@@ -287,9 +263,7 @@ static void reply_table(cm_request *request)
   CM_THEN(status, cm_mappings_open(request->store, id, "pareto.json", &file, &error));
   if (status == CM_NOT_FOUND)
     cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set", "only the first mapping of a job of objective pareto has a set");
-  else if (status != CM_OK)
-    cm_reply_error(request, &error);
-  else {
+  else if (cm_reply_ok(request, status, &error)) {
     char *text = table_with_ids(file, id, &page), tag[CM_SHA_MAX];
     cm_store_sha256(text != NULL ? text : "", text != NULL ? strlen(text) : 0, tag);
     if (cm_reply_unchanged(request, tag))
@@ -306,7 +280,7 @@ void cm_get_mapping_pareto(cm_request *request)
 {
   const char *format = cm_request_query(request, "format");
   if (format != NULL && strcmp(format, "json") != 0 && strcmp(format, "svg") != 0)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json or svg");
+    CM_REPLY_BAD(request, "format must be json or svg");
   else if (format != NULL && strcmp(format, "svg") == 0)
     reply_pareto(request, "pareto.svg", "image/svg+xml");
   else
@@ -321,22 +295,6 @@ void cm_get_mapping_pareto_point(cm_request *request)
     number = 0; /* there is none */
   (void)snprintf(name, sizeof name, "pareto-%llu.json", (unsigned long long)number);
   reply_pareto(request, name, "application/json");
-}
-
-void cm_get_mapping_part(cm_request *request)
-{
-  reply_view(request, "mapping.part", "text/plain; charset=utf-8");
-}
-
-void cm_get_mapping_placement(cm_request *request)
-{
-  reply_view(request, "placement.csv", "text/csv");
-}
-
-/* The whole mapping as `coremap map -o` writes it and `coremap check` reads it. */
-void cm_get_mapping_content(cm_request *request)
-{
-  reply_view(request, "mapping.json", "application/json");
 }
 
 /* ---- commit: a mapping made as a trial takes its cores ---- */
@@ -397,9 +355,7 @@ void cm_delete_mapping(cm_request *request)
 {
   cm_error error;
   cm_mapping_row mapping;
-  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
     cm_request_delete(request, CM_OBJECT_MAPPING, mapping.id);
 }
 
@@ -468,10 +424,8 @@ static void reply_neurons_of(cm_request *request, uint64_t part)
   cm_mapping_row mapping;
   cm_error error;
   char etag[CM_ID_MAX + 32];
-  if (cm_mappings_get(request->store, request->param[0], &mapping, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
     return;
-  }
   (void)snprintf(etag, sizeof etag, "%s-neurons-%llu", mapping.id, (unsigned long long)part);
   if (cm_reply_unchanged(request, etag))
     return;
@@ -492,22 +446,16 @@ static void reply_neurons_of(cm_request *request, uint64_t part)
 
 void cm_get_mapping_neurons(cm_request *request)
 {
-  static const view views[] = {{"neurons.json", "json", "application/json"},
-                               {"neurons.csv", "csv", "text/csv"},
-                               {"neurons.bin", "bin", "application/octet-stream"}};
   uint64_t part;
-  if (cm_request_query(request, "find") != NULL || cm_request_query(request, "limit") != NULL) {
-    cm_structure_reply(request, "neurons");
-    return;
-  }
-  if (!cm_request_number(request, "part", 0, UINT32_MAX, UINT64_MAX, &part))
-    return;
   const char *format = cm_request_query(request, "format");
-  if (part != UINT64_MAX && format != NULL && strcmp(format, "json") != 0)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "the neurons of one part come as json only");
-  else if (part != UINT64_MAX)
-    reply_neurons_of(request, part);
+  if (cm_request_query(request, "find") != NULL || cm_request_query(request, "limit") != NULL)
+    cm_structure_reply(request, "neurons");
+  else if (!cm_request_number(request, "part", 0, UINT32_MAX, UINT64_MAX, &part))
+    return;
+  else if (part == UINT64_MAX)
+    reply_table_or(request, "neurons", false, NULL);
+  else if (format != NULL && strcmp(format, "json") != 0)
+    CM_REPLY_BAD(request, "the neurons of one part come as json only");
   else
-    reply_chosen(request, views, sizeof views / sizeof *views);
+    reply_neurons_of(request, part);
 }

@@ -107,8 +107,8 @@ static bool wanted_format(cm_request *request, const char **format)
   if (row == NULL && cm_json_refusals() != refusals)
     cm_reply_json(request, 200, NULL); /* no memory to know it by */
   else if (row == NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be one of %s, %s, not \"%.40s\"",
-                     library_names("formats", ", ", names, sizeof names), MODEL_FORMAT, named);
+    CM_REPLY_BAD(request, "format must be one of %s, %s, not \"%.40s\"", library_names("formats", ", ", names, sizeof names),
+                 MODEL_FORMAT, named);
   json_decref(row);
   return row != NULL;
 }
@@ -158,8 +158,7 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
   (void)snprintf(text, CM_READ_AS_MAX, "%s", given != NULL ? given : "");
   free(given);
   if (!right || !fits)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "%s",
-                     !right ? coremap_error_detail(wrong) : "columns is too long");
+    CM_REPLY_BAD(request, "%s", !right ? coremap_error_detail(wrong) : "columns is too long");
   coremap_error_free(wrong);
   return right && fits;
 }
@@ -168,9 +167,7 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
 static void reply_known(cm_request *request, cm_network *known)
 {
   cm_error error;
-  if (cm_networks_join(request->store, known->id, request->who.user, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_networks_join(request->store, known->id, request->who.user, &error), &error))
     reply_network(request, 200, known);
 }
 
@@ -228,8 +225,7 @@ void cm_post_network(cm_request *request)
 {
   const char *name = cm_request_query(request, "name");
   if (name != NULL && !cm_text_is_sound(name, CM_NAME_MAX)) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "name must be UTF-8 without control characters, of at most %d bytes", CM_NAME_MAX - 1);
+    CM_REPLY_BAD(request, "name must be UTF-8 without control characters, of at most %d bytes", CM_NAME_MAX - 1);
     return;
   }
   cm_import_file file = {.path = request->file_path, .sha256 = request->file_sha, .name = name != NULL ? name : "",
@@ -339,10 +335,8 @@ void cm_get_network_content(cm_request *request)
   char path[CM_PATH_MAX];
   if (!find(request, &network))
     return;
-  if (cm_networks_path(request->store, network.id, path, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_networks_path(request->store, network.id, path, &error), &error))
     return;
-  }
   bool model = strcmp(network.format, MODEL_FORMAT) == 0;
   cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id, "");
   cm_reply_header(request, "Content-Disposition", "attachment; filename=\"%.16s.%s\"", network.id,

@@ -11,10 +11,8 @@ void cm_get_occupancy(cm_request *request)
 {
   cm_error error;
   char *text, etag[CM_ETAG_MAX];
-  if (cm_occupancy_read(request->store, request->param[0], &text, etag, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_occupancy_read(request->store, request->param[0], &text, etag, &error), &error))
     return;
-  }
   if (cm_reply_unchanged(request, etag))
     free(text);
   else {
@@ -142,9 +140,7 @@ void cm_post_reservation(cm_request *request)
   else if (cm_owners_get(request->store->database, CM_OBJECT_CHIP, wanted.chip, NULL, &request->viewer, &chip, &error) != CM_OK)
     cm_reply_error(request, &error);
   else if (cm_access_derive(request, object, &chip, &wanted.whose)) {
-    if (cm_leases_create(request->store, &wanted, &lease, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else {
+    if (cm_reply_ok(request, cm_leases_create(request->store, &wanted, &lease, &error), &error)) {
       cm_reply_lease(request, 201, &lease);
       cm_lease_clear(&lease);
     }
@@ -157,10 +153,8 @@ void cm_list_reservations(cm_request *request)
   cm_error error;
   cm_lease *leases;
   size_t count;
-  if (cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error), &error))
     return;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     (void)json_array_append_new(list, lease_json(&leases[i]));
@@ -196,10 +190,8 @@ void cm_get_holders(cm_request *request)
   cm_lease *leases;
   size_t count, i;
   json_t *holder;
-  if (cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error), &error))
     return;
-  }
   cm_status status = cm_occupancy_read(request->store, request->param[0], &text, etag, &error);
   json_t *body = status == CM_OK ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
   json_array_foreach(json_object_get(body, "taken"), i, holder)
@@ -207,10 +199,8 @@ void cm_get_holders(cm_request *request)
   for (i = 0; i < count; i++)
     cm_lease_clear(&leases[i]);
   free(leases);
-  if (status != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, status, &error))
     return;
-  }
   free(text);
   (void)json_object_del(body, "fragmentation");
   cm_reply_json(request, 200, body);
@@ -251,8 +241,6 @@ void cm_put_reservation(cm_request *request)
 void cm_delete_reservation(cm_request *request)
 {
   cm_error error;
-  if (cm_leases_release(request->store, request->param[0], request->param[1], &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_leases_release(request->store, request->param[0], request->param[1], &error), &error))
     cm_reply_empty(request, 204);
 }

@@ -54,10 +54,8 @@ bool cm_access_object(cm_request *request)
                                    &request->viewer, &owner, &error);
   if (status == CM_NOT_FOUND && route->deed == CM_DEED_PUT)
     return true;
-  if (status != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, status, &error))
     return false;
-  }
   if (route->deed == CM_DEED_SEE || cm_owner_lets(&owner, &request->viewer))
     return true;
   if (owner.user[0] != '\0')
@@ -72,25 +70,16 @@ bool cm_access_owner(cm_request *request, const char *visibility, cm_owner *owne
   cm_owner made = {.visibility = visibility != NULL ? cm_visibility_of(visibility)
                                                     : cm_server_limits_now(request->server).visibility};
   (void)snprintf(made.user, sizeof made.user, "%s", request->who.user);
-  if (made.visibility == CM_VISIBILITIES) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "visibility must be lab, group or private");
-    return false;
-  }
+  if (made.visibility == CM_VISIBILITIES)
+    return CM_REPLY_BAD(request, "visibility must be lab, group or private");
   if (request->open) { /* there is nobody to tell apart */
     made.visibility = CM_VISIBLE_LAB;
-    if (visibility != NULL && strcmp(visibility, "lab") != 0) {
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                       "without users everything is the whole lab's");
-      return false;
-    }
+    if (visibility != NULL && strcmp(visibility, "lab") != 0)
+      return CM_REPLY_BAD(request, "without users everything is the whole lab's");
   }
   if (made.visibility == CM_VISIBLE_GROUP && request->who.group[0] == '\0') {
-    if (visibility != NULL) {
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                       "you are in no group that could see it; lab or private would do");
-      return false;
-    }
+    if (visibility != NULL)
+      return CM_REPLY_BAD(request, "you are in no group that could see it; lab or private would do");
     made.visibility = CM_VISIBLE_PRIVATE;
   }
   if (made.visibility == CM_VISIBLE_GROUP)
@@ -216,9 +205,7 @@ static bool find_group(cm_request *request, const cm_owner *now, cm_owner *owner
     memcpy(owner->group, user.group, sizeof owner->group);
     return true;
   }
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                   "its owner is in no group that could see it; lab or private would do");
-  return false;
+  return CM_REPLY_BAD(request, "its owner is in no group that could see it; lab or private would do");
 }
 
 void cm_put_access(cm_request *request)
@@ -238,16 +225,14 @@ void cm_put_access(cm_request *request)
     return;
   (void)snprintf(owner.user, sizeof owner.user, "%s", request->who.user);
   if (owner.visibility == CM_VISIBILITIES || (request->open && owner.visibility != CM_VISIBLE_LAB))
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     request->open ? "without users everything is the whole lab's"
-                                   : "visibility must be lab, group or private");
+    CM_REPLY_BAD(request,
+                 request->open ? "without users everything is the whole lab's" : "visibility must be lab, group or private");
   else if (!find_owner(request, &before) || !find_group(request, &before, &owner))
     ;
   else if (pending_of(request).lease && !cm_access_has(request, CM_RIGHT_RESERVE))
     ; /* who shows a lease, by whatever route, may lease */
-  else if (cm_owners_show(request->store->database, request->route->object, request->param[lease], &owner, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  else if (cm_reply_ok(request, cm_owners_show(request->store->database, request->route->object, request->param[lease], &owner,
+                       &error), &error))
     reply_access(request, &before);
 }
 

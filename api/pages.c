@@ -104,9 +104,8 @@ bool cm_page_asked_at(cm_request *request, uint64_t most, uint64_t normal, cm_pa
     return false;
   if (cursor == NULL || unmask(request, cursor, &page->after, &page->at, page->text))
     return true;
-  cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                   "query argument cursor must be the \"next\" of a page of this list in this order; leave it out for the first page");
-  return false;
+  return CM_REPLY_BAD(request,
+                      "query argument cursor must be the \"next\" of a page of this list in this order; leave it out for the first page");
 }
 
 bool cm_page_asked(cm_request *request, uint64_t most, uint64_t normal, uint64_t *limit, int64_t *before)

@@ -70,10 +70,8 @@ void cm_get_program(cm_request *request)
 {
   cm_error error;
   cm_mapping_row p;
-  if (cm_programs_get(request->store, request->param[0], &p, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &p, &error), &error))
     return;
-  }
   json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", p.id, "network", p.network, "chip", p.chip, "job",
                            p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list_files(request, p.id));
   cm_owner_add(body, &p.owner);
@@ -84,8 +82,6 @@ void cm_delete_program(cm_request *request)
 {
   cm_error error;
   cm_mapping_row program;
-  if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &program, &error), &error))
     cm_request_delete(request, CM_OBJECT_PROGRAM, program.id);
 }

@@ -26,11 +26,9 @@ static bool read_limits(cm_request *request, const json_t *object, const cm_limi
   for (size_t i = 0; i < kind->count; i++) {
     const json_t *member = json_object_get(object, kind->names[i]);
     row->most[i] = member == NULL ? NAN : json_is_null(member) ? -1 : json_number_value(member);
-    if (member != NULL && !json_is_null(member) && (!json_is_number(member) || !cm_limit_is_sound(kind, row->most[i]))) {
-      cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                       "/%s: expected a number %s, up to 1e15, or null for no limit", kind->names[i], kind->zero ? "from 0" : "above 0");
-      return false;
-    }
+    if (member != NULL && !json_is_null(member) && (!json_is_number(member) || !cm_limit_is_sound(kind, row->most[i])))
+      return CM_REPLY_BAD(request, "/%s: expected a number %s, up to 1e15, or null for no limit", kind->names[i],
+                          kind->zero ? "from 0" : "above 0");
   }
   return true;
 }
@@ -41,11 +39,9 @@ bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool grou
   cm_error error;
   cm_limit_row row = {.group = group};
   memcpy(names, kind->names, kind->count * sizeof *names);
-  if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name)) {
-    cm_reply_problem(request, 404, "not-found", "There is no such resource", "there is no %s \"%.60s\"",
-                     group ? "group" : "user", name);
-    return false;
-  }
+  if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name))
+    return cm_reply_problem(request, 404, "not-found", "There is no such resource", "there is no %s \"%.60s\"",
+                            group ? "group" : "user", name);
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return false;
@@ -66,13 +62,11 @@ static json_t *months_json(cm_request *request, const char *since, const char *n
   cm_ledger_row *rows;
   size_t count;
   if (!cm_ledger_is_month(since)) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "since must be a month like 2026-11");
+    CM_REPLY_BAD(request, "since must be a month like 2026-11");
     return NULL;
   }
-  if (cm_ledger_list(request->store->database, since, name, &rows, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_ledger_list(request->store->database, since, name, &rows, &count, &error), &error))
     return NULL;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
     (void)json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:I}", "month", rows[i].month, "core_hours", rows[i].core_hours,
@@ -117,10 +111,8 @@ void cm_list_quotas(cm_request *request)
   cm_error error;
   cm_limit_row *rows;
   size_t count;
-  if (cm_limits_list(request->store->database, &cm_quota_kind, &rows, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_limits_list(request->store->database, &cm_quota_kind, &rows, &count, &error), &error))
     return;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     json_t *quotas = json_object();

@@ -123,6 +123,13 @@ void cm_reply_error(cm_request *request, const cm_error *error)
     cm_reply_header(request, "Retry-After", "10");
 }
 
+bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error)
+{
+  if (status != CM_OK)
+    cm_reply_error(request, error);
+  return status == CM_OK;
+}
+
 bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why)
 {
   cm_error error;
@@ -137,8 +144,7 @@ void cm_reply_refusal(cm_request *request, unsigned status, json_t *problem)
   reply_json(request, status, "application/problem+json", with_id(request, problem));
 }
 
-void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
-                      ...)
+bool cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail, ...)
 {
   char text[600];
   va_list arguments;
@@ -146,6 +152,7 @@ void cm_reply_problem(cm_request *request, unsigned status, const char *code, co
   (void)vsnprintf(text, sizeof text, detail, arguments);
   va_end(arguments);
   reply_json(request, status, "application/problem+json", with_id(request, cm_problem_plain(status, code, title, text)));
+  return false;
 }
 
 void cm_reply_empty(cm_request *request, unsigned status)

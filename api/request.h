@@ -168,11 +168,16 @@ void cm_reply_static(cm_request *request, unsigned status, const char *type, con
 void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size);
 void cm_reply_empty(cm_request *request, unsigned status);
 void cm_reply_error(cm_request *request, const cm_error *error);
+/* Whether a step went well; else its failure is the reply. */
+bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error);
 
 /* The same of what a request says at `where` (a JSON pointer), and why that will not do. Returns false, for those who check. */
 bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why);
-void cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
+/* Return false, too. */
+bool cm_reply_problem(cm_request *request, unsigned status, const char *code, const char *title, const char *detail,
                       ...) __attribute__((format(printf, 5, 6)));
+#define CM_REPLY_BAD(request, ...) \
+  cm_reply_problem((request), 400, "bad-request", "The request cannot be understood", __VA_ARGS__)
 void cm_reply_refusal(cm_request *request, unsigned status, json_t *problem); /* as it is; takes it */
 void cm_reply_header(cm_request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

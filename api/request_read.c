@@ -19,12 +19,9 @@ bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint
   char *end;
   errno = 0;
   unsigned long long number = strtoull(text, &end, 10);
-  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < low || number > high) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "query argument %s must be a number from %llu to %llu", name, (unsigned long long)low,
-                     (unsigned long long)high);
-    return false;
-  }
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < low || number > high)
+    return CM_REPLY_BAD(request, "query argument %s must be a number from %llu to %llu", name, (unsigned long long)low,
+                        (unsigned long long)high);
   *value = number;
   return true;
 }
@@ -82,17 +79,12 @@ bool cm_request_members(cm_request *request, const json_t *object, const char *c
 bool cm_request_if_match(cm_request *request, char *etag, size_t size)
 {
   const char *text = cm_request_header(request, "If-Match");
-  if (text == NULL) {
-    cm_reply_problem(request, 428, "precondition-required", "The change needs a condition",
-                     "send If-Match with the entity tag of the state that you have read (or *)");
-    return false;
-  }
+  if (text == NULL)
+    return cm_reply_problem(request, 428, "precondition-required", "The change needs a condition",
+                            "send If-Match with the entity tag of the state that you have read (or *)");
   size_t length = strlen(text);
-  if (strcmp(text, "*") != 0 && (length < 2 || text[0] != '"' || text[length - 1] != '"' || length - 2 >= size)) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "If-Match must be one entity tag in double quotes, or *");
-    return false;
-  }
+  if (strcmp(text, "*") != 0 && (length < 2 || text[0] != '"' || text[length - 1] != '"' || length - 2 >= size))
+    return CM_REPLY_BAD(request, "If-Match must be one entity tag in double quotes, or *");
   if (text[0] == '*')
     (void)snprintf(etag, size, "*");
   else

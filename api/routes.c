@@ -102,14 +102,11 @@ bool cm_route_check_query(cm_request *request)
     return true;
   (void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, note_argument, &q);
   if (q.unknown != NULL && names[0] == '\0')
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "unknown query argument \"%.60s\"; there are none here", q.unknown);
+    CM_REPLY_BAD(request, "unknown query argument \"%.60s\"; there are none here", q.unknown);
   else if (q.unknown != NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "unknown query argument \"%.60s\"; here there are: %s", q.unknown, names);
+    CM_REPLY_BAD(request, "unknown query argument \"%.60s\"; here there are: %s", q.unknown, names);
   else if (q.twice != NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "query argument \"%.60s\" comes twice", q.twice);
+    CM_REPLY_BAD(request, "query argument \"%.60s\" comes twice", q.twice);
   return request->status == 0;
 }
 

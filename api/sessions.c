@@ -18,7 +18,7 @@ static const char *read_token(cm_request *request, const json_t *object)
   if (!cm_request_members(request, object, names))
     return NULL;
   if (token == NULL)
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "/token: expected a token");
+    CM_REPLY_BAD(request, "/token: expected a token");
   return token;
 }
 

@@ -97,10 +97,8 @@ static void reply(cm_request *request, question *q)
     close(q->file);
   if (q->other >= 0)
     close(q->other);
-  if (status != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, status, &error))
     return;
-  }
   cm_reply_text(request, 200, "application/json", text, strlen(text));
   cm_reply_header(request, "ETag", "\"%s\"", etag);
 }
@@ -111,14 +109,10 @@ static bool begin(cm_request *request, question *q, const char *kind)
   cm_error error;
   const char *format = cm_request_query(request, "format");
   *q = (question){.kind = kind, .file = -1, .other = -1};
-  if ((format != NULL && strcmp(format, "json") != 0) || cm_request_query(request, "part") != NULL) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "answers to questions come as json alone, and without a part");
+  if ((format != NULL && strcmp(format, "json") != 0) || cm_request_query(request, "part") != NULL)
+    return CM_REPLY_BAD(request, "answers to questions come as json alone, and without a part");
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &q->mapping, &error), &error))
     return false;
-  }
-  if (cm_mappings_get(request->store, request->param[0], &q->mapping, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    return false;
-  }
   take_arguments(request, q);
   return cm_mapping_shows_network(request, &q->mapping, "looked into");
 }
@@ -150,22 +144,17 @@ static bool find_other(cm_request *request, question *q)
 {
   cm_error error;
   const char *with = cm_request_query(request, "with");
-  if (with == NULL) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "name the mapping to compare with: ?with=ID");
-    return false;
-  }
+  if (with == NULL)
+    return CM_REPLY_BAD(request, "name the mapping to compare with: ?with=ID");
   if (!cm_access_sees(request, CM_OBJECT_MAPPING, with, "with"))
     return false;
-  if (cm_mappings_get(request->store, with, &q->with, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, with, &q->with, &error), &error))
     return false;
-  }
   q->compared = q->with.id;
   if (strcmp(q->with.network, q->mapping.network) == 0)
     return true;
-  cm_reply_problem(request, 409, "conflict", "These mappings do not compare",
-                   "mapping %s is of another network: compare mappings of one network", q->with.id);
-  return false;
+  return cm_reply_problem(request, 409, "conflict", "These mappings do not compare",
+                          "mapping %s is of another network: compare mappings of one network", q->with.id);
 }
 
 void cm_get_mapping_diff(cm_request *request)

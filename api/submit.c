@@ -179,10 +179,8 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
 {
   cm_error error;
   int file;
-  if (cm_mappings_open(request->store, mapping, "summary.json", &file, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_mappings_open(request->store, mapping, "summary.json", &file, &error), &error))
     return false;
-  }
   char *summary = cm_file_text(file);
   coremap_error *why = NULL;
   int result = summary != NULL ? coremap_scenario_check(scenario, summary, &why) : 0;

@@ -138,10 +138,8 @@ static void reply_table(cm_request *request, const cm_job *sweep, const char *fo
   cm_job *jobs;
   size_t count;
   const cm_sweep_filter filter = {.viewer = &request->viewer, .sweep = sweep->id, .after = after, .limit = (size_t)limit + 1};
-  if (cm_sweeps_jobs(request->store, &filter, &jobs, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_sweeps_jobs(request->store, &filter, &jobs, &count, &error), &error))
     return;
-  }
   json_t *spec = cm_json_loadb(sweep->options, strlen(sweep->options), 0, NULL), *tally = cm_json_loadb(sweep->report, strlen(sweep->report), 0, NULL),
          *rows = json_array();
   for (size_t i = 0; i < count && i < limit; i++)
@@ -171,15 +169,13 @@ void cm_get_sweep(cm_request *request)
   int64_t after;
   const char *given = cm_request_query(request, "format"), *format = given != NULL ? given : "json";
   if (strcmp(format, "json") != 0 && strcmp(format, "csv") != 0) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "format must be json or csv");
+    CM_REPLY_BAD(request, "format must be json or csv");
     return;
   }
   if (!cm_page_asked(request, CM_SWEEP_POINTS_MAX, strcmp(format, "csv") == 0 ? CM_SWEEP_POINTS_MAX : TABLE_PAGE, &limit, &after))
     return;
-  if (cm_jobs_get(request->store, request->param[0], &sweep, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &sweep, &error), &error))
     return;
-  }
   if (cm_job_is_sweep(&sweep))
     reply_table(request, &sweep, format, limit, after);
   else {

@@ -231,10 +231,8 @@ static void clear(reading *r)
 static bool read_points(cm_request *request, const json_t *body, reading *r, size_t count)
 {
   cm_error error;
-  if (CM_HEAP(r->jobs, count + 1, "the jobs of a sweep", &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, CM_HEAP(r->jobs, count + 1, "the jobs of a sweep", &error), &error))
     return false;
-  }
   for (; r->count < count; r->count++) {
     json_t *point = point_of(body, &r->axes, r->count);
     const bool sound = cm_submit_read(request, point, &r->jobs[r->count]);
@@ -280,9 +278,7 @@ void cm_sweep_submit(cm_request *request, const json_t *body, const cm_job_key *
   char id[CM_ID_MAX];
   if (read_sweep(request, body, &r)) {
     const cm_sweep_request wanted = {.sweep = &r.sweep, .jobs = r.jobs, .count = r.count, .key = key};
-    if (cm_sweeps_create(request->store, &wanted, &result, id, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else
+    if (cm_reply_ok(request, cm_sweeps_create(request->store, &wanted, &result, id, &error), &error))
       cm_submit_reply(request, result, id);
   }
   clear(&r);

@@ -98,9 +98,7 @@ void cm_get_ready(cm_request *request)
 static void drain(cm_request *request, bool wanted)
 {
   cm_error error;
-  if (cm_drain_ask(request->store->database, wanted, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else {
+  if (cm_reply_ok(request, cm_drain_ask(request->store->database, wanted, &error), &error)) {
     atomic_store(&request->server->draining, wanted);
     cm_reply_empty(request, 204);
   }
@@ -134,9 +132,7 @@ void cm_delete_cache(cm_request *request)
   library_levels_empty(request->store->cache);
   const uint64_t after = library_levels_count(request->store->cache).bytes;
   (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
-  if (cm_audit_tell(request->store->database, effect, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_audit_tell(request->store->database, effect, &error), &error))
     cm_reply_empty(request, 204);
 }
 
@@ -165,10 +161,8 @@ void cm_get_static(cm_request *request)
 {
   cm_error error;
   char path[CM_PATH_MAX];
-  if (cm_path(path, &error, "%s", request->server->www) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_path(path, &error, "%s", request->server->www), &error))
     return;
-  }
   const char *name = "index.html";
   for (size_t i = 0; i < request->segments; i++) {
     name = request->segment[i];

@@ -46,10 +46,8 @@ void cm_post_upload(cm_request *request)
     status = cm_uploads_create(request->store, &upload, &error);
   }
   json_decref(object);
-  if (status != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, status, &error))
     return;
-  }
   json_t *body = json_pack("{s:s, s:s, s:I, s:I}", "id", upload.id, "name", upload.name, "size", (json_int_t)upload.size,
                            "offset", (json_int_t)0);
   cm_owner_add(body, &upload.owner);
@@ -62,10 +60,8 @@ void cm_head_upload(cm_request *request)
 {
   cm_error error;
   cm_upload upload;
-  if (cm_uploads_get(request->store, request->param[0], &upload, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_uploads_get(request->store, request->param[0], &upload, &error), &error))
     return;
-  }
   cm_reply_empty(request, 200);
   offsets(request, &upload);
 }
@@ -102,13 +98,12 @@ void cm_patch_upload(cm_request *request)
   errno = 0;
   unsigned long long offset = text != NULL ? strtoull(text, &end, 10) : 0;
   if (text == NULL || text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood",
-                     "Upload-Offset must say at which byte this piece begins; HEAD tells how far the upload has come");
+    CM_REPLY_BAD(request, "Upload-Offset must say at which byte this piece begins; HEAD tells how far the upload has come");
     return;
   }
   (void)snprintf(upload.id, sizeof upload.id, "%s", request->param[0]);
   if (of != NULL && strcmp(of, "network") != 0 && !stays) {
-    cm_reply_problem(request, 400, "bad-request", "The request cannot be understood", "of must be network, spikes or samples, not \"%.40s\"", of);
+    CM_REPLY_BAD(request, "of must be network, spikes or samples, not \"%.40s\"", of);
     return;
   }
   cm_status status = cm_uploads_append(request->store, request->file_path, offset, &upload, &error);
@@ -127,8 +122,6 @@ void cm_patch_upload(cm_request *request)
 void cm_delete_upload(cm_request *request)
 {
   cm_error error;
-  if (cm_uploads_delete(request->store, request->param[0], &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_uploads_delete(request->store, request->param[0], &error), &error))
     cm_reply_empty(request, 204);
 }

@@ -53,9 +53,7 @@ static void reply_user(cm_request *request, unsigned status, const char *name)
 {
   cm_error error;
   cm_user user;
-  if (cm_users_get(request->store->database, name, &user, &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_users_get(request->store->database, name, &user, &error), &error))
     cm_reply_json(request, status, user_json(&user));
 }
 
@@ -64,10 +62,8 @@ void cm_list_users(cm_request *request)
   cm_error error;
   cm_user *users;
   size_t count;
-  if (cm_users_list(request->store->database, &users, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_users_list(request->store->database, &users, &count, &error), &error))
     return;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
     (void)json_array_append_new(list, user_json(&users[i]));
@@ -109,9 +105,7 @@ void cm_post_user(cm_request *request)
     return;
   if (cm_request_members(request, object, names) && read_text(request, object, "name", sizeof user.name, user.name) &&
       read_user(request, object, &user, &given)) {
-    if (cm_users_add(request->store->database, &user, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else {
+    if (cm_reply_ok(request, cm_users_add(request->store->database, &user, &error), &error)) {
       reply_user(request, 201, user.name);
       cm_reply_location(request, "/v1/users/%s", user.name);
     }
@@ -144,9 +138,7 @@ void cm_patch_user(cm_request *request)
                                    .group = json_object_get(object, "group") != NULL ? user.group : NULL,
                                    .disabled = disabled != NULL ? &disable : NULL,
                                    .share = user.share > 0 ? &user.share : NULL};
-    if (cm_users_change(request->store->database, request->param[0], &change, &error) != CM_OK)
-      cm_reply_error(request, &error);
-    else
+    if (cm_reply_ok(request, cm_users_change(request->store->database, request->param[0], &change, &error), &error))
       reply_user(request, 200, request->param[0]);
   }
   json_decref(object);
@@ -158,9 +150,7 @@ void cm_delete_user(cm_request *request)
   if (strcmp(request->param[0], request->who.user) == 0)
     cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
                      "nobody removes himself; another administrator can");
-  else if (cm_users_remove(request->store->database, request->param[0], &error) != CM_OK)
-    cm_reply_error(request, &error);
-  else
+  else if (cm_reply_ok(request, cm_users_remove(request->store->database, request->param[0], &error), &error))
     cm_reply_empty(request, 204);
 }
 

@@ -206,6 +206,17 @@ void *cm_allocate(cm_memory *memory, size_t count, size_t size, cm_error *error)
   return block_bytes(count, size, &bytes, error) == CM_OK ? new_block(memory, bytes, bytes, error) : NULL;
 }
 
+cm_status cm_allocate_all(cm_memory *memory, const cm_wanted_array *arrays, size_t count, cm_error *error)
+{
+  for (size_t i = 0; i < count; i++) {
+    void *block = cm_allocate(memory, arrays[i].count, arrays[i].size, error);
+    memcpy(arrays[i].pointer, &block, sizeof block);
+    if (block == NULL)
+      return error->status;
+  }
+  return CM_OK;
+}
+
 void *cm_reserve(cm_memory *memory, size_t count, size_t size, cm_error *error)
 {
   size_t bytes;

@@ -114,3 +114,13 @@ int cm_memory_fault_fired(void);
   (((pointer) = cm_allocate((memory), (size_t)(count), sizeof *(pointer), (error))) != NULL \
        ? CM_OK                                                                         \
        : (error)->status)
+
+/* The same of several, in their order, up to the first that cannot be had: CM_NEW_ALL(memory, error, CM_ARRAY(pointer, count), ...). */
+typedef struct cm_wanted_array {
+  void *pointer; /* of the array's pointer */
+  size_t count, size;
+} cm_wanted_array;
+cm_status cm_allocate_all(cm_memory *memory, const cm_wanted_array *arrays, size_t count, cm_error *error);
+#define CM_ARRAY(pointer, count) {&(pointer), (size_t)(count), sizeof *(pointer)}
+#define CM_NEW_ALL(memory, error, ...) \
+  cm_allocate_all((memory), (cm_wanted_array[]){__VA_ARGS__}, sizeof((cm_wanted_array[]){__VA_ARGS__}) / sizeof(cm_wanted_array), (error))

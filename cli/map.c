@@ -209,7 +209,7 @@ static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, c
     status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
   CM_THEN(status, library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error));
   if (status != CM_OK && job->network != NULL && job->chip != NULL)
-    library_name_chips(job->network, NULL, job->chip, &job->cli.run, error);
+    library_name_chips(job->network, NULL, job->chip, job->flags, &job->cli.run, error);
   free(options);
   return status;
 }

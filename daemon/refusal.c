@@ -2,7 +2,10 @@
  * and then the refusal stands as it is. */
 #include "daemon/refusal.h"
 
+#include <string.h>
+
 #include "api/fits.h"
+#include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/chips.h"
@@ -17,15 +20,17 @@ static void look(cm_store *store, const cm_job *job, const coremap_chip *const *
   cm_run run;
   coremap_network *network = NULL;
   coremap_chip *own = NULL;
+  json_t *options = cm_json_loadb(job->options, strlen(job->options), 0, NULL);
   char path[CM_PATH_MAX];
   cm_memory_init(&memory, 0);
   cm_run_init(&run);
   run.memory = &memory;
   if (cm_chips_open(store, job->chip, &own, &ignored) == CM_OK && cm_networks_path(store, job->network, path, &ignored) == CM_OK &&
       library_network_load(path, "", library_on_run, &run, &network, NULL) == 0)
-    library_name_chips(network, chips, own, &run, why);
+    library_name_chips(network, chips, own, options, &run, why);
   coremap_network_free(network);
   coremap_chip_free(own);
+  json_decref(options);
   cm_run_finish(&run);
 }
 

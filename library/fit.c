@@ -69,8 +69,11 @@ int coremap_fit(const coremap_network *network, const coremap_chip *const *chips
   return library_tell(status, &e, error);
 }
 
-void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, cm_run *run, cm_error *error)
+void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, const json_t *options, cm_run *run,
+                        cm_error *error)
 {
+  const json_int_t part_max = json_integer_value(json_object_get(options, "max_part_size"));
+  const json_int_t least = part_max > 0 ? (json_int_t)((network->topology->size_total - 1) / (uint64_t)part_max + 1) : 1;
   cm_error ignored;
   json_t *row, *rows;
   char *text;
@@ -81,9 +84,10 @@ void library_name_chips(const coremap_network *network, const coremap_chip *cons
   rows = library_json(text);
   json_array_foreach(rows, i, row) {
     const char *name = json_string_value(json_object_get(row, "chip"));
-    if (strcmp(json_string_value(json_object_get(row, "fits")), "yes") == 0 && (own == NULL || strcmp(name, own->chip->name) != 0))
+    const json_int_t found = json_integer_value(json_object_get(row, "cores_found")), left = json_integer_value(json_object_get(row, "free"));
+    if (strcmp(json_string_value(json_object_get(row, "fits")), "yes") == 0 && least <= left && (own == NULL || strcmp(name, own->chip->name) != 0))
       cm_fail_more(error, "%s%s (%lld of %lld cores)", told++ == 0 ? ". Chips that would take it: " : ", ", name,
-                   (long long)json_integer_value(json_object_get(row, "cores_found")), (long long)json_integer_value(json_object_get(row, "free")));
+                   (long long)(found > least ? found : least), (long long)left);
   }
   json_decref(rows);
 }

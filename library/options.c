@@ -51,55 +51,21 @@ static cm_status read_map(const json_t *given, json_t **all, json_t **shaping, c
   return status;
 }
 
-static cm_status read_compile(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_compile_options options;
-  cm_status status = cm_compile_options_read(given, &options, error);
-  return status == CM_OK ? state(&cm_compile_option_table, given, &options, all, shaping, error) : status;
-}
-
-static cm_status read_quantize(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_quantize_options options;
-  cm_status status = cm_quantize_options_read(given, &options, error);
-  return status == CM_OK ? state(&cm_quantize_option_table, given, &options, all, shaping, error) : status;
-}
-
-static cm_status read_simulate(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_simulate_request request;
-  cm_status status = cm_simulate_options_read(given, &request, error);
-  return status == CM_OK ? state(&cm_simulate_option_table, given, &request, all, shaping, error) : status;
-}
-
-static cm_status read_profile(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_profile_request request;
-  cm_status status = cm_profile_options_read(given, &request, error);
-  return status == CM_OK ? state(&cm_profile_option_table, given, &request, all, shaping, error) : status;
-}
-
-static cm_status read_deploy(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_deploy_request request;
-  cm_status status = cm_deploy_options_read(given, &request, error);
-  return status == CM_OK ? state(&cm_deploy_option_table, given, &request, all, shaping, error) : status;
-}
-
-static cm_status read_schedule(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_schedule_request request;
-  cm_status status = cm_schedule_request_read(given, &request, error);
-  return status == CM_OK ? state(&cm_schedule_option_table, given, &request, all, shaping, error) : status;
-}
-
-/* Of a job: who calls with a file reads options by themselves. */
-static cm_status read_solve(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
-{
-  cm_solve_request request;
-  cm_status status = cm_solve_options_read(given, &request, error);
-  return status == CM_OK ? state(&cm_solve_option_table, given, &request, all, shaping, error) : status;
-}
+#define READER(kind, type, read) \
+  static cm_status read_##kind(const json_t *given, json_t **all, json_t **shaping, cm_error *error) \
+  { \
+    type options; \
+    CM_TRY(read(given, &options, error)); \
+    return state(&cm_##kind##_option_table, given, &options, all, shaping, error); \
+  }
+READER(compile, cm_compile_options, cm_compile_options_read)
+READER(quantize, cm_quantize_options, cm_quantize_options_read)
+READER(simulate, cm_simulate_request, cm_simulate_options_read)
+READER(profile, cm_profile_request, cm_profile_options_read)
+READER(deploy, cm_deploy_request, cm_deploy_options_read)
+READER(schedule, cm_schedule_request, cm_schedule_request_read)
+READER(solve, cm_solve_request, cm_solve_options_read) /* of a job: who calls with a file reads options by themselves */
+#undef READER
 
 static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, cm_error *error)
 {

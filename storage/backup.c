@@ -143,13 +143,9 @@ static cm_status take_database(const way *w, cm_error *error)
 static cm_status count_missing(const way *w, sqlite3 *handle, const char *query, uint64_t *missing, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
-  while (status == CM_OK && row) {
+  while (cm_sql_next(statement, &status, error)) {
     char name[CM_SHA_MAX + 16], path[CM_PATH_MAX];
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
     cm_sql_copy(statement, 0, name, sizeof name);
     status = cm_path(path, error, "%s/%s", w->to, name);
     *missing += status == CM_OK && access(path, F_OK) != 0;

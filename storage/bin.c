@@ -26,10 +26,6 @@ typedef struct bin_work {
   const cm_viewer *viewer;
   bool last;
   cm_binned entry;
-  const char *user;
-  double before;
-  size_t limit, count;
-  cm_binned *entries;
 } bin_work;
 
 static const char *table_of(const char *kind)
@@ -86,15 +82,14 @@ static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
 {
   sqlite3_stmt *statement;
   char query[80];
-  bool row = false;
   json_t *object = NULL;
   (void)snprintf(query, sizeof query, "SELECT * FROM %s WHERE id = ?", w->table);
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", w->id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  const bool found = cm_sql_next(statement, &status, error);
+  if (found)
     status = cm_whole((object = row_json(statement)) != NULL, "what is deleted", error);
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && !row)
+  if (status == CM_OK && !found)
     status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
   CM_THEN(status, keep_row(handle, w, object, error));
   json_decref(object);
@@ -116,40 +111,58 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
   return status == CM_OK && w->last ? move(handle, w, error) : status;
 }
 
-cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error)
+/* The files of what has gone; what stays behind is swept at the next start. With the blob lock held. */
+static void remove_files(cm_store *store, const cm_binned *gone)
+{
+  char path[CM_PATH_MAX];
+  cm_error ignored;
+  if (strcmp(gone->kind, "network") == 0) {
+    if (cm_networks_path(store, gone->id, path, &ignored) == CM_OK)
+      (void)unlink(path);
+  } else if (strcmp(gone->kind, "job") != 0 && cm_mappings_folder(store, gone->id, path, &ignored) == CM_OK)
+    (void)cm_folder_remove(path, &ignored);
+}
+
+/* Changes what has an id, whose text may be of the caller's row, with the blob lock held; the files of what is `gone` by it go too. */
+static cm_status change(cm_store *store, cm_database_work work, bin_work *w, bool gone, cm_error *error)
 {
   char held[CM_SHA_MAX];
-  (void)snprintf(held, sizeof held, "%s", id);
-  bin_work work = {.object = object, .table = table_of_object(object), .id = held, .viewer = viewer};
+  (void)snprintf(held, sizeof held, "%s", w->id);
+  w->id = held;
   pthread_mutex_lock(&store->blob_lock);
-  cm_status status = cm_database_write(store->database, put, &work, error);
+  cm_status status = cm_database_write(store->database, work, w, error);
+  if (status == CM_OK && gone && w->last) /* else others may want it back */
+    remove_files(store, &w->entry);
   pthread_mutex_unlock(&store->blob_lock);
-  if (status == CM_OK)
-    *last = work.last;
   return status;
+}
+
+cm_status cm_bin_put(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, bool *last, cm_error *error)
+{
+  bin_work work = {.object = object, .table = table_of_object(object), .id = id, .viewer = viewer};
+  CM_TRY(change(store, put, &work, false, error));
+  *last = work.last;
+  return CM_OK;
 }
 
 /* ---- back ---- */
 
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
+{
+  cm_binned *e = element;
+  return cm_sql_columns(row, error, "ttttud", CM_INTO(e->id), CM_INTO(e->kind), CM_INTO(e->user), CM_INTO(e->name), &e->bytes, &e->deleted);
+}
+
+/* Also its row, as JSON, which the caller frees. */
 static cm_status find(sqlite3 *handle, bin_work *w, char **content, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id, kind, user, name, bytes, deleted, content FROM bin WHERE id = ?",
-                                    "t", w->id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row) {
-    cm_sql_copy(statement, 0, w->entry.id, sizeof w->entry.id);
-    cm_sql_copy(statement, 1, w->entry.kind, sizeof w->entry.kind);
-    cm_sql_copy(statement, 2, w->entry.user, sizeof w->entry.user);
-    cm_sql_copy(statement, 3, w->entry.name, sizeof w->entry.name);
-    w->entry.bytes = (uint64_t)sqlite3_column_int64(statement, 4);
-    w->entry.deleted = sqlite3_column_double(statement, 5);
-    if (content != NULL)
-      status = cm_sql_text(statement, 6, content, error);
-  }
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id, kind, user, name, bytes, deleted, content FROM bin WHERE id = ?", "t", w->id);
+  const bool found = cm_sql_next(statement, &status, error);
+  if (found && (status = from_row(statement, &w->entry, error)) == CM_OK)
+    status = cm_sql_text(statement, 6, content, error);
   status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "the bin has nothing of the id %.64s", w->id) : status;
+  return status == CM_OK && !found ? cm_fail(error, CM_NOT_FOUND, "the bin has nothing of the id %.64s", w->id) : status;
 }
 
 static int bind_value(sqlite3_stmt *statement, int number, const json_t *value)
@@ -184,12 +197,11 @@ static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, 
   }
   (void)snprintf(query + used, sizeof query - used, ") VALUES(%s)", marks);
   sqlite3_stmt *statement;
-  bool row;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
   for (int i = 0; status == CM_OK && i < count; i++)
     if (bind_value(statement, i + 1, values[i]) != SQLITE_OK)
       status = cm_whole(false, "what is restored", error);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
+  (void)cm_sql_next(statement, &status, error);
   return cm_sql_end(statement, status, error);
 }
 
@@ -225,12 +237,9 @@ static cm_status restore(sqlite3 *handle, void *context, cm_error *error)
 cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_error *error)
 {
   bin_work work = {.id = id};
-  pthread_mutex_lock(&store->blob_lock);
-  cm_status status = cm_database_write(store->database, restore, &work, error);
-  pthread_mutex_unlock(&store->blob_lock);
-  if (status == CM_OK)
-    *entry = work.entry;
-  return status;
+  CM_TRY(change(store, restore, &work, false, error));
+  *entry = work.entry;
+  return CM_OK;
 }
 
 /* ---- away ---- */
@@ -238,8 +247,11 @@ cm_status cm_bin_restore(cm_store *store, const char *id, cm_binned *entry, cm_e
 static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context;
-  char path[CM_SHA_MAX + 32];
-  CM_TRY(find(handle, w, NULL, error));
+  char path[CM_SHA_MAX + 32], *content = NULL;
+  cm_status status = find(handle, w, &content, error);
+  free(content);
+  if (status != CM_OK)
+    return status;
   CM_TRY(cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error));
   if (!w->last) {
     cm_audit_effect("%s %s in the bin, no longer of %s", w->entry.kind, w->id, w->viewer->user);
@@ -248,77 +260,27 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   cm_audit_effect("%s %s gone for good, %llu bytes", w->entry.kind, w->id, (unsigned long long)w->entry.bytes);
   const bool network = strcmp(w->entry.kind, "network") == 0, job = strcmp(w->entry.kind, "job") == 0;
   (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
-  if (cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ?", "t", w->id) != CM_OK ||
-      (!network && !job && cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id) != CM_OK))
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id));
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ?", "t", w->id));
+  if (!network && !job)
+    CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id));
   return job ? CM_OK : cm_blobs_forget_in(handle, path, error);
-}
-
-/* The files of what has gone; what stays behind is swept at the next start. With the blob lock held. */
-static void remove_files(cm_store *store, const cm_binned *gone)
-{
-  char path[CM_PATH_MAX];
-  cm_error ignored;
-  if (strcmp(gone->kind, "network") == 0) {
-    if (cm_networks_path(store, gone->id, path, &ignored) == CM_OK)
-      (void)unlink(path);
-  } else if (strcmp(gone->kind, "job") != 0 && cm_mappings_folder(store, gone->id, path, &ignored) == CM_OK)
-    (void)cm_folder_remove(path, &ignored);
 }
 
 cm_status cm_bin_purge(cm_store *store, const char *id, const cm_viewer *viewer, cm_error *error)
 {
-  char held[CM_SHA_MAX];
-  (void)snprintf(held, sizeof held, "%s", id);
-  bin_work work = {.id = held, .viewer = viewer};
-  pthread_mutex_lock(&store->blob_lock);
-  cm_status status = cm_database_write(store->database, purge, &work, error);
-  if (status == CM_OK && work.last) /* else others may want it back */
-    remove_files(store, &work.entry);
-  pthread_mutex_unlock(&store->blob_lock);
-  return status;
+  return change(store, purge, &(bin_work){.id = id, .viewer = viewer}, true, error);
 }
 
 /* ---- looking ---- */
 
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
-{
-  bin_work *w = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  free(w->entries);
-  w->count = 0;
-  CM_TRY(CM_HEAP(w->entries, w->limit + 1, "the list of the bin", error));
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1 OR"
-                                    " id IN (SELECT thing FROM owners WHERE user = ?1))"
-                                    " AND (?2 = 0 OR deleted < ?2) ORDER BY deleted LIMIT ?3", "tdi", w->user, w->before, (int64_t)w->limit);
-  while (status == CM_OK && row && w->count < w->limit) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_binned *e = &w->entries[w->count++];
-    cm_sql_copy(statement, 0, e->id, sizeof e->id);
-    cm_sql_copy(statement, 1, e->kind, sizeof e->kind);
-    cm_sql_copy(statement, 2, e->user, sizeof e->user);
-    cm_sql_copy(statement, 3, e->name, sizeof e->name);
-    e->bytes = (uint64_t)sqlite3_column_int64(statement, 4);
-    e->deleted = sqlite3_column_double(statement, 5);
-  }
-  return cm_sql_end(statement, status, error);
-}
+static const cm_row_kind kept = {"tdi", "SELECT id, kind, user, name, bytes, deleted FROM bin WHERE (?1 IS NULL OR user = ?1 OR"
+                                 " id IN (SELECT thing FROM owners WHERE user = ?1)) AND (?2 = 0 OR deleted < ?2) ORDER BY deleted LIMIT ?3",
+                                 "the list of the bin", sizeof(cm_binned), from_row, NULL};
 
 cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count, cm_error *error)
 {
-  bin_work work = {.user = user, .before = before, .limit = limit};
-  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
-    free(work.entries);
-    return error->status;
-  }
-  *entries = work.entries;
-  *count = work.count;
-  return CM_OK;
+  return cm_database_list(store->database, &kept, entries, count, error, user, before, (int64_t)limit);
 }
 
 /* ---- past the bin ---- */
@@ -335,15 +297,7 @@ static cm_status put_and_purge(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_bin_pass(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, cm_error *error)
 {
-  char held[CM_SHA_MAX];
-  (void)snprintf(held, sizeof held, "%s", id);
-  bin_work work = {.object = object, .table = table_of_object(object), .id = held, .viewer = viewer};
-  pthread_mutex_lock(&store->blob_lock);
-  cm_status status = cm_database_write(store->database, put_and_purge, &work, error);
-  if (status == CM_OK && work.last)
-    remove_files(store, &work.entry);
-  pthread_mutex_unlock(&store->blob_lock);
-  return status;
+  return change(store, put_and_purge, &(bin_work){.object = object, .table = table_of_object(object), .id = id, .viewer = viewer}, true, error);
 }
 
 /* ---- all of one user's ---- */
@@ -368,16 +322,19 @@ static cm_status purge_one(sqlite3 *handle, emptying *e, const char *id, cm_erro
 static cm_status empty(sqlite3 *handle, void *context, cm_error *error)
 {
   emptying *e = context;
-  bin_work work = {.user = e->viewer->user, .limit = AT_ONCE, .count = 1};
+  size_t count = 1;
   e->count = 0; /* a write may be run again */
-  cm_status status = CM_OK;
-  while (status == CM_OK && work.count > 0) {
-    status = list(handle, &work, error);
-    for (size_t i = 0; i < work.count && status == CM_OK; i++)
-      status = purge_one(handle, e, work.entries[i].id, error);
+  while (count > 0) {
+    cm_binned *entries;
+    CM_TRY(cm_sql_list(handle, &kept, &entries, &count, error, e->viewer->user, 0.0, (int64_t)AT_ONCE));
+    cm_status status = CM_OK;
+    for (size_t i = 0; i < count && status == CM_OK; i++)
+      status = purge_one(handle, e, entries[i].id, error);
+    free(entries);
+    if (status != CM_OK)
+      return status;
   }
-  free(work.entries);
-  return status;
+  return CM_OK;
 }
 
 cm_status cm_bin_empty(cm_store *store, const cm_viewer *viewer, cm_error *error)

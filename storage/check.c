@@ -29,19 +29,17 @@ static void log_fault(void *user, const char *line)
     cm_log("%s", line);
 }
 
-static cm_status check_sizes(sqlite3 *handle, void *context, cm_error *error)
-{
-  cm_checking *c = context;
-  c->handle = handle;
-  return cm_checking_blobs(c, error) == CM_OK ? cm_checking_old_rows(c, error) : error->status;
-}
-
 cm_status cm_check_sizes(cm_store *store, uint64_t *faults, cm_error *error)
 {
   start_log log = {0};
   cm_check_report report = {log_fault, &log};
   cm_checking c = {.folder = store->folder, .report = &report};
-  CM_TRY(cm_database_read(store->database, check_sizes, &c, error));
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  c.handle = r.handle;
+  CM_THEN(status, cm_checking_blobs(&c, error));
+  CM_THEN(status, cm_checking_old_rows(&c, error));
+  CM_TRY(cm_reading_end(&r, status));
   if (c.faults > 0)
     cm_log("%llu stored files are missing or have another size; what needs them will fail: see coremapd --check-data",
            (unsigned long long)c.faults);
@@ -54,14 +52,11 @@ cm_status cm_check_sizes(cm_store *store, uint64_t *faults, cm_error *error)
 static cm_status check_database(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   uint64_t before = c->faults;
   cm_status status = cm_sql_prepare(c->handle, &statement, error, "PRAGMA integrity_check", "");
-  while (status == CM_OK && row) {
+  while (cm_sql_next(statement, &status, error)) {
     const char *damage = NULL;
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = cm_sql_verdict(statement, &damage, error);
+    status = cm_sql_verdict(statement, &damage, error);
     if (damage != NULL)
       cm_checking_fault(c, "coremapd.db: %s", damage);
   }
@@ -85,34 +80,31 @@ static cm_status check_rows(cm_checking *c, cm_error *error)
 {
   uint64_t before = c->faults;
   int64_t jobs;
-  if (check_none(c, "counts of queued jobs are wrong",
-                 "SELECT count(*) FROM (SELECT user, lane, priority, ready, ready_ms, queued FROM queue_totals EXCEPT"
-                 " SELECT user, lane, priority, sum(waits_for IS NULL AND retry_at IS NULL),"
-                 " sum(expected_ms * (waits_for IS NULL AND retry_at IS NULL)), count(*) FROM jobs"
-                 " WHERE state = 'queued' GROUP BY 1, 2, 3)", error) != CM_OK ||
-      check_none(c, "queued jobs are not counted",
-                 "SELECT (SELECT total(queued) FROM queue_totals) <> (SELECT count(*) FROM jobs WHERE state = 'queued')",
-                 error) != CM_OK ||
-      check_none(c, "blocks of the queue are counted wrongly",
-                 "SELECT count(*) FROM (SELECT user, lane, priority, bucket, jobs FROM queue_ranks WHERE level = 0 EXCEPT"
-                 " SELECT user, lane, priority, sequence >> 6, count(*) FROM jobs WHERE state = 'queued' AND waits_for IS NULL"
-                 " AND retry_at IS NULL GROUP BY 1, 2, 3, 4)", error) != CM_OK ||
-      check_none(c, "states have another number of jobs than is counted",
-                 "SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT SELECT state, count(*)"
-                 " FROM jobs GROUP BY 1)", error) != CM_OK ||
-      check_none(c, "users have stored more or less than is counted",
-                 "WITH stored(user, kind, things, bytes) AS (SELECT user, 'networks', count(*), sum(bytes) FROM networks GROUP BY user"
-                 " UNION ALL SELECT user, 'mappings', count(*), sum(bytes) FROM mappings GROUP BY user"
-                 " UNION ALL SELECT user, 'uploads', count(*), sum(size) FROM uploads GROUP BY user"
-                 " UNION ALL SELECT user, 'bin', count(*), sum(bytes) FROM bin GROUP BY user)"
-                 " SELECT (SELECT count(*) FROM (SELECT * FROM stored EXCEPT SELECT * FROM stored_totals)) +"
-                 " (SELECT count(*) FROM (SELECT * FROM stored_totals EXCEPT SELECT * FROM stored))", error) != CM_OK ||
-      check_none(c, "queued jobs need a network that is not there",
-                 "SELECT count(*) FROM jobs WHERE state = 'queued' AND (network NOT IN (SELECT id FROM networks) OR " CM_JOB_LEVELS
-                 " NOT IN (SELECT id FROM networks))",
-                 error) != CM_OK ||
-      cm_sql_number(c->handle, 0, &jobs, error, "SELECT count(*) FROM jobs", "") != CM_OK)
-    return error->status;
+  CM_TRY(check_none(c, "counts of queued jobs are wrong",
+                    "SELECT count(*) FROM (SELECT user, lane, priority, ready, ready_ms, queued FROM queue_totals EXCEPT"
+                    " SELECT user, lane, priority, sum(waits_for IS NULL AND retry_at IS NULL),"
+                    " sum(expected_ms * (waits_for IS NULL AND retry_at IS NULL)), count(*) FROM jobs"
+                    " WHERE state = 'queued' GROUP BY 1, 2, 3)", error));
+  CM_TRY(check_none(c, "queued jobs are not counted",
+                    "SELECT (SELECT total(queued) FROM queue_totals) <> (SELECT count(*) FROM jobs WHERE state = 'queued')", error));
+  CM_TRY(check_none(c, "blocks of the queue are counted wrongly",
+                    "SELECT count(*) FROM (SELECT user, lane, priority, bucket, jobs FROM queue_ranks WHERE level = 0 EXCEPT"
+                    " SELECT user, lane, priority, sequence >> 6, count(*) FROM jobs WHERE state = 'queued' AND waits_for IS NULL"
+                    " AND retry_at IS NULL GROUP BY 1, 2, 3, 4)", error));
+  CM_TRY(check_none(c, "states have another number of jobs than is counted",
+                    "SELECT count(*) FROM (SELECT state, jobs FROM job_totals WHERE jobs <> 0 EXCEPT SELECT state, count(*)"
+                    " FROM jobs GROUP BY 1)", error));
+  CM_TRY(check_none(c, "users have stored more or less than is counted",
+                    "WITH stored(user, kind, things, bytes) AS (SELECT user, 'networks', count(*), sum(bytes) FROM networks GROUP BY user"
+                    " UNION ALL SELECT user, 'mappings', count(*), sum(bytes) FROM mappings GROUP BY user"
+                    " UNION ALL SELECT user, 'uploads', count(*), sum(size) FROM uploads GROUP BY user"
+                    " UNION ALL SELECT user, 'bin', count(*), sum(bytes) FROM bin GROUP BY user)"
+                    " SELECT (SELECT count(*) FROM (SELECT * FROM stored EXCEPT SELECT * FROM stored_totals)) +"
+                    " (SELECT count(*) FROM (SELECT * FROM stored_totals EXCEPT SELECT * FROM stored))", error));
+  CM_TRY(check_none(c, "queued jobs need a network that is not there",
+                    "SELECT count(*) FROM jobs WHERE state = 'queued' AND (network NOT IN (SELECT id FROM networks) OR " CM_JOB_LEVELS
+                    " NOT IN (SELECT id FROM networks))", error));
+  CM_TRY(cm_sql_number(c->handle, 0, &jobs, error, "SELECT count(*) FROM jobs", ""));
   if (c->faults == before)
     cm_checking_say(c, "jobs: %lld, counters and rows agree", (long long)jobs);
   return CM_OK;
@@ -121,15 +113,11 @@ static cm_status check_rows(cm_checking *c, cm_error *error)
 static cm_status check_uploads(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   uint64_t count = 0;
   cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT id, size FROM uploads", "");
-  while (status == CM_OK && row) {
+  while (cm_sql_next(statement, &status, error)) {
     char path[CM_PATH_MAX];
     struct stat about;
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
     count++;
     const char *id = (const char *)sqlite3_column_text(statement, 0);
     if (cm_path(path, error, "%s/incoming/%s", c->folder, id) != CM_OK || stat(path, &about) != 0)

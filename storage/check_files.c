@@ -34,15 +34,11 @@ static void check_file(cm_checking *c, const char *path, uint64_t bytes, const c
 cm_status cm_checking_blobs(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   cm_status status =
       cm_sql_prepare(c->handle, &statement, error, "SELECT path, bytes, sha256 FROM blobs ORDER BY path", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      check_file(c, (const char *)sqlite3_column_text(statement, 0), (uint64_t)sqlite3_column_int64(statement, 1),
+  while (cm_sql_next(statement, &status, error))
+    check_file(c, (const char *)sqlite3_column_text(statement, 0), (uint64_t)sqlite3_column_int64(statement, 1),
                  (const char *)sqlite3_column_text(statement, 2));
-  }
   return cm_sql_end(statement, status, error);
 }
 
@@ -72,25 +68,17 @@ static void check_old_network(cm_checking *c, const char *id, bool model)
 cm_status cm_checking_old_rows(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT id, format = 'onnx' FROM networks n WHERE NOT"
                                     " EXISTS (SELECT 1 FROM blobs WHERE path = 'networks/' || n.id || '.zip')", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      check_old_network(c, (const char *)sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 1) != 0);
-  }
+  while (cm_sql_next(statement, &status, error))
+    check_old_network(c, (const char *)sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 1) != 0);
   status = cm_sql_end(statement, status, error);
   if (status != CM_OK)
     return status;
-  row = true;
   status = cm_sql_prepare(c->handle, &statement, error, "SELECT id FROM mappings m WHERE form <> 2 AND NOT EXISTS (SELECT 1 FROM blobs"
                           " WHERE path > 'mappings/' || m.id || '/' AND path < 'mappings/' || m.id || '0')", "");
-  while (status == CM_OK && row) {
+  while (cm_sql_next(statement, &status, error)) {
     char path[CM_PATH_MAX];
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
     const char *id = (const char *)sqlite3_column_text(statement, 0);
     if (cm_path(path, error, "%s/mappings/%s", c->folder, id) != CM_OK || access(path, R_OK | X_OK) != 0)
       cm_checking_fault(c, "mappings/%s: the folder is missing", id);
@@ -103,16 +91,12 @@ cm_status cm_checking_old_rows(cm_checking *c, cm_error *error)
 cm_status cm_checking_packs(cm_checking *c, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   uint64_t packs = 0, bytes = 0;
   cm_status status = cm_sql_prepare(c->handle, &statement, error, "SELECT m.id, p.sha256, p.content FROM mappings m LEFT JOIN packs p"
                                     " ON p.mapping = m.id WHERE m.form = 2 ORDER BY m.id", "");
-  while (status == CM_OK && row) {
+  while (cm_sql_next(statement, &status, error)) {
     char now[CM_SHA_MAX];
     cm_error why;
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
     const char *id = (const char *)sqlite3_column_text(statement, 0), *sha256 = (const char *)sqlite3_column_text(statement, 1);
     const void *content = sqlite3_column_blob(statement, 2);
     const size_t size = (size_t)sqlite3_column_bytes(statement, 2);

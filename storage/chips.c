@@ -20,23 +20,15 @@ typedef struct chip_work {
   const char *name, *text, *if_match;
   const cm_owner *owner;
   const cm_viewer *viewer;
-  char *found;
-  bool preset, created, mismatch, only_new;
+  bool created, mismatch, only_new;
 } chip_work;
-
-static cm_status read_text(sqlite3 *handle, void *context, cm_error *error)
-{
-  chip_work *work = context;
-  return cm_chips_text_in(handle, work->name, &work->found, &work->preset, error);
-}
 
 cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *preset, cm_error *error)
 {
-  chip_work work = {.name = name};
-  CM_TRY(cm_database_read(store->database, read_text, &work, error));
-  *text = work.found;
-  *preset = work.preset;
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, cm_chips_text_in(r.handle, name, text, preset, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_chips_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
@@ -107,12 +99,10 @@ static cm_status check_owner(sqlite3 *handle, chip_work *work, cm_error *error)
 {
   sqlite3_stmt *statement;
   cm_owner owner = {0};
-  bool row = false;
   work->mismatch = false;
   cm_status status =
       cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility FROM chips WHERE name = ?", "t", work->name);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  if (cm_sql_next(statement, &status, error))
     cm_owner_from_row(statement, 0, &owner);
   status = cm_sql_end(statement, status, error);
   return status == CM_OK && !cm_owner_lets(&owner, work->viewer)
@@ -196,11 +186,12 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   CM_TRY(cm_chips_text_in(handle, work->name, &text, &preset, error));
   cm_status status = check_match(work, text, error);
   free(text);
-  if (status != CM_OK || check_unused(handle, work->name, work->viewer, error) != CM_OK ||
-      cm_occupancy_check_free_in(handle, work->name, error) != CM_OK ||
-      forget_state(handle, work->name, error) != CM_OK ||
-      cm_owners_get_in(handle, CM_OBJECT_CHIP, work->name, NULL, &owner, error) != CM_OK)
-    return error->status;
+  CM_THEN(status, check_unused(handle, work->name, work->viewer, error));
+  CM_THEN(status, cm_occupancy_check_free_in(handle, work->name, error));
+  CM_THEN(status, forget_state(handle, work->name, error));
+  CM_THEN(status, cm_owners_get_in(handle, CM_OBJECT_CHIP, work->name, NULL, &owner, error));
+  if (status != CM_OK)
+    return status;
   cm_audit_effect("chip %s of %s gone", work->name, owner.user[0] != '\0' ? owner.user : "nobody");
   return cm_sql_run(handle, NULL, error, "DELETE FROM chips WHERE name = ?", "t", work->name);
 }
@@ -210,54 +201,34 @@ cm_status cm_chips_delete(cm_store *store, const char *name, const cm_viewer *vi
   return change(store, delete, &(chip_work){.name = name, .viewer = viewer, .if_match = if_match}, mismatch, error);
 }
 
-typedef struct list_work {
-  const cm_viewer *viewer;
-  cm_chip_entry *chips;
-  size_t count;
-} list_work;
-
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
-  list_work *work = context;
-  uint32_t preset_count = 0;
-  int64_t others;
-  while (coremap_chip_preset(preset_count) != NULL)
-    preset_count++;
-  CM_TRY(cm_sql_number(handle, 0, &others, error, "SELECT count(*) FROM chips", ""));
-  cm_chip_entry *chips;
-  CM_TRY(CM_HEAP(chips, preset_count + (size_t)others + 1, "the list of chips", error));
-  size_t count = 0;
-  for (; count < preset_count; count++) {
-    (void)snprintf(chips[count].name, sizeof chips[count].name, "%s", coremap_chip_preset((uint32_t)count));
-    chips[count].preset = true;
-  }
-  sqlite3_stmt *statement;
-  bool row = true;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT name, user, team, visibility FROM chips c WHERE "
-                                    CM_VIEWER_SEES("c", "?1", "?2", "?3") " ORDER BY name", "itt",
-                                    CM_VIEWER_VALUES(work->viewer));
-  while (status == CM_OK && row && count < preset_count + (size_t)others) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row) {
-      cm_owner_from_row(statement, 1, &chips[count].owner);
-      cm_sql_copy(statement, 0, chips[count++].name, LIBRARY_CHIP_NAME_MAX);
-    }
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status != CM_OK) {
-    free(chips);
-    return status;
-  }
-  work->chips = chips;
-  work->count = count;
-  return CM_OK;
+  cm_chip_entry *e = element;
+  cm_owner_from_row(row, 1, &e->owner);
+  return cm_sql_columns(row, error, "t", CM_INTO(e->name));
 }
 
 cm_status cm_chips_list(cm_store *store, const cm_viewer *viewer, cm_chip_entry **chips, size_t *count, cm_error *error)
 {
-  list_work work = {.viewer = viewer};
-  CM_TRY(cm_database_read(store->database, list, &work, error));
-  *chips = work.chips;
-  *count = work.count;
-  return CM_OK;
+  static const cm_row_kind kind = {"itt", "SELECT name, user, team, visibility FROM chips c WHERE " CM_VIEWER_SEES("c", "?1", "?2", "?3") " ORDER BY name",
+                                   "the list of chips", sizeof(cm_chip_entry), from_row, NULL};
+  cm_chip_entry *all, *others;
+  size_t other_count;
+  uint32_t presets = 0;
+  CM_TRY(cm_database_list(store->database, &kind, &others, &other_count, error, CM_VIEWER_VALUES(viewer)));
+  while (coremap_chip_preset(presets) != NULL)
+    presets++;
+  cm_status status = CM_HEAP(all, presets + other_count + 1, kind.what, error);
+  for (uint32_t i = 0; status == CM_OK && i < presets; i++) {
+    (void)snprintf(all[i].name, sizeof all[i].name, "%s", coremap_chip_preset(i));
+    all[i].preset = true;
+  }
+  if (status == CM_OK) {
+    if (other_count > 0)
+      memcpy(all + presets, others, other_count * sizeof *others);
+    *chips = all;
+    *count = presets + other_count;
+  }
+  free(others);
+  return status;
 }

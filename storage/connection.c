@@ -11,11 +11,9 @@
 static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, "PRAGMA quick_check(1)", "");
-  CM_THEN(status, cm_sql_step(statement, &row, error));
   const char *damage = NULL;
-  if (status == CM_OK && row)
+  if (cm_sql_next(statement, &status, error))
     status = cm_sql_verdict(statement, &damage, error);
   if (damage != NULL)
     status = cm_fail(error, CM_DAMAGED, "the database %s is damaged (%.300s); restore it from a backup", path, damage);
@@ -28,11 +26,10 @@ static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)
 static cm_status examine(sqlite3 *handle, const char *path, bool must_exist, cm_error *error)
 {
   int64_t version, tables, ours;
-  if (cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", "") != CM_OK ||
-      cm_sql_number(handle, 0, &tables, error, "SELECT count(*) FROM sqlite_master", "") != CM_OK ||
-      cm_sql_number(handle, 0, &ours, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
-                    " AND name IN ('networks', 'jobs', 'mappings', 'meta')", "") != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
+  CM_TRY(cm_sql_number(handle, 0, &tables, error, "SELECT count(*) FROM sqlite_master", ""));
+  CM_TRY(cm_sql_number(handle, 0, &ours, error, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"
+                       " AND name IN ('networks', 'jobs', 'mappings', 'meta')", ""));
   if (tables > 0 && (version < 1 || ours != 4))
     return cm_fail(error, CM_CONFLICT, "%s is not coremapd's database; name another folder with --data", path);
   if (tables == 0 && must_exist)

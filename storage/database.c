@@ -207,39 +207,85 @@ cm_status cm_database_write(cm_database *database, cm_database_work work, void *
 
 /* ---- readers ---- */
 
-static cm_status read_by(cm_database *database, bool transaction, cm_database_work work, void *context, cm_error *error)
+cm_status cm_reading_begin(cm_database *database, bool looks, cm_reading *reading, cm_error *error)
 {
   cm_connection mine = {0};
-  cm_error ignored;
   pthread_mutex_lock(&database->reader_lock);
   if (database->reader_count > 0)
     mine = database->readers[--database->reader_count];
   pthread_mutex_unlock(&database->reader_lock);
-  if (mine.handle == NULL && cm_connection_open(database->path, false, true, &mine, error) != CM_OK)
-    return error->status;
-  cm_statements *before = cm_statements_use(mine.statements);
-  cm_status status = transaction ? control(mine.handle, "BEGIN", error) : CM_OK;
-  CM_THEN(status, work(mine.handle, context, error));
-  bool usable = (transaction && control(mine.handle, "COMMIT", &ignored) == CM_OK) || end_transaction(mine.handle);
-  (void)cm_statements_use(before);
-  pthread_mutex_lock(&database->reader_lock);
-  if (usable && database->reader_count < READERS_KEPT) {
-    database->readers[database->reader_count++] = mine;
+  *reading = (cm_reading){0};
+  if (mine.handle == NULL)
+    CM_TRY(cm_connection_open(database->path, false, true, &mine, error));
+  *reading = (cm_reading){mine.handle, database, mine.statements, cm_statements_use(mine.statements), looks};
+  return looks ? CM_OK : control(mine.handle, "BEGIN", error);
+}
+
+cm_status cm_reading_end(cm_reading *r, cm_status status)
+{
+  cm_error ignored;
+  cm_connection mine = {r->handle, r->statements};
+  if (mine.handle == NULL)
+    return status;
+  bool usable = (!r->looks && control(mine.handle, "COMMIT", &ignored) == CM_OK) || end_transaction(mine.handle);
+  (void)cm_statements_use(r->before);
+  pthread_mutex_lock(&r->database->reader_lock);
+  if (usable && r->database->reader_count < READERS_KEPT) {
+    r->database->readers[r->database->reader_count++] = mine;
     mine = (cm_connection){0};
   }
-  pthread_mutex_unlock(&database->reader_lock);
+  pthread_mutex_unlock(&r->database->reader_lock);
   cm_connection_close(&mine);
   return status;
 }
 
-cm_status cm_database_read(cm_database *database, cm_database_work work, void *context, cm_error *error)
+/* ---- one statement ---- */
+
+cm_status cm_database_find(cm_database *database, bool *found, cm_error *error, const char *sql, const char *types, ...)
 {
-  return read_by(database, true, work, context, error);
+  cm_reading r;
+  va_list arguments;
+  va_start(arguments, types);
+  cm_status status = cm_reading_begin(database, true, &r, error);
+  CM_THEN(status, cm_sql_find_of(r.handle, found, error, sql, types, &arguments));
+  va_end(arguments);
+  return cm_reading_end(&r, status);
 }
 
-cm_status cm_database_look(cm_database *database, cm_database_work work, void *context, cm_error *error)
+cm_status cm_database_list(cm_database *database, const cm_row_kind *kind, void *rows, size_t *count, cm_error *error, ...)
 {
-  return read_by(database, false, work, context, error);
+  cm_reading r;
+  va_list arguments;
+  va_start(arguments, error);
+  cm_status status = cm_reading_begin(database, true, &r, error);
+  CM_THEN(status, cm_sql_list_of(r.handle, kind, rows, count, error, &arguments));
+  va_end(arguments);
+  return cm_reading_end(&r, status);
+}
+
+typedef struct statement {
+  int *changes;
+  const char *sql, *types;
+  va_list *arguments;
+} statement;
+
+static cm_status run(sqlite3 *handle, void *context, cm_error *error)
+{
+  const statement *s = context;
+  va_list arguments;
+  va_copy(arguments, *s->arguments);
+  cm_status status = cm_sql_run_of(handle, s->changes, error, s->sql, s->types, &arguments);
+  va_end(arguments);
+  return status;
+}
+
+cm_status cm_database_run(cm_database *database, int *changes, cm_error *error, const char *sql, const char *types, ...)
+{
+  va_list arguments;
+  va_start(arguments, types);
+  cm_status status = cm_database_write(database, run, &(statement){changes, sql, types, &arguments}, error);
+  va_end(arguments);
+  return status;
 }
 
 /* ---- opening and closing ---- */

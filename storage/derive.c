@@ -18,18 +18,14 @@ cm_status cm_job_derive_in(sqlite3 *handle, const cm_job *job, cm_owner *owner, 
 {
   sqlite3_stmt *statement;
   cm_owner source;
-  bool row = true;
   cm_status status = cm_sql_prepare(
       handle, &statement, error,
       OWNER_OF("networks", "id IN (?1, " OPTION("$.levels_from") ")") " UNION ALL " OWNER_OF("chips", "name = ?2") " UNION ALL " OWNER_OF(
           "mappings", "id IN (" OPTION("$.from") ", " OPTION("$.mapping") ")") " UNION ALL " OWNER_OF("uploads", "id = " OPTION("$.spikes.upload")),
       "ttt", job->network, job->chip, job->options);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row) {
-      cm_owner_from_row(statement, 0, &source);
-      status = cm_owner_derive(owner, asked, &source, error);
-    }
+  while (cm_sql_next(statement, &status, error)) {
+    cm_owner_from_row(statement, 0, &source);
+    status = cm_owner_derive(owner, asked, &source, error);
   }
   return cm_sql_end(statement, status, error);
 }

@@ -10,14 +10,6 @@ static cm_status ask(sqlite3 *handle, void *context, cm_error *error)
                 : cm_sql_run(handle, NULL, error, "DELETE FROM meta WHERE name = 'drain'", "");
 }
 
-static cm_status look(sqlite3 *handle, void *context, cm_error *error)
-{
-  int64_t count;
-  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM meta WHERE name = 'drain'", ""));
-  *(bool *)context = count > 0;
-  return CM_OK;
-}
-
 cm_status cm_drain_ask(cm_database *database, bool drain, cm_error *error)
 {
   return cm_database_write(database, ask, &drain, error);
@@ -25,5 +17,5 @@ cm_status cm_drain_ask(cm_database *database, bool drain, cm_error *error)
 
 cm_status cm_drain_asked(cm_database *database, bool *asked, cm_error *error)
 {
-  return cm_database_read(database, look, asked, error);
+  return cm_database_find(database, NULL, error, "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'drain')", ">b", asked);
 }

@@ -4,34 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "library/private/job_kinds.h"
 #include "storage/jobs_internal.h"
 
-enum { LOOKED_AT = 64, PACED_BY = 16, KEPT = 200, CLASS_MAX = 48 };
+enum { LOOKED_AT = 64, KEPT = 200, CLASS_MAX = 48 };
 
 const double cm_short_seconds = 2;
 
-/* Kind and preset: the first two words of a likeness. */
-static void class_of(const char *likeness, char class[CLASS_MAX])
+/* What follows so many words. */
+static const char *after_words(const char *likeness, int words)
 {
-  size_t length = strcspn(likeness, " ");
-  if (likeness[length] == ' ')
-    length += 1 + strcspn(likeness + length + 1, " ");
-  (void)snprintf(class, CLASS_MAX, "%.*s", (int)(length < CLASS_MAX ? length : CLASS_MAX - 1), likeness);
+  for (; words > 0; words--)
+    likeness += strcspn(likeness, " ") + (likeness[strcspn(likeness, " ")] == ' ');
+  return likeness;
 }
 
-/* Before anything is known of a class: what two threads take for random networks of 5 000 to 220 000 synapses; other networks, and kinds
- * whose time does not go by size alone, are no better than within a factor of ten. */
-static double first_guess(const char *class, double size)
+/* Kind and preset. */
+static void class_of(const char *likeness, char class[CLASS_MAX])
 {
-  static const struct {
-    const char *class;
-    double least, each;
-  } guesses[] = {{"map fast", 0.02, 7e-6},     {"map balanced", 0.05, 5e-5}, {"map best", 0.2, 5e-4},
-                 {"map reference", 0.03, 1.8e-6}, {"compile", 0.5, 1e-7}};
-  for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++)
-    if (strncmp(class, guesses[i].class, strlen(guesses[i].class)) == 0)
-      return guesses[i].least + guesses[i].each * size;
-  return 10;
+  const int length = (int)(after_words(likeness, 2) - likeness);
+  (void)snprintf(class, CLASS_MAX, "%.*s", length > 0 && likeness[length - 1] == ' ' ? length - 1 : length, likeness);
+}
+
+/* Jobs of other objectives take up to a hundred times as long, and say nothing: kind, preset and objective, as far as there are such words. */
+static void like_of(const char *likeness, char like[CLASS_MAX])
+{
+  (void)snprintf(like, CLASS_MAX, "%.*s", (int)(after_words(likeness, 3) - likeness), likeness);
 }
 
 /* How much a job's time says of another one's: a quarter for each word of their likenesses that differs. */
@@ -72,21 +70,21 @@ static double level(const line *l)
   return (l->y - slope * l->x) / l->weight;
 }
 
-/* ln of how much longer jobs take here than first guesses say, as the last ones of other classes show; 0 before there are any. */
-static cm_status read_pace(sqlite3 *handle, const char *class, double *pace, cm_error *error)
+/* ln of how much longer jobs take here than first guesses say, as the last ones of other presets, like it in all else, show; 0 before there are any. */
+static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class, double *pace, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
-  char other[CLASS_MAX];
+  char other[CM_LIKENESS_MAX];
   double sum = 0, weight = 1; /* that the guesses are right counts as one job */
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT class, size, seconds FROM job_times WHERE class <> ?"
-                                    " ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)PACED_BY);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, other, sizeof other);
-    sum += log(fmax(sqlite3_column_double(statement, 2), 1e-3) / first_guess(other, fmax(sqlite3_column_double(statement, 1), 1)));
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT likeness, size, seconds FROM job_times WHERE class <> ?"
+                                    " ORDER BY id DESC LIMIT ?", "ti", class, (int64_t)LOOKED_AT);
+  while (cm_sql_next(statement, &status, error)) {
+    double size, took;
+    (void)cm_sql_columns(statement, error, "tdd", CM_INTO(other), &size, &took);
+    const size_t kind = strcspn(other, " ");
+    if (strncmp(other, job->likeness, kind + 1) != 0 || strcmp(after_words(other, 2), after_words(job->likeness, 2)) != 0)
+      continue;
+    sum += log(fmax(took, 1e-3) / library_job_guess(other, fmax(size, 1)));
     weight++;
   }
   status = cm_sql_end(statement, status, error);
@@ -94,6 +92,9 @@ static cm_status read_pace(sqlite3 *handle, const char *class, double *pace, cm_
     *pace = sum / weight;
   return status;
 }
+
+/* That a row's job begins with the words of like_of, which end with a blank where more follow. */
+#define IS_LIKE "instr(likeness || ' ', ?) = 1"
 
 /* What is estimated: `query` gives likeness, chip, size and figure of like jobs, the last ones first; those of another chip count so much; the
  * guess stands where they say little. */
@@ -105,21 +106,17 @@ typedef struct figure {
 static cm_status estimate(sqlite3 *handle, const cm_job *job, const figure *f, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
-  char class[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
+  char class[CLASS_MAX], like[CLASS_MAX], text[CM_LIKENESS_MAX], chip[LIBRARY_CHIP_NAME_MAX];
   double size = fmax(job->size, 1);
   line l = {0};
   class_of(job->likeness, class);
+  like_of(job->likeness, like);
   add(&l, 0.02, 0, log(f->guess));
-  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "ti", class, (int64_t)LOOKED_AT);
-  for (int age = 0; status == CM_OK && row; age++) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, text, sizeof text);
-    cm_sql_copy(statement, 1, chip, sizeof chip);
-    double x = log(fmax(sqlite3_column_double(statement, 2), 1) / size),
-           y = log(fmax(sqlite3_column_double(statement, 3), 1e-3));
+  cm_status status = cm_sql_prepare(handle, &statement, error, f->query, "tti", class, like, (int64_t)LOOKED_AT);
+  for (int age = 0; cm_sql_next(statement, &status, error); age++) {
+    double other, value_of;
+    (void)cm_sql_columns(statement, error, "ttdd", CM_INTO(text), CM_INTO(chip), &other, &value_of);
+    double x = log(fmax(other, 1) / size), y = log(fmax(value_of, 1e-3));
     double weight = exp(-2 * fabs(x)) * alikeness(text, job->likeness) *
                     (strcmp(chip, job->chip) == 0 ? 1 : f->other_chip) * exp(-age / 32.0);
     add(&l, weight, x, y);
@@ -135,46 +132,35 @@ cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm
   char class[CLASS_MAX];
   double pace;
   class_of(job->likeness, class);
-  CM_TRY(read_pace(handle, class, &pace, error));
-  const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? ORDER BY id DESC LIMIT ?", 0.3,
-                    first_guess(class, fmax(job->size, 1)) * exp(pace)};
+  CM_TRY(read_pace(handle, job, class, &pace, error));
+  const figure f = {"SELECT likeness, chip, size, seconds FROM job_times INDEXED BY job_times_class WHERE class = ? AND " IS_LIKE " ORDER BY id DESC LIMIT ?", 0.3,
+                    library_job_guess(job->likeness, fmax(job->size, 1)) * exp(pace)};
   return estimate(handle, job, &f, seconds, error);
 }
 
 cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes, cm_error *error)
 {
   const double least = 1 << 20, each = 60; /* of random networks of up to 60 000 neurons and synapses; a chip's cores may hold far more */
-  const figure f = {"SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND bytes > 0"
+  const figure f = {"SELECT likeness, chip, size, bytes FROM job_times INDEXED BY job_times_class WHERE class = ? AND " IS_LIKE " AND bytes > 0"
                     " ORDER BY id DESC LIMIT ?", 0.0002, least + each * job->size};
   return estimate(handle, job, &f, bytes, error);
 }
 
-typedef struct estimate_work {
-  const cm_job *job;
-  double seconds;
-} estimate_work;
-
-static cm_status estimate_alone(sqlite3 *handle, void *context, cm_error *error)
-{
-  estimate_work *work = context;
-  return cm_estimate_in(handle, work->job, &work->seconds, error);
-}
-
 cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error)
 {
-  estimate_work work = {.job = job};
-  cm_status status = cm_database_read(store->database, estimate_alone, &work, error);
-  if (status == CM_OK)
-    *seconds = work.seconds;
-  return status;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, cm_estimate_in(r.handle, job, seconds, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)
 {
-  char class[CLASS_MAX];
+  char class[CLASS_MAX], like[CLASS_MAX];
   int64_t count;
   class_of(job->likeness, class);
-  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ?", "t", class));
+  like_of(job->likeness, like);
+  CM_TRY(cm_sql_number(handle, 0, &count, error, "SELECT count(*) FROM job_times INDEXED BY job_times_class WHERE class = ? AND " IS_LIKE, "tt", class, like));
   *known = (unsigned)count;
   return CM_OK;
 }

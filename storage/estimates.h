@@ -1,6 +1,6 @@
 /* How long jobs take: learnt from like ones that are done.
  *
- * A job's class is its kind and preset; within it jobs are the more alike the nearer their sizes are, on the same chip and
+ * A job's class is its kind, preset and objective; within it jobs are the more alike the nearer their sizes are, on the same chip and
  * with the same options. Seconds follow a power of the size that is fitted to the last ones of the class. */
 #pragma once
 

@@ -29,20 +29,11 @@ static const struct {
 
 cm_status cm_holders_check_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
   char job[CM_ID_MAX] = "";
   int64_t jobs = 0, seen = 0;
-  cm_status status = cm_sql_prepare(handle, &statement, error, needs[object].query, "titt", id, CM_VIEWER_VALUES(viewer));
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row) {
-    jobs = sqlite3_column_int64(statement, 0);
-    seen = sqlite3_column_int64(statement, 1);
-    cm_sql_copy(statement, 2, job, sizeof job);
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status != CM_OK || jobs == 0)
-    return status;
+  CM_TRY(cm_sql_find(handle, NULL, error, needs[object].query, "titt>iit", id, CM_VIEWER_VALUES(viewer), &jobs, &seen, CM_INTO(job)));
+  if (jobs == 0)
+    return CM_OK;
   /* How many others there are that the viewer does not see is not his to know. */
   if (seen == 0)
     cm_fail(error, CM_CONFLICT, "queued or running jobs that are shown to others only need the %s %.64s; it can go once they have ended",
@@ -182,22 +173,11 @@ cm_status cm_pin(cm_store *store, cm_object object, const char *id, const char *
                            &(pin_work){table_of(object), needs[object].words, id, user, pinned}, error);
 }
 
-static cm_status look(sqlite3 *handle, void *context, cm_error *error)
-{
-  pin_work *w = context;
-  char query[QUERY_MAX];
-  int64_t pinned;
-  (void)snprintf(query, sizeof query, "SELECT coalesce((SELECT pinned FROM owners WHERE thing = ?1 AND user = ?2),"
-                 " (SELECT pinned FROM %s WHERE id = ?1))", w->table);
-  CM_TRY(cm_sql_number(handle, 0, &pinned, error, query, "tt", w->id, w->user));
-  w->pinned = pinned != 0;
-  return CM_OK;
-}
-
 cm_status cm_pinned(cm_store *store, cm_object object, const char *id, const char *user, bool *pinned, cm_error *error)
 {
-  pin_work work = {.table = table_of(object), .id = id, .user = user};
-  CM_TRY(cm_database_read(store->database, look, &work, error));
-  *pinned = work.pinned;
-  return CM_OK;
+  char query[QUERY_MAX];
+  *pinned = false;
+  (void)snprintf(query, sizeof query, "SELECT coalesce((SELECT pinned FROM owners WHERE thing = ?1 AND user = ?2),"
+                 " (SELECT pinned FROM %s WHERE id = ?1))", table_of(object));
+  return cm_database_find(store->database, NULL, error, query, "tt>b", id, user, pinned);
 }

@@ -1,6 +1,8 @@
 /* What the files of the storage room share: steps of transactions. */
 #pragma once
 
+#include <stdarg.h>
+
 #include "library/private/cores.h"
 #include "storage/leases.h"
 
@@ -16,6 +18,14 @@ void cm_statements_free(cm_statements *statements); /* NULL is allowed */
 /* From now on statements of this thread come from these and go back to them (NULL: from none); returns those before. What has
  * been prepared must be ended before the next call. */
 cm_statements *cm_statements_use(cm_statements *statements);
+
+/* cm_sql_run, cm_sql_find and cm_sql_list, with the rest of the arguments of a caller. */
+cm_status cm_sql_run_of(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, va_list *arguments);
+cm_status cm_sql_find_of(sqlite3 *handle, bool *found, cm_error *error, const char *sql, const char *types, va_list *arguments);
+cm_status cm_sql_list_of(sqlite3 *handle, const cm_row_kind *kind, void *rows, size_t *count, cm_error *error, va_list *arguments);
+
+/* Reads a row whose only column is one of our ids: a cm_row_kind's reader of char [CM_ID_MAX]. */
+cm_status cm_sql_id(sqlite3_stmt *row, void *element, cm_error *error);
 
 /* Runs one statement without arguments or rows. */
 cm_status cm_sql_execute(sqlite3 *handle, const char *sql, cm_error *error);

@@ -53,99 +53,60 @@ void cm_job_clear(cm_job *job)
   job->options = job->problem = job->report = job->phases = job->log = job->fault = NULL;
 }
 
+void cm_job_clear_row(void *job)
+{
+  cm_job_clear(job);
+}
+
 /* ---- rows ---- */
 
-cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error)
+cm_status cm_job_from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
+  cm_job *job = element;
   char state[16];
+  bool ready, duplicate;
+  int lane;
+  uint64_t expected_ms;
   memset(job, 0, sizeof *job);
-  job->sequence = sqlite3_column_int64(row, 0);
-  cm_sql_copy(row, 1, job->id, sizeof job->id);
-  cm_sql_copy(row, 2, job->kind, sizeof job->kind);
-  cm_sql_copy(row, 3, job->name, sizeof job->name);
-  cm_sql_copy(row, 4, job->network, sizeof job->network);
-  cm_sql_copy(row, 5, job->chip, sizeof job->chip);
-  job->reserve = sqlite3_column_int(row, 6) != 0;
-  job->ttl = sqlite3_column_double(row, 7);
-  job->priority = sqlite3_column_int(row, 8);
-  cm_sql_copy(row, 9, state, sizeof state);
-  job->state = cm_job_state_of(state);
-  job->attempt = sqlite3_column_int(row, 10);
-  job->kills = sqlite3_column_int(row, 11);
-  job->moved = sqlite3_column_int(row, 12);
-  job->cancel_requested = sqlite3_column_int(row, 13) != 0;
-  job->reused = sqlite3_column_int(row, 14) != 0;
-  job->created = sqlite3_column_double(row, 15);
-  job->started = sqlite3_column_double(row, 16);
-  job->finished = sqlite3_column_double(row, 17);
-  cm_sql_copy(row, 18, job->mapping, sizeof job->mapping);
-  cm_sql_copy(row, 19, job->lease, sizeof job->lease);
-  job->retries = sqlite3_column_int(row, 20);
-  job->retry_at = sqlite3_column_double(row, 21);
-  char **texts[] = {&job->options, &job->problem, &job->report, &job->phases, &job->log, &job->fault};
-  cm_status status = cm_sql_whole(row, error);
-  for (int i = 0; status == CM_OK && i < 6; i++)
-    status = cm_sql_text(row, 22 + i, texts[i], error);
+  cm_status status = cm_sql_columns(
+      row, error, "ittttt" "bdnt" "nnnbb" "ddd" "ttnd" "ssssss" "b---bnutdttttt", &job->sequence, CM_INTO(job->id), CM_INTO(job->kind), CM_INTO(job->name),
+      CM_INTO(job->network), CM_INTO(job->chip), &job->reserve, &job->ttl, &job->priority, CM_INTO(state), &job->attempt, &job->kills, &job->moved,
+      &job->cancel_requested, &job->reused, &job->created, &job->started, &job->finished, CM_INTO(job->mapping), CM_INTO(job->lease), &job->retries,
+      &job->retry_at, &job->options, &job->problem, &job->report, &job->phases, &job->log, &job->fault, &ready, &duplicate, &lane, &expected_ms,
+      CM_INTO(job->likeness), &job->size, CM_INTO(job->request), CM_INTO(job->sweep), CM_INTO(job->labels), CM_INTO(job->folder), CM_INTO(job->fingerprint));
   if (status != CM_OK) {
     cm_job_clear(job);
     return status;
   }
-  job->ready = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 28) != 0;
-  job->duplicate = job->state == CM_JOB_QUEUED && sqlite3_column_int(row, 32) != 0;
-  job->lane = cm_queue_lane_of(sqlite3_column_int(row, 33));
-  job->expected = (double)sqlite3_column_int64(row, 34) / 1000;
-  cm_sql_copy(row, 35, job->likeness, sizeof job->likeness);
-  job->size = sqlite3_column_double(row, 36);
-  cm_sql_copy(row, 37, job->request, sizeof job->request);
-  cm_sql_copy(row, 38, job->sweep, sizeof job->sweep);
-  cm_sql_copy(row, 39, job->labels, sizeof job->labels);
-  cm_sql_copy(row, 40, job->folder, sizeof job->folder);
-  cm_sql_copy(row, 41, job->fingerprint, sizeof job->fingerprint);
+  job->state = cm_job_state_of(state);
+  job->ready = job->state == CM_JOB_QUEUED && ready;
+  job->duplicate = job->state == CM_JOB_QUEUED && duplicate;
+  job->lane = cm_queue_lane_of(lane);
+  job->expected = (double)expected_ms / 1000;
   cm_owner_from_row(row, 29, &job->owner);
   return CM_OK;
-}
-
-static cm_status no_job(const char *id, cm_error *error)
-{
-  return cm_fail(error, CM_NOT_FOUND, "there is no job %.40s", id);
 }
 
 cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE id = ?", "t", id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK)
-    status = row ? cm_job_from_row(statement, job, error) : no_job(id, error);
-  return cm_sql_end(statement, status, error);
-}
-
-typedef struct owner_work {
-  const char *job;
-  char user[CM_USER_MAX];
-  bool found;
-} owner_work;
-
-static cm_status look_owner(sqlite3 *handle, void *context, cm_error *error)
-{
-  owner_work *work = context;
-  sqlite3_stmt *statement;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user FROM jobs WHERE id = ?", "t", work->job);
-  CM_THEN(status, cm_sql_step(statement, &work->found, error));
-  if (status == CM_OK && work->found)
-    cm_sql_copy(statement, 0, work->user, sizeof work->user);
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE id = ?", "t", id);
+  if (cm_sql_next(statement, &status, error))
+    status = cm_job_from_row(statement, job, error);
+  else if (status == CM_OK)
+    status = cm_fail(error, CM_NOT_FOUND, "there is no job %.40s", id);
   return cm_sql_end(statement, status, error);
 }
 
 void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const char *result_kind, const char *result)
 {
   char data[160];
-  owner_work work = {.job = id};
+  char user[CM_USER_MAX];
+  bool found = false;
   cm_error ignored;
-  if (cm_event_bus_wants_owner(store->bus, id) && cm_database_read(store->database, look_owner, &work, &ignored) == CM_OK && work.found)
-    cm_event_bus_owned(store->bus, id, work.user);
+  if (cm_event_bus_wants_owner(store->bus, id) &&
+      cm_database_find(store->database, &found, &ignored, "SELECT user FROM jobs WHERE id = ?", "t>t", id, CM_INTO(user)) == CM_OK && found)
+    cm_event_bus_owned(store->bus, id, user);
   if (result != NULL)
     (void)snprintf(data, sizeof data, "{\"state\":\"%s\",\"%s\":\"%s\"}", cm_job_state_name(state), result_kind,
                    result);
@@ -156,40 +117,12 @@ void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const c
 
 /* ---- create ---- */
 
-typedef struct job_work {
-  const char *id, *user;
-  cm_job_key key;
-  bool known;
-  cm_job_created result;
-  char made[CM_ID_MAX];
-} job_work;
-
-static cm_status same_key(sqlite3 *handle, void *context, cm_error *error)
+cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id, cm_error *error)
 {
-  job_work *work = context;
-  sqlite3_stmt *statement;
-  char hash[CM_SHA_MAX];
-  cm_status status =
-    cm_sql_prepare(handle, &statement, error, "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt",
-                   work->user, work->key.key);
-  CM_THEN(status, cm_sql_step(statement, &work->known, error));
-  if (status == CM_OK && work->known) {
-    cm_sql_copy(statement, 0, work->made, sizeof work->made);
-    cm_sql_copy(statement, 1, hash, sizeof hash);
-    work->result = strcmp(hash, work->key.body_hash) == 0 ? CM_JOB_SAME : CM_JOB_OTHER_BODY;
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id,
-                         cm_error *error)
-{
-  job_work work = {.user = user, .key = *key};
-  CM_TRY(cm_database_read(store->database, same_key, &work, error));
-  *result = work.known ? work.result : CM_JOB_NEW;
-  if (work.known)
-    memcpy(id, work.made, sizeof work.made);
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, cm_job_key_in(r.handle, user, key, result, id, error));
+  return cm_reading_end(&r, status);
 }
 
 /* Whether what a job is made of is there, and how visible it may be. */
@@ -307,15 +240,12 @@ cm_status cm_job_enter_in(sqlite3 *handle, const cm_job *job, const cm_job_entry
 
 cm_status cm_job_key_in(sqlite3 *handle, const char *user, const cm_job_key *key, cm_job_created *result, char id[CM_ID_MAX], cm_error *error)
 {
-  job_work work = {.user = user, .key = *key};
-  *result = CM_JOB_NEW;
-  if (key->key == NULL)
-    return CM_OK;
-  CM_TRY(same_key(handle, &work, error));
-  if (work.known) {
-    *result = work.result;
-    memcpy(id, work.made, sizeof work.made);
-  }
+  char hash[CM_SHA_MAX];
+  bool known = false;
+  if (key->key != NULL)
+    CM_TRY(cm_sql_find(handle, &known, error, "SELECT id, body_hash FROM jobs WHERE user = ? AND idempotency_key = ?", "tt>tt", user, key->key, id,
+                       (size_t)CM_ID_MAX, CM_INTO(hash)));
+  *result = !known ? CM_JOB_NEW : strcmp(hash, key->body_hash) == 0 ? CM_JOB_SAME : CM_JOB_OTHER_BODY;
   return CM_OK;
 }
 
@@ -384,41 +314,12 @@ cm_status cm_jobs_create(cm_store *store, const cm_job *job, const cm_job_key *k
   return CM_OK;
 }
 
-typedef struct batch_work {
-  const char *first;
-  char (*ids)[CM_ID_MAX];
-  size_t count, capacity;
-} batch_work;
-
-static cm_status read_batch(sqlite3 *handle, void *context, cm_error *error)
-{
-  batch_work *work = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  work->count = 0;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id FROM jobs WHERE id = ?1 UNION ALL SELECT id FROM (SELECT id FROM jobs WHERE batch = ?1 ORDER BY sequence)",
-                                    "t", work->first);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = CM_HEAP_GROW(work->ids, &work->capacity, work->count + 1, "a batch of jobs", error);
-    if (status == CM_OK && row)
-      cm_sql_copy(statement, 0, work->ids[work->count++], sizeof *work->ids);
-  }
-  return cm_sql_end(statement, status, error);
-}
-
 cm_status cm_jobs_of_batch(cm_store *store, const char *first, char (**ids)[CM_ID_MAX], size_t *count, cm_error *error)
 {
-  batch_work work = {.first = first};
-  if (cm_database_read(store->database, read_batch, &work, error) != CM_OK) {
-    free(work.ids);
-    return error->status;
-  }
-  *ids = work.ids;
-  *count = work.count;
-  return CM_OK;
+  static const cm_row_kind kind = {
+      "t", "SELECT id FROM jobs WHERE id = ?1 UNION ALL SELECT id FROM (SELECT id FROM jobs WHERE batch = ?1 ORDER BY sequence)", "a batch of jobs", CM_ID_MAX,
+      cm_sql_id, NULL};
+  return cm_database_list(store->database, &kind, ids, count, error, first);
 }
 
 /* ---- moves ---- */

@@ -14,8 +14,9 @@
   " fault, waits_for IS NULL AND retry_at IS NULL, user, team, visibility," \
   " waits_for IS NOT NULL, lane, expected_ms, likeness, size, request, sweep, label_set, folder, fingerprint"
 
-/* The caller clears *job, also after a failure. */
-cm_status cm_job_from_row(sqlite3_stmt *row, cm_job *job, cm_error *error);
+/* Fills a cm_job, which the caller clears; these are what a cm_row_kind of jobs needs. */
+cm_status cm_job_from_row(sqlite3_stmt *row, void *job, cm_error *error);
+void cm_job_clear_row(void *job);
 
 /* One job, as the transaction sees it. The caller clears *job. CM_NOT_FOUND. */
 cm_status cm_job_get_in(sqlite3 *handle, const char *id, cm_job *job, cm_error *error);

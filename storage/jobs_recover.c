@@ -8,51 +8,16 @@
 
 typedef struct recovery {
   const char *problem;
-  cm_job *jobs; /* read, or to be moved */
   const cm_job *given;
   size_t count;
   cm_sweep_news news;
 } recovery;
 
-static void clear(recovery *r)
-{
-  for (size_t i = 0; i < r->count; i++)
-    cm_job_clear(&r->jobs[i]);
-  free(r->jobs);
-  r->jobs = NULL;
-  r->count = 0;
-}
-
-static cm_status read_interrupted(sqlite3 *handle, void *context, cm_error *error)
-{
-  recovery *r = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  int64_t total;
-  clear(r);
-  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM jobs WHERE state = 'running' AND kind <> 'sweep'", ""));
-  CM_TRY(CM_HEAP(r->jobs, (size_t)total + 1, "the queue", error));
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running' AND kind <> 'sweep'",
-                                    "");
-  while (status == CM_OK && row && r->count < (size_t)total) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = cm_job_from_row(statement, &r->jobs[r->count], error);
-    r->count += status == CM_OK && row;
-  }
-  return cm_sql_end(statement, status, error);
-}
-
 cm_status cm_jobs_interrupted(cm_store *store, cm_job **jobs, size_t *count, cm_error *error)
 {
-  recovery r = {0};
-  if (cm_database_read(store->database, read_interrupted, &r, error) != CM_OK) {
-    clear(&r);
-    return error->status;
-  }
-  *jobs = r.jobs;
-  *count = r.count;
-  return CM_OK;
+  static const cm_row_kind kind = {"", "SELECT " CM_JOB_COLUMNS " FROM jobs WHERE state = 'running' AND kind <> 'sweep'", "the queue", sizeof(cm_job),
+                                   cm_job_from_row, cm_job_clear_row};
+  return cm_database_list(store->database, &kind, jobs, count, error);
 }
 
 static cm_job_state recovered_as(const cm_job *job)

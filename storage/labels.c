@@ -121,7 +121,6 @@ typedef struct label_work {
   cm_object object;
   const char *id, *given;
   const cm_viewer *viewer;
-  char found[CM_LABELS_MAX];
 } label_work;
 
 static const char *table_of(cm_object object)
@@ -129,31 +128,26 @@ static const char *table_of(cm_object object)
   return object == CM_OBJECT_JOB ? "jobs" : object == CM_OBJECT_NETWORK ? "networks" : "mappings";
 }
 
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+static cm_status get(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, char labels[CM_LABELS_MAX], cm_error *error)
 {
-  label_work *w = context;
   static const char of_job[] = "SELECT label_set FROM jobs WHERE id = ?1",
                     of_network[] = "SELECT " CM_LABELS_SHARED("t", "?2", "?3", "?4") " FROM networks t WHERE id = ?1",
                     of_result[] = "SELECT " CM_LABELS_SHARED("t", "?2", "?3", "?4") " FROM mappings t WHERE id = ?1";
-  const bool job = w->object == CM_OBJECT_JOB;
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, job ? of_job : w->object == CM_OBJECT_NETWORK ? of_network : of_result, job ? "t" : "titt",
-                                    w->id, CM_VIEWER_VALUES(w->viewer));
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, w->found, sizeof w->found);
-  else if (status == CM_OK)
-    status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
-  return cm_sql_end(statement, status, error);
+  bool found = false;
+  if (object == CM_OBJECT_JOB)
+    CM_TRY(cm_sql_find(handle, &found, error, of_job, "t>t", id, labels, (size_t)CM_LABELS_MAX));
+  else
+    CM_TRY(cm_sql_find(handle, &found, error, object == CM_OBJECT_NETWORK ? of_network : of_result, "titt>t", id, CM_VIEWER_VALUES(viewer), labels,
+                       (size_t)CM_LABELS_MAX));
+  return found ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", id);
 }
 
 cm_status cm_labels_get(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, char labels[CM_LABELS_MAX], cm_error *error)
 {
-  label_work work = {.object = object, .id = id, .viewer = viewer};
-  CM_TRY(cm_database_read(store->database, get, &work, error));
-  memcpy(labels, work.found, sizeof work.found);
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, get(r.handle, object, id, viewer, labels, error));
+  return cm_reading_end(&r, status);
 }
 
 /* In the row of this owner, or where he is none beside the first, in the thing's own. */
@@ -185,17 +179,16 @@ cm_status cm_labels_put(cm_store *store, cm_object object, const char *id, const
 cm_status cm_labels_inherit_in(sqlite3 *handle, const char *job, const char *result, const char *user, cm_error *error)
 {
   const cm_viewer owner = {user, "", true};
-  label_work of_job = {.object = CM_OBJECT_JOB, .id = job, .viewer = &owner}, of_result = {.object = CM_OBJECT_MAPPING, .id = result, .viewer = &owner};
-  CM_TRY(get(handle, &of_job, error));
-  CM_TRY(get(handle, &of_result, error));
-  if (of_job.found[0] == '\0')
+  char of_job[CM_LABELS_MAX], of_result[CM_LABELS_MAX], both[CM_LABELS_MAX];
+  CM_TRY(get(handle, CM_OBJECT_JOB, job, &owner, of_job, error));
+  CM_TRY(get(handle, CM_OBJECT_MAPPING, result, &owner, of_result, error));
+  if (of_job[0] == '\0')
     return CM_OK;
-  json_t *all = cm_labels_json(of_result.found), *more = cm_labels_json(of_job.found);
-  char both[CM_LABELS_MAX];
+  json_t *all = cm_labels_json(of_result), *more = cm_labels_json(of_job);
   cm_error full;
   cm_status status = cm_whole(all != NULL && more != NULL && json_object_update(all, more) == 0, "labels", error);
   if (status == CM_OK && cm_labels_read(all, both, &full) != CM_OK) /* there is no room for both */
-    memcpy(both, of_job.found, sizeof both);
+    memcpy(both, of_job, sizeof both);
   json_decref(all);
   json_decref(more);
   return status == CM_OK ? set(handle, CM_OBJECT_MAPPING, result, user, both, error) : status;

@@ -123,23 +123,13 @@ cm_status cm_leases_create(cm_store *store, const cm_lease_request *wanted, cm_l
 /* A longer lease counts for its end, as a new one would. */
 static cm_status prolong(sqlite3 *handle, const lease_work *work, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
   char user[CM_USER_MAX] = "";
   double more = 0;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT u.user, (l.expires - u.ends) * u.cores / 3600 FROM leases l"
-                                    " JOIN lease_use u ON u.lease = l.id WHERE l.id = ?", "t", work->id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row) {
-    cm_sql_copy(statement, 0, user, sizeof user);
-    more = sqlite3_column_double(statement, 1);
-  }
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && more > 0)
-    status = cm_quota_check_in(handle, user, CM_QUOTA_CORE_HOURS, more, error);
-  return status == CM_OK ? cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = (SELECT expires FROM leases WHERE id = ?1)"
-                                      " WHERE lease = ?1", "t", work->id)
-                         : status;
+  CM_TRY(cm_sql_find(handle, NULL, error, "SELECT u.user, (l.expires - u.ends) * u.cores / 3600 FROM leases l JOIN lease_use u ON u.lease = l.id"
+                     " WHERE l.id = ?", "t>td", work->id, CM_INTO(user), &more));
+  if (more > 0)
+    CM_TRY(cm_quota_check_in(handle, user, CM_QUOTA_CORE_HOURS, more, error));
+  return cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = (SELECT expires FROM leases WHERE id = ?1) WHERE lease = ?1", "t", work->id);
 }
 
 static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
@@ -190,21 +180,6 @@ cm_status cm_leases_release(cm_store *store, const char *chip, const char *id, c
   return cm_database_write(store->database, release, &(lease_work){.chip = chip, .id = id}, error);
 }
 
-/* The chip of some expired lease; "" when there is none. */
-static cm_status find_expired(sqlite3 *handle, void *context, cm_error *error)
-{
-  char *name = context;
-  sqlite3_stmt *statement;
-  bool row = false;
-  name[0] = '\0';
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT chip FROM leases WHERE expires <= " CM_NOW("?")
-                                    " LIMIT 1", "d", cm_clock_steady());
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, name, LIBRARY_CHIP_NAME_MAX);
-  return cm_sql_end(statement, status, error);
-}
-
 static cm_status expire(sqlite3 *handle, void *context, cm_error *error)
 {
   lease_work *work = context;
@@ -225,8 +200,10 @@ cm_status cm_leases_expire(cm_store *store, uint64_t *count, cm_error *error)
   char name[LIBRARY_CHIP_NAME_MAX];
   CM_TRY(cm_clock_follow(store, error));
   for (;;) {
-    CM_TRY(cm_database_read(store->database, find_expired, name, error));
-    if (name[0] == '\0')
+    bool some = false;
+    CM_TRY(cm_database_find(store->database, &some, error, "SELECT chip FROM leases WHERE expires <= " CM_NOW("?") " LIMIT 1", "d>t", cm_clock_steady(),
+                            CM_INTO(name)));
+    if (!some)
       break;
     lease_work work = {.chip = name};
     CM_TRY(cm_database_write(store->database, expire, &work, error));

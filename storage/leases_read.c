@@ -47,13 +47,8 @@ cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error 
 static void lease_from_row(sqlite3_stmt *row, cm_lease *lease)
 {
   memset(lease, 0, sizeof *lease);
-  cm_sql_copy(row, 0, lease->id, sizeof lease->id);
-  cm_sql_copy(row, 1, lease->chip, sizeof lease->chip);
-  cm_sql_copy(row, 2, lease->owner, sizeof lease->owner);
-  cm_sql_copy(row, 3, lease->job, sizeof lease->job);
-  lease->ttl = sqlite3_column_double(row, 4);
-  lease->expires = sqlite3_column_double(row, 5);
-  lease->created = sqlite3_column_double(row, 6);
+  (void)cm_sql_columns(row, NULL, "ttttddd", CM_INTO(lease->id), CM_INTO(lease->chip), CM_INTO(lease->owner), CM_INTO(lease->job), &lease->ttl,
+                       &lease->expires, &lease->created);
   cm_owner_from_row(row, 7, &lease->whose);
 }
 
@@ -65,15 +60,13 @@ cm_status cm_lease_missing(const char *chip, const char *id, cm_error *error)
 cm_status cm_lease_find_in(sqlite3 *handle, const char *chip, const char *id, cm_lease *lease, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases"
-                                    " WHERE id = ? AND chip = ? AND expires > " CM_NOW("?"), "ttd", id, chip,
-                                    cm_clock_steady());
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND chip = ? AND expires > " CM_NOW("?"),
+                                    "ttd", id, chip, cm_clock_steady());
+  const bool found = cm_sql_next(statement, &status, error);
+  if (found)
     lease_from_row(statement, lease);
   status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? cm_lease_missing(chip, id, error) : status;
+  return status == CM_OK && !found ? cm_lease_missing(chip, id, error) : status;
 }
 
 static cm_status fill_cores(sqlite3 *handle, cm_lease *lease, cm_error *error)
@@ -96,69 +89,57 @@ cm_status cm_lease_get_in(sqlite3 *handle, const char *chip, const char *id, cm_
 }
 
 typedef struct looking {
-  const char *chip, *id;
+  const char *chip;
   const cm_viewer *viewer;
-  cm_lease lease;
   cm_lease *leases;
-  size_t count;
+  size_t count, capacity;
 } looking;
-
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
-{
-  looking *work = context;
-  return cm_lease_get_in(handle, work->chip, work->id, &work->lease, error);
-}
 
 cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error)
 {
-  looking work = {.chip = chip, .id = id};
-  CM_TRY(cm_database_read(store->database, get, &work, error));
-  *lease = work.lease;
+  cm_reading r;
+  cm_lease found = {0};
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, cm_lease_get_in(r.handle, chip, id, &found, error));
+  CM_TRY(cm_reading_end(&r, status));
+  *lease = found;
   return CM_OK;
 }
 
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+static cm_status list(sqlite3 *handle, looking *work, cm_error *error)
 {
-  looking *work = context;
-  int64_t total;
   coremap_chip *chip = NULL;
-  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM leases WHERE chip = ?", "t", work->chip));
-  CM_TRY(cm_occupancy_load_in(handle, work->chip, &chip, error));
-  work->leases = calloc((size_t)total + 1, sizeof *work->leases);
-  cm_status status = cm_whole(work->leases != NULL, "the list of leases", error);
   sqlite3_stmt *statement = NULL;
-  bool row = true;
-  if (status == CM_OK)
-    status = cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE chip = ?1"
-                            " AND expires > " CM_NOW("?2") " AND " CM_VIEWER_SEES("l", "?3", "?4", "?5")
-                            " ORDER BY created, id", "tditt", work->chip, cm_clock_steady(),
-                            CM_VIEWER_VALUES(work->viewer));
-  while (status == CM_OK && row && work->count < (size_t)total) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row) {
-      lease_from_row(statement, &work->leases[work->count]);
-      status = cm_lease_cores_of(chip, &work->leases[work->count], error);
-      work->count++;
-    }
+  cm_status status = cm_occupancy_load_in(handle, work->chip, &chip, error);
+  CM_THEN(status, cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE chip = ?1 AND expires > " CM_NOW("?2") " AND "
+                                 CM_VIEWER_SEES("l", "?3", "?4", "?5") " ORDER BY created, id", "tditt", work->chip, cm_clock_steady(),
+                                 CM_VIEWER_VALUES(work->viewer)));
+  while (cm_sql_next(statement, &status, error) &&
+         (status = CM_HEAP_GROW(work->leases, &work->capacity, work->count + 1, "the list of leases", error)) == CM_OK) {
+    lease_from_row(statement, &work->leases[work->count]);
+    status = cm_lease_cores_of(chip, &work->leases[work->count++], error);
   }
   status = cm_sql_end(statement, status, error);
   coremap_chip_free(chip);
   return status;
 }
 
-cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *viewer, cm_lease **leases, size_t *count,
-                         cm_error *error)
+cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *viewer, cm_lease **leases, size_t *count, cm_error *error)
 {
+  cm_reading r;
   looking work = {.chip = chip, .viewer = viewer};
-  if (cm_database_read(store->database, list, &work, error) != CM_OK) {
-    for (size_t i = 0; i < work.count; i++)
-      cm_lease_clear(&work.leases[i]);
-    free(work.leases);
-    return error->status;
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, list(r.handle, &work, error));
+  status = cm_reading_end(&r, status);
+  if (status == CM_OK) {
+    *leases = work.leases;
+    *count = work.count;
+    return CM_OK;
   }
-  *leases = work.leases;
-  *count = work.count;
-  return CM_OK;
+  for (size_t i = 0; i < work.count; i++)
+    cm_lease_clear(&work.leases[i]);
+  free(work.leases);
+  return status;
 }
 
 void cm_lease_clear(cm_lease *lease)

@@ -45,45 +45,26 @@ cm_status cm_ledger_close_leases_in(sqlite3 *handle, double before, cm_error *er
 cm_status cm_ledger_remove_user_in(sqlite3 *handle, const char *user, cm_error *error)
 {
   const double now = cm_store_time();
-  if (cm_sql_run(handle, NULL, error, CLOSE("user = ?2"), "dt", now, user) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "UPDATE lease_use SET user = '', began = ?1 WHERE user = ?2 AND began < ?1 AND ends > ?1", "dt", now,
-                 user) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE user = ?", "t", user) != CM_OK ||
-      cm_sql_run(handle, NULL, error, "INSERT INTO ledger SELECT user || ' (removed)', month, core_seconds, cpu_seconds, bytes FROM ledger"
-                 " WHERE user = ? ON CONFLICT(user, month) DO UPDATE SET core_seconds = core_seconds + excluded.core_seconds,"
-                 " cpu_seconds = cpu_seconds + excluded.cpu_seconds, bytes = coalesce(excluded.bytes, bytes)", "t", user) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, CLOSE("user = ?2"), "dt", now, user));
+  CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE lease_use SET user = '', began = ?1 WHERE user = ?2 AND began < ?1 AND ends > ?1", "dt", now, user));
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM lease_use WHERE user = ?", "t", user));
+  CM_TRY(cm_sql_run(handle, NULL, error, "INSERT INTO ledger SELECT user || ' (removed)', month, core_seconds, cpu_seconds, bytes FROM ledger"
+                    " WHERE user = ? ON CONFLICT(user, month) DO UPDATE SET core_seconds = core_seconds + excluded.core_seconds,"
+                    " cpu_seconds = cpu_seconds + excluded.cpu_seconds, bytes = coalesce(excluded.bytes, bytes)", "t", user));
   return cm_sql_run(handle, NULL, error, "DELETE FROM ledger WHERE user = ?", "t", user);
 }
 
-typedef struct listing {
-  const char *since, *user;
-  cm_ledger_row *rows;
-  size_t count, capacity;
-} listing;
-
-static cm_status add_row(listing *l, sqlite3_stmt *row, cm_error *error)
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
-  CM_TRY(CM_HEAP_GROW(l->rows, &l->capacity, l->count + 1, "the list of the ledger", error));
-  cm_ledger_row *r = &l->rows[l->count++];
-  cm_sql_copy(row, 0, r->month, sizeof r->month);
-  cm_sql_copy(row, 1, r->user, sizeof r->user);
-  r->core_hours = sqlite3_column_double(row, 2) / 3600;
-  r->cpu_seconds = sqlite3_column_double(row, 3);
-  r->bytes = (uint64_t)sqlite3_column_int64(row, 4);
+  cm_ledger_row *r = element;
+  CM_TRY(cm_sql_columns(row, error, "ttddu", CM_INTO(r->month), CM_INTO(r->user), &r->core_hours, &r->cpu_seconds, &r->bytes));
+  r->core_hours /= 3600;
   return CM_OK;
 }
 
 /* Of months in which nothing of what one stores has changed, the bytes are those of the last one before. */
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
-{
-  listing *l = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  l->count = 0;
-  cm_status status = cm_sql_prepare(
-    handle, &statement, error,
-    PARTS("(?3 IS NULL OR user = ?3)")
+static const cm_row_kind rows_of = {
+    "dtt", PARTS("(?3 IS NULL OR user = ?3)")
     ", used(user, month, core_seconds, cpu_seconds) AS ("
     " SELECT user, month, core_seconds, cpu_seconds FROM ledger WHERE ?3 IS NULL OR user = ?3"
     " UNION ALL SELECT user, " PART_MONTH ", " PART_SECONDS ", 0 FROM part),"
@@ -93,23 +74,10 @@ static cm_status list(sqlite3 *handle, void *context, cm_error *error)
     " SELECT m.month, u.user, total(used.core_seconds) AS cores, total(used.cpu_seconds) AS cpu, coalesce((SELECT bytes FROM ledger l"
     " WHERE l.user = u.user AND l.month <= m.month AND l.bytes IS NOT NULL ORDER BY l.month DESC LIMIT 1), 0) AS stored"
     " FROM months m CROSS JOIN (SELECT DISTINCT user FROM used) u LEFT JOIN used ON used.user = u.user AND used.month = m.month"
-    " GROUP BY 1, 2 HAVING cores > 0 OR cpu > 0 OR stored > 0 ORDER BY 1, 2", "dtt", cm_store_time(), l->since, l->user);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = add_row(l, statement, error);
-  }
-  return cm_sql_end(statement, status, error);
-}
+    " GROUP BY 1, 2 HAVING cores > 0 OR cpu > 0 OR stored > 0 ORDER BY 1, 2",
+    "the list of the ledger", sizeof(cm_ledger_row), from_row, NULL};
 
 cm_status cm_ledger_list(cm_database *database, const char *since, const char *user, cm_ledger_row **rows, size_t *count, cm_error *error)
 {
-  listing l = {.since = since, .user = user};
-  if (cm_database_read(database, list, &l, error) != CM_OK) {
-    free(l.rows);
-    return error->status;
-  }
-  *rows = l.rows;
-  *count = l.count;
-  return CM_OK;
+  return cm_database_list(database, &rows_of, rows, count, error, cm_store_time(), since, user);
 }

@@ -18,8 +18,6 @@ bool cm_limit_is_sound(const cm_limit_kind *kind, double most)
 typedef struct limit_work {
   const cm_limit_kind *kind;
   const cm_limit_row *given;
-  cm_limit_row *rows;
-  size_t count;
 } limit_work;
 
 /* The number before, as "%g"; "none". */
@@ -27,19 +25,17 @@ static cm_status tell_change(sqlite3 *handle, const limit_work *work, size_t num
 {
   const cm_limit_kind *kind = work->kind;
   char query[200], before[32] = "none", after[32] = "none";
-  sqlite3_stmt *statement;
-  bool row = false;
+  bool found = false;
+  double most;
   (void)snprintf(query, sizeof query, "SELECT most FROM %s WHERE name = ?1 AND %s = ?2%s AND ?3 = ?3", kind->table, kind->column,
                  kind->groups ? " AND is_group = ?3" : "");
-  cm_status status = cm_sql_prepare(handle, &statement, error, query, "tti", work->given->name, kind->names[number],
-                                    (int64_t)work->given->group);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    (void)snprintf(before, sizeof before, "%.15g", sqlite3_column_double(statement, 0));
+  CM_TRY(cm_sql_find(handle, &found, error, query, "tti>d", work->given->name, kind->names[number], (int64_t)work->given->group, &most));
+  if (found)
+    (void)snprintf(before, sizeof before, "%.15g", most);
   if (work->given->most[number] >= 0)
     (void)snprintf(after, sizeof after, "%.15g", work->given->most[number]);
   cm_audit_effect("%s %s -> %s", kind->names[number], before, after);
-  return cm_sql_end(statement, status, error);
+  return CM_OK;
 }
 
 /* One limit of a row. Only tables of groups tell them from users. */
@@ -82,60 +78,42 @@ cm_status cm_limits_set(cm_database *database, const cm_limit_kind *kind, const 
   return cm_database_write(database, set, &(limit_work){.kind = kind, .given = row}, error);
 }
 
-/* The row of a user or group, which comes after that before it. */
-static cm_limit_row *find_row(limit_work *work, const char *name, bool group)
-{
-  cm_limit_row *last = work->count > 0 ? &work->rows[work->count - 1] : NULL;
-  if (last != NULL && last->group == group && strcmp(last->name, name) == 0)
-    return last;
-  last = &work->rows[work->count++];
-  last->group = group;
-  (void)snprintf(last->name, sizeof last->name, "%s", name);
-  for (size_t i = 0; i < CM_LIMITS_MAX; i++)
-    last->most[i] = -1;
-  return last;
-}
+typedef struct one_limit {
+  bool group;
+  char name[CM_USER_MAX], what[16];
+  double most;
+} one_limit;
 
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
-  limit_work *work = context;
-  const cm_limit_kind *kind = work->kind;
-  sqlite3_stmt *statement;
-  int64_t total;
-  bool row = true;
-  char query[160];
-  free(work->rows);
-  work->rows = NULL;
-  work->count = 0;
-  (void)snprintf(query, sizeof query, "SELECT count(*) FROM %s", kind->table);
-  CM_TRY(cm_sql_number(handle, 0, &total, error, query, ""));
-  CM_TRY(CM_HEAP(work->rows, (size_t)total + 1, "the list of limits", error));
-  (void)snprintf(query, sizeof query, "SELECT %s, name, %s, most FROM %s ORDER BY 1, 2", kind->groups ? "is_group" : "0", kind->column,
-                 kind->table);
-  cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
-  while (status == CM_OK && row) {
-    char name[CM_USER_MAX], what[16];
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 1, name, sizeof name);
-    cm_sql_copy(statement, 2, what, sizeof what);
-    cm_limit_row *found = find_row(work, name, sqlite3_column_int(statement, 0) != 0);
-    for (size_t i = 0; i < kind->count; i++)
-      if (strcmp(kind->names[i], what) == 0)
-        found->most[i] = sqlite3_column_double(statement, 3);
-  }
-  return cm_sql_end(statement, status, error);
+  one_limit *l = element;
+  return cm_sql_columns(row, error, "bttd", &l->group, CM_INTO(l->name), CM_INTO(l->what), &l->most);
 }
 
 cm_status cm_limits_list(cm_database *database, const cm_limit_kind *kind, cm_limit_row **rows, size_t *count, cm_error *error)
 {
-  limit_work work = {.kind = kind};
-  if (cm_database_read(database, list, &work, error) != CM_OK) {
-    free(work.rows);
-    return error->status;
+  char query[160];
+  one_limit *found;
+  size_t found_count, used = 0;
+  (void)snprintf(query, sizeof query, "SELECT %s, name, %s, most FROM %s ORDER BY 1, 2", kind->groups ? "is_group" : "0", kind->column, kind->table);
+  const cm_row_kind limits = {"", query, "the list of limits", sizeof(one_limit), from_row, NULL};
+  CM_TRY(cm_database_list(database, &limits, &found, &found_count, error));
+  cm_status status = CM_HEAP(*rows, found_count + 1, limits.what, error);
+  for (size_t i = 0; status == CM_OK && i < found_count; i++) {
+    const one_limit *l = &found[i];
+    cm_limit_row *row = used > 0 ? &(*rows)[used - 1] : NULL;
+    if (row == NULL || row->group != l->group || strcmp(row->name, l->name) != 0) { /* those of a user or group come one after another */
+      row = &(*rows)[used++];
+      row->group = l->group;
+      memcpy(row->name, l->name, sizeof l->name);
+      for (size_t k = 0; k < CM_LIMITS_MAX; k++)
+        row->most[k] = -1;
+    }
+    for (size_t k = 0; k < kind->count; k++)
+      if (strcmp(kind->names[k], l->what) == 0)
+        row->most[k] = l->most;
   }
-  *rows = work.rows;
-  *count = work.count;
-  return CM_OK;
+  *count = used;
+  free(found);
+  return status;
 }

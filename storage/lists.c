@@ -259,14 +259,12 @@ void cm_list_page_clear(cm_list_page *page)
 static cm_status pick(sqlite3 *handle, text *t, const cm_list_query *q, cm_list_page *page, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   CM_TRY(CM_HEAP(page->rows, q->limit + 1, "a list", error));
   make_query(t, q, false);
   cm_status status = prepare(handle, &statement, t->query, q, error);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    page->more = status == CM_OK && row && page->count == q->limit;
-    if (status != CM_OK || !row || page->more)
+  while (cm_sql_next(statement, &status, error)) {
+    page->more = page->count == q->limit;
+    if (page->more)
       break;
     cm_list_row *made = &page->rows[page->count++];
     made->sequence = sqlite3_column_int64(statement, 0);
@@ -292,12 +290,11 @@ static void make_look(text *t, cm_list list)
 static cm_status look(sqlite3 *handle, const text *t, const cm_list_query *q, cm_list_row *made, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
   int column = 1;
   CM_TRY(CM_HEAP(made->cells, FIELDS, "a list", error));
   cm_status status = cm_sql_prepare(handle, &statement, error, t->query, "itti", CM_VIEWER_VALUES(q->viewer), made->sequence);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  const bool row = cm_sql_next(statement, &status, error);
+  if (row)
     cm_sql_copy(statement, 0, made->id, sizeof made->id);
   for (size_t i = 0; i < FIELDS && status == CM_OK && row; i++)
     if (cm_fields[i].in[q->list] == CM_LISTED_SHOWN)
@@ -309,11 +306,9 @@ static cm_status look(sqlite3 *handle, const text *t, const cm_list_query *q, cm
 static cm_status count_all(sqlite3 *handle, text *t, const cm_list_query *q, cm_list_page *page, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
   make_query(t, q, true);
   cm_status status = prepare(handle, &statement, t->query, q, error);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  if (cm_sql_next(statement, &status, error))
     page->total = sqlite3_column_int64(statement, 0);
   return cm_sql_end(statement, status, error);
 }
@@ -335,19 +330,11 @@ cm_status cm_lists_read_in(sqlite3 *handle, const cm_list_query *query, cm_list_
   return status;
 }
 
-typedef struct list_work {
-  const cm_list_query *query;
-  cm_list_page *page;
-} list_work;
-
-static cm_status read_page(sqlite3 *handle, void *context, cm_error *error)
-{
-  const list_work *work = context;
-  return cm_lists_read_in(handle, work->query, work->page, error);
-}
-
 cm_status cm_lists_read(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_error *error)
 {
+  cm_reading r;
   *page = (cm_list_page){0};
-  return cm_database_read(store->database, read_page, &(list_work){query, page}, error);
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, cm_lists_read_in(r.handle, query, page, error));
+  return cm_reading_end(&r, status);
 }

@@ -29,57 +29,35 @@ const cm_made *cm_job_makes(const char *kind)
   return &made[library_job_kind_of(kind)->result];
 }
 
-typedef struct mapping_work {
-  const char *column, *value;
-  cm_mapping_row mapping;
-  uint64_t count, bytes;
-} mapping_work;
-
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+/* The one of an id, or one of a fingerprint. */
+static cm_status get(sqlite3 *handle, bool by_id, const char *value, cm_mapping_row *m, cm_error *error)
 {
-  mapping_work *work = context;
-  cm_mapping_row *m = &work->mapping;
+#define SELECT "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility FROM mappings WHERE "
   sqlite3_stmt *statement;
-  bool row = false;
-  bool by_id = strcmp(work->column, "id") == 0;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    by_id ? "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility"
-                                            " FROM mappings WHERE id = ?"
-                                          : "SELECT id, kind, network, chip, job, fingerprint, bytes, created, user, team, visibility"
-                                            " FROM mappings WHERE fingerprint = ? LIMIT 1",
-                                    "t", work->value);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row) {
+  cm_status status = cm_sql_prepare(handle, &statement, error, by_id ? SELECT "id = ?" : SELECT "fingerprint = ? LIMIT 1", "t", value);
+  const bool found = cm_sql_next(statement, &status, error);
+  if (found) {
     memset(m, 0, sizeof *m);
-    cm_sql_copy(statement, 0, m->id, sizeof m->id);
-    cm_sql_copy(statement, 1, m->kind, sizeof m->kind);
-    cm_sql_copy(statement, 2, m->network, sizeof m->network);
-    cm_sql_copy(statement, 3, m->chip, sizeof m->chip);
-    cm_sql_copy(statement, 4, m->job, sizeof m->job);
-    cm_sql_copy(statement, 5, m->fingerprint, sizeof m->fingerprint);
-    m->bytes = (uint64_t)sqlite3_column_int64(statement, 6);
-    m->created = sqlite3_column_double(statement, 7);
+    (void)cm_sql_columns(statement, error, "ttttttud", CM_INTO(m->id), CM_INTO(m->kind), CM_INTO(m->network), CM_INTO(m->chip), CM_INTO(m->job),
+                         CM_INTO(m->fingerprint), &m->bytes, &m->created);
     cm_owner_from_row(statement, 8, &m->owner);
   }
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && !row)
-    status = cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", work->value);
-  return status;
+  return status == CM_OK && !found ? cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", value) : status;
 }
 
-static cm_status look(cm_store *store, const char *column, const char *value, cm_mapping_row *mapping,
-                      cm_error *error)
+static cm_status look(cm_store *store, bool by_id, const char *value, cm_mapping_row *mapping, cm_error *error)
 {
-  mapping_work work = {.column = column, .value = value};
-  CM_TRY(cm_database_read(store->database, get, &work, error));
-  *mapping = work.mapping;
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, get(r.handle, by_id, value, mapping, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error)
 {
   cm_mapping_row found;
-  CM_TRY(look(store, "id", id, &found, error));
+  CM_TRY(look(store, true, id, &found, error));
   if (cm_made_in(found.kind)->object != CM_OBJECT_MAPPING)
     return cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s; it is a program", id);
   *mapping = found;
@@ -89,54 +67,44 @@ cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mappi
 cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *program, cm_error *error)
 {
   cm_mapping_row found;
-  cm_status status = look(store, "id", id, &found, error);
+  cm_status status = look(store, true, id, &found, error);
   if (status == CM_NOT_FOUND || (status == CM_OK && cm_made_in(found.kind)->object != CM_OBJECT_PROGRAM))
     return cm_fail(error, CM_NOT_FOUND, "there is no program %.64s", id);
-  if (status != CM_OK)
-    return status;
-  *program = found;
-  return CM_OK;
+  if (status == CM_OK)
+    *program = found;
+  return status;
 }
 
-typedef struct packing {
-  const char *mapping;
-  unsigned char *content;
-  size_t size;
-} packing;
-
-static cm_status read_pack(sqlite3 *handle, void *context, cm_error *error)
+/* The packed files of a mapping; the caller frees. */
+static cm_status read_pack(cm_store *store, const char *mapping, char **content, size_t *size, cm_error *error)
 {
-  packing *p = context;
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT content FROM packs WHERE mapping = ?", "t", p->mapping);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && !row)
-    status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/reference/mapping-formats.md lists them", p->mapping);
-  if (status == CM_OK) {
-    const void *content = sqlite3_column_blob(statement, 0);
-    p->size = (size_t)sqlite3_column_bytes(statement, 0);
-    p->content = content != NULL ? malloc(p->size + 1) : NULL;
-    if (p->content != NULL)
-      memcpy(p->content, content, p->size);
-    else
-      status = cm_whole(false, "a result", error);
-  }
-  return cm_sql_end(statement, status, error);
+  cm_reading r;
+  sqlite3_stmt *statement = NULL;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, cm_sql_prepare(r.handle, &statement, error, "SELECT content FROM packs WHERE mapping = ?", "t", mapping));
+  if (cm_sql_next(statement, &status, error)) {
+    const void *held = sqlite3_column_blob(statement, 0);
+    *size = (size_t)sqlite3_column_bytes(statement, 0);
+    *content = held != NULL ? malloc(*size + 1) : NULL;
+    status = cm_whole(*content != NULL, "a result", error);
+    if (status == CM_OK)
+      memcpy(*content, held, *size);
+  } else if (status == CM_OK)
+    status = cm_fail(error, CM_NOT_FOUND, "mapping %s has no such view; docs/reference/mapping-formats.md lists them", mapping);
+  return cm_reading_end(&r, cm_sql_end(statement, status, error));
 }
 
 cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_row *mapping, cm_error *error)
 {
   cm_mapping_row found;
   char path[CM_PATH_MAX];
-  CM_TRY(look(store, "fingerprint", fingerprint, &found, error));
+  CM_TRY(look(store, false, fingerprint, &found, error));
   CM_TRY(cm_mappings_folder(store, found.id, path, error));
-  packing pack = {.mapping = found.id};
-  cm_status status = cm_database_read(store->database, read_pack, &pack, error);
-  free(pack.content);
-  if (status != CM_OK && status != CM_NOT_FOUND)
+  bool packed = false;
+  cm_status status = cm_database_find(store->database, &packed, error, "SELECT 1 FROM packs WHERE mapping = ?", "t>", found.id);
+  if (status != CM_OK)
     return status;
-  if (status != CM_OK && access(path, R_OK) != 0)
+  if (!packed && access(path, R_OK) != 0)
     return cm_fail_errno(error, errno, "cannot read", path);
   *mapping = found;
   return CM_OK;
@@ -177,11 +145,12 @@ static cm_status write_file(const char *path, const char *bytes, size_t size, in
 static cm_status read_packed(cm_store *store, const char *id, const char *name, bool *packed, char **bytes, size_t *size,
                              cm_error *error)
 {
-  packing pack = {.mapping = id};
-  cm_status status = cm_database_read(store->database, read_pack, &pack, error);
+  char *pack = NULL;
+  size_t pack_size;
+  cm_status status = read_pack(store, id, &pack, &pack_size, error);
   *packed = status == CM_OK;
-  CM_THEN(status, cm_pack_file(pack.content, pack.size, name, bytes, size, error));
-  free(pack.content);
+  CM_THEN(status, cm_pack_file(pack, pack_size, name, bytes, size, error));
+  free(pack);
   return status;
 }
 
@@ -287,16 +256,17 @@ cm_status cm_mappings_place(cm_store *store, const char *finished, const char *i
 
 cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *folder, cm_error *error)
 {
-  packing pack = {.mapping = id};
+  char *pack = NULL;
+  size_t size;
   char from[CM_PATH_MAX];
   CM_TRY(cm_mappings_folder(store, id, from, error));
   CM_TRY(cm_folder_make(folder, error));
-  cm_status status = cm_database_read(store->database, read_pack, &pack, error);
+  cm_status status = read_pack(store, id, &pack, &size, error);
   if (status == CM_OK)
-    status = cm_pack_unfold(pack.content, pack.size, folder, error);
+    status = cm_pack_unfold(pack, size, folder, error);
   else if (status == CM_NOT_FOUND)
     status = take_all(from, folder, error);
-  free(pack.content);
+  free(pack);
   return status;
 }
 
@@ -323,22 +293,8 @@ cm_status cm_mappings_delete(cm_store *store, const char *id, cm_error *error)
   return CM_OK;
 }
 
-static cm_status count(sqlite3 *handle, void *context, cm_error *error)
-{
-  mapping_work *work = context;
-  int64_t number, bytes;
-  CM_TRY(cm_sql_number(handle, 0, &number, error, "SELECT coalesce(sum(things), 0) FROM stored_totals WHERE kind = 'mappings'", ""));
-  CM_TRY(cm_sql_number(handle, 0, &bytes, error, "SELECT coalesce(sum(bytes), 0) FROM stored_totals WHERE kind = 'mappings'", ""));
-  work->count = (uint64_t)number;
-  work->bytes = (uint64_t)bytes;
-  return CM_OK;
-}
-
 cm_status cm_mappings_count(cm_store *store, uint64_t *number, uint64_t *bytes, cm_error *error)
 {
-  mapping_work work = {0};
-  CM_TRY(cm_database_read(store->database, count, &work, error));
-  *number = work.count;
-  *bytes = work.bytes;
-  return CM_OK;
+  return cm_database_find(store->database, NULL, error,
+                          "SELECT coalesce(sum(things), 0), coalesce(sum(bytes), 0) FROM stored_totals WHERE kind = 'mappings'", ">uu", number, bytes);
 }

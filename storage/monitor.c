@@ -101,14 +101,10 @@ static cm_status read_lanes(sqlite3 *handle, cm_figures *f, cm_error *error)
       " (SELECT count(*) FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND lane = ?1 AND kind <> 'sweep')";
   const double now = cm_store_time();
   for (int lane = 0; lane < CM_LANES; lane++) {
-    sqlite3_stmt *statement;
-    bool row = false;
-    cm_status status = cm_sql_prepare(handle, &statement, error, query, "i", (int64_t)lane);
-    CM_THEN(status, cm_sql_step(statement, &row, error));
-    if (status == CM_OK && row)
-      f->lanes[lane] = (cm_lane_figures){.age = sqlite3_column_type(statement, 0) != SQLITE_NULL ? fmax(now - sqlite3_column_double(statement, 0), 0) : 0,
-                                         .queued = sqlite3_column_double(statement, 1), .running = sqlite3_column_double(statement, 2)};
-    CM_TRY(cm_sql_end(statement, status, error));
+    cm_lane_figures *l = &f->lanes[lane];
+    double oldest = 0;
+    CM_TRY(cm_sql_find(handle, NULL, error, query, "i>ddd", (int64_t)lane, &oldest, &l->queued, &l->running));
+    l->age = oldest > 0 ? fmax(now - oldest, 0) : 0;
   }
   return CM_OK;
 }
@@ -142,19 +138,14 @@ static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
       " SELECT 6, user, total(queued) FROM queue_totals GROUP BY user UNION ALL"
       " SELECT 7, user, count(*) FROM jobs INDEXED BY jobs_state WHERE state = 'running' AND kind <> 'sweep' GROUP BY user ORDER BY 2";
   sqlite3_stmt *statement;
-  bool row = true;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "d", cm_store_time());
-  while (status == CM_OK && row) {
+  while (cm_sql_next(statement, &status, error)) {
     char user[CM_USER_MAX];
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
     cm_sql_copy(statement, 1, user, sizeof user);
     cm_user_figures *u = figures_of(f, user);
-    if (u == NULL) {
-      status = cm_whole(false, "what is counted", error);
+    status = cm_whole(u != NULL, "what is counted", error);
+    if (u == NULL)
       break;
-    }
     double *const figures[] = {&u->network_bytes, &u->mapping_bytes, &u->upload_bytes, &u->leases, &u->leased_cores,
                                &u->cpu_seconds, &u->queued, &u->running};
     *figures[sqlite3_column_int(statement, 0)] = sqlite3_column_double(statement, 2);
@@ -162,19 +153,17 @@ static cm_status read_users(sqlite3 *handle, cm_figures *f, cm_error *error)
   return cm_sql_end(statement, status, error);
 }
 
-static cm_status read_figures(sqlite3 *handle, void *context, cm_error *error)
-{
-  cm_figures *f = context;
-  return read_lanes(handle, f, error) != CM_OK ? error->status : read_users(handle, f, error);
-}
-
 cm_status cm_figures_read(cm_store *store, cm_figures *figures, cm_error *error)
 {
+  cm_reading r;
   cm_figures made = {0};
-  if (cm_database_read(store->database, read_figures, &made, error) != CM_OK) {
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, read_lanes(r.handle, &made, error));
+  CM_THEN(status, read_users(r.handle, &made, error));
+  status = cm_reading_end(&r, status);
+  if (status == CM_OK)
+    *figures = made;
+  else
     free(made.users);
-    return error->status;
-  }
-  *figures = made;
-  return CM_OK;
+  return status;
 }

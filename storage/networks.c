@@ -19,36 +19,23 @@
   "rowid, id, sha256, name, format, gzipped, directed, neurons, hyperedges, synapses, bytes, plain_bytes," \
   " duplicates, self_loops, empty_nets, labels, created, operators, zeros, inputs, inhibitory, populations, delays, user, team, visibility, read_as, reading, label_set"
 
-static void from_row(sqlite3_stmt *row, cm_network *network)
+static cm_status from_row(sqlite3_stmt *row, cm_network *n, cm_error *error)
 {
-  memset(network, 0, sizeof *network);
-  network->sequence = sqlite3_column_int64(row, 0);
-  cm_sql_copy(row, 1, network->id, sizeof network->id);
-  cm_sql_copy(row, 2, network->sha256, sizeof network->sha256);
-  cm_sql_copy(row, 3, network->name, sizeof network->name);
-  cm_sql_copy(row, 4, network->format, sizeof network->format);
-  network->gzipped = sqlite3_column_int(row, 5) != 0;
-  network->directed = sqlite3_column_int(row, 6) != 0;
-  network->neurons = (uint64_t)sqlite3_column_int64(row, 7);
-  network->hyperedges = (uint64_t)sqlite3_column_int64(row, 8);
-  network->synapses = (uint64_t)sqlite3_column_int64(row, 9);
-  network->bytes = (uint64_t)sqlite3_column_int64(row, 10);
-  network->plain_bytes = (uint64_t)sqlite3_column_int64(row, 11);
-  network->duplicates = (uint64_t)sqlite3_column_int64(row, 12);
-  network->self_loops = (uint64_t)sqlite3_column_int64(row, 13);
-  network->empty_nets = (uint64_t)sqlite3_column_int64(row, 14);
-  network->named = sqlite3_column_int(row, 15) != 0;
-  network->created = sqlite3_column_double(row, 16);
-  network->operators = (uint64_t)sqlite3_column_int64(row, 17);
-  network->zeros = (uint64_t)sqlite3_column_int64(row, 18);
-  network->inputs = (uint64_t)sqlite3_column_int64(row, 19);
-  network->inhibitory = (uint64_t)sqlite3_column_int64(row, 20);
-  network->populations = (uint64_t)sqlite3_column_int64(row, 21);
-  network->delays = sqlite3_column_int(row, 22) != 0;
-  cm_owner_from_row(row, 23, &network->owner);
-  cm_sql_copy(row, 26, network->read_as, sizeof network->read_as);
-  cm_sql_copy(row, 27, network->reading, sizeof network->reading);
-  cm_sql_copy(row, 28, network->labels, sizeof network->labels);
+  memset(n, 0, sizeof *n);
+  cm_owner_from_row(row, 23, &n->owner);
+  return cm_sql_columns(row, error, "itttt" "bbuuuuu" "uuubdu" "uuuub---ttt", &n->sequence, CM_INTO(n->id), CM_INTO(n->sha256), CM_INTO(n->name),
+                        CM_INTO(n->format), &n->gzipped, &n->directed, &n->neurons, &n->hyperedges, &n->synapses, &n->bytes, &n->plain_bytes,
+                        &n->duplicates, &n->self_loops, &n->empty_nets, &n->named, &n->created, &n->operators, &n->zeros, &n->inputs, &n->inhibitory,
+                        &n->populations, &n->delays, CM_INTO(n->read_as), CM_INTO(n->reading), CM_INTO(n->labels));
+}
+
+/* Ends a search for one. */
+static cm_status take(sqlite3_stmt *statement, cm_status status, cm_network *network, bool *found, cm_error *error)
+{
+  *found = cm_sql_next(statement, &status, error);
+  if (*found)
+    status = from_row(statement, network, error);
+  return cm_sql_end(statement, status, error);
 }
 
 cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm_error *error)
@@ -56,66 +43,41 @@ cm_status cm_networks_path(const cm_store *store, const char *id, char *path, cm
   return cm_path(path, error, "%s/networks/%s.zip", store->folder, id);
 }
 
-typedef struct get_work {
-  const char *id;
-  cm_network network;
-} get_work;
-
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+static cm_status get(sqlite3 *handle, const char *id, cm_network *network, cm_error *error)
 {
-  get_work *work = context;
   sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT " COLUMNS " FROM networks WHERE id = ?", "t", work->id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    from_row(statement, &work->network);
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && !row)
-    status = cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", work->id);
-  return status;
+  bool found;
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT " COLUMNS " FROM networks WHERE id = ?", "t", id);
+  CM_TRY(take(statement, status, network, &found, error));
+  return found ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", id);
 }
 
 cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, cm_error *error)
 {
-  get_work work = {.id = id};
-  CM_TRY(cm_database_read(store->database, get, &work, error));
-  *network = work.network;
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, get(r.handle, id, network, error));
+  return cm_reading_end(&r, status);
 }
 
-typedef struct known_work {
-  const char *sha256;
-  const cm_owner *owner;
-  cm_network network;
-} known_work;
-
-static cm_status find_known(sqlite3 *handle, void *context, cm_error *error)
+static cm_status find_known(sqlite3 *handle, const char *sha256, const cm_owner *o, cm_network *network, cm_error *error)
 {
-  known_work *work = context;
-  const cm_owner *o = work->owner;
   sqlite3_stmt *statement;
-  bool row = false;
+  bool found;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " COLUMNS " FROM networks WHERE sha256 = ?1 AND visibility = ?2"
                                     " AND (?2 = 'lab' OR (?2 = 'group' AND team = ?3) OR (?2 = 'private' AND user = ?4))"
-                                    " ORDER BY rowid LIMIT 1", "tttt", work->sha256, cm_visibility_name(o->visibility),
-                                    o->group, o->user);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    from_row(statement, &work->network);
-  status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "no network has these bytes: upload them") : status;
+                                    " ORDER BY rowid LIMIT 1", "tttt", sha256, cm_visibility_name(o->visibility), o->group, o->user);
+  CM_TRY(take(statement, status, network, &found, error));
+  return found ? CM_OK : cm_fail(error, CM_NOT_FOUND, "no network has these bytes: upload them");
 }
 
-cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner *owner, cm_network *network,
-                            cm_error *error)
+cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner *owner, cm_network *network, cm_error *error)
 {
-  known_work work = {.sha256 = sha256, .owner = owner};
-  CM_TRY(cm_database_read(store->database, find_known, &work, error));
-  *network = work.network;
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, find_known(r.handle, sha256, owner, network, error));
+  return cm_reading_end(&r, status);
 }
 
 void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MAX])
@@ -215,16 +177,16 @@ typedef struct share_work {
 static cm_status join(sqlite3 *handle, void *context, cm_error *error)
 {
   const share_work *w = context;
-  get_work there = {.id = w->id};
+  cm_network there;
   int64_t mine;
-  CM_TRY(get(handle, &there, error));
+  CM_TRY(get(handle, w->id, &there, error));
   CM_TRY(cm_sql_number(handle, 0, &mine, error, "SELECT count(*) FROM owners WHERE thing = ? AND user = ?", "tt", w->id, w->user));
-  cm_owner *owner = &there.network.owner;
+  cm_owner *owner = &there.owner;
   if (mine != 0 || strcmp(owner->user, w->user) == 0)
     return CM_OK;
   (void)snprintf(owner->user, sizeof owner->user, "%s", w->user);
   CM_TRY(cm_quota_check_in(handle, w->user, CM_QUOTA_NETWORKS, 1, error));
-  CM_TRY(cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)there.network.bytes, error));
+  CM_TRY(cm_quota_check_in(handle, w->user, CM_QUOTA_BYTES, (double)there.bytes, error));
   return cm_holders_join_in(handle, CM_OBJECT_NETWORK, w->id, owner, error);
 }
 

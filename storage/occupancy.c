@@ -54,14 +54,9 @@ static bool has_expired(const char *owner, const void *alive)
 /* Frees in memory every core whose lease is not alive. */
 static cm_status expire_in_memory(sqlite3 *handle, const char *name, coremap_chip *chip, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
   char *alive = NULL;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT ' ' || coalesce(group_concat(id, ' '), '') || ' ' FROM leases"
-                                    " WHERE chip = ? AND expires > " CM_NOW("?"), "td", name, cm_clock_steady());
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  CM_THEN(status, cm_sql_text(statement, 0, &alive, error));
-  status = cm_sql_end(statement, status, error);
+  cm_status status = cm_sql_find(handle, NULL, error, "SELECT ' ' || coalesce(group_concat(id, ' '), '') || ' ' FROM leases"
+                                 " WHERE chip = ? AND expires > " CM_NOW("?"), "td>s", name, cm_clock_steady(), &alive);
   if (status == CM_OK)
     library_cores_release(chip, has_expired, alive);
   free(alive);
@@ -70,15 +65,11 @@ static cm_status expire_in_memory(sqlite3 *handle, const char *name, coremap_chi
 
 static cm_status read_state_in(sqlite3 *handle, const char *name, const char *text, coremap_chip **chip, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT state FROM occupancy WHERE chip = ?", "t", name);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  const char *state = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-  if (status == CM_OK && row && state == NULL)
-    status = cm_sql_whole(statement, error);
-  CM_THEN(status, library_chip_read(text, state, row ? (size_t)sqlite3_column_bytes(statement, 0) : 0, chip, error));
-  return cm_sql_end(statement, status, error);
+  char *state = NULL;
+  cm_status status = cm_sql_find(handle, NULL, error, "SELECT state FROM occupancy WHERE chip = ?", "t>s", name, &state);
+  CM_THEN(status, library_chip_read(text, state, state != NULL ? strlen(state) : 0, chip, error));
+  free(state);
+  return status;
 }
 
 cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip **chip, cm_error *error)
@@ -116,26 +107,18 @@ cm_status cm_occupancy_save_in(sqlite3 *handle, const coremap_chip *chip, const 
 }
 
 typedef struct occupancy_work {
-  const char *name;
   const cm_occupancy_change *change;
-  coremap_chip *chip;
   char *text;
   char etag[CM_ETAG_MAX];
   bool mismatch;
 } occupancy_work;
 
-static cm_status read_state(sqlite3 *handle, void *context, cm_error *error)
-{
-  occupancy_work *work = context;
-  return cm_occupancy_load_in(handle, work->name, &work->chip, error);
-}
-
 cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
 {
-  occupancy_work work = {.name = name};
-  CM_TRY(cm_database_read(store->database, read_state, &work, error));
-  *chip = work.chip;
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, false, &r, error);
+  CM_THEN(status, cm_occupancy_load_in(r.handle, name, chip, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_occupancy_read(cm_store *store, const char *name, char **text, char *etag, cm_error *error)

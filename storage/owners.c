@@ -85,8 +85,7 @@ typedef struct owner_work {
   cm_object object;
   const char *id;
   const cm_owner *given;
-  const cm_viewer *viewer;
-  cm_owner owner; /* of several the viewer, else one who shows it to him, else the first */
+  cm_owner owner; /* before */
 } owner_work;
 
 static cm_status missing(cm_object object, const char *id, cm_error *error)
@@ -105,54 +104,47 @@ static int rank(const cm_owner *owner, const cm_viewer *viewer)
   return cm_owner_lets(owner, &(cm_viewer){viewer->user, viewer->group, false}) ? 2 : cm_owner_shows(owner, viewer) ? 1 : 0;
 }
 
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+/* Of several the viewer, else one who shows it to him, else the first. */
+static cm_status get(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_owner *found, cm_error *error)
 {
-  owner_work *work = context;
   sqlite3_stmt *statement;
-  bool row = true;
   int best = -1;
-  cm_status status = cm_sql_prepare(handle, &statement, error, kinds[work->object].query, "t", work->id);
-  while (status == CM_OK && row) {
-    cm_owner owner;
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
+  cm_status status = cm_sql_prepare(handle, &statement, error, kinds[object].query, "t", id);
+  while (cm_sql_next(statement, &status, error)) {
+    cm_owner owner = {0};
     cm_owner_from_row(statement, 0, &owner);
-    if (rank(&owner, work->viewer) > best) {
-      work->owner = owner;
-      best = rank(&owner, work->viewer);
+    if (rank(&owner, viewer) > best) {
+      *found = owner;
+      best = rank(&owner, viewer);
     }
   }
   status = cm_sql_end(statement, status, error);
-  return status == CM_OK && best < 0 ? missing(work->object, work->id, error) : status;
+  return status == CM_OK && best < 0 ? missing(object, id, error) : status;
 }
 
 cm_status cm_owners_get_in(sqlite3 *handle, cm_object object, const char *id, const cm_viewer *viewer, cm_owner *owner, cm_error *error)
 {
-  owner_work work = {.object = object, .id = id, .viewer = viewer};
-  CM_TRY(get(handle, &work, error));
-  if (!cm_owner_shows(&work.owner, viewer))
+  cm_owner found;
+  CM_TRY(get(handle, object, id, viewer, &found, error));
+  if (!cm_owner_shows(&found, viewer))
     return missing(object, id, error);
-  *owner = work.owner;
+  *owner = found;
   return CM_OK;
 }
 
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error)
 {
-  owner_work work = {.object = object, .id = id, .viewer = viewer};
-  if (object == CM_OBJECT_LEASE &&
-      cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &work.owner, error) != CM_OK)
-    return error->status;
+  cm_reading r;
+  if (object == CM_OBJECT_LEASE)
+    CM_TRY(cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &(cm_owner){0}, error));
   if (object == CM_OBJECT_CHIP && library_chip_preset_text(id) != NULL) {
     *owner = (cm_owner){0};
     return CM_OK;
   }
-  CM_TRY(cm_database_look(database, get, &work, error));
-  if (!cm_owner_shows(&work.owner, viewer))
-    return missing(object, id, error);
-  *owner = work.owner;
-  return CM_OK;
+  cm_status status = cm_reading_begin(database, true, &r, error);
+  CM_THEN(status, cm_owners_get_in(r.handle, object, id, viewer, owner, error));
+  return cm_reading_end(&r, status);
 }
 
 /* Nobody may see a network's lab no longer, who may know it by the hash of its bytes. */
@@ -193,11 +185,11 @@ static cm_status show(sqlite3 *handle, void *context, cm_error *error)
 {
   owner_work *work = context;
   const cm_viewer viewer = {work->given->user, "", true};
-  work->viewer = &viewer;
-  if (get(handle, work, error) != CM_OK || check_widening(work, error) != CM_OK ||
-      show_in(handle, work, kinds[work->object].table, kinds[work->object].key, error) != CM_OK ||
-      (kinds[work->object].shared && show_in(handle, work, "owners", "thing", error) != CM_OK))
-    return error->status;
+  CM_TRY(get(handle, work->object, work->id, &viewer, &work->owner, error));
+  CM_TRY(check_widening(work, error));
+  CM_TRY(show_in(handle, work, kinds[work->object].table, kinds[work->object].key, error));
+  if (kinds[work->object].shared)
+    CM_TRY(show_in(handle, work, "owners", "thing", error));
   tell_change(work);
   if (work->object == CM_OBJECT_JOB && cm_owner_widens(&work->owner, work->given))
     return cm_sql_run(handle, NULL, error, "UPDATE jobs SET widened = 1 WHERE id = ?", "t", work->id);

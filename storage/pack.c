@@ -13,6 +13,7 @@
 
 #include "storage/blobs.h"
 #include "storage/log.h"
+#include "storage/internal.h"
 
 enum { FILES_MAX = 128, NAME_BYTES_MAX = 64, SIZE_BYTES = 8 };
 
@@ -253,44 +254,23 @@ cm_status cm_pack_check(const void *pack, size_t size, cm_error *error)
 cm_status cm_pack_note_in(sqlite3 *handle, const char *mapping, const cm_pack *pack, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "INSERT INTO packs(mapping, sha256, content) VALUES(?, ?, ?)"
                                     " ON CONFLICT(mapping) DO UPDATE SET sha256 = excluded.sha256, content = excluded.content", "tt",
                                     mapping, pack->sha256);
   if (status == CM_OK && sqlite3_bind_blob(statement, 3, pack->bytes, (int)pack->size, SQLITE_STATIC) != SQLITE_OK)
     status = cm_whole(false, "a result", error);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
+  (void)cm_sql_next(statement, &status, error);
   return cm_sql_end(statement, status, error);
 }
 
 /* ---- folders of earlier releases ---- */
 
-enum { OLD_MAX = 64 };
-
 typedef struct old_work {
-  char id[OLD_MAX][CM_ID_MAX];
-  size_t count, most;
   const char *mapping;
   const cm_pack *pack;
   bool packed;
 } old_work;
-
-static cm_status find_old(sqlite3 *handle, void *context, cm_error *error)
-{
-  old_work *w = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  w->count = 0;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id FROM mappings INDEXED BY mappings_old WHERE form = 0 LIMIT ?", "i", (int64_t)w->most);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      cm_sql_copy(statement, 0, w->id[w->count++], CM_ID_MAX);
-  }
-  return cm_sql_end(statement, status, error);
-}
 
 static cm_status replace(sqlite3 *handle, void *context, cm_error *error)
 {
@@ -330,10 +310,14 @@ static cm_status pack_one(cm_store *store, const char *id, cm_error *error)
 
 cm_status cm_pack_old(cm_store *store, unsigned most, bool *left, cm_error *error)
 {
-  old_work work = {.most = most < OLD_MAX ? most : OLD_MAX};
-  CM_TRY(cm_database_read(store->database, find_old, &work, error));
-  for (size_t i = 0; i < work.count; i++)
-    CM_TRY(pack_one(store, work.id[i], error));
-  *left = work.count == work.most;
-  return CM_OK;
+  static const cm_row_kind kind = {"i", "SELECT id FROM mappings INDEXED BY mappings_old WHERE form = 0 LIMIT ?", "old results", CM_ID_MAX, cm_sql_id, NULL};
+  char (*ids)[CM_ID_MAX];
+  size_t count;
+  CM_TRY(cm_database_list(store->database, &kind, &ids, &count, error, (int64_t)most));
+  cm_status status = CM_OK;
+  for (size_t i = 0; i < count && status == CM_OK; i++)
+    status = pack_one(store, ids[i], error);
+  free(ids);
+  *left = count == most;
+  return status;
 }

@@ -111,15 +111,11 @@ static int by_priority(const void *a, const void *b)
 static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT user, lane, priority, ready, ready_ms FROM queue_totals WHERE ready > 0"
                                     " ORDER BY user, lane, priority", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = add_share(order, handle, statement, error);
-  }
+  while (cm_sql_next(statement, &status, error))
+    status = add_share(order, handle, statement, error);
   if (order->share_count > 0)
     qsort(order->shares, order->share_count, sizeof *order->shares, by_priority);
   return cm_sql_end(statement, status, error);

@@ -38,25 +38,24 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
   queue_work *work = context;
   sqlite3_stmt *statement;
   cm_turn turn;
-  bool row = false, any = false;
+  bool any = false;
   double now = cm_store_time();
   work->found = false;
   cm_job_clear(&work->job);
-  if (cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= " CM_NOW("?")
-                 " AND state = 'queued'", "d", cm_clock_steady()) != CM_OK ||
-      cm_queue_turn(handle, work->claim, &any, &turn, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE jobs INDEXED BY jobs_retry SET retry_at = NULL WHERE retry_at <= " CM_NOW("?") " AND state = 'queued'", "d",
+                    cm_clock_steady()));
+  CM_TRY(cm_queue_turn(handle, work->claim, &any, &turn, error));
   if (!any)
     return CM_OK;
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_ready WHERE user = ?"
                                     " AND lane = ? AND priority = ? AND " CM_JOB_IS_READY " ORDER BY sequence LIMIT 1", "tii",
                                     turn.user, (int64_t)turn.lane, (int64_t)turn.priority);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  const bool found = cm_sql_next(statement, &status, error);
+  if (found)
     status = cm_job_from_row(statement, &work->job, error);
   status = cm_sql_end(statement, status, error);
-  if (status != CM_OK || !row)
+  if (status != CM_OK || !found)
     return status;
   cm_store_id(work->job.folder);
   status = cm_job_move_in(handle, &work->job, CM_JOB_RUNNING, error);
@@ -70,25 +69,14 @@ static cm_status claim(sqlite3 *handle, void *context, cm_error *error)
   return status;
 }
 
-/* Whether a claim could find something: spares idle workers the write. */
-static cm_status any_ready(sqlite3 *handle, void *context, cm_error *error)
-{
-  queue_work *work = context;
-  int64_t ready;
-  if (cm_sql_number(handle, 0, &ready, error,
-                    "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0 AND (1 << lane) & ?)"
-                    " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= " CM_NOW("?") " AND state = 'queued')",
-                    "id", (int64_t)work->claim, cm_clock_steady()) !=
-      CM_OK)
-    return error->status;
-  work->flag = ready != 0;
-  return CM_OK;
-}
-
 cm_status cm_jobs_claim(cm_store *store, cm_claim what, cm_job *job, bool *found, cm_error *error)
 {
   queue_work work = {.claim = what};
-  CM_TRY(cm_database_read(store->database, any_ready, &work, error));
+  /* Whether it could find something: spares idle workers the write. */
+  CM_TRY(cm_database_find(store->database, NULL, error,
+                          "SELECT EXISTS (SELECT 1 FROM queue_totals INDEXED BY queue_priority WHERE ready > 0 AND (1 << lane) & ?)"
+                          " OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_retry WHERE retry_at <= " CM_NOW("?") " AND state = 'queued')", "id>b",
+                          (int64_t)what, cm_clock_steady(), &work.flag));
   if (work.flag && cm_database_write(store->database, claim, &work, error) != CM_OK) {
     cm_job_clear(&work.job);
     return error->status;
@@ -116,27 +104,16 @@ static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
   const cm_job *job = work->given;
-  sqlite3_stmt *statement;
-  char other[CM_ID_MAX] = "";
-  work->flag = false;
+  char other[CM_ID_MAX];
+  double seconds;
   CM_TRY(check_attempt(handle, job, error));
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id FROM jobs WHERE fingerprint = ? AND state = 'running' AND id <> ?"
-                                    " LIMIT 1", "tt", work->text, job->id);
-  bool row = false;
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, other, sizeof other);
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && row) {
-    double seconds;
-    status = cm_job_move_in(handle, job, CM_JOB_QUEUED, error);
-    CM_THEN(status, cm_job_settle_in(handle, job, &seconds, error));
-    CM_THEN(status, cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id));
-    work->flag = true;
-  } else if (status == CM_OK)
-    status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET fingerprint = ? WHERE id = ?", "tt", work->text, job->id);
-  return status;
+  CM_TRY(cm_sql_find(handle, &work->flag, error, "SELECT id FROM jobs WHERE fingerprint = ? AND state = 'running' AND id <> ? LIMIT 1", "tt>t", work->text,
+                     job->id, CM_INTO(other)));
+  if (!work->flag)
+    return cm_sql_run(handle, NULL, error, "UPDATE jobs SET fingerprint = ? WHERE id = ?", "tt", work->text, job->id);
+  CM_TRY(cm_job_move_in(handle, job, CM_JOB_QUEUED, error));
+  CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
+  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id);
 }
 
 cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred,
@@ -156,20 +133,17 @@ cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *finge
 static cm_status settle_owner(sqlite3 *handle, const cm_job *job, cm_owner *owner, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false, widened = false;
+  bool widened = false;
   *owner = job->owner;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT user, team, visibility, widened FROM jobs WHERE id = ?", "t", job->id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row) {
+  if (cm_sql_next(statement, &status, error)) {
     cm_owner_from_row(statement, 0, owner);
     widened = sqlite3_column_int(statement, 3) != 0;
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK && !widened)
     status = cm_job_derive_in(handle, job, owner, false, error);
-  if (status != CM_OK)
-    return status;
-  return cm_sql_run(handle, NULL, error, "UPDATE jobs SET visibility = ?, team = ? WHERE id = ?", "ttt",
+  return status != CM_OK ? status : cm_sql_run(handle, NULL, error, "UPDATE jobs SET visibility = ?, team = ? WHERE id = ?", "ttt",
                     cm_visibility_name(owner->visibility), owner->group, job->id);
 }
 
@@ -197,13 +171,9 @@ static cm_status join_points(sqlite3 *handle, const cm_owner *owner, const char 
   char ids[CM_JOB_POINTS_MAX][CM_ID_MAX];
   size_t count = 0;
   sqlite3_stmt *statement;
-  bool row = true;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point", "t", mapping);
-  while (status == CM_OK && row && count < CM_JOB_POINTS_MAX) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      cm_sql_copy(statement, 0, ids[count++], sizeof *ids);
-  }
+  while (count < CM_JOB_POINTS_MAX && cm_sql_next(statement, &status, error))
+    cm_sql_copy(statement, 0, ids[count++], sizeof *ids);
   status = cm_sql_end(statement, status, error);
   for (size_t i = 0; i < count && status == CM_OK; i++)
     status = cm_holders_join_in(handle, CM_OBJECT_MAPPING, ids[i], owner, error);
@@ -286,8 +256,8 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   CM_TRY(check_attempt(handle, job, error));
   CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
   CM_TRY(settle_owner(handle, job, &owner, error));
-  if (o->mapping != NULL && cm_estimate_learn_in(handle, job, seconds, error) != CM_OK)
-    return error->status;
+  if (o->mapping != NULL)
+    CM_TRY(cm_estimate_learn_in(handle, job, seconds, error));
   if (o->region != NULL) {
     cm_lease_take take = {.chip = job->chip, .whose = owner, .owner = job->name, .job = job->id, .ttl = job->ttl,
                           .cores = o->region, .count = o->region_count};
@@ -296,10 +266,10 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
       return error->status;
     }
   }
-  if (o->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE && take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error) != CM_OK)
-    return error->status;
-  if (o->mapping != NULL && note_mapping(handle, o->mapping, &owner, o->pack, error) != CM_OK)
-    return error->status;
+  if (o->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE)
+    CM_TRY(take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error));
+  if (o->mapping != NULL)
+    CM_TRY(note_mapping(handle, o->mapping, &owner, o->pack, error));
   for (size_t i = 0; i < work->blob_count; i++)
     CM_TRY(cm_blob_note_in(handle, &work->blobs[i], error));
   /* The mapping goes in before the move: a done job always has one, "" where it is of a kind that has none. */

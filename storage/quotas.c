@@ -45,26 +45,17 @@ typedef struct holder {
 static cm_status read_real(sqlite3 *handle, const char *sql, holder who, double since, double *value, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, sql, "tdi", who.name, since, (int64_t)who.group);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+  if (cm_sql_next(statement, &status, error) && sqlite3_column_type(statement, 0) != SQLITE_NULL)
     *value = sqlite3_column_double(statement, 0);
   return cm_sql_end(statement, status, error);
 }
 
 static cm_status limit_of(sqlite3 *handle, holder who, cm_quota quota, double *most, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*')"
-                                    " AND quota = ? ORDER BY name = '*' LIMIT 1",
-                                    "itt", (int64_t)who.group, who.name, names[quota]);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK)
-    *most = row ? sqlite3_column_double(statement, 0) : -1;
-  return cm_sql_end(statement, status, error);
+  *most = -1;
+  return cm_sql_find(handle, NULL, error, "SELECT most FROM quotas WHERE is_group = ? AND name IN (?, '*') AND quota = ? ORDER BY name = '*' LIMIT 1",
+                     "itt>d", (int64_t)who.group, who.name, names[quota], most);
 }
 
 static double since(cm_quota quota)
@@ -80,14 +71,8 @@ static cm_status use_of(sqlite3 *handle, holder who, cm_quota quota, double *use
 
 static cm_status group_of(sqlite3 *handle, const char *user, char group[CM_USER_MAX], cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
   group[0] = '\0';
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT team FROM users WHERE name = ?", "t", user);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, group, CM_USER_MAX);
-  return cm_sql_end(statement, status, error);
+  return cm_sql_find(handle, NULL, error, "SELECT team FROM users WHERE name = ?", "t>t", user, group, (size_t)CM_USER_MAX);
 }
 
 /* What is used of a quota, what is asked for, and how much there may be. */
@@ -170,11 +155,6 @@ typedef struct cpu_work {
   double seconds;
 } cpu_work;
 
-static cm_status check_cpu(sqlite3 *handle, void *context, cm_error *error)
-{
-  return cm_quota_check_in(handle, ((const cpu_work *)context)->user, CM_QUOTA_CPU_SECONDS, 0, error);
-}
-
 static cm_status note_cpu(sqlite3 *handle, void *context, cm_error *error)
 {
   const cpu_work *work = context;
@@ -183,7 +163,12 @@ static cm_status note_cpu(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_quota_check_cpu(cm_database *database, const char *user, cm_error *error)
 {
-  return user[0] != '\0' ? cm_database_read(database, check_cpu, &(cpu_work){.user = user}, error) : CM_OK;
+  cm_reading r;
+  if (user[0] == '\0')
+    return CM_OK;
+  cm_status status = cm_reading_begin(database, false, &r, error);
+  CM_THEN(status, cm_quota_check_in(r.handle, user, CM_QUOTA_CPU_SECONDS, 0, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_quota_note_cpu(cm_database *database, const char *user, double seconds, cm_error *error)
@@ -203,32 +188,27 @@ cm_status cm_quota_note_lease_in(sqlite3 *handle, const char *lease, const char 
 
 /* ---- showing ---- */
 
-typedef struct using {
-  const char *user;
-  cm_quota_use use;
-} using;
-
-static cm_status read_use(sqlite3 *handle, void *context, cm_error *error)
+static cm_status read_use(sqlite3 *handle, const char *user, cm_quota_use *use, cm_error *error)
 {
-  using *u = context;
   char group[CM_USER_MAX];
-  CM_TRY(group_of(handle, u->user, group, error));
-  for (int i = 0; i < CM_QUOTAS; i++) {
-    u->use.group_use[i] = 0;
-    u->use.group_max[i] = -1;
-    CM_TRY(use_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.use[i], error));
-    CM_TRY(limit_of(handle, (holder){u->user, false}, (cm_quota)i, &u->use.most[i], error));
-    if (group[0] != '\0' && (use_of(handle, (holder){group, true}, (cm_quota)i, &u->use.group_use[i], error) != CM_OK ||
-                             limit_of(handle, (holder){group, true}, (cm_quota)i, &u->use.group_max[i], error) != CM_OK))
-      return error->status;
+  CM_TRY(group_of(handle, user, group, error));
+  for (cm_quota i = 0; i < CM_QUOTAS; i++) {
+    use->group_use[i] = 0;
+    use->group_max[i] = -1;
+    CM_TRY(use_of(handle, (holder){user, false}, i, &use->use[i], error));
+    CM_TRY(limit_of(handle, (holder){user, false}, i, &use->most[i], error));
+    if (group[0] == '\0')
+      continue;
+    CM_TRY(use_of(handle, (holder){group, true}, i, &use->group_use[i], error));
+    CM_TRY(limit_of(handle, (holder){group, true}, i, &use->group_max[i], error));
   }
   return CM_OK;
 }
 
 cm_status cm_quotas_use(cm_database *database, const char *user, cm_quota_use *use, cm_error *error)
 {
-  using u = {.user = user};
-  CM_TRY(cm_database_read(database, read_use, &u, error));
-  *use = u.use;
-  return CM_OK;
+  cm_reading r;
+  cm_status status = cm_reading_begin(database, false, &r, error);
+  CM_THEN(status, read_use(r.handle, user, use, error));
+  return cm_reading_end(&r, status);
 }

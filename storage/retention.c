@@ -43,27 +43,13 @@ static const struct {
 };
 
 typedef struct falling {
-  cm_keep keep;
-  double now;
-  char id[AT_ONCE][CM_SHA_MAX], user[AT_ONCE][CM_USER_MAX];
-  size_t count;
+  char id[CM_SHA_MAX], user[CM_USER_MAX];
 } falling;
 
-static cm_status find(sqlite3 *handle, void *context, cm_error *error)
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
-  falling *f = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  f->count = 0;
-  cm_status status = cm_sql_prepare(handle, &statement, error, falls[f->keep].query, "di", f->now, (int64_t)AT_ONCE);
-  while (status == CM_OK && row && f->count < AT_ONCE) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_sql_copy(statement, 0, f->id[f->count], CM_SHA_MAX);
-    cm_sql_copy(statement, 1, f->user[f->count++], CM_USER_MAX);
-  }
-  return cm_sql_end(statement, status, error);
+  falling *f = element;
+  return cm_sql_columns(row, error, "tt", CM_INTO(f->id), CM_INTO(f->user));
 }
 
 /* The rules are the cause of what happens to a thing from now on. */
@@ -108,17 +94,17 @@ cm_status cm_retention_run(cm_store *store, double now, double bin_seconds, cm_r
 {
   uint64_t *const counts[CM_KEEPS] = {&done->networks, &done->mappings, &done->jobs, &done->mappings};
   *done = (cm_retention_done){0};
-  falling *f;
-  CM_TRY(CM_HEAP(f, 1, "what is old", error));
   cm_status status = CM_OK;
   for (int keep = 0; keep < CM_KEEPS && status == CM_OK; keep++) {
-    *f = (falling){.keep = (cm_keep)keep, .now = now};
-    status = cm_database_read(store->database, find, f, error);
-    for (size_t i = 0; i < f->count && status == CM_OK; i++) {
-      status = drop(store, falls[keep].object, f->id[i], f->user[i], bin_seconds > 0, error);
+    const cm_row_kind kind = {"di", falls[keep].query, "what is old", sizeof(falling), from_row, NULL};
+    falling *found;
+    size_t count;
+    CM_TRY(cm_database_list(store->database, &kind, &found, &count, error, now, (int64_t)AT_ONCE));
+    for (size_t i = 0; i < count && status == CM_OK; i++) {
+      status = drop(store, falls[keep].object, found[i].id, found[i].user, bin_seconds > 0, error);
       *counts[keep] += status == CM_OK;
     }
+    free(found);
   }
-  free(f);
   return status == CM_OK ? purge_old(store, now - bin_seconds, &done->purged, error) : status;
 }

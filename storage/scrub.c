@@ -90,23 +90,19 @@ static const char *name_of(const thing *t)
 static cm_status ask(sqlite3 *handle, thing *t, const char *query, const char *name, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = false;
   t->there = false;
   cm_status status = cm_sql_prepare(handle, &statement, error, query, "t", name);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
+  if (cm_sql_next(statement, &status, error))
     from_row(statement, t);
   return cm_sql_end(statement, status, error);
 }
 
 /* The thing after this one; files come first. */
-static cm_status next(sqlite3 *handle, void *context, cm_error *error)
+static cm_status next(sqlite3 *handle, thing *t, cm_error *error)
 {
-  thing *t = context;
   static const char packs[] = "SELECT mapping, sha256, length(content), content FROM packs WHERE mapping > ? ORDER BY mapping LIMIT 1";
-  if (!t->packed && ask(handle, t, "SELECT path, sha256, bytes FROM blobs WHERE path > ? ORDER BY path LIMIT 1", t->noted.path,
-                        error) != CM_OK)
-    return error->status;
+  if (!t->packed)
+    CM_TRY(ask(handle, t, "SELECT path, sha256, bytes FROM blobs WHERE path > ? ORDER BY path LIMIT 1", t->noted.path, error));
   if (t->there && !t->packed)
     return CM_OK;
   char after[PATH_LENGTH];
@@ -115,13 +111,20 @@ static cm_status next(sqlite3 *handle, void *context, cm_error *error)
   return ask(handle, t, packs, after, error);
 }
 
-static cm_status same(sqlite3 *handle, void *context, cm_error *error)
+static cm_status same(sqlite3 *handle, thing *t, cm_error *error)
 {
-  thing *t = context;
   char name[PATH_LENGTH];
   (void)snprintf(name, sizeof name, "%s", name_of(t));
   return ask(handle, t, t->packed ? "SELECT mapping, sha256, length(content), content FROM packs WHERE mapping = ?"
                                   : "SELECT path, sha256, bytes FROM blobs WHERE path = ?", name, error);
+}
+
+static cm_status look_for(const cm_scrub *s, cm_status (*which)(sqlite3 *handle, thing *t, cm_error *error), thing *t, cm_error *error)
+{
+  cm_reading r;
+  cm_status status = cm_reading_begin(s->store->database, true, &r, error);
+  CM_THEN(status, which(r.handle, t, error));
+  return cm_reading_end(&r, status);
 }
 
 /* Reads a file in pieces, from the disk where it can be: what the kernel still has is not what lies there. CM_CANCELLED: it is to
@@ -173,7 +176,7 @@ static cm_status look_at(cm_scrub *s, const thing *t, cm_error *error)
   if (error->status == CM_CANCELLED || cm_error_passes(error))
     return error->status;
   pthread_mutex_lock(&s->store->blob_lock); /* files and their rows go together under it */
-  cm_status status = cm_database_look(s->store->database, same, &again, &ignored);
+  cm_status status = look_for(s, same, &again, &ignored);
   pthread_mutex_unlock(&s->store->blob_lock);
   return status == CM_OK && again.there && strcmp(again.noted.sha256, t->noted.sha256) == 0 ? CM_DAMAGED : CM_OK;
 }
@@ -204,7 +207,7 @@ static bool look_again(cm_scrub *s)
     thing t = {.packed = strncmp(s->damaged[i], "packs/", 6) == 0};
     memcpy(t.noted.path, s->damaged[i], PATH_LENGTH);
     error.status = CM_OK;
-    if (cm_database_look(s->store->database, same, &t, &error) == CM_OK && (!t.there || look_at(s, &t, &error) == CM_OK)) {
+    if (look_for(s, same, &t, &error) == CM_OK && (!t.there || look_at(s, &t, &error) == CM_OK)) {
       cm_log("no longer damaged: %s", s->damaged[i]);
       memmove(s->damaged[i], s->damaged[s->counts.damaged - 1], PATH_LENGTH);
       pthread_mutex_lock(&s->lock);
@@ -227,7 +230,7 @@ static bool look_at_all(cm_scrub *s)
   for (;;) {
     double began = cm_now();
     error.status = CM_OK;
-    if (cm_database_look(s->store->database, next, &t, &error) != CM_OK)
+    if (look_for(s, next, &t, &error) != CM_OK)
       return rest(s, again_seconds);
     if (!t.there)
       break;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "storage/database.h"
 #include "storage/internal.h"
 
@@ -128,50 +129,40 @@ cm_status cm_sql_execute(sqlite3 *handle, const char *sql, cm_error *error)
   return code == SQLITE_OK ? CM_OK : cm_sql_fail(handle, code, sql[0] == 'C' ? "schema" : sql, error);
 }
 
-static cm_status bind(sqlite3 *handle, sqlite3_stmt *statement, const char *types, va_list arguments,
-                      cm_error *error)
+static cm_status bind(sqlite3 *handle, sqlite3_stmt *statement, const char *types, va_list *arguments, cm_error *error)
 {
-  for (int i = 0; types[i] != '\0'; i++) {
-    int code;
-    if (types[i] == 't')
-      code = sqlite3_bind_text(statement, i + 1, va_arg(arguments, const char *), -1, SQLITE_TRANSIENT);
-    else if (types[i] == 'i')
-      code = sqlite3_bind_int64(statement, i + 1, va_arg(arguments, int64_t));
-    else
-      code = sqlite3_bind_double(statement, i + 1, va_arg(arguments, double));
+  for (int i = 0; types[i] != '\0' && types[i] != '>'; i++) {
+    const int code = types[i] == 't'   ? sqlite3_bind_text(statement, i + 1, va_arg(*arguments, const char *), -1, SQLITE_TRANSIENT)
+                     : types[i] == 'i' ? sqlite3_bind_int64(statement, i + 1, va_arg(*arguments, int64_t))
+                                       : sqlite3_bind_double(statement, i + 1, va_arg(*arguments, double));
     if (code != SQLITE_OK)
       return cm_sql_fail(handle, code, "bind", error);
   }
   return CM_OK;
 }
 
-static cm_status prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *error, const char *sql,
-                         const char *types, va_list arguments)
+static cm_status prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *error, const char *sql, const char *types, va_list *arguments)
 {
   *statement = NULL;
   int code = compile(handle, sql, statement);
-  if (code != SQLITE_OK)
-    return cm_sql_fail(handle, code, sql, error);
-  return bind(handle, *statement, types, arguments, error);
+  return code == SQLITE_OK ? bind(handle, *statement, types, arguments, error) : cm_sql_fail(handle, code, sql, error);
 }
 
-cm_status cm_sql_prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *error, const char *sql,
-                         const char *types, ...)
+cm_status cm_sql_prepare(sqlite3 *handle, sqlite3_stmt **statement, cm_error *error, const char *sql, const char *types, ...)
 {
   va_list arguments;
   va_start(arguments, types);
-  cm_status status = prepare(handle, statement, error, sql, types, arguments);
+  cm_status status = prepare(handle, statement, error, sql, types, &arguments);
   va_end(arguments);
   return status;
 }
 
-cm_status cm_sql_step(sqlite3_stmt *statement, bool *row, cm_error *error)
+bool cm_sql_next(sqlite3_stmt *statement, cm_status *status, cm_error *error)
 {
-  int code = sqlite3_step(statement);
+  const int code = *status == CM_OK ? sqlite3_step(statement) : SQLITE_DONE;
   if (code != SQLITE_ROW && code != SQLITE_DONE)
-    return cm_sql_fail(sqlite3_db_handle(statement), code, sqlite3_sql(statement), error);
-  *row = code == SQLITE_ROW;
-  return CM_OK;
+    *status = cm_sql_fail(sqlite3_db_handle(statement), code, sqlite3_sql(statement), error);
+  return code == SQLITE_ROW;
 }
 
 cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error)
@@ -202,34 +193,36 @@ cm_status cm_sql_verdict(sqlite3_stmt *row, const char **damage, cm_error *error
   return CM_OK;
 }
 
-cm_status cm_sql_run(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, ...)
+cm_status cm_sql_run_of(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, va_list *arguments)
 {
   sqlite3_stmt *statement;
-  va_list arguments;
-  va_start(arguments, types);
   cm_status status = prepare(handle, &statement, error, sql, types, arguments);
-  va_end(arguments);
-  bool row = true;
-  while (status == CM_OK && row)
-    status = cm_sql_step(statement, &row, error);
+  while (cm_sql_next(statement, &status, error))
+    ;
   if (status == CM_OK && changes != NULL)
     *changes = sqlite3_changes(handle);
   return cm_sql_end(statement, status, error);
 }
 
-cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_error *error, const char *sql,
-                        const char *types, ...)
+cm_status cm_sql_run(sqlite3 *handle, int *changes, cm_error *error, const char *sql, const char *types, ...)
+{
+  va_list arguments;
+  va_start(arguments, types);
+  cm_status status = cm_sql_run_of(handle, changes, error, sql, types, &arguments);
+  va_end(arguments);
+  return status;
+}
+
+cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_error *error, const char *sql, const char *types, ...)
 {
   sqlite3_stmt *statement;
   va_list arguments;
   va_start(arguments, types);
-  cm_status status = prepare(handle, &statement, error, sql, types, arguments);
+  cm_status status = prepare(handle, &statement, error, sql, types, &arguments);
   va_end(arguments);
-  bool row = false;
-  CM_THEN(status, cm_sql_step(statement, &row, error));
+  const bool known = cm_sql_next(statement, &status, error) && sqlite3_column_type(statement, 0) != SQLITE_NULL;
   if (status == CM_OK)
-    *number = row && sqlite3_column_type(statement, 0) != SQLITE_NULL ? sqlite3_column_int64(statement, 0)
-                                                                      : fallback;
+    *number = known ? sqlite3_column_int64(statement, 0) : fallback;
   return cm_sql_end(statement, status, error);
 }
 
@@ -247,4 +240,90 @@ void cm_sql_copy(sqlite3_stmt *statement, int column, char *text, size_t size)
 {
   const char *held = (const char *)sqlite3_column_text(statement, column);
   (void)snprintf(text, size, "%s", held != NULL ? held : "");
+}
+
+static cm_status read_columns(sqlite3_stmt *row, const char *types, va_list *arguments, cm_error *error)
+{
+  for (int i = 0; types[i] != '\0'; i++)
+    switch (types[i]) {
+    case 't': {
+      char *text = va_arg(*arguments, char *);
+      cm_sql_copy(row, i, text, va_arg(*arguments, size_t));
+      break;
+    }
+    case 's': CM_TRY(cm_sql_text(row, i, va_arg(*arguments, char **), error)); break;
+    case 'i': *va_arg(*arguments, int64_t *) = sqlite3_column_int64(row, i); break;
+    case 'u': *va_arg(*arguments, uint64_t *) = (uint64_t)sqlite3_column_int64(row, i); break;
+    case 'n': *va_arg(*arguments, int *) = sqlite3_column_int(row, i); break;
+    case 'b': *va_arg(*arguments, bool *) = sqlite3_column_int(row, i) != 0; break;
+    case 'd': *va_arg(*arguments, double *) = sqlite3_column_double(row, i); break;
+    default: break;
+    }
+  return CM_OK;
+}
+
+cm_status cm_sql_columns(sqlite3_stmt *row, cm_error *error, const char *types, ...)
+{
+  va_list arguments;
+  va_start(arguments, types);
+  cm_status status = read_columns(row, types, &arguments, error);
+  va_end(arguments);
+  return status;
+}
+
+cm_status cm_sql_find_of(sqlite3 *handle, bool *found, cm_error *error, const char *sql, const char *types, va_list *arguments)
+{
+  sqlite3_stmt *statement;
+  cm_status status = prepare(handle, &statement, error, sql, types, arguments);
+  const bool row = cm_sql_next(statement, &status, error);
+  if (row)
+    status = read_columns(statement, strchr(types, '>') + 1, arguments, error);
+  if (status == CM_OK && found != NULL)
+    *found = row;
+  return cm_sql_end(statement, status, error);
+}
+
+cm_status cm_sql_find(sqlite3 *handle, bool *found, cm_error *error, const char *sql, const char *types, ...)
+{
+  va_list arguments;
+  va_start(arguments, types);
+  cm_status status = cm_sql_find_of(handle, found, error, sql, types, &arguments);
+  va_end(arguments);
+  return status;
+}
+
+cm_status cm_sql_list_of(sqlite3 *handle, const cm_row_kind *kind, void *rows, size_t *count, cm_error *error, va_list *arguments)
+{
+  sqlite3_stmt *statement;
+  size_t used = 0, capacity = 0;
+  void *made = NULL;
+  cm_status status = prepare(handle, &statement, error, kind->query, kind->types, arguments);
+  while (cm_sql_next(statement, &status, error) && (status = cm_heap_grow(&made, &capacity, used + 1, kind->size, kind->what, error)) == CM_OK) {
+    status = kind->read(statement, (char *)made + used * kind->size, error);
+    used += status == CM_OK;
+  }
+  status = cm_sql_end(statement, status, error);
+  if (status == CM_OK) {
+    *(void **)rows = made;
+    *count = used;
+    return CM_OK;
+  }
+  for (size_t i = 0; kind->clear != NULL && i < used; i++)
+    kind->clear((char *)made + i * kind->size);
+  free(made);
+  return status;
+}
+
+cm_status cm_sql_list(sqlite3 *handle, const cm_row_kind *kind, void *rows, size_t *count, cm_error *error, ...)
+{
+  va_list arguments;
+  va_start(arguments, error);
+  cm_status status = cm_sql_list_of(handle, kind, rows, count, error, &arguments);
+  va_end(arguments);
+  return status;
+}
+
+cm_status cm_sql_id(sqlite3_stmt *row, void *element, cm_error *error)
+{
+  return cm_sql_columns(row, error, "t", element, (size_t)CM_ID_MAX);
 }

@@ -34,17 +34,10 @@ uint64_t cm_store_free_bytes(const cm_store *store)
   return (uint64_t)about.f_bavail * about.f_frsize;
 }
 
-static cm_status touch(sqlite3 *handle, void *context, cm_error *error)
-{
-  (void)context;
-  return cm_sql_run(
-      handle, NULL, error,
-      "INSERT INTO meta(name, value) VALUES('touched', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1", "");
-}
-
 cm_status cm_store_writable(cm_store *store, cm_error *error)
 {
-  return cm_database_write(store->database, touch, NULL, error);
+  return cm_database_run(store->database, NULL, error, "INSERT INTO meta(name, value) VALUES('touched', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1",
+                         "");
 }
 
 /* Servers of the release before lock this file: it is locked when it is there, and `make` makes it. */
@@ -74,30 +67,13 @@ static cm_status make_parts(const cm_store *store, cm_error *error)
   return CM_OK;
 }
 
-static cm_status read_identity(sqlite3 *handle, void *context, cm_error *error)
-{
-  char *id = context;
-  sqlite3_stmt *statement;
-  bool row = false;
-  id[0] = '\0';
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM folder", "");
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, id, CM_FOLDER_ID_MAX);
-  return cm_sql_end(statement, status, error);
-}
-
-static cm_status write_identity(sqlite3 *handle, void *context, cm_error *error)
-{
-  return cm_sql_run(handle, NULL, error, "INSERT INTO folder(id) VALUES(?)", "t", (const char *)context);
-}
-
 /* Marker and database must name one folder. The database gets its identity first: a marker without a database would be
  * refused ever after. */
 static cm_status identify(cm_store *store, const cm_folder *found, cm_error *error)
 {
   char *id = store->id;
-  CM_TRY(cm_database_read(store->database, read_identity, id, error));
+  id[0] = '\0';
+  CM_TRY(cm_database_find(store->database, NULL, error, "SELECT id FROM folder", ">t", CM_INTO(store->id)));
   if (found->marked && id[0] != '\0' && strcmp(found->id, id) != 0)
     return cm_fail(error, CM_CONFLICT,
                    "the database in %s belongs to another data folder (%s, and coremapd.json says %s); put the one back "
@@ -107,7 +83,7 @@ static cm_status identify(cm_store *store, const cm_folder *found, cm_error *err
       (void)snprintf(id, sizeof store->id, "%s", found->id);
     else
       cm_store_id(id);
-    CM_TRY(cm_database_write(store->database, write_identity, id, error));
+    CM_TRY(cm_database_run(store->database, NULL, error, "INSERT INTO folder(id) VALUES(?)", "t", id));
   }
   if (found->marked)
     return CM_OK;

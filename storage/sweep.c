@@ -73,15 +73,11 @@ static cm_status is_known(sqlite3 *handle, const swept_folder *swept, const char
 {
   char id[NAME_MAX + 1];
   size_t length = strlen(name), cut = strlen(swept->suffix);
-  int64_t found = 0;
-  if (swept->query == NULL || length <= cut || strcmp(name + length - cut, swept->suffix) != 0) {
-    *known = false;
+  *known = false;
+  if (swept->query == NULL || length <= cut || strcmp(name + length - cut, swept->suffix) != 0)
     return CM_OK;
-  }
   (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), name);
-  CM_TRY(cm_sql_number(handle, 0, &found, error, swept->query, "t", id));
-  *known = found != 0;
-  return CM_OK;
+  return cm_sql_find(handle, known, error, swept->query, "t>", id);
 }
 
 /* To lost+found/ROOM/NAME, or NAME.1, NAME.2, ... when that is there. */
@@ -119,9 +115,8 @@ static void handle_stranger(sweep_work *work, const char *name)
     cm_log("%s/%s, which the database does not know, stays where it is: %s", work->swept->name, name, error.detail);
 }
 
-static cm_status sweep_one(sqlite3 *handle, void *context, cm_error *error)
+static cm_status sweep_one(sqlite3 *handle, sweep_work *work, cm_error *error)
 {
-  sweep_work *work = context;
   char path[CM_PATH_MAX];
   CM_TRY(cm_path(path, error, "%s/%s", work->folder, work->swept->name));
   DIR *listing = opendir(path);
@@ -145,7 +140,10 @@ cm_status cm_sweep(cm_store *store, uint64_t *moved, cm_error *error)
   sweep_work work = {.folder = store->folder};
   for (size_t i = 0; i < sizeof swept_folders / sizeof *swept_folders; i++) {
     work.swept = &swept_folders[i];
-    CM_TRY(cm_database_read(store->database, sweep_one, &work, error));
+    cm_reading r;
+    cm_status status = cm_reading_begin(store->database, false, &r, error);
+    CM_THEN(status, sweep_one(r.handle, &work, error));
+    CM_TRY(cm_reading_end(&r, status));
   }
   *moved = work.moved;
   return CM_OK;

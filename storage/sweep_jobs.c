@@ -39,64 +39,33 @@ void cm_sweep_news_clear(cm_sweep_news *news)
 
 static cm_status add_note(cm_sweep_news *news, const cm_sweep_note *note, cm_error *error)
 {
-  if (news->count == news->capacity) {
-    const size_t capacity = 2 * news->capacity + 8;
-    cm_sweep_note *more = realloc(news->notes, capacity * sizeof *more);
-    if (more == NULL)
-      return cm_fail(error, CM_NO_MEMORY, "no memory for what a sweep has to tell");
-    news->notes = more;
-    news->capacity = capacity;
-  }
+  CM_TRY(CM_HEAP_GROW(news->notes, &news->capacity, news->count + 1, "what a sweep has to tell", error));
   news->notes[news->count++] = *note;
   return CM_OK;
 }
 
 /* A mapping goes that this sweep's job made and that nobody else is served by: not pinned, and not the result of another job. */
-typedef struct drop_work {
-  const char *mapping;
-  int64_t free;
-  char point[CM_ID_MAX]; /* another one of its Pareto set; "": there is none */
-} drop_work;
-
-static cm_status find_point(sqlite3 *handle, void *context, cm_error *error)
-{
-  drop_work *work = context;
-  sqlite3_stmt *statement;
-  bool row = false;
-  work->point[0] = '\0';
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t", work->mapping);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    cm_sql_copy(statement, 0, work->point, sizeof work->point);
-  return cm_sql_end(statement, status, error);
-}
-
-static cm_status may_drop(sqlite3 *handle, void *context, cm_error *error)
-{
-  drop_work *work = context;
-  return cm_sql_number(handle, 0, &work->free, error,
-                       "SELECT EXISTS (SELECT 1 FROM mappings m, jobs j WHERE m.id = ?1 AND j.id = m.job AND j.sweep IS NOT NULL AND j.lease IS NULL"
-                       " AND m.pinned = 0 AND NOT EXISTS (SELECT 1 FROM owners WHERE thing = ?1)"
-                       " AND NOT EXISTS (SELECT 1 FROM jobs o INDEXED BY jobs_mapping WHERE o.mapping = ?1 AND o.id <> j.id"
-                       " AND o.kind <> 'sweep'))", "t", work->mapping);
-}
-
 static bool drop_one(cm_store *store, const char *mapping)
 {
   cm_error ignored; /* it stays, and a rule takes it */
-  drop_work work = {.mapping = mapping};
-  return cm_database_read(store->database, may_drop, &work, &ignored) == CM_OK && work.free != 0 &&
-         cm_mappings_delete(store, mapping, &ignored) == CM_OK;
+  bool free = false;
+  return cm_database_find(store->database, NULL, &ignored,
+                          "SELECT EXISTS (SELECT 1 FROM mappings m, jobs j WHERE m.id = ?1 AND j.id = m.job AND j.sweep IS NOT NULL AND j.lease IS NULL"
+                          " AND m.pinned = 0 AND NOT EXISTS (SELECT 1 FROM owners WHERE thing = ?1)"
+                          " AND NOT EXISTS (SELECT 1 FROM jobs o INDEXED BY jobs_mapping WHERE o.mapping = ?1 AND o.id <> j.id"
+                          " AND o.kind <> 'sweep'))", "t>b", mapping, &free) == CM_OK &&
+         free && cm_mappings_delete(store, mapping, &ignored) == CM_OK;
 }
 
 /* With the rest of its Pareto set, as far as that may go too. */
 static void drop(cm_store *store, const char *mapping)
 {
   cm_error ignored;
-  drop_work work = {.mapping = mapping};
-  bool gone = drop_one(store, mapping);
-  while (gone && cm_database_read(store->database, find_point, &work, &ignored) == CM_OK && work.point[0] != '\0')
-    gone = drop_one(store, work.point);
+  char point[CM_ID_MAX];
+  bool gone = drop_one(store, mapping), found = true;
+  while (gone && cm_database_find(store->database, &found, &ignored, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t>t", mapping,
+                                  CM_INTO(point)) == CM_OK && found)
+    gone = drop_one(store, point);
 }
 
 void cm_sweep_tell(cm_store *store, cm_sweep_news *news)
@@ -145,10 +114,9 @@ static void clear(ended *e)
   free(e->problem);
 }
 
-static cm_status read_json(sqlite3_stmt *row, int column, json_t **value, cm_error *error)
+/* Of a text, which is freed. */
+static cm_status read_json(char *text, json_t **value, cm_error *error)
 {
-  char *text;
-  CM_TRY(cm_sql_text(row, column, &text, error));
   *value = text[0] != '\0' ? cm_json_loadb(text, strlen(text), 0, NULL) : json_object();
   free(text);
   return *value != NULL ? CM_OK : cm_fail(error, CM_DAMAGED, "what is noted of a sweep is no JSON");
@@ -157,29 +125,22 @@ static cm_status read_json(sqlite3_stmt *row, int column, json_t **value, cm_err
 /* *found: the job is a point of a sweep that runs. */
 static cm_status read_ended(sqlite3 *handle, const char *job, ended *e, bool *found, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  char state[16];
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT s.id, j.id, j.mapping, j.sequence, j.state, j.reused, s.cancel_requested, coalesce(j.cpu_seconds, 0), j.report,"
-                                    " s.options, s.report, j.problem FROM jobs j JOIN jobs s ON s.id = j.sweep WHERE j.id = ? AND s.state = 'running'",
-                                    "t", job);
-  CM_THEN(status, cm_sql_step(statement, found, error));
-  if (status == CM_OK && *found) {
-    cm_sql_copy(statement, 0, e->sweep, sizeof e->sweep);
-    cm_sql_copy(statement, 1, e->job, sizeof e->job);
-    cm_sql_copy(statement, 2, e->mapping, sizeof e->mapping);
-    e->order = sqlite3_column_int64(statement, 3);
-    cm_sql_copy(statement, 4, state, sizeof state);
-    e->state = cm_job_state_of(state);
-    e->reused = sqlite3_column_int(statement, 5) != 0;
-    e->cancelled = sqlite3_column_int(statement, 6) != 0;
-    e->cpu_seconds = sqlite3_column_double(statement, 7);
-    status = read_json(statement, 8, &e->report, error);
-    CM_THEN(status, read_json(statement, 9, &e->spec, error));
-    CM_THEN(status, read_json(statement, 10, &e->tally, error));
-    CM_THEN(status, cm_sql_text(statement, 11, &e->problem, error));
+  char state[16], *report = NULL, *spec = NULL, *tally = NULL;
+  cm_status status =
+      cm_sql_find(handle, found, error,
+                  "SELECT s.id, j.id, j.mapping, j.sequence, j.state, j.reused, s.cancel_requested, coalesce(j.cpu_seconds, 0), j.report,"
+                  " s.options, s.report, j.problem FROM jobs j JOIN jobs s ON s.id = j.sweep WHERE j.id = ? AND s.state = 'running'", "t>tttitbbdssss", job,
+                  CM_INTO(e->sweep), CM_INTO(e->job), CM_INTO(e->mapping), &e->order, CM_INTO(state), &e->reused, &e->cancelled, &e->cpu_seconds, &report,
+                  &spec, &tally, &e->problem);
+  if (status != CM_OK || !*found) {
+    free(report);
+    free(spec);
+    free(tally);
+    return status;
   }
-  return cm_sql_end(statement, status, error);
+  e->state = cm_job_state_of(state);
+  cm_status of_report = read_json(report, &e->report, error), of_spec = read_json(spec, &e->spec, error), of_tally = read_json(tally, &e->tally, error);
+  return of_report != CM_OK ? of_report : of_spec != CM_OK ? of_spec : of_tally;
 }
 
 static double number_of(const json_t *object, const char *name)
@@ -291,17 +252,11 @@ static cm_status compare(ended *e, cm_sweep_news *news, cm_error *error)
   return status;
 }
 
-typedef struct rivals_work {
-  const char *job;
-  json_t *rivals;
-} rivals_work;
-
-static cm_status read_rivals(sqlite3 *handle, void *context, cm_error *error)
+static cm_status read_rivals(sqlite3 *handle, const char *job, json_t **rivals, cm_error *error)
 {
-  rivals_work *work = context;
   ended e = {0};
   bool found = false;
-  cm_status status = read_ended(handle, work->job, &e, &found, error);
+  cm_status status = read_ended(handle, job, &e, &found, error);
   const json_t *kept = json_object_get(e.tally, "kept"), *entry;
   if (status == CM_OK && json_array_size(kept) > 0 && !keeps(e.spec, "all")) {
     json_t *values = json_array(), *by = json_copy(json_object_get(e.spec, "by"));
@@ -310,7 +265,7 @@ static cm_status read_rivals(sqlite3 *handle, void *context, cm_error *error)
       (void)json_array_append(values, json_object_get(entry, "values"));
     if (keeps(e.spec, "best") && json_array_size(by) > 1)
       (void)json_array_remove(by, 1); /* only decides where the first is even */
-    work->rivals = json_pack("{s:o, s:O, s:o}", "by", by, "better", json_object_get(e.spec, "better"), "values", values);
+    *rivals = json_pack("{s:o, s:O, s:o}", "by", by, "better", json_object_get(e.spec, "better"), "values", values);
   }
   clear(&e);
   return status;
@@ -318,11 +273,11 @@ static cm_status read_rivals(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_sweep_rivals(cm_store *store, const char *job, json_t **rivals, cm_error *error)
 {
-  rivals_work work = {.job = job};
-  cm_status status = cm_database_read(store->database, read_rivals, &work, error);
-  if (status == CM_OK)
-    *rivals = work.rivals;
-  return status;
+  cm_reading r;
+  *rivals = NULL;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, read_rivals(r.handle, job, rivals, error));
+  return cm_reading_end(&r, status);
 }
 
 /* How far the job's first metric is above its bound, as a part of that; infinite where the job states none. */
@@ -358,13 +313,9 @@ static const char *spent(const ended *e)
 static cm_status note_jobs(sqlite3 *handle, const char *sweep, const char *state, const cm_sweep_note *as, cm_sweep_news *news, cm_error *error)
 {
   sqlite3_stmt *statement;
-  bool row = true;
   cm_sweep_note note = *as;
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM jobs WHERE sweep = ? AND state = ?", "tt", sweep, state);
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
+  while (cm_sql_next(statement, &status, error)) {
     cm_sql_copy(statement, 0, note.id, sizeof note.id);
     status = add_note(news, &note, error);
   }
@@ -395,8 +346,7 @@ static cm_status write_tally(sqlite3 *handle, const ended *e, cm_sweep_news *new
   (void)snprintf(note.id, sizeof note.id, "%s", e->sweep);
   (void)snprintf(note.mapping, sizeof note.mapping, "%s", mapping != NULL ? mapping : "");
   char *text = cm_json_dumps(e->tally, JSON_COMPACT | JSON_REAL_PRECISION(15));
-  if (text == NULL)
-    return cm_fail(error, CM_NO_MEMORY, "no memory for the tally of a sweep");
+  CM_TRY(cm_whole(text != NULL, "the tally of a sweep", error));
   cm_status status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET report = ?, mapping = ? WHERE id = ?", "ttt", text, mapping, e->sweep);
   if (status == CM_OK && open == 0)
     status = cm_sql_run(handle, NULL, error, "UPDATE jobs SET state = ?, finished = ?, problem = ? WHERE id = ? AND state = 'running'", "tdtt",
@@ -436,19 +386,16 @@ cm_status cm_sweep_point_ended_in(sqlite3 *handle, const char *job, cm_sweep_new
 cm_status cm_sweep_cancel_in(sqlite3 *handle, const char *sweep, cm_sweep_news *news, cm_error *error)
 {
   ended e = {.cancelled = true};
-  sqlite3_stmt *statement;
-  bool row = false;
+  bool found = false;
   int cancelled = 0;
+  char *tally = NULL;
   (void)snprintf(e.sweep, sizeof e.sweep, "%s", sweep);
-  cm_status status = cancel_rest(handle, sweep, &cancelled, news, error);
-  CM_THEN(status, cm_sql_prepare(handle, &statement, error, "SELECT report FROM jobs WHERE id = ? AND state = 'running'", "t", sweep));
-  if (status != CM_OK)
-    return status;
-  status = cm_sql_step(statement, &row, error);
-  if (status == CM_OK && row)
-    status = read_json(statement, 0, &e.tally, error);
-  status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && row) {
+  CM_TRY(cancel_rest(handle, sweep, &cancelled, news, error));
+  CM_TRY(cm_sql_find(handle, &found, error, "SELECT report FROM jobs WHERE id = ? AND state = 'running'", "t>s", sweep, &tally));
+  if (!found)
+    return CM_OK;
+  cm_status status = read_json(tally, &e.tally, error);
+  if (status == CM_OK) {
     add_to(e.tally, "cancelled", cancelled);
     status = write_tally(handle, &e, news, error);
   }
@@ -523,43 +470,10 @@ cm_status cm_sweeps_create(cm_store *store, const cm_sweep_request *request, cm_
 
 /* ---- looking ---- */
 
-typedef struct rows_work {
-  const cm_sweep_filter *filter;
-  cm_job *jobs;
-  size_t count;
-} rows_work;
-
-static cm_status rows(sqlite3 *handle, void *context, cm_error *error)
+cm_status cm_sweeps_jobs(cm_store *store, const cm_sweep_filter *f, cm_job **jobs, size_t *count, cm_error *error)
 {
-  rows_work *work = context;
-  const cm_sweep_filter *f = work->filter;
-  sqlite3_stmt *statement;
-  bool row = true;
-  CM_TRY(CM_HEAP(work->jobs, f->limit + 1, "the jobs of a sweep", error));
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_sweep WHERE sweep = ?1 AND sequence > ?2 AND "
-                                    CM_VIEWER_SEES("j", "?4", "?5", "?6") " ORDER BY sequence LIMIT ?3", "tiiitt", f->sweep, f->after,
-                                    (int64_t)f->limit, CM_VIEWER_VALUES(f->viewer));
-  while (status == CM_OK && row && work->count < f->limit) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      status = cm_job_from_row(statement, &work->jobs[work->count], error);
-    if (status == CM_OK && row)
-      work->count++;
-  }
-  return cm_sql_end(statement, status, error);
-}
-
-cm_status cm_sweeps_jobs(cm_store *store, const cm_sweep_filter *filter, cm_job **jobs, size_t *count, cm_error *error)
-{
-  rows_work work = {.filter = filter};
-  if (cm_database_read(store->database, rows, &work, error) != CM_OK) {
-    for (size_t i = 0; i < work.count; i++)
-      cm_job_clear(&work.jobs[i]);
-    free(work.jobs);
-    return error->status;
-  }
-  *jobs = work.jobs;
-  *count = work.count;
-  return CM_OK;
+  static const cm_row_kind kind = {"tiiitt", "SELECT " CM_JOB_COLUMNS " FROM jobs j INDEXED BY jobs_sweep WHERE sweep = ?1 AND sequence > ?2 AND "
+                                   CM_VIEWER_SEES("j", "?4", "?5", "?6") " ORDER BY sequence LIMIT ?3", "the jobs of a sweep", sizeof(cm_job),
+                                   cm_job_from_row, cm_job_clear_row};
+  return cm_database_list(store->database, &kind, jobs, count, error, f->sweep, f->after, (int64_t)f->limit, CM_VIEWER_VALUES(f->viewer));
 }

@@ -50,12 +50,14 @@ typedef struct token_work {
   const char *id, *user, *hash;
   const cm_token *given;
   const cm_token_use *uses;
-  cm_identity identity;
-  char found_hash[HASH_MAX];
-  bool found, disabled;
-  cm_token *tokens;
   size_t count;
 } token_work;
+
+/* A token's row and its user's. */
+typedef struct standing {
+  char hash[HASH_MAX];
+  bool found, disabled;
+} standing;
 
 static cm_status add(sqlite3 *handle, void *context, cm_error *error)
 {
@@ -112,37 +114,34 @@ static bool read_id(const char *text, char *id)
   return true;
 }
 
-static cm_status look_up(sqlite3 *handle, void *context, cm_error *error)
+/* Finds who a token is by who->token. */
+static cm_status look_up(sqlite3 *handle, cm_identity *who, standing *s, cm_error *error)
 {
-  token_work *work = context;
-  cm_identity *who = &work->identity;
-  sqlite3_stmt *statement;
-  char role[16];
-  work->found = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT t.hash, t.scopes, t.expires, t.used, u.name, u.role, u.team, u.disabled"
-                                    " FROM tokens t JOIN users u ON u.name = t.user WHERE t.id = ?", "t", work->id);
-  CM_THEN(status, cm_sql_step(statement, &work->found, error));
-  if (status == CM_OK && work->found) {
-    cm_sql_copy(statement, 0, work->found_hash, sizeof work->found_hash);
-    who->scopes = cm_scopes_whole((unsigned)sqlite3_column_int(statement, 1));
-    who->expires = sqlite3_column_double(statement, 2);
-    who->used = sqlite3_column_double(statement, 3);
-    cm_sql_copy(statement, 4, who->user, sizeof who->user);
-    cm_sql_copy(statement, 5, role, sizeof role);
-    who->role = cm_role_of(role);
-    cm_sql_copy(statement, 6, who->group, sizeof who->group);
-    work->disabled = sqlite3_column_int(statement, 7) != 0;
-  }
-  return cm_sql_end(statement, status, error);
+  char role[16] = "";
+  int scopes = 0;
+  CM_TRY(cm_sql_find(handle, &s->found, error,
+                     "SELECT t.hash, t.scopes, t.expires, t.used, u.name, u.role, u.team, u.disabled"
+                     " FROM tokens t JOIN users u ON u.name = t.user WHERE t.id = ?", "t>tnddtttb", who->token, CM_INTO(s->hash), &scopes, &who->expires,
+                     &who->used, CM_INTO(who->user), CM_INTO(role), CM_INTO(who->group), &s->disabled));
+  who->scopes = cm_scopes_whole((unsigned)scopes);
+  who->role = cm_role_of(role);
+  return CM_OK;
+}
+
+static cm_status look_up_alone(cm_database *database, cm_identity *who, standing *s, cm_error *error)
+{
+  cm_reading r;
+  cm_status status = cm_reading_begin(database, true, &r, error);
+  CM_THEN(status, look_up(r.handle, who, s, error));
+  return cm_reading_end(&r, status);
 }
 
 /* What was found still stands. */
-static cm_status check_standing(const token_work *work, cm_error *error)
+static cm_status check_standing(const cm_identity *who, const standing *s, cm_error *error)
 {
-  if (work->disabled)
+  if (s->disabled)
     return cm_fail(error, CM_CONFLICT, "the token's user is disabled; ask an administrator");
-  if (work->identity.expires > 0 && work->identity.expires <= cm_store_time())
+  if (who->expires > 0 && who->expires <= cm_store_time())
     return cm_fail(error, CM_CONFLICT, "the token has expired; make another one");
   return CM_OK;
 }
@@ -150,31 +149,32 @@ static cm_status check_standing(const token_work *work, cm_error *error)
 cm_status cm_tokens_check(cm_database *database, const char *text, const unsigned char digest[CM_TOKEN_DIGEST], cm_identity *identity,
                           cm_error *error)
 {
-  token_work work = {0};
+  cm_identity who = {0};
+  standing s = {0};
   char hash[HASH_MAX];
   /* What is no token, and a token that nobody has, take the way of a wrong one. */
-  bool shaped = read_id(text, work.identity.token);
-  work.id = work.identity.token;
-  memset(work.found_hash, '-', sizeof work.found_hash - 1);
-  CM_TRY(cm_database_look(database, look_up, &work, error));
+  bool shaped = read_id(text, who.token);
+  memset(s.hash, '-', sizeof s.hash - 1);
+  CM_TRY(look_up_alone(database, &who, &s, error));
   sodium_bin2hex(hash, sizeof hash, digest, CM_TOKEN_DIGEST);
-  bool same = sodium_memcmp(hash, work.found_hash, sizeof hash - 1) == 0;
-  if (!shaped || !work.found || !same || work.identity.role == CM_ROLES)
+  bool same = sodium_memcmp(hash, s.hash, sizeof hash - 1) == 0;
+  if (!shaped || !s.found || !same || who.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token is wrong, or has been revoked");
-  CM_TRY(check_standing(&work, error));
-  *identity = work.identity;
+  CM_TRY(check_standing(&who, &s, error));
+  *identity = who;
   return CM_OK;
 }
 
 cm_status cm_tokens_again(cm_database *database, const char *id, cm_identity *identity, cm_error *error)
 {
-  token_work work = {.id = id};
-  (void)snprintf(work.identity.token, sizeof work.identity.token, "%s", id);
-  CM_TRY(cm_database_look(database, look_up, &work, error));
-  if (!work.found || work.identity.role == CM_ROLES)
+  cm_identity who = {0};
+  standing s = {0};
+  (void)snprintf(who.token, sizeof who.token, "%s", id);
+  CM_TRY(look_up_alone(database, &who, &s, error));
+  if (!s.found || who.role == CM_ROLES)
     return cm_fail(error, CM_NOT_FOUND, "the token has been revoked");
-  CM_TRY(check_standing(&work, error));
-  *identity = work.identity;
+  CM_TRY(check_standing(&who, &s, error));
+  *identity = who;
   return CM_OK;
 }
 
@@ -207,52 +207,33 @@ cm_status cm_tokens_used(cm_database *database, const cm_token_use *uses, size_t
 
 /* ---- listing and revoking ---- */
 
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
-  token_work *work = context;
-  int64_t total;
-  sqlite3_stmt *statement;
-  bool row = true;
-  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM tokens WHERE ?1 IS NULL OR user = ?1", "t", work->user));
-  CM_TRY(CM_HEAP(work->tokens, (size_t)total + 1, "the list of tokens", error));
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT id, user, name, scopes, created, expires, used FROM tokens"
-                                    " WHERE ?1 IS NULL OR user = ?1 ORDER BY created DESC, id", "t", work->user);
-  while (status == CM_OK && row && work->count < (size_t)total) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
-    cm_token *t = &work->tokens[work->count++];
-    cm_sql_copy(statement, 0, t->id, sizeof t->id);
-    cm_sql_copy(statement, 1, t->user, sizeof t->user);
-    cm_sql_copy(statement, 2, t->name, sizeof t->name);
-    t->scopes = (unsigned)sqlite3_column_int(statement, 3);
-    t->created = sqlite3_column_double(statement, 4);
-    t->expires = sqlite3_column_double(statement, 5);
-    t->used = sqlite3_column_double(statement, 6);
-  }
-  return cm_sql_end(statement, status, error);
+  cm_token *t = element;
+  int scopes;
+  CM_TRY(cm_sql_columns(row, error, "tttnddd", CM_INTO(t->id), CM_INTO(t->user), CM_INTO(t->name), &scopes, &t->created, &t->expires, &t->used));
+  t->scopes = (unsigned)scopes;
+  return CM_OK;
 }
 
 cm_status cm_tokens_list(cm_database *database, const char *user, cm_token **tokens, size_t *count, cm_error *error)
 {
-  token_work work = {.user = user};
-  if (cm_database_read(database, list, &work, error) != CM_OK) {
-    free(work.tokens);
-    return error->status;
-  }
-  *tokens = work.tokens;
-  *count = work.count;
-  return CM_OK;
+  static const cm_row_kind kind = {
+      "t", "SELECT id, user, name, scopes, created, expires, used FROM tokens WHERE ?1 IS NULL OR user = ?1 ORDER BY created DESC, id", "the list of tokens",
+      sizeof(cm_token), from_row, NULL};
+  return cm_database_list(database, &kind, tokens, count, error, user);
 }
 
 static cm_status revoke(sqlite3 *handle, void *context, cm_error *error)
 {
-  token_work *work = context;
-  CM_TRY(look_up(handle, work, error));
-  if (!work->found || (work->user != NULL && strcmp(work->user, work->identity.user) != 0))
+  const token_work *work = context;
+  cm_identity who = {0};
+  standing s = {0};
+  (void)snprintf(who.token, sizeof who.token, "%s", work->id);
+  CM_TRY(look_up(handle, &who, &s, error));
+  if (!s.found || (work->user != NULL && strcmp(work->user, who.user) != 0))
     return cm_fail(error, CM_NOT_FOUND, "there is no token %.40s", work->id);
-  tell(work->id, work->identity.user, work->identity.scopes, ", revoked");
+  tell(work->id, who.user, who.scopes, ", revoked");
   return cm_sql_run(handle, NULL, error, "DELETE FROM tokens WHERE id = ?", "t", work->id);
 }
 

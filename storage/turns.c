@@ -20,30 +20,17 @@ void cm_queue_person_fade(cm_queue_person *who, double now, double half_life)
 
 cm_status cm_queue_person_read(sqlite3 *handle, const char *name, double now, double half_life, cm_queue_person *who, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
   *who = (cm_queue_person){.weight = 1};
   (void)snprintf(who->name, sizeof who->name, "%s", name);
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t", name);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK) {
-    who->amount_ms = sqlite3_column_double(statement, 0);
-    who->at = sqlite3_column_double(statement, 1);
-    who->weight = sqlite3_column_int64(statement, 2);
-    cm_queue_person_fade(who, now, half_life);
-  }
-  return cm_sql_end(statement, status, error);
+  CM_TRY(cm_sql_find(handle, NULL, error, "SELECT " STANDING " FROM (SELECT ? AS user) t", "t>ddi", name, &who->amount_ms, &who->at, &who->weight));
+  cm_queue_person_fade(who, now, half_life);
+  return CM_OK;
 }
 
 cm_status cm_queue_any_held(sqlite3 *handle, bool *any, cm_error *error)
 {
-  int64_t some;
-  if (cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = 'running')"
-                    " OR EXISTS (SELECT 1 FROM users WHERE disabled)", "") != CM_OK)
-    return error->status;
-  *any = some != 0;
-  return CM_OK;
+  return cm_sql_find(handle, NULL, error, "SELECT EXISTS (SELECT 1 FROM quotas WHERE quota = 'running') OR EXISTS (SELECT 1 FROM users WHERE disabled)", ">b",
+                     any);
 }
 
 /* The oldest ready job of a user in one lane and priority. */
@@ -81,17 +68,14 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
   sqlite3_stmt *statement;
   const double now = cm_store_time();
   double half_life;
-  bool row = true, found = false, limited = false;
+  bool found = false, limited = false;
   contender best = {0};
   CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
   CM_TRY(cm_queue_any_held(handle, &limited, error));
   cm_status status = cm_sql_prepare(handle, &statement, error,
                                     "SELECT priority, lane, user FROM queue_totals INDEXED BY queue_priority WHERE ready > 0"
                                     " ORDER BY priority DESC, lane", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
+  while (cm_sql_next(statement, &status, error)) {
     cm_turn next = {.priority = sqlite3_column_int(statement, 0),
                     .lane = cm_queue_lane_of(sqlite3_column_int(statement, 1))};
     cm_queue_person who;

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/quotas.h"
+#include "storage/internal.h"
 
 cm_status cm_uploads_path(const cm_store *store, const char *id, char *path, cm_error *error)
 {
@@ -64,21 +65,17 @@ cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error)
   return status;
 }
 
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+static cm_status get(sqlite3 *handle, cm_upload *upload, cm_error *error)
 {
-  cm_upload *upload = context;
   sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT name, size, user, team, visibility FROM uploads WHERE id = ?", "t", upload->id);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row) {
-    cm_sql_copy(statement, 0, upload->name, sizeof upload->name);
-    upload->size = (uint64_t)sqlite3_column_int64(statement, 1);
+  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT name, size, user, team, visibility FROM uploads WHERE id = ?", "t", upload->id);
+  const bool found = cm_sql_next(statement, &status, error);
+  if (found) {
+    (void)cm_sql_columns(statement, error, "tu", CM_INTO(upload->name), &upload->size);
     cm_owner_from_row(statement, 2, &upload->owner);
   }
   status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? cm_fail(error, CM_NOT_FOUND, "there is no upload %s", upload->id) : status;
+  return status == CM_OK && !found ? cm_fail(error, CM_NOT_FOUND, "there is no upload %s", upload->id) : status;
 }
 
 cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_error *error)
@@ -87,7 +84,10 @@ cm_status cm_uploads_get(cm_store *store, const char *id, cm_upload *upload, cm_
   char path[CM_PATH_MAX];
   struct stat about;
   (void)snprintf(found.id, sizeof found.id, "%s", id);
-  CM_TRY(cm_database_read(store->database, get, &found, error));
+  cm_reading r;
+  cm_status status = cm_reading_begin(store->database, true, &r, error);
+  CM_THEN(status, get(r.handle, &found, error));
+  CM_TRY(cm_reading_end(&r, status));
   CM_TRY(cm_uploads_path(store, found.id, path, error));
   if (stat(path, &about) != 0)
     return cm_fail_errno(error, errno, "cannot read", path);
@@ -158,45 +158,28 @@ cm_status cm_uploads_delete(cm_store *store, const char *id, cm_error *error)
 
 enum { EXPIRE_AT_ONCE = 256 };
 
-typedef struct oldest {
-  double created; /* before that */
-  uint32_t count;
-  char id[EXPIRE_AT_ONCE][CM_ID_MAX];
-} oldest;
-
-static cm_status list_old(sqlite3 *handle, void *context, cm_error *error)
-{
-  oldest *o = context;
-  sqlite3_stmt *statement;
-  bool row = true;
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT id FROM uploads WHERE created < ? ORDER BY created"
-                                    " LIMIT ?", "di", o->created, (int64_t)EXPIRE_AT_ONCE);
-  while (status == CM_OK && (status = cm_sql_step(statement, &row, error)) == CM_OK && row)
-    cm_sql_copy(statement, 0, o->id[o->count++], CM_ID_MAX);
-  return cm_sql_end(statement, status, error);
-}
-
 cm_status cm_uploads_expire(cm_store *store, double age, uint64_t *removed, cm_error *error)
 {
   double before = cm_store_time() - age;
-  oldest *o;
+  static const cm_row_kind kind = {"di", "SELECT id FROM uploads WHERE created < ? ORDER BY created LIMIT ?", "a list of uploads", CM_ID_MAX, cm_sql_id, NULL};
+  char (*ids)[CM_ID_MAX];
+  size_t count;
   *removed = 0;
-  CM_TRY(CM_HEAP(o, 1, "a list of uploads", error));
-  o->created = before;
-  cm_status status = cm_database_read(store->database, list_old, o, error);
-  for (uint32_t i = 0; status == CM_OK && i < o->count; i++) {
+  CM_TRY(cm_database_list(store->database, &kind, &ids, &count, error, before, (int64_t)EXPIRE_AT_ONCE));
+  cm_status status = CM_OK;
+  for (size_t i = 0; status == CM_OK && i < count; i++) {
     char path[CM_PATH_MAX];
     struct stat about;
-    if ((status = cm_uploads_path(store, o->id[i], path, error)) != CM_OK)
+    if ((status = cm_uploads_path(store, ids[i], path, error)) != CM_OK)
       break;
     pthread_mutex_lock(&store->blob_lock); /* no piece comes meanwhile */
     bool quiet = stat(path, &about) != 0 || (double)about.st_mtim.tv_sec < before;
-    if (quiet && (status = cm_uploads_delete(store, o->id[i], error)) == CM_OK)
+    if (quiet && (status = cm_uploads_delete(store, ids[i], error)) == CM_OK)
       ++*removed;
     pthread_mutex_unlock(&store->blob_lock);
     if (status == CM_NOT_FOUND) /* its owner was faster */
       status = CM_OK;
   }
-  free(o);
+  free(ids);
   return status;
 }

@@ -4,15 +4,10 @@
 
 static const double half_life_default = 86400, lead_ms = 3600e3;
 
-static cm_status set_half_life(sqlite3 *handle, void *context, cm_error *error)
-{
-  return cm_sql_run(handle, NULL, error, "INSERT INTO meta(name, value) VALUES('half_life', ?) ON CONFLICT(name) DO UPDATE"
-                    " SET value = excluded.value", "i", (int64_t)*(const double *)context);
-}
-
 cm_status cm_usage_set_half_life(cm_store *store, double seconds, cm_error *error)
 {
-  return cm_database_write(store->database, set_half_life, &seconds, error);
+  return cm_database_run(store->database, NULL, error, "INSERT INTO meta(name, value) VALUES('half_life', ?) ON CONFLICT(name) DO UPDATE"
+                         " SET value = excluded.value", "i", (int64_t)seconds);
 }
 
 cm_status cm_usage_half_life_in(sqlite3 *handle, double *seconds, cm_error *error)
@@ -31,16 +26,11 @@ double cm_usage_faded(double amount_ms, double age, double half_life)
 /* The use of a user as of now. */
 static cm_status read(sqlite3 *handle, const char *user, double now, double *ms, cm_error *error)
 {
-  sqlite3_stmt *statement;
-  bool row = false;
-  double half_life = half_life_default;
-  *ms = 0;
+  double half_life = half_life_default, amount = 0, at = now;
   CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
-  cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT amount_ms, at FROM usage WHERE user = ?", "t", user);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    *ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
-  return cm_sql_end(statement, status, error);
+  CM_TRY(cm_sql_find(handle, NULL, error, "SELECT amount_ms, at FROM usage WHERE user = ?", "t>dd", user, &amount, &at));
+  *ms = cm_usage_faded(amount, now - at, half_life);
+  return CM_OK;
 }
 
 static cm_status write(sqlite3 *handle, const char *user, double now, double ms, cm_error *error)
@@ -61,15 +51,11 @@ static cm_status least_use(sqlite3 *handle, bool *any, double *least_ms, cm_erro
 {
   sqlite3_stmt *statement;
   double half_life = half_life_default, now = cm_store_time(), least = INFINITY;
-  bool row = true;
   CM_TRY(cm_usage_half_life_in(handle, &half_life, error));
   cm_status status = cm_sql_prepare(handle, &statement, error, "SELECT (SELECT amount_ms FROM usage u WHERE u.user = t.user),"
                                     " (SELECT at FROM usage u WHERE u.user = t.user), coalesce((SELECT share FROM users p WHERE p.name = t.user), 1)"
                                     " FROM (SELECT DISTINCT user FROM queue_totals) t", "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, error);
-    if (status != CM_OK || !row)
-      break;
+  while (cm_sql_next(statement, &status, error)) {
     double ms = cm_usage_faded(sqlite3_column_double(statement, 0), now - sqlite3_column_double(statement, 1), half_life);
     least = fmin(least, ms / (double)sqlite3_column_int64(statement, 2));
   }

@@ -43,100 +43,58 @@ static cm_status check_name(const char *what, const char *name, cm_error *error)
                  NAME_LENGTH_MAX);
 }
 
-static cm_status no_user(const char *name, cm_error *error)
-{
-  return cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", name);
-}
-
 typedef struct user_work {
   const char *name;
   const cm_user *given;
   const cm_user_change *change;
-  cm_user user, *users;
+  const cm_user *users;
   size_t count;
 } user_work;
 
 /* ---- reading ---- */
 
-static void from_row(sqlite3_stmt *row, cm_user *user)
+#define COLUMNS "SELECT name, role, team, disabled, created, share FROM users"
+
+static cm_status from_row(sqlite3_stmt *row, void *element, cm_error *error)
 {
+  cm_user *user = element;
   char role[16];
-  *user = (cm_user){0};
-  cm_sql_copy(row, 0, user->name, sizeof user->name);
-  cm_sql_copy(row, 1, role, sizeof role);
+  CM_TRY(cm_sql_columns(row, error, "tttbdn", CM_INTO(user->name), CM_INTO(role), CM_INTO(user->group), &user->disabled, &user->created, &user->share));
   user->role = cm_role_of(role);
-  cm_sql_copy(row, 2, user->group, sizeof user->group);
-  user->disabled = sqlite3_column_int(row, 3) != 0;
-  user->created = sqlite3_column_double(row, 4);
-  user->share = sqlite3_column_int(row, 5);
+  return CM_OK;
 }
 
-static cm_status get(sqlite3 *handle, void *context, cm_error *error)
+static cm_status get(sqlite3 *handle, const char *name, cm_user *user, cm_error *error)
 {
-  user_work *work = context;
   sqlite3_stmt *statement;
-  bool row = false;
-  cm_status status = cm_sql_prepare(handle, &statement, error,
-                                    "SELECT name, role, team, disabled, created, share FROM users WHERE name = ?", "t", work->name);
-  CM_THEN(status, cm_sql_step(statement, &row, error));
-  if (status == CM_OK && row)
-    from_row(statement, &work->user);
-  status = cm_sql_end(statement, status, error);
-  return status == CM_OK && !row ? no_user(work->name, error) : status;
+  cm_user found = {0};
+  cm_status status = cm_sql_prepare(handle, &statement, error, COLUMNS " WHERE name = ?", "t", name);
+  if (cm_sql_next(statement, &status, error))
+    status = from_row(statement, &found, error);
+  else if (status == CM_OK)
+    status = cm_fail(error, CM_NOT_FOUND, "there is no user \"%.60s\"", name);
+  CM_TRY(cm_sql_end(statement, status, error));
+  *user = found;
+  return CM_OK;
 }
 
 cm_status cm_users_get(cm_database *database, const char *name, cm_user *user, cm_error *error)
 {
-  user_work work = {.name = name};
-  CM_TRY(cm_database_read(database, get, &work, error));
-  *user = work.user;
-  return CM_OK;
-}
-
-static cm_status list(sqlite3 *handle, void *context, cm_error *error)
-{
-  user_work *work = context;
-  int64_t total;
-  sqlite3_stmt *statement;
-  bool row = true;
-  CM_TRY(cm_sql_number(handle, 0, &total, error, "SELECT count(*) FROM users", ""));
-  CM_TRY(CM_HEAP(work->users, (size_t)total + 1, "the list of users", error));
-  cm_status status =
-      cm_sql_prepare(handle, &statement, error, "SELECT name, role, team, disabled, created, share FROM users ORDER BY name", "");
-  while (status == CM_OK && row && work->count < (size_t)total) {
-    status = cm_sql_step(statement, &row, error);
-    if (status == CM_OK && row)
-      from_row(statement, &work->users[work->count++]);
-  }
-  return cm_sql_end(statement, status, error);
+  cm_reading r;
+  cm_status status = cm_reading_begin(database, true, &r, error);
+  CM_THEN(status, get(r.handle, name, user, error));
+  return cm_reading_end(&r, status);
 }
 
 cm_status cm_users_list(cm_database *database, cm_user **users, size_t *count, cm_error *error)
 {
-  user_work work = {0};
-  if (cm_database_read(database, list, &work, error) != CM_OK) {
-    free(work.users);
-    return error->status;
-  }
-  *users = work.users;
-  *count = work.count;
-  return CM_OK;
-}
-
-static cm_status exist(sqlite3 *handle, void *context, cm_error *error)
-{
-  int64_t some;
-  CM_TRY(cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM users)", ""));
-  *(bool *)context = some != 0;
-  return CM_OK;
+  static const cm_row_kind kind = {"", COLUMNS " ORDER BY name", "the list of users", sizeof(cm_user), from_row, NULL};
+  return cm_database_list(database, &kind, users, count, error);
 }
 
 cm_status cm_users_exist(cm_database *database, bool *some, cm_error *error)
 {
-  bool found = false;
-  CM_TRY(cm_database_read(database, exist, &found, error));
-  *some = found;
-  return CM_OK;
+  return cm_database_find(database, NULL, error, "SELECT EXISTS (SELECT 1 FROM users)", ">b", some);
 }
 
 /* ---- changing ---- */
@@ -145,10 +103,9 @@ static cm_status add(sqlite3 *handle, void *context, cm_error *error)
 {
   const cm_user *u = ((user_work *)context)->given;
   int changes;
-  if (cm_sql_run(handle, &changes, error,
-                 "INSERT INTO users(name, role, team, disabled, created, share) VALUES(?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
-                 "tttdi", u->name, cm_role_name(u->role), u->group, cm_store_time(), (int64_t)(u->share > 0 ? u->share : 1)) != CM_OK)
-    return error->status;
+  CM_TRY(cm_sql_run(handle, &changes, error,
+                    "INSERT INTO users(name, role, team, disabled, created, share) VALUES(?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
+                 "tttdi", u->name, cm_role_name(u->role), u->group, cm_store_time(), (int64_t)(u->share > 0 ? u->share : 1)));
   cm_audit_effect("user %s, role %s, group \"%s\"", u->name, cm_role_name(u->role), u->group);
   return changes == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "there is a user \"%s\" already", u->name);
 }
@@ -185,26 +142,21 @@ cm_status cm_users_import(cm_database *database, const cm_user *users, size_t co
 {
   for (size_t i = 0; i < count; i++)
     CM_TRY(cm_users_check(&users[i], error));
-  return cm_database_write(database, import, &(user_work){.users = (cm_user *)(uintptr_t)users, .count = count}, error);
+  return cm_database_write(database, import, &(user_work){.users = users, .count = count}, error);
 }
 
 /* Somebody must be able to administer while there are users. */
 static cm_status check_admins(sqlite3 *handle, cm_error *error)
 {
-  int64_t without;
-  if (cm_sql_number(handle, 0, &without, error,
-                    "SELECT EXISTS (SELECT 1 FROM users) AND NOT EXISTS"
-                    " (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", "") != CM_OK)
-    return error->status;
-  return without == 0 ? CM_OK : cm_fail(error, CM_CONFLICT, "no admin would be left; make another one first");
+  bool without = false;
+  CM_TRY(cm_sql_find(handle, NULL, error, "SELECT EXISTS (SELECT 1 FROM users) AND NOT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)",
+                     ">b", &without));
+  return without ? cm_fail(error, CM_CONFLICT, "no admin would be left; make another one first") : CM_OK;
 }
 
 static cm_status has_admin(sqlite3 *handle, bool *has, cm_error *error)
 {
-  int64_t some;
-  CM_TRY(cm_sql_number(handle, 0, &some, error, "SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", ""));
-  *has = some != 0;
-  return CM_OK;
+  return cm_sql_find(handle, NULL, error, "SELECT EXISTS (SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0)", ">b", has);
 }
 
 /* Old and new of what is to be changed. */
@@ -222,23 +174,23 @@ static void tell_change(const cm_user *before, const cm_user_change *c)
 
 static cm_status change(sqlite3 *handle, void *context, cm_error *error)
 {
-  user_work *work = context;
+  const user_work *work = context;
   const cm_user_change *c = work->change;
   bool admin_before = false;
-  CM_TRY(get(handle, work, error));
+  cm_user u;
+  CM_TRY(get(handle, work->name, &u, error));
   CM_TRY(has_admin(handle, &admin_before, error));
-  cm_user *u = &work->user;
-  tell_change(u, c);
+  tell_change(&u, c);
   if (c->role != NULL)
-    u->role = *c->role;
+    u.role = *c->role;
   if (c->group != NULL)
-    (void)snprintf(u->group, sizeof u->group, "%s", c->group);
+    (void)snprintf(u.group, sizeof u.group, "%s", c->group);
   if (c->disabled != NULL)
-    u->disabled = *c->disabled;
+    u.disabled = *c->disabled;
   if (c->share != NULL)
-    u->share = *c->share;
+    u.share = *c->share;
   CM_TRY(cm_sql_run(handle, NULL, error, "UPDATE users SET role = ?, team = ?, disabled = ?, share = ? WHERE name = ?", "ttiit",
-                    cm_role_name(u->role), u->group, (int64_t)u->disabled, (int64_t)u->share, u->name));
+                    cm_role_name(u.role), u.group, (int64_t)u.disabled, (int64_t)u.share, u.name));
   return admin_before ? check_admins(handle, error) : CM_OK;
 }
 
@@ -251,26 +203,25 @@ cm_status cm_users_change(cm_database *database, const char *name, const cm_user
 
 static cm_status remove_user(sqlite3 *handle, void *context, cm_error *error)
 {
-  user_work *work = context;
+  const char *name = context;
   bool admin_before = false;
   int64_t jobs;
-  CM_TRY(get(handle, work, error));
+  int tokens;
+  cm_user user;
+  CM_TRY(get(handle, name, &user, error));
   CM_TRY(has_admin(handle, &admin_before, error));
-  CM_TRY(cm_sql_number(handle, 0, &jobs, error, "SELECT count(*) FROM jobs WHERE user = ? AND state IN ('queued', 'running')",
-                       "t", work->name));
+  CM_TRY(cm_sql_number(handle, 0, &jobs, error, "SELECT count(*) FROM jobs WHERE user = ? AND state IN ('queued', 'running')", "t", name));
   if (jobs > 0)
     return cm_fail(error, CM_CONFLICT, "%lld jobs of \"%s\" are queued or running; cancel them first, or disable the user",
-                   (long long)jobs, work->user.name);
-  int tokens;
-  CM_TRY(cm_holders_remove_user_in(handle, work->name, error));
-  CM_TRY(cm_sql_run(handle, &tokens, error, "DELETE FROM tokens WHERE user = ?", "t", work->name));
-  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", work->name));
-  cm_audit_effect("user %s, role %s, group \"%s\", gone with %d tokens", work->user.name, cm_role_name(work->user.role), work->user.group,
-                  tokens);
+                   (long long)jobs, user.name);
+  CM_TRY(cm_holders_remove_user_in(handle, name, error));
+  CM_TRY(cm_sql_run(handle, &tokens, error, "DELETE FROM tokens WHERE user = ?", "t", name));
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM users WHERE name = ?", "t", name));
+  cm_audit_effect("user %s, role %s, group \"%s\", gone with %d tokens", user.name, cm_role_name(user.role), user.group, tokens);
   return admin_before ? check_admins(handle, error) : CM_OK;
 }
 
 cm_status cm_users_remove(cm_database *database, const char *name, cm_error *error)
 {
-  return cm_database_write(database, remove_user, &(user_work){.name = name}, error);
+  return cm_database_write(database, remove_user, (void *)(uintptr_t)name, error);
 }

@@ -167,8 +167,7 @@ cm_status cm_classes_read(const json_t *list, cm_chip *chip, cm_error *error)
     return CM_OK;
   if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > CM_CORE_CLASSES_MAX)
     return cm_chip_bad(error, "/core_classes", "expected a list of 1 to 32 classes");
-  CM_TRY(CM_NEW(NULL, chip->classes, json_array_size(list), error));
-  CM_TRY(CM_NEW(NULL, chip->class_of, cm_chip_cores(chip), error));
+  CM_TRY(CM_NEW_ALL(NULL, error, CM_ARRAY(chip->classes, json_array_size(list)), CM_ARRAY(chip->class_of, cm_chip_cores(chip))));
   for (size_t i = 0; i < json_array_size(list); i++)
     CM_TRY(read_class(json_array_get(list, i), i, chip, error));
   return CM_OK;

@@ -108,9 +108,7 @@ cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory,
   cm_status status = cm_book_reserved(graph->next, links + links / CM_DIRECTIONS, error);
   if (status != CM_OK)
     return status;
-  if (CM_NEW(memory, s.state, links, error) != CM_OK || CM_NEW(memory, s.turn, links, error) != CM_OK ||
-      CM_NEW(memory, s.path, links, error) != CM_OK)
-    status = error->status;
+  status = CM_NEW_ALL(memory, error, CM_ARRAY(s.state, links), CM_ARRAY(s.turn, links), CM_ARRAY(s.path, links));
   for (uint32_t link = graph->low; status == CM_OK && link < graph->high && found == 0; link++) {
     if (s.state[link - graph->low] != UNSEEN || graph->next[link] == 0 || !descend(graph, link, &s, &closing))
       continue;

@@ -10,13 +10,10 @@
 cm_status cm_tallest_rectangles(cm_core_map of, cm_memory *memory, uint32_t *tallest, uint64_t *largest, cm_error *error)
 {
   uint32_t *column, *start, *rise, width = of.width;
-  cm_status status = CM_OK;
   *largest = 0;
   column = start = rise = NULL;
-  if (CM_NEW(memory, column, (size_t)width + 1, error) != CM_OK ||
-      CM_NEW(memory, start, (size_t)width + 1, error) != CM_OK ||
-      CM_NEW(memory, rise, (size_t)width + 1, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(column, (size_t)width + 1), CM_ARRAY(start, (size_t)width + 1),
+                                CM_ARRAY(rise, (size_t)width + 1));
   for (uint32_t y = 0, equal = 1; status == CM_OK && y < of.height; y++) {
     const uint8_t *row = of.usable + (size_t)y * width;
     uint32_t depth = 0;
@@ -129,8 +126,7 @@ static cm_status count_pieces(const uint8_t *usable, uint32_t width, uint32_t he
                               cm_fragmentation *f, cm_error *error)
 {
   pieces p = {.memory = memory};
-  cm_status status = CM_NEW(memory, p.above, width / 2 + 1, error);
-  CM_THEN(status, CM_NEW(memory, p.here, width / 2 + 1, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(p.above, width / 2 + 1), CM_ARRAY(p.here, width / 2 + 1));
   for (uint32_t y = 0; status == CM_OK && y < height; y++)
     status = add_row(&p, usable + (size_t)y * width, width, error);
   for (uint32_t i = 0; status == CM_OK && i < p.count; i++) {

@@ -49,8 +49,7 @@ cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_err
   CM_TRY(CM_NEW(NULL, fresh, 1, error));
   fresh->width = chip->width;
   fresh->height = chip->height;
-  if (CM_NEW(NULL, fresh->state, cm_chip_cores(chip), error) != CM_OK ||
-      CM_NEW(NULL, fresh->owner, cm_chip_cores(chip), error) != CM_OK ||
+  if (CM_NEW_ALL(NULL, error, CM_ARRAY(fresh->state, cm_chip_cores(chip)), CM_ARRAY(fresh->owner, cm_chip_cores(chip))) != CM_OK ||
       owner_index(fresh, "", &none, error) != CM_OK) {
     cm_occupancy_free(fresh);
     return error->status;

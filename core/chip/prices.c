@@ -94,8 +94,7 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
   if (chip->interconnect != NULL)
     return cm_interconnect_set_cost(chip, cores, count, memory, cost, error);
   cm_status status = cm_price_axes_new(chip, &x, &y, &unit, memory, error);
-  CM_THEN(status, CM_NEW(memory, column, x.length, error));
-  CM_THEN(status, CM_NEW(memory, row, y.length, error));
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(column, x.length), CM_ARRAY(row, y.length)));
   if (status == CM_OK) {
     double hop = cm_price_mean_hop(&x, &y), sum = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -76,10 +76,8 @@ static void explore(components *c, uint32_t start)
 
 static cm_status find_components(components *c, uint32_t routers, cm_memory *memory, cm_error *error)
 {
-  if (CM_NEW(memory, c->number, routers, error) != CM_OK || CM_NEW(memory, c->low, routers, error) != CM_OK ||
-      CM_NEW(memory, c->component, routers, error) != CM_OK || CM_NEW(memory, c->open, routers, error) != CM_OK ||
-      CM_NEW(memory, c->path, routers, error) != CM_OK || CM_NEW(memory, c->next, routers, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(c->number, routers), CM_ARRAY(c->low, routers), CM_ARRAY(c->component, routers),
+                    CM_ARRAY(c->open, routers), CM_ARRAY(c->path, routers), CM_ARRAY(c->next, routers)));
   for (uint32_t r = 0; r < routers; r++)
     if (c->number[r] == 0)
       explore(c, r);

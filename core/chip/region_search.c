@@ -287,11 +287,9 @@ static cm_status search_new(search *s, cm_error *error)
   for (uint32_t c = 0; c < cores; c++)
     s->sites += s->usable[c];
   s->hop = cm_price_mean_hop(&s->x, &s->y);
-  if (CM_NEW(memory, s->in, cores, error) != CM_OK || CM_NEW(memory, s->member, s->count, error) != CM_OK ||
-      CM_NEW(memory, s->by_x, s->x.length, error) != CM_OK || CM_NEW(memory, s->by_y, s->y.length, error) != CM_OK ||
-      CM_NEW(memory, s->less_x, s->x.length, error) != CM_OK || CM_NEW(memory, s->less_y, s->y.length, error) != CM_OK ||
-      CM_NEW(memory, s->column, s->x.length, error) != CM_OK || CM_NEW(memory, s->row, s->y.length, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->in, cores), CM_ARRAY(s->member, s->count), CM_ARRAY(s->by_x, s->x.length),
+                    CM_ARRAY(s->by_y, s->y.length), CM_ARRAY(s->less_x, s->x.length), CM_ARRAY(s->less_y, s->y.length),
+                    CM_ARRAY(s->column, s->x.length), CM_ARRAY(s->row, s->y.length)));
   return CM_OK;
 }
 

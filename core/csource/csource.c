@@ -55,10 +55,15 @@ static cm_status check_name(const char *name, cm_error *error)
 
 static cm_status check_memory(const cm_c_writer *w, cm_error *error)
 {
-  const uint64_t ram = w->space.bytes + cm_c_scratch_bytes(w);
+  const uint64_t rooms = cm_c_scratch_bytes(w), ram = w->space.bytes + rooms;
   if (ram > INT32_MAX)
     return cm_fail(error, CM_TOO_LARGE, "the code would need %llu bytes of memory, of which it can address 2147483647: compile for a chip with less",
                    (unsigned long long)ram);
+  const uint64_t left = w->target->ram > w->space.bytes ? w->target->ram - w->space.bytes : 0, fewer = rooms > 0 ? left * w->flow.lanes / rooms : 0;
+  if (left > 0 && ram > w->target->ram && w->flow.lanes > 1)
+    return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of memory, %llu of them for its %u lanes, target %s has %llu: ask for fewer lanes, %llu may do",
+                   (unsigned long long)ram, (unsigned long long)rooms, w->flow.lanes, w->target->name, (unsigned long long)w->target->ram,
+                   (unsigned long long)(fewer > 0 ? fewer : 1));
   if (w->target->ram > 0 && ram > w->target->ram)
     return cm_fail(error, CM_TOO_LARGE, "the code needs %llu bytes of memory, target %s has %llu: compile for a chip with less memory, as with option memory",
                    (unsigned long long)ram, w->target->name, (unsigned long long)w->target->ram);

@@ -4,6 +4,7 @@ BEGIN {
   print "#include \"core/csource/text/writer.h\""
   print "const cm_c_kernel_text cm_c_kernel_table[] = {"
 }
-/^== / { print (count++ ? "},\n" : "") "{\"" $2 "\","; next }
-{ gsub(/\\/, "&&"); gsub(/"/, "\\\""); printf "\"%s\\n\"\n", $0 }
+FNR == 1 { inside = 0 }
+/^(\/\* )?== / { sub(/^\/\* /, ""); inside = 1; print (count++ ? "},\n" : "") "{\"" $2 "\","; next }
+inside { gsub(/\\/, "&&"); gsub(/"/, "\\\""); printf "\"%s\\n\"\n", $0 }
 END { print "},\n{0, 0}};" }

@@ -1,4 +1,4 @@
-SOURCE_KERNELS = core/csource/kernels/frame.kernel core/csource/kernels/boards.kernel core/csource/kernels/lines.kernel core/csource/kernels/products.kernel
+SOURCE_KERNELS = core/csource/kernels/frame.kernel core/csource/kernels/boards.kernel core/csource/kernels/lines.kernel core/csource/kernels/products.kernel core/operators/ops/sigmoid.h
 
 libcoremap_a_SOURCES += \
   core/csource/csource.h core/csource/csource.c core/csource/targets.def core/csource/emitters.def \

@@ -69,9 +69,7 @@ cm_status cm_fabric_cost_of(const cm_fabric_placing *p, cm_run *run, cm_fabric_c
   while (c.mask < 2 * pins)
     c.mask = 2 * c.mask + 1;
   cm_status status = CM_NEW(run->memory, c.known, c.mask + 1, error);
-  if (status == CM_OK && (CM_NEW(run->memory, c.seen, chips, error) != CM_OK || CM_NEW(run->memory, c.subset, chips, error) != CM_OK ||
-                          CM_NEW(run->memory, c.touched, chips, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(c.seen, chips), CM_ARRAY(c.subset, chips), CM_ARRAY(c.touched, chips)));
   for (uint32_t net = 0; status == CM_OK && net < p->nets->count; net++)
     add_net(&c, net);
   void *const arrays[] = {c.known, c.seen, c.subset, c.touched};

@@ -187,11 +187,10 @@ cm_status cm_fabric_fill(cm_fabric_placing *p, cm_run *run, cm_error *error)
   for (uint32_t g = 0; g < groups; g++)
     f.pinned_count += p->chip[g] != CM_NO_CHIP;
   cm_status status = CM_NEW(run->memory, f.here, groups, error);
-  if (status == CM_OK && (CM_NEW(run->memory, f.pull, groups, error) != CM_OK || CM_NEW(run->memory, f.touched, groups, error) != CM_OK ||
-                          CM_NEW(run->memory, f.flow_seen, p->nets->count, error) != CM_OK || CM_NEW(run->memory, f.targets_seen, p->nets->count, error) != CM_OK ||
-                          CM_NEW(run->memory, f.order, chips, error) != CM_OK || CM_NEW(run->memory, f.pinned_first, (size_t)chips + 1, error) != CM_OK ||
-                          CM_NEW(run->memory, f.pinned, f.pinned_count, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(f.pull, groups), CM_ARRAY(f.touched, groups),
+                             CM_ARRAY(f.flow_seen, p->nets->count), CM_ARRAY(f.targets_seen, p->nets->count),
+                             CM_ARRAY(f.order, chips), CM_ARRAY(f.pinned_first, (size_t)chips + 1),
+                             CM_ARRAY(f.pinned, f.pinned_count)));
   CM_THEN(status, fill_all(&f, run, error));
   void *const arrays[] = {f.here, f.pull, f.touched, f.flow_seen, f.targets_seen, f.heap, f.order, f.pinned_first, f.pinned};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

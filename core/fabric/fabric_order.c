@@ -132,8 +132,7 @@ cm_status cm_fabric_lay(cm_fabric_placing *p, const cm_flows *flows, bool bands,
   const uint32_t chips = cm_fabric_chips(p->f), groups = p->groups->count;
   laying l = {.p = p};
   cm_status status = CM_NEW(run->memory, l.order, chips, error);
-  if (status == CM_OK && (CM_NEW(run->memory, l.follows, (size_t)groups + 1, error) != CM_OK || CM_NEW(run->memory, l.ahead, (size_t)groups + 1, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(l.follows, (size_t)groups + 1), CM_ARRAY(l.ahead, (size_t)groups + 1)));
   if (status == CM_OK) {
     mark_populations(&l, flows);
     const uint32_t most = count_ahead(&l);

@@ -230,10 +230,9 @@ static cm_status route_all(routing *r, cm_error *error)
 {
   const uint32_t chips = cm_fabric_chips(r->f);
   cm_memory *memory = r->run->memory;
-  if (CM_NEW(memory, r->cores, chips, error) != CM_OK || CM_NEW(memory, r->walk, chips, error) != CM_OK || CM_NEW(memory, r->route, chips, error) != CM_OK ||
-      CM_NEW(memory, r->from, chips, error) != CM_OK || CM_NEW(memory, r->first, chips, error) != CM_OK || CM_NEW(memory, r->head, chips, error) != CM_OK ||
-      CM_NEW(memory, r->next, r->flows->senders, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(r->cores, chips), CM_ARRAY(r->walk, chips), CM_ARRAY(r->route, chips),
+                    CM_ARRAY(r->from, chips), CM_ARRAY(r->first, chips), CM_ARRAY(r->head, chips),
+                    CM_ARRAY(r->next, r->flows->senders)));
   memset(r->head, 0xFF, chips * sizeof *r->head);
   cm_run_phase(r->run, "route");
   for (uint32_t k = 0; k < r->flows->families; k++)

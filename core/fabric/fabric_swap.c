@@ -232,10 +232,9 @@ cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error)
   cm_memory *memory = run->memory;
   swapping s = {.p = p, .account = memory};
   cm_status status = CM_NEW(memory, s.first, (size_t)chips + 1, error);
-  if (status == CM_OK && (CM_NEW(memory, s.place, chips, error) != CM_OK || CM_NEW(memory, s.stands, chips, error) != CM_OK || CM_NEW(memory, s.pinned, chips, error) != CM_OK ||
-                          CM_NEW(memory, s.used_cores, chips, error) != CM_OK || CM_NEW(memory, s.used_memory, chips, error) != CM_OK ||
-                          CM_NEW(memory, s.seen, chips, error) != CM_OK || CM_NEW(memory, s.pins, chips, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(s.place, chips), CM_ARRAY(s.stands, chips), CM_ARRAY(s.pinned, chips),
+                             CM_ARRAY(s.used_cores, chips), CM_ARRAY(s.used_memory, chips), CM_ARRAY(s.seen, chips),
+                             CM_ARRAY(s.pins, chips)));
   CM_THEN(status, swap_all(&s, run, error));
   void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen, s.pins};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

@@ -228,11 +228,9 @@ static cm_status fill(cm_assigner *a, const cm_assign_task *task, cm_memory *mem
   finder *f = &a->finder;
   finder_fit(f, task);
   size_t routers = (size_t)f->routers_x * f->routers_y, places = (size_t)f->routers_y * (f->routers_x + 1);
-  if (CM_NEW(memory, f->east, places, error) != CM_OK || CM_NEW(memory, f->west, places, error) != CM_OK ||
-      CM_NEW(memory, f->first, routers + 2, error) != CM_OK || CM_NEW(memory, f->core, task->free_count, error) != CM_OK ||
-      CM_NEW(memory, f->left, routers, error) != CM_OK || CM_NEW(memory, a->sorted, task->free_count, error) != CM_OK ||
-      CM_NEW(memory, a->claim, task->nodes, error) != CM_OK || CM_NEW(memory, a->loser, task->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(f->east, places), CM_ARRAY(f->west, places), CM_ARRAY(f->first, routers + 2),
+                    CM_ARRAY(f->core, task->free_count), CM_ARRAY(f->left, routers), CM_ARRAY(a->sorted, task->free_count),
+                    CM_ARRAY(a->claim, task->nodes), CM_ARRAY(a->loser, task->nodes)));
   finder_sort(f, task->free_core, task->free_count);
   memcpy(a->sorted, f->core, task->free_count * sizeof *a->sorted);
   for (uint32_t v = 0; v < task->nodes; v++)

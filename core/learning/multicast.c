@@ -65,9 +65,8 @@ static cm_status collect(gatherer *g, const cm_demand *demand, const uint32_t *p
                          cm_error *error)
 {
   CM_TRY(cm_nets_by_part(demand->network, part, m->nodes, run, &g->first, &g->net, error));
-  CM_TRY(CM_NEW(run->memory, g->by_net, m->nodes, error));
-  CM_TRY(CM_NEW(run->memory, g->by_part, m->nodes, error));
-  CM_TRY(CM_NEW(run->memory, g->reached, m->nodes, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->by_net, m->nodes), CM_ARRAY(g->by_part, m->nodes),
+                    CM_ARRAY(g->reached, m->nodes)));
   for (uint32_t p = 0; p < m->nodes; p++) {
     uint32_t most, count = reach(g, demand, part, p, &most);
     m->first[p + 1] = m->first[p];

@@ -88,12 +88,9 @@ static cm_status trees_new(cm_reward_state *s, cm_memory *memory, cm_error *erro
   size_t targets = (size_t)m->first[s->nodes];
   if (targets > UINT32_MAX - 2)
     return cm_fail(error, CM_TOO_LARGE, "multicast nodes have %zu targets, more than the 2^32 - 3 possible", targets);
-  if (CM_NEW(memory, s->router, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->source_first, (size_t)s->nodes + 2, error) != CM_OK ||
-      CM_NEW(memory, s->source, targets, error) != CM_OK || CM_NEW(memory, s->links, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->stale, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->stale_list, s->nodes, error) != CM_OK || CM_NEW(memory, of, targets, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->router, s->nodes), CM_ARRAY(s->source_first, (size_t)s->nodes + 2),
+                    CM_ARRAY(s->source, targets), CM_ARRAY(s->links, s->nodes), CM_ARRAY(s->stale, s->nodes),
+                    CM_ARRAY(s->stale_list, s->nodes), CM_ARRAY(of, targets)));
   cm_sort_members(m->target, (uint32_t)targets, s->nodes, s->source_first, s->source);
   for (uint32_t v = 0; v < s->nodes; v++)
     for (uint64_t i = m->first[v]; i < m->first[v + 1]; i++)
@@ -112,9 +109,8 @@ static cm_status geometry_new(cm_reward_state *s, cm_memory *memory, cm_error *e
   s->routers_x = (int32_t)cm_chip_routers_x(chip);
   s->routers_y = (int32_t)cm_chip_routers_y(chip);
   s->torus = chip->torus_x || chip->torus_y;
-  CM_TRY(CM_NEW(memory, s->place, s->sites, error));
-  CM_TRY(CM_NEW(memory, s->where, s->nodes, error));
-  CM_TRY(CM_NEW(memory, s->site_of, cm_chip_cores(chip), error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->place, s->sites), CM_ARRAY(s->where, s->nodes),
+                    CM_ARRAY(s->site_of, cm_chip_cores(chip))));
   memset(s->site_of, 0xff, cm_chip_cores(chip) * sizeof *s->site_of);
   for (uint32_t k = 0; k < s->sites; k++)
     s->site_of[s->site[k]] = k;
@@ -148,8 +144,8 @@ cm_status cm_reward_state_place(cm_reward_state *state, const uint32_t *core, cm
 
 static cm_status fill(cm_reward_state *s, const uint32_t *core, cm_memory *memory, cm_error *error)
 {
-  if (CM_NEW(memory, s->node_at, s->sites, error) != CM_OK || CM_NEW(memory, s->at, s->nodes, error) != CM_OK ||
-      CM_NEW(memory, s->paid, s->nodes, error) != CM_OK || CM_NEW(memory, s->said, s->nodes, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->node_at, s->sites), CM_ARRAY(s->at, s->nodes), CM_ARRAY(s->paid, s->nodes),
+                 CM_ARRAY(s->said, s->nodes)) != CM_OK ||
       geometry_new(s, memory, error) != CM_OK || cm_reward_lengths_new(s, memory, error) != CM_OK ||
       (s->task.multicast != NULL && trees_new(s, memory, error) != CM_OK))
     return error->status;

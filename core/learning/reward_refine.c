@@ -298,10 +298,8 @@ static cm_status refiner_fill(refiner *r, const cm_reward_task *task, const uint
   const cm_graph *g = task->parts;
   cm_memory *memory = r->run->memory;
   if (cm_reward_state_new(task, site, r->sites, core, r->run, &r->state, error) != CM_OK ||
-      CM_NEW(memory, r->column, r->sites, error) != CM_OK || CM_NEW(memory, r->row, r->sites, error) != CM_OK ||
-      CM_NEW(memory, r->site_of, r->sites, error) != CM_OK ||
-      CM_NEW(memory, r->weight_before, g->entry_count, error) != CM_OK ||
-      CM_NEW(memory, r->best, r->nodes, error) != CM_OK || box_new(r, task->chip, site, error) != CM_OK)
+      CM_NEW_ALL(memory, error, CM_ARRAY(r->column, r->sites), CM_ARRAY(r->row, r->sites), CM_ARRAY(r->site_of, r->sites),
+                 CM_ARRAY(r->weight_before, g->entry_count), CM_ARRAY(r->best, r->nodes)) != CM_OK || box_new(r, task->chip, site, error) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < r->nodes; v++) {
     uint64_t sum = 0;

@@ -96,8 +96,7 @@ static cm_status find_neurons(const mending *m, cm_error *error)
   uint32_t *old_of = NULL;
   bool *taken = NULL;
   CM_TRY(cm_names_open(&names, m->run->memory, error));
-  cm_status status = CM_NEW(m->run->memory, old_of, old->vertex_count, error);
-  CM_THEN(status, CM_NEW(m->run->memory, taken, old->vertex_count, error));
+  cm_status status = CM_NEW_ALL(m->run->memory, error, CM_ARRAY(old_of, old->vertex_count), CM_ARRAY(taken, old->vertex_count));
   CM_THEN(status, by_names(m, &names, old_of, taken, error));
   cm_names_close(&names);
   CM_FREE(old_of, taken);
@@ -163,9 +162,8 @@ static cm_status keeping_new(const mending *m, const cm_graph *graph, uint32_t l
 {
   const cm_old_levels *old = m->task->old;
   keeping k = {0};
-  cm_status status = CM_NEW(m->run->memory, k.old_mate, old->vertices[level], error);
-  CM_THEN(status, CM_NEW(m->run->memory, k.now, old->vertices[level], error));
-  CM_THEN(status, CM_NEW(m->run->memory, k.mate, graph->vertex_count, error));
+  cm_status status = CM_NEW_ALL(m->run->memory, error, CM_ARRAY(k.old_mate, old->vertices[level]),
+                                CM_ARRAY(k.now, old->vertices[level]), CM_ARRAY(k.mate, graph->vertex_count));
   CM_THEN(status, cm_graph_rows_new(graph, m->run, &k.rows, error));
   CM_THEN(status, find_old_mates(old, level, m->run, k.old_mate, error));
   if (status != CM_OK) {
@@ -215,9 +213,8 @@ static cm_status climb(mending *m, uint32_t level, const uint32_t *parent, uint3
   const uint32_t *up = old->parent[level];
   uint32_t *next = NULL, *first = NULL;
   bool *taken = NULL;
-  cm_status status = CM_NEW(m->run->memory, next, coarse, error);
-  CM_THEN(status, CM_NEW(m->run->memory, first, coarse, error));
-  CM_THEN(status, CM_NEW(m->run->memory, taken, old->vertices[level + 1], error));
+  cm_status status = CM_NEW_ALL(m->run->memory, error, CM_ARRAY(next, coarse), CM_ARRAY(first, coarse),
+                                CM_ARRAY(taken, old->vertices[level + 1]));
   if (status != CM_OK) {
     CM_FREE(next, first, taken);
     return status;

@@ -109,7 +109,7 @@ static cm_status foresee(fit *f, const cm_chip *chip, const cm_limits *limits, c
 static double seconds_of(const cm_topology *t)
 {
   const cm_preset_facts *facts = cm_preset_facts_of((cm_preset)cm_option_find(&cm_map_option_table, "preset")->normal);
-  return facts->synapse_ns * 1e-9 * fmin((double)t->pin_count, facts->synapses_max * t->vertex_count);
+  return facts->least_s + facts->element_ns * 1e-9 * ((double)t->pin_count + t->vertex_count);
 }
 
 static cm_status fit_one(fit *f, const cm_fit_chip *on, json_t *rows, cm_error *error)

@@ -300,9 +300,7 @@ cm_status cm_look_begin(const cm_demand *demand, uint64_t pins_max, cm_run *run,
 {
   const cm_topology *t = demand->network;
   cm_look l = {.demand = demand, .run = run};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, l.rate, t->net_count, error) != CM_OK || CM_NEW(run->memory, l.sends, t->vertex_count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(l.rate, t->net_count), CM_ARRAY(l.sends, t->vertex_count));
   for (uint32_t e = 0; status == CM_OK && e < t->net_count; e++) {
     l.rate[e] = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
     l.sends[cm_topology_source(t, e)] += l.rate[e];

@@ -120,8 +120,7 @@ static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *f
 static cm_status find_last(const cm_topology *t, cm_run *run, cm_strand *s, cm_error *error)
 {
   uint32_t *last;
-  CM_TRY(CM_NEW(run->memory, s->after, s->first[s->count] + 1, error));
-  CM_TRY(CM_NEW(run->memory, last, t->net_count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->after, s->first[s->count] + 1), CM_ARRAY(last, t->net_count)));
   for (uint32_t i = 0; i < s->count; i++) {
     for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
       s->after[k] = last[s->net[k]];
@@ -138,9 +137,8 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
   const cm_topology *t = demand->network;
   cm_strand s = {0};
   uint32_t *place = NULL, *found = NULL;
-  cm_status status = CM_NEW(run->memory, s.neuron, t->vertex_count, error);
-  CM_THEN(status, CM_NEW(run->memory, place, t->vertex_count, error));
-  CM_THEN(status, CM_NEW(run->memory, found, (size_t)t->vertex_count + 1, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(s.neuron, t->vertex_count), CM_ARRAY(place, t->vertex_count),
+                                CM_ARRAY(found, (size_t)t->vertex_count + 1));
   CM_THEN(status, line_up(demand, order, run, s.neuron, error));
   if (status == CM_OK) {
     s.count = take_stretches(s.neuron, t->vertex_count, t->pin_count > pins_max ? (double)pins_max / (double)t->pin_count : 1);

@@ -25,6 +25,8 @@ typedef struct cm_preset_facts {
   /* What a job takes on the machine that it was measured on, ns a synapse, in the cheapest case; synapses of a neuron, beyond which
    * further ones cost next to nothing. Both above 0. */
   double synapse_ns, synapses_max;
+  /* What it takes there as a rule, within a factor of four: seconds of a small job, ns a neuron or synapse more. Both above 0. */
+  double least_s, element_ns;
 } cm_preset_facts;
 
 /* AUTO: what suits preset and network (cm_objective_resolve). */

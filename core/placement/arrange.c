@@ -42,8 +42,8 @@ static cm_status along_curve(const cm_graph *parts, const cm_place_task *task, u
 {
   cm_run *run = task->run;
   uint32_t *order, *curve = NULL;
-  cm_status status = CM_NEW(run->memory, order, parts->vertex_count, error);
-  CM_THEN(status, CM_NEW(run->memory, curve, task->region->core_count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(order, parts->vertex_count),
+                                CM_ARRAY(curve, task->region->core_count));
   CM_THEN(status, cm_order_parts(parts, run, order, error));
   CM_THEN(status, cm_order_cores(task->chip, task->region, run, curve, error));
   for (uint32_t i = 0; status == CM_OK && i < parts->vertex_count; i++)
@@ -108,8 +108,7 @@ static cm_status anneal(work *w, cm_error *error)
   if (w->options->flows != NULL) {
     w->pool.most = POOL;
     options.pool = &w->pool;
-    CM_TRY(CM_NEW(w->task.run->memory, w->pool.at, (size_t)POOL * n, error));
-    CM_TRY(CM_NEW(w->task.run->memory, w->pool.cost, POOL, error));
+    CM_TRY(CM_NEW_ALL(w->task.run->memory, error, CM_ARRAY(w->pool.at, (size_t)POOL * n), CM_ARRAY(w->pool.cost, POOL)));
   }
   cm_run_phase(w->task.run, "anneal");
   CM_TRY(cm_place_by_annealing(w->parts, w->task.axes, &options, w->task.run, w->annealed, &cost, error));
@@ -175,8 +174,7 @@ cm_status cm_arrange(const cm_graph *parts, const cm_place_task *task, const cm_
   static cm_status (*const arrange[CM_GEOMETRIES])(work *w, cm_error *error) = {arrange_by_axes, arrange_by_ways};
   if (region->core_count < parts->vertex_count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, parts->vertex_count);
-  cm_status status = CM_NEW(memory, w.at, parts->vertex_count, error);
-  CM_THEN(status, CM_NEW(memory, w.annealed, parts->vertex_count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w.at, parts->vertex_count), CM_ARRAY(w.annealed, parts->vertex_count));
   if (status == CM_OK)
     status = arrange[cm_geometry_of(task->chip)](&w, error);
   if (status == CM_OK) {

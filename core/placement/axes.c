@@ -18,8 +18,7 @@ static uint32_t both_ways(const cm_chip *chip, cm_hop_units units, uint32_t core
 static cm_status fill(cm_axes *a, const cm_chip *chip, const uint32_t *core, cm_run *run, cm_error *error)
 {
   uint32_t x0 = UINT32_MAX, y0 = UINT32_MAX, x1 = 0, y1 = 0;
-  CM_TRY(CM_NEW(run->memory, a->column, a->count, error));
-  CM_TRY(CM_NEW(run->memory, a->row, a->count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(a->column, a->count), CM_ARRAY(a->row, a->count)));
   for (uint32_t i = 0; i < a->count; i++) {
     uint32_t x = core[i] % chip->width, y = core[i] / chip->width;
     a->column[i] = x;
@@ -35,8 +34,8 @@ static cm_status fill(cm_axes *a, const cm_chip *chip, const uint32_t *core, cm_
   }
   a->columns = a->count > 0 ? x1 - x0 + 1 : 0;
   a->rows = a->count > 0 ? y1 - y0 + 1 : 0;
-  CM_TRY(CM_NEW(run->memory, a->dx, (size_t)a->columns * a->columns, error));
-  CM_TRY(CM_NEW(run->memory, a->dy, (size_t)a->rows * a->rows, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(a->dx, (size_t)a->columns * a->columns),
+                    CM_ARRAY(a->dy, (size_t)a->rows * a->rows)));
   cm_hop_units units = cm_hop_units_of(chip);
   a->units_per_hop = units.cheapest;
   a->base = units.pj > 0 && units.pj < INFINITY ? chip->energy_pj.router / units.pj * units.cheapest : 0;

@@ -35,8 +35,7 @@ cm_status cm_axes_prices(const cm_axes *axes, const cm_demand *demand, cm_memory
   scale = fmin(scale, sum_most / farthest / fmax(weight_of(demand), 1));
   *p = (cm_prices){.parts = a->count, .columns = a->columns, .rows = a->rows, .column = a->column, .row = a->row};
   p->base = (uint32_t)fmax(round(a->base * scale), 1);
-  CM_TRY(CM_NEW(memory, p->dx, dx, error));
-  CM_TRY(CM_NEW(memory, p->dy, dy, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(p->dx, dx), CM_ARRAY(p->dy, dy)));
   for (size_t i = 0; i < dx; i++)
     p->dx[i] = (uint32_t)lround(a->dx[i] * scale);
   for (size_t i = 0; i < dy; i++)

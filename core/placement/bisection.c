@@ -99,11 +99,8 @@ cm_status cm_place_by_bisection(const cm_graph *parts, const cm_place_task *task
   cm_run_phase(task->run, "place");
   if (region->core_count != count)
     return cm_fail(error, CM_INTERNAL, "a region of %u cores for %u parts", region->core_count, count);
-  cm_status status = CM_NEW(memory, w.core, count, error);
-  CM_THEN(status, CM_NEW(memory, w.part, count, error));
-  CM_THEN(status, CM_NEW(memory, w.scratch, count, error));
-  CM_THEN(status, CM_NEW(memory, w.side, count, error));
-  CM_THEN(status, CM_NEW(memory, w.stack, (size_t)count + 64, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w.core, count), CM_ARRAY(w.part, count), CM_ARRAY(w.scratch, count),
+                                CM_ARRAY(w.side, count), CM_ARRAY(w.stack, (size_t)count + 64));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < count; i++) {
       w.core[i] = region->cores[i];

@@ -98,8 +98,7 @@ typedef struct axis {
 static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *made, cm_error *error)
 {
   uint32_t *old, *fresh = NULL, found = 0, length = whole->length;
-  cm_status status = CM_NEW(run->memory, old, length, error);
-  CM_THEN(status, CM_NEW(run->memory, fresh, length, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(old, length), CM_ARRAY(fresh, length));
   for (uint32_t c = 0; c < count && status == CM_OK; c++)
     fresh[whole->place[c]] = 1;
   for (uint32_t i = 0; i < length && status == CM_OK; i++)
@@ -107,8 +106,7 @@ static cm_status squeeze(const axis *whole, uint32_t count, cm_run *run, axis *m
       fresh[i] = found;
       old[found++] = i;
     }
-  CM_THEN(status, CM_NEW(run->memory, made->place, count, error));
-  CM_THEN(status, CM_NEW(run->memory, made->distance, (size_t)found * found, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(made->place, count), CM_ARRAY(made->distance, (size_t)found * found)));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < count; c++)
       made->place[c] = fresh[whole->place[c]];
@@ -138,9 +136,8 @@ static cm_status first_vertices(const cm_csr_graph *c, uint32_t count, cm_run *r
 {
   uint64_t *weight, *first = NULL, end = 0;
   uint32_t *neighbour = NULL;
-  cm_status status = CM_NEW(run->memory, weight, c->entry_count, error);
-  CM_THEN(status, CM_NEW(run->memory, neighbour, c->entry_count, error));
-  CM_THEN(status, CM_NEW(run->memory, first, (size_t)count + 1, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(weight, c->entry_count), CM_ARRAY(neighbour, c->entry_count),
+                                CM_ARRAY(first, (size_t)count + 1));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < count; v++) {
       for (uint64_t i = c->first[v]; i < c->first[v + 1]; i++)
@@ -230,9 +227,8 @@ static cm_status survey(work *w, cm_error *error)
   const cm_axes *a = w->axes;
   cm_memory *memory = w->run->memory;
   size_t box = (size_t)a->columns * a->rows;
-  if (CM_NEW(memory, w->curve, region->core_count, error) != CM_OK || CM_NEW(memory, w->rank_at, box, error) != CM_OK ||
-      CM_NEW(memory, w->cell_at, box, error) != CM_OK || CM_NEW(memory, w->column, w->parts, error) != CM_OK ||
-      CM_NEW(memory, w->row, w->parts, error) != CM_OK || CM_NEW(memory, w->representative, w->parts, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(w->curve, region->core_count), CM_ARRAY(w->rank_at, box), CM_ARRAY(w->cell_at, box),
+                 CM_ARRAY(w->column, w->parts), CM_ARRAY(w->row, w->parts), CM_ARRAY(w->representative, w->parts)) != CM_OK ||
       cm_order_cores(w->task->chip, region, w->run, w->curve, error) != CM_OK)
     return error->status;
   for (size_t i = 0; i < box; i++)
@@ -306,8 +302,7 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, c
   uint32_t *order = NULL, *scratch = NULL;
   cm_run_phase(w.run, "order");
   cm_status status = survey(&w, error);
-  CM_THEN(status, CM_NEW(w.run->memory, order, w.parts, error));
-  CM_THEN(status, CM_NEW(w.run->memory, scratch, w.parts, error));
+  CM_THEN(status, CM_NEW_ALL(w.run->memory, error, CM_ARRAY(order, w.parts), CM_ARRAY(scratch, w.parts)));
   if (status == CM_OK && w.parts > 0)
     status = place_all(&w, order, scratch, at, error);
   CM_FREE(order, scratch, w.curve, w.rank_at, w.cell_at, w.column, w.row, w.representative);

@@ -46,9 +46,8 @@ static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t 
 {
   uint32_t n = fine->vertex_count, *begin = NULL, *rank = NULL;
   member *list;
-  cm_status status = CM_NEW(run->memory, list, n, error);
-  CM_THEN(status, CM_NEW(run->memory, begin, (size_t)clusters + 1, error));
-  CM_THEN(status, CM_NEW(run->memory, rank, clusters, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(list, n), CM_ARRAY(begin, (size_t)clusters + 1),
+                                CM_ARRAY(rank, clusters));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < clusters; i++)
       rank[coarse_order[i]] = i;

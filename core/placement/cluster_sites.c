@@ -49,10 +49,8 @@ static cm_status find_sites(const leave *l, sites *s, cm_error *error)
   uint8_t *usable = NULL;
   cm_status status = CM_NEW(t->run->memory, usable, cm_chip_cores(chip), error);
   CM_THEN(status, cm_usable_cores(chip, t->occupancy, t->run->memory, usable, &ignored, error));
-  if (status == CM_OK && (CM_NEW(t->run->memory, part_of, cm_chip_cores(chip), error) != CM_OK ||
-                          CM_NEW(t->run->memory, s->core, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK ||
-                          CM_NEW(t->run->memory, s->part, (size_t)(x1 - x0) * (y1 - y0), error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(t->run->memory, error, CM_ARRAY(part_of, cm_chip_cores(chip)),
+                             CM_ARRAY(s->core, (size_t)(x1 - x0) * (y1 - y0)), CM_ARRAY(s->part, (size_t)(x1 - x0) * (y1 - y0))));
   for (uint32_t p = 0; status == CM_OK && p < t->parts; p++)
     part_of[l->core[p]] = p + 1;
   for (uint32_t y = y0; status == CM_OK && y < y1; y++)
@@ -112,8 +110,8 @@ cm_status cm_place_in_clusters(const cm_cluster_task *task, uint32_t *core, uint
 {
   leave l = {.t = task, .core = core};
   sites s = {.count = 0};
-  cm_status status = CM_NEW(task->run->memory, l.cluster, task->parts, error);
-  CM_THEN(status, CM_NEW(task->run->memory, l.leaving, task->demand->network->vertex_count, error));
+  cm_status status = CM_NEW_ALL(task->run->memory, error, CM_ARRAY(l.cluster, task->parts),
+                                CM_ARRAY(l.leaving, task->demand->network->vertex_count));
   for (uint32_t p = 0; status == CM_OK && p < task->parts; p++)
     l.cluster[p] = cm_chip_cluster_of(task->chip, core[p]);
   uint64_t found = status == CM_OK ? excess(&l) : 0;

@@ -22,9 +22,8 @@ static cm_status read_network(cm_copying *s, cm_error *error)
   const cm_topology *t = s->t->demand->network;
   cm_memory *memory = s->t->run->memory;
   s->n = s->count = t->vertex_count;
-  if (CM_NEW(memory, s->in_first, (size_t)s->n + 2, error) != CM_OK || CM_NEW(memory, s->source, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, s->input, t->pin_count, error) != CM_OK || CM_NEW(memory, s->net, (size_t)s->n + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->in_first, (size_t)s->n + 2), CM_ARRAY(s->source, t->pin_count),
+                    CM_ARRAY(s->input, t->pin_count), CM_ARRAY(s->net, (size_t)s->n + 1)));
   cm_topology_nets_from(t, s->net);
   for (uint64_t i = 0; i < t->pin_count; i++)
     s->in_first[t->pin[i] + 2]++;
@@ -51,10 +50,9 @@ static cm_status read_cores(cm_copying *s, uint64_t copies, cm_error *error)
   const size_t parts = t->parts + copies + 1; /* each copy opens one at most */
   uint32_t ignored;
   s->parts = t->parts;
-  if (CM_NEW(memory, s->core, parts, error) != CM_OK || CM_NEW(memory, s->cluster, parts, error) != CM_OK ||
-      CM_NEW(memory, s->neurons, parts, error) != CM_OK || CM_NEW(memory, s->synapses, parts, error) != CM_OK ||
-      CM_NEW(memory, s->seen, parts, error) != CM_OK || CM_NEW(memory, s->candidate, parts, error) != CM_OK ||
-      CM_NEW(memory, s->usable, cm_chip_cores(t->chip), error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->core, parts), CM_ARRAY(s->cluster, parts), CM_ARRAY(s->neurons, parts),
+                 CM_ARRAY(s->synapses, parts), CM_ARRAY(s->seen, parts), CM_ARRAY(s->candidate, parts),
+                 CM_ARRAY(s->usable, cm_chip_cores(t->chip))) != CM_OK ||
       cm_usable_cores(t->chip, t->occupancy, memory, s->usable, &ignored, error) != CM_OK)
     return error->status;
   for (uint32_t p = 0; p < t->parts; p++) {
@@ -73,8 +71,7 @@ static cm_status make_instances(cm_copying *s, cm_error *error)
 {
   cm_memory *memory = s->t->run->memory;
   uint32_t **const each[] = {&s->of, &s->part, &s->next, &s->set, &s->in_set, &s->need, &s->needed};
-  CM_TRY(CM_NEW(memory, s->leaving, s->most, error));
-  CM_TRY(CM_NEW(memory, s->row, s->most, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->leaving, s->most), CM_ARRAY(s->row, s->most)));
   for (size_t i = 0; i < sizeof each / sizeof *each; i++)
     CM_TRY(CM_NEW(memory, *each[i], s->most, error));
   return CM_OK;
@@ -120,9 +117,8 @@ static cm_status deliver(cm_copying *s, cm_copied_parts *made, cm_error *error)
   CM_TRY(CM_NEW(memory, number, s->count, error));
   c->count = s->count - s->n;
   cm_status status = CM_NEW(memory, c->of, c->count, error);
-  if (status == CM_OK && (CM_NEW(memory, c->first, (size_t)c->count + 1, error) != CM_OK || CM_NEW(memory, made->part, s->count, error) != CM_OK ||
-                          CM_NEW(memory, made->core, s->parts, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(c->first, (size_t)c->count + 1), CM_ARRAY(made->part, s->count),
+                             CM_ARRAY(made->core, s->parts)));
   for (uint32_t v = 0; status == CM_OK && v < s->n; v++) {
     number[v] = v;
     made->part[v] = s->part[v];

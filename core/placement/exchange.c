@@ -246,9 +246,8 @@ cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells
   field f = {.graph = graph, .cells = cells, .movable = cells->count - cells->pinned, .cell = cell};
   f.straight = is_straight(a->dx, a->columns) && is_straight(a->dy, a->rows);
   cm_status status = take_weights(&f, run, &weight, &shift, error);
-  CM_THEN(status, CM_NEW(run->memory, f.spot, graph->vertex_count, error));
-  CM_THEN(status, CM_NEW(run->memory, f.occupant, cells->count, error));
-  CM_THEN(status, CM_NEW(run->memory, f.chance, CHANCES, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(f.spot, graph->vertex_count), CM_ARRAY(f.occupant, cells->count),
+                             CM_ARRAY(f.chance, CHANCES)));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < CHANCES; i++)
       f.chance[i] = -log((i + 0.5) / CHANCES);

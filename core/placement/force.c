@@ -338,14 +338,10 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, co
   ranked *order = NULL;
   cm_force_result found = {0};
   cm_run_phase(task->run, "force");
-  cm_status status = CM_NEW(memory, f.occupant, cores, error);
-  CM_THEN(status, CM_NEW(memory, f.force, parts->vertex_count, error));
-  CM_THEN(status, CM_NEW(memory, f.strength, parts->vertex_count, error));
-  CM_THEN(status, CM_NEW(memory, f.tile, tiles, error));
-  CM_THEN(status, CM_NEW(memory, f.bound, tiles, error));
-  CM_THEN(status, CM_NEW(memory, f.pull, parts->vertex_count, error));
-  CM_THEN(status, CM_NEW(memory, f.tie, parts->vertex_count, error));
-  CM_THEN(status, CM_NEW(memory, order, parts->vertex_count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(f.occupant, cores), CM_ARRAY(f.force, parts->vertex_count),
+                                CM_ARRAY(f.strength, parts->vertex_count), CM_ARRAY(f.tile, tiles), CM_ARRAY(f.bound, tiles),
+                                CM_ARRAY(f.pull, parts->vertex_count), CM_ARRAY(f.tie, parts->vertex_count),
+                                CM_ARRAY(order, parts->vertex_count));
   if (status == CM_OK) {
     for (size_t i = 0; i < cores; i++)
       f.occupant[i] = NOBODY;

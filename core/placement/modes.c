@@ -158,9 +158,8 @@ static cm_status enter_level(cm_modes *m, const cm_hierarchy *h, uint32_t level,
   const cm_csr_graph *g = h->level[level];
   size_t cells = (size_t)g->vertex_count * MODES;
   cm_modes fresh = {.graph = g, .slowest = m->slowest};
-  if (CM_NEW(run->memory, fresh.value, cells, error) != CM_OK || CM_NEW(run->memory, fresh.last, cells, error) != CM_OK ||
-      CM_NEW(run->memory, fresh.next, cells, error) != CM_OK ||
-      CM_NEW(run->memory, fresh.degree, g->vertex_count, error) != CM_OK) {
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(fresh.value, cells), CM_ARRAY(fresh.last, cells), CM_ARRAY(fresh.next, cells),
+                 CM_ARRAY(fresh.degree, g->vertex_count)) != CM_OK) {
     cm_modes_free(&fresh);
     return error->status;
   }

@@ -11,11 +11,8 @@ cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_r
   CM_TRY(CM_NEW(run->memory, g, 1, error));
   *g = (cm_csr_graph){.vertex_count = n, .entry_count = parts->entry_count, .size_total = n, .size_max = 1,
                     .weight_unit = 1};
-  cm_status status = CM_NEW(run->memory, g->first, (size_t)n + 1, error);
-  CM_THEN(status, CM_NEW(run->memory, g->neighbour, parts->entry_count, error));
-  CM_THEN(status, CM_NEW(run->memory, g->weight, parts->entry_count, error));
-  CM_THEN(status, CM_NEW(run->memory, g->size, n, error));
-  CM_THEN(status, CM_NEW(run->memory, number, n, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(g->first, (size_t)n + 1), CM_ARRAY(g->neighbour, parts->entry_count),
+                                CM_ARRAY(g->weight, parts->entry_count), CM_ARRAY(g->size, n), CM_ARRAY(number, n));
   if (status != CM_OK) {
     cm_csr_graph_free(g);
     return status;

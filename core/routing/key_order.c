@@ -181,10 +181,8 @@ cm_status cm_routes_order_keys(cm_routes *routes, cm_part_way *way, size_t count
 {
   uint32_t parts = routes->parts;
   order o = {.way = way, .ways = count, .memory = run->memory, .clusters = parts};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, routes->key_block, parts, error) != CM_OK || CM_NEW(run->memory, o.cluster, parts, error) != CM_OK ||
-      CM_NEW(run->memory, o.mate, parts, error) != CM_OK || CM_NEW(run->memory, o.next, parts, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(routes->key_block, parts), CM_ARRAY(o.cluster, parts),
+                                CM_ARRAY(o.mate, parts), CM_ARRAY(o.next, parts));
   for (uint32_t p = 0; p < parts && status == CM_OK; p++)
     o.cluster[p] = p;
   for (unsigned level = 0; status == CM_OK && o.clusters > 1; level++) {

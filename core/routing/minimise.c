@@ -192,12 +192,10 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
 {
   size_t count = blocks->count;
   maker m = {.block = blocks->block, .count = count, .memory = memory};
-  cm_status status = CM_OK;
   if (count >= NONE / 2)
     return cm_fail(error, CM_TOO_LARGE, "more than %u blocks of keys come to one router", NONE / 2);
-  if (CM_NEW(memory, m.word, count, error) != CM_OK || CM_NEW(memory, m.node, 2 * count, error) != CM_OK ||
-      CM_NEW(memory, m.entry, count, error) != CM_OK || CM_NEW(memory, m.owner, count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(m.word, count), CM_ARRAY(m.node, 2 * count), CM_ARRAY(m.entry, count),
+                                CM_ARRAY(m.owner, count));
   CM_THEN(status, make(&m, error));
   cm_ternary_table made = {m.entry, m.entries};
   CM_THEN(status, cm_merge_ternary(blocks, until, memory, &made, m.owner, error));

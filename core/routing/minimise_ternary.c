@@ -190,11 +190,9 @@ static int by_word(const void *a, const void *b, void *context)
 static cm_status prepare(merger *m, cm_memory *memory, uint32_t **group, cm_error *error)
 {
   uint32_t count = m->entries;
-  if (CM_NEW(memory, m->next, m->count, error) != CM_OK || CM_NEW(memory, m->first, count, error) != CM_OK ||
-      CM_NEW(memory, m->order, count, error) != CM_OK || CM_NEW(memory, m->place, count, error) != CM_OK ||
-      CM_NEW(memory, *group, count, error) != CM_OK ||
-      CM_NEW(memory, m->sets, (size_t)(2 * m->key_bits + 1) * m->chunks, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(m->next, m->count), CM_ARRAY(m->first, count), CM_ARRAY(m->order, count),
+                    CM_ARRAY(m->place, count), CM_ARRAY(*group, count),
+                    CM_ARRAY(m->sets, (size_t)(2 * m->key_bits + 1) * m->chunks)));
   for (unsigned bit = 0; bit < m->key_bits; bit++) {
     m->zero[bit] = m->sets + (size_t)(2 * bit) * m->chunks;
     m->one[bit] = m->zero[bit] + m->chunks;

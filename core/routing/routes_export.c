@@ -278,9 +278,7 @@ static cm_status put_tables(writer *w, cm_error *error)
       entries += cm_routes_entries(r, b.end);
     b.at = NULL;
     b.entry = NULL;
-    if (CM_NEW(w->run->memory, b.at, (size_t)(b.end - b.first) + 1, error) != CM_OK ||
-        CM_NEW(w->run->memory, b.entry, entries, error) != CM_OK)
-      status = error->status;
+    status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(b.at, (size_t)(b.end - b.first) + 1), CM_ARRAY(b.entry, entries));
     for (uint32_t i = b.first; status == CM_OK && i + 1 < b.end; i++)
       b.at[i - b.first + 1] = b.at[i - b.first] + cm_routes_entries(r, i);
     if (status == CM_OK && entries > 0)

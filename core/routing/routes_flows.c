@@ -183,11 +183,8 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
   cm_memory *memory = run->memory;
   uint32_t parts = routes->parts, largest = 1;
   cm_status status = cm_nets_by_part(routes->demand->network, routes->part, parts, run, &b.first, &b.net, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, b.seen, parts, error) != CM_OK || CM_NEW(memory, b.used, parts, error) != CM_OK ||
-       CM_NEW(memory, b.sum, parts, error) != CM_OK || CM_NEW(memory, b.axon, parts + 1, error) != CM_OK ||
-       CM_NEW(memory, routes->part_first, (size_t)parts + 1, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(b.seen, parts), CM_ARRAY(b.used, parts), CM_ARRAY(b.sum, parts),
+                             CM_ARRAY(b.axon, parts + 1), CM_ARRAY(routes->part_first, (size_t)parts + 1)));
   CM_THEN(status, reserve(&b, 0, error));
   for (uint32_t p = 0; p < parts && status == CM_OK; p++) {
     status = routes->multicast ? put_axons(&b, p, error) : put_pairs(&b, p, error);

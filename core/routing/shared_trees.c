@@ -246,10 +246,8 @@ static cm_status book_all(sharer *s, cm_error *error)
 cm_status cm_routes_share(cm_routes *routes, cm_walker *walker, cm_run *run, cm_error *error)
 {
   sharer s = {.r = routes, .net = routes->chip->interconnect, .walker = walker, .run = run, .moves = 1};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, s.at, routes->router_count, error) != CM_OK ||
-      CM_NEW(run->memory, s.stamp, routes->router_count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(s.at, routes->router_count),
+                                CM_ARRAY(s.stamp, routes->router_count));
   CM_THEN(status, book_all(&s, error));
   for (uint32_t round = 0; round < ROUNDS_MAX && s.moves > 0 && status == CM_OK; round++)
     status = make_round(&s, error);

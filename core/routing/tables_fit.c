@@ -54,9 +54,8 @@ static cm_status allot_keys(fitter *f, cm_error *error)
   cm_memory *memory = f->run->memory;
   size_t routers = f->r->router_count;
   cm_status status = CM_OK;
-  if (CM_NEW(memory, f->blocks, routers, error) != CM_OK || CM_NEW(memory, f->part, routers, error) != CM_OK ||
-      CM_NEW(memory, f->ways_here, routers, error) != CM_OK ||
-      CM_NEW(memory, f->last_word, routers * WAYS_OF_A_PART, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(f->blocks, routers), CM_ARRAY(f->part, routers), CM_ARRAY(f->ways_here, routers),
+                 CM_ARRAY(f->last_word, routers * WAYS_OF_A_PART)) != CM_OK ||
       cm_blocks_walk(f->r, f->run, count_block, f, error) != CM_OK ||
       cm_routes_order_keys(f->r, f->way, f->ways, f->run, error) != CM_OK)
     status = error->status;
@@ -122,9 +121,7 @@ static cm_status fit_band(fitter *f, cm_error *error)
       break;
     blocks += f->blocks[f->end];
   }
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, f->at, (size_t)(f->end - f->begin) + 1, error) != CM_OK || CM_NEW(memory, f->block, blocks, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(f->at, (size_t)(f->end - f->begin) + 1), CM_ARRAY(f->block, blocks));
   for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++)
     f->at[i - f->begin + 1] = f->at[i - f->begin] + f->blocks[i];
   if (status == CM_OK && blocks > 0)
@@ -163,8 +160,7 @@ static cm_status minimise_all(fitter *f, cm_error *error)
   f->begin = 0;
   f->table_room = 0;
   cm_status status = CM_OK;
-  CM_TRY(CM_NEW(memory, r->entries, r->router_count, error));
-  CM_TRY(CM_NEW(memory, r->table_first, (size_t)r->router_count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(r->entries, r->router_count), CM_ARRAY(r->table_first, (size_t)r->router_count + 1)));
   while (status == CM_OK && f->begin < r->router_count)
     status = fit_band(f, error);
   return status;

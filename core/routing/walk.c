@@ -22,8 +22,7 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
     if (routes->first[f + 1] - routes->first[f] > w.room)
       w.room = routes->first[f + 1] - routes->first[f];
   uint32_t parts = routes->parts;
-  cm_status status = CM_NEW(memory, w.router, w.room, error);
-  CM_THEN(status, CM_NEW(memory, w.router_of, parts, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w.router, w.room), CM_ARRAY(w.router_of, parts));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
   if (status == CM_OK)

@@ -406,10 +406,8 @@ static cm_status prepare(widener *w, cm_error *error)
   cm_memory *memory = w->run->memory;
   const cm_routes *r = w->r;
   w->words = ((size_t)r->parts + 63) / 64;
-  CM_TRY(CM_NEW(memory, w->above, r->router_count, error));
-  CM_TRY(CM_NEW(memory, w->over, r->router_count, error));
-  CM_TRY(CM_NEW(memory, w->flows_of, r->demand->network->vertex_count, error));
-  CM_TRY(CM_NEW(memory, w->set, (r->rank_bits + 1) * w->words, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->above, r->router_count), CM_ARRAY(w->over, r->router_count),
+                    CM_ARRAY(w->flows_of, r->demand->network->vertex_count), CM_ARRAY(w->set, (r->rank_bits + 1) * w->words)));
   for (uint32_t i = 0; i < r->router_count; i++)
     w->over[i] = r->entries[i] > r->chip->table_entries ? r->entries[i] - r->chip->table_entries : 0;
   for (uint32_t f = 0; f < r->flow_count; f++) {

@@ -105,10 +105,8 @@ static cm_status gather(work *w, cm_error *error)
   uint32_t *first = NULL, *net = NULL;
   flows f = {0};
   cm_status status = cm_nets_by_part(w->demand->network, w->part, w->parts, w->run, &first, &net, error);
-  if (status == CM_OK && (CM_NEW(memory, w->first, (size_t)w->parts + 1, error) != CM_OK ||
-                          CM_NEW(memory, f.seen, w->parts, error) != CM_OK || CM_NEW(memory, f.used, w->parts, error) != CM_OK ||
-                          CM_NEW(memory, f.open, w->parts, error) != CM_OK || CM_NEW(memory, f.sum, w->parts, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(w->first, (size_t)w->parts + 1), CM_ARRAY(f.seen, w->parts),
+                             CM_ARRAY(f.used, w->parts), CM_ARRAY(f.open, w->parts), CM_ARRAY(f.sum, w->parts)));
   for (uint32_t p = 0; p < w->parts && status == CM_OK; p++) {
     status = gather_part(w, p, net + first[p], first[p + 1] - first[p], &f, error);
     w->first[p + 1] = w->pair_count;
@@ -128,10 +126,8 @@ static cm_status meet(work *w, cm_error *error)
 {
   uint32_t parts = w->parts;
   size_t *slot = NULL, *begin = NULL, kept = 0; /* slot: where a partner of the part under way stands, plus 1 */
-  if (CM_NEW(w->run->memory, w->partner_first, (size_t)parts + 1, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->partner, 2 * w->pair_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, slot, parts, error) != CM_OK ||
-      CM_NEW(w->run->memory, begin, (size_t)parts + 2, error) != CM_OK) {
+  if (CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->partner_first, (size_t)parts + 1), CM_ARRAY(w->partner, 2 * w->pair_count),
+                 CM_ARRAY(slot, parts), CM_ARRAY(begin, (size_t)parts + 2)) != CM_OK) {
     cm_free(slot);
     return error->status;
   }
@@ -236,8 +232,7 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
   if (status == CM_OK && w.pair_count <= PAIRS_FOR_ALL_WAYS)
     status = meet(&w, error);
   CM_THEN(status, count_partners(&w, error));
-  CM_THEN(status, CM_NEW(run->memory, w.hops, w.most, error));
-  CM_THEN(status, CM_NEW(run->memory, w.cost, w.most, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(w.hops, w.most), CM_ARRAY(w.cost, w.most)));
   CM_THEN(status, cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error));
   CM_THEN(status, bound(&w, &b, error));
   if (status == CM_OK) {

@@ -55,10 +55,8 @@ cm_status cm_bound_ways(const cm_chip *chip, const uint8_t *usable, uint32_t mos
     spread_at_best(chip, most, hops);
     return CM_OK;
   }
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, f.here, net->routers, error) != CM_OK || CM_NEW(run->memory, f.queue, net->routers, error) != CM_OK ||
-      CM_NEW(run->memory, f.distance, net->routers, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(f.here, net->routers), CM_ARRAY(f.queue, net->routers),
+                                CM_ARRAY(f.distance, net->routers));
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     f.here[c / chip->width / chip->router_y * net->columns + c % chip->width / chip->router_x] += usable[c];
   for (uint32_t i = 0; i < most; i++)

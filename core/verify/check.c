@@ -80,12 +80,9 @@ static cm_status check_cores(cm_checker *c, cm_error *error)
     c->sound = false;
   }
   c->parts = (uint32_t)c->file.kept_cores;
-  cm_status status = CM_OK;
-  if (CM_NEW(c->given->run->memory, c->core, c->parts, error) != CM_OK ||
-      CM_NEW(c->given->run->memory, c->dead, cm_chip_cores(c->given->chip), error) != CM_OK ||
-      CM_NEW(c->given->run->memory, placed, c->parts, error) != CM_OK ||
-      CM_NEW(c->given->run->memory, occupant, cm_chip_cores(c->given->chip), error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(c->given->run->memory, error, CM_ARRAY(c->core, c->parts),
+                                CM_ARRAY(c->dead, cm_chip_cores(c->given->chip)), CM_ARRAY(placed, c->parts),
+                                CM_ARRAY(occupant, cm_chip_cores(c->given->chip)));
   for (uint32_t i = 0; status == CM_OK && i < c->given->chip->dead_core_count; i++)
     c->dead[c->given->chip->dead_cores[i]] = 1;
   for (uint64_t i = 0; status == CM_OK && i < c->file.kept_cores; i++)

@@ -22,12 +22,9 @@ cm_status cm_checker_classes(cm_checker *c, cm_error *error)
   const cm_chip *chip = c->given->chip;
   const uint32_t *part = c->file.neuron, *core = c->core;
   uint32_t *wrong = NULL, *first = NULL;
-  cm_status status = CM_OK;
   if (chip->class_count == 0)
     return CM_OK;
-  if (CM_NEW(c->given->run->memory, wrong, c->parts, error) != CM_OK ||
-      CM_NEW(c->given->run->memory, first, c->parts, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(c->given->run->memory, error, CM_ARRAY(wrong, c->parts), CM_ARRAY(first, c->parts));
   for (uint32_t v = 0; status == CM_OK && v < topology->vertex_count; v++) {
     uint32_t number = chip->class_of[core[part[v]]];
     const cm_population *p = topology->population != NULL ? &topology->population[topology->population_of[v]] : NULL;

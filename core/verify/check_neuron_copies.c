@@ -25,8 +25,7 @@ static uint64_t blend(uint64_t a, uint64_t b)
 
 static cm_status gather(const cm_topology *t, const json_t *list, uint32_t neurons, cm_memory *memory, inputs *in, cm_error *error)
 {
-  CM_TRY(CM_NEW(memory, in->first, (size_t)t->vertex_count + 2, error));
-  CM_TRY(CM_NEW(memory, in->input, t->pin_count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(in->first, (size_t)t->vertex_count + 2), CM_ARRAY(in->input, t->pin_count)));
   for (uint64_t i = 0; i < t->pin_count; i++)
     in->first[t->pin[i] + 2]++;
   for (uint32_t v = 2; v < t->vertex_count + 2; v++)

@@ -39,9 +39,8 @@ cm_status cm_check_file_pacing(const cm_check_file *file, const uint32_t *part, 
                    (unsigned long long)file->neuron_count);
   if (!(p.ns >= 0 && p.ns < 1e18 && p.step_ns >= 0))
     return cm_fail(error, CM_BAD_MAPPING, "/pacing: \"ns\" from 0 to 1e18 and \"step_ns\" are expected");
-  cm_status status = CM_NEW(run->memory, p.turn, file->kept_neurons, error);
-  CM_THEN(status, CM_NEW(run->memory, first, file->kept_cores + 1, error));
-  CM_THEN(status, CM_NEW(run->memory, taken, file->kept_neurons, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(p.turn, file->kept_neurons), CM_ARRAY(first, file->kept_cores + 1),
+                                CM_ARRAY(taken, file->kept_neurons));
   CM_THEN(status, check_turns(file, part, first, taken, p.turn, error));
   CM_FREE(first, taken);
   if (status == CM_OK)

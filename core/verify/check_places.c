@@ -70,9 +70,7 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
   if (status != CM_OK)
     return status;
   status = verify(&file, neurons, error);
-  if (status == CM_OK && (CM_NEW(run->memory, cores, file.kept_cores, error) != CM_OK ||
-                          CM_NEW(run->memory, used, cm_chip_cores(chip), error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(cores, file.kept_cores), CM_ARRAY(used, cm_chip_cores(chip))));
   CM_THEN(status, place(&file, chip, used, cores, error));
   cm_free(used);
   cm_pacing pacing;

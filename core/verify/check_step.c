@@ -89,8 +89,7 @@ cm_status cm_check_step(const cm_mapped *mapped, cm_run *run, cm_check_truth *tr
   const cm_topology *topology = mapped->demand->network;
   uint32_t *scratch = NULL;
   duty *d = NULL;
-  cm_status status = CM_NEW(run->memory, d, mapped->parts, error);
-  CM_THEN(status, CM_NEW(run->memory, scratch, mapped->parts, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(d, mapped->parts), CM_ARRAY(scratch, mapped->parts));
   for (uint32_t net = 0; net < topology->net_count && status == CM_OK; net++) {
     count_net(mapped->demand, mapped->part, net, scratch, d);
     if (net % 4096 == 0)

@@ -295,8 +295,7 @@ static cm_status run_again(const checker *c, const char *folder, uint64_t *spike
   const uint32_t n = c->r->network_neurons;
   char path[CM_PATH_MAX];
   cm_status status = CM_NEW(memory, e.sum, (size_t)SLOTS * n, error);
-  if (status == CM_OK && (CM_NEW(memory, e.bias, n, error) != CM_OK || CM_NEW(memory, e.state, n, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(e.bias, n), CM_ARRAY(e.state, n)));
   for (uint32_t step = 0; step < c->r->steps && status == CM_OK; step++)
     status = step_once(&e, step, error);
   if (status == CM_OK) {
@@ -316,10 +315,9 @@ cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_
 {
   cm_images_verdict found = {.cores = r->cores, .neurons = r->network_neurons};
   checker c = {.r = r, .chip = chip, .run = run, .result = &found.result};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, found.result.violations, CM_CHECK_LISTED_MAX, error) != CM_OK || CM_NEW(run->memory, c.home, r->network_neurons, error) != CM_OK ||
-      CM_NEW(run->memory, c.fed, r->neurons, error) != CM_OK || CM_NEW(run->memory, c.inbound, r->neurons, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(found.result.violations, CM_CHECK_LISTED_MAX),
+                                CM_ARRAY(c.home, r->network_neurons), CM_ARRAY(c.fed, r->neurons),
+                                CM_ARRAY(c.inbound, r->neurons));
   CM_THEN(status, check_structure(&c, error));
   if (status == CM_OK && found.result.violation_count == 0)
     status = run_again(&c, folder, &found.spikes, error);

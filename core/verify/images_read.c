@@ -163,9 +163,8 @@ static cm_status read_sizes(const reader *b, cm_error *error)
   if (b->from->cores > INT32_MAX)
     return cm_json_fail(error, CM_BAD_MAPPING, "/cores", "/cores: there are too many");
   r->cores = (uint32_t)b->from->cores;
-  CM_TRY(CM_NEW(b->run->memory, r->number, r->cores, error));
-  CM_TRY(CM_NEW(b->run->memory, r->first, (size_t)r->cores + 1, error));
-  CM_TRY(CM_NEW(b->run->memory, r->pool_first, (size_t)r->cores + 1, error));
+  CM_TRY(CM_NEW_ALL(b->run->memory, error, CM_ARRAY(r->number, r->cores), CM_ARRAY(r->first, (size_t)r->cores + 1),
+                    CM_ARRAY(r->pool_first, (size_t)r->cores + 1)));
   for (uint32_t c = 0; c < r->cores; c++) {
     char where[CM_JSON_PLACE_MAX];
     CM_TRY(b->from->core(b->from, c, &core, error));
@@ -183,8 +182,7 @@ static cm_status read_sizes(const reader *b, cm_error *error)
   r->neurons = (uint32_t)neurons;
   if (r->network_neurons > r->neurons)
     return cm_json_fail(error, CM_BAD_MAPPING, "/network_neurons", "the network has %" PRIu32 " neurons, more than the %" PRIu32 " of all cores", r->network_neurons, r->neurons);
-  CM_TRY(CM_NEW(b->run->memory, r->neuron, r->neurons, error));
-  CM_TRY(CM_NEW(b->run->memory, r->synapse, r->pool_first[r->cores], error));
+  CM_TRY(CM_NEW_ALL(b->run->memory, error, CM_ARRAY(r->neuron, r->neurons), CM_ARRAY(r->synapse, r->pool_first[r->cores])));
   return CM_NEW(b->run->memory, r->route, routes, error);
 }
 

@@ -125,12 +125,9 @@ static cm_status prepare(cm_routes_checking *c, cm_error *error)
   cm_memory *memory = c->run->memory;
   size_t links = c->link_count;
   CM_TRY(c->geometry->prepare(c, error));
-  if (CM_NEW(memory, c->dead, links, error) != CM_OK || CM_NEW(memory, c->load, links, error) != CM_OK ||
-      CM_NEW(memory, c->plain_load, links, error) != CM_OK || CM_NEW(memory, c->used, links, error) != CM_OK ||
-      CM_NEW(memory, c->next, links, error) != CM_OK || CM_NEW(memory, c->met, c->routers, error) != CM_OK ||
-      CM_NEW(memory, c->linked, links, error) != CM_OK || CM_NEW(memory, c->stamp, c->parts, error) != CM_OK ||
-      CM_NEW(memory, c->target, c->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(c->dead, links), CM_ARRAY(c->load, links), CM_ARRAY(c->plain_load, links),
+                    CM_ARRAY(c->used, links), CM_ARRAY(c->next, links), CM_ARRAY(c->met, c->routers), CM_ARRAY(c->linked, links),
+                    CM_ARRAY(c->stamp, c->parts), CM_ARRAY(c->target, c->parts)));
   for (uint32_t i = 0; i < c->chip->dead_link_count; i++)
     c->dead[c->chip->dead_links[i]] = 1;
   return CM_OK;

@@ -126,9 +126,8 @@ static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *err
   const cm_topology *t = c->demand->network;
   uint8_t *leaves;
   uint32_t *next;
-  CM_TRY(CM_NEW(c->run->memory, o->first, (size_t)c->parts + 1, error));
-  CM_TRY(CM_NEW(c->run->memory, o->net, t->net_count, error));
-  CM_TRY(CM_NEW(c->run->memory, leaves, t->net_count, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(o->first, (size_t)c->parts + 1), CM_ARRAY(o->net, t->net_count),
+                    CM_ARRAY(leaves, t->net_count)));
   if (CM_NEW(c->run->memory, next, c->parts, error) != CM_OK) {
     cm_free(leaves);
     return error->status;
@@ -295,12 +294,10 @@ cm_status cm_routes_follow_tables(cm_routes_checking *c, cm_error *error)
   if ((uint64_t)c->chip->router_x * c->chip->router_y > 60)
     return cm_fail(error, CM_BAD_MAPPING, "routing tables know at most 60 cores behind one router");
   cm_status status = find_outgoing(c, &o, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, w.queue, c->routers, error) != CM_OK || CM_NEW(memory, w.out, c->links_max, error) != CM_OK || CM_NEW(memory, w.came, c->routers, error) != CM_OK ||
-       CM_NEW(memory, w.core_stamp, cm_chip_cores(c->chip), error) != CM_OK ||
-       CM_NEW(memory, w.holds, cm_chip_cores(c->chip), error) != CM_OK || CM_NEW(memory, w.more, c->parts, error) != CM_OK ||
-       CM_NEW(memory, taken, o.first[c->parts], error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(w.queue, c->routers), CM_ARRAY(w.out, c->links_max),
+                             CM_ARRAY(w.came, c->routers), CM_ARRAY(w.core_stamp, cm_chip_cores(c->chip)),
+                             CM_ARRAY(w.holds, cm_chip_cores(c->chip)), CM_ARRAY(w.more, c->parts),
+                             CM_ARRAY(taken, o.first[c->parts])));
   for (uint32_t p = 0; status == CM_OK && p < c->parts; p++)
     w.holds[c->core[p]] = 1;
   CM_THEN(status, follow_parts(&w, &o, taken, error));

@@ -102,8 +102,7 @@ static cm_status read_blocks(cm_routes_checking *c, const json_t *list, cm_error
   uint32_t last = bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1, *sorted;
   if (json_array_size(list) != c->parts)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" need \"blocks\", one a part: the chip limits tables");
-  CM_TRY(CM_NEW(c->run->memory, c->block, c->parts, error));
-  CM_TRY(CM_NEW(c->run->memory, sorted, c->parts, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->block, c->parts), CM_ARRAY(sorted, c->parts)));
   cm_status status = CM_OK;
   for (uint32_t p = 0; p < c->parts && status == CM_OK; p++) {
     const json_t *value = json_array_get(list, p);
@@ -135,9 +134,8 @@ cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
   c->rank_bits = (unsigned)rank_bits;
   if (c->chip->table_entries != 0 && read_blocks(c, json_object_get(keys, "blocks"), error) != CM_OK)
     return error->status;
-  if (CM_NEW(c->run->memory, c->first, (size_t)c->routers + 1, error) != CM_OK ||
-      CM_NEW(c->run->memory, seen, c->routers, error) != CM_OK ||
-      CM_NEW(c->run->memory, router, tables, error) != CM_OK) {
+  if (CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->first, (size_t)c->routers + 1), CM_ARRAY(seen, c->routers),
+                 CM_ARRAY(router, tables)) != CM_OK) {
     cm_free(seen);
     return error->status;
   }

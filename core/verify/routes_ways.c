@@ -45,9 +45,8 @@ static cm_status prepare(cm_routes_checking *c, cm_error *error)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' /figures/virtual_channels is missing or out of range");
   c->last_channel = channels > 0 ? (uint32_t)channels - 1 : 0;
   c->waiting_room = WAITING_FIRST;
-  if (CM_NEW(memory, c->order, c->routers, error) != CM_OK || CM_NEW(memory, c->channel, c->routers, error) != CM_OK ||
-      CM_NEW(memory, c->way, c->routers, error) != CM_OK || CM_NEW(memory, c->hops, c->routers, error) != CM_OK ||
-      CM_NEW(memory, c->waiting, c->waiting_room, error) != CM_OK || cm_check_ways_new(c->chip, memory, &c->ways, error) != CM_OK)
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(c->order, c->routers), CM_ARRAY(c->channel, c->routers), CM_ARRAY(c->way, c->routers),
+                 CM_ARRAY(c->hops, c->routers), CM_ARRAY(c->waiting, c->waiting_room)) != CM_OK || cm_check_ways_new(c->chip, memory, &c->ways, error) != CM_OK)
     return error->status;
   memset(c->waiting, 0xff, c->waiting_room * sizeof *c->waiting);
   c->shared = c->multicast && c->chip->table_entries != 0 && (c->net->kind == CM_GRID || c->net->kind == CM_HEXAGONAL);
@@ -265,10 +264,8 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
 {
   knot k = {0};
   cm_memory *memory = c->run->memory;
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, k.arc, c->waiting_count, error) != CM_OK || CM_NEW(memory, k.used, c->waiting_count, error) != CM_OK ||
-      CM_NEW(memory, k.waits, c->waiting_count, error) != CM_OK || CM_NEW(memory, k.queue, c->waiting_count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(k.arc, c->waiting_count), CM_ARRAY(k.used, c->waiting_count),
+                                CM_ARRAY(k.waits, c->waiting_count), CM_ARRAY(k.queue, c->waiting_count));
   for (uint64_t i = 0; status == CM_OK && i < c->waiting_room; i++) {
     if (c->waiting[i].channel == NONE)
       continue;

@@ -40,9 +40,8 @@ static cm_status gather(checking *c, cm_error *error)
 {
   const cm_topology *t = c->demand->network;
   cm_memory *memory = c->run->memory;
-  if (CM_NEW(memory, c->in_first, (size_t)t->vertex_count + 2, error) != CM_OK || CM_NEW(memory, c->in, t->pin_count, error) != CM_OK ||
-      CM_NEW(memory, c->net, (size_t)t->vertex_count + 1, error) != CM_OK || CM_NEW(memory, c->units, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(c->in_first, (size_t)t->vertex_count + 2), CM_ARRAY(c->in, t->pin_count),
+                    CM_ARRAY(c->net, (size_t)t->vertex_count + 1), CM_ARRAY(c->units, t->vertex_count)));
   for (uint32_t e = 0; e < t->net_count; e++) {
     c->net[cm_topology_source(t, e) + 1]++;
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
@@ -252,8 +251,6 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_ch
   CM_THEN(status, cm_check_whole(result, error));
   json_decref(root);
   cm_check_file_free(&c.file);
-  void *const blocks[] = {c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(c.in_first, c.in, c.found, c.reached.part, c.net, c.units, c.fed);
   return status;
 }

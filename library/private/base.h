@@ -40,5 +40,7 @@ const char *library_names(const char *table, const char *between, char *names, s
 enum { LIBRARY_LOOKED_AT_MAX = 4000000 };
 
 /* Adds to the refusal of a mapping for lack of room, or of a neuron that is too large, which of these chips (ends with NULL; NULL: presets)
- * would take the network, its own chip (NULL: not among them) left out; nothing to other failures, or of networks that are larger. */
-void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, cm_run *run, cm_error *error);
+ * would take the network, parts of at most "max_part_size" of the job's options (NULL: none) and its own chip (NULL: not among them) left
+ * out; nothing to other failures, or of networks that are larger. */
+void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, const json_t *options, cm_run *run,
+                        cm_error *error);

@@ -40,3 +40,7 @@ const library_job_kind *library_job_kind_of(const char *name);
 
 /* Names of all of them for a sentence: "map", "compile" and "simulate", in quotes; cut to `size`. Returns `names`. */
 const char *library_job_kind_names(char *names, size_t size);
+
+/* Seconds that a job takes, before anything is known of its like, by the words of its likeness (kind and, first, a preset) and the neurons and
+ * synapses, or a model's bytes: of mappings within a factor of four, of other kinds no more than a number to begin with. O(presets). */
+double library_job_guess(const char *likeness, double size);

@@ -56,7 +56,9 @@ class _Bar:
 @contextlib.contextmanager
 def _heard(progress: Optional[Progress]) -> Iterator[Any]:
     """Whom progress is told: True is a bar, which then ends its line; None: nobody."""
-    heard = _Bar() if progress is True else progress or None
+    heard = _Bar() if progress is True else None if progress is False else progress
+    if heard is not None and not callable(heard):
+        raise TypeError("progress is True, or a function of a phase and a fraction, not %r" % (progress,))
     try:
         yield heard
     finally:
@@ -262,7 +264,7 @@ def _occupancy(given: Any, folder: str) -> Optional[str]:
 def _written(network: Any, neurons: Optional[int], format: Optional[str], directed: Optional[str], sizes: Any, rates: Any, occupancy: Any,
              folder: str) -> Tuple[Any, Any]:
     """A network and an occupancy as given, with what are arrays in files of a folder."""
-    arrays = _arrays(network, neurons)
+    arrays = _arrays(network, None if neurons is None else _local.whole("neurons", neurons))
     nets = network.arrays if isinstance(network, Nets) else None
     if isinstance(network, Network):
         path = os.path.join(folder, "network.zip")
@@ -307,7 +309,7 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         given = spike_file(spikes, folder)
         if server is not None:
             return Mapping(_server.map_file(source.file(folder), chip, server, token, source.reading, taken, options, given, heard, labels))
-        if labels:
+        if not isinstance(labels, (type(None), dict)) or labels:
             raise ValueError(_server.LABELS_OF_SERVERS)
         options = options if given is None else dict(options, spikes_file=given)
         return Mapping(_local.map_source(source, chip, taken, options, heard))
@@ -329,7 +331,7 @@ def fit(network: Any, chips: Any = (), *, neurons: Optional[int] = None, server:
     chip. All else as in map(). Returns a dict for each: "chip", "fits" ("yes", "no", "unknown"), "bound", "reason", "cores_found",
     "choices", "seconds" and more.
     """
-    names = [chips] if isinstance(chips, (str, os.PathLike)) else list(chips)
+    names = _local.several("chips", chips)
     if occupancy is not None and len(names) != 1:
         raise ValueError("an occupancy is that of one chip: name it")
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
@@ -362,7 +364,7 @@ def solve(problem: Any, *, progress: Optional[Progress] = None, **options: Any) 
         if isinstance(problem, (str, os.PathLike)):
             with open(problem, encoding="utf-8") as file:
                 return _local.solve(file.read(), options, heard)
-        return _local.solve(json.dumps(problem), options, heard)
+        return _local.solve(json.dumps(problem, default=_local._plain), options, heard)
 
 
 class Program:
@@ -390,11 +392,15 @@ def quantize(model: "str | os.PathLike[str]", out: "str | os.PathLike[str]", *, 
     paths = os.fspath(model), os.fspath(out)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         if data is not None and not isinstance(data, (str, os.PathLike)):
-            given, data = data, folder + ("/samples.npz" if isinstance(data, dict) else "/samples.npy")
-            if isinstance(given, dict):
-                np.savez(data, **{name: np.ascontiguousarray(array) for name, array in given.items()})
+            arrays = {str(name): np.ascontiguousarray(array) for name, array in (data.items() if isinstance(data, dict) else [("", data)])}
+            if not all(array.dtype.kind in "biuf" for array in arrays.values()):
+                raise TypeError("data are arrays of numbers, by the names of inputs where there are several, or the path of a file or folder")
+            if isinstance(data, dict):
+                data = folder + "/samples.npz"
+                np.savez(data, **arrays)
             else:
-                np.save(data, np.ascontiguousarray(given))
+                data = folder + "/samples.npy"
+                np.save(data, arrays[""])
         if server is not None:
             if data is not None and os.path.isdir(data):
                 data = shutil.make_archive(folder + "/samples", "zip", data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Callable, Dict, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 from . import _local, _server
 from ._network import Network
@@ -13,26 +13,26 @@ from ._profile import spike_file
 
 def deploy(network: Any, chip: str, steps: int, folder: "str | os.PathLike[str]", *, spikes: Any = None, poisson: Optional[float] = None,
            semantics: str = "snntorch", dt: Optional[float] = None, mapping: "Optional[str | os.PathLike[str]]" = None, server: Optional[str] = None,
-           token: Optional[str] = None, format: Optional[str] = None, progress: Optional[Callable[[str, float], None]] = None,
+           token: Optional[str] = None, format: Optional[str] = None, progress: Any = None,
            **options: Any) -> Dict[str, Any]:
     """Writes images of the cores of a chip that spike as a network does, and returns the report (docs/reference/core-images.md).
 
     network, spikes, poisson, semantics, dt: as of profile. chip: a preset with images, or a chip file. mapping: the file of one (coremap map -o);
         without it one is made; of a server its id. server, token, format, progress: as of map. All else are options: seed=7, spike_ids="position".
     """
+    from . import _heard
     asked = dict(options, steps=steps, semantics=semantics)
     asked.update((name, value) for name, value in (("poisson", poisson), ("dt", dt)) if value is not None)
     if mapping is not None:
         asked["mapping_file" if server is None else "mapping"] = os.fspath(mapping)
     reading = {} if format is None else {"format": format}
-    with tempfile.TemporaryDirectory(prefix="coremap-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as scratch, _heard(progress) as heard:
         path = spike_file(spikes, scratch)
         if server is not None:
-            return _server.deploy_file(os.fspath(network), chip, os.fspath(folder), server, token, reading, path, asked, progress)
+            return _server.deploy_file(os.fspath(network), chip, os.fspath(folder), server, token, reading, path, asked, heard)
         if path is not None:
             asked["spikes_file"] = path
-        source = network._handle if isinstance(network, Network) else _local.Source(os.fspath(network), reading)
-        return _local.deploy(source, os.fspath(chip), asked, os.fspath(folder), progress)
+        return _local.deploy(Network.running(network, reading), os.fspath(chip), asked, os.fspath(folder), heard)
 
 
 def calibrate(runs: "str | os.PathLike[str]", chip: str, out: "Optional[str | os.PathLike[str]]" = None, *, keep: Sequence[str] = ()) -> Dict[str, Any]:

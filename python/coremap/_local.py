@@ -3,17 +3,61 @@ from __future__ import annotations
 
 import ctypes
 import json
+import operator
 import os
 import shutil
 import tempfile
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 
 
 def shown(text: Any, lines: bool = False) -> str:
-    """Text of a server as it may be shown: what moves a cursor or cannot be seen as the escape that Python has for it."""
+    """Text of others as it may be shown: what moves a cursor or cannot be seen as the escape that Python has for it."""
     return "".join(c if c.isprintable() or (lines and c in "\n\t") else ascii(c)[1:-1] for c in str(text))
+
+
+def whole(name: str, given: Any) -> int:
+    """A count, of Python's or numpy's whole numbers."""
+    try:
+        made = operator.index(given)
+    except TypeError:
+        made = -1
+    if not 0 <= made < 2**63:
+        raise ValueError("%s is a whole number from 0, not %r" % (name, given))
+    return made
+
+
+def several(name: str, given: Any) -> List[Any]:
+    """One name or path, or those of a list."""
+    if isinstance(given, (str, os.PathLike)):
+        return [given]
+    try:
+        return list(given)
+    except TypeError:
+        raise TypeError("%s is a name or a list of names, not %r" % (name, given)) from None
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has in place of numpy's numbers and arrays, paths and ranges."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biufU":
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, range):
+        return list(value)
+    raise TypeError("values are numbers, texts, lists and dicts of them, and this is of type %s" % type(value).__name__)
+
+
+def encoded(options: Dict[str, Any]) -> bytes:
+    """Options as the library takes them."""
+    made = []
+    for name, value in options.items():
+        try:
+            made.append("%s: %s" % (json.dumps(name), json.dumps(value, default=_plain, allow_nan=False)))
+        except (TypeError, ValueError) as error:
+            raise type(error)("%s: %s" % (name, str(error).replace("Out of range float values are not JSON compliant", "not a finite number"))) from None
+    return ("{%s}" % ", ".join(made)).encode()
 
 
 class CoremapError(RuntimeError):
@@ -106,7 +150,7 @@ def _call(name: str, *arguments: Any) -> None:
     if getattr(lib, "coremap_" + name)(*arguments, ctypes.byref(error)) != 0:
         told = [getattr(lib, "coremap_error_" + part)(error).decode(errors="replace") for part in ("code", "detail", "place")]
         lib.coremap_error_free(error)
-        raise CoremapError(*told)
+        raise CoremapError(*[shown(one) for one in told])
 
 
 def table(name: str) -> Any:
@@ -182,7 +226,7 @@ class _Result:
 
     def simulate(self, spikes: Optional[str], options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
         asked = options if spikes is None else dict(options, spikes_file=spikes)
-        return _report("simulate", progress, self._handle, json.dumps(asked).encode())
+        return _report("simulate", progress, self._handle, encoded(asked))
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -194,8 +238,19 @@ class Source:
 
     def __init__(self, path: Optional[str], reading: Dict[str, str], nets: Any = None, sizes: Any = None, rates: Any = None):
         self.path, self.reading, self.nets = path, reading, nets
-        self.sizes = None if sizes is None else np.ascontiguousarray(sizes, dtype=np.uint32)
-        self.rates = None if rates is None else np.ascontiguousarray(rates, dtype=np.float64)
+        self.sizes = None if sizes is None else self._numbers("sizes", sizes, np.uint32)
+        self.rates = None if rates is None else self._numbers("rates", rates, np.float64)
+
+    @staticmethod
+    def _numbers(what: str, given: Any, kind: Any) -> np.ndarray:
+        """An array of this kind with the same values."""
+        array = np.asarray(given)
+        if array.dtype.kind in "iuf":
+            with np.errstate(invalid="ignore"):
+                made = np.ascontiguousarray(array.astype(kind))
+            if kind is np.float64 or np.array_equal(made, array):
+                return made
+        raise ValueError("%s are %s, one for each neuron" % (what, "numbers" if kind is np.float64 else "whole numbers from 0 and below 2^32"))
 
     def open(self, network: ctypes.c_void_p, callback: Any) -> None:
         if self.nets is not None:
@@ -203,7 +258,7 @@ class Source:
             _call("network_from_nets", vertices, len(first) - 1, first.ctypes.data, pins.ctypes.data,
                   None if rate is None else rate.ctypes.data, ctypes.byref(network))
         else:
-            _call("network_read", os.fsencode(self.path), json.dumps(self.reading).encode(), callback, None, ctypes.byref(network))
+            _call("network_read", os.fsencode(self.path), encoded(self.reading), callback, None, ctypes.byref(network))
         neurons = _load().coremap_network_neurons(network)
         for what, array in (("sizes", self.sizes), ("rates", self.rates)):
             if array is not None and array.shape != (neurons,):
@@ -260,7 +315,7 @@ def solve(problem: str, options: Dict[str, Any], progress: Any) -> Any:
     """What coremap_solve answers."""
     listener, made = _Listener(progress), ctypes.c_void_p()
     try:
-        _call("solve", problem.encode(), json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        _call("solve", problem.encode(), encoded(options), listener.callback, None, ctypes.byref(made))
         return json.loads(ctypes.string_at(made.value))
     except CoremapError as error:
         raise listener.raised or error from None
@@ -276,7 +331,7 @@ def map_source(source: Source, chip: str, occupancy: Optional[str], options: Dic
     try:
         _call("chip_open", os.fsencode(os.fspath(chip)), taken, ctypes.byref(opened))
         source.open(network, listener.callback)
-        _call("map", network, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(mapping))
+        _call("map", network, opened, encoded(options), listener.callback, None, ctypes.byref(mapping))
     except CoremapError as error:
         raise listener.raised or error from None
     finally:
@@ -289,7 +344,7 @@ def emit(program: str, options: Dict[str, Any], progress: Any) -> Dict[str, Any]
     lib, listener, opened, made = _load(), _Listener(progress), ctypes.c_void_p(), ctypes.c_void_p()
     try:
         _call("program_read", os.fsencode(program), listener.callback, None, ctypes.byref(opened))
-        _call("program_emit", opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        _call("program_emit", opened, encoded(options), listener.callback, None, ctypes.byref(made))
         return json.loads(ctypes.string_at(made))
     except CoremapError as error:
         raise listener.raised or error from None
@@ -307,7 +362,7 @@ class Ran:
         try:
             if own:
                 network.open(self._network, listener.callback)
-            _call("profile_run", self._network, json.dumps(options).encode(), listener.callback, None, ctypes.byref(self._handle))
+            _call("profile_run", self._network, encoded(options), listener.callback, None, ctypes.byref(self._handle))
             self._neurons = _load().coremap_network_neurons(self._network)
         except CoremapError as error:
             raise listener.raised or error from None
@@ -348,7 +403,7 @@ def deploy(network: Any, chip: str, options: Dict[str, Any], folder: str, progre
         _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
         if own:
             network.open(source, listener.callback)
-        _call("deploy", source, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        _call("deploy", source, opened, encoded(options), listener.callback, None, ctypes.byref(made))
         _call("deployment_write", made, os.fsencode(folder))
         _call("deployment_report", made, ctypes.byref(text))
         return json.loads(ctypes.string_at(text.value))
@@ -367,7 +422,7 @@ def calibrate(chip: str, runs: str, options: Dict[str, Any]) -> Dict[str, Any]:
     lib, opened, text = _load(), ctypes.c_void_p(), ctypes.c_void_p()
     _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
     try:
-        _call("calibrate", opened, runs.encode(), json.dumps(options).encode(), ctypes.byref(text))
+        _call("calibrate", opened, runs.encode(), encoded(options), ctypes.byref(text))
         return json.loads(ctypes.string_at(text.value))
     finally:
         if text.value:
@@ -388,7 +443,7 @@ def open_mapping(path: str, source: Source) -> _Result:
 
 
 def quantize(model: str, out: str, options: Dict[str, Any], progress: Any) -> Dict[str, Any]:
-    return _report("quantize", progress, os.fsencode(model), json.dumps(options).encode(), os.fsencode(out))
+    return _report("quantize", progress, os.fsencode(model), encoded(options), os.fsencode(out))
 
 
 class Compiled:
@@ -401,7 +456,7 @@ class Compiled:
         try:
             if chip is not None:
                 _call("chip_open", os.fsencode(chip), None, ctypes.byref(opened))
-            self.report = _report("compile", progress, os.fsencode(model), opened, json.dumps(options).encode(), os.fsencode(self._path))
+            self.report = _report("compile", progress, os.fsencode(model), opened, encoded(options), os.fsencode(self._path))
         finally:
             _load().coremap_chip_free(opened)
 

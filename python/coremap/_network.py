@@ -38,11 +38,23 @@ class Network:
     def set_parameters(self, models: Any = None, **parameters: Any) -> None:
         """Gives all neurons models (a name, or an array of names) and parameters (numbers or arrays; NaN: as it was)."""
         given = None if models is None else [str(name).encode() for name in np.broadcast_to(models, self.neurons)]
-        values = [np.ascontiguousarray(np.broadcast_to(value, self.neurons), dtype=np.float32) for value in parameters.values()]
+        try:
+            values = [np.ascontiguousarray(np.broadcast_to(value, self.neurons), dtype=np.float32) for value in parameters.values()]
+        except (TypeError, ValueError):
+            raise ValueError("parameters are numbers, or arrays of one for each of the %d neurons" % self.neurons) from None
         count = len(values)
         _local._call("network_set_parameters", self._handle, None if given is None else (ctypes.c_char_p * self.neurons)(*given), count,
                      (ctypes.c_char_p * count)(*[name.encode() for name in parameters]),
                      (ctypes.c_void_p * count)(*[value.ctypes.data for value in values]))
+
+    @staticmethod
+    def running(network: Any, reading: Dict[str, str]) -> Any:
+        """What profile and deploy run: a Network, or the source that a path is."""
+        if isinstance(network, Network):
+            return network._handle
+        if not isinstance(network, (str, os.PathLike)):
+            raise TypeError("a network that runs is a path, or what coremap.read made of a %s, with parameters" % type(network).__name__)
+        return _local.Source(os.fspath(network), reading)
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the network in the format that the name's ending says: .zip keeps all of it."""

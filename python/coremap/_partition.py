@@ -36,7 +36,7 @@ def partition_source(source: Any, chip: Optional[str], options: Dict[str, Any], 
         if chip is not None:
             _local._call("chip_open", os.fsencode(os.fspath(chip)), None, ctypes.byref(opened))
         source.open(network, listener.callback)
-        _local._call("partition_make", network, opened, json.dumps(options).encode(), listener.callback, None, ctypes.byref(made))
+        _local._call("partition_make", network, opened, _local.encoded(options), listener.callback, None, ctypes.byref(made))
         parts = lib.coremap_partition_parts(made, ctypes.byref(count))
         _local._call("partition_about", made, ctypes.byref(text))
         return Partition(np.ctypeslib.as_array(parts, (count.value,)).copy(), json.loads(ctypes.string_at(text)))

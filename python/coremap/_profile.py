@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Dict, Optional
 
 import numpy as np
 
@@ -55,20 +55,21 @@ def _there(path: str, url: str, token: Optional[str], reading: Dict[str, str], s
 
 def profile(network: Any, steps: int, *, spikes: Any = None, poisson: Optional[float] = None, semantics: str = "snntorch",
             dt: Optional[float] = None, server: Optional[str] = None, token: Optional[str] = None, format: Optional[str] = None,
-            progress: Optional[Callable[[str, float], None]] = None, **options: Any) -> Profile:
+            progress: Any = None, **options: Any) -> Profile:
     """Runs a network that says how its neurons behave.
 
     network: its path (NIR, a topology file), or a Network. spikes: which inputs fire when, rows [step, neuron], a matrix [steps, neurons] of truth values or a file; poisson: inputs fire
         at random, so many times a second. semantics, dt: how a step is taken, and its seconds, which files do not say
         (docs/explanation/running.md). server, token, format, progress: as of map. All else are options: seed=7, peaks=True, spike_ids="position".
     """
+    from . import _heard
     asked = dict(options, steps=steps, semantics=semantics)
     asked.update((name, value) for name, value in (("poisson", poisson), ("dt", dt)) if value is not None)
     reading = {} if format is None else {"format": format}
-    with tempfile.TemporaryDirectory(prefix="coremap-") as folder:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         path = spike_file(spikes, folder)
         if server is not None:
-            return _there(os.fspath(network), server, token, reading, path, asked, progress)
+            return _there(os.fspath(network), server, token, reading, path, asked, heard)
         if path is not None:
             asked["spikes_file"] = path
-        return _here(network._handle if isinstance(network, Network) else _local.Source(os.fspath(network), reading), asked, progress)
+        return _here(Network.running(network, reading), asked, heard)

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from ._local import CoremapError, _call, _Listener, _load, shown
+from ._local import CoremapError, _call, _Listener, _load, encoded, shown
 
 
 LABELS_OF_SERVERS = "labels are a server's: name one with server="
@@ -28,7 +28,7 @@ class _Server:
     def ask(self, method: str, path: str, **request: Any) -> Tuple[int, str, Dict[str, Any]]:
         """Status, ETag and JSON of the reply. What a request has beside: coremap/client.h."""
         lib, reply, listener = _load(), ctypes.c_void_p(), _Listener(None)
-        asked = json.dumps({name: value for name, value in request.items() if value is not None}).encode()
+        asked = encoded({name: value for name, value in request.items() if value is not None})
         try:
             _call("client_ask", self._handle, method.encode(), path.encode(), asked, listener.callback, None, ctypes.byref(reply))
         except CoremapError as error:

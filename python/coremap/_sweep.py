@@ -49,7 +49,7 @@ def _values(name: str, values: Any) -> List[Any]:
 def _ways(by: Sequence[str]) -> List[float]:
     """1 where less of a metric is better, -1 where more is."""
     known = _local.table("metrics")["properties"]
-    ways = [{"less": 1.0, "more": -1.0}.get(known.get(name, {}).get("x-better", ""), 0.0) for name in by]
+    ways = [{"less": 1.0, "more": -1.0}.get(known.get(str(name), {}).get("x-better", ""), 0.0) for name in by]
     if not 1 <= len(by) <= 2 or 0.0 in ways:
         raise ValueError("by: name one metric or two that a mapping is better by, such as energy_pj, step_ns or cores_used")
     return ways
@@ -151,14 +151,15 @@ def sweep(network: Any, chip: "Union[str, Sequence[str]]" = "loihi1", axes: Opti
     Raises what coremap.map does for what is wrong with the request; a point that cannot be mapped has an ``error`` instead.
     """
     from . import Mapping, _heard, _written
-    chips = [chip] if isinstance(chip, (str, os.PathLike)) else list(chip)
-    compared = [by] if isinstance(by, str) else list(by)
+    chips, compared = _local.several("chip", chip), _local.several("by", by)
+    if not isinstance(axes or {}, dict):
+        raise TypeError("axes is a dict of options and their values, such as {\"seed\": range(20)}, not %r" % (axes,))
     given = {name: _values(name, values) for name, values in (axes or {}).items()}
     if not chips or keep not in ("best", "pareto", "all"):
         raise ValueError("name a chip" if not chips else "keep is \"best\", \"pareto\" or \"all\", not %r" % keep)
     if budget and server is None:
         raise ValueError("a budget is a server's: name one with server=, or give fewer values")
-    if labels and server is None:
+    if server is None and (not isinstance(labels, (type(None), dict)) or labels):
         raise ValueError(_server.LABELS_OF_SERVERS)
     with tempfile.TemporaryDirectory(prefix="coremap-") as folder, _heard(progress) as heard:
         source, taken = _written(network, neurons, format, directed, sizes, rates, occupancy, folder)

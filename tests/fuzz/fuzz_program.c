@@ -1,10 +1,11 @@
-/* Program files: whatever the bytes, a reason, or a program that prints, runs within its memory and is written as it was. The
+/* Program files: whatever the bytes, a reason, or a program that prints, runs within its memory, becomes C or not, and is written as it was. The
  * checksums are made right first, so that what lies behind them is reached. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/csource/csource.h"
 #include "core/machine/program/codec.h"
 #include "core/machine/run/run_lanes.h"
 #include "tests/fuzz/demand.h"
@@ -46,6 +47,21 @@ static void simulate(const cm_program *p, cm_run *run)
   free(outputs);
 }
 
+static void emit(const cm_program *p, const char *target, cm_run *run)
+{
+  cm_error error = {.status = CM_OK};
+  cm_c_file files[CM_C_FILES];
+  cm_c_options options;
+  json_t *report;
+  cm_c_options_default(&options);
+  (void)snprintf(options.target, sizeof options.target, "%s", target);
+  if (cm_c_make(p, &options, run, files, &report, &error) == CM_OK) {
+    json_decref(report);
+    cm_c_files_free(files);
+  } else
+    demand(error.status != CM_INTERNAL && error.detail[0] != '\0', "no C, without a reason");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   cm_error error = {.status = CM_OK};
@@ -67,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       (void)fclose(nowhere);
     }
     simulate(p, &run);
+    emit(p, cm_c_targets()[size % 4].name, &run);
     cm_program_free(p);
   } else
     demand(error.status != CM_INTERNAL && error.detail[0] != '\0', "a failure without a reason");

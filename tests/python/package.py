@@ -102,6 +102,11 @@ refused(ValueError, "a matrix that is not square", scipy.sparse.random(3, 4, 0.5
 refused(ValueError, "a neuron that is not there", ([0], [5]), neurons=3)
 refused(ValueError, "half a neuron", ([0.5], [1]))
 refused(TypeError, "a number", 7)
+check(coremap.map(weights, chip="loihi1", preset="fast", max_part_size=np.int32(32), seed=np.int64(3)).part.tolist() == mapping.part.tolist(), "options that numpy made")
+for name, value, words in (("seed", float("nan"), "seed: not a finite number"), ("seed", object(), "seed: values are"), ("sizes", [1.5] * 500, "sizes are whole"),
+                           ("sizes", [-1] * 500, "sizes are whole"), ("rates", "often", "rates are numbers"), ("neurons", "x", "neurons is a whole"), ("progress", 3, "progress is True")):
+    error = refused((TypeError, ValueError), "%s %r" % (name, value), weights, **{name: value})
+    check(str(error).startswith(words), error)
 refused(ValueError, "lists of a matrix or of pairs", [[0, 1, 2], [3, 0, 4], [5, 6, 0]])
 refused(ValueError, "ids that lost digits", ([7.205759406e17], [1.0]))
 check(len(coremap.map(([0.0, 1.0], [1.0, 2.0])).part) == 3, "whole numbers as floats")

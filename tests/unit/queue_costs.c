@@ -191,23 +191,23 @@ START_TEST(looking_again_reads_no_users)
 }
 END_TEST
 
-static cm_status explain(sqlite3 *handle, void *context, cm_error *e)
+static void explain(const char *text)
 {
   sqlite3_stmt *statement;
-  bool row = true;
+  cm_reading r;
   char query[4096];
-  (void)snprintf(query, sizeof query, "EXPLAIN QUERY PLAN %s", (const char *)context);
-  cm_status status = cm_sql_prepare(handle, &statement, e, query, "");
-  while (status == CM_OK && row) {
-    status = cm_sql_step(statement, &row, e);
-    const char *line = status == CM_OK && row ? (const char *)sqlite3_column_text(statement, 3) : "";
+  (void)snprintf(query, sizeof query, "EXPLAIN QUERY PLAN %s", text);
+  cm_status status = cm_reading_begin(store->database, false, &r, &error);
+  CM_THEN(status, cm_sql_prepare(r.handle, &statement, &error, query, ""));
+  while (cm_sql_next(statement, &status, &error)) {
+    const char *line = (const char *)sqlite3_column_text(statement, 3);
     if (strncmp(line, "SCAN jobs", 9) == 0 || strncmp(line, "SCAN j ", 7) == 0 || strcmp(line, "SCAN j") == 0)
       /* A whole list goes through the table from its end, and stops at its limit. */
-      ck_assert_msg(strstr(context, "WHERE sequence < ?4 ORDER BY sequence DESC LIMIT") != NULL, "%s\n%s", line, (const char *)context);
-    if (strstr(context, "FROM queue_totals") == NULL)
-      ck_assert_msg(strstr(line, "TEMP B-TREE") == NULL, "%s\n%s", line, (const char *)context);
+      ck_assert_msg(strstr(text, "WHERE sequence < ?4 ORDER BY sequence DESC LIMIT") != NULL, "%s\n%s", line, text);
+    if (strstr(text, "FROM queue_totals") == NULL)
+      ck_assert_msg(strstr(line, "TEMP B-TREE") == NULL, "%s\n%s", line, text);
   }
-  return cm_sql_end(statement, status, e);
+  ck_ok(cm_reading_end(&r, cm_sql_end(statement, status, &error)));
 }
 
 /* What brings a database up to date runs once. */
@@ -262,7 +262,7 @@ START_TEST(every_query_has_its_index)
     if (strstr(seen[i], "jobs") != NULL && strncmp(seen[i], "CREATE", 6) != 0 && strncmp(seen[i], "ALTER", 5) != 0 &&
         strncmp(seen[i], "DROP", 4) != 0 && strncmp(seen[i], "WITH", 4) != 0 && strncmp(seen[i], "EXPLAIN", 7) != 0 &&
         strstr(seen[i], "sqlite_master") == NULL && !is_of_the_schema(seen[i])) {
-      ck_ok(cm_database_read(store->database, explain, seen[i], &error));
+      explain(seen[i]);
       checked++;
     }
   ck_assert_uint_gt(checked, 20);

@@ -108,8 +108,7 @@ static void set_units(cm_interconnect *net, const cm_chip *chip)
 cm_status cm_interconnect_build(cm_interconnect *net, const cm_chip *chip, cm_draft *draft, cm_error *error)
 {
   net->link_count = (uint32_t)(2 * draft->count);
-  CM_TRY(CM_NEW(NULL, net->link, net->link_count, error));
-  CM_TRY(CM_NEW(NULL, net->first, (size_t)net->routers + 1, error));
+  CM_TRY(CM_NEW_ALL(NULL, error, CM_ARRAY(net->link, net->link_count), CM_ARRAY(net->first, (size_t)net->routers + 1)));
   for (uint64_t i = 0; i < draft->count; i++) {
     cm_link link = priced(net, chip, &draft->link[i]);
     net->link[2 * i] = link;

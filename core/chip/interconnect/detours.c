@@ -87,14 +87,12 @@ cm_status cm_detours_new(const cm_interconnect *net, cm_detours **detours, cm_er
     (void)pthread_mutex_init(&d->lane[i].busy, NULL);
   while (UINT64_C(1) << d->remembered_bits < (uint64_t)REMEMBERED * net->routers)
     d->remembered_bits++;
-  cm_status status = CM_NEW(NULL, d->straight, (size_t)CM_SIX * net->routers, error);
-  CM_THEN(status, CM_NEW(NULL, d->piece, net->routers, error));
-  CM_THEN(status, CM_NEW(NULL, d->remembered, (size_t)1 << d->remembered_bits, error));
+  cm_status status = CM_NEW_ALL(NULL, error, CM_ARRAY(d->straight, (size_t)CM_SIX * net->routers),
+                                CM_ARRAY(d->piece, net->routers), CM_ARRAY(d->remembered, (size_t)1 << d->remembered_bits));
   for (unsigned i = 0; i < LANES && status == CM_OK; i++) {
     lane *l = &d->lane[i];
-    if (CM_NEW(NULL, l->seen, net->routers, error) != CM_OK || CM_NEW(NULL, l->length, net->routers, error) != CM_OK ||
-        CM_NEW(NULL, l->next, (size_t)BUCKETS * net->routers, error) != CM_OK)
-      status = error->status;
+    status = CM_NEW_ALL(NULL, error, CM_ARRAY(l->seen, net->routers), CM_ARRAY(l->length, net->routers),
+                        CM_ARRAY(l->next, (size_t)BUCKETS * net->routers));
   }
   if (status != CM_OK) {
     cm_detours_free(d);

@@ -85,8 +85,8 @@ cm_status cm_way_tracer_new(const cm_interconnect *net, cm_memory *memory, cm_wa
   CM_TRY(CM_NEW(memory, t, 1, error));
   t->net = net;
   t->memory = memory;
-  if (CM_NEW(memory, t->place, net->routers, error) != CM_OK || CM_NEW(memory, t->slot, net->routers, error) != CM_OK ||
-      CM_NEW(memory, t->back, net->routers, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(t->place, net->routers), CM_ARRAY(t->slot, net->routers),
+                 CM_ARRAY(t->back, net->routers)) != CM_OK) {
     cm_way_tracer_free(t);
     return error->status;
   }
@@ -210,8 +210,8 @@ cm_status cm_channels_new(const cm_way_tracer *tracer, uint32_t channels, cm_mem
     uint32_t to = net->link[l].to;
     g.offset[l + 1] = g.offset[l] + net->first[to + 1] - net->first[to];
   }
-  if (CM_NEW(memory, g.used, (size_t)channels * net->link_count, error) != CM_OK ||
-      CM_NEW(memory, g.next, (size_t)channels * g.offset[net->link_count] / 64 + 1, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(g.used, (size_t)channels * net->link_count),
+                 CM_ARRAY(g.next, (size_t)channels * g.offset[net->link_count] / 64 + 1)) != CM_OK) {
     cm_channels_free(&g);
     return error->status;
   }
@@ -302,11 +302,8 @@ cm_status cm_channels_ring(const cm_channels *graph, cm_memory *memory, bool *ri
 {
   size_t count = (size_t)graph->channels * graph->net->link_count;
   search s = {.g = graph};
-  cm_status status = CM_OK;
   bool found = false;
-  if (CM_NEW(memory, s.state, count, error) != CM_OK || CM_NEW(memory, s.turn, count, error) != CM_OK ||
-      CM_NEW(memory, s.path, count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s.state, count), CM_ARRAY(s.turn, count), CM_ARRAY(s.path, count));
   for (size_t i = 0; i < count && status == CM_OK && !found; i++)
     found = graph->used[i] && s.state[i] == UNSEEN && descend(&s, (uint32_t)i);
   CM_FREE(s.state, s.turn, s.path);

@@ -265,10 +265,8 @@ cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint3
   if (count == 0 || sets->capacity == 0)
     return CM_OK;
   CM_TRY(cm_interconnect_prepare(net, error));
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, s.here, s.grid, error) != CM_OK || CM_NEW(run->memory, s.order, s.grid, error) != CM_OK ||
-      CM_NEW(run->memory, s.members, s.grid, error) != CM_OK || CM_NEW(run->memory, s.price, s.grid, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(s.here, s.grid), CM_ARRAY(s.order, s.grid),
+                                CM_ARRAY(s.members, s.grid), CM_ARRAY(s.price, s.grid));
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     s.here[cm_router_of(chip, c)] += usable[c];
   CM_THEN(status, look_around(&s, sets, error));
@@ -287,12 +285,10 @@ cm_status cm_interconnect_usable(const cm_chip *chip, cm_memory *memory, uint8_t
   const cm_interconnect *net = chip->interconnect;
   uint32_t cores = cm_chip_cores(chip), best = 0;
   uint8_t *reached = NULL, *chosen = NULL, *seen = NULL;
-  cm_status status = CM_OK;
   if (net->dead_count == 0)
     return CM_OK;
-  if (CM_NEW(memory, reached, net->routers, error) != CM_OK || CM_NEW(memory, chosen, net->routers, error) != CM_OK ||
-      CM_NEW(memory, seen, net->routers, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(reached, net->routers), CM_ARRAY(chosen, net->routers),
+                                CM_ARRAY(seen, net->routers));
   for (uint32_t core = 0; core < cores && status == CM_OK; core++) {
     uint32_t router = cm_router_of(chip, core), members = 0;
     if (!usable[core] || seen[router])

@@ -116,9 +116,8 @@ static cm_status make_table(cm_interconnect *net, cm_error *error)
     even = even && net->link[i].length == net->link[0].length;
   bool ones = even && (net->link_count == 0 || net->link[0].length == 1);
   CM_TRY(CM_NEW(NULL, way, (size_t)net->routers * net->routers, error));
-  cm_status status = CM_NEW(NULL, s.length, net->routers, error);
-  CM_THEN(status, CM_NEW(NULL, s.order, net->routers, error));
-  CM_THEN(status, CM_NEW(NULL, s.item, (size_t)net->link_count + 1, error));
+  cm_status status = CM_NEW_ALL(NULL, error, CM_ARRAY(s.length, net->routers), CM_ARRAY(s.order, net->routers),
+                                CM_ARRAY(s.item, (size_t)net->link_count + 1));
   for (uint32_t r = 0; status == CM_OK && r < net->routers; r++)
     fill_ways(net, r, ones, &s, way + (size_t)r * net->routers);
   CM_FREE(s.length, s.order, s.item);

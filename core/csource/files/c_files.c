@@ -74,6 +74,7 @@ static void print_helpers(const char *kernels, char *const *lanes, uint32_t coun
   } helpers[] = {{"copy_boxes", "copy_boxes", {{NULL, NULL}}},
                  {"copy_framed", "copy_framed", {{NULL, NULL}}},
                  {"move_box", "move_box", {{NULL, NULL}}},
+                 {"sigmoid", "sigmoid", {{NULL, NULL}}},
                  {"larger", "larger", {{NULL, NULL}}},
                  {"smaller", "smaller", {{NULL, NULL}}},
                  QUANTIZED("requantize", int8, "-128", "127"),

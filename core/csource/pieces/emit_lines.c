@@ -4,14 +4,23 @@
 
 #include "core/csource/pieces/products.h"
 
-/* The only input and the only output as arguments. */
-static cm_status ends(cm_c_piece *piece, char arguments[3 * CM_C_AT_MAX], cm_error *error)
+/* A kernel on the first inputs and the first output. */
+static cm_status call_kernel(cm_c_piece *piece, const char *kernel, uint32_t inputs, const cm_c_word *words, cm_error *error)
 {
-  char in[CM_C_AT_MAX], out[CM_C_AT_MAX];
-  CM_TRY(cm_c_input(piece, 0, in, error));
-  CM_TRY(cm_c_output(piece, 0, out, error));
-  (void)snprintf(arguments, (size_t)3 * CM_C_AT_MAX, "%s, %s", in, out);
-  return CM_OK;
+  char at[CM_C_AT_MAX], arguments[4 * CM_C_AT_MAX] = "";
+  for (uint32_t k = 0; k < inputs; k++) {
+    CM_TRY(cm_c_input(piece, k, at, error));
+    cm_c_add(arguments, sizeof arguments, "%s, ", at);
+  }
+  CM_TRY(cm_c_output(piece, 0, at, error));
+  cm_c_add(arguments, sizeof arguments, "%s", at);
+  return cm_c_kernel(piece, kernel, words, arguments, error);
+}
+
+/* An attribute as a double of C. */
+static void attribute(const cm_c_piece *piece, const char *name, float otherwise, char text[48])
+{
+  cm_c_number((double)cm_node_number(piece->call.node, name, otherwise), false, text);
 }
 
 static bool makes_more(const cm_c_piece *piece)
@@ -34,13 +43,11 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0;
-  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", counts[2][80];
+  char sizes[CM_C_SIZES_MAX] = "", counts[2][80], fixed[40];
   cm_c_plane w;
   CM_TRY(cm_c_plane_read(piece, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
   if (w.rank > 2 || makes_more(piece) || least_of(x->type) == NULL || (mean && x->type != CM_FLOAT))
-    return cm_c_refuse(piece, error, "has a window of %u dimensions over %s, or makes indices, of which C is not written", w.rank,
-                            cm_type_name(x->type));
-  CM_TRY(ends(piece, arguments, error));
+    return cm_c_refuse(piece, error, "has a window of %u dimensions over %s, or makes indices, of which C is not written", w.rank, cm_type_name(x->type));
   cm_c_sizes(sizes, "PLANES", (const int64_t[]){x->dims[0] * x->dims[1]});
   for (uint32_t i = 0; i < 2; i++) {
     const char side = i == 0 ? 'H' : 'W', place = i == 0 ? 'y' : 'x';
@@ -51,12 +58,10 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
     else
       (void)snprintf(counts[i], sizeof counts[i], "i%c >= 0 && i%c < I%c", place, place, side);
   }
-  char fixed[40];
   (void)snprintf(fixed, sizeof fixed, mean ? "SW = %d, OW = %d" : "SW = %d", (int)w.stride[1], (int)w.out[1]);
-  const cm_c_word words[] = {{"T", cm_c_type(x->type)}, {"SIZES", sizes}, {"FIXED", fixed}, {"LEAST", least_of(x->type)},
-                                  {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""},     {"LINE_COUNTS", counts[0]},
-                                  {"CELL_COUNTS", counts[1]},         {NULL, NULL}};
-  return cm_c_kernel(piece, mean ? "mean_pool" : "max_pool", words, arguments, error);
+  return call_kernel(piece, mean ? "mean_pool" : "max_pool", 1,
+                     WORDS({"T", cm_c_type(x->type)}, {"SIZES", sizes}, {"FIXED", fixed}, {"LEAST", least_of(x->type)}, {"LINE_COUNTS", counts[0]},
+                           {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""}, {"CELL_COUNTS", counts[1]}), error);
 }
 
 /* ---- reductions ---- */
@@ -121,7 +126,7 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const cm_operator_variant kind = call->node->known->variant;
-  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "";
+  char sizes[CM_C_SIZES_MAX] = "";
   static const char *const kept[] = {"K0 X0", "K1 X1", "K2 X2"}, *const summed[] = {"G0 S0", "G1 S1", "G2 S2"};
   bool gone[CM_RANK_MAX];
   int64_t count = 1;
@@ -133,10 +138,8 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
     return cm_c_refuse(piece, error, "reduces %s in a way of which C is not written", cm_type_name(x->type));
   if (kind == CM_VARIANT_MEAN)
     cm_c_sizes(sizes, "COUNT", &count);
-  CM_TRY(ends(piece, arguments, error));
-  const cm_c_word words[] = {
-    {"SIZES", sizes}, {"BEGIN", reductions[kind].begin}, {"STEP", reductions[kind].step}, {"RESULT", reductions[kind].result}, {NULL, NULL}};
-  return cm_c_kernel(piece, "reduce", words, arguments, error);
+  return call_kernel(piece, "reduce", 1,
+                     WORDS({"SIZES", sizes}, {"BEGIN", reductions[kind].begin}, {"STEP", reductions[kind].step}, {"RESULT", reductions[kind].result}), error);
 }
 
 /* ---- normalizations ---- */
@@ -152,15 +155,13 @@ cm_status cm_c_softmax(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   uint32_t axis;
-  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "";
+  char sizes[CM_C_SIZES_MAX] = "";
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error));
-  CM_TRY(ends(piece, arguments, error));
   /* Before opset 13 everything from the axis on is one dimension. */
   const bool flat = call->opset < 13;
   const int64_t size = flat ? product(x, axis, x->rank) : x->dims[axis], inner = flat ? 1 : product(x, axis + 1, x->rank);
   cm_c_sizes(sizes, "LINES SIZE INNER", (const int64_t[]){product(x, 0, axis) * inner, size, inner});
-  const cm_c_word words[] = {{"SIZES", sizes}, {"RESULT", call->node->known->variant == CM_VARIANT_LOG ? "d - log(sum)" : "exp(d) / sum"}, {NULL, NULL}};
-  return cm_c_kernel(piece, "softmax", words, arguments, error);
+  return call_kernel(piece, "softmax", 1, WORDS({"SIZES", sizes}, {"RESULT", call->node->known->variant == CM_VARIANT_LOG ? "d - log(sum)" : "exp(d) / sum"}), error);
 }
 
 cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
@@ -168,28 +169,23 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool instance = call->node->known->kernel == cm_kernel_instance_norm, bias = cm_has(call, 2);
-  char at[4][CM_C_AT_MAX], arguments[5 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", place[40], epsilon[48], kernel_bias[80] = "";
+  char sizes[CM_C_SIZES_MAX] = "", place[40], epsilon[48], kernel_bias[80] = "";
   uint32_t axis = 2;
   if (!instance && cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
     return error->status;
   if (makes_more(piece))
     return cm_c_refuse(piece, error, "makes means or deviations, of which C is not written");
-  for (uint32_t k = 0; k < 2U + bias; k++)
-    CM_TRY(cm_c_input(piece, k, at[k], error));
-  CM_TRY(cm_c_output(piece, 0, at[3], error));
   const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = product(x, axis, x->rank);
   if (instance)
     (void)snprintf(place, sizeof place, "r %% %" PRId64, x->dims[1]);
   else
     (void)snprintf(place, sizeof place, scales == size ? "i" : "i %% %" PRId64, scales);
-  cm_c_number((double)cm_node_number(call->node, "epsilon", 1e-5F), false, epsilon);
+  attribute(piece, "epsilon", 1e-5F, epsilon);
   cm_c_sizes(sizes, "LINES SIZE", (const int64_t[]){product(x, 0, axis), size});
-  (void)snprintf(arguments, sizeof arguments, "%s, %s, %s%s%s", at[0], at[1], bias ? at[2] : "", bias ? ", " : "", at[3]);
   if (bias)
     (void)snprintf(kernel_bias, sizeof kernel_bias, " + (double)bias[%s]", place);
-  const cm_c_word words[] = {{"SIZES", sizes}, {"MORE", bias ? "const float *restrict bias, " : ""}, {"EPSILON", epsilon}, {"PLACE", place},
-                                  {"BIAS", kernel_bias}, {NULL, NULL}};
-  return cm_c_kernel(piece, "normalize", words, arguments, error);
+  return call_kernel(piece, "normalize", 2U + bias,
+                     WORDS({"SIZES", sizes}, {"MORE", bias ? "const float *restrict bias, " : ""}, {"EPSILON", epsilon}, {"PLACE", place}, {"BIAS", kernel_bias}), error);
 }
 
 cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
@@ -197,13 +193,11 @@ cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const int64_t size = cm_node_integer(call->node, "size", 1);
-  char arguments[3 * CM_C_AT_MAX], sizes[CM_C_SIZES_MAX] = "", alpha[48], beta[48], base[48];
-  CM_TRY(ends(piece, arguments, error));
+  char sizes[CM_C_SIZES_MAX] = "", alpha[48], beta[48], base[48];
   cm_c_number((double)cm_node_number(call->node, "alpha", 1e-4F) / (double)size, false, alpha);
-  cm_c_number((double)cm_node_number(call->node, "beta", 0.75F), false, beta);
-  cm_c_number((double)cm_node_number(call->node, "bias", 1), false, base);
+  attribute(piece, "beta", 0.75F, beta);
+  attribute(piece, "bias", 1, base);
   cm_c_sizes(sizes, "COUNT PLANE CHANNELS BEFORE AFTER",
              (const int64_t[]){product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2});
-  const cm_c_word words[] = {{"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}, {NULL, NULL}};
-  return cm_c_kernel(piece, "lrn", words, arguments, error);
+  return call_kernel(piece, "lrn", 1, WORDS({"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}), error);
 }

@@ -58,9 +58,11 @@ cm_status cm_c_unary(cm_c_piece *piece, cm_error *error)
   const char *text = unary_table[kind].formula;
   if (kind == CM_VARIANT_GELU && strcmp(cm_node_text(node, "approximate", "none"), "tanh") == 0)
     text = "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))";
+  if (kind == CM_VARIANT_SIGMOID)
+    text = "sigmoid(x)";
   /* What rounds once is the same in float32. */
   const bool single = kind == CM_VARIANT_RELU || kind == CM_VARIANT_NEG || kind == CM_VARIANT_LEAKY_RELU || kind == CM_VARIANT_THRESHOLDED_RELU ||
-                      kind == CM_VARIANT_SIGN;
+                      kind == CM_VARIANT_SIGN || kind == CM_VARIANT_SIGMOID;
   if (text == NULL || type != CM_FLOAT)
     return cm_c_refuse(piece, error, "computes %s, of which C is not written", cm_type_name(type));
   cm_c_number((double)cm_node_number(node, unary_table[kind].alpha_name, unary_table[kind].alpha), single, a);

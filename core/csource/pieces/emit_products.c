@@ -139,7 +139,7 @@ static const char *activation(const cm_node *node)
   static const struct {
     const char *name, *formula;
   } rows[] = {{"Relu", "x > 0 ? x : 0"}, {"LeakyRelu", "x < 0 ? alpha * x : x"}, {"Clip", "fminf(fmaxf(x, alpha), beta)"},
-              {"HardSigmoid", "fminf(fmaxf(alpha * x + beta, 0), 1)"}, {"Tanh", "tanhf(x)"}, {"Sigmoid", "1 / (1 + expf(-x))"}};
+              {"HardSigmoid", "fminf(fmaxf(alpha * x + beta, 0), 1)"}, {"Tanh", "tanhf(x)"}, {"Sigmoid", "sigmoid(x)"}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (strcmp(rows[k].name, cm_node_text(node, "activation", "")) == 0)
       return rows[k].formula;

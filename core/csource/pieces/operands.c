@@ -97,36 +97,33 @@ static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_
   return status;
 }
 
+/* Of inputs, then outputs. */
+static cm_status operand_at(cm_c_piece *piece, uint32_t number, char at[CM_C_AT_MAX], cm_error *error)
+{
+  const cm_operand *o = &piece->operands[number];
+  const bool in = number < piece->instruction->input_count;
+  const cm_program_part *part = &piece->w->program->parts[o->first_part];
+  if (o->type == CM_TYPE_NONE)
+    (void)snprintf(at, CM_C_AT_MAX, "NULL");
+  else if (cm_c_type(o->type) == NULL)
+    return cm_c_refuse(piece, error, "%s %s, which C does not have", in ? "computes" : "makes", cm_type_name(o->type));
+  else if (in && piece->call.value[number] != NULL)
+    return cm_c_array(piece->w, piece->call.value[number], at, error);
+  else if (in && (o->part_count != 1 || !cm_c_is_whole(part, o)))
+    return gather(piece, o, at, error);
+  else
+    part_at(piece->w, part, o->type, at);
+  return CM_OK;
+}
+
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error)
 {
-  const cm_operand *o = &piece->operands[input];
-  if (o->type == CM_TYPE_NONE) {
-    (void)snprintf(at, CM_C_AT_MAX, "NULL");
-    return CM_OK;
-  }
-  if (cm_c_type(o->type) == NULL)
-    return cm_c_refuse(piece, error, "computes %s, which C does not have", cm_type_name(o->type));
-  if (piece->call.value[input] != NULL)
-    return cm_c_array(piece->w, piece->call.value[input], at, error);
-  const cm_program_part *part = &piece->w->program->parts[o->first_part];
-  if (o->part_count == 1 && cm_c_is_whole(part, o)) {
-    part_at(piece->w, part, o->type, at);
-    return CM_OK;
-  }
-  return gather(piece, o, at, error);
+  return operand_at(piece, input, at, error);
 }
 
 cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error)
 {
-  const cm_operand *o = &piece->operands[piece->instruction->input_count + output];
-  if (o->type == CM_TYPE_NONE) {
-    (void)snprintf(at, CM_C_AT_MAX, "NULL");
-    return CM_OK;
-  }
-  if (cm_c_type(o->type) == NULL)
-    return cm_c_refuse(piece, error, "makes %s, which C does not have", cm_type_name(o->type));
-  part_at(piece->w, &piece->w->program->parts[o->first_part], o->type, at);
-  return CM_OK;
+  return operand_at(piece, piece->instruction->input_count + output, at, error);
 }
 
 cm_status cm_c_input_stream(cm_c_piece *piece, uint32_t input, const cm_shape *wide, cm_c_stream *stream, cm_error *error)

@@ -118,27 +118,12 @@ bool cm_c_is_constant(const cm_program *p, const cm_c_space *s, const cm_program
   return cm_part_is_outside(part) ? p->tensors[cm_part_tensor(part)].role == CM_ROLE_CONSTANT : s->buffers[part->buffer].constant;
 }
 
-/* A box of a constant goes to its place in an image of its buffer. */
-static void load_box(const cm_program *p, const cm_instruction *load, uint64_t base, uint8_t *image)
+/* What constants make of a part goes from `to` on: from the tensor, or from an image of the buffer after all of its loads. */
+static cm_status place(const cm_program *p, const cm_c_space *s, const cm_program_part *part, size_t width, uint8_t *to, const int64_t *to_stride, cm_error *error)
 {
-  const cm_tensor *t = p->tensors[load->tensor].data;
-  const size_t width = cm_type_bytes(t->type);
-  int64_t strides[CM_RANK_MAX], dense[CM_RANK_MAX], offset = 0;
-  cm_strides(t->rank, t->dims, strides);
-  cm_strides(t->rank, load->extent, dense);
-  for (uint32_t d = 0; d < t->rank; d++)
-    offset += load->from[d] * strides[d];
-  if (load->bytes > 0)
-    cm_copy_elements(image + (load->address - base), dense, (const uint8_t *)t->data + (size_t)offset * width, strides, t->rank, load->extent, width);
-}
-
-cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_program_part *part, cm_type type, cm_tensor **made,
-                               cm_error *error)
-{
-  const size_t width = cm_type_bytes(type);
   const bool outside = cm_part_is_outside(part);
   const uint64_t first = outside ? 0 : s->buffers[part->buffer].first_load;
-  uint64_t base = UINT64_MAX, end = 0;
+  uint64_t base = outside ? 0 : UINT64_MAX, end = 0;
   uint8_t *image = NULL;
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
     const cm_instruction *load = &p->instructions[i - 1];
@@ -147,43 +132,55 @@ cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_pro
   }
   if (!outside && (part->address < base || part->address + cm_c_reach(part) * width > end))
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
-  if (cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, made, error) != CM_OK || (!outside && CM_NEW(p->memory, image, end - base, error) != CM_OK))
-    return error->status;
-  for (uint64_t i = first; i != 0; i = s->next_load[i - 1])
-    load_box(p, &p->instructions[i - 1], base, image);
-  int64_t dense[CM_RANK_MAX];
-  const uint8_t *from = outside ? (const uint8_t *)p->tensors[cm_part_tensor(part)].data->data + part->address : image + (part->address - base);
-  cm_strides(part->shape->rank, part->shape->extent, dense);
-  cm_copy_elements((*made)->data, dense, from, part->shape->stride, part->shape->rank, part->shape->extent, width);
+  if (!outside)
+    CM_TRY(CM_NEW(p->memory, image, end - base, error));
+  for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
+    const cm_instruction *load = &p->instructions[i - 1];
+    const cm_tensor *t = p->tensors[load->tensor].data;
+    int64_t strides[CM_RANK_MAX], dense[CM_RANK_MAX], offset = 0;
+    cm_strides(t->rank, t->dims, strides);
+    cm_strides(t->rank, load->extent, dense);
+    for (uint32_t d = 0; d < t->rank; d++)
+      offset += load->from[d] * strides[d];
+    if (load->bytes > 0)
+      cm_copy_elements(image + (load->address - base), dense, (const uint8_t *)t->data + (size_t)offset * cm_type_bytes(t->type), strides, t->rank, load->extent,
+                       cm_type_bytes(t->type));
+  }
+  const uint8_t *from = outside ? p->tensors[cm_part_tensor(part)].data->data : image;
+  cm_copy_elements(to, to_stride, from + (part->address - base), part->shape->stride, part->shape->rank, part->shape->extent, width);
   cm_free(image);
   return CM_OK;
 }
 
-static cm_status take_part(const cm_program *p, const cm_c_space *s, const cm_program_part *part, cm_tensor *to, cm_error *error)
+cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_program_part *part, cm_type type, cm_tensor **made, cm_error *error)
 {
-  const size_t width = cm_type_bytes(to->type);
-  cm_tensor *known;
+  cm_tensor *t;
   int64_t dense[CM_RANK_MAX];
-  CM_TRY(cm_c_known_part(p, s, part, to->type, &known, error));
-  cm_strides(part->shape->rank, part->shape->extent, dense);
-  cm_copy_elements((uint8_t *)to->data + (size_t)part->to * width, part->shape->to_stride, known->data, dense, part->shape->rank, part->shape->extent, width);
-  cm_tensor_free(known);
-  return CM_OK;
+  CM_TRY(cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, &t, error));
+  cm_strides(t->rank, t->dims, dense);
+  const cm_status status = place(p, s, part, cm_type_bytes(type), t->data, dense, error);
+  if (status == CM_OK)
+    *made = t;
+  else
+    cm_tensor_free(t);
+  return status;
 }
 
 cm_status cm_c_known(const cm_program *p, const cm_c_space *s, const cm_operand *o, cm_tensor **made, cm_error *error)
 {
+  const size_t width = cm_type_bytes(o->type);
   cm_tensor *t;
   CM_TRY(cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error));
   cm_status status = CM_OK;
   if (o->part_count == 0 && t->count <= CM_RANK_MAX && o->type == CM_INT64)
     memcpy(t->data, o->numbers, t->count * sizeof *o->numbers);
-  for (uint32_t k = 0; status == CM_OK && t->count > 0 && k < o->part_count; k++)
-    status = take_part(p, s, &p->parts[o->first_part + k], t, error);
-  if (status != CM_OK) {
-    cm_tensor_free(t);
-    return status;
+  for (uint32_t k = 0; status == CM_OK && t->count > 0 && k < o->part_count; k++) {
+    const cm_program_part *part = &p->parts[o->first_part + k];
+    status = place(p, s, part, width, (uint8_t *)t->data + (size_t)part->to * width, part->shape->to_stride, error);
   }
-  *made = t;
-  return CM_OK;
+  if (status == CM_OK)
+    *made = t;
+  else
+    cm_tensor_free(t);
+  return status;
 }

@@ -124,6 +124,8 @@ typedef struct cm_c_word {
   const char *word, *stands_for;
 } cm_c_word;
 
+#define WORDS(...) ((const cm_c_word[]){__VA_ARGS__, {NULL, NULL}})
+
 /* A call of a kernel of core/csource/kernels; the last word has no name. */
 cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error);
 

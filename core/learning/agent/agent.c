@@ -120,10 +120,8 @@ static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   uint32_t nodes = w->environment->nodes;
-  CM_TRY(CM_NEW(memory, s->to, nodes, error));
-  CM_TRY(CM_NEW(memory, s->best, nodes, error));
-  CM_TRY(CM_NEW(memory, s->input, 2 * (size_t)nodes * CM_POLICY_INPUTS, error));
-  CM_TRY(CM_NEW(memory, s->position, 2 * (size_t)nodes, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->to, nodes), CM_ARRAY(s->best, nodes),
+                    CM_ARRAY(s->input, 2 * (size_t)nodes * CM_POLICY_INPUTS), CM_ARRAY(s->position, 2 * (size_t)nodes)));
   CM_TRY(cm_swap_refinement_new(w->environment, memory, &s->exchange, error));
   return cm_policy_pass_new(&w->policy->shape, nodes, memory, &s->pass, error);
 }

@@ -10,8 +10,7 @@
 static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_memory *memory,
                        uint32_t **first, uint32_t **list, cm_error *error)
 {
-  CM_TRY(CM_NEW(memory, *first, (size_t)processors + 2, error));
-  CM_TRY(CM_NEW(memory, *list, count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(*first, (size_t)processors + 2), CM_ARRAY(*list, count)));
   for (uint32_t i = 0; i < count; i++)
     (*first)[(processors > 1 ? processor[i] : 0) + 2]++;
   for (uint32_t p = 2; p <= processors + 1; p++)
@@ -24,9 +23,8 @@ static cm_status group(const uint32_t *processor, uint32_t count, uint32_t proce
 static cm_status describe(cm_environment *s, const cm_environment_parts *parts, cm_run *run, cm_error *error)
 {
   double *feature;
-  CM_TRY(CM_NEW(run->memory, s->feature, (size_t)s->nodes * CM_FEATURES, error));
-  CM_TRY(CM_NEW(run->memory, s->priority, s->nodes, error));
-  CM_TRY(CM_NEW(run->memory, feature, (size_t)s->nodes * CM_FEATURES, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->feature, (size_t)s->nodes * CM_FEATURES), CM_ARRAY(s->priority, s->nodes),
+                    CM_ARRAY(feature, (size_t)s->nodes * CM_FEATURES)));
   cm_features_count(parts->flows, parts->multicast, feature);
   cm_features_normalise(feature, s->nodes, s->feature);
   for (uint32_t v = 0; v < s->nodes; v++)
@@ -38,8 +36,7 @@ static cm_status describe(cm_environment *s, const cm_environment_parts *parts, 
 static cm_status number_sites(cm_environment *s, const cm_environment_parts *parts, cm_run *run, cm_error *error)
 {
   uint32_t cores = cm_chip_cores(s->chip);
-  CM_TRY(CM_NEW(run->memory, s->site, s->sites, error));
-  CM_TRY(CM_NEW(run->memory, s->site_on, cores, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->site, s->sites), CM_ARRAY(s->site_on, cores)));
   memset(s->site_on, 0xff, cores * sizeof *s->site_on);
   for (uint32_t i = 0; i < s->sites; i++) {
     s->site[i] = parts->site[i];
@@ -108,8 +105,8 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
 {
   cm_processors processors = {0};
   uint32_t *node_processor, *site_processor = NULL;
-  cm_status status = CM_NEW(run->memory, node_processor, parts->graph->vertex_count, error);
-  CM_THEN(status, CM_NEW(run->memory, site_processor, parts->sites, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(node_processor, parts->graph->vertex_count),
+                                CM_ARRAY(site_processor, parts->sites));
   CM_THEN(status, cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error));
   CM_THEN(status, cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error));
   if (status == CM_OK) {

@@ -144,9 +144,8 @@ static cm_status find_modes(modes *m, cm_run *run, cm_error *error)
   const cm_graph *g = m->laplacian->graph;
   size_t count = (size_t)m->nodes * MODES;
   cm_random random;
-  if (CM_NEW(run->memory, m->value, count, error) != CM_OK || CM_NEW(run->memory, m->last, count, error) != CM_OK ||
-      CM_NEW(run->memory, m->next, count, error) != CM_OK || CM_NEW(run->memory, m->degree, m->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(m->value, count), CM_ARRAY(m->last, count), CM_ARRAY(m->next, count),
+                    CM_ARRAY(m->degree, m->nodes)));
   for (uint32_t v = 0; v < m->nodes; v++) {
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
       m->degree[v] += (double)m->laplacian->weight[i];
@@ -181,8 +180,7 @@ static cm_status turn_and_slice(const cm_environment *s, const float *value, cm_
   uint64_t least = UINT64_MAX;
   while (angles > 2 && (double)(PAIRS * angles) * (double)s->graph->entry_count > work_angles)
     angles /= 2;
-  cm_status status = CM_NEW(run->memory, coordinate, 2 * (size_t)s->nodes, error);
-  CM_THEN(status, CM_NEW(run->memory, tried, s->nodes, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(coordinate, 2 * (size_t)s->nodes), CM_ARRAY(tried, s->nodes));
   for (uint32_t k = 0; k < PAIRS * angles && status == CM_OK; k++) {
     double turn = M_PI * (k % angles) / angles, c = cos(turn), n = sin(turn);
     const uint8_t *of = pair[k / angles];
@@ -229,8 +227,7 @@ static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const 
                       uint32_t *at, cm_error *error)
 {
   placed *node, *site = NULL;
-  cm_status status = CM_NEW(run->memory, node, s->nodes, error);
-  CM_THEN(status, CM_NEW(run->memory, site, s->sites, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(node, s->nodes), CM_ARRAY(site, s->sites));
   for (uint32_t p = 0; p < s->processors && status == CM_OK; p++) {
     uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
     for (uint32_t i = 0; i < nodes; i++)
@@ -250,9 +247,8 @@ static cm_status along_curve(const cm_environment *s, cm_run *run, uint32_t *at,
 {
   cm_region region = cm_environment_region(s);
   uint32_t *order, *rank = NULL, *site_rank = NULL, most = s->nodes > s->sites ? s->nodes : s->sites;
-  cm_status status = CM_NEW(run->memory, order, most, error);
-  CM_THEN(status, CM_NEW(run->memory, rank, s->nodes, error));
-  CM_THEN(status, CM_NEW(run->memory, site_rank, s->sites, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(order, most), CM_ARRAY(rank, s->nodes),
+                                CM_ARRAY(site_rank, s->sites));
   CM_THEN(status, cm_order_parts(s->graph, run, order, error));
   for (uint32_t i = 0; i < s->nodes && status == CM_OK; i++)
     rank[order[i]] = i;

@@ -136,10 +136,7 @@ static cm_status anneal_in_window(const cm_environment *environment, const cm_re
   annealer a = {.environment = environment, .at = at, .window = widest(environment), .accepted = ACCEPTANCE};
   if (environment->nodes < 2 || tries < 1)
     return CM_OK;
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, a.on, environment->sites, error) != CM_OK ||
-      CM_NEW(run->memory, a.best, environment->nodes, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(a.on, environment->sites), CM_ARRAY(a.best, environment->nodes));
   if (status == CM_OK) {
     memset(a.on, 0xff, environment->sites * sizeof *a.on);
     for (uint32_t v = 0; v < environment->nodes; v++)

@@ -47,10 +47,8 @@ static cm_status nearest(const cm_environment *environment, const float *positio
                          cm_error *error)
 {
   claim c = {.of = environment, .position = position, .bound = bound, .at = at};
-  cm_status status = CM_NEW(memory, c.wanted, environment->nodes, error);
-  CM_THEN(status, CM_NEW(memory, c.free, environment->sites, error));
-  CM_THEN(status, CM_NEW(memory, c.core, environment->nodes, error));
-  CM_THEN(status, CM_NEW(memory, c.priority, environment->nodes, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(c.wanted, environment->nodes), CM_ARRAY(c.free, environment->sites),
+                                CM_ARRAY(c.core, environment->nodes), CM_ARRAY(c.priority, environment->nodes));
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     if (environment->node_first[p + 1] > environment->node_first[p])
       status = assign_processor(&c, p, memory, error);
@@ -104,8 +102,7 @@ static void slice(const cm_environment *s, uint32_t p, const float *coordinate, 
 static cm_status slices(const cm_environment *environment, const float *position, cm_memory *memory, uint32_t *at, cm_error *error)
 {
   placed *node, *site = NULL;
-  cm_status status = CM_NEW(memory, node, environment->nodes, error);
-  CM_THEN(status, CM_NEW(memory, site, environment->sites, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(node, environment->nodes), CM_ARRAY(site, environment->sites));
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     slice(environment, p, position, node, site, at);
   CM_FREE(node, site);

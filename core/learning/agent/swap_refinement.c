@@ -5,10 +5,8 @@
 cm_status cm_swap_refinement_new(const cm_environment *environment, cm_memory *memory, cm_swap_refinement *exchange, cm_error *error)
 {
   cm_swap_refinement made = {.environment = environment};
-  if (CM_NEW(memory, made.occupant, environment->sites, error) != CM_OK ||
-      CM_NEW(memory, made.left, environment->nodes, error) != CM_OK ||
-      CM_NEW(memory, made.done, environment->nodes, error) != CM_OK ||
-      CM_NEW(memory, made.entered, environment->sites, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(made.occupant, environment->sites), CM_ARRAY(made.left, environment->nodes),
+                 CM_ARRAY(made.done, environment->nodes), CM_ARRAY(made.entered, environment->sites)) != CM_OK) {
     cm_swap_refinement_free(&made);
     return error->status;
   }

@@ -40,9 +40,8 @@ static cm_status mover_new(level of, uint32_t *community, cm_memory *memory, mov
 {
   mover m = {.of = of, .community = community};
   uint32_t n = of.graph->vertex_count;
-  if (CM_NEW(memory, m.total, n, error) != CM_OK || CM_NEW(memory, m.tie, n, error) != CM_OK ||
-      CM_NEW(memory, m.touched, n, error) != CM_OK || CM_NEW(memory, m.queue, n, error) != CM_OK ||
-      CM_NEW(memory, m.queued, n, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(m.total, n), CM_ARRAY(m.tie, n), CM_ARRAY(m.touched, n), CM_ARRAY(m.queue, n),
+                 CM_ARRAY(m.queued, n)) != CM_OK) {
     mover_free(&m);
     return error->status;
   }
@@ -134,9 +133,7 @@ static cm_status unfold_coarser(level of, cm_random *random, cm_run *run, uint32
   uint64_t *sum = NULL;
   uint32_t *outer = NULL, communities = *count;
   cm_status status = cm_graph_contract(of.graph, community, communities, run, &coarse, error);
-  if (status == CM_OK && (CM_NEW(run->memory, sum, communities, error) != CM_OK ||
-                          CM_NEW(run->memory, outer, communities, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(sum, communities), CM_ARRAY(outer, communities)));
   for (uint32_t v = 0; status == CM_OK && v < of.graph->vertex_count; v++)
     sum[community[v]] += of.degree[v];
   CM_THEN(status, unfold((level){coarse, sum, of.twice}, random, run, outer, count, error));
@@ -183,7 +180,7 @@ static cm_status exact_modularity(const cm_graph *graph, const uint32_t *communi
                                   cm_value *value, cm_error *error)
 {
   uint64_t *inner = NULL, *total = NULL;
-  if (CM_NEW(memory, inner, count, error) != CM_OK || CM_NEW(memory, total, count, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(inner, count), CM_ARRAY(total, count)) != CM_OK) {
     cm_free(inner);
     return error->status;
   }
@@ -240,9 +237,7 @@ cm_status cm_communities_find(const cm_graph *graph, const cm_unfold_options *op
   uint64_t *degree = NULL;
   uint32_t *best = NULL, n = graph->vertex_count;
   CM_TRY(check_weights(graph, error));
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, degree, n, error) != CM_OK || CM_NEW(run->memory, best, n, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(degree, n), CM_ARRAY(best, n));
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++)
       degree[v] += graph->weight[i];

@@ -31,10 +31,7 @@ static cm_status split_largest(cm_fit *f, cm_error *error)
   for (uint32_t c = 1; c < f->count; c++)
     largest = f->nodes[c] > f->nodes[largest] ? c : largest;
   uint32_t size = f->nodes[largest], half = size / 2, room = f->capacity[f->count];
-  cm_status status = CM_OK;
-  if (CM_NEW(f->run->memory, member, size, error) != CM_OK || CM_NEW(f->run->memory, side, size, error) != CM_OK ||
-      CM_NEW(f->run->memory, scratch, n, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(f->run->memory, error, CM_ARRAY(member, size), CM_ARRAY(side, size), CM_ARRAY(scratch, n));
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     if (f->community[v] == largest)
       member[members++] = v;
@@ -124,10 +121,7 @@ static cm_status cut_all_down(cm_fit *f, cm_error *error)
 {
   int64_t *tie = NULL;
   leaver *leavers = NULL;
-  cm_status status = CM_OK;
-  if (CM_NEW(f->run->memory, tie, f->count, error) != CM_OK ||
-      CM_NEW(f->run->memory, leavers, f->graph->vertex_count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(f->run->memory, error, CM_ARRAY(tie, f->count), CM_ARRAY(leavers, f->graph->vertex_count));
   for (uint32_t c = 0; status == CM_OK && c < f->count; c++)
     status = cut_down(f, c, tie, leavers, error);
   CM_FREE(tie, leavers);
@@ -208,11 +202,8 @@ static cm_status refine(cm_fit *f, cm_error *error)
   uint32_t n = f->graph->vertex_count;
   cm_status status = compact_view(f->graph, f->run->memory, &r.view, error);
   CM_THEN(status, cm_pair_table_new(n, f->run, &r.table, error));
-  if (status == CM_OK && (CM_NEW(f->run->memory, r.seed, n, error) != CM_OK ||
-                          CM_NEW(f->run->memory, r.first, (size_t)f->count + 2, error) != CM_OK ||
-                          CM_NEW(f->run->memory, r.member, n, error) != CM_OK ||
-                          CM_NEW(f->run->memory, r.most, f->count, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(f->run->memory, error, CM_ARRAY(r.seed, n), CM_ARRAY(r.first, (size_t)f->count + 2),
+                             CM_ARRAY(r.member, n), CM_ARRAY(r.most, f->count)));
   /* Communities stay what they were found as: none swallows another only because its processor has room. */
   for (uint32_t c = 0; status == CM_OK && c < f->count; c++) {
     uint32_t grown = f->nodes[c] + f->nodes[c] / GROWTH_SHARE + 1;
@@ -271,10 +262,8 @@ static cm_status fit_new(cm_fit *f, const uint32_t *community, uint32_t processo
 {
   cm_memory *memory = f->run->memory;
   size_t n = f->graph->vertex_count, most = (size_t)f->count + processors;
-  if (CM_NEW(memory, f->community, n, error) != CM_OK || CM_NEW(memory, f->capacity, processors, error) != CM_OK ||
-      CM_NEW(memory, f->nodes, most, error) != CM_OK || CM_NEW(memory, f->order, most, error) != CM_OK ||
-      CM_NEW(memory, f->slot, most, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(f->community, n), CM_ARRAY(f->capacity, processors), CM_ARRAY(f->nodes, most),
+                    CM_ARRAY(f->order, most), CM_ARRAY(f->slot, most)));
   memcpy(f->community, community, n * sizeof *community);
   return CM_OK;
 }

@@ -102,12 +102,8 @@ cm_status cm_fit_join(cm_fit *fit, cm_error *error)
   cm_fit *f = fit;
   joiner j = {.f = f};
   cm_status status = cm_graph_contract(f->graph, f->community, f->count, f->run, &j.between, error);
-  if (status == CM_OK &&
-      (CM_NEW(f->run->memory, j.degree, f->count, error) != CM_OK ||
-       CM_NEW(f->run->memory, j.order, f->count, error) != CM_OK ||
-       CM_NEW(f->run->memory, j.into, f->count, error) != CM_OK ||
-       CM_NEW(f->run->memory, j.grown, f->count, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(f->run->memory, error, CM_ARRAY(j.degree, f->count), CM_ARRAY(j.order, f->count),
+                             CM_ARRAY(j.into, f->count), CM_ARRAY(j.grown, f->count)));
   CM_THEN(status, cm_fit_sort(f, false, j.order, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < f->count; c++)

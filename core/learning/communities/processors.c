@@ -34,8 +34,7 @@ cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t 
   cm_processors p = {0};
   uint64_t *key;
   CM_TRY(CM_NEW(memory, key, count, error));
-  if (CM_NEW(memory, p.die, count, error) != CM_OK || CM_NEW(memory, p.first, (size_t)count + 1, error) != CM_OK ||
-      CM_NEW(memory, p.core, count, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(p.die, count), CM_ARRAY(p.first, (size_t)count + 1), CM_ARRAY(p.core, count)) != CM_OK) {
     cm_free(key);
     cm_processors_free(&p);
     return error->status;
@@ -234,12 +233,9 @@ static cm_status giver_fill(giver *g, const cm_graph *graph, const uint32_t *com
 {
   uint32_t communities = g->communities, processors = g->processors->count;
   CM_TRY(cm_graph_contract(graph, community, communities, run, &g->between, error));
-  CM_TRY(CM_NEW(run->memory, g->list, communities, error));
-  CM_TRY(CM_NEW(run->memory, g->priority, communities, error));
-  CM_TRY(CM_NEW(run->memory, g->by_nodes, communities, error));
-  CM_TRY(CM_NEW(run->memory, g->by_room, processors, error));
-  CM_TRY(CM_NEW(run->memory, g->processor, communities, error));
-  CM_TRY(CM_NEW(run->memory, g->community, processors, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->list, communities), CM_ARRAY(g->priority, communities),
+                    CM_ARRAY(g->by_nodes, communities), CM_ARRAY(g->by_room, processors), CM_ARRAY(g->processor, communities),
+                    CM_ARRAY(g->community, processors)));
   CM_TRY(cm_communities_describe(graph, community, communities, run, g->list, error));
   g->left = communities;
   g->processors_left = processors;

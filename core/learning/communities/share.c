@@ -101,11 +101,8 @@ static cm_status share(sharer *s, uint64_t seed, cm_error *error)
 {
   const cm_unfold_options options = {.tries = UNFOLD_TRIES, .seed = seed};
   uint32_t n = s->graph->vertex_count, processors = s->processors->count;
-  CM_TRY(CM_NEW(s->run->memory, s->community, n, error));
-  CM_TRY(CM_NEW(s->run->memory, s->tried, n, error));
-  CM_TRY(CM_NEW(s->run->memory, s->where, processors, error));
-  CM_TRY(CM_NEW(s->run->memory, s->holds, processors, error));
-  CM_TRY(CM_NEW(s->run->memory, s->room, processors, error));
+  CM_TRY(CM_NEW_ALL(s->run->memory, error, CM_ARRAY(s->community, n), CM_ARRAY(s->tried, n), CM_ARRAY(s->where, processors),
+                    CM_ARRAY(s->holds, processors), CM_ARRAY(s->room, processors)));
   for (uint32_t p = 0; p < processors; p++)
     s->room[p] = room_of(s, p);
   CM_TRY(cm_communities_find(s->graph, &options, s->run, s->community, &s->communities, error));

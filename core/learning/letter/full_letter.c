@@ -20,8 +20,8 @@ static cm_status pass_below(cm_full_letter *l, const cm_letter_view *view, cm_ra
   const cm_convolution_rows from = {view->laplacian, view->input, view->rows, 1};
   cm_convolved convolved = {0};
   float *weight = NULL;
-  cm_status status = CM_NEW(memory, policy.parameter, cm_convolutions_of(&policy.shape).end, error);
-  CM_THEN(status, CM_NEW(memory, weight, inputs * CM_FULL_MIDDLE, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(policy.parameter, cm_convolutions_of(&policy.shape).end),
+                                CM_ARRAY(weight, inputs * CM_FULL_MIDDLE));
   CM_THEN(status, cm_convolved_new(&policy.shape, view->rows, 0, memory, &convolved, error));
   if (status == CM_OK) {
     cm_convolutions_draw(&policy, random);
@@ -42,9 +42,8 @@ static cm_status fill(cm_full_letter *l, const cm_letter_view *view, uint64_t se
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_POLICY, 1);
   l->count = weights + l->outputs;
-  if (CM_NEW(memory, l->parameter, l->count, error) != CM_OK || CM_NEW(memory, l->raw, l->outputs, error) != CM_OK ||
-      CM_NEW(memory, l->d_raw, l->outputs, error) != CM_OK || CM_NEW(memory, l->mean, l->outputs / 2, error) != CM_OK ||
-      CM_NEW(memory, l->deviation, l->outputs / 2, error) != CM_OK || pass_below(l, view, &random, memory, error) != CM_OK)
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(l->parameter, l->count), CM_ARRAY(l->raw, l->outputs), CM_ARRAY(l->d_raw, l->outputs),
+                 CM_ARRAY(l->mean, l->outputs / 2), CM_ARRAY(l->deviation, l->outputs / 2)) != CM_OK || pass_below(l, view, &random, memory, error) != CM_OK)
     return error->status;
   cm_draw_weights(&random, l->parameter, weights, (double)spread * sqrt(2.0 / CM_FULL_MIDDLE));
   for (uint32_t r = 1; r < l->outputs; r += 2)

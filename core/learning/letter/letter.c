@@ -17,13 +17,10 @@ cm_status cm_letter_pass_new(const cm_policy_shape *shape, uint32_t rows, cm_mem
   CM_TRY(CM_NEW(memory, made, 1, error));
   made->rows = rows;
   cm_status status = cm_convolved_new(shape, rows, 2 * (size_t)shape->kind, memory, &made->convolved, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, made->full, (size_t)rows * shape->readout, error) != CM_OK ||
-       CM_NEW(memory, made->mixed, shape->readout, error) != CM_OK ||
-       CM_NEW(memory, made->raw, 2 * (size_t)rows * shape->kind, error) != CM_OK ||
-       CM_NEW(memory, made->mean, (size_t)rows * shape->kind, error) != CM_OK ||
-       CM_NEW(memory, made->deviation, (size_t)rows * shape->kind, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(made->full, (size_t)rows * shape->readout),
+                             CM_ARRAY(made->mixed, shape->readout), CM_ARRAY(made->raw, 2 * (size_t)rows * shape->kind),
+                             CM_ARRAY(made->mean, (size_t)rows * shape->kind),
+                             CM_ARRAY(made->deviation, (size_t)rows * shape->kind)));
   if (status != CM_OK) {
     cm_letter_pass_free(made);
     return status;

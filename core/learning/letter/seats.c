@@ -10,10 +10,8 @@ cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uin
                        .places = cm_letter_places_of(environment, p, axes)};
   uint64_t *priority = NULL;
   s.rows = s.nodes * axes;
-  cm_status status = CM_NEW(memory, s.free_core, s.places.sites, error);
-  CM_THEN(status, CM_NEW(memory, s.wanted, s.nodes, error));
-  CM_THEN(status, CM_NEW(memory, s.core, s.nodes, error));
-  CM_THEN(status, CM_NEW(memory, priority, s.nodes, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s.free_core, s.places.sites), CM_ARRAY(s.wanted, s.nodes),
+                                CM_ARRAY(s.core, s.nodes), CM_ARRAY(priority, s.nodes));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < s.places.sites; i++)
       s.free_core[i] = environment->site[s.places.site_of[i]];

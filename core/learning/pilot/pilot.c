@@ -194,15 +194,12 @@ cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment
 {
   flight f = {.environment = environment, .at = at};
   uint64_t start = cm_environment_hops(environment, at);
-  cm_status status = CM_OK;
   if (environment->nodes < 2 || start == 0) {
     *hops = start;
     return CM_OK;
   }
-  if (CM_NEW(run->memory, f.on, environment->sites, error) != CM_OK ||
-      CM_NEW(run->memory, f.best, environment->nodes, error) != CM_OK ||
-      CM_NEW(run->memory, f.core_at, environment->nodes, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(f.on, environment->sites), CM_ARRAY(f.best, environment->nodes),
+                                CM_ARRAY(f.core_at, environment->nodes));
   if (status == CM_OK) {
     memset(f.on, 0xff, environment->sites * sizeof *f.on);
     memcpy(f.best, at, environment->nodes * sizeof *at);

@@ -28,10 +28,8 @@ static cm_status scratch_new(const cm_policy *policy, const cm_environment *envi
                              cm_error *error)
 {
   uint32_t nodes = environment->nodes;
-  if (CM_NEW(memory, s->at, nodes, error) != CM_OK || CM_NEW(memory, s->other, nodes, error) != CM_OK ||
-      CM_NEW(memory, s->drawn, nodes, error) != CM_OK ||
-      CM_NEW(memory, s->position, 2 * (size_t)nodes, error) != CM_OK ||
-      CM_NEW(memory, s->loss, nodes, error) != CM_OK || CM_NEW(memory, s->other_loss, nodes, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->at, nodes), CM_ARRAY(s->other, nodes), CM_ARRAY(s->drawn, nodes),
+                 CM_ARRAY(s->position, 2 * (size_t)nodes), CM_ARRAY(s->loss, nodes), CM_ARRAY(s->other_loss, nodes)) != CM_OK ||
       cm_swap_refinement_new(environment, memory, &s->exchange, error) != CM_OK ||
       cm_policy_pass_new(&policy->shape, nodes, memory, &s->pass, error) != CM_OK)
     return error->status;
@@ -74,11 +72,9 @@ static cm_status look_new(const cm_environment *environment, cm_memory *memory, 
 {
   size_t rows = 2 * (size_t)environment->nodes;
   look->environment = environment;
-  if (CM_NEW(memory, look->input, rows * CM_POLICY_INPUTS, error) != CM_OK ||
-      CM_NEW(memory, look->action[0], rows, error) != CM_OK || CM_NEW(memory, look->action[1], rows, error) != CM_OK ||
-      CM_NEW(memory, look->mean, rows, error) != CM_OK || CM_NEW(memory, look->log_deviation, rows, error) != CM_OK ||
-      CM_NEW(memory, look->advantage, environment->nodes, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(look->input, rows * CM_POLICY_INPUTS), CM_ARRAY(look->action[0], rows),
+                    CM_ARRAY(look->action[1], rows), CM_ARRAY(look->mean, rows), CM_ARRAY(look->log_deviation, rows),
+                    CM_ARRAY(look->advantage, environment->nodes)));
   return CM_OK;
 }
 
@@ -193,8 +189,7 @@ cm_status cm_look_descend(const cm_policy *policy, const cm_look *look, const cm
   size_t rows = 2 * (size_t)look->environment->nodes;
   cm_policy_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
-  cm_status status = CM_NEW(memory, d_mean, rows, error);
-  CM_THEN(status, CM_NEW(memory, d_deviation, rows, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(d_mean, rows), CM_ARRAY(d_deviation, rows));
   CM_THEN(status, cm_policy_pass_new(&policy->shape, look->environment->nodes, memory, &pass, error));
   if (status == CM_OK) {
     cm_policy_forward(policy, look->environment->laplacian, look->input, pass);

@@ -170,8 +170,7 @@ cm_status cm_example_draw(cm_family family, uint32_t nodes, uint64_t seed, cm_ru
                                             draw_dense, draw_ring,      draw_tree,   draw_hubs};
   drawing d = {.nodes = nodes};
   cm_random_init(&d.random, seed, CM_STREAM_EXAMPLES, family);
-  cm_status status = CM_NEW(run->memory, d.weight, (size_t)nodes * nodes, error);
-  CM_THEN(status, CM_NEW(run->memory, d.name, nodes, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(d.weight, (size_t)nodes * nodes), CM_ARRAY(d.name, nodes));
   if (status == CM_OK) {
     cm_random_permutation(&d.random, d.name, nodes);
     draw[family](&d);
@@ -186,8 +185,8 @@ cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_
   cm_multicast made = {.nodes = flows->parts};
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_EXAMPLES, UINT64_MAX - 1);
-  if (CM_NEW(run->memory, made.first, (size_t)flows->parts + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made.target, flows->first[flows->parts], error) != CM_OK) {
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(made.first, (size_t)flows->parts + 1),
+                 CM_ARRAY(made.target, flows->first[flows->parts])) != CM_OK) {
     cm_multicast_free(&made);
     return error->status;
   }

@@ -36,8 +36,7 @@ static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_err
   size_t rows = (size_t)look->view.nodes * axes;
   CM_TRY(cm_letter_seats_new(environment, p, axes, CM_DISTANCE_MANHATTAN, run->memory, &look->seats, error));
   look->places = look->seats.places;
-  CM_TRY(CM_NEW(run->memory, look->drawn, rows * draws, error));
-  CM_TRY(CM_NEW(run->memory, look->was, rows * draws, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(look->drawn, rows * draws), CM_ARRAY(look->was, rows * draws)));
   return CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error);
 }
 
@@ -148,10 +147,8 @@ cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episo
   cm_episode made = {.example = episode->example};
   cm_random random;
   cm_random_init(&random, play->options->seed, CM_STREAM_EPISODES, number);
-  cm_status status = CM_NEW(memory, made.look, environment->processors, error);
-  CM_THEN(status, CM_NEW(memory, d.at, environment->nodes, error));
-  CM_THEN(status, CM_NEW(memory, d.reward, count, error));
-  CM_THEN(status, CM_NEW(memory, d.loss, (size_t)count * environment->nodes, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(made.look, environment->processors), CM_ARRAY(d.at, environment->nodes),
+                                CM_ARRAY(d.reward, count), CM_ARRAY(d.loss, (size_t)count * environment->nodes));
   CM_THEN(status, play_draws(play, &random, &d, &made, error));
   CM_FREE(d.at, d.reward, d.loss);
   if (status != CM_OK) {
@@ -199,8 +196,7 @@ cm_status cm_letter_descend(const cm_policy *policy, const cm_look *look, const 
   size_t rows = (size_t)look->view.nodes * policy->shape.kind;
   cm_letter_pass *pass = NULL;
   float *d_mean, *d_deviation = NULL;
-  cm_status status = CM_NEW(memory, d_mean, rows, error);
-  CM_THEN(status, CM_NEW(memory, d_deviation, rows, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(d_mean, rows), CM_ARRAY(d_deviation, rows));
   CM_THEN(status, cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error));
   if (status == CM_OK) {
     cm_letter_forward(policy, &look->view, pass);

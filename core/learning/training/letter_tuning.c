@@ -68,10 +68,9 @@ static cm_status desk_new(tuning *t, uint32_t p, cm_error *error)
   const size_t rows = look->seats.rows;
   if (cm_full_letter_new(&look->view, task->axes, task->seed + p, memory, &d->letter, error) != CM_OK ||
       cm_adam_new(d->letter->count, memory, &d->adam, error) != CM_OK ||
-      CM_NEW(memory, d->gradient, d->letter->count, error) != CM_OK || CM_NEW(memory, d->d_mean, rows, error) != CM_OK ||
-      CM_NEW(memory, d->d_deviation, rows, error) != CM_OK || CM_NEW(memory, d->drawn, rows, error) != CM_OK ||
-      CM_NEW(memory, look->drawn, rows * DRAWS_MAX, error) != CM_OK || CM_NEW(memory, look->was, rows * DRAWS_MAX, error) != CM_OK ||
-      CM_NEW(memory, look->worth, (size_t)look->view.nodes * DRAWS_MAX, error) != CM_OK)
+      CM_NEW_ALL(memory, error, CM_ARRAY(d->gradient, d->letter->count), CM_ARRAY(d->d_mean, rows),
+                 CM_ARRAY(d->d_deviation, rows), CM_ARRAY(d->drawn, rows), CM_ARRAY(look->drawn, rows * DRAWS_MAX),
+                 CM_ARRAY(look->was, rows * DRAWS_MAX), CM_ARRAY(look->worth, (size_t)look->view.nodes * DRAWS_MAX)) != CM_OK)
     return error->status;
   return CM_OK;
 }
@@ -81,9 +80,7 @@ static cm_status tuning_new(tuning *t, cm_error *error)
   const cm_environment *e = t->task->environment;
   cm_memory *memory = t->run->memory;
   cm_random_init(&t->random, t->task->seed, CM_STREAM_EPISODES, 0);
-  CM_TRY(CM_NEW(memory, t->desk, e->processors, error));
-  CM_TRY(CM_NEW(memory, t->at, e->nodes, error));
-  CM_TRY(CM_NEW(memory, t->core, e->nodes, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->desk, e->processors), CM_ARRAY(t->at, e->nodes), CM_ARRAY(t->core, e->nodes)));
   for (uint32_t p = 0; p < e->processors; p++)
     if (e->node_first[p + 1] > e->node_first[p] && desk_new(t, p, error) != CM_OK)
       return error->status;

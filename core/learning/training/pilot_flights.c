@@ -49,8 +49,8 @@ static cm_status fly(void *context, size_t index, cm_error *error)
   const work *w = context;
   float *noise;
   uint32_t *at = NULL;
-  cm_status status = CM_NEW(w->run->memory, noise, w->pilot->count, error);
-  CM_THEN(status, CM_NEW(w->run->memory, at, w->flight[index / 2 / w->options->draws].environment->nodes, error));
+  cm_status status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(noise, w->pilot->count),
+                                CM_ARRAY(at, w->flight[index / 2 / w->options->draws].environment->nodes));
   CM_THEN(status, fly_one(w, index, noise, at, error));
   CM_FREE(noise, at);
   return status;
@@ -83,8 +83,7 @@ cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, cons
   quiet.on_progress = NULL;
   work w = {pilot, flight, options, update, &quiet, NULL};
   float *noise = NULL;
-  cm_status status = CM_NEW(run->memory, w.value, flights, error);
-  CM_THEN(status, CM_NEW(run->memory, noise, pilot->count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(w.value, flights), CM_ARRAY(noise, pilot->count));
   CM_THEN(status, cm_parallel(&quiet, flights, fly, &w, error));
   if (status == CM_OK) {
     double saved = 0, gained = 0;

@@ -38,12 +38,9 @@ cm_train_options cm_train_letter_defaults(void)
 static cm_status prepare(cm_training *t, cm_error *error)
 {
   cm_memory *memory = t->run->memory;
-  CM_TRY(CM_NEW(memory, t->sight, t->count, error));
-  CM_TRY(CM_NEW(memory, t->learnt, t->count, error));
-  CM_TRY(CM_NEW(memory, t->watched, t->count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->sight, t->count), CM_ARRAY(t->learnt, t->count), CM_ARRAY(t->watched, t->count)));
   CM_TRY(cm_adam_new(t->policy->count, memory, &t->adam, error));
-  CM_TRY(CM_NEW(memory, t->curve, t->options.updates, error));
-  CM_TRY(CM_NEW(memory, t->collected, CM_EPISODES_MAX, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->curve, t->options.updates), CM_ARRAY(t->collected, CM_EPISODES_MAX)));
   CM_TRY(cm_parallel(t->run, t->count, cm_training_see, t, error));
   for (uint32_t i = 0; i < t->count; i++) {
     if (t->options.held_out > 0 && i % t->options.held_out == t->options.held_out - 1)
@@ -186,10 +183,8 @@ static cm_status improve(cm_training *t, cm_error *error)
     room += t->collected[i].looks;
   const cm_look **look, **shuffled = NULL;
   float *gradient = NULL;
-  cm_status status = CM_NEW(t->run->memory, look, room, error);
-  CM_THEN(status, CM_NEW(t->run->memory, shuffled, room, error));
-  CM_THEN(status, CM_NEW(t->run->memory, order, room, error));
-  CM_THEN(status, CM_NEW(t->run->memory, gradient, (size_t)t->options.batch * t->policy->count, error));
+  cm_status status = CM_NEW_ALL(t->run->memory, error, CM_ARRAY(look, room), CM_ARRAY(shuffled, room), CM_ARRAY(order, room),
+                                CM_ARRAY(gradient, (size_t)t->options.batch * t->policy->count));
   for (uint32_t i = 0; i < t->collected_count && status == CM_OK; i++)
     for (uint32_t r = 0; r < t->collected[i].looks; r++)
       look[count++] = &t->collected[i].look[r];
@@ -212,8 +207,7 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
   uint32_t graphs = t->options.batch;
   cm_flight *flight;
   float *gradient = NULL;
-  cm_status status = CM_NEW(t->run->memory, flight, graphs, error);
-  CM_THEN(status, CM_NEW(t->run->memory, gradient, t->policy->count, error));
+  cm_status status = CM_NEW_ALL(t->run->memory, error, CM_ARRAY(flight, graphs), CM_ARRAY(gradient, t->policy->count));
   for (uint32_t b = 0; b < graphs && status == CM_OK; b++) {
     uint64_t number = (uint64_t)t->updates * graphs + b, turn = number / t->learnt_count;
     uint32_t which = t->learnt[number % t->learnt_count], layout = (uint32_t)((number + turn) % CM_LAYOUTS);

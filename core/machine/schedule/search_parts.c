@@ -74,11 +74,11 @@ enum { SCORES_MOSTLY = 50 };
 /* What the searches of parts take together, mostly: so many steps, or as many as so many chips. */
 static const double effort_mostly = 2.2e9, chips_mostly = 40;
 
-/* Of what is left of the search: the next part. */
+/* Of what is left of the search: the next part. Half of what all took so far is left always: where some parts are searched, more are. */
 static double share_of_part(const exploring *e)
 {
   const double each = (double)e->effort_first + 1, all = fmin(effort_mostly, chips_mostly * each);
-  return each / fmax(all - (double)e->effort, 2 * each);
+  return each / fmax(all - (double)e->effort, each + (double)e->effort / 2);
 }
 
 /* Of all that is left to be done: the search for settings. Large programs are searched for an order too. */

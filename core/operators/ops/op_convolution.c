@@ -4,6 +4,7 @@
 
 #include "base/product.h"
 #include "core/operators/ops/window.h"
+#include "core/operators/ops/sigmoid.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */
 
@@ -191,7 +192,7 @@ static float activate(const char *name, const float *p, float x)
     return fminf(fmaxf(x, p[0]), p[1]);
   if (strcmp(name, "HardSigmoid") == 0)
     return fminf(fmaxf(p[0] * x + p[1], 0), 1);
-  return strcmp(name, "Tanh") == 0 ? tanhf(x) : 1 / (1 + expf(-x));
+  return strcmp(name, "Tanh") == 0 ? tanhf(x) : sigmoid(x);
 }
 
 cm_status cm_check_fused_conv(const cm_call *call, cm_error *error)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/operators/operator.h"
+#include "core/operators/ops/sigmoid.h"
 
 cm_status cm_shape_unary(cm_call *call, cm_error *error)
 {
@@ -115,7 +116,10 @@ cm_status cm_kernel_unary(cm_call *call, cm_error *error)
       float x = ((const float *)in->data)[i];
       ((float *)out->data)[i] = x > 0 || isnan(x) ? x : 0;
     }
-  } else if (in->type == CM_FLOAT)
+  } else if (f == f_SIGMOID && in->type == CM_FLOAT)
+    for (uint64_t i = 0; i < in->count; i++)
+      ((float *)out->data)[i] = sigmoid(((const float *)in->data)[i]);
+  else if (in->type == CM_FLOAT)
     for (uint64_t i = 0; i < in->count; i++)
       ((float *)out->data)[i] = (float)f((double)((const float *)in->data)[i], alpha, beta);
   else

@@ -47,6 +47,13 @@ static bool always(const void *on)
   return true;
 }
 
+/* All parts at once, or pairs of them where that is too much. */
+static bool suits_all(const void *on)
+{
+  const level *l = on;
+  return l->search->options->fm_rounds > 0 && l->graph->entry_count <= CM_EDGE_ALL_ENTRIES;
+}
+
 static double annealing_sweeps(const level *l)
 {
   return l->search->options->anneal_sweeps * pow(0.5, l->at->depth);
@@ -76,13 +83,11 @@ static cm_status propagate(void *on, cm_error *error)
   level *l = on;
   const cm_edge_search *w = l->search;
   cm_label_propagation_options options = {
-      .rounds = w->options->label_rounds, .most = l->most, .seed = w->options->seed, .stream = 5000 + l->at->stream};
+      .rounds = w->options->label_rounds, .most = l->most, .seed = w->options->seed, .stream = 5000 + l->at->stream, .share = !w->tells ? 0 : suits_all(l) ? 0.15 : 0.35};
   CM_TRY(CM_NEW(w->run->memory, l->parts.load, l->parts.count, error));
   for (uint32_t v = 0; v < l->graph->vertex_count; v++)
     l->parts.load[l->parts.part[v]] += l->graph->size[v];
-  cm_status status = cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
-  cm_run_add(w->run, w->tells ? 0.15 : 0);
-  return status;
+  return cm_label_propagation(l->graph, &options, w->run, &l->parts, error);
 }
 
 static cm_status search_pairs(const level *l, uint64_t most, uint64_t stream, cm_error *error)
@@ -138,13 +143,6 @@ static cm_status flow(const cm_edge_search *w, cm_kway *state, uint64_t most, ui
   cm_status status = cm_edge_flow(state, &options, &gain, error);
   cm_free(limit);
   return status;
-}
-
-/* All parts at once, or pairs of them where that is too much. */
-static bool suits_all(const void *on)
-{
-  const level *l = on;
-  return l->search->options->fm_rounds > 0 && l->graph->entry_count <= CM_EDGE_ALL_ENTRIES;
 }
 
 static cm_status refine_all(void *on, cm_error *error)

@@ -149,6 +149,7 @@ static cm_status run_rounds(propagation *w, cm_error *error)
     w->order = w->next;
     w->next = held;
     w->count = w->next_count;
+    cm_run_add(w->run, w->options->share / w->options->rounds);
   }
   return CM_OK;
 }

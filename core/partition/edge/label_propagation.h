@@ -5,6 +5,7 @@
 
 typedef struct cm_label_propagation_options {
   uint32_t rounds;  /* visits of the vertices whose neighbourhood changed; ends early when nothing moves */
+  double share;     /* of the run's stretch that it tells as progress; 0: none */
   uint64_t most;    /* no move fills a part beyond this */
   const uint64_t *most_of; /* [parts] nor beyond this, in place of `most`; NULL: all alike */
   uint64_t seed, stream;

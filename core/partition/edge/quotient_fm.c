@@ -244,7 +244,7 @@ static cm_status one_round(pairwise *w, int64_t *gain, bool *moved, cm_error *er
           w->changed[p->part[side]] = w->round + 1;
       }
     }
-    cm_run_add(w->run, w->options->share * pow(0.5, w->round + 1) * w->batch_count / w->pair_count);
+    cm_run_add(w->run, w->options->share / w->options->rounds * w->batch_count / w->pair_count);
   }
   return CM_OK;
 }

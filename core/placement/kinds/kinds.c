@@ -221,11 +221,8 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
   cm_kinds_result made = {0};
   cm_run_phase(task->run, "order");
   cm_status status = cm_interconnect_prepare(task->chip->interconnect, error);
-  if (status == CM_OK &&
-      (CM_NEW(task->run->memory, w.slot, w.slots, error) != CM_OK || CM_NEW(task->run->memory, w.rank, w.slots, error) != CM_OK ||
-       CM_NEW(task->run->memory, w.rank_of, w.slots, error) != CM_OK ||
-       CM_NEW(task->run->memory, w.occupant, w.slots, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(task->run->memory, error, CM_ARRAY(w.slot, w.slots), CM_ARRAY(w.rank, w.slots),
+                             CM_ARRAY(w.rank_of, w.slots), CM_ARRAY(w.occupant, w.slots)));
   if (status == CM_OK)
     memset(w.occupant, 0xff, w.slots * sizeof *w.occupant);
   CM_THEN(status, tabulate(&w, error));
@@ -240,9 +237,7 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
     status = anneal(&w, (double)parts->weight_total, options, &made, error);
   for (uint32_t p = 0; status == CM_OK && p < parts->vertex_count; p++)
     core[p] = task->region->cores[core[p]];
-  void *const blocks[] = {w.slot, w.rank, w.rank_of, w.occupant, w.far};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(w.slot, w.rank, w.rank_of, w.occupant, w.far);
   cm_csr_graph_free(w.graph);
   if (status == CM_OK)
     *result = made;

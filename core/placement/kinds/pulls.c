@@ -79,9 +79,8 @@ static cm_status gather(const cm_pulls_input *in, uint64_t all, const uint64_t *
       made[merged - 1].weight += made[i].weight;
     else
       made[merged++] = made[i];
-  if (status == CM_OK && (CM_NEW(run->memory, p->first, (size_t)in->parts + 1, error) != CM_OK || CM_NEW(run->memory, p->choice, merged, error) != CM_OK ||
-                          CM_NEW(run->memory, p->weight, merged, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(p->first, (size_t)in->parts + 1), CM_ARRAY(p->choice, merged),
+                             CM_ARRAY(p->weight, merged)));
   for (uint32_t i = 0; status == CM_OK && i < merged; i++) {
     p->first[made[i].part + 1]++;
     p->choice[i] = made[i].choice;

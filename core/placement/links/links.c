@@ -171,9 +171,8 @@ static cm_status turn_round(state *s, cm_memory *memory, cm_error *error)
 {
   const cm_flows *f = s->flows;
   uint64_t count = f->first[f->parts];
-  CM_TRY(CM_NEW(memory, s->in_first, (size_t)f->parts + 2, error));
-  CM_TRY(CM_NEW(memory, s->in_source, count, error));
-  CM_TRY(CM_NEW(memory, s->in_weight, count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->in_first, (size_t)f->parts + 2), CM_ARRAY(s->in_source, count),
+                    CM_ARRAY(s->in_weight, count)));
   for (uint64_t i = 0; i < count; i++)
     s->in_first[f->target[i] + 2]++;
   for (uint32_t p = 0; p < f->parts; p++)
@@ -240,11 +239,8 @@ cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, co
     return CM_OK;
   }
   cm_status status = turn_round(&s, memory, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, s.core, flows->parts, error) != CM_OK || CM_NEW(memory, best, flows->parts, error) != CM_OK ||
-       CM_NEW(memory, s.occupant, cm_chip_cores(task->chip), error) != CM_OK || CM_NEW(memory, s.load, links, error) != CM_OK ||
-       CM_NEW(memory, s.hold, links, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(s.core, flows->parts), CM_ARRAY(best, flows->parts),
+                             CM_ARRAY(s.occupant, cm_chip_cores(task->chip)), CM_ARRAY(s.load, links), CM_ARRAY(s.hold, links)));
   if (status == CM_OK) {
     memcpy(s.core, core, flows->parts * sizeof *core);
     status = search(&s, links, budget, best, &made, error);

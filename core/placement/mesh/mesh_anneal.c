@@ -207,10 +207,8 @@ static cm_status visited_new(cm_mesh_state *s, visited *all, cm_error *error)
   cm_memory *memory = s->run->memory;
   int32_t least;
   *all = (visited){.state = s};
-  if (CM_NEW(memory, all->list, n, error) != CM_OK || CM_NEW(memory, all->woken, n, error) != CM_OK ||
-      CM_NEW(memory, all->way, n, error) != CM_OK || CM_NEW(memory, all->next, n, error) != CM_OK ||
-      CM_NEW(memory, all->previous, n, error) != CM_OK || CM_NEW(memory, all->head, rings, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(all->list, n), CM_ARRAY(all->woken, n), CM_ARRAY(all->way, n), CM_ARRAY(all->next, n),
+                    CM_ARRAY(all->previous, n), CM_ARRAY(all->head, rings)));
   for (uint32_t r = 0; r < rings; r++)
     all->head[r] = NONE;
   if (!cm_mesh_tabled(s) && n / MANY >= s->grid->columns * s->grid->rows)

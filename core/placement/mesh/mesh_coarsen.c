@@ -67,9 +67,7 @@ static cm_status rate_by_distance(const cm_csr_graph *g, uint64_t seed, uint32_t
   size_t cells = (size_t)g->vertex_count * VECTORS;
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_MESH, UINT64_C(1) << 32 | level);
-  cm_status status = CM_NEW(run->memory, from, cells, error);
-  CM_THEN(status, CM_NEW(run->memory, to, cells, error));
-  CM_THEN(status, CM_NEW(run->memory, made, g->entry_count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(from, cells), CM_ARRAY(to, cells), CM_ARRAY(made, g->entry_count));
   for (size_t i = 0; i < cells && status == CM_OK; i++)
     from[i] = (float)(cm_random_unit(&random) - 0.5);
   for (uint32_t k = 0; k < SMOOTHINGS && status == CM_OK; k++) {

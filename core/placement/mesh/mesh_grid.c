@@ -43,11 +43,9 @@ static void measure_step(cm_mesh_grid *g)
 static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_error *error)
 {
   uint32_t *column_of, *row_of = NULL;
-  cm_status status = CM_NEW(run->memory, g->dx, (size_t)g->columns * g->columns, error);
-  CM_THEN(status, CM_NEW(run->memory, g->dy, (size_t)g->rows * g->rows, error));
-  CM_THEN(status, CM_NEW(run->memory, g->cores, (size_t)g->columns * g->rows, error));
-  CM_THEN(status, CM_NEW(run->memory, g->x, (size_t)g->columns * g->rows, error));
-  CM_THEN(status, CM_NEW(run->memory, g->y, (size_t)g->columns * g->rows, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(g->dx, (size_t)g->columns * g->columns),
+                                CM_ARRAY(g->dy, (size_t)g->rows * g->rows), CM_ARRAY(g->cores, (size_t)g->columns * g->rows),
+                                CM_ARRAY(g->x, (size_t)g->columns * g->rows), CM_ARRAY(g->y, (size_t)g->columns * g->rows));
   if (status != CM_OK)
     return status;
   for (uint32_t c = 0; c < g->columns * g->rows; c++) {
@@ -58,8 +56,7 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
   mean_distances(axes->dx, axes->columns, g->column_first, g->columns, g->unit, g->dx);
   mean_distances(axes->dy, axes->rows, g->row_first, g->rows, g->unit, g->dy);
   measure_step(g);
-  status = CM_NEW(run->memory, column_of, axes->columns, error);
-  CM_THEN(status, CM_NEW(run->memory, row_of, axes->rows, error));
+  status = CM_NEW_ALL(run->memory, error, CM_ARRAY(column_of, axes->columns), CM_ARRAY(row_of, axes->rows));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < g->columns; c++)
       for (uint32_t x = g->column_first[c]; x < g->column_first[c + 1]; x++)
@@ -81,8 +78,8 @@ static cm_status allocate(uint32_t columns, uint32_t rows, cm_run *run, cm_mesh_
   CM_TRY(CM_NEW(run->memory, g, 1, error));
   g->columns = columns;
   g->rows = rows;
-  if (CM_NEW(run->memory, g->column_first, (size_t)columns + 1, error) != CM_OK ||
-      CM_NEW(run->memory, g->row_first, (size_t)rows + 1, error) != CM_OK) {
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(g->column_first, (size_t)columns + 1),
+                 CM_ARRAY(g->row_first, (size_t)rows + 1)) != CM_OK) {
     cm_mesh_grid_free(g);
     return error->status;
   }
@@ -137,8 +134,8 @@ cm_status cm_mesh_grid_split(const cm_mesh_grid *grid, const cm_axes *axes, cm_r
   cm_mesh_grid *g;
   uint32_t *from_column, *from_row = NULL, *cells = NULL;
   CM_TRY(allocate(2 * grid->columns, 2 * grid->rows, run, &g, error));
-  cm_status status = CM_NEW(run->memory, from_column, 2 * (size_t)grid->columns, error);
-  CM_THEN(status, CM_NEW(run->memory, from_row, 2 * (size_t)grid->rows, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(from_column, 2 * (size_t)grid->columns),
+                                CM_ARRAY(from_row, 2 * (size_t)grid->rows));
   if (status == CM_OK) {
     g->columns = halve(grid->column_first, grid->columns, by_column, g->column_first, from_column);
     g->rows = halve(grid->row_first, grid->rows, !by_column, g->row_first, from_row);

@@ -7,9 +7,8 @@ static cm_status order_by_pieces(const cm_csr_graph *g, const uint32_t *cell, cm
 {
   uint32_t tail = 0, *seed = NULL;
   bool *seen = NULL;
-  cm_status status = CM_NEW(run->memory, *order, g->vertex_count, error);
-  CM_THEN(status, CM_NEW(run->memory, seed, g->vertex_count, error));
-  CM_THEN(status, CM_NEW(run->memory, seen, g->vertex_count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(*order, g->vertex_count), CM_ARRAY(seed, g->vertex_count),
+                                CM_ARRAY(seen, g->vertex_count));
   if (status == CM_OK)
     cm_random_permutation(random, seed, g->vertex_count);
   for (uint32_t k = 0; status == CM_OK && k < g->vertex_count; k++) {
@@ -41,8 +40,7 @@ cm_status cm_mesh_halve_cells(const cm_mesh_work *w, cm_mesh_descent *d, cm_rand
   uint64_t *left = NULL;
   CM_TRY(cm_mesh_grid_split(grid, w->axes, run, &finer, &parent, error));
   uint32_t cells = finer->columns * finer->rows, old = grid->columns * grid->rows;
-  cm_status status = CM_NEW(run->memory, halves, 2 * (size_t)old, error);
-  CM_THEN(status, CM_NEW(run->memory, left, old, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(halves, 2 * (size_t)old), CM_ARRAY(left, old));
   CM_THEN(status, order_by_pieces(g, cell, random, run, &order, error));
   if (status == CM_OK) {
     for (uint32_t c = 0; c < 2 * old; c++)

@@ -116,13 +116,10 @@ static cm_status turn(const cm_modes *m, const cm_mesh_grid *grid, cm_run *run, 
 {
   layout l = {.modes = m, .grid = grid};
   size_t axes = (size_t)grid->columns + grid->rows;
-  cm_status status = CM_NEW(run->memory, l.order, m->graph->vertex_count, error);
-  CM_THEN(status, CM_NEW(run->memory, l.scratch, m->graph->vertex_count, error));
-  CM_THEN(status, CM_NEW(run->memory, l.column, m->graph->vertex_count, error));
-  CM_THEN(status, CM_NEW(run->memory, l.begin, grid->columns, error));
-  CM_THEN(status, CM_NEW(run->memory, l.counter, (size_t)UINT16_MAX + 2, error));
-  CM_THEN(status, CM_NEW(run->memory, l.share, axes, error));
-  CM_THEN(status, CM_NEW(run->memory, l.end, axes, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(l.order, m->graph->vertex_count),
+                                CM_ARRAY(l.scratch, m->graph->vertex_count), CM_ARRAY(l.column, m->graph->vertex_count),
+                                CM_ARRAY(l.begin, grid->columns), CM_ARRAY(l.counter, (size_t)UINT16_MAX + 2),
+                                CM_ARRAY(l.share, axes), CM_ARRAY(l.end, axes));
   if (status == CM_OK) {
     double best = 0, width = full_turn / ANGLES;
     uint64_t least = UINT64_MAX;

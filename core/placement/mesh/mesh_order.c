@@ -15,9 +15,8 @@ static cm_status renumber(const cm_csr_graph *old, const uint32_t *order, const 
   g->first = NULL;
   g->neighbour = g->weight = g->size = NULL;
   g->wide = NULL;
-  if (CM_NEW(memory, g->first, (size_t)old->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(memory, g->neighbour, old->entry_count, error) != CM_OK ||
-      CM_NEW(memory, g->size, old->vertex_count, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(g->first, (size_t)old->vertex_count + 1), CM_ARRAY(g->neighbour, old->entry_count),
+                 CM_ARRAY(g->size, old->vertex_count)) != CM_OK ||
       (old->weight != NULL && CM_NEW(memory, g->weight, old->entry_count, error) != CM_OK) ||
       (old->wide != NULL && CM_NEW(memory, g->wide, old->entry_count, error) != CM_OK)) {
     cm_csr_graph_free(g);
@@ -46,10 +45,8 @@ static cm_status sort_level(cm_hierarchy *h, uint32_t level, cm_run *run, uint32
   const cm_csr_graph *g = h->level[level];
   uint32_t n = g->vertex_count, coarse = h->vertices[level + 1];
   uint32_t *map, *first = NULL, *number = NULL, *made = NULL;
-  cm_status status = CM_NEW(run->memory, map, n, error);
-  CM_THEN(status, CM_NEW(run->memory, number, n, error));
-  CM_THEN(status, CM_NEW(run->memory, made, n, error));
-  CM_THEN(status, CM_NEW(run->memory, first, (size_t)coarse + 2, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(map, n), CM_ARRAY(number, n), CM_ARRAY(made, n),
+                                CM_ARRAY(first, (size_t)coarse + 2));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       map[v] = (*parent)[h->map[level][v]];
@@ -71,8 +68,7 @@ cm_status cm_mesh_sort(cm_hierarchy *h, cm_run *run, uint32_t **order, cm_error 
 {
   uint32_t last = h->levels - 1, n = h->vertices[last], *number, *old = NULL;
   cm_csr_graph *sorted = NULL;
-  cm_status status = CM_NEW(run->memory, number, n, error);
-  CM_THEN(status, CM_NEW(run->memory, old, n, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(number, n), CM_ARRAY(old, n));
   for (uint32_t v = 0; status == CM_OK && v < n; v++)
     number[v] = old[v] = v;
   for (uint32_t l = h->levels; status == CM_OK && l-- > 0;) {

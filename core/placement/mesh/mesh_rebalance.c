@@ -88,8 +88,7 @@ static bool relieve(cm_mesh_state *s, uint32_t cell, uint32_t *before, uint32_t 
 cm_status cm_mesh_rebalance(cm_mesh_state *s, cm_error *error)
 {
   uint32_t cells = s->grid->columns * s->grid->rows, *before, *queue = NULL;
-  cm_status status = CM_NEW(s->run->memory, before, cells, error);
-  CM_THEN(status, CM_NEW(s->run->memory, queue, cells, error));
+  cm_status status = CM_NEW_ALL(s->run->memory, error, CM_ARRAY(before, cells), CM_ARRAY(queue, cells));
   for (uint32_t c = 0; c < cells && status == CM_OK; c++)
     for (uint64_t moves = 0; s->load[c] > s->most[c] && status == CM_OK; moves++)
       if (moves > s->graph->vertex_count || !relieve(s, c, before, queue))

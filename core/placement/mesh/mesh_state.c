@@ -246,10 +246,8 @@ static cm_status build(cm_mesh_state *s, const uint64_t *most, cm_error *error)
   s->stride = s->rows_at + padded(s->grid->rows);
   bool direct = (double)s->graph->entry_count <= degree_direct * n, narrow;
   if (take_weights(s, &narrow, error) != CM_OK || (!direct && new_table(s, narrow, error) != CM_OK) ||
-      CM_NEW(memory, s->change, s->stride, error) != CM_OK ||
-      CM_NEW(memory, s->narrow_change, s->stride, error) != CM_OK || CM_NEW(memory, s->load, cells, error) != CM_OK ||
-      CM_NEW(memory, s->most, cells, error) != CM_OK || CM_NEW(memory, s->head, cells, error) != CM_OK ||
-      CM_NEW(memory, s->next, n, error) != CM_OK || CM_NEW(memory, s->previous, n, error) != CM_OK)
+      CM_NEW_ALL(memory, error, CM_ARRAY(s->change, s->stride), CM_ARRAY(s->narrow_change, s->stride), CM_ARRAY(s->load, cells),
+                 CM_ARRAY(s->most, cells), CM_ARRAY(s->head, cells), CM_ARRAY(s->next, n), CM_ARRAY(s->previous, n)) != CM_OK)
     return error->status;
   memcpy(s->most, most, cells * sizeof *most);
   for (uint32_t c = 0; c < cells; c++)

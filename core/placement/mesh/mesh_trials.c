@@ -96,15 +96,14 @@ static cm_status descend_one(void *context, size_t index, cm_error *error)
 }
 
 /* Of the time of descents, what annealing their levels is told to be: cells that split take the rest. */
-static const double annealed = 0.65;
+static const double annealed = 0.85;
 
 /* As many full descents as the options say; the best goes to `best`, the cells of the others to `other`. */
 static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
 {
   uint32_t count = w->options->descents, least = 0;
   cm_mesh_work *full;
-  if (CM_NEW(w->run->memory, full, count, error) != CM_OK ||
-      CM_NEW(w->run->memory, w->other, count, error) != CM_OK) {
+  if (CM_NEW_ALL(w->run->memory, error, CM_ARRAY(full, count), CM_ARRAY(w->other, count)) != CM_OK) {
     cm_free(full);
     return error->status;
   }

@@ -10,8 +10,7 @@ typedef struct places {
 static cm_status sort_cores(const cm_axes *axes, cm_run *run, places *p, cm_error *error)
 {
   size_t cells = (size_t)axes->columns * axes->rows;
-  CM_TRY(CM_NEW(run->memory, p->first, cells + 2, error));
-  CM_TRY(CM_NEW(run->memory, p->list, axes->count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(p->first, cells + 2), CM_ARRAY(p->list, axes->count)));
   for (uint32_t i = 0; i < axes->count; i++)
     p->first[(size_t)axes->row[i] * axes->columns + axes->column[i] + 2]++;
   for (size_t c = 0; c < cells; c++)

@@ -131,8 +131,7 @@ static cm_status breed_one(void *context, size_t index, cm_error *error)
   const uint32_t *first = s->member[s->parent[index][0]].occupant, *second = s->member[s->parent[index][1]].occupant;
   cm_random random;
   cm_random_init(&random, s->options->seed, CM_STREAM_BREEDING, s->bred + index);
-  cm_status status = CM_NEW(s->run->memory, turned, s->qap.count, error);
-  CM_THEN(status, CM_NEW(s->run->memory, order, s->qap.count, error));
+  cm_status status = CM_NEW_ALL(s->run->memory, error, CM_ARRAY(turned, s->qap.count), CM_ARRAY(order, s->qap.count));
   if (status == CM_OK) {
     cm_qap_align(&s->symmetries, s->qap.count, first, second, turned);
     cm_qap_cross(s->qap.count, first, turned, &random, order, child);

@@ -45,8 +45,7 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
   displaced *list = NULL;
   memcpy(left, s->cores, sizeof left);
   CM_TRY(CM_NEW(run->memory, members, s->parts, error));
-  cm_status status = CM_NEW(run->memory, list, s->parts, error);
-  CM_THEN(status, CM_NEW(run->memory, taken, (size_t)s->parts * s->kinds, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(list, s->parts), CM_ARRAY(taken, (size_t)s->parts * s->kinds));
   if (status == CM_OK)
     count_members(s, members, taken);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {

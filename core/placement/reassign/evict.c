@@ -122,12 +122,9 @@ cm_status cm_evict_over_limits(cm_reassignment *w, bool *any, cm_error *error)
     *any = *any || breaks_limit(w, p);
   if (!*any)
     return CM_OK;
-  cm_status status = CM_OK;
-  if (CM_NEW(w->run->memory, list, w->demand->network->vertex_count, error) != CM_OK ||
-      CM_NEW(w->run->memory, first, s->parts, error) != CM_OK ||
-      CM_NEW(w->run->memory, vertex, w->demand->network->vertex_count, error) != CM_OK)
-    status = error->status;
-  else
+  cm_status status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(list, w->demand->network->vertex_count),
+                                CM_ARRAY(first, s->parts), CM_ARRAY(vertex, w->demand->network->vertex_count));
+  if (status == CM_OK)
     list_members(w, first, vertex);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
     if (!breaks_limit(w, p))

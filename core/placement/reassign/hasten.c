@@ -46,8 +46,7 @@ typedef struct numbering {
 static cm_status number_parts(const cm_assignment *s, uint32_t slots, cm_run *run, numbering *n, cm_error *error)
 {
   uint32_t most = s->parts > slots ? s->parts : slots, next = 0;
-  CM_TRY(CM_NEW(run->memory, n->number, most, error));
-  CM_TRY(CM_NEW(run->memory, n->part, most, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(n->number, most), CM_ARRAY(n->part, most)));
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++)
     n->number[s->part[v]] = 1;
   for (int empty = 0; empty < 2; empty++)

@@ -13,9 +13,8 @@ static cm_status index_nets(cm_reassignment *w, cm_error *error)
 {
   const cm_topology *t = w->demand->network;
   cm_memory *memory = w->run->memory;
-  CM_TRY(CM_NEW(memory, w->in_first, (size_t)t->vertex_count + 2, error));
-  CM_TRY(CM_NEW(memory, w->in_net, t->pin_count, error));
-  CM_TRY(CM_NEW(memory, w->out_first, (size_t)t->vertex_count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->in_first, (size_t)t->vertex_count + 2), CM_ARRAY(w->in_net, t->pin_count),
+                    CM_ARRAY(w->out_first, (size_t)t->vertex_count + 1)));
   cm_topology_nets_to(t, w->in_first, w->in_net);
   cm_topology_nets_from(t, w->out_first);
   return CM_OK;
@@ -316,8 +315,8 @@ static cm_status assign_all(cm_reassignment *w, bool *legal, cm_error *error)
 static cm_status mark_taken(cm_reassignment *w, cm_error *error)
 {
   const cm_assignment *s = w->s;
-  CM_TRY(CM_NEW(w->run->memory, w->taken, cm_chip_cores(s->chip), error));
-  CM_TRY(CM_NEW(w->run->memory, w->firm, ((size_t)s->room + 1) * CM_FIRM, error));
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->taken, cm_chip_cores(s->chip)),
+                    CM_ARRAY(w->firm, ((size_t)s->room + 1) * CM_FIRM)));
   for (uint32_t c = 0; c < cm_chip_cores(s->chip); c++)
     w->taken[c] = s->occupancy->state[c] != CM_CORE_FREE;
   for (uint32_t p = 0; p < s->parts; p++)
@@ -356,13 +355,10 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
   cm_memory *memory = run->memory;
   size_t parts = (size_t)assignment->room + 1;
   cm_status status = index_nets(&w, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, w.use, parts * CM_RESOURCES, error) != CM_OK ||
-       CM_NEW(memory, w.members, parts, error) != CM_OK || CM_NEW(memory, w.tie, parts, error) != CM_OK ||
-       CM_NEW(memory, w.touched, parts, error) != CM_OK || CM_NEW(memory, w.known, parts, error) != CM_OK ||
-       CM_NEW(memory, w.stamp, parts, error) != CM_OK || CM_NEW(memory, w.reached, parts, error) != CM_OK ||
-       CM_NEW(memory, w.own_part, w.demand->network->vertex_count, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(w.use, parts * CM_RESOURCES), CM_ARRAY(w.members, parts),
+                             CM_ARRAY(w.tie, parts), CM_ARRAY(w.touched, parts), CM_ARRAY(w.known, parts),
+                             CM_ARRAY(w.stamp, parts), CM_ARRAY(w.reached, parts),
+                             CM_ARRAY(w.own_part, w.demand->network->vertex_count)));
   if (status == CM_OK && assignment->anywhere != 0)
     status = mark_taken(&w, error);
   CM_THEN(status, rounds(&w, legal, error));

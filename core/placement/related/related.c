@@ -56,8 +56,7 @@ static cm_status make_tiles(making *m, cm_error *error)
     p->router_limit[l] = limit_or_none(cm_limit(&chip->router_limits, shared[l]));
     p->chip_limit[l] = limit_or_none(cm_limit(&chip->die_limits, shared[l]));
   }
-  CM_TRY(CM_NEW(m->memory, p->tile, cm_problem_tiles(p), error));
-  CM_TRY(CM_NEW(m->memory, usable, cm_chip_cores(chip), error));
+  CM_TRY(CM_NEW_ALL(m->memory, error, CM_ARRAY(p->tile, cm_problem_tiles(p)), CM_ARRAY(usable, cm_chip_cores(chip))));
   cm_status status = cm_usable_cores(chip, in->occupancy, m->memory, usable, &ignored, error);
   for (uint32_t t = 0; t < cm_problem_tiles(p); t++) {
     const uint32_t core = core_of(m, t);
@@ -102,9 +101,8 @@ static cm_status make_nets(making *m, cm_error *error)
     most = g->weight[e] > most ? g->weight[e] : most;
   while (most >> shift >> WEIGHT_BITS != 0)
     shift++;
-  CM_TRY(CM_NEW(m->memory, p->first, g->entry_count / 2 + 1, error));
-  CM_TRY(CM_NEW(m->memory, p->pin, g->entry_count, error));
-  CM_TRY(CM_NEW(m->memory, p->weight, g->entry_count / 2, error));
+  CM_TRY(CM_NEW_ALL(m->memory, error, CM_ARRAY(p->first, g->entry_count / 2 + 1), CM_ARRAY(p->pin, g->entry_count),
+                    CM_ARRAY(p->weight, g->entry_count / 2)));
   for (uint32_t a = 0; a < g->vertex_count; a++)
     for (uint64_t e = g->first[a]; e < g->first[a + 1]; e++) {
       if (g->neighbour[e] <= a)
@@ -241,8 +239,7 @@ static cm_status fix(making *m, cm_error *error)
     CM_TRY(CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error));
     cm_constraint *made = &all->constraint[all->count++];
     *made = (cm_constraint){.kind = CM_PIN, .of_count = 1, .at_count = 1};
-    CM_TRY(CM_NEW(m->memory, made->of, 1, error));
-    CM_TRY(CM_NEW(m->memory, made->at, 1, error));
+    CM_TRY(CM_NEW_ALL(m->memory, error, CM_ARRAY(made->of, 1), CM_ARRAY(made->at, 1)));
     made->of[0] = p;
     made->at[0] = (cm_rectangle){x, y, x, y};
   }

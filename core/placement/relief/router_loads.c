@@ -39,9 +39,8 @@ static void fill_chances(double *chance, uint32_t dx, uint32_t dy)
 static cm_status make_patterns(cm_loads *l, size_t chances, cm_memory *memory, cm_error *error)
 {
   size_t at = 0;
-  CM_TRY(CM_NEW(memory, l->pattern_first, (size_t)(l->x.reach + 1) * (l->y.reach + 1), error));
-  CM_TRY(CM_NEW(memory, l->pattern, chances, error));
-  CM_TRY(CM_NEW(memory, l->mirrored, chances, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(l->pattern_first, (size_t)(l->x.reach + 1) * (l->y.reach + 1)),
+                    CM_ARRAY(l->pattern, chances), CM_ARRAY(l->mirrored, chances)));
   for (uint32_t dy = 0; dy <= l->y.reach; dy++)
     for (uint32_t dx = 0; dx <= l->x.reach; dx++) {
       l->pattern_first[(size_t)dy * (l->x.reach + 1) + dx] = at;
@@ -57,9 +56,8 @@ static cm_status turn_round(cm_loads *l, cm_memory *memory, cm_error *error)
 {
   const cm_flows *f = l->flows;
   uint64_t count = f->first[f->parts];
-  CM_TRY(CM_NEW(memory, l->in_first, (size_t)f->parts + 2, error));
-  CM_TRY(CM_NEW(memory, l->in_source, count, error));
-  CM_TRY(CM_NEW(memory, l->in_weight, count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(l->in_first, (size_t)f->parts + 2), CM_ARRAY(l->in_source, count),
+                    CM_ARRAY(l->in_weight, count)));
   for (uint64_t i = 0; i < count; i++)
     l->in_first[f->target[i] + 2]++;
   for (uint32_t p = 0; p < f->parts; p++)
@@ -79,8 +77,7 @@ cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_
   cm_loads *l;
   CM_TRY(CM_NEW(run->memory, l, 1, error));
   l->flows = flows;
-  cm_status status = CM_NEW(run->memory, l->core_x, count, error);
-  CM_THEN(status, CM_NEW(run->memory, l->core_y, count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(l->core_x, count), CM_ARRAY(l->core_y, count));
   for (uint32_t c = 0; c < count && status == CM_OK; c++) {
     l->core_x[c] = core[c] % chip->width / chip->router_x;
     l->core_y[c] = core[c] / chip->width / chip->router_y;

@@ -22,10 +22,8 @@ static cm_status casts_new(uint32_t parts, uint64_t room, uint64_t pin_room, cm_
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->parts = parts;
   made->packet = 1;
-  if (CM_NEW(run->memory, made->of_part, (size_t)parts + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made->first, room + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made->weight, room, error) != CM_OK ||
-      CM_NEW(run->memory, made->target, pin_room, error) != CM_OK) {
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(made->of_part, (size_t)parts + 1), CM_ARRAY(made->first, room + 1),
+                 CM_ARRAY(made->weight, room), CM_ARRAY(made->target, pin_room)) != CM_OK) {
     cm_casts_free(made);
     return error->status;
   }
@@ -178,8 +176,7 @@ cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   CM_THEN(status, casts_new(parts, topology->net_count, 0, run, &g.casts, error));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     most = g.net_first[p + 1] - g.net_first[p] > most ? g.net_first[p + 1] - g.net_first[p] : most;
-  CM_THEN(status, CM_NEW(run->memory, g.seen, parts, error));
-  CM_THEN(status, CM_NEW(run->memory, g.digest, most, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(g.seen, parts), CM_ARRAY(g.digest, most)));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     status = gather_part(&g, p, error);
   CM_FREE(g.net_first, g.net, g.seen, g.digest);
@@ -266,9 +263,8 @@ static void gather(const cm_casts *c, cm_inbound_casts *in)
 cm_status cm_inbound_casts_new(const cm_casts *casts, cm_memory *memory, cm_inbound_casts *inbound, cm_error *error)
 {
   cm_inbound_casts made = {0};
-  if (CM_NEW(memory, made.first, (size_t)casts->parts + 1, error) != CM_OK ||
-      CM_NEW(memory, made.cast, casts->first[casts->count], error) != CM_OK ||
-      CM_NEW(memory, made.sender, casts->count, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(made.first, (size_t)casts->parts + 1), CM_ARRAY(made.cast, casts->first[casts->count]),
+                 CM_ARRAY(made.sender, casts->count)) != CM_OK) {
     cm_inbound_casts_free(&made);
     return error->status;
   }

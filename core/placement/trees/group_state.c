@@ -135,8 +135,8 @@ static bool touches_sender(const cm_group_casts *c, uint32_t e)
 /* Lists what touches each group, once each. */
 static cm_status list_touching(cm_group_casts *c, cm_memory *memory, cm_error *error)
 {
-  CM_TRY(CM_NEW(memory, c->of_group, (size_t)c->groups + 2, error));
-  CM_TRY(CM_NEW(memory, c->touching, c->first[c->count] + c->count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(c->of_group, (size_t)c->groups + 2),
+                    CM_ARRAY(c->touching, c->first[c->count] + c->count)));
   uint64_t *begin = c->of_group + 1; /* while the lists are filled one place ahead */
   for (uint32_t e = 0; e < c->count; e++) {
     for (uint64_t i = c->first[e]; i < c->first[e + 1]; i++)
@@ -159,13 +159,10 @@ cm_status cm_group_casts_new(const cm_casts *casts, const uint32_t *group, uint3
 {
   maker m = {.casts = casts, .group = group, .memory = memory, .made = {.groups = groups}};
   uint64_t targets = casts->first[casts->count];
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, m.here, groups, error) != CM_OK || CM_NEW(memory, m.list, groups, error) != CM_OK ||
-      CM_NEW(memory, m.cast, casts->count, error) != CM_OK || CM_NEW(memory, m.reached, targets, error) != CM_OK ||
-      CM_NEW(memory, m.digest, casts->count, error) != CM_OK || CM_NEW(memory, m.made.sender, casts->count, error) != CM_OK ||
-      CM_NEW(memory, m.made.first, (size_t)casts->count + 1, error) != CM_OK ||
-      CM_NEW(memory, m.made.target, targets, error) != CM_OK || CM_NEW(memory, m.made.weight, casts->count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(m.here, groups), CM_ARRAY(m.list, groups), CM_ARRAY(m.cast, casts->count),
+                                CM_ARRAY(m.reached, targets), CM_ARRAY(m.digest, casts->count),
+                                CM_ARRAY(m.made.sender, casts->count), CM_ARRAY(m.made.first, (size_t)casts->count + 1),
+                                CM_ARRAY(m.made.target, targets), CM_ARRAY(m.made.weight, casts->count));
   if (status == CM_OK) {
     gather(&m);
     if (casts->count > 0)
@@ -258,11 +255,9 @@ cm_status cm_group_state_new(const cm_group_casts *casts, const cm_interconnect 
                              cm_group_state *state, cm_error *error)
 {
   cm_group_state s = {.casts = casts, .net = net, .run = run};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, s.router, casts->groups, error) != CM_OK || CM_NEW(run->memory, s.node, net->routers, error) != CM_OK ||
-      CM_NEW(run->memory, s.met, net->routers, error) != CM_OK)
-    status = error->status;
-  else
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(s.router, casts->groups), CM_ARRAY(s.node, net->routers),
+                                CM_ARRAY(s.met, net->routers));
+  if (status == CM_OK)
     memcpy(s.router, router, casts->groups * sizeof *router);
   for (uint32_t e = 0; status == CM_OK && e < casts->count; e++)
     status = cm_group_state_book(&s, e, 1, error);

@@ -51,11 +51,9 @@ static cm_status prepare(cm_seating *w, const cm_region *region, cm_error *error
 {
   cm_memory *memory = w->run->memory;
   uint32_t cores = region->core_count;
-  if (CM_NEW(memory, w->slot, cores, error) != CM_OK || CM_NEW(memory, w->first_slot, (size_t)cores + 1, error) != CM_OK ||
-      CM_NEW(memory, w->router_at, cores, error) != CM_OK || CM_NEW(memory, w->seat_at, w->net->routers, error) != CM_OK ||
-      CM_NEW(memory, w->group, w->casts->parts, error) != CM_OK || CM_NEW(memory, w->size, cores, error) != CM_OK ||
-      CM_NEW(memory, w->seat, cores, error) != CM_OK || CM_NEW(memory, w->occupant, cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->slot, cores), CM_ARRAY(w->first_slot, (size_t)cores + 1),
+                    CM_ARRAY(w->router_at, cores), CM_ARRAY(w->seat_at, w->net->routers), CM_ARRAY(w->group, w->casts->parts),
+                    CM_ARRAY(w->size, cores), CM_ARRAY(w->seat, cores), CM_ARRAY(w->occupant, cores)));
   memset(w->seat_at, 0xff, w->net->routers * sizeof *w->seat_at);
   CM_TRY(sort_slots(w, region, error));
   for (uint32_t s = 0; s < w->seats; s++)
@@ -231,9 +229,7 @@ static cm_group_cost told(const cm_seating *w)
 
 static void seating_free(cm_seating *w)
 {
-  void *const blocks[] = {w->slot, w->first_slot, w->router_at, w->seat_at, w->group, w->size, w->seat, w->occupant};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(w->slot, w->first_slot, w->router_at, w->seat_at, w->group, w->size, w->seat, w->occupant);
   cm_group_casts_free(&w->between);
   cm_group_state_free(&w->state);
 }
@@ -267,8 +263,7 @@ cm_status cm_group_cost_of(const cm_casts *casts, const cm_chip *chip, const uin
   cm_seating w = {.casts = casts, .chip = chip, .net = chip->interconnect, .run = run};
   uint32_t *router = NULL, groups = w.net->columns * w.net->rows;
   cm_status status = cm_interconnect_prepare(w.net, error);
-  CM_THEN(status, CM_NEW(run->memory, w.group, casts->parts, error));
-  CM_THEN(status, CM_NEW(run->memory, router, groups, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(w.group, casts->parts), CM_ARRAY(router, groups)));
   if (status == CM_OK) {
     for (uint32_t r = 0; r < groups; r++)
       router[r] = r;

@@ -68,10 +68,8 @@ static cm_status order_by_growth(const cm_casts *casts, const cm_inbound_casts *
                              cm_error *error)
 {
   growing g = {.casts = casts, .inbound = inbound};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, g.talk, casts->parts, error) != CM_OK || CM_NEW(run->memory, g.fringe, casts->parts, error) != CM_OK ||
-      CM_NEW(run->memory, g.taken, casts->parts, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(g.talk, casts->parts), CM_ARRAY(g.fringe, casts->parts),
+                                CM_ARRAY(g.taken, casts->parts));
   for (uint32_t i = 0; status == CM_OK && i < casts->parts; i++) {
     uint32_t part = next_part(&g);
     if (i % group == 0) {

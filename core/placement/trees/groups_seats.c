@@ -14,8 +14,7 @@ static cm_status graph_of(const cm_seating *w, uint32_t groups, cm_graph **graph
   uint32_t *neighbour = NULL;
   cm_memory *memory = w->run->memory;
   cm_status status = CM_NEW(memory, first, (size_t)groups + 1, error);
-  if (status == CM_OK && (CM_NEW(memory, neighbour, most, error) != CM_OK || CM_NEW(memory, weight, most, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(neighbour, most), CM_ARRAY(weight, most)));
   for (uint32_t g = 0; status == CM_OK && g < groups; g++) {
     for (uint64_t k = c->of_group[g]; k < c->of_group[g + 1]; k++) {
       uint32_t e = c->touching[k];
@@ -72,8 +71,7 @@ cm_status cm_seat_by_ways(cm_seating *w, double looks, uint64_t seed, cm_error *
   cm_way_result result;
   for (; groups < w->seats && w->size[groups] > 0; groups++)
     largest = w->size[groups] > largest ? w->size[groups] : largest;
-  cm_status status = CM_NEW(w->run->memory, roomy.cores, w->seats, error);
-  CM_THEN(status, CM_NEW(w->run->memory, at, w->seats, error));
+  cm_status status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(roomy.cores, w->seats), CM_ARRAY(at, w->seats));
   if (status == CM_OK)
     roomy.core_count = list_roomy(w, largest, roomy.cores);
   if (status == CM_OK && roomy.core_count >= groups) {

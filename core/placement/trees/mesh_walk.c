@@ -163,9 +163,7 @@ static cm_status number_cores(cm_tree_walk *w, cm_error *error)
   const cm_region *r = w->region;
   size_t box = (size_t)r->width * r->height;
   cm_memory *memory = w->run->memory;
-  CM_TRY(CM_NEW(memory, w->number, box, error));
-  CM_TRY(CM_NEW(memory, w->chance, CHANCES, error));
-  CM_TRY(CM_NEW(memory, w->drawn, CHANCES, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->number, box), CM_ARRAY(w->chance, CHANCES), CM_ARRAY(w->drawn, CHANCES)));
   for (size_t i = 0; i < box; i++)
     w->number[i] = CM_NO_PART;
   for (uint32_t i = 0; i < r->core_count; i++) {
@@ -186,10 +184,8 @@ static cm_status find_guide(cm_tree_walk *w, uint32_t parts, cm_error *error)
     return CM_OK;
   CM_TRY(cm_tree_prices_new(w->trees, r, w->run, &w->prices, error));
   w->cells = (size_t)w->prices->lines * w->prices->places;
-  CM_TRY(CM_NEW(w->run->memory, w->cell, r->core_count, error));
-  CM_TRY(CM_NEW(w->run->memory, w->price, parts * w->cells, error));
-  CM_TRY(CM_NEW(w->run->memory, w->least, parts, error));
-  CM_TRY(CM_NEW(w->run->memory, w->at_home, parts, error));
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->cell, r->core_count), CM_ARRAY(w->price, parts * w->cells),
+                    CM_ARRAY(w->least, parts), CM_ARRAY(w->at_home, parts)));
   for (uint32_t i = 0; i < r->core_count; i++)
     w->cell[i] = cm_tree_prices_cell(w->prices, r->cores[i]);
   for (uint32_t u = 0; u < parts; u++)

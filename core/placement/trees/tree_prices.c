@@ -26,8 +26,7 @@ cm_status cm_tree_prices_new(const cm_trees *trees, const cm_region *region, cm_
   cm_status status = slopes_new(p->lines, run->memory, &p->of_line, error);
   CM_THEN(status, slopes_new(p->places, run->memory, &p->of_place, error));
   CM_THEN(status, slopes_new((size_t)p->lines * p->places, run->memory, &p->at, error));
-  CM_THEN(status, CM_NEW(run->memory, p->by_line, p->lines, error));
-  CM_THEN(status, CM_NEW(run->memory, p->by_place, p->places, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(p->by_line, p->lines), CM_ARRAY(p->by_place, p->places)));
   if (status != CM_OK) {
     cm_tree_prices_free(p);
     return status;

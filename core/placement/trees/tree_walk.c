@@ -19,8 +19,7 @@ void cm_tree_walk_seat(cm_tree_walk *w, uint32_t u, uint32_t there)
 static cm_status sit(cm_tree_walk *w, const uint32_t *core, cm_error *error)
 {
   const cm_region *r = w->region;
-  CM_TRY(CM_NEW(w->run->memory, w->seat, w->casts->parts, error));
-  CM_TRY(CM_NEW(w->run->memory, w->occupant, r->core_count, error));
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->seat, w->casts->parts), CM_ARRAY(w->occupant, r->core_count)));
   for (uint32_t i = 0; i < r->core_count; i++)
     w->occupant[i] = CM_NO_PART;
   for (uint32_t p = 0; p < w->casts->parts; p++) {
@@ -50,9 +49,7 @@ void cm_tree_walk_free(cm_tree_walk *w)
 {
   if (w == NULL)
     return;
-  void *const blocks[] = {w->seat, w->occupant, w->number, w->chance, w->drawn, w->cell, w->price, w->least, w->at_home, w->first_slot, w->slot};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(w->seat, w->occupant, w->number, w->chance, w->drawn, w->cell, w->price, w->least, w->at_home, w->first_slot, w->slot);
   cm_tree_prices_free(w->prices);
   cm_trees_free(w->trees);
   cm_way_trees_free(w->ways);

@@ -80,8 +80,7 @@ static cm_status begin(cm_tree_walk *w, const uint32_t *core, cm_error *error)
   const cm_region *r = w->region;
   const cm_interconnect *net = w->chip->interconnect;
   uint32_t grid = net->columns * net->rows;
-  CM_TRY(CM_NEW(w->run->memory, w->first_slot, (size_t)grid + 2, error));
-  CM_TRY(CM_NEW(w->run->memory, w->slot, r->core_count, error));
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->first_slot, (size_t)grid + 2), CM_ARRAY(w->slot, r->core_count)));
   for (uint32_t i = 0; i < r->core_count; i++)
     w->first_slot[cm_router_of(w->chip, r->cores[i]) + 2]++;
   for (uint32_t at = 0; at < grid; at++)

@@ -75,10 +75,8 @@ static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, c
   uint32_t grid = net->columns * net->rows, listed = 0, *rank = NULL;
   ranked *list = NULL;
   seat *seats = NULL;
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, rank, grid, error) != CM_OK || CM_NEW(run->memory, list, grid, error) != CM_OK ||
-      CM_NEW(run->memory, seats, region->core_count, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(rank, grid), CM_ARRAY(list, grid),
+                                CM_ARRAY(seats, region->core_count));
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)
     rank[cm_router_of(chip, region->cores[i])] = 1;
   for (uint32_t r = 0; status == CM_OK && r < grid; r++)

@@ -76,10 +76,8 @@ cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, c
   cm_layout made = {.parts = parts->vertices[0], .slots = slots};
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_BLOCKS, 2000);
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, made.part, slots, error) != CM_OK || CM_NEW(run->memory, made.slot, slots, error) != CM_OK ||
-      CM_NEW(run->memory, made.column, slots, error) != CM_OK || CM_NEW(run->memory, made.row, slots, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(made.part, slots), CM_ARRAY(made.slot, slots),
+                                CM_ARRAY(made.column, slots), CM_ARRAY(made.row, slots));
   CM_THEN(status, survey(&made, net, router, run, error));
   CM_THEN(status, cm_modes_find(parts, 0, 1, &random, run, &made.modes, error));
   if (status == CM_OK)

@@ -156,17 +156,16 @@ static cm_status survey(cm_ways *w, cm_error *error)
   const cm_interconnect *net = w->net;
   cm_memory *memory = w->run->memory;
   uint32_t grid = net->columns * net->rows;
-  if (CM_NEW(memory, w->order, w->slots, error) != CM_OK || CM_NEW(memory, w->slot_router, w->slots, error) != CM_OK ||
-      CM_NEW(memory, w->local, grid, error) != CM_OK || CM_NEW(memory, w->router_slot, w->slots, error) != CM_OK ||
-      CM_NEW(memory, w->at, w->slots, error) != CM_OK || CM_NEW(memory, w->occupant, (size_t)w->slots + 1, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(w->order, w->slots), CM_ARRAY(w->slot_router, w->slots), CM_ARRAY(w->local, grid),
+                 CM_ARRAY(w->router_slot, w->slots), CM_ARRAY(w->at, w->slots),
+                 CM_ARRAY(w->occupant, (size_t)w->slots + 1)) != CM_OK ||
       cm_order_by_ways(chip, region, w->run, w->order, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w->slots; i++)
     w->local[cm_router_of(chip, region->cores[i])] = 1;
   for (uint32_t r = 0; r < grid; r++)
     w->routers += w->local[r];
-  CM_TRY(CM_NEW(memory, w->router, w->routers, error));
-  CM_TRY(CM_NEW(memory, w->first_slot, (size_t)w->routers + 2, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->router, w->routers), CM_ARRAY(w->first_slot, (size_t)w->routers + 2)));
   for (uint32_t r = 0, next = 0; r < grid; r++) {
     uint32_t has = w->local[r];
     w->local[r] = has ? next : CM_NOBODY;
@@ -225,10 +224,7 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, con
     status = options->refines ? refine(&w, options, at, &made, error) : place(&w, options, &made, error);
   for (uint32_t b = 0; status == CM_OK && b < w.parts; b++)
     at[w.part_order[b]] = w.order[w.at[b]];
-  void *const blocks[] = {w.order, w.part_order, w.slot_router, w.router, w.local, w.first_slot, w.router_slot, w.far, w.at,
-                          w.occupant};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(w.order, w.part_order, w.slot_router, w.router, w.local, w.first_slot, w.router_slot, w.far, w.at, w.occupant);
   cm_csr_graph_free(w.hierarchy.level[0]);
   cm_hierarchy_free(&w.hierarchy);
   if (status == CM_OK)

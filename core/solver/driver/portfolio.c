@@ -16,6 +16,9 @@
 #include "core/solver/presets.h"
 #include "core/solver/stage/stage.h"
 
+/* However dear edges look, all of so few synapses are tried in no time. */
+enum { PINS_SMALL = 1 << 14 };
+
 static bool has_alternative(const cm_map_input *input)
 {
   return input->part == NULL && input->places && cm_stage_takes_mesh(input);
@@ -179,9 +182,6 @@ static bool is_settled(const portfolio *f)
   return f->best.partition != NULL && f->best.attempts[f->best.attempt_count - 1].only;
 }
 
-/* However dear edges look, all of so few synapses are tried in no time. */
-enum { PINS_SMALL = 1 << 14 };
-
 /* What objective edge makes of a network for axons, where with the least effort that is no dearer than `quick`. */
 static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 {
@@ -203,8 +203,9 @@ static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
   const bool nets = cm_axons_reach_few(f->input->demand->network); /* starts by nets take most of the time */
-  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, nets ? 0.08 : 0.25},
-               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets ? 0.85 : 0.5}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
+  const bool small = cm_effort_of(o)->place.roams && f->input->demand->network->pin_count < PINS_SMALL; /* what is searched by steps alone takes its time */
+  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, small ? 0.02 : nets ? 0.08 : 0.25},
+               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets && !small ? 0.85 : 0.45}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
   const bool must = !cm_leaving_is_limited(&f->input->chip->limits), /* whose search may end well from other parts */
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;

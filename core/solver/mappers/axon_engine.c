@@ -133,7 +133,8 @@ static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effo
 {
   question q = {task, run};
   standing found = {0};
-  const size_t mark = cm_run_enter(run, effort == cm_effort_least(cm_effort_of(task->input->options)) ? 0.3 : 0.85);
+  const cm_effort *own = cm_effort_of(task->input->options);
+  const size_t mark = cm_run_enter(run, effort == cm_effort_least(own) ? 0.3 : 1 / (1 + 0.04 * own->axons.cycles) /* cycles follow */);
   cm_status status = cm_engine_nets(task, effort, is_near, &q, run, start, error);
   cm_run_leave(run, mark);
   if (status == CM_OK && *start != NULL)

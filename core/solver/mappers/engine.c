@@ -64,9 +64,9 @@ uint64_t cm_engine_vertex_bytes(const cm_engine_task *task)
   return (uint64_t)task->input->demand->network->vertex_count * VERTEX_BYTES;
 }
 
-/* The levels of the method for axons take so many bytes a synapse, read all over. With a half of them at hand a job takes
- * up to four times the processor time, with a quarter ten times, most of it in page faults. */
-enum { LEVELS_BYTES = 10, LEVELS_HOT = 2 };
+/* The levels of the method for axons take some six bytes a synapse, read all over. With half of them at hand a job takes
+ * two to four times the processor time, with a quarter ten times, most of it in page faults. */
+enum { LEVELS_HOT_BYTES = 3 };
 
 /* By nets, where the number of parts is given: the same a synapse and level, read all over. */
 enum { NETS_BYTES = 64 };
@@ -81,7 +81,7 @@ static uint64_t axon_hot_bytes(const cm_engine_task *task)
   const cm_topology *t = task->input->demand->network;
   if (task->parts != 0)
     return axon_bytes(task);
-  uint64_t more = cm_dense_suits(task->input->demand) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_BYTES / LEVELS_HOT;
+  uint64_t more = cm_dense_suits(task->input->demand) ? cm_dense_hot_bytes(t) : t->pin_count * LEVELS_HOT_BYTES;
   return cm_engine_vertex_bytes(task) + more;
 }
 

@@ -99,7 +99,7 @@ static double share_of_attempt(const cm_attempts *a)
   }
   if (!cm_effort_of(a->input->options)->place.roams || a->input->demand->network->pin_count >= PINS_SMALL)
     return 0.94;
-  return a->engine->keeps_limits ? 0.6 : 0.15; /* placing takes its time however small the network is */
+  return a->engine->keeps_limits ? 0.6 : 0.05; /* placing takes its time however small the network is */
 }
 
 /* The method once. *violation says what breaks; nothing where there are only too many parts. *dear: single moves made

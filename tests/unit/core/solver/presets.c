@@ -65,7 +65,7 @@ START_TEST(rows_are_within_the_ranges_of_their_fields)
   const cm_effort *effort = &cm_efforts[_i];
   const cm_preset_facts *facts = cm_preset_facts_of((cm_preset)_i);
   ck_assert_str_eq(cm_option_find(&cm_map_option_table, "preset")->words[_i], facts->name);
-  ck_assert(facts->synapse_ns > 0 && facts->synapses_max > 0 && facts->regions <= 64);
+  ck_assert(facts->synapse_ns > 0 && facts->synapses_max > 0 && facts->least_s > 0 && facts->element_ns > 0 && facts->regions <= 64);
   ck_assert(effort->mesh.starts >= 1 && effort->mesh.descents >= 1 && effort->mesh.visits > 0 && effort->mesh.sweeps_max > 0);
   ck_assert(effort->place.kind_entries > 0 && effort->place.kind_sweeps > 0);
   check_places(effort->arranged_as != NULL ? &effort->arranged_as->place : &effort->place);
