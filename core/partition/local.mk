@@ -21,9 +21,9 @@ libcoremap_a_SOURCES += \
   core/partition/step/step_bound.h core/partition/step/step_bound.c \
   core/partition/step/step.h core/partition/step/step.c \
   core/partition/axon/gaps.h core/partition/axon/packed_pins.h core/partition/axon/packed_pins.c core/partition/axon/hypergraph.h core/partition/axon/hypergraph_internal.h \
-  core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c core/partition/axon/net_sample.c \
+  core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c \
   core/partition/axon/bands.h core/partition/axon/bands.c \
-  core/partition/axon/net_windows.h core/partition/axon/net_windows.c core/partition/axon/cluster.h core/partition/axon/cluster.c \
+  core/partition/axon/cluster.h core/partition/axon/cluster.c \
   core/partition/axon/grow.h core/partition/axon/grow.c core/partition/axon/closure.h core/partition/axon/closure.c \
   core/partition/axon/axon_state.h core/partition/axon/axon_state.c core/partition/axon/prices.h \
   core/partition/axon/axon_copies.h core/partition/axon/axon_copies.c core/partition/axon/axon_fill.h core/partition/axon/axon_fill.c \
@@ -31,7 +31,7 @@ libcoremap_a_SOURCES += \
   core/partition/axon/axon_table.h core/partition/axon/axon_table.c \
   core/partition/axon/locality.h core/partition/axon/locality.c \
   core/partition/axon/sketch.h core/partition/axon/sketch.c \
-  core/partition/axon/net_sample.h core/partition/axon/anneal.h core/partition/axon/anneal.c \
+  core/partition/axon/anneal.h core/partition/axon/anneal.c \
   core/partition/axon/axon_repair.h core/partition/axon/axon_repair.c \
   core/partition/axon/axon_levels.h core/partition/axon/axon_levels.c \
   core/partition/axon/signature.h core/partition/axon/signature.c \

@@ -42,7 +42,6 @@ typedef struct cm_effort {
   cm_axon_options axons;
   const struct cm_effort *second; /* whose partition by edges, or by nets where axons reach many, is a second start; NULL: none */
   bool second_always;             /* not only where axons reach few */
-  uint32_t cycles_after_nets;     /* of axons.cycles, where nets gave a start, 1 and more; 0: all */
   cm_mesh_axons_effort axons_on_mesh;
   cm_edge_options edges;
   /* By nets, where the number of parts is given, and where it is free: there nets are those of neurons, larger and in few parts, and

@@ -43,12 +43,11 @@ static const double neuron_axons = 4;
 
 static void set_penalties(cm_axon_state *s, double strength)
 {
-  double sum = 0, axons = 0;
-  for (uint32_t e = 0; e < s->graph->net_count; e++) {
+  double sum = 0;
+  uint32_t nets = s->graph->net_count;
+  for (uint32_t e = 0; e < nets; e++)
     sum += (double)s->graph->net_weight[e];
-    axons += cm_net_axons(s->graph, e);
-  }
-  double mean = (axons > 0 ? sum / axons : 1) * cm_axon_mean_price(s);
+  double mean = (nets > 0 ? sum / nets : 1) * cm_axon_mean_price(s);
   s->penalty_axons = strength * mean;
   s->penalty_size = (s->copies != NULL ? 1 : neuron_axons) * strength * mean;
 }

@@ -55,7 +55,7 @@ static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
   cm_sum_add(s, &source->own, net->weight);
   cm_copies_follow(s, net, 0);
   for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
-    axons[s->where[i]] += net->axons;
+    axons[s->where[i]]++;
     cm_gain_credit(s, net, s->where[i], &s->hold[i]);
     if (s->where[i] == net->home && cm_hold_stays(s, net, &s->hold[i]))
       cm_sum_add(s, &source->stay, net->weight);
@@ -75,7 +75,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1) && status == CM_OK; e++) {
     cm_net_state *net = &s->net[e];
     uint64_t most = cm_presences_max(s, e);
-    *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .axons = (uint8_t)cm_net_axons(g, e), .copy_size = g->net_size != NULL ? g->net_size[e] : 0};
+    *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .copy_size = g->net_size != NULL ? g->net_size[e] : 0};
     count_presences(w, net, seats);
     net->room = (uint32_t)(net->lambda + net->lambda / 2 + 2 < most ? net->lambda + net->lambda / 2 + 2 : most);
     next += net->room;

@@ -45,7 +45,7 @@ static inline void cm_gain_credit(cm_axon_state *s, const cm_net_state *net, uin
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  cm_count_add(s, &gain->released, net->axons);
+  cm_count_add(s, &gain->released, 1);
   if (part != net->home)
     cm_sum_add(s, &gain->freed, net->weight * cm_price(s->prices, net->home, part));
 }
@@ -55,7 +55,7 @@ static inline void cm_gain_debit(cm_axon_state *s, const cm_net_state *net, uint
   if (hold->count != 1)
     return;
   cm_gain *gain = &s->gain[hold->sole];
-  cm_count_add(s, &gain->released, -(uint32_t)net->axons);
+  cm_count_add(s, &gain->released, UINT32_MAX);
   if (part != net->home)
     cm_sum_add(s, &gain->freed, -(net->weight * cm_price(s->prices, net->home, part)));
 }

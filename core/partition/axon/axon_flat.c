@@ -18,7 +18,7 @@ enum { GROWTHS = 2 };
 
 /* Sweeps of a growth with copies, as hot as those of a cycle begin. */
 enum { EXCHANGE_SWEEPS = 4 };
-static const double exchange_hot = 0.05, exchange_cold = 0.0125;
+static const double exchange_hot = 0.05;
 
 /* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits is to be mended
  * by sweeps. */
@@ -80,7 +80,7 @@ cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal
  * less. */
 static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_solution *best, cm_error *error)
 {
-  cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = exchange_cold};
+  cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = CM_AXON_COLD};
   cm_status status = cm_axon_sweep_flat(w, CM_AXON_GROWN, &sweeps, grown, error);
   if (status == CM_OK)
     cm_axon_keep_better(w, grown, best);

@@ -4,22 +4,17 @@
 #include <string.h>
 
 #include "core/partition/axon/cluster.h"
-#include "core/partition/axon/net_sample.h"
 #include "core/partition/axon/sketch.h"
 
 /* A vertex joins a cluster that shares at least this part of its nets, on the first level and on those after. */
 static const double floor_first = 0.4, floor_later = 0.2;
 
-/* While a level has so many times the vertices that are wanted in the end, it is to have at most this part of those of
- * the level before it: levels that hardly shrink would cost more time and memory than poor clusters do. */
-static const double far_from_target = 16, shrink_enough = 0.6;
-
 /* Coarsening ends where vertices have so much of the limit on inbound axons on average, however many parts the other limits
  * allow: parts of two or three vertices pack badly. */
 static const double limit_share_max = 0.5;
 
-/* Vertices a part on the coarsest level, about; and where nets are a sample, of how many one is drawn. */
-enum { COARSE_VERTICES = 20, ONE_NET_OF = 2 };
+/* Vertices a part on the coarsest level, about. */
+enum { COARSE_VERTICES = 20 };
 
 /* Clusters grow by up to this factor a level. */
 static const double growth = 4;
@@ -77,9 +72,9 @@ static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
 static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
 {
   return (limits->inbound_axons != 0 &&
-          (double)g->axon_count > limit_share_max * (double)limits->inbound_axons * g->vertex_count) ||
+          (double)g->pin_count > limit_share_max * (double)limits->inbound_axons * g->vertex_count) ||
          (limits->memory_bits != 0 &&
-          (double)g->axon_count * limits->axon_bits > limit_share_max * (double)limits->memory_bits * g->vertex_count);
+          (double)g->pin_count * limits->axon_bits > limit_share_max * (double)limits->memory_bits * g->vertex_count);
 }
 
 /* What a level is made with. */
@@ -104,19 +99,6 @@ static cm_status project(const building *b, const uint32_t *map, uint32_t fine, 
   return CM_OK;
 }
 
-/* A coarser level; the first one may have a sample of the nets, which those after it keep. */
-static cm_status contract(const building *b, const cm_hypergraph *fine, const uint32_t *map, uint32_t clusters,
-                          cm_hypergraph **coarse, cm_error *error)
-{
-  cm_net_sample sample = {0};
-  uint64_t least = b->options->sampled_pins;
-  bool some = b->levels->count == 1 && least != 0 && fine->pin_count >= least && cm_net_sample_suits(fine);
-  cm_status status = some ? cm_net_sample_draw(fine, ONE_NET_OF, b->seed, b->run, &sample, error) : CM_OK;
-  CM_THEN(status, cm_hypergraph_contract(fine, map, clusters, some ? &sample : NULL, b->run, coarse, error));
-  cm_net_sample_clear(&sample);
-  return status;
-}
-
 static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_error *error)
 {
   cm_axon_levels *levels = b->levels;
@@ -126,7 +108,7 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   cm_sketches_free(b->sketches);
   b->sketches = merged;
   if ((b->part != NULL && project(b, map, fine->vertex_count, clusters, error) != CM_OK) ||
-      contract(b, fine, map, clusters, &levels->graph[levels->count], error) != CM_OK)
+      cm_hypergraph_contract(fine, map, clusters, b->run, &levels->graph[levels->count], error) != CM_OK)
     return error->status;
   levels->map[levels->count - 1] = map;
   if (cm_hypergraph_reaches_many(levels->graph[0])) /* listed anew when it is refined: most levels were not listed to be merged */
@@ -135,14 +117,12 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
   return CM_OK;
 }
 
-/* One level more on the way to `target` vertices, of clusters up to size_max; *shrunk: whether it has clearly fewer
- * vertices. */
-static cm_status coarsen_once(building *b, double size_max, double target, bool *shrunk, cm_error *error)
+/* One level more, of clusters up to size_max; *shrunk: whether it has clearly fewer vertices. */
+static cm_status coarsen_once(building *b, double size_max, bool *shrunk, cm_error *error)
 {
   uint32_t l = b->levels->count - 1, clusters, n = b->levels->graph[l]->vertex_count, *map;
   cm_cluster_options options = {.size_max = (uint32_t)ceil(size_max),
                                 .floor = l == 0 ? floor_first : floor_later,
-                                .enough = n > far_from_target * target ? (uint32_t)(shrink_enough * n) : n,
                                 .part = b->part,
                                 .seed = b->seed,
                                 .level = l};
@@ -184,7 +164,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
     widened = wider > size_max;
     size_max = wider;
     const size_t mark = cm_run_within(run, 0.4); /* a level takes nearly as long as all that are coarser */
-    status = coarsen_once(&b, size_max, target, &shrunk, error);
+    status = coarsen_once(&b, size_max, &shrunk, error);
     cm_run_leave(run, mark);
   }
   cm_sketches_free(b.sketches);

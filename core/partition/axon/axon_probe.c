@@ -56,10 +56,10 @@ static void look_at_own_nets(cm_probe *q, uint32_t v)
   uint32_t own = s->part[v];
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    q->seen += cm_net_own_axons(net);
+    q->seen += net->own_target;
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
       if (s->where[i] != own)
-        touch(q, s->where[i], net->weight, cm_net_own_axons(net));
+        touch(q, s->where[i], net->weight, net->own_target);
   }
 }
 
@@ -84,7 +84,7 @@ static void look_at_own_priced_nets(cm_probe *q, uint32_t v)
   memset(in_row, 0, prices->rows * sizeof *in_row);
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    q->seen += cm_net_own_axons(net);
+    q->seen += net->own_target;
     for (uint64_t i = net->first; i < net->first + net->lambda; i++) {
       uint32_t to = s->where[i];
       if (to == own && net->own_target && s->hold[i].count == 1)
@@ -94,7 +94,7 @@ static void look_at_own_priced_nets(cm_probe *q, uint32_t v)
       in_column[prices->column[to]] += net->weight;
       in_row[prices->row[to]] += net->weight;
       if (to != own)
-        touch(q, to, (uint64_t)net->weight * prices->base, cm_net_own_axons(net));
+        touch(q, to, (uint64_t)net->weight * prices->base, net->own_target);
     }
   }
   for (uint32_t i = 0; i < prices->columns; i++)
@@ -114,7 +114,7 @@ static void look_at_inbound_priced_net(cm_probe *q, uint32_t v, uint32_t e)
   bool at_home = home == own;
   if (net->own_target && s->graph->net_source[e] == v)
     return; /* one of its own nets */
-  q->seen += net->axons;
+  q->seen++;
   q->in_weight += net->weight;
   add_ways(q->column, prices->dx, prices->columns, prices->column[home], net->weight);
   add_ways(q->row, prices->dy, prices->rows, prices->row[home], net->weight);
@@ -122,7 +122,7 @@ static void look_at_inbound_priced_net(cm_probe *q, uint32_t v, uint32_t e)
   for (; at < end; at++) {
     at_home |= *at == home;
     if (*at != own)
-      touch(q, *at, net->weight * cm_price_apart(prices, home, *at), net->axons);
+      touch(q, *at, net->weight * cm_price_apart(prices, home, *at), 1);
   }
   if (!at_home)
     touch(q, home, (uint64_t)net->weight * prices->base, 0);
@@ -136,13 +136,13 @@ static void look_at_inbound_net(cm_probe *q, uint32_t v, uint32_t e)
   bool at_home = net->home == own;
   if (net->own_target && s->graph->net_source[e] == v)
     return; /* source and target move together: one of its own nets */
-  q->seen += net->axons;
+  q->seen++;
   q->in_weight += net->weight;
   const uint32_t *at = s->where + net->first, *end = at + net->lambda;
   for (; at < end; at++) {
     at_home |= *at == net->home;
     if (*at != own)
-      touch(q, *at, net->weight, net->axons);
+      touch(q, *at, net->weight, 1);
   }
   if (!at_home)
     touch(q, net->home, net->weight, 0);

@@ -26,7 +26,6 @@ typedef struct cm_axon_search {
   const cm_axon_options *options;
   cm_run *run;
   uint64_t seed;      /* of the attempt under way */
-  uint32_t start_sweeps; /* with those of the starts that are paid for and not made */
   cm_axon_levels levels;
   uint32_t *scratch, *trial; /* [vertices]; trial: of what is tried to be better than the best */
   const cm_prices *prices; /* NULL: parts have no places yet */

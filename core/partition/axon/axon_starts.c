@@ -9,13 +9,9 @@
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-/* All starts together are paid for up to so many vertices, one at least. */
-enum { PAID_VERTICES = 1 << 19 };
-
-/* Parts that are exactly full leave refinement no room, but of few neurons a missing one would be too many. Where sources have copies they
- * look no fuller on coarse levels than they are, and a split costs much: less is filled, of the network's own limits. */
+/* Parts that are exactly full leave refinement no room. Where sources have copies they look no fuller on coarse levels than they are,
+ * and a split costs much: less is filled, of the network's own limits. */
 static const double filled[] = {0.96, 0.91};
-enum { ROOM_MIN = 8 };
 
 /* What a start may fill. */
 static cm_limits limits_of_start(const cm_axon_search *w)
@@ -24,8 +20,7 @@ static cm_limits limits_of_start(const cm_axon_search *w)
   bool copies = w->levels.graph[0]->reach_max != 0;
   if (copies)
     limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled[copies]);
-  if (limits.neurons >= ROOM_MIN)
-    limits.neurons = (uint64_t)((double)(copies ? w->options->limits.neurons : limits.neurons) * filled[copies]);
+  limits.neurons = (uint64_t)lround((double)(copies ? w->options->limits.neurons : limits.neurons) * filled[copies]);
   return limits;
 }
 
@@ -65,7 +60,7 @@ static cm_status anneal_start(void *context, size_t t, cm_error *error)
 {
   starts *all = context;
   start *it = &all->start[t];
-  cm_anneal_options options = {.sweeps = all->work->start_sweeps,
+  cm_anneal_options options = {.sweeps = all->work->options->start_sweeps,
                                .hot = 0.3,
                                .cold = 0.02,
                                .silent = all->together,
@@ -89,19 +84,6 @@ static cm_status anneal_starts(starts *all, cm_error *error)
     cm_run_leave(run, mark);
   }
   return status;
-}
-
-static uint32_t paid_starts(uint32_t count, uint32_t n)
-{
-  return (uint64_t)n * count <= PAID_VERTICES ? count : n >= PAID_VERTICES ? 1 : PAID_VERTICES / n;
-}
-
-/* One start of more vertices than are paid for has fewer sweeps, down to half of them: where there is nothing to coarsen by, it is the
- * network itself, and half of the whole time. */
-static uint32_t sweeps_of_start(uint32_t sweeps, uint32_t n)
-{
-  uint32_t fewer = (uint32_t)(sweeps * (uint64_t)PAID_VERTICES / (n > PAID_VERTICES ? n : PAID_VERTICES));
-  return fewer > sweeps / 2 ? fewer : sweeps / 2;
 }
 
 /* Says which limit makes the parts so many. */
@@ -132,9 +114,7 @@ static cm_status check_parts(cm_axon_search *w, const starts *all, cm_error *err
 static cm_status best_start(cm_axon_search *w, cm_axon_solution *s, cm_error *error)
 {
   uint32_t n = w->levels.graph[w->levels.count - 1]->vertex_count, count = w->options->starts > 0 ? w->options->starts : 1, best = 0;
-  count = paid_starts(count, n);
   starts all = {.work = w, .count = count};
-  w->start_sweeps = sweeps_of_start(w->options->start_sweeps, n);
   cm_run_phase(w->run, "initial");
   cm_status status = CM_NEW(w->run->memory, all.start, count, error);
   CM_THEN(status, cm_hypergraph_list_inbound(w->levels.graph[w->levels.count - 1], w->run, error));

@@ -83,7 +83,7 @@ static void enter(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
     at = net->first + net->lambda++;
     s->where[at] = part;
     s->hold[at] = (cm_hold){0, 0};
-    book_axons(s, part, net->axons, log);
+    book_axons(s, part, 1, log);
     cm_copies_follow(s, net, net->lambda - 1);
     note(log, s, net, part, 1, part != net->home);
   }
@@ -100,7 +100,7 @@ static void leave(cm_axon_state *s, cm_net_state *net, uint32_t v, uint32_t part
   uint64_t last = net->first + --net->lambda;
   s->where[at] = s->where[last];
   s->hold[at] = s->hold[last];
-  book_axons(s, part, -(uint64_t)net->axons, log);
+  book_axons(s, part, UINT64_MAX, log);
   cm_copies_follow(s, net, net->lambda + 1);
   note(log, s, net, part, -1, part != net->home ? -1 : 0);
 }
@@ -124,9 +124,9 @@ static void set_caps(cm_axon_state *s)
     synapses += g->synapses[v];
   }
   s->cap_size = cap(s->limits.neurons, size, g->vertex_count);
-  s->cap_axons = cap(s->limits.inbound_axons, g->axon_count, g->vertex_count);
+  s->cap_axons = cap(s->limits.inbound_axons, g->pin_count, g->vertex_count);
   s->cap_synapses = cap(s->limits.synapses, synapses, g->vertex_count);
-  s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->axon_count), g->vertex_count);
+  s->cap_memory = cap(l->memory_bits, cm_memory_bits(l, size, synapses, g->pin_count), g->vertex_count);
 }
 
 cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_options *options, cm_run *run, cm_axon_state **state,

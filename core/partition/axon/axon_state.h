@@ -16,15 +16,8 @@ typedef struct cm_net_state {
   uint32_t home;   /* part of its source */
   uint32_t room;   /* presences that fit where they are */
   bool own_target; /* its source is among its targets */
-  uint8_t axons;   /* inbound axons that a part pays for it */
   uint32_t copy_size; /* what a copy of its source takes of its part's neurons */
 } cm_net_state;
-
-/* Inbound axons that a part pays for the net of a vertex that is in it: where the vertex is a target too. */
-static inline uint8_t cm_net_own_axons(const cm_net_state *net)
-{
-  return net->own_target ? net->axons : 0;
-}
 
 /* How a net is present in a part. */
 typedef struct cm_hold {

@@ -5,7 +5,7 @@
 bool cm_axon_table_suits(const cm_axon_state *s)
 {
   const cm_hypergraph *g = s->graph;
-  return s->prices == NULL && (uint64_t)g->vertex_count * s->part_count <= g->axon_count;
+  return s->prices == NULL && (uint64_t)g->vertex_count * s->part_count <= g->pin_count;
 }
 
 void cm_axon_table_free(cm_axon_table *t)
@@ -50,9 +50,9 @@ static void fill_row(cm_axon_table *t, uint32_t v)
   cm_tie *row = row_of(t, v);
   for (uint32_t j = g->out_first[v]; j < g->out_first[v + 1]; j++) {
     const cm_net_state *net = &s->net[g->out_net[j]];
-    tie_to(&t->all[v], 0, cm_net_own_axons(net));
+    tie_to(&t->all[v], 0, net->own_target);
     for (uint64_t i = net->first; i < net->first + net->lambda; i++)
-      tie_to(&row[s->where[i]], net->weight >> t->shift, cm_net_own_axons(net));
+      tie_to(&row[s->where[i]], net->weight >> t->shift, net->own_target);
   }
   cm_nets_ahead nets;
   for (cm_nets_look_ahead(&nets, s, v); nets.left > 0;) {
@@ -62,10 +62,10 @@ static void fill_row(cm_axon_table *t, uint32_t v)
       continue; /* one of its own nets */
     uint32_t weight = net->weight >> t->shift;
     bool at_home = false;
-    tie_to(&t->all[v], weight, net->axons);
+    tie_to(&t->all[v], weight, 1);
     for (const uint32_t *at = s->where + net->first, *last = at + net->lambda; at < last; at++) {
       at_home |= *at == net->home;
-      tie_to(&row[*at], weight, net->axons);
+      tie_to(&row[*at], weight, 1);
     }
     if (!at_home)
       tie_to(&row[net->home], weight, 0);
@@ -146,7 +146,7 @@ static change change_by(const cm_axon_table *t, const cm_net_event *event)
 {
   const cm_net_state *net = &t->state->net[event->net];
   return (change){t->tie + event->part, (uint32_t)event->weighed * (net->weight >> t->shift) /* modulo 2^32 */,
-                  (uint32_t)event->present * net->axons /* the same */};
+                  (uint32_t)event->present /* the same */};
 }
 
 static void follow_source(cm_axon_table *t, const cm_net_event *event, const change *c)

@@ -6,17 +6,14 @@
 #include "base/threads.h"
 #include "core/partition/axon/bands.h"
 #include "core/partition/axon/locality.h"
-#include "core/partition/axon/net_windows.h"
 #include "core/partition/options.h"
 
-/* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
-enum { ROUNDS = 64, ROUND_MIN = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512 };
+/* Looked at of a net and of a group, at most. */
+enum { PINS_MAX = 2048, GROUP_MAX = 512 };
 #define NONE UINT32_MAX
 
-/* Inbound nets of a vertex whose targets are candidates. Where vertices share little, as many as the larger number are asked, and this
- * is enough to join. */
-enum { SAMPLES = 4, SAMPLES_MAX = 16 };
-static const double floor_min = 0.05;
+/* Inbound nets of a vertex whose targets are candidates. */
+enum { SAMPLES = 4 };
 
 /* What one thread notes about the vertex under way. */
 typedef struct notes {
@@ -36,11 +33,8 @@ typedef struct clustering {
   uint32_t *proposal; /* [vertices] leader to join */
   const uint32_t *order;
   cm_bands bands;
-  cm_net_windows windows; /* on nets of more than PINS_MAX targets */
   uint32_t begin, end; /* the round, in order */
-  uint32_t samples, count; /* nets asked; clusters so far */
-  double floor;
-  bool few;            /* vertices share little: what counts is the nets asked, not the sketches */
+  uint32_t count;      /* clusters so far */
   notes *notes;        /* [threads] */
   uint32_t threads;
   cm_thread_pool *pool;
@@ -52,7 +46,7 @@ static uint32_t sample_nets(const clustering *c, uint32_t v, uint32_t *net)
   const cm_hypergraph *g = c->graph;
   bool lonely = g->synapses[v] == 0;
   uint32_t count = lonely ? g->out_first[v + 1] - g->out_first[v] : g->in_count[v];
-  uint32_t take = count < c->samples ? count : c->samples, taken = 0;
+  uint32_t take = count < SAMPLES ? count : SAMPLES, taken = 0;
   for (uint32_t j = 0; lonely && j < take; j++)
     net[j] = g->out_net[g->out_first[v] + (uint64_t)j * count / take];
   if (lonely)
@@ -70,13 +64,15 @@ static uint32_t sample_nets(const clustering *c, uint32_t v, uint32_t *net)
 static uint32_t meet(const clustering *c, notes *n, uint32_t v, uint32_t *asked)
 {
   const cm_hypergraph *g = c->graph;
-  uint32_t asks[SAMPLES_MAX], asking = sample_nets(c, v, asks), count = 0;
+  uint32_t asks[SAMPLES], asking = sample_nets(c, v, asks), count = 0;
   *asked = 0;
   for (uint32_t j = 0; j < asking; j++) {
     if (g->net_targets[asks[j]] > PINS_MAX && *asked > 0)
       continue;
     ++*asked;
-    for (cm_targets t = cm_net_windows_of(&c->windows, asks[j], v); t.left > 0;) {
+    cm_targets t = cm_targets_of(g, asks[j]);
+    t.left = t.left < PINS_MAX ? t.left : PINS_MAX;
+    while (t.left > 0) {
       uint32_t u = cm_targets_next(&t);
       if (n->hits[u]++ == 0)
         n->touched[count++] = u;
@@ -135,9 +131,9 @@ static float share(const clustering *c, uint32_t v, uint32_t u)
 /* The cluster that v had best join, by how things stand; NONE when there is none. */
 static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
 {
-  bool by_hits = c->few || c->graph->synapses[v] == 0, banded = !by_hits && c->bands.count > 0;
+  bool by_hits = c->graph->synapses[v] == 0, banded = !by_hits && c->bands.count > 0;
   uint32_t asked = 1, met = banded ? meet_in_bands(c, n, v) : meet(c, n, v, &asked), leaders = 0, best = NONE;
-  uint32_t candidates = choose(c, n, v, met, banded || c->few ? 1 : (asked + 2) / 3);
+  uint32_t candidates = choose(c, n, v, met, banded ? 1 : (asked + 2) / 3);
   float best_rating = 0;
   for (uint32_t i = 0; i < candidates; i++) {
     uint32_t u = n->touched[i], hits = n->hits[u], leader = c->leader[u];
@@ -150,7 +146,7 @@ static uint32_t best_cluster(const clustering *c, notes *n, uint32_t v)
     uint32_t leader = n->leader[i];
     float rating = n->shared[leader] / (float)c->members[leader];
     n->shared[leader] = 0;
-    if (rating >= (float)c->floor && (rating > best_rating || (rating == best_rating && leader < best))) {
+    if (rating >= (float)c->options->floor && (rating > best_rating || (rating == best_rating && leader < best))) {
       best_rating = rating;
       best = leader;
     }
@@ -168,8 +164,8 @@ static cm_status propose(void *context, size_t t, cm_error *error)
 {
   (void)error;
   clustering *c = context;
-  for (uint32_t block = c->begin + (uint32_t)t * BLOCK; block < c->end; block += c->threads * BLOCK)
-    for (uint32_t i = block; i < c->end && i < block + BLOCK; i++)
+  for (uint32_t block = c->begin + (uint32_t)t * CM_LOCALITY_BLOCK; block < c->end; block += c->threads * CM_LOCALITY_BLOCK)
+    for (uint32_t i = block; i < c->end && i < block + CM_LOCALITY_BLOCK; i++)
       c->proposal[c->order[i]] = alone(c, c->order[i]) ? best_cluster(c, &c->notes[t], c->order[i]) : NONE;
   return CM_OK;
 }
@@ -230,7 +226,7 @@ static void release(clustering *c)
 /* Every vertex once, a round at a time. */
 static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
 {
-  uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_MIN ? n / ROUNDS : ROUND_MIN;
+  uint32_t n = c->graph->vertex_count, length = cm_round_length(n);
   for (c->begin = 0; c->begin < n; c->begin = c->end) {
     c->end = n - c->begin > length ? c->begin + length : n;
     CM_TRY(cm_thread_pool_run(c->pool, c->threads, propose, c, error));
@@ -240,25 +236,17 @@ static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
   return CM_OK;
 }
 
-/* What is needed where vertices meet in nets rather than bands. */
-static cm_status list_nets(clustering *c, cm_run *run, cm_error *error)
-{
-  if (c->windows.first == NULL && cm_net_windows_new(c->graph, PINS_MAX, run, &c->windows, error) != CM_OK)
-    return error->status;
-  return cm_hypergraph_list_inbound(c->graph, run, error);
-}
-
 cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm_cluster_options *options,
                      cm_run *run, uint32_t *map, uint32_t *clusters, cm_error *error)
 {
-  clustering c = {.graph = graph, .sketches = sketches, .options = options, .windows.graph = graph, .threads = run->threads};
+  clustering c = {.graph = graph, .sketches = sketches, .options = options, .threads = run->threads};
   uint32_t n = graph->vertex_count, *order = NULL;
   cm_status status = allocate(&c, run->memory, error);
   CM_THEN(status, CM_NEW(run->memory, order, n, error));
   if (status == CM_OK) {
     cm_random random;
     cm_random_init(&random, options->seed, CM_STREAM_COARSENING, options->level << 32 | 1);
-    cm_shuffle_by_locality(&random, BLOCK, order, n);
+    cm_shuffle_by_locality(&random, order, n);
     for (uint32_t v = 0; v < n; v++) {
       c.leader[v] = v;
       c.size[v] = graph->size[v];
@@ -266,30 +254,16 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
     }
   }
   c.order = order;
-  c.samples = SAMPLES;
-  c.floor = options->floor;
   c.count = n;
   CM_THEN(status, cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_SKETCH_KEYS / 2 : 0, run, &c.bands, error));
   if (status == CM_OK && c.bands.count == 0)
-    status = list_nets(&c, run, error);
+    status = cm_hypergraph_list_inbound(graph, run, error);
   CM_THEN(status, cm_thread_pool_new(run->memory, c.threads, &c.pool, error));
-  const size_t mark = cm_run_within(run, 0.4); /* a second round looks at more */
   CM_THEN(status, visit_all(&c, run, error));
-  cm_run_leave(run, mark);
-  if (status == CM_OK && c.count > options->enough) {
-    c.few = true;
-    c.samples = SAMPLES_MAX;
-    c.floor = floor_min;
-    status = list_nets(&c, run, error);
-    const size_t rest = cm_run_within(run, 1);
-    CM_THEN(status, visit_all(&c, run, error));
-    cm_run_leave(run, rest);
-  }
   if (status == CM_OK)
     *clusters = number_clusters(&c, map);
   cm_thread_pool_free(c.pool);
   cm_bands_free(&c.bands);
-  cm_net_windows_free(&c.windows);
   release(&c);
   cm_free(order);
   return status;

@@ -27,7 +27,6 @@ typedef struct growth {
   const uint32_t *size; /* [vertices] */
   uint32_t *part;
   uint32_t *net_part;   /* [nets] last part that took the net, NONE: none yet */
-  uint32_t *axons_in;   /* [vertices] inbound axons */
   candidate *candidate; /* [vertices] */
   cm_indexed_heap open; /* vertices with inbound nets that are in no part, by the share of them that is met */
   uint32_t *place;      /* [vertices] in it */
@@ -53,7 +52,7 @@ enum { JOIN_MAX = 64 };
 
 static float share(uint32_t axons, const growth *w, uint32_t v)
 {
-  return (float)axons / (float)((uint64_t)w->axons_in[v] + 1);
+  return (float)axons / (float)((uint64_t)w->graph->in_count[v] + 1);
 }
 
 /* The larger share first, then the lower number. */
@@ -90,9 +89,9 @@ static void take(growth *w, uint32_t v)
     uint32_t e = cm_nets_next(&nets);
     if (w->net_part[e] == number)
       continue;
-    uint32_t axons = cm_net_axons(g, e), fresh = w->net_part[e] == NONE ? axons : 0;
+    uint32_t fresh = w->net_part[e] == NONE;
     w->net_part[e] = number;
-    w->holds[number].axons += axons;
+    w->holds[number].axons++;
     w->cost += g->net_weight[e];
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
       uint32_t u = cm_targets_next(&t);
@@ -102,7 +101,7 @@ static void take(growth *w, uint32_t v)
         w->touched[w->touched_count++] = u;
         w->waiting++;
       }
-      c->shared += axons;
+      c->shared++;
       if (!c->near && (float)c->shared * c->unit >= bar)
         come_near(w, u);
     }
@@ -114,7 +113,7 @@ static bool fits(const growth *w, uint32_t v)
   const cm_hypergraph *g = w->graph;
   const holding *u = &w->holds[w->number];
   return cm_core_holds(&w->options->limits, u->size + w->size[v], u->synapses + g->synapses[v],
-                       u->axons + w->axons_in[v] - w->candidate[v].shared);
+                       u->axons + g->in_count[v] - w->candidate[v].shared);
 }
 
 /* Of those near the one with the largest share that fits, of equals the lowest number; NONE: none fits. */
@@ -317,24 +316,12 @@ static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t
   return place_lonely(w, parts, error);
 }
 
-static void count_axons(growth *w)
-{
-  const cm_hypergraph *g = w->graph;
-  for (uint32_t v = 0; v < g->vertex_count; v++)
-    w->axons_in[v] = g->in_count[v];
-  for (uint32_t v = 0; v < g->vertex_count && g->net_axons != NULL; v++) {
-    w->axons_in[v] = 0;
-    for (cm_nets nets = cm_nets_into(g, v); nets.left > 0;)
-      w->axons_in[v] += g->net_axons[cm_nets_next(&nets)];
-  }
-}
-
 static cm_status prepare(growth *w, cm_error *error)
 {
   const cm_hypergraph *g = w->graph;
   cm_memory *memory = w->run->memory;
   uint32_t n = g->vertex_count;
-  if (CM_NEW(memory, w->net_part, g->net_count, error) != CM_OK || CM_NEW(memory, w->axons_in, n, error) != CM_OK ||
+  if (CM_NEW(memory, w->net_part, g->net_count, error) != CM_OK ||
       CM_NEW(memory, w->candidate, n, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK ||
       CM_NEW(memory, w->near, n, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
       CM_NEW(memory, w->taken, n, error) != CM_OK)
@@ -342,7 +329,6 @@ static cm_status prepare(growth *w, cm_error *error)
   memset(w->net_part, 0xff, (size_t)g->net_count * sizeof *w->net_part);
   memset(w->place, 0xff, (size_t)n * sizeof *w->place);
   w->open.place = w->place;
-  count_axons(w);
   cm_status status = CM_OK;
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     w->part[v] = NONE;
@@ -364,7 +350,7 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *optio
   cm_status status = prepare(&w, error);
   CM_THEN(status, grow_all(&w, random, &made->from, &made->parts, error));
   made->cost = w.cost;
-  CM_FREE(w.net_part, w.axons_in, w.candidate, w.touched, w.near, w.taken, w.holds, w.place);
+  CM_FREE(w.net_part, w.candidate, w.touched, w.near, w.taken, w.holds, w.place);
   cm_indexed_heap_free(&w.open);
   return status;
 }

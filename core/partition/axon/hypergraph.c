@@ -13,7 +13,7 @@ void cm_hypergraph_free(cm_hypergraph *graph)
   cm_pins_unpack(&graph->packed);
   void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
                           graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
-                          graph->own_net_weight, graph->own_net_axons, graph->own_net_size};
+                          graph->own_net_weight, graph->own_net_size};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
   cm_free(graph);
@@ -132,7 +132,7 @@ static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind 
   uint32_t *rank;
   g->vertex_count = topology->vertex_count;
   g->net_count = topology->net_count;
-  g->pin_count = g->axon_count = topology->pin_count;
+  g->pin_count = topology->pin_count;
   g->pin = topology->pin;
   CM_TRY(cm_hypergraph_arrays(g, run, error));
   CM_TRY(CM_NEW(run->memory, g->number, g->vertex_count, error));

@@ -11,10 +11,7 @@
 #include "core/partition/axon/gaps.h"
 #include "core/partition/axon/packed_pins.h"
 
-/* Nets that one may stand for. */
-enum { CM_NET_AXONS_MAX = 16 };
-
-/* So many targets of a net, or inbound nets of a vertex, are many. */
+/* So many targets of a net are many. */
 enum { CM_MANY = 64 };
 
 /* Ranges of nets that threads may work on side by side, each with arrays of its own. */
@@ -29,13 +26,11 @@ typedef struct cm_hypergraph {
   uint64_t *net_begin;      /* [net_count] where the targets of a net begin in `pin` or `gap` */
   uint32_t *net_targets;    /* [net_count] number of its targets, distinct */
   uint32_t *net_source;     /* [net_count] */
-  const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first, where they are a sample about */
-  const uint8_t *net_axons; /* [net_count] nets of level 0 that each stands for; NULL: itself */
+  const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first */
   uint32_t reach_max; /* parts that the source of a net reaches before it needs a copy beside it; 0: any number, or several nets
                                are of one source */
   const uint32_t
     *net_size; /* [net_count] what the net's own source, and each copy of it, takes of a part's neurons; NULL: reach_max is 0 */
-  uint64_t axon_count;      /* pins, each as many times as nets that its net stands for; without a sample pin_count */
   uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target, where in_counted */
   bool in_counted;          /* of level 0, and once they have been listed */
   uint64_t *in_begin;       /* [vertex_count] where they begin in `in_gap`; NULL: not listed */
@@ -45,8 +40,7 @@ typedef struct cm_hypergraph {
   uint32_t *size;           /* [vertex_count] */
   uint64_t *synapses;       /* [vertex_count] that end in the vertex */
   uint32_t *number;         /* [vertex_count] of level 0: the number here of each vertex of the topology; else NULL */
-  uint32_t *own_net_weight; /* of level 0, and of the one whose nets are a sample: coarser ones borrow it */
-  uint8_t *own_net_axons;   /* the same */
+  uint32_t *own_net_weight; /* of level 0: coarser ones borrow it */
   uint32_t *own_net_size;   /* of level 0: coarser ones borrow it */
   uint16_t *own_gap;        /* of coarser levels: level 0 reads the packed topology */
   cm_packed_pins packed;    /* the topology's targets */
@@ -64,13 +58,10 @@ typedef struct cm_hypergraph_kind {
 cm_status cm_hypergraph_from_topology(const cm_demand *demand, cm_hypergraph_kind kind, cm_run *run, cm_hypergraph **graph,
                                       cm_error *error);
 
-struct cm_net_sample;
-
 /* Merges vertices with equal map[v] < coarse_count. Nets stay, with their targets merged, so that inbound axons are
- * counted exactly; or those of `sample` do, whose weights and axons the coarse level takes, and these are counted in the mean: not where
- * sources have copies. NULL: all nets, and the coarse level borrows the weights and axons of `graph`. O(pins of the nets). */
-cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count,
-                                 struct cm_net_sample *sample, cm_run *run, cm_hypergraph **coarse, cm_error *error);
+ * counted exactly; the coarse level borrows the weights of `graph`. O(pins). */
+cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                                 cm_hypergraph **coarse, cm_error *error);
 
 /* Lists the inbound nets of the vertices, unless they are listed: about two bytes a pin. O(pins). */
 cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error *error);
@@ -79,12 +70,6 @@ void cm_hypergraph_drop_inbound(cm_hypergraph *graph);
 /* Whether nets have so many targets on average that candidates for merging meet in bands (bands.h): targets of any net are too
  * many to look at, and most of them share little. Where they have fewer, bands miss some of the few that share most. O(1). */
 bool cm_hypergraph_reaches_many(const cm_hypergraph *graph);
-
-/* The inbound axons that a part pays for a net. */
-static inline uint32_t cm_net_axons(const cm_hypergraph *graph, uint32_t net)
-{
-  return graph->net_axons != NULL ? graph->net_axons[net] : 1;
-}
 
 /* The targets of a net that are still to come. */
 typedef struct cm_targets {

@@ -7,7 +7,7 @@
 #include "core/partition/axon/hypergraph.h"
 
 /* A pin that was dealt is a word: its vertex within the group, and above it its net within the chunk. */
-enum { GROUP_BITS = 11, GROUP = 1 << GROUP_BITS, CHUNK_NETS = 1 << (32 - GROUP_BITS), CHUNK_PINS = 1 << 20, CHUNKS_MOST = 32 };
+enum { GROUP_BITS = 11, CHUNK_PINS = 1 << 20 };
 
 /* Where the next net of a vertex goes. */
 typedef struct place {
@@ -121,7 +121,7 @@ static cm_status deal_range(void *context, size_t i, cm_error *error)
   for (uint32_t e = r->first; e < r->end; e++)
     for (uint32_t left = w->graph->net_targets[e]; left > 0; left--) {
       uint32_t v = *from++;
-      w->dealt[r->count[v >> GROUP_BITS]++] = (e - w->first) << GROUP_BITS | (v & (GROUP - 1));
+      w->dealt[r->count[v >> GROUP_BITS]++] = (e - w->first) << GROUP_BITS | (v & ((1 << GROUP_BITS) - 1));
     }
   return CM_OK;
 }
@@ -134,7 +134,7 @@ static cm_status append_group(void *context, size_t group, cm_error *error)
   const uint64_t *begin = w->graph->in_begin + (group << GROUP_BITS);
   uint16_t *gaps = w->graph->in_gap;
   for (uint32_t i = w->begin[group]; i < w->begin[group + 1]; i++) {
-    uint32_t v = w->dealt[i] & (GROUP - 1), e = w->first + (w->dealt[i] >> GROUP_BITS);
+    uint32_t v = w->dealt[i] & ((1 << GROUP_BITS) - 1), e = w->first + (w->dealt[i] >> GROUP_BITS);
     place *at = &places[v];
     uint16_t *list = gaps + begin[v];
     at->word = (uint32_t)(cm_gap_put(list + at->word, e - at->last) - list);
@@ -176,11 +176,11 @@ static cm_status list_chunk(listing *w, uint32_t end, cm_error *error)
   return cm_run_check(w->run, error);
 }
 
-/* The nets from `first` on that are a chunk: of `most` pins or few more, or one. */
-static uint32_t chunk_end(const cm_hypergraph *g, uint32_t first, uint64_t most, uint64_t *pins)
+/* The nets from `first` on that are a chunk: of CHUNK_PINS or few more, or one. */
+static uint32_t chunk_end(const cm_hypergraph *g, uint32_t first, uint64_t *pins)
 {
   uint32_t e = first;
-  for (*pins = 0; e < g->net_count && e - first < CHUNK_NETS && (e == first || *pins + g->net_targets[e] <= most); e++)
+  for (*pins = 0; e < g->net_count && (e - first) >> (32 - GROUP_BITS) == 0 && (e == first || *pins + g->net_targets[e] <= CHUNK_PINS); e++)
     *pins += g->net_targets[e];
   return e;
 }
@@ -189,9 +189,9 @@ static cm_status list_all(listing *w, cm_error *error)
 {
   const cm_hypergraph *g = w->graph;
   cm_memory *memory = w->run->memory;
-  uint64_t most = g->pin_count / CHUNKS_MOST > CHUNK_PINS ? g->pin_count / CHUNKS_MOST : CHUNK_PINS, pins, largest = 0;
+  uint64_t pins, largest = 0;
   for (uint32_t e = 0; e < g->net_count; largest = pins > largest ? pins : largest)
-    e = chunk_end(g, e, most, &pins);
+    e = chunk_end(g, e, &pins);
   if (place_lists(w, error) != CM_OK || CM_NEW(memory, w->place, g->vertex_count, error) != CM_OK ||
       CM_NEW(memory, w->target, largest, error) != CM_OK || CM_NEW(memory, w->dealt, largest, error) != CM_OK ||
       CM_NEW(memory, w->begin, (size_t)w->groups + 1, error) != CM_OK)
@@ -200,7 +200,7 @@ static cm_status list_all(listing *w, cm_error *error)
     CM_TRY(CM_NEW(memory, w->range[i].count, w->groups, error));
   cm_status status = cm_thread_pool_new(memory, w->ranges, &w->pool, error);
   for (uint32_t end; status == CM_OK && w->first < g->net_count; w->first = end) {
-    end = chunk_end(g, w->first, most, &pins);
+    end = chunk_end(g, w->first, &pins);
     status = list_chunk(w, end, error);
   }
   return status;

@@ -4,18 +4,16 @@
 
 #include "base/threads.h"
 #include "core/partition/axon/hypergraph_internal.h"
-#include "core/partition/axon/net_sample.h"
 
 typedef struct merging {
   const cm_hypergraph *fine;
   const uint32_t *map; /* by what the finer graph keeps */
-  const uint32_t *net; /* [nets of the coarse graph] what they are in the finer one; NULL: the same */
   cm_hypergraph *coarse;
   cm_run *run;
   uint32_t ranges;
   uint64_t place[CM_RANGES_MAX + 1]; /* first word of a range if nothing merged */
   uint64_t used[CM_RANGES_MAX];      /* words that it has */
-  uint64_t pins[CM_RANGES_MAX], axons[CM_RANGES_MAX];
+  uint64_t pins[CM_RANGES_MAX];
 } merging;
 
 static uint32_t first_net(const merging *w, size_t range)
@@ -23,17 +21,12 @@ static uint32_t first_net(const merging *w, size_t range)
   return (uint32_t)cm_slice_begin(w->coarse->net_count, range, w->ranges);
 }
 
-static uint32_t fine_net(const merging *w, uint32_t e)
-{
-  return w->net != NULL ? w->net[e] : e;
-}
-
 /* The net's targets as coarse vertices, each once, in the order in which they first appear; returns where they end. */
 static uint16_t *merge_net(const merging *w, uint32_t e, uint32_t *seen, uint16_t *to)
 {
   cm_hypergraph *g = w->coarse;
   uint32_t last = g->net_source[e], targets = 0;
-  for (cm_targets t = cm_targets_of(w->fine, fine_net(w, e)); t.left > 0;) {
+  for (cm_targets t = cm_targets_of(w->fine, e); t.left > 0;) {
     uint32_t c = w->map[cm_targets_next_kept(&t)];
     if (seen[c] == e + 1)
       continue;
@@ -53,15 +46,13 @@ static cm_status merge_range(void *context, size_t range, cm_error *error)
   uint32_t *seen;
   CM_TRY(CM_NEW(w->run->memory, seen, g->vertex_count, error));
   uint16_t *begin = g->own_gap + w->place[range], *to = begin;
-  uint64_t pins = 0, axons = 0;
+  uint64_t pins = 0;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
     g->net_begin[e] = (uint64_t)(to - begin);
     to = merge_net(w, e, seen, to);
     pins += g->net_targets[e];
-    axons += (uint64_t)g->net_targets[e] * cm_net_axons(g, e);
   }
   w->pins[range] = pins;
-  w->axons[range] = axons;
   w->used[range] = (uint64_t)(to - begin);
   cm_free(seen);
   return cm_run_check(w->run, error);
@@ -77,7 +68,6 @@ static cm_status close_gaps(merging *w, cm_error *error)
       g->net_begin[e] += total;
     total += w->used[range];
     g->pin_count += w->pins[range];
-    g->axon_count += w->axons[range];
   }
   CM_TRY(cm_book_reserved(g->own_gap, total * sizeof *g->own_gap, error));
   uint16_t *gap = cm_reallocate(w->run->memory, g->own_gap, total, sizeof *gap, error);
@@ -101,7 +91,7 @@ static cm_status merge_pins(merging *w, cm_error *error)
   for (uint32_t range = 0; range < w->ranges; range++) {
     w->place[range + 1] = w->place[range];
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
-      w->place[range + 1] += (uint64_t)fine->net_targets[fine_net(w, e)] * words;
+      w->place[range + 1] += (uint64_t)fine->net_targets[e] * words;
   }
   w->coarse->own_gap = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->own_gap, error);
   if (w->coarse->own_gap == NULL)
@@ -122,49 +112,34 @@ static cm_status map_kept(const cm_hypergraph *fine, const uint32_t *map, cm_run
   return CM_OK;
 }
 
-/* The nets of the coarse graph, and what they are worth. */
-static void take_nets(const cm_hypergraph *fine, cm_net_sample *sample, cm_hypergraph *g)
-{
-  g->net_count = fine->net_count;
-  g->net_weight = fine->net_weight;
-  g->net_axons = fine->net_axons;
-  g->reach_max = fine->reach_max;
-  g->net_size = fine->net_size;
-  if (sample == NULL)
-    return;
-  g->net_count = sample->count;
-  g->net_weight = g->own_net_weight = sample->weight;
-  g->net_axons = g->own_net_axons = sample->axons;
-  sample->weight = NULL;
-  sample->axons = NULL;
-}
-
-static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_net_sample *sample, cm_hypergraph *g, cm_run *run,
-                          cm_error *error)
+static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint32_t *kept;
-  take_nets(fine, sample, g);
+  g->net_count = fine->net_count;
+  g->net_weight = fine->net_weight;
+  g->reach_max = fine->reach_max;
+  g->net_size = fine->net_size;
   CM_TRY(cm_hypergraph_arrays(g, run, error));
   CM_TRY(map_kept(fine, map, run, &kept, error));
   for (uint32_t v = 0; v < fine->vertex_count; v++) {
     g->size[map[v]] += fine->size[v];
     g->synapses[map[v]] += fine->synapses[v];
   }
-  merging w = {.fine = fine, .map = kept != NULL ? kept : map, .net = sample != NULL ? sample->net : NULL, .coarse = g, .run = run};
+  merging w = {.fine = fine, .map = kept != NULL ? kept : map, .coarse = g, .run = run};
   for (uint32_t e = 0; e < g->net_count; e++)
-    g->net_source[e] = map[fine->net_source[fine_net(&w, e)]];
+    g->net_source[e] = map[fine->net_source[e]];
   cm_status status = merge_pins(&w, error);
   cm_free(kept);
   return status == CM_OK ? cm_hypergraph_list_outbound(g, run, error) : status;
 }
 
-cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count,
-                                 cm_net_sample *sample, cm_run *run, cm_hypergraph **coarse, cm_error *error)
+cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
+                                 cm_hypergraph **coarse, cm_error *error)
 {
   cm_hypergraph *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = coarse_count;
-  if (contract(graph, map, sample, made, run, error) != CM_OK) {
+  if (contract(graph, map, made, run, error) != CM_OK) {
     cm_hypergraph_free(made);
     return error->status;
   }

@@ -17,13 +17,6 @@ static const double loose = 0.1;
 /* Regions of flows are so many nets deep on either side of a cut. */
 enum { flow_distance = 2 };
 
-/* Where the coarsest level keeps so much of the pins there is nothing to coarsen by: all starts end alike, and each costs as if there
- * were no levels. */
-static const double kept_max = 0.8;
-
-/* In so many parts luck evens out: a start and a union less find as much. */
-enum { PARTS_MANY = 16 };
-
 /* Streams of random numbers: so many for each attempt. */
 enum { STREAMS = 1 << 16 };
 
@@ -32,7 +25,6 @@ typedef struct candidate {
   uint32_t *part;
   uint64_t excess;
   int64_t connectivity;
-  double kept; /* share of the pins on the coarsest level of the start that it comes from */
 } candidate;
 
 typedef struct work {
@@ -152,10 +144,7 @@ static cm_status start_once(void *context, size_t t, cm_error *error)
     o.attempts = w->options->attempts_few;
   CM_TRY(CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error));
   CM_TRY(coarsen(w, w->community, stream, &levels, error));
-  const cm_net_graph *coarsest = cm_hierarchy_coarsest(&levels);
-  if (coarsest->vertex_count < w->graph->vertex_count) /* else there are too many parts to tell */
-    c->kept = (double)coarsest->net_first[coarsest->net_count] / ((double)w->graph->net_first[w->graph->net_count] + 1);
-  cm_status status = cm_net_initial(coarsest, &o, w->run, c->part, error);
+  cm_status status = cm_net_initial(cm_hierarchy_coarsest(&levels), &o, w->run, c->part, error);
   CM_THEN(status, descend(&(descent){.work = w, .share = 0.3 * share, .stream = stream, .candidate = c}, &levels, error));
   cm_run_add(w->run, 0.1 * share);
   cm_hierarchy_free(&levels);
@@ -179,7 +168,6 @@ static void copy(const work *w, candidate *to, const candidate *from)
   memcpy(to->part, from->part, w->graph->vertex_count * sizeof *to->part);
   to->excess = from->excess;
   to->connectivity = from->connectivity;
-  to->kept = from->kept;
 }
 
 static uint32_t best_of(const work *w)
@@ -293,24 +281,10 @@ static cm_status search_below(work *w, candidate *trial, cm_error *error)
   cm_nets_options below = *o->below;
   candidate *c = &w->found[o->starts];
   below.most = o->most;
-  below.worth = NULL;
   below.parts = o->parts;
   below.seed = o->seed;
   CM_TRY(CM_NEW(w->run->memory, c->part, w->graph->vertex_count, error));
   return search(w, &below, c, trial, error);
-}
-
-/* One start of one attempt, from a level of twice as many vertices, in place of several: the last candidate, of the effort below, moves
- * up. */
-static void take_fewer(work *w, cm_nets_options *fewer)
-{
-  w->found[1] = w->found[fewer->starts];
-  if (fewer->starts > 1)
-    w->found[fewer->starts].part = NULL;
-  fewer->starts = fewer->attempts = fewer->attempts_few = fewer->tries = fewer->cycles = fewer->unions = 1;
-  fewer->coarse_vertices *= 2;
-  w->options = fewer;
-  w->count = 2;
 }
 
 /* Of the time, the effort below. */
@@ -331,28 +305,15 @@ static cm_status search(const work *whole, const cm_nets_options *options, candi
                         cm_error *error)
 {
   work w = *whole;
-  cm_nets_options own = *options;
-  if (options->spares && options->parts >= PARTS_MANY) {
-    own.starts--;
-    own.unions--;
-    options = &own;
-  }
   w.options = options;
   w.count = options->starts + (options->below != NULL);
   CM_TRY(CM_NEW(w.run->memory, w.found, w.count, error));
   const size_t mark = cm_run_enter(w.run, options->below != NULL ? share_below : 0);
   cm_status status = options->below != NULL ? search_below(&w, trial, error) : CM_OK;
   cm_run_leave(w.run, mark);
-  cm_nets_options fewer = *options;
-  bool worth = true;
-  if (status == CM_OK && options->worth != NULL && options->below != NULL)
-    status = options->worth(options->context, w.found[options->starts].part, options->parts, &worth, error);
-  if (status == CM_OK && options->spares && options->below != NULL && w.found[options->starts].kept > kept_max)
-    take_fewer(&w, &fewer);
-  if (status == CM_OK && worth)
-    status = search_starts(&w, trial, error);
+  CM_THEN(status, search_starts(&w, trial, error));
   if (status == CM_OK) {
-    copy(&w, result, &w.found[worth ? best_of(&w) : w.count - 1]);
+    copy(&w, result, &w.found[best_of(&w)]);
     status = fill_empty(&w, result, error);
   }
   for (uint32_t t = 0; t < w.count; t++)

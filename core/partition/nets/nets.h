@@ -22,11 +22,6 @@ typedef struct cm_nets_options {
   double coarse_vertices; /* of the coarsest level, a part */
   const struct cm_nets_options *below; /* a smaller effort whose result is a start too, so that more effort is never worse:
                                           limits and seed are those here. NULL: none */
-  bool spares; /* one start of one attempt where levels keep most pins, as seen by the effort below; a start and a union less in many parts */
-  /* Whether more effort may make something of what the effort below found, part [vertices] of `parts`; NULL: always. Where not, that is the
-   * result. */
-  cm_status (*worth)(void *context, const uint32_t *part, uint32_t parts, bool *worth, cm_error *error);
-  void *context;
   uint64_t seed;
 } cm_nets_options;
 

@@ -16,8 +16,7 @@ static uint32_t parts_for(const cm_engine_task *task)
   return wanted <= most ? (uint32_t)wanted : least <= most ? most : 0;
 }
 
-cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_nets_question worth, void *context, cm_run *run,
-                         cm_partition **made, cm_error *error)
+cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **made, cm_error *error)
 {
   const cm_topology *t = task->input->demand->network;
   bool is_free = task->parts == 0, many = t->pin_count > effort->nets_pins;
@@ -27,8 +26,6 @@ cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm
   *made = NULL;
   if (parts_for(task) == 0 || (is_free && many))
     return CM_OK;
-  options.worth = worth;
-  options.context = context;
   options.parts = parts_for(task);
   options.most = task->limits.neurons;
   options.seed = task->input->options->seed;

@@ -4,11 +4,6 @@
 #include "core/solver/mappers/engine.h"
 #include "core/solver/presets.h"
 
-/* Whether more effort may make something of what a small one found. */
-typedef cm_status (*cm_nets_question)(void *context, const uint32_t *part, uint32_t parts, bool *worth, cm_error *error);
-
-/* A partition by an effort: into task->parts, or into as few as leave a little room, of at most parts_max; where `worth` (NULL: always)
- * says no, what the small effort found. *made is NULL where vertices' sizes found no such partition, or where it would take too long:
+/* A partition by an effort: into task->parts, or into as few as leave a little room, of at most parts_max. *made is NULL where vertices' sizes found no such partition, or where it would take too long:
  * beyond some million synapses, unless the number of parts is given. */
-cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_nets_question worth, void *context, cm_run *run,
-                         cm_partition **made, cm_error *error);
+cm_status cm_engine_nets(const cm_engine_task *task, const cm_effort *effort, cm_run *run, cm_partition **made, cm_error *error);

@@ -57,64 +57,22 @@ START_TEST(attempts_end_where_they_come_no_nearer)
 }
 END_TEST
 
-/* ---- starts by nets ---- */
+/* ---- starts by edges ---- */
 
-static void count_starts(void *user, const cm_progress *progress)
+/* Neurons that each reach as many to the right. */
+static cm_topology ring(uint32_t n, uint32_t reach)
 {
-  uint32_t *efforts = user;
-  *efforts += progress->fraction == 0 && strcmp(progress->phase, "starts") == 0;
-}
-
-/* How many efforts a start by nets made: each has a phase "starts". */
-static uint32_t efforts_by_nets(const cm_topology *t, const cm_limits *limits)
-{
-  cm_map_input input = {.demand = CM_DEMAND_OF(t), .options = options};
-  cm_engine_task task = {.input = &input, .limits = *limits, .parts_max = t->vertex_count};
-  cm_attempt attempt = {0};
-  cm_partition *made;
-  uint32_t efforts = 0;
-  cm_run run;
-  cm_run_init(&run);
-  run.on_progress = count_starts;
-  run.user = &efforts;
-  ck_ok(cm_engine_find(CM_PRESET_BALANCED, CM_OBJECTIVE_AXON)->partition(&task, &run, &attempt, &made, &error));
-  cm_partition_free(made);
-  return efforts;
-}
-
-/* A ring of neurons that each reach as many to the right; the first `hubs` hear the same `heard` others besides. */
-static cm_topology ring_with_hubs(uint32_t n, uint32_t reach, uint32_t hubs, uint32_t heard)
-{
-  cm_topology t = network_of_rows(n, (size_t)n * (reach + hubs));
+  cm_topology t = network_of_rows(n, (size_t)n * reach);
   t.net_weight = network_array(n, sizeof *t.net_weight);
   for (uint32_t v = 0; v < n; v++) {
     for (uint32_t i = 1; i <= reach; i++)
       t.pin[t.pin_count++] = (v + i) % n;
-    for (uint32_t hub = 0; hub < hubs && v >= n / 2 && v < n / 2 + heard; hub++)
-      t.pin[t.pin_count++] = hub;
     t.net_first[v + 1] = t.pin_count;
     t.net_weight[v] = 1;
   }
   network_ascend(&t);
   return t;
 }
-
-START_TEST(starts_by_nets_stop_where_limits_are_far)
-{
-  enum { N = 1000, CORE = 50, REACH = 30, HUBS = 5, HEARD = 500 };
-  cm_topology plain = ring_with_hubs(N, REACH, 0, 0), hubs = ring_with_hubs(N, REACH, HUBS, HEARD);
-  /* a part of 50 in a row takes in 30 axons beside its own */
-  ck_assert_uint_eq(efforts_by_nets(&plain, &(cm_limits){.neurons = CORE, .inbound_axons = 2 * CORE}), 2);
-  ck_assert_uint_eq(efforts_by_nets(&plain, &(cm_limits){.neurons = CORE, .inbound_axons = CORE}), 1);
-  /* a part of 50 in a row has 1500 synapses, that of the five who hear the same some 4000; each of them alone has room anywhere */
-  ck_assert_uint_eq(efforts_by_nets(&hubs, &(cm_limits){.neurons = CORE, .synapses = 2200}), 2);
-  ck_assert_uint_eq(efforts_by_nets(&hubs, &(cm_limits){.neurons = CORE, .synapses = 1700}), 1);
-  network_free(&plain);
-  network_free(&hubs);
-}
-END_TEST
-
-/* ---- starts by edges ---- */
 
 static uint32_t parts_by_edges(const cm_topology *t, uint64_t core, uint32_t cores)
 {
@@ -140,7 +98,7 @@ static uint32_t parts_by_edges(const cm_topology *t, uint64_t core, uint32_t cor
 START_TEST(starts_by_edges_leave_room_in_many_parts)
 {
   enum { N = 1000, REACH = 10 };
-  cm_topology t = ring_with_hubs(N, REACH, 0, 0);
+  cm_topology t = ring(N, REACH);
   ck_assert_uint_eq(parts_by_edges(&t, 50, N), 21);
   ck_assert_uint_eq(parts_by_edges(&t, 50, 20), 20);
   ck_assert_uint_eq(parts_by_edges(&t, 52, N), 20); /* full to 0.96 */
@@ -158,7 +116,6 @@ int main(void)
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, attempts_end_where_they_come_no_nearer);
   tcase_add_test(tests, starts_by_edges_leave_room_in_many_parts);
-  tcase_add_test(tests, starts_by_nets_stop_where_limits_are_far);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -33,8 +33,6 @@ static double price_of(const cm_prices *prices, uint32_t a, uint32_t b)
          prices->dy[prices->row[a] * 2 + prices->row[b]];
 }
 
-static uint32_t net_axons[2 * MOST]; /* that each net of the topology under test stands for */
-
 /* What the axons pay, without places connectivity, and inbound nets of every part, from scratch. */
 static double recount(const cm_topology *t, const cm_prices *prices, const uint32_t *part, uint64_t axons[PARTS])
 {
@@ -45,7 +43,7 @@ static double recount(const cm_topology *t, const cm_prices *prices, const uint3
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       seen[part[t->pin[i]]] = true;
     for (uint32_t p = 0; p < PARTS; p++) {
-      axons[p] += seen[p] ? net_axons[e] : 0;
+      axons[p] += seen[p];
       cost += seen[p] ? (double)t->net_weight[e] * price_of(prices, part[t->net_source[e]], p) : 0;
     }
   }
@@ -83,25 +81,6 @@ typedef struct scene {
   cm_probe probe;
 } scene;
 
-/* Nets that stand for several, in every other scene, and what that means for those of the topology: level 0 tells where the targets
- * of its nets are. */
-static void stand_for_several(scene *s, cm_random *random)
-{
-  const cm_topology *t = &s->topology;
-  bool several = below(random, 2);
-  ck_ok(CM_NEW(NULL, s->graph->own_net_axons, t->net_count, &error));
-  s->graph->net_axons = several ? s->graph->own_net_axons : NULL;
-  s->graph->axon_count = 0;
-  s->limits.inbound_axons *= several ? CM_NET_AXONS_MAX / 2 : 1;
-  for (uint32_t e = 0; e < t->net_count; e++) {
-    s->graph->own_net_axons[e] = (uint8_t)(1 + below(random, CM_NET_AXONS_MAX));
-    s->graph->axon_count += (uint64_t)s->graph->net_targets[e] * cm_net_axons(s->graph, e);
-    for (uint32_t k = 0; k < t->net_count; k++)
-      if (t->net_first[k] == s->graph->net_begin[e] && s->graph->net_targets[e] > 0 && t->net_first[k + 1] > t->net_first[k])
-        net_axons[k] = cm_net_axons(s->graph, e);
-  }
-}
-
 static void scene_set(scene *s, cm_random *random)
 {
   s->topology = random_axons(random);
@@ -116,7 +95,6 @@ static void scene_set(scene *s, cm_random *random)
   for (uint32_t v = 0; v < s->topology.vertex_count; v++)
     s->graph->number[v] = v; /* the graph reads the topology's targets */
   ck_ok(cm_hypergraph_list_inbound(s->graph, &run, &error));
-  stand_for_several(s, random);
   s->prices = board(random);
   cm_axon_state_options options = {
     .limits = &s->limits, .prices = s->prices, .part = s->part, .parts = PARTS, .threads = 1 + below(random, 3)};
@@ -202,7 +180,7 @@ static double true_cost(scene *s, uint32_t v, uint32_t to, bool hard)
   bool over = size > s->limits.neurons || axons[to] > s->limits.inbound_axons;
   over = hard ? over
               : size > most_of(s->limits.neurons, t->vertex_count, t->vertex_count) ||
-                  axons[to] > most_of(s->limits.inbound_axons, s->graph->axon_count, t->vertex_count);
+                  axons[to] > most_of(s->limits.inbound_axons, s->graph->pin_count, t->vertex_count);
   return !related || over ? INFINITY : cost;
 }
 

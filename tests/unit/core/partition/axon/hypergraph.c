@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "core/partition/axon/hypergraph.h"
-#include "core/partition/axon/net_sample.h"
-#include "core/partition/axon/net_windows.h"
 #include "core/partition/axon/sketch.h"
 
 enum { MOST = 40 };
@@ -212,7 +210,7 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
     clusters = 1 + below(&random, fine->vertex_count);
     for (uint32_t v = 0; v < fine->vertex_count; v++)
       map[v] = v < clusters ? v : below(&random, clusters);
-    ck_ok(cm_hypergraph_contract(fine, map, clusters, NULL, &run, &coarse, &error));
+    ck_ok(cm_hypergraph_contract(fine, map, clusters, &run, &coarse, &error));
     merge(nets, t.net_count, map);
     coarse->own_net_weight = fine->own_net_weight; /* borrowed weights go on */
     fine->own_net_weight = NULL;
@@ -221,101 +219,6 @@ START_TEST(lists_are_the_networks_on_every_level_for_any_number_of_threads)
   }
   ck_assert_mem_eq(t.pin, pin, t.pin_count * sizeof *pin);
   CM_FREE(pin, nets);
-  cm_hypergraph_free(fine);
-  network_free(&t);
-}
-END_TEST
-
-START_TEST(a_sample_stands_for_all_nets)
-{
-  enum { DRAWS = 2000 };
-  cm_random random;
-  cm_random_init(&random, 5, (uint64_t)_i, 0);
-  cm_topology t = random_nets(&random, false);
-  for (uint32_t e = 0; e < t.net_count; e++) /* heavy and light ones */
-    t.net_weight[e] = 1 + (t.net_weight[e] * t.net_weight[e] << 2 * below(&random, 8));
-  cm_hypergraph *g;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
-  uint32_t one_of = 2 + (uint32_t)_i % 3, kept_always = 0, *times = network_array(t.net_count, sizeof *times);
-  double *axons = network_array(t.net_count, sizeof *axons), nets = 0;
-  for (uint32_t e = 0; e < g->net_count; e++)
-    kept_always += g->synapses[g->net_source[e]] == 0;
-  for (uint64_t seed = 0; seed < DRAWS; seed++) {
-    cm_net_sample sample;
-    uint64_t stood_for = 0;
-    ck_ok(cm_net_sample_draw(g, one_of, seed, &run, &sample, &error));
-    for (uint32_t i = 0; i < sample.count; i++) {
-      uint32_t e = sample.net[i];
-      ck_assert_uint_eq(sample.weight[i], g->net_weight[e] * sample.axons[i]);
-      ck_assert_uint_le(sample.axons[i], 2 * one_of);
-      if (g->synapses[g->net_source[e]] == 0)
-        ck_assert_uint_eq(sample.axons[i], 1);
-      times[e]++;
-      axons[e] += sample.axons[i];
-      stood_for += sample.axons[i];
-    }
-    ck_assert_uint_eq(stood_for, g->net_count);
-    nets += sample.count;
-    cm_net_sample_clear(&sample);
-  }
-  ck_assert_double_le(nets / DRAWS, (double)g->net_count / one_of + kept_always + 2 * one_of);
-  for (uint32_t e = 0; e < g->net_count; e++) { /* each counts once in the mean: within six deviations */
-    ck_assert_double_le(fabs(axons[e] / DRAWS - 1), 6 * sqrt(2.0 * one_of / DRAWS));
-    if (g->synapses[g->net_source[e]] == 0)
-      ck_assert_uint_eq(times[e], DRAWS);
-  }
-  CM_FREE(times, axons);
-  cm_hypergraph_free(g);
-  network_free(&t);
-}
-END_TEST
-
-START_TEST(a_coarse_level_of_a_sample_has_its_nets_merged)
-{
-  cm_random random;
-  cm_random_init(&random, 6, (uint64_t)_i, 0);
-  cm_topology t = random_nets(&random, false);
-  cm_hypergraph *fine, *coarse, *coarsest;
-  cm_net_sample sample;
-  uint32_t map[MOST], net[2 * MOST], axons[2 * MOST];
-  run.threads = 1 + (unsigned)_i % 4;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &fine, &error));
-  plain *nets = nets_of(&t, fine);
-  uint32_t clusters = 1 + below(&random, fine->vertex_count);
-  for (uint32_t v = 0; v < fine->vertex_count; v++)
-    map[v] = v < clusters ? v : below(&random, clusters);
-  ck_ok(cm_net_sample_draw(fine, 2, (uint64_t)_i, &run, &sample, &error));
-  for (uint32_t i = 0; i < sample.count; i++) {
-    net[i] = sample.net[i];
-    axons[i] = sample.axons[i];
-  }
-  ck_ok(cm_hypergraph_contract(fine, map, clusters, &sample, &run, &coarse, &error));
-  ck_assert_uint_eq(coarse->net_count, sample.count);
-  merge(nets, t.net_count, map);
-  plain *kept = network_array(sample.count, sizeof *kept);
-  uint64_t axon_count = 0;
-  for (uint32_t i = 0; i < sample.count; i++) {
-    kept[i] = nets[net[i]];
-    axon_count += (uint64_t)kept[i].count * axons[i];
-    ck_assert_uint_eq(coarse->net_source[i], map[fine->net_source[net[i]]]);
-    ck_assert_uint_eq(coarse->net_weight[i], fine->net_weight[net[i]] * axons[i]);
-    ck_assert_uint_eq(cm_net_axons(coarse, i), axons[i]);
-  }
-  ck_assert_uint_eq(coarse->axon_count, axon_count);
-  ck_ok(cm_hypergraph_list_inbound(coarse, &run, &error));
-  check_lists(coarse, kept);
-  for (uint32_t v = 0; v < clusters; v++)
-    map[v] = v / 2;
-  ck_ok(cm_hypergraph_contract(coarse, map, (clusters + 1) / 2, NULL, &run, &coarsest, &error));
-  merge(kept, sample.count, map);
-  ck_ok(cm_hypergraph_list_inbound(coarsest, &run, &error));
-  check_lists(coarsest, kept);
-  for (uint32_t i = 0; i < sample.count; i++)
-    ck_assert_uint_eq(cm_net_axons(coarsest, i), axons[i]);
-  cm_net_sample_clear(&sample);
-  CM_FREE(kept, nets);
-  cm_hypergraph_free(coarsest);
-  cm_hypergraph_free(coarse);
   cm_hypergraph_free(fine);
   network_free(&t);
 }
@@ -352,42 +255,6 @@ START_TEST(what_fails_leaves_nothing)
 }
 END_TEST
 
-/* One axon reaches all other neurons: who looks at its targets for a vertex sees a few, and together all of them are seen; merged
- * in these windows they shrink as fast as clusters may grow. */
-START_TEST(a_large_net_is_looked_at_through_windows)
-{
-  enum { N = 5000 };
-  cm_topology t = network_of_rows(N, N);
-  cm_hypergraph *g;
-  cm_net_windows windows;
-  uint32_t *seen = network_array(N, sizeof *seen);
-  for (uint32_t v = 1; v < N; v++)
-    t.pin[t.pin_count++] = v;
-  t.net_count = 1;
-  t.net_first[1] = t.pin_count;
-  ck_ok(cm_hypergraph_from_topology(CM_DEMAND_OF(&t), (cm_hypergraph_kind){0}, &run, &g, &error));
-  ck_ok(cm_net_windows_new(g, N - 1, &run, &windows, &error));
-  ck_assert_uint_eq(cm_net_windows_of(&windows, 0, 7).left, N - 1); /* it is not large by that measure */
-  cm_net_windows_free(&windows);
-  ck_ok(cm_net_windows_new(g, 2048, &run, &windows, &error));
-  for (uint32_t v = 0; v < N; v++) {
-    cm_targets some = cm_net_windows_of(&windows, 0, v);
-    ck_assert_uint_ge(some.left, 1);
-    ck_assert_uint_le(some.left, CM_WINDOW_TARGETS);
-    while (some.left > 0)
-      seen[cm_targets_next(&some)]++;
-  }
-  uint32_t missed = 0;
-  for (uint32_t v = 0; v < N; v++)
-    missed += seen[v] == 0;
-  ck_assert_uint_eq(missed, 1); /* the source */
-  cm_net_windows_free(&windows);
-  cm_hypergraph_free(g);
-  cm_free(seen);
-  network_free(&t);
-}
-END_TEST
-
 int main(void)
 {
   Suite *suite = suite_create("hypergraph");
@@ -397,10 +264,7 @@ int main(void)
   tcase_add_test(tests, ways_lead_back_in_either_direction_and_near_ones_are_short);
   tcase_add_loop_test(tests, packed_targets_take_less_and_come_back_as_they_were, 0, 20);
   tcase_add_loop_test(tests, lists_are_the_networks_on_every_level_for_any_number_of_threads, 0, 60);
-  tcase_add_loop_test(tests, a_sample_stands_for_all_nets, 0, 12);
-  tcase_add_loop_test(tests, a_coarse_level_of_a_sample_has_its_nets_merged, 0, 40);
   tcase_add_loop_test(tests, what_fails_leaves_nothing, 0, 6);
-  tcase_add_test(tests, a_large_net_is_looked_at_through_windows);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }
