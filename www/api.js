@@ -21,6 +21,19 @@ export const getJson = async (path, signal) => (await request(path, { signal, he
 export const getText = async (path, signal) => (await request(path, { signal })).text();
 export const getBuffer = async (path, signal) => (await request(path, { signal })).arrayBuffer();
 
+/** once(key, make): the promise that make() gave for this key; one that fails is made again. */
+export function keeper() {
+  const kept = new Map();
+  return (key, make) => {
+    if (!kept.has(key)) {
+      const answer = make();
+      answer.catch(() => kept.delete(key));
+      kept.set(key, answer);
+    }
+    return kept.get(key);
+  };
+}
+
 function query(values) {
   const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
   return String(text) ? `?${text}` : '';

@@ -149,8 +149,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   }
   async function present() {
     const { layer, logarithmic } = tools;
-    await picture.show(layer, { logarithmic });
-    if (signal.aborted) return;
+    if (!(await picture.show(layer, { logarithmic })) || signal.aborted) return;
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
     fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
   }
@@ -231,12 +230,12 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   attach();
   if (!view.go(query.get('at'), ...picture.map.size)) startView(view, [region], picture.map.size);
   flows.checked = query.has('flows');
-  await present();
+  const presented = present();
   const wanted = /^(\d+),(\d+)$/.exec(query.get('core') ?? ''),
     tab = query.get('tab') ?? 'core';
   const core = wanted ? model.number(Number(wanted[1]), Number(wanted[2])) : -1;
   if (core >= 0) select(core);
-  await side.open(tab);
+  await Promise.all([presented, side.open(tab)]);
   return `${model.networkName} on ${model.chip.name}`;
 }
 
@@ -325,8 +324,8 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     said = element('p.diff-line', { role: 'status' });
   async function present() {
     const { layer, logarithmic } = tools;
-    if (layer.details) await Promise.all(models.map((model) => model.withDetails()));
-    const bounds = layer.categories ? null : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
+    const known = !layer.details || (await Promise.all(models.map((model) => model.withDetails())).catch(() => null)), // each picture says so
+      bounds = layer.categories || !known ? null : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
     await Promise.all(
       sides.map(({ picture }, i) => picture.show(layer, { bounds, logarithmic, against: i === 1 && bounds && apart.checked ? models[0] : null })),
     );

@@ -1,6 +1,6 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
-import { getBuffer, getHolders, getJson, getMapping, getSchemas, mappingUrl, networkName } from './api.js';
+import { getBuffer, getHolders, getJson, getMapping, getSchemas, keeper, mappingUrl, networkName } from './api.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
 import { absentOf, categories, coreDetails, eachCore, LAYERS } from './layers.js';
@@ -26,11 +26,8 @@ export function classesOf(chip, width, height) {
 export class Model {
   #values = new Map();
   #classes;
-  #links = null;
-  #occupancy = null;
-  #details = null;
-  #coarse = null; // of blocks
-  #asked = new Map();
+  #once = keeper();
+  #all = false; // details of every core were asked for
   details = null; // what cores.json tells, once it is there
 
   /** tiles: of a large chip, of which not all cores are known (tiles.js), else null. */
@@ -105,9 +102,10 @@ export class Model {
 
   /** A promise of what cores.json tells, asked for once: of a large chip of blocks, and of cores where one looks, unless of all. */
   withDetails(all = true) {
-    if (!all && this.tiles && !this.#details) return (this.#coarse ??= this.tiles.told().then((told) => (this.details ??= told)));
-    this.#details ??= Promise.all([this.ask('/cores?format=json'), this.tiles?.all()]).then(([cores]) => (this.details = coreDetails(cores)));
-    return this.#details;
+    if (!all && this.tiles && !this.#all) return this.#once('blocks', () => this.tiles.told().then((told) => (this.details ??= told)));
+    this.#all = true;
+    const read = () => Promise.all([this.ask('/cores?format=json'), this.tiles?.all()]).then(([cores]) => (this.details = coreDetails(cores)));
+    return this.#once('details', read);
   }
 
   /** The most that a core of each block has of a layer. */
@@ -127,12 +125,7 @@ export class Model {
 
   /** A promise of an answer to a question about the mapping (`/links?limit=10`), the same one each time. */
   ask(question) {
-    if (!this.#asked.has(question)) {
-      const answer = getJson(mappingUrl(this.id, question), this.signal);
-      answer.catch(() => this.#asked.delete(question));
-      this.#asked.set(question, answer);
-    }
-    return this.#asked.get(question);
+    return this.#once(question, () => getJson(mappingUrl(this.id, question), this.signal));
   }
 
   /** All populations, with how many cores hold neurons of each (once there are details; else those of which it is the largest). */
@@ -179,8 +172,8 @@ export class Model {
 
   /** A promise, the same one each time: a big chip's links are 16 MB. Loads of the chosen routing where one was chosen. */
   links() {
-    this.#links ??= getBuffer(mappingUrl(this.id, `/${this.routing ? 'routes' : 'links'}?format=bin`), this.signal).then(parseLinks);
-    return this.#links;
+    const address = mappingUrl(this.id, `/${this.routing ? 'routes' : 'links'}?format=bin`);
+    return this.#once('link loads', () => getBuffer(address, this.signal).then(parseLinks));
   }
 
   /** Loads of the links that leave the core's router: east, west, south, north. */
@@ -200,8 +193,8 @@ export class Model {
 
   /** Who has which core of the chip now, the mapping's own cores on top. */
   async occupancy() {
-    this.#occupancy ??= getHolders(this.chip.name, this.signal);
-    return categories(await this.#occupancy, this.cores, this.absent);
+    const holders = await this.#once('holders', () => getHolders(this.chip.name, this.signal));
+    return categories(holders, this.cores, this.absent);
   }
 
   number(x, y) {

@@ -1,7 +1,7 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
 import { css, differences, kindColour, middle, ownerColour, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
-import { announce, element, fill } from './dom.js';
+import { announce, element, fill, setText } from './dom.js';
 import { capital, count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { BROKEN, firstLayer, FREE, HERE, LAYERS, pinsOf, TAKEN } from './layers.js';
@@ -93,7 +93,7 @@ export class Picture {
     return this.map.figure(this.legend.node, ...rest);
   }
 
-  /** bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
+  /** False: it is not shown. bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
   async show(layer, { bounds = null, logarithmic = false, against = null } = {}) {
     this.layer = layer;
     this.against = against;
@@ -104,15 +104,18 @@ export class Picture {
       this.#look();
       if (layer.categories) await held;
     } catch (error) {
-      if (error.name !== 'AbortError') announce(`This layer cannot be read: ${problemWords(error).title}`);
-      return;
+      const text = `This layer cannot be read: ${problemWords(error).detail || problemWords(error).title}`;
+      if (error.name !== 'AbortError') announce(text);
+      setText(this.map.readout, text);
+      return false;
     }
-    if (this.layer !== layer) return; // switched on while waiting
+    if (this.layer !== layer) return false; // switched on while waiting
     this.bounds = layer.kinds || layer.categories ? null : (bounds ?? model(this, layer).bounds);
     this.map.bandsOf = layer.kinds ? (core) => this.#bands(core) : null;
     this.#paint();
     this.legend.update(this);
     this.map.tell();
+    return true;
   }
 
   /** Who has which cores: shown in every layer as soon as it is known. */

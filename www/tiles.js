@@ -1,19 +1,20 @@
 // The cores of a mapping from its binary views (docs/reference/mapping-formats.md): of a large chip blocks of them first, and tiles of single cores
 // where one looks; and its links.
 
-import { getBuffer, getJson, mappingUrl } from './api.js';
+import { getBuffer, getJson, keeper, mappingUrl } from './api.js';
 import { count } from './format.js';
 import { coreDetails } from './layers.js';
 
 const COARSE_FROM = 1 << 17, // cores
-  BLOCKS = 3 << 13, // at most that many, nearly: a megabyte is sent at first
+  BLOCKS = 1 << 14, // at most that many, nearly: less than a megabyte is sent at first
   TILE = 128; // cores each way
 
 /** Cores each way of a block, of so many cores; 0: each is asked for. */
 const blockOf = (cores) => (cores > COARSE_FROM ? Math.ceil(Math.sqrt(cores / BLOCKS)) : 0);
 
 export class Tiles {
-  #asked = new Map(); // promises by box
+  #once = keeper(); // promises by box
+  #whole = false; // all cores were asked for
   #known = new Set();
   read = 0; // grows as more is known
   details = null; // what JSON tells, once it was asked for
@@ -34,29 +35,21 @@ export class Tiles {
 
   /** Puts a box of single cores, nothing: all, in its place; asked for once. */
   #put(box = '') {
-    if (!this.#asked.has(box)) {
-      const answer = getBuffer(mappingUrl(this.id, `/cores?format=bin${box && `&box=${box}`}`), this.signal).then((buffer) => {
-        parseCores(buffer, this.cores);
-        this.#known.add(box);
-      });
-      answer.catch(() => this.#asked.delete(box));
-      this.#asked.set(box, answer);
-    }
-    return this.#asked.get(box);
+    const put = (buffer) => {
+      parseCores(buffer, this.cores);
+      this.#known.add(box);
+    };
+    return this.#once(box, () => getBuffer(mappingUrl(this.id, `/cores?format=bin${box && `&box=${box}`}`), this.signal).then(put));
   }
 
   /** What JSON tells of the cores of a box, put where `details` of others are; asked for once. */
   #tell(box) {
-    const known = `told ${box}`;
-    if (!this.#asked.has(known)) {
-      const answer = getJson(mappingUrl(this.id, `/cores?format=json&box=${box}`), this.signal).then((told) => {
+    const known = `told ${box}`,
+      put = (told) => {
         coreDetails(told, this.details);
         this.#known.add(known);
-      });
-      answer.catch(() => this.#asked.delete(known));
-      this.#asked.set(known, answer);
-    }
-    return this.#asked.get(known);
+      };
+    return this.#once(known, () => getJson(mappingUrl(this.id, `/cores?format=json&box=${box}`), this.signal).then(put));
   }
 
   /** A promise of what JSON tells: by `blocks`, by their numbers, the most of a core; of cores where one has looked, as coreDetails has it. */
@@ -78,12 +71,13 @@ export class Tiles {
   }
 
   all() {
+    this.#whole = true;
     return this.#read(['']);
   }
 
   /** A promise of the single cores of a box, {x0, y0, x1, y1}, x1 and y1 beyond it. */
   near({ x0, y0, x1, y1 }) {
-    if (this.#asked.has('')) return this.all();
+    if (this.#whole) return this.all();
     const boxes = [];
     for (let y = y0; y < y1; y += TILE - (y % TILE)) for (let x = x0; x < x1; x += TILE - (x % TILE)) boxes.push(this.#tile(x, y));
     return this.#read(boxes);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/measure/binary.h"
+#include "core/output/view_writer.h"
 
 enum { MAGIC_BYTES = 8, COUNTS = 6, RATES = 3, RECORD_BYTES = 4 * (COUNTS + RATES), NO_PART = -1 };
 enum { RECORDS_MAX = 1 << 20, OBJECTS_MAX = 1 << 16 }; /* of a reply, which memory holds */
@@ -165,6 +166,7 @@ static void count_core(const char *line, block_told *block)
 
 static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t columns, uint32_t rows, FILE *stream)
 {
+  cm_view_writer w = {.stream = stream};
   const char *lead = "";
   for (uint32_t b = 0; b < columns * rows; b++) {
     if (block[b].used == 0)
@@ -172,8 +174,10 @@ static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t colum
     (void)fprintf(stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"used\": %" PRIu32, lead, cut.x + b % columns * cut.block, cut.y + b / columns * cut.block,
                   block[b].used);
     for (int k = 0; k < FIGURES; k++)
-      if (block[b].most[k] >= 0.0)
-        (void)fprintf(stream, ", \"%s\": %.17g", figure_names[k], block[b].most[k]);
+      if (block[b].most[k] >= 0.0) {
+        (void)fprintf(stream, ", \"%s\": ", figure_names[k]);
+        cm_view_put_real(&w, block[b].most[k]);
+      }
     (void)fputs("}", stream);
     lead = ",\n";
   }
