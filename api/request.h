@@ -163,7 +163,6 @@ struct cm_request {
 /* ---- reply.c: the only place that makes responses. Each replaces an earlier reply. ---- */
 void cm_reply_json(cm_request *request, unsigned status, json_t *body); /* takes `body`; NULL: out of memory */
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size); /* takes `body` */
-void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size);
 /* 200 with a body that is the same each time and outlives the server; kept by the connection: no header may be added. */
 void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size);
 void cm_reply_empty(cm_request *request, unsigned status);
@@ -240,5 +239,4 @@ bool cm_page_asked_at(cm_request *request, uint64_t most, uint64_t normal, cm_pa
 bool cm_page_asked(cm_request *request, uint64_t most, uint64_t normal, uint64_t *limit, int64_t *before);
 /* What asks for the page after the row of this number (and value; NULL: none); and as the member `next` of a page. */
 void cm_page_next_at(const cm_request *request, int64_t sequence, const cm_cell *at, char cursor[CM_CURSOR_MAX]);
-void cm_page_next(const cm_request *request, int64_t sequence, char cursor[CM_CURSOR_MAX]);
 void cm_page_add_next(const cm_request *request, json_t *body, int64_t sequence);

@@ -358,12 +358,7 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
   status = CM_NEW(NULL, fresh, 1, error);
   CM_THEN(status, read_chip(root, fresh, error));
   json_decref(root);
-  if (status != CM_OK) {
-    cm_chip_free(fresh);
-    return status;
-  }
-  *chip = fresh;
-  return CM_OK;
+  CM_END(status, *chip = fresh, cm_chip_free(fresh));
 }
 
 static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)

@@ -38,12 +38,10 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, co
 
 static cm_status check_decays(const cm_h5 *h5, hid_t group, const char *name, const numbers *n, cm_error *error)
 {
-  char what[120];
   for (uint64_t i = 0; i < n->shape.count; i++)
-    if (n->read.weight[i] < 0 || n->read.weight[i] > WHOLE_DECAY) {
-      (void)snprintf(what, sizeof what, "number %llu is %g; 0 to %d is expected", (unsigned long long)i, n->read.weight[i], WHOLE_DECAY);
-      return cm_h5_bad(h5, group, name, what, error);
-    }
+    if (n->read.weight[i] < 0 || n->read.weight[i] > WHOLE_DECAY)
+      return cm_h5_bad(h5, group, name, cm_say("number %llu is %g; 0 to %d is expected", (unsigned long long)i, n->read.weight[i],
+                                               WHOLE_DECAY).text, error);
   return CM_OK;
 }
 
