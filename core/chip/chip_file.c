@@ -280,7 +280,7 @@ static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *
 /* What every link and router carries of pairs of cores. Parts change places to keep it, which other limits on places would not survive. */
 static cm_status read_circuits(const json_t *root, cm_chip *chip, cm_error *error)
 {
-  static const char *const names[] = {"link", "router_in", "router_out", NULL}, *const others[] = {"interconnect", "core_classes", "router_limits", "die_limits", NULL};
+  static const char *const names[] = {"link", "router_in", "router_out", NULL}, *const others[] = {"interconnect", "machine", "core_classes", "router_limits", "die_limits", NULL};
   uint32_t *const at[] = {&chip->circuits.link, &chip->circuits.router_in, &chip->circuits.router_out};
   const json_t *object = json_object_get(root, "circuits");
   char where[64];

@@ -63,31 +63,26 @@ static cm_status order_nets(const cm_topology *t, const uint32_t *part, uint32_t
   return CM_OK;
 }
 
-cm_status cm_circuits_new(const cm_demand *demand, const cm_chip *chip, const uint32_t *part, uint32_t parts, cm_run *run, cm_circuits *circuits, cm_error *error)
+cm_status cm_circuits_find(const cm_demand *demand, const uint32_t *part, cm_run *run, cm_circuits *c, cm_error *error)
 {
-  cm_circuits c = {.chip = chip, .parts = parts};
+  const uint32_t parts = c->parts;
   cm_memory *memory = run->memory;
   uint32_t *order = NULL, *seen = NULL;
-  cm_status status = CM_NEW(memory, c.first, 2 * (size_t)parts + 2, error);
-  CM_THEN(status, CM_NEW(memory, c.load, begin_of(chip, PLACES), error));
+  cm_status status = CM_NEW(memory, c->first, 2 * (size_t)parts + 2, error);
+  CM_THEN(status, CM_NEW(memory, c->load, begin_of(c->chip, PLACES), error));
   CM_THEN(status, CM_NEW(memory, order, demand->network->net_count, error));
   CM_THEN(status, CM_NEW(memory, seen, parts, error));
   CM_THEN(status, order_nets(demand->network, part, parts, memory, order, error));
   if (status == CM_OK) {
-    look(demand->network, part, order, seen, &c);
+    look(demand->network, part, order, seen, c);
     for (uint32_t k = 2; k < 2 * parts + 2; k++)
-      c.first[k] += c.first[k - 1];
-    status = CM_NEW(memory, c.other, c.first[2 * parts + 1] + 1, error);
+      c->first[k] += c->first[k - 1];
+    status = CM_NEW(memory, c->other, c->first[2 * parts + 1] + 1, error);
   }
   if (status == CM_OK)
-    look(demand->network, part, order, seen, &c);
+    look(demand->network, part, order, seen, c);
   CM_FREE(order, seen);
-  CM_THEN(status, cm_run_check(run, error));
-  if (status == CM_OK)
-    *circuits = c;
-  else
-    cm_circuits_free(&c);
-  return status;
+  return status == CM_OK ? cm_run_check(run, error) : status;
 }
 
 void cm_circuits_free(cm_circuits *c)

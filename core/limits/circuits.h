@@ -20,9 +20,10 @@ typedef struct cm_circuits {
   uint64_t excess;   /* that are too many, over all of them */
 } cm_circuits;
 
-/* The pairs of parts, none booked yet. Undirected, every edge goes each way. O(pins + parts). Errors: memory, a stop. */
-cm_status cm_circuits_new(const cm_demand *demand, const cm_chip *chip, const uint32_t *part, uint32_t parts, cm_run *run, cm_circuits *circuits, cm_error *error);
-void cm_circuits_free(cm_circuits *circuits); /* harmless on a zeroed one */
+/* The pairs of parts, part [vertices], of `circuits`, of which chip and parts are set; none is booked yet. Undirected, every edge goes each way. The caller's, on failure too:
+ * cm_circuits_free. O(pins + parts). Errors: memory, a stop. */
+cm_status cm_circuits_find(const cm_demand *demand, const uint32_t *part, cm_run *run, cm_circuits *circuits, cm_error *error);
+void cm_circuits_free(cm_circuits *circuits);
 
 /* Books a circuit between cores, or takes it off, and returns its hops. O(hops). */
 uint32_t cm_circuits_book(cm_circuits *circuits, uint32_t from_core, uint32_t to_core, bool on);

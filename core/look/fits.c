@@ -9,6 +9,7 @@
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/limits/bound.h"
+#include "core/limits/circuits.h"
 #include "core/limits/leaving.h"
 #include "core/limits/shared.h"
 #include "core/mapping/options.h"
@@ -33,7 +34,7 @@ typedef struct answer {
 /* Legal parts by cutting a line, the fewest of both; what lines do not know, classes of cores and what leaves a neuron, leaves them unknown. */
 static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits, answer *a, cm_error *error)
 {
-  if (cm_cores_differ(chip) || cm_leaving_is_limited(limits) || cm_limits_are_shared(chip))
+  if (cm_cores_differ(chip) || cm_leaving_is_limited(limits) || cm_limits_are_shared(chip) || cm_circuits_are_limited(chip))
     return CM_OK;
   for (int order = 0; order < CM_STRANDS; order++) {
     uint64_t *use;
@@ -86,6 +87,7 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
                    cm_cores_differ(on->chip)           ? "does not tell apart the classes of"
               : cm_leaving_is_limited(limits) ? "does not count what leaves neurons on"
               : cm_limits_are_shared(on->chip) ? "does not count what routers and dies hold on"
+              : cm_circuits_are_limited(on->chip) ? "does not count circuits on"
                                               : "found no legal parts on",
               a->free);
   return status;

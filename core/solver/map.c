@@ -96,12 +96,14 @@ static cm_status report_bound(cm_mapping *m, const cm_barrier *barrier, const cm
 /* What links and routers carry. */
 static cm_status refuse_circuits(const cm_map_input *input, const cm_mapping *m, cm_run *run, cm_error *error)
 {
-  cm_circuits circuits;
+  cm_circuits circuits = {.chip = input->chip, .parts = m->part_count};
   if (!cm_circuits_are_limited(input->chip))
     return CM_OK;
-  CM_TRY(cm_circuits_new(input->demand, input->chip, m->part, m->part_count, run, &circuits, error));
-  cm_circuits_book_all(&circuits, m->core);
-  cm_status status = cm_refuse_circuits(&circuits, error);
+  cm_status status = cm_circuits_find(input->demand, m->part, run, &circuits, error);
+  if (status == CM_OK) {
+    cm_circuits_book_all(&circuits, m->core);
+    status = cm_refuse_circuits(&circuits, error);
+  }
   cm_circuits_free(&circuits);
   return status;
 }

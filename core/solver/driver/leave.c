@@ -83,14 +83,15 @@ cm_status cm_candidate_keep_circuits(cm_candidate *c, cm_error *error)
 {
   const cm_map_input *in = c->input;
   const cm_circuit_task task = {.occupancy = in->occupancy, .region = c->places.region, .seed = in->options->seed, .run = c->run};
-  cm_circuits circuits;
+  cm_circuits circuits = {.chip = in->chip, .parts = c->partition->part_count};
   if (!cm_circuits_are_limited(in->chip) || in->core != NULL || in->chip->class_count > 0) /* places that constraints have chosen stay, and are judged */
     return CM_OK;
   cm_run_phase(c->run, "circuits");
-  CM_TRY(cm_circuits_new(in->demand, in->chip, c->partition->part, c->partition->part_count, c->run, &circuits, error));
-  cm_circuits_book_all(&circuits, c->places.core);
+  cm_status status = cm_circuits_find(in->demand, c->partition->part, c->run, &circuits, error);
+  if (status == CM_OK)
+    cm_circuits_book_all(&circuits, c->places.core);
   const bool broken = circuits.excess > 0;
-  cm_status status = cm_place_for_circuits(&task, &circuits, c->places.core, error);
+  CM_THEN(status, cm_place_for_circuits(&task, &circuits, c->places.core, error));
   CM_THEN(status, cm_refuse_circuits(&circuits, error));
   cm_circuits_free(&circuits);
   return status == CM_OK && broken ? cm_place_enclose(c, error) : status;
