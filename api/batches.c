@@ -51,8 +51,7 @@ static bool refuse(cm_request *request, const char *why)
 {
   cm_error error;
   (void)cm_fail(&error, CM_BAD_REQUEST, "%s", why);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 static bool read_one(cm_request *request, const json_t *one, cm_job *job)

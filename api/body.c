@@ -41,8 +41,7 @@ bool cm_body_fits(cm_request *request, uint64_t bytes)
   (void)cm_fail(&error, CM_TOO_LARGE, "the body is larger than the %llu bytes that are accepted here",
                 (unsigned long long)limit);
   cm_error_figure(&error, "limit_bytes", limit);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 static void fail_to_store(cm_request *request, int number, const char *what, const char *name)

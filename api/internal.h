@@ -96,7 +96,6 @@ void cm_listen_close(cm_server *server);
 /* Whether who has this address may connect: where there is no TLS beyond the machine, trusted proxies alone. */
 bool cm_listen_admits(const cm_listener *listener, const struct sockaddr *address);
 void cm_listen_name(const cm_listener *listener, char *name, size_t size);
-bool cm_address_is_loopback(const struct sockaddr *address);
 
 /* ---- library.c ---- */
 /* Whether the library has told the whole head: no text of it ended before its line. `raw` is where it has the target, of which it told
@@ -139,8 +138,6 @@ cm_status cm_origin_read(cm_server *server, cm_error *error);
 bool cm_origin_check(cm_request *request, const char *host, const char *origin);
 /* A browser asks whether a page of a listed origin may ask: that is answered. */
 bool cm_origin_preflight(cm_request *request);
-/* Adds to the reply what lets a page of a listed origin read it. */
-void cm_origin_add(cm_request *request);
 
 /* ---- tls.c ---- */
 /* Reads certificates and key, in PEM; from now on they are shown. CM_BAD_OPTION and errors of reading: nothing changes. */

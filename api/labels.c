@@ -22,8 +22,7 @@ bool cm_labels_of(cm_request *request, const json_t *object, char labels[CM_LABE
   if (given == NULL || cm_labels_read(given, labels, &error) == CM_OK)
     return true;
   (void)cm_fail_at(&error, "/labels");
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 static void reply(cm_request *request)

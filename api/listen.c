@@ -75,7 +75,7 @@ static cm_status read_socket(int descriptor, cm_place *place, cm_error *error)
   return CM_OK;
 }
 
-bool cm_address_is_loopback(const struct sockaddr *address)
+static bool is_loopback(const struct sockaddr *address)
 {
   if (address->sa_family == AF_INET)
     return (ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24) == 127;
@@ -118,7 +118,7 @@ static cm_status add(cm_server *server, const cm_place *place, int given, cm_err
   *l = (cm_listener){.server = server, .place = *place, .socket = given, .given = given >= 0};
   bool local = place->at.any.sa_family == AF_UNIX;
   l->tls = !local && server->options.tls_certificate[0] != '\0';
-  l->beyond = !local && !cm_address_is_loopback(&place->at.any);
+  l->beyond = !local && !is_loopback(&place->at.any);
   server->exposed = server->exposed || l->beyond || (local && is_shared(l, server->options.socket_mode));
   return CM_OK;
 }
@@ -164,7 +164,7 @@ cm_status cm_listen_check(cm_server *server, cm_error *error)
 
 bool cm_listen_admits(const cm_listener *listener, const struct sockaddr *address)
 {
-  return !listener->beyond || listener->tls || cm_address_is_loopback(address) ||
+  return !listener->beyond || listener->tls || is_loopback(address) ||
          cm_proxies_trust(listener->server, address);
 }
 

@@ -62,10 +62,7 @@ static json_t *whole_network_json(const cm_network *n)
 static bool label(cm_request *request, cm_network *network)
 {
   cm_error error;
-  if (cm_labels_get(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, network->labels, &error) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_ok(request, cm_labels_get(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, network->labels, &error), &error);
 }
 
 /* The labels that a query gives to what is uploaded, "" where it gives none; false: the reply is set. */
@@ -76,8 +73,7 @@ static bool wanted_labels(cm_request *request, char labels[CM_LABELS_MAX])
   labels[0] = '\0';
   if (text == NULL || cm_labels_parse(text, labels, &error) == CM_OK)
     return true;
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 static void reply_network(cm_request *request, unsigned status, cm_network *network)
@@ -237,10 +233,7 @@ void cm_post_network(cm_request *request)
 static bool find(cm_request *request, cm_network *network)
 {
   cm_error error;
-  if (cm_networks_get(request->store, request->param[0], network, &error) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_ok(request, cm_networks_get(request->store, request->param[0], network, &error), &error);
 }
 
 /* The same network with a table is another: its bytes, as it were, are the hashes of both files one after the other, and the table's name before

@@ -14,8 +14,7 @@ bool cm_access_sees(cm_request *request, cm_object object, const char *id, const
   if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &error) == CM_OK)
     return true;
   (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what, cm_owner *owner)
@@ -25,8 +24,7 @@ bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id
     return true;
   if (error.status == CM_NOT_FOUND)
     (void)cm_fail(&error, CM_NOT_FOUND, "%s is gone, or shown to others only", what);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 bool cm_access_derive(cm_request *request, const json_t *object, const cm_owner *source, cm_owner *owner)
@@ -35,8 +33,7 @@ bool cm_access_derive(cm_request *request, const json_t *object, const cm_owner 
   if (cm_owner_derive(owner, json_object_get(object, "visibility") != NULL, source, &error) == CM_OK)
     return true;
   (void)cm_fail_at(&error, "/visibility");
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 bool cm_access_object(cm_request *request)
@@ -112,8 +109,7 @@ static bool find_owner(cm_request *request, cm_owner *owner)
   if (cm_owners_get(request->store->database, request->route->object, request->param[lease], request->param[0],
                     &request->viewer, owner, &error) == CM_OK)
     return true;
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 /* What those learn whom a thing is shown to, beside the thing itself. */

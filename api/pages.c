@@ -57,15 +57,10 @@ void cm_page_next_at(const cm_request *request, int64_t sequence, const cm_cell 
   (void)sodium_bin2base64(cursor, CM_CURSOR_MAX, bytes, size, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-void cm_page_next(const cm_request *request, int64_t sequence, char cursor[CM_CURSOR_MAX])
-{
-  cm_page_next_at(request, sequence, NULL, cursor);
-}
-
 void cm_page_add_next(const cm_request *request, json_t *body, int64_t sequence)
 {
   char cursor[CM_CURSOR_MAX];
-  cm_page_next(request, sequence, cursor);
+  cm_page_next_at(request, sequence, NULL, cursor);
   (void)json_object_set_new(body, "next", json_string(cursor));
 }
 

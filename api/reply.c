@@ -49,7 +49,7 @@ static void set(cm_request *request, unsigned status, const char *type, struct M
     add_header(request, h->name, h->value);
 }
 
-void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size)
+static void reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size)
 {
   set(request, status, type,
       MHD_create_response_from_buffer(size, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT));
@@ -60,7 +60,7 @@ void cm_reply_same(cm_request *request, const char *type, const char *body, size
 {
   cm_reply_forget(request);
   if (!cm_kept_take(request, type, body, size)) {
-    cm_reply_static(request, 200, type, body, size);
+    reply_static(request, 200, type, body, size);
     add_header(request, "Cache-Control", "no-cache");
   }
   request->status = 200;
@@ -70,7 +70,7 @@ void cm_reply_same(cm_request *request, const char *type, const char *body, size
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size)
 {
   if (body == NULL) {
-    cm_reply_static(request, 503, "application/problem+json", out_of_memory, sizeof out_of_memory - 1);
+    reply_static(request, 503, "application/problem+json", out_of_memory, sizeof out_of_memory - 1);
     return;
   }
   struct MHD_Response *response = MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);
@@ -116,26 +116,11 @@ static json_t *with_id(cm_request *request, json_t *problem)
   return problem;
 }
 
-void cm_reply_error(cm_request *request, const cm_error *error)
+bool cm_reply_error(cm_request *request, const cm_error *error)
 {
   reply_json(request, cm_problem_status(error->status), "application/problem+json", with_id(request, cm_problem_json(error)));
   if (error->status == CM_NO_MEMORY)
     cm_reply_header(request, "Retry-After", "10");
-}
-
-bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error)
-{
-  if (status != CM_OK)
-    cm_reply_error(request, error);
-  return status == CM_OK;
-}
-
-bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why)
-{
-  cm_error error;
-  (void)cm_fail(&error, status, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
   return false;
 }
 
@@ -367,6 +352,18 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
   cm_reply_error(request, &error);
 }
 
+/* What lets a page of a listed origin read it. */
+static void add_origin(cm_request *request)
+{
+  if (request->server->options.cors_origins[0] != '\0')
+    cm_reply_header(request, "Vary", "Origin");
+  if (request->origin[0] == '\0')
+    return;
+  cm_reply_header(request, "Access-Control-Allow-Origin", "%s", request->origin);
+  cm_reply_header(request, "Access-Control-Expose-Headers",
+                  "Accept-Ranges, Content-Disposition, Content-Range, ETag, Location, Retry-After, Upload-Length, Upload-Offset, X-Request-Id");
+}
+
 enum MHD_Result cm_reply_send(cm_request *request, double now)
 {
   request->stage = CM_STAGE_ANSWERED;
@@ -374,7 +371,7 @@ enum MHD_Result cm_reply_send(cm_request *request, double now)
     return MHD_NO;
   if (request->kept == NULL) {
     add_header(request, "X-Request-Id", request->id);
-    cm_origin_add(request);
+    add_origin(request);
   } else
     (void)cm_kept_name(request);
   if (request->response == NULL)
@@ -387,15 +384,4 @@ enum MHD_Result cm_reply_send(cm_request *request, double now)
   enum MHD_Result result = cm_library_queue(request->connection, request->status, request->response);
   cm_kept_release(request);
   return result;
-}
-
-void cm_origin_add(cm_request *request)
-{
-  if (request->server->options.cors_origins[0] != '\0')
-    cm_reply_header(request, "Vary", "Origin");
-  if (request->origin[0] == '\0')
-    return;
-  cm_reply_header(request, "Access-Control-Allow-Origin", "%s", request->origin);
-  cm_reply_header(request, "Access-Control-Expose-Headers",
-                  "Accept-Ranges, Content-Disposition, Content-Range, ETag, Location, Retry-After, Upload-Length, Upload-Offset, X-Request-Id");
 }

@@ -163,13 +163,13 @@ struct cm_request {
 /* ---- reply.c: the only place that makes responses. Each replaces an earlier reply. ---- */
 void cm_reply_json(cm_request *request, unsigned status, json_t *body); /* takes `body`; NULL: out of memory */
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size); /* takes `body` */
-void cm_reply_static(cm_request *request, unsigned status, const char *type, const char *body, size_t size);
 /* 200 with a body that is the same each time and outlives the server; kept by the connection: no header may be added. */
 void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size);
 void cm_reply_empty(cm_request *request, unsigned status);
-void cm_reply_error(cm_request *request, const cm_error *error);
-/* Whether a step went well; else its failure is the reply. */
+bool cm_reply_error(cm_request *request, const cm_error *error); /* returns false */
+/* Whether a step went well; else its failure is the reply, of what the request says at `where` (a JSON pointer). */
 bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error);
+bool cm_reply_ok_at(cm_request *request, cm_status status, cm_error *error, const char *where);
 
 /* The same of what a request says at `where` (a JSON pointer), and why that will not do. Returns false, for those who check. */
 bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why);
@@ -218,6 +218,8 @@ bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint
 json_t *cm_request_json(cm_request *request);
 /* The same, or an array. */
 json_t *cm_request_json_or_list(cm_request *request);
+/* A member that is a short text, "" where there is none; false: a 400 is the reply. */
+bool cm_request_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size);
 /* Refuses members that are not in the NULL-terminated list: false and a 400. */
 bool cm_request_members(cm_request *request, const json_t *object, const char *const *names);
 /* The entity tag of If-Match without quotes ("*" too); false: 428 or 400 is the reply. */
@@ -240,5 +242,4 @@ bool cm_page_asked_at(cm_request *request, uint64_t most, uint64_t normal, cm_pa
 bool cm_page_asked(cm_request *request, uint64_t most, uint64_t normal, uint64_t *limit, int64_t *before);
 /* What asks for the page after the row of this number (and value; NULL: none); and as the member `next` of a page. */
 void cm_page_next_at(const cm_request *request, int64_t sequence, const cm_cell *at, char cursor[CM_CURSOR_MAX]);
-void cm_page_next(const cm_request *request, int64_t sequence, char cursor[CM_CURSOR_MAX]);
 void cm_page_add_next(const cm_request *request, json_t *body, int64_t sequence);

@@ -8,6 +8,25 @@
 
 #include "base/json.h"
 
+bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error)
+{
+  return status == CM_OK || cm_reply_error(request, error);
+}
+
+bool cm_reply_ok_at(cm_request *request, cm_status status, cm_error *error, const char *where)
+{
+  if (status != CM_OK)
+    (void)cm_fail_at(error, "%s", where);
+  return cm_reply_ok(request, status, error);
+}
+
+bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why)
+{
+  cm_error error;
+  (void)cm_fail(&error, status, "%s: %s", where, why);
+  return cm_reply_ok_at(request, status, &error, where);
+}
+
 bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint64_t high, uint64_t fallback,
                        uint64_t *value)
 {
@@ -23,6 +42,20 @@ bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint
     return CM_REPLY_BAD(request, "query argument %s must be a number from %llu to %llu", name, (unsigned long long)low,
                         (unsigned long long)high);
   *value = number;
+  return true;
+}
+
+bool cm_request_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size)
+{
+  const json_t *member = json_object_get(object, name);
+  char where[40];
+  word[0] = '\0';
+  (void)snprintf(where, sizeof where, "/%s", name);
+  if (member != NULL && (!json_is_string(member) || json_string_length(member) != strlen(json_string_value(member)) ||
+                         !cm_text_is_sound(json_string_value(member), size)))
+    return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
+  if (member != NULL)
+    (void)snprintf(word, size, "%s", json_string_value(member));
   return true;
 }
 
@@ -69,8 +102,7 @@ bool cm_request_members(cm_request *request, const json_t *object, const char *c
       cm_error error;
       (void)cm_fail(&error, CM_BAD_OPTION, "unknown member \"%.60s\"", key);
       (void)cm_fail_at(&error, "/%.60s", key);
-      cm_reply_error(request, &error);
-      return false;
+      return cm_reply_error(request, &error);
     }
   }
   return true;

@@ -124,19 +124,9 @@ void cm_structure_reply(cm_request *request, const char *kind)
     reply(request, &q);
 }
 
-void cm_get_mapping_flows(cm_request *request)
+void cm_get_mapping_question(cm_request *request)
 {
-  cm_structure_reply(request, "flows");
-}
-
-void cm_get_mapping_matrix(cm_request *request)
-{
-  cm_structure_reply(request, "matrix");
-}
-
-void cm_get_mapping_routers(cm_request *request)
-{
-  cm_structure_reply(request, "routers");
+  cm_structure_reply(request, strrchr(request->route->pattern, '/') + 1);
 }
 
 /* Another mapping that the caller sees, of the same network and chip; false: the reply is set. */

@@ -19,30 +19,11 @@ enum { PRIORITY_MAX = 100 };
 /* Who is not to come before the others for nothing may only let them go first. */
 static const int priority_max[CM_ROLES] = {[CM_ROLE_USER] = 0, [CM_ROLE_OPERATOR] = 50, [CM_ROLE_ADMIN] = PRIORITY_MAX};
 
-static bool read_word(cm_request *request, const json_t *object, const char *name, char *word, size_t size)
-{
-  const json_t *member = json_object_get(object, name);
-  char where[40];
-  if (member == NULL) {
-    word[0] = '\0';
-    return true;
-  }
-  (void)snprintf(where, sizeof where, "/%s", name);
-  if (!json_is_string(member) || json_string_length(member) != strlen(json_string_value(member)) ||
-      !cm_text_is_sound(json_string_value(member), size))
-    return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
-  (void)snprintf(word, size, "%s", json_string_value(member));
-  return true;
-}
-
 /* Whether a call of the library succeeded; false: the reply is set. */
 static bool accepted(cm_request *request, int result, coremap_error *why)
 {
   cm_error error;
-  if (library_status(result, &why, &error) == CM_OK)
-    return true;
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_ok(request, library_status(result, &why, &error), &error);
 }
 
 /* What lists say of a job's options: of those that map, also where it is not given. False: no memory. */
@@ -90,11 +71,7 @@ static bool find_mapping(cm_request *request, const char *option, const char *id
   (void)snprintf(where, sizeof where, "/options/%s", option);
   if (!cm_access_sees(request, CM_OBJECT_MAPPING, id, where))
     return false;
-  if (cm_mappings_get(request->store, id, mapping, &error) == CM_OK)
-    return true;
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_ok_at(request, cm_mappings_get(request->store, id, mapping, &error), &error, where);
 }
 
 /* The network whose levels are carried over is there for the asker, and one; false: the reply is set. */
@@ -110,11 +87,7 @@ static bool check_levels_from(cm_request *request, const char *id)
   cm_status status = cm_networks_get(request->store, id, &before, &error);
   if (status == CM_OK && before.operators > 0)
     status = cm_fail(&error, CM_BAD_OPTION, "%.64s is an ONNX model, which has no coarsened levels: name a network", id);
-  if (status == CM_OK)
-    return true;
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_ok_at(request, status, &error, where);
 }
 
 /* Options of a job on what was uploaded, and the mapping that it starts from; false: the reply is set. */
@@ -140,9 +113,7 @@ static bool check_spikes(cm_request *request, const char *network, const json_t 
     library_status(library_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, by_name, &why), &why, &error);
   if (status == CM_BAD_OPTION)
     (void)cm_fail_at(&error, "/options/spikes");
-  if (status != CM_OK)
-    cm_reply_error(request, &error);
-  return status == CM_OK;
+  return cm_reply_ok(request, status, &error);
 }
 
 /* The upload that an option names is there, and whole; the job reads it. False: the reply is set. */
@@ -158,11 +129,7 @@ static bool check_upload(cm_request *request, const char *option, const char *id
   if (status == CM_OK && upload.offset != upload.size)
     status = cm_fail(&error, CM_CONFLICT, "upload %s has %llu of its %llu bytes: send the rest first", id,
                      (unsigned long long)upload.offset, (unsigned long long)upload.size);
-  if (status == CM_OK)
-    return true;
-  (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_ok_at(request, status, &error, where);
 }
 
 /* What options give, if anything: spikes as text, or an upload; false: the reply is set. */
@@ -187,8 +154,7 @@ static bool check_scenario(cm_request *request, const char *mapping, const char 
   free(summary);
   if (library_status(result, &why, &error) != CM_BAD_OPTION)
     return true; /* what cannot be read now the job finds out */
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 /* Options of a job on a mapping, whose network it takes; false: the reply is set. */
@@ -204,8 +170,7 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
   const char *id = word_of(options, kind->mapping, ""), *scenario = word_of(options, "scenario", "");
   if (id[0] == '\0') {
     (void)cm_option_refuse(&error, kind->mapping, "the id of a mapping, whose packets are to move");
-    cm_reply_error(request, &error);
-    return false;
+    return cm_reply_error(request, &error);
   }
   if (!find_mapping(request, kind->mapping, id, &mapping))
     return false;
@@ -271,8 +236,7 @@ static bool check_alone(cm_request *request, const library_job_kind *kind, const
     return true;
   }
   (void)cm_option_refuse(&error, "problem", "the problem to solve: array, nodes, edges, nets and constraints");
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 /* The kind of a job; NULL: the reply is set. */
@@ -280,7 +244,7 @@ static const library_job_kind *read_kind(cm_request *request, const json_t *obje
 {
   char words[120] = "this server runs jobs of kind ";
   const size_t used = strlen(words);
-  if (!read_word(request, object, "kind", job->kind, sizeof job->kind))
+  if (!cm_request_word(request, object, "kind", job->kind, sizeof job->kind))
     return NULL;
   if (job->kind[0] == '\0')
     (void)snprintf(job->kind, sizeof job->kind, "%s", library_job_kind_at(0)->name);
@@ -296,7 +260,7 @@ static const library_job_kind *read_kind(cm_request *request, const json_t *obje
 static bool read_cluster(cm_request *request, const json_t *object, cm_job *job)
 {
   char word[16];
-  if (!read_word(request, object, "cluster", word, sizeof word))
+  if (!cm_request_word(request, object, "cluster", word, sizeof word))
     return false;
   for (int wish = 0; wish < CM_CLUSTER_WISHES; wish++)
     if (word[0] == '\0' || strcmp(word, cm_cluster_wish_name((cm_cluster_wish)wish)) == 0) {
@@ -340,9 +304,9 @@ bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job)
   static const char *const names[] = {"kind", "network", "chip", "options", "reserve", "name", "priority", "ttl", "visibility", "labels", "cluster", NULL};
   const json_t *options = json_object_get(object, "options");
   const library_job_kind *kind = cm_request_members(request, object, names) ? read_kind(request, object, job) : NULL;
-  if (kind == NULL || !read_word(request, object, "network", job->network, sizeof job->network) ||
-      !read_word(request, object, "chip", job->chip, sizeof job->chip) ||
-      !read_word(request, object, "name", job->name, sizeof job->name) || !cm_labels_of(request, object, job->labels))
+  if (kind == NULL || !cm_request_word(request, object, "network", job->network, sizeof job->network) ||
+      !cm_request_word(request, object, "chip", job->chip, sizeof job->chip) ||
+      !cm_request_word(request, object, "name", job->name, sizeof job->name) || !cm_labels_of(request, object, job->labels))
     return false;
   if (options != NULL && !json_is_object(options))
     return cm_reply_bad_member(request, CM_BAD_OPTION, "/options", "expected an object");

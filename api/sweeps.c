@@ -23,8 +23,7 @@ static bool refuse(cm_request *request, const char *where, const char *why)
   cm_error error;
   (void)cm_fail(&error, CM_BAD_OPTION, "%s: %s", where, why);
   (void)cm_fail_at(&error, "%s", where);
-  cm_reply_error(request, &error);
-  return false;
+  return cm_reply_error(request, &error);
 }
 
 /* The whole numbers of "1..20" as a list; NULL: it is none, or of more than a sweep may have. */

@@ -25,22 +25,6 @@ void cm_get_me(cm_request *request)
   cm_reply_json(request, 200, body);
 }
 
-/* A member that is a text; "" when there is none. False: the reply is set. */
-static bool read_text(cm_request *request, const json_t *object, const char *name, size_t size, char *text)
-{
-  const json_t *member = json_object_get(object, name);
-  char where[40];
-  text[0] = '\0';
-  if (member == NULL)
-    return true;
-  (void)snprintf(where, sizeof where, "/%s", name);
-  if (!json_is_string(member) || strlen(json_string_value(member)) != json_string_length(member) ||
-      !cm_text_is_sound(json_string_value(member), size))
-    return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected a short text without control characters");
-  (void)snprintf(text, size, "%s", json_string_value(member));
-  return true;
-}
-
 /* ---- users ---- */
 
 static json_t *user_json(const cm_user *user)
@@ -75,8 +59,8 @@ void cm_list_users(cm_request *request)
 static bool read_user(cm_request *request, const json_t *object, cm_user *user, bool *given)
 {
   char role[16];
-  if (!read_text(request, object, "role", sizeof role, role) ||
-      !read_text(request, object, "group", sizeof user->group, user->group))
+  if (!cm_request_word(request, object, "role", role, sizeof role) ||
+      !cm_request_word(request, object, "group", user->group, sizeof user->group))
     return false;
   const json_t *share = json_object_get(object, "share");
   if (share != NULL &&
@@ -103,7 +87,7 @@ void cm_post_user(cm_request *request)
   json_t *object = cm_request_json(request);
   if (object == NULL)
     return;
-  if (cm_request_members(request, object, names) && read_text(request, object, "name", sizeof user.name, user.name) &&
+  if (cm_request_members(request, object, names) && cm_request_word(request, object, "name", user.name, sizeof user.name) &&
       read_user(request, object, &user, &given)) {
     if (cm_reply_ok(request, cm_users_add(request->store->database, &user, &error), &error)) {
       reply_user(request, 201, user.name);
@@ -177,10 +161,8 @@ void cm_list_tokens(cm_request *request)
   const char *user = cm_request_query(request, "user");
   if (user != NULL && strcmp(user, request->who.user) != 0 && !cm_access_has(request, CM_RIGHT_ADMIN))
     return;
-  if (cm_tokens_list(request->store->database, user != NULL ? user : request->who.user, &tokens, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_tokens_list(request->store->database, user != NULL ? user : request->who.user, &tokens, &count, &error), &error))
     return;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
     (void)json_array_append_new(list, token_json(&tokens[i]));
@@ -233,17 +215,13 @@ void cm_post_token(cm_request *request)
   if (object == NULL)
     return;
   bool good = cm_request_members(request, object, names) &&
-              read_text(request, object, "user", sizeof token.user, token.user) &&
-              read_text(request, object, "name", sizeof token.name, token.name) &&
+              cm_request_word(request, object, "user", token.user, sizeof token.user) &&
+              cm_request_word(request, object, "name", token.name, sizeof token.name) &&
               read_scopes(request, object, &token.scopes) && read_expiry(request, object, &token.expires);
   if (good && token.user[0] == '\0')
     (void)snprintf(token.user, sizeof token.user, "%s", request->who.user);
   good = good && (strcmp(token.user, request->who.user) == 0 || cm_access_has(request, CM_RIGHT_ADMIN));
-  if (good && cm_tokens_add(request->store->database, &token, text, &error) != CM_OK) {
-    cm_reply_error(request, &error);
-    good = false;
-  }
-  if (good) {
+  if (good && cm_reply_ok(request, cm_tokens_add(request->store->database, &token, text, &error), &error)) {
     json_t *body = token_json(&token);
     (void)json_object_set_new(body, "token", json_string(text));
     sodium_memzero(text, sizeof text);
@@ -261,9 +239,6 @@ void cm_delete_token(cm_request *request)
   bool itself = strcmp(request->param[0], request->who.token) == 0;
   if (!itself && !cm_access_has(request, CM_RIGHT_ACCOUNT))
     return;
-  if (cm_tokens_revoke(request->store->database, request->param[0], is_admin(request) ? NULL : request->who.user, &error) !=
-      CM_OK)
-    cm_reply_error(request, &error);
-  else
+  if (cm_reply_ok(request, cm_tokens_revoke(request->store->database, request->param[0], is_admin(request) ? NULL : request->who.user, &error), &error))
     cm_reply_empty(request, 204);
 }

@@ -82,6 +82,16 @@ cm_status cm_fail_at(cm_error *error, const char *format, ...)
   return error->status;
 }
 
+cm_phrase cm_say(const char *format, ...)
+{
+  cm_phrase made;
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(made.text, sizeof made.text, format, arguments);
+  va_end(arguments);
+  return made;
+}
+
 void cm_error_figure(cm_error *error, const char *name, uint64_t value)
 {
   for (size_t i = 0; i < error->figure_count; i++)

@@ -64,6 +64,12 @@ const char *cm_status_title(cm_status status);
 cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A text to be handed to a call at once, which may keep none of it: bad(cm_say("line %u is empty", line).text, error). What does not fit is cut off. */
+typedef struct cm_phrase {
+  char text[1024];
+} cm_phrase;
+cm_phrase cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Hands a failure on: returns what `call` returned where that is not CM_OK. For calls after which nothing is to be freed. */
 #define CM_TRY(call)                   \
   do {                                 \
@@ -73,12 +79,31 @@ cm_status cm_fail(cm_error *error, cm_status status, const char *format, ...)
       return cm_tried;                 \
   } while (0)
 
+/* The same, of a call that is made where a condition holds. */
+#define CM_TRY_IF(condition, call) \
+  do {                             \
+    if (condition)                 \
+      CM_TRY(call);                \
+  } while (0)
+
 /* The next of several calls before something is freed: made where none before it failed. `status` is that of the first that did. */
 #define CM_THEN(status, call) \
   do {                        \
     CM_IS_STATUS(call);       \
     if ((status) == CM_OK)    \
       (status) = (call);      \
+  } while (0)
+
+/* The end of what makes something: returns `status`, a call or what calls came to, after `done` where it is CM_OK, else after `undone`. */
+#define CM_END(status, done, undone)   \
+  do {                                 \
+    const cm_status cm_ended = (status); \
+    if (cm_ended == CM_OK) {           \
+      done;                            \
+    } else {                           \
+      undone;                          \
+    }                                  \
+    return cm_ended;                   \
   } while (0)
 
 /* Does not compile for a condition, as of `a && call`, whose truth would pass for a status. */

@@ -7,63 +7,36 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
-enum { KEEP = 1, CHIP, RUNS_BYTES_MAX = 1 << 28, WORST = 10 };
+enum { RUNS_BYTES_MAX = 1 << 28, WORST = 10 };
 
 typedef struct arguments {
-  const char *runs, *chip, *out;
-  json_t *keep;
-  bool json, quiet;
+  cli_line line;
+  const char *chip, *out;
 } arguments;
 
 static const cli_flag flags[] = {
-  {"chip", "NAME|FILE", CHIP, "the chip that was measured; prices that it has above 0 are fitted"},
-  {"keep", "PRICE", KEEP, "leave this one as it is: packet_sent, packet_received, synapse, neuron, spike, barrier, barrier/spike, barrier/packet; again for more"},
-  {"output", "FILE", CLI_OUTPUT, "write the chip file with fitted costs there"},
+  {"chip", "NAME|FILE", CLI_TEXT, "the chip that was measured; prices that it has above 0 are fitted", CLI_AT(chip), "the one that was measured"},
+  {"keep", "PRICE", CLI_BODY_LIST, "leave this one as it is: packet_sent, packet_received, synapse, neuron, spike, barrier, barrier/spike, barrier/packet; again for more"},
+  {"output", "FILE", CLI_OUT, "write the chip file with fitted costs there", CLI_AT(out), "where the fitted chip file goes"},
   CLI_QUIET_FLAG,
-  {"json", NULL, CLI_JSON, "print prices and what is left of every step as JSON"},
+  CLI_JSON_SAYS("print prices and what is left of every step as JSON"),
   {0}};
 
-static int parse(int argc, char **argv, arguments *a)
+static cm_status calibrate(void *given, cli_run *cli, json_t **report, cm_error *error)
 {
-  for (int flag; (flag = cli_next(&cli_command_calibrate, argc, argv)) != -1;) {
-    switch (flag) {
-      case CHIP: a->chip = optarg; break;
-      case KEEP:
-        if (json_array_append_new(a->keep, json_string(optarg)) != 0)
-          return cli_usage("calibrate", "--keep \"%s\" is not text", optarg);
-        break;
-      case CLI_OUTPUT: a->out = cli_output(optarg); break;
-      case CLI_QUIET: a->quiet = true; break;
-      case CLI_JSON: a->json = true; break;
-      default: return cli_ended(flag);
-    }
-  }
-  if (optind + 1 != argc)
-    return cli_usage("calibrate", optind == argc ? "RUNS.csv is missing" : "one RUNS.csv is expected");
-  if (a->chip == NULL || a->out == NULL)
-    return cli_usage("calibrate", a->chip == NULL ? "--chip is missing: the chip that was measured" : "--output is missing: where the fitted chip file goes");
-  a->runs = cli_input(argv[optind]);
-  return -1;
-}
-
-static cm_status calibrate(const arguments *a, json_t **report, cm_error *error)
-{
+  const arguments *a = given;
   coremap_chip *chip = NULL;
   cm_error found;
-  coremap_error *why = NULL;
   char *runs = NULL, *options = NULL, *told = NULL;
   size_t size;
-  json_t *object = json_pack("{s:O}", "keep", a->keep);
-  cm_status status = cli_json_text(object, &options, error);
-  CM_THEN(status, cm_file_read(a->runs, RUNS_BYTES_MAX, &runs, &size, error));
+  (void)cli;
+  cm_status status = cli_json_text(a->line.body, &options, error);
+  CM_THEN(status, cm_file_read(a->line.file, RUNS_BYTES_MAX, &runs, &size, error));
   CM_THEN(status, cli_chip(a->chip, NULL, NULL, &chip, error));
-  if (status == CM_OK && library_status(coremap_calibrate(chip, runs, options, &told, &why), &why, &found) != CM_OK)
-    status = cm_fail(error, found.status, "%s: %s", a->runs, found.detail);
-  if (status == CM_OK) {
-    *report = library_json(told);
-    status = cli_keep_json(a->out, json_object_get(*report, "file"), error);
-  }
-  json_decref(object);
+  if (status == CM_OK && library_status(coremap_calibrate(chip, runs, options, &told, &cli_why), &cli_why, &found) != CM_OK)
+    status = cm_fail(error, found.status, "%s: %s", a->line.file, found.detail);
+  CM_THEN(status, cli_report(told, report, error));
+  CM_THEN(status, cli_keep_json(a->out, json_object_get(*report, "file"), error));
   free(runs);
   free(options);
   coremap_chip_free(chip);
@@ -76,8 +49,9 @@ static int by_error(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-static void print_report(const json_t *report)
+static void print_report(const void *given, const json_t *report)
 {
+  (void)given;
   const json_t *steps = json_object_get(report, "steps");
   const size_t count = json_array_size(steps);
   json_t *one, **sorted = calloc(count + 1, sizeof *sorted);
@@ -98,25 +72,9 @@ static void print_report(const json_t *report)
   free(sorted);
 }
 
-static int calibrate_command(int argc, char **argv)
-{
-  arguments a = {.keep = json_array()};
-  int ended = parse(argc, argv, &a);
-  if (ended < 0) {
-    cli_run cli;
-    cm_error error;
-    json_t *report = NULL;
-    cli_run_begin(&cli, a.quiet);
-    const cm_status status = calibrate(&a, &report, &error);
-    cli_run_end(&cli);
-    ended = cli_tell(status, report, a.json, print_report, &error);
-  }
-  json_decref(a.keep);
-  return ended;
-}
-
 const cli_command cli_command_calibrate = {
-  .name = "calibrate", .what = "fit a chip's costs to measured steps or pieces", .run = calibrate_command,
+  .name = "calibrate", .what = "fit a chip's costs to measured steps or pieces", .make = calibrate, .print = print_report,
+  .word = "RUNS.csv", .size = sizeof(arguments),
   .usage = "RUNS.csv --chip NAME|FILE -o FITTED [OPTION...]",
   .about = "Fits what a chip file says that packets, synapses, neurons, spikes and the barrier take to steps that were measured. RUNS.csv has columns run, ns and\n"
            "counts by the names of prices, a line for each core of a run (docs/explanation/step-time.md); or it has the pieces of programs, as tests of\n"

@@ -15,6 +15,9 @@
 /* Exit status of every command. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
+/* Where the library says why a call failed, for library_status, which takes it. */
+extern coremap_error *cli_why;
+
 /* Prints one line, "coremap: DETAIL", and returns EXIT_USAGE for bad input or EXIT_REFUSED. */
 int cli_fail(const cm_error *error);
 
@@ -62,7 +65,7 @@ const json_t *cli_table(const char *name);
 
 /* A run context on an account, cancelled by SIGINT and SIGTERM, that shows phases on standard error: a bar on a
  * terminal, a line a phase otherwise, nothing when quiet. */
-typedef struct cli_run {
+struct cli_run {
   cm_run run;
   cm_memory memory;
   bool quiet, terminal;
@@ -70,7 +73,7 @@ typedef struct cli_run {
   double started, shown_from;
   bool whole;       /* the bar is of all that is done, not of the phase */
   double remaining; /* seconds, of a job of a server, as that says; 0: not known */
-} cli_run;
+};
 void cli_run_begin(cli_run *cli, bool quiet);
 
 /* The same for what is mostly done at once: shows nothing in the first second. */
@@ -100,12 +103,8 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
 /* Prints what a command found as JSON on standard output, with a line end. */
 void cli_print_json(const json_t *report);
 
-/* How a command ends: what it found, `report`, as JSON or by `print`, or why it found nothing. Takes the report, NULL where there is none. Returns the
- * exit status: EXIT_REFUSED also where standard output does not take it. */
-int cli_tell(cm_status status, json_t *report, bool as_json, void (*print)(const json_t *report), const cm_error *error);
-
-/* Prints a network's counts as one JSON object: format, neurons, hyperedges, synapses. */
-cm_status cli_print_counts(const coremap_network *network, cm_error *error);
+/* A network's counts as one JSON object, the caller's: format, neurons, hyperedges, synapses. */
+cm_status cli_counts(const coremap_network *network, json_t **counts, cm_error *error);
 
 /* The table of a mapping's scenarios; nothing for NULL. */
 void cli_print_scenarios(const json_t *scenarios);
@@ -116,25 +115,19 @@ void cli_print_steps(const json_t *report);
 /* What it says of rates that were measured, and of steps under them; nothing where there are none. */
 void cli_print_rates(const json_t *report);
 
-/* What commands on a mapping are told of it, as named on the command line. */
+/* The head of the arguments of commands on a mapping, and its flags for their tables. */
 typedef struct cli_mapped {
-  const char *network, *format, *chip, *mesh, *mapping;
-  bool quiet;
+  cli_line line;
+  const char *format, *chip, *mesh, *mapping;
 } cli_mapped;
+#define CLI_MAPPED_FLAGS                                                                                                   \
+  {"chip", "NAME|FILE", CLI_IN, "the chip that it is mapped on", offsetof(cli_mapped, chip)},                        \
+    {"mesh", "WxH", CLI_TEXT, "instead: a bare grid of cores without limits", offsetof(cli_mapped, mesh)},           \
+    {"format", "NAME", CLI_TEXT, CLI_FORMAT_ABOUT, offsetof(cli_mapped, format)},                                    \
+    {"mapping", "FILE", CLI_IN, "the mapping, as coremap map -o writes it", offsetof(cli_mapped, mapping)}, CLI_QUIET_FLAG
 
-/* Its flags, for a command's table. */
-enum { CLI_CHIP = 512, CLI_MESH, CLI_FORMAT, CLI_MAPPING };
-#define CLI_MAPPED_FLAGS                                                                                     \
-  {"chip", "NAME|FILE", CLI_CHIP, "the chip that it is mapped on"},                                          \
-    {"mesh", "WxH", CLI_MESH, "instead: a bare grid of cores without limits"},                               \
-    {"format", "NAME", CLI_FORMAT, CLI_FORMAT_ABOUT},                                                        \
-    {"mapping", "FILE", CLI_MAPPING, "the mapping, as coremap map -o writes it"}, CLI_QUIET_FLAG
-
-/* Takes one of these flags with its argument (optarg); false: it is another one. */
-bool cli_mapped_take(cli_mapped *mapped, int flag);
-
-/* When all flags are read: the network, and whether chip and mapping are named. Returns -1 to go on, else an exit status. */
-int cli_mapped_end(cli_mapped *mapped, const char *command, int argc, char **argv);
+/* Whether network, chip and mapping are named: negative, else an exit status. */
+int cli_mapped_check(void *mapped);
 
 /* A job option's value as the JSON that a job carries: numbers and truth values as such, the rest as text. NULL: the
  * value is no text. */
@@ -143,14 +136,23 @@ json_t *cli_option_value(const char *text);
 /* Sets the option that a flag names, "memory-limit" as "memory_limit", or adds to shapes; false: the value is no text. */
 bool cli_option_set(json_t *options, const char *flag, const char *value);
 
-/* Flag --poisson: a number is of all inputs, all else a file; false: it is no finite number. */
-bool cli_take_poisson(json_t *options, const char *value, const char **file);
-
 /* The text of options of a kind ("profile"), checked, with the paths (NULL: not given) of files that others name; the last has no name. */
 typedef struct cli_file_option {
   const char *name, *path;
 } cli_file_option;
 cm_status cli_file_options(const char *kind, json_t *options, const cli_file_option *files, char **text, cm_error *error);
+
+/* Adds "KEY=VALUE" to the labels of what is to be made; false: it is not of that form. */
+bool cli_label_add(json_t *body, const char *pair);
+
+/* One more value of a list in an object. */
+bool cli_list_add(json_t *object, const char *name, json_t *value);
+
+/* Whether the line names a server, which is then to do it. */
+bool cli_names_server(const cli_line *line);
+
+/* What the library told, which it takes: *report, the caller's. */
+cm_status cli_report(char *text, json_t **report, cm_error *error);
 
 /* An object as the text that the library takes; *text is the caller's. */
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error);
@@ -174,22 +176,14 @@ cm_status cli_rename_options(const char *kind, json_t *options, cm_error *error)
 /* The same, and whether they can be read: CM_BAD_OPTION. */
 cm_status cli_check_options(const char *kind, json_t *options, cm_error *error);
 
-/* Adds one --shape to those in the option "shape". */
-void cli_shape_set(json_t *options, const char *value);
-
 /* The number of that name in a report; 0: none. */
 double cli_number(const json_t *report, const char *name);
 
-/* A few words, to be printed at once: cli_count(2, "lane").text. */
-typedef struct cli_phrase {
-  char text[64];
-} cli_phrase;
-
 /* "1 lane", "2 lanes", "2 entries": a number and what it counts, given in the singular. */
-cli_phrase cli_count(double number, const char *one);
+cm_phrase cli_count(double number, const char *one);
 
 /* "40 bytes", "1.5 KB" (of 1024 bytes), "12.0 MB". */
-cli_phrase cli_size(double bytes);
+cm_phrase cli_size(double bytes);
 
 /* The text of that name in an object; "": none. */
 const char *cli_text(const json_t *object, const char *name);

@@ -16,6 +16,7 @@ typedef struct known_flag {
   char value[FORM_MAX]; /* "": a switch */
   const char *about;              /* NULL: not shown */
   int code;
+  size_t at;
   bool truth; /* true or false, and may be left out */
   bool models; /* of CLI_OPTIONS_JOB: an option of models alone */
 } known_flag;
@@ -51,11 +52,11 @@ static void write_flag(char name[NAME_MAX_], const char *option)
     *c = *c == '_' ? '-' : *c;
 }
 
-static known_flag *add(flags *all, const char *name, const char *value, const char *about, int code)
+static known_flag *add(flags *all, const cli_flag *row)
 {
-  known_flag made = {.about = about, .code = code};
-  write_flag(made.name, name);
-  write_form(made.value, value);
+  known_flag made = {.about = row->about, .code = row->code, .at = row->at};
+  write_flag(made.name, row->name);
+  write_form(made.value, row->value);
   if (all->count == FLAGS_MAX || find(all, made.name) != NULL)
     return NULL;
   all->flag[all->count] = made;
@@ -65,10 +66,9 @@ static known_flag *add(flags *all, const char *name, const char *value, const ch
 /* The name that a flag had in the version before, if any: a flag that help does not show. */
 static void add_former(flags *all, const known_flag *now, const char *was)
 {
-  const bool truth = now->truth;
-  known_flag *made = was[0] != '\0' ? add(all, was, now->value, NULL, now->code) : NULL;
+  known_flag *made = was[0] != '\0' ? add(all, &(cli_flag){was, now->value, now->code, NULL, now->at, NULL}) : NULL;
   if (made != NULL)
-    made->truth = truth;
+    made->truth = now->truth;
 }
 
 /* The options in a table. */
@@ -77,7 +77,7 @@ static void add_options(flags *all, const char *table, bool models)
   const json_t *option;
   size_t i;
   json_array_foreach(cli_table(table), i, option) {
-    known_flag *made = add(all, cli_text(option, "name"), cli_text(option, "form"), cli_text(option, "about"), CLI_TAKES_OPTION);
+    known_flag *made = add(all, &(cli_flag){cli_text(option, "name"), cli_text(option, "form"), CLI_OPTION, cli_text(option, "about")});
     if (made == NULL)
       continue;
     made->truth = strcmp(made->value, "true|false") == 0;
@@ -97,7 +97,7 @@ static void gather(const cli_command *command, flags *all)
     [CLI_OPTIONS_JOB] = {"map", "compile"}};
   all->count = 0;
   for (const cli_flag *f = command->flags; f != NULL && f->name != NULL; f++)
-    (void)add(all, f->name, f->value, f->about, f->code);
+    (void)add(all, f);
   for (int i = 0; i < 2; i++)
     if (tables[command->options][i] != NULL)
       add_options(all, tables[command->options][i], i > 0);
@@ -130,7 +130,8 @@ static unsigned distance(const char *a, const char *b)
   return row[la % 3][lb];
 }
 
-const char *cli_nearest(const char *word, const char *const *names, size_t count)
+/* The name of `count` that `word` is most like, as one that mistypes; NULL: none is near. */
+static const char *nearest(const char *word, const char *const *names, size_t count)
 {
   const char *best = NULL;
   unsigned least = strlen(word) < 4 ? 2 : 3; /* changes that are too many */
@@ -150,7 +151,7 @@ int cli_no_command(const char *word)
   size_t count = 0;
   for (; count < cli_command_count && count < NAMES_MAX; count++)
     names[count] = cli_commands[count]->name;
-  const char *near = cli_nearest(word, names, count);
+  const char *near = nearest(word, names, count);
   cli_print_head(NULL);
   cli_printf(stderr, "there is no command \"%s\"; ", word);
   if (near != NULL)
@@ -174,7 +175,7 @@ static int no_flag(const cli_command *command, const flags *all, const char *giv
     names[count++] = cli_text(option, "name");
   given += strspn(given, "-");
   (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
-  const char *near = cli_nearest(word, names, count);
+  const char *near = nearest(word, names, count);
   if (near != NULL)
     (void)cli_usage(command->name, "there is no flag --%s; did you mean --%s?", word, near);
   else
@@ -191,12 +192,7 @@ const char *cli_taken(void)
   return taken;
 }
 
-int cli_ended(int flag)
-{
-  return flag == CLI_HELPED ? EXIT_DONE : EXIT_USAGE;
-}
-
-int cli_next(const cli_command *command, int argc, char **argv)
+int cli_next(const cli_command *command, int argc, char **argv, size_t *at)
 {
   static flags all;
   static const cli_command *gathered;
@@ -237,6 +233,7 @@ int cli_next(const cli_command *command, int argc, char **argv)
   }
   const known_flag *f = got == 'o' ? find(&all, "output") : &all.flag[got - FIRST_FLAG];
   taken = f->name;
+  *at = f->at;
   if (f->truth && optarg == NULL) {
     bool stated = optind < argc && (strcmp(argv[optind], "true") == 0 || strcmp(argv[optind], "false") == 0);
     optarg = stated ? argv[optind++] : (char *)(uintptr_t) "true";

@@ -15,6 +15,8 @@
 
 enum { OCCUPANCY_BYTES_MAX = 1 << 28, BAR_WIDTH = 30 };
 
+coremap_error *cli_why;
+
 static atomic_bool stop_wanted;
 
 /* Why a file is bad that has no bytes: readers do not all see that, nor know its name. */
@@ -158,23 +160,21 @@ cm_status cli_name_file(const char *file, cm_status status, cm_error *error)
 
 cm_status cli_read_program(const char *path, cm_run *run, coremap_program **made, cm_error *error)
 {
-  coremap_error *why = NULL;
-  const cm_status status = library_status(coremap_program_read(path, library_on_run, run, made, &why), &why, error);
+  const cm_status status = library_status(coremap_program_read(path, library_on_run, run, made, &cli_why), &cli_why, error);
   return status == CM_DAMAGED ? cli_name_file(path, status, error) : status;
 }
 
 static cm_status open_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error)
 {
-  coremap_error *why = NULL;
   if (mesh == NULL) {
-    cm_status status = library_status(coremap_chip_open(chip, occupancy, made, &why), &why, error);
+    cm_status status = library_status(coremap_chip_open(chip, occupancy, made, &cli_why), &cli_why, error);
     return status == CM_BAD_CHIP ? cli_name_file(chip, status, error) : status;
   }
   unsigned width, height;
   int used = 0;
   if (sscanf(mesh, "%5ux%5u%n", &width, &height, &used) != 2 || mesh[used] != '\0')
     return cm_fail(error, CM_BAD_CHIP, "--mesh \"%s\" is not of the form WIDTHxHEIGHT, like 16x16", mesh);
-  return library_status(coremap_chip_mesh(width, height, occupancy, made, &why), &why, error);
+  return library_status(coremap_chip_mesh(width, height, occupancy, made, &cli_why), &cli_why, error);
 }
 
 cm_status cli_chip(const char *chip, const char *mesh, const char *occupancy, coremap_chip **made, cm_error *error)
@@ -211,17 +211,15 @@ bool cli_whole32(const char *text, uint32_t least, uint32_t most, uint32_t *numb
   return true;
 }
 
-cm_status cli_print_counts(const coremap_network *network, cm_error *error)
+cm_status cli_counts(const coremap_network *network, json_t **counts, cm_error *error)
 {
   char *text;
-  coremap_error *why = NULL;
-  CM_TRY(library_status(coremap_network_about(network, 0, &text, &why), &why, error));
-  json_t *about = library_json(text);
-  json_t *counts = json_pack("{s:O, s:O, s:O, s:O}", "format", json_object_get(about, "format"), "neurons", json_object_get(about, "neurons"),
-                             "hyperedges", json_object_get(about, "hyperedges"), "synapses", json_object_get(about, "synapses"));
+  json_t *about;
+  CM_TRY(library_status(coremap_network_about(network, 0, &text, &cli_why), &cli_why, error));
+  CM_TRY(cli_report(text, &about, error));
+  *counts = json_pack("{s:O, s:O, s:O, s:O}", "format", json_object_get(about, "format"), "neurons", json_object_get(about, "neurons"), "hyperedges",
+                      json_object_get(about, "hyperedges"), "synapses", json_object_get(about, "synapses"));
   json_decref(about);
-  cli_print_json(counts);
-  json_decref(counts);
   return CM_OK;
 }
 
@@ -248,28 +246,16 @@ void cli_print_scenarios(const json_t *scenarios)
   }
 }
 
-bool cli_mapped_take(cli_mapped *mapped, int flag)
+int cli_mapped_check(void *mapped)
 {
-  switch (flag) {
-    case CLI_CHIP: mapped->chip = cli_input(optarg); return true;
-    case CLI_MESH: mapped->mesh = optarg; return true;
-    case CLI_FORMAT: mapped->format = optarg; return true;
-    case CLI_MAPPING: mapped->mapping = cli_input(optarg); return true;
-    case CLI_QUIET: mapped->quiet = true; return true;
-    default: return false;
-  }
-}
-
-int cli_mapped_end(cli_mapped *mapped, const char *command, int argc, char **argv)
-{
-  if (optind + 1 != argc)
-    return cli_usage(command, optind == argc ? "no network is named" : "more than one network is named");
-  if ((mapped->chip == NULL) == (mapped->mesh == NULL))
+  cli_mapped *m = mapped;
+  const char *command = m->line.command->name;
+  if (m->line.count == 0)
+    return cli_usage(command, "no network is named");
+  if ((m->chip == NULL) == (m->mesh == NULL))
     return cli_usage(command, "name either --chip or --mesh");
-  if (mapped->mapping == NULL)
-    return cli_usage(command, "no --mapping is named");
-  mapped->network = cli_input(argv[optind]);
-  return -1;
+  m->line.file = cli_input(m->line.words[0]);
+  return m->mapping != NULL ? -1 : cli_usage(command, "no --mapping is named");
 }
 
 json_t *cli_option_value(const char *text)
@@ -281,6 +267,14 @@ json_t *cli_option_value(const char *text)
   return json_string(text);
 }
 
+/* Adds one --shape to those in the option "shape". */
+static void set_shape(json_t *options, const char *value)
+{
+  const char *before = json_string_value(json_object_get(options, "shape"));
+  json_t *all = before == NULL ? json_string(value) : json_sprintf("%s,%s", before, value);
+  (void)json_object_set_new(options, "shape", all);
+}
+
 bool cli_option_set(json_t *options, const char *flag, const char *value)
 {
   char name[64];
@@ -288,20 +282,10 @@ bool cli_option_set(json_t *options, const char *flag, const char *value)
   for (char *c = name; *c != '\0'; c++)
     *c = *c == '-' ? '_' : *c;
   if (strcmp(name, "shape") == 0) {
-    cli_shape_set(options, value);
+    set_shape(options, value);
     return true;
   }
   return json_object_set_new(options, name, cli_option_value(value)) == 0;
-}
-
-bool cli_take_poisson(json_t *options, const char *value, const char **file)
-{
-  char *end;
-  const double hertz = strtod(value, &end);
-  if (end != value && *end == '\0')
-    return json_object_set_new(options, "poisson", json_real(hertz)) == 0;
-  *file = cli_input(value);
-  return true;
 }
 
 cm_status cli_file_options(const char *kind, json_t *options, const cli_file_option *files, char **text, cm_error *error)
@@ -311,6 +295,12 @@ cm_status cli_file_options(const char *kind, json_t *options, const cli_file_opt
     if (files->path != NULL && json_object_set_new(options, files->name, json_string(files->path)) != 0)
       status = cm_fail(error, CM_BAD_OPTION, "\"%s\" is not text", files->path);
   return status == CM_OK ? cli_json_text(options, text, error) : status;
+}
+
+cm_status cli_report(char *text, json_t **report, cm_error *error)
+{
+  *report = library_json(text);
+  return cm_whole(*report != NULL, "the report", error);
 }
 
 cm_status cli_json_text(const json_t *object, char **text, cm_error *error)
@@ -332,13 +322,11 @@ cm_status cli_compile_files(const char *model, const coremap_chip *chip, const j
                             cm_run *run, json_t **report, cm_error *error)
 {
   char *asked = NULL, *named = NULL, *text;
-  coremap_error *why = NULL;
   cm_status status = files == NULL ? cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text") : cli_json_text(files, &named, error);
   json_decref(files);
   CM_THEN(status, cli_json_text(options, &asked, error));
-  CM_THEN(status, library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &why), &why, error));
-  if (status == CM_OK)
-    *report = library_json(text);
+  CM_THEN(status, library_status(coremap_compile_files(model, chip, asked, named, output, library_on_run, run, &text, &cli_why), &cli_why, error));
+  CM_THEN(status, cli_report(text, report, error));
   free(asked);
   free(named);
   return status == CM_BAD_NETWORK ? cli_name_file(model, status, error) : status;
@@ -358,20 +346,12 @@ cm_status cli_rename_options(const char *kind, json_t *options, cm_error *error)
 
 cm_status cli_check_options(const char *kind, json_t *options, cm_error *error)
 {
-  coremap_error *why = NULL;
   char *text;
   CM_TRY(cli_rename_options(kind, options, error));
   CM_TRY(cli_json_text(options, &text, error));
-  cm_status status = library_status(coremap_options_read(kind, text, NULL, NULL, &why), &why, error);
+  cm_status status = library_status(coremap_options_read(kind, text, NULL, NULL, &cli_why), &cli_why, error);
   free(text);
   return status;
-}
-
-void cli_shape_set(json_t *options, const char *value)
-{
-  const char *before = json_string_value(json_object_get(options, "shape"));
-  json_t *all = before == NULL ? json_string(value) : json_sprintf("%s,%s", before, value);
-  (void)json_object_set_new(options, "shape", all);
 }
 
 const char *cli_text(const json_t *object, const char *name)

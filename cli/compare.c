@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/http.h"
-#include "cli/mapped.h"
 #include "cli/print.h"
 #include "cli/remote.h"
 #include "cli/table.h"
@@ -16,19 +14,18 @@ static const cli_flag flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG
 enum { NAME_SHOWN = 24 };
 
 /* The summary of a mapping: of a file, else of a server's, by its id or its job's. The caller's. */
-static cm_status read_summary(const cli_where *where, cli_run *cli, const char *name, json_t **summary, cm_error *error)
+static cm_status read_summary(const cli_line *line, cli_run *cli, const char *name, json_t **summary, cm_error *error)
 {
   char *text = NULL;
   size_t size = 0;
-  coremap_error *why = NULL;
   if (access(name, F_OK) == 0 || !cli_is_id(name)) {
-    CM_TRY(library_status(coremap_mapping_about(name, &text, &why), &why, error));
+    CM_TRY(library_status(coremap_mapping_about(name, &text, &cli_why), &cli_why, error));
     *summary = library_json(text);
     return cm_whole(*summary != NULL, "a summary", error);
   }
   FILE *stream = open_memstream(&text, &size);
   CM_TRY(cm_whole(stream != NULL, "a summary", error));
-  cm_status status = cli_get_mapping(where, cli, name, "", stream, error);
+  cm_status status = cli_get_mapping(line, cli, name, "", stream, error);
   const bool whole = fclose(stream) == 0;
   CM_THEN(status, cm_whole(whole, "a summary", error));
   if (status == CM_OK) {
@@ -40,7 +37,7 @@ static cm_status read_summary(const cli_where *where, cli_run *cli, const char *
 }
 
 /* Mappings of two networks have nothing to compare: by the file's digest, else by what they count. */
-static cm_status check_network(const char *const name[2], json_t *const summary[2], cm_error *error)
+static cm_status check_network(char *const name[2], json_t *const summary[2], cm_error *error)
 {
   const json_t *a = json_object_get(summary[0], "network"), *b = json_object_get(summary[1], "network");
   static const char *const counted[] = {"id", "neurons", "synapses"};
@@ -92,13 +89,12 @@ static json_t *compare_metrics(json_t *const summary[2])
 
 static void show_number(json_t *row, const char *name)
 {
-  char text[40];
-  (void)snprintf(text, sizeof text, "%.6g", cli_number(row, name));
-  (void)json_object_set_new(row, name, json_string(text));
+  (void)json_object_set_new(row, name, json_string(cm_say("%.6g", cli_number(row, name)).text));
 }
 
-static void print_groups(const char *const name[2], const json_t *groups)
+static void print_groups(const void *given, const json_t *groups)
 {
+  char *const *name = ((const cli_line *)given)->words;
   static const char *const titles[][2] = {{"better", "better"}, {"worse", "worse"}, {"other", "otherwise"}};
   const cli_column columns[] = {{"metric", "metric", 0}, {name[0], "a", NAME_SHOWN}, {name[1], "b", NAME_SHOWN}, {"change", "change", 0}, {"unit", "unit", 0}};
   for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
@@ -121,47 +117,26 @@ static void print_groups(const char *const name[2], const json_t *groups)
   cli_printf(stdout, "%zu metrics are the same\n", json_array_size(json_object_get(groups, "same")));
 }
 
-static int compare(const cli_where *where, const char *const name[2], cli_run *cli)
+static cm_status compare(void *given, cli_run *cli, json_t **groups, cm_error *error)
 {
-  cm_error error;
+  const cli_line *line = given;
   json_t *summary[2] = {NULL, NULL};
-  cm_status status = CM_OK;
-  for (int i = 0; i < 2 && status == CM_OK; i++)
-    status = read_summary(where, cli, name[i], &summary[i], &error);
-  CM_THEN(status, check_network(name, summary, &error));
-  if (status == CM_OK) {
-    json_t *groups = compare_metrics(summary);
-    if (where->json)
-      cli_print_json(groups);
-    else
-      print_groups(name, groups);
-    json_decref(groups);
-  }
+  cm_status status = read_summary(line, cli, line->words[0], &summary[0], error);
+  CM_THEN(status, read_summary(line, cli, line->words[1], &summary[1], error));
+  CM_THEN(status, check_network(line->words, summary, error));
+  *groups = status == CM_OK ? compare_metrics(summary) : NULL;
   json_decref(summary[0]);
   json_decref(summary[1]);
-  if (status != CM_OK)
-    return cli_fail(&error);
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
-}
-
-static int compare_command(int argc, char **argv)
-{
-  cli_where where = {0};
-  cli_run cli;
-  for (int flag; (flag = cli_next(&cli_command_compare, argc, argv)) != -1;)
-    if (!cli_where_take(&where, flag))
-      return cli_ended(flag);
-  if (argc - optind != 2)
-    return cli_usage("compare", "name two mappings: files, or ids of a server");
-  const char *const name[2] = {argv[optind], argv[optind + 1]};
-  cli_run_begin(&cli, true);
-  int status = compare(&where, name, &cli);
-  cli_run_end(&cli);
   return status;
 }
 
+static int check(void *given)
+{
+  return ((cli_line *)given)->count == 2 ? -1 : cli_usage("compare", "name two mappings: files, or ids of a server");
+}
+
 const cli_command cli_command_compare = {
-  .name = "compare", .what = "two mappings of one network, metric by metric", .run = compare_command, .reads = true, .server = true,
+  .name = "compare", .what = "two mappings of one network, metric by metric", .check = check, .make = compare, .print = print_groups, .most = CLI_ANY, .reads = true, .server = true,
   .usage = "A B",
   .about = "Prints in what mapping B is better than A, in what worse, and what else differs. Each is a file of coremap map -o, or\n"
            "the id of a mapping on a server or of the job that made it.",

@@ -9,59 +9,30 @@
 #include "base/json.h"
 
 typedef struct arguments {
-  const char *model_name, *model, *output, *report, *chip, *timeline, *tiles, *mapping, *measure, *emit, *target;
-  json_t *options;
-  bool json, quiet;
+  cli_line line;
+  const char *output, *report, *chip, *timeline, *tiles, *mapping, *measure, *emit, *target;
 } arguments;
 
-enum { REPORT = 1, CHIP, TIMELINE, MEASURE, TILES, MAPPING, EMIT, TARGET };
-
 static const cli_flag flags[] = {
-  {"output", "FILE", CLI_OUTPUT, "where the program or the model (ONNX) goes, or what another stage makes"},
-  {"chip", "NAME|FILE", CHIP, "the chip; its file has a \"machine\" with memory and devices (docs/reference/chip-file.md)"},
-  {"report", "FILE", REPORT, "write what was done as JSON: permutations, pieces, traffic, time"},
-  {"measure", "COMMAND", MEASURE, "score orders by running the program on the real target: docs/explanation/orders.md"},
-  {"timeline", "FILE", TIMELINE, "write what every unit of the chip does when, as Chrome trace JSON"},
-  {"tiles", "FILE", TILES, "write the program's pieces as a network (docs/explanation/tiling.md)"},
-  {"mapping", "FILE", MAPPING, "and on which core each lies, as coremap map -o writes it; needs --tiles"},
-  {"emit", "DIR|FILE.tar", EMIT, "write the program as C too, as coremap emit does"},
-  {"target", cli_code_targets, TARGET, "what that code is for"},
+  {"output", "FILE", CLI_OUT, "where the program or the model (ONNX) goes, or what another stage makes", CLI_AT(output), "where the compiled model goes"},
+  {"chip", "NAME|FILE", CLI_IN, "the chip; its file has a \"machine\" with memory and devices (docs/reference/chip-file.md)", CLI_AT(chip)},
+  {"report", "FILE", CLI_OUT, "write what was done as JSON: permutations, pieces, traffic, time", CLI_AT(report)},
+  {"measure", "COMMAND", CLI_TEXT, "score orders by running the program on the real target: docs/explanation/orders.md", CLI_AT(measure)},
+  {"timeline", "FILE", CLI_OUT, "write what every unit of the chip does when, as Chrome trace JSON", CLI_AT(timeline)},
+  {"tiles", "FILE", CLI_OUT, "write the program's pieces as a network (docs/explanation/tiling.md)", CLI_AT(tiles)},
+  {"mapping", "FILE", CLI_OUT, "and on which core each lies, as coremap map -o writes it; needs --tiles", CLI_AT(mapping)},
+  {"emit", "DIR|FILE.tar", CLI_TEXT, "write the program as C too, as coremap emit does", CLI_AT(emit)},
+  {"target", cli_code_targets, CLI_TEXT, "what that code is for", CLI_AT(target)},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
 
-/* Negative: go on. */
-static int parse(int argc, char **argv, arguments *a)
+static int check(void *given)
 {
-  for (int flag; (flag = cli_next(&cli_command_compile, argc, argv)) != -1;)
-    switch (flag) {
-    case CLI_OUTPUT: a->output = cli_output(optarg); break;
-    case REPORT: a->report = cli_output(optarg); break;
-    case CHIP: a->chip = cli_input(optarg); break;
-    case TIMELINE: a->timeline = cli_output(optarg); break;
-    case MEASURE: a->measure = optarg; break;
-    case TILES: a->tiles = cli_output(optarg); break;
-    case MAPPING: a->mapping = cli_output(optarg); break;
-    case EMIT: a->emit = optarg; break;
-    case TARGET: a->target = optarg; break;
-    case CLI_JSON: a->json = true; break;
-    case CLI_QUIET: a->quiet = true; break;
-    case CLI_TAKES_OPTION:
-      if (!cli_option_set(a->options, cli_taken(), optarg))
-        return cli_usage("compile", "--%s \"%s\" is not text", cli_taken(), optarg);
-      break;
-    default: return cli_ended(flag);
-    }
-  if (optind + 1 != argc)
-    return cli_usage("compile", optind == argc ? "no model is named" : "one model is needed");
-  if (a->output == NULL)
-    return cli_usage("compile", "-o is needed: where the compiled model goes");
+  const arguments *a = given;
   if (a->mapping != NULL && a->tiles == NULL)
     return cli_usage("compile", "--mapping is of tiles: name a file for them with --tiles");
-  if (a->target != NULL && a->emit == NULL)
-    return cli_usage("compile", "--target is of code: say where it goes with --emit");
-  a->model = cli_input(a->model_name = argv[optind]);
-  return -1;
+  return a->target == NULL || a->emit != NULL ? -1 : cli_usage("compile", "--target is of code: say where it goes with --emit");
 }
 
 static cm_status write_report(const char *path, const json_t *report, cm_error *error)
@@ -104,12 +75,13 @@ static void print_program(const json_t *program)
     cli_printf(stdout, "limit         %s\n", json_string_value(json_object_get(time, "limit")));
 }
 
-static void print_table(const arguments *a, const json_t *report)
+static void print_table(const void *given, const json_t *report)
 {
+  const cli_line *line = given;
   const json_t *bytes = json_object_get(report, "permutation_bytes"), *operators = json_object_get(report, "operators"),
                *verified = json_object_get(report, "verified"), *split = json_object_get(report, "split"),
                *tiles = json_object_get(report, "tiles");
-  cli_printf(stdout, "model         %s, opset %" JSON_INTEGER_FORMAT "\n", a->model_name,
+  cli_printf(stdout, "model         %s, opset %" JSON_INTEGER_FORMAT "\n", line->words[0],
          json_integer_value(json_object_get(report, "opset")));
   cli_printf(stdout, "operators     %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT "\n",
          json_integer_value(json_object_get(operators, "before")),
@@ -139,12 +111,6 @@ static void print_table(const arguments *a, const json_t *report)
     cli_printf(stdout, "not verified  %s\n", json_string_value(json_object_get(verified, "why")));
 }
 
-static cm_status compile_file(const arguments *a, const coremap_chip *chip, cm_run *run, json_t **report, cm_error *error)
-{
-  json_t *files = json_pack("{s:s*, s:s*, s:s*, s:s*}", "timeline", a->timeline, "tiles", a->tiles, "mapping", a->mapping, "measure", a->measure);
-  return cli_compile_files(a->model, chip, a->options, files, a->output, run, report, error);
-}
-
 /* The program that was written as C, where that is asked for. */
 static cm_status emit(const arguments *a, cm_run *run, cm_error *error)
 {
@@ -154,47 +120,24 @@ static cm_status emit(const arguments *a, cm_run *run, cm_error *error)
   return status;
 }
 
-static int compile(const arguments *a)
+static cm_status compile(void *given, cli_run *cli, json_t **report, cm_error *error)
 {
-  cm_error error;
-  cli_run cli;
+  const arguments *a = given;
   coremap_chip *chip = NULL;
-  json_t *report = NULL;
-  if (cli_check_options("compile", a->options, &error) != CM_OK)
-    return cli_fail(&error);
-  if (a->chip != NULL && cli_chip(a->chip, NULL, NULL, &chip, &error) != CM_OK)
-    return cli_fail(&error);
-  cli_run_begin(&cli, a->quiet);
-  cli.whole = true;
-  cm_status status = compile_file(a, chip, &cli.run, &report, &error);
-  CM_THEN(status, emit(a, &cli.run, &error));
-  cli_run_end(&cli);
+  CM_TRY(cli_check_options("compile", a->line.options, error));
+  if (a->chip != NULL)
+    CM_TRY(cli_chip(a->chip, NULL, NULL, &chip, error));
+  cli->whole = true;
+  json_t *files = json_pack("{s:s*, s:s*, s:s*, s:s*}", "timeline", a->timeline, "tiles", a->tiles, "mapping", a->mapping, "measure", a->measure);
+  cm_status status = cli_compile_files(a->line.file, chip, a->line.options, files, a->output, &cli->run, report, error);
+  CM_THEN(status, emit(a, &cli->run, error));
   coremap_chip_free(chip);
-  CM_THEN(status, write_report(a->report, report, &error));
-  if (status != CM_OK) {
-    json_decref(report);
-    return cli_fail(&error);
-  }
-  if (a->json)
-    cli_print_json(report);
-  else
-    print_table(a, report);
-  json_decref(report);
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
-}
-
-static int compile_command(int argc, char **argv)
-{
-  arguments a = {.options = json_object()};
-  int status = parse(argc, argv, &a);
-  if (status < 0)
-    status = compile(&a);
-  json_decref(a.options);
+  CM_THEN(status, write_report(a->report, *report, error));
   return status;
 }
 
 const cli_command cli_command_compile = {
-  .name = "compile", .run = compile_command, .options = CLI_OPTIONS_COMPILE,
+  .name = "compile", .check = check, .make = compile, .print = print_table, .word = "model", .size = sizeof(arguments), .options = CLI_OPTIONS_COMPILE,
   .what = "turn an ONNX model into a program for a chip, or rewrite it so that its permutations move less",
   .usage = "MODEL.onnx -o OUT [OPTION...]",
   .about = "With a chip that runs programs, turns an operator-level model into a program for it: operators are cut in pieces that\n"

@@ -80,11 +80,14 @@ cm_status cli_context_forget(const char *name, bool *known, cm_error *error)
 
 /* ---- coremap context ---- */
 
-enum { NONE = 1, REMOVE };
+typedef struct arguments {
+  cli_line line;
+  bool none, forget;
+} arguments;
 
 static const cli_flag flags[] = {
-  {"none", NULL, NONE, "leave the current context: no context is current"},
-  {"remove", NULL, REMOVE, "forget the context that is named, and its token"},
+  {"none", NULL, CLI_ON, "leave the current context: no context is current", CLI_AT(none)},
+  {"remove", NULL, CLI_ON, "forget the context that is named, and its token", CLI_AT(forget)},
   CLI_JSON_FLAG,
   {0}};
 
@@ -109,20 +112,15 @@ static void print(const json_t *all, bool json)
   json_decref(list);
 }
 
-static int context_command(int argc, char **argv)
+static int context_command(void *given)
 {
-  bool json = false, none = false, forget = false, known = true;
+  const arguments *a = given;
+  const bool json = a->line.json, none = a->none, forget = a->forget;
+  bool known = true;
   cm_error error;
   json_t *all;
-  for (int flag; (flag = cli_next(&cli_command_context, argc, argv)) != -1;)
-    switch (flag) {
-    case NONE: none = true; break;
-    case REMOVE: forget = true; break;
-    case CLI_JSON: json = true; break;
-    default: return cli_ended(flag);
-    }
-  const char *name = optind < argc ? argv[optind] : NULL;
-  if (optind + 1 < argc || (none && name != NULL) || (forget && name == NULL))
+  const char *name = a->line.words[0];
+  if (a->line.count > 1 || (none && name != NULL) || (forget && name == NULL))
     return cli_usage("context", forget ? "name the context to forget" : "name one context, or --none");
   if (forget) {
     if (cli_context_forget(name, &known, &error) != CM_OK)
@@ -150,7 +148,7 @@ static int context_command(int argc, char **argv)
 }
 
 const cli_command cli_command_context = {
-  .name = "context", .what = "list the servers that are kept by name, or choose one", .run = context_command, .server = true,
+  .name = "context", .what = "list the servers that are kept by name, or choose one", .run = context_command, .most = CLI_ANY, .size = sizeof(arguments), .server = true,
   .usage = "[NAME [--remove]] [--none] [--json]",
   .about = "Contexts are names for a server and the token for it, which coremap login --context keeps in ~/.config/coremap/contexts,\n"
            "which nobody else can read. Without NAME they are listed, the current one marked; with NAME, that one is current from\n"

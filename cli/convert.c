@@ -2,49 +2,44 @@
 
 #include "cli/cli.h"
 
-enum { FORMAT = 1, TO };
+typedef struct arguments {
+  cli_line line;
+  const char *format, *to, *out;
+} arguments;
 
 static const cli_flag flags[] = {
-  {"format", "NAME", FORMAT, "what IN is, whatever it looks like: @N"},
-  {"to", "NAME", TO, "what OUT shall be, whatever it is called: one of these or an ending, like tsv or csv.gz"},
-  {"output", "OUT", CLI_OUTPUT, "the same as OUT behind IN"},
+  {"format", "NAME", CLI_TEXT, "what IN is, whatever it looks like: @N", CLI_AT(format)},
+  {"to", "NAME", CLI_TEXT, "what OUT shall be, whatever it is called: one of these or an ending, like tsv or csv.gz", CLI_AT(to)},
+  {"output", "OUT", CLI_TEXT, "the same as OUT behind IN", CLI_AT(out)},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
 
-static int convert(int argc, char **argv)
+static int check(void *given)
 {
-  bool quiet = false, json = false;
-  const char *format = NULL, *to = NULL, *out = NULL;
-  for (int flag; (flag = cli_next(&cli_command_convert, argc, argv)) != -1;) {
-    switch (flag) {
-      case FORMAT: format = optarg; break;
-      case TO: to = optarg; break;
-      case CLI_OUTPUT: out = optarg; break;
-      case CLI_JSON: json = true; break;
-      case CLI_QUIET: quiet = true; break;
-      default: return cli_ended(flag);
-    }
-  }
-  if (argc - optind != (out != NULL ? 1 : 2))
+  arguments *a = given;
+  if (a->line.count != (a->out != NULL ? 1 : 2))
     return cli_usage("convert", "one input and one output are needed");
-  out = out != NULL ? out : argv[optind + 1];
-  cli_run cli;
-  cm_error error;
+  a->out = a->out != NULL ? a->out : a->line.words[1];
+  a->line.file = cli_input(a->line.words[0]);
+  return -1;
+}
+
+static cm_status convert(void *given, cli_run *cli, json_t **report, cm_error *error)
+{
+  const arguments *a = given;
   coremap_network *network = NULL;
-  const char *in = cli_input(argv[optind]);
-  cli_run_begin(&cli, quiet);
-  cm_status status = cli_network(in, format, false, &cli.run, &network, &error);
-  CM_THEN(status, cli_write_network(network, out, to, &cli.run, &error));
-  cli_run_end(&cli);
-  if (status == CM_OK && json)
-    status = cli_print_counts(network, &error);
+  cm_status status = cli_network(a->line.file, a->format, false, &cli->run, &network, error);
+  CM_THEN(status, cli_write_network(network, a->out, a->to, &cli->run, error));
+  if (status == CM_OK && a->line.json)
+    status = cli_counts(network, report, error);
   coremap_network_free(network);
-  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  return status;
 }
 
 const cli_command cli_command_convert = {
-  .name = "convert", .what = "turn a network into another format", .run = convert, .reads = true,
+  .name = "convert", .what = "turn a network into another format", .check = check, .make = convert, .reads = true,
+  .size = sizeof(arguments), .most = 2,
   .usage = "IN OUT [--format NAME] [--to NAME] [--json] [--quiet]",
   .about = "Reads a network of any format and writes it in the one that OUT's ending names: .zip (topology file), .snn,\n"
            ".graph (METIS), .hgr (hMETIS), .mtx (MatrixMarket), .csv or .tsv (edge list); all but .zip may end in .gz too.\n"

@@ -5,28 +5,22 @@
 #include "cli/print.h"
 #include "cli/table.h"
 
-enum { OCCUPY = 1, FREE, BROKEN, REPAIRED, OWNER, CORES, COUNT, TTL };
+enum { CORES = 1 };
 
 static const cli_flag occupancy_flags[] = {
-  {"occupy", "CORES", OCCUPY, "take cores: X,Y or a rectangle X0,Y0,X1,Y1, as often as needed"},
-  {"release", "CORES", FREE, "free cores that are taken"},
-  {"broken", "CORES", BROKEN, "cores that do not work"},
-  {"repaired", "CORES", REPAIRED, "cores that work again"},
-  {"owner", "TEXT", OWNER, "of the cores that are taken"},
+  {"occupy", "CORES", CORES, "take cores: X,Y or a rectangle X0,Y0,X1,Y1, as often as needed"},
+  {"release", "CORES", CORES, "free cores that are taken"},
+  {"broken", "CORES", CORES, "cores that do not work"},
+  {"repaired", "CORES", CORES, "cores that work again"},
+  {"owner", "TEXT", CLI_BODY, "of the cores that are taken"},
   CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 static const cli_flag reserve_flags[] = {
-  {"count", "N", COUNT, "so many free cores, wherever they lie best"},
+  {"count", "N", CLI_BODY_VALUE, "so many free cores, wherever they lie best"},
   {"cores", "CORES", CORES, "these: X,Y or a rectangle X0,Y0,X1,Y1, as often as needed"},
-  {"owner", "TEXT", OWNER, "shown beside the lease"},
-  {"ttl", "X", TTL, "seconds after which silence ends it"},
+  {"owner", "TEXT", CLI_BODY, "shown beside the lease"},
+  {"ttl", "X", CLI_BODY_VALUE, "seconds after which silence ends it"},
   CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 static const cli_flag release_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
-
-typedef struct arguments {
-  cli_where where;
-  const char *chip, *lease;
-  json_t *body;
-} arguments;
 
 /* "X,Y" or "X0,Y0,X1,Y1" to the list `name` of the body; false: it is neither. */
 static bool add_cores(json_t *body, const char *name, const char *text)
@@ -35,94 +29,58 @@ static bool add_cores(json_t *body, const char *name, const char *text)
   int used = 0, numbers = sscanf(text, "%6u,%6u%n,%6u,%6u%n", &n[0], &n[1], &used, &n[2], &n[3], &used);
   if ((numbers != 2 && numbers != 4) || text[used] != '\0')
     return false;
-  json_t *list = json_object_get(body, name);
-  if (list == NULL) {
-    list = json_array();
-    (void)json_object_set_new(body, name, list);
-  }
-  return json_array_append_new(list, numbers == 2 ? json_pack("[i, i]", (int)n[0], (int)n[1])
-                                                  : json_pack("[i, i, i, i]", (int)n[0], (int)n[1], (int)n[2], (int)n[3])) == 0;
+  return cli_list_add(body, name, numbers == 2 ? json_pack("[i, i]", (int)n[0], (int)n[1])
+                                               : json_pack("[i, i, i, i]", (int)n[0], (int)n[1], (int)n[2], (int)n[3]));
 }
 
-/* Negative: go on. `words`: how many are named beside the flags. */
-static int parse(const cli_command *command, int argc, char **argv, int words, arguments *a)
+static int take_cores(void *given, int code)
 {
-  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
-    switch (flag) {
-    case OCCUPY:
-    case FREE:
-    case BROKEN:
-    case REPAIRED:
-    case CORES:
-      if (!add_cores(a->body, cli_taken(), optarg))
-        return cli_usage(command->name, "--%s is X,Y or X0,Y0,X1,Y1, not \"%s\"", cli_taken(), optarg);
-      break;
-    case OWNER: (void)json_object_set_new(a->body, "owner", json_string(optarg)); break;
-    case COUNT:
-    case TTL: (void)json_object_set_new(a->body, cli_taken(), cli_option_value(optarg)); break;
-    default:
-      if (!cli_where_take(&a->where, flag))
-        return cli_ended(flag);
-    }
-  if (argc - optind != words)
-    return cli_usage(command->name, words == 2 ? "a chip and a lease are needed" : "one chip is needed");
-  a->chip = argv[optind];
-  a->lease = words == 2 ? argv[optind + 1] : NULL;
-  return -1;
+  const cli_line *line = given;
+  (void)code;
+  return add_cores(line->body, cli_taken(), optarg) ? -1 : cli_usage(line->command->name, "--%s is X,Y or X0,Y0,X1,Y1, not \"%s\"", cli_taken(), optarg);
 }
 
-typedef cm_status (*step)(cli_server *server, const arguments *a, json_t **reply, cm_error *error);
+/* What a request has beside the chip's path: "occupancy". */
+typedef struct asked {
+  const char *method, *after, *match;
+  const json_t *body;
+} asked;
 
-/* Negative: go on; *reply is the caller's either way. */
-static int on_server(const arguments *a, step take, json_t **reply)
-{
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  cli_run_begin(&cli, true);
-  cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  CM_THEN(status, take(server, a, reply, &error));
-  cli_run_end(&cli);
-  coremap_client_free(server);
-  return status == CM_OK ? -1 : cli_fail(&error);
-}
-
-static cm_status ask(cli_server *server, const arguments *a, const char *method, const char *after, const json_t *body,
-                     const char *match, json_t **json, cm_error *error)
+static cm_status ask(cli_server *server, const cli_line *line, const asked *what, json_t **json, cm_error *error)
 {
   char path[400];
   cli_reply reply = {0};
-  char *chip = library_client_segment(server, a->chip);
-  (void)snprintf(path, sizeof path, "/v1/chips/%.200s/%.100s", chip != NULL ? chip : "", after);
+  char *chip = library_client_segment(server, line->words[0]);
+  (void)snprintf(path, sizeof path, "/v1/chips/%.200s/%.100s", chip != NULL ? chip : "", what->after);
   free(chip);
-  const cli_request request = {.method = method, .path = path, .body = body, .match = match};
-  if (library_client_ask(server, &request, &reply, error) == CM_OK)
-    *json = reply.json;
-  else
-    return error->status;
+  CM_TRY(library_client_ask(server, &(cli_request){.method = what->method, .path = path, .body = what->body, .match = what->match}, &reply, error));
+  *json = reply.json;
   return CM_OK;
 }
 
 /* ---- occupancy ---- */
 
-static cm_status occupancy_step(cli_server *server, const arguments *a, json_t **reply, cm_error *error)
+static cm_status occupancy(void *given, coremap_client *server, cli_run *cli, json_t **reply, cm_error *error)
 {
-  bool changes = json_object_size(a->body) > 0;
+  const cli_line *line = given;
+  const bool changes = json_object_size(line->body) > 0;
   json_t *holders = NULL;
   cm_error ignored;
+  (void)cli;
   /* Changes on top of each other are all kept: each is of named cores, and the server refuses what does not fit. */
-  cm_status status = ask(server, a, changes ? "PATCH" : "GET", "occupancy", changes ? a->body : NULL, changes ? "*" : NULL, reply, error);
-  if (status != CM_OK || a->where.json)
-    return status;
+  CM_TRY(ask(server, line, changes ? &(asked){"PATCH", "occupancy", "*", line->body} : &(asked){"GET", "occupancy", NULL, NULL}, reply, error));
+  if (line->json)
+    return CM_OK;
   /* People want to know whose leases are; a server of a release before, or one that may not be read, tells less. */
-  if (ask(server, a, "GET", "holders", NULL, NULL, &holders, &ignored) == CM_OK && json_object_get(holders, "taken") != NULL)
+  if (ask(server, line, &(asked){"GET", "holders", NULL, NULL}, &holders, &ignored) == CM_OK && json_object_get(holders, "taken") != NULL)
     (void)json_object_set(*reply, "taken", json_object_get(holders, "taken"));
   json_decref(holders);
   return CM_OK;
 }
 
-static void print_occupancy(const json_t *o)
+static void print_occupancy(const void *given, const json_t *o)
 {
+  (void)given;
   static const cli_column columns[] = {{"OWNER", "owner", 60}, {"LEASE", "lease", 24}, {"UNTIL", "until", 24}, {"CORES", "count", 0}};
   const json_t *f = json_object_get(o, "fragmentation"), *taken = json_object_get(o, "taken"), *one;
   json_t *rows = json_array();
@@ -151,82 +109,53 @@ static void print_occupancy(const json_t *o)
   json_decref(rows);
 }
 
-static int occupancy(int argc, char **argv)
-{
-  arguments a = {.body = json_object()};
-  json_t *reply = NULL;
-  int status = parse(&cli_command_occupancy, argc, argv, 1, &a);
-  if (status < 0)
-    status = on_server(&a, occupancy_step, &reply);
-  if (status < 0 && a.where.json)
-    cli_print_json(reply);
-  else if (status < 0)
-    print_occupancy(reply);
-  json_decref(reply);
-  json_decref(a.body);
-  return status < 0 ? EXIT_DONE : status;
-}
-
 /* ---- leases ---- */
 
-static cm_status reserve_step(cli_server *server, const arguments *a, json_t **reply, cm_error *error)
+static int check_reserve(void *given)
 {
-  return ask(server, a, "POST", "reservations", a->body, NULL, reply, error);
+  const json_t *body = ((cli_line *)given)->body;
+  return (json_object_get(body, "cores") == NULL) != (json_object_get(body, "count") == NULL) ? -1 : cli_usage("reserve", "say which --cores, or how many with --count");
 }
 
-static int reserve(int argc, char **argv)
+static cm_status reserve(void *given, coremap_client *server, cli_run *cli, json_t **reply, cm_error *error)
 {
-  arguments a = {.body = json_object()};
-  json_t *lease = NULL;
-  int status = parse(&cli_command_reserve, argc, argv, 1, &a);
-  if (status < 0 && (json_object_get(a.body, "cores") == NULL) == (json_object_get(a.body, "count") == NULL))
-    status = cli_usage("reserve", "say which --cores, or how many with --count");
-  if (status < 0)
-    status = on_server(&a, reserve_step, &lease);
-  if (status < 0 && a.where.json)
-    cli_print_json(lease);
-  else if (status < 0)
-    cli_puts(cli_text(lease, "id"));
-  json_decref(lease);
-  json_decref(a.body);
-  return status < 0 ? EXIT_DONE : status;
+  (void)cli;
+  return ask(server, given, &(asked){"POST", "reservations", NULL, ((cli_line *)given)->body}, reply, error);
 }
 
-static cm_status release_step(cli_server *server, const arguments *a, json_t **reply, cm_error *error)
+static void print_lease(const void *given, const json_t *lease)
 {
-  char after[100];
-  (void)snprintf(after, sizeof after, "reservations/%.64s", a->lease);
-  return ask(server, a, "DELETE", after, NULL, NULL, reply, error);
+  (void)given;
+  cli_puts(cli_text(lease, "id"));
 }
 
-static int release(int argc, char **argv)
+static int check_release(void *given)
 {
-  arguments a = {0};
+  const char *lease = ((cli_line *)given)->words[1];
+  return cli_is_id(lease) ? -1 : cli_usage("release", "\"%s\" is no id of a lease", lease);
+}
+
+static cm_status release(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+{
+  const cli_line *line = given;
   json_t *reply = NULL;
-  int status = parse(&cli_command_release, argc, argv, 2, &a);
-  if (status < 0 && !cli_is_id(a.lease))
-    status = cli_usage("release", "\"%s\" is no id of a lease", a.lease);
-  if (status < 0)
-    status = on_server(&a, release_step, &reply);
-  if (status < 0 && a.where.json) {
-    json_t *told = json_pack("{s:s}", "released", a.lease);
-    cli_print_json(told);
-    json_decref(told);
-  }
+  (void)cli;
+  CM_TRY(ask(server, line, &(asked){"DELETE", cm_say("reservations/%.64s", line->words[1]).text, NULL, NULL}, &reply, error));
   json_decref(reply);
-  return status < 0 ? EXIT_DONE : status;
+  *report = line->json ? json_pack("{s:s}", "released", line->words[1]) : NULL;
+  return CM_OK;
 }
 
 const cli_command cli_command_occupancy = {
-  .name = "occupancy", .what = "show or change which cores of a server's chip are taken", .run = occupancy, .server = true,
+  .name = "occupancy", .what = "show or change which cores of a server's chip are taken", .take = take_cores, .ask = occupancy, .print = print_occupancy, .word = "chip", .server = true,
   .usage = "CHIP [--occupy CORES]... [--release CORES]... [--broken CORES]... [--repaired CORES]... [--owner TEXT] [--json]",
   .about = "Shows how many cores of a chip are free and who has the others, after changing it where a flag says so. --json prints\n"
            "what `coremap map --occupancy` reads.",
   .flags = occupancy_flags};
 const cli_command cli_command_reserve = {
-  .name = "reserve", .what = "lease cores of a server's chip", .run = reserve, .server = true,
+  .name = "reserve", .what = "lease cores of a server's chip", .take = take_cores, .check = check_reserve, .ask = reserve, .print = print_lease, .word = "chip", .server = true,
   .usage = "CHIP (--count N | --cores CORES...) [--owner TEXT] [--ttl X] [--json]",
   .about = "Leases cores and prints the lease's id. Only the lease can free them; without a keepalive it ends after --ttl.", .flags = reserve_flags};
 const cli_command cli_command_release = {
-  .name = "release", .what = "end a lease", .run = release, .server = true, .usage = "CHIP LEASE [--json]",
+  .name = "release", .what = "end a lease", .check = check_release, .ask = release, .word = "chip and lease", .least = 2, .most = 2, .server = true, .usage = "CHIP LEASE [--json]",
   .about = "Frees the cores of a lease. `coremap occupancy CHIP` shows leases as owners, lease:ID.", .flags = release_flags};

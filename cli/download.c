@@ -4,28 +4,14 @@
 #include "cli/remote.h"
 #include "base/file.h"
 
-static const cli_flag flags[] = {
-  {"output", "DIR|FILE", CLI_OUTPUT, "where it goes: a folder that is made, of a network the file; unless given, the id is its name"},
-  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
-
 typedef struct arguments {
-  cli_where where;
-  const char *id, *output;
+  cli_line line;
+  const char *output;
 } arguments;
 
-/* Negative: go on. */
-static int parse(int argc, char **argv, arguments *a)
-{
-  for (int flag; (flag = cli_next(&cli_command_download, argc, argv)) != -1;)
-    if (flag == CLI_OUTPUT)
-      a->output = optarg;
-    else if (!cli_where_take(&a->where, flag))
-      return cli_ended(flag);
-  a->id = argv[optind];
-  if (argc - optind != 1)
-    return cli_usage("download", a->id == NULL ? "no id is named" : "only one can be named");
-  return cli_is_id(a->id) ? -1 : cli_usage("download", "\"%s\" is no id", a->id);
-}
+static const cli_flag flags[] = {
+  {"output", "DIR|FILE", CLI_TEXT, "where it goes: a folder that is made, of a network the file; unless given, the id is its name", CLI_AT(output)},
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
 
 typedef struct view {
   const char *path, *file; /* after /v1/KIND/ID/ */
@@ -46,8 +32,7 @@ cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, con
   cm_file file;
   cli_reply reply = {0};
   CM_TRY(cm_file_create(&file, to, error));
-  const cli_request request = {.method = "GET", .path = path, .download = file.stream, .run = &cli->run};
-  cm_status status = library_client_ask(server, &request, &reply, error);
+  cm_status status = library_client_ask(server, &(cli_request){.method = "GET", .path = path, .download = file.stream, .run = &cli->run}, &reply, error);
   json_decref(reply.json);
   if (status == CM_OK)
     return cm_file_commit(&file, error);
@@ -61,11 +46,10 @@ static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind
 {
   CM_TRY(cm_folder_make(folder, error));
   for (const view *v = views; v->path != NULL; v++) {
-    char path[200], to[CM_PATH_MAX];
-    (void)snprintf(path, sizeof path, "/v1/%s/%.64s/%s", kind, id, v->path);
+    char to[CM_PATH_MAX];
     CM_TRY(cm_path(to, error, "%s/%s", folder, v->file));
     cm_run_phase(&cli->run, v->file);
-    cm_status status = cli_fetch_file(server, cli, path, to, error);
+    cm_status status = cli_fetch_file(server, cli, cm_say("/v1/%s/%.64s/%s", kind, id, v->path).text, to, error);
     if (status == CM_OK)
       (void)json_array_append_new(files, json_string(to));
     else if (status != CM_NOT_FOUND) /* a program has not all of them */
@@ -84,7 +68,7 @@ cm_status cli_fetch_program(cli_server *server, cli_run *cli, const char *id, co
 
 static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments *a, const json_t *about, json_t *files, cm_error *error)
 {
-  char path[200], to[CM_PATH_MAX];
+  char to[CM_PATH_MAX];
   const char *id = cli_id(about, "id");
   bool model = strcmp(cli_text(about, "format"), "onnx") == 0;
   if (id[0] == '\0')
@@ -92,9 +76,8 @@ static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments
   if (a->output != NULL ? cm_path(to, error, "%s", cli_output(a->output)) != CM_OK
                         : cm_path(to, error, "%.16s.%s", id, model ? "onnx" : "zip") != CM_OK)
     return error->status;
-  (void)snprintf(path, sizeof path, "/v1/networks/%.64s/content", id);
   cm_run_phase(&cli->run, "download");
-  cm_status status = cli_fetch_file(server, cli, path, to, error);
+  cm_status status = cli_fetch_file(server, cli, cm_say("/v1/networks/%.64s/content", id).text, to, error);
   if (status == CM_OK)
     (void)json_array_append_new(files, json_string(a->output != NULL ? a->output : to));
   return status;
@@ -106,13 +89,13 @@ static cm_status download_it(cli_server *server, cli_run *cli, const arguments *
   char id[80];
   const char *kind;
   cli_reply reply = {0};
-  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, a->id, ""}, &kind, &reply, error);
+  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, a->line.words[0], ""}, &kind, &reply, error);
   if (status == CM_NOT_FOUND)
-    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program or network %.64s", a->id);
+    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program or network %.64s", a->line.words[0]);
   if (status != CM_OK)
     return status;
   const char *mapping = cli_id(reply.json, "mapping"), *program = cli_id(reply.json, "program");
-  (void)snprintf(id, sizeof id, "%s", a->id);
+  (void)snprintf(id, sizeof id, "%s", a->line.words[0]);
   if (strcmp(kind, "networks") == 0)
     status = fetch_network(server, cli, a, reply.json, files, error);
   else {
@@ -129,32 +112,24 @@ static cm_status download_it(cli_server *server, cli_run *cli, const arguments *
   return status;
 }
 
-static int download_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
+static cm_status download(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
 {
-  const arguments *a = given;
-  json_t *files = json_array(), *one;
-  size_t i;
-  cm_status status = download_it(server, cli, a, files, error);
-  if (status == CM_OK && a->where.json) {
-    json_t *told = json_pack("{s:O}", "files", files);
-    cli_print_json(told);
-    json_decref(told);
-  } else if (status == CM_OK)
-    json_array_foreach(files, i, one)
-      cli_puts(json_string_value(one));
-  json_decref(files);
-  return status == CM_OK ? EXIT_DONE : -1;
+  json_t *files = json_array();
+  *report = json_pack("{s:o}", "files", files);
+  return download_it(server, cli, given, files, error);
 }
 
-static int download(int argc, char **argv)
+static void print_files(const void *given, const json_t *told)
 {
-  arguments a = {0};
-  int status = parse(argc, argv, &a);
-  return status < 0 ? cli_on_server(&a.where, download_step, &a) : status;
+  const json_t *one;
+  size_t i;
+  (void)given;
+  json_array_foreach(json_object_get(told, "files"), i, one)
+    cli_puts(json_string_value(one));
 }
 
 const cli_command cli_command_download = {
-  .name = "download", .what = "get all files of a mapping or program, or a network", .run = download, .server = true,
+  .name = "download", .what = "get all files of a mapping or program, or a network", .ask = download, .print = print_files, .word = "id", .size = sizeof(arguments), .server = true,
   .usage = "ID [-o DIR|FILE] [--json] [--quiet]",
   .about = "Gets all that a mapping or program (or the one that a job made) has into a folder, file by file, or a network as a topology\n"
            "file, a model as ONNX. `coremap get` gets one view.",

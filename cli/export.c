@@ -2,73 +2,55 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/mapped.h"
 #include "cli/remote.h"
 #include "cli/upload.h"
 #include "base/file.h"
 
-enum { TO = 1, NETWORK, FORMAT, CHIP, LAYER };
+typedef struct arguments {
+  cli_line line;
+  const char *to, *network, *format, *chip, *output, *layer;
+} arguments;
 
 /* Of every command that makes something of a mapping. */
 #define MAPPING_FLAGS                                                                        \
-  {"network", "FILE", NETWORK, "of a mapping in a file: the network that it is of"},         \
-  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},                                              \
-  {"chip", "NAME|FILE", CHIP, "unless given, the chip that the mapping describes"},          \
-  {"output", "FILE", CLI_OUTPUT, "where it goes; standard output unless given"},             \
+  {"network", "FILE", CLI_IN, "of a mapping in a file: the network that it is of", CLI_AT(network)},         \
+  {"format", "NAME", CLI_TEXT, CLI_FORMAT_ABOUT, CLI_AT(format)},                                              \
+  {"chip", "NAME|FILE", CLI_IN, "unless given, the chip that the mapping describes", CLI_AT(chip)},          \
+  {"output", "FILE", CLI_TEXT, "where it goes; standard output unless given", CLI_AT(output)},             \
   CLI_SERVER_FLAGS,                                                                          \
-  {"json", NULL, CLI_JSON, "print what was written where, as JSON; with --output"},          \
+  CLI_JSON_SAYS("print what was written where, as JSON; with --output"),          \
   CLI_QUIET_FLAG
 
 static const cli_flag flags[] = {
-  {"to", cli_export_formats, TO, "the format (docs/reference/exports.md)"},
+  {"to", cli_export_formats, CLI_TEXT, "the format (docs/reference/exports.md)", CLI_AT(to)},
   MAPPING_FLAGS,
   {0}};
 
 static const cli_flag draw_flags[] = {
-  {"layer", cli_picture_layers, LAYER, "what colours the cores, or links; neurons unless given"},
-  {"to", "svg|png", TO, "the format; unless given, the one that the output's ending says, else svg"},
+  {"layer", cli_picture_layers, CLI_TEXT, "what colours the cores, or links; neurons unless given", CLI_AT(layer)},
+  {"to", "svg|png", CLI_TEXT, "the format; unless given, the one that the output's ending says, else svg", CLI_AT(to)},
   MAPPING_FLAGS,
   {0}};
 
-typedef struct arguments {
-  cli_where where;
-  const char *mapping, *to, *network, *format, *chip, *output, *layer;
-  bool picture;
-} arguments;
-
-static int parse(const cli_command *command, int argc, char **argv, arguments *a)
+static int check(const arguments *a)
 {
-  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
-    switch (flag) {
-    case TO: a->to = optarg; break;
-    case LAYER: a->layer = optarg; break;
-    case NETWORK: a->network = cli_input(optarg); break;
-    case FORMAT: a->format = optarg; break;
-    case CHIP: a->chip = cli_input(optarg); break;
-    case CLI_OUTPUT: a->output = optarg; break;
-    default:
-      if (!cli_where_take(&a->where, flag))
-        return cli_ended(flag);
-    }
-  if (optind + 1 != argc)
-    return cli_usage(command->name, optind == argc ? "no mapping is named" : "more than one mapping is named");
-  if (a->to == NULL && command == &cli_command_export)
-    return cli_usage(command->name, "say what --to");
-  if (a->where.json && (a->output == NULL || strcmp(a->output, "-") == 0))
-    return cli_usage(command->name, "--json says what was written where: name the file with --output");
-  a->mapping = cli_input(argv[optind]);
-  return -1;
+  return a->line.json && (a->output == NULL || strcmp(a->output, "-") == 0)
+           ? cli_usage(a->line.command->name, "--json says what was written where: name the file with --output") : -1;
+}
+
+static bool is_picture(const arguments *a)
+{
+  return a->layer != NULL;
 }
 
 static cm_status make(const arguments *a, const coremap_mapping *mapping, const char *path, cm_run *run, cm_error *error)
 {
   char what[80];
-  coremap_error *why = NULL;
-  if (a->picture)
+  if (is_picture(a))
     (void)snprintf(what, sizeof what, "picture:%s:%.60s", a->to, a->layer);
   else
     (void)snprintf(what, sizeof what, "%.60s", a->to);
-  return library_status(coremap_mapping_write_watched(mapping, what, path, library_on_run, run, &why), &why, error);
+  return library_status(coremap_mapping_write_watched(mapping, what, path, library_on_run, run, &cli_why), &cli_why, error);
 }
 
 static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm_error *error)
@@ -76,13 +58,12 @@ static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm
   coremap_chip *chip = NULL;
   coremap_network *network = NULL;
   coremap_mapping *mapping = NULL;
-  coremap_error *why = NULL;
   if (a->network == NULL)
-    return cm_fail(error, CM_BAD_REQUEST, "name the network of %s with --network", a->mapping);
+    return cm_fail(error, CM_BAD_REQUEST, "name the network of %s with --network", a->line.file);
   cm_status status = cli_network(a->network, a->format, false, &cli->run, &network, error);
   if (status == CM_OK && a->chip != NULL)
     status = cli_chip(a->chip, NULL, NULL, &chip, error);
-  CM_THEN(status, library_status(coremap_mapping_open(a->mapping, network, chip, library_on_run, &cli->run, &mapping, &why), &why, error));
+  CM_THEN(status, library_status(coremap_mapping_open(a->line.file, network, chip, library_on_run, &cli->run, &mapping, &cli_why), &cli_why, error));
   CM_THEN(status, make(a, mapping, path, &cli->run, error));
   coremap_mapping_free(mapping);
   coremap_network_free(network);
@@ -93,11 +74,11 @@ static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm
 static cm_status get(const arguments *a, cli_run *cli, FILE *stream, cm_error *error)
 {
   char view[160];
-  if (!a->picture)
+  if (!is_picture(a))
     (void)snprintf(view, sizeof view, "/export?to=%.40s", a->to);
   else
     (void)snprintf(view, sizeof view, "/picture?format=%s&layer=%.40s", a->to, a->layer);
-  return cli_get_mapping(&a->where, cli, a->mapping, view, stream, error);
+  return cli_get_mapping(&a->line, cli, a->line.file, view, stream, error);
 }
 
 /* From a server's mapping, whole or not at all. */
@@ -111,64 +92,47 @@ static cm_status on_server(const arguments *a, cli_run *cli, const char *path, c
   return error->status;
 }
 
-static int write_it(const arguments *a)
+static cm_status write_it(void *given, cli_run *cli, json_t **report, cm_error *error)
 {
-  cm_error error;
-  cli_run cli;
+  const arguments *a = given;
   const char *path = cli_output(a->output != NULL ? a->output : "-");
-  cli_run_begin(&cli, a->where.quiet);
-  cm_status status = access(a->mapping, F_OK) == 0 || !cli_is_id(a->mapping) ? on_files(a, &cli, path, &error)
-                                                                              : on_server(a, &cli, path, &error);
-  cli_run_end(&cli);
-  if (status != CM_OK)
-    return cli_fail(&error);
-  if (a->where.json) {
-    json_t *told = json_pack("{s:s, s:s}", "format", a->to, "file", a->output);
-    cli_print_json(told);
-    json_decref(told);
-  }
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+  if (a->line.json)
+    *report = json_pack("{s:s, s:s}", "format", a->to, "file", a->output);
+  return access(a->line.file, F_OK) == 0 || !cli_is_id(a->line.file) ? on_files(a, cli, path, error) : on_server(a, cli, path, error);
 }
 
-static int export_command(int argc, char **argv)
+static int check_export(void *given)
 {
-  arguments a = {0};
+  const arguments *a = given;
   cm_error error;
   char names[200];
-  int parsed = parse(&cli_command_export, argc, argv, &a);
-  if (parsed >= 0)
-    return parsed;
-  json_t *format = library_row("exports", a.to);
-  bool known = format != NULL;
+  json_t *format = a->to != NULL ? library_row("exports", a->to) : NULL;
+  const bool known = format != NULL;
   json_decref(format);
+  if (a->to == NULL)
+    return cli_usage("export", "say what --to");
   if (known)
-    return write_it(&a);
-  (void)cm_fail(&error, CM_BAD_OPTION, "there is no format \"%.40s\" to export to; there are %s", a.to,
-                library_names("exports", ", ", names, sizeof names));
+    return check(a);
+  (void)cm_fail(&error, CM_BAD_OPTION, "there is no format \"%.40s\" to export to; there are %s", a->to, library_names("exports", ", ", names, sizeof names));
   return cli_fail(&error);
 }
 
-static int draw(int argc, char **argv)
+static int check_draw(void *given)
 {
-  arguments a = {.layer = "neurons", .picture = true};
-  int parsed = parse(&cli_command_draw, argc, argv, &a);
-  if (parsed >= 0)
-    return parsed;
-  const char *dot = a.output != NULL ? strrchr(cli_base_name(a.output), '.') : NULL;
-  if (a.to == NULL && dot != NULL && strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0)
-    return cli_usage("draw", "a picture is .svg or .png, and \"%s\" ends in %s: name it so, or say --to", a.output, dot);
-  if (a.to == NULL)
-    a.to = dot != NULL && strcmp(dot, ".png") == 0 ? "png" : "svg";
-  if (strcmp(a.to, "svg") != 0 && strcmp(a.to, "png") != 0)
-    return cli_usage("draw", "--to is svg or png, not \"%s\"", a.to);
-  for (const char *c = a.layer; *c != '\0'; c++)
-    if ((*c < 'a' || *c > 'z') && *c != '_')
-      return cli_usage("draw", "\"%s\" is no layer", a.layer);
-  return write_it(&a);
+  arguments *a = given;
+  const char *dot = a->output != NULL ? strrchr(cli_base_name(a->output), '.') : NULL;
+  if (a->to == NULL && dot != NULL && strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0)
+    return cli_usage("draw", "a picture is .svg or .png, and \"%s\" ends in %s: name it so, or say --to", a->output, dot);
+  if (a->to == NULL)
+    a->to = dot != NULL && strcmp(dot, ".png") == 0 ? "png" : "svg";
+  if (strcmp(a->to, "svg") != 0 && strcmp(a->to, "png") != 0)
+    return cli_usage("draw", "--to is svg or png, not \"%s\"", a->to);
+  return a->layer[strspn(a->layer, "abcdefghijklmnopqrstuvwxyz_")] != '\0' ? cli_usage("draw", "\"%s\" is no layer", a->layer) : check(a);
 }
 
 const cli_command cli_command_export = {
-  .name = "export", .what = "write a mapping as the file of another tool", .run = export_command, .reads = true,
+  .name = "export", .what = "write a mapping as the file of another tool", .check = check_export, .make = write_it,
+  .word = "mapping", .size = sizeof(arguments), .reads = true,
   .usage = "MAPPING --network NETWORK --to FORMAT [-o FILE]\n"
            "ID --to FORMAT [-o FILE] [--server URL]",
   .about = "Writes a mapping (coremap map -o FILE), or one of a server by the id of it or of its job, as SANA-FE, BookSim, Noxim, PACMAN\n"
@@ -176,7 +140,8 @@ const cli_command cli_command_export = {
   .flags = flags};
 
 const cli_command cli_command_draw = {
-  .name = "draw", .what = "draw a mapping: the chip's cores or links, coloured by a figure", .run = draw, .reads = true,
+  .name = "draw", .what = "draw a mapping: the chip's cores or links, coloured by a figure", .check = check_draw, .make = write_it,
+  .word = "mapping", .size = sizeof(arguments), .defaults = &(const arguments){.layer = "neurons"}, .reads = true,
   .usage = "MAPPING --network NETWORK [--layer NAME] -o FILE.svg|FILE.png\n"
            "ID [--layer NAME] -o FILE.svg|FILE.png [--server URL]",
   .about = "Draws a mapping (coremap map -o FILE), or one of a server by the id of it or of its job, for papers and slides: as SVG with\n"

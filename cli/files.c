@@ -67,7 +67,6 @@ cm_status cli_read_options(int *argc, char **argv, cm_error *error)
 cm_status cli_network(const char *path, const char *format, bool id, cm_run *run, coremap_network **network, cm_error *error)
 {
   char *text;
-  coremap_error *why = NULL;
   json_t *options = read_options != NULL ? json_copy(read_options) : json_object();
   const json_t *option;
   size_t i;
@@ -83,7 +82,7 @@ cm_status cli_network(const char *path, const char *format, bool id, cm_run *run
   json_decref(options);
   if (status != CM_OK)
     return status;
-  status = library_status(coremap_network_read(path, text, library_on_run, run, network, &why), &why, error);
+  status = library_status(coremap_network_read(path, text, library_on_run, run, network, &cli_why), &cli_why, error);
   free(text);
   return status == CM_BAD_NETWORK ? cli_name_file(path, status, error) : status;
 }
@@ -97,7 +96,6 @@ cm_status cli_need_format(const char *path, const char *to, cm_error *error)
 
 cm_status cli_write_network(const coremap_network *network, const char *path, const char *to, cm_run *run, cm_error *error)
 {
-  coremap_error *why = NULL;
   CM_TRY(cli_need_format(path, to, error));
-  return library_status(coremap_network_write_as(network, cli_output(path), to, library_on_run, run, &why), &why, error);
+  return library_status(coremap_network_write_as(network, cli_output(path), to, library_on_run, run, &cli_why), &cli_why, error);
 }

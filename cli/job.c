@@ -5,75 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool set_pair(cli_job *a, const char *pair)
+int cli_job_check(void *given)
 {
-  const char *equals = strchr(pair, '=');
-  char name[64];
-  if (equals == NULL || (size_t)(equals - pair) >= sizeof name)
-    return false;
-  (void)snprintf(name, sizeof name, "%.*s", (int)(equals - pair), pair);
-  return cli_option_set(a->flags, name, equals + 1);
-}
-
-/* Returns -1 to go on, else an exit status. */
-int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *a)
-{
-  bool part_is_read = command->options == CLI_OPTIONS_PLACE, places = command->options != CLI_OPTIONS_PARTITION;
-  for (int flag; (flag = cli_next(command, argc, argv)) != -1;) {
-    switch (flag) {
-      case CLI_JOB_FORMAT: a->format = optarg; break;
-      case CLI_JOB_CHIP: a->chip_name = cli_input(optarg); break;
-      case CLI_JOB_MESH: a->mesh = optarg; break;
-      case CLI_JOB_OCCUPANCY: a->occupancy_path = cli_input(optarg); break;
-      case CLI_JOB_CACHE: a->cache_folder = optarg; break;
-      case CLI_JOB_PART: a->part = part_is_read ? cli_input(optarg) : cli_output(optarg); break;
-      case CLI_JOB_PLACEMENT: a->placement = cli_output(optarg); break;
-      case CLI_JOB_ROUTES: a->routes = cli_output(a->routes_name = optarg); break;
-      case CLI_JOB_CERTIFICATE: a->certificate = cli_output(optarg); break;
-      case CLI_JOB_PARETO: a->pareto = optarg; break;
-      case CLI_JOB_CONSTRAINTS: a->constraints = cli_input(optarg); break;
-      case CLI_JOB_FIXED: a->fixed = cli_input(optarg); break;
-      case CLI_JOB_FROM: a->from = cli_input(optarg); break;
-      case CLI_JOB_LEVELS_FROM: a->edited_from = cli_input(optarg); break;
-      case CLI_JOB_INPUT: a->input = cli_input(optarg); break;
-      case CLI_JOB_POISSON:
-        if (!cli_take_poisson(a->flags, optarg, &a->poisson))
-          return cli_usage(command->name, "--poisson %s is no finite number", optarg);
-        break;
-      case CLI_JOB_POLICY: a->policy = cli_input(optarg); break;
-      case CLI_OUTPUT: a->output = cli_output(optarg); break;
-      case CLI_JSON: a->json = true; break;
-      case CLI_QUIET: a->quiet = true; break;
-      case CLI_JOB_VERBOSE: a->verbose = true; break;
-      case CLI_JOB_SET:
-        if (!set_pair(a, optarg))
-          return cli_usage(command->name, "--set \"%s\" is not of the form NAME=VALUE", optarg);
-        break;
-      case CLI_TAKES_OPTION:
-        if (!cli_option_set(a->flags, cli_taken(), optarg))
-          return cli_usage(command->name, "--%s \"%s\" is not text", cli_taken(), optarg);
-        break;
-      default: return cli_ended(flag);
-    }
-  }
-  if (optind + 1 != argc)
-    return cli_usage(command->name, optind == argc ? "no network is named" : "more than one network is named");
-  a->network_name = cli_input(argv[optind]);
-  if (places ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
-    return cli_usage(command->name, "name either --chip or --mesh");
+  const cli_job *a = given;
+  const char *command = a->line.command->name;
+  if (a->line.command->options != CLI_OPTIONS_PARTITION ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
+    return cli_usage(command, "name either --chip or --mesh");
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
-    return cli_usage(command->name, "--occupancy needs a --chip");
+    return cli_usage(command, "--occupancy needs a --chip");
   cm_error error;
-  return cli_rename_options("map", a->flags, &error) == CM_OK ? -1 : cli_fail(&error);
+  return cli_rename_options("map", a->line.options, &error) == CM_OK ? -1 : cli_fail(&error);
 }
 
 /* The run goes by the job's options from the network on. */
 static cm_status settle(cli_job *job, cm_error *error)
 {
   char *given, *text;
-  coremap_error *why = NULL;
-  CM_TRY(cli_json_text(job->flags, &given, error));
-  cm_status status = library_status(coremap_options_read("map", given, &text, NULL, &why), &why, error);
+  CM_TRY(cli_json_text(job->line.options, &given, error));
+  cm_status status = library_status(coremap_options_read("map", given, &text, NULL, &cli_why), &cli_why, error);
   free(given);
   if (status != CM_OK)
     return status;
@@ -95,38 +44,37 @@ static bool set_path(json_t *options, const char *name, const char *path)
   return path == NULL || json_object_set_new(options, name, json_string(path)) == 0;
 }
 
-static cm_status make_options(const cli_job *job, const char *parts, char **text, cm_error *error)
+static cm_status make_options(const cli_job *job, char **text, cm_error *error)
 {
-  json_t *options = json_copy(job->flags);
+  json_t *options = json_copy(job->line.options);
   const bool good = set_path(options, "from", job->from) && set_path(options, "policy_file", job->policy) &&
                     set_path(options, "cache", job->cache_folder) && set_path(options, "levels_from", job->edited_from) &&
-                    set_path(options, "spikes_file", job->input) && set_path(options, "poisson_file", job->poisson) && set_path(options, "part", parts) && set_path(options, "fixed", job->fixed);
+                    set_path(options, "spikes_file", job->input) && set_path(options, "poisson_file", job->poisson) && set_path(options, "part", job->in) && set_path(options, "fixed", job->fixed);
   (void)json_object_set_new(options, "alone", json_true());
   cm_status status = good ? cli_json_text(options, text, error) : cm_fail(error, CM_BAD_REQUEST, "the name of a file is not text");
   json_decref(options);
   return status;
 }
 
-cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error *error)
+cm_status cli_job_open(cli_job *job, char **options, cm_error *error)
 {
   const bool has_chip = job->chip_name != NULL || job->mesh != NULL,
              has_id = job->cache_folder != NULL || job->certificate != NULL || job->output != NULL;
-  cli_run_begin(&job->cli, job->quiet);
+  cli_run_begin(&job->cli, job->line.quiet);
   job->cli.whole = true;
-  if (cli_read_constraints(job->constraints, job->flags, error) != CM_OK || settle(job, error) != CM_OK ||
+  if (cli_read_constraints(job->constraints, job->line.options, error) != CM_OK || settle(job, error) != CM_OK ||
       (has_chip && cli_chip(job->chip_name, job->mesh, job->occupancy_path, &job->chip, error) != CM_OK) ||
       cm_folder_scratch(job->scratch, error) != CM_OK)
     return error->status;
   job->cli.memory.scratch_folder = job->scratch;
-  CM_TRY(cli_network(job->network_name, job->format, has_id, &job->cli.run, &job->network, error));
-  return make_options(job, parts, options, error);
+  CM_TRY(cli_network(job->line.file, job->format, has_id, &job->cli.run, &job->network, error));
+  return make_options(job, options, error);
 }
 
 void cli_job_close(cli_job *job)
 {
   coremap_network_free(job->network);
   coremap_chip_free(job->chip);
-  json_decref(job->flags);
   if (job->scratch[0] != '\0') {
     cm_error ignored;
     (void)cm_folder_remove(job->scratch, &ignored);

@@ -7,12 +7,11 @@
 #include "cli/cli.h"
 
 typedef struct cli_job {
+  cli_line line;
   /* As named on the command line; NULL: not named. */
-  const char *network_name, *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *placement, *output, *routes,
+  const char *chip_name, *mesh, *occupancy_path, *cache_folder, *part, *in, *placement, *output, *routes,
       *certificate, *pareto, *from, *policy, *format, *input, *poisson, *constraints, *fixed, *edited_from;
-  const char *routes_name; /* as named: its ending says the view */
-  json_t *flags; /* job options */
-  bool json, quiet, verbose;
+  bool verbose;
   /* Opened by cli_job_open. */
   cli_run cli;
   coremap_chip *chip; /* NULL when neither chip nor mesh is named */
@@ -21,35 +20,30 @@ typedef struct cli_job {
 } cli_job;
 
 /* Their own flags beside the job options, for a command's table. */
-enum {
-  CLI_JOB_CHIP = 1, CLI_JOB_MESH, CLI_JOB_OCCUPANCY, CLI_JOB_CACHE, CLI_JOB_PART, CLI_JOB_PLACEMENT, CLI_JOB_ROUTES,
-  CLI_JOB_CERTIFICATE, CLI_JOB_PARETO, CLI_JOB_FROM, CLI_JOB_POLICY, CLI_JOB_FORMAT, CLI_JOB_SET, CLI_JOB_VERBOSE, CLI_JOB_INPUT, CLI_JOB_POISSON,
-  CLI_JOB_CONSTRAINTS, CLI_JOB_FIXED, CLI_JOB_LEVELS_FROM
-};
+#define CLI_JOB_AT(member) offsetof(cli_job, member)
 #define CLI_JOB_INPUT_FLAGS(of_chip, of_mesh)                                                                \
-  {"format", "NAME", CLI_JOB_FORMAT, CLI_FORMAT_ABOUT}, {"chip", "NAME|FILE", CLI_JOB_CHIP, of_chip},        \
-    {"mesh", "WxH", CLI_JOB_MESH, of_mesh},                                                                  \
-    {"occupancy", "FILE", CLI_JOB_OCCUPANCY, "cores that are taken or broken"},                              \
-    {"set", "NAME=VALUE", CLI_JOB_SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"}
+  {"format", "NAME", CLI_TEXT, CLI_FORMAT_ABOUT, CLI_JOB_AT(format)},                                        \
+    {"chip", "NAME|FILE", CLI_IN, of_chip, CLI_JOB_AT(chip_name)}, {"mesh", "WxH", CLI_TEXT, of_mesh, CLI_JOB_AT(mesh)}, \
+    {"occupancy", "FILE", CLI_IN, "cores that are taken or broken", CLI_JOB_AT(occupancy_path)},             \
+    {"set", "NAME=VALUE", CLI_SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"}
 #define CLI_JOB_LEVELS_FLAGS                                                                                                             \
-  {"cache", "DIR", CLI_JOB_CACHE, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)"},         \
-  {"levels-from", "FILE", CLI_JOB_LEVELS_FROM, "of preset reference: carry over the coarsened levels of this network, which was edited"}
-#define CLI_JOB_CONSTRAINTS_FLAG {"constraints", "FILE", CLI_JOB_CONSTRAINTS, "where neurons and populations may lie (docs/reference/constraints.md)"}
+  {"cache", "DIR", CLI_TEXT, "keep partitions and coarsened levels here between runs (at most 1 GiB; one run at a time)", CLI_JOB_AT(cache_folder)}, \
+  {"levels-from", "FILE", CLI_IN, "of preset reference: carry over the coarsened levels of this network, which was edited", CLI_JOB_AT(edited_from)}
+#define CLI_JOB_CONSTRAINTS_FLAG {"constraints", "FILE", CLI_IN, "where neurons and populations may lie (docs/reference/constraints.md)", CLI_JOB_AT(constraints)}
+#define CLI_JOB_PART_FLAG {"part", "FILE", CLI_OUT, "write one part number a line", CLI_JOB_AT(part)}
 #define CLI_JOB_PLACED_FLAGS                                                                                 \
-  {"placement", "FILE", CLI_JOB_PLACEMENT, "write part,x,y"},                                                \
-    {"policy", "FILE", CLI_JOB_POLICY, "of mapper learned, from coremap train; unless given, the one that ships"}, \
-    {"routes", "FILE", CLI_JOB_ROUTES, "write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin"}, \
-    {"certificate", "FILE", CLI_JOB_CERTIFICATE,                                                             \
-     "write what coremap check --certificate can verify: limits, metrics, lower bounds"},                    \
-    {"output", "FILE", CLI_OUTPUT, "write the whole mapping as JSON"},                                      \
-    {"verbose", NULL, CLI_JOB_VERBOSE, "on a terminal too: all metrics, not only what matters most"}, CLI_JSON_FLAG, CLI_QUIET_FLAG
+  {"placement", "FILE", CLI_OUT, "write part,x,y", CLI_JOB_AT(placement)},                                   \
+    {"policy", "FILE", CLI_IN, "of mapper learned, from coremap train; unless given, the one that ships", CLI_JOB_AT(policy)}, \
+    {"routes", "FILE", CLI_TEXT, "write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin", CLI_JOB_AT(routes)}, \
+    {"certificate", "FILE", CLI_OUT, "write what coremap check --certificate can verify: limits, metrics, lower bounds", CLI_JOB_AT(certificate)}, \
+    {"output", "FILE", CLI_OUT, "write the whole mapping as JSON", CLI_JOB_AT(output)},                      \
+    {"verbose", NULL, CLI_ON, "on a terminal too: all metrics, not only what matters most", CLI_JOB_AT(verbose)}, CLI_JSON_FLAG, CLI_QUIET_FLAG
 
-/* Reads the flags. Returns -1 to go on, else an exit status. */
-int cli_job_parse(const cli_command *command, int argc, char **argv, cli_job *job);
+/* Whether what is named goes together: negative, else an exit status. */
+int cli_job_check(void *job);
 
-/* Reads chip, occupancy and network, and makes *options, the caller's, of the flags as the library takes them; `parts`: those that are
- * to be placed, or NULL. */
-cm_status cli_job_open(cli_job *job, const char *parts, char **options, cm_error *error);
+/* Reads chip, occupancy and network, and makes *options, the caller's, of the flags as the library takes them. */
+cm_status cli_job_open(cli_job *job, char **options, cm_error *error);
 
 /* Closes what was opened; harmless on a zeroed job. */
 void cli_job_close(cli_job *job);

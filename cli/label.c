@@ -5,16 +5,8 @@
 #include "cli/print.h"
 #include "cli/remote.h"
 
-enum { REMOVE = 1 };
-
 static const cli_flag flags[] = {
-  {"remove", "KEY", REMOVE, "a label that goes; give it again for more"}, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
-
-typedef struct arguments {
-  cli_where where;
-  const char *id;
-  json_t *given, *removed; /* {"labels": {KEY: VALUE}}, [KEY] */
-} arguments;
+  {"remove", "KEY", CLI_BODY_LIST, "a label that goes; give it again for more"}, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 
 /* The labels that something has, and where they stand; the kind is found by asking for each. */
 static cm_status find(cli_server *server, const char *id, char *path, size_t size, cli_reply *reply, cm_error *error)
@@ -26,79 +18,51 @@ static cm_status find(cli_server *server, const char *id, char *path, size_t siz
   return status == CM_NOT_FOUND ? cm_fail(error, CM_NOT_FOUND, "there is no job, mapping, program or network %.64s", id) : status;
 }
 
-static void print_labels(const json_t *labels)
+static void print_labels(const void *given, const json_t *told)
 {
+  (void)given;
   const char *key;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)labels, key, value)
+  json_object_foreach(json_object_get(told, "labels"), key, value)
     cli_printf(stdout, "%s=%s\n", key, json_string_value(value));
 }
 
-static int label_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
+static cm_status label(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
 {
-  const arguments *a = given;
+  const cli_line *line = given;
   const json_t *key;
   char path[120];
   cli_reply reply = {0};
   size_t i;
   (void)cli;
-  if (!cli_is_id(a->id)) {
-    (void)cm_fail(error, CM_BAD_REQUEST, "\"%.64s\" is no id", a->id);
-    return -1;
-  }
-  if (find(server, a->id, path, sizeof path, &reply, error) != CM_OK)
-    return -1;
+  CM_TRY(find(server, line->words[0], path, sizeof path, &reply, error));
   json_t *labels = json_object_get(reply.json, "labels");
-  (void)json_object_update(labels, json_object_get(a->given, "labels"));
-  json_array_foreach(a->removed, i, key)
+  (void)json_object_update(labels, json_object_get(line->body, "labels"));
+  json_array_foreach(json_object_get(line->body, "remove"), i, key)
     (void)json_object_del(labels, json_string_value(key));
   cm_status status = CM_OK;
-  if (json_object_size(a->given) > 0 || json_array_size(a->removed) > 0) {
+  if (json_object_size(line->body) > 0) {
     json_t *body = json_pack("{s:O}", "labels", labels);
-    const cli_request put = {.method = "PUT", .path = path, .body = body};
     json_decref(reply.json);
     reply = (cli_reply){0};
-    status = library_client_ask(server, &put, &reply, error);
+    status = library_client_ask(server, &(cli_request){.method = "PUT", .path = path, .body = body}, &reply, error);
     json_decref(body);
   }
-  if (status == CM_OK && a->where.json)
-    cli_print_json(reply.json);
-  else if (status == CM_OK)
-    print_labels(json_object_get(reply.json, "labels"));
-  json_decref(reply.json);
-  return status == CM_OK ? EXIT_DONE : -1;
-}
-
-/* Negative: go on. */
-static int parse(int argc, char **argv, arguments *a)
-{
-  for (int flag; (flag = cli_next(&cli_command_label, argc, argv)) != -1;)
-    if (flag == REMOVE)
-      (void)json_array_append_new(a->removed, json_string(optarg));
-    else if (!cli_where_take(&a->where, flag))
-      return cli_ended(flag);
-  if (optind == argc)
-    return cli_usage("label", "no id is named");
-  a->id = argv[optind];
-  for (int i = optind + 1; i < argc; i++)
-    if (!cli_label_add(a->given, argv[i]))
-      return cli_usage("label", "\"%s\" is not of the form KEY=VALUE", argv[i]);
-  return -1;
-}
-
-static int label(int argc, char **argv)
-{
-  arguments a = {.where.quiet = true, .given = json_object(), .removed = json_array()};
-  int status = parse(argc, argv, &a);
-  if (status < 0)
-    status = cli_on_server(&a.where, label_step, &a);
-  json_decref(a.given);
-  json_decref(a.removed);
+  *report = reply.json;
   return status;
 }
 
+static int check(void *given)
+{
+  const cli_line *line = given;
+  for (int i = 1; i < line->count; i++)
+    if (!cli_label_add(line->body, line->words[i]))
+      return cli_usage("label", "\"%s\" is not of the form KEY=VALUE", line->words[i]);
+  return -1;
+}
+
 const cli_command cli_command_label = {
-  .name = "label", .what = "labels of a job, mapping, program or network of a server", .run = label, .server = true,
+  .name = "label", .what = "labels of a job, mapping, program or network of a server", .check = check, .ask = label, .print = print_labels, .word = "id", .least = 1, .most = CLI_ANY, .server = true,
   .usage = "ID [KEY=VALUE...] [--remove KEY]...",
   .about = "Adds labels to those of a job, sweep, mapping, program or network, in place of those with the same key, and prints what it has then.",
   .flags = flags};

@@ -9,8 +9,21 @@
 #include "cli/print.h"
 #include "cli/table.h"
 
-enum { LIMIT = 1, ONCE, SINCE, LABEL, COLUMNS, ARGUMENT };
+enum { LIMIT = 1, SINCE, LABEL, COLUMNS, ARGUMENT };
 enum { PAGE_MAX = 1000, LIMIT_NORMAL = 50, TOP_SECONDS = 2, TOP_ROWS = 30, ARGUMENTS_MAX = 16, COLUMNS_MAX = 12, PATH_SIZE = 6000, LABELS_SIZE = 2000 };
+
+typedef struct arguments {
+  cli_line line;
+  struct {
+    const char *name, *value;
+  } given[ARGUMENTS_MAX]; /* arguments of the query */
+  size_t count;
+  char labels[LABELS_SIZE], since[24], column[COLUMNS_MAX][40];
+  size_t columns;
+  uint32_t limit;
+  bool once;
+} arguments;
+static const arguments fifty = {.limit = LIMIT_NORMAL}, page = {.limit = PAGE_MAX};
 
 #define STATE_FLAG {"state", "queued|running|done|failed|cancelled", ARGUMENT, "only these"}
 #define USER_FLAG {"user", "NAME", ARGUMENT, "only those of this user"}
@@ -32,19 +45,7 @@ static const cli_flag mapping_flags[] = {
 static const cli_flag network_flags[] = {USER_FLAG, NAME_FLAG, LIST_FLAGS};
 static const cli_flag chip_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 static const cli_flag top_flags[] = {
-  {"once", NULL, ONCE, "print it once; so it is where standard output is no terminal"}, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
-
-typedef struct arguments {
-  cli_where where;
-  struct {
-    const char *name, *value;
-  } given[ARGUMENTS_MAX]; /* arguments of the query */
-  size_t count;
-  char labels[LABELS_SIZE], since[24], column[COLUMNS_MAX][40];
-  size_t columns;
-  uint32_t limit;
-  bool once;
-} arguments;
+  {"once", NULL, CLI_ON, "print it once; so it is where standard output is no terminal", CLI_AT(once)}, CLI_SERVER_FLAGS, CLI_JSON_FLAG, {0}};
 
 static bool give(arguments *a, const char *name, const char *value)
 {
@@ -98,33 +99,17 @@ static bool read_columns(arguments *a, const char *words)
   return false;
 }
 
-/* Takes a flag; the exit status of bad usage, or negative: go on. */
-static int take(const cli_command *command, arguments *a, int flag)
+static int take(void *given, int code)
 {
-  switch (flag) {
-  case ONCE: a->once = true; return -1;
-  case ARGUMENT: return give(a, cli_taken(), optarg) ? -1 : cli_usage(command->name, "there are too many conditions");
-  case LABEL: return add_label(a, optarg) ? -1 : cli_usage(command->name, "--label is KEY=VALUE or KEY, not \"%s\"", optarg);
-  case SINCE: return read_since(optarg, a->since) ? -1 : cli_usage(command->name, "--since is a time such as 12h, 3d or 2026-11-29, not \"%s\"", optarg);
-  case COLUMNS: return read_columns(a, optarg) ? -1 : cli_usage(command->name, "--columns has up to %d members between commas, not \"%s\"", COLUMNS_MAX, optarg);
-  case LIMIT: return cli_whole32(optarg, 1, UINT32_MAX, &a->limit) ? -1 : cli_usage(command->name, "--limit is at least 1, not \"%s\"", optarg);
-  default: return cli_where_take(&a->where, flag) ? -1 : cli_ended(flag);
+  arguments *a = given;
+  const char *command = a->line.command->name;
+  switch (code) {
+  case ARGUMENT: return give(a, cli_taken(), optarg) ? -1 : cli_usage(command, "there are too many conditions");
+  case LABEL: return (a->labels[0] != '\0' || give(a, "label", a->labels)) && add_label(a, optarg) ? -1 : cli_usage(command, "--label is KEY=VALUE or KEY, not \"%s\"", optarg);
+  case SINCE: return (a->since[0] != '\0' || give(a, "since", a->since)) && read_since(optarg, a->since) ? -1 : cli_usage(command, "--since is a time such as 12h, 3d or 2026-11-29, not \"%s\"", optarg);
+  case COLUMNS: return read_columns(a, optarg) ? -1 : cli_usage(command, "--columns has up to %d members between commas, not \"%s\"", COLUMNS_MAX, optarg);
+  default: return cli_whole32(optarg, 1, UINT32_MAX, &a->limit) ? -1 : cli_usage(command, "--limit is at least 1, not \"%s\"", optarg);
   }
-}
-
-/* Negative: go on. */
-static int parse(const cli_command *command, int argc, char **argv, arguments *a)
-{
-  for (int flag; (flag = cli_next(command, argc, argv)) != -1;) {
-    const int ended = take(command, a, flag);
-    if (ended >= 0)
-      return ended;
-  }
-  if (a->labels[0] != '\0')
-    (void)give(a, "label", a->labels);
-  if (a->since[0] != '\0')
-    (void)give(a, "since", a->since);
-  return optind < argc ? cli_usage(command->name, "\"%s\" is one word too many", argv[optind]) : -1;
 }
 
 static bool add_argument(cli_server *server, char path[PATH_SIZE], const char *name, const char *value)
@@ -161,9 +146,8 @@ static cm_status fetch(cli_server *server, const arguments *a, const char *kind,
     char path[PATH_SIZE];
     const size_t left = a->limit - json_array_size(*list);
     cli_reply reply = {0};
-    const cli_request request = {.method = "GET", .path = path};
     CM_TRY(make_path(server, a, kind, left < PAGE_MAX ? left : PAGE_MAX, cursor, path, error));
-    CM_TRY(library_client_ask(server, &request, &reply, error));
+    CM_TRY(cli_ask(server, "GET", path, NULL, &reply, error));
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     (void)json_array_extend(*list, json_object_get(reply.json, kind));
     (void)snprintf(cursor, sizeof cursor, "%s", next != NULL ? next : "");
@@ -206,32 +190,33 @@ static void add_status(json_t *jobs)
   }
 }
 
-static const cli_column job_columns[] = {{"ID", "id", 0}, {"STATE", "state", 0}, {"KIND", "kind", 0}, {"NAME", "name", 30},
-                                         {"CHIP", "chip", 20}, {"USER", "user", 16}, {"CREATED", "created", 19}, {"STATUS", "status", 60}};
-enum { JOB_COLUMNS = sizeof job_columns / sizeof *job_columns };
-
 /* ---- the lists ---- */
 
+/* A list of things by the member of the reply that has them, and its columns. */
 typedef struct listing {
-  const cli_command *command;
-  const char *kind; /* member of the reply */
-  const cli_column *columns;
-  size_t count;
-  const char *empty;
+  const char *kind;
+  const cli_column columns[COLUMNS_MAX];
 } listing;
 
-/* Opens the server that is named and fetches; the caller closes and decrefs. */
-static cm_status open_and_fetch(const arguments *a, cli_run *cli, const char *kind, cli_server **server, json_t **list, cm_error *error)
-{
-  cm_status status = cli_server_open(&a->where, cli->run.cancel, server, error);
-  return status == CM_OK ? fetch(*server, a, kind, list, error) : status;
-}
+static const listing listings[] = {
+  {"jobs", {{"ID", "id", 0}, {"STATE", "state", 0}, {"KIND", "kind", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20}, {"USER", "user", 16},
+            {"CREATED", "created", 19}, {"STATUS", "status", 60}}},
+  {"mappings", {{"ID", "id", 0}, {"JOB", "job", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20}, {"USER", "user", 16}, {"PINNED", "pinned", 0},
+                {"CREATED", "created", 19}, {"NETWORK", "network", 12}}},
+  {"programs", {{"ID", "id", 0}, {"JOB", "job", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20}, {"USER", "user", 16}, {"PINNED", "pinned", 0},
+                {"CREATED", "created", 19}, {"MODEL", "network", 12}}},
+  {"networks", {{"FORMAT", "format", 0}, {"NAME", "name", 40}, {"NEURONS", "neurons", 0}, {"SYNAPSES", "synapses", 0}, {"OPERATORS", "operators", 0},
+                {"BYTES", "bytes", 0}, {"USER", "user", 16}, {"CREATED", "created", 19}, {"ID", "id", 0}}},
+  {"chips", {{"NAME", "name", 0}, {"WIDTH", "width", 0}, {"HEIGHT", "height", 0}, {"CORES", "cores", 0}, {"PRESET", "preset", 0},
+             {"PROGRAMS", "runs_programs", 0}, {"DESCRIPTION", "description", 50}}},
+};
 
-/* Those that are asked for, or the list's own. */
-static void print_columns(const arguments *a, const json_t *list, const listing *what)
+/* The members that are asked for, or the list's own columns. */
+static void print_columns(const arguments *a, const json_t *list, const listing *what, const char *empty)
 {
   cli_column columns[COLUMNS_MAX];
   char titles[COLUMNS_MAX][sizeof *a->column];
+  size_t count = a->columns;
   for (size_t i = 0; i < a->columns; i++) {
     size_t used = 0;
     for (; a->column[i][used] != '\0'; used++)
@@ -239,77 +224,35 @@ static void print_columns(const arguments *a, const json_t *list, const listing 
     titles[i][used] = '\0';
     columns[i] = (cli_column){titles[i], a->column[i], 0};
   }
-  cli_print_table(list, a->columns > 0 ? columns : what->columns, a->columns > 0 ? a->columns : what->count, what->empty);
+  while (a->columns == 0 && count < COLUMNS_MAX && what->columns[count].title != NULL)
+    count++;
+  cli_print_table(list, a->columns > 0 ? columns : what->columns, count, empty);
 }
 
-static int list_command(const listing *what, int argc, char **argv)
+/* A command is called as what it lists. */
+static cm_status list(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
 {
-  arguments a = {.limit = LIMIT_NORMAL};
-  int parsed = parse(what->command, argc, argv, &a);
-  if (parsed >= 0)
-    return parsed;
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  json_t *list = NULL;
-  cli_run_begin(&cli, true);
-  cm_status status = open_and_fetch(&a, &cli, what->kind, &server, &list, &error);
-  cli_run_end(&cli);
-  coremap_client_free(server);
-  if (status == CM_OK) {
-    if (a.where.json) {
-      json_t *told = json_pack("{s:O}", what->kind, list);
-      cli_print_json(told);
-      json_decref(told);
-    } else {
-      if (strcmp(what->kind, "jobs") == 0)
-        add_status(list);
-      print_columns(&a, list, what);
-    }
-  }
-  json_decref(list);
-  if (status != CM_OK)
-    return cli_fail(&error);
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+  const arguments *a = given;
+  const char *kind = a->line.command->name;
+  json_t *rows = NULL;
+  (void)cli;
+  const cm_status status = fetch(server, a, kind, &rows, error);
+  *report = json_pack("{s:o}", kind, rows);
+  return status;
 }
 
-static int jobs(int argc, char **argv)
+static void print_list(const void *given, const json_t *report)
 {
-  static const listing what = {&cli_command_jobs, "jobs", job_columns, JOB_COLUMNS, "there are no jobs"};
-  return list_command(&what, argc, argv);
-}
-
-static int mappings(int argc, char **argv)
-{
-  static const cli_column columns[] = {{"ID", "id", 0}, {"JOB", "job", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20},
-                                       {"USER", "user", 16}, {"PINNED", "pinned", 0}, {"CREATED", "created", 19}, {"NETWORK", "network", 12}};
-  static const listing what = {&cli_command_mappings, "mappings", columns, sizeof columns / sizeof *columns, "there are no mappings"};
-  return list_command(&what, argc, argv);
-}
-
-static int programs(int argc, char **argv)
-{
-  static const cli_column columns[] = {{"ID", "id", 0}, {"JOB", "job", 0}, {"NAME", "name", 30}, {"CHIP", "chip", 20},
-                                       {"USER", "user", 16}, {"PINNED", "pinned", 0}, {"CREATED", "created", 19}, {"MODEL", "network", 12}};
-  static const listing what = {&cli_command_programs, "programs", columns, sizeof columns / sizeof *columns, "there are no programs"};
-  return list_command(&what, argc, argv);
-}
-
-static int networks(int argc, char **argv)
-{
-  static const cli_column columns[] = {{"FORMAT", "format", 0}, {"NAME", "name", 40}, {"NEURONS", "neurons", 0},
-                                       {"SYNAPSES", "synapses", 0}, {"OPERATORS", "operators", 0}, {"BYTES", "bytes", 0},
-                                       {"USER", "user", 16}, {"CREATED", "created", 19}, {"ID", "id", 0}};
-  static const listing what = {&cli_command_networks, "networks", columns, sizeof columns / sizeof *columns, "there are no networks"};
-  return list_command(&what, argc, argv);
-}
-
-static int chips(int argc, char **argv)
-{
-  static const cli_column columns[] = {{"NAME", "name", 0}, {"WIDTH", "width", 0}, {"HEIGHT", "height", 0}, {"CORES", "cores", 0},
-                                       {"PRESET", "preset", 0}, {"PROGRAMS", "runs_programs", 0}, {"DESCRIPTION", "description", 50}};
-  static const listing what = {&cli_command_chips, "chips", columns, sizeof columns / sizeof *columns, "there are no chips"};
-  return list_command(&what, argc, argv);
+  const arguments *a = given;
+  const char *kind = a->line.command->name;
+  json_t *rows = json_object_get(report, kind);
+  char empty[40];
+  (void)snprintf(empty, sizeof empty, "there are no %s", kind);
+  if (strcmp(kind, "jobs") == 0)
+    add_status(rows);
+  for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
+    if (strcmp(listings[i].kind, kind) == 0)
+      print_columns(a, rows, &listings[i], empty);
 }
 
 /* ---- top ---- */
@@ -322,7 +265,7 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   cm_status status = fetch(server, a, "jobs", &running, error);
   a->given[0].value = "queued";
   CM_THEN(status, fetch(server, a, "jobs", &queued, error));
-  if (status == CM_OK && a->where.json) {
+  if (status == CM_OK && a->line.json) {
     json_t *told = json_pack("{s:O, s:O}", "running", running, "queued", queued);
     cli_print_json(told);
     json_decref(told);
@@ -337,7 +280,7 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
     while (clear && json_array_size(running) > TOP_ROWS)
       (void)json_array_remove(running, json_array_size(running) - 1);
     add_status(running);
-    cli_print_table(running, job_columns, JOB_COLUMNS, "no job is running or queued");
+    print_columns(a, running, &listings[0], "no job is running or queued");
     (void)fflush(stdout);
   }
   json_decref(running);
@@ -345,49 +288,39 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   return status;
 }
 
-static int top(int argc, char **argv)
+static cm_status top(void *given, coremap_client *server, cli_run *cli, json_t **none, cm_error *error)
 {
-  arguments a = {.limit = PAGE_MAX};
-  int parsed = parse(&cli_command_top, argc, argv, &a);
-  if (parsed >= 0)
-    return parsed;
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  bool stays = isatty(STDOUT_FILENO) == 1 && !a.once && !a.where.json;
-  cli_run_begin(&cli, true);
-  cm_status status = cli_server_open(&a.where, cli.run.cancel, &server, &error);
-  while (status == CM_OK) {
-    status = look(server, &a, stays, &error);
-    if (!stays)
-      break;
-    if (status == CM_OK)
-      (void)sleep(TOP_SECONDS); /* a signal ends it early */
-    CM_THEN(status, cm_run_check(&cli.run, &error));
+  arguments *a = given;
+  const bool stays = isatty(STDOUT_FILENO) == 1 && !a->once && !a->line.json;
+  cm_status status = look(server, a, stays, error);
+  (void)none;
+  while (stays && status == CM_OK) {
+    (void)sleep(TOP_SECONDS); /* a signal ends it early */
+    status = cm_run_check(&cli->run, error);
+    CM_THEN(status, look(server, a, stays, error));
   }
-  cli_run_end(&cli);
-  coremap_client_free(server);
-  return status == CM_OK || (stays && error.status == CM_CANCELLED) ? EXIT_DONE : cli_fail(&error);
+  return stays && status == CM_CANCELLED ? CM_OK : status;
 }
 
+#define LIST .ask = list, .take = take, .print = print_list, .size = sizeof(arguments), .defaults = &fifty
 const cli_command cli_command_jobs = {
-  .name = "jobs", .what = "list a server's jobs", .run = jobs, .server = true,
+  .name = "jobs", .what = "list a server's jobs", LIST, .server = true,
   .usage = "[--state S] [--chip NAME] [--name TEXT] [--label KEY=VALUE] [--since TIME] [--columns MEMBER,...] [--json]",
   .about = "Lists jobs, the newest first, with their phase or their place in the queue, what they made or why they failed.", .flags = job_flags};
 const cli_command cli_command_mappings = {
-  .name = "mappings", .what = "list a server's mappings", .run = mappings, .server = true,
+  .name = "mappings", .what = "list a server's mappings", LIST, .server = true,
   .usage = "[--chip NAME] [--name TEXT] [--label KEY=VALUE] [--sort MEMBER] [--columns MEMBER,...] [--json]",
   .about = "Lists mappings, the newest first, with the jobs that made them where those are still there.", .flags = mapping_flags};
 const cli_command cli_command_programs = {
-  .name = "programs", .what = "list a server's programs", .run = programs, .server = true,
+  .name = "programs", .what = "list a server's programs", LIST, .server = true,
   .usage = "[--chip NAME] [--name TEXT] [--label KEY=VALUE] [--sort MEMBER] [--columns MEMBER,...] [--json]",
   .about = "Lists programs, the newest first, with the jobs that made them where those are still there.", .flags = mapping_flags};
 const cli_command cli_command_networks = {
-  .name = "networks", .what = "list a server's networks and models", .run = networks, .server = true,
+  .name = "networks", .what = "list a server's networks and models", LIST, .server = true,
   .usage = "[--name TEXT] [--label KEY=VALUE] [--limit N] [--json]", .about = "Lists networks and models, the newest first.", .flags = network_flags};
 const cli_command cli_command_chips = {
-  .name = "chips", .what = "list a server's chips", .run = chips, .server = true, .usage = "[--json]",
+  .name = "chips", .what = "list a server's chips", LIST, .server = true, .usage = "[--json]",
   .about = "Lists the chips that a job can be for. `coremap show chips` lists those of this command.", .flags = chip_flags};
 const cli_command cli_command_top = {
-  .name = "top", .what = "watch what a server works on", .run = top, .server = true, .usage = "[--once] [--json]",
+  .name = "top", .what = "watch what a server works on", .ask = top, .take = take, .size = sizeof(arguments), .defaults = &page, .server = true, .usage = "[--once] [--json]",
   .about = "Shows running and queued jobs, anew every two seconds on a terminal until it is interrupted.", .flags = top_flags};

@@ -1,5 +1,5 @@
 bin_PROGRAMS += coremap
-coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/mapped.h cli/remote.h cli/table.h cli/upload.h \
+coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli/remote.h cli/table.h cli/upload.h \
   cli/calibrate.c cli/check.c \
   cli/command.c \
   cli/common.c cli/constraints.c \
@@ -10,18 +10,16 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/deploy.c cli/download.c \
   cli/emit.c \
   cli/export.c \
-  cli/figures.c \
   cli/files.c cli/fit.c cli/inputs.c \
   cli/generate.c \
-  cli/http.c \
   cli/job.c \
   cli/keep.c cli/label.c \
   cli/lists.c \
-  cli/log.c \
+  cli/line.c cli/log.c \
   cli/login.c \
   cli/main.c \
   cli/manual.h cli/manual.c \
-  cli/map.c cli/mapped.c \
+  cli/map.c \
   cli/partition.c \
   cli/print.h cli/print.c \
   cli/profile.c cli/quantize.c \
@@ -32,7 +30,7 @@ coremap_SOURCES = cli/cli.h cli/command.h cli/context.h cli/http.h cli/job.h cli
   cli/schedule.c \
   cli/solve.c \
   cli/simulate.c \
-  cli/table.c cli/tables.c cli/tell.c \
+  cli/table.c cli/tables.c \
   cli/tile.c \
   cli/upload.c \
   cli/show.h cli/show.c cli/show_mapping.c cli/show_chip.c cli/show_network.c cli/operators.c \

@@ -19,7 +19,7 @@ const cli_command *const cli_commands[] = {
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
-const cli_command *cli_command_find(const char *name)
+static const cli_command *find(const char *name)
 {
   for (size_t i = 0; i < cli_command_count; i++)
     if (strcmp(name, cli_commands[i]->name) == 0)
@@ -42,9 +42,12 @@ static void list_commands(FILE *stream)
 
 /* ---- help ---- */
 
-enum { HELP_MAN = 1 };
-static const cli_flag help_flags[] = {{"json", NULL, CLI_JSON, "all commands with their flags as JSON, or the one that is named"},
-                                      {"man", NULL, HELP_MAN, "as a page for man(1)"}, {0}};
+typedef struct arguments {
+  cli_line line;
+  bool man;
+} arguments;
+static const cli_flag help_flags[] = {CLI_JSON_SAYS("all commands with their flags as JSON, or the one that is named"),
+                                      {"man", NULL, CLI_ON, "as a page for man(1)", CLI_AT(man)}, {0}};
 
 static void print_json(const cli_command *one)
 {
@@ -58,21 +61,16 @@ static void print_json(const cli_command *one)
   json_decref(list);
 }
 
-static int help(int argc, char **argv)
+static int help(void *given)
 {
-  bool json = false, man = false;
-  for (int flag; (flag = cli_next(&cli_command_help_, argc, argv)) != -1;) {
-    if (flag != CLI_JSON && flag != HELP_MAN)
-      return cli_ended(flag);
-    json = json || flag == CLI_JSON;
-    man = man || flag == HELP_MAN;
-  }
-  const cli_command *one = optind < argc ? cli_command_find(argv[optind]) : NULL;
-  if (optind < argc && one == NULL)
-    return cli_no_command(argv[optind]);
-  if (json)
+  const arguments *a = given;
+  const char *name = a->line.words[0];
+  const cli_command *one = name != NULL ? find(name) : NULL;
+  if (name != NULL && one == NULL)
+    return cli_no_command(name);
+  if (a->line.json)
     print_json(one);
-  else if (man)
+  else if (a->man)
     cli_print_manual(one, stdout);
   else if (one != NULL)
     cli_command_help(one, stdout);
@@ -82,7 +80,7 @@ static int help(int argc, char **argv)
 }
 
 const cli_command cli_command_help_ = {
-  .name = "help", .what = "what a command does and takes", .run = help, .usage = "[COMMAND] [--json|--man]",
+  .name = "help", .what = "what a command does and takes", .run = help, .most = CLI_ANY, .size = sizeof(arguments), .usage = "[COMMAND] [--json|--man]",
   .about = "Lists the commands, or says what one does and which flags it has.", .flags = help_flags};
 
 int main(int argc, char **argv)
@@ -104,12 +102,12 @@ int main(int argc, char **argv)
     fputs("coremap " CM_VERSION "\n", stdout);
     return EXIT_DONE;
   }
-  const cli_command *command = cli_command_find(argv[1]);
+  const cli_command *command = find(argv[1]);
   if (command == NULL)
     return cli_no_command(argv[1]);
   cm_error error;
   int count = argc - 1;
   if (command->reads && cli_read_options(&count, argv + 1, &error) != CM_OK)
     return cli_fail(&error);
-  return command->run(count, argv + 1);
+  return cli_carry_out(command, count, argv + 1);
 }

@@ -214,15 +214,14 @@ static const struct {
   void (*put)(FILE *out, json_t *const *commands);
 } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
 
-static int complete(int argc, char **argv)
+static int complete(void *given)
 {
   json_t *commands[CLI_COMMANDS_MAX] = {NULL};
-  for (int flag; (flag = cli_next(&cli_command_completion, argc, argv)) != -1;)
-    return cli_ended(flag);
+  const cli_line *line = given;
   size_t shell = 0;
-  while (shell < sizeof shells / sizeof *shells && (optind >= argc || strcmp(shells[shell].name, argv[optind]) != 0))
+  while (shell < sizeof shells / sizeof *shells && (line->count == 0 || strcmp(shells[shell].name, line->words[0]) != 0))
     shell++;
-  if (shell == sizeof shells / sizeof *shells || optind + 1 < argc || cli_command_count > CLI_COMMANDS_MAX) {
+  if (shell == sizeof shells / sizeof *shells || line->count > 1 || cli_command_count > CLI_COMMANDS_MAX) {
     fputs("coremap: completion is made for bash, zsh or fish: name one\n", stderr);
     return EXIT_USAGE;
   }
@@ -235,6 +234,6 @@ static int complete(int argc, char **argv)
 }
 
 const cli_command cli_command_completion = {
-  .name = "completion", .what = "completion of commands and flags for a shell", .run = complete, .usage = "bash|zsh|fish",
+  .name = "completion", .what = "completion of commands and flags for a shell", .run = complete, .most = CLI_ANY, .usage = "bash|zsh|fish",
   .about = "Prints what makes a shell complete commands, flags and their values: . <(coremap completion bash)\n"
            "Packages install it."};

@@ -9,38 +9,36 @@
 static const cli_flag map_flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
   CLI_JOB_LEVELS_FLAGS,
-  {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
+  CLI_JOB_PART_FLAG,
   CLI_JOB_CONSTRAINTS_FLAG,
-  {"from", "FILE", CLI_JOB_FROM, "start from an old mapping (-o of an earlier run): keep what can stay, move what must"},
-  CLI_STIMULUS_FLAGS(CLI_JOB_INPUT, CLI_JOB_POISSON),
-  {"spikes", "SPIKES", CLI_JOB_INPUT, NULL}, /* as the option is called */
-  {"pareto", "DIR", CLI_JOB_PARETO, "with --objective pareto: write its mappings, their table and plot into this folder"},
+  {"from", "FILE", CLI_IN, "start from an old mapping (-o of an earlier run): keep what can stay, move what must", CLI_JOB_AT(from)},
+  CLI_STIMULUS_FLAGS(CLI_JOB_AT(input), CLI_JOB_AT(poisson)),
+  {"spikes", "SPIKES", CLI_IN, NULL, CLI_JOB_AT(input)}, /* as the option is called */
+  {"pareto", "DIR", CLI_TEXT, "with --objective pareto: write its mappings, their table and plot into this folder", CLI_JOB_AT(pareto)},
   CLI_JOB_PLACED_FLAGS,
   {0}};
 
 static const cli_flag place_flags[] = {
   CLI_JOB_CONSTRAINTS_FLAG,
-  {"part", "FILE", CLI_JOB_PART, "the parts; no number up to the largest may be missing"},
+  {"part", "FILE", CLI_IN, "the parts; no number up to the largest may be missing", CLI_JOB_AT(in), "the parts to be placed"},
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
   CLI_JOB_PLACED_FLAGS,
   {0}};
 
 static cm_status write_view(cli_job *job, const coremap_mapping *mapping, const char *what, const char *path, cm_error *error)
 {
-  coremap_error *why = NULL;
   if (path == NULL)
     return CM_OK;
-  return library_status(coremap_mapping_write_watched(mapping, what, path, library_on_run, &job->cli.run, &why), &why, error);
+  return library_status(coremap_mapping_write_watched(mapping, what, path, library_on_run, &job->cli.run, &cli_why), &cli_why, error);
 }
 
 static cm_status write_views(cli_job *job, const coremap_mapping *mapping, cm_error *error)
 {
-  coremap_error *why = NULL;
   cm_status status = write_view(job, mapping, "mapping.part", job->part, error);
   CM_THEN(status, write_view(job, mapping, "placement.csv", job->placement, error));
   CM_THEN(status, write_view(job, mapping, "mapping", job->output, error));
   if (status == CM_OK && job->pareto != NULL)
-    status = library_status(coremap_mapping_write_pareto(mapping, job->pareto, &why), &why, error);
+    status = library_status(coremap_mapping_write_pareto(mapping, job->pareto, &cli_why), &cli_why, error);
   return status;
 }
 
@@ -48,18 +46,17 @@ static cm_status write_views(cli_job *job, const coremap_mapping *mapping, cm_er
 static cm_status write_beside(cli_job *job, coremap_mapping *mapping, json_t **routes, cm_error *error)
 {
   coremap_routes *made = NULL;
-  coremap_error *why = NULL;
   cm_run *run = &job->cli.run;
   char *text;
   if (job->routes != NULL) {
-    const char *name = job->routes_name, *as = cm_path_ends_in(name, ".csv") ? "csv" : cm_path_ends_in(name, ".bin") ? "bin" : "json";
-    int result = coremap_routes_make(mapping, library_on_run, run, &made, &why);
+    const char *name = job->routes, *as = cm_path_ends_in(name, ".csv") ? "csv" : cm_path_ends_in(name, ".bin") ? "bin" : "json";
+    int result = coremap_routes_make(mapping, library_on_run, run, &made, &cli_why);
     if (result == 0)
-      result = coremap_routes_write(made, as, job->routes, library_on_run, run, &why);
-    if (result == 0 && (result = coremap_routes_about(made, &text, &why)) == 0)
+      result = coremap_routes_write(made, as, cli_output(name), library_on_run, run, &cli_why);
+    if (result == 0 && (result = coremap_routes_about(made, &text, &cli_why)) == 0)
       *routes = library_json(text);
     coremap_routes_free(made);
-    CM_TRY(library_status(result, &why, error));
+    CM_TRY(library_status(result, &cli_why, error));
   }
   return write_view(job, mapping, "certificate", job->certificate, error);
 }
@@ -199,44 +196,43 @@ static void print_table(const cli_job *job, const json_t *made, const json_t *ro
   cli_print_summary(job, made);
 }
 
-static cm_status make(cli_job *job, const char *in, coremap_mapping **mapping, cm_error *error)
+static cm_status make(cli_job *job, coremap_mapping **mapping, cm_error *error)
 {
-  coremap_error *why = NULL;
-  const char *objective = json_string_value(json_object_get(job->flags, "objective"));
+  const char *objective = json_string_value(json_object_get(job->line.options, "objective"));
   char *options = NULL;
-  cm_status status = cli_job_open(job, in, &options, error);
+  cm_status status = cli_job_open(job, &options, error);
   if (status == CM_OK && job->pareto != NULL && (objective == NULL || strcmp(objective, "pareto") != 0))
     status = cm_fail(error, CM_BAD_OPTION, "--pareto is for the mappings of objective pareto: add --objective pareto");
-  CM_THEN(status, library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &why), &why, error));
+  CM_THEN(status, library_status(coremap_map(job->network, job->chip, options, library_on_run, &job->cli.run, mapping, &cli_why), &cli_why, error));
   if (status != CM_OK && job->network != NULL && job->chip != NULL)
-    library_name_chips(job->network, NULL, job->chip, job->flags, &job->cli.run, error);
+    library_name_chips(job->network, NULL, job->chip, job->line.options, &job->cli.run, error);
   free(options);
   return status;
 }
 
-/* Maps, with the parts of `in` when it is not NULL. */
-static int run_command(cli_job *job, const char *in)
+static int map(void *given)
 {
+  cli_job *job = given;
   coremap_mapping *mapping = NULL;
-  coremap_error *why = NULL;
   json_t *routes = NULL, *made = NULL;
   cm_error error;
   char *text;
   size_t size;
-  cm_status status = make(job, in, &mapping, &error);
+  cm_status status = make(job, &mapping, &error);
   CM_THEN(status, write_beside(job, mapping, &routes, &error));
   cli_run_end(&job->cli);
   CM_THEN(status, write_views(job, mapping, &error));
-  CM_THEN(status, library_status(coremap_mapping_text(mapping, "report", &text, &size, &why), &why, &error));
+  CM_THEN(status, library_status(coremap_mapping_text(mapping, "report", &text, &size, &cli_why), &cli_why, &error));
   if (status == CM_OK)
     made = library_json(text);
-  if (status == CM_OK && job->json)
+  if (status == CM_OK && job->line.json)
     print_json(job, made, routes);
   else if (status == CM_OK)
     print_table(job, made, routes);
   coremap_mapping_free(mapping);
   json_decref(routes);
   json_decref(made);
+  cli_job_close(job);
   if (status != CM_OK) {
     cli_place_in_file(job->constraints, "/options/constraints", &error);
     return cli_fail(&error);
@@ -244,18 +240,8 @@ static int run_command(cli_job *job, const char *in)
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-static int map(int argc, char **argv)
-{
-  cli_job job = {.flags = json_object()};
-  int status = cli_job_parse(&cli_command_map, argc, argv, &job);
-  if (status < 0)
-    status = run_command(&job, NULL);
-  cli_job_close(&job);
-  return status;
-}
-
 const cli_command cli_command_map = {
-  .name = "map", .what = "map a network on a chip", .run = map, .reads = true, .options = CLI_OPTIONS_MAP,
+  .name = "map", .what = "map a network on a chip", .run = map, .check = cli_job_check, .word = "network", .size = sizeof(cli_job), .reads = true, .options = CLI_OPTIONS_MAP,
   .usage = "NETWORK (--chip NAME|FILE | --mesh WxH) [OPTION...]",
   .about = "Maps a network on a chip. The network's format is recognised, gzipped or not:\n"
            "@A.\n"
@@ -267,32 +253,25 @@ static const char *asks_for_parts(const cli_job *job)
 {
   static const char *const options[][2] = {
     {"parts", "--parts"}, {"max_part_size", "--max-part-size"}, {"imbalance", "--imbalance"}};
-  const char *mapper = json_string_value(json_object_get(job->flags, "mapper"));
+  const char *mapper = json_string_value(json_object_get(job->line.options, "mapper"));
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    if (json_object_get(job->flags, options[i][0]) != NULL)
+    if (json_object_get(job->line.options, options[i][0]) != NULL)
       return options[i][1];
   return mapper != NULL && strcmp(mapper, "integrated") == 0 ? "mapper integrated" : NULL;
 }
 
-static int place(int argc, char **argv)
+static int check_place(void *given)
 {
-  cli_job job = {.flags = json_object()};
-  int status = cli_job_parse(&cli_command_place, argc, argv, &job);
-  const char *in = job.part;
-  job.part = NULL; /* it is read here, not written */
-  const char *other = asks_for_parts(&job);
-  if (status < 0 && in == NULL)
-    status = cli_usage("place", "name the parts with --part");
-  if (status < 0 && other != NULL)
-    status = cli_usage("place", "%s is for making parts, and here they are given: use coremap map", other);
-  if (status < 0)
-    status = run_command(&job, in);
-  cli_job_close(&job);
-  return status;
+  const cli_job *job = given;
+  const char *other = asks_for_parts(job);
+  const int ended = cli_job_check(given);
+  if (ended >= 0 || other == NULL)
+    return ended;
+  return cli_usage("place", "%s is for making parts, and here they are given: use coremap map", other);
 }
 
 const cli_command cli_command_place = {
-  .name = "place", .what = "place parts that are made already", .run = place, .reads = true, .options = CLI_OPTIONS_PLACE,
+  .name = "place", .what = "place parts that are made already", .run = map, .check = check_place, .word = "network", .size = sizeof(cli_job), .reads = true, .options = CLI_OPTIONS_PLACE,
   .usage = "NETWORK --part IN.part (--chip NAME|FILE | --mesh WxH) [OPTION...]",
   .about = "Places parts that are made already, one part number a line in the order of the neurons: the placement stage alone.\n"
            "FILE - is standard input, or output.",

@@ -8,8 +8,8 @@ static const cli_flag flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file: its limits, a part a core at most",
                       "a bare grid of cores without limits: one part a core"),
   CLI_JOB_LEVELS_FLAGS,
-  {"part", "FILE", CLI_JOB_PART, "write one part number a line"},
-  {"fixed", "FILE", CLI_JOB_FIXED, "with --parts: a line a neuron, the part that it belongs to or -1 (a .fix file of hMETIS)"},
+  CLI_JOB_PART_FLAG,
+  {"fixed", "FILE", CLI_IN, "with --parts: a line a neuron, the part that it belongs to or -1 (a .fix file of hMETIS)", CLI_JOB_AT(fixed)},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
@@ -37,51 +37,43 @@ static void print_table(const cli_job *job, const json_t *made)
 
 static cm_status make(cli_job *job, coremap_partition **made, cm_error *error)
 {
-  coremap_error *why = NULL;
   char *options = NULL;
-  cm_status status = cli_job_open(job, NULL, &options, error);
-  CM_THEN(status, library_status(coremap_partition_make(job->network, job->chip, options, library_on_run, &job->cli.run, made, &why), &why, error));
+  cm_status status = cli_job_open(job, &options, error);
+  CM_THEN(status, library_status(coremap_partition_make(job->network, job->chip, options, library_on_run, &job->cli.run, made, &cli_why), &cli_why, error));
   free(options);
   return status;
 }
 
-static int run_command(cli_job *job)
+static int partition(void *given)
 {
+  cli_job *job = given;
   coremap_partition *made = NULL;
-  coremap_error *why = NULL;
   cm_error error;
   char *text = NULL;
   cm_status status = make(job, &made, &error);
   cli_run_end(&job->cli);
   if (status == CM_OK && job->part != NULL)
-    status = library_status(coremap_partition_write(made, job->part, &why), &why, &error);
-  CM_THEN(status, library_status(coremap_partition_about(made, &text, &why), &why, &error));
+    status = library_status(coremap_partition_write(made, job->part, &cli_why), &cli_why, &error);
+  CM_THEN(status, library_status(coremap_partition_about(made, &text, &cli_why), &cli_why, &error));
   coremap_partition_free(made);
-  if (status != CM_OK)
+  if (status != CM_OK) {
+    cli_job_close(job);
     return cli_fail(&error);
+  }
   json_t *about = library_json(text);
-  if (job->json) {
+  if (job->line.json) {
     (void)json_object_del(about, "shown");
     cli_job_print_json(job, about);
   } else {
     print_table(job, about);
     json_decref(about);
   }
+  cli_job_close(job);
   return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-static int partition(int argc, char **argv)
-{
-  cli_job job = {.flags = json_object()};
-  int status = cli_job_parse(&cli_command_partition, argc, argv, &job);
-  if (status < 0)
-    status = run_command(&job);
-  cli_job_close(&job);
-  return status;
-}
-
 const cli_command cli_command_partition = {
-  .name = "partition", .what = "cut a network into parts, without placing them", .run = partition, .reads = true,
+  .name = "partition", .what = "cut a network into parts, without placing them", .run = partition, .check = cli_job_check, .word = "network", .size = sizeof(cli_job), .reads = true,
   .options = CLI_OPTIONS_PARTITION,
   .usage = "NETWORK [--chip NAME|FILE | --mesh WxH] [OPTION...]",
   .about = "Cuts a network into parts that keep the limits of a core, and stops there: no region, no placement. Without a\n"

@@ -80,3 +80,22 @@ void cli_print_json(const json_t *report)
 {
   (void)cli_write_json(report, JSON_INDENT(1) | JSON_REAL_PRECISION(15), stdout);
 }
+
+cm_phrase cli_count(double number, const char *one)
+{
+  const size_t length = strlen(one);
+  if (number == 1)
+    return cm_say("1 %s", one);
+  if (length > 1 && one[length - 1] == 'y' && strchr("aeiou", one[length - 2]) == NULL)
+    return cm_say("%.0f %.*sies", number, (int)(length - 1), one);
+  return cm_say("%.0f %ss", number, one);
+}
+
+cm_phrase cli_size(double bytes)
+{
+  if (bytes < 1024)
+    return cli_count(bytes, "byte");
+  const bool large = bytes >= 1e4 * 1024;
+  return cm_say("%.1f %s", bytes / (large ? 1024 * 1024 : 1024), large ? "MB" : "KB");
+}
+

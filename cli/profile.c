@@ -6,80 +6,46 @@
 #include "cli/cli.h"
 
 typedef struct arguments {
-  const char *network, *format, *input, *poisson, *rates, *spikes;
-  json_t *flags; /* options that are given */
-  bool json, quiet;
+  cli_line line;
+  const char *format, *input, *poisson, *rates, *spikes;
 } arguments;
 
-enum { INPUT = 1, POISSON, SPIKES, FORMAT };
-
 static const cli_flag flags[] = {
-  CLI_STIMULUS_FLAGS(INPUT, POISSON),
-  {"output", "FILE", CLI_OUTPUT, "write spikes a step of every neuron there, a table that --rates takes"},
-  {"spikes", "FILE", SPIKES, "write all spikes there, a line STEP,NEURON each, as simulate --spikes takes them"},
-  {"format", "NAME", FORMAT, CLI_FORMAT_ABOUT},
+  CLI_STIMULUS_FLAGS(CLI_AT(input), CLI_AT(poisson)),
+  {"output", "FILE", CLI_OUT, "write spikes a step of every neuron there, a table that --rates takes", CLI_AT(rates)},
+  {"spikes", "FILE", CLI_OUT, "write all spikes there, a line STEP,NEURON each, as simulate --spikes takes them", CLI_AT(spikes)},
+  {"format", "NAME", CLI_TEXT, CLI_FORMAT_ABOUT, CLI_AT(format)},
   CLI_QUIET_FLAG,
-  {"json", NULL, CLI_JSON, "print the whole report as JSON"},
+  CLI_JSON_SAYS("print the whole report as JSON"),
   {0}};
-
-static int parse(int argc, char **argv, arguments *a)
-{
-  for (int flag; (flag = cli_next(&cli_command_profile, argc, argv)) != -1;) {
-    switch (flag) {
-      case INPUT: a->input = cli_input(optarg); break;
-      case POISSON:
-        if (!cli_take_poisson(a->flags, optarg, &a->poisson))
-          return cli_usage("profile", "--poisson %s is no finite number", optarg);
-        break;
-      case CLI_OUTPUT: a->rates = cli_output(optarg); break;
-      case SPIKES: a->spikes = cli_output(optarg); break;
-      case FORMAT: a->format = optarg; break;
-      case CLI_QUIET: a->quiet = true; break;
-      case CLI_JSON: a->json = true; break;
-      case CLI_TAKES_OPTION:
-        if (!cli_option_set(a->flags, cli_taken(), optarg))
-          return cli_usage("profile", "--%s \"%s\" is not text", cli_taken(), optarg);
-        break;
-      default: return cli_ended(flag);
-    }
-  }
-  if (optind + 1 != argc)
-    return cli_usage("profile", optind == argc ? "NETWORK is missing" : "one NETWORK is expected");
-  a->network = cli_input(argv[optind]);
-  return -1;
-}
 
 static cm_status write_files(const arguments *a, const coremap_profile *profile, cm_error *error)
 {
-  coremap_error *why = NULL;
   cm_status status = CM_OK;
   if (a->rates != NULL)
-    status = library_status(coremap_profile_write(profile, "rates", a->rates, &why), &why, error);
+    status = library_status(coremap_profile_write(profile, "rates", a->rates, &cli_why), &cli_why, error);
   if (status == CM_OK && a->spikes != NULL)
-    status = library_status(coremap_profile_write(profile, "spikes", a->spikes, &why), &why, error);
+    status = library_status(coremap_profile_write(profile, "spikes", a->spikes, &cli_why), &cli_why, error);
   return status;
 }
 
-static cm_status profile_network(const arguments *a, cli_run *cli, json_t **report, cm_error *error)
+static cm_status profile_network(void *given, cli_run *cli, json_t **report, cm_error *error)
 {
+  const arguments *a = given;
   coremap_network *network = NULL;
   coremap_profile *profile = NULL;
-  coremap_error *why = NULL;
   char *options = NULL, *text = NULL;
   const cli_file_option files[] = {{"spikes_file", a->input}, {"poisson_file", a->poisson}, {NULL, NULL}};
-  cm_status status = cli_file_options("profile", a->flags, files, &options, error);
-  CM_THEN(status, cli_network(a->network, a->format, false, &cli->run, &network, error));
-  if (status == CM_OK) { /* nobody else reads the network */
-    free(options);
-    options = NULL;
-    (void)json_object_set_new(a->flags, "alone", json_true());
-    status = cli_json_text(a->flags, &options, error);
-  }
-  CM_THEN(status, library_status(coremap_profile_run(network, options, library_on_run, &cli->run, &profile, &why), &why, error));
+  cm_status status = cli_file_options("profile", a->line.options, files, &options, error);
+  CM_THEN(status, cli_network(a->line.file, a->format, false, &cli->run, &network, error));
+  free(options);
+  options = NULL;
+  (void)json_object_set_new(a->line.options, "alone", json_true()); /* nobody else reads the network */
+  CM_THEN(status, cli_json_text(a->line.options, &options, error));
+  CM_THEN(status, library_status(coremap_profile_run(network, options, library_on_run, &cli->run, &profile, &cli_why), &cli_why, error));
   CM_THEN(status, write_files(a, profile, error));
-  CM_THEN(status, library_status(coremap_profile_report(profile, &text, &why), &why, error));
-  if (status == CM_OK)
-    *report = library_json(text);
+  CM_THEN(status, library_status(coremap_profile_report(profile, &text, &cli_why), &cli_why, error));
+  CM_THEN(status, cli_report(text, report, error));
   free(options);
   coremap_profile_free(profile);
   coremap_network_free(network);
@@ -119,8 +85,9 @@ static void print_raster(const json_t *rows)
   }
 }
 
-static void print_report(const json_t *report)
+static void print_report(const void *given, const json_t *report)
 {
+  (void)given;
   size_t i;
   const json_t *one, *peak = json_object_get(report, "peak");
   cli_printf(stdout, "%.0f steps", cli_number(report, "steps"));
@@ -138,26 +105,8 @@ static void print_report(const json_t *report)
   print_raster(json_object_get(report, "raster"));
 }
 
-static int profile_command(int argc, char **argv)
-{
-  arguments a = {.flags = json_object()};
-  int parsed = parse(argc, argv, &a);
-  if (parsed >= 0) {
-    json_decref(a.flags);
-    return parsed;
-  }
-  cli_run cli;
-  cm_error error;
-  json_t *report = NULL;
-  cli_run_begin(&cli, a.quiet);
-  cm_status status = profile_network(&a, &cli, &report, &error);
-  cli_run_end(&cli);
-  json_decref(a.flags);
-  return cli_tell(status, report, a.json, print_report, &error);
-}
-
 const cli_command cli_command_profile = {
-  .name = "profile", .what = "run a network: rates, peaks and spikes of its neurons", .run = profile_command, .reads = true,
+  .name = "profile", .what = "run a network: rates, peaks and spikes of its neurons", .make = profile_network, .print = print_report, .word = "network", .size = sizeof(arguments), .reads = true,
   .options = CLI_OPTIONS_PROFILE, .usage = "NETWORK --steps N [--input SPIKES | --poisson HZ|FILE] [-o RATES] [OPTION...]",
   .about = "Runs a network whose file says how its neurons behave, and prints how often they spike (docs/explanation/running.md).\n"
            "A file does not say how long a step is, nor how it is taken: --dt and --semantics do. Same input, options and seed: same spikes.",

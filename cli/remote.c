@@ -2,32 +2,22 @@
 #include "cli/remote.h"
 #include "base/foreign.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct arguments {
-  const char *id, *view, *output, *notify;
-  cli_where where;
+  cli_line line;
+  const char *output, *notify;
 } arguments;
 
 static const cli_flag job_flags[] = {CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
-enum { NOTIFY = 1 };
 static const cli_flag wait_flags[] = {
-  {"notify", "COMMAND", NOTIFY, "run by sh when the job has ended, with COREMAP_JOB, COREMAP_NAME, COREMAP_STATE, COREMAP_RESULT, COREMAP_DETAIL"},
+  {"notify", "COMMAND", CLI_TEXT, "run by sh when the job has ended, with COREMAP_JOB, COREMAP_NAME, COREMAP_STATE, COREMAP_RESULT, COREMAP_DETAIL", CLI_AT(notify)},
   CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG, {0}};
 static const cli_flag get_flags[] = {
-  {"output", "FILE", CLI_OUTPUT, "where it goes, whole or not at all; standard output unless given"},
-  CLI_SERVER_FLAGS, {"json", NULL, CLI_JSON, "what VIEW does not say otherwise is JSON, always"}, {0}};
-
-bool cli_is_id(const char *text)
-{
-  for (const char *c = text; *c != '\0'; c++)
-    if (!isalnum((unsigned char)*c))
-      return false;
-  return *text != '\0';
-}
+  {"output", "FILE", CLI_TEXT, "where it goes, whole or not at all; standard output unless given", CLI_AT(output)},
+  CLI_SERVER_FLAGS, CLI_JSON_SAYS("what VIEW does not say otherwise is JSON, always"), {0}};
 
 const char *cli_id(const json_t *told, const char *name)
 {
@@ -35,61 +25,18 @@ const char *cli_id(const json_t *told, const char *name)
   return cli_is_id(id) ? id : "";
 }
 
-/* Negative: go on. */
-static int parse(const cli_command *command, int argc, char **argv, arguments *a)
-{
-  bool views = command == &cli_command_get;
-  for (int flag; (flag = cli_next(command, argc, argv)) != -1;)
-    if (flag == CLI_OUTPUT)
-      a->output = strcmp(optarg, "-") != 0 ? optarg : NULL;
-    else if (flag == NOTIFY)
-      a->notify = optarg;
-    else if (!cli_where_take(&a->where, flag))
-      return cli_ended(flag);
-  if (optind == argc || argc - optind > (views ? 2 : 1))
-    return cli_usage(command->name, optind == argc ? "no id is named" : "only one can be named");
-  a->id = argv[optind];
-  a->view = argv[optind + 1];
-  return cli_is_id(a->id) ? -1 : cli_usage(command->name, "\"%s\" is no id", a->id);
-}
-
-int cli_on_server(const cli_where *where, cli_step take, const void *given)
-{
-  cm_error error;
-  cli_run cli;
-  cli_server *server = NULL;
-  cli_run_begin(&cli, where->quiet);
-  int status = cli_server_open(where, cli.run.cancel, &server, &error) == CM_OK ? take(server, &cli, given, &error) : -1;
-  cli_run_end(&cli);
-  coremap_client_free(server);
-  if (status < 0)
-    return cli_fail(&error);
-  return fflush(stdout) == 0 ? status : EXIT_REFUSED;
-}
-
-bool cli_label_add(json_t *body, const char *pair)
-{
-  const size_t key = strcspn(pair, "=");
-  if (json_object_get(body, "labels") == NULL)
-    (void)json_object_set_new(body, "labels", json_object());
-  return key > 0 && pair[key] == '=' && json_object_setn_new(json_object_get(body, "labels"), pair, key, json_string(pair + key + 1)) == 0;
-}
-
 cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error)
 {
-  const cli_request request = {.method = method, .path = path, .known = known};
   *reply = (cli_reply){0};
-  return library_client_ask(server, &request, reply, error);
+  return library_client_ask(server, &(cli_request){.method = method, .path = path, .known = known}, reply, error);
 }
 
 cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char **kind, cli_reply *reply, cm_error *error)
 {
-  char path[320];
   cm_status status = CM_NOT_FOUND;
   for (size_t k = 0; search->kinds[k] != NULL && status == CM_NOT_FOUND; k++) {
     *kind = search->kinds[k];
-    (void)snprintf(path, sizeof path, "/v1/%s/%.200s%.60s", *kind, search->id, search->after);
-    status = cli_ask(server, search->method, path, NULL, reply, error);
+    status = cli_ask(server, search->method, cm_say("/v1/%s/%.200s%.60s", *kind, search->id, search->after).text, NULL, reply, error);
   }
   return status;
 }
@@ -97,26 +44,29 @@ cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char
 static cm_status ask(cli_server *server, const char *method, const char *kind, const char *id, const char *after,
                      const char *known, cli_reply *reply, cm_error *error)
 {
-  char path[256];
-  (void)snprintf(path, sizeof path, "/v1/%s/%.64s%.100s", kind, id, after);
-  const cli_request request = {.method = method, .path = path, .known = known};
-  return library_client_ask(server, &request, reply, error);
+  return library_client_ask(server, &(cli_request){.method = method, .path = cm_say("/v1/%s/%.64s%.100s", kind, id, after).text, .known = known}, reply, error);
 }
 
-typedef cm_status (*server_step)(cli_server *server, cli_run *cli, const arguments *a, json_t **reply, cm_error *error);
-
-/* Takes one step with the server that is named. Negative: go on; *reply is the caller's either way. */
-static int on_server(const arguments *a, server_step step, json_t **reply)
+cm_status cli_get_mapping(const cli_line *line, cli_run *cli, const char *id, const char *view, FILE *stream, cm_error *error)
 {
-  cm_error error;
-  cli_run cli;
   cli_server *server = NULL;
-  cli_run_begin(&cli, a->where.quiet);
-  cm_status status = cli_server_open(&a->where, cli.run.cancel, &server, &error);
-  CM_THEN(status, step(server, &cli, a, reply, &error));
-  cli_run_end(&cli);
+  cli_reply job = {0}, reply = {0};
+  char mapping[80];
+  CM_TRY(cli_server_open(line, cli->run.cancel, &server, error));
+  (void)snprintf(mapping, sizeof mapping, "%.64s", id);
+  cm_status status = cli_ask(server, "GET", cm_say("/v1/jobs/%s", mapping).text, NULL, &job, error);
+  if (status == CM_OK) {
+    const char *made = json_string_value(json_object_get(job.json, "mapping"));
+    if (made == NULL)
+      status = cm_fail(error, CM_CONFLICT, "job %s has made no mapping (yet)", id);
+    (void)snprintf(mapping, sizeof mapping, "%s", made != NULL ? made : "");
+  } else if (status == CM_NOT_FOUND)
+    status = CM_OK;
+  json_decref(job.json);
+  CM_THEN(status, library_client_ask(server, &(cli_request){.method = "GET", .path = cm_say("/v1/mappings/%s%.200s", mapping, view).text, .download = stream, .run = &cli->run}, &reply, error));
+  json_decref(reply.json);
   coremap_client_free(server);
-  return status == CM_OK ? -1 : cli_fail(&error);
+  return status;
 }
 
 /* ---- waiting ---- */
@@ -198,39 +148,41 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
   return CM_OK;
 }
 
-/* Prints a job: JSON, or its id, or when it has ended what it made. */
-static int print_job(const json_t *job, bool json, bool ended)
+/* A job's id, or when it has ended what it made. */
+void cli_print_job(const void *line, const json_t *job)
 {
-  const char *state = cli_text(job, "state"), *mapping = cli_text(job, "mapping"), *program = cli_text(job, "program");
-  if (json)
-    cli_print_json(job);
-  else if (!ended)
+  const char *mapping = cli_text(job, "mapping"), *program = cli_text(job, "program");
+  if (!((const cli_line *)line)->wait)
     cli_puts(cli_text(job, "id"));
-  else if (strcmp(state, "done") == 0)
+  else if (strcmp(cli_text(job, "state"), "done") == 0)
     cli_printf(stdout, "%s %s\n", mapping[0] != '\0' ? "mapping" : "program", mapping[0] != '\0' ? mapping : program);
-  if (ended && strcmp(state, "done") != 0) {
-    const char *why = cli_text(json_object_get(job, "problem"), "detail");
-    cli_printf(stderr, "coremap: job %s %s%s%s\n", cli_text(job, "id"),
-            strcmp(state, "failed") == 0 ? "failed" : "was cancelled", why[0] != '\0' ? ": " : "", why);
-    return EXIT_REFUSED;
-  }
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 }
 
-int cli_tell_job(cli_server *server, cli_run *cli, cli_reply *job, const cli_where *where, bool wait, cm_error *error)
+int cli_judge_job(const void *line, const json_t *job)
 {
-  cm_status status = wait ? cli_follow(server, cli, job->etag, &job->json, error) : CM_OK;
-  int exit_status = status == CM_OK ? print_job(job->json, where->json, wait) : -1;
-  json_decref(job->json);
-  return exit_status;
+  const char *why = cli_text(json_object_get(job, "problem"), "detail"), *state = cli_text(job, "state");
+  if (!((const cli_line *)line)->wait || strcmp(state, "done") == 0)
+    return EXIT_DONE;
+  cli_printf(stderr, "coremap: job %s %s%s%s\n", cli_text(job, "id"), strcmp(state, "failed") == 0 ? "failed" : "was cancelled", why[0] != '\0' ? ": " : "", why);
+  return EXIT_REFUSED;
 }
 
-static cm_status wait_for(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
+cm_status cli_job_made(const cli_line *line, cli_server *server, cli_run *cli, const cli_reply *reply, json_t **job, cm_error *error)
+{
+  *job = reply->json;
+  return line->wait ? cli_follow(server, cli, reply->etag, job, error) : CM_OK;
+}
+
+cm_status cli_post_job(const cli_line *line, cli_server *server, cli_reply *reply, cm_error *error)
+{
+  return library_client_ask(server, &(cli_request){.method = "POST", .path = "/v1/jobs", .body = line->body}, reply, error);
+}
+
+static cm_status wait_for(void *line, coremap_client *server, cli_run *cli, json_t **job, cm_error *error)
 {
   cli_reply reply = {0};
-  CM_TRY(ask(server, "GET", "jobs", a->id, "", NULL, &reply, error));
-  *job = reply.json;
-  return cli_follow(server, cli, reply.etag, job, error);
+  CM_TRY(ask(server, "GET", "jobs", ((cli_line *)line)->words[0], "", NULL, &reply, error));
+  return cli_job_made(line, server, cli, &reply, job, error);
 }
 
 /* Runs a command that is told of the job; false: it could not be run, or failed. */
@@ -249,21 +201,14 @@ static bool notify(const char *command, const json_t *job)
   return good && system(command) == 0;
 }
 
-static int wait_command(int argc, char **argv)
+static int judge_waited(const void *given, const json_t *job)
 {
-  arguments a = {0};
-  json_t *job = NULL;
-  int exit_status = parse(&cli_command_wait, argc, argv, &a);
-  if (exit_status < 0)
-    exit_status = on_server(&a, wait_for, &job);
-  if (exit_status < 0)
-    exit_status = print_job(job, a.where.json, true);
-  if (job != NULL && a.notify != NULL && !notify(a.notify, job)) {
-    cli_printf(stderr, "coremap: job %s has ended, but the command of --notify failed\n", a.id);
-    exit_status = EXIT_REFUSED;
-  }
-  json_decref(job);
-  return exit_status;
+  const arguments *a = given;
+  const int ended = cli_judge_job(given, job);
+  if (a->notify == NULL || notify(a->notify, job))
+    return ended;
+  cli_printf(stderr, "coremap: job %s has ended, but the command of --notify failed\n", a->line.words[0]);
+  return EXIT_REFUSED;
 }
 
 /* ---- getting ---- */
@@ -277,21 +222,22 @@ typedef struct found {
 /* What an id stands for; with a view of a job's result, that result. */
 static cm_status find(cli_server *server, const arguments *a, found *f, cm_error *error)
 {
+  const char *id = a->line.words[0], *view = a->line.words[1];
   static const char *const kinds[] = {"jobs", "mappings", "programs", NULL};
   cli_reply reply = {0};
   *f = (found){0};
-  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, a->id, ""}, &f->kind, &reply, error);
+  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, id, ""}, &f->kind, &reply, error);
   if (status == CM_NOT_FOUND)
-    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping or program %s", a->id);
+    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping or program %s", id);
   if (status != CM_OK)
     return status;
   f->about = reply.json;
-  (void)snprintf(f->id, sizeof f->id, "%s", a->id);
-  if (strcmp(f->kind, "jobs") != 0 || a->view == NULL || strcmp(a->view, "log") == 0)
+  (void)snprintf(f->id, sizeof f->id, "%s", id);
+  if (strcmp(f->kind, "jobs") != 0 || view == NULL || strcmp(view, "log") == 0)
     return CM_OK;
   const char *mapping = cli_id(f->about, "mapping"), *program = cli_id(f->about, "program");
   if (mapping[0] == '\0' && program[0] == '\0') {
-    status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", a->id, cli_text(f->about, "state"));
+    status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", id, cli_text(f->about, "state"));
     json_decref(f->about);
     return status;
   }
@@ -302,22 +248,21 @@ static cm_status find(cli_server *server, const arguments *a, found *f, cm_error
 
 static cm_status write_found(cli_server *server, const arguments *a, const found *f, FILE *stream, cm_error *error)
 {
-  char path[512];
   cli_reply reply = {0};
-  if (a->view == NULL)
+  if (a->line.words[1] == NULL)
     return cli_write_json(f->about, JSON_INDENT(1) | JSON_REAL_PRECISION(15), stream) == 0
                ? CM_OK
                : cm_fail(error, CM_DISK_FULL, "cannot write the description");
-  (void)snprintf(path, sizeof path, "/v1/%s/%s/%.300s", f->kind, f->id, a->view);
-  const cli_request request = {.method = "GET", .path = path, .download = stream};
-  return library_client_ask(server, &request, &reply, error);
+  return library_client_ask(server, &(cli_request){.method = "GET", .path = cm_say("/v1/%s/%s/%.300s", f->kind, f->id, a->line.words[1]).text, .download = stream}, &reply, error);
 }
 
-static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_t **unused, cm_error *error)
+static cm_status get(void *given, coremap_client *server, cli_run *cli, json_t **unused, cm_error *error)
 {
+  arguments *a = given;
   cm_file file = {0};
   found f;
   (void)cli, (void)unused;
+  a->output = a->output != NULL && strcmp(a->output, "-") == 0 ? NULL : a->output;
   CM_TRY(find(server, a, &f, error));
   FILE *shown = a->output == NULL && isatty(STDOUT_FILENO) == 1 ? tmpfile() : NULL; /* bytes for a terminal are text */
   cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
@@ -335,52 +280,32 @@ static cm_status get(cli_server *server, cli_run *cli, const arguments *a, json_
   return status;
 }
 
-static int get_command(int argc, char **argv)
-{
-  arguments a = {.where.quiet = true};
-  int exit_status = parse(&cli_command_get, argc, argv, &a);
-  if (exit_status < 0)
-    exit_status = on_server(&a, get, NULL);
-  return exit_status < 0 ? EXIT_DONE : exit_status;
-}
-
 /* ---- cancelling ---- */
 
-static cm_status cancel(cli_server *server, cli_run *cli, const arguments *a, json_t **job, cm_error *error)
+static cm_status cancel(void *line, coremap_client *server, cli_run *cli, json_t **job, cm_error *error)
 {
   cli_reply reply = {0};
   (void)cli;
-  if (ask(server, "POST", "jobs", a->id, "/cancel", NULL, &reply, error) == CM_OK)
-    *job = reply.json;
-  return *job != NULL ? CM_OK : error->status;
+  const cm_status status = ask(server, "POST", "jobs", ((cli_line *)line)->words[0], "/cancel", NULL, &reply, error);
+  *job = reply.json;
+  return status;
 }
 
-static int cancel_command(int argc, char **argv)
+static void print_cancelled(const void *line, const json_t *job)
 {
-  arguments a = {.where.quiet = true};
-  json_t *job = NULL;
-  int exit_status = parse(&cli_command_cancel, argc, argv, &a);
-  if (exit_status < 0)
-    exit_status = on_server(&a, cancel, &job);
-  if (exit_status >= 0)
-    return exit_status;
-  if (a.where.json)
-    cli_print_json(job);
-  else
-    cli_printf(stdout, "job %s is %s%s\n", a.id, cli_text(job, "state"), has_ended(job) ? "" : " and will stop");
-  json_decref(job);
-  return EXIT_DONE;
+  cli_printf(stdout, "job %s is %s%s\n", ((const cli_line *)line)->words[0], cli_text(job, "state"), has_ended(job) ? "" : " and will stop");
 }
 
 const cli_command cli_command_wait = {
-  .name = "wait", .what = "wait until a server's job has ended", .run = wait_command, .server = true, .usage = "JOB [--notify COMMAND] [--json] [--quiet]",
+  .name = "wait", .what = "wait until a server's job has ended", .ask = wait_for, .print = cli_print_job, .judge = judge_waited, .word = "id",
+  .size = sizeof(arguments), .defaults = &(const arguments){.line.wait = true}, .server = true, .usage = "JOB [--notify COMMAND] [--json] [--quiet]",
   .about = "Waits until a job has ended and prints what it made, \"mapping ID\" or \"program ID\". Exit status 1 when it failed\n"
            "or was cancelled, or when the command of --notify failed, as in\n"
            "  coremap wait JOB --notify 'notify-send \"$COREMAP_NAME: $COREMAP_STATE\"'",
   .flags = wait_flags};
 
 const cli_command cli_command_get = {
-  .name = "get", .what = "get a job, mapping or program from a server", .run = get_command, .server = true,
+  .name = "get", .what = "get a job, mapping or program from a server", .ask = get, .word = "id", .least = 1, .most = 2, .size = sizeof(arguments), .server = true,
   .usage = "ID [VIEW] [-o FILE]",
   .about = "Gets a job, a mapping or a program: its description, or one of its views (docs/reference/http.md). The id of a job that is\n"
            "done stands for what it made. VIEW is of a mapping: content, part, placement, neurons, cores, links, routes,\n"
@@ -389,5 +314,5 @@ const cli_command cli_command_get = {
   .flags = get_flags};
 
 const cli_command cli_command_cancel = {
-  .name = "cancel", .what = "cancel a server's job", .run = cancel_command, .server = true, .usage = "JOB [--json]",
+  .name = "cancel", .what = "cancel a server's job", .ask = cancel, .print = print_cancelled, .word = "id", .server = true, .usage = "JOB [--json]",
   .about = "Cancels a job that is queued or running, and prints its state.", .flags = job_flags};

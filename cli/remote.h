@@ -10,18 +10,14 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
 /* Says in `text` which attempt of a job comes when, and why, where it waits for one after a passing fault; else "". */
 void cli_retry_text(const json_t *job, char *text, size_t size);
 
-/* Prints a job that was queued: JSON, or its id; with `wait` when it has ended, and then what it made. Takes the reply. Returns
- * the exit status, or -1 with an error: a job that failed or was cancelled is refused, with one line that says why. */
-int cli_tell_job(cli_server *server, cli_run *cli, cli_reply *job, const cli_where *where, bool wait, cm_error *error);
+/* What commands that make a job report of it. A reply to its request becomes *job, the caller's: as it was queued, or with line->wait when it has
+ * ended. It is printed as its id, or what it made; a job that failed or was cancelled is refused, with a line that says why. */
+cm_status cli_job_made(const cli_line *line, cli_server *server, cli_run *cli, const cli_reply *reply, json_t **job, cm_error *error);
+void cli_print_job(const void *line, const json_t *job);
+int cli_judge_job(const void *line, const json_t *job);
 
-/* What a command does with the server that its line names: gives the exit status, or -1 with an error. */
-typedef int (*cli_step)(cli_server *server, cli_run *cli, const void *given, cm_error *error);
-
-/* Opens that server, takes the step and closes it; prints its error. Returns the exit status. */
-int cli_on_server(const cli_where *where, cli_step take, const void *given);
-
-/* Adds "KEY=VALUE" to the labels of what is to be made; false: it is not of that form. */
-bool cli_label_add(json_t *body, const char *pair);
+/* Posts line->body as a job. */
+cm_status cli_post_job(const cli_line *line, cli_server *server, cli_reply *reply, cm_error *error);
 
 /* A request without a body; `known`: an ETag, or NULL. reply->json is the caller's. Errors as library_client_ask. */
 cm_status cli_ask(cli_server *server, const char *method, const char *path, const char *known, cli_reply *reply, cm_error *error);
@@ -35,6 +31,9 @@ typedef struct cli_search {
 
 /* Asks one kind after the other until one knows the id: *kind. CM_NOT_FOUND: none does. */
 cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char **kind, cli_reply *reply, cm_error *error);
+
+/* Gets a view ("/export?to=noxim") of a server's mapping, by its id or that of the job that made it. */
+cm_status cli_get_mapping(const cli_line *line, cli_run *cli, const char *id, const char *view, FILE *stream, cm_error *error);
 
 /* All files of a program, into a folder that is made if missing. */
 cm_status cli_fetch_program(cli_server *server, cli_run *cli, const char *id, const char *folder, cm_error *error);

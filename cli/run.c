@@ -6,61 +6,28 @@
 
 #include "cli/cli.h"
 
-enum { FILES_MAX = 256 };
-
-enum { INPUT = 1, OUTPUT_DIR, MODEL, TIMELINE, SEED, CHECK, TIME_ALONE, NODES };
-
-static const cli_flag flags[] = {
-  {"input", "[NAME=]FILE", INPUT,
-   "an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are taken in the program's order. "
-   "Inputs that are not given are random: -1 to 1, or any byte"},
-  {"output", "PREFIX", CLI_OUTPUT, "write the outputs to PREFIX.0.npy, PREFIX.1.npy, ..."},
-  {"output-dir", "DIR", OUTPUT_DIR, "write each output's raw elements to DIR/NAME.f32 (.i64, ... by its type)"},
-  {"check", NULL, CHECK, "prove that nothing is read that was not written or was overwritten, in any timing"},
-  {"model", "MODEL.onnx", MODEL, "compute the model on the same inputs and print how far the outputs deviate"},
-  {"timeline", "FILE", TIMELINE, "write what every unit does when, as Chrome trace JSON"},
-  {"seed", "N", SEED, "of random inputs"},
-  {"time", NULL, TIME_ALONE, "time alone, computes nothing"},
-  {"nodes", NULL, NODES, "print a row for each node of the model and each tensor that is moved: where the time goes"},
-  CLI_JSON_FLAG,
-  {0}};
-
 typedef struct arguments {
-  const char *program, *model, *output, *output_dir, *timeline, *inputs[FILES_MAX];
-  size_t input_count;
+  cli_line line; /* with a list "input" */
+  const char *model, *output, *output_dir, *timeline;
   uint64_t seed;
-  bool check, json, time_alone, nodes;
+  bool check, time_alone, nodes;
+  double memory_bytes; /* of the program */
 } arguments;
 
-/* Negative: go on. */
-static int parse(int argc, char **argv, arguments *a)
-{
-  for (int flag; (flag = cli_next(&cli_command_run, argc, argv)) != -1;)
-    switch (flag) {
-    case INPUT:
-      if (a->input_count == FILES_MAX)
-        return cli_usage("run", "at most %d inputs can be given", FILES_MAX);
-      a->inputs[a->input_count++] = optarg;
-      break;
-    case CLI_OUTPUT: a->output = optarg; break;
-    case OUTPUT_DIR: a->output_dir = optarg; break;
-    case MODEL: a->model = cli_input(optarg); break;
-    case TIMELINE: a->timeline = cli_output(optarg); break;
-    case SEED:
-      if (!cli_whole(optarg, 0, UINT64_MAX, &a->seed))
-        return cli_usage("run", "--seed is a whole number, not \"%s\"", optarg);
-      break;
-    case CHECK: a->check = true; break;
-    case TIME_ALONE: a->time_alone = true; break;
-    case NODES: a->nodes = true; break;
-    case CLI_JSON: a->json = true; break;
-    default: return cli_ended(flag);
-    }
-  if (optind + 1 != argc)
-    return cli_usage("run", optind == argc ? "no program is named" : "one program is needed");
-  a->program = cli_input(argv[optind]);
-  return -1;
-}
+static const cli_flag flags[] = {
+  {"input", "[NAME=]FILE", CLI_BODY_LIST,
+   "an input: .npy, .npz (the member NAME), or raw little-endian elements; without NAME they are taken in the program's order. "
+   "Inputs that are not given are random: -1 to 1, or any byte"},
+  {"output", "PREFIX", CLI_TEXT, "write the outputs to PREFIX.0.npy, PREFIX.1.npy, ...", CLI_AT(output)},
+  {"output-dir", "DIR", CLI_TEXT, "write each output's raw elements to DIR/NAME.f32 (.i64, ... by its type)", CLI_AT(output_dir)},
+  {"check", NULL, CLI_ON, "prove that nothing is read that was not written or was overwritten, in any timing", CLI_AT(check)},
+  {"model", "MODEL.onnx", CLI_IN, "compute the model on the same inputs and print how far the outputs deviate", CLI_AT(model)},
+  {"timeline", "FILE", CLI_OUT, "write what every unit does when, as Chrome trace JSON", CLI_AT(timeline)},
+  {"seed", "N", CLI_WHOLE, "of random inputs", CLI_AT(seed)},
+  {"time", NULL, CLI_ON, "time alone, computes nothing", CLI_AT(time_alone)},
+  {"nodes", NULL, CLI_ON, "print a row for each node of the model and each tensor that is moved: where the time goes", CLI_AT(nodes)},
+  CLI_JSON_FLAG,
+  {0}};
 
 /* ---- what is asked ---- */
 
@@ -84,8 +51,10 @@ static bool names_input(const char *given, const json_t *inputs, const char **fi
 static json_t *list_inputs(const arguments *a, const json_t *inputs)
 {
   json_t *list = json_array();
-  for (size_t k = 0; k < a->input_count; k++) {
-    const char *given = a->inputs[k], *file;
+  const json_t *named;
+  size_t k;
+  json_array_foreach(json_object_get(a->line.body, "input"), k, named) {
+    const char *given = json_string_value(named), *file;
     json_t *one = names_input(given, inputs, &file) ? json_sprintf("%.*s%s", (int)(file - given), given, cli_input(file))
                                                     : json_string(cli_input(given));
     if (json_array_append_new(list, one) != 0) {
@@ -125,8 +94,9 @@ static void print_nodes(const json_t *nodes)
   }
 }
 
-static void print_result(const arguments *a, const json_t *about, const json_t *r)
+static void print_result(const void *given, const json_t *r)
 {
+  const arguments *a = given;
   const double time_ns = cli_number(r, "time_ns");
   const char *name;
   json_t *unit;
@@ -139,77 +109,48 @@ static void print_result(const arguments *a, const json_t *about, const json_t *
   cli_printf(stdout, "activations  %s in, %s out\n", cli_size(cli_number(r, "loaded_bytes")).text, cli_size(cli_number(r, "stored_bytes")).text);
   cli_printf(stdout, "parameters   %s\n", cli_size(cli_number(r, "parameter_bytes")).text);
   if (!a->time_alone)
-    cli_printf(stdout, "memory       %s of %s used\n", cli_size(cli_number(r, "peak_bytes")).text, cli_size(cli_number(about, "memory_bytes")).text);
+    cli_printf(stdout, "memory       %s of %s used\n", cli_size(cli_number(r, "peak_bytes")).text, cli_size(a->memory_bytes).text);
   if (a->check)
     fputs("checked      nothing is read that was not written or was overwritten, in any timing of the units\n", stdout);
   if (a->model != NULL)
     cli_printf(stdout, "model        largest relative deviation %g\n", cli_number(r, "largest_relative_deviation"));
 }
 
-static cm_status simulate(const arguments *a, cm_run *run, json_t **about, json_t **report, cm_error *error)
+static cm_status simulate(void *given, cli_run *cli, json_t **report, cm_error *error)
 {
+  arguments *a = given;
+  cm_run *run = &cli->run;
+  json_t *about = NULL;
   coremap_program *program = NULL;
-  coremap_error *why = NULL;
   char *text = NULL, *options = NULL;
-  cm_status status = cli_read_program(a->program, run, &program, error);
-  CM_THEN(status, library_status(coremap_program_about(program, &text, &why), &why, error));
-  if (status == CM_OK) {
-    *about = library_json(text);
-    status = make_options(a, *about, &options, error);
-  }
-  CM_THEN(status, library_status(coremap_program_run(program, options, library_on_run, run, &text, &why), &why, error));
-  if (status == CM_OK)
-    *report = library_json(text);
+  cm_status status = cli_read_program(a->line.file, run, &program, error);
+  CM_THEN(status, library_status(coremap_program_about(program, &text, &cli_why), &cli_why, error));
+  CM_THEN(status, cli_report(text, &about, error));
+  CM_THEN(status, make_options(a, about, &options, error));
+  a->memory_bytes = cli_number(about, "memory_bytes");
+  json_decref(about);
+  CM_THEN(status, library_status(coremap_program_run(program, options, library_on_run, run, &text, &cli_why), &cli_why, error));
+  CM_THEN(status, cli_report(text, report, error));
   free(options);
   coremap_program_free(program);
   return status;
 }
 
-static int run_program(int argc, char **argv)
+static cm_status disassemble(void *line, cli_run *cli, json_t **none, cm_error *error)
 {
-  arguments a = {.seed = 1};
-  cm_error error;
-  cli_run cli;
-  json_t *about = NULL, *report = NULL;
-  int exit_status = parse(argc, argv, &a);
-  if (exit_status >= 0)
-    return exit_status;
-  cli_run_begin(&cli, true);
-  cm_status status = simulate(&a, &cli.run, &about, &report, &error);
-  cli_run_end(&cli);
-  if (status == CM_OK && a.json)
-    cli_print_json(report);
-  else if (status == CM_OK)
-    print_result(&a, about, report);
-  json_decref(about);
-  json_decref(report);
-  if (status != CM_OK)
-    return cli_fail(&error);
-  return fflush(stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
-}
-
-static int disassemble(int argc, char **argv)
-{
-  cm_error error;
-  cli_run cli;
   coremap_program *program = NULL;
-  coremap_error *why = NULL;
-  for (int flag; (flag = cli_next(&cli_command_disassemble, argc, argv)) != -1;)
-    return cli_ended(flag);
-  if (optind + 1 != argc)
-    return cli_usage("disassemble", "one program is needed");
-  cli_run_begin(&cli, true);
-  cm_status status = cli_read_program(cli_input(argv[optind]), &cli.run, &program, &error);
-  CM_THEN(status, library_status(coremap_program_disassemble(program, cli_output("-"), &why), &why, &error));
-  cli_run_end(&cli);
+  (void)none;
+  cm_status status = cli_read_program(((cli_line *)line)->file, &cli->run, &program, error);
+  CM_THEN(status, library_status(coremap_program_disassemble(program, cli_output("-"), &cli_why), &cli_why, error));
   coremap_program_free(program);
-  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
+  return status;
 }
 
 const cli_command cli_command_run = {
-  .name = "run", .what = "simulate a program: its time and what it computes", .run = run_program,
+  .name = "run", .what = "simulate a program: its time and what it computes", .make = simulate, .print = print_result,
+  .word = "program", .size = sizeof(arguments), .defaults = &(const arguments){.seed = 1},
   .usage = "PROGRAM [OPTION...]", .about = "Simulates a program: the time of every unit, and what it computes.", .flags = flags};
 
 const cli_command cli_command_disassemble = {
-  .name = "disassemble", .what = "print a program's instructions", .run = disassemble,
+  .name = "disassemble", .what = "print a program's instructions", .make = disassemble, .word = "program",
   .usage = "PROGRAM", .about = "Prints the tensors and instructions of a program."};

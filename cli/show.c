@@ -10,17 +10,20 @@
 #include "base/json.h"
 #include "base/text.h"
 
-enum { OCCUPANCY = 1, SHAPE, PLOT, FORMAT, NETWORK, LINKS, NEURON, CORE };
+typedef struct arguments {
+  cli_line line;
+  const char *occupancy, *format, *plot, *network, *links, *neuron, *core;
+} arguments;
 
 static const cli_flag flags[] = {
-  {"occupancy", "FILE", OCCUPANCY, "of a chip: how many of its cores are free, and how broken up they are"},
-  {"shape", "NAME=DIMS", SHAPE, "of a model: extents of an input that it leaves open; once for each"},
-  {"plot", "FILE", PLOT, "draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds"},
-  {"format", "NAME", FORMAT, "FILE is a network of this format, whatever it looks like: @N"},
-  {"network", "FILE", NETWORK, "of a mapping: its network, for what follows"},
-  {"links", "N", LINKS, "of a mapping: its N fullest links and ports, at most 32, with the axons that fill them"},
-  {"neuron", "NAME|NUMBER", NEURON, "of a mapping: where a neuron is and which cores it reaches"},
-  {"core", "X,Y", CORE, "of a mapping: what a core sends where, and takes from where"},
+  {"occupancy", "FILE", CLI_IN, "of a chip: how many of its cores are free, and how broken up they are", CLI_AT(occupancy)},
+  {"shape", "NAME=DIMS", CLI_OPTION, "of a model: extents of an input that it leaves open; once for each"},
+  {"plot", "FILE", CLI_OUT, "draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds", CLI_AT(plot)},
+  {"format", "NAME", CLI_TEXT, "FILE is a network of this format, whatever it looks like: @N", CLI_AT(format)},
+  {"network", "FILE", CLI_IN, "of a mapping: its network, for what follows", CLI_AT(network)},
+  {"links", "N", CLI_TEXT, "of a mapping: its N fullest links and ports, at most 32, with the axons that fill them", CLI_AT(links)},
+  {"neuron", "NAME|NUMBER", CLI_TEXT, "of a mapping: where a neuron is and which cores it reaches", CLI_AT(neuron)},
+  {"core", "X,Y", CLI_TEXT, "of a mapping: what a core sends where, and takes from where", CLI_AT(core)},
   CLI_JSON_FLAG,
   {0}};
 
@@ -45,9 +48,8 @@ static void show_ends(const char *title, const json_t *ends)
 static cm_status show_model(const char *path, const json_t *shapes, cm_error *error)
 {
   char *options, *text;
-  coremap_error *why = NULL;
   CM_TRY(cli_json_text(shapes, &options, error));
-  cm_status status = library_status(coremap_model_about(path, options, &text, &why), &why, error);
+  cm_status status = library_status(coremap_model_about(path, options, &text, &cli_why), &cli_why, error);
   free(options);
   if (status != CM_OK)
     return status;
@@ -108,84 +110,54 @@ static bool is_graph(const char *path)
   return graph;
 }
 
-typedef struct arguments {
-  const char *occupancy, *format, *plot, *name;
-  cli_mapping_question question; /* of a mapping, or nothing */
-  json_t *shapes; /* the option "shape" */
-  bool json;
-} arguments;
-
-/* An exit status; -1: go on. */
-static int parse(int argc, char **argv, arguments *a)
-{
-  cm_error error;
-  for (int flag; (flag = cli_next(&cli_command_show, argc, argv)) != -1;) {
-    switch (flag) {
-      case SHAPE:
-        cli_shape_set(a->shapes, optarg);
-        if (cli_check_options("compile", a->shapes, &error) != CM_OK)
-          return cli_fail(&error);
-        break;
-      case PLOT: a->plot = cli_output(optarg); break;
-      case CLI_JSON: a->json = true; break;
-      case OCCUPANCY: a->occupancy = cli_input(optarg); break;
-      case FORMAT: a->format = optarg; break;
-      case NETWORK: a->question.network = cli_input(optarg); break;
-      case LINKS:
-      case NEURON:
-      case CORE: a->question.kind = CLI_ASK_LINKS + (cli_mapping_kind)(flag - LINKS), a->question.value = optarg; break;
-      default: return cli_ended(flag);
-    }
-  }
-  if (optind + 1 != argc)
-    return cli_usage("show", "one file or chip is needed");
-  a->name = cli_input(argv[optind]);
-  return -1;
-}
-
 /* Answers what is asked of a mapping. */
 static int answer(const arguments *a)
 {
   cm_error error;
-  cli_mapping_question q = a->question;
+  const cli_mapping_kind kind = a->core != NULL ? CLI_ASK_CORE : a->neuron != NULL ? CLI_ASK_NEURON : a->links != NULL ? CLI_ASK_LINKS : CLI_ASK_NOTHING;
+  const cli_mapping_question q = {.kind = kind, .value = a->core != NULL ? a->core : a->neuron != NULL ? a->neuron : a->links, .mapping = a->line.file,
+                                  .network = a->network, .format = a->format, .json = a->line.json};
   if (q.network == NULL)
     return cli_usage("show", "name the network of the mapping: --network FILE");
-  if (q.kind == CLI_ASK_NOTHING)
-    return cli_usage("show", "--network goes with --links, --neuron or --core");
-  q.mapping = a->name;
-  q.format = a->format;
-  q.json = a->json;
-  return cli_ask_mapping(&q, &error);
+  return kind != CLI_ASK_NOTHING ? cli_ask_mapping(&q, &error) : cli_usage("show", "--network goes with --links, --neuron or --core");
 }
 
-static int describe(const arguments *a)
+static int check(void *given)
 {
+  cm_error error;
+  json_t *options = ((cli_line *)given)->options;
+  return json_object_size(options) == 0 || cli_check_options("compile", options, &error) == CM_OK ? -1 : cli_fail(&error);
+}
+
+static int show(void *given)
+{
+  const arguments *a = given;
   cm_error error, as_model;
-  const char *name = a->name, *occupancy = a->occupancy;
+  const char *name = a->line.file, *occupancy = a->occupancy;
   char format[32];
-  if (a->question.network != NULL || a->question.kind != CLI_ASK_NOTHING)
+  if (a->network != NULL || a->links != NULL || a->neuron != NULL || a->core != NULL)
     return answer(a);
   if (strcmp(name, "chips") == 0)
     return cli_list_chips(&error);
   if (a->format != NULL)
-    return cli_show_network(name, a->format, a->json, NULL, &error);
+    return cli_show_network(name, a->format, a->line.json, NULL, &error);
   if (strcmp(name, "operators") == 0) {
     cli_show_operators();
     return EXIT_DONE;
   }
   unsigned looks = 0; /* what cannot be opened is told below */
   if (occupancy == NULL && coremap_look(name, NULL, &looks, NULL) == 0 && (looks & COREMAP_LOOKS_LIKE_MODEL) != 0) {
-    cm_status status = show_model(name, a->shapes, &error);
+    cm_status status = show_model(name, a->line.options, &error);
     as_model = error;
     if (status != CM_BAD_NETWORK)
       return status == CM_OK ? EXIT_DONE : cli_fail(&error);
   }
   const bool there = access(name, F_OK) == 0;
   if (occupancy == NULL && (there ? !is_object(name) || is_graph(name) : strchr(name, '.') != NULL)) /* no chip's name has a point */
-    return cli_show_network(name, NULL, a->json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
+    return cli_show_network(name, NULL, a->line.json, (looks & COREMAP_LOOKS_LIKE_MODEL) != 0 ? &as_model : NULL, &error);
   read_format(name, format);
   if (occupancy == NULL && strcmp(format, "mapping") == 0)
-    return cli_show_mapping(name, a->json, a->plot, &error);
+    return cli_show_mapping(name, a->line.json, a->plot, &error);
   if (format[0] != '\0') {
     (void)cm_fail(&error, CM_BAD_CHIP, "%s states the format %s of coremapd; networks, models, chips and mappings are shown, others are verified "
                   "(coremap check) or read as JSON", name, format);
@@ -193,21 +165,12 @@ static int describe(const arguments *a)
   }
   if (a->plot != NULL)
     return cli_usage("show", "--plot draws a mapping of objective pareto (coremap map -o FILE)");
-  return occupancy != NULL ? cli_show_occupancy(occupancy, name, a->json, &error) : cli_show_chip(name, a->json, &error);
-}
-
-static int show(int argc, char **argv)
-{
-  arguments a = {.shapes = json_object()};
-  int status = parse(argc, argv, &a);
-  if (status < 0)
-    status = describe(&a);
-  json_decref(a.shapes);
-  return status;
+  return occupancy != NULL ? cli_show_occupancy(occupancy, name, a->line.json, &error) : cli_show_chip(name, a->line.json, &error);
 }
 
 const cli_command cli_command_show = {
-  .name = "show", .what = "describe a network, chip or mapping", .run = show, .reads = true,
+  .name = "show", .what = "describe a network, chip or mapping", .run = show, .check = check, .reads = true,
+  .word = "file or chip", .size = sizeof(arguments),
   .usage = "FILE | chips | operators [--json] [--plot FILE] [--format NAME]\n"
            "MODEL.onnx [--shape NAME=DIMS]...\n"
            "CHIP --occupancy FILE [--json]\n"

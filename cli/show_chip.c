@@ -87,8 +87,7 @@ static void show_chip(const json_t *chip)
 static json_t *about(const coremap_chip *chip, cm_error *error)
 {
   char *text;
-  coremap_error *why = NULL;
-  return library_status(coremap_chip_about(chip, &text, &why), &why, error) == CM_OK ? library_json(text) : NULL;
+  return library_status(coremap_chip_about(chip, &text, &cli_why), &cli_why, error) == CM_OK ? library_json(text) : NULL;
 }
 
 int cli_show_chip(const char *name, bool json, cm_error *error)
@@ -127,14 +126,13 @@ static void show_occupancy(const json_t *chip)
 int cli_show_occupancy(const char *path, const char *name, bool json, cm_error *error)
 {
   coremap_chip *chip;
-  coremap_error *why = NULL;
   char *text = NULL;
   json_t *told = NULL;
   if (cli_chip(name, NULL, path, &chip, error) != CM_OK)
     return cli_fail(error);
   cm_status status = CM_OK;
   if (json)
-    status = library_status(coremap_chip_occupancy(chip, &text, &why), &why, error);
+    status = library_status(coremap_chip_occupancy(chip, &text, &cli_why), &cli_why, error);
   else if ((told = about(chip, error)) == NULL)
     status = error->status;
   coremap_chip_free(chip);

@@ -24,10 +24,9 @@ static void show_members(const char *title, const json_t *object)
 int cli_show_mapping(const char *path, bool as_json, const char *plot, cm_error *error)
 {
   char *text;
-  coremap_error *why = NULL;
-  if (library_status(coremap_mapping_about(path, &text, &why), &why, error) != CM_OK)
+  if (library_status(coremap_mapping_about(path, &text, &cli_why), &cli_why, error) != CM_OK)
     return cli_fail(error);
-  if (plot != NULL && library_status(coremap_pareto_draw(text, plot, &why), &why, error) != CM_OK) {
+  if (plot != NULL && library_status(coremap_pareto_draw(text, plot, &cli_why), &cli_why, error) != CM_OK) {
     coremap_text_free(text);
     return cli_fail(error);
   }
@@ -52,14 +51,10 @@ int cli_show_mapping(const char *path, bool as_json, const char *plot, cm_error 
 /* ---- what it is made of ---- */
 
 /* "x,y" of a core, "x,y east" or "from-to" of a link. */
-static cli_phrase place_of(const json_t *row)
+static cm_phrase place_of(const json_t *row)
 {
-  cli_phrase phrase;
-  if (json_object_get(row, "from") != NULL)
-    (void)snprintf(phrase.text, sizeof phrase.text, "%.0f-%.0f", cli_number(row, "from"), cli_number(row, "to"));
-  else
-    (void)snprintf(phrase.text, sizeof phrase.text, "%.0f,%.0f %.20s", cli_number(row, "x"), cli_number(row, "y"), cli_text(row, "direction"));
-  return phrase;
+  return json_object_get(row, "from") != NULL ? cm_say("%.0f-%.0f", cli_number(row, "from"), cli_number(row, "to"))
+                                              : cm_say("%.0f,%.0f %.20s", cli_number(row, "x"), cli_number(row, "y"), cli_text(row, "direction"));
 }
 
 static void show_sinks(const char *title, const json_t *rows)
@@ -126,15 +121,14 @@ static json_t *ask(const cli_mapping_question *q, const char *question, cm_error
 {
   coremap_network *network = NULL;
   coremap_mapping *mapping = NULL;
-  coremap_error *why = NULL;
   cli_run cli;
   char *text = NULL;
   size_t size;
   json_t *told = NULL;
   cli_run_begin_silent(&cli);
   cm_status status = cli_network(q->network, q->format, false, &cli.run, &network, error);
-  CM_THEN(status, library_status(coremap_mapping_open(q->mapping, network, NULL, library_on_run, &cli.run, &mapping, &why), &why, error));
-  CM_THEN(status, library_status(coremap_mapping_text(mapping, question, &text, &size, &why), &why, error));
+  CM_THEN(status, library_status(coremap_mapping_open(q->mapping, network, NULL, library_on_run, &cli.run, &mapping, &cli_why), &cli_why, error));
+  CM_THEN(status, library_status(coremap_mapping_text(mapping, question, &text, &size, &cli_why), &cli_why, error));
   if (status == CM_OK && (told = library_json(text)) == NULL)
     (void)cm_whole(false, "an answer", error);
   cli_run_end(&cli);

@@ -125,14 +125,13 @@ int cli_show_network(const char *path, const char *format, bool json, const cm_e
 {
   cli_run cli;
   coremap_network *network;
-  coremap_error *why = NULL;
   char *text;
   cli_run_begin_silent(&cli);
   cm_status status = cli_network(path, format, false, &cli.run, &network, error);
   cli_run_end(&cli);
   if (status != CM_OK)
     return cli_fail(as_model != NULL ? as_model : error);
-  status = library_status(coremap_network_about(network, !json, &text, &why), &why, error);
+  status = library_status(coremap_network_about(network, !json, &text, &cli_why), &cli_why, error);
   coremap_network_free(network);
   if (status != CM_OK)
     return cli_fail(error);

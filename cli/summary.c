@@ -4,31 +4,24 @@
 #include "cli/job.h"
 
 /* A time in ns or an energy in pJ with a prefix that leaves one to three digits before the point. */
-static cli_phrase quantity(double value, const char *unit)
+static cm_phrase quantity(double value, const char *unit)
 {
   static const char *const of_ns[] = {"ns", "us", "ms", "s"}, *const of_pj[] = {"pJ", "nJ", "uJ", "mJ"};
-  cli_phrase made;
   int step = 0;
   for (; step < 3 && value >= 1000; step++)
     value /= 1000;
-  (void)snprintf(made.text, sizeof made.text, "%.3g %s", value, (unit[0] == 'n' ? of_ns : of_pj)[step]);
-  return made;
+  return cm_say("%.3g %s", value, (unit[0] == 'n' ? of_ns : of_pj)[step]);
 }
 
 /* How far above a bound, in words: never above it by rounding alone, in times where per cent say nothing, and above 0 by no number of times. */
-static cli_phrase above(double value, double bound)
+static cm_phrase above(double value, double bound)
 {
   static const double same = 1e-9, times = 2;
-  cli_phrase made;
   if (value <= bound * (1 + same))
-    (void)snprintf(made.text, sizeof made.text, "as proved least");
-  else if (value < bound * times)
-    (void)snprintf(made.text, sizeof made.text, "%.2g %% above the bound", 100 * (value / bound - 1));
-  else if (bound > 0)
-    (void)snprintf(made.text, sizeof made.text, "%.3g times the bound", value / bound);
-  else
-    (void)snprintf(made.text, sizeof made.text, "above the bound");
-  return made;
+    return cm_say("as proved least");
+  if (value < bound * times)
+    return cm_say("%.2g %% above the bound", 100 * (value / bound - 1));
+  return bound > 0 ? cm_say("%.3g times the bound", value / bound) : cm_say("above the bound");
 }
 
 void cli_print_steps(const json_t *report)
@@ -103,7 +96,7 @@ static void print_next(const cli_job *job, const json_t *made, const json_t *cho
   const json_t *metrics = json_object_get(made, "metrics"), *knee = choice_of(choices, cli_number(choices, "knee"));
   double cores = cli_number(made, "parts"), step = cli_number(metrics, "step_ns");
   bool shorter = knee != NULL && cli_number(knee, "cores") > cores && cli_number(knee, "step_ns") < 0.9 * step &&
-                 strcmp(cli_text(job->flags, "objective"), "knee") != 0;
+                 strcmp(cli_text(job->line.options, "objective"), "knee") != 0;
   const json_t *row = shorter ? knee : fewer(choices, cores);
   if (row == NULL) {
     cli_printf(stdout, "next        --preset best: longer search, fewer packets\n");
@@ -124,7 +117,7 @@ void cli_print_choices(const json_t *choices)
   size_t i;
   json_array_foreach(json_object_get(choices, "points"), i, row)
   {
-    cli_printf(stdout, "%s%6.0f cores: a step of about %s, proved %s at least", i == 0 ? "choices  " : "         ", cli_number(row, "cores"),
+    cli_printf(stdout, "%s%12s: a step of about %s, proved %s at least", i == 0 ? "choices  " : "         ", cli_count(cli_number(row, "cores"), "core").text,
                quantity(cli_number(row, "step_ns"), "ns").text, quantity(cli_number(row, "bound_step_ns"), "ns").text);
     cli_printf(stdout, ", and %s, proved %s\n", quantity(cli_number(row, "energy_step_pj"), "pJ").text,
                quantity(cli_number(row, "bound_energy_step_pj"), "pJ").text);

@@ -9,38 +9,35 @@
 #include "cli/table.h"
 #include "cli/upload.h"
 
-enum { CHIP = 1, AXIS, KEEP, BY, JOBS, CPU_SECONDS, IDLE, GAP, FORMAT, NAME, PRIORITY, CLUSTER, VISIBILITY, NO_WAIT, LABEL };
+enum { AXIS = 1, BY, BUDGET };
 enum { SWEEP_ID = 20, COLUMNS_MAX = 12, ROWS_SHOWN = 20 };
 
+typedef struct arguments {
+  cli_line line; /* its body is the request, with "axes" and "budget" */
+  const char *format;
+  bool no_wait;
+} arguments;
+
 static const cli_flag flags[] = {
-  {"chip", "NAME", CHIP, "a chip of the server; give it again for more"},
+  {"chip", "NAME", CLI_BODY_LIST, "a chip of the server; give it again for more"},
   {"axis", "NAME=VALUES", AXIS, "a job option (docs/reference/options.md) and its values: seed=1..20, objective=time,energy; give it again for more"},
-  {"keep", "best|pareto|all", KEEP, "which mappings stay; all unless given"},
+  {"keep", "best|pareto|all", CLI_BODY, "which mappings stay; all unless given"},
   {"by", "METRIC[,METRIC]", BY, "what is compared; energy_pj unless given"},
-  {"jobs", "N", JOBS, "only the first N points are run"},
-  {"cpu-seconds", "X", CPU_SECONDS, "the rest is cancelled when the jobs have used X seconds of processors together"},
-  {"idle", "N", IDLE, "... when N in a row were no better"},
-  {"gap", "X", GAP, "... when the first metric, step_ns or cores_used, is within this part of its bound: 0.05"},
-  {"format", "NAME", FORMAT, "the network's format, whatever it looks like: @N"},
-  {"name", "TEXT", NAME, "the sweep's name; the file's unless given"},
-  {"priority", "N", PRIORITY, "-100 to 100, higher first"},
-  {"cluster", "auto|always|never", CLUSTER, "whether its jobs go to the server's cluster (auto: by what each is expected to take)"},
-  {"visibility", "lab|group|private", VISIBILITY, "who sees what is sent and made: every user, your group, nobody else; else as the server's settings say"},
-  {"label", "KEY=VALUE", LABEL, "a label of the sweep, its jobs and what they make; give it again for more"},
-  {"no-wait", NULL, NO_WAIT, "print the sweep's id and do not wait until it has ended"},
+  {"jobs", "N", BUDGET, "only the first N points are run"},
+  {"cpu-seconds", "X", BUDGET, "the rest is cancelled when the jobs have used X seconds of processors together"},
+  {"idle", "N", BUDGET, "... when N in a row were no better"},
+  {"gap", "X", BUDGET, "... when the first metric, step_ns or cores_used, is within this part of its bound: 0.05"},
+  {"format", "NAME", CLI_TEXT, "the network's format, whatever it looks like: @N", CLI_AT(format)},
+  {"name", "TEXT", CLI_BODY, "the sweep's name; the file's unless given"},
+  {"priority", "N", CLI_BODY_VALUE, "-100 to 100, higher first"},
+  {"cluster", "auto|always|never", CLI_BODY, "whether its jobs go to the server's cluster (auto: by what each is expected to take)"},
+  CLI_VISIBILITY_FLAG,
+  {"label", "KEY=VALUE", CLI_LABEL, "a label of the sweep, its jobs and what they make; give it again for more"},
+  {"no-wait", NULL, CLI_ON, "print the sweep's id and do not wait until it has ended", CLI_AT(no_wait)},
   CLI_SERVER_FLAGS,
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
-
-typedef struct arguments {
-  cli_where where;
-  const char *format;
-  char **networks; /* as named on the command line */
-  int count;
-  json_t *body, *base, *axes, *budget;
-  bool no_wait;
-} arguments;
 
 /* ---- the command line ---- */
 
@@ -56,7 +53,7 @@ static bool next_word(const char **words, char *word, size_t size)
 }
 
 /* "1..20" stays, for the server to count; "a,b" is a list. */
-static bool set_axis(arguments *a, const char *pair)
+static bool set_axis(json_t *axes, const char *pair)
 {
   const char *equals = strchr(pair, '=');
   char name[64], value[256];
@@ -70,74 +67,31 @@ static bool set_axis(arguments *a, const char *pair)
   while (next_word(&words, value, sizeof value))
     (void)json_array_append_new(values, cli_option_value(value));
   if (json_array_size(values) == 1 && strstr(equals, "..") != NULL) {
-    (void)json_object_set(a->axes, name, json_array_get(values, 0));
+    (void)json_object_set(axes, name, json_array_get(values, 0));
     json_decref(values);
   } else
-    (void)json_object_set_new(a->axes, name, values);
+    (void)json_object_set_new(axes, name, values);
   return true;
 }
 
-static void add_to_list(json_t *object, const char *name, json_t *value)
+/* The object of that name in the request. */
+static json_t *part_of(json_t *body, const char *name)
 {
-  json_t *list = json_object_get(object, name);
-  if (list == NULL) {
-    (void)json_object_set_new(object, name, json_array());
-    list = json_object_get(object, name);
-  }
-  (void)json_array_append_new(list, value);
+  if (json_object_get(body, name) == NULL)
+    (void)json_object_set_new(body, name, json_object());
+  return json_object_get(body, name);
 }
 
-/* What a flag sets, by its code: in the request or its budget; false: the value is no text. */
-static bool take(arguments *a, int flag)
+static int take(void *given, int code)
 {
+  json_t *body = ((cli_line *)given)->body;
   char word[80];
   const char *words = optarg;
-  switch (flag) {
-  case CHIP: add_to_list(a->body, "chip", json_string(optarg)); return true;
-  case BY:
-    while (next_word(&words, word, sizeof word))
-      add_to_list(a->body, "by", json_string(word));
-    return true;
-  case CLUSTER:
-  case KEEP:
-  case NAME:
-  case VISIBILITY: return json_object_set_new(a->body, cli_taken(), json_string(optarg)) == 0;
-  case PRIORITY: return json_object_set_new(a->body, "priority", cli_option_value(optarg)) == 0;
-  case JOBS:
-  case IDLE:
-  case GAP: return json_object_set_new(a->budget, cli_taken(), cli_option_value(optarg)) == 0;
-  case CPU_SECONDS: return json_object_set_new(a->budget, "cpu_seconds", cli_option_value(optarg)) == 0;
-  default: return cli_option_set(a->base, cli_taken(), optarg);
-  }
-}
-
-/* Negative: go on. */
-static int parse(int argc, char **argv, arguments *a)
-{
-  for (int flag; (flag = cli_next(&cli_command_sweep, argc, argv)) != -1;) {
-    if (flag == FORMAT)
-      a->format = optarg;
-    else if (flag == NO_WAIT)
-      a->no_wait = true;
-    else if (flag == AXIS) {
-      if (!set_axis(a, optarg))
-        return cli_usage("sweep", "--axis \"%s\" is not of the form NAME=VALUES: seed=1..20 or objective=time,energy", optarg);
-    } else if (flag == LABEL) {
-      if (!cli_label_add(a->body, optarg))
-        return cli_usage("sweep", "--label \"%s\" is not of the form KEY=VALUE", optarg);
-    } else if (flag == VISIBILITY && !cli_is_visibility(optarg))
-      return cli_usage("sweep", "--visibility is \"%s\"; it must be lab, group or private", optarg);
-    else if ((flag >= CHIP && flag <= VISIBILITY) || flag == CLI_TAKES_OPTION) {
-      if (!take(a, flag))
-        return cli_usage("sweep", "--%s \"%s\" is not text", cli_taken(), optarg);
-    } else if (!cli_where_take(&a->where, flag))
-      return cli_ended(flag);
-  }
-  if (optind == argc)
-    return cli_usage("sweep", "no network is named");
-  a->networks = argv + optind;
-  a->count = argc - optind;
-  return -1;
+  if (code == AXIS)
+    return set_axis(part_of(body, "axes"), optarg) ? -1 : cli_usage("sweep", "--axis \"%s\" is not of the form NAME=VALUES: seed=1..20 or objective=time,energy", optarg);
+  while (code == BY && next_word(&words, word, sizeof word))
+    (void)cli_list_add(body, "by", json_string(word));
+  return code == BY || cli_option_set(part_of(body, "budget"), cli_taken(), optarg) ? -1 : cli_usage("sweep", "--%s \"%s\" is not text", cli_taken(), optarg);
 }
 
 /* ---- the table ---- */
@@ -199,8 +153,12 @@ static json_t *flat_rows(const json_t *sweep)
   return flat;
 }
 
-static void print_table(const json_t *sweep)
+static void print_table(const void *given, const json_t *sweep)
 {
+  if (((const arguments *)given)->no_wait) {
+    cli_print_job(given, sweep);
+    return;
+  }
   json_t *rows = flat_rows(sweep), *value;
   const json_t *metric;
   const char *name;
@@ -229,15 +187,11 @@ static void print_table(const json_t *sweep)
 /* All rows of a sweep, page after page; the caller's. */
 static cm_status fetch(cli_server *server, const char *id, json_t **sweep, cm_error *error)
 {
-  char path[160], cursor[40] = "";
+  char cursor[40] = "";
   *sweep = NULL;
   do {
     cli_reply reply = {0};
-    (void)snprintf(path, sizeof path, "/v1/sweeps/%.64s%s%s", id, cursor[0] != '\0' ? "?cursor=" : "", cursor);
-    if (cli_ask(server, "GET", path, NULL, &reply, error) != CM_OK) {
-      json_decref(*sweep);
-      return error->status;
-    }
+    CM_TRY(cli_ask(server, "GET", cm_say("/v1/sweeps/%.64s%s%s", id, cursor[0] != '\0' ? "?cursor=" : "", cursor).text, NULL, &reply, error));
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     (void)snprintf(cursor, sizeof cursor, "%s", next != NULL ? next : "");
     (void)json_object_del(reply.json, "next");
@@ -250,79 +204,56 @@ static cm_status fetch(cli_server *server, const char *id, json_t **sweep, cm_er
   return CM_OK;
 }
 
-static int tell(cli_server *server, const arguments *a, const char *id, cm_error *error)
+static int judge(const void *given, const json_t *sweep)
 {
-  json_t *sweep;
-  if (fetch(server, id, &sweep, error) != CM_OK)
-    return -1;
-  if (a->where.json)
-    cli_print_json(sweep);
-  else
-    print_table(sweep);
   const char *state = cli_text(sweep, "state");
-  const bool well = strcmp(state, "failed") != 0 && strcmp(state, "cancelled") != 0;
-  json_decref(sweep);
-  return well ? EXIT_DONE : EXIT_REFUSED;
+  return ((const arguments *)given)->no_wait || (strcmp(state, "failed") != 0 && strcmp(state, "cancelled") != 0) ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* ---- the sweep ---- */
 
 static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli_reply *reply, cm_error *error)
 {
-  CM_TRY(cli_rename_options("map", a->base, error));
-  for (int i = 0; i < a->count; i++) {
+  char **networks = a->line.words;
+  json_t *body = a->line.body;
+  CM_TRY(cli_rename_options("map", a->line.options, error));
+  for (int i = 0; i < a->line.count; i++) {
     json_t *network = NULL;
-    const cli_upload file = {cli_input(a->networks[i]), a->networks[i], a->format, json_string_value(json_object_get(a->body, "visibility"))};
+    const cli_upload file = {cli_input(networks[i]), networks[i], a->format, json_string_value(json_object_get(body, "visibility"))};
     CM_TRY(cli_upload_network(server, cli, &file, &network, error));
-    add_to_list(a->body, "network", json_incref(json_object_get(network, "id")));
+    (void)cli_list_add(body, "network", json_incref(json_object_get(network, "id")));
     json_decref(network);
   }
-  (void)json_object_set_new(a->body, "kind", json_string("sweep"));
-  if (json_object_get(a->body, "name") == NULL)
-    (void)json_object_set_new(a->body, "name", json_string(cli_base_name(a->networks[0])));
-  (void)json_object_set(a->body, "base", a->base);
-  (void)json_object_set(a->body, "axes", a->axes);
-  if (json_object_size(a->budget) > 0)
-    (void)json_object_set(a->body, "budget", a->budget);
-  const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = a->body};
-  return library_client_ask(server, &post, reply, error);
+  (void)json_object_set_new(body, "kind", json_string("sweep"));
+  if (json_object_get(body, "name") == NULL)
+    (void)json_object_set_new(body, "name", json_string(cli_base_name(networks[0])));
+  (void)json_object_set(body, "base", a->line.options);
+  (void)part_of(body, "axes");
+  return cli_post_job(&a->line, server, reply, error);
 }
 
-static int sweep_step(cli_server *server, cli_run *cli, const void *given, cm_error *error)
+static cm_status sweep(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
 {
   const arguments *a = given;
+  const char *first = a->line.words[0];
   cli_reply reply = {0};
-  if (a->count == 1 && strlen(a->networks[0]) == SWEEP_ID && cli_is_id(a->networks[0]) && json_object_get(a->body, "chip") == NULL)
-    return tell(server, a, a->networks[0], error);
-  if (json_object_get(a->body, "chip") == NULL) {
-    (void)cm_fail(error, CM_BAD_REQUEST, "a network is mapped on a chip: name one or more of the server's with --chip (coremap chips)");
-    return -1;
+  if (json_object_get(a->line.body, "chip") == NULL)
+    return a->line.count == 1 && strlen(first) == SWEEP_ID && cli_is_id(first) ? fetch(server, first, report, error)
+           : cm_fail(error, CM_BAD_REQUEST, "a network is mapped on a chip: name one or more of the server's with --chip (coremap chips)");
+  CM_TRY(queue(server, cli, a, &reply, error));
+  if (a->no_wait) {
+    *report = reply.json;
+    return CM_OK;
   }
-  if (queue(server, cli, a, &reply, error) != CM_OK)
-    return -1;
-  if (a->no_wait)
-    return cli_tell_job(server, cli, &reply, &a->where, false, error);
   cm_status status = cli_follow(server, cli, reply.etag, &reply.json, error);
-  const int told = status == CM_OK ? tell(server, a, cli_id(reply.json, "id"), error) : -1;
+  CM_THEN(status, fetch(server, cli_id(reply.json, "id"), report, error));
   json_decref(reply.json);
-  return told;
-}
-
-static int sweep_command(int argc, char **argv)
-{
-  arguments a = {.body = json_object(), .base = json_object(), .axes = json_object(), .budget = json_object()};
-  int status = parse(argc, argv, &a);
-  if (status < 0)
-    status = cli_on_server(&a.where, sweep_step, &a);
-  json_decref(a.body);
-  json_decref(a.base);
-  json_decref(a.axes);
-  json_decref(a.budget);
   return status;
 }
 
 const cli_command cli_command_sweep = {
-  .name = "sweep", .what = "many jobs of one request on a server, compared", .run = sweep_command, .reads = true, .server = true,
+  .name = "sweep", .what = "many jobs of one request on a server, compared", .take = take, .ask = sweep, .print = print_table, .judge = judge,
+  .word = "network", .least = 1, .most = CLI_ANY, .size = sizeof(arguments), .reads = true, .server = true,
   .options = CLI_OPTIONS_MAP,
   .usage = "NETWORK|ID... --chip NAME... [--axis NAME=VALUES...] [OPTION...]\nSWEEP",
   .about = "Maps the networks on the chips once for each point of the axes, as jobs of a server, and prints what they made, best\n"

@@ -5,14 +5,18 @@
 
 #include "cli/cli.h"
 
-enum { GRAPHS = 1, GENERATED, CHIPS, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, WIDTH, SEED, FROM, CHECKPOINT, EVERY, STOP,
-       CURVE, THREADS, METHOD, DRAWS, OWN };
+enum { GENERATED = 1, UPDATES, THRESHOLD, ROUNDS, RATE, LAYERS, WIDTH, SEED, FROM, CURVE, THREADS, METHOD, DRAWS, OWN };
+
+typedef struct arguments {
+  cli_line line; /* its body is the library's options */
+  const char *output;
+} arguments;
 
 static const cli_flag flags[] = {
   {"method", "NAME", METHOD, "layout (unless given), letter-shared, letter-plane or pilot (docs/explanation/learned-mapper.md)"},
-  {"graphs", "DIR", GRAPHS, "networks in any format; each is cut into parts for each chip"},
+  {"graphs", "DIR", CLI_BODY, "networks in any format; each is cut into parts for each chip"},
   {"generated", "N", GENERATED, "so many graphs drawn at random for each chip; 32 unless given"},
-  {"chips", "LIST", CHIPS, "grids WxH, presets or chip files, with commas between"},
+  {"chips", "LIST", CLI_BODY, "grids WxH, presets or chip files, with commas between"},
   {"updates", "N", UPDATES, "of the policy; 150 unless given (the letters: 2000)"},
   {"threshold", "X", THRESHOLD, "total of rewards at which it is updated; 48 unless given (the letters: 96)"},
   {"rounds", "N", ROUNDS, "looks in an episode; 4 unless given (the letters: always 1)"},
@@ -23,47 +27,34 @@ static const cli_flag flags[] = {
   {"width", "N", WIDTH, "of each, and of the readout; 32 unless given (pilot: 4)"},
   {"seed", "N", SEED, "same input, options and seed: same bytes out"},
   {"from", "POLICY", FROM, "begin with this one"},
-  {"checkpoint", "FILE", CHECKPOINT, "write one now and then; where it is there already, go on from it"},
-  {"every", "N", EVERY, "updates between checkpoints; 50 unless given"},
-  {"stop-after", "N", STOP, "updates of this run: the rest when it is resumed"},
+  {"checkpoint", "FILE", CLI_BODY, "write one now and then; where it is there already, go on from it"},
+  {"every", "N", UPDATES, "updates between checkpoints; 50 unless given"},
+  {"stop-after", "N", UPDATES, "updates of this run: the rest when it is resumed"},
   {"curve", "FILE", CURVE, "the learning curve, as .csv or .svg; may be given twice"},
   {"threads", "N", THREADS, "never changes the result"},
-  {"output", "FILE", CLI_OUTPUT, "the policy"},
+  {"output", "FILE", CLI_OUT, "the policy", CLI_AT(output)},
   CLI_JSON_FLAG,
   CLI_QUIET_FLAG,
   {0}};
 
 enum { CURVES_MAX = 2 };
 
-typedef struct arguments {
-  const char *output;
-  json_t *options, *curves;
-  bool graphs, none; /* a folder is named; none are generated */
-  bool json, quiet;
-} arguments;
-
-static bool real_of(const char *text, double most, arguments *a)
+static bool real_of(double most, cli_line *line)
 {
   char *end;
-  double value = strtod(text, &end);
-  return end != text && *end == '\0' && value > 0 && value <= most &&
-         json_object_set_new(a->options, cli_taken(), json_real(value)) == 0;
+  double value = strtod(optarg, &end);
+  return end != optarg && *end == '\0' && value > 0 && value <= most && json_object_set_new(line->body, cli_taken(), json_real(value)) == 0;
 }
 
-static bool count_of(const char *text, uint64_t least, uint64_t most, arguments *a)
+static bool count_of(uint64_t least, uint64_t most, cli_line *line)
 {
   uint64_t value;
   const char *name = strcmp(cli_taken(), "stop-after") == 0 ? "stop_after" : cli_taken();
-  return cli_whole(text, least, most, &value) && json_object_set_new(a->options, name, json_integer((json_int_t)value)) == 0;
-}
-
-static bool text_of(const char *text, arguments *a)
-{
-  return json_object_set_new(a->options, cli_taken(), json_string(text)) == 0;
+  return cli_whole(optarg, least, most, &value) && json_object_set_new(line->body, name, json_integer((json_int_t)value)) == 0;
 }
 
 /* Whether the library knows the method. */
-static bool choose_method(const char *name, arguments *a)
+static bool is_method(const char *name)
 {
   const json_t *row;
   size_t i, length = strlen(name);
@@ -73,57 +64,44 @@ static bool choose_method(const char *name, arguments *a)
     for (const char *word = cli_text(row, "form"); *word != '\0'; word += strspn(word, "|")) {
       size_t size = strcspn(word, "|");
       if (size == length && strncmp(word, name, size) == 0)
-        return text_of(name, a);
+        return true;
       word += size;
     }
   }
   return false;
 }
 
-/* Returns -1 to go on, else an exit status. */
-static int parse(int argc, char **argv, arguments *a)
+static int take(void *given, int code)
 {
-  for (int flag; (flag = cli_next(&cli_command_train, argc, argv)) != -1;) {
-    bool good = true;
-    switch (flag) {
-      case GRAPHS:
-        good = text_of(optarg, a);
-        a->graphs = true;
-        break;
-      case GENERATED:
-        good = count_of(optarg, 0, 1000, a);
-        a->none = good && strtoul(optarg, NULL, 10) == 0;
-        break;
-      case CHIPS:
-      case CHECKPOINT: good = text_of(optarg, a); break;
-      case METHOD: good = choose_method(optarg, a); break;
-      case DRAWS: good = count_of(optarg, 2, 256, a); break;
-      case OWN: good = real_of(optarg, 100, a); break;
-      case UPDATES:
-      case EVERY:
-      case STOP: good = count_of(optarg, 1, 1000000, a); break;
-      case THRESHOLD: good = real_of(optarg, 1e6, a); break;
-      case ROUNDS: good = count_of(optarg, 1, 64, a); break;
-      case RATE: good = real_of(optarg, 1, a); break;
-      case LAYERS: good = count_of(optarg, 0, COREMAP_POLICY_LAYERS_MAX, a); break;
-      case WIDTH: good = count_of(optarg, 1, COREMAP_POLICY_WIDTH_MAX, a); break;
-      case SEED: good = count_of(optarg, 0, UINT64_MAX, a); break;
-      case FROM: good = text_of(cli_input(optarg), a); break;
-      case CURVE: good = json_array_size(a->curves) < CURVES_MAX && json_array_append_new(a->curves, json_string(cli_output(optarg))) == 0; break;
-      case THREADS: good = count_of(optarg, 1, 256, a); break;
-      case CLI_OUTPUT: a->output = cli_output(optarg); break;
-      case CLI_JSON: a->json = true; break;
-      case CLI_QUIET: a->quiet = true; break;
-      default: return cli_ended(flag);
-    }
-    if (!good)
-      return cli_usage("train", "--%s cannot be \"%s\"", cli_taken(), optarg);
+  cli_line *line = given;
+  json_t *body = line->body;
+  bool good = true;
+  switch (code) {
+  case GENERATED: good = count_of(0, 1000, line); break;
+  case METHOD: good = is_method(optarg) && json_object_set_new(body, "method", json_string(optarg)) == 0; break;
+  case DRAWS: good = count_of(2, 256, line); break;
+  case OWN: good = real_of(100, line); break;
+  case UPDATES: good = count_of(1, 1000000, line); break;
+  case THRESHOLD: good = real_of(1e6, line); break;
+  case ROUNDS: good = count_of(1, 64, line); break;
+  case RATE: good = real_of(1, line); break;
+  case LAYERS: good = count_of(0, COREMAP_POLICY_LAYERS_MAX, line); break;
+  case WIDTH: good = count_of(1, COREMAP_POLICY_WIDTH_MAX, line); break;
+  case SEED: good = count_of(0, UINT64_MAX, line); break;
+  case FROM: good = json_object_set_new(body, "from", json_string(cli_input(optarg))) == 0; break;
+  case CURVE: good = json_array_size(json_object_get(body, "curves")) < CURVES_MAX && cli_list_add(body, "curves", json_string(cli_output(optarg))); break;
+  case THREADS: good = count_of(1, 256, line); break;
   }
-  if (optind != argc)
-    return cli_usage("train", "\"%s\" is one word too many", argv[optind]);
-  if (a->output == NULL || json_object_get(a->options, "chips") == NULL)
+  return good ? -1 : cli_usage("train", "--%s cannot be \"%s\"", cli_taken(), optarg);
+}
+
+static int check(void *given)
+{
+  const arguments *a = given;
+  const json_t *generated = json_object_get(a->line.body, "generated");
+  if (a->output == NULL || json_object_get(a->line.body, "chips") == NULL)
     return cli_usage("train", "name the policy to write with -o and the chips with --chips");
-  if (!a->graphs && a->none)
+  if (json_object_get(a->line.body, "graphs") == NULL && generated != NULL && json_integer_value(generated) == 0)
     return cli_usage("train", "there is nothing to train on: name a folder with --graphs, or allow --generated");
   return -1;
 }
@@ -134,39 +112,22 @@ static void on_line(void *user, const char *line)
   cli_printf(stderr, "%s\n", line);
 }
 
-static int train(const arguments *a)
+static cm_status train(void *given, cli_run *cli, json_t **none, cm_error *error)
 {
-  cm_error error;
-  cli_run cli;
-  coremap_error *why = NULL;
+  const arguments *a = given;
   char *options = NULL, *card = NULL;
-  cli_run_begin(&cli, a->quiet);
-  (void)json_object_set(a->options, "curves", a->curves);
-  cm_status status = cli_json_text(a->options, &options, &error);
-  if (status == CM_OK)
-    status = library_status(coremap_train(options, a->output, a->quiet ? NULL : on_line, NULL, library_on_run, &cli.run, &card, &why), &why,
-                            &error);
+  (void)none;
+  cm_status status = cli_json_text(a->line.body, &options, error);
+  CM_THEN(status, library_status(coremap_train(options, a->output, a->line.quiet ? NULL : on_line, NULL, library_on_run, &cli->run, &card, &cli_why), &cli_why, error));
   free(options);
-  if (status == CM_OK && a->json)
+  if (status == CM_OK && a->line.json)
     cli_puts(card);
-  cli_run_end(&cli);
   coremap_text_free(card);
-  return status == CM_OK ? EXIT_DONE : cli_fail(&error);
-}
-
-static int train_command(int argc, char **argv)
-{
-  arguments a = {.options = json_object(), .curves = json_array()};
-  int done = parse(argc, argv, &a);
-  if (done < 0)
-    done = train(&a);
-  json_decref(a.options);
-  json_decref(a.curves);
-  return done;
+  return status;
 }
 
 const cli_command cli_command_train = {
-  .name = "train", .what = "train the policy of mapper `learned`", .run = train_command, .reads = true,
+  .name = "train", .what = "train the policy of mapper `learned`", .take = take, .check = check, .make = train, .size = sizeof(arguments), .reads = true,
   .usage = "[--graphs DIR] --chips LIST -o POLICY [OPTION...]",
   .about = "Trains the policy of mapper `learned` on part graphs: of the networks in a folder, and drawn at random. With --json it\n"
            "prints the policy's card: on what it was trained, how, and with what result.",

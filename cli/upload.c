@@ -18,11 +18,6 @@ const char *cli_base_name(const char *path)
   return slash != NULL ? slash + 1 : path;
 }
 
-bool cli_is_visibility(const char *text)
-{
-  return strcmp(text, "lab") == 0 || strcmp(text, "group") == 0 || strcmp(text, "private") == 0;
-}
-
 cm_status cli_read_spikes(const char *path, json_t *options, cm_error *error)
 {
   char *text;
@@ -68,10 +63,9 @@ static bool is_ours(cli_server *server, const json_t *network)
 {
   cm_error ignored;
   cli_reply me = {0};
-  const cli_request request = {.method = "GET", .path = "/v1/me"};
   if (strcmp(text_of(network, "visibility"), "lab") == 0)
     return true;
-  bool ours = library_client_ask(server, &request, &me, &ignored) == CM_OK && strcmp(text_of(me.json, "user"), text_of(network, "user")) == 0;
+  bool ours = cli_ask(server, "GET", "/v1/me", NULL, &me, &ignored) == CM_OK && strcmp(text_of(me.json, "user"), text_of(network, "user")) == 0;
   json_decref(me.json);
   return ours;
 }
@@ -79,7 +73,7 @@ static bool is_ours(cli_server *server, const json_t *network)
 /* A network with these bytes that the server has and shows; NULL: none, or it cannot tell. */
 static json_t *find_by_hash(cli_server *server, const cli_upload *what)
 {
-  char sha256[65], path[120];
+  char sha256[65];
   uint64_t bytes;
   cm_error ignored;
   cli_reply reply = {0};
@@ -91,9 +85,7 @@ static json_t *find_by_hash(cli_server *server, const cli_upload *what)
       return NULL; /* the same bytes, read otherwise, are another network */
   if (cm_file_hash(what->path, sha256, &bytes, &ignored) != CM_OK)
     return NULL;
-  (void)snprintf(path, sizeof path, "/v1/networks?sha256=%s", sha256);
-  const cli_request request = {.method = "GET", .path = path};
-  if (library_client_ask(server, &request, &reply, &ignored) != CM_OK)
+  if (cli_ask(server, "GET", cm_say("/v1/networks?sha256=%s", sha256).text, NULL, &reply, &ignored) != CM_OK)
     return NULL;
   json_array_foreach(json_object_get(reply.json, "networks"), i, one)
     if (found == NULL && (what->format == NULL || strcmp(what->format, text_of(one, "format")) == 0) &&
@@ -121,9 +113,8 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
   else if (!add_read_options(server, path, sizeof path))
     status = cm_fail(error, CM_BAD_REQUEST, "the options for reading %s are too long", what->path);
   else {
-    const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
     cm_run_phase(&cli->run, "upload");
-    status = library_client_ask(server, &upload, &reply, error);
+    status = library_client_ask(server, &(cli_request){.method = "POST", .path = path, .upload = file, .run = &cli->run}, &reply, error);
   }
   free(name);
   free(format);
@@ -137,7 +128,6 @@ static cm_status send_file(cli_server *server, cli_run *cli, const cli_upload *w
 /* The network with the table that an option of reading names, if it is given: another one. */
 static cm_status send_table(cli_server *server, cli_run *cli, const char *option, json_t **network, cm_error *error)
 {
-  char path[200];
   cli_reply reply = {0};
   const char *table = cli_read_option(option);
   if (table == NULL)
@@ -145,10 +135,8 @@ static cm_status send_table(cli_server *server, cli_run *cli, const char *option
   FILE *file = fopen(cli_input(table), "rb");
   if (file == NULL)
     return cm_fail_errno(error, errno, "cannot open", table);
-  (void)snprintf(path, sizeof path, "/v1/networks/%.100s/%s", text_of(*network, "id"), option);
-  const cli_request upload = {.method = "POST", .path = path, .upload = file, .run = &cli->run};
   cm_run_phase(&cli->run, "upload");
-  cm_status status = library_client_ask(server, &upload, &reply, error);
+  cm_status status = library_client_ask(server, &(cli_request){.method = "POST", .path = cm_say("/v1/networks/%.100s/%s", text_of(*network, "id"), option).text, .upload = file, .run = &cli->run}, &reply, error);
   (void)fclose(file);
   if (status != CM_OK)
     return status;
@@ -160,11 +148,8 @@ static cm_status send_table(cli_server *server, cli_run *cli, const char *option
 static cm_status upload_network(cli_server *server, cli_run *cli, const cli_upload *what, json_t **network, cm_error *error)
 {
   if (access(what->path, F_OK) != 0 && cli_is_id(what->path)) {
-    char path[512];
     cli_reply reply = {0};
-    (void)snprintf(path, sizeof path, "/v1/networks/%.400s", what->path);
-    const cli_request look = {.method = "GET", .path = path};
-    CM_TRY(library_client_ask(server, &look, &reply, error));
+    CM_TRY(cli_ask(server, "GET", cm_say("/v1/networks/%.400s", what->path).text, NULL, &reply, error));
     *network = reply.json;
     return CM_OK;
   }
@@ -197,9 +182,8 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
   CM_TRY(cli_upload_network(server, cli, file, &network, error));
   json_t *body = json_pack("{s:s, s:O, s:s*, s:O, s:s}", "kind", errand->kind, "network", json_object_get(network, "id"), "chip", errand->chip, "options",
                            errand->options, "name", cli_base_name(file->name));
-  const cli_request post = {.method = "POST", .path = "/v1/jobs", .body = body};
   cm_status status = cm_whole(body != NULL, "a job", error);
-  CM_THEN(status, library_client_ask(server, &post, &reply, error));
+  CM_THEN(status, library_client_ask(server, &(cli_request){.method = "POST", .path = "/v1/jobs", .body = body}, &reply, error));
   json_decref(body);
   json_decref(network);
   CM_THEN(status, cli_follow(server, cli, reply.etag, &reply.json, error));
@@ -219,25 +203,21 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
 
 static cm_status send_bytes(cli_server *server, cli_run *cli, FILE *file, const char *of, char upload[80], cm_error *error)
 {
-  char path[160];
   cli_reply reply = {0};
   struct stat about;
   if (fstat(fileno(file), &about) != 0)
     return cm_fail_errno(error, errno, "cannot read", of);
   json_t *body = json_pack("{s:s, s:I}", "name", of, "size", (json_int_t)about.st_size);
-  const cli_request post = {.method = "POST", .path = "/v1/uploads", .body = body};
   cm_status status = cm_whole(body != NULL, "an upload", error);
   cm_run_phase(&cli->run, "upload");
-  CM_THEN(status, library_client_ask(server, &post, &reply, error));
+  CM_THEN(status, library_client_ask(server, &(cli_request){.method = "POST", .path = "/v1/uploads", .body = body}, &reply, error));
   json_decref(body);
   if (status != CM_OK)
     return status;
   (void)snprintf(upload, 80, "%s", cli_id(reply.json, "id"));
   json_decref(reply.json);
-  (void)snprintf(path, sizeof path, "/v1/uploads/%s?of=%s", upload, of);
-  const cli_request patch = {.method = "PATCH", .path = path, .upload = file, .offset = "0", .run = &cli->run};
   cli_reply sent = {0};
-  status = upload[0] != '\0' ? library_client_ask(server, &patch, &sent, error) : cm_fail(error, CM_IO, "the server's answer has no id of the upload");
+  status = upload[0] != '\0' ? library_client_ask(server, &(cli_request){.method = "PATCH", .path = cm_say("/v1/uploads/%s?of=%s", upload, of).text, .upload = file, .offset = "0", .run = &cli->run}, &sent, error) : cm_fail(error, CM_IO, "the server's answer has no id of the upload");
   json_decref(sent.json);
   if (status != CM_OK)
     cli_drop_upload(server, upload);
@@ -248,13 +228,12 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
 {
   char folder[CM_PATH_MAX] = "", packed[CM_PATH_MAX] = "";
   struct stat about;
-  coremap_error *why = NULL;
   cm_error ignored;
   cm_status status = stat(path, &about) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot read", path);
   if (status == CM_OK && S_ISDIR(about.st_mode)) {
     status = cm_folder_scratch(folder, error);
     CM_THEN(status, cm_path(packed, error, "%s/samples.zip", folder));
-    CM_THEN(status, library_status(library_samples_pack(path, packed, &why), &why, error));
+    CM_THEN(status, library_status(library_samples_pack(path, packed, &cli_why), &cli_why, error));
   }
   FILE *file = status == CM_OK ? fopen(packed[0] != '\0' ? packed : path, "rbe") : NULL;
   if (status == CM_OK && file == NULL)
@@ -269,11 +248,8 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
 
 void cli_drop_upload(cli_server *server, const char *upload)
 {
-  char path[120];
   cm_error ignored;
   cli_reply reply = {0};
-  (void)snprintf(path, sizeof path, "/v1/uploads/%s", upload);
-  const cli_request drop = {.method = "DELETE", .path = path};
-  if (upload[0] != '\0' && library_client_ask(server, &drop, &reply, &ignored) == CM_OK)
+  if (upload[0] != '\0' && cli_ask(server, "DELETE", cm_say("/v1/uploads/%s", upload).text, NULL, &reply, &ignored) == CM_OK)
     json_decref(reply.json);
 }

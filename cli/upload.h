@@ -10,9 +10,6 @@ typedef struct cli_upload {
   const char *visibility; /* NULL: as the server's settings say */
 } cli_upload;
 
-/* "lab", "group", "private". */
-bool cli_is_visibility(const char *text);
-
 /* The last part of a path. */
 const char *cli_base_name(const char *path);
 

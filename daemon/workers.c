@@ -273,11 +273,7 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
     status = start_hands(made, error);
     pthread_mutex_unlock(&made->lock);
   }
-  if (status == CM_OK)
-    *workers = made;
-  else
-    cm_workers_free(made);
-  return status;
+  CM_END(status, *workers = made, cm_workers_free(made));
 }
 
 void cm_workers_limit(cm_workers *workers, uint64_t memory_limit, uint64_t disk_reserve)

@@ -83,12 +83,7 @@ cm_status library_client_open(const char *url, const char *token, const atomic_b
     return error->status;
   }
   client->cancel = cancel;
-  if (settle(client, url, token, error) != CM_OK) {
-    coremap_client_free(client);
-    return error->status;
-  }
-  *made = client;
-  return CM_OK;
+  CM_END(settle(client, url, token, error), *made = client, coremap_client_free(client));
 }
 
 void coremap_client_free(coremap_client *client)
@@ -339,11 +334,7 @@ static cm_status take(const transfer *t, const char *text, size_t size, library_
     status = problem(t->client, request, made.status, made.json, t->error);
   else if (!json_is_object(made.json) && request->download == NULL && made.status != 204 && !unchanged)
     status = cm_fail(t->error, CM_IO, "%s%s is not answered in JSON: is that a coremapd server?", t->client->url, request->path);
-  if (status == CM_OK)
-    *reply = made;
-  else
-    json_decref(made.json);
-  return status;
+  CM_END(status, *reply = made, json_decref(made.json));
 }
 
 cm_status library_client_ask(coremap_client *client, const library_request *request, library_reply *reply, cm_error *error)

@@ -39,11 +39,7 @@ cm_status library_hint_read(json_t *options, const char *name, library_hint *hin
   library_hint made = {.hint.name = name, .text = calloc(CM_READ_OPTIONS + 2, sizeof *made.text)};
   CM_TRY(cm_whole(made.text != NULL, "options", error));
   cm_status status = read_hint(options, &made, error);
-  if (status == CM_OK)
-    *hint = made;
-  else
-    library_hint_clear(&made);
-  return status;
+  CM_END(status, *hint = made, library_hint_clear(&made));
 }
 
 void library_hint_clear(library_hint *hint)

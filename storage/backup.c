@@ -69,16 +69,16 @@ static cm_status take_folder(way *w, const char *name, bool deep, cm_error *erro
   CM_TRY(cm_path(path, error, "%s/%s", w->from, name));
   CM_TRY(cm_path(made, error, "%s/%s", w->to, name));
   CM_TRY(cm_folder_make(made, error));
-  DIR *listing = opendir(path);
-  if (listing == NULL)
-    return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", path);
-  cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+  DIR *listing;
+  cm_status status = cm_folder_list(path, &listing, error);
+  if (status != CM_OK)
+    return status == CM_NOT_FOUND ? CM_OK : status;
+  for (const char *item; status == CM_OK && (item = cm_folder_next(listing)) != NULL;) {
     char inner[CM_PATH_MAX];
     struct stat about;
-    if (item->d_name[0] == '.' || fstatat(dirfd(listing), item->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+    if (item[0] == '.' || fstatat(dirfd(listing), item, &about, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
-    if (cm_path(inner, error, "%s/%s", name, item->d_name) != CM_OK)
+    if (cm_path(inner, error, "%s/%s", name, item) != CM_OK)
       status = error->status;
     else if (S_ISDIR(about.st_mode))
       status = deep ? take_folder(w, inner, false, error) : CM_OK;
@@ -158,16 +158,15 @@ static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part,
 {
   char path[CM_PATH_MAX], one[CM_PATH_MAX];
   CM_TRY(cm_path(path, error, "%s/%s", w->to, part));
-  DIR *listing = opendir(path);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", path);
+  DIR *listing;
+  CM_TRY(cm_folder_list(path, &listing, error));
   cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+  for (const char *item; status == CM_OK && (item = cm_folder_next(listing)) != NULL;) {
     int64_t known = 1;
-    if (item->d_name[0] == '.')
+    if (item[0] == '.')
       continue;
-    status = cm_sql_number(handle, 0, &known, error, query, "t", item->d_name);
-    if (status == CM_OK && known == 0 && cm_path(one, error, "%s/%s", path, item->d_name) == CM_OK)
+    status = cm_sql_number(handle, 0, &known, error, query, "t", item);
+    if (status == CM_OK && known == 0 && cm_path(one, error, "%s/%s", path, item) == CM_OK)
       status = cm_folder_remove(one, error);
   }
   (void)closedir(listing);
@@ -312,12 +311,9 @@ static void take_back(const way *w)
 static cm_status check_empty(const char *path, cm_error *error)
 {
   CM_TRY(cm_folder_make_durable(path, error));
-  DIR *listing = opendir(path);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", path);
-  bool empty = true;
-  for (const struct dirent *item; empty && (item = readdir(listing)) != NULL;)
-    empty = strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0;
+  DIR *listing;
+  CM_TRY(cm_folder_list(path, &listing, error));
+  const bool empty = cm_folder_next(listing) == NULL;
   (void)closedir(listing);
   return empty ? CM_OK : cm_fail(error, CM_CONFLICT, "%s is not empty; name a new folder", path);
 }

@@ -1,11 +1,10 @@
 #include "storage/blobs.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "storage/folder.h"
 
 cm_status cm_blob_read(const char *file, const char *path, cm_blob *blob, cm_error *error)
 {
@@ -32,15 +31,12 @@ cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob 
   cm_blob *list = NULL;
   size_t used = 0, capacity = 0;
   CM_TRY(cm_path(folder, error, "%s/%s", store->folder, path));
-  DIR *listing = opendir(folder);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", folder);
+  DIR *listing;
+  CM_TRY(cm_folder_list(folder, &listing, error));
   cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-      continue;
+  for (const char *item; status == CM_OK && (item = cm_folder_next(listing)) != NULL;) {
     if ((status = CM_HEAP_GROW(list, &capacity, used + 1, "the list of a folder", error)) == CM_OK)
-      status = read_one(store, path, item->d_name, &list[used], error);
+      status = read_one(store, path, item, &list[used], error);
     used += status == CM_OK;
   }
   closedir(listing);

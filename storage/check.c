@@ -2,7 +2,6 @@
  * A fault is a line of the report and a count, never an end: the whole folder is looked at. */
 #include "storage/check.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,24 +136,22 @@ static cm_status count_strangers(cm_checking *c, const char *part, const char *s
   char path[CM_PATH_MAX];
   uint64_t strangers = 0;
   CM_TRY(cm_path(path, error, "%s/%s", c->folder, part));
-  DIR *listing = opendir(path);
-  if (listing == NULL) {
+  DIR *listing;
+  if (cm_folder_list(path, &listing, error) != CM_OK) {
     cm_checking_fault(c, "%s: the folder cannot be read", part);
     return CM_OK;
   }
   cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+  for (const char *item; status == CM_OK && (item = cm_folder_next(listing)) != NULL;) {
     char id[256];
     int64_t known = 0;
-    size_t length = strlen(item->d_name), cut = strlen(suffix);
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-      continue;
-    if (length > cut && strcmp(item->d_name + length - cut, suffix) == 0) {
-      (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), item->d_name);
+    size_t length = strlen(item), cut = strlen(suffix);
+    if (length > cut && strcmp(item + length - cut, suffix) == 0) {
+      (void)snprintf(id, sizeof id, "%.*s", (int)(length - cut), item);
       status = cm_sql_number(c->handle, 0, &known, error, query, "t", id);
     }
     if (status == CM_OK && known == 0) {
-      cm_checking_say(c, "unknown: %s/%s; the next start moves it to lost+found/", part, item->d_name);
+      cm_checking_say(c, "unknown: %s/%s; the next start moves it to lost+found/", part, item);
       strangers++;
     }
   }

@@ -68,12 +68,7 @@ cm_status cm_connection_open(const char *path, bool check, bool must_exist, cm_c
   CM_THEN(status, cm_sql_execute(made, "PRAGMA foreign_keys=ON", error));
   /* What undoes a statement stays in memory: a write then needs no descriptor. */
   CM_THEN(status, cm_sql_execute(made, "PRAGMA temp_store=MEMORY", error));
-  if (status != CM_OK) {
-    sqlite3_close_v2(made);
-    return status;
-  }
-  *connection = (cm_connection){made, cm_statements_make(made)};
-  return CM_OK;
+  CM_END(status, (*connection = (cm_connection){made, cm_statements_make(made)}), sqlite3_close_v2(made));
 }
 
 cm_status cm_connection_upgrade(sqlite3 *handle, cm_error *error)

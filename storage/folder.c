@@ -69,18 +69,30 @@ static cm_status read_marker(const char *path, cm_folder *folder, cm_error *erro
   return status;
 }
 
+cm_status cm_folder_list(const char *path, DIR **listing, cm_error *error)
+{
+  *listing = opendir(path);
+  return *listing != NULL ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", path);
+}
+
+const char *cm_folder_next(DIR *listing)
+{
+  const struct dirent *item;
+  while ((item = readdir(listing)) != NULL && (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0))
+    ;
+  return item != NULL ? item->d_name : NULL;
+}
+
 static cm_status is_filled(const char *path, const char *part, bool *filled, cm_error *error)
 {
   char name[CM_PATH_MAX];
   CM_TRY(cm_path(name, error, "%s/%s", path, part));
-  DIR *listing = opendir(name);
-  if (listing == NULL)
-    return errno == ENOENT ? CM_OK : cm_fail_errno(error, errno, "cannot open folder", name);
-  bool empty = true;
-  for (const struct dirent *item; empty && (item = readdir(listing)) != NULL;)
-    empty = strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0;
+  DIR *listing;
+  const cm_status status = cm_folder_list(name, &listing, error);
+  if (status != CM_OK)
+    return status == CM_NOT_FOUND ? CM_OK : status;
+  *filled = *filled || cm_folder_next(listing) != NULL;
   closedir(listing);
-  *filled = *filled || !empty;
   return CM_OK;
 }
 
@@ -98,17 +110,13 @@ static bool is_ours(const char *name)
 /* What is in the folder that is not ours: how many names, and the first ones as text. */
 static cm_status list_strangers(const char *path, size_t *count, char *names, size_t size, cm_error *error)
 {
-  DIR *listing = opendir(path);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", path);
+  DIR *listing;
   size_t found = 0, used = 0;
+  CM_TRY(cm_folder_list(path, &listing, error));
   names[0] = '\0';
-  for (const struct dirent *item; (item = readdir(listing)) != NULL;) {
-    if (is_ours(item->d_name))
-      continue;
-    if (found++ < NAMED_MAX && used < size)
-      used += (size_t)snprintf(names + used, size - used, "%s%.60s", used > 0 ? ", " : "", item->d_name);
-  }
+  for (const char *name; (name = cm_folder_next(listing)) != NULL;)
+    if (!is_ours(name) && found++ < NAMED_MAX && used < size)
+      used += (size_t)snprintf(names + used, size - used, "%s%.60s", used > 0 ? ", " : "", name);
   closedir(listing);
   *count = found;
   return CM_OK;

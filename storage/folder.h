@@ -5,6 +5,8 @@
  * with our database, no marker yet). Anything else is refused before a byte in it has changed. */
 #pragma once
 
+#include <dirent.h>
+
 #include <stdbool.h>
 
 #include "base/file.h"
@@ -19,6 +21,10 @@ typedef struct cm_folder {
   char id[CM_FOLDER_ID_MAX];
   bool filled;                /* networks or mappings lie in it: there must be a database that knows them */
 } cm_folder;
+
+/* Opens a folder for its names, which the caller closes; and the next of them, but for "." and "..": NULL: there is none. */
+cm_status cm_folder_list(const char *path, DIR **listing, cm_error *error);
+const char *cm_folder_next(DIR *listing);
 
 /* Locks the folder itself, whatever becomes of the files in it, until *descriptor is closed. CM_CONFLICT when another
  * server works on it. */

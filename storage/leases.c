@@ -107,12 +107,7 @@ static cm_status create(sqlite3 *handle, void *context, cm_error *error)
 static cm_status write_lease(cm_store *store, cm_status (*change)(sqlite3 *handle, void *context, cm_error *error),
                              lease_work *work, cm_lease *lease, cm_error *error)
 {
-  if (cm_database_write(store->database, change, work, error) != CM_OK) {
-    cm_lease_clear(&work->lease);
-    return error->status;
-  }
-  *lease = work->lease;
-  return CM_OK;
+  CM_END(cm_database_write(store->database, change, work, error), *lease = work->lease, cm_lease_clear(&work->lease));
 }
 
 cm_status cm_leases_create(cm_store *store, const cm_lease_request *wanted, cm_lease *lease, cm_error *error)

@@ -37,7 +37,7 @@ typedef struct cm_lease_request {
 cm_status cm_leases_create(cm_store *store, const cm_lease_request *wanted, cm_lease *lease, cm_error *error);
 cm_status cm_leases_get(cm_store *store, const char *chip, const char *id, cm_lease *lease, cm_error *error);
 
-/* All leases of a chip that have not expired and that the viewer sees; the caller clears each and frees the array. */
+/* All leases of a chip, NULL: of every chip, that have not expired and that the viewer sees with their chips; the caller clears each and frees the array. */
 cm_status cm_leases_list(cm_store *store, const char *chip, const cm_viewer *viewer, cm_lease **leases, size_t *count, cm_error *error);
 
 /* Keepalive of a lease on `wanted->chip`: from now on `ttl` seconds more (0: as many as before), and another holder where `owner` is not NULL.

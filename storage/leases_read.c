@@ -110,14 +110,16 @@ static cm_status list(sqlite3 *handle, looking *work, cm_error *error)
 {
   coremap_chip *chip = NULL;
   sqlite3_stmt *statement = NULL;
-  cm_status status = cm_occupancy_load_in(handle, work->chip, &chip, error);
-  CM_THEN(status, cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE chip = ?1 AND expires > " CM_NOW("?2") " AND "
-                                 CM_VIEWER_SEES("l", "?3", "?4", "?5") " ORDER BY created, id", "tditt", work->chip, cm_clock_steady(),
+  cm_status status = work->chip != NULL ? cm_occupancy_load_in(handle, work->chip, &chip, error) : CM_OK;
+  CM_THEN(status, cm_sql_prepare(handle, &statement, error, "SELECT " LEASE_COLUMNS " FROM leases l WHERE (?1 IS NULL OR chip = ?1) AND expires > " CM_NOW("?2")
+                                 " AND " CM_VIEWER_SEES("l", "?3", "?4", "?5") " AND NOT EXISTS (SELECT 1 FROM chips c WHERE c.name = l.chip AND NOT "
+                                 CM_VIEWER_SEES("c", "?3", "?4", "?5") ") ORDER BY created, id", "tditt", work->chip, cm_clock_steady(),
                                  CM_VIEWER_VALUES(work->viewer)));
   while (cm_sql_next(statement, &status, error) &&
          (status = CM_HEAP_GROW(work->leases, &work->capacity, work->count + 1, "the list of leases", error)) == CM_OK) {
-    lease_from_row(statement, &work->leases[work->count]);
-    status = cm_lease_cores_of(chip, &work->leases[work->count++], error);
+    cm_lease *lease = &work->leases[work->count++];
+    lease_from_row(statement, lease);
+    status = chip != NULL ? cm_lease_cores_of(chip, lease, error) : fill_cores(handle, lease, error);
   }
   status = cm_sql_end(statement, status, error);
   coremap_chip_free(chip);

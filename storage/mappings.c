@@ -1,7 +1,6 @@
 /* Rows of mappings and programs, and their files: in a folder of each, or packed into the database. */
 #include "storage/mappings.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "storage/blobs.h"
+#include "storage/folder.h"
 #include "storage/pack.h"
 
 static const cm_made made[] = {[LIBRARY_RESULT_NONE] = {CM_OBJECT_NONE, "mapping", ""},
@@ -225,16 +225,13 @@ cm_status cm_mappings_lend(cm_store *store, const char *id, const char *name, co
 
 static cm_status take_all(const char *from, const char *to, cm_error *error)
 {
-  DIR *listing = opendir(from);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", from);
+  DIR *listing;
+  CM_TRY(cm_folder_list(from, &listing, error));
   cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+  for (const char *item; status == CM_OK && (item = cm_folder_next(listing)) != NULL;) {
     char one[CM_PATH_MAX], other[CM_PATH_MAX];
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-      continue;
-    status = cm_path(one, error, "%s/%s", from, item->d_name);
-    CM_THEN(status, cm_path(other, error, "%s/%s", to, item->d_name));
+    status = cm_path(one, error, "%s/%s", from, item);
+    CM_THEN(status, cm_path(other, error, "%s/%s", to, item));
     CM_THEN(status, cm_file_take(one, other, error));
   }
   (void)closedir(listing);

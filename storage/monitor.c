@@ -161,9 +161,5 @@ cm_status cm_figures_read(cm_store *store, cm_figures *figures, cm_error *error)
   CM_THEN(status, read_lanes(r.handle, &made, error));
   CM_THEN(status, read_users(r.handle, &made, error));
   status = cm_reading_end(&r, status);
-  if (status == CM_OK)
-    *figures = made;
-  else
-    free(made.users);
-  return status;
+  CM_END(status, *figures = made, free(made.users));
 }

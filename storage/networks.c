@@ -197,27 +197,3 @@ cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm
   return cm_database_write(store->database, join, &(share_work){.id = id, .user = user}, error);
 }
 
-static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
-{
-  const char *id = context;
-  int changes;
-  CM_TRY(cm_holders_check_in(handle, CM_OBJECT_NETWORK, id, NULL, error));
-  char name[CM_SHA_MAX + 32];
-  (void)snprintf(name, sizeof name, "networks/%s.zip", id);
-  CM_TRY(cm_sql_run(handle, &changes, error, "DELETE FROM networks WHERE id = ?", "t", id));
-  CM_TRY(cm_blobs_forget_in(handle, name, error));
-  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no network %.64s", id);
-}
-
-cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error)
-{
-  char path[CM_PATH_MAX], held[CM_SHA_MAX];
-  (void)snprintf(held, sizeof held, "%s", id);
-  CM_TRY(cm_networks_path(store, held, path, error));
-  pthread_mutex_lock(&store->blob_lock);
-  cm_status status = cm_database_write(store->database, delete, held, error);
-  if (status == CM_OK)
-    (void)unlink(path); /* what stays behind is swept at the next start */
-  pthread_mutex_unlock(&store->blob_lock);
-  return status;
-}

@@ -49,9 +49,6 @@ void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MA
 cm_status cm_networks_publish(cm_store *store, const cm_network *network, const char *scratch, bool *known,
                               cm_error *error);
 
-/* CM_CONFLICT while a queued or running job needs it. */
-cm_status cm_networks_delete(cm_store *store, const char *id, cm_error *error);
-
 /* Who uploads bytes that are there already owns the network too, beside whoever was first; it counts in the quotas of each.
  * CM_QUOTA_USED. */
 cm_status cm_networks_join(cm_store *store, const char *id, const char *user, cm_error *error);

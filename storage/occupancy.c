@@ -81,11 +81,7 @@ cm_status cm_occupancy_load_in(sqlite3 *handle, const char *name, coremap_chip *
   cm_status status = read_state_in(handle, name, text, &read, error);
   free(text);
   CM_THEN(status, expire_in_memory(handle, name, read, error));
-  if (status == CM_OK)
-    *chip = read;
-  else
-    coremap_chip_free(read);
-  return status;
+  CM_END(status, *chip = read, coremap_chip_free(read));
 }
 
 static cm_status save(sqlite3 *handle, const char *chip, const char *text, cm_error *error)
@@ -190,11 +186,7 @@ static cm_status apply(sqlite3 *handle, const cm_occupancy_change *change, const
   coremap_chip *made = NULL;
   cm_status status = change->whole ? read_whole(handle, change, &made, error) : read_change(handle, change, &made, error);
   CM_THEN(status, check_leases_kept(before, made, error));
-  if (status == CM_OK)
-    *after = made;
-  else
-    coremap_chip_free(made);
-  return status;
+  CM_END(status, *after = made, coremap_chip_free(made));
 }
 
 static uint32_t count(const coremap_chip *chip, library_core_state state)

@@ -2,7 +2,6 @@
  * there. What can fail: reading; a pack that is damaged (its SHA-256 is noted, and zlib has a checksum of its own). */
 #include "storage/pack.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <zlib.h>
 
 #include "storage/blobs.h"
+#include "storage/folder.h"
 #include "storage/log.h"
 #include "storage/internal.h"
 
@@ -50,20 +50,17 @@ static int compare(const void *a, const void *b)
 /* The files in their order; *small: they may be packed. */
 static cm_status list_files(const char *folder, listing *l, bool *small, cm_error *error)
 {
-  DIR *open = opendir(folder);
-  if (open == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", folder);
+  DIR *open;
+  CM_TRY(cm_folder_list(folder, &open, error));
   *small = true;
-  for (const struct dirent *item; *small && (item = readdir(open)) != NULL;) {
+  for (const char *item; *small && (item = cm_folder_next(open)) != NULL;) {
     struct stat about;
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-      continue;
-    *small = l->count < FILES_MAX && strlen(item->d_name) < NAME_BYTES_MAX &&
-             fstatat(dirfd(open), item->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) &&
+    *small = l->count < FILES_MAX && strlen(item) < NAME_BYTES_MAX &&
+             fstatat(dirfd(open), item, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) &&
              (uint64_t)about.st_size <= CM_PACK_PLAIN_MAX - l->bytes;
     if (!*small)
       break;
-    (void)memcpy(l->name[l->count++], item->d_name, strlen(item->d_name) + 1);
+    (void)memcpy(l->name[l->count++], item, strlen(item) + 1);
     l->bytes += (size_t)about.st_size;
   }
   (void)closedir(open);

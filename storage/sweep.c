@@ -2,12 +2,12 @@
  * What can fail: reading a folder or the database (the start fails); a move (logged, the file stays). */
 #include "storage/sweep.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "storage/folder.h"
 #include "storage/log.h"
 
 enum { SAME_NAMES_MAX = 10000, ID_DIGITS = 20, STAMP_DIGITS = 8 };
@@ -119,17 +119,16 @@ static cm_status sweep_one(sqlite3 *handle, sweep_work *work, cm_error *error)
 {
   char path[CM_PATH_MAX];
   CM_TRY(cm_path(path, error, "%s/%s", work->folder, work->swept->name));
-  DIR *listing = opendir(path);
-  if (listing == NULL)
-    return cm_fail_errno(error, errno, "cannot open folder", path);
+  DIR *listing;
+  CM_TRY(cm_folder_list(path, &listing, error));
   cm_status status = CM_OK;
-  for (const struct dirent *item; status == CM_OK && (item = readdir(listing)) != NULL;) {
+  for (const char *item; status == CM_OK && (item = cm_folder_next(listing)) != NULL;) {
     bool known = false;
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || work->swept->skipped(item->d_name))
+    if (work->swept->skipped(item))
       continue;
-    status = is_known(handle, work->swept, item->d_name, &known, error);
+    status = is_known(handle, work->swept, item, &known, error);
     if (status == CM_OK && !known)
-      handle_stranger(work, item->d_name);
+      handle_stranger(work, item);
   }
   closedir(listing);
   return status == CM_OK && work->moved > 0 ? cm_folder_sync(path, error) : status;

@@ -1,12 +1,10 @@
 // #/admin: for operators the queue with reasons, and disk; for admins users, quotas and the audit trail too; and draining.
 
-import { limitForm, retentionPart, userPart } from './adminusers.js';
 import { change, getJson, getMe, getText, listJobs } from './api.js';
-import { element, facts, field, fill, folded, pageHead, pageOf, section, select, stamp } from './dom.js';
+import { element, facts, fieldForm, fill, folded, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { bytes, count, duration, shortId, words } from './format.js';
-import { attemptIn, problemNode } from './problemnode.js';
-import { parseMetrics, total } from './prometheus.js';
-import { table, tableSection } from './table.js';
+import { attemptIn, problemNode, rowButton } from './problem.js';
+import { NUMBER, table, tableSection } from './table.js';
 
 const QUEUE_MAX = 50,
   AUDIT_MAX = 50;
@@ -58,6 +56,27 @@ async function queuePart(metrics, signal) {
   );
 }
 
+/** Who has leased cores of which chip. */
+async function leasePart(signal, attempt, again) {
+  const { reservations } = await getJson('v1/reservations', signal);
+  const release = ({ chip, id, owner }) =>
+    attempt(() => change('DELETE', `v1/chips/${encodeURIComponent(chip)}/reservations/${id}`), again, `The lease of ${owner} is released`);
+  return tableSection(
+    'Leases',
+    [
+      ['Holder', ({ owner }) => owner],
+      ['User', ({ user }) => user],
+      ['Chip', ({ chip }) => linkTo('chips', chip, chip)],
+      ['Cores', (lease) => count(lease.count), NUMBER],
+      ['Until', ({ expires }) => stamp(expires)],
+      ['Job', ({ job }) => job && linkTo('jobs', job, shortId(job))],
+      ['', (lease) => rowButton('Release', `the lease of ${lease.owner}`, release(lease))],
+    ],
+    reservations,
+    { empty: 'Nobody has leased cores.' },
+  );
+}
+
 function diskPart(metrics) {
   const users = new Map();
   for (const { labels, value } of metrics.get('coremapd_user_bytes') ?? []) users.set(labels.user, (users.get(labels.user) ?? 0) + value);
@@ -104,19 +123,25 @@ const QUOTAS = ['bytes', 'networks', 'queued', 'running', 'core_hours', 'cpu_sec
 
 async function quotaPart(signal, attempt, again) {
   const { quotas } = await getJson('v1/quotas', signal);
-  const of = select({ id: 'quota-of' }, [
+  const set = (limits, { of, name }) => attempt(() => change('PUT', `v1/quotas/${of}/${name}`, limits), again, 'The quota is set')(),
+    ofs = [
       ['users', 'user'],
       ['groups', 'group'],
-    ]),
-    rules = QUOTAS.map((one) => [one, words(one)]);
-  const set = (name, limits) => attempt(() => change('PUT', `v1/quotas/${of.value}/${name}`, limits), again, 'The quota is set')();
+    ];
   const shown = (quota, value) => (value === null ? '–' : quota === 'bytes' ? bytes(value) : String(value));
   return tableSection(
     'Quotas',
     [['Of', (row) => `${row.of} ${row.name}`], ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number'])],
     quotas,
     { empty: 'No quotas are set.' },
-    limitForm({ id: 'quota', who: 'Name (*: everyone)', rules, label: 'Quota', before: field('Of a', of) }, set),
+    limitForm(
+      'quota',
+      'Name (*: everyone)',
+      QUOTAS.map((one) => [one, words(one)]),
+      'Quota',
+      set,
+      [['of', 'Of a', ofs]],
+    ),
   );
 }
 
@@ -152,6 +177,7 @@ export async function showAdmin(page, context, signal) {
     const metrics = parseMetrics(await getText('metrics', signal));
     const made = await Promise.all([
       guarded('Queue', queuePart(metrics, signal)),
+      guarded('Leases', leasePart(signal, attempt, show)),
       diskPart(metrics),
       admin && guarded('Users', userPart(signal, attempt, show)),
       admin && guarded('Quotas', quotaPart(signal, attempt, show)),
@@ -164,4 +190,156 @@ export async function showAdmin(page, context, signal) {
   await show();
   fill(page, pageHead('Administration', null, element('button.button', { onclick: attempt(show, () => {}, 'Read anew') }, 'Refresh')), trouble, parts);
   return 'Administration';
+}
+
+const ROLES = ['user', 'operator', 'admin'];
+const MONTHS = 12; // of the ledger
+
+/** A form that sets one limit of somebody: which of `rules` ([name, label]), and how much; empty: none. set(limits, values). */
+const limitForm = (id, who, rules, label, set, before = []) =>
+  fieldForm(
+    id,
+    [
+      ...before,
+      ['name', who, { required: true, value: '*' }],
+      ['which', label, rules],
+      ['most', 'At most (empty: no limit)', { type: 'number', min: '0', step: 'any' }],
+    ],
+    `Set ${label.toLowerCase()}`,
+    (values) => set({ [values.which]: values.most === '' ? null : Number(values.most) }, { ...values, name: encodeURIComponent(values.name) }),
+  );
+
+async function userPart(signal, attempt, again) {
+  const { users } = await getJson('v1/users', signal);
+  const looked = element('div');
+  const look = async (user) => {
+    try {
+      fill(looked, await onePart(user, attempt, () => look(user), signal));
+    } catch (error) {
+      if (!signal.aborted) fill(looked, problemNode(error));
+    }
+  };
+  const add = ({ name, role, group }) => attempt(() => change('POST', 'v1/users', { name, role, ...(group && { group }) }), again, `User ${name} is added`)();
+  const toggle = (user) =>
+    attempt(
+      () => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { disabled: !user.disabled }),
+      again,
+      `${user.name} is ${user.disabled ? 'enabled' : 'disabled'}`,
+    );
+  return tableSection(
+    'Users',
+    [
+      ['Name', (user) => user.name],
+      ['Role', (user) => roleOf(user, attempt, again)],
+      ['Group', (user) => user.group],
+      ['Share', (user) => String(user.share), 'number'],
+      ['', (user) => [rowButton(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user)), ' ', rowButton('Look at', user.name, () => look(user.name))]],
+    ],
+    users,
+    { empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
+    looked,
+    users.length > 0 &&
+      fieldForm(
+        'user',
+        [
+          ['name', 'Name', { required: true }],
+          ['group', 'Group'],
+          ['role', 'Role', ROLES],
+        ],
+        'Add user',
+        add,
+      ),
+  );
+}
+
+/** Another role is another choice of the list. */
+function roleOf({ name, role: has }, attempt, again) {
+  const set = (role) => attempt(() => change('PATCH', `v1/users/${encodeURIComponent(name)}`, { role }), again, `${name} is ${role}`)();
+  return select({ 'aria-label': `Role of ${name}`, onchange: (event) => set(event.target.value) }, ROLES, has);
+}
+
+/** Tokens; revoke(token): a press. */
+export const tokensTable = (label, tokens, revoke) =>
+  table(
+    label,
+    [
+      ['Token', ({ id }) => element('code', id)],
+      ['Name', ({ name }) => name],
+      ['Scopes', ({ scopes }) => scopes.join(', ')],
+      ['Expires', (token) => stamp(token.expires)],
+      ['Last used', (token) => stamp(token.last_used)],
+      ['', (token) => rowButton('Revoke', token.id, () => revoke(token))],
+    ],
+    tokens,
+    { empty: 'There are no tokens.' },
+  );
+
+/** A user's tokens, which can be revoked, and what he has used, month by month. */
+async function onePart(user, attempt, again, signal) {
+  const begin = new Date();
+  begin.setUTCMonth(begin.getUTCMonth() - MONTHS + 1, 1);
+  const asked = `user=${encodeURIComponent(user)}`,
+    [{ tokens }, { months = [] }] = await Promise.all([
+      getJson(`v1/tokens?${asked}`, signal),
+      getJson(`v1/usage?${asked}&since=${begin.toISOString().slice(0, 7)}`, signal),
+    ]);
+  const revoke = (token) => attempt(() => change('DELETE', `v1/tokens/${encodeURIComponent(token.id)}`), again, `Token ${token.name || token.id} is revoked`);
+  return [
+    element('h3', `Tokens of ${user}`),
+    tokensTable(`Tokens of ${user}`, tokens, (token) => revoke(token)()),
+    element('h3', `Use of ${user}, month by month`),
+    table(
+      `Use of ${user}`,
+      [
+        ['Month', ({ month }) => month],
+        ['Core hours', (month) => count(month.core_hours), NUMBER],
+        ['Processor time', (month) => duration(month.cpu_seconds), NUMBER],
+        ['Stored', (month) => bytes(month.bytes), NUMBER],
+      ],
+      months,
+      { empty: 'Nothing was used.' },
+    ),
+  ];
+}
+
+const RULES = [
+  ['networks_days', 'Networks, days since used'],
+  ['mappings_days', 'Results, days'],
+  ['jobs_days', 'Jobs, days'],
+  ['bytes', 'Bytes of results'],
+];
+
+/** The rules by which things go to the bin; admins set them. */
+export async function retentionPart(admin, attempt, again, signal) {
+  const { rules, bin_days: days } = await getJson('v1/retention', signal);
+  const set = (limits, { name }) => attempt(() => change('PUT', `v1/retention/${name}`, limits), again, 'The rule is set')();
+  const rule = ([rule, label]) => [label, (row) => (row[rule] === null ? '–' : rule === 'bytes' ? bytes(row[rule]) : count(row[rule])), NUMBER];
+  return tableSection(
+    'Retention',
+    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...RULES.map(rule)],
+    rules,
+    { empty: 'Everything stays until somebody deletes it.' },
+    element('p.note', `What is deleted lies in the bin for ${count(days)} days.`),
+    admin && limitForm('rule', 'User (*: everyone)', RULES, 'Rule', set),
+  );
+}
+
+/** Map of name -> [{ labels, value }]. */
+export function parseMetrics(text) {
+  const metrics = new Map();
+  for (const line of text.split('\n')) {
+    const match = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
+    if (!match) continue;
+    const [, name, inner = '', value] = match;
+    const labels = Object.fromEntries([...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, one]) => [key, one]));
+    if (!metrics.has(name)) metrics.set(name, []);
+    metrics.get(name).push({ labels, value: Number(value) });
+  }
+  return metrics;
+}
+
+/** The sum of a metric over its labels; NaN where there is none. */
+export function total(metrics, name) {
+  const all = metrics.get(name);
+  return all ? all.reduce((sum, { value }) => sum + value, 0) : NaN;
 }

@@ -1,17 +1,15 @@
 // Entry: which page the address asks for, the theme, and what all pages share.
 
-import { needsSignIn, showAccount, signInPage } from './account.js';
 import { showAdmin } from './admin.js';
 import { showChip, showChips } from './chip.js';
-import { showComparison } from './compare.js';
-import { showCreate } from './create.js';
 import { element, fill, icon, pageHead } from './dom.js';
 import { showJob } from './job.js';
+import { showCreate } from './jobform.js';
 import { showList } from './lists.js';
-import { showMapping } from './mapping.js';
-import { showMe } from './me.js';
+import { showComparison, showMapping } from './mapping.js';
+import { needsSignIn, showAccount, showMe, signInPage } from './me.js';
 import { showNetwork } from './network.js';
-import { problemNode } from './problemnode.js';
+import { problemNode } from './problem.js';
 import { showProgram, showTimeline } from './program.js';
 import { showSweep } from './sweep.js';
 

@@ -2,15 +2,12 @@
 
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
-import { pixel } from './colour.js';
 import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
 import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { absentOf, BROKEN, categories, eachCore, FREE, TAKEN } from './layers.js';
-import { channelsOf, holderText, ownerColour, ownerSwatch } from './picture.js';
-import { pinsOf } from './pins.js';
-import { Problem } from './problem.js';
-import { actButton, smallButton } from './problemnode.js';
+import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './layers.js';
+import { holderText, ownerSwatch } from './picture.js';
+import { actButton, Problem, smallButton } from './problem.js';
 import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
@@ -67,11 +64,9 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     tag = '*',
     box = null;
   const undo = []; // changes that take the last ones back, newest last
-  const map = new HeatMap(view, { label: `Cores of ${name}, ${width} by ${height}`, chip, absent, describe, signal });
-  map.markOf = (core) => [null, null, 'taken', 'broken'][state?.kind[core] ?? 0];
-  map.onBox = choose;
-  const readout = element('output.readout', 'Drag, or Shift with arrow keys, chooses cores'),
-    chosen = element('p.chosen', { role: 'status' }, 'No cores are chosen.'),
+  const hint = 'Drag, or Shift with arrow keys, chooses cores',
+    map = new HeatMap(view, { label: `Cores of ${name}, ${width} by ${height}`, hint, chip, absent, describe, onBox: choose, signal });
+  const chosen = element('p.chosen', { role: 'status' }, 'No cores are chosen.'),
     told = element('div', { role: 'status' }),
     kinds = element('div'),
     leases = element('div');
@@ -86,12 +81,8 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     return `Core ${core % width}, ${Math.floor(core / width)}: ${what}`;
   }
   function paint() {
-    const style = getComputedStyle(map.canvas),
-      colour = (of) => pixel(channelsOf(style.getPropertyValue(of)));
-    for (let i = 0; i < map.pixels.length; i++) {
-      const kind = state.kind[i];
-      map.pixels[i] = absent?.[i] ? 0 : kind === TAKEN ? pixel(ownerColour(state.owner[i])) : colour(kind === BROKEN ? '--heat-broken' : '--heat-empty');
-    }
+    map.pixels.fill(map.tone('empty'));
+    map.kinds = state;
     map.repaint();
   }
   const left = ({ until }) => (until ? element('span.countdown', { 'data-until': until }, countdown(until)) : '');
@@ -105,7 +96,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
         ['Free', count(state.totals[FREE])],
         ['Taken', count(state.totals[TAKEN])],
         ['Broken', count(state.totals[BROKEN])],
-        free?.fragmentation && ['Largest free rectangle', `${count(free.fragmentation.largest_free_rectangle)} cores`],
+        free?.fragmentation && ['Largest free rectangle', count(free.fragmentation.largest_free_rectangle, 'cores')],
         free?.fragmentation && ['Fragmentation', percent(free.fragmentation.value), 'how broken up the free cores are'],
       ]),
     );
@@ -154,7 +145,10 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     box = next;
     map.box = next;
     if (next) json.show({ occupy: rectangle(), owner: named() });
-    setText(chosen, next ? `Chosen: ${boxText(rectangle()[0])}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0))} places.` : 'No cores are chosen.');
+    setText(
+      chosen,
+      next ? `Chosen: ${boxText(rectangle()[0])}, ${count((next.x1 + 1 - next.x0) * (next.y1 + 1 - next.y0), 'places')}.` : 'No cores are chosen.',
+    );
     map.redraw();
   }
   async function act(done, run) {
@@ -261,8 +255,6 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     if (what === 'selected' && view.selected >= 0)
       choose({ x0: view.selected % width, x1: view.selected % width, y0: Math.floor(view.selected / width), y1: Math.floor(view.selected / width) });
     if (what === 'selected' && view.selected < 0) choose(null);
-    const core = view.looked;
-    if (core >= 0) setText(readout, describe(core));
   });
   await read();
   fill(
@@ -276,7 +268,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     ),
     element(
       'div.map-layout',
-      element('section.panel.map-panel', { 'aria-label': 'Cores' }, map.figure(readout)),
+      element('section.panel.map-panel', { 'aria-label': 'Cores' }, map.figure()),
       element('section.panel.side-panel', { 'aria-label': 'Occupancy' }, kinds, tools, leases),
     ),
     past.node,
@@ -306,11 +298,11 @@ function chipFacts(chip, width, height) {
     facts([
       ['Array', `${count(width)} × ${count(height)}`],
       ['Interconnect', chip.interconnect?.kind ?? (chip.torus ? 'torus' : 'mesh')],
-      chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map(count).join(' × ')],
-      chip.cluster && ['Cores of a cluster', chip.cluster.map(count).join(' × ')],
+      chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map((cores) => count(cores)).join(' × ')],
+      chip.cluster && ['Cores of a cluster', chip.cluster.map((cores) => count(cores)).join(' × ')],
       chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
-      ...['router', 'die'].flatMap((of) =>
-        Object.entries(chip[`${of}_limits`] ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} of a ${of}`, count(value)]),
+      ...[['of a router', chip.router_limits], ['of a die', chip.die_limits], ['circuits', chip.circuits]].flatMap(([of, all]) =>
+        Object.entries(all ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} ${of}`, count(value)]),
       ),
       ...limits.map(([name, value]) => [name.replaceAll('_', ' '), count(value)]),
     ]),

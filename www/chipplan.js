@@ -5,7 +5,7 @@ import { change as send, getJson, getMe } from './api.js';
 import { element, field, fill, folded, link, pageOf, section, stamp } from './dom.js';
 import { count, listed, words } from './format.js';
 import { eachCore } from './layers.js';
-import { smallButton } from './problemnode.js';
+import { smallButton } from './problem.js';
 import { table } from './table.js';
 
 const DAY_S = 86400,

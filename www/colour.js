@@ -24,6 +24,13 @@ export const kindColour = (number) => KINDS[number % KINDS.length];
 /** [r, g, b] as one pixel of image data seen as Uint32 (every browser's machine is little endian). */
 export const pixel = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
+/** A CSS colour as computed ("rgb(1, 2, 3)") to channels, and back. */
+export const channelsOf = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
+export const css = (channels) => `rgb(${channels.join(' ')})`;
+
+/** Pale, so that what is mapped stays in front; owners by their place in the list of holders. */
+export const ownerColour = (number) => kindColour(number + 2).map((channel) => Math.round(0.55 * channel + 0.45 * 190));
+
 export const channels = (value) => [value & 255, (value >>> 8) & 255, (value >>> 16) & 255];
 
 export function palette() {

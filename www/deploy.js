@@ -1,8 +1,12 @@
-// Images of a chip's cores: how the chip's spikes differ from those of the network, and what each core holds.
+// A network that runs: what it is asked for, before a map or alone, and what came of it; images of a chip's cores: how the chip's spikes differ from
+// those of the network, and what each core holds.
 
-import { element, facts, section } from './dom.js';
-import { count, NONE, percent, si } from './format.js';
-import { grid } from './matrix.js';
+import { startJob } from './api.js';
+import { element, facts, field, link, section, select } from './dom.js';
+import { bytes, count, NONE, percent, si, time } from './format.js';
+import { optionFields } from './jobform.js';
+import { grid, histogramPlot } from './plots.js';
+import { actButton } from './problem.js';
 import { NUMBER, share, table, tableSection } from './table.js';
 
 /** The rows of spikes, each with what differs from the row before. */
@@ -57,13 +61,13 @@ function coresSection({ cores, limits }) {
 
 function rasterSection({ raster, steps }) {
   const picture = (rows, title) => {
-    const label = `${title}: neurons (rows) by ${count(steps)} steps (columns)`;
-    return element('figure', element('figcaption', title), grid(rows, label));
+    const label = `${title}: neurons (rows) by ${count(steps, 'steps')} (columns)`;
+    return grid(rows, label, title);
   };
   return section(
     'Who spiked when',
     element('div.rasters', picture(raster.reference, 'In floating point'), picture(raster.chip, 'On the chip'), picture(raster.differing, 'Where they differ')),
-    element('p.quiet', `Neurons from the top down, ${count(steps)} steps from left to right; the scale is logarithmic`),
+    element('p.quiet', `Neurons from the top down, ${count(steps, 'steps')} from left to right; the scale is logarithmic`),
   );
 }
 
@@ -94,10 +98,7 @@ export function deploySections({ report }) {
       'Spikes',
       facts([
         ['Steps', `${count(report.steps)}, ${count(report.chip_steps)} of the chip`],
-        [
-          'A synapse takes',
-          `${report.synapse_steps === 1 ? 'a step' : `${count(report.synapse_steps)} steps`}, in a loop ${count(report.loop_steps)} at least`,
-        ],
+        ['A synapse takes', `${report.synapse_steps === 1 ? 'a step' : count(report.synapse_steps, 'steps')}, in a loop ${count(report.loop_steps)} at least`],
         ['Cores', count(images.cores)],
         ['A step', `${count(Math.round(report.clocks_per_step))} clocks`],
       ]),
@@ -127,5 +128,124 @@ export function deploySections({ report }) {
       ),
     ),
     populationsSection(report),
+  ];
+}
+
+const INLINE_MAX = 1 << 20, // bytes of spikes that a request takes
+  ADDRESS_MAX = 1 << 16; // that browsers take
+
+/** Options of a run with their labels: of jobs that run alone `steps`, of maps `profile`. */
+export const RUN = {
+  ...{ profile: 'Steps to run', steps: 'Steps to run', dt: 'Seconds of a step' },
+  ...{ poisson: 'Spikes a second of each input', semantics: 'Steps are taken as by' },
+};
+
+/** Fields for a run, by the properties of a schema: nodes, and values() with the options, null where no steps are given. `begun`: to begin with. */
+export function runFields(properties, begun = {}) {
+  const fields = optionFields(properties, begun, RUN, (name) => `run-${name === 'profile' ? 'steps' : name}`),
+    spikes = element('input', { id: 'run-spikes', type: 'file' });
+  return {
+    nodes: [...fields.nodes(RUN), field('Spikes of the inputs (lines STEP,NEURON)', spikes)],
+    async values() {
+      const set = fields.values(),
+        [file] = spikes.files;
+      if (!(set.profile ?? set.steps)) return null;
+      if (file && file.size > INLINE_MAX)
+        throw new Error(`${file.name} has ${bytes(file.size)}; a page sends 1 MiB of spikes at most, and coremap submit --input sends more.`);
+      if (file) set.spikes = await file.text();
+      else if (begun.spikes !== undefined) set.spikes = begun.spikes;
+      return set;
+    },
+  };
+}
+
+/* Starts a job that runs as the fields say. */
+async function start(fields, job, more = {}) {
+  const options = await fields.values();
+  if (!options) throw new Error('Say how many steps it is to run.');
+  await startJob({ ...job, options: { ...options, ...more } });
+}
+
+const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the spikes to expect';
+
+/** The section of a network's page that runs it alone, or by images of one of `chips` that take such. */
+export function runSection(network, chips, schemas) {
+  const fields = runFields(schemas.ProfileOptions.properties),
+    chip = select(
+      { id: 'run-chip' },
+      chips.map(({ name }) => name),
+    );
+  const deploy = () => start(fields, { kind: 'deploy', network, chip: chip.value });
+  return section(
+    'Run it',
+    element('div.field-row', fields.nodes, chips.length > 0 && field('Chip to deploy on', chip)),
+    element(
+      'div.buttons',
+      actButton('Run', () => start(fields, { kind: 'profile', network })),
+      chips.length > 0 && actButton('Deploy', deploy, { title: MAKES_IMAGES }),
+    ),
+  );
+}
+
+/** The same of a mapping's page. */
+export function deploySection({ network, chip }, mapping, schemas) {
+  const fields = runFields(schemas.DeployOptions.properties),
+    deploy = () => start(fields, { kind: 'deploy', network: network.id, chip: chip.name }, { mapping });
+  return section('Deploy it', element('div.field-row', fields.nodes), actButton('Deploy', deploy, { title: MAKES_IMAGES }));
+}
+
+const rateText = ({ rate, rate_hz: hz }) => `${si(rate)} a step${hz !== undefined ? `, ${si(hz, 'Hz')}` : ''}`;
+
+function groupTable({ neurons, inputs, populations }) {
+  const rows = populations ?? [
+    { name: 'inputs', ...inputs },
+    { name: 'neurons', ...neurons },
+  ];
+  return table(
+    populations ? 'Populations' : 'Inputs and neurons',
+    [
+      [populations ? 'Population' : 'Which', ({ name, kind }) => `${name}${kind ? ` (${kind})` : ''}`],
+      ['Neurons', (one) => count(one.neurons), NUMBER],
+      ['Silent', (one) => count(one.silent), NUMBER],
+      ['Spikes', (one) => count(one.spikes), NUMBER],
+      ['Rate', rateText, NUMBER],
+      ['Highest rate', (one) => `${si(one.largest_rate)} a step`, NUMBER],
+    ],
+    rows.filter((one) => one.neurons > 0),
+  );
+}
+
+/** Of a job that ran a network: figures, who spiked when, how rates are spread; and the way to a map at these rates. */
+export function runSections({ report, options, network }) {
+  const { neurons, peak, raster, steps, counts } = report,
+    rates = counts.map((spikes) => spikes / steps),
+    begun = { ...options, profile: steps };
+  delete begun.steps;
+  const address = `#/new?${new URLSearchParams({ network, ...begun })}`;
+  return [
+    section(
+      'Spikes',
+      facts([
+        ['Steps', `${count(steps)}${report.dt > 0 ? ` of ${time(report.dt * 1e9)}` : ''}`],
+        ['Taken as by', report.semantics],
+        ['Spikes of neurons', count(neurons.spikes)],
+        ['Mean rate', rateText(neurons)],
+        ['Silent neurons', `${count(neurons.silent)}, ${percent(neurons.neurons > 0 ? neurons.silent / neurons.neurons : 0)}`],
+        ['Spikes in a step', `${si(peak.mean)} in the mean, ${count(peak.p99)} in 99 of 100, ${count(peak.worst)} at most, in step ${count(peak.step)}`],
+        ['Synaptic events', count(report.synaptic_events)],
+      ]),
+      report.note && element('p.note', `${report.note}.`),
+      address.length < ADDRESS_MAX && element('p', link(address, 'Map it at these rates')),
+    ),
+    section(
+      'Who spiked when',
+      grid(raster, `Spikes of ${count(counts.length, 'neurons')} (rows) over ${count(steps, 'steps')} (columns)`),
+      element('p.quiet', `${count(counts.length, 'neurons')} from the top down, ${count(steps, 'steps')} from left to right; the scale is logarithmic`),
+    ),
+    section(
+      'Rates',
+      histogramPlot('Spikes a step', rates, { most: rates.reduce((a, b) => Math.max(a, b), 0), show: (value) => `${si(value)} spikes a step`, of: 'neurons' }),
+      groupTable(report),
+    ),
   ];
 }

@@ -107,6 +107,24 @@ export const form = (name, run, ...children) => {
 /** The button that sends a form. */
 export const sends = (label, name = 'button.button') => element(name, { type: 'submit' }, label);
 
+/** A form of fields: rows of [name, label, what its input has, or words to choose from]; run(values) when it is sent by the button `label`. */
+export function fieldForm(id, rows, label, run, ...rest) {
+  const control = (name, of) =>
+    Array.isArray(of) ? select({ id: `${id}-${name}` }, of) : element('input', { id: `${id}-${name}`, type: 'text', autocomplete: 'off', ...of });
+  const controls = rows.map(([name, , of]) => [name, control(name, of)]),
+    sent = () => run(Object.fromEntries(controls.map(([name, { value }]) => [name, value])));
+  return form(
+    'form.form',
+    sent,
+    element(
+      'div.field-row',
+      rows.map(([, text], i) => field(text, controls[i][1])),
+    ),
+    element('div.buttons', sends(label)),
+    rest,
+  );
+}
+
 /** A table of name and value rows. */
 export function facts(rows, className = 'facts') {
   return element(
@@ -122,6 +140,9 @@ export function section(title, ...children) {
 
 /** What shows when its title is pressed. */
 export const folded = (title, properties, ...children) => element('details', properties, element('summary', title), children);
+
+/** Hands a blob, or what an address has, to who looks as a file. */
+export const saveAs = (content, download) => element('a', { href: content instanceof Blob ? URL.createObjectURL(content) : content, download }).click();
 
 /** A progress bar whose width never moves what is around it. */
 export function progressBar(label) {

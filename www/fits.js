@@ -1,9 +1,9 @@
-// Which chips would take a network, as a table whose rows can be mapped: for a job that found no room, and on a network's page.
+// What could be mapped instead: chips that would take a network, and more or fewer cores, as tables whose rows can be mapped.
 
 import { change, startJob } from './api.js';
-import { element, linkTo, stamp } from './dom.js';
-import { count, duration } from './format.js';
-import { actButton, shownIn, smallButton } from './problemnode.js';
+import { element, linkTo, section, stamp } from './dom.js';
+import { count, duration, energy, time } from './format.js';
+import { actButton, shownIn, smallButton } from './problem.js';
 import { NUMBER, table } from './table.js';
 
 /** What helps where a job found no room, or a neuron was too large. */
@@ -25,7 +25,7 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
       least?.fits === 'yes' &&
       element(
         'p',
-        `${chip} takes it without the job’s own limit of ${count(own)} neurons in a core: `,
+        `${chip} takes it without the job’s own limit of ${count(own, 'neurons')} in a core: `,
         actButton(`Map on ${chip} without it`, () => start(chip, without)),
       ),
     table(
@@ -47,3 +47,27 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
 
 /** The same once it is known. */
 export const fitsBox = (job) => shownIn(element('div.fits', element('p.quiet', 'Asking which chips would take it…')), fitsTable(job));
+
+/** The table of a report's `choices`; null where the chip states no costs. Pressing a number of cores queues that mapping. */
+export function choicesSection(choices, network, chip) {
+  if (!choices?.points?.length) return null;
+  const mapped = ({ cores }) =>
+    actButton(count(cores), () => startJob({ kind: 'map', network, chip, options: { objective: choices.objective, cores } }), {
+      class: 'link',
+      title: `Map for the shortest step on at most ${cores} cores`,
+    });
+  return section(
+    'More cores, or fewer',
+    table(
+      'Steps foreseen on more and fewer cores, with what is proved',
+      [
+        ['Cores', mapped, NUMBER],
+        ['Time step, about', (point) => time(point.step_ns), NUMBER],
+        ['At least', (point) => time(point.bound_step_ns), NUMBER],
+        ['Energy of a step, about', (point) => energy(point.energy_step_pj), NUMBER],
+        ['At least', (point) => energy(point.bound_energy_step_pj), NUMBER],
+      ],
+      choices.points,
+    ),
+  );
+}

@@ -9,8 +9,9 @@ function significant(value, digits) {
   return text.includes('e') ? String(Number(text)) : text;
 }
 
-/** 12345678 -> "12 345 678"; what is no integer has four significant digits at most. */
-export function count(value) {
+/** 12345678 -> "12 345 678"; what is no integer has four significant digits at most. Of something: (1, "packets") -> "1 packet". */
+export function count(value, of, show = count) {
+  if (of) return `${show(value)} ${Number(value) === 1 ? of.replace(/s\b/, '') : of}`;
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
   const number = Number(value);
   if (!Number.isInteger(number)) return Math.abs(number) >= 1e4 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
@@ -21,13 +22,12 @@ export function count(value) {
 export function fragmentText(fragmentation) {
   if (!fragmentation || fragmentation.value === 0) return '';
   const { value, pieces, largest_free_rectangle: rectangle } = fragmentation;
-  const many = pieces === 1 ? '1 piece' : `${count(pieces)} pieces`;
-  return ` (fragmentation ${percent(value)}: ${many}, largest rectangle ${count(rectangle)})`;
+  return ` (fragmentation ${percent(value)}: ${count(pieces, 'pieces')}, largest rectangle ${count(rectangle)})`;
 }
 
 /** "91 parts, 64 at least (65536 neurons in all, at most 1024 in a core)"; older mappings have no bound. */
 export function partsText(parts, bound) {
-  const parted = `${count(parts)} ${parts === 1 ? 'part' : 'parts'}`;
+  const parted = count(parts, 'parts');
   if (!bound) return parted;
   const why = bound.limit ? ` (${bound.reason})` : '';
   return `${parted}, ${count(bound.parts)} at least${why}`;
@@ -51,6 +51,8 @@ export function si(value, unit = '', digits = 3) {
 }
 
 export const time = (ns) => si(ns * 1e-9, 's', 4);
+/** A text of the server, its nanoseconds as people read them. */
+export const withTimes = (text) => text.replace(/\b([\d.]+(?:e[+-]?\d+)?) ns\b/g, (_, ns) => time(Number(ns)));
 export const energy = (pj) => si(pj * 1e-12, 'J', 4);
 export const bytes = (value) => si(value, 'B');
 

@@ -1,18 +1,18 @@
 // How a core grid is drawn on its canvas: one pixel a core scaled up, or core by core with links, figures and marks.
 
 import { channels, wantsDarkInk } from './colour.js';
-import { Ways } from './ways.js';
+import { BROKEN, TAKEN } from './layers.js';
 
 const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the cores
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
 const LABEL_PITCH = 46; // from here on each core shows its figure
 const GAP = 0.19; // share of the pitch that is left free around a cell for the links
-// East, west, south, north: the way, and on which side of the edge its lane is.
+// East, west, south, north.
 const STEPS = [
-  [1, 0, 1],
-  [-1, 0, -1],
-  [0, 1, -1],
-  [0, -1, 1],
+  [1, 0],
+  [-1, 0],
+  [0, 1],
+  [0, -1],
 ];
 const MARK_PITCH = 5; // from here on taken cores are hatched and broken ones crossed out
 
@@ -41,7 +41,7 @@ export function draw(map) {
   else drawPicture(map, place);
   if (map.bandsOf && scale >= GRID_PITCH) drawBands(map, place, cells ? GAP * scale : 0);
   if (cells && !map.overlay) drawLinks(map, place);
-  if (map.markOf && scale >= MARK_PITCH) drawKinds(map, place, cells ? GAP * scale : 1);
+  if (map.kinds && scale >= MARK_PITCH) drawKinds(map, place, cells ? GAP * scale : 1);
   if (scale >= LABEL_PITCH) drawLabels(map, place, cells);
   drawBorders(map, place);
   map.overlay?.(place);
@@ -127,12 +127,12 @@ function drawKinds(map, { context, ink, scale, left, top, seen }, gap) {
   context.lineWidth = Math.min(1.2, scale / 10);
   context.beginPath();
   each(map, seen, (core, i, j) => {
-    const mark = map.markOf(core);
-    if (!mark) return;
+    const kind = map.kinds.kind[core];
+    if (kind !== TAKEN && kind !== BROKEN) return;
     const x0 = left + i * scale + gap,
       y0 = top + j * scale + gap,
       side = scale - 2 * gap;
-    if (mark === 'taken')
+    if (kind === TAKEN)
       for (const at of [0.25, 0.5, 0.75, 1]) {
         context.moveTo(x0, y0 + at * side);
         context.lineTo(x0 + at * side, y0);
@@ -147,64 +147,49 @@ function drawKinds(map, { context, ink, scale, left, top, seen }, gap) {
   context.stroke();
 }
 
-// Each pair of neighbours has two lanes in the gap between them, one for each way, as on a road with right-hand traffic.
+/** Calls take(line, load) for the links that a window may show. Of a mesh a link out of the array exists only on a torus: told when something runs on it. */
+function eachLink(map, window, take) {
+  const { ways, width, height, load } = map.links,
+    [rx, ry] = map.router;
+  if (ways) {
+    map.links.drawn ??= new Ways(ways, map.view.width / rx, map.view.height / ry);
+    map.links.drawn.within(window, (i, line) => take(line, ways.load[i]));
+    return;
+  }
+  for (let j = Math.floor(window.y0); j < Math.min(height, Math.ceil(window.y1)); j++)
+    for (let i = Math.floor(window.x0); i < Math.min(width, Math.ceil(window.x1)); i++)
+      STEPS.forEach(([dx, dy], direction) => {
+        const value = load[(j * width + i) * 4 + direction];
+        if (value > 0 || (i + dx >= 0 && i + dx < width && j + dy >= 0 && j + dy < height)) take({ x: i + 0.5, y: j + 0.5, dx, dy }, value);
+      });
+}
+
+/* A line for each link, each way on its own side, as on a road with right-hand traffic; of a mesh only what lies in the gap between neighbours. What
+ * goes round an edge is a stub at either end. */
 function drawLinks(map, { context, ink, scale, left, top, seen }) {
   if (!map.links) {
     map.needLinks();
     return;
   }
-  if (map.links.ways) {
-    drawWays(map, { context, ink, scale, left, top, seen });
-    return;
-  }
-  const { width, height, load, max } = map.links,
-    [rx, ry] = map.router;
-  const lane = 0.11 * scale,
-    length = 2 * GAP * scale;
-  for (let j = Math.floor(seen.y0 / ry); j < Math.min(height, Math.ceil(seen.y1 / ry)); j++)
-    for (let i = Math.floor(seen.x0 / rx); i < Math.min(width, Math.ceil(seen.x1 / rx)); i++)
-      STEPS.forEach(([dx, dy, side], direction) => {
-        const value = load[(j * width + i) * 4 + direction],
-          share = max > 0 ? Math.sqrt(value / max) : 0;
-        // A link out of the array exists only on a torus: draw it only when something runs on it.
-        if (value === 0 && !(i + dx >= 0 && i + dx < width && j + dy >= 0 && j + dy < height)) return;
-        const thick = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8,
-          x = left + (i + 0.5 + dx / 2) * rx * scale + (dy ? side * lane : 0), // amid the edge that it crosses
-          y = top + (j + 0.5 + dy / 2) * ry * scale + (dx ? side * lane : 0);
-        const [wide, high] = dx ? [length, thick] : [thick, length];
-        context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
-        context.fillStyle = value > 0 ? ink.link : ink.idle;
-        context.fillRect(x - wide / 2, y - high / 2, wide, high);
-      });
-  context.globalAlpha = 1;
-}
-
-// A line for each link; what goes round an edge is a stub at either end.
-function drawWays(map, { context, ink, scale, left, top, seen }) {
   const { ways, max } = map.links,
-    [rx, ry] = map.router;
-  const drawn = (map.links.drawn ??= new Ways(ways, map.view.width / rx, map.view.height / ry));
-  context.lineCap = 'round';
-  drawn.within({ x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (i, line) => {
-    const value = ways.load[i],
-      share = max > 0 ? Math.sqrt(value / max) : 0;
-    // Idle ones would run over the cores of routers that have several.
-    if (value === 0 && rx * ry > 1) return;
-    const x = left + line.x * rx * scale,
-      y = top + line.y * ry * scale,
+    [rx, ry] = map.router,
+    off = (ways ? 0.06 : 0.11) * scale;
+  context.lineCap = ways ? 'round' : 'butt';
+  eachLink(map, { x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (line, value) => {
+    if (value === 0 && ways && rx * ry > 1) return; // idle ones would run over the cores of routers that have several
+    const share = max > 0 ? Math.sqrt(value / max) : 0,
       dx = line.dx * rx * scale,
       dy = line.dy * ry * scale,
-      length = Math.hypot(dx, dy) || 1;
-    // Each way on its own side of the line between both.
-    const off = 0.06 * scale,
-      ox = (-dy / length) * off,
-      oy = (dx / length) * off;
-    context.globalAlpha = value > 0 ? 0.35 + 0.6 * share : 0.5;
+      length = Math.hypot(dx, dy) || 1,
+      cut = ways ? 0 : 0.5 - (GAP * scale) / length,
+      x = left + line.x * rx * scale + cut * dx - (dy / length) * off,
+      y = top + line.y * ry * scale + cut * dy + (dx / length) * off;
+    context.globalAlpha = value > 0 ? 0.45 + 0.55 * share : 1;
     context.strokeStyle = value > 0 ? ink.link : ink.idle;
-    context.lineWidth = value > 0 ? Math.max(1.2, share * 0.14 * scale) : 0.8;
+    context.lineWidth = value > 0 ? Math.max(1.2, share * 0.16 * scale) : 0.8;
     context.beginPath();
-    context.moveTo(x + ox, y + oy);
-    context.lineTo(x + dx + ox, y + dy + oy);
+    context.moveTo(x, y);
+    context.lineTo(x + (1 - 2 * cut) * dx, y + (1 - 2 * cut) * dy);
     context.stroke();
   });
   context.globalAlpha = 1;
@@ -303,4 +288,65 @@ function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {
     context.strokeRect(...box(core, 1.5));
     context.setLineDash([]);
   }
+}
+
+/** Links of any interconnect as lines between its routers: where these stand, and which links a window may show. Lengths are in routers; one with
+ * cores stands in the middle of its block. */
+export class Ways {
+  /** ways: {routers, from, to}, a link each; columns, rows: of the routers with cores, numbered row by row. O(links). */
+  constructor(ways, columns, rows) {
+    const places = placesOf(ways, columns, rows),
+      grid = columns * rows,
+      size = [columns, rows];
+    // x, y, dx, dy of each: where it begins and how far it goes; what goes round an edge of a torus is half a router long.
+    this.lines = new Float32Array(4 * ways.from.length);
+    for (let i = 0; i < ways.from.length; i++)
+      for (const axis of [0, 1]) {
+        const [a, b] = [ways.from[i], ways.to[i]],
+          far = places[2 * b + axis] - places[2 * a + axis];
+        this.lines[4 * i + axis] = places[2 * a + axis];
+        this.lines[4 * i + 2 + axis] = a < grid && b < grid && Math.abs(far) > 0.75 * size[axis] ? -Math.sign(far) * 0.5 : far;
+      }
+  }
+
+  line(i) {
+    const [x, y, dx, dy] = this.lines.subarray(4 * i, 4 * i + 4);
+    return { x, y, dx, dy };
+  }
+
+  /** Calls take(i, line) for each link that may cross the window x0..x1, y0..y1. O(links). */
+  within({ x0, x1, y0, y1 }, take) {
+    for (let i = 0, at = 0; at < this.lines.length; i++, at += 4) {
+      const [x, y, dx, dy] = [this.lines[at], this.lines[at + 1], this.lines[at + 2], this.lines[at + 3]];
+      if (Math.max(x, x + dx) >= x0 && Math.min(x, x + dx) <= x1 && Math.max(y, y + dy) >= y0 && Math.min(y, y + dy) <= y1) take(i, this.line(i));
+    }
+  }
+}
+
+/**
+ * Where routers are drawn, x and y of each: those with cores in their place, switches amid those they join (others that are
+ * switches where there are none), half a place aside where all of these stand in one line.
+ */
+function placesOf(ways, columns, rows) {
+  const places = new Float32Array(2 * ways.routers),
+    grid = columns * rows;
+  for (let r = 0; r < grid; r++) {
+    places[2 * r] = (r % columns) + 0.5;
+    places[2 * r + 1] = Math.floor(r / columns) + 0.5;
+  }
+  for (let i = 0, end; i < ways.from.length; i = end) {
+    const at = ways.from[i],
+      below = [];
+    for (end = i; ways.from[end] === at; end++) if (at >= grid && ways.to[end] < at) below.push(ways.to[end]); // switches of lower numbers have their place already
+    const cores = below.filter((r) => r < grid),
+      joined = cores.length > 0 ? cores : below;
+    if (joined.length === 0) continue;
+    for (const axis of [0, 1]) {
+      const sum = joined.reduce((all, r) => all + places[2 * r + axis], 0);
+      places[2 * at + axis] = sum / joined.length;
+    }
+    const inLine = (axis) => joined.every((r) => places[2 * r + axis] === places[2 * joined[0] + axis]);
+    if (joined.length > 1 && (inLine(0) || inLine(1))) places[2 * at + (inLine(1) ? 1 : 0)] += 0.5;
+  }
+  return places;
 }

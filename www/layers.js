@@ -1,7 +1,7 @@
-// What the heat map can show: one array of values over all cores per layer. NaN: nothing to show at this core.
+// What the heat map can show: one array of values over all cores per layer. NaN: nothing to show at this core. Who has which core; pins.
 
-import { NO_PART } from './binary.js';
 import { percent, si, time } from './format.js';
+import { NO_PART } from './tiles.js';
 
 const ofParts = (pick) => (cores) => {
   const values = new Float64Array(cores.part.length);
@@ -20,7 +20,7 @@ const ofDetails =
     return values;
   };
 
-/** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells. measured: of mappings
+/** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells; block: of a block of cores. measured: of mappings
  * by profile. show: how a value reads. */
 export const LAYERS = [
   { id: 'neurons', label: 'Neurons', unit: 'neurons', limit: 'neurons', values: ofParts((c, i) => c.neurons[i]) },
@@ -34,8 +34,16 @@ export const LAYERS = [
     // Packets also pass cores that host no neurons; only where nothing passes is there nothing to show.
     values: (cores) => Float64Array.from(cores.congestion, (value) => (value > 0 ? value : NaN)),
   },
-  { id: 'step', label: 'Step time', unit: 'of a step', details: true, show: time, values: (_, __, details) => details.ns },
-  { id: 'fullest', label: 'Fullest limit', unit: 'of the limit that is fullest', details: true, show: percent, values: (_, __, details) => details.fullest },
+  { id: 'step', label: 'Step time', unit: 'of a step', details: true, block: ({ core_ns }) => core_ns, show: time, values: (_, __, details) => details.ns },
+  {
+    id: 'fullest',
+    label: 'Fullest limit',
+    unit: 'of the limit that is fullest',
+    details: true,
+    block: ({ share }) => share,
+    show: percent,
+    values: (_, __, details) => details.fullest,
+  },
   {
     id: 'population',
     label: 'Populations',
@@ -48,11 +56,24 @@ export const LAYERS = [
     id: 'rate',
     label: 'Rates',
     unit: 'spikes a step of a neuron, in the mean',
+    block: ({ neuron_spikes: spikes }, { measured }) => spikes / measured.steps,
     values: ofDetails(({ spikes, neurons }, { measured }) => spikes / neurons / measured.steps),
   },
-  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', values: ofDetails(({ silent }) => silent) },
-  { id: 'peak', label: 'Peak spikes', unit: 'spikes in its fullest step', values: ofDetails(({ peaks }) => peaks?.spikes) },
-  { id: 'peak-in', label: 'Peak packets', unit: 'packets in, in its fullest step', values: ofDetails(({ peaks }) => peaks?.packets_in) },
+  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', block: ({ silent }) => silent, values: ofDetails(({ silent }) => silent) },
+  {
+    id: 'peak',
+    label: 'Peak spikes',
+    unit: 'spikes in its fullest step',
+    block: ({ peak_spikes: most }) => most,
+    values: ofDetails(({ peaks }) => peaks?.spikes),
+  },
+  {
+    id: 'peak-in',
+    label: 'Peak packets',
+    unit: 'packets in, in its fullest step',
+    block: ({ peak_packets_in: most }) => most,
+    values: ofDetails(({ peaks }) => peaks?.packets_in),
+  },
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
 ].map((layer) => ({ show: si, ...layer, ...(MEASURED.includes(layer.id) && { details: true, measured: true }) }));
 
@@ -66,16 +87,16 @@ export function firstLayer(model, layers) {
   return layers.find(varies) ?? layers[0];
 }
 
-/** What cores.json tells of each core by its number: ns of a step, how full the fullest limit is; and the core itself. */
-export function coreDetails({ width, height, cores }) {
-  const ns = new Float64Array(width * height).fill(NaN),
-    fullest = new Float64Array(width * height).fill(NaN),
-    at = new Map();
+/** What cores.json tells of each core by its number: ns of a step, how full the fullest limit is; and the core itself; put in what is `known`. */
+export function coreDetails({ width, height, cores }, known = null) {
+  const nothing = () => new Float64Array(width * height).fill(NaN),
+    { ns, fullest, at } = known ?? { ns: nothing(), fullest: nothing(), at: new Map() };
   for (const core of cores) {
     const number = core.y * width + core.x;
     at.set(number, core);
     if (core.core_ns !== undefined) ns[number] = core.core_ns;
-    for (const share of Object.values(core.shares ?? {})) if (!(share <= fullest[number])) fullest[number] = share;
+    const shares = Object.values(core.shares ?? {});
+    if (shares.length > 0) fullest[number] = Math.max(...shares);
   }
   return { ns, fullest, at };
 }
@@ -146,4 +167,22 @@ export function busiest(values, most) {
     if (kept.length > most) kept.pop();
   }
   return kept;
+}
+
+/** Rectangles {x, y, width, height, name} of all pins: at is [x, y], [x0, y0, x1, y1], a list of them, or columns, rows, a router, a chip. */
+export function pinsOf(constraints, { width, height, router, die }) {
+  const rectangle = ([x0, y0, x1 = x0, y1 = y0]) => ({ x: x0, y: y0, width: x1 - x0 + 1, height: y1 - y0 + 1 });
+  const block = ([x, y], [wide, high]) => ({ x: x * wide, y: y * high, width: wide, height: high });
+  const span = (value, most) => (value === undefined ? [0, most - 1] : Array.isArray(value) ? value : [value, value]);
+  const boxes = (at) => {
+    if (Array.isArray(at)) return Array.isArray(at[0]) ? at.map(rectangle) : [rectangle(at)];
+    if (at.router) return [block(at.router, router)];
+    if (at.chip) return [block(at.chip, die)];
+    const [x0, x1] = span(at.columns ?? at.column, width),
+      [y0, y1] = span(at.rows ?? at.row, height);
+    return [rectangle([x0, y0, x1, y1])];
+  };
+  return (constraints ?? []).flatMap((one, number) =>
+    one.kind === 'pin' ? boxes(one.at).map((box) => ({ ...box, name: one.name || `constraint ${number + 1}` })) : [],
+  );
 }

@@ -3,7 +3,7 @@
 import { labelText } from './actions.js';
 import { element, linkTo, pageOf, progressBar, stamp } from './dom.js';
 import { bytes, count, energy, NONE, percent, shortId, si, time } from './format.js';
-import { badge, resultOf, runText, stateLine } from './jobparts.js';
+import { badge, resultOf, runText, stateLine } from './job.js';
 import { problemWords } from './problem.js';
 import { sizeText } from './upload.js';
 

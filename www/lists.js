@@ -6,8 +6,8 @@ import { cancelJob, change, getJson, isOver, watchJobs } from './api.js';
 import { announce, element, fill, form, pageHead, select, sends, setText } from './dom.js';
 import { count, shortId, words } from './format.js';
 import { LISTS } from './listcolumns.js';
-import { problemWords } from './problem.js';
-import { actButton, problemNode, smallButton } from './problemnode.js';
+import { actButton, problemNode, problemWords, smallButton } from './problem.js';
+import { headOf, rowOf } from './table.js';
 
 const PAGE = 50;
 const CALM_MS = 8000,
@@ -29,12 +29,12 @@ export const showList =
     const names = () => asked.get('columns')?.split(',') ?? list.usual;
     const columns = () => list.columns.filter(([title]) => title === '' || names().includes(title));
     const body = element('tbody'),
-      head = element('tr'),
+      head = element('thead'),
       outcome = element('div'),
       emptyText = element('p'),
       total = element('p.quiet', { role: 'status' }),
       more = actButton('More', () => next());
-    const frame = element('div.scroller.list', { tabindex: '0', role: 'region', 'aria-label': list.title }, element('table', element('thead', head), body));
+    const frame = element('div.scroller.list', { tabindex: '0', role: 'region', 'aria-label': list.title }, element('table', head, body));
     const make = kind === 'programs' ? 'Compile a model' : 'Map a network',
       empty = element('div.panel.empty', { hidden: true }, emptyText, element('a.button.primary', { href: '#/new' }, make));
 
@@ -53,14 +53,7 @@ export const showList =
           actions();
         },
       });
-      return element(
-        'tr',
-        { 'data-id': row.id, 'data-job': kind === 'jobs' ? row.id : null },
-        element('td.tick', tick),
-        columns().map(([title, show, look], i) =>
-          element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: look || null, 'data-title': title }, show(row)),
-        ),
-      );
+      return rowOf(columns(), row, { 'data-id': row.id, 'data-job': kind === 'jobs' ? row.id : null }, element('td.tick', tick));
     }
     function put(row) {
       const known = rows.get(row.id),
@@ -74,28 +67,8 @@ export const showList =
       return node;
     }
     function drawHead() {
-      const sorted = asked.get('sort') ?? '-created';
-      fill(
-        head,
-        element('th.tick', { scope: 'col' }, element('span.hidden', 'Chosen')),
-        columns().map(([title, , look, field]) => {
-          const way = sorted === field ? 'ascending' : sorted === `-${field}` ? 'descending' : null;
-          return element(
-            'th',
-            { scope: 'col', class: look || null, 'aria-sort': way },
-            !title
-              ? element('span.hidden', 'Actions')
-              : field
-                ? element(
-                    'button.sort',
-                    { onclick: () => ask('sort', way === 'ascending' ? `-${field}` : field) },
-                    title,
-                    way && (way === 'ascending' ? ' ▴' : ' ▾'),
-                  )
-                : title,
-          );
-        }),
-      );
+      const order = { sorted: asked.get('sort') ?? '-created', sort: (by) => ask('sort', by) };
+      fill(head, headOf(columns(), order, element('th.tick', { scope: 'col' }, element('span.hidden', 'Chosen'))));
     }
     /** The first page again: what is new comes before what is shown; rows that stay are not moved, so focus and selection hold. */
     async function refresh() {
@@ -109,7 +82,7 @@ export const showList =
         else body.insertBefore(node, at);
       }
       if (cursor === null || rows.size <= answer[kind].length) cursor = answer.next ?? null;
-      if (answer.total !== undefined) setText(total, `${count(answer.total)} ${answer.total === 1 ? kind.slice(0, -1) : kind}`);
+      if (answer.total !== undefined) setText(total, count(answer.total, kind));
       after();
     }
     async function next() {

@@ -1,23 +1,26 @@
-// #/mappings/ID: one mapping as a heat map with a panel of questions beside it, its metrics, tries and files below.
+// #/mappings/ID: one mapping as a heat map with a panel of questions beside it, its metrics, tries and files below; #/compare/A/B: two of one
+// network side by side, and what moved and became fuller from A to B.
 
-import { actionBar } from './actions.js';
-import { change, getJob, getMapOptions, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
-import { mapCopies } from './copyas.js';
-import { CorePanel } from './corepanel.js';
-import { announce, element, fill, linkTo, pageHead, section, select, setText } from './dom.js';
-import { count, dateText, partsText, shortId, si } from './format.js';
-import { firstLayer, layersOf } from './layers.js';
+import { actionBar, mapCopies } from './actions.js';
+import { change, getJob, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
+import { union } from './colour.js';
+import { deploySection } from './deploy.js';
+import { announce, element, fill, linkTo, pageHead, pageOf, section, select, setText } from './dom.js';
+import { flowOverlay } from './flows.js';
+import { count, dateText, partsText, percent, shortId, si, time } from './format.js';
+import { layersOf } from './layers.js';
 import { Model } from './model.js';
-import { Panel } from './panel.js';
-import { layerSwitch, Legend, Picture } from './picture.js';
-import { actButton } from './problemnode.js';
-import { deploySection } from './running.js';
+import { CorePanel, Panel } from './panel.js';
+import { layerTools, Picture } from './picture.js';
+import { actButton } from './problem.js';
+import { NUMBER, table, tabs } from './table.js';
 import * as tables from './tables.js';
-import { tabs } from './tabs.js';
+import { comparisonTable } from './tables.js';
 import { View } from './view.js';
 
 const HINT = 'Drag to move, wheel or pinch to zoom, click a core for its details';
-const OTHERS = 50; // mappings to compare with
+const OTHERS = 50, // mappings to compare with
+  MOVED_MS = 200; // what one moves is in the address when it rests
 
 /** What to call a mapping among others of its network. */
 export const mappingName = ({ objective, preset, seed, created, name }) =>
@@ -47,7 +50,7 @@ export function startView(view, regions, size) {
     y = Math.min(...regions.map((box) => box.y));
   const width = Math.max(...regions.map((box) => box.x + box.width)) - x,
     height = Math.max(...regions.map((box) => box.y + box.height)) - y;
-  if (width < view.width / 3 && height < view.height / 3) view.show({ x, y, width, height }, ...size);
+  if (width < view.width / 3 && height < view.height / 3) view.show({ x, y, width, height }, ...size, false);
 }
 
 /** What the simulator takes: axons, and as many cores behind a router as its packets can name. */
@@ -60,7 +63,7 @@ function canSimulate(network, chip) {
 
 export function networkLine(network) {
   const kind = network?.directed === false ? ', undirected' : '';
-  return `${count(network?.neurons)} neurons, ${si(network?.synapses)} synapses${kind}`;
+  return `${count(network?.neurons, 'neurons')}, ${count(network?.synapses, 'synapses', si)}${kind}`;
 }
 
 /** Buttons that make something of a mapping: a simulation, another mapping, a lease, of which `outcome` tells. */
@@ -77,7 +80,7 @@ function makingButtons(id, summary, outcome) {
       element(
         'p',
         { role: 'status' },
-        `${count(lease.count)} cores are reserved until ${dateText(lease.expires)}: `,
+        `${count(lease.count, 'cores')} reserved until ${dateText(lease.expires)}: `,
         linkTo('chips', summary.chip.name, 'see the chip'),
       ),
     );
@@ -95,20 +98,14 @@ function makingButtons(id, summary, outcome) {
 export async function showMapping(main, { id, query, replaceQuery, attach }, signal) {
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
+  let moved = null;
   const { summary } = model;
   const { candidates, pareto } = summary.report ?? {};
-  const layers = layersOf(summary),
-    usual = firstLayer(model, layers);
-  let layer = layers.find((entry) => entry.id === query.get('layer')) ?? usual;
-
-  const picture = new Picture(model, view, { label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`, signal });
-  const legend = new Legend();
-  picture.onLinks = (loads) => legend.showLinks(loads, model.routing, model.metrics.port_load_max);
-  const readout = element('output.readout', { 'aria-live': 'off' }, HINT),
-    told = element('p.map-told', { role: 'status' });
+  const picture = new Picture(model, view, { label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`, hint: HINT, signal });
+  const tools = layerTools(layersOf(summary), model, query.get('layer'), () => (remember(), present()));
+  const told = element('p.map-told', { role: 'status' });
   const busiestTitle = element('h2'),
     busiestBody = element('div');
-  const logarithmic = element('input', { type: 'checkbox', onchange: () => present() });
   const links = element('input', {
     type: 'checkbox',
     checked: true,
@@ -129,13 +126,19 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) });
   const panel = new Panel(model, picture.map, { select, tell: (text) => setText(told, text) }, signal);
   const side = tabs('About the mapping', panel.list(corePanel), remember);
+  /** What is shown stands in the address. */
   function remember() {
-    const values = new URLSearchParams();
-    if (layer !== usual) values.set('layer', layer.id);
-    if (view.selected >= 0) values.set('core', `${view.selected % view.width},${Math.floor(view.selected / view.width)}`);
-    if (side?.current && side.current !== 'core') values.set('tab', side.current);
-    if (flows.checked) values.set('flows', '1');
-    replaceQuery(values);
+    const { selected, place } = view,
+      tab = side?.current;
+    replaceQuery(
+      new URLSearchParams({
+        ...tools.address,
+        ...(selected >= 0 && { core: model.place(selected).replace(' ', '') }),
+        ...(tab && tab !== 'core' && { tab }),
+        ...(flows.checked && { flows: 1 }),
+        ...(place && { at: place }),
+      }),
+    );
   }
   /** The flows of the selected core, where they are asked for. */
   function follow() {
@@ -145,14 +148,12 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     else panel.draw(null);
   }
   async function present() {
-    await picture.show(layer, { logarithmic: logarithmic.checked });
+    const { layer, logarithmic } = tools;
+    await picture.show(layer, { logarithmic });
     if (signal.aborted) return;
-    legend.update(picture);
-    logarithmic.disabled = Boolean(layer.categories || layer.kinds);
     setText(busiestTitle, layer.kinds ? 'Cores by population' : layer.categories ? 'Cores by kind' : 'Busiest cores');
     fill(busiestBody, layer.kinds ? tables.populationsTable(model) : layer.categories ? tables.kindsTable(picture) : tables.busiestTable(picture, select));
   }
-  picture.onKinds = () => layer.categories || legend.update(picture);
   view.onChange((what) => {
     if (what === 'selected') {
       corePanel.show(view.selected);
@@ -160,14 +161,17 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       announce(view.selected >= 0 ? `Selected. ${picture.describe(view.selected)}` : 'No core selected');
       follow();
     }
-    const core = view.looked;
-    setText(readout, picture.describe(core) || HINT);
+    if (what === 'view') {
+      clearTimeout(moved);
+      moved = setTimeout(() => signal.aborted || remember(), MOVED_MS);
+    }
   });
 
   const compare = element('span.compare-choice');
   const outcome = element('div');
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
-  const options = await getMapOptions(signal);
+  const schemas = await getSchemas(signal),
+    options = schemas.MapOptions.properties;
   fill(
     main,
     pageHead(
@@ -190,19 +194,8 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       element(
         'section.panel.map-panel',
         { 'aria-label': 'Heat map' },
-        element(
-          'div.map-tools',
-          layerSwitch(layers, layer.id, (chosen) => {
-            layer = chosen;
-            remember();
-            announce(`Layer ${chosen.label}`);
-            present();
-          }),
-          element('label.check', logarithmic, 'log scale'),
-          element('label.check', links, 'links'),
-          element('label.check', flows, 'flows'),
-        ),
-        picture.map.figure(readout, legend.node, told),
+        element('div.map-tools', tools.nodes, element('label.check', links, 'links'), element('label.check', flows, 'flows')),
+        picture.figure(told),
       ),
       element('section.panel.side-panel', { 'aria-label': 'About the mapping' }, element('h2.hidden', 'About the mapping'), side.node),
     ),
@@ -215,7 +208,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         'div.stack',
         element('section.panel', busiestTitle, busiestBody),
         tables.optionsTable(summary.options, options),
-        tables.downloads(id, (await getSchemas(signal)).ExportFormat.enum),
+        tables.downloads(id, schemas.ExportFormat.enum),
       ),
     ),
     tables.scenariosTable(summary.scenarios),
@@ -223,7 +216,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     tables.candidatesTable(candidates),
     tables.paretoSection(id, pareto && (await model.ask('/pareto'))),
     tables.mapperTable(summary.report),
-    summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id),
+    summary.network?.id && model.chip.images && deploySection({ network: summary.network, chip: summary.chip }, id, schemas),
     section(
       'Keep, share, copy',
       actionBar('mappings', id, signal),
@@ -236,7 +229,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   );
 
   attach();
-  startView(view, [region], picture.map.size);
+  if (!view.go(query.get('at'), ...picture.map.size)) startView(view, [region], picture.map.size);
   flows.checked = query.has('flows');
   await present();
   const wanted = /^(\d+),(\d+)$/.exec(query.get('core') ?? ''),
@@ -245,4 +238,128 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   if (core >= 0) select(core);
   await side.open(tab);
   return `${model.networkName} on ${model.chip.name}`;
+}
+
+const MOVES_DRAWN = 300,
+  ROWS = 15;
+
+const diffLine = (diff) =>
+  `${count(diff.moved)} of ${count(diff.neurons, 'neurons')} (${percent(diff.moved / diff.neurons)}) are on another core, by ${count(diff.move_count, 'ways')}; ${count(diff.core_count, 'cores')} with another load.`;
+
+/** What moved where and what became fuller, as tables; show(lists): draws the ways of neurons over B's map. */
+function differences(diff, select, show) {
+  const place = ([x, y]) => element('button.link', { 'aria-label': `core ${x}, ${y}`, onclick: () => select(x, y) }, `${x}, ${y}`);
+  const pair = (name, text) => (core) => [`${text(core[name][0])} → ${text(core[name][1])}`];
+  const moves = element('input', {
+    type: 'checkbox',
+    onchange: () => show(moves.checked ? { in: diff.moves.slice(0, MOVES_DRAWN).map((move) => ({ ...move, packets: move.neurons })) } : null),
+  });
+  return section(
+    'What changed from A to B',
+    element('label.check', moves, 'draw the ways of moved neurons on B'),
+    element(
+      'div.columns',
+      table(
+        'Where neurons moved',
+        [
+          ['From', ({ from }) => place(from)],
+          ['To', ({ to }) => place(to)],
+          ['Neurons', ({ neurons }) => count(neurons), NUMBER],
+        ],
+        diff.moves.slice(0, ROWS),
+        { empty: 'No neuron moved.' },
+      ),
+      table(
+        'Cores whose load changed, those that became fuller first',
+        [
+          ['Core', ({ x, y }) => place([x, y])],
+          ['Fullest limit', pair('fullest', percent), NUMBER],
+          ['Neurons', pair('neurons', count), NUMBER],
+          ['Traffic in', pair('traffic_in', si), NUMBER],
+          ['Step time', pair('core_ns', time), NUMBER],
+        ],
+        diff.cores.slice(0, ROWS),
+        { empty: 'No core changed.' },
+      ),
+    ),
+  );
+}
+
+export async function showComparison(main, { a, b, query, replaceQuery, attach }, signal) {
+  const models = await Promise.all([Model.load(a, signal), Model.load(b, signal)]);
+  const { mappings } = await listMappings({ ids: [a, b].join(',') }, signal);
+  const rows = models.map(({ id }) => mappings.find((row) => row.id === id));
+  // Chips of different size cannot share a place on the grid: then each picture has its own view.
+  const linked = models[0].width === models[1].width && models[0].height === models[1].height;
+  const shared = new View(models[0].width, models[0].height);
+  const views = [shared, linked ? shared : new View(models[1].width, models[1].height)];
+  const remember = () => replaceQuery(new URLSearchParams(tools.address));
+  const tools = layerTools(layersOf({}), models[1], query.get('layer'), () => (remember(), present())), // populations of two networks are not the same ones
+    apart = element('input', { type: 'checkbox', disabled: !linked, onchange: () => present() }),
+    hint = linked ? 'Both pictures move together' : 'The chips differ in size: the pictures move apart';
+
+  const sides = models.map((model, i) => {
+    const letter = 'AB'[i];
+    const picture = new Picture(model, views[i], { label: `Heat map of mapping ${letter} on ${model.chip.name}`, hint, signal });
+    return {
+      picture,
+      node: element(
+        'section.panel.map-panel',
+        { 'aria-label': `Mapping ${letter}` },
+        element(
+          'div.side-head',
+          element('span.letter', letter),
+          element(
+            'div',
+            element('a', { href: pageOf('mappings', model.id), title: model.id }, rows[i] ? mappingName(rows[i]) : model.id),
+            element('p.quiet', `${model.networkName} on ${model.chip.name} · ${partsText(model.summary.parts, model.summary.bound)}`),
+          ),
+        ),
+        picture.figure(),
+      ),
+    };
+  });
+
+  await Promise.all(models.map(({ tiles }) => tiles?.all()));
+  const changed = element('div'),
+    said = element('p.diff-line', { role: 'status' });
+  async function present() {
+    const { layer, logarithmic } = tools;
+    if (layer.details) await Promise.all(models.map((model) => model.withDetails()));
+    const bounds = layer.categories ? null : union(models[0].layer(layer.id).bounds, models[1].layer(layer.id).bounds);
+    await Promise.all(
+      sides.map(({ picture }, i) => picture.show(layer, { bounds, logarithmic, against: i === 1 && bounds && apart.checked ? models[0] : null })),
+    );
+  }
+
+  fill(
+    main,
+    pageHead('Comparison', said, element('a.button', { href: `#/compare/${encodeURIComponent(b)}/${encodeURIComponent(a)}` }, 'Swap A and B')),
+    element('div.map-tools.panel', tools.nodes, element('label.check', apart, 'B less A')),
+    element(
+      'div.sides',
+      sides.map((side) => side.node),
+    ),
+    changed,
+    comparisonTable(models[0], models[1]),
+  );
+  attach();
+  const select = (x, y) => views.forEach((view, i) => (view.set('selected', models[i].number(x, y)), view.reveal(view.selected, ...sides[i].picture.map.size)));
+  const show = (lists) => {
+    const { map } = sides[1].picture;
+    map.overlay = lists && flowOverlay(map, lists);
+    map.redraw();
+  };
+  models[1].ask(`/diff?with=${encodeURIComponent(a)}&limit=${MOVES_DRAWN}`).then(
+    (diff) => {
+      setText(said, diffLine(diff));
+      fill(changed, differences(diff, select, show));
+    },
+    (error) => error.name === 'AbortError' || fill(changed, section('What changed from A to B', element('p.quiet', error.message))),
+  );
+  const regions = models.map((model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height });
+  if (linked) startView(shared, regions, sides[0].picture.map.size);
+  else sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
+  await present();
+  return 'Comparison';
 }

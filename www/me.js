@@ -1,10 +1,11 @@
-// #/me: what one uses against one's limits, one's tokens, and what one has deleted.
+// #/me: what one uses against one's limits, one's tokens, and what one has deleted; signing in and out: a token is sent once, for a cookie that
+// scripts cannot read.
 
-import { tokensTable } from './adminusers.js';
-import { change, getJson, getMe } from './api.js';
-import { element, field, fill, form, pageHead, section, select, sends, stamp } from './dom.js';
+import { tokensTable } from './admin.js';
+import { change, getJson, getMe, signIn, signOut } from './api.js';
+import { element, field, fieldForm, fill, form, pageHead, section, select, sends, stamp } from './dom.js';
 import { bytes, words } from './format.js';
-import { attemptIn, problemNode, rowButton } from './problemnode.js';
+import { attemptIn, Problem, problemNode, rowButton } from './problem.js';
 import { table, tableSection } from './table.js';
 
 const figure = (quota, value) =>
@@ -35,25 +36,21 @@ const usagePart = (usage) =>
 
 /** A form that makes a token, which is shown once. */
 function tokenForm(again) {
-  const name = element('input', { id: 'token-name', type: 'text', maxlength: '80' }),
-    scope = select({ id: 'token-scope' }, ['read', 'submit', 'reserve', 'admin'], 'submit'),
-    outcome = element('div', { role: 'status' });
-  const submit = async () => {
+  const outcome = element('div', { role: 'status' });
+  const make = async ({ name, scope }) => {
     try {
-      const made = await change('POST', 'v1/tokens', { name: name.value, scopes: [scope.value] });
+      const made = await change('POST', 'v1/tokens', { name, scopes: [scope] });
       await again();
       fill(outcome, element('p', 'Copy it now, it is not shown again: ', element('code', made.token)));
     } catch (error) {
       fill(outcome, problemNode(error));
     }
   };
-  return form(
-    'form.form',
-    submit,
-    element('div.field-row', field('Name', name), field('Scope', scope)),
-    element('div.buttons', sends('Make a token')),
-    outcome,
-  );
+  const rows = [
+    ['name', 'Name', { maxlength: '80' }],
+    ['scope', 'Scope', ['submit', 'read', 'reserve', 'admin']],
+  ];
+  return fieldForm('token', rows, 'Make a token', make, outcome);
 }
 
 export async function showMe(page, context, signal) {
@@ -98,4 +95,52 @@ export async function showMe(page, context, signal) {
     section('Bin', bin),
   );
   return 'Account';
+}
+
+export const needsSignIn = (error) => error instanceof Problem && error.status === 401;
+
+/** The page in place of one that needs a token; `done` when there is one. */
+export function signInPage(page, done) {
+  const outcome = element('div'),
+    token = element('input', { id: 'token', type: 'password', autocomplete: 'off', spellcheck: 'false', required: true, 'aria-describedby': 'token-note' }),
+    button = sends('Sign in', 'button.button.primary');
+  const submit = async () => {
+    button.disabled = true;
+    fill(outcome);
+    try {
+      await signIn(token.value.trim());
+      done();
+    } catch (error) {
+      fill(outcome, problemNode(error));
+      token.select();
+      token.focus();
+    }
+    button.disabled = false;
+  };
+  fill(
+    page,
+    pageHead('Sign in'),
+    form(
+      'form.panel.sign-in',
+      submit,
+      field('Token', token, element('p.note', { id: 'token-note' }, 'Whoever administers the server makes one for you.')),
+      button,
+      outcome,
+    ),
+  );
+}
+
+/** Who is signed in, beside the theme; nothing where there are no users. */
+export async function showAccount(node, left) {
+  const me = await getMe().catch(() => null); // nobody is signed in, or the server does not answer: the page says which
+  node.hidden = !me || me.open;
+  document.getElementById('admin-link').hidden = !me || (!me.open && me.role === 'user');
+  document.getElementById('me-link').hidden = !me;
+  if (node.hidden) return;
+  const out = () =>
+    signOut().finally(() => {
+      node.hidden = true;
+      left();
+    });
+  fill(node, element('span', { title: me.role }, me.user), ' ', element('button.button', { onclick: out }, 'Sign out'));
 }

@@ -1,12 +1,11 @@
 // One mapping as the pages use it: its summary, its cores, and what is fetched only when it comes in sight.
 
 import { getBuffer, getHolders, getJson, getMapping, getSchemas, mappingUrl, networkName } from './api.js';
-import { IN_BLOCK, parseLinks } from './binary.js';
 import { range } from './colour.js';
 import { shortId } from './format.js';
 import { absentOf, categories, coreDetails, eachCore, LAYERS } from './layers.js';
-import { metricsOf } from './metrics.js';
-import { Tiles } from './tiles.js';
+import { metricsOf } from './tables.js';
+import { IN_BLOCK, parseLinks, Tiles } from './tiles.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
 export function limitsOf(chip) {
@@ -30,6 +29,7 @@ export class Model {
   #links = null;
   #occupancy = null;
   #details = null;
+  #coarse = null; // of blocks
   #asked = new Map();
   details = null; // what cores.json tells, once it is there
 
@@ -88,7 +88,9 @@ export class Model {
     let known = this.#values.get(id);
     const read = this.tiles?.read;
     if (known?.read !== read || !known) {
-      const values = LAYERS.find((layer) => layer.id === id).values(this.cores, this.summary, this.details);
+      const layer = LAYERS.find((one) => one.id === id),
+        own = layer.values(this.cores, this.summary, this.details),
+        values = layer.block && this.details.blocks ? this.tiles.filled(own, this.blockValues(layer)) : own;
       known = { values, bounds: known?.bounds ?? this.#boundsOf(values), read }; // colours stay as more of a layer is known
       this.#values.set(id, known);
     }
@@ -101,10 +103,19 @@ export class Model {
     return this.tiles && bounds?.min < bounds?.max ? { ...bounds, min: Math.min(0, bounds.min) } : bounds;
   }
 
-  /** A promise of what cores.json tells, asked for once. */
-  withDetails() {
+  /** A promise of what cores.json tells, asked for once: of a large chip of blocks, and of cores where one looks, unless of all. */
+  withDetails(all = true) {
+    if (!all && this.tiles && !this.#details) return (this.#coarse ??= this.tiles.told().then((told) => (this.details ??= told)));
     this.#details ??= Promise.all([this.ask('/cores?format=json'), this.tiles?.all()]).then(([cores]) => (this.details = coreDetails(cores)));
     return this.#details;
+  }
+
+  /** The most that a core of each block has of a layer. */
+  blockValues({ block, values }) {
+    const { blocks } = this.tiles;
+    if (!block) return values(blocks, this.summary);
+    const told = this.tiles.details.blocks;
+    return Float64Array.from(blocks.part, (_, number) => (told.has(number) ? block(told.get(number), this.summary) : NaN));
   }
 
   /** The same of one core. */

@@ -1,16 +1,15 @@
 // #/networks/ID: a network or model as it was read, what was made of it, and which chips would take it.
 
 import { actionBar } from './actions.js';
-import { getNetwork, listChips, listJobs, listMappings } from './api.js';
+import { getNetwork, getSchemas, listChips, listJobs, listMappings } from './api.js';
+import { runSection } from './deploy.js';
 import { element, facts, fill, link, linkTo, pageHead, section, stamp } from './dom.js';
 import { fitsTable } from './fits.js';
 import { count, energy, shortId, time } from './format.js';
 import { mappingName } from './mapping.js';
-import { actButton } from './problemnode.js';
-import { readingNode } from './reading.js';
-import { runSection } from './running.js';
+import { actButton } from './problem.js';
 import { NUMBER, table } from './table.js';
-import { isModel, networkRows } from './upload.js';
+import { isModel, networkRows, readingNode } from './upload.js';
 
 const SHOWN = 10;
 
@@ -18,10 +17,11 @@ export async function showNetwork(main, { id }, signal) {
   const network = await getNetwork(id, signal),
     model = isModel(network);
   const only = { network: id, limit: SHOWN };
-  const [{ mappings }, { jobs }, { chips }] = await Promise.all([
+  const [{ mappings }, { jobs }, { chips }, schemas] = await Promise.all([
     model ? { mappings: [] } : listMappings(only, signal),
     listJobs(only, signal),
     listChips(signal),
+    getSchemas(signal),
   ]);
   const fits = element('div'),
     more = (kind) => element('p.more', link(`#/${kind}?network=${encodeURIComponent(id)}`, `All ${kind}`));
@@ -60,6 +60,7 @@ export async function showNetwork(main, { id }, signal) {
       runSection(
         id,
         chips.filter((chip) => chip.takes_images),
+        schemas,
       ),
     mappings.length > 0 &&
       section(

@@ -86,7 +86,7 @@ function described({ items, block }, figures) {
     kinds = new Map();
   for (const { operator } of items) kinds.set(operator, (kinds.get(operator) ?? 0) + 1);
   const operators = [...kinds].map(([kind, times]) => (times > 1 ? `${kind} ×${times}` : kind)).join(', ');
-  const title = block ? `${count(items.length)} operators, ${shorten(items.at(-1).name)}` : shorten(items[0].name);
+  const title = block ? `${count(items.length, 'operators')}, ${shorten(items.at(-1).name)}` : shorten(items[0].name);
   return { title, operators, path, busy };
 }
 

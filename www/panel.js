@@ -1,20 +1,20 @@
-// The panel beside the map: the questions that one has of a mapping, a tab each.
+// The panel beside the map: the questions that one has of a mapping, a tab each, and what one core holds.
 
-import { choicesSection } from './choices.js';
-import { element } from './dom.js';
+import { element, facts, fill, icon, setText } from './dom.js';
+import { choicesSection } from './fits.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
-import { aboveBound, capital, count, percent, si, time, words } from './format.js';
-import { matrixTab } from './matrix.js';
-import { metricText } from './metrics.js';
-import { histogramPlot } from './plots.js';
-import { shownIn } from './problemnode.js';
+import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words } from './format.js';
+import { histogramPlot, matrixTab } from './plots.js';
+import { shownIn, smallButton } from './problem.js';
 import { NUMBER, share, table } from './table.js';
+import { metricText } from './tables.js';
 
 const LINKS = 10,
   AXONS = 5,
   FOUND = 20,
   TARGETS = 6,
-  TYPED_MS = 250;
+  TYPED_MS = 250,
+  NEURONS = 500; // of a core's list at a time
 
 const button = (text, onclick, about) => element('button.link', { 'aria-label': about, onclick }, text);
 
@@ -51,7 +51,7 @@ export class Panel {
   async flows(question, text) {
     try {
       const flows = await getFlows(this.model.id, question, this.signal);
-      const told = ({ count: number, packets } = { count: 0, packets: 0 }) => `${si(packets)} packets, ${count(number)} flows`;
+      const told = ({ count: number, packets } = { count: 0, packets: 0 }) => `${count(packets, 'packets', si)}, ${count(number, 'flows')}`;
       const ways = flows.all.through ? `over it ${told(flows.all.through)}` : `out ${told(flows.all.out)}; in ${told(flows.all.in)}`;
       this.draw({ out: flows.out, in: flows.in }, `${text}: ${ways}`);
     } catch (error) {
@@ -93,7 +93,7 @@ export class Panel {
       'div.stack',
       rows.length > 0 &&
         rows[0].label === 'Step time' &&
-        element('p.limits-step', 'The step is limited so: ', model.metrics.step_limit, '. The core that takes longest: ', ...fullest(rows[0]), '.'),
+        element('p.limits-step', 'The step is limited so: ', withTimes(model.metrics.step_limit), '. The core that takes longest: ', ...fullest(rows[0]), '.'),
       rows.map((row) =>
         element(
           'div.limit-row',
@@ -122,7 +122,7 @@ export class Panel {
       element(
         'li',
         button(neuronName({ name: of, neuron }), () => this.flows({ neuron }, `Neuron ${neuron}`)),
-        ` on ${x}, ${y}: ${si(packets)} ${packets === 1 ? 'packet' : 'packets'}`,
+        ` on ${x}, ${y}: ${count(packets, 'packets', si)}`,
       );
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
@@ -167,7 +167,7 @@ export class Panel {
         rows,
         { of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' },
       ),
-      parts?.limit && element('p.quiet', `Fewer than ${count(parts.parts)} cores cannot be: ${parts.reason}.`),
+      parts?.limit && element('p.quiet', `Fewer than ${count(parts.parts, 'cores')} cannot be: ${parts.reason}.`),
       choicesSection(model.summary.report?.choices, model.summary.network?.id, model.chip.name),
     );
   }
@@ -208,7 +208,7 @@ export class Panel {
     if (first && (String(first.neuron) === text || first.name === text)) this.flows({ neuron: first.neuron }, `Neuron ${first.neuron}`);
     return [
       like.length > 0 && element('p', 'Populations: ', like.map(named)),
-      element('p.quiet', all === 0 ? 'No neuron has that number or name.' : `${count(all)} ${all === 1 ? 'neuron' : 'neurons'}`),
+      element('p.quiet', all === 0 ? 'No neuron has that number or name.' : count(all, 'neurons')),
       neurons.map((neuron) => this.neuron(neuron)),
     ];
   }
@@ -222,7 +222,7 @@ export class Panel {
         button(name ? `${name} (neuron ${neuron})` : `Neuron ${neuron}`, () => this.flows({ neuron }, `Neuron ${neuron}`)),
       ),
       element('p', 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
-      element('p.quiet', `${count(fanIn)} synapses in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
+      element('p.quiet', `${count(fanIn, 'synapses')} in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
       targets.length > 0 &&
         table(
           `Targets of neuron ${neuron}`,
@@ -233,7 +233,130 @@ export class Panel {
           ],
           targets.slice(0, TARGETS),
         ),
-      targets.length > TARGETS && element('p.quiet', `and ${count(targets.length - TARGETS)} cores more`),
+      targets.length > TARGETS && element('p.quiet', `and ${count(targets.length - TARGETS, 'cores')} more`),
     );
   }
+}
+
+const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
+const BUDGETS = [
+  ['neurons', 'Neurons'],
+  ['synapses', 'Synapses'],
+  ['inbound_axons', 'Inbound axons'],
+  ['outbound_axons', 'Outbound axons'],
+  ['target_cores', 'Target cores'],
+];
+
+/** How full a core is against every limit that there is: [label, value, limit, how both read]. */
+async function budgets(model, core) {
+  const of = await model.detailsOf(core),
+    limits = model.limitsAt(core),
+    rows = BUDGETS.map(([name, label]) => [label, of[name], limits[name]]);
+  for (const [name, part] of Object.entries(of.shares ?? {})) {
+    if (BUDGETS.some(([known]) => known === name)) continue;
+    const limit = name === 'populations' ? limits.populations_per_core : limits[name];
+    rows.push([capital(words(name)), Math.round(part * limit), limit]);
+  }
+  if (model.chip.table_entries) {
+    const entries = await model.tableEntries();
+    rows.push(['Table entries of its router', entries.of(core), entries.limit]);
+  }
+  if (of.core_ns !== undefined) rows.push(['Step time', of.core_ns, model.metrics.step_ns, time]);
+  return rows;
+}
+
+function budget(label, value, limit, show = count) {
+  const bar = element('div.bar-fill');
+  bar.style.transform = `scaleX(${limit > 0 ? Math.min(value / limit, 1) : 0})`;
+  return element(
+    'div.budget',
+    element(
+      'div.budget-head',
+      element('span', label),
+      element('span.number', show(value), element('small', limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit')),
+    ),
+    element(
+      'div',
+      limit > 0
+        ? {
+            class: 'bar',
+            role: 'meter',
+            'aria-label': label,
+            'aria-valuemin': '0',
+            'aria-valuemax': String(limit),
+            'aria-valuenow': String(value),
+            'aria-valuetext': `${show(value)} of ${show(limit)}, ${percent(value / limit)}`,
+          }
+        : { class: 'bar bar-none' },
+      bar,
+    ),
+  );
+}
+
+export class CorePanel {
+  /** describe(core): who has it, where the mapping has not. */
+  constructor(model, { onClose, describe }) {
+    Object.assign(this, { model, describe });
+    this.title = element('h2', { id: 'core-title' }, 'Core');
+    this.body = element('div');
+    this.close = element('button.icon-button', { 'aria-label': 'Close the core', hidden: true, onclick: onClose }, icon('close'));
+    this.node = element('div.core-panel', element('div.panel-head', this.title, this.close), this.body);
+    this.show(-1);
+  }
+
+  show(core) {
+    this.close.hidden = core < 0;
+    setText(this.title, core < 0 ? 'Core' : `Core ${this.model.place(core)}`);
+    fill(
+      this.body,
+      core < 0
+        ? element('p.quiet', 'Click a core, or walk to one with the arrow keys and press Enter, to see its budgets and its neurons.')
+        : shownIn(element('div.core-body'), this.#content(core)),
+    );
+  }
+
+  async #content(core) {
+    const { model } = this,
+      { cores } = model,
+      [x0, y0] = [core % model.width, Math.floor(core / model.width)];
+    if (model.blockOf(core) >= 0) await model.tiles.near({ x0, y0, x1: x0 + 1, y1: y0 + 1 });
+    const part = model.partOf(core),
+      kind = model.classAt(core);
+    const traffic = facts(
+      [
+        ['Part', part < 0 ? 'none' : count(part)],
+        ...(kind ? [['Class', kind.name, kind.labels ? `takes ${kind.labels.join(', ')}` : 'takes any label']] : []),
+        ['Traffic in', si(cores.trafficIn[core]), 'packets that end here'],
+        ['Traffic out', si(cores.trafficOut[core]), 'packets that start here'],
+        ['Congestion', si(cores.congestion[core]), 'packets that pass through this core or end here'],
+      ],
+      'facts facts-4',
+    );
+    const wayOf = (name) => [name, NONE, `load of the link from this core's router to the ${name}`],
+      links = facts(DIRECTIONS.map(wayOf), 'facts facts-4');
+    model.linksOf(core).then(
+      (loads) => links.querySelectorAll('dd').forEach((value, i) => setText(value, si(loads[i]))),
+      () => {}, // the dashes stay
+    );
+    const told = [traffic, element('div', element('h3', 'Link loads'), links)];
+    if (part < 0) return [element('p', this.describe(core)), told];
+    const full = budgets(model, core).then((rows) => rows.map((row) => budget(...row)));
+    return [shownIn(element('div.budgets'), full), told, shownIn(element('div.neurons', element('h3', 'Neurons')), neuronList(model, part))];
+  }
+}
+
+/** Neurons page by page: a core may hold thousands. */
+async function neuronList(model, part) {
+  const { neurons } = await model.ask(`/neurons?part=${part}`),
+    named = neurons.some(({ name }) => name);
+  const item = ({ neuron, name }) => element('li', { title: `neuron ${neuron}` }, name ? [name, element('small', String(neuron))] : String(neuron));
+  const list = element('ol', { class: `neuron-list${named ? ' named' : ''}` }),
+    more = smallButton('More', () => add());
+  function add() {
+    const from = list.children.length;
+    list.append(...neurons.slice(from, from + NEURONS).map(item));
+    more.hidden = list.children.length === neurons.length;
+  }
+  add();
+  return [element('h3', `Neurons, ${count(neurons.length)}`), list, more];
 }

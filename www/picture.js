@@ -1,11 +1,10 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
-import { differences, kindColour, middle, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
+import { css, differences, kindColour, middle, ownerColour, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
 import { announce, element, fill } from './dom.js';
 import { capital, count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { BROKEN, FREE, HERE, LAYERS, TAKEN } from './layers.js';
-import { pinsOf } from './pins.js';
+import { BROKEN, firstLayer, FREE, HERE, LAYERS, pinsOf, TAKEN } from './layers.js';
 import { problemWords } from './problem.js';
 import { onTheme } from './surface.js';
 
@@ -15,44 +14,55 @@ const TILES_PITCH = 4, // pixels of a core from which on each is looked at
   POPULATIONS_SHOWN = 24, // names in the legend
   OWNERS_SHOWN = 6;
 
-/** A CSS colour as computed ("rgb(1, 2, 3)") to channels. */
-export const channelsOf = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
-
-/** The row of layer buttons: native radio buttons, so the arrow keys work. */
-export function layerSwitch(layers, chosen, onChoose) {
-  return element(
-    'fieldset.segmented',
-    element('legend.hidden', 'Layer of the heat map'),
-    layers.map((layer) =>
-      element(
-        'label',
-        element('input', { type: 'radio', name: 'layer', value: layer.id, checked: layer.id === chosen, onchange: () => onChoose(layer) }),
-        element('span', layer.label),
-      ),
-    ),
-  );
+/** Which of `layers` is shown, to begin with that `wanted` by its id, or the first that is not the same everywhere in a model, and how: {nodes, layer,
+ * logarithmic, address: what an address says of it}. onChange(): after each change. */
+export function layerTools(layers, model, wanted, onChange) {
+  const usual = firstLayer(model, layers),
+    scale = element('input', { type: 'checkbox', onchange: () => onChange() });
+  const choose = (layer) => {
+    tools.layer = layer;
+    scale.disabled = Boolean(layer.categories || layer.kinds);
+    announce(`Layer ${layer.label}`);
+    onChange();
+  };
+  const tools = {
+    layer: layers.find(({ id }) => id === wanted) ?? usual,
+    get logarithmic() {
+      return scale.checked;
+    },
+    get address() {
+      return tools.layer === usual ? {} : { layer: tools.layer.id };
+    },
+  };
+  // Native radio buttons, so the arrow keys work.
+  const button = (layer) =>
+    element(
+      'label',
+      element('input', { type: 'radio', name: 'layer', value: layer.id, checked: layer === tools.layer, onchange: () => choose(layer) }),
+      element('span', layer.label),
+    );
+  tools.nodes = [
+    element('fieldset.segmented', element('legend.hidden', 'Layer of the heat map'), layers.map(button)),
+    element('label.check', scale, 'log scale'),
+  ];
+  return tools;
 }
 
-const css = (channels) => `rgb(${channels.join(' ')})`;
 const model = (picture, layer) => picture.model.layer(layer.id);
-/** Pale, so that what is mapped stays in front; owners by their place in the list of holders. */
-export const ownerColour = (number) => kindColour(number + 2).map((channel) => Math.round(0.55 * channel + 0.45 * 190));
-
 /** "taken by vision group until 14:02". */
 export const holderText = ({ owner, until }) => `taken by ${owner}${until ? ` until ${dateText(until)}` : ''}`;
 
 export class Picture {
-  constructor(model, view, { label, signal }) {
+  constructor(model, view, { label, hint, signal }) {
     this.model = model;
     this.view = view;
     this.layer = LAYERS[0];
-    this.onLinks = null; // told once when the links are there
+    this.legend = new Legend();
     this.bounds = null;
     this.logarithmic = false;
-    this.kinds = null;
     const { chip, absent } = model;
     this.map = new HeatMap(view, {
-      ...{ label, chip, absent, signal },
+      ...{ label, hint, chip, absent, signal },
       region: model.summary.region,
       describe: (core) => this.describe(core),
       needLinks: () => this.#fetchLinks(),
@@ -60,21 +70,27 @@ export class Picture {
     const dies = model.chip.dies ?? [1, 1];
     this.map.die = dies[0] * dies[1] > 1 ? model.chip.cores : null;
     this.map.pins = pinsOf(model.summary.options?.constraints, { width: model.width, height: model.height, router: this.map.router, die: model.chip.cores });
-    this.map.markOf = (core) => [null, null, 'taken', 'broken'][this.kinds?.kind[core] ?? 0];
     this.map.labelOf = (core) => this.#figure(core);
-    this.node = this.map.node;
     onTheme(() => this.#paint(), signal);
     const { tiles } = model;
     if (!tiles) return;
-    view.onChange((what) => {
-      const seen = what === 'view' && this.map.closer(TILES_PITCH);
-      if (seen) tiles.near(seen).catch(() => {}); // asked for again with the next move
-    });
+    view.onChange((what) => what === 'view' && this.#look());
     tiles.onRead = async () => {
-      this.kinds &&= await model.occupancy(); // without asking again
+      this.map.kinds &&= await model.occupancy(); // without asking again
       this.#paint();
       view.changed('cores');
     };
+  }
+
+  /** Of a large chip asks for the single cores in sight. */
+  #look() {
+    const seen = this.model.tiles && this.map.closer(TILES_PITCH);
+    if (seen) this.model.tiles.near(seen).catch(() => {}); // asked for again with the next move
+  }
+
+  /** The map, its legend, and what else belongs to it. */
+  figure(...rest) {
+    return this.map.figure(this.legend.node, ...rest);
   }
 
   /** bounds: the scale to use, null for the layer's own. against: another mapping's model, the difference to which is shown. */
@@ -84,7 +100,8 @@ export class Picture {
     this.logarithmic = logarithmic;
     const held = this.#holders();
     try {
-      if (layer.details) await this.model.withDetails();
+      if (layer.details) await this.model.withDetails(!layer.block);
+      this.#look();
       if (layer.categories) await held;
     } catch (error) {
       if (error.name !== 'AbortError') announce(`This layer cannot be read: ${problemWords(error).title}`);
@@ -94,15 +111,20 @@ export class Picture {
     this.bounds = layer.kinds || layer.categories ? null : (bounds ?? model(this, layer).bounds);
     this.map.bandsOf = layer.kinds ? (core) => this.#bands(core) : null;
     this.#paint();
+    this.legend.update(this);
+    this.map.tell();
   }
 
   /** Who has which cores: shown in every layer as soon as it is known. */
   async #holders() {
-    if (this.kinds !== null) return;
-    this.kinds = await this.model.occupancy().catch(() => undefined); // asked for once
-    if (!this.kinds) return;
+    if (this.map.kinds !== null) return;
+    this.map.kinds = await this.model.occupancy().catch(() => undefined); // asked for once
+    if (!this.map.kinds) return;
     this.#paint();
-    this.onKinds?.();
+  }
+
+  get kinds() {
+    return this.map.kinds;
   }
 
   #bands(core) {
@@ -114,27 +136,17 @@ export class Picture {
 
   #paint() {
     if (!this.layer || (this.layer.details && !this.model.details)) return; // painted when they are there
-    const style = getComputedStyle(this.map.canvas);
-    const colour = (name) => pixel(channelsOf(style.getPropertyValue(name)));
     const { pixels } = this.map,
-      empty = colour('--heat-empty'),
-      { kind, owner } = this.kinds ?? {};
-    if (this.layer.categories) pixels.fill(empty);
-    else {
+      empty = this.map.tone('empty');
+    if (this.layer.categories) {
+      const here = this.map.tone('here');
+      for (let i = 0; i < pixels.length; i++) pixels[i] = this.kinds?.kind[i] === HERE ? here : empty;
+    } else {
       const { values } = model(this, this.layer);
       if (this.layer.kinds) for (let i = 0; i < values.length; i++) pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
       else if (this.against) this.#paintDifference(values, empty);
       else paint(values, pixels, this.bounds, COLOURS, empty, this.logarithmic);
     }
-    const here = this.layer.categories && colour('--heat-here'),
-      broken = colour('--heat-broken'),
-      { absent } = this.model;
-    for (let i = 0; i < (kind?.length ?? 0); i++) {
-      if (kind[i] === TAKEN) pixels[i] = pixel(ownerColour(owner[i]));
-      else if (kind[i] === BROKEN) pixels[i] = broken;
-      else if (here && kind[i] === HERE) pixels[i] = here;
-    }
-    if (absent) for (let i = 0; i < absent.length; i++) if (absent[i]) pixels[i] = 0;
     this.map.repaint();
   }
 
@@ -155,7 +167,7 @@ export class Picture {
       (links) => {
         this.map.links = links;
         this.map.redraw();
-        this.onLinks?.(links);
+        this.legend.showLinks(links, this.model);
       },
       (error) => {
         if (error.name !== 'AbortError') announce('The link loads cannot be read');
@@ -187,12 +199,12 @@ export class Picture {
     const block = this.model.blockOf(core);
     if (block >= 0)
       return `${capital(this.model.tiles.text(block))}: ${this.model.tiles.usedText(block)}, ${this.#figure(core)} ${this.layer.unit} at most; zoom in for each`;
-    if (part < 0) return `${where}: ${this.#other(core)}${congestion > 0 ? `, ${si(congestion)} packets pass` : ''}`;
+    if (part < 0) return `${where}: ${this.#other(core)}${congestion > 0 ? `, ${count(congestion, 'packets', si)} passing` : ''}`;
     if (this.layer.categories) return `${where}: this mapping, part ${part}`;
-    if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core])} neurons, ${this.#populations(core)}`;
+    if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core], 'neurons')}, ${this.#populations(core)}`;
     const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.layer.show(model(this, this.layer).values[core])}` : '';
     return (
-      `${where}: part ${part}${own}, ${count(cores.neurons[core])} neurons, ${count(cores.synapses[core])} synapses, ` +
+      `${where}: part ${part}${own}, ${count(cores.neurons[core], 'neurons')}, ${count(cores.synapses[core], 'synapses')}, ` +
       `${count(cores.inboundAxons[core])} inbound axons, traffic ${si(cores.trafficIn[core] + cores.trafficOut[core])}, ` +
       `congestion ${si(congestion)}`
     );
@@ -222,7 +234,7 @@ export class Legend {
   #links = element('span.legend-key');
 
   /** Says how much the thickest link stands for. */
-  showLinks(links, routing = '', port = 0) {
+  showLinks(links, { routing, metrics: { port_load_max: port } }) {
     const most = `fullest link ${si(links.max)}${port ? `, port ${si(port)}` : ''} packets${routing && `, ${routing} routes`}`;
     fill(this.#links, plain('link'), most);
   }

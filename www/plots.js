@@ -1,9 +1,39 @@
-// Small SVG plots: a histogram with a limit, points with lines of bounds.
+// Plots, each in a frame with its caption that keeps it as SVG: histograms, points with bounds, how a job went, matrices.
 
-import { range } from './colour.js';
-import { element, svg } from './dom.js';
+import { paint, palette, range } from './colour.js';
+import { element, icon, saveAs, select, svg } from './dom.js';
+import { capital, count, duration, si, words } from './format.js';
+import { shownIn } from './problem.js';
+import { NUMBER, table } from './table.js';
 
-const WIDTH = 320;
+const LOOKS = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-size', 'font-family', 'text-anchor', 'vector-effect'];
+
+/** A plot as the text of a file: shapes with the looks that the page gives them; of a canvas its picture, which no page may load. */
+function fileOf(plot) {
+  const open = (viewBox) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}">`;
+  if (plot instanceof HTMLCanvasElement) {
+    const { width, height } = plot;
+    return `${open(`0 0 ${width} ${height}`)}<image width="${width}" height="${height}" image-rendering="pixelated" href="${plot.toDataURL()}"/></svg>`;
+  }
+  const copy = plot.cloneNode(true),
+    from = plot.querySelectorAll('*');
+  copy.querySelectorAll('*').forEach((node, i) => {
+    const style = getComputedStyle(from[i]);
+    for (const look of LOOKS) node.setAttribute(look, style.getPropertyValue(look));
+  });
+  return `${open(plot.getAttribute('viewBox'))}${copy.innerHTML}</svg>`;
+}
+
+/** A plot (an SVG or a canvas) with its caption, and a button that keeps it. */
+export function framed(plot, ...caption) {
+  const label = plot.getAttribute('aria-label'),
+    keep = () => saveAs(new Blob([fileOf(plot)], { type: 'image/svg+xml' }), `${label}.svg`),
+    button = element('button.icon-button', { title: 'Keep this picture as SVG', 'aria-label': `Keep as SVG: ${label}`, onclick: keep }, icon('vector'));
+  return element('figure.plot-box', plot, element('figcaption', element('span.caption', caption), button));
+}
+
+const line = (x1, y1, x2, y2, kind) => svg('line', { x1, y1, x2, y2, class: kind });
+const polyline = (points, kind) => points.length > 1 && svg('polyline', { points: points.map((point) => point.join(',')).join(' '), class: kind });
 
 /** How many values are in each of `bins` steps from 0 to `most`. */
 export function histogram(values, most, bins = 24) {
@@ -17,18 +47,18 @@ export function histogramPlot(label, values, { limit, most, show, of = 'cores', 
   const end = Math.max(limit ?? 0, most) || 1,
     counts = known ?? histogram(values, end),
     tallest = Math.max(...counts, 1),
-    height = 54,
-    step = WIDTH / counts.length;
+    [width, height] = [320, 54],
+    step = width / counts.length;
   const bars = counts.map((number, i) => {
     const tall = number > 0 ? Math.max(2, (number / tallest) * height) : 0;
-    return svg('rect', { x: i * step + 0.5, y: height - tall, width: step - 1, height: tall, class: 'bin' });
+    return svg('rect', { x: i * step + 0.5, y: height - tall, width: step - 1, height: tall, class: 'bin' }, svg('title', {}, count(number, of)));
   });
   const plot = svg(
     'svg',
-    { viewBox: `0 -2 ${WIDTH} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many ${of} have how much` },
+    { viewBox: `0 -2 ${width} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many ${of} have how much` },
     bars,
-    svg('line', { x1: 0, x2: WIDTH, y1: height, y2: height, class: 'axis' }),
-    limit ? svg('line', { x1: (limit / end) * WIDTH - 1, x2: (limit / end) * WIDTH - 1, y1: -2, y2: height, class: 'limit' }) : null,
+    line(0, height, width, height, 'axis'),
+    limit && line((limit / end) * width - 1, -2, (limit / end) * width - 1, height, 'limit'),
   );
   let from = null;
   const bin = (event) => {
@@ -46,7 +76,7 @@ export function histogramPlot(label, values, { limit, most, show, of = 'cores', 
   });
   plot.addEventListener('pointermove', (event) => from !== null && brush(Math.min(from, bin(event)), Math.max(from, bin(event))));
   plot.addEventListener('pointerup', () => (from = null));
-  return element('figure.plot-box', plot, element('figcaption', element('span', '0'), element('span', show(end))));
+  return framed(plot, element('span', '0'), element('span', show(end)));
 }
 
 /** Points of {x, y, label, look, href} with lines that bound them, and a line that joins others (`front`). show: how values of an axis read. */
@@ -72,15 +102,17 @@ export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, bound
       svg('circle', { cx: x.at(point.x), cy: y.at(point.y), r: point.look === 'best' ? 7 : 5 }, svg('title', {}, point.label)),
     ),
   );
-  const line = (x1, y1, x2, y2, kind) => svg('line', { x1, y1, x2, y2, class: kind });
-  return svg(
+  const plot = svg(
     'svg',
     { viewBox: `0 0 ${width} ${height}`, class: 'plot load-plot', role: 'group', 'aria-label': label },
     line(left, height - bottom, width - pad, height - bottom, 'axis'),
     line(left, pad, left, height - bottom, 'axis'),
     Number.isFinite(boundX) && line(x.at(boundX), pad, x.at(boundX), height - bottom, 'limit'),
     Number.isFinite(boundY) && line(left, y.at(boundY), width - pad, y.at(boundY), 'limit'),
-    front.length > 1 && svg('polyline', { points: front.map((point) => `${x.at(point.x)},${y.at(point.y)}`).join(' '), class: 'curve' }),
+    polyline(
+      front.map((point) => [x.at(point.x), y.at(point.y)]),
+      'curve',
+    ),
     dots,
     text(left, height - bottom + 16, showX(x.min), 'start'),
     text(width - pad, height - bottom + 16, showX(x.max), 'end'),
@@ -88,5 +120,130 @@ export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, bound
     text(left - 6, height - bottom, showY(y.min), 'end'),
     text(left - 6, pad + 10, showY(y.max), 'end'),
     text(8, pad - 4, yLabel, 'start'),
+  );
+  return framed(plot);
+}
+
+/** Phases in a row: {phase, from, to} in seconds. */
+export function bands(points) {
+  const list = [];
+  for (const { phase, seconds } of points) {
+    const last = list.at(-1);
+    if (last?.phase === phase) last.to = seconds;
+    else {
+      if (last) last.to = seconds;
+      list.push({ phase, from: seconds, to: seconds });
+    }
+  }
+  return list;
+}
+
+export function progressPlot(points) {
+  if (!points || points.length < 3) return null;
+  const [width, height] = [640, 90],
+    end = points.at(-1).seconds || 1,
+    x = (seconds) => (seconds / end) * width,
+    curve = (list, of, kind) =>
+      polyline(
+        list.map((point) => [x(point.seconds), height * (1 - of(point))]),
+        kind,
+      );
+  const phases = bands(points),
+    known = points.filter(({ metric }) => Number.isFinite(metric)),
+    last = known.at(-1);
+  /** A phase's objective, and what it cannot be below, as shares of its most: each phase has one of its own. */
+  const objective = ({ phase, from, to }) => {
+    const own = known.filter((point) => point.phase === phase && point.seconds >= from && point.seconds <= to),
+      most = Math.max(...own.map(({ metric }) => metric), 1e-9);
+    return [
+      curve(own, ({ metric }) => metric / most, 'metric'),
+      curve(
+        own.filter(({ bound }) => bound > 0),
+        ({ bound }) => bound / most,
+        'bound',
+      ),
+    ];
+  };
+  const band = ({ phase, from, to }, i) =>
+    svg(
+      'rect',
+      { x: x(from), y: 0, width: Math.max(0, x(to) - x(from)), height, class: i % 2 ? 'band odd' : 'band' },
+      svg('title', {}, `${words(phase)}: ${duration(to - from)}`),
+    );
+  const look = { class: 'small-plot progress-plot', preserveAspectRatio: 'none', role: 'img', 'aria-label': 'Progress over time' };
+  return framed(
+    svg(
+      'svg',
+      { viewBox: `0 -2 ${width} ${height + 4}`, ...look },
+      phases.map(band),
+      curve(points, ({ fraction }) => fraction, 'curve'),
+      phases.flatMap(objective),
+    ),
+    element('span', 'share of the job done'),
+    last && element('span', `dashed, each phase’s objective: ${si(last.metric)}`, last.bound > 0 && `; dotted, no result is below: ${si(last.bound)}`),
+    element('span', duration(end)),
+  );
+}
+
+const LARGEST = 12;
+const EMPTY = 0; // transparent: nothing is sent
+
+/** The `most` largest entries of rows as {from, to, value}. */
+export function largest(rows, most) {
+  return rows
+    .flatMap((row, from) => row.map((value, to) => ({ from, to, value })))
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => b.value - a.value)
+    .slice(0, most);
+}
+
+/** Rows of numbers as a picture, a pixel each, on a logarithmic scale. */
+export function grid(rows, label, caption = '') {
+  const width = rows[0].length,
+    height = rows.length,
+    canvas = element('canvas.matrix', { width, height, role: 'img', 'aria-label': label });
+  const context = canvas.getContext('2d'),
+    image = context.createImageData(width, height),
+    values = Float64Array.from(rows.flat(), (value) => (value > 0 ? value : NaN));
+  paint(values, new Uint32Array(image.data.buffer), range(values), palette(), EMPTY, true);
+  context.putImageData(image, 0, 0);
+  return framed(canvas, caption);
+}
+
+/** Who sends how much to whom: a matrix, and its largest entries as a table. */
+export function matrixTab(model) {
+  const shown = element('div.stack'),
+    kinds = model.summary.populations?.list?.length > 0 ? ['population', 'part'] : ['part'];
+  const read = async (by) => {
+    const { unit, of, folded, names, rows } = await model.ask(`/matrix?by=${by}`);
+    const name = (i) => names?.[i] ?? (folded > 1 ? `${i * folded}–${Math.min(of, (i + 1) * folded) - 1}` : String(i));
+    return [
+      grid(rows, `${unit} from each ${by} (row) to each (column), the table has the largest`),
+      element(
+        'p.quiet',
+        `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
+      ),
+      table(
+        `Largest entries, ${unit}`,
+        [
+          [`From ${by}`, ({ from }) => name(from)],
+          [`To ${by}`, ({ to }) => name(to)],
+          [capital(unit), ({ value }) => si(value), NUMBER],
+        ],
+        largest(rows, LARGEST),
+        { empty: 'Nothing is sent from one to another.' },
+      ),
+    ];
+  };
+  const show = (by) => shownIn(shown, read(by));
+  show(kinds[0]);
+  return element(
+    'div.stack',
+    kinds.length > 1 &&
+      select(
+        { 'aria-label': 'Rows of the matrix', onchange: (event) => show(event.target.value) },
+        kinds.map((kind) => [kind, `by ${kind}`]),
+      ),
+    shown,
   );
 }

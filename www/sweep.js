@@ -3,11 +3,11 @@
 import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
 import { element, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { count, duration, listed, words } from './format.js';
-import { badge } from './jobparts.js';
-import { metricsOf, metricText } from './metrics.js';
+import { badge } from './job.js';
 import { scatterPlot } from './plots.js';
-import { actButton } from './problemnode.js';
+import { actButton } from './problem.js';
 import { NUMBER, tableSection } from './table.js';
+import { metricsOf, metricText } from './tables.js';
 
 const ROWS = 1000,
   ASK_MS = 3000;

@@ -1,12 +1,12 @@
-// The tables of a mapping: key figures, metrics, tries, candidates, scenarios, busiest cores, options, downloads.
+// The tables of a mapping: key figures, metrics, tries, candidates, scenarios, busiest cores, options, downloads. Metrics are made from what the
+// server's own table says of each: label, unit, and which way is better.
 
-import { actButton } from './problemnode.js';
 import { getBuffer, mappingUrl } from './api.js';
-import { element, facts, linkTo, section, select } from './dom.js';
-import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, words } from './format.js';
+import { element, facts, linkTo, saveAs, section, select } from './dom.js';
+import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, withTimes, words } from './format.js';
 import { busiest, LAYERS } from './layers.js';
-import { isShown, metricText, verdict } from './metrics.js';
 import { kindRows, kindSwatch, valueSwatch } from './picture.js';
+import { actButton } from './problem.js';
 import { NUMBER, table, tableSection } from './table.js';
 
 const KEY_FIGURES = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj', 'latency_mean_ns', 'latency_max_ns', 'congestion_max', 'connectivity'];
@@ -31,7 +31,7 @@ export function stepLine({ metrics, report }) {
   const bound = report?.step_bound;
   return element(
     'p.quiet.step-line',
-    `A time step takes ${time(metrics.step_ns)}: ${metrics.step_limit}`,
+    `A time step takes ${time(metrics.step_ns)}: ${withTimes(metrics.step_limit)}`,
     metrics.barrier_ns > 0 ? `, and the barrier takes ${time(metrics.barrier_ns)}. ` : '. ',
     bound?.ns > 0 && `No partition on these cores has a busiest core below ${time(bound.ns)}; this one’s is ${aboveBound(1 + bound.gap_percent / 100)}.`,
   );
@@ -203,8 +203,8 @@ export function optionsTable(options, described) {
 export function busiestTable(picture, onSelect) {
   const { model, layer, bounds, logarithmic } = picture;
   const { tiles } = model,
-    coarse = tiles && !layer.details, // blocks of cores, then
-    valuesOf = (one) => (coarse ? one.values(tiles.blocks, model.summary) : model.layer(one.id).values),
+    coarse = tiles && (!layer.details || model.details.blocks), // blocks of cores, then
+    valuesOf = (one) => (coarse ? model.blockValues(one) : model.layer(one.id).values),
     values = valuesOf(layer);
   // Beside the layer's own figure two others, to judge it by.
   const others = LAYERS.filter(({ id }) => ['neurons', 'traffic', 'congestion'].includes(id) && id !== layer.id).slice(0, 2);
@@ -285,9 +285,48 @@ export function downloads(id, formats) {
       return element('li', element('a', { href, download: `${id}-${what.toLowerCase()}.${format}` }, what, element('small', format)));
     });
   const to = select({ 'aria-label': 'Tool to export for' }, formats);
-  const make = async () => {
-    const file = new Blob([await getBuffer(mappingUrl(id, `/export?to=${to.value}`))]);
-    element('a', { href: URL.createObjectURL(file), download: `${id}.${to.value}` }).click();
-  };
+  const make = async () => saveAs(new Blob([await getBuffer(mappingUrl(id, `/export?to=${to.value}`))]), `${id}.${to.value}`);
   return section('Downloads', element('ul.downloads', FILES.map(row)), element('div.buttons.exports', to, actButton('Export', make)));
+}
+
+const figure = (value) => si(value, '', 4);
+// Units that are shown with a prefix of their own, or turned round; the others as they stand.
+const UNITS = {
+  pJ: { show: (value) => si(value * 1e-12, 'J', 4), unit: '' },
+  ns: { show: (value) => si(value * 1e-9, 's', 4), unit: '' },
+  'steps / ns': { show: (value) => figure(value * 1e9), unit: 'steps a second' },
+  1: { show: percent, unit: '' },
+};
+const BETTER = { less: -1, more: 1, neither: 0 };
+
+/** The metrics that are numbers, in the order of the schema of metrics in openapi.json.
+ * better: -1 less is better, 1 more is better, 0 neither. where: shown where that metric is above 0. */
+export const metricsOf = (schema) =>
+  Object.entries(schema.properties)
+    .filter(([, property]) => property.type !== 'string')
+    .map(([name, property]) => ({
+      name,
+      label: property['x-label'],
+      note: property.description,
+      better: BETTER[property['x-better']],
+      where: property['x-where'],
+      unit: property['x-unit'].replace('*', '×'),
+      show: property.type === 'integer' ? count : figure,
+      ...UNITS[property['x-unit']],
+    }));
+
+/** Whether a mapping has something to say of a metric: it is among its metrics, and so is what it is about. */
+export function isShown(metric, metrics) {
+  return metric.name in metrics && (!metric.where || metrics[metric.where] > 0);
+}
+
+export function metricText(metric, metrics) {
+  const value = metrics?.[metric.name];
+  return value === null || value === undefined ? NONE : metric.show(value);
+}
+
+/** 1 when b is better than a, -1 when worse, 0 when equal or when the metric has no better side. */
+export function verdict(metric, a, b) {
+  if (!metric.better || !Number.isFinite(a) || !Number.isFinite(b) || a === b) return 0;
+  return Math.sign(b - a) * metric.better;
 }

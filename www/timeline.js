@@ -1,18 +1,16 @@
 // A schedule as a timeline on a canvas: a lane a unit, a bar whatever it does, coloured by kind.
 
 import { CATEGORIES, wantsDarkInk } from './colour.js';
-import { announce, element, setText } from './dom.js';
+import { announce, setText } from './dom.js';
 import { bytes, count, si } from './format.js';
-import { Surface } from './surface.js';
-import { Lanes } from './timelinelanes.js';
-import { firstAfter, spanAt, TimeWindow, tickStep, valueAt, WAITS } from './trace.js';
+import { ARROW_KEYS, SHIFT_ARROW_KEYS, Surface } from './surface.js';
+import { firstAfter, Lanes, spanAt, tickStep, TimeWindow, valueAt, WAITS } from './trace.js';
 
 const AXIS = 22; // pixels above the lanes
 const LANE_MAX = 26;
 const LANE_MIN = 3;
 const NAMES = 112; // pixels left of the lanes
 const FRAMED_LEAST = 5; // pixels of a span that gets a frame
-const CLICK_SLACK = 3; // pixels a press may move and still be one
 const LABEL_WIDTH = 44; // from this width on a bar shows its name
 const TRACK = 52; // of what is counted over time, below the lanes
 // Why what is on the critical path begins when it does.
@@ -25,33 +23,40 @@ export const seconds = (microseconds) => si(microseconds / 1e6, 's', 4);
 const colours = (kinds) => new Map(kinds.map((kind, i) => [kind.name, CATEGORIES[i % CATEGORIES.length]]));
 
 export class Timeline extends Surface {
-  #dragged = null;
   #marked = null; // a span whose time is marked on all units
-  #pressed = 0;
   #cursor = { unit: -1, span: -1 };
   onPick = () => {}; // told of a span that is pressed
 
   constructor(trace, signal) {
     super('canvas.heat-canvas.timeline-canvas', {
       kind: 'timeline',
-      label: `Timeline of ${count(trace.units.length)} units over ${seconds(trace.end)}`,
-      help: 'timeline-help',
+      label: `Timeline of ${count(trace.units.length, 'units')} over ${seconds(trace.end)}`,
       signal,
     });
     this.trace = trace;
     this.window = new TimeWindow(trace.end);
     this.colours = colours(trace.kinds);
     this.lanes = new Lanes(trace.units, this.colours);
-    this.readout = element('output.readout');
-    this.buttons = this.buttonsWith([
-      ['Zoom in', '+', 'plus', () => this.#zoom(1.6)],
-      ['Zoom out', '−', 'minus', () => this.#zoom(1 / 1.6)],
+    this.controls([
+      ['Zoom in', '+ = w', 'plus', () => this.#zoom(1.6, this.#focus)],
+      ['Zoom out', '- s', 'minus', () => this.#zoom(1 / 1.6, this.#focus)],
       ['Whole schedule', '0', 'fit', () => this.#zoom(0)],
+      ['Go from span to span and from unit to unit', ARROW_KEYS, null, (way) => this.#walk(way)],
+      ['Move the picture', SHIFT_ARROW_KEYS, null, ([x]) => this.#pan(-x / 5)],
+      ['Earlier', 'a', null, () => this.#pan(0.2)],
+      ['Later', 'd', null, () => this.#pan(-0.2)],
+      ['Show the span', 'f', null, () => this.#fitSpan()],
+      ['Mark its time', 'm', null, () => this.#mark()],
+      ['Show its operator', 'Enter', null, () => this.#pick(this.#cursor)],
+      ['Show all alike', 'Escape', null, () => this.choose(null)],
     ]);
     const lane = Math.min(LANE_MAX, Math.max(LANE_MIN, 560 / Math.max(trace.units.length, 1)));
     this.lane = lane;
     this.canvas.style.height = `${Math.ceil(AXIS + lane * trace.units.length + 4 + TRACK * trace.counters.length)}px`;
-    this.#listen();
+    this.on('blur', () => {
+      this.#cursor = { unit: -1, span: -1 };
+      this.redraw();
+    });
   }
 
   /** All but what is `wanted` is drawn faintly; null: nothing is. */
@@ -86,36 +91,30 @@ export class Timeline extends Surface {
     return Math.max(1, this.canvas.clientWidth - NAMES);
   }
 
-  #listen() {
-    const { on } = this;
-    this.zoomsByWheel(
-      () => this.window.length >= this.window.end,
-      (factor, { offsetX }) => this.#zoom(factor, Math.max(0, offsetX - NAMES) / this.#width),
-    );
-    on('pointerdown', (event) => {
-      if (event.button !== 0) return;
-      this.canvas.setPointerCapture(event.pointerId);
-      this.#dragged = this.#pressed = event.offsetX;
-    });
-    on('pointermove', (event) => {
-      if (this.#dragged === null) {
-        const counter = this.#counterAt(event.offsetX, event.offsetY);
-        if (counter) setText(this.readout, counter);
-        else this.#say(this.#at(event.offsetX, event.offsetY));
-        return;
-      }
-      this.window.panBy((event.offsetX - this.#dragged) / this.#width);
-      this.#dragged = event.offsetX;
-      this.redraw();
-    });
-    on('pointerup', (event) => Math.abs(event.offsetX - this.#pressed) <= CLICK_SLACK && this.#pick((this.#cursor = this.#at(event.offsetX, event.offsetY))));
-    for (const type of ['pointerup', 'pointercancel']) on(type, () => (this.#dragged = null));
-    on('pointerleave', () => this.#say(this.#cursor));
-    on('keydown', (event) => this.#key(event));
-    on('blur', () => {
-      this.#cursor = { unit: -1, span: -1 };
-      this.redraw();
-    });
+  get whole() {
+    return this.window.length >= this.window.end;
+  }
+
+  zoomed(factor, x) {
+    this.#zoom(factor, Math.max(0, x - NAMES) / this.#width);
+  }
+
+  dragged(dx) {
+    this.#pan(dx / this.#width);
+  }
+
+  pressed(x, y) {
+    this.#cursor = this.#at(x, y);
+    this.#pick(this.#cursor);
+  }
+
+  hovered(x, y) {
+    setText(this.readout, this.#counterAt(x, y) ?? this.describe(x < 0 ? this.#cursor : this.#at(x, y)));
+  }
+
+  #pan(share) {
+    this.window.panBy(share);
+    this.redraw();
   }
 
   #at(x, y) {
@@ -173,36 +172,8 @@ export class Timeline extends Surface {
     else this.choose(null);
   }
 
-  #say(place) {
-    setText(this.readout, this.describe(place));
-  }
-
-  #key(event) {
-    if (event.altKey || event.metaKey || event.ctrlKey) return;
-    if (event.key === '+' || event.key === '=' || event.key === 'w') this.#zoom(1.6, this.#focus);
-    else if (event.key === '-' || event.key === 's') this.#zoom(1 / 1.6, this.#focus);
-    else if (event.key === 'a' || event.key === 'd') {
-      this.window.panBy(event.key === 'a' ? 0.2 : -0.2);
-      this.redraw();
-    } else if (event.key === 'f') this.#fitSpan();
-    else if (event.key === 'm') this.#mark();
-    else if (event.key === 'Enter') this.#pick(this.#cursor);
-    else if (event.key === 'Escape') this.choose(null);
-    else if (event.key === '0') this.#zoom(0);
-    else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
-      const step = event.key === 'ArrowLeft' ? -1 : 1;
-      if (event.shiftKey) {
-        this.window.panBy(-step / 5);
-        this.redraw();
-      } else this.#walk(0, step);
-    } else if (event.key === 'ArrowUp') this.#walk(-1, 0);
-    else if (event.key === 'ArrowDown') this.#walk(1, 0);
-    else if (!this.keepsBy(event.key)) return;
-    event.preventDefault();
-  }
-
   /** The keyboard goes from span to span of a unit, and to what is under way then on another. */
-  #walk(up, along) {
+  #walk([along, up]) {
     const { units } = this.trace;
     if (units.length === 0) return;
     let { unit, span } = this.#cursor;
@@ -215,7 +186,7 @@ export class Timeline extends Surface {
     span = Math.min(Math.max(span, 0), units[unit].spans.length - 1);
     this.#cursor = { unit, span };
     if (span >= 0) this.window.reveal(units[unit].spans[span]);
-    this.#say(this.#cursor);
+    setText(this.readout, this.describe(this.#cursor));
     announce(this.describe(this.#cursor));
     this.redraw();
   }
@@ -229,7 +200,7 @@ export class Timeline extends Surface {
     this.#drawLanes(context, ink);
     this.#drawPath(context, ink);
     this.trace.counters.forEach((counter, i) => this.#drawCounter(context, ink, counter, this.#tracksTop + i * TRACK));
-    this.canvas.classList.toggle('whole', this.window.length >= this.window.end);
+    this.canvas.classList.toggle('whole', this.whole);
   }
 
   #drawAxis(context, ink) {

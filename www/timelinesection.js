@@ -20,7 +20,7 @@ function pathSwitch(timeline) {
 function pathTable({ path, units }) {
   if (!path.length) return null;
   return folded(
-    `Critical path as a table (${count(path.length)} spans)`,
+    `Critical path as a table (${count(path.length, 'spans')})`,
     {},
     path.length > PATH_ROWS && element('p.quiet', `The first ${count(PATH_ROWS)}; the file has all.`),
     table(
@@ -73,15 +73,9 @@ export function timelineSection(trace, signal) {
   const spans = trace.units.reduce((sum, unit) => sum + unit.spans.length, 0);
   const node = section(
     'Schedule',
-    element('p.quiet', `${count(spans)} spans on ${count(trace.units.length)} units in ${seconds(trace.end)}`),
-    element(
-      'p.hidden',
-      { id: 'timeline-help' },
-      'Arrow keys go from span to span and from unit to unit, plus and minus or w and s zoom, a and d move, f shows the span, m marks its time, Enter shows its operator, P keeps the picture as PNG and V as SVG, 0 the whole schedule.',
-    ),
+    element('p.quiet', `${count(spans, 'spans')} on ${count(trace.units.length, 'units')} in ${seconds(trace.end)}`),
     legend(timeline),
-    element('div.timeline-frame', timeline.canvas),
-    element('div.map-foot.timeline-foot', timeline.readout, timeline.buttons),
+    timeline.figure(),
     pathSwitch(timeline),
     pathTable(trace),
     unitsTable(trace),

@@ -1,15 +1,14 @@
 // Uploads a network or model: a file chosen or dropped, how it is read, its progress, what it became.
 
-import { deleteNetwork, uploadNetwork } from './api.js';
-import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
-import { bytes, capital, count, percent } from './format.js';
-import { problemNode } from './problemnode.js';
-import { readingFields } from './reading.js';
-import { visibilityField } from './visibility.js';
+import { deleteNetwork, getReadOptions, uploadNetwork } from './api.js';
+import { announce, element, facts, field, fill, icon, progressBar, setText } from './dom.js';
+import { bytes, capital, count, percent, words } from './format.js';
+import { controlOf, visibilityField } from './jobform.js';
+import { problemNode } from './problem.js';
 
 /** An operator-level model, which is compiled; other networks are mapped. */
 export const isModel = (network) => network?.format === 'onnx';
-export const sizeText = (network) => (isModel(network) ? `${count(network.operators)} operators` : `${count(network.neurons)} neurons`);
+export const sizeText = (network) => (isModel(network) ? count(network.operators, 'operators') : count(network.neurons, 'neurons'));
 
 /** Rows of facts of a network; `more` before its size. */
 export const networkRows = (network, more = []) => [
@@ -132,4 +131,52 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
   }
   zone.addEventListener('dragleave', () => zone.classList.remove('over'));
   return element('section.panel', element('h2', 'Upload a network or model'), visibility.node, input, zone, outcome, reading.node);
+}
+
+/** What the server understood of a network's file: so that a wrong reading shows before a job is made. */
+export function readingNode({ reading, format }) {
+  if (!reading) return '';
+  const arrow = reading.directed ? '→' : '—';
+  const rowText = ({ source, target, weight, delay }) =>
+    `${source} ${arrow} ${target}, weight ${count(weight)}${delay === undefined ? '' : `, delay ${delay} ms`}`;
+  const lines = [
+    `Read as ${format}, by ${reading.why}; ${reading.directed ? 'directed' : 'undirected'}, ids are ${reading.ids}`,
+    reading.columns.length > 0 && `Columns: ${reading.columns.join(', ')}${reading.header ? ', by a header' : ', by their order'}`,
+    reading.ignored.length > 0 && `Ignored: ${reading.ignored.join(', ')}`,
+    reading.merged + reading.dropped > 0 && `${count(reading.merged)} merged, ${count(reading.dropped)} dropped`,
+  ].filter(Boolean);
+  return element(
+    'div.reading',
+    lines.map((text) => element('p.quiet', text)),
+    element(
+      'ol.quiet',
+      reading.rows.map((row) => element('li', rowText(row))),
+    ),
+  );
+}
+
+/** Fields for every option of reading, by the server's own list, which is asked for when they are first shown.
+ * `again` reads the last file anew; offer(true) says that there is one, open() shows the fields. */
+export function readingFields(again, signal) {
+  let controls = [];
+  const box = element('div.field-row');
+  const button = element('button.button', { id: 'read-again', hidden: true, onclick: again }, 'Read the last file again');
+  const node = element('details.reading-fields', element('summary', 'How it is read'), box, element('div.buttons', button));
+  async function ask() {
+    if (!node.open || controls.length > 0) return;
+    const known = await getReadOptions(signal).catch(() => []); // the file's own words serve; another look asks again
+    if (controls.length > 0) return;
+    controls = known.map((option) => ({ ...option, control: controlOf(`read-${option.name.replace('_', '-')}`, option.schema) }));
+    fill(
+      box,
+      controls.map(({ name, description, control }) => field(words(name), control, element('p.quiet.note', description))),
+    );
+  }
+  node.addEventListener('toggle', ask);
+  return {
+    node,
+    values: () => Object.fromEntries(controls.map(({ name, control }) => [name, control.value.trim() || undefined])),
+    offer: (there) => (button.hidden = !there),
+    open: () => (node.open = true),
+  };
 }

@@ -8,6 +8,7 @@ const PITCH_SHOWN = 64; // pixels per core at most when a box of cores is shown
 export class View {
   #listeners = new Set();
   #shown = null; // the box that was asked for last, until one moves
+  #moved = false; // from where a page begins
 
   constructor(width, height) {
     this.width = width;
@@ -18,6 +19,11 @@ export class View {
     this.hover = -1; // core under the pointer
     this.cursor = -1; // core that the keyboard stands on
     this.selected = -1; // core whose details are shown
+  }
+
+  #left() {
+    this.#shown = null;
+    this.#moved = true;
   }
 
   /** The core that one looks at; -1: none. */
@@ -60,7 +66,7 @@ export class View {
 
   /** Zooms by a factor; what is under the pixel stays there, as far as the chip's edge allows. */
   zoomAt(factor, px, py, canvasWidth, canvasHeight) {
-    this.#shown = null;
+    this.#left();
     const fit = this.fit(canvasWidth, canvasHeight),
       before = this.frame(canvasWidth, canvasHeight);
     const zoom = Math.min(Math.max(this.zoom * factor, 1), Math.max(1, PITCH_MAX / fit));
@@ -74,7 +80,7 @@ export class View {
   }
 
   panBy(dx, dy, canvasWidth, canvasHeight) {
-    this.#shown = null;
+    this.#left();
     const { scale } = this.frame(canvasWidth, canvasHeight);
     this.centreX -= dx / scale;
     this.centreY -= dy / scale;
@@ -83,17 +89,33 @@ export class View {
   }
 
   reset() {
-    this.#shown = null;
+    this.#left();
     this.zoom = 1;
     this.centreX = this.width / 2;
     this.centreY = this.height / 2;
     this.changed('view');
   }
 
-  /** Shows a box of cores with a little room around it. */
-  show(box, canvasWidth, canvasHeight) {
+  /** Where one looks, for an address: what is in the middle and the zoom; nothing until one has moved. */
+  get place() {
+    return this.#moved ? [this.centreX, this.centreY, this.zoom].map((value) => Number(value.toFixed(3))).join(',') : '';
+  }
+
+  /** Looks where `place` said; false where that says nothing. */
+  go(place, canvasWidth, canvasHeight) {
+    const [x, y, zoom] = (place ?? '').split(',').map(Number);
+    if (!(zoom >= 1) || !Number.isFinite(x + y + zoom)) return false;
+    this.#left();
+    [this.centreX, this.centreY] = [x, y];
+    this.zoomAt(zoom / this.zoom, canvasWidth / 2, canvasHeight / 2, canvasWidth, canvasHeight);
+    return true;
+  }
+
+  /** Shows a box of cores with a little room around it; `moved`: one has asked for it. */
+  show(box, canvasWidth, canvasHeight, moved = true) {
     const { x, y, width, height } = box;
     this.#shown = box;
+    this.#moved = moved;
     const fit = this.fit(canvasWidth, canvasHeight);
     const room = Math.max(1, 0.06 * Math.max(width, height));
     const wanted = Math.min((canvasWidth - 2 * MARGIN) / (width + 2 * room), (canvasHeight - 2 * MARGIN) / (height + 2 * room));
@@ -107,7 +129,7 @@ export class View {
   /** The canvas has another size now: what was asked for is in sight again, or what one moved to as far as the chip's edge allows. */
   resized(canvasWidth, canvasHeight) {
     if (this.#shown) {
-      this.show(this.#shown, canvasWidth, canvasHeight);
+      this.show(this.#shown, canvasWidth, canvasHeight, this.#moved);
       return;
     }
     this.#clamp(canvasWidth, canvasHeight);

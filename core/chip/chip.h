@@ -58,6 +58,11 @@ typedef enum cm_routing { CM_ROUTING_XY, CM_ROUTING_YX } cm_routing;
 
 typedef enum cm_direction { CM_EAST, CM_WEST, CM_SOUTH, CM_NORTH, CM_DIRECTIONS } cm_direction;
 
+/* Circuits (core/limits/circuits.h) that pass a link, enter a router and leave it at most; 0: any number. */
+typedef struct cm_circuit_limits {
+  uint32_t link, router_in, router_out;
+} cm_circuit_limits;
+
 typedef struct cm_interconnect cm_interconnect; /* interconnect/interconnect.h */
 
 typedef struct cm_chip {
@@ -71,6 +76,7 @@ typedef struct cm_chip {
   bool torus_x, torus_y;
   cm_limits limits;
   cm_limits router_limits, die_limits; /* synapses, inbound and outbound axons that the cores of one take together */
+  cm_circuit_limits circuits;
   uint32_t bits_per_synapse;    /* 0 unless the file states its synapse limit in bits */
   bool axon_relays;             /* each inbound axon of a core takes one of its neurons: limits.memory_bits has both */
   cm_image_limits images;       /* what images of its cores must keep; format "": nobody makes any */

@@ -277,12 +277,49 @@ static cm_status read_interconnect(const json_t *root, cm_chip *chip, cm_error *
   return cm_interconnect_read_dead(json_object_get(root, "dead_links"), routers, chip->interconnect, error);
 }
 
+/* What every link and router carries of pairs of cores. Parts change places to keep it, which other limits on places would not survive. */
+static cm_status read_circuits(const json_t *root, cm_chip *chip, cm_error *error)
+{
+  static const char *const names[] = {"link", "router_in", "router_out", NULL}, *const others[] = {"interconnect", "core_classes", "router_limits", "die_limits", NULL};
+  uint32_t *const at[] = {&chip->circuits.link, &chip->circuits.router_in, &chip->circuits.router_out};
+  const json_t *object = json_object_get(root, "circuits");
+  char where[64];
+  if (object == NULL)
+    return CM_OK;
+  if (!json_is_object(object) || json_object_size(object) == 0)
+    return cm_chip_bad(error, "/circuits", "expected link, router_in or router_out");
+  CM_TRY(cm_json_known_fields(object, "/circuits", names, CM_BAD_CHIP, error));
+  for (int i = 0; names[i] != NULL; i++) {
+    int64_t number = 0;
+    (void)snprintf(where, sizeof where, "/circuits/%s", names[i]);
+    if (json_object_get(object, names[i]) != NULL && cm_chip_read_whole(json_object_get(object, names[i]), where, 1, INT32_MAX, &number, error) != CM_OK)
+      return error->status;
+    *at[i] = (uint32_t)number;
+  }
+  for (int i = 0; others[i] != NULL; i++)
+    if (json_object_get(root, others[i]) != NULL) {
+      (void)snprintf(where, sizeof where, "not kept together with %s: leave out that, or this", others[i]);
+      return cm_chip_bad(error, "/circuits", where);
+    }
+  if (chip->limits.near_synapses != 0 || chip->limits.far_synapses != 0)
+    return cm_chip_bad(error, "/circuits", "not kept together with limits/near_synapses_per_neuron or far_synapses_per_neuron: leave these out, or this");
+  return CM_OK;
+}
+
+static json_t *circuits_json(const cm_circuit_limits *l)
+{
+  if (l->link + l->router_in + l->router_out == 0)
+    return NULL;
+  return json_pack("{s:o*, s:o*, s:o*}", "link", l->link != 0 ? json_integer(l->link) : NULL, "router_in", l->router_in != 0 ? json_integer(l->router_in) : NULL, "router_out",
+                   l->router_out != 0 ? json_integer(l->router_out) : NULL);
+}
+
 static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
 {
   static const char *const names[] = {"name", "description", "dies", "cores", "cores_per_router", "torus",
                                       "limits", "energy_pj", "latency_ns", "routing", "dead_cores",
                                       "dead_links", "table_entries", "machine", "costs", "interconnect",
-                                      "dead_routers", "core_classes", "relays", "axon_relays", "images", "cluster", "router_limits", "die_limits", NULL};
+                                      "dead_routers", "core_classes", "relays", "axon_relays", "images", "cluster", "router_limits", "die_limits", "circuits", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_CHIP, error);
   if (status != CM_OK || (status = read_text(root, chip, error)) != CM_OK ||
       (status = read_size(root, chip, error)) != CM_OK || (status = read_torus(root, chip, error)) != CM_OK ||
@@ -297,7 +334,7 @@ static cm_status read_chip(const json_t *root, cm_chip *chip, cm_error *error)
       (status = read_neurons(root, chip, error)) != CM_OK || (status = read_clusters(root, chip, error)) != CM_OK ||
       (status = cm_shared_limits_read(root, "router_limits", &chip->router_limits, error)) != CM_OK ||
       (status = cm_shared_limits_read(root, "die_limits", &chip->die_limits, error)) != CM_OK ||
-      (status = cm_image_limits_read(json_object_get(root, "images"), &chip->images, error)) != CM_OK)
+      (status = read_circuits(root, chip, error)) != CM_OK || (status = cm_image_limits_read(json_object_get(root, "images"), &chip->images, error)) != CM_OK)
     return status;
   CM_TRY(read_interconnect(root, chip, error));
   if ((chip->limits.near_synapses != 0 || chip->limits.far_synapses != 0) &&
@@ -321,12 +358,7 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
   status = CM_NEW(NULL, fresh, 1, error);
   CM_THEN(status, read_chip(root, fresh, error));
   json_decref(root);
-  if (status != CM_OK) {
-    cm_chip_free(fresh);
-    return status;
-  }
-  *chip = fresh;
-  return CM_OK;
+  CM_END(status, *chip = fresh, cm_chip_free(fresh));
 }
 
 static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
@@ -341,7 +373,7 @@ static json_t *cost_json(const cm_chip *chip, const cm_hop_cost *cost)
 
 json_t *cm_chip_json(const cm_chip *chip)
 {
-  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "name",
+  return json_pack("{s:s, s:s, s:[i,i], s:[i,i], s:[i,i], s:[b,b], s:o, s:o, s:o, s:s*, s:o, s:o, s:o*, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "name",
                    chip->name, "description", chip->description, "dies", (int)chip->dies_x,
                    (int)chip->dies_y, "cores", (int)chip->die_width, (int)chip->die_height,
                    "cores_per_router", (int)chip->router_x, (int)chip->router_y, "torus", chip->torus_x,
@@ -357,7 +389,7 @@ json_t *cm_chip_json(const cm_chip *chip)
                    "core_classes", cm_classes_json(chip), "relays", chip->relays ? json_true() : NULL, "axon_relays",
                    chip->axon_relays ? json_true() : NULL, "images", cm_image_limits_json(&chip->images),
                    "cluster", chip->cluster_x == 0 ? NULL : json_pack("[i,i]", (int)chip->cluster_x, (int)chip->cluster_y),
-                   "router_limits", cm_shared_limits_json(&chip->router_limits), "die_limits", cm_shared_limits_json(&chip->die_limits));
+                   "router_limits", cm_shared_limits_json(&chip->router_limits), "die_limits", cm_shared_limits_json(&chip->die_limits), "circuits", circuits_json(&chip->circuits));
 }
 
 cm_status cm_chip_print(const cm_chip *chip, char **json, cm_error *error)

@@ -170,11 +170,7 @@ cm_status cm_measured_steps_read(const char *csv, size_t size, cm_run *run, cm_m
     memcpy(m.text, csv, size);
     status = read_lines(&b, error);
   }
-  if (status == CM_OK)
-    *steps = m;
-  else
-    cm_measured_steps_free(&m);
-  return status;
+  CM_END(status, *steps = m, cm_measured_steps_free(&m));
 }
 
 void cm_measured_steps_free(cm_measured_steps *m)

@@ -336,10 +336,5 @@ cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size,
     cm_free(c.journal);
   }
   json_decref(root);
-  if (status != CM_OK) {
-    cm_occupancy_free(fresh);
-    return status;
-  }
-  *occupancy = fresh;
-  return CM_OK;
+  CM_END(status, *occupancy = fresh, cm_occupancy_free(fresh));
 }

@@ -153,12 +153,7 @@ static cm_status choose_first(search *s, cm_run *run, cm_region **region, cm_err
   cm_region *fresh;
   CM_TRY(CM_NEW(run->memory, fresh, 1, error));
   cm_status status = choose(s, run, fresh, error);
-  if (status != CM_OK) {
-    cm_region_free(fresh);
-    return status;
-  }
-  *region = fresh;
-  return CM_OK;
+  CM_END(status, *region = fresh, cm_region_free(fresh));
 }
 
 static search search_of(const cm_chip *chip, const cm_occupancy *occupancy, uint32_t count)
@@ -199,12 +194,7 @@ static cm_status enclose(const search *s, uint32_t *cores, cm_run *run, cm_regio
   for (uint32_t y = r->y0; y <= y1; y++)
     for (uint32_t x = r->x0; x <= x1; x++)
       r->rectangle = r->rectangle && s->usable[(size_t)y * s->width + x];
-  if (cm_set_cost(s->chip, cores, s->count, run->memory, &r->cost, error) != CM_OK) {
-    cm_region_free(r);
-    return error->status;
-  }
-  *region = r;
-  return CM_OK;
+  CM_END(cm_set_cost(s->chip, cores, s->count, run->memory, &r->cost, error), *region = r, cm_region_free(r));
 }
 
 /* The box first where it costs next to nothing more: it leaves the chip less ragged. */

@@ -372,10 +372,5 @@ cm_status cm_target_read(const json_t *object, const cm_chip *chip, cm_target **
 {
   cm_target *made;
   CM_TRY(CM_NEW(NULL, made, 1, error));
-  if (read_machine(object, chip, made, error) != CM_OK) {
-    cm_free(made);
-    return error->status;
-  }
-  *target = made;
-  return CM_OK;
+  CM_END(read_machine(object, chip, made, error), *target = made, cm_free(made));
 }

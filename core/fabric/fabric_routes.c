@@ -258,11 +258,7 @@ cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *r
   void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first, r.head, r.next};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
-  if (status == CM_OK)
-    *routes = (cm_fabric_routes){.entry = r.entry, .count = r.count, .links = r.links};
-  else
-    cm_free(r.entry);
-  return status;
+  CM_END(status, (*routes = (cm_fabric_routes){.entry = r.entry, .count = r.count, .links = r.links}), cm_free(r.entry));
 }
 
 void cm_fabric_routes_clear(cm_fabric_routes *routes)

@@ -173,10 +173,8 @@ static cm_status generate(connectome *c, double fan_out, cm_error *error)
 {
   cm_topology *t = c->made;
   cm_memory *memory = c->run->memory;
-  CM_TRY(CM_NEW(memory, t->net_first, (size_t)t->net_count + 1, error));
-  CM_TRY(CM_NEW(memory, t->net_source, t->net_count, error));
-  CM_TRY(CM_NEW(memory, t->net_weight, t->net_count, error));
-  CM_TRY(CM_NEW(memory, c->strength, (size_t)t->vertex_count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->net_first, (size_t)t->net_count + 1), CM_ARRAY(t->net_source, t->net_count),
+                    CM_ARRAY(t->net_weight, t->net_count), CM_ARRAY(c->strength, (size_t)t->vertex_count + 1)));
   draw_regions(c);
   CM_TRY(draw_degrees(c, fan_out, error));
   CM_TRY(CM_NEW(memory, t->pin, t->pin_count, error));

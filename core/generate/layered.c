@@ -60,10 +60,8 @@ static cm_status generate(layered *l, cm_error *error)
   cm_memory *memory = l->run->memory;
   const cm_layered *s = l->shape;
   uint64_t window = (uint64_t)l->across * l->down, fan = s->fan_out < window ? s->fan_out : window;
-  CM_TRY(CM_NEW(memory, t->net_first, (size_t)t->net_count + 1, error));
-  CM_TRY(CM_NEW(memory, t->net_source, t->net_count, error));
-  CM_TRY(CM_NEW(memory, t->net_weight, t->net_count, error));
-  CM_TRY(CM_NEW(memory, t->pin, t->net_count * fan, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->net_first, (size_t)t->net_count + 1), CM_ARRAY(t->net_source, t->net_count),
+                    CM_ARRAY(t->net_weight, t->net_count), CM_ARRAY(t->pin, t->net_count * fan)));
   for (uint32_t e = 0; e < t->net_count; e++) {
     t->net_first[e + 1] = t->net_first[e] + fan;
     t->net_source[e] = e;

@@ -156,11 +156,8 @@ static cm_status generate(microcircuit *m, bool rates, const char *path, cm_micr
   uint32_t neurons = m->counts.neurons;
   cm_topology_header header = {.directed = true, .vertex_count = neurons, .weight_scale = rates ? RATE_SCALE : 1};
   cm_topology_writer *writer;
-  CM_TRY(CM_NEW(memory, m->dealt, (size_t)neurons * POPULATIONS, error));
-  CM_TRY(CM_NEW(memory, m->times, neurons, error));
-  CM_TRY(CM_NEW(memory, m->marked, neurons / 64 + 1, error));
-  CM_TRY(CM_NEW(memory, m->target, neurons, error));
-  CM_TRY(CM_NEW(memory, m->weight, neurons, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(m->dealt, (size_t)neurons * POPULATIONS), CM_ARRAY(m->times, neurons),
+                    CM_ARRAY(m->marked, neurons / 64 + 1), CM_ARRAY(m->target, neurons), CM_ARRAY(m->weight, neurons)));
   CM_TRY(cm_parallel(m->run, PROJECTIONS, deal, m, error));
   CM_TRY(cm_topology_writer_open(path, &header, NULL, &writer, error));
   if (name_populations(m, writer, error) != CM_OK || write_rows(m, rates, writer, report, error) != CM_OK) {

@@ -81,8 +81,7 @@ static size_t group_of(const cm_reservoir *r, const cm_body *b)
 static cm_status sort_bodies(cm_reservoir *r, cm_error *error)
 {
   size_t groups = 2 * (size_t)r->side * (size_t)r->side * (size_t)r->side;
-  CM_TRY(CM_NEW(r->run->memory, r->sorted, r->count, error));
-  CM_TRY(CM_NEW(r->run->memory, r->first, groups + 2, error));
+  CM_TRY(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->sorted, r->count), CM_ARRAY(r->first, groups + 2)));
   /* Counted one place too far, so that filling in moves every start to its place. */
   for (uint32_t v = 0; v < r->count; v++)
     r->first[group_of(r, &r->drawn[v]) + 2]++;
@@ -164,9 +163,7 @@ static cm_status generate(cm_reservoir *r, cm_error *error)
 {
   cm_memory *memory = r->run->memory;
   cm_topology *made = r->made;
-  CM_TRY(CM_NEW(memory, made->net_weight, r->count, error));
-  CM_TRY(CM_NEW(memory, r->drawn, r->count, error));
-  CM_TRY(CM_NEW(memory, r->fan, r->count, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(made->net_weight, r->count), CM_ARRAY(r->drawn, r->count), CM_ARRAY(r->fan, r->count)));
   CM_TRY(cm_parallel(r->run, r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), draw_bodies, r, error));
   CM_TRY(sort_bodies(r, error));
   CM_TRY(CM_NEW(memory, made->net_first, (size_t)r->count + 1, error));

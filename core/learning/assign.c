@@ -246,12 +246,7 @@ cm_status cm_assigner_new(const cm_assign_task *task, cm_memory *memory, cm_assi
   CM_TRY(CM_NEW(memory, made, 1, error));
   *made = (cm_assigner){.finder = {.chip = task->chip, .distance = task->distance},
                         .free_count = task->free_count, .nodes = task->nodes};
-  if (fill(made, task, memory, error) != CM_OK) {
-    cm_assigner_free(made);
-    return error->status;
-  }
-  *assigner = made;
-  return CM_OK;
+  CM_END(fill(made, task, memory, error), *assigner = made, cm_assigner_free(made));
 }
 
 void cm_assigner_assign(cm_assigner *assigner, const uint32_t *wanted, uint32_t *core)

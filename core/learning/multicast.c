@@ -89,11 +89,7 @@ cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *pa
   if (status == CM_OK && demand->network->directed)
     status = collect(&g, demand, part, run, &made, error);
   gatherer_free(&g);
-  if (status == CM_OK)
-    *multicast = made;
-  else
-    cm_multicast_free(&made);
-  return status;
+  CM_END(status, *multicast = made, cm_multicast_free(&made));
 }
 
 void cm_multicast_free(cm_multicast *multicast)

@@ -160,12 +160,7 @@ cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, 
   *s = (cm_reward_state){.task = *task, .run = run, .site = site, .sites = sites, .nodes = task->parts->vertex_count};
   if (task->multicast != NULL && (task->multicast->trees == 0 || cm_geometry_of(task->chip) == CM_BY_WAYS))
     s->task.multicast = NULL; /* of an interconnect no turn is forbidden */
-  if (fill(s, core, run->memory, error) != CM_OK) {
-    cm_reward_state_free(s);
-    return error->status;
-  }
-  *state = s;
-  return CM_OK;
+  CM_END(fill(s, core, run->memory, error), *state = s, cm_reward_state_free(s));
 }
 
 void cm_reward_state_free(cm_reward_state *state)

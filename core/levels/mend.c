@@ -46,11 +46,7 @@ cm_status cm_old_levels_read(const cm_level_files *files, cm_run *run, cm_old_le
   for (uint32_t l = 0; l <= files->count && l <= CM_LEVELS_MAX && status == CM_OK; l++)
     if (!read_note(files, l + 1, &made.note[l]))
       status = cm_fail(error, CM_DAMAGED, "there is no note of level %u", l + 1);
-  if (status == CM_OK)
-    *old = made;
-  else
-    cm_old_levels_free(&made);
-  return status;
+  CM_END(status, *old = made, cm_old_levels_free(&made));
 }
 
 /* ---- who is who ---- */

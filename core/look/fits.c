@@ -159,9 +159,5 @@ cm_status cm_fit(const cm_topology *topology, const cm_fit_chip *chips, size_t c
   cm_look_end(&f.line);
   cm_look_end(&f.stretch);
   cm_free(f.part);
-  if (status == CM_OK)
-    *rows = made;
-  else
-    json_decref(made);
-  return status;
+  CM_END(status, *rows = made, json_decref(made));
 }

@@ -308,11 +308,7 @@ cm_status cm_look_begin(const cm_demand *demand, uint64_t pins_max, cm_run *run,
   }
   for (int k = 0; status == CM_OK && k < CM_STRANDS; k++)
     status = cm_strand_new(demand, (cm_strand_order)k, pins_max, run, &l.strand[k], error);
-  if (status == CM_OK)
-    *look = l;
-  else
-    cm_look_end(&l);
-  return status;
+  CM_END(status, *look = l, cm_look_end(&l));
 }
 
 void cm_look_end(cm_look *look)

@@ -149,11 +149,7 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
   }
   CM_THEN(status, find_last(t, run, &s, error));
   CM_FREE(place, found);
-  if (status == CM_OK)
-    *strand = s;
-  else
-    cm_strand_free(&s);
-  return status;
+  CM_END(status, *strand = s, cm_strand_free(&s));
 }
 
 void cm_strand_free(cm_strand *strand)

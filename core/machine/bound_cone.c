@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/machine/bound_cone.h"
-#include "core/machine/bound_reads.h"
 #include "core/machine/plan/partial_sums.h"
+#include "core/operators/operator.h"
 
 double cm_bound_port_rate(const cm_bounding *b)
 {
@@ -40,6 +40,133 @@ double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, doubl
   const cm_reach *reach = &b->reach[out && kind != CM_UNIT_HOST ? 1 : 0][kind]; /* what a host makes lies outside */
   return fmax(cm_reach_ns(reach, work), work > issues ? b->issue_ns[kind] + cm_reach_ns(reach, work - issues) : 0);
 }
+
+/* ---- what pieces read ---- */
+
+enum { INPUTS_CUT = 8 }; /* of operators of which less than the whole is known */
+
+/* Channels of a grouped convolution that one piece may make: of several groups the whole ones. */
+static void whole_groups(const cm_call *call, cm_box *box)
+{
+  int64_t group = cm_node_integer(call->node, "group", 1), filters = call->output[0].dims[1] / (group > 0 ? group : 1);
+  if (group <= 1 || filters < 1 || box->from[1] / filters == (box->to[1] - 1) / filters)
+    return;
+  int64_t from = (box->from[1] + filters - 1) / filters * filters, to = box->to[1] / filters * filters;
+  if (from < to) {
+    box->from[1] = from;
+    box->to[1] = to;
+  } else
+    box->to[1] = from; /* the part in the first of two */
+}
+
+/* What a piece that makes `box` makes: along axes that the operator may not be cut along, all. O(axes). */
+static cm_box piece_box(const cm_call *call, const cm_box *box)
+{
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
+  cm_box made = cm_box_whole(&call->output[0]);
+  for (uint32_t i = 0; i < count; i++) {
+    made.from[axes[i]] = box->from[axes[i]];
+    made.to[axes[i]] = box->to[axes[i]];
+    int64_t least = cm_split_extent(call, axes[i], 1);
+    if (least > 1) { /* groups stay whole */
+      made.from[axes[i]] = made.from[axes[i]] / least * least;
+      made.to[axes[i]] = (made.to[axes[i]] + least - 1) / least * least;
+    } else if (axes[i] == 1 && made.rank > 2 && cm_split_is_matrix(call))
+      whole_groups(call, &made);
+  }
+  return made;
+}
+
+/* What the first element along an axis (of groups, the first group) and the others read together. */
+static cm_status read_cut(const cm_call *call, const cm_box *box, uint32_t axis, cm_box *inputs, cm_error *error)
+{
+  cm_split_change change;
+  cm_box other[INPUTS_CUT], head = *box, rest = *box;
+  int64_t group = cm_node_integer(call->node, "group", 1), first = axis == 1 && group > 1 ? call->output[0].dims[1] / group : 1;
+  head.to[axis] = rest.from[axis] = box->from[axis] + first;
+  CM_TRY(cm_split_piece(call, &head, inputs, &change, error));
+  CM_TRY(cm_split_piece(call, &rest, other, &change, error));
+  for (uint32_t i = 0; i < call->input_count; i++)
+    for (uint32_t a = 0; a < inputs[i].rank; a++) {
+      inputs[i].from[a] = other[i].from[a] < inputs[i].from[a] ? other[i].from[a] : inputs[i].from[a];
+      inputs[i].to[a] = other[i].to[a] > inputs[i].to[a] ? other[i].to[a] : inputs[i].to[a];
+    }
+  return CM_OK;
+}
+
+/* What is read for a box (call->input_count boxes). Of a whole one what cut pieces read, which may be less: not the rows and
+ * columns behind the last window. O(axes * inputs). */
+static cm_status read_boxes(const cm_call *call, const cm_box *box, cm_box *inputs, cm_error *error)
+{
+  cm_split_change change;
+  cm_box whole = cm_box_whole(&call->output[0]), cut[INPUTS_CUT], both;
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes), rank = box->rank, band = rank > 3 ? 2 : rank == 3 ? 1 : 0;
+  const cm_split_kind kind = call->node->known->split;
+  bool window = kind == CM_SPLIT_CONVOLUTION || kind == CM_SPLIT_POOL || kind == CM_SPLIT_TRANSPOSED;
+  CM_TRY(cm_split_piece(call, box, inputs, &change, error));
+  if (!cm_box_equal(box, &whole) || call->input_count > INPUTS_CUT)
+    return CM_OK;
+  for (uint32_t k = 0; k < count; k++) {
+    if (!window && axes[k] != band)
+      continue;
+    CM_TRY(read_cut(call, box, axes[k], cut, error));
+    for (uint32_t i = 0; i < call->input_count; i++)
+      if (inputs[i].rank > 0 && cm_box_intersect(&inputs[i], &cut[i], &both))
+        inputs[i] = both;
+  }
+  return CM_OK;
+}
+
+static int64_t length(const cm_box *box, uint32_t axis)
+{
+  return box->to[axis] - box->from[axis];
+}
+
+/* The first input's interval for one place of a box along an axis. */
+static cm_status read_place(const cm_call *call, const cm_box *box, uint32_t axis, int64_t place, cm_box *input,
+                            cm_error *error)
+{
+  cm_split_change change;
+  cm_box inputs[INPUTS_CUT], one = *box;
+  one.from[axis] = place;
+  one.to[axis] = place + 1;
+  CM_TRY(cm_split_piece(call, &one, inputs, &change, error));
+  *input = inputs[0];
+  return CM_OK;
+}
+
+/* Where a stride is longer than the window, small pieces do not read what lies between windows: `input`, the first one of
+ * `box`, becomes what one element reads, that at the high end with `last`. reads[axis] is how many places all of the box
+ * read together at least. O(axes). */
+static cm_status leave_gaps(const cm_call *call, const cm_box *box, bool last, cm_box *input, int64_t *reads, cm_error *error)
+{
+  const cm_split_kind kind = call->node->known->split;
+  uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
+  for (uint32_t a = 0; a < input->rank; a++)
+    reads[a] = length(input, a);
+  if ((kind != CM_SPLIT_CONVOLUTION && kind != CM_SPLIT_POOL) || call->input_count > INPUTS_CUT)
+    return CM_OK;
+  for (uint32_t k = 0; k < count; k++) {
+    cm_box first, second, end;
+    uint32_t a = axes[k];
+    int64_t places = length(box, a);
+    if (a < 2 || places < 2)
+      continue;
+    CM_TRY(read_place(call, box, a, box->from[a], &first, error));
+    CM_TRY(read_place(call, box, a, box->from[a] + 1, &second, error));
+    CM_TRY(read_place(call, box, a, box->to[a] - 1, &end, error));
+    if (second.from[a] <= first.to[a])
+      continue;
+    int64_t least = length(&first, a) < length(&second, a) ? length(&first, a) : length(&second, a);
+    least = least < length(&end, a) ? least : length(&end, a);
+    reads[a] = length(&first, a) + (places - 2) * least + length(&end, a);
+    input->from[a] = last ? end.from[a] : first.from[a];
+    input->to[a] = last ? end.to[a] : first.to[a];
+  }
+  return CM_OK;
+}
+
+/* ---- needs ---- */
 
 /* The first input, of which more may be read than what one box has. */
 static void need_read(cm_bounding *b, uint32_t value, int64_t reads[2][CM_RANK_MAX])
@@ -81,8 +208,8 @@ static cm_status read_need(cm_bounding *b, const cm_call *call, const cm_needed 
 {
   double per_element[2];
   for (int c = 0; c < 2; c++) {
-    box[c] = cm_bound_piece_box(call, &n->box[c]);
-    CM_TRY(cm_bound_read_boxes(call, &box[c], b->inputs[c], error));
+    box[c] = piece_box(call, &n->box[c]);
+    CM_TRY(read_boxes(call, &box[c], b->inputs[c], error));
     per_element[c] = (double)cm_split_work(call, &box[c], b->inputs[c]) / (double)cm_box_count(&box[c]);
     /* How many rows meet a piece of a transposed convolution depends on where it lies between strides: by one at most. */
     for (uint32_t i = 2; call->node->known->split == CM_SPLIT_TRANSPOSED && i < b->inputs[c][0].rank; i++)
@@ -125,8 +252,7 @@ static cm_status visit_op(cm_bounding *b, uint32_t place, const cm_plan_op *op, 
   else
     b->work[place] = busy_share(b, op, work, &b->issues[place]);
   for (int c = 0; c < 2; c++)
-    if (call->input_count > 0 && cm_bound_leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(call->input_count > 0, leave_gaps(call, &box[c], c == 1, &b->inputs[c][0], reads[c], error));
   for (uint32_t i = 0; i < call->input_count && i < call->node->input_count; i++) {
     if (!cm_has(call, i))
       continue;
@@ -166,9 +292,7 @@ static cm_status visit_view(cm_bounding *b, const cm_node *node, cm_error *error
 {
   for (uint32_t o = 0; o < node->output_count; o++) {
     const cm_needed n = b->value[node->outputs[o]];
-    if (n.stamp == b->stamp && b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT &&
-        cm_bound_view(b, node, o, &n, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(n.stamp == b->stamp && b->plan->values[node->outputs[o]].kind != CM_VALUE_CONSTANT, cm_bound_view(b, node, o, &n, error));
   }
   return CM_OK;
 }
@@ -198,7 +322,7 @@ cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm
   double work = HUGE_VAL;
   for (int c = 0; c < 2; c++) {
     cm_split_change change;
-    const cm_box corner = cm_bound_corner(&call->output[0], c == 1), box = cm_bound_piece_box(call, &corner);
+    const cm_box corner = cm_bound_corner(&call->output[0], c == 1), box = piece_box(call, &corner);
     CM_TRY(cm_split_piece(call, &box, b->inputs[0], &change, error));
     work = fmin(work, (double)cm_split_work(call, &box, b->inputs[0]) / parts);
   }
@@ -240,8 +364,7 @@ cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_e
   CM_TRY(visit_op(b, place, op, &n, true, error));
   for (uint32_t i = 0; i < b->met_count; i++) {
     const uint32_t producer = m->values[b->met[i]].producer;
-    if (b->met[i] != output && producer != CM_NONE && b->op_of[producer] == 0 && visit_view(b, &m->nodes[producer], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(b->met[i] != output && producer != CM_NONE && b->op_of[producer] == 0, visit_view(b, &m->nodes[producer], error));
   }
   for (uint32_t i = 0; i < b->met_count; i++) {
     double at;

@@ -18,16 +18,6 @@ static int nearer_first(const void *x, const void *y)
   return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-/* A flag is known on another core after the hops between. Where every memory is a core's, bytes go there too, in the time of
- * who writes or of who reads: through whatever memory they go, the way is no shorter. */
-static double ways(const cm_target *target)
-{
-  for (uint32_t m = 0; m < target->memory_count; m++)
-    if (target->memory[m].core == CM_CORE_SHARED)
-      return 1;
-  return target->memory_count > 0 ? 2 : 1;
-}
-
 /* The way over a third core is never shorter where links add up; on rings with links of several kinds the way with fewest links
  * may be the longer one. */
 static bool adds_up(const cm_core_grid *g)
@@ -113,7 +103,7 @@ static cm_status find_most(reaching *r, cm_memory *memory, cm_error *error)
 
 cm_status cm_reach_make(const cm_reach_of *of, cm_memory *memory, cm_reach *made, cm_error *error)
 {
-  reaching r = {.of = of, .ways = ways(of->target)};
+  reaching r = {.of = of, .ways = cm_hop_ways(of->target)};
   cm_status status = CM_OK;
   *made = (cm_reach){0};
   if (of->hops->stations > 1 && adds_up(&of->target->grid) && (status = make_stations(&r, memory, error)) == CM_OK)

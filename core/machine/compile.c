@@ -215,10 +215,8 @@ static cm_status find_memory(compiling *c, const cm_plan_options *options, cm_er
 static cm_status unfold(compiling *c, cm_error *error)
 {
   cm_steps steps;
-  if (cm_steps_unfold(c->made, c->chip->target, c->memory, c->run, &steps, error) != CM_OK ||
-      (steps.operators > 0 && add_report(c, "recurrent", json_pack("{s:i, s:i}", "operators", (int)steps.operators, "steps", (int)steps.steps),
-                                         error) != CM_OK))
-    return error->status;
+  CM_TRY(cm_steps_unfold(c->made, c->chip->target, c->memory, c->run, &steps, error));
+  CM_TRY_IF(steps.operators > 0, add_report(c, "recurrent", json_pack("{s:i, s:i}", "operators", (int)steps.operators, "steps", (int)steps.steps), error));
   return cm_sums_cut(c->made, c->chip->target, cm_cut_bytes(c->chip->target, c->memory), c->run, &c->cut, &c->sums, error);
 }
 
@@ -331,9 +329,7 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
     return error->status;
   /* What is computed in integers differs from the model given by steps of its scales: the program is beside those. */
   cm_model *before = c->quantized.products + c->quantized.moves > 0 ? c->made : c->given;
-  if (c->options->verify &&
-      cm_compile_verify(before, c->made, c->program, c->run, c->report, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(c->options->verify, cm_compile_verify(before, c->made, c->program, c->run, c->report, error));
   cm_run_phase(c->run, "write");
   (void)json_object_set_new(c->report, "stage", json_string(cm_compile_stage_name(c->last)));
   (void)json_object_set_new(c->report, "opset", json_integer(c->given->opset));

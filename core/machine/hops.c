@@ -66,3 +66,11 @@ double cm_hop_turns_ns(const cm_hop_times *hops, uint32_t lanes, uint32_t turns,
   }
   return turns > 1 ? (turns - 1) * next + last : last;
 }
+
+uint32_t cm_hop_ways(const cm_target *target)
+{
+  for (uint32_t m = 0; m < target->memory_count; m++)
+    if (target->memory[m].core == CM_CORE_SHARED)
+      return 1;
+  return target->memory_count > 0 ? 2 : 1;
+}

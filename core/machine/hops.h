@@ -31,3 +31,7 @@ static inline double cm_hop_farthest(const cm_hop_times *hops, uint32_t from)
 
 /* When the last of `turns` ends, each of which ends at end[lane] after it began: the next begins when that is known in every lane. O(lanes). */
 double cm_hop_turns_ns(const cm_hop_times *hops, uint32_t lanes, uint32_t turns, const double *end);
+
+/* How often a result goes the way that its flag goes. Where every memory is a core's, bytes go there too, in the time of who writes
+ * or of who reads: twice; through whatever memory they go, the way is no shorter. O(memories). */
+uint32_t cm_hop_ways(const cm_target *target);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/machine/order_graph.h"
-#include "core/machine/order_report.h"
+#include "core/machine/report.h"
 #include "core/machine/schedule/windows.h"
 #include "core/schedule/orders.h"
 #include "core/schedule/target_command.h"
@@ -64,12 +64,7 @@ cm_status cm_draft_make(const cm_draft_task *task, const uint32_t *order, cm_dra
   cm_status status = cm_plan_new(task->model, order, task->options, task->run, &made.plan, error);
   if (status == CM_OK)
     status = task->options->settings != NULL ? lay_out_time(task, &made, error) : lay_out_traffic(task, &made, error);
-  if (status != CM_OK) {
-    cm_draft_free(&made);
-    return status;
-  }
-  *draft = made;
-  return CM_OK;
+  CM_END(status, *draft = made, cm_draft_free(&made));
 }
 
 typedef struct scoring {

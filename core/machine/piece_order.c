@@ -78,8 +78,7 @@ static cm_status list_arcs(const searching *s, const uint32_t *place, arcs *list
     for (uint32_t i = 0; i < piece->input_count; i++) {
       const cm_tile *tile = &plan->tiles[inputs[i]];
       cm_cells cells;
-      if (tile->grid && add_maker(s, place, inputs[i], k, list, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(tile->grid, add_maker(s, place, inputs[i], k, list, error));
       for (bool more = !tile->grid && cm_cells_begin(plan, tile, &cells); more; more = cm_cells_next(&cells))
         CM_TRY(add_maker(s, place, cm_cells_tile(&cells), k, list, error));
     }

@@ -2,9 +2,10 @@
 
 #include <math.h>
 
-#include "core/operators/operator.h"
-
+#include "base/json.h"
 #include "core/machine/report.h"
+#include "core/machine/schedule/search.h"
+#include "core/operators/operator.h"
 
 static uint64_t bytes_of(const cm_plan *plan, uint32_t value)
 {
@@ -185,4 +186,86 @@ json_t *cm_program_report(const cm_draft *draft, const cm_program *program, cons
                    "operators", cm_pieces_report(draft->plan), "subgraphs", (json_int_t)program->object_count, "instructions",
                    (json_int_t)(program->instruction_count * turns), "turns", turns > 1 ? json_integer(turns) : NULL, "traffic", traffic_json(draft->plan, &draft->memory, program), "time",
                    time_json(&draft->emission, program, times), "order", order, "search", search);
+}
+
+/* ---- what operators read of one another ---- */
+
+/* Who makes a value: a node, or the input that it is. */
+static const char *maker_of(const cm_model *m, const cm_value *v)
+{
+  return v->producer == CM_NONE ? v->name : cm_node_name(m, &m->nodes[v->producer]);
+}
+
+static json_t *read_json(const cm_model *m, const cm_value *v)
+{
+  json_t *shape = v->shape.rank == CM_UNKNOWN_RANK ? json_null() : json_array();
+  for (uint32_t k = 0; v->shape.rank != CM_UNKNOWN_RANK && k < v->shape.rank; k++)
+    (void)json_array_append_new(shape, json_integer(v->shape.dims[k]));
+  return json_pack("{s:s, s:s, s:s, s:o}", "from", maker_of(m, v), "value", v->name, "type", cm_type_name(v->shape.type), "shape", shape);
+}
+
+/* Values that are known before the program runs are left out. */
+static json_t *node_json(const cm_model *m, const cm_node *node)
+{
+  json_t *reads = json_array();
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (node->inputs[i] != CM_NONE && !m->values[node->inputs[i]].constant && !m->values[node->inputs[i]].initializer)
+      (void)json_array_append_new(reads, read_json(m, &m->values[node->inputs[i]]));
+  return json_pack("{s:s, s:s, s:o}", "node", cm_node_name(m, node), "operator", node->op, "reads", reads);
+}
+
+static bool known_before(const cm_model *m, const cm_node *node)
+{
+  for (uint32_t o = 0; o < node->output_count; o++)
+    if (node->outputs[o] != CM_NONE && !m->values[node->outputs[o]].constant)
+      return false;
+  return true;
+}
+
+json_t *cm_graph_report(const cm_model *model)
+{
+  json_t *graph = json_array();
+  for (size_t i = 0; i < model->order_count; i++)
+    if (!known_before(model, &model->nodes[model->order[i]]))
+      (void)json_array_append_new(graph, node_json(model, &model->nodes[model->order[i]]));
+  return graph;
+}
+
+/* ---- the search for an order ---- */
+
+/* The time when every lane takes pieces in the order of the file as they get their memory, and nothing is loaded ahead: what
+ * order and schedule gain over. */
+static cm_status fixed_order(const cm_draft_task *task, double *ns, cm_error *error)
+{
+  cm_plan_candidate candidate;
+  cm_settings settings = *task->options->settings;
+  cm_plan_options options = *task->options;
+  settings.window = 1;
+  settings.ahead = 0;
+  options.settings = &settings;
+  CM_TRY(cm_plan_candidate_make(task->model, NULL, &options, task->run, &candidate, error));
+  *ns = candidate.time_ns;
+  return CM_OK;
+}
+
+static double gain(double before, double after)
+{
+  return after > 0 ? before / after - 1 : 0;
+}
+
+cm_status cm_order_report(const cm_draft_task *task, const cm_order_figures *f, json_t **report, cm_error *error)
+{
+  double fixed_ns = f->file_ns;
+  CM_TRY_IF(task->options->settings != NULL, fixed_order(task, &fixed_ns, error));
+  json_t *measured = f->measured_ns[0] == 0 ? NULL
+                                            : json_pack("{s:I, s:I}", "file_order_ns", (json_int_t)f->measured_ns[0],
+                                                        "found_order_ns", (json_int_t)f->measured_ns[1]);
+  json_t *pieces = f->pieces->scored == 0 ? NULL
+                                          : json_pack("{s:I, s:f, s:f}", "scored", (json_int_t)f->pieces->scored, "given_ns",
+                                                      f->pieces->before_ns, "best_ns", f->pieces->best_ns);
+  *report = json_pack("{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o*, s:o*}", "key_nodes", (json_int_t)f->key_nodes, "subgraphs",
+                      (json_int_t)f->subgraphs, "scored", (json_int_t)f->scored, "fixed_order_ns", fixed_ns, "file_order_ns",
+                      f->file_ns, "best_ns", f->best_ns, "schedule_gain", gain(fixed_ns, f->file_ns), "order_gain",
+                      gain(f->file_ns, f->best_ns), "measured", measured, "pieces", pieces);
+  return cm_whole(*report != NULL, "the report", error);
 }

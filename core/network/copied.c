@@ -112,9 +112,8 @@ static cm_status list_copies(building *b, cm_error *error)
 {
   const cm_topology *t = b->from;
   cm_memory *memory = b->run->memory;
-  if (CM_NEW(memory, b->head, t->vertex_count, error) != CM_OK || CM_NEW(memory, b->next, b->copies->count, error) != CM_OK ||
-      CM_NEW(memory, b->by, b->to->vertex_count, error) != CM_OK || CM_NEW(memory, b->net, t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->head, t->vertex_count), CM_ARRAY(b->next, b->copies->count), CM_ARRAY(b->by, b->to->vertex_count),
+                    CM_ARRAY(b->net, t->vertex_count)));
   memset(b->head, 0xff, t->vertex_count * sizeof *b->head);
   memset(b->by, 0xff, b->to->vertex_count * sizeof *b->by);
   for (uint32_t e = 0; e < t->net_count; e++)
@@ -258,8 +257,7 @@ static cm_status make_names(building *b, cm_error *error)
     return CM_OK;
   for (uint32_t i = 0; i < b->copies->count; i++)
     bytes += strlen(cm_topology_label(f, b->copies->of[i])) + NUMBER;
-  CM_TRY(CM_NEW(b->run->memory, t->label_first, (size_t)t->vertex_count + 1, error));
-  CM_TRY(CM_NEW(b->run->memory, t->label_text, bytes, error));
+  CM_TRY(CM_NEW_ALL(b->run->memory, error, CM_ARRAY(t->label_first, (size_t)t->vertex_count + 1), CM_ARRAY(t->label_text, bytes)));
   memcpy(t->label_first, f->label_first, ((size_t)f->vertex_count + 1) * sizeof *t->label_first);
   memcpy(t->label_text, f->label_text, before);
   memset(b->net, 0, f->vertex_count * sizeof *b->net); /* copies that have a name */

@@ -62,8 +62,7 @@ cm_status cm_identify(const cm_demand *demand, cm_run *run, uint64_t *key, cm_er
   }
   uint64_t *targets, *sources = NULL;
   memset(key, 0, t->vertex_count * sizeof *key);
-  cm_status status = CM_NEW(run->memory, targets, t->vertex_count, error);
-  CM_THEN(status, CM_NEW(run->memory, sources, t->vertex_count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(targets, t->vertex_count), CM_ARRAY(sources, t->vertex_count));
   CM_THEN(status, look_at_neurons(demand, run, key, targets, sources, error));
   CM_FREE(targets, sources);
   return status;

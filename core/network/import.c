@@ -53,21 +53,23 @@ static cm_status direct(const cm_source *source, cm_run *run, cm_topology **topo
   return said == NULL || strcmp(said, "auto") == 0 ? CM_OK : cm_topology_direct(topology, strcmp(said, "yes") == 0, run, error);
 }
 
-static cm_status import_source(cm_source *source, const cm_import_hint *hint, const cm_import_limits *limits,
-                               cm_run *run, cm_topology **topology, cm_import_report *report, cm_error *error)
+static cm_status import_source(const cm_reading_of *from, const cm_import_hint *hint, cm_topology **topology, cm_import_report *report, cm_error *error)
 {
   const cm_network_format *found = NULL;
-  cm_topology *made;
+  cm_topology *made = NULL;
+  cm_source *source = from->source;
+  cm_run *run = from->run;
   for (int id = 0; id < CM_READ_OPTIONS; id++)
     if (hint->option[id] != NULL && hint->option[id][0] != '\0' &&
         cm_read_option_check((cm_read_option_id)id, hint->option[id], error) != CM_OK)
       return error->status;
   source->hint = hint;
   CM_TRY(choose(source, hint, run->memory, &found, error));
-  CM_TRY(found->import(source, limits, run, &made, error));
-  cm_status status = made->vertex_count > 0 ? direct(source, run, &made, error)
-                                            : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none",
-                                                      found->name);
+  CM_TRY(CM_NEW(run->memory, made, 1, error));
+  cm_status status = found->import(&(cm_reading_of){source, from->limits, run, made}, error);
+  if (status == CM_OK)
+    status = made->vertex_count > 0 ? direct(source, run, &made, error)
+                                    : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none", found->name);
   if (status != CM_OK) {
     cm_topology_free(made);
     return status;
@@ -88,11 +90,12 @@ static cm_status import_source(cm_source *source, const cm_import_hint *hint, co
 cm_status cm_import_as(const char *path, const cm_import_hint *hint, const cm_import_limits *limits, cm_run *run,
                        cm_topology **topology, cm_import_report *report, cm_error *error)
 {
-  cm_import_limits standard = cm_import_limits_default();
+  const cm_import_limits standard = cm_import_limits_default();
   cm_source source;
+  limits = limits != NULL ? limits : &standard;
   cm_run_phase(run, "read");
-  CM_TRY(cm_source_open(&source, path, limits != NULL ? limits : &standard, run, error));
-  cm_status status = import_source(&source, hint, limits != NULL ? limits : &standard, run, topology, report, error);
+  CM_TRY(cm_source_open(&source, path, limits, run, error));
+  cm_status status = import_source(&(cm_reading_of){&source, limits, run, NULL}, hint, topology, report, error);
   cm_source_close(&source);
   return status;
 }
@@ -109,7 +112,7 @@ cm_status cm_import_memory(const void *bytes, size_t size, const cm_import_hint 
   cm_source source;
   cm_run_phase(run, "read");
   CM_TRY(cm_source_open_memory(&source, bytes, size, limits, run, error));
-  cm_status status = import_source(&source, hint, limits, run, topology, report, error);
+  cm_status status = import_source(&(cm_reading_of){&source, limits, run, NULL}, hint, topology, report, error);
   cm_source_close(&source);
   return status;
 }

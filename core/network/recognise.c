@@ -18,50 +18,41 @@ static uint32_t u32(const uint8_t *bytes)
   return le32toh(value);
 }
 
-/* Why the header and the first hyperedge of what may be .snn make no sense, in `why`, and where; true: they do. */
-static bool is_snn(const uint8_t *bytes, size_t size, bool ended, char *why, size_t room, size_t *where)
+/* Why the header and the first hyperedge of what may be .snn make no sense, and where; "": they do. */
+static cm_phrase no_snn(const uint8_t *bytes, size_t size, bool ended, size_t *where)
 {
   *where = size;
   enum { HEAD = 8, ROW_HEAD = 8 };
-  if (size < HEAD) {
-    (void)snprintf(why, room, "it ends inside the header, at byte %zu", size);
-    return false;
-  }
+  if (size < HEAD)
+    return cm_say("it ends inside the header, at byte %zu", size);
   uint32_t neurons = u32(bytes), hyperedges = u32(bytes + 4), most = cm_import_limits_default().vertices_max;
   if (neurons > most) { /* as the magic numbers of others are when they are read so */
     *where = 0;
-    (void)snprintf(why, room, "it announces %u neurons; the limit is %u", neurons, most);
-    return false;
+    return cm_say("it announces %u neurons; the limit is %u", neurons, most);
   }
   if (hyperedges == 0) {
     if (ended && size == HEAD)
-      return true;
+      return (cm_phrase){.text = ""};
     *where = HEAD;
-    (void)snprintf(why, room, "bytes follow 0 hyperedges");
-    return false;
+    return cm_say("bytes follow 0 hyperedges");
   }
-  if (size < HEAD + ROW_HEAD) {
-    (void)snprintf(why, room, "it ends inside the first of %u hyperedges, at byte %zu", hyperedges, size);
-    return false;
-  }
+  if (size < HEAD + ROW_HEAD)
+    return cm_say("it ends inside the first of %u hyperedges, at byte %zu", hyperedges, size);
   uint32_t targets = u32(bytes + HEAD), source = u32(bytes + HEAD + 4);
   if (source >= neurons) {
     *where = HEAD + 4;
-    (void)snprintf(why, room, "its first hyperedge has source %u of %u neurons", source, neurons);
-    return false;
+    return cm_say("its first hyperedge has source %u of %u neurons", source, neurons);
   }
   uint64_t rate_at = HEAD + ROW_HEAD + (uint64_t)targets * 4;
   if (ended && rate_at + 4 > size) {
     *where = HEAD + ROW_HEAD;
-    (void)snprintf(why, room, "the first hyperedge announces %u targets, and the file ends at byte %zu", targets, size);
-    return false;
+    return cm_say("the first hyperedge announces %u targets, and the file ends at byte %zu", targets, size);
   }
   const uint8_t *at = bytes + HEAD + ROW_HEAD, *end = bytes + size;
   for (uint32_t i = 0; i < targets && end - at >= 4; i++, at += 4)
     if (u32(at) >= neurons) {
       *where = (size_t)(at - bytes);
-      (void)snprintf(why, room, "its first hyperedge has target %u of %u neurons", u32(at), neurons);
-      return false;
+      return cm_say("its first hyperedge has target %u of %u neurons", u32(at), neurons);
     }
   if (rate_at + 4 <= size) {
     uint32_t bits = u32(bytes + rate_at);
@@ -69,11 +60,10 @@ static bool is_snn(const uint8_t *bytes, size_t size, bool ended, char *why, siz
     memcpy(&rate, &bits, sizeof rate);
     if (!isfinite(rate) || rate < 0) {
       *where = (size_t)rate_at;
-      (void)snprintf(why, room, "its first hyperedge has rate %g", (double)rate);
-      return false;
+      return cm_say("its first hyperedge has rate %g", (double)rate);
     }
   }
-  return true;
+  return (cm_phrase){.text = ""};
 }
 
 bool cm_is_hdf5(const uint8_t *bytes, size_t size)
@@ -112,8 +102,11 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
   if (cm_is_zip(source->at, size))
     return cm_recognise_zip(source, memory, found, error);
   size_t where = 0;
-  char why[128], formats[CM_FORMAT_NAMES_MAX];
-  if (!text && is_snn(source->at, size, source->ended, why, sizeof why, &where)) {
+  char formats[CM_FORMAT_NAMES_MAX];
+  cm_phrase why = {.text = ""};
+  if (!text)
+    why = no_snn(source->at, size, source->ended, &where);
+  if (!text && why.text[0] == '\0') {
     *found = &cm_network_formats[CM_FORMAT_SNN];
     return CM_OK;
   }
@@ -121,7 +114,7 @@ cm_status cm_recognise(cm_source *source, const cm_network_format *named, cm_mem
     return cm_fail_at(error, "byte 0");
   if (!text) {
     cm_fail(error, CM_BAD_NETWORK, "the file is of no known format (%s); if it is meant to be .snn, byte %zu: %s",
-            cm_network_formats_about(formats), where, why);
+            cm_network_formats_about(formats), where, why.text);
     return cm_fail_at(error, "byte %zu", where);
   }
   cm_skip_byte_order_mark(source);

@@ -71,49 +71,6 @@ static bool read_header(const uint8_t *line, size_t length, header *h)
   return h->fields >= 2;
 }
 
-/* Counts the lines behind the header of what may be a METIS graph: all of them, and those up to the last
- * that is not blank; comments do not count. Reads the whole source and starts it over. */
-static cm_status count_lines(cm_source *source, uint64_t *all, uint64_t *filled, cm_error *error)
-{
-  uint64_t lines = 0, last_filled = 0;
-  bool begin = true, is_blank = true, comment = false, header_seen = false;
-  for (;;) {
-    if (source->at == source->end) {
-      if (source->ended)
-        break;
-      CM_TRY(cm_source_fill(source, error));
-      continue;
-    }
-    uint8_t c = *source->at++;
-    if (c == '\n') {
-      if (header_seen && !comment) {
-        lines++;
-        if (!is_blank)
-          last_filled = lines;
-      } else if (!comment && !is_blank)
-        header_seen = true;
-      begin = is_blank = true;
-      comment = false;
-      continue;
-    }
-    if (begin && c == '%')
-      comment = true;
-    begin = false;
-    if (!blank(c) && c != '\r')
-      is_blank = false;
-  }
-  if (!begin && header_seen && !comment) {
-    lines++;
-    if (!is_blank)
-      last_filled = lines;
-  }
-  *all = lines;
-  *filled = last_filled;
-  CM_TRY(cm_source_rewind(source, error));
-  cm_skip_byte_order_mark(source);
-  return CM_OK;
-}
-
 /* What speaks for a METIS graph or for an hMETIS hypergraph, whose headers and lines look alike. In a graph every edge
  * stands in two rows: bits are flipped at a hash of each unordered pair (row, number), and few stay set. */
 enum { SKETCH_BITS = 1 << 16, SKETCH_PAIRS_MIN = 32, CUT_PAIRS_MIN = 2 };
@@ -124,8 +81,9 @@ typedef struct evidence {
   uint64_t row_max;  /* pairs count only below this row */
   uint64_t pairs;    /* (row, other row) */
   uint64_t entries;  /* neighbours, were it a METIS graph */
-  uint64_t blanks;   /* blank lines since the last other one */
-  bool in_number, in_comment, line_begun;
+  uint64_t blanks;   /* lines without numbers since the last other one */
+  uint64_t filled;   /* lines up to the last that is not blank */
+  bool in_number, in_comment, line_begun, line_filled;
   bool is_hypergraph; /* nothing contradicts it so far */
   bool is_no_graph;   /* a number is no vertex of a graph, or a neighbour lacks its weight */
   uint64_t sketch[SKETCH_BITS / 64];
@@ -165,9 +123,10 @@ static void see_line_end(evidence *e)
     e->is_no_graph = e->is_no_graph || (fmt % 10 == 1 && e->row_numbers > before && (e->row_numbers - before) % 2 == 1);
     e->blanks += e->row_numbers == 0;
     e->rows++;
+    e->filled = e->line_filled ? e->rows : e->filled;
   }
   e->row_numbers = 0;
-  e->in_comment = e->line_begun = false;
+  e->in_comment = e->line_begun = e->line_filled = false;
 }
 
 static void see_byte(evidence *e, uint8_t c)
@@ -180,6 +139,7 @@ static void see_byte(evidence *e, uint8_t c)
   e->line_begun = true;
   if (e->in_comment)
     return;
+  e->line_filled = e->line_filled || (!blank(c) && c != '\r');
   if (c >= '0' && c <= '9') {
     e->number = (e->in_number ? e->number * 10 : 0) + (uint64_t)(c - '0');
     e->in_number = true;
@@ -216,6 +176,20 @@ static bool mostly_unmatched(const evidence *e)
   return 2 * unmatched_pairs(e) > (e->pairs < SKETCH_BITS / 2 ? e->pairs : SKETCH_BITS / 2);
 }
 
+/* What evidence there is for a graph of that header, of the whole file, pairs counted below row_max; the source stands at the
+ * beginning, and is left there. */
+static cm_status gather(cm_source *source, const header *h, size_t rows, uint64_t row_max, evidence *e, cm_error *error)
+{
+  *e = (evidence){.header = h, .row_max = row_max, .is_hypergraph = true};
+  source->at += rows;
+  CM_TRY(see_rest(e, source, error));
+  CM_TRY(cm_source_rewind(source, error));
+  cm_skip_byte_order_mark(source);
+  if (e->line_begun)
+    see_line_end(e);
+  return CM_OK;
+}
+
 /* Decides between METIS graph and hypergraph; the source stands at `rows`, behind the header. The first window mostly
  * has pairs enough to know a graph; else all of the file is read, and the source started over. */
 static cm_status graph_or_hypergraph(cm_source *source, const header *h, const uint8_t *rows, cm_memory *memory,
@@ -236,13 +210,9 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
   bool graph = !source->ended && e->pairs >= SKETCH_PAIRS_MIN && !mostly_unmatched(e);
   if (!graph) {
     size_t head = (size_t)(rows - source->at);
-    if (!source->ended) {
-      *e = (evidence){.header = h, .is_hypergraph = true, .row_max = UINT64_MAX};
-      source->at += head;
-      if (see_rest(e, source, error) != CM_OK) {
-        cm_free(e);
-        return error->status;
-      }
+    if (!source->ended && gather(source, h, head, UINT64_MAX, e, error) != CM_OK) {
+      cm_free(e);
+      return error->status;
     }
     if (e->line_begun)
       see_line_end(e);
@@ -257,22 +227,6 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
       *found = &cm_network_formats[CM_FORMAT_HYPERGRAPH];
   }
   cm_free(e);
-  CM_TRY(cm_source_rewind(source, error));
-  cm_skip_byte_order_mark(source);
-  return CM_OK;
-}
-
-/* What evidence there is for a graph of that header, of the whole file, pairs counted below row_max; the source stands at the
- * beginning, and is left there. */
-static cm_status gather(cm_source *source, const header *h, size_t rows, uint64_t row_max, evidence *e, cm_error *error)
-{
-  *e = (evidence){.header = h, .row_max = row_max, .is_hypergraph = true};
-  source->at += rows;
-  CM_TRY(see_rest(e, source, error));
-  CM_TRY(cm_source_rewind(source, error));
-  cm_skip_byte_order_mark(source);
-  if (e->line_begun)
-    see_line_end(e);
   return CM_OK;
 }
 
@@ -346,13 +300,14 @@ static graph_fit fit_graph(const evidence *e, const header *h)
 /* Whether the lines of a file of lines alike are rows of a graph or a hypergraph: their number and what is in them decides. */
 static cm_status weigh_alike(cm_source *source, const header *h, size_t rows, evidence *e, bool *none, cm_error *error)
 {
-  uint64_t all = 0, filled = 0;
-  CM_TRY(count_lines(source, &all, &filled, error));
+  CM_TRY(gather(source, h, rows, UINT64_MAX, e, error));
+  const uint64_t all = e->rows, filled = e->filled;
   *none = h->value[0] < filled;
   if (*none)
     return CM_OK;
   const bool fewer = h->value[0] > all;
-  CM_TRY(gather(source, h, rows, fewer ? all : UINT64_MAX, e, error));
+  if (fewer) /* than rows: a pair counts where both are there */
+    CM_TRY(gather(source, h, rows, all, e, error));
   const bool cut = fewer && is_cut_graph(e), ends_empty = h->value[0] == all + 1; /* in a row that no line feed ends */
   const graph_fit fit = fewer && !ends_empty ? IS_NONE : fit_graph(e, h);
   if (cut && fit != IS_GRAPH)

@@ -143,7 +143,6 @@ static bool has_columns(const reader *r, int count)
 
 static cm_status read_spike(reader *r, char *field[FIELDS_MAX], int count, cm_error *error)
 {
-  char member[2 * LINE_MAX_BYTES];
   uint64_t step;
   if (!has_columns(r, count) || !read_step(r, field, &step))
     return refuse(r,
@@ -152,8 +151,7 @@ static cm_status read_spike(reader *r, char *field[FIELDS_MAX], int count, cm_er
                   error);
   if (r->at[POPULATION] < 0)
     return add_spike(r, step, field[r->at[NEURON]], error);
-  (void)snprintf(member, sizeof member, "%s[%s]", field[r->at[POPULATION]], field[r->at[NEURON]]);
-  return add_spike(r, step, member, error);
+  return add_spike(r, step, cm_say("%s[%s]", field[r->at[POPULATION]], field[r->at[NEURON]]).text, error);
 }
 
 static cm_status read_line(reader *r, char *line, bool *first, cm_error *error)
@@ -183,21 +181,18 @@ static cm_status read_line(reader *r, char *line, bool *first, cm_error *error)
 static cm_status take_row(void *user, uint64_t number, uint64_t step, uint64_t neuron, cm_error *error)
 {
   reader *r = user;
-  char id[24];
   r->line = number;
-  (void)snprintf(id, sizeof id, "%llu", (unsigned long long)neuron);
-  return add_spike(r, step, id, error);
+  return add_spike(r, step, cm_say("%llu", (unsigned long long)neuron).text, error);
 }
 
 /* A spike of a SONATA file: neurons are called by their population and id there, "v1[7]". */
 static cm_status take_spike(void *user, uint64_t number, const char *population, uint64_t id, double ms, cm_error *error)
 {
   reader *r = user;
-  char text[LINE_MAX_BYTES];
   uint64_t step;
   r->line = number;
-  (void)snprintf(text, sizeof text, population[0] != '\0' ? "%s[%llu]" : "%s%llu", population, (unsigned long long)id);
-  return step_at(r, ms, &step) ? add_spike(r, step, text, error) : refuse(r, "a time in milliseconds is expected", error);
+  return step_at(r, ms, &step) ? add_spike(r, step, cm_say(population[0] != '\0' ? "%s[%llu]" : "%s%llu", population, (unsigned long long)id).text,
+                                           error) : refuse(r, "a time in milliseconds is expected", error);
 }
 
 static bool is_hdf5(const char *path)
@@ -213,14 +208,12 @@ static bool is_hdf5(const char *path)
 
 static cm_status read_hdf5(reader *r, const char *path, cm_error *error)
 {
-  char why[CM_ERROR_DETAIL_MAX];
   r->unit = "spike";
   const cm_status status = r->ids.confined ? cm_spike_file_read(path, r->run, take_spike, r, error)
                                            : cm_spike_file_apart(path, r->run, take_spike, r, error);
   if (status != CM_BAD_NETWORK)
     return status;
-  (void)snprintf(why, sizeof why, "%s", error->detail);
-  return cm_fail(error, CM_BAD_OPTION, "%.100s: %.300s", r->path, why);
+  return cm_fail(error, CM_BAD_OPTION, "%.100s: %.300s", r->path, cm_say("%s", error->detail).text);
 }
 
 static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
@@ -228,8 +221,7 @@ static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
   cm_run *run = r->run;
   for (uint64_t i = 0; i < r->count; i++)
     s->steps = r->list[i].step >= s->steps ? r->list[i].step + 1 : s->steps;
-  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->steps + 2, error));
-  CM_TRY(CM_NEW(run->memory, s->neuron, r->count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->first, (size_t)s->steps + 2), CM_ARRAY(s->neuron, r->count)));
   for (uint64_t i = 0; i < r->count; i++)
     s->first[r->list[i].step + 2]++;
   for (uint32_t i = 0; i < s->steps; i++)
@@ -284,9 +276,8 @@ cm_status cm_spikes_read(const char *path, const char *name, const cm_spike_ids 
     return finish(&r, read_hdf5(&r, path, error), spikes, error);
   status = cm_pairs_read(path, run, take_row, &r, &is_array, error);
   if (status == CM_BAD_NETWORK && is_array) {
-    char why[CM_ERROR_DETAIL_MAX];
-    (void)snprintf(why, sizeof why, "%s", error->detail);
-    status = cm_fail(error, CM_BAD_OPTION, "%.100s: spikes in an array have a row [step, neuron] each: %.300s", name, why);
+    status = cm_fail(error, CM_BAD_OPTION, "%.100s: spikes in an array have a row [step, neuron] each: %.300s", name, cm_say("%s",
+                                                            error->detail).text);
   }
   if (is_array || (status != CM_OK && status != CM_BAD_NETWORK)) /* lines that gzip or NumPy know nothing of are lines */
     return finish(&r, status, spikes, error);

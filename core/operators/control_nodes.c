@@ -10,17 +10,14 @@
 /* A failure of the node that is unrolled; `why` may be the error's own text. */
 cm_status cm_unroll_fail(const cm_node *node, cm_status status, const char *why, cm_error *error)
 {
-  char label[160], text[500];
-  (void)snprintf(text, sizeof text, "%s", why);
-  (void)cm_fail(error, status, "node %s: %s", cm_node_label(node, label, sizeof label), text);
+  char label[160];
+  (void)cm_fail(error, status, "node %s: %s", cm_node_label(node, label, sizeof label), cm_say("%s", why).text);
   return cm_fail_at(error, "node %.80s", node->name);
 }
 
 static cm_status name_value(cm_unrolling *u, const char *stem, uint32_t *value, cm_error *error)
 {
-  char name[80];
-  (void)snprintf(name, sizeof name, "%.40s#%u", stem, ++u->model->splices);
-  return cm_model_add_value(u->model, name, value, error);
+  return cm_model_add_value(u->model, cm_say("%.40s#%u", stem, ++u->model->splices).text, value, error);
 }
 
 cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64_t number, uint32_t *value,

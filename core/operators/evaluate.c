@@ -207,8 +207,7 @@ static bool small_result(const cm_model *m, const cm_node *n)
 static cm_status fold(cm_model *m, const cm_node *n, cm_memory *memory, cm_error *error)
 {
   cm_tensor **tensors = NULL, **results = NULL;
-  cm_status status = CM_NEW(memory, results, n->output_count + 1, error);
-  CM_THEN(status, CM_NEW(memory, tensors, m->value_count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(results, n->output_count + 1), CM_ARRAY(tensors, m->value_count));
   for (uint32_t i = 0; status == CM_OK && i < n->input_count; i++)
     if (n->inputs[i] != CM_NONE)
       tensors[n->inputs[i]] = m->values[n->inputs[i]].tensor;

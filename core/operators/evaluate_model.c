@@ -51,8 +51,7 @@ cm_status cm_evaluate_watched(cm_model *model, cm_tensor *const *inputs, const c
 {
   cm_tensor **tensors = NULL;
   uint32_t *uses = NULL;
-  cm_status status = CM_NEW(run->memory, tensors, model->value_count, error);
-  CM_THEN(status, CM_NEW(run->memory, uses, model->value_count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(tensors, model->value_count), CM_ARRAY(uses, model->value_count));
   for (size_t i = 0; status == CM_OK && i < model->value_count; i++) {
     uses[i] = model->values[i].use_count;
     if (model->values[i].initializer)

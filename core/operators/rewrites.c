@@ -332,25 +332,21 @@ static cm_status read_statement(cm_rewriting *r, uint64_t *made, cm_error *error
 /* Attributes are as the row needs them, and inputs of the ranks. */
 static cm_status check_needs(cm_rewriting *r, const char *needs, cm_error *error)
 {
-  char name[CM_REWRITE_NAME_MAX], text[160];
+  char name[CM_REWRITE_NAME_MAX];
   for (r->at = needs; *r->at != '\0'; cm_rewriting_skip(r, "")) {
     if (cm_rewriting_takes(r, "%")) {
       const uint32_t input = (uint32_t)cm_rewriting_number(r), value = input < r->n->input_count ? r->n->inputs[input] : CM_NONE;
       cm_rewriting_skip(r, ":");
       const uint32_t wanted = (uint32_t)cm_rewriting_number(r), rank = value != CM_NONE ? r->u->model->values[value].shape.rank : wanted;
-      if (rank != wanted) {
-        (void)snprintf(text, sizeof text, "its input %u should have %u dimensions", input, wanted);
-        return cm_unroll_fail(r->n, CM_BAD_NETWORK, text, error);
-      }
+      if (rank != wanted)
+        return cm_unroll_fail(r->n, CM_BAD_NETWORK, cm_say("its input %u should have %u dimensions", input, wanted).text, error);
       continue;
     }
     cm_rewriting_name(r, name);
     cm_rewriting_skip(r, "=");
     const double wanted = cm_rewriting_number(r), is = cm_rewriting_attribute_number(cm_node_attribute(r->n, name), wanted);
-    if (is < wanted || is > wanted) {
-      (void)snprintf(text, sizeof text, "its attribute %s is %g; only %g is understood", name, is, wanted);
-      return cm_unroll_fail(r->n, CM_BAD_NETWORK, text, error);
-    }
+    if (is < wanted || is > wanted)
+      return cm_unroll_fail(r->n, CM_BAD_NETWORK, cm_say("its attribute %s is %g; only %g is understood", name, is, wanted).text, error);
   }
   return CM_OK;
 }
@@ -359,19 +355,14 @@ cm_status cm_unroll_rewrite(cm_unrolling *u, const cm_node *n, const cm_rewrite 
 {
   cm_rewriting r = {.u = u, .n = n};
   uint64_t made = 0;
-  char text[80];
   CM_TRY(check_needs(&r, row->needs, error));
   for (r.at = row->text; *r.at != '\0'; cm_rewriting_skip(&r, ";"))
     CM_TRY(read_statement(&r, &made, error));
   for (uint32_t i = 0; i < n->input_count; i++)
-    if (n->inputs[i] != CM_NONE && (i >= 64 || (r.named >> i & 1) == 0)) {
-      (void)snprintf(text, sizeof text, "its input %u is not understood", i);
-      return cm_unroll_fail(n, CM_BAD_NETWORK, text, error);
-    }
+    if (n->inputs[i] != CM_NONE && (i >= 64 || (r.named >> i & 1) == 0))
+      return cm_unroll_fail(n, CM_BAD_NETWORK, cm_say("its input %u is not understood", i).text, error);
   for (uint32_t o = 0; o < n->output_count; o++)
-    if ((made >> o & 1) == 0 && u->model->values[n->outputs[o]].use_count > 0) {
-      (void)snprintf(text, sizeof text, "its output %u is not computed", o);
-      return cm_unroll_fail(n, CM_BAD_NETWORK, text, error);
-    }
+    if ((made >> o & 1) == 0 && u->model->values[n->outputs[o]].use_count > 0)
+      return cm_unroll_fail(n, CM_BAD_NETWORK, cm_say("its output %u is not computed", o).text, error);
   return CM_OK;
 }

@@ -131,24 +131,84 @@ static cm_status cut_binary(int file, cm_cores_cut cut, FILE *stream, cm_error *
   return status;
 }
 
-/* The view has a line a core, which begins with its part and place, between that of the head and the end of the last. */
+/* What is told of the cores of a block: the most that one has, -1: nothing. */
+enum { CORE_NS, SHARE, NEURON_SPIKES, SILENT, PEAK_SPIKES, PEAK_PACKETS_IN, FIGURES };
+static const char *const figure_names[FIGURES] = {"core_ns", "share", "neuron_spikes", "silent", "peak_spikes", "peak_packets_in"};
+
+typedef struct block_told {
+  uint32_t used;
+  double most[FIGURES];
+} block_told;
+
+static double number_after(const char *text, const char *key)
+{
+  const char *found = text != NULL ? strstr(text, key) : NULL;
+  return found != NULL ? strtod(found + strlen(key), NULL) : -1.0;
+}
+
+static void count_core(const char *line, block_told *block)
+{
+  const char *peaks = strstr(line, "\"peaks\": "), *shares = strstr(line, "\"shares\": {"), *end = shares != NULL ? strchr(shares, '}') : NULL;
+  double figure[FIGURES] = {[CORE_NS] = number_after(line, "\"core_ns\": "), [SHARE] = -1.0, [NEURON_SPIKES] = number_after(line, "\"spikes\": "),
+                            [SILENT] = number_after(line, "\"silent\": "), [PEAK_SPIKES] = number_after(peaks, "\"spikes\": "),
+                            [PEAK_PACKETS_IN] = number_after(peaks, "\"packets_in\": ")};
+  if (figure[NEURON_SPIKES] >= 0.0)
+    figure[NEURON_SPIKES] /= number_after(line, "\"neurons\": ");
+  for (const char *at = shares != NULL ? strchr(shares, '{') : NULL; at != NULL && (at = strstr(at, "\": ")) != NULL && at < end; at += 3)
+    if (number_after(at, "\": ") > figure[SHARE])
+      figure[SHARE] = number_after(at, "\": ");
+  for (int k = 0; k < FIGURES; k++)
+    if (block->used == 0 || figure[k] > block->most[k])
+      block->most[k] = figure[k];
+  block->used++;
+}
+
+static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t columns, uint32_t rows, FILE *stream)
+{
+  const char *lead = "";
+  for (uint32_t b = 0; b < columns * rows; b++) {
+    if (block[b].used == 0)
+      continue;
+    (void)fprintf(stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"used\": %" PRIu32, lead, cut.x + b % columns * cut.block, cut.y + b / columns * cut.block,
+                  block[b].used);
+    for (int k = 0; k < FIGURES; k++)
+      if (block[b].most[k] >= 0.0)
+        (void)fprintf(stream, ", \"%s\": %.17g", figure_names[k], block[b].most[k]);
+    (void)fputs("}", stream);
+    lead = ",\n";
+  }
+}
+
+/* The view has a line a core, which begins with its part and place, between that of the head and the end of the last. Without blocks lines are handed on. */
 static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *error)
 {
   char *line = NULL;
   size_t room = 0, put = 0;
   uint32_t x, y;
+  block_told *block = NULL;
   cm_status status = getline(&line, &room, view) > 0 && sscanf(line, "{\"width\": %" SCNu32 ", \"height\": %" SCNu32, &x, &y) == 2
                        ? take_box(&cut, x, y, OBJECTS_MAX, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
-  if (status == CM_OK)
+  const uint32_t each = cut.block > 0 ? cut.block : 1, columns = (cut.columns - 1) / each + 1, rows = (cut.rows - 1) / each + 1;
+  if (status == CM_OK && cut.block > 0 && (block = calloc((size_t)columns * rows, sizeof *block)) == NULL)
+    status = cm_fail(error, CM_NO_MEMORY, "no memory for blocks of cores");
+  if (status == CM_OK && block != NULL)
+    (void)fprintf(stream, "{\"width\": %" PRIu32 ", \"height\": %" PRIu32 ", \"block\": %" PRIu32 ", \"blocks\": [\n", x, y, cut.block);
+  else if (status == CM_OK)
     (void)fputs(line, stream);
   while (status == CM_OK && getline(&line, &room, view) > 0) {
     if (sscanf(line, "{\"part\": %*u, \"x\": %" SCNu32 ", \"y\": %" SCNu32, &x, &y) != 2 || x - cut.x >= cut.columns || y - cut.y >= cut.rows)
       continue;
     const size_t bytes = strcspn(line, "\n"), after = bytes > 0 && line[bytes - 1] == ',' ? 1 : 2; /* or the end of all: "]}" */
-    (void)fprintf(stream, "%s%.*s", put++ > 0 ? ",\n" : "", (int)(bytes > after ? bytes - after : 0), line);
+    if (block != NULL)
+      count_core(line, &block[(y - cut.y) / each * columns + (x - cut.x) / each]);
+    else
+      (void)fprintf(stream, "%s%.*s", put++ > 0 ? ",\n" : "", (int)(bytes > after ? bytes - after : 0), line);
   }
+  if (status == CM_OK && block != NULL)
+    put_blocks(block, cut, columns, rows, stream);
   if (status == CM_OK)
     (void)fputs("]}\n", stream);
+  free(block);
   free(line);
   return status;
 }
@@ -158,8 +218,6 @@ cm_status cm_cores_cut_write(int file, cm_cores_cut cut, FILE *stream, cm_error 
   char first = '\0';
   if (pread(file, &first, 1, 0) != 1 || first != '{')
     return cut_binary(file, cut, stream, error);
-  if (cut.block > 0)
-    return cm_fail(error, CM_BAD_OPTION, "blocks come with format=bin alone");
   int own = dup(file);
   FILE *view = own >= 0 ? fdopen(own, "rb") : NULL;
   if (view == NULL) {

@@ -55,12 +55,7 @@ cm_status cm_axes_new(const cm_chip *chip, const uint32_t *core, uint32_t count,
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->count = count;
   cm_status status = fill(made, chip, core, run, error);
-  if (status != CM_OK) {
-    cm_axes_free(made);
-    return status;
-  }
-  *axes = made;
-  return CM_OK;
+  CM_END(status, *axes = made, cm_axes_free(made));
 }
 
 void cm_axes_free(cm_axes *axes)

@@ -119,9 +119,5 @@ cm_status cm_copies_make(const cm_copy_task *task, uint64_t left, uint64_t seed,
     CM_THEN(status, search(task, left, seed, &c, error));
   }
   CM_THEN(status, list(task, &c, error));
-  if (status == CM_OK)
-    *copies = c;
-  else
-    cm_copies_free(&c);
-  return status;
+  CM_END(status, *copies = c, cm_copies_free(&c));
 }

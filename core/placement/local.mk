@@ -1,5 +1,5 @@
 libcoremap_a_SOURCES += \
-  core/placement/cluster_sites.h core/placement/cluster_sites.c core/placement/copy_leaving.h core/placement/copy_leaving.c core/placement/copying.h core/placement/copying.c core/placement/copy_rounds.h core/placement/copy_rounds.c core/placement/copying_together.c \
+  core/placement/cluster_sites.h core/placement/cluster_sites.c core/placement/circuit_sites.h core/placement/circuit_sites.c core/placement/copy_leaving.h core/placement/copy_leaving.c core/placement/copying.h core/placement/copying.c core/placement/copy_rounds.h core/placement/copy_rounds.c core/placement/copying_together.c \
   core/placement/placement.h core/placement/task.h core/placement/bisection.c core/placement/force.c \
   core/placement/axes.h core/placement/axes.c core/placement/axis_prices.h core/placement/axis_prices.c \
   core/placement/qap/grid_symmetry.h core/placement/qap/grid_symmetry.c core/placement/qap/crossing.h core/placement/qap/crossing.c \

@@ -201,9 +201,5 @@ cm_status cm_modes_find(const cm_hierarchy *hierarchy, uint32_t level, double ef
     status = enter_level(&m, hierarchy, l, random, run, error);
     CM_THEN(status, iterate(&m, degree_on(m.graph, hierarchy->level[0], effort), run, error));
   }
-  if (status == CM_OK)
-    *found = m;
-  else
-    cm_modes_free(&m);
-  return status;
+  CM_END(status, *found = m, cm_modes_free(&m));
 }

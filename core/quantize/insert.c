@@ -15,16 +15,12 @@ typedef struct inserting {
 /* A value named after another. */
 static cm_status add_value(inserting *in, uint32_t like, const char *ending, uint32_t *value, cm_error *error)
 {
-  char name[240];
-  (void)snprintf(name, sizeof name, "%.180s_%s", in->model->values[like].name, ending);
-  return cm_model_add_named(in->model, name, value, error);
+  return cm_model_add_named(in->model, cm_say("%.180s_%s", in->model->values[like].name, ending).text, value, error);
 }
 
 static cm_status add_constant(inserting *in, uint32_t like, const char *ending, cm_tensor *tensor, uint32_t *value, cm_error *error)
 {
-  char name[240];
-  (void)snprintf(name, sizeof name, "%.180s_%s", in->model->values[like].name, ending);
-  return cm_model_add_constant(in->model, name, tensor, value, error);
+  return cm_model_add_constant(in->model, cm_say("%.180s_%s", in->model->values[like].name, ending).text, tensor, value, error);
 }
 
 /* ---- activations ---- */

@@ -52,8 +52,7 @@ static cm_status decide(cm_calibration *c, cm_error *error)
   if (l->count == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the model has no Conv, MatMul or Gemm of float32 with constant weights, which alone are quantized");
   cm_layers_spread(m, l);
-  CM_TRY(CM_NEW(c->run->memory, c->ranges, m->value_count + 1, error));
-  CM_TRY(CM_NEW(c->run->memory, c->expected, c->samples.count * m->output_count + 1, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->ranges, m->value_count + 1), CM_ARRAY(c->expected, c->samples.count * m->output_count + 1)));
   CM_TRY(cm_calibrate(c, error));
   CM_TRY(cm_layer_errors(c, error));
   for (size_t i = 0; i < l->count; i++)

@@ -200,9 +200,5 @@ cm_status cm_minimise(const cm_key_blocks *blocks, cm_merging until, cm_memory *
   cm_ternary_table made = {m.entry, m.entries};
   CM_THEN(status, cm_merge_ternary(blocks, until, memory, &made, m.owner, error));
   CM_FREE(m.word, m.node, m.route, m.owner);
-  if (status == CM_OK)
-    *table = made;
-  else
-    cm_free(made.entry);
-  return status;
+  CM_END(status, *table = made, cm_free(made.entry));
 }

@@ -368,12 +368,7 @@ static cm_status make_under(const cm_mapped *mapped, const cm_route_options *opt
                      .unit = (double)topology->weight_scale * (topology->directed ? 1 : 2)};
   cm_status status = make(&c, options->links_max, error);
   cm_walker_free(&c.walker);
-  if (status != CM_OK) {
-    cm_routes_free(c.r);
-    return status;
-  }
-  *routes = c.r;
-  return CM_OK;
+  CM_END(status, *routes = c.r, cm_routes_free(c.r));
 }
 
 /* Under the rule of the options, or the other one. */

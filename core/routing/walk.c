@@ -27,12 +27,7 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
     w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
   if (status == CM_OK)
     status = trace[cm_geometry_of(routes->chip)](&w, error);
-  if (status != CM_OK) {
-    CM_FREE(w.router, w.router_of);
-    return status;
-  }
-  *walker = w;
-  return CM_OK;
+  CM_END(status, *walker = w, CM_FREE(w.router, w.router_of));
 }
 
 void cm_walker_free(cm_walker *walker)

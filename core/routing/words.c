@@ -10,12 +10,7 @@ cm_status cm_words_new(cm_memory *memory, cm_words **words, cm_error *error)
   CM_TRY(CM_NEW(memory, w, 1, error));
   w->memory = memory;
   w->buckets = BUCKETS_FIRST;
-  if (CM_NEW(memory, w->bucket, w->buckets, error) != CM_OK) {
-    cm_free(w);
-    return error->status;
-  }
-  *words = w;
-  return CM_OK;
+  CM_END(CM_NEW(memory, w->bucket, w->buckets, error), *words = w, cm_free(w));
 }
 
 void cm_words_free(cm_words *words)

@@ -160,12 +160,7 @@ cm_status cm_dag_new(cm_memory *memory, uint32_t node_count, const cm_arc *arcs,
     }
   }
   cm_free(sorted);
-  if (status != CM_OK) {
-    cm_dag_free(dag);
-    return status;
-  }
-  *made = dag;
-  return CM_OK;
+  CM_END(status, *made = dag, cm_dag_free(dag));
 }
 
 static uint64_t add(uint64_t a, uint64_t b)

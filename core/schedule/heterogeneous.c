@@ -240,8 +240,7 @@ static cm_status search_mode(search *s, cm_error *error)
              widest = share * threshold_percent[round % THRESHOLDS] / 100;
     for (uint64_t m = 0; m < moves && !done; m++) {
       makespan = try_move(s, makespan, makespan + widest * (moves - m) / moves);
-      if (m % 64 == 0 && cm_solving_done(s->solving, &done, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(m % 64 == 0, cm_solving_done(s->solving, &done, error));
     }
     if (round % THRESHOLDS == THRESHOLDS - 1)
       moves *= 2;

@@ -216,10 +216,5 @@ cm_status cm_orders_search(const cm_order_task *search, const cm_order_options *
   if (status == CM_OK && (status = cm_parallel(run, made.subgraphs.count, search_subgraph, &s, error)) == CM_OK)
     status = settle_whole(&s, error);
   CM_FREE(s.height, s.local);
-  if (status != CM_OK) {
-    cm_order_result_free(&made);
-    return status;
-  }
-  *result = made;
-  return CM_OK;
+  CM_END(status, *result = made, cm_order_result_free(&made));
 }

@@ -96,10 +96,5 @@ cm_status cm_schedule_make(const cm_workload *workload, const cm_schedule_option
     status = finish_project(workload, run->memory, s.best, error);
   else if (status == CM_OK)
     finish_processors(workload, s.best);
-  if (status != CM_OK) {
-    cm_schedule_free(s.best);
-    return status;
-  }
-  *made = s.best;
-  return CM_OK;
+  CM_END(status, *made = s.best, cm_schedule_free(s.best));
 }

@@ -58,8 +58,7 @@ cm_status cm_subgraphs_find(const cm_dag *dag, const uint32_t *order, uint32_t n
   cm_subgraphs s = {0};
   uint32_t n = dag->node_count, *place = NULL;
   bool is = true;
-  if (order != NULL && cm_dag_is_order(dag, order, memory, &is, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(order != NULL, cm_dag_is_order(dag, order, memory, &is, error));
   if (!is)
     return cm_fail(error, CM_BAD_OPTION,
                    "the order that is given does not hold every node once, each after what it waits for");

@@ -9,6 +9,7 @@
 #include "core/solver/driver/under_constraints.h"
 #include "core/solver/driver/with_copies.h"
 #include "core/solver/driver/fitting.h"
+#include "core/limits/circuits.h"
 #include "core/limits/limits.h"
 #include "core/limits/shared.h"
 #include "core/measure/measure.h"
@@ -92,12 +93,25 @@ static cm_status report_bound(cm_mapping *m, const cm_barrier *barrier, const cm
   return cm_json_set(m->report, "step_bound", told, "the report", error);
 }
 
-/* What routers and dies hold. */
+/* What links and routers carry. */
+static cm_status refuse_circuits(const cm_map_input *input, const cm_mapping *m, cm_run *run, cm_error *error)
+{
+  cm_circuits circuits;
+  if (!cm_circuits_are_limited(input->chip))
+    return CM_OK;
+  CM_TRY(cm_circuits_new(input->demand, input->chip, m->part, m->part_count, run, &circuits, error));
+  cm_circuits_book_all(&circuits, m->core);
+  cm_status status = cm_refuse_circuits(&circuits, error);
+  cm_circuits_free(&circuits);
+  return status;
+}
+
+/* What routers and dies hold, and carry. */
 static cm_status refuse_shared(const cm_map_input *input, const cm_mapping *m, cm_run *run, cm_error *error)
 {
   uint64_t *use;
   if (!cm_limits_are_shared(input->chip))
-    return CM_OK;
+    return refuse_circuits(input, m, run, error);
   CM_TRY(CM_NEW(run->memory, use, (size_t)m->part_count * CM_RESOURCES, error));
   cm_status status = cm_count_use(input->demand, m->part, m->part_count, run, use, error);
   CM_THEN(status, cm_refuse_shared(input->chip, use, m->core, m->part_count, run->memory, error));

@@ -36,8 +36,7 @@ static void make_neurons(const cm_topology *t, cm_evaluation_order *o)
 static cm_status sort_nets(const cm_topology *t, const cm_evaluation_order *o, cm_memory *memory, uint32_t **net, uint32_t **begin,
                            cm_error *error)
 {
-  CM_TRY(CM_NEW(memory, *net, t->net_count, error));
-  CM_TRY(CM_NEW(memory, *begin, (size_t)o->groups + 2, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(*net, t->net_count), CM_ARRAY(*begin, (size_t)o->groups + 2)));
   for (uint32_t e = 0; e < t->net_count; e++)
     (*begin)[o->group_of[cm_topology_source(t, e)] + 2]++;
   for (uint32_t g = 0; g < o->groups; g++)

@@ -93,8 +93,7 @@ static cm_status make_graded(cm_simulator *e, cm_error *error)
   for (uint32_t v = 0; v < e->topology->vertex_count; v++)
     e->level[level_of(e, v)].graded_count += is_graded(e, v);
   for (uint32_t l = 0; l < e->order.levels; l++) {
-    CM_TRY(CM_NEW(memory, e->level[l].graded, e->level[l].graded_count, error));
-    CM_TRY(CM_NEW(memory, e->level[l].value, e->level[l].graded_count, error));
+    CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(e->level[l].graded, e->level[l].graded_count), CM_ARRAY(e->level[l].value, e->level[l].graded_count)));
     e->level[l].graded_count = 0;
   }
   for (uint32_t v = 0; v < e->topology->vertex_count; v++)
@@ -110,8 +109,7 @@ static cm_status make_levels(cm_simulator *e, cm_error *error)
 {
   cm_memory *memory = e->run->memory;
   uint32_t *used = NULL;
-  cm_status status = CM_NEW(memory, e->level, e->order.levels, error);
-  CM_THEN(status, CM_NEW(memory, used, e->order.levels, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(e->level, e->order.levels), CM_ARRAY(used, e->order.levels));
   for (uint32_t l = 0; l < e->order.levels && status == CM_OK; l++)
     status = CM_NEW(memory, e->level[l].first, (size_t)e->synapses.blocks + 1, error);
   for (uint32_t v = 0; v < e->topology->vertex_count && status == CM_OK; v++)

@@ -118,12 +118,7 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
     return cm_fail(error, CM_BAD_MAPPING,
                    "the file is no certificate: its \"format\" is not \"coremapd certificate 1\"");
   }
-  if (cm_whole(cm_metrics_rename(root), "the certificate", error) != CM_OK) {
-    json_decref(root);
-    return error->status;
-  }
-  *json = root;
-  return CM_OK;
+  CM_END(cm_whole(cm_metrics_rename(root), "the certificate", error), *json = root, json_decref(root));
 }
 
 /* Parts and cores of a mapping file that cm_check_mapping has found sound. */

@@ -88,6 +88,7 @@ cm_status cm_certificate_find(cm_certificate_facts *f, cm_error *error)
   CM_THEN(status, find_populations(f, error));
   for (int die = 0; die < 2 && status == CM_OK; die++)
     status = cm_check_measure_shared(&f->made->mapped, f->made->load, die == 1, f->given->run, f->shared[die], error);
+  CM_THEN(status, cm_check_measure_circuits(&f->made->mapped, f->given->run, f->circuits, error));
   CM_THEN(status, cm_check_unpinned(&f->made->mapped, json_object_get(f->made->options, "constraints"), f->given->run, &f->unpinned, error));
   if (status == CM_OK) {
     hash_parts(f, f->part_hash);
@@ -163,19 +164,25 @@ static json_t *leaving_row(const facts *f, const char *name, const cm_leaving_wa
                    (json_int_t)f->made->mapped.part[way->neuron], "holds", way->most <= limit);
 }
 
-/* What routers and dies of a chip that limits it hold, and a part on the fullest. */
+static bool add_place(json_t *list, const char *name, uint64_t limit, const cm_check_shared *s)
+{
+  return limit == 0 || json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:b}", "resource", name, "limit", (json_int_t)limit, "most", (json_int_t)s->most,
+                                                             "part", (json_int_t)s->part, "holds", s->most <= limit)) == 0;
+}
+
+/* What routers, dies and links of a chip that limits it hold, and a part on the fullest. */
 static bool add_shared(const facts *f, json_t *list)
 {
+  static const char *const circuits[3] = {"circuits of a link", "circuits into a router", "circuits out of a router"};
   static const char *const names[2][3] = {{"synapses of a router", "inbound axons of a router", "outbound axons of a router"},
                                           {"synapses of a die", "inbound axons of a die", "outbound axons of a die"}};
   for (int die = 0; die < 2; die++)
-    for (int kind = 0; kind < 3; kind++) {
-      const uint64_t limit = cm_check_shared_limit(f->given->chip, die == 1, kind);
-      const cm_check_shared *s = &f->shared[die][kind];
-      if (limit != 0 && json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:b}", "resource", names[die][kind], "limit", (json_int_t)limit, "most",
-                                                              (json_int_t)s->most, "part", (json_int_t)s->part, "holds", s->most <= limit)) != 0)
+    for (int kind = 0; kind < 3; kind++)
+      if (!add_place(list, names[die][kind], cm_check_shared_limit(f->given->chip, die == 1, kind), &f->shared[die][kind]))
         return false;
-    }
+  for (int kind = 0; kind < 3; kind++)
+    if (!add_place(list, circuits[kind], cm_check_circuit_limit(f->given->chip, kind), &f->circuits[kind]))
+      return false;
   return true;
 }
 

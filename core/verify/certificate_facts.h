@@ -14,6 +14,7 @@ typedef struct cm_certificate_facts {
   uint32_t *populations; /* [parts] of each part; NULL: the chip does not limit them */
   cm_check_leaving leaving;
   cm_check_shared shared[2][3]; /* of routers, and of dies */
+  cm_check_shared circuits[3];
   cm_check_unpinned_found unpinned;
   uint8_t *usable;       /* [cores] */
   uint32_t usable_count;

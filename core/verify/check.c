@@ -137,6 +137,7 @@ static cm_status check_all(cm_checker *c, cm_error *error)
   cm_checker_leaving(c);
   CM_TRY(cm_checker_neuron_copies(c, error));
   CM_TRY(cm_checker_shared(c, error));
+  CM_TRY(cm_checker_circuits(c, error));
   if (cm_checker_classes(c, error) != CM_OK || cm_checker_constraints(c, error) != CM_OK || cm_checker_populations(c, error) != CM_OK)
     return error->status;
   CM_TRY(cm_checker_pacing(c, error));
@@ -160,12 +161,7 @@ cm_status cm_check_mapping_stream(FILE *stream, const cm_check_context *context,
   CM_THEN(status, cm_check_whole(&c.result, error));
   cm_check_file_free(&c.file);
   CM_FREE(c.core, c.dead, c.truth.core);
-  if (status != CM_OK) {
-    cm_check_result_free(&c.result);
-    return status;
-  }
-  *result = c.result;
-  return CM_OK;
+  CM_END(status, *result = c.result, cm_check_result_free(&c.result));
 }
 
 cm_status cm_mapping_read_summary(const char *path, cm_run *run, json_t **summary, cm_error *error)

@@ -341,10 +341,5 @@ cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth 
   CM_FREE(vertices, m.seen, m.reached, m.target, m.to, m.net, m.net_begin, m.link, m.link_ns, m.cast, m.tree_link, m.link_stamp,
           m.passing, m.pair);
   cm_check_walk_free(&m.walk);
-  if (status != CM_OK) {
-    cm_free(fresh.core);
-    return status;
-  }
-  *truth = fresh;
-  return CM_OK;
+  CM_END(status, *truth = fresh, cm_free(fresh.core));
 }

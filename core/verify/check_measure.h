@@ -49,6 +49,10 @@ cm_status cm_check_measure_shared(const cm_mapped *mapped, const cm_core_load *l
 /* The chip's limit on each of these, 0: none. */
 uint64_t cm_check_shared_limit(const cm_chip *chip, bool die, int kind);
 
+/* Circuits that pass a link, enter a router and leave it at most; zeros where the chip limits none. O(pins + circuits * hops). Errors: memory. */
+cm_status cm_check_measure_circuits(const cm_mapped *mapped, cm_run *run, cm_check_shared found[3], cm_error *error);
+uint64_t cm_check_circuit_limit(const cm_chip *chip, int kind);
+
 /* Distinct parts, ascending. Zero it before use; `part` is the caller's: cm_free. */
 typedef struct cm_reached {
   uint32_t *part;

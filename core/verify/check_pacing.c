@@ -43,11 +43,7 @@ cm_status cm_check_file_pacing(const cm_check_file *file, const uint32_t *part, 
                                 CM_ARRAY(taken, file->kept_neurons));
   CM_THEN(status, check_turns(file, part, first, taken, p.turn, error));
   CM_FREE(first, taken);
-  if (status == CM_OK)
-    *pacing = p;
-  else
-    cm_free(p.turn);
-  return status;
+  CM_END(status, *pacing = p, cm_free(p.turn));
 }
 
 cm_status cm_check_paced_step(const cm_check_file *file, const uint32_t *part, cm_run *run, cm_metrics *metrics, cm_error *error)

@@ -398,10 +398,5 @@ cm_status cm_check_read(FILE *stream, uint64_t neurons_max, uint64_t cores_max, 
     CM_THEN(status, cm_whole(cm_metrics_rename(fresh.rest), "the mapping file", error));
   }
   cm_free(r.rest);
-  if (status != CM_OK) {
-    cm_check_file_free(&fresh);
-    return status;
-  }
-  *file = fresh;
-  return CM_OK;
+  CM_END(status, *file = fresh, cm_check_file_free(&fresh));
 }

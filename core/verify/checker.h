@@ -30,6 +30,7 @@ cm_status cm_checker_constraints(cm_checker *c, cm_error *error);    /* that the
 cm_status cm_checker_populations(cm_checker *c, cm_error *error);    /* of cores; O(n log n) */
 cm_status cm_checker_neuron_copies(cm_checker *c, cm_error *error);  /* which have what their neurons have; O(pins log(fan-in)) */
 void cm_checker_leaving(cm_checker *c);                              /* of neurons, for other cores; O(pins) */
+cm_status cm_checker_circuits(cm_checker *c, cm_error *error);       /* of links and routers; O(pins + circuits * hops) */
 cm_status cm_checker_shared(cm_checker *c, cm_error *error);         /* of routers and dies; O(parts + cores) */
 cm_status cm_checker_pacing(cm_checker *c, cm_error *error);         /* and takes the step that it foresees into the truth; O(neurons) */
 void cm_checker_loads(cm_checker *c);                                /* what the file says of each core */

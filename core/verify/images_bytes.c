@@ -168,9 +168,5 @@ cm_status cm_images_binary_open(const uint8_t *bytes, size_t size, cm_images_sou
   s->base = (cm_images_source){.core = core_at, .row = row_at, .close = close_binary};
   s->bytes = bytes;
   const cm_status status = read_head(s, size, error);
-  if (status == CM_OK)
-    *source = &s->base;
-  else
-    close_binary(&s->base);
-  return status;
+  CM_END(status, *source = &s->base, close_binary(&s->base));
 }

@@ -323,11 +323,7 @@ cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_
     status = run_again(&c, folder, &found.spikes, error);
   found.synapses = c.synapses;
   CM_FREE(c.home, c.fed, c.inbound, c.key);
-  if (status == CM_OK)
-    *verdict = found;
-  else
-    cm_check_result_free(&found.result);
-  return status;
+  CM_END(status, *verdict = found, cm_check_result_free(&found.result));
 }
 
 cm_status cm_images_check(const char *folder, const cm_chip *chip, cm_run *run, cm_images_verdict *verdict, cm_error *error)

@@ -119,9 +119,5 @@ cm_status cm_images_json_open(const char *text, size_t size, cm_images_source **
     status = error->status;
   s->base.cores = json_array_size(s->cores);
   s->base.inputs = json_array_size(s->inputs);
-  if (status == CM_OK)
-    *source = &s->base;
-  else
-    close_json(&s->base);
-  return status;
+  CM_END(status, *source = &s->base, close_json(&s->base));
 }

@@ -215,11 +215,7 @@ cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_i
   reader b = {.run = run, .from = from, .r = &r};
   status = read_all(&b, error);
   from->close(from);
-  if (status == CM_OK)
-    *images = r;
-  else
-    cm_read_images_free(&r);
-  return status;
+  CM_END(status, *images = r, cm_read_images_free(&r));
 }
 
 cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, cm_error *error)

@@ -32,6 +32,8 @@ cm_status cm_work_profile(cm_work *work, cm_error *error)
   coremap_error *why = NULL;
   char *options = NULL;
   work->memory.limit_bytes = work->job.memory_limit;
+  if (work->job.options != NULL)
+    (void)json_object_set_new(work->job.options, "alone", json_true()); /* nobody else reads the network */
   cm_status status = cm_work_spiking_options(work, NULL, &options, error);
   CM_THEN(status, cm_work_network(work, &network, error));
   CM_THEN(status, library_status(coremap_profile_run(network, options, library_on_run, &work->run, &profile, &why), &why, error));

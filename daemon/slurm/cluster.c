@@ -260,11 +260,7 @@ static cm_status start(const cm_execution *x, bool anew, cm_submission **made, c
   else if (status == CM_OK)
     r->submitted = cm_now(); /* perhaps: it is asked for */
   (void)pthread_mutex_unlock(&cluster.lock);
-  if (status == CM_OK)
-    *made = &r->s;
-  else
-    free(r);
-  return status;
+  CM_END(status, *made = &r->s, free(r));
 }
 
 static cm_status submit(const cm_execution *execution, cm_submission **made, cm_error *error)

@@ -482,7 +482,7 @@ test('a job for short time steps, from the form to what holds a step up', async 
   const id = decodeURIComponent(page.url().split('#/mappings/')[1]);
   const { metrics, report } = await getJson(`/v1/mappings/${id}`);
   const line = plain(await page.textContent('.step-line'));
-  assert.ok(line.includes(metrics.step_limit), line);
+  assert.ok(line.includes(metrics.step_limit.replace(/[\d.]+ ns.*/, '')), line);
   assert.match(line, /A time step takes \d\.\d+ µs/);
   assert.match(line, /the barrier takes 1\.[48]\d* µs/);
   assert.match(line, /this one’s is at the bound/);
@@ -539,7 +539,7 @@ test('a mapping is simulated: latency against load, and the grid over time', asy
   const tall = await bars.locator('.bin').evaluateAll((all) => all.map((bar) => Number(bar.getAttribute('height'))));
   assert.deepEqual(tall.map((height) => height > 0), histogram.map((number) => number > 0));
   await page.waitForSelector('input[type=range]');
-  const readout = page.locator('output');
+  const readout = page.locator('.passed');
   const first = await readout.textContent();
   await page.locator('input[type=range]').press('ArrowRight');
   const passed = report.frames.packets[1].reduce((a, b) => a + b, 0);
@@ -827,6 +827,46 @@ const shapesOf = (text) =>
     return { is: root.localName, paths: count('path'), rects: count('rect'), texts: count('text'), images: count('image[href^="data:image/png"]') };
   }, text);
 
+test('an address shows what was looked at, after going back too', async () => {
+  await go(`#/mappings/${mappings[0]}`);
+  await page.waitForSelector('.legend-notes >> text=fullest link');
+  assert.ok(page.url().endsWith(mappings[0]), 'nothing is said of what one sees at first');
+  await page.focus('.heat-canvas');
+  for (const key of ['+', 'Shift+ArrowRight']) await page.keyboard.press(key);
+  await page.waitForURL(/at=[\d.]+(,|%2C)/);
+  const shown = page.url(),
+    look = async () => {
+      await page.waitForSelector('.legend-notes >> text=fullest link');
+      const box = await page.locator('.heat-canvas').boundingBox(),
+        told = [];
+      for (const [x, y] of [[5, 5], [box.width - 5, box.height - 5]]) {
+        await page.mouse.move(box.x + x, box.y + y);
+        told.push(await page.textContent('.readout'));
+      }
+      return told.map((text) => /^Core \d+, \d+/.exec(text)[0]).join(' to ');
+    };
+  const seen = await look();
+  await page.reload();
+  assert.equal(await look(), seen);
+  await page.click('nav a:text-is("Chips")');
+  await page.waitForSelector('h1:text-is("Chips")');
+  await page.goBack();
+  assert.equal(await look(), seen);
+  assert.equal(page.url(), shown);
+});
+
+test('plots and the matrix are kept as SVG', async () => {
+  for (const [tab, has] of [
+    ['matrix', 'images'],
+    ['limits', 'rects'],
+  ]) {
+    await go(`#/mappings/${mappings[0]}?tab=${tab}`);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#tab-panel [aria-label^="Keep as SVG"]').first().click()]),
+      shapes = await shapesOf(readFileSync(await file.path(), 'utf8'));
+    assert.ok(shapes.is === 'svg' && shapes[has] > 0, JSON.stringify(shapes));
+  }
+});
+
 test('what a map and a timeline show is kept as SVG', async () => {
   await go(`#/mappings/${mappings[0]}`);
   const plainMap = await shapesOf(await kept('.heat-canvas', 'v'));
@@ -871,6 +911,13 @@ test('of a million cores blocks come first, then what one looks at', async () =>
   const inside = cores.filter(({ x, y }) => x >= x0 && x <= x1 && y >= y0 && y <= y1);
   assert.equal(Math.max(...inside.map(({ synapses }) => synapses)), wanted.synapses);
   assert.ok(plain(await first.textContent()).includes(`${inside.length} of ${(x1 + 1 - x0) * (y1 + 1 - y0)} in use`));
+  // What JSON alone tells comes by blocks too.
+  const [slowest] = cores.toSorted((a, b) => b.core_ns - a.core_ns);
+  await page.check('input[name=layer][value=step]', { force: true });
+  await page.waitForSelector('[aria-label="The cores with the most of a step"]');
+  const [sx0, sy0, sx1, sy1] = (await first.locator('button').textContent()).match(/\d+/g).map(Number);
+  assert.ok(slowest.x >= sx0 && slowest.x <= sx1 && slowest.y >= sy0 && slowest.y <= sy1, `${sx0}, ${sy0} to ${sx1}, ${sy1}`);
+  assert.ok(asked.filter((one) => one.startsWith('/cores')).every((one) => /block=\d|box=/.test(one)), asked.join(' '));
   await go(`#/mappings/${job.mapping}?core=${wanted.x},${wanted.y}`);
   await page.waitForSelector('[role=meter][aria-label="Neurons"]');
   assert.equal(await page.textContent('#core-title'), `Core ${wanted.x}, ${wanted.y}`);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/chip/chip.h"
+#include "storage/bin.h"
 #include "storage/chips.h"
 #include "storage/networks.h"
 #include "storage/uploads.h"
@@ -141,7 +142,7 @@ static void settle_publish(cm_status status, char *digest)
   storing_anew();
   storing_expect(status, network_there(), !network_there(), "a network");
   if (status == CM_OK)
-    operation_must(cm_networks_delete(storing_store, id, &error), &error, "deleting a network");
+    operation_must(cm_bin_pass(storing_store, CM_OBJECT_NETWORK, id, NULL, &error), &error, "deleting a network");
 }
 
 static void prepare_network_delete(void)
@@ -152,7 +153,7 @@ static void prepare_network_delete(void)
 
 static cm_status network_delete(cm_error *error)
 {
-  return cm_networks_delete(storing_store, id, error);
+  return cm_bin_pass(storing_store, CM_OBJECT_NETWORK, id, NULL, error);
 }
 
 static void settle_network_delete(cm_status status, char *digest)
@@ -162,7 +163,7 @@ static void settle_network_delete(cm_status status, char *digest)
   storing_anew();
   storing_expect(status, !network_there(), network_there(), "a deleted network");
   if (status != CM_OK)
-    operation_must(cm_networks_delete(storing_store, id, &error), &error, "deleting a network");
+    operation_must(cm_bin_pass(storing_store, CM_OBJECT_NETWORK, id, NULL, &error), &error, "deleting a network");
 }
 
 /* ---- uploads ---- */

@@ -7,8 +7,7 @@
 #include "core/network/formats/readers.h"
 #include "core/network/import.h"
 
-typedef cm_status (*fuzzed_import)(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                                   cm_topology **topology, cm_error *error);
+typedef cm_status (*fuzzed_import)(const cm_reading_of *in, cm_error *error);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,8 +30,13 @@ static inline int fuzz_import(fuzzed_import import, const uint8_t *data, size_t 
     cm_source source;
     status = cm_source_open_memory(&source, data, size, &limits, &run, &error);
     if (status == CM_OK) {
-      status = import(&source, &limits, &run, &topology, &error);
+      status = CM_NEW(&memory, topology, 1, &error);
+      CM_THEN(status, import(&(cm_reading_of){&source, &limits, &run, topology}, &error));
       cm_source_close(&source);
+      if (status != CM_OK) {
+        cm_topology_free(topology);
+        topology = NULL;
+      }
     }
   }
   if (status == CM_OK && cm_topology_verify(topology, &error) != CM_OK) {

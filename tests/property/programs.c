@@ -20,7 +20,7 @@ static cm_status make_program_for(cm_model *model, uint64_t bytes, bool time, cm
   settings.pack = (double)(bytes / 100 % (CM_PACK_SIZES + 1)); /* any */
   settings.split = (double)(1 + bytes / 100 % 8);
   settings.window = (double)(1 + bytes / 100 % 300);
-  settings.stretch = (double)(bytes / 100 % 3);
+  settings.stretch = (double)(bytes / 100 % 4);
   options.division = time ? (cm_division)(bytes / 1000 % CM_DIVISIONS) : CM_DIVISION_CAPABILITY;
   bool may = false;
   if (time && chip->target->window == 0)
@@ -246,6 +246,31 @@ START_TEST(cores_with_memories_cut_no_more_than_they_must)
   ck_ok(cm_chip_open("npu-manycore", &chip, &error));
   ck_assert_uint_eq(pieces_of(64, 4, (int64_t[]){512, 64, 1, 1}), 64);
   ck_assert_uint_eq(pieces_of(64, 16, (int64_t[]){64, 64, 3, 1}), 16 * 22);
+}
+END_TEST
+
+/* 64 sums over 4 x 4 cores: what a core has and twice its way to the farthest come to about the same; corners, too far, have none. */
+START_TEST(pieces_are_the_smaller_the_farther_their_core_is)
+{
+  cm_chip_free(chip);
+  ck_ok(cm_chip_open("npu-manycore", &chip, &error));
+  graph g = graph_new(&rnd, &memory, 13);
+  graph_output(&g, graph_node(&g, "MatMul", graph_input(&g, 2, (int64_t[]){1, 64}), graph_constant(&g, 2, (int64_t[]){64, 64}, -1), GRAPH_END));
+  graph_finish(&g, &run);
+  cm_settings settings = cm_settings_default(256 << 10);
+  settings.stretch = 3;
+  settings.issues_min = settings.pieces_a_unit = 1;
+  const cm_plan_options options = options_for(256 << 10, &settings);
+  cm_plan *plan;
+  ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
+  ck_assert_uint_eq(plan->piece_count, 12);
+  for (uint32_t p = 0; p < 12; p++) {
+    const uint32_t core = cm_lane_core(chip->target, plan->pieces[p].lane), x = core % 4, y = core / 4;
+    ck_assert_uint_eq(plan->pieces[p].work.operations, (x % 3 > 0 && y % 3 > 0 ? 8 : 4) * 64);
+    ck_assert(x % 3 > 0 || y % 3 > 0);
+  }
+  cm_plan_free(plan);
+  cm_model_free(g.model);
 }
 END_TEST
 
@@ -832,6 +857,7 @@ int main(void)
   tcase_add_test(tcase, what_lies_on_other_cores_takes_longer);
   tcase_add_test(tcase, memories_of_cores_are_checked);
   tcase_add_test(tcase, cores_with_memories_cut_no_more_than_they_must);
+  tcase_add_test(tcase, pieces_are_the_smaller_the_farther_their_core_is);
   tcase_add_test(tcase, turns_make_the_rows_of_the_model);
   tcase_add_test(tcase, rows_that_need_each_other_have_no_turns);
   tcase_add_test(tcase, many_rows_are_turns);

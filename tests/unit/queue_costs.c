@@ -250,10 +250,10 @@ START_TEST(every_query_has_its_index)
   for (size_t i = 0; i < interrupted_count; i++)
     cm_job_clear(&interrupted[i]);
   free(interrupted);
-  ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
+  ck_fails(cm_bin_pass(store, CM_OBJECT_NETWORK, "abc", NULL, &error), CM_CONFLICT);
   add_network("before"); /* whose levels a queued job carries over */
   sql("UPDATE jobs SET options = '{\"levels_from\": \"before\"}' WHERE id = (SELECT id FROM jobs WHERE state = 'queued' LIMIT 1)");
-  ck_fails(cm_networks_delete(store, "before", &error), CM_CONFLICT);
+  ck_fails(cm_bin_pass(store, CM_OBJECT_NETWORK, "before", NULL, &error), CM_CONFLICT);
   ck_fails(cm_bin_put(store, CM_OBJECT_MAPPING, "none", NULL, &(bool){false}, &error), CM_NOT_FOUND);
   ck_fails(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error), CM_CONFLICT);
   cm_job_clear(&job);

@@ -1,4 +1,5 @@
 /* storage: moves of jobs, passing faults, cancelling, equal jobs. */
+#include "storage/bin.h"
 #include "store.h"
 
 #include <errno.h>
@@ -240,11 +241,11 @@ START_TEST(a_network_in_use_stays)
   char id[CM_ID_MAX];
   bool mismatch;
   create_job("", 0, id);
-  ck_fails(cm_networks_delete(store, "abc", &error), CM_CONFLICT);
+  ck_fails(cm_bin_pass(store, CM_OBJECT_NETWORK, "abc", NULL, &error), CM_CONFLICT);
   ck_fails(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error), CM_CONFLICT);
   ck_ok(cm_jobs_cancel(store, id, &error));
-  ck_ok(cm_networks_delete(store, "abc", &error));
-  ck_fails(cm_networks_delete(store, "abc", &error), CM_NOT_FOUND);
+  ck_ok(cm_bin_pass(store, CM_OBJECT_NETWORK, "abc", NULL, &error));
+  ck_fails(cm_bin_pass(store, CM_OBJECT_NETWORK, "abc", NULL, &error), CM_NOT_FOUND);
   ck_ok(cm_chips_delete(store, "toy", NULL, NULL, &mismatch, &error));
 }
 END_TEST

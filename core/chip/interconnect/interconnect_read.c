@@ -220,12 +220,7 @@ cm_status cm_interconnect_read(const json_t *value, const cm_chip *chip, cm_inte
   cm_status status = fill(value, chip, net, &draft, error);
   CM_THEN(status, keep_costs(net, &draft, error));
   cm_free(draft.link);
-  if (status != CM_OK) {
-    cm_interconnect_free(net);
-    return status;
-  }
-  *made = net;
-  return CM_OK;
+  CM_END(status, *made = net, cm_interconnect_free(net));
 }
 
 void cm_interconnect_free(cm_interconnect *net)

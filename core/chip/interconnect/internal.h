@@ -59,9 +59,6 @@ cm_status cm_draft_all(const cm_interconnect *net, cm_draft *draft, cm_error *er
 /* Numbers the links and prices them. CM_BAD_CHIP where two routers are joined twice. */
 cm_status cm_interconnect_build(cm_interconnect *net, const cm_chip *chip, cm_draft *draft, cm_error *error);
 
-/* Whether distances come from the table. */
-bool cm_interconnect_has_table(const cm_interconnect *net);
-
 /* Router beside one in a direction (cm_hexagonal_x, _y); CM_NO_WAY at an open edge. */
 enum { CM_SIX = 6 };
 extern const char *const cm_six_names[CM_SIX]; /* "east", "north-east", "north", "west", "south-west", "south" */

@@ -7,7 +7,7 @@
 
 /* ---- the table ---- */
 
-bool cm_interconnect_has_table(const cm_interconnect *net)
+static bool has_table(const cm_interconnect *net)
 {
   return net->kind == CM_ALL_TO_ALL ? net->dead_count > 0 : net->routers <= CM_TABLE_ROUTERS_MAX;
 }
@@ -138,7 +138,7 @@ static cm_status make_detours(cm_interconnect *net, cm_error *error)
 
 static bool is_prepared(const cm_interconnect *net)
 {
-  return (!cm_interconnect_has_table(net) || atomic_load_explicit(&net->way, memory_order_acquire) != NULL) &&
+  return (!has_table(net) || atomic_load_explicit(&net->way, memory_order_acquire) != NULL) &&
          (!has_detours(net) || atomic_load_explicit(&net->detours, memory_order_acquire) != NULL);
 }
 

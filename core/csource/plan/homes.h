@@ -36,7 +36,7 @@ cm_status cm_c_space_make(const cm_program *program, cm_c_space *space, cm_error
 void cm_c_space_end(cm_c_space *space);
 
 /* Gives every buffer its home: those that are never needed at once share memory, whatever the lanes do; one that takes over the place of
- * another at the same instruction keeps to it. The largest goes first, to the lowest place that is free. O(buffers^2 lanes); of more than
+ * another at the same instruction keeps to it, and what is made element for element takes that of an input that ends there. The largest goes first, to the lowest place that is free. O(buffers^2 lanes); of more than
  * 16384 buffers all stay where they are. Errors: memory. */
 cm_status cm_c_space_pack(const cm_program *program, const cm_c_flow *flow, cm_c_space *space, cm_error *error);
 

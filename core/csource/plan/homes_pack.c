@@ -10,6 +10,7 @@ enum { MOST_GROUPS = 16384 };
 /* Buffers that keep their places to each other. */
 typedef struct group {
   uint64_t from, end, home; /* in the program; in the code */
+  uint64_t shift;           /* added to the places of a buffer that took over another's */
   uint32_t *first, *last;   /* by lane: what is done before any use; the last use */
 } group;
 
@@ -65,14 +66,18 @@ static bool overlap(const group *a, const group *b)
   return a->from < b->end && b->from < a->end;
 }
 
-/* Two buffers of an instruction that share places in the program go on sharing them. */
-static void join(packing *k, uint32_t a, uint32_t b)
+static void unite(packing *k, uint32_t a, uint32_t b)
 {
-  if (((a | b) & CM_PART_OUTSIDE) != 0 || !overlap(&k->groups[a], &k->groups[b]))
-    return;
   a = leader_of(k, a);
   b = leader_of(k, b);
   k->leader[a > b ? a : b] = a > b ? b : a;
+}
+
+/* Two buffers of an instruction that share places in the program go on sharing them. */
+static void join(packing *k, uint32_t a, uint32_t b)
+{
+  if (((a | b) & CM_PART_OUTSIDE) == 0 && overlap(&k->groups[a], &k->groups[b]))
+    unite(k, a, b);
 }
 
 static void each_use(packing *k, bool joins)
@@ -104,13 +109,71 @@ static void each_use(packing *k, bool joins)
   }
 }
 
+static bool is_before(const packing *k, const group *a, const group *b)
+{
+  for (uint32_t l = 0; l < k->flow->lanes; l++)
+    if (a->last[l] > b->first[l])
+      return false;
+  return true;
+}
+
+/* Whether a buffer that an instruction makes, and nothing is joined to, can stand where a buffer stands that it reads last. */
+static bool may_follow(packing *k, uint64_t i, uint32_t a, uint32_t b)
+{
+  const uint32_t *done = k->flow->done + i * k->flow->lanes;
+  const group *x = &k->groups[a], *y = &k->groups[b];
+  bool may = a != b && x->end - x->from == y->end - y->from;
+  for (uint32_t l = 0; l < k->flow->lanes; l++)
+    may = may && x->last[l] <= done[l] && y->first[l] + (l == k->flow->lane[i]) >= done[l];
+  const group taken = {.from = x->from + x->shift, .end = x->end + x->shift};
+  for (uint32_t m = 0; may && m < k->p->buffer_count; m++) {
+    const group *g = &k->groups[m], at = {.from = g->from + g->shift, .end = g->end + g->shift};
+    may = m == b || leader_of(k, m) != leader_of(k, b);
+    if (m != a && g->end > 0 && leader_of(k, m) == leader_of(k, a) && overlap(&at, &taken))
+      may = may && (is_before(k, g, y) || is_before(k, y, g));
+  }
+  return may;
+}
+
+/* What an operator makes of its inputs element for element takes the place of one. */
+static void take_over(packing *k)
+{
+  const cm_program *p = k->p;
+  for (uint64_t i = 0; i < p->instruction_count; i++) {
+    const cm_instruction *at = &p->instructions[i];
+    const cm_operand *o = &p->operands[at->first_operand], *out = o + at->input_count;
+    if (k->flow->lane[i] == CM_NONE || !cm_opcode_computes(at->opcode) || p->operators[at->operator_number].known->runs != CM_RUNS_IN_PLACE || at->output_count != 1 ||
+        out->type == CM_TYPE_NONE)
+      continue;
+    const cm_program_part *to = &p->parts[out->first_part];
+    for (uint32_t n = 0; n < at->input_count; n++) {
+      const cm_program_part *from = &p->parts[o[n].first_part];
+      bool fits = o[n].type == out->type && o[n].part_count == 1 && o[n].rank == out->rank && memcmp(o[n].dims, out->dims, out->rank * sizeof *out->dims) == 0 &&
+                  !cm_part_is_outside(from) && !cm_part_is_outside(to) && cm_c_is_whole(from, &o[n]) && k->groups[from->buffer].end > 0 &&
+                  from->address - k->groups[from->buffer].from == to->address - k->groups[to->buffer].from;
+      for (uint32_t m = 0; fits && m < at->input_count; m++)
+        for (uint32_t j = 0; m != n && o[m].type != CM_TYPE_NONE && j < o[m].part_count; j++)
+          fits = fits && p->parts[o[m].first_part + j].buffer != from->buffer;
+      if (!fits || !may_follow(k, i, from->buffer, to->buffer))
+        continue;
+      k->groups[to->buffer].shift = k->groups[from->buffer].from + k->groups[from->buffer].shift - k->groups[to->buffer].from;
+      unite(k, from->buffer, to->buffer);
+      break;
+    }
+  }
+}
+
 /* Groups take over what their buffers need. */
 static void gather(packing *k)
 {
   const uint32_t lanes = k->flow->lanes;
   for (uint32_t b = 0; b < k->p->buffer_count; b++) {
+    k->space->buffers[b].from = k->groups[b].from;
+    k->groups[b].from += k->groups[b].shift;
+    k->groups[b].end += k->groups[b].shift;
+  }
+  for (uint32_t b = 0; b < k->p->buffer_count; b++) {
     group *own = &k->groups[b], *g = &k->groups[leader_of(k, b)];
-    k->space->buffers[b].from = own->from;
     if (own->end > 0 && own == g)
       k->order[k->count++].buffer = b;
     if (own->end == 0 || own == g)
@@ -122,14 +185,6 @@ static void gather(packing *k)
       g->last[l] = own->last[l] > g->last[l] ? own->last[l] : g->last[l];
     }
   }
-}
-
-static bool is_before(const packing *k, const group *a, const group *b)
-{
-  for (uint32_t l = 0; l < k->flow->lanes; l++)
-    if (a->last[l] > b->first[l])
-      return false;
-  return true;
 }
 
 /* Groups of `order`, the largest first, to homes; `placed` are those that have one, by home. */
@@ -180,7 +235,7 @@ static void give_homes(packing *k, uint32_t *placed)
   }
   for (uint32_t b = 0; b < k->p->buffer_count; b++) {
     const group *g = &k->groups[leader_of(k, b)];
-    k->space->buffers[b].home = g->home + (k->space->buffers[b].from - g->from);
+    k->space->buffers[b].home = g->home + (k->space->buffers[b].from + k->groups[b].shift - g->from);
   }
 }
 
@@ -203,6 +258,8 @@ cm_status cm_c_space_pack(const cm_program *p, const cm_c_flow *flow, cm_c_space
     }
     each_use(&k, false);
     each_use(&k, true);
+    if (buffers <= MOST_GROUPS)
+      take_over(&k);
     gather(&k);
     give_homes(&k, placed);
   }

@@ -75,12 +75,7 @@ cm_status cm_environment_new(const cm_environment_parts *parts, cm_run *run, cm_
   CM_THEN(status, cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error));
   CM_THEN(status, cm_laplacian_new(s->graph, run, &s->laplacian, error));
   CM_THEN(status, describe(s, parts, run, error));
-  if (status != CM_OK) {
-    cm_environment_free(s);
-    return status;
-  }
-  *environment = s;
-  return CM_OK;
+  CM_END(status, *environment = s, cm_environment_free(s));
 }
 
 /* The number of each site's processor among those of `processors`. */

@@ -58,12 +58,7 @@ cm_status cm_full_letter_new(const cm_letter_view *view, uint32_t axes, uint64_t
   CM_TRY(CM_NEW(memory, made, 1, error));
   made->outputs = 2 * axes * view->nodes;
   made->bound = 1;
-  if (fill(made, view, seed, memory, error) != CM_OK) {
-    cm_full_letter_free(made);
-    return error->status;
-  }
-  *letter = made;
-  return CM_OK;
+  CM_END(fill(made, view, seed, memory, error), *letter = made, cm_full_letter_free(made));
 }
 
 void cm_full_letter_free(cm_full_letter *letter)

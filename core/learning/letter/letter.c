@@ -21,12 +21,7 @@ cm_status cm_letter_pass_new(const cm_policy_shape *shape, uint32_t rows, cm_mem
                              CM_ARRAY(made->mixed, shape->readout), CM_ARRAY(made->raw, 2 * (size_t)rows * shape->kind),
                              CM_ARRAY(made->mean, (size_t)rows * shape->kind),
                              CM_ARRAY(made->deviation, (size_t)rows * shape->kind)));
-  if (status != CM_OK) {
-    cm_letter_pass_free(made);
-    return status;
-  }
-  *pass = made;
-  return CM_OK;
+  CM_END(status, *pass = made, cm_letter_pass_free(made));
 }
 
 void cm_letter_pass_free(cm_letter_pass *pass)

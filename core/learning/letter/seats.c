@@ -22,12 +22,7 @@ cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uin
     status = cm_assigner_new(&task, memory, &s.assigner, error);
   }
   cm_free(priority);
-  if (status != CM_OK) {
-    cm_letter_seats_free(&s);
-    return status;
-  }
-  *seats = s;
-  return CM_OK;
+  CM_END(status, *seats = s, cm_letter_seats_free(&s));
 }
 
 void cm_letter_seats_free(cm_letter_seats *seats)

@@ -37,12 +37,7 @@ cm_status cm_policy_pass_new(const cm_policy_shape *shape, uint32_t nodes, cm_me
   cm_status status = cm_convolved_new(shape, rows, CM_POLICY_OUTPUTS, memory, &made->convolved, error);
   CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(made->raw, rows * CM_POLICY_OUTPUTS), CM_ARRAY(made->mean, rows),
                              CM_ARRAY(made->deviation, rows)));
-  if (status != CM_OK) {
-    cm_policy_pass_free(made);
-    return status;
-  }
-  *pass = made;
-  return CM_OK;
+  CM_END(status, *pass = made, cm_policy_pass_free(made));
 }
 
 void cm_policy_pass_free(cm_policy_pass *pass)

@@ -70,12 +70,7 @@ static cm_status read_fields(cm_checksummed_reader *r, bool kinds, const char *n
   cm_status status = cm_whole(card != NULL, "a policy", error);
   if (status == CM_OK && (r->failed || r->at != r->size || !all_finite(made)))
     status = cm_fail(error, CM_DAMAGED, "%s does not hold the %zu numbers of its shape", name, made->count);
-  if (status != CM_OK) {
-    cm_policy_free(made);
-    return status;
-  }
-  *policy = made;
-  return CM_OK;
+  CM_END(status, *policy = made, cm_policy_free(made));
 }
 
 cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_policy **policy, cm_error *error)

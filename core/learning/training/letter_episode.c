@@ -151,12 +151,7 @@ cm_status cm_letter_play(const cm_play *play, uint64_t number, cm_episode *episo
                                 CM_ARRAY(d.reward, count), CM_ARRAY(d.loss, (size_t)count * environment->nodes));
   CM_THEN(status, play_draws(play, &random, &d, &made, error));
   CM_FREE(d.at, d.reward, d.loss);
-  if (status != CM_OK) {
-    cm_episode_free(&made);
-    return status;
-  }
-  *episode = made;
-  return CM_OK;
+  CM_END(status, *episode = made, cm_episode_free(&made));
 }
 
 /* The clipped objective's derivative by mean and log(deviation) of one Gaussian, all draws together. */

@@ -74,12 +74,7 @@ cm_status cm_training_new(const cm_policy *policy, cm_example *const *examples, 
   t->run = run;
   cm_status status = copy_policy(policy, &t->policy, error);
   CM_THEN(status, prepare(t, error));
-  if (status != CM_OK) {
-    cm_training_free(t);
-    return status;
-  }
-  *training = t;
-  return CM_OK;
+  CM_END(status, *training = t, cm_training_free(t));
 }
 
 static void forget(cm_training *t)

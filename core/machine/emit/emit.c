@@ -76,8 +76,7 @@ static cm_status emit_part(void *user, const cm_part *part, cm_error *error)
   CM_TRY(CM_ROOM(e->memory, p->parts, &e->part_room, p->part_count + 1, error));
   cm_program_part *made = &p->parts[p->part_count];
   uint32_t where = e->buffer_of[part->tile] - 1;
-  if (tile->host && cm_emitter_tensor(e, tile->value, &where, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(tile->host, cm_emitter_tensor(e, tile->value, &where, error));
   where |= tile->host ? CM_PART_OUTSIDE : 0;
   *made = (cm_program_part){.buffer = where, .address = (uint64_t)part->from * width, .to = part->to};
   CM_TRY(cm_program_shape(p, &shape, &made->shape, error));
@@ -174,11 +173,9 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   i.bytes = e->plan->tiles[outputs[0]].bytes;
   CM_TRY(cm_emitter_append(e, &i, &symbol, error));
   for (uint64_t k = first_part; k < p->part_count; k++)
-    if (!cm_part_is_outside(&p->parts[k]) && cm_emitter_touch(e, p->parts[k].buffer, symbol, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!cm_part_is_outside(&p->parts[k]), cm_emitter_touch(e, p->parts[k].buffer, symbol, error));
   for (uint32_t k = 0; k < piece->output_count; k++)
-    if (e->plan->tiles[outputs[k]].host && cm_emitter_list(e, &e->stored_by[outputs[k]], symbol, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(e->plan->tiles[outputs[k]].host, cm_emitter_list(e, &e->stored_by[outputs[k]], symbol, error));
   return CM_OK;
 }
 
@@ -299,12 +296,7 @@ cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_
   if (status == CM_OK)
     cm_emitter_sum_up(&e);
   cm_emitter_end(&e);
-  if (status != CM_OK) {
-    cm_emission_free(&made);
-    return status;
-  }
-  *emission = made;
-  return CM_OK;
+  CM_END(status, *emission = made, cm_emission_free(&made));
 }
 
 void cm_emission_free(cm_emission *emission)

@@ -37,8 +37,7 @@ static cm_status fill_buffer(front *f, uint32_t number, bool in_parts, uint32_t 
   CM_TRY(cm_emitter_buffer(e, given->tile, given->address, buffer, error));
   f->made[number] = *buffer + 1;
   for (uint32_t l = 0; in_parts && l < e->lanes; l++)
-    if (e->wait[l] != 0 && cm_emitter_list(e, &f->prior[number], e->wait[l], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(e->wait[l] != 0, cm_emitter_list(e, &f->prior[number], e->wait[l], error));
   return CM_OK;
 }
 
@@ -70,9 +69,8 @@ static cm_status emit_transfer(front *f, const cm_timed_task *task, cm_error *er
   }
   CM_TRY(cm_emitter_append(e, &i, &symbol, error));
   bool first = e->writer[i.buffer] == 0;
-  if (cm_emitter_touch(e, i.buffer, symbol, error) != CM_OK ||
-      (loads && !first && cm_emitter_list(e, &e->writer[i.buffer], symbol, error) != CM_OK))
-    return error->status;
+  CM_TRY(cm_emitter_touch(e, i.buffer, symbol, error));
+  CM_TRY_IF(loads && !first, cm_emitter_list(e, &e->writer[i.buffer], symbol, error));
   return loads ? CM_OK : cm_emitter_list(e, &e->stored_by[task->number], symbol, error);
 }
 
@@ -189,10 +187,5 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
     cm_emitter_sum_up(&e);
   cm_emitter_end(&e);
   CM_FREE(f.made, f.prior, f.barrier, f.passed, (void *)f.order);
-  if (status != CM_OK) {
-    cm_emission_free(&made);
-    return status;
-  }
-  *emission = made;
-  return CM_OK;
+  CM_END(status, *emission = made, cm_emission_free(&made));
 }

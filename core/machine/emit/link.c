@@ -104,8 +104,7 @@ static cm_status relocate(linker *l, const cm_object *object, const cm_instructi
   *made = *given;
   if (cm_opcode_computes(given->opcode))
     return relocate_operands(l, object, given, error);
-  if (given->opcode == CM_CODE_COPY && locate(l, object, given->source_buffer, given->bytes, &made->source, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(given->opcode == CM_CODE_COPY, locate(l, object, given->source_buffer, given->bytes, &made->source, error));
   return locate(l, object, given->buffer, given->bytes, &made->address, error);
 }
 

@@ -150,8 +150,7 @@ static cm_status bring_home(cm_planner *planner, const cm_tile *box, cm_error *e
   cm_cells cells;
   for (bool more = cm_cells_begin(planner->plan, box, &cells); more; more = cm_cells_next(&cells)) {
     cm_resident *r = cm_space_find(&planner->space, cm_cells_tile(&cells));
-    if (r != NULL && r->dirty && cm_planner_store(planner, r, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(r != NULL && r->dirty, cm_planner_store(planner, r, error));
   }
   return CM_OK;
 }
@@ -160,9 +159,8 @@ static cm_status load(cm_planner *planner, uint32_t tile, cm_error *error)
 {
   const cm_tile *t = &planner->plan->tiles[tile];
   uint64_t address, bytes = cm_plan_bytes(planner->plan, t->value, &t->box);
-  if ((!t->grid && !t->constant && bring_home(planner, t, error) != CM_OK) ||
-      cm_planner_place(planner, tile, false, planner->now, &address, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!t->grid && !t->constant, bring_home(planner, t, error));
+  CM_TRY(cm_planner_place(planner, tile, false, planner->now, &address, error));
   if (t->host)
     return CM_OK;
   *(t->constant ? &planner->traffic.parameters : &planner->traffic.loaded) += bytes;
@@ -223,8 +221,7 @@ static cm_status run_piece(cm_planner *planner, uint32_t number, const uint64_t 
   for (uint32_t i = 0; i < piece->input_count; i++)
     cm_space_pin(&planner->space, inputs[i], planner->stamp);
   for (uint32_t i = 0; i < piece->input_count; i++)
-    if (cm_space_find(&planner->space, inputs[i]) == NULL && load(planner, inputs[i], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_space_find(&planner->space, inputs[i]) == NULL, load(planner, inputs[i], error));
   for (uint32_t o = 0; o < piece->output_count; o++)
     CM_TRY(make_output(planner, piece, o, next, error));
   CM_TRY(cm_planner_record(planner, CM_EVENT_RUN, number, 0, error));

@@ -124,9 +124,8 @@ static cm_status extend_roughly(search *s, uint32_t first, uint32_t cuts, cm_err
     if (last + 1 < s->plan->op_count && !s->may_cut[last + 1])
       continue;
     cuts--;
-    if (put_off(s, &(attempt){first, false}, last, error) != CM_OK ||
-        (cm_ordering_two_ways(s->plan, first, last) && put_off(s, &(attempt){first, true}, last, error) != CM_OK))
-      return error->status;
+    CM_TRY(put_off(s, &(attempt){first, false}, last, error));
+    CM_TRY_IF(cm_ordering_two_ways(s->plan, first, last), put_off(s, &(attempt){first, true}, last, error));
   }
   return CM_OK;
 }
@@ -242,12 +241,7 @@ cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_p
     status = run_pass(&s, 0, error);
   CM_THEN(status, lay_out(&s, &made, error));
   end_search(&s);
-  if (status != CM_OK) {
-    cm_memory_plan_free(&made);
-    return status;
-  }
-  *layout = made;
-  return CM_OK;
+  CM_END(status, *layout = made, cm_memory_plan_free(&made));
 }
 
 void cm_memory_plan_free(cm_memory_plan *layout)

@@ -202,8 +202,7 @@ static cm_status keep(cm_space *space, const cm_resident *item, uint32_t stamp, 
 cm_status cm_space_insert(cm_space *space, const cm_resident *item, uint32_t stamp, cm_error *error)
 {
   uint32_t number;
-  if (space->block_count == 0 && add_block(space, 0, 0, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(space->block_count == 0, add_block(space, 0, 0, error));
   cm_place place = place_for(space, item->address);
   if (space->block[place.block].count == CM_SPACE_BLOCK) {
     CM_TRY(add_block(space, place.block + 1, CM_SPACE_BLOCK / 2, error));
@@ -263,8 +262,7 @@ cm_status cm_space_compact(cm_space *space, cm_space_mover move, void *user, uin
     cm_space_block *b = &space->block[k];
     for (uint32_t i = 0; i < b->count; i++) {
       cm_resident *r = &space->resident[b->item[i]];
-      if (r->address != at && move(user, r, at, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(r->address != at, move(user, r, at, error));
       r->address = at;
       at = cm_resident_end(r);
     }

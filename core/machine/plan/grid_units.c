@@ -92,6 +92,28 @@ static cm_status stretch_steps(cm_sizing *s, const cm_plan_op *op, const cm_sett
   return CM_OK;
 }
 
+/* Cuts the axis that is cut into most by how far units are from each other, where no unit has more than one piece. */
+static cm_status stretch_by_way(cm_sizing *s, const cm_plan_op *op, const cm_plan_options *options, uint64_t most, cm_error *error)
+{
+  const int64_t cells = cm_sizing_cells(s, CM_NONE);
+  int64_t common[CM_RANK_MAX];
+  cm_need need = {0};
+  uint32_t axis = s->slice;
+  if (s->band != CM_NONE && (axis == CM_NONE || cm_sizing_cells(s, s->band) < cm_sizing_cells(s, axis)))
+    axis = s->band;
+  if (cells < 2 || (double)cells > op->units)
+    return CM_OK;
+  memcpy(common, s->step, sizeof common);
+  CM_TRY(cm_stretch_by_way(s, op, axis, options->target->issue_ns * options->settings->issues_min, error));
+  if (s->stretches.edge != NULL)
+    CM_TRY(cm_sizing_measure(s, &need, error));
+  if (s->stretches.edge == NULL || cm_need_total(&need) > most) {
+    memcpy(s->step, common, sizeof common);
+    s->stretches = (cm_stretches){0};
+  }
+  return CM_OK;
+}
+
 cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_plan_options *options, uint64_t memory,
                                  cm_plan_value *value, cm_error *error)
 {
@@ -123,6 +145,8 @@ cm_status cm_plan_grid_for_units(cm_plan *plan, const cm_plan_op *op, const cm_p
   if (!inherited && fits && by_device && options->settings->stretch >= 1 && is_shared(&s, op) &&
       stretch_steps(&s, op, options->settings, memory / 2, error) != CM_OK)
     return error->status;
+  if (!inherited && fits && by_device && options->settings->stretch > 2 && plan->memory_count > 0 && !is_shared(&s, op))
+    CM_TRY(stretch_by_way(&s, op, options, memory / 2, error));
   cm_sizing_set(value, s.step, &s.stretches);
   return CM_OK;
 }

@@ -82,8 +82,7 @@ static cm_status pack_type(packing *p, cm_type type, uint64_t size, uint64_t mos
       uint64_t count = 1;
       p->seen[value] = true;
       (void)cm_dims_count(m->values[value].shape.rank, m->values[value].shape.dims, &count);
-      if (open.bytes + count * cm_type_bytes(type) > size && close_pack(p, &open, type, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(open.bytes + count * cm_type_bytes(type) > size, close_pack(p, &open, type, error));
       p->members[p->count++] = value;
       open.count++;
       open.bytes += count * cm_type_bytes(type);

@@ -265,12 +265,7 @@ cm_status cm_sums_cut(const cm_model *model, const cm_target *target, uint64_t m
   }
   if (status == CM_OK && cut != NULL && (status = cm_model_sort(cut, error)) == CM_OK)
     status = cm_infer(cut, run, error);
-  if (status != CM_OK) {
-    cm_model_free(cut);
-    return status;
-  }
-  *made = cut;
-  return CM_OK;
+  CM_END(status, *made = cut, cm_model_free(cut));
 }
 
 uint64_t cm_cut_bytes(const cm_target *target, uint64_t memory_bytes)

@@ -61,9 +61,8 @@ static cm_status add_step(cm_model *m, uint32_t node, const step *s, uint32_t *v
   cm_shape shape = m->values[whole.outputs[0]].shape;
   uint32_t made = whole.outputs[0]; /* what is read may be named by `value` */
   shape.type = s->type;
-  if ((!s->last && add_value(m, "sum", &shape, &made, error) != CM_OK) ||
-      cm_model_add_node(m, s->op, s->inputs, s->count, &made, 1, number, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!s->last, add_value(m, "sum", &shape, &made, error));
+  CM_TRY(cm_model_add_node(m, s->op, s->inputs, s->count, &made, 1, number, error));
   m->nodes[*number].name = whole.name;
   *value = made;
   return CM_OK;

@@ -53,8 +53,7 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   for (size_t i = 0; i < m->output_count; i++) {
     const cm_tensor *tensor; /* of an output that is a constant, the program holds the numbers */
     plan->values[m->outputs[i]].output = true;
-    if (m->values[m->outputs[i]].constant && cm_constant_tensor(plan->model, m->outputs[i], b->run, &tensor, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(m->values[m->outputs[i]].constant, cm_constant_tensor(plan->model, m->outputs[i], b->run, &tensor, error));
   }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *node = &m->nodes[order[i]];
@@ -187,11 +186,9 @@ static cm_status build(cm_cutter *b, const uint32_t *order, cm_error *error)
     bool makes = false;
     for (uint32_t o = 0; o < node->output_count; o++)
       makes = makes || (plan->values[node->outputs[o]].kind == CM_VALUE_MADE && !plan->values[node->outputs[o]].copied);
-    if (makes && add_op(b, node, CM_NONE, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(makes, add_op(b, node, CM_NONE, error));
     for (uint32_t o = 0; o < node->output_count; o++)
-      if (plan->values[node->outputs[o]].copied && add_copy(b, node->outputs[o], error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(plan->values[node->outputs[o]].copied, add_copy(b, node->outputs[o], error));
   }
   return CM_OK;
 }
@@ -290,12 +287,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   if (status == CM_OK)
     find_uses(plan);
   cm_free(b.solid);
-  if (status != CM_OK) {
-    cm_plan_free(plan);
-    return status;
-  }
-  *made = plan;
-  return CM_OK;
+  CM_END(status, *made = plan, cm_plan_free(plan));
 }
 
 void cm_plan_free(cm_plan *plan)

@@ -27,12 +27,13 @@ typedef enum cm_value_kind {
   CM_VALUE_VIEW,  /* of other values */
 } cm_value_kind;
 
-/* Tiles of unlike extents along one axis, so that each device has a stretch in tiles of its own extent. */
+/* Tiles of unlike extents along one axis: each device has a stretch in tiles of its own extent, or each unit one by how far it is from others. */
 typedef struct cm_stretches {
   uint32_t axis;
   int64_t count;          /* tiles along it */
   const int64_t *edge;    /* where each tile begins, and where the last one ends; NULL: tiles are alike */
   const uint32_t *device; /* of each tile along the axis; NULL: the operator's shares say */
+  const uint32_t *lane;   /* of each tile: whose memory should have it; NULL: any */
 } cm_stretches;
 
 typedef struct cm_plan_value {
@@ -70,6 +71,7 @@ typedef struct cm_piece {
   uint32_t in_place; /* input tile whose room the output may take; CM_NONE */
   bool dead;         /* nobody needs what it makes */
   uint32_t device;   /* that its operator's shares give it to */
+  uint32_t lane;     /* of it, whose memory should have what is loaded and made; CM_NONE: any */
   cm_work work;      /* multiplications or element operations; bytes of operands */
   uint64_t boxed;    /* bit i: input i is loaded as a box of its own (inputs from 64 on: never) */
 } cm_piece;

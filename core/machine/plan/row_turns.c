@@ -80,8 +80,7 @@ static cm_status node_may(cm_plan *plan, const cm_node *node, uint32_t turns, cm
   if (!*may || cm_plan_is_view(m, node))
     return CM_OK;
   for (uint32_t i = 0; i < node->input_count; i++)
-    if (node->inputs[i] != CM_NONE && is_constant(m, node->inputs[i]) && cm_constant_tensor(plan->model, node->inputs[i], run, &tensor, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(node->inputs[i] != CM_NONE && is_constant(m, node->inputs[i]), cm_constant_tensor(plan->model, node->inputs[i], run, &tensor, error));
   CM_TRY(cm_plan_call(plan, node, &call, error));
   CM_TRY(CM_ARENA_NEW(&plan->arena, inputs[0], node->input_count + 1, error));
   CM_TRY(CM_ARENA_NEW(&plan->arena, inputs[1], node->input_count + 1, error));
@@ -133,8 +132,7 @@ cm_status cm_turns_find(cm_model *m, uint64_t memory_bytes, cm_run *run, uint32_
   const double pieces = (double)made / cm_settings_default(memory_bytes).piece_bytes;
   const uint64_t by_parameters = moved / (PARAMETERS_SHARE * parameters), by_pieces = (uint64_t)(pieces / PIECES_A_TURN);
   *turns = pieces > PIECES_MOST && made + moved <= CM_OUTSIDE_BYTES_MAX ? divisor(m, by_pieces < by_parameters ? by_pieces : by_parameters) : 1;
-  if (*turns > 1 && cm_turns_may(m, *turns, run, &may, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(*turns > 1, cm_turns_may(m, *turns, run, &may, error));
   *turns = may ? *turns : 1;
   return CM_OK;
 }

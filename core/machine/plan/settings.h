@@ -23,7 +23,7 @@ typedef struct cm_settings {
   double pack;          /* size of the packs that small constants lie in, 1 to CM_PACK_SIZES; 0: each alone */
   double split;         /* a part of a transfer that is split over ports takes at least so many latencies */
   double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
-  double stretch;       /* grids whose steps differ by device: 0: none, 1: along rows, 2: along channels */
+  double stretch;       /* grids whose steps differ by device: 0: none, 1: along rows, 2: along channels; 3: by unit, where devices do not */
   double lean;          /* what all but the fastest device get, over what their capability says */
   double window;        /* pieces that have their memory and no lane yet, at most */
 } cm_settings;

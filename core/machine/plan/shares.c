@@ -81,6 +81,8 @@ void cm_plan_share(cm_plan *plan, const cm_plan_op *op, const cm_plan_value *val
 {
   double ns[CM_TARGET_DEVICES_MAX];
   uint32_t share[CM_TARGET_DEVICES_MAX], at = op->first_piece;
+  for (uint32_t k = 0; k < op->piece_count; k++)
+    plan->pieces[op->first_piece + k].lane = value->stretches.lane != NULL ? value->stretches.lane[k] : CM_NONE;
   if (value->stretches.device != NULL) {
     share_stretches(plan, op, value);
     return;

@@ -1,6 +1,7 @@
 /* Grids whose steps differ by device (source 4): of an axis of length L device d gets l_d in proportion to its capability
  * p_d = K L_d / T_d, in n_d = ceil(l_d / L_d) tiles. Rows are whole: the proportions are where the search for lengths begins. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/machine/cost.h"
@@ -111,8 +112,7 @@ static cm_status share(stretching *s, cm_error *error)
     double all = 0;
     given = 0;
     for (uint32_t d = 0; d < s->target->device_count; d++) {
-      if (s->of[d].tiles > 0 && measure(s, d, s->of[d].rows / s->of[d].tiles, &p[d], error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(s->of[d].tiles > 0, measure(s, d, s->of[d].rows / s->of[d].tiles, &p[d], error));
       all += s->of[d].tiles > 0 ? p[d] : 0;
     }
     for (uint32_t d = 0; d < s->target->device_count; d++) {
@@ -197,6 +197,75 @@ cm_status cm_stretch_axis(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis
   }
   sizing->stretches = (cm_stretches){0};
   sizing->step[axis] = common;
+  return CM_OK;
+}
+
+/* ---- by way ---- */
+
+typedef struct place {
+  double way_ns; /* there and back to whoever is farthest, over what is between the two that are farthest from each other */
+  uint32_t lane;
+} place;
+
+static int nearest_first(const void *x, const void *y)
+{
+  const place *a = x, *b = y;
+  return a->way_ns != b->way_ns ? (a->way_ns > b->way_ns) - (a->way_ns < b->way_ns) : (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+static void list_places(const cm_plan *plan, const cm_device *device, place *at)
+{
+  const double ways = cm_hop_ways(plan->target);
+  double most = 0;
+  for (uint32_t u = 0; u < device->units; u++) {
+    at[u] = (place){2 * ways * cm_hop_farthest(&plan->hops, device->first_lane + u), device->first_lane + u};
+    most = fmax(most, at[u].way_ns);
+  }
+  for (uint32_t u = 0; u < device->units; u++)
+    at[u].way_ns -= most / 2;
+  qsort(at, device->units, sizeof *at, nearest_first);
+}
+
+cm_status cm_stretch_by_way(cm_sizing *sizing, const cm_plan_op *op, uint32_t axis, double least_ns, cm_error *error)
+{
+  cm_plan *plan = sizing->plan;
+  const cm_device *device = plan->target->device;
+  const int64_t length = axis != CM_NONE ? sizing->whole.to[axis] : 0;
+  place *at;
+  uint32_t *lane, units = 0;
+  int64_t *edge, count = 0, largest = 1;
+  double ways = 0, level = 0, done = 0;
+  cm_work work;
+  while (op->rates[device - plan->target->device] <= 0)
+    device++;
+  if (axis == CM_NONE || cm_split_extent(sizing->call, axis, length - 1) != length - 1)
+    return CM_OK;
+  CM_TRY(CM_ARENA_NEW(&plan->arena, at, device->units, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, lane, device->units, error));
+  CM_TRY(CM_ARENA_NEW(&plan->arena, edge, (size_t)device->units + 1, error));
+  list_places(plan, device, at);
+  memcpy(sizing->step, sizing->whole.to, sizeof sizing->step);
+  CM_TRY(cm_sizing_work(sizing, &work, error));
+  const double all = (double)work.operations / op->rates[device - plan->target->device];
+  /* All end at `level`, ways counted in; a unit that would have too little is too far. */
+  for (; units < device->units; units++) {
+    const double end = (all + ways + at[units].way_ns) / (units + 1);
+    if (units > 0 && end - at[units].way_ns < least_ns)
+      break;
+    ways += at[units].way_ns;
+    level = end;
+  }
+  for (uint32_t u = 0; u < units; u++) {
+    done += level - at[u].way_ns;
+    const int64_t to = u + 1 < units ? llround((double)length * done / all) : length;
+    if (to <= edge[count])
+      continue;
+    largest = to - edge[count] > largest ? to - edge[count] : largest;
+    lane[count] = at[u].lane;
+    edge[++count] = to;
+  }
+  sizing->step[axis] = largest;
+  sizing->stretches = (cm_stretches){.axis = axis, .count = count, .edge = edge, .lane = lane};
   return CM_OK;
 }
 

@@ -69,8 +69,7 @@ static cm_status grow_box_table(cm_plan *plan, cm_error *error)
 
 cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, bool host, uint32_t *number, cm_error *error)
 {
-  if (2 * plan->box_count >= plan->box_table_size && grow_box_table(plan, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(2 * plan->box_count >= plan->box_table_size, grow_box_table(plan, error));
   size_t at = box_hash(value, box) & (plan->box_table_size - 1);
   for (; plan->box_table[at] != 0; at = (at + 1) & (plan->box_table_size - 1)) {
     const cm_tile *tile = &plan->tiles[plan->box_table[at] - 1];

@@ -37,8 +37,7 @@ cm_status cm_program_shape(cm_program *program, const cm_part_shape *given, cons
   uint64_t hash = given->rank;
   for (uint32_t i = 0; i < given->rank; i++)
     hash = cm_mix(cm_mix(cm_mix(hash ^ (uint64_t)given->extent[i]) ^ (uint64_t)given->stride[i]) ^ (uint64_t)given->to_stride[i]);
-  if (program->shapes == NULL && CM_NEW(program->memory, program->shapes, SHAPE_LISTS, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(program->shapes == NULL, CM_NEW(program->memory, program->shapes, SHAPE_LISTS, error));
   cm_shape_link **list = &program->shapes[hash % SHAPE_LISTS], *link = *list;
   while (link != NULL && !alike(&link->shape, given))
     link = link->next;

@@ -21,9 +21,8 @@ static uint32_t get_buffer(cm_reading *g)
 static uint64_t get_range(cm_reading *g, uint64_t bytes)
 {
   uint64_t address = cm_get_number(&g->r), memory = g->p->target.memory_bytes;
-  if (g->r.status == CM_OK && (bytes > memory || address > memory - bytes))
-    (void)cm_reader_fail(&g->r, "%llu bytes at address %llu leave the chip", (unsigned long long)bytes,
-                         (unsigned long long)address);
+  CM_REFUSE_IF(g, bytes > memory || address > memory - bytes,
+                "%llu bytes at address %llu leave the chip", (unsigned long long)bytes, (unsigned long long)address);
   return address;
 }
 
@@ -33,8 +32,7 @@ static void check_empty_part(cm_reading *g, const cm_program_part *part, const c
   bool empty = false;
   for (uint32_t i = 0; i < shape->rank; i++)
     empty = empty || shape->extent[i] == 0;
-  if (g->r.status == CM_OK && (!empty || part->to != 0 || part->address > g->p->target.memory_bytes))
-    (void)cm_reader_fail(&g->r, "a part is larger than its operand or the chip");
+  CM_REFUSE_IF(g, !empty || part->to != 0 || part->address > g->p->target.memory_bytes, "a part is larger than its operand or the chip");
 }
 
 /* Where a part lies: a buffer, or a tensor behind them. Returns bytes there. */
@@ -112,9 +110,8 @@ static void get_operand(cm_reading *g, bool output)
   o->rank = cm_reading_dims(g, o->dims);
   uint64_t parts = cm_get_count(&g->r, "the number of parts");
   (void)cm_dims_count(o->rank, o->dims, &count);
-  if (g->r.status == CM_OK && ((count > p->target.memory_bytes && !g->outside) || (output && parts != 1)))
-    (void)cm_reader_fail(&g->r, "an operand of %llu elements in %llu parts cannot be", (unsigned long long)count,
-                         (unsigned long long)parts);
+  CM_REFUSE_IF(g, (count > p->target.memory_bytes && !g->outside) || (output && parts != 1),
+                "an operand of %llu elements in %llu parts cannot be", (unsigned long long)count, (unsigned long long)parts);
   for (; o->part_count < parts && g->r.status == CM_OK; o->part_count++) {
     if (!room(g, CM_ROOM(p->memory, p->parts, &g->part_room, p->part_count + 1, g->r.error)))
       return;
@@ -167,8 +164,7 @@ static void get_computation(cm_reading *g, cm_instruction *i)
   const cm_program *p = g->p;
   i->operator_number = (uint32_t)cm_get_number(&g->r);
   i->work.operations = cm_get_number(&g->r);
-  if (g->r.status == CM_OK && i->operator_number >= p->operator_count)
-    (void)cm_reader_fail(&g->r, "there is no operator %u", i->operator_number);
+  CM_REFUSE_IF(g, i->operator_number >= p->operator_count, "there is no operator %u", i->operator_number);
   if (g->r.status != CM_OK)
     return;
   const cm_node *n = &p->operators[i->operator_number];
@@ -220,15 +216,12 @@ static void get_instruction(cm_reading *g, cm_instruction *i)
     i->buffer = get_buffer(g);
     i->address = cm_get_number(&g->r);
     i->bytes = cm_get_at_most(&g->r, p->target.memory_bytes, "a length");
-    if (g->r.status == CM_OK && (i->source > p->target.memory_bytes - i->bytes ||
-                                 i->address > p->target.memory_bytes - i->bytes))
-      (void)cm_reader_fail(&g->r, "a COPY leaves the chip");
+    CM_REFUSE_IF(g, i->source > p->target.memory_bytes - i->bytes || i->address > p->target.memory_bytes - i->bytes, "a COPY leaves the chip");
     return;
   case CM_CODE_SET:
   case CM_CODE_WAIT:
     i->flag = (uint32_t)cm_get_number(&g->r);
-    if (g->r.status == CM_OK && i->flag >= p->flag_count)
-      (void)cm_reader_fail(&g->r, "there is no flag %u", i->flag);
+    CM_REFUSE_IF(g, i->flag >= p->flag_count, "there is no flag %u", i->flag);
     if (i->opcode == CM_CODE_WAIT && (i->value = cm_get_number(&g->r)) == 0)
       (void)cm_reader_fail(&g->r, "a WAIT for nothing");
     return;

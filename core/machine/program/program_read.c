@@ -68,8 +68,7 @@ static void get_device(cm_reading *g, uint32_t units)
     get_rates(g, d, k);
   bool idle = d->moves ? d->bytes_per_ns <= 0 || d->rate_count[CM_UNIT_MATRIX] + d->rate_count[CM_UNIT_VECTOR] + d->rate_count[CM_UNIT_HOST] > 0
                        : d->ports != 1 || (!d->pipelined && d->bytes_per_ns <= 0);
-  if (g->r.status == CM_OK && (d->units == 0 || d->ports == 0 || idle))
-    (void)cm_reader_fail(&g->r, "device %s does nothing", d->name);
+  CM_REFUSE_IF(g, d->units == 0 || d->ports == 0 || idle, "device %s does nothing", d->name);
 }
 
 static void get_fabric(cm_reading *g)
@@ -86,8 +85,7 @@ static void get_fabric(cm_reading *g)
   bool whole = f->width > 0 && f->height > 0 && f->die_width > 0 && f->die_height > 0 && f->router_x > 0 && f->router_y > 0;
   whole = whole && (uint64_t)f->width * f->height <= CM_CHIP_CORES_MAX && f->width % f->die_width == 0 &&
           f->height % f->die_height == 0 && f->die_width % f->router_x == 0 && f->die_height % f->router_y == 0;
-  if (g->r.status == CM_OK && !whole)
-    (void)cm_reader_fail(&g->r, "no grid of cores is %u x %u", f->width, f->height);
+  CM_REFUSE_IF(g, !whole, "no grid of cores is %u x %u", f->width, f->height);
 }
 
 /* Memories of cores; one that all share is the last. */
@@ -105,9 +103,8 @@ static void get_memories(cm_reading *g)
     if (g->r.status == CM_OK && (bytes == 0 || (core == 0 && t->memory_count + 1 < count)))
       (void)cm_reader_fail(&g->r, "memory %u has no bytes, or is shared and not the last", t->memory_count);
   }
-  if (g->r.status == CM_OK && (count > 0 ? t->link_bytes_per_ns <= 0 || to != t->memory_bytes : any))
-    (void)cm_reader_fail(&g->r, "memories of cores have %llu bytes together, the chip %llu", (unsigned long long)to,
-                         (unsigned long long)t->memory_bytes);
+  CM_REFUSE_IF(g, count > 0 ? t->link_bytes_per_ns <= 0 || to != t->memory_bytes : any,
+                "memories of cores have %llu bytes together, the chip %llu", (unsigned long long)to, (unsigned long long)t->memory_bytes);
 }
 
 /* How instructions come to a chip that issues in order. */
@@ -116,8 +113,7 @@ static void get_issue(cm_reading *g)
   cm_target *t = &g->p->target;
   t->window = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_WINDOW_MAX, "the window");
   t->code_bytes = (uint32_t)cm_get_at_most(&g->r, CM_TARGET_CODE_MAX, "the bytes of an instruction");
-  if (g->r.status == CM_OK && t->window == 0 && t->code_bytes > 0)
-    (void)cm_reader_fail(&g->r, "instructions have %u bytes, and no stream", t->code_bytes);
+  CM_REFUSE_IF(g, t->window == 0 && t->code_bytes > 0, "instructions have %u bytes, and no stream", t->code_bytes);
 }
 
 static void get_chip(cm_reading *g)
@@ -134,8 +130,7 @@ static void get_chip(cm_reading *g)
     get_device(g, units);
     units += p->target.device[p->target.device_count].units;
   }
-  if (g->r.status == CM_OK && cm_target_number(&p->target, &error) != CM_OK)
-    (void)cm_reader_fail(&g->r, "%s", error.detail);
+  CM_REFUSE_IF(g, cm_target_number(&p->target, &error) != CM_OK, "%s", error.detail);
   if (g->version >= CM_PROGRAM_VERSION_STREAM)
     get_issue(g);
   if (g->version >= CM_PROGRAM_VERSION_MEMORIES)
@@ -344,8 +339,7 @@ static void get_section(cm_reading *g, const uint8_t *bytes, size_t size, size_t
     return;
   }
   get[section](g);
-  if (g->r.status == CM_OK && g->r.at != g->r.size)
-    (void)cm_reader_fail(&g->r, "%zu bytes are left over", g->r.size - g->r.at);
+  CM_REFUSE_IF(g, g->r.at != g->r.size, "%zu bytes are left over", g->r.size - g->r.at);
   *at += (size_t)length;
 }
 

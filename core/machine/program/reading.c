@@ -7,16 +7,14 @@ uint32_t cm_reading_dims(cm_reading *g, int64_t *dims)
   uint64_t count;
   for (uint32_t i = 0; i < rank; i++)
     dims[i] = cm_get_signed(&g->r);
-  if (g->r.status == CM_OK && !cm_dims_count(rank, dims, &count))
-    (void)cm_reader_fail(&g->r, "a shape is impossible");
+  CM_REFUSE_IF(g, !cm_dims_count(rank, dims, &count), "a shape is impossible");
   return rank;
 }
 
 cm_type cm_reading_type(cm_reading *g)
 {
   cm_type type = (cm_type)cm_get_at_most(&g->r, CM_TYPE_COUNT - 1, "a type");
-  if (g->r.status == CM_OK && type != CM_TYPE_NONE && cm_type_bytes(type) == 0)
-    (void)cm_reader_fail(&g->r, "type %d has no elements", (int)type);
+  CM_REFUSE_IF(g, type != CM_TYPE_NONE && cm_type_bytes(type) == 0, "type %d has no elements", (int)type);
   return type;
 }
 

@@ -12,6 +12,13 @@ typedef struct cm_reading {
   bool outside;          /* operands of the present one may lie there */
 } cm_reading;
 
+/* What is wrong, where something is and nothing was before. */
+#define CM_REFUSE_IF(g, wrong, ...)                   \
+  do {                                                \
+    if ((g)->r.status == CM_OK && (wrong))            \
+      (void)cm_reader_fail(&(g)->r, __VA_ARGS__);     \
+  } while (0)
+
 /* A shape's dimensions, as many as are returned; a type of elements. */
 uint32_t cm_reading_dims(cm_reading *g, int64_t *dims);
 cm_type cm_reading_type(cm_reading *g);

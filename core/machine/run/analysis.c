@@ -243,11 +243,7 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
     status = find_held(&a, error);
   }
   cm_free(a.busy_of);
-  if (status == CM_OK)
-    *analysis = made;
-  else
-    cm_analysis_free(&made);
-  return status;
+  CM_END(status, *analysis = made, cm_analysis_free(&made));
 }
 
 void cm_analysis_free(cm_analysis *analysis)

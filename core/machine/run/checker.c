@@ -36,12 +36,7 @@ cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error
     if (CM_NEW(m, c->home_lane[t], count + 1, error) != CM_OK || CM_NEW(m, c->home_seq[t], count + 1, error) != CM_OK)
       status = error->status;
   }
-  if (status != CM_OK) {
-    cm_checker_free(c, p->tensor_count);
-    return status;
-  }
-  *made = c;
-  return CM_OK;
+  CM_END(status, *made = c, cm_checker_free(c, p->tensor_count));
 }
 
 void cm_checker_free(cm_checker *c, uint32_t tensor_count)

@@ -124,12 +124,7 @@ static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand 
     cm_copy_elements((uint8_t *)t->data + (size_t)part->to * width, part->shape->to_stride, part_at(r, part),
                      part->shape->stride, part->shape->rank, part->shape->extent, width);
   }
-  if (status != CM_OK) {
-    cm_tensor_free(t);
-    return status;
-  }
-  *made = t;
-  return CM_OK;
+  CM_END(status, *made = t, cm_tensor_free(t));
 }
 
 static cm_status scatter(cm_runner *r, const cm_instruction *i, const cm_operand *operand, const cm_tensor *result,
@@ -148,8 +143,7 @@ static cm_status scatter(cm_runner *r, const cm_instruction *i, const cm_operand
   size_t width = cm_type_bytes(operand->type);
   if (result->count == 0)
     return CM_OK;
-  if (r->checker != NULL && check_part(r, i->lane, part, width, true, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(r->checker != NULL, check_part(r, i->lane, part, width, true, error));
   memcpy(part_at(r, part), result->data, (size_t)result->count * width);
   if (!cm_part_is_outside(part))
     reach(r, part->address + result->count * width);

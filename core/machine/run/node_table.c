@@ -169,9 +169,5 @@ cm_status cm_node_table(const cm_program *program, const cm_analysis *analysis, 
                                                   analysis->time_ns > 0 ? analysis->path_hops_ns / analysis->time_ns : 0));
   cm_free(rows);
   cm_status status = cm_json_whole(refusals, "the table of nodes", error);
-  if (status == CM_OK)
-    *table = made;
-  else
-    json_decref(made);
-  return status;
+  CM_END(status, *table = made, json_decref(made));
 }

@@ -174,8 +174,7 @@ static cm_status run_stream(lanes *s, cm_error *error)
 static cm_status run_all(lanes *s, cm_error *error)
 {
   const cm_program *p = s->program;
-  if (p->target.window > 0 && run_stream(s, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(p->target.window > 0, run_stream(s, error));
   for (bool moved = p->target.window == 0; moved;) {
     moved = false;
     for (uint32_t l = 0; l < p->lane_count; l++)

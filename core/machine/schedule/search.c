@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 
-enum { NUMBERS = 12, ALIKE = 10, BATCH_MAX = 9, SCORES_MIN = 12, SCORES_MAX = 72 };
+enum { NUMBERS = 12, ALIKE = 10, STRETCH = 10, BY_WAY = 3, BATCH_MAX = 10, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -17,7 +17,7 @@ static const double issues[] = {1, 2, 4, 10, 20, 40};
 static const double splits[] = {0.25, 0.5, 1, 2, 4, 8};
 static const double packs[] = {0, 1, 2, 3, 4};
 static const double windows[] = {1, 32, 256, 2048};
-static const double stretches[] = {0, 1, 2};
+static const double stretches[] = {0, 1, 2, 3};
 static const double leans[] = {0.92, 0.95, 0.965, 0.98, 0.99, 1, 1.01, 1.02, 1.04};
 static const double aheads[] = {0, 0.12, 0.25, 0.4, 0.6, 0.8};
 /* Sizes are absolute, so that more memory leaves the candidates for less among the choices. */
@@ -36,7 +36,7 @@ static const ladder ladders[NUMBERS] = {
     {aheads, sizeof aheads / sizeof *aheads},
     {packs, sizeof packs / sizeof *packs},   {splits, sizeof splits / sizeof *splits},
     {windows, sizeof windows / sizeof *windows},
-    {stretches, sizeof stretches / sizeof *stretches}, /* from here on: of devices that differ */
+    {stretches, sizeof stretches / sizeof *stretches}, /* from here on: of devices that differ, but for BY_WAY */
     {leans, sizeof leans / sizeof *leans},
 };
 
@@ -61,6 +61,7 @@ typedef struct searching {
   double until_ns, least_ns; /* the search is done when the second is as low as the first */
   double told;               /* of the budget, as progress */
   double reference_ns, reference_bytes;
+  bool differ, by_way; /* several devices do one kind of work; all are alike, and cores have memories of their own */
 } searching;
 
 static cm_settings settings_of(const point *p)
@@ -197,16 +198,19 @@ static cm_status try_starts(searching *s, point *at, cm_plan_candidate *best, cm
     {2, 1, 0, 1, 1, 0, 0, 1, 0, 0},   {-2, -1, 0, 1, -1, 0, 1, 0, 0, 0}, {1, 0, 0, -1, -1, 1, -2, 0, 0, -2},
     {-1, 2, -2, 0, 1, 0, 0, 0, 0, 0}, {1, -3, 0, -1, -1, 1, 2, 0, 0, 0},  {0, -3, 0, 0, 0, 0, 2, 2, 0, 0},
     {0, 0, -3, 2, 0, 2, 0, 3, 0, -2},  {1, -3, 0, -1, -1, 1, 2, 0, 0, -2},
-    {-1, 0, 2, -2, -1, 0, 1, 0, -1, 0}};
+    {-1, 0, 2, -2, -1, 0, 1, 0, -1, 0},
+    {1, 3, -3, -5, -6, -3, -2, 0, 0, -1}}; /* small pieces, by way */
   const point first = *at;
   uint32_t count = 0;
   bool better;
-  for (size_t m = 0; m < sizeof moves / sizeof *moves; m++) {
+  const size_t starts = sizeof moves / sizeof *moves;
+  for (size_t m = 0; m < (s->by_way ? starts : starts - 1); m++) {
     point p = first;
     for (int i = 0; i < ALIKE; i++) {
       int to = p.at[i] + moves[m][i];
       p.at[i] = to < 0 ? 0 : to >= ladders[i].count ? ladders[i].count - 1 : to;
     }
+    p.at[STRETCH] = m == starts - 1 ? BY_WAY : p.at[STRETCH];
     add(s, &p, &count);
   }
   return score(s, count, at, best, &better, error);
@@ -227,11 +231,11 @@ static bool devices_differ(const cm_target *target)
 
 static cm_status descend(searching *s, point *at, cm_plan_candidate *best, cm_error *error)
 {
-  static const int turn[NUMBERS] = {10, 11, 9, 7, 8, 0, 3, 4, 1, 6, 2, 5};
-  const int first = devices_differ(s->options->target) ? 0 : NUMBERS - ALIKE;
+  static const int turn[NUMBERS + 1] = {STRETCH, 11, 9, 7, 8, 0, 3, 4, 1, 6, 2, 5, STRETCH};
+  const int first = s->differ ? 0 : NUMBERS - ALIKE, end = s->by_way ? NUMBERS + 1 : NUMBERS;
   for (bool any = true; any && !spent(s);) {
     any = false;
-    for (int k = first; k < NUMBERS && !spent(s); k++)
+    for (int k = first; k < end && !spent(s); k++)
       /* Where devices differ either of two may end last, so that there are two valleys. */
       for (int step = 1, i = turn[k], far = i < ALIKE ? 2 : ladders[i].count; step <= far && !spent(s); step++) {
         uint32_t count = 0;
@@ -239,7 +243,7 @@ static cm_status descend(searching *s, point *at, cm_plan_candidate *best, cm_er
         for (int sign = -1; sign <= 1; sign += 2) {
           point p = *at;
           p.at[i] += sign * step;
-          if (p.at[i] >= 0 && p.at[i] < ladders[i].count)
+          if (p.at[i] >= 0 && p.at[i] < ladders[i].count && (i != STRETCH || (p.at[i] == BY_WAY ? s->by_way : s->differ || p.at[i] == 1)))
             add(s, &p, &count);
         }
         CM_TRY(score(s, count, at, best, &better, error));
@@ -265,6 +269,8 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
   cm_status status = CM_OK;
   double held = (double)CM_SEARCH_EFFORT / (double)(first.effort + 1);
   s->most = search->scores > 0 ? search->scores : held < SCORES_MIN ? SCORES_MIN : held > SCORES_MAX ? SCORES_MAX : (uint64_t)held;
+  s->differ = devices_differ(options->target);
+  s->by_way = !s->differ && options->target->memory_count > 0 && s->most >= SCORES_MAX; /* of fewer none is to spare */
   s->scored = 1;
   s->effort = first.effort;
   s->effort_max = search->scores > 0 ? 0 : CM_SEARCH_EFFORT + SCORES_MIN / 2 * first.effort;

@@ -136,8 +136,7 @@ static cm_status expand(exploring *e, part *from, cm_error *error)
     uint64_t memory = e->options->memory_bytes;
     cm_target_copy(e->target, e->options->target);
     (void)cm_subchip_make(&chip, e->target, &memory);
-    if (cm_subchip_step(&chip, e->target, step, &smaller) && try_part(e, &smaller, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_subchip_step(&chip, e->target, step, &smaller), try_part(e, &smaller, error));
   }
   return CM_OK;
 }

@@ -85,8 +85,7 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
   CM_TRY(begin_granting(t, error));
   CM_TRY(find_next_uses(t, error));
   CM_TRY(cm_timing_live(t, error));
-  if (plan->hops.stations > 1 && CM_NEW(plan->memory, t->arrive, plan->hops.stations, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(plan->hops.stations > 1, CM_NEW(plan->memory, t->arrive, plan->hops.stations, error));
   CM_TRY(begin_memories(t, error));
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
@@ -273,12 +272,7 @@ cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm
   CM_THEN(status, cm_timing_finish(&t, error));
   CM_THEN(status, finish(&t, error));
   cm_timing_end(&t);
-  if (status != CM_OK) {
-    cm_timetable_free(&made);
-    return status;
-  }
-  *timetable = made;
-  return CM_OK;
+  CM_END(status, *timetable = made, cm_timetable_free(&made));
 }
 
 void cm_timetable_free(cm_timetable *timetable)

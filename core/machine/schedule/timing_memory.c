@@ -129,8 +129,7 @@ cm_status cm_timing_release(cm_timing *t, uint32_t number, cm_error *error)
   const cm_on_chip *r = &t->buffer[number];
   if (!r->given_up || r->overwritten || busy(r))
     return CM_OK;
-  if (r->dirty && r->next != CM_NEVER && cm_timing_store(t, number, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(r->dirty && r->next != CM_NEVER, cm_timing_store(t, number, error));
   cm_addresses_free(&t->addresses, r->address, r->last, t->past);
   t->changed = true;
   return CM_OK;
@@ -287,8 +286,7 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   cm_timing_await_none(t);
   end = ready;
   lane = CM_NONE;
-  if (!t->plan->tiles[tile].host && transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, &lane, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!t->plan->tiles[tile].host, transfer(t, CM_TASK_LOAD, number, free_ns > ready ? free_ns : ready, &end, &lane, error));
   t->buffer[number].filled = true;
   t->buffer[number].ready = end;
   t->buffer[number].lane = lane;

@@ -90,8 +90,7 @@ static cm_status gather(cm_timing *t, const cm_piece *piece, uint32_t *made, dou
   piece_ns(t, piece);
   cm_timing_choose_home(t, piece);
   for (uint32_t i = 0; i < piece->input_count && *there; i++)
-    if (t->buffer_of[inputs[i]] == 0 && cm_timing_load(t, inputs[i], there, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(t->buffer_of[inputs[i]] == 0, cm_timing_load(t, inputs[i], there, error));
   return !*there || may_overwrite(t, piece) ? CM_OK : place_outputs(t, piece, made, ready, there, error);
 }
 
@@ -148,8 +147,7 @@ static cm_status hold(cm_timing *t, uint32_t slot, const uint32_t *made, cm_erro
     t->buffer_of[piece->in_place] = 0;
   /* What nobody reads any more. */
   for (uint32_t i = 0; i < piece->input_count + piece->output_count; i++)
-    if (t->buffer_of[inputs[i]] != 0 && t->buffer[use[i]].next == CM_NEVER && cm_timing_give_up(t, use[i], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(t->buffer_of[inputs[i]] != 0 && t->buffer[use[i]].next == CM_NEVER, cm_timing_give_up(t, use[i], error));
   return CM_OK;
 }
 
@@ -159,8 +157,7 @@ static cm_status grant(cm_timing *t, uint32_t number, bool *there, cm_error *err
   const cm_piece *piece = &t->plan->pieces[number];
   double ready;
   uint32_t few[8], *made = few;
-  if (piece->output_count > 8 && CM_NEW(t->plan->memory, made, piece->output_count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(piece->output_count > 8, CM_NEW(t->plan->memory, made, piece->output_count, error));
   cm_status status = gather(t, piece, made, &ready, there, error);
   if (status == CM_OK && !*there && t->granted_count == 0) {
     if ((status = cm_timing_clear(t, error)) == CM_OK)

@@ -95,6 +95,7 @@ void cm_timing_choose_home(cm_timing *t, const cm_piece *piece)
       best = l;
     }
   }
+  best = piece->lane != CM_NONE ? piece->lane : best;
   t->promised[best] = least;
   for (uint32_t m = 0; m < plan->memory_count && t->home == CM_NONE; m++)
     if (plan->hops.memory_station[m] == plan->hops.station[best])

@@ -82,12 +82,7 @@ cm_status cm_windows_new(cm_plan *plan, const cm_plan_options *options, const ui
   for (uint32_t s = 0; status == CM_OK && s < count; s++)
     find_window(w, s, &segment);
   CM_THEN(status, keep_states(w, error));
-  if (status != CM_OK) {
-    cm_windows_free(w);
-    return status;
-  }
-  *made = w;
-  return CM_OK;
+  CM_END(status, *made = w, cm_windows_free(w));
 }
 
 void cm_windows_free(cm_windows *w)

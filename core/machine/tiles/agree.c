@@ -46,8 +46,7 @@ static cm_status transfer(following *f, const cm_instruction *i, cm_error *error
   uint64_t at = i->address;
   cm_strides(t->rank, t->dims, strides);
   bool stores = i->opcode == CM_CODE_STORE;
-  if (stores && make_outside(f, i->tensor, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(stores, make_outside(f, i->tensor, error));
   uint32_t *outside = f->outside[i->tensor];
   if (!stores)
     f->constant[i->buffer] += t->role == CM_ROLE_CONSTANT ? i->bytes : 0;
@@ -110,8 +109,7 @@ static cm_status write_operand(following *f, const cm_operand *o, uint32_t tile,
   for (uint32_t r = 0; r < o->rank; r++)
     count *= (uint64_t)o->dims[r];
   const bool outside = count > 0 && cm_part_is_outside(part);
-  if (outside && make_outside(f, cm_part_tensor(part), error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(outside, make_outside(f, cm_part_tensor(part), error));
   for (uint64_t e = 0; e < count; e++)
     (outside ? f->outside[cm_part_tensor(part)] : f->chip)[outside ? e : part->address + e * width] = tile + 1;
   *held += count * width;

@@ -17,8 +17,7 @@ static cm_status make(const cm_tiles_input *in, bool places, tiles *t, cm_run *r
   cm_run_phase(run, "tile");
   CM_TRY(cm_tiles_topology(in->plan, in->program, in->pieces, run, &t->topology, error));
   t->demand = cm_demand_of(t->topology);
-  if (places && cm_tiles_map(&t->demand, in->program, in->chip, run, &t->mapping, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(places, cm_tiles_map(&t->demand, in->program, in->chip, run, &t->mapping, error));
   if (!places || !in->verify)
     return CM_OK;
   cm_status status = cm_tiles_agree(in->program, t->topology, t->mapping->part, t->mapping->core, run, error);

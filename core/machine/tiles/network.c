@@ -239,10 +239,5 @@ cm_status cm_tiles_topology(cm_plan *plan, const cm_program *program, const uint
       status = cm_run_check(run, error);
   CM_THEN(status, fill(&m, error));
   CM_FREE(m.vertex, m.bytes, m.touched, m.arcs);
-  if (status != CM_OK) {
-    cm_topology_free(m.topology);
-    return status;
-  }
-  *made = m.topology;
-  return CM_OK;
+  CM_END(status, *made = m.topology, cm_topology_free(m.topology));
 }

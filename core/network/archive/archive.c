@@ -155,7 +155,6 @@ cm_status cm_bytes_bad(const cm_bytes *stream, const char *what, cm_error *error
 
 cm_status cm_bytes_take(cm_bytes *stream, void *bytes, size_t size, cm_error *error)
 {
-  char what[100];
   size_t got = 0;
   if (stream->source != NULL) {
     CM_TRY(cm_source_take(stream->source, bytes, size, &got, error));
@@ -168,10 +167,8 @@ cm_status cm_bytes_take(cm_bytes *stream, void *bytes, size_t size, cm_error *er
     zip_int64_t more = zip_fread(stream->member, bytes, size);
     got = more > 0 ? (size_t)more : 0;
   }
-  if (got < size) {
-    (void)snprintf(what, sizeof what, "it is damaged or ends early, at byte %llu", (unsigned long long)(stream->offset + got));
-    return cm_bytes_bad(stream, what, error);
-  }
+  if (got < size)
+    return cm_bytes_bad(stream, cm_say("it is damaged or ends early, at byte %llu", (unsigned long long)(stream->offset + got)).text, error);
   stream->offset += size;
   return CM_OK;
 }

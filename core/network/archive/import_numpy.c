@@ -112,15 +112,14 @@ static cm_status read_archive(cm_numpy *n, cm_source *source, cm_error *error)
   return status;
 }
 
-cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                          cm_error *error)
+cm_status cm_import_numpy(const cm_reading_of *in, cm_error *error)
 {
-  cm_numpy n = {.limits = limits, .run = run, .memory = run->memory, .source = source,
-                .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
+  cm_source *source = in->source;
+  cm_numpy n = {.limits = in->limits, .run = in->run, .memory = in->run->memory, .source = source, .made = in->made,
+                .entries = {.memory = in->run->memory, .run = in->run, .limit = in->limits->pins_max}};
   cm_bytes stream = {.source = source, .name = "NumPy array"};
   cm_npy npy;
   cm_weights_as_asked(&n.entries.weight, source);
-  CM_TRY(CM_NEW(run->memory, n.made, 1, error));
   n.made->directed = true;
   bool archive = source->end - source->at >= 2 && memcmp(source->at, "PK", 2) == 0;
   cm_status status = archive ? read_archive(&n, source, error) : cm_npy_open(&stream, &npy, error);
@@ -129,10 +128,5 @@ cm_status cm_import_numpy(cm_source *source, const cm_import_limits *limits, cm_
   if (status == CM_OK && !n.closed)
     status = cm_entries_close(&n.entries, n.made, error);
   cm_entries_free(&n.entries);
-  if (status != CM_OK) {
-    cm_topology_free(n.made);
-    return status;
-  }
-  *topology = n.made;
-  return CM_OK;
+  return status;
 }

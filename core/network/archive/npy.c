@@ -35,7 +35,7 @@ static cm_status parse_type(const cm_bytes *stream, const char *at, cm_npy *npy,
 {
   static const char sizes[][2] = {{'b', 1}, {'i', 1}, {'i', 2}, {'i', 4}, {'i', 8}, {'u', 1}, {'u', 2},
                                   {'u', 4}, {'u', 8}, {'f', 2}, {'f', 4}, {'f', 8}};
-  char what[240], *end;
+  char *end;
   if (*at == '[')
     return cm_bytes_bad(stream, "it is a structured array: " CONVERT_TABLE, error);
   size_t length = *at == '\'' ? strcspn(at + 1, "'") : 0;
@@ -49,13 +49,10 @@ static cm_status parse_type(const cm_bytes *stream, const char *at, cm_npy *npy,
   bool numbers = false;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     numbers = numbers || (npy->kind == sizes[i][0] && size == (unsigned long)sizes[i][1]);
-  if (npy->kind == 'O' || (!texts && !numbers)) {
-    (void)snprintf(what, sizeof what, "its elements are %s (%s), not numbers: save it with a number type, in Python "
-                   "numpy.save('net.npy', numpy.load('FILE'%s).astype(float))",
-                   npy->kind == 'O' ? "pickled objects" : npy->kind == 'c' ? "complex numbers" : "of another type", npy->type,
-                   npy->kind == 'O' ? ", allow_pickle=True" : "");
-    return cm_bytes_bad(stream, what, error);
-  }
+  if (npy->kind == 'O' || (!texts && !numbers))
+    return cm_bytes_bad(stream, cm_say("its elements are %s (%s), not numbers: save it with a number type, in Python numpy.save('net.npy', "
+            "numpy.load('FILE'%s).astype(float))", npy->kind == 'O' ? "pickled objects" : npy->kind == 'c' ? "complex numbers" : "of another type",
+            npy->type, npy->kind == 'O' ? ", allow_pickle=True" : "").text, error);
   npy->size = (unsigned)size * (npy->kind == 'U' ? 4 : 1);
   npy->swap = npy->type[0] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
   return CM_OK;
@@ -193,14 +190,11 @@ static bool index_of(const cm_npy *npy, uint64_t bits, uint64_t *value)
 cm_status cm_npy_indices(const cm_npy *npy, cm_bytes *stream, size_t count, uint64_t *values, cm_error *error)
 {
   uint8_t bytes[CM_NPY_SLICE * 8];
-  char what[120];
   CM_TRY(cm_bytes_take(stream, bytes, count * npy->size, error));
   for (size_t i = 0; i < count; i++)
-    if (!index_of(npy, bits_of(npy, bytes + i * npy->size), &values[i])) {
-      (void)snprintf(what, sizeof what, "the number %g is no index: whole numbers from 0 on are expected",
-                     real_of(npy, bits_of(npy, bytes + i * npy->size)));
-      return cm_bytes_bad(stream, what, error);
-    }
+    if (!index_of(npy, bits_of(npy, bytes + i * npy->size), &values[i]))
+      return cm_bytes_bad(stream, cm_say("the number %g is no index: whole numbers from 0 on are expected", real_of(npy, bits_of(npy,
+                                                            bytes + i * npy->size))).text, error);
   return CM_OK;
 }
 

@@ -71,9 +71,7 @@ cm_status cm_numpy_dense(cm_numpy *n, const cm_npy *npy, cm_bytes *stream, cm_ar
 
 bool cm_numpy_has(const cm_numpy *n, const char *name)
 {
-  char member[64];
-  (void)snprintf(member, sizeof member, "%s.npy", name);
-  return zip_name_locate(n->archive.zip, member, 0) >= 0;
+  return zip_name_locate(n->archive.zip, cm_say("%s.npy", name).text, 0) >= 0;
 }
 
 cm_status cm_numpy_open(cm_numpy *n, const char *name, cm_array *array, cm_error *error)

@@ -84,25 +84,21 @@ static cm_status read_count(cm_numpy *n, uint64_t *count, cm_error *error)
 /* Texts of a list with one for each neuron, as numbers. */
 static cm_status read_texts(cm_numpy *n, const char *list, bool distinct, cm_names *names, uint32_t *number, cm_error *error)
 {
-  char text[CM_NPY_TEXT_MAX], what[200];
+  char text[CM_NPY_TEXT_MAX];
   cm_array array;
   uint32_t count = n->made->vertex_count;
   CM_TRY(cm_numpy_open_list(n, list, false, &array, error));
   cm_status status = array.npy.count == count ? CM_OK : CM_BAD_NETWORK;
-  if (status != CM_OK) {
-    (void)snprintf(what, sizeof what, "it has %llu items; one for each of %u neurons is expected",
-                   (unsigned long long)array.npy.count, count);
-    (void)cm_bytes_bad(&array.stream, what, error);
-  }
+  if (status != CM_OK)
+    (void)cm_bytes_bad(&array.stream, cm_say("it has %llu items; one for each of %u neurons is expected", (unsigned long long)array.npy.count,
+                                             count).text, error);
   for (uint32_t v = 0; v < count && status == CM_OK; v++) {
     status = cm_npy_text(&array.npy, &array.stream, text, error);
     if (status == CM_OK && (text[0] == '\0' || !cm_name_valid(text, strlen(text))))
       status = cm_bytes_bad(&array.stream, "a name is empty, has control characters or is not UTF-8", error);
     CM_THEN(status, cm_names_number(names, text, strlen(text), count, &number[v], error));
-    if (status == CM_OK && distinct && number[v] != v) {
-      (void)snprintf(what, sizeof what, "the name '%.60s' stands twice", text);
-      status = cm_bytes_bad(&array.stream, what, error);
-    }
+    if (status == CM_OK && distinct && number[v] != v)
+      status = cm_bytes_bad(&array.stream, cm_say("the name '%.60s' stands twice", text).text, error);
   }
   cm_bytes_close(&array.stream);
   return status;
@@ -165,7 +161,6 @@ typedef struct synapse {
 
 static cm_status add(cm_numpy *n, cm_table *t, uint64_t count, const cm_array list[2], const synapse *s, cm_error *error)
 {
-  char text[32];
   const uint64_t *id = s->id;
   uint32_t ends[2] = {(uint32_t)id[0], (uint32_t)id[1]};
   for (int side = 0; side < 2; side++) {
@@ -173,8 +168,7 @@ static cm_status add(cm_numpy *n, cm_table *t, uint64_t count, const cm_array li
       return cm_bytes_bad(&list[side].stream, "an index is not below the number of neurons", error);
     if (count > 0)
       continue;
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)id[side]);
-    CM_TRY(number_id(t, &list[side], text, &ends[side], error));
+    CM_TRY(number_id(t, &list[side], cm_say("%llu", (unsigned long long)id[side]).text, &ends[side], error));
   }
   return cm_entries_add(count > 0 ? &n->entries : &t->edges, ends[0], ends[1], s->weight, s->delay_ms, error);
 }

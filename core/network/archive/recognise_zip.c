@@ -48,7 +48,7 @@ static const struct {
 
 static cm_status refuse(const cm_archive *archive, cm_error *error)
 {
-  char list[200] = "nothing", what[280];
+  char list[200] = "nothing";
   for (uint64_t i = 0; i < archive->count; i++) {
     const char *name = cm_archive_name(archive, i);
     for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
@@ -61,8 +61,8 @@ static cm_status refuse(const cm_archive *archive, cm_error *error)
     used += (uint64_t)snprintf(list + used, sizeof list - used, "%s%.60s", i == 0 ? "" : ", ", cm_archive_name(archive, i));
   for (char *c = list; *c != '\0'; c++)
     *c = (unsigned char)*c < ' ' ? '?' : *c;
-  (void)snprintf(what, sizeof what, "a %s archive (%s)", archive->zip != NULL ? "zip" : "tar", list);
-  return cm_refuse_as(what, "unpack it, and name the network in it; only gzip is unpacked on the way", error);
+  return cm_refuse_as(cm_say("a %s archive (%s)", archive->zip != NULL ? "zip" : "tar", list).text,
+                      "unpack it, and name the network in it; only gzip is unpacked on the way", error);
 }
 
 cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)

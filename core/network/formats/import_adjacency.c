@@ -104,19 +104,12 @@ cm_status cm_adjacency_fits(cm_source *source, cm_memory *memory, bool *fits, bo
   return CM_OK;
 }
 
-cm_status cm_import_adjacency(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_adjacency(const cm_reading_of *in, cm_error *error)
 {
   adjacency a;
-  cm_topology *made = NULL;
-  cm_status status = open_list(&a, source, limits, run, error);
-  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  cm_status status = open_list(&a, in->source, in->limits, in->run, error);
   CM_THEN(status, read_rows(&a, error));
-  CM_THEN(status, cm_table_close(&a.table, made, error));
+  CM_THEN(status, cm_table_close(&a.table, in->made, error));
   close_list(&a);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

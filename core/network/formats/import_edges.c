@@ -40,28 +40,21 @@ bool cm_network_names_connections(const cm_source *source)
   return ending != NULL && strcmp(ending, ".conn") == 0;
 }
 
-cm_status cm_import_edges(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                          cm_topology **topology, cm_error *error)
+cm_status cm_import_edges(const cm_reading_of *in, cm_error *error)
 {
-  cm_table t = {.source = source, .limits = limits, .run = run, .memory = run->memory, .line = 0,
-                .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  cm_topology *made = NULL;
+  cm_source *source = in->source;
+  cm_memory *memory = in->run->memory;
+  cm_table t = {.source = source, .limits = in->limits, .run = in->run, .memory = memory, .edges = {.memory = memory, .run = in->run, .limit = in->limits->pins_max}};
   cm_weights_as_asked(&t.edges.weight, source);
   t.connections = cm_network_names_connections(source);
   t.tuples = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
   t.line = t.tuples ? 1 : 0;
-  cm_status status = cm_names_open(&t.names, run->memory, error);
-  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  cm_status status = cm_names_open(&t.names, memory, error);
   CM_THEN(status, read_edges(&t, error));
   t.undirected = t.any_undirected && !t.any_directed && !cm_source_wants_synapses(source);
-  CM_THEN(status, cm_table_close(&t, made, error));
+  CM_THEN(status, cm_table_close(&t, in->made, error));
   if (status == CM_OK && t.rate != NULL)
-    status = cm_topology_set_rates(made, t.rate, run, error);
+    status = cm_topology_set_rates(in->made, t.rate, in->run, error);
   cm_table_free(&t);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

@@ -40,7 +40,6 @@ static cm_status read_header(hypergraph_reader *r, cm_error *error)
 {
   uint64_t value[3] = {0}, count = 0, number;
   bool end, found;
-  char text[160];
   CM_TRY(next_line(r, &end, error));
   for (;; count++) {
     CM_TRY(cm_tokens_number(&r->text, "a field of the header", &found, &number, error));
@@ -52,12 +51,8 @@ static cm_status read_header(hypergraph_reader *r, cm_error *error)
   }
   if (count < 2)
     return bad(r, "the header must say the number of nets and of vertices", error);
-  if (value[2] != 0 && value[2] != 1 && value[2] != 10 && value[2] != 11) {
-    (void)snprintf(text, sizeof text,
-                   "fmt %llu must be 1 (nets have weights), 10 (vertices have), 11 (both) or left out",
-                   (unsigned long long)value[2]);
-    return bad(r, text, error);
-  }
+  if (value[2] != 0 && value[2] != 1 && value[2] != 10 && value[2] != 11)
+    return bad(r, cm_say("fmt %llu must be 1 (nets have weights), 10 (vertices have), 11 (both) or left out", (unsigned long long)value[2]).text, error);
   uint64_t nets_max = r->limits->pins_max < UINT32_MAX - 1 ? r->limits->pins_max : UINT32_MAX - 1;
   if (value[0] > nets_max)
     return cm_over_limit("nets", value[0], nets_max, error);
@@ -89,24 +84,18 @@ static cm_status read_net(hypergraph_reader *r, cm_error *error)
   cm_topology *made = r->made;
   uint64_t begin = made->pin_count, weight = 1, value;
   bool found, first = true;
-  char text[160];
   uint32_t source = 0;
   if (r->has_net_weights) {
     CM_TRY(cm_tokens_number(&r->text, "the weight of a net", &found, &weight, error));
-    if (weight > UINT32_MAX) {
-      (void)snprintf(text, sizeof text, "net weight %llu is above 4294967295", (unsigned long long)weight);
-      return bad(r, text, error);
-    }
+    if (weight > UINT32_MAX)
+      return bad(r, cm_say("net weight %llu is above 4294967295", (unsigned long long)weight).text, error);
   }
   for (;; first = false) {
     CM_TRY(cm_tokens_number(&r->text, "a pin", &found, &value, error));
     if (!found)
       break;
-    if (value == 0 || value > made->vertex_count) {
-      (void)snprintf(text, sizeof text, "pin %llu is out of range: vertices are numbered 1 to %u",
-                     (unsigned long long)value, made->vertex_count);
-      return bad(r, text, error);
-    }
+    if (value == 0 || value > made->vertex_count)
+      return bad(r, cm_say("pin %llu is out of range: vertices are numbered 1 to %u", (unsigned long long)value, made->vertex_count).text, error);
     if (first) {
       source = (uint32_t)value - 1;
       continue;
@@ -142,17 +131,14 @@ static cm_status read_net(hypergraph_reader *r, cm_error *error)
 
 static cm_status read_nets(hypergraph_reader *r, cm_error *error)
 {
-  char text[160];
   bool end;
   CM_TRY(CM_ROOM(r->memory, r->made->net_first, &r->first_room, 1, error));
   r->made->net_first[0] = 0;
   for (uint64_t net = 0; net < r->nets; net++) {
     CM_TRY(next_line(r, &end, error));
-    if (end) {
-      (void)snprintf(text, sizeof text, "the file ends after %llu nets; the header announces %llu",
-                     (unsigned long long)net, (unsigned long long)r->nets);
-      return bad(r, text, error);
-    }
+    if (end)
+      return bad(r, cm_say("the file ends after %llu nets; the header announces %llu", (unsigned long long)net, (unsigned long long)r->nets).text,
+                 error);
     CM_TRY(read_net(r, error));
     cm_tokens_end_line(&r->text);
   }
@@ -162,23 +148,17 @@ static cm_status read_nets(hypergraph_reader *r, cm_error *error)
 static cm_status read_sizes(hypergraph_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
-  char text[160];
   bool end, found, plain = true;
   uint64_t value = 0, more;
   made->size_total = made->vertex_count;
   for (uint32_t v = 0; v < made->vertex_count && r->has_vertex_weights; v++) {
     CM_TRY(next_line(r, &end, error));
-    if (end) {
-      (void)snprintf(text, sizeof text, "the file ends after the weights of %u vertices; the header announces %u", v,
-                     made->vertex_count);
-      return bad(r, text, error);
-    }
+    if (end)
+      return bad(r, cm_say("the file ends after the weights of %u vertices; the header announces %u", v, made->vertex_count).text, error);
     CM_TRY(cm_tokens_number(&r->text, "the weight of a vertex", &found, &value, error));
     CM_TRY(CM_ROOM(r->memory, made->size, &r->size_room, (uint64_t)v + 1, error));
-    if (value > UINT32_MAX) {
-      (void)snprintf(text, sizeof text, "vertex weight %llu is above 4294967295", (unsigned long long)value);
-      return bad(r, text, error);
-    }
+    if (value > UINT32_MAX)
+      return bad(r, cm_say("vertex weight %llu is above 4294967295", (unsigned long long)value).text, error);
     CM_TRY(cm_tokens_number(&r->text, "what follows the weight of a vertex", &found, &more, error));
     if (found)
       return bad(r, "a vertex has one weight, but more numbers follow it", error);
@@ -192,31 +172,24 @@ static cm_status read_sizes(hypergraph_reader *r, cm_error *error)
     made->size = NULL;
   }
   CM_TRY(next_line(r, &end, error));
-  if (!end) {
-    (void)snprintf(text, sizeof text, "more lines follow the %llu nets%s that the header announces",
-                   (unsigned long long)r->nets, r->has_vertex_weights ? " and the vertex weights" : "");
-    return bad(r, text, error);
-  }
+  if (!end)
+    return bad(r, cm_say("more lines follow the %llu nets%s that the header announces", (unsigned long long)r->nets,
+                         r->has_vertex_weights ? " and the vertex weights" : "").text, error);
   return CM_OK;
 }
 
-cm_status cm_import_hypergraph(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                               cm_topology **topology, cm_error *error)
+cm_status cm_import_hypergraph(const cm_reading_of *in, cm_error *error)
 {
-  hypergraph_reader r = {.text = {.source = source, .format = "hMETIS hypergraph", .line = 1}, .limits = limits,
-                         .run = run, .memory = run->memory, .sorter = {.memory = run->memory}};
+  hypergraph_reader r = {.text = {.source = in->source, .format = "hMETIS hypergraph", .line = 1}, .limits = in->limits,
+                         .run = in->run, .memory = in->run->memory, .made = in->made, .sorter = {.memory = in->run->memory}};
   uint64_t one;
-  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
   r.made->directed = true;
   r.made->weight_scale = 1;
-  if (read_header(&r, error) == CM_OK && read_nets(&r, error) == CM_OK && read_sizes(&r, error) == CM_OK &&
-      cm_weight_scale(r.weight_sum, r.weight_max, UINT32_MAX, true, &one, error) == CM_OK &&
-      cm_topology_order_nets(r.made, NULL, run, error) == CM_OK) {
-    *topology = r.made;
-    r.made = NULL;
-  }
-  cm_status status = r.made == NULL ? CM_OK : error->status;
-  cm_topology_free(r.made);
+  cm_status status = read_header(&r, error);
+  CM_THEN(status, read_nets(&r, error));
+  CM_THEN(status, read_sizes(&r, error));
+  CM_THEN(status, cm_weight_scale(r.weight_sum, r.weight_max, UINT32_MAX, true, &one, error));
+  CM_THEN(status, cm_topology_order_nets(r.made, NULL, in->run, error));
   cm_row_sorter_free(&r.sorter);
   return status;
 }

@@ -67,12 +67,10 @@ static cm_status next_line(matrix_reader *r, bool *end, cm_error *error)
 static cm_status need_number(matrix_reader *r, const char *what, uint64_t *value, cm_error *error)
 {
   bool found;
-  char text[120];
   CM_TRY(cm_tokens_number(&r->text, what, &found, value, error));
   if (found)
     return CM_OK;
-  (void)snprintf(text, sizeof text, "the line ends before %s", what);
-  return bad(r, r->text.line, text, error);
+  return bad(r, r->text.line, cm_say("the line ends before %s", what).text, error);
 }
 
 static cm_status need_line_end(matrix_reader *r, const char *expected, cm_error *error)
@@ -93,18 +91,13 @@ static cm_status read_size(matrix_reader *r, cm_error *error)
 {
   uint64_t rows, columns;
   const uint64_t most = r->symmetry != GENERAL ? r->limits->pins_max / 2 : r->limits->pins_max;
-  char text[160];
   bool end;
   if (next_line(r, &end, error) != CM_OK || need_number(r, "the number of rows", &rows, error) != CM_OK ||
       need_number(r, "the number of columns", &columns, error) != CM_OK ||
       (!r->array && need_number(r, "the number of entries", &r->count, error) != CM_OK))
     return error->status;
-  if (rows != columns) {
-    (void)snprintf(text, sizeof text,
-                   "the matrix has %llu rows and %llu columns; a network needs as many of both, one for each neuron",
-                   (unsigned long long)rows, (unsigned long long)columns);
-    return bad(r, r->text.line, text, error);
-  }
+  if (rows != columns)
+    return bad(r, r->text.line, cm_say("the matrix has %llu rows and %llu columns; a network needs as many of both, one for each neuron", (unsigned long long)rows, (unsigned long long)columns).text, error);
   if (rows > r->limits->vertices_max)
     return cm_over_limit("vertices", rows, r->limits->vertices_max, error);
   if (!r->array && r->count > most)
@@ -141,21 +134,15 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
 {
   uint64_t place[2];
   double value = 1;
-  char text[160];
   CM_TRY(need_number(r, "a row", &place[0], error));
   CM_TRY(need_number(r, "a column", &place[1], error));
   for (int i = 0; i < 2; i++)
-    if (place[i] == 0 || place[i] > r->made->vertex_count) {
-      (void)snprintf(text, sizeof text, "%s %llu is out of range: 1 to %u is expected", i == 0 ? "row" : "column",
-                     (unsigned long long)place[i], r->made->vertex_count);
-      return bad(r, r->text.line, text, error);
-    }
-  if (r->symmetry != GENERAL && place[0] < place[1] + (r->symmetry == SKEW)) {
-    (void)snprintf(text, sizeof text, "row %llu, column %llu lies %s the diagonal; a %s file holds what is below",
-                   (unsigned long long)place[0], (unsigned long long)place[1], place[0] == place[1] ? "on" : "above",
-                   symmetries[r->symmetry]);
-    return bad(r, r->text.line, text, error);
-  }
+    if (place[i] == 0 || place[i] > r->made->vertex_count)
+      return bad(r, r->text.line, cm_say("%s %llu is out of range: 1 to %u is expected", i == 0 ? "row" : "column", (unsigned long long)place[i],
+                                         r->made->vertex_count).text, error);
+  if (r->symmetry != GENERAL && place[0] < place[1] + (r->symmetry == SKEW))
+    return bad(r, r->text.line, cm_say("row %llu, column %llu lies %s the diagonal; a %s file holds what is below", (unsigned long long)place[0],
+                                       (unsigned long long)place[1], place[0] == place[1] ? "on" : "above", symmetries[r->symmetry]).text, error);
   if (!r->pattern && read_value(r, &value, error) != CM_OK)
     return error->status;
   return need_line_end(r, r->pattern ? "an entry of a pattern has a row and a column only"
@@ -166,13 +153,10 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
 
 static cm_status check_count(matrix_reader *r, uint64_t read, bool end, cm_error *error)
 {
-  char text[160];
   if (end == (read == r->count))
     return CM_OK;
-  (void)snprintf(text, sizeof text, end ? "the file ends after %llu entries; %llu are announced"
-                                        : "more lines follow after %llu of %llu announced entries",
-                 (unsigned long long)read, (unsigned long long)r->count);
-  return bad(r, r->text.line, text, error);
+  return bad(r, r->text.line, cm_say(end ? "the file ends after %llu entries; %llu are announced" : "more lines follow after %llu of %llu announced "
+          "entries", (unsigned long long)read, (unsigned long long)r->count).text, error);
 }
 
 static cm_status read_entries(matrix_reader *r, cm_error *error)
@@ -203,13 +187,11 @@ static cm_status read_array(matrix_reader *r, cm_error *error)
   return next_line(r, &end, error) == CM_OK ? check_count(r, read, end, error) : error->status;
 }
 
-cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                           cm_topology **topology, cm_error *error)
+cm_status cm_import_matrix(const cm_reading_of *in, cm_error *error)
 {
-  matrix_reader r = {.text = {.source = source, .format = "MatrixMarket", .line = 1}, .limits = limits,
-                     .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
-  cm_weights_as_asked(&r.entries.weight, source);
+  matrix_reader r = {.text = {.source = in->source, .format = "MatrixMarket", .line = 1}, .limits = in->limits, .made = in->made,
+                     .entries = {.memory = in->run->memory, .run = in->run, .limit = in->limits->pins_max}};
+  cm_weights_as_asked(&r.entries.weight, in->source);
   cm_status status = read_banner(&r, error);
   CM_THEN(status, read_size(&r, error));
   if (status == CM_OK)
@@ -218,10 +200,5 @@ cm_status cm_import_matrix(cm_source *source, const cm_import_limits *limits, cm
   CM_THEN(status, cm_entries_close(&r.entries, r.made, error));
   r.made->self_loop_count += r.loops;
   cm_entries_free(&r.entries);
-  if (status != CM_OK) {
-    cm_topology_free(r.made);
-    return status;
-  }
-  *topology = r.made;
-  return CM_OK;
+  return status;
 }

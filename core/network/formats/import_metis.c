@@ -42,7 +42,6 @@ static cm_status read_header(metis_reader *r, cm_error *error)
 {
   int c = -1;
   uint64_t value[4] = {0}, count = 0;
-  char text[160];
   for (;;) {
     CM_TRY(cm_tokens_peek(&r->text, &c, error));
     if (c == '%') {
@@ -74,19 +73,15 @@ static cm_status read_header(metis_reader *r, cm_error *error)
   r->made->vertex_count = (uint32_t)value[0];
   r->edges = value[1];
   uint64_t hundreds = value[2] / 100, tens = value[2] / 10 % 10, ones = value[2] % 10;
-  if (hundreds > 1 || tens > 1 || ones > 1) {
-    (void)snprintf(text, sizeof text, "fmt %llu must be up to three digits 0 or 1", (unsigned long long)value[2]);
-    return bad(r, r->header_line, text, error);
-  }
+  if (hundreds > 1 || tens > 1 || ones > 1)
+    return bad(r, r->header_line, cm_say("fmt %llu must be up to three digits 0 or 1", (unsigned long long)value[2]).text, error);
   r->has_sizes = hundreds == 1;
   r->has_weights = tens == 1;
   r->has_edge_weights = ones == 1;
   r->weights_per_vertex = r->has_weights ? (count == 4 ? value[3] : 1) : 0;
-  if (count == 4 && (r->has_weights ? value[3] < 1 || value[3] > 1000 : value[3] > 1)) {
-    (void)snprintf(text, sizeof text, "ncon %llu does not go with fmt %03llu: 1 to 1000 weights a vertex, if any",
-                   (unsigned long long)value[3], (unsigned long long)value[2]);
-    return bad(r, r->header_line, text, error);
-  }
+  if (count == 4 && (r->has_weights ? value[3] < 1 || value[3] > 1000 : value[3] > 1))
+    return bad(r, r->header_line, cm_say("ncon %llu does not go with fmt %03llu: 1 to 1000 weights a vertex, if any", (unsigned long long)value[3],
+                                         (unsigned long long)value[2]).text, error);
   return CM_OK;
 }
 
@@ -175,17 +170,14 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
   cm_topology *made = r->made;
   uint64_t begin = made->pin_count, value;
   bool found;
-  char text[160];
   CM_TRY(read_vertex_numbers(r, vertex, error));
   for (;;) {
     CM_TRY(cm_tokens_number(&r->text, "a neighbour", &found, &value, error));
     if (!found)
       break;
-    if (value == 0 || value > made->vertex_count) {
-      (void)snprintf(text, sizeof text, "neighbour %llu is out of range: vertices are numbered 1 to %u",
-                     (unsigned long long)value, made->vertex_count);
-      return bad(r, r->text.line, text, error);
-    }
+    if (value == 0 || value > made->vertex_count)
+      return bad(r, r->text.line, cm_say("neighbour %llu is out of range: vertices are numbered 1 to %u", (unsigned long long)value,
+                                         made->vertex_count).text, error);
     if (made->pin_count >= r->limits->pins_max)
       return cm_over_limit("edge ends", made->pin_count + 1, r->limits->pins_max, error);
     CM_TRY(CM_ROOM(r->memory, made->pin, &r->pin_room, made->pin_count + 1, error));
@@ -196,10 +188,8 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
       if (!found)
         return bad(r, r->text.line, "the line ends before the weight of its last edge (fmt announces edge weights)",
                    error);
-      if (weight > UINT32_MAX) {
-        (void)snprintf(text, sizeof text, "edge weight %llu is above 4294967295", (unsigned long long)weight);
-        return bad(r, r->text.line, text, error);
-      }
+      if (weight > UINT32_MAX)
+        return bad(r, r->text.line, cm_say("edge weight %llu is above 4294967295", (unsigned long long)weight).text, error);
     }
     if (r->has_edge_weights || made->pin_weight != NULL) {
       CM_TRY(CM_ROOM(r->memory, made->pin_weight, &r->weight_room, r->pin_room, error));
@@ -214,18 +204,15 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
 static cm_status read_rows(metis_reader *r, cm_error *error)
 {
   cm_topology *made = r->made;
-  char text[160];
   int c = -1;
   uint64_t row_line = 0; /* of the row before: a file may end with an empty row that no line feed ends */
   CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error));
   made->net_first[0] = 0;
   for (uint32_t vertex = 0; vertex < made->vertex_count;) {
     CM_TRY(cm_tokens_peek(&r->text, &c, error));
-    if (c == -1 && (vertex + 1 < made->vertex_count || vertex == 0 || r->text.line == row_line)) {
-      (void)snprintf(text, sizeof text, "the file ends after the lines of %u vertices; the header announces %u", vertex,
-                     made->vertex_count);
-      return bad(r, r->text.line, text, error);
-    }
+    if (c == -1 && (vertex + 1 < made->vertex_count || vertex == 0 || r->text.line == row_line))
+      return bad(r, r->text.line, cm_say("the file ends after the lines of %u vertices; the header announces %u", vertex, made->vertex_count).text,
+                 error);
     if (c == '%') {
       CM_TRY(cm_tokens_skip_comment(&r->text, &made->weight_scale, error));
       continue;
@@ -249,11 +236,8 @@ static cm_status read_rows(metis_reader *r, cm_error *error)
     bool found;
     uint64_t value;
     CM_TRY(cm_tokens_number(&r->text, "what follows the last vertex", &found, &value, error));
-    if (found) {
-      (void)snprintf(text, sizeof text, "more lines follow the %u vertices that the header announces",
-                     made->vertex_count);
-      return bad(r, r->text.line, text, error);
-    }
+    if (found)
+      return bad(r, r->text.line, cm_say("more lines follow the %u vertices that the header announces", made->vertex_count).text, error);
     cm_tokens_end_line(&r->text);
   }
 }
@@ -264,10 +248,8 @@ static cm_status check_count(metis_reader *r, cm_error *error)
   uint64_t loops = r->made->self_loop_count, wanted = 2 * r->edges;
   if (r->entries == wanted || r->entries + loops == wanted || r->entries == wanted + loops)
     return CM_OK;
-  char text[160];
-  (void)snprintf(text, sizeof text, "the header announces %llu edges, that is %llu neighbours, but %llu are listed",
-                 (unsigned long long)r->edges, (unsigned long long)wanted, (unsigned long long)r->entries);
-  return bad(r, r->header_line, text, error);
+  return bad(r, r->header_line, cm_say("the header announces %llu edges, that is %llu neighbours, but %llu are listed",
+                                       (unsigned long long)r->edges, (unsigned long long)wanted, (unsigned long long)r->entries).text, error);
 }
 
 static cm_status check_symmetry(metis_reader *r, cm_error *error)
@@ -327,23 +309,20 @@ static cm_status finish(metis_reader *r, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_import_metis(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                          cm_topology **topology, cm_error *error)
+cm_status cm_import_metis(const cm_reading_of *in, cm_error *error)
 {
-  metis_reader r = {.text = {.source = source, .format = "METIS graph", .line = 1},
-                    .limits = limits,
-                    .run = run,
-                    .memory = run->memory,
-                    .sorter = {.memory = run->memory}};
-  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
+  metis_reader r = {.text = {.source = in->source, .format = "METIS graph", .line = 1},
+                    .limits = in->limits,
+                    .run = in->run,
+                    .memory = in->run->memory,
+                    .made = in->made,
+                    .sorter = {.memory = in->run->memory}};
   r.made->weight_scale = 1;
-  if (read_header(&r, error) == CM_OK && read_rows(&r, error) == CM_OK && check_symmetry(&r, error) == CM_OK &&
-      check_count(&r, error) == CM_OK && finish(&r, error) == CM_OK) {
-    *topology = r.made;
-    r.made = NULL;
-  }
-  cm_status status = r.made == NULL ? CM_OK : error->status;
-  cm_topology_free(r.made);
+  cm_status status = read_header(&r, error);
+  CM_THEN(status, read_rows(&r, error));
+  CM_THEN(status, check_symmetry(&r, error));
+  CM_THEN(status, check_count(&r, error));
+  CM_THEN(status, finish(&r, error));
   cm_row_sorter_free(&r.sorter);
   CM_FREE(r.line_of, r.row_weight);
   return status;

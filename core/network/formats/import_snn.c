@@ -44,13 +44,10 @@ static cm_status read_targets(cm_snn_reader *r, uint32_t hyperedge, uint64_t cou
 {
   cm_topology *made = r->made;
   uint64_t begin = made->pin_count, offset = cm_source_offset(r->source);
-  char what[160];
   /* Together with its rate; where the length of the file is known nothing is reserved in vain. */
-  if (cm_source_left_max(r->source) / 4 < count + 1) {
-    (void)snprintf(what, sizeof what, "it announces %llu targets and a rate, but only %llu bytes follow",
-                   (unsigned long long)count, (unsigned long long)cm_source_left_max(r->source));
-    return bad(r, offset, hyperedge, what, error);
-  }
+  if (cm_source_left_max(r->source) / 4 < count + 1)
+    return bad(r, offset, hyperedge, cm_say("it announces %llu targets and a rate, but only %llu bytes follow", (unsigned long long)count,
+                                            (unsigned long long)cm_source_left_max(r->source)).text, error);
   if (count > r->limits->pins_max - begin)
     return cm_over_limit("synapses", begin + count, r->limits->pins_max, error);
   while (count > 0) {
@@ -59,11 +56,9 @@ static cm_status read_targets(cm_snn_reader *r, uint32_t hyperedge, uint64_t cou
     CM_TRY(take(r, made->pin + made->pin_count, (size_t)part * 4, "the targets of a hyperedge", error));
     for (uint64_t i = made->pin_count; i < made->pin_count + part; i++) {
       made->pin[i] = le32toh(made->pin[i]);
-      if (made->pin[i] >= made->vertex_count) {
-        (void)snprintf(what, sizeof what, "target %u is out of range: the network has %u neurons, numbered from 0",
-                       made->pin[i], made->vertex_count);
-        return bad(r, offset + 4 * (i - begin), hyperedge, what, error);
-      }
+      if (made->pin[i] >= made->vertex_count)
+        return bad(r, offset + 4 * (i - begin), hyperedge, cm_say("target %u is out of range: the network has %u neurons, numbered from 0",
+                                                            made->pin[i], made->vertex_count).text, error);
     }
     made->pin_count += part;
     count -= part;
@@ -76,24 +71,19 @@ static cm_status read_hyperedge(cm_snn_reader *r, uint32_t hyperedge, cm_error *
   cm_topology *made = r->made;
   uint64_t offset = cm_source_offset(r->source), begin = made->pin_count;
   uint32_t head[2], bits;
-  char what[160];
   CM_TRY(take(r, head, sizeof head, "the head of a hyperedge", error));
   uint32_t count = le32toh(head[0]), source = le32toh(head[1]);
-  if (source >= made->vertex_count) {
-    (void)snprintf(what, sizeof what, "source %u is out of range: the network has %u neurons, numbered from 0", source,
-                   made->vertex_count);
-    return bad(r, offset + 4, hyperedge, what, error);
-  }
+  if (source >= made->vertex_count)
+    return bad(r, offset + 4, hyperedge, cm_say("source %u is out of range: the network has %u neurons, numbered from 0", source,
+                                                made->vertex_count).text, error);
   CM_TRY(read_targets(r, hyperedge, count, error));
   offset = cm_source_offset(r->source);
   CM_TRY(take(r, &bits, sizeof bits, "the rate of a hyperedge", error));
   bits = le32toh(bits);
   float rate;
   memcpy(&rate, &bits, sizeof rate);
-  if (!isfinite(rate) || rate < 0) {
-    (void)snprintf(what, sizeof what, "rate %g is not a finite number of at least 0", (double)rate);
-    return bad(r, offset, hyperedge, what, error);
-  }
+  if (!isfinite(rate) || rate < 0)
+    return bad(r, offset, hyperedge, cm_say("rate %g is not a finite number of at least 0", (double)rate).text, error);
   if (count == 0) {
     made->empty_net_count++;
     return CM_OK;
@@ -172,27 +162,21 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_import_snn(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                        cm_error *error)
+cm_status cm_import_snn(const cm_reading_of *in, cm_error *error)
 {
-  cm_snn_reader r = {.source = source, .limits = limits, .run = run, .memory = run->memory, .sources_ascend = true,
-                  .sorter = {.memory = run->memory}};
-  CM_TRY(CM_NEW(run->memory, r.made, 1, error));
+  cm_memory *memory = in->run->memory;
+  cm_snn_reader r = {.source = in->source, .limits = in->limits, .run = in->run, .memory = memory, .made = in->made, .sources_ascend = true,
+                     .sorter = {.memory = memory}};
   r.made->directed = true;
   cm_status status = cm_snn_batch_new(&r, error);
   CM_THEN(status, read_network(&r, error));
   cm_snn_batch_free(&r);
   /* Even without synapses the arrays are there. */
   if (status == CM_OK && r.made->net_source == NULL)
-    status = CM_NEW(run->memory, r.made->net_source, 0, error);
+    status = CM_NEW(memory, r.made->net_source, 0, error);
   if (status == CM_OK && r.made->pin == NULL)
-    status = CM_NEW(run->memory, r.made->pin, 0, error);
+    status = CM_NEW(memory, r.made->pin, 0, error);
   cm_row_sorter_free(&r.sorter);
   cm_free(r.rate);
-  if (status != CM_OK) {
-    cm_topology_free(r.made);
-    return status;
-  }
-  *topology = r.made;
-  return CM_OK;
+  return status;
 }

@@ -34,14 +34,12 @@ static cm_status bad_shape(matrix *m, uint32_t row, bool end, cm_error *error)
 static cm_status check_id(matrix *m, uint32_t row, cm_error *error)
 {
   cm_table *t = &m->table;
-  char text[200];
   uint32_t number;
   CM_TRY(cm_table_name(t, &t->fields[0], "id", &number, error));
   if (number == row)
     return CM_OK;
-  (void)snprintf(text, sizeof text, "row %u has the id '%.*s'; rows must be in the order of the columns, one for each", row + 1,
-                 cm_field_shown(&t->fields[0]), t->fields[0].text);
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("row %u has the id '%.*s'; rows must be in the order of the columns, one for each", row + 1,
+                                cm_field_shown(&t->fields[0]), t->fields[0].text).text, error);
 }
 
 static void report(cm_table *t, uint32_t row, uint32_t column, double weight)
@@ -81,15 +79,13 @@ static cm_status read_ids(matrix *m, bool corner, cm_error *error)
 {
   cm_table *t = &m->table;
   uint32_t number;
-  char text[160];
   m->ids = true;
   m->size = (uint32_t)(t->field_count - corner);
   for (size_t i = corner; i < t->field_count && !m->own_ids; i++) {
     CM_TRY(cm_table_name(t, &t->fields[i], "id", &number, error));
     if (number == i - corner)
       continue;
-    (void)snprintf(text, sizeof text, "the id '%.*s' stands above two columns", cm_field_shown(&t->fields[i]), t->fields[i].text);
-    return cm_table_bad(t, text, error);
+    return cm_table_bad(t, cm_say("the id '%.*s' stands above two columns", cm_field_shown(&t->fields[i]), t->fields[i].text).text, error);
   }
   t->source->reading.header = true;
   return CM_OK;
@@ -136,24 +132,18 @@ static cm_status close_matrix(matrix *m, cm_topology *made, cm_error *error)
   return cm_entries_close(&m->table.edges, made, error);
 }
 
-cm_status cm_import_table_matrix(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_table_matrix(const cm_reading_of *in, cm_error *error)
 {
-  matrix m = {.table = {.source = source, .limits = limits, .run = run, .memory = run->memory, .what = "matrix",
-                        .edges = {.memory = run->memory, .run = run, .limit = limits->pins_max}}};
-  cm_topology *made = NULL;
+  cm_memory *memory = in->run->memory;
+  matrix m = {.table = {.source = in->source, .limits = in->limits, .run = in->run, .memory = memory, .what = "matrix",
+                        .edges = {.memory = memory, .run = in->run, .limit = in->limits->pins_max}}};
   cm_survey survey;
-  cm_weights_as_asked(&m.table.edges.weight, source);
-  cm_status status = cm_survey_read(source, run->memory, &survey, error);
+  cm_weights_as_asked(&m.table.edges.weight, in->source);
+  cm_status status = cm_survey_read(in->source, memory, &survey, error);
   m.table.tuples = survey.tuples;
-  CM_THEN(status, cm_names_open(&m.table.names, run->memory, error));
-  CM_THEN(status, CM_NEW(run->memory, made, 1, error));
+  CM_THEN(status, cm_names_open(&m.table.names, memory, error));
   CM_THEN(status, read_rows(&m, &survey, error));
-  CM_THEN(status, close_matrix(&m, made, error));
+  CM_THEN(status, close_matrix(&m, in->made, error));
   cm_table_free(&m.table);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
-  *topology = made;
-  return CM_OK;
+  return status;
 }

@@ -77,17 +77,20 @@ static cm_status check_limits(const cm_topology_reader *reader, uint64_t size, c
   return CM_OK;
 }
 
-cm_status cm_import_topology(cm_source *source, const cm_import_limits *limits, cm_run *run,
-                             cm_topology **topology, cm_error *error)
+cm_status cm_import_topology(const cm_reading_of *in, cm_error *error)
 {
   cm_topology_reader *reader;
+  cm_topology *read = NULL;
   uint64_t size = 0;
-  CM_TRY(open_reader(source, run, &reader, &size, error));
-  cm_status status = check_limits(reader, size, limits, error);
-  CM_THEN(status, cm_topology_read(reader, run, topology, error));
-  source->plain_bytes = cm_topology_reader_bytes(reader);
-  if (!source->gzipped)
-    source->raw_bytes = size;
+  CM_TRY(open_reader(in->source, in->run, &reader, &size, error));
+  cm_status status = check_limits(reader, size, in->limits, error);
+  CM_THEN(status, cm_topology_read(reader, in->run, &read, error));
+  if (status == CM_OK)
+    *in->made = *read;
+  cm_free(read);
+  in->source->plain_bytes = cm_topology_reader_bytes(reader);
+  if (!in->source->gzipped)
+    in->source->raw_bytes = size;
   cm_topology_reader_close(reader);
   return status;
 }

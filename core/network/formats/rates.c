@@ -141,8 +141,7 @@ cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_nam
   cm_scenario_name *names = NULL;
   double *mean = NULL;
   size_t n = topology->vertex_count;
-  cm_status status = CM_NEW(run->memory, mean, n, error);
-  CM_THEN(status, CM_NEW(run->memory, names, count, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(mean, n), CM_ARRAY(names, count));
   for (size_t i = 0; status == CM_OK && i < n * count; i++)
     mean[i % n] += rate[i] / count;
   const given g = {.rate = mean, .scenario = rate, .count = count};

@@ -5,6 +5,6 @@
 
 /* The readers: each makes a topology of a source that is of its format, or says what is wrong. */
 #define FORMAT(number, reader, ...) \
-  cm_status reader(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error);
+  cm_status reader(const cm_reading_of *in, cm_error *error);
 #include "core/network/formats/formats.def"
 #undef FORMAT

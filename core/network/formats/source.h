@@ -27,6 +27,14 @@ typedef struct cm_source {
   struct cm_source_state *state;
 } cm_source;
 
+/* What a reader of a format is given: a source of that format, and `made`, zeroed, which it fills; its caller frees it where the reader fails. */
+typedef struct cm_reading_of {
+  cm_source *source;
+  const struct cm_import_limits *limits;
+  cm_run *run;
+  cm_topology *made;
+} cm_reading_of;
+
 /* Opens a file, or `size` bytes in memory (which must stay valid until close), and fills the first window.
  * Errors: CM_NOT_FOUND, CM_IO, CM_TOO_LARGE, CM_BAD_NETWORK (gzip data damaged), memory errors. */
 cm_status cm_source_open(cm_source *source, const char *path, const struct cm_import_limits *limits, cm_run *run,

@@ -14,8 +14,7 @@ struct cm_network_format {
   bool confined;     /* a library that damaged files may crash reads it: only in a confined process */
   bool read_only;    /* not written; what is confined is not, either, unless it has a writer */
   bool packed;       /* compressed already: never gzipped when written */
-  cm_status (*import)(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                      cm_error *error);
+  cm_status (*import)(const cm_reading_of *in, cm_error *error);
   cm_status (*write)(const cm_export_writer *writer, cm_error *error); /* NULL: cm_topology_save, or,
                                                                           where it is confined, not written */
 };

@@ -129,6 +129,12 @@ static bool is_loose(const cm_field *field)
   return false;
 }
 
+/* Whether a text is a word for the rate of an axon. */
+static bool cm_rate_word(const char *text, size_t length)
+{
+  return cm_rate_column(&(cm_field){text, length}) == CM_RATE_VALUE;
+}
+
 bool cm_columns_of_header(const cm_field *fields, size_t count, bool certain, cm_columns *columns)
 {
   cm_columns found = {.at = {CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE, CM_COLUMN_NONE}, .count = count};
@@ -237,9 +243,4 @@ cm_rate_column_id cm_rate_column(const cm_field *field)
       if (strlen(rate_words[c][k]) == field->length && strncasecmp(rate_words[c][k], field->text, field->length) == 0)
         return (cm_rate_column_id)c;
   return CM_RATE_COLUMNS;
-}
-
-bool cm_rate_word(const char *text, size_t length)
-{
-  return cm_rate_column(&(cm_field){text, length}) == CM_RATE_VALUE;
 }

@@ -32,15 +32,12 @@ static const uint8_t *find_end(const cm_table *t, const uint8_t *at, size_t size
 static cm_status gather_row(cm_table *t, const char **line, size_t *length, cm_error *error)
 {
   cm_source *source = t->source;
-  char text[96];
   for (*length = 0;;) {
     const size_t left = (size_t)(source->end - source->at);
     const uint8_t *close = find_end(t, source->at, left);
     const size_t part = close != NULL ? (size_t)(close - source->at) : left;
-    if (*length + part > LINE_BYTES_MAX) {
-      (void)snprintf(text, sizeof text, "it is longer than %d bytes; a line must hold a row of a table", LINE_BYTES_MAX);
-      return cm_table_bad(t, text, error);
-    }
+    if (*length + part > LINE_BYTES_MAX)
+      return cm_table_bad(t, cm_say("it is longer than %d bytes; a line must hold a row of a table", LINE_BYTES_MAX).text, error);
     CM_TRY(CM_ROOM(t->memory, t->gathered, &t->gathered_room, *length + part + 1, error));
     memcpy(t->gathered + *length, source->at, part);
     *line = t->gathered;

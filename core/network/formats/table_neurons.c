@@ -30,9 +30,7 @@ cm_status cm_table_next_plain_row(cm_table *t, bool *end, cm_error *error)
 
 cm_status cm_table_bad_name(const cm_table *t, const char *what, const cm_field *name, const char *more, cm_error *error)
 {
-  char text[200];
-  (void)snprintf(text, sizeof text, "%s '%.*s'%s", what, cm_field_shown(name), name->text, more);
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("%s '%.*s'%s", what, cm_field_shown(name), name->text, more).text, error);
 }
 
 cm_status cm_table_vertex(cm_table *t, const cm_topology *network, const cm_field *name, uint32_t *vertex, cm_error *error)

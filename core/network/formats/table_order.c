@@ -24,12 +24,7 @@ static cm_status refuse_head(cm_table *t, const numbered *last, cm_error *error)
   if (t->head_line == 0 || last->number != 0 || last->value <= FAR * (uint64_t)t->names.count + FAR_LEAST)
     return CM_OK;
   t->line = t->head_line;
-  char text[300];
-  (void)snprintf(text, sizeof text,
-                 "%llu and %llu look like the size of a matrix, not like an edge: no other line names a vertex near. Remove "
-                 "the line; a Matrix Market file begins with %%%%MatrixMarket. If it is an edge, put it after another one",
-                 (unsigned long long)last->value, (unsigned long long)last->value);
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("%llu and %llu look like the size of a matrix, not like an edge: no other line names a vertex near. Remove the line; a Matrix Market file begins with %%%%MatrixMarket. If it is an edge, put it after another one", (unsigned long long)last->value, (unsigned long long)last->value).text, error);
 }
 
 /* ---- names that are numbers ---- */
@@ -91,8 +86,7 @@ static cm_status keep_labels(cm_table *t, const numbered *ids, uint32_t vertices
 {
   enum { DIGITS = 21 };
   const uint64_t room = plain ? t->names.first[t->names.count] : (uint64_t)vertices * DIGITS;
-  CM_TRY(CM_NEW(t->memory, made->label_text, room, error));
-  CM_TRY(CM_NEW(t->memory, made->label_first, (size_t)vertices + 1, error));
+  CM_TRY(CM_NEW_ALL(t->memory, error, CM_ARRAY(made->label_text, room), CM_ARRAY(made->label_first, (size_t)vertices + 1)));
   uint32_t v = 0;
   for (uint32_t k = 0; k < t->names.count; k++) {
     if (k > 0 && ids[k].value == ids[k - 1].value)
@@ -150,8 +144,7 @@ static cm_status order_names(cm_table *t, cm_topology *made, cm_error *error)
   t->names.slot = NULL;
   if (t->names.count == 0)
     return CM_OK;
-  cm_status status = CM_NEW(t->memory, ids, t->names.count, error);
-  CM_THEN(status, CM_NEW(t->memory, place, t->names.count, error));
+  cm_status status = CM_NEW_ALL(t->memory, error, CM_ARRAY(ids, t->names.count), CM_ARRAY(place, t->names.count));
   CM_THEN(status, read_numbers(t, ids, &numbers, &plain, error));
   if (status == CM_OK && numbers)
     status = order(t, ids, place, plain, made, error);

@@ -7,20 +7,14 @@
 
 cm_status cm_table_name(cm_table *t, const cm_field *f, const char *what, uint32_t *number, cm_error *error)
 {
-  char text[120];
-  if (f->length == 0 || !cm_name_valid(f->text, f->length)) {
-    (void)snprintf(text, sizeof text, "the %s %s", what,
-                   f->length == 0 ? "is empty" : "is not a name: control characters, or not UTF-8");
-    return cm_table_bad(t, text, error);
-  }
+  if (f->length == 0 || !cm_name_valid(f->text, f->length))
+    return cm_table_bad(t, cm_say("the %s %s", what, f->length == 0 ? "is empty" : "is not a name: control characters, or not UTF-8").text, error);
   uint64_t ignored;
   bool negative = f->text[0] == '-' && cm_field_id(f->text + 1, f->length - 1, &ignored) != CM_ID_NAME;
-  if (negative || (t->separator == ' ' && !t->named && !t->lines_alike && cm_field_id(f->text, f->length, &ignored) == CM_ID_NAME)) {
-    (void)snprintf(text, sizeof text, "the %s '%.*s' %s", what, cm_field_shown(f), f->text,
-                   negative ? "is negative; vertices are numbered from 0, or named (a matrix: format=matrix)"
-                            : "is no number; names need commas or tabs between the fields");
-    return cm_table_bad(t, text, error);
-  }
+  if (negative || (t->separator == ' ' && !t->named && !t->lines_alike && cm_field_id(f->text, f->length, &ignored) == CM_ID_NAME))
+    return cm_table_bad(t, cm_say("the %s '%.*s' %s", what, cm_field_shown(f), f->text,
+                                  negative ? "is negative; vertices are numbered from 0, or named (a matrix: format=matrix)" : "is no number; names "
+                                          "need commas or tabs between the fields").text, error);
   return cm_names_number(&t->names, f->text, f->length, t->limits->vertices_max, number, error);
 }
 
@@ -43,31 +37,24 @@ cm_status cm_table_number(const cm_table *t, const cm_field *f, const char *what
     return CM_OK;
   if (t->separator != ',' && decimal_comma(f, value))
     return CM_OK;
-  char text[160];
-  (void)snprintf(text, sizeof text, "%s '%.*s' is not a finite number", what, cm_field_shown(f), f->text);
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("%s '%.*s' is not a finite number", what, cm_field_shown(f), f->text).text, error);
 }
 
 /* The rate of a source, which is the same in all its rows. */
 static cm_status read_rate(cm_table *t, uint32_t source, cm_error *error)
 {
   double rate;
-  char text[160];
   const cm_field *f = &t->fields[t->columns.rate - 1];
   uint64_t before = t->rate_room;
   CM_TRY(cm_table_number(t, f, "rate", &rate, error));
-  if (rate < 0) {
-    (void)snprintf(text, sizeof text, "the rate '%.*s' is negative", cm_field_shown(f), f->text);
-    return cm_table_bad(t, text, error);
-  }
+  if (rate < 0)
+    return cm_table_bad(t, cm_say("the rate '%.*s' is negative", cm_field_shown(f), f->text).text, error);
   CM_TRY(CM_ROOM(t->memory, t->rate, &t->rate_room, (uint64_t)t->names.count, error));
   for (uint64_t i = before; i < t->rate_room; i++)
     t->rate[i] = NAN;
-  if (!isnan(t->rate[source]) && (t->rate[source] < rate || t->rate[source] > rate)) {
-    (void)snprintf(text, sizeof text, "the rate is %.15g, and an earlier line of this source says %.15g: a rate is that of the "
-                   "source's axon", rate, t->rate[source]);
-    return cm_table_bad(t, text, error);
-  }
+  if (!isnan(t->rate[source]) && (t->rate[source] < rate || t->rate[source] > rate))
+    return cm_table_bad(t, cm_say("the rate is %.15g, and an earlier line of this source says %.15g: a rate is that of the source's axon", rate,
+                                  t->rate[source]).text, error);
   t->rate[source] = rate;
   return CM_OK;
 }
@@ -106,7 +93,6 @@ static cm_status read_dictionary(const cm_table *t, double *weight, double *dela
 
 static cm_status read_type(cm_table *t, cm_edge_type *type, cm_error *error)
 {
-  char text[160];
   *type = CM_EDGE_DIRECTED;
   if (t->columns.type == 0)
     return CM_OK;
@@ -122,8 +108,8 @@ static cm_status read_type(cm_table *t, cm_edge_type *type, cm_error *error)
   t->any_undirected = t->any_undirected || *type == CM_EDGE_UNDIRECTED;
   if (*type != CM_EDGE_TYPES)
     return CM_OK;
-  (void)snprintf(text, sizeof text, "the type '%.*s' is none of Directed, Undirected and Mutual, as earlier rows have it", cm_field_shown(f), f->text);
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("the type '%.*s' is none of Directed, Undirected and Mutual, as earlier rows have it", cm_field_shown(f),
+                                f->text).text, error);
 }
 
 /* The first rows as they are understood. */
@@ -180,16 +166,14 @@ static bool columns_by_number(cm_table *t)
 
 static cm_status refuse_count(cm_table *t, cm_error *error)
 {
-  char text[240], expected[80];
+  char expected[80];
   (void)snprintf(expected, sizeof expected, "%zu are expected, as in the first line", t->columns.count);
-  (void)snprintf(text, sizeof text, "%zu field%s; %s", t->field_count, t->field_count == 1 ? "" : "s",
-                 t->columns.count == 2   ? "source,target is expected, as in the first line"
-                 : t->columns.count == 3 ? "source,target,weight is expected, as in the first line"
-                 : t->columns.count > 3  ? expected
-                 : t->field_count > 3    ? "source,target or source,target,weight is expected, or a header that names source "
-                                           "and target; or say what they are: columns=source,target,weight,delay"
-                                         : "source,target or source,target,weight is expected");
-  return cm_table_bad(t, text, error);
+  return cm_table_bad(t, cm_say("%zu field%s; %s", t->field_count, t->field_count == 1 ? "" : "s",
+                                t->columns.count == 2   ? "source,target is expected, as in the first line" : t->columns.count == 3
+                                        ? "source,target,weight is expected, as in the first line" : t->columns.count > 3  ? expected
+                                        : t->field_count > 3    ? "source,target or source,target,weight is expected, or a header that names source "
+                                        "and target; or say what they are: columns=source,target,weight,delay" : "source,target or "
+                                        "source,target,weight is expected").text, error);
 }
 
 cm_status cm_table_take_row(cm_table *t, cm_error *error)

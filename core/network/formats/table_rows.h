@@ -79,9 +79,6 @@ cm_edge_type cm_edge_type_of(const cm_field *field);
 typedef enum cm_rate_column_id { CM_RATE_NAME, CM_RATE_VALUE, CM_RATE_COLUMNS } cm_rate_column_id;
 cm_rate_column_id cm_rate_column(const cm_field *field);
 
-/* Whether a text is a word for the rate of an axon. */
-bool cm_rate_word(const char *text, size_t length);
-
 /* Digits alone, at most 19, no leading zero. */
 bool cm_field_whole(const char *text, size_t length, uint64_t *value);
 

@@ -31,13 +31,12 @@ cm_status cm_tokens_peek(cm_tokens *t, int *c, cm_error *error)
 
 static cm_status not_a_number(cm_tokens *t, const char *what, const char *expected, cm_error *error)
 {
-  char token[SHOWN_MAX + 1], text[200];
+  char token[SHOWN_MAX + 1];
   size_t used = 0;
   for (const uint8_t *p = t->source->at; p < t->source->end && used < SHOWN_MAX && *p > ' '; p++)
     token[used++] = (char)*p;
   token[used] = '\0';
-  (void)snprintf(text, sizeof text, "%s is '%s'; %s is expected", what, token, expected);
-  return cm_tokens_bad(t, t->line, text, error);
+  return cm_tokens_bad(t, t->line, cm_say("%s is '%s'; %s is expected", what, token, expected).text, error);
 }
 
 /* Goes to the next number; *found is false at the end of the line. Afterwards a whole number lies in the window, so

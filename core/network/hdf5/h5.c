@@ -175,8 +175,7 @@ cm_status cm_h5_names(const cm_h5 *h5, hid_t group, cm_h5_texts *names, cm_error
 /* ---- datasets ---- */
 
 /* Opens a dataset that lies in this file, with its shape checked against the limits. */
-static cm_status open_data(const cm_h5 *h5, hid_t parent, const char *name, hid_t *data, int *rank,
-                           uint64_t dims[CM_H5_RANK_MAX], uint64_t *count, cm_error *error)
+static cm_status open_data(const cm_h5 *h5, hid_t parent, const char *name, hid_t *data, cm_h5_extents *is, cm_error *error)
 {
   const char *wrong = NULL;
   hsize_t extents[CM_H5_RANK_MAX] = {0};
@@ -198,8 +197,8 @@ static cm_status open_data(const cm_h5 *h5, hid_t parent, const char *name, hid_
   if (wrong == NULL && found > 0 && H5Sget_simple_extent_dims(space, extents, NULL) < 0)
     wrong = "it has no shape";
   for (int i = 0; i < found && wrong == NULL; i++) {
-    dims[i] = extents[i];
-    if (__builtin_mul_overflow(all, dims[i], &all) || all > h5->bytes_max)
+    is->dim[i] = extents[i];
+    if (__builtin_mul_overflow(all, is->dim[i], &all) || all > h5->bytes_max)
       wrong = "it holds more than a file of this length can: it would not fit the limits";
   }
   (void)H5Sclose(space);
@@ -209,17 +208,15 @@ static cm_status open_data(const cm_h5 *h5, hid_t parent, const char *name, hid_
     (void)H5Oclose(*data);
     return error->status;
   }
-  *rank = found;
-  *count = all;
+  is->rank = found;
+  is->count = all;
   return CM_OK;
 }
 
-cm_status cm_h5_shape(const cm_h5 *h5, hid_t parent, const char *name, int *rank, uint64_t dims[CM_H5_RANK_MAX],
-                      cm_error *error)
+cm_status cm_h5_shape(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_extents *is, cm_error *error)
 {
   hid_t data;
-  uint64_t count;
-  CM_TRY(open_data(h5, parent, name, &data, rank, dims, &count, error));
+  CM_TRY(open_data(h5, parent, name, &data, is, error));
   (void)H5Oclose(data);
   return CM_OK;
 }
@@ -264,19 +261,17 @@ static cm_status read_slices(const cm_h5 *h5, hid_t data, double *values, bool *
   return status;
 }
 
-cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **values, int *rank,
-                      uint64_t dims[CM_H5_RANK_MAX], cm_error *error)
+cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **values, cm_h5_extents *is, cm_error *error)
 {
   hid_t data;
-  uint64_t count;
   double *made = NULL;
   bool read = true;
-  CM_TRY(open_data(h5, parent, name, &data, rank, dims, &count, error));
-  cm_status status = is_number(data) ? CM_NEW(h5->memory, made, count, error)
+  CM_TRY(open_data(h5, parent, name, &data, is, error));
+  cm_status status = is_number(data) ? CM_NEW(h5->memory, made, is->count, error)
                                      : cm_h5_bad(h5, parent, name, "numbers are expected", error);
-  if (status == CM_OK && *rank > 0 && count > 0)
+  if (status == CM_OK && is->rank > 0 && is->count > 0)
     status = read_slices(h5, data, made, &read, error);
-  else if (status == CM_OK && count > 0)
+  else if (status == CM_OK && is->count > 0)
     read = H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, made) >= 0;
   if (status == CM_OK && !read)
     status = cm_h5_bad(h5, parent, name, "its numbers cannot be read: the file is damaged", error);
@@ -293,11 +288,10 @@ cm_status cm_h5_slice(const cm_h5 *h5, hid_t parent, const char *name, hid_t typ
                       void *values, cm_error *error)
 {
   hid_t data;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX], all;
-  CM_TRY(open_data(h5, parent, name, &data, &rank, dims, &all, error));
+  cm_h5_extents is;
+  CM_TRY(open_data(h5, parent, name, &data, &is, error));
   cm_status status = CM_OK;
-  if (!is_number(data) || rank != 1 || begin > all || count > all - begin)
+  if (!is_number(data) || is.rank != 1 || begin > is.count || count > is.count - begin)
     status = cm_h5_bad(h5, parent, name, "a list of as many numbers as its neighbours is expected", error);
   hsize_t start = begin, block = count;
   hid_t from = status == CM_OK ? H5Dget_space(data) : -1, to = status == CM_OK ? H5Screate_simple(1, &block, NULL) : -1;
@@ -345,21 +339,19 @@ static cm_status read_variable(const cm_h5 *h5, hid_t data, uint64_t count, cm_h
   return status;
 }
 
-cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_texts *texts, int *rank,
-                        uint64_t dims[CM_H5_RANK_MAX], cm_error *error)
+cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_texts *texts, cm_h5_extents *is, cm_error *error)
 {
   hid_t data;
-  uint64_t count;
   *texts = (cm_h5_texts){0};
-  CM_TRY(open_data(h5, parent, name, &data, rank, dims, &count, error));
+  CM_TRY(open_data(h5, parent, name, &data, is, error));
   hid_t type = H5Dget_type(data);
   cm_status status = CM_OK;
   bool read = true;
-  if (H5Tget_class(type) != H5T_STRING && count > 0)
+  if (H5Tget_class(type) != H5T_STRING && is->count > 0)
     status = cm_h5_bad(h5, parent, name, "texts are expected", error);
-  else if (count > 0)
-    status = H5Tis_variable_str(type) > 0 ? read_variable(h5, data, count, texts, &read, error)
-                                          : read_fixed(h5, data, type, count, texts, &read, error);
+  else if (is->count > 0)
+    status = H5Tis_variable_str(type) > 0 ? read_variable(h5, data, is->count, texts, &read, error)
+                                          : read_fixed(h5, data, type, is->count, texts, &read, error);
   if (status == CM_OK && !read)
     status = cm_h5_bad(h5, parent, name, "its texts cannot be read: the file is damaged", error);
   (void)H5Tclose(type);
@@ -372,9 +364,8 @@ cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_t
 cm_status cm_h5_string(const cm_h5 *h5, hid_t parent, const char *name, char *text, size_t size, cm_error *error)
 {
   cm_h5_texts texts;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_strings(h5, parent, name, &texts, &rank, dims, error));
+  cm_h5_extents is;
+  CM_TRY(cm_h5_strings(h5, parent, name, &texts, &is, error));
   cm_status status = CM_OK;
   if (texts.count != 1 || strlen(cm_h5_text_at(&texts, 0)) >= size)
     status = cm_h5_bad(h5, parent, name, "one short text is expected", error);

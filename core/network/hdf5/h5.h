@@ -55,20 +55,21 @@ static inline const char *cm_h5_text_at(const cm_h5_texts *texts, uint64_t i)
 /* The names of a group's members, in natural order: 2 before 10. */
 cm_status cm_h5_names(const cm_h5 *h5, hid_t group, cm_h5_texts *names, cm_error *error);
 
-/* All strings of a dataset, whatever its shape, which *rank and `dims` say. */
-cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_texts *texts, int *rank,
-                        uint64_t dims[CM_H5_RANK_MAX], cm_error *error);
+/* The shape of a dataset, and how many it holds. */
+typedef struct cm_h5_extents {
+  int rank;
+  uint64_t dim[CM_H5_RANK_MAX], count;
+} cm_h5_extents;
+cm_status cm_h5_shape(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_extents *is, cm_error *error);
+
+/* All strings of a dataset, whatever its shape. */
+cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_texts *texts, cm_h5_extents *is, cm_error *error);
 
 /* One string. CM_BAD_NETWORK when it is longer than fits. */
 cm_status cm_h5_string(const cm_h5 *h5, hid_t parent, const char *name, char *text, size_t size, cm_error *error);
 
-/* The shape of a dataset. */
-cm_status cm_h5_shape(const cm_h5 *h5, hid_t parent, const char *name, int *rank, uint64_t dims[CM_H5_RANK_MAX],
-                      cm_error *error);
-
 /* All numbers of a dataset as doubles; cm_free(*values). */
-cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **values, int *rank,
-                      uint64_t dims[CM_H5_RANK_MAX], cm_error *error);
+cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **values, cm_h5_extents *is, cm_error *error);
 
 /* `count` numbers from `begin` on of a dataset of one dimension, as `type` (H5T_NATIVE_UINT64, H5T_NATIVE_DOUBLE) into
  * `values`. */

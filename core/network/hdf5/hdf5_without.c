@@ -18,9 +18,9 @@ cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_netwo
   return refuse(error);
 }
 
-cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_nir(const cm_reading_of *in, cm_error *error)
 {
-  (void)source, (void)limits, (void)run, (void)topology;
+  (void)in;
   return refuse(error);
 }
 
@@ -30,14 +30,14 @@ cm_status cm_export_nir(const cm_export_writer *w, cm_error *error)
   return refuse(error);
 }
 
-cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_lava(const cm_reading_of *in, cm_error *error)
 {
-  return cm_import_nir(source, limits, run, topology, error);
+  return cm_import_nir(in, error);
 }
 
-cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_sonata(const cm_reading_of *in, cm_error *error)
 {
-  return cm_import_nir(source, limits, run, topology, error);
+  return cm_import_nir(in, error);
 }
 
 cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, void *user, cm_error *error)

@@ -212,10 +212,8 @@ static cm_status compose(composer *c, cm_error *error)
   nir_graph *g = c->graph;
   cm_topology *made = c->made;
   uint32_t *stack = NULL, *next = NULL, depth;
-  cm_status status = CM_NEW(c->memory, made->net_first, (size_t)made->vertex_count + 1, error);
-  CM_THEN(status, CM_NEW(c->memory, made->pin, 0, error));
-  CM_THEN(status, CM_NEW(c->memory, stack, g->count, error));
-  CM_THEN(status, CM_NEW(c->memory, next, g->count, error));
+  cm_status status = CM_NEW_ALL(c->memory, error, CM_ARRAY(made->net_first, (size_t)made->vertex_count + 1), CM_ARRAY(made->pin, 0),
+                                CM_ARRAY(stack, g->count), CM_ARRAY(next, g->count));
   for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
     const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);
@@ -269,46 +267,36 @@ static void read_input_shape(const cm_source *source, nir_shape *shape)
     *shape = made;
 }
 
-static cm_status import_layers(cm_source *source, const cm_import_limits *limits, cm_run *run, const char *format,
-                               cm_status (*read)(const cm_h5 *h5, nir_graph *graph, cm_error *error), cm_topology **topology,
-                               cm_error *error)
+static cm_status import_layers(const cm_reading_of *in, const char *format,
+                               cm_status (*read)(const cm_h5 *h5, nir_graph *graph, cm_error *error), cm_error *error)
 {
   cm_h5 h5;
-  nir_graph graph = {.memory = run->memory, .run = run};
-  composer c = {.graph = &graph, .limits = limits, .run = run, .memory = run->memory};
-  CM_TRY(cm_h5_open(&h5, source, limits, run, format, error));
-  read_input_shape(source, &graph.input_shape);
+  nir_graph graph = {.memory = in->run->memory, .run = in->run};
+  composer c = {.graph = &graph, .limits = in->limits, .run = in->run, .memory = in->run->memory, .made = in->made};
+  CM_TRY(cm_h5_open(&h5, in->source, in->limits, in->run, format, error));
+  read_input_shape(in->source, &graph.input_shape);
   cm_status status = read(&h5, &graph, error);
   cm_h5_close(&h5);
-  CM_THEN(status, CM_NEW(run->memory, c.made, 1, error));
-  if (status == CM_OK) {
-    c.made->directed = true;
-    cm_weights_as_asked(&c.weights, source);
-    status = import_graph(&c, error);
-  }
+  c.made->directed = true;
+  cm_weights_as_asked(&c.weights, in->source);
+  CM_THEN(status, import_graph(&c, error));
   for (uint32_t i = 0; c.at != NULL && i < graph.count; i++) {
     CM_FREE(c.at[i].value, c.at[i].delay_ms, c.at[i].term, c.at[i].turn, c.at[i].touched);
   }
   CM_FREE(c.at, c.term, c.order, c.visit);
   cm_weights_free(&c.weights);
   nir_free(&graph);
-  if (status != CM_OK) {
-    cm_topology_free(c.made);
-    return status;
-  }
-  CM_TRIM(run->memory, c.made->pin, c.made->pin_count);
-  *topology = c.made;
-  return CM_OK;
+  if (status == CM_OK)
+    CM_TRIM(in->run->memory, c.made->pin, c.made->pin_count);
+  return status;
 }
 
-cm_status cm_import_nir(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                        cm_error *error)
+cm_status cm_import_nir(const cm_reading_of *in, cm_error *error)
 {
-  return import_layers(source, limits, run, "NIR network", nir_read, topology, error);
+  return import_layers(in, "NIR network", nir_read, error);
 }
 
-cm_status cm_import_lava(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                         cm_error *error)
+cm_status cm_import_lava(const cm_reading_of *in, cm_error *error)
 {
-  return import_layers(source, limits, run, "lava-dl network", lava_read, topology, error);
+  return import_layers(in, "lava-dl network", lava_read, error);
 }

@@ -18,20 +18,15 @@ static cm_status import_edges(sonata *s, cm_source *source, cm_error *error)
   return status == CM_OK ? cm_entries_close(&s->entries, s->made, error) : status;
 }
 
-cm_status cm_import_sonata(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                           cm_error *error)
+cm_status cm_import_sonata(const cm_reading_of *in, cm_error *error)
 {
   sonata s;
-  size_t size = (size_t)(source->end - source->at);
-  bool archive = cm_is_zip(source->at, size) || cm_is_tar(source->at, size);
-  cm_status status = sonata_open(&s, source, limits, run, error);
+  const cm_source *source = in->source;
+  const size_t size = (size_t)(source->end - source->at);
+  const bool archive = cm_is_zip(source->at, size) || cm_is_tar(source->at, size);
+  cm_status status = sonata_open(&s, in, error);
   if (status == CM_OK)
-    status = archive ? sonata_circuit(&s, source, error) : import_edges(&s, source, error);
-  if (status == CM_OK) {
-    *topology = s.made;
-    sonata_close(&s, false);
-    return CM_OK;
-  }
-  sonata_close(&s, true);
+    status = archive ? sonata_circuit(&s, in->source, error) : import_edges(&s, in->source, error);
+  sonata_close(&s);
   return status;
 }

@@ -1,9 +1,10 @@
 /* Neurons of lava-dl, as its chip has them: i = i (1 - iDecay / 4096) + input, v = v (1 - vDecay / 4096) + i in every step, a spike where v is
  * above vThMant, in the weights' unit. As NIR says it that is a CubaLIF of tau_syn = step 4096 / iDecay and w_in = tau_syn / step, tau and r
- * the same by vDecay; without leaks an IF.
+ * the same by vDecay; without leaks an IF. After a spike v stays 0 in refDelay - 1 steps (slayerPytorch, src/cuda/spikeLoihiKernels.h).
  *
  * What can fail: decays that are none, numbers of another shape. Models and numbers that NIR's cannot say are left: a v that does not
- * leak behind an i that decays, refractory times above 1, biases, which act on v. */
+ * leak behind an i that decays, biases, which act on v. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,13 +38,23 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, co
 
 static cm_status check_decays(const cm_h5 *h5, hid_t group, const char *name, const numbers *n, cm_error *error)
 {
-  char what[120];
   for (uint64_t i = 0; i < n->shape.count; i++)
-    if (n->read.weight[i] < 0 || n->read.weight[i] > WHOLE_DECAY) {
-      (void)snprintf(what, sizeof what, "number %llu is %g; 0 to %d is expected", (unsigned long long)i, n->read.weight[i], WHOLE_DECAY);
-      return cm_h5_bad(h5, group, name, what, error);
-    }
+    if (n->read.weight[i] < 0 || n->read.weight[i] > WHOLE_DECAY)
+      return cm_h5_bad(h5, group, name, cm_say("number %llu is %g; 0 to %d is expected", (unsigned long long)i, n->read.weight[i],
+                                               WHOLE_DECAY).text, error);
   return CM_OK;
+}
+
+/* Turns refractory delays, if there are, into seconds in which v stays; false: some are no whole steps from 1 on. */
+static bool hold(numbers *n, double step_s)
+{
+  for (uint64_t i = 0; n->read.weight != NULL && i < n->shape.count; i++) {
+    double *value = &n->read.weight[i];
+    if (!(*value >= 1) || *value != floor(*value))
+      return false;
+    *value = (*value - 1) * step_s;
+  }
+  return true;
 }
 
 /* Whether all numbers are `value`, or none is. */
@@ -97,10 +108,12 @@ cm_status lava_read_neurons(const cm_h5 *h5, hid_t group, double step_s, const n
       status = read_numbers(h5, group, names[i], shape, &n[i], error);
   for (int i = 0; i < THRESHOLD && status == CM_OK; i++)
     status = check_decays(h5, group, names[i], &n[i], error);
-  if (status == CM_OK && (n[REFRACTORY].read.weight == NULL || all_are(&n[REFRACTORY], 1, true)) && all_are(&n[THRESHOLD], 0, false))
+  if (status == CM_OK && hold(&n[REFRACTORY], step_s) && all_are(&n[THRESHOLD], 0, false))
     status = set_model(node, &n[CURRENT], &n[VOLTAGE], step_s, h5->memory, error);
   if (status == CM_OK && node->model != CM_NEURON_MODELS)
     status = set(node, CM_PARAMETER_V_THRESHOLD, &n[THRESHOLD], 0, h5->memory, error);
+  if (status == CM_OK && node->model != CM_NEURON_MODELS && n[REFRACTORY].read.weight != NULL && !all_are(&n[REFRACTORY], 0, true))
+    status = set(node, CM_PARAMETER_REFRACTORY, &n[REFRACTORY], 0, h5->memory, error);
   for (int i = 0; i < NUMBERS; i++)
     cm_free(n[i].read.weight);
   return status;

@@ -54,11 +54,10 @@ static cm_status add_edge(lava *l, uint32_t from, uint32_t to, cm_error *error)
 static cm_status read_shape(lava *l, hid_t layer, nir_shape *shape, cm_error *error)
 {
   double *values;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_reals(l->h5, layer, "shape", &values, &rank, dims, error));
-  bool good = rank == 1 && dims[0] >= 1 && dims[0] <= NIR_RANK_MAX;
-  nir_shape made = {.rank = good ? (int)dims[0] : 0, .count = 1};
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(l->h5, layer, "shape", &values, &is, error));
+  bool good = is.rank == 1 && is.dim[0] >= 1 && is.dim[0] <= NIR_RANK_MAX;
+  nir_shape made = {.rank = good ? (int)is.dim[0] : 0, .count = 1};
   for (int i = 0; i < made.rank && good; i++) {
     good = values[i] >= 1 && values[i] <= UINT32_MAX && values[i] == trunc(values[i]);
     made.dim[i] = good ? (uint64_t)values[i] : 1;
@@ -226,10 +225,9 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
   if (first && !dense)
     l->graph->node[linear].own = before_window(&l->graph->node[linear], shape);
   if (dense && !first && l->graph->node[linear].weight_shape.dim[1] != l->shape.count) {
-    char what[160];
-    (void)snprintf(what, sizeof what, "it has %llu inputs; the layer before has %llu neurons",
-                   (unsigned long long)l->graph->node[linear].weight_shape.dim[1], (unsigned long long)l->shape.count);
-    return cm_h5_bad(l->h5, layer, "weight", what, error);
+    return cm_h5_bad(l->h5, layer, "weight", cm_say("it has %llu inputs; the layer before has %llu neurons",
+                                                    (unsigned long long)l->graph->node[linear].weight_shape.dim[1],
+                                                      (unsigned long long)l->shape.count).text, error);
   }
   if (dense && !first && l->shape.rank > 1) { /* a matrix takes them one after another */
     uint32_t flat;
@@ -257,7 +255,7 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
 static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *error)
 {
   static const char *const linear[] = {"dense", "dense_rec", "dense_comp", "conv", "pool"};
-  char type[16], name[CM_POPULATION_NAME_MAX], what[240];
+  char type[16], name[CM_POPULATION_NAME_MAX];
   uint32_t node;
   nir_shape shape;
   CM_TRY(cm_h5_string(l->h5, layer, "type", type, sizeof type, error));
@@ -284,9 +282,9 @@ static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *
     l->last = node;
     return CM_OK;
   }
-  (void)snprintf(what, sizeof what, "layers of type '%s' are not read (input, dense, dense_rec, conv, pool and flatten are): "
-                 "export the network as NIR, or its synapses as a csv of source,target,weight", type);
-  return cm_h5_bad(l->h5, layer, "type", what, error);
+  return cm_h5_bad(l->h5, layer, "type",
+                   cm_say("layers of type '%s' are not read (input, dense, dense_rec, conv, pool and flatten are): export the network as NIR, or "
+                           "its synapses as a csv of source,target,weight", type).text, error);
 }
 
 /* Milliseconds of a time step: /simulation/Ts. */
@@ -294,15 +292,14 @@ static cm_status read_step(lava *l, cm_error *error)
 {
   hid_t group;
   double *value;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
+  cm_h5_extents is;
   if (!cm_h5_has(l->h5->file, "simulation"))
     return CM_OK;
   CM_TRY(cm_h5_object(l->h5, l->h5->file, "simulation", &group, error));
   cm_status status = CM_OK;
   if (H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "Ts") &&
-      (status = cm_h5_reals(l->h5, group, "Ts", &value, &rank, dims, error)) == CM_OK) {
-    bool one = rank == 0 || (rank == 1 && dims[0] == 1);
+      (status = cm_h5_reals(l->h5, group, "Ts", &value, &is, error)) == CM_OK) {
+    bool one = is.rank == 0 || (is.rank == 1 && is.dim[0] == 1);
     if (one && value[0] > 0 && value[0] <= 1e6)
       l->step_ms = value[0];
     else

@@ -143,5 +143,5 @@ bool nir_broadcasts(const nir_shape *shape, const nir_shape *whole);
 /* A shape without the axes of 1 that stand before the last `rank`. */
 nir_shape nir_without_leading(const nir_shape *shape, int rank);
 
-/* A shape as people write it, into `text`, which it returns. */
-const char *nir_say_shape(const nir_shape *shape, char text[120]);
+/* A shape as people write it. */
+cm_phrase nir_say_shape(const nir_shape *shape);

@@ -66,8 +66,7 @@ static cm_status flow_biases(flow *f, cm_error *error)
 {
   nir_graph *g = f->graph;
   uint32_t *feeds = NULL, *ready = NULL, count = 0;
-  cm_status status = CM_NEW(g->memory, feeds, g->count, error);
-  CM_THEN(status, CM_NEW(g->memory, ready, g->count, error));
+  cm_status status = CM_NEW_ALL(g->memory, error, CM_ARRAY(feeds, g->count), CM_ARRAY(ready, g->count));
   for (uint32_t i = 0; status == CM_OK && i < g->count; i++)
     for (uint32_t k = 0; linear(&g->node[i]) && k < g->node[i].next_count; k++)
       feeds[g->node[i].next[k]]++;
@@ -89,8 +88,7 @@ static cm_status flow_biases(flow *f, cm_error *error)
 static cm_status find_loops(const nir_graph *g, bool *loops, cm_error *error)
 {
   uint32_t *path = NULL, *seen = NULL;
-  cm_status status = CM_NEW(g->memory, path, g->count, error);
-  CM_THEN(status, CM_NEW(g->memory, seen, g->count, error));
+  cm_status status = CM_NEW_ALL(g->memory, error, CM_ARRAY(path, g->count), CM_ARRAY(seen, g->count));
   for (uint32_t i = 0; status == CM_OK && i < g->count; i++) {
     uint32_t depth = 0;
     if (g->node[i].parameter[CM_PARAMETER_BIAS].value == NULL)
@@ -132,12 +130,9 @@ static cm_status lay_out(const nir_node *n, cm_neuron_parameter parameter, float
 {
   const nir_numbers *numbers = &n->parameter[parameter];
   const nir_shape shape = nir_without_leading(&numbers->shape, n->out.rank);
-  char what[240], shown[2][120];
-  if (numbers->value != NULL && shape.count != 1 && shape.count != n->out.count && !nir_broadcasts(&shape, &n->out)) {
-    (void)snprintf(what, sizeof what, "its %s is %s; its neurons are %s", cm_neuron_parameters[parameter].name,
-                   nir_say_shape(&shape, shown[0]), nir_say_shape(&n->out, shown[1]));
-    return nir_bad(n, what, error);
-  }
+  if (numbers->value != NULL && shape.count != 1 && shape.count != n->out.count && !nir_broadcasts(&shape, &n->out))
+    return nir_bad(n, cm_say("its %s is %s; its neurons are %s", cm_neuron_parameters[parameter].name, nir_say_shape(&shape).text,
+                             nir_say_shape(&n->out).text).text, error);
   for (uint64_t k = 0; k < n->out.count; k++) {
     const uint64_t at = shape.count == n->out.count ? k : shape.count == 1 ? 0 : nir_broadcast(&shape, &n->out, k);
     value[k] = numbers->value != NULL ? numbers->value[at] : cm_neuron_parameters[parameter].otherwise;
@@ -155,7 +150,7 @@ static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm
       continue;
     memset(d->model + n->unit_first, (int)n->model, n->out.count);
     for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
-      if (!cm_neuron_has(n->model, p) || cm_neuron_parameters[p].rare)
+      if (!cm_neuron_has(n->model, p) || (cm_neuron_parameters[p].rare && n->parameter[p].value == NULL))
         continue;
       if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)
         return error->status;

@@ -28,14 +28,13 @@ static json_t *shape_json(int rank, const uint64_t *dims)
 static cm_status keep_text(const keeper *k, hid_t group, const char *name, json_t *made, cm_error *error)
 {
   cm_h5_texts texts;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_strings(k->h5, group, name, &texts, &rank, dims, error));
+  cm_h5_extents is;
+  CM_TRY(cm_h5_strings(k->h5, group, name, &texts, &is, error));
   json_t *list = json_array();
   for (uint64_t i = 0; i < texts.count; i++)
     (void)json_array_append_new(list, json_string(cm_h5_text_at(&texts, i)));
   cm_h5_texts_free(&texts);
-  (void)json_object_set_new(made, name, json_pack("{s:o, s:o}", "@shape", shape_json(rank, dims), "@text", list));
+  (void)json_object_set_new(made, name, json_pack("{s:o, s:o}", "@shape", shape_json(is.rank, is.dim), "@text", list));
   return CM_OK;
 }
 
@@ -43,12 +42,12 @@ static cm_status keep_numbers(const keeper *k, hid_t group, const char *name, bo
 {
   nir_graph *g = k->graph;
   double *value;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX], count = 1;
-  CM_TRY(cm_h5_reals(k->h5, group, name, &value, &rank, dims, error));
-  for (int i = 0; i < rank; i++)
-    count *= dims[i];
-  json_t *data = json_pack("{s:o}", "@shape", shape_json(rank, dims));
+  uint64_t count = 1;
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(k->h5, group, name, &value, &is, error));
+  for (int i = 0; i < is.rank; i++)
+    count *= is.dim[i];
+  json_t *data = json_pack("{s:o}", "@shape", shape_json(is.rank, is.dim));
   cm_status status = CM_OK;
   if (whole && count <= WHOLE_MAX) {
     json_t *list = json_array();

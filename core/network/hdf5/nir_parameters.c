@@ -7,15 +7,14 @@
 
 cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_reals(h5, group, name, &n->weight, &rank, dims, error));
-  if (rank > NIR_RANK_MAX)
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(h5, group, name, &n->weight, &is, error));
+  if (is.rank > NIR_RANK_MAX)
     return cm_h5_bad(h5, group, name, "it has more than 6 dimensions", error);
-  n->weight_shape = (nir_shape){.rank = rank, .count = 1};
-  for (int i = 0; i < rank; i++) {
-    n->weight_shape.dim[i] = dims[i];
-    n->weight_shape.count *= dims[i];
+  n->weight_shape = (nir_shape){.rank = is.rank, .count = 1};
+  for (int i = 0; i < is.rank; i++) {
+    n->weight_shape.dim[i] = is.dim[i];
+    n->weight_shape.count *= is.dim[i];
   }
   for (uint64_t i = 0; i < n->weight_shape.count; i++)
     if (!isfinite(n->weight[i]))
@@ -27,7 +26,6 @@ cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_no
 static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, nir_node *n, cm_neuron_parameter parameter, cm_error *error)
 {
   nir_node read = {0};
-  char what[200];
   cm_status status = nir_read_weight(h5, group, name, &read, error);
   float *value = NULL;
   CM_THEN(status, CM_NEW(h5->memory, value, read.weight_shape.count, error));
@@ -35,9 +33,8 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
     value[i] = (float)read.weight[i];
     if (cm_neuron_allows(n->model, parameter, value[i]))
       continue;
-    (void)snprintf(what, sizeof what, "number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
-                   isfinite(value[i]) ? "a number above 0" : "a number of 32 bits");
-    status = cm_h5_bad(h5, group, name, what, error);
+    status = cm_h5_bad(h5, group, name, cm_say("number %llu is %g; %s is expected", (unsigned long long)i, read.weight[i],
+                                               isfinite(value[i]) ? "a number above 0" : "a number of 32 bits").text, error);
   }
   cm_free(read.weight);
   if (status != CM_OK) {
@@ -67,28 +64,25 @@ static cm_status read_neurons(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
 static cm_status read_bias(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   const nir_numbers *bias = &n->parameter[CM_PARAMETER_BIAS];
-  char what[120];
   if (!cm_h5_has(group, "bias"))
     return CM_OK;
   CM_TRY(read_numbers(h5, group, "bias", n, CM_PARAMETER_BIAS, error));
   if (bias->shape.count == n->weight_shape.dim[0])
     return CM_OK;
-  (void)snprintf(what, sizeof what, "it has %llu numbers; one for each of the %llu outputs is expected",
-                 (unsigned long long)bias->shape.count, (unsigned long long)n->weight_shape.dim[0]);
-  return cm_h5_bad(h5, group, "bias", what, error);
+  return cm_h5_bad(h5, group, "bias", cm_say("it has %llu numbers; one for each of the %llu outputs is expected",
+                                             (unsigned long long)bias->shape.count, (unsigned long long)n->weight_shape.dim[0]).text, error);
 }
 
 cm_status nir_read_axes(const cm_h5 *h5, hid_t group, const char *name, int64_t least, int64_t value[2], bool *found,
                            cm_error *error)
 {
   double *read;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
+  cm_h5_extents is;
   *found = cm_h5_has(group, name);
   if (!*found)
     return CM_OK;
-  CM_TRY(cm_h5_reals(h5, group, name, &read, &rank, dims, error));
-  uint64_t count = rank == 0 ? 1 : rank == 1 ? dims[0] : 0;
+  CM_TRY(cm_h5_reals(h5, group, name, &read, &is, error));
+  uint64_t count = is.rank == 0 ? 1 : is.rank == 1 ? is.dim[0] : 0;
   bool good = count == 1 || count == 2;
   for (uint64_t i = 0; i < 2 && good; i++) {
     double number = read[count == 1 ? 0 : i];
@@ -178,11 +172,11 @@ static cm_status read_window(const cm_h5 *h5, hid_t group, nir_node *n, cm_error
 static cm_status read_input(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error)
 {
   double *shape;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX], all = 1;
-  CM_TRY(cm_h5_reals(h5, group, "shape", &shape, &rank, dims, error));
-  bool good = rank <= 1 && (rank == 0 || (dims[0] > 0 && dims[0] <= NIR_RANK_MAX));
-  n->own = (nir_shape){.rank = good && rank == 1 ? (int)dims[0] : 1, .count = 0};
+  uint64_t all = 1;
+  cm_h5_extents is;
+  CM_TRY(cm_h5_reals(h5, group, "shape", &shape, &is, error));
+  bool good = is.rank <= 1 && (is.rank == 0 || (is.dim[0] > 0 && is.dim[0] <= NIR_RANK_MAX));
+  n->own = (nir_shape){.rank = good && is.rank == 1 ? (int)is.dim[0] : 1, .count = 0};
   for (int i = 0; i < n->own.rank && good; i++) {
     good = shape[i] >= 1 && shape[i] <= UINT32_MAX && shape[i] == trunc(shape[i]);
     n->own.dim[i] = good ? (uint64_t)shape[i] : 1;

@@ -46,7 +46,7 @@ static cm_status read_graph(const cm_h5 *h5, nir_graph *g, hid_t group, const ne
 static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const nested *in, local *l, cm_error *error)
 {
   hid_t group;
-  char type[CM_POPULATION_KIND_MAX], name[2 * CM_H5_TEXT_MAX], what[240];
+  char type[CM_POPULATION_KIND_MAX], name[2 * CM_H5_TEXT_MAX];
   CM_TRY(cm_h5_object(h5, nodes, l->name, &group, error));
   cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
   (void)snprintf(name, sizeof name, "%s%s%s", in->prefix, in->prefix[0] != '\0' ? "." : "", l->name);
@@ -59,9 +59,9 @@ static cm_status read_node(const cm_h5 *h5, nir_graph *g, hid_t nodes, const nes
     while (i < sizeof types / sizeof *types && strcmp(types[i].name, type) != 0)
       i++;
     if (i == sizeof types / sizeof *types) {
-      (void)snprintf(what, sizeof what, "its type '%s' is none that can be read (IF, LIF, CubaLIF, I, LI, CubaLI, Threshold, "
-                     "Affine, Linear, Conv1d, Conv2d, pools, Flatten, Scale, Delay)", type);
-      status = cm_h5_bad(h5, group, NULL, what, error);
+      status = cm_h5_bad(h5, group, NULL,
+                         cm_say("its type '%s' is none that can be read (IF, LIF, CubaLIF, I, LI, CubaLI, Threshold, Affine, Linear, Conv1d, "
+                                 "Conv2d, pools, Flatten, Scale, Delay)", type).text, error);
     } else if (g->count >= NIR_NODES_MAX)
       status = cm_over_limit("nodes", g->count + 1, NIR_NODES_MAX, error);
     else if ((status = CM_ROOM(g->memory, g->node, &g->room, g->count + UINT64_C(1), error)) == CM_OK) {
@@ -109,22 +109,18 @@ static cm_status refuse_edges(const cm_h5 *h5, hid_t group, const scope *s, cons
   used = 0;
   for (uint64_t i = 0; i < s->count && used < sizeof nodes; i++)
     used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%.40s", i == 0 ? "" : ", ", s->local[i].name);
-  char what[1100];
-  (void)snprintf(what, sizeof what, "%llu edge%s of %s%s name nodes that do not exist: %s%s; its nodes are %s",
-                 (unsigned long long)bad, bad == 1 ? "" : "s", prefix[0] != '\0' ? "graph " : "the graph", prefix, list,
-                 bad > SHOWN ? ", ..." : "", nodes);
-  return cm_h5_bad(h5, group, "edges", what, error);
+  return cm_h5_bad(h5, group, "edges", cm_say("%llu edge%s of %s%s name nodes that do not exist: %s%s; its nodes are %s", (unsigned long long)bad,
+                                              bad == 1 ? "" : "s", prefix[0] != '\0' ? "graph " : "the graph", prefix, list,
+                                                bad > SHOWN ? ", ..." : "", nodes).text, error);
 }
 
 static cm_status read_edges(const cm_h5 *h5, nir_graph *g, hid_t group, const scope *s, const char *prefix, cm_error *error)
 {
   cm_h5_texts ends;
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  char what[200];
-  CM_TRY(cm_h5_strings(h5, group, "edges", &ends, &rank, dims, error));
+  cm_h5_extents is;
+  CM_TRY(cm_h5_strings(h5, group, "edges", &ends, &is, error));
   cm_status status = CM_OK;
-  if (ends.count > 0 && (rank != 2 || dims[1] != 2))
+  if (ends.count > 0 && (is.rank != 2 || is.dim[1] != 2))
     status = cm_h5_bad(h5, group, "edges", "pairs of node names are expected", error);
   for (uint64_t i = 0; i + 1 < ends.count && status == CM_OK; i += 2) {
     const local *from = find(s, cm_h5_text_at(&ends, i)), *to = find(s, cm_h5_text_at(&ends, i + 1));
@@ -134,9 +130,9 @@ static cm_status read_edges(const cm_h5 *h5, nir_graph *g, hid_t group, const sc
     }
     if (from->outputs != 1 || to->inputs != 1) {
       const local *wrong = from->outputs != 1 ? from : to;
-      (void)snprintf(what, sizeof what, "graph '%.60s' has %u %s; an edge needs exactly one", wrong->name,
-                     wrong == from ? wrong->outputs : wrong->inputs, wrong == from ? "Output nodes" : "Input nodes");
-      status = cm_h5_bad(h5, group, "edges", what, error);
+      status = cm_h5_bad(h5, group, "edges", cm_say("graph '%.60s' has %u %s; an edge needs exactly one", wrong->name,
+                                                    wrong == from ? wrong->outputs : wrong->inputs,
+                                                      wrong == from ? "Output nodes" : "Input nodes").text, error);
       break;
     }
     status = CM_ROOM(g->memory, g->edge, &g->edge_room, g->edge_count + 1, error);

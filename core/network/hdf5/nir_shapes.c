@@ -11,12 +11,13 @@ cm_status nir_bad(const nir_node *n, const char *what, cm_error *error)
   return cm_fail_at(error, "%s%s", n->place, n->name);
 }
 
-const char *nir_say_shape(const nir_shape *s, char text[120])
+cm_phrase nir_say_shape(const nir_shape *s)
 {
-  size_t used = (size_t)snprintf(text, 120, s->rank == 0 ? "one number" : "%s", "");
-  for (int i = 0; i < s->rank && used < 120; i++)
-    used += (size_t)snprintf(text + used, 120 - used, "%s%llu", i == 0 ? "" : " x ", (unsigned long long)s->dim[i]);
-  return text;
+  cm_phrase made = cm_say("%s", s->rank == 0 ? "one number" : "");
+  size_t used = 0;
+  for (int i = 0; i < s->rank; i++)
+    used += (size_t)snprintf(made.text + used, sizeof made.text - used, "%s%llu", i == 0 ? "" : " x ", (unsigned long long)s->dim[i]);
+  return made;
 }
 
 nir_shape nir_without_leading(const nir_shape *shape, int rank)
@@ -32,15 +33,12 @@ nir_shape nir_without_leading(const nir_shape *shape, int rank)
 /* The refusal of `in`, whose first axis may be time or a batch, and may be rows of neurons. */
 static cm_status refuse_leading(const nir_node *n, const nir_shape *in, cm_error *error)
 {
-  char text[300], shown[2][120];
   nir_shape rest = *in;
   rest.rank--;
   memmove(rest.dim, rest.dim + 1, (size_t)rest.rank * sizeof *rest.dim);
-  (void)snprintf(text, sizeof text,
-                 "what comes in is %s: if its first axis, %llu, is time or a batch, give the Input the shape %s; if these are "
-                 "neurons, give the parameters of those behind it an axis of %llu too",
-                 nir_say_shape(in, shown[0]), (unsigned long long)in->dim[0], nir_say_shape(&rest, shown[1]), (unsigned long long)in->dim[0]);
-  return nir_bad(n, text, error);
+  return nir_bad(n, cm_say("what comes in is %s: if its first axis, %llu, is time or a batch, give the Input the shape %s; if these are neurons, "
+                           "give the parameters of those behind it an axis of %llu too", nir_say_shape(in).text, (unsigned long long)in->dim[0],
+                           nir_say_shape(&rest).text, (unsigned long long)in->dim[0]).text, error);
 }
 
 bool nir_broadcasts(const nir_shape *shape, const nir_shape *whole)
@@ -74,45 +72,34 @@ static uint64_t slide(const nir_axis *a, uint64_t extent)
 
 static cm_status infer_window(nir_node *n, int rank, cm_error *error)
 {
-  char text[240], shown[120];
   const nir_shape *in = &n->in;
   bool flat = rank == 2;
   if (in->rank == rank + 1)
     return refuse_leading(n, in, error);
-  if (in->rank != rank || (n->kind == NIR_CONV && in->dim[0] != n->weight_shape.dim[1] * (uint64_t)n->groups)) {
-    (void)snprintf(text, sizeof text, "what comes in is %s; %s is expected", nir_say_shape(in, shown),
-                   flat ? "channels x width" : "channels x height x width, with as many channels as its weight has");
-    return nir_bad(n, text, error);
-  }
-  if (n->own.count != 0 && n->own.count != in->count) {
-    (void)snprintf(text, sizeof text, "its input_shape is not that of what comes in, %s", nir_say_shape(in, shown));
-    return nir_bad(n, text, error);
-  }
+  if (in->rank != rank || (n->kind == NIR_CONV && in->dim[0] != n->weight_shape.dim[1] * (uint64_t)n->groups))
+    return nir_bad(n, cm_say("what comes in is %s; %s is expected", nir_say_shape(in).text,
+                             flat ? "channels x width" : "channels x height x width, with as many channels as its weight has").text, error);
+  if (n->own.count != 0 && n->own.count != in->count)
+    return nir_bad(n, cm_say("its input_shape is not that of what comes in, %s", nir_say_shape(in).text).text, error);
   uint64_t height = flat ? 1 : slide(&n->axis[0], in->dim[1]), width = slide(&n->axis[1], in->dim[rank - 1]);
   uint64_t channels = n->kind == NIR_CONV ? n->weight_shape.dim[0] : in->dim[0], count;
   if (height == 0 || width == 0 || __builtin_mul_overflow(height, width, &count) ||
-      __builtin_mul_overflow(count, channels, &count) || count > CM_VERTICES_MAX) {
-    (void)snprintf(text, sizeof text, "its window does not fit what comes in, %s", nir_say_shape(in, shown));
-    return nir_bad(n, text, error);
-  }
+      __builtin_mul_overflow(count, channels, &count) || count > CM_VERTICES_MAX)
+    return nir_bad(n, cm_say("its window does not fit what comes in, %s", nir_say_shape(in).text).text, error);
   n->out = flat ? (nir_shape){2, {channels, width}, count} : (nir_shape){3, {channels, height, width}, count};
   return CM_OK;
 }
 
 static cm_status infer_affine(nir_node *n, const nir_shape *in, cm_error *error)
 {
-  char text[240], shown[120];
   uint64_t inputs = n->weight_shape.dim[1], outputs = n->weight_shape.dim[0];
   if (in->count == inputs && (in->rank == 0 || in->dim[in->rank - 1] != inputs)) {
     n->in = (nir_shape){1, {inputs}, inputs};
     n->out = (nir_shape){1, {outputs}, outputs};
     return CM_OK;
   }
-  if (in->rank == 0 || in->dim[in->rank - 1] != inputs || in->count / inputs > CM_VERTICES_MAX / outputs) {
-    (void)snprintf(text, sizeof text, "what comes in is %s; its weight has %llu inputs", nir_say_shape(in, shown),
-                   (unsigned long long)inputs);
-    return nir_bad(n, text, error);
-  }
+  if (in->rank == 0 || in->dim[in->rank - 1] != inputs || in->count / inputs > CM_VERTICES_MAX / outputs)
+    return nir_bad(n, cm_say("what comes in is %s; its weight has %llu inputs", nir_say_shape(in).text, (unsigned long long)inputs).text, error);
   n->out = *in;
   n->out.dim[in->rank - 1] = outputs;
   n->out.count = in->count / inputs * outputs;
@@ -135,7 +122,6 @@ static void infer_flatten(nir_node *n, const nir_shape *in)
 /* Sets the shapes of a node into which `in` comes. */
 static cm_status infer_node(nir_graph *g, nir_node *n, const nir_shape *in, cm_error *error)
 {
-  char text[300], shown[2][120];
   int rank = n->kind == NIR_CONV && n->weight_shape.rank == 3 ? 2 : 3;
   n->in = *in;
   switch (n->kind) {
@@ -148,11 +134,8 @@ static cm_status infer_node(nir_graph *g, nir_node *n, const nir_shape *in, cm_e
     case NIR_SCALE:
     case NIR_DELAY:
       n->weight_shape = nir_without_leading(&n->weight_shape, in->rank);
-      if (!nir_broadcasts(&n->weight_shape, in) && n->weight_shape.count != in->count) {
-        (void)snprintf(text, sizeof text, "what comes in is %s, its numbers are %s", nir_say_shape(in, shown[0]),
-                       nir_say_shape(&n->weight_shape, shown[1]));
-        return nir_bad(n, text, error);
-      }
+      if (!nir_broadcasts(&n->weight_shape, in) && n->weight_shape.count != in->count)
+        return nir_bad(n, cm_say("what comes in is %s, its numbers are %s", nir_say_shape(in).text, nir_say_shape(&n->weight_shape).text).text, error);
       if (n->weight_shape.count == in->count)
         n->weight_shape = *in;
       break;
@@ -160,11 +143,8 @@ static cm_status infer_node(nir_graph *g, nir_node *n, const nir_shape *in, cm_e
       n->own = n->own.count == in->count ? n->own : nir_without_leading(&n->own, in->rank);
       if (n->own.count == in->count && n->own.rank >= in->rank)
         n->in = n->own;
-      else if (n->own.count != 0 && n->own.count != in->count && (n->exact || !nir_broadcasts(&n->own, in))) {
-        (void)snprintf(text, sizeof text, n->exact ? "what comes in is %s, its shape is %s" : "what comes in is %s, its parameters are %s",
-                       nir_say_shape(in, shown[0]), nir_say_shape(&n->own, shown[1]));
-        return nir_bad(n, text, error);
-      }
+      else if (n->own.count != 0 && n->own.count != in->count && (n->exact || !nir_broadcasts(&n->own, in)))
+        return nir_bad(n, cm_say(n->exact ? "what comes in is %s, its shape is %s" : "what comes in is %s, its parameters are %s", nir_say_shape(in).text, nir_say_shape(&n->own).text).text, error);
       break;
     case NIR_IDENTITY:
       if (n->flatten) {
@@ -262,7 +242,6 @@ static void drop_leading(nir_graph *g)
 
 cm_status nir_infer(nir_graph *g, cm_error *error)
 {
-  char text[300], shown[2][120];
   for (uint32_t i = 0; i < g->count; i++)
     if (g->node[i].input)
       g->node[i].in = g->node[i].out = g->node[i].own;
@@ -277,9 +256,7 @@ cm_status nir_infer(nir_graph *g, cm_error *error)
       const nir_node *to = &g->node[n->next[k]];
       if (to->in.count == n->out.count)
         continue;
-      (void)snprintf(text, sizeof text, "%s comes from '%s'; it takes %s", nir_say_shape(&n->out, shown[0]), n->name,
-                     nir_say_shape(&to->in, shown[1]));
-      return nir_bad(to, text, error);
+      return nir_bad(to, cm_say("%s comes from '%s'; it takes %s", nir_say_shape(&n->out).text, n->name, nir_say_shape(&to->in).text).text, error);
     }
   }
   CM_TRY(check_leading(g, error));

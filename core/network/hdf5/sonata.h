@@ -10,6 +10,8 @@
 typedef struct sonata_type {
   uint64_t id;
   double weight, delay_ms, synapses;
+  double sign;                   /* of its weights, which no other field is */
+  char dynamics[CM_H5_TEXT_MAX]; /* its file of parameters; "": none */
 } sonata_type;
 
 /* The ids of a population's nodes where they are not the rows of the file: ascending, and the row of each. */
@@ -36,11 +38,12 @@ typedef struct sonata {
   uint64_t type_count, types_room;
   bool declared;      /* files of nodes say how many neurons there are */
   bool typed;         /* the edges that are read have types */
+  double later_ms;    /* by which synapses act later than their delays say */
   cm_entries entries;
 } sonata;
 
-cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error);
-void sonata_close(sonata *s, bool made); /* whether it was opened or failed to; `made`: frees s->made too */
+cm_status sonata_open(sonata *s, const cm_reading_of *in, cm_error *error);
+void sonata_close(sonata *s); /* whether it was opened or failed to */
 
 /* The number of a population of neurons, a new one for a new name. */
 cm_status sonata_population(sonata *s, const char *name, uint32_t *found, cm_error *error);
@@ -61,9 +64,6 @@ cm_status sonata_read(sonata *s, cm_error *error);
 
 /* Numbers and names the neurons of all populations. */
 cm_status sonata_number(sonata *s, cm_error *error);
-
-/* The type of edges of that id; NULL: none is known. */
-const sonata_type *sonata_type_find(const sonata *s, uint64_t id);
 
 /* Reads a circuit: a zip with its configuration, nodes, edges, types and spikes; s->made is whole afterwards. */
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error);

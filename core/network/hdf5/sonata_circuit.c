@@ -20,7 +20,6 @@
 /* Networks that a configuration names: those of another one must be the same. */
 static cm_status take_networks(sonata_files *c, const char *name, const json_t *networks, cm_error *error)
 {
-  char what[300];
   if (c->networks == NULL) {
     (void)snprintf(c->config, sizeof c->config, "%s", name);
     c->networks = json_deep_copy(networks);
@@ -28,8 +27,7 @@ static cm_status take_networks(sonata_files *c, const char *name, const json_t *
   }
   if (json_equal(c->networks, networks))
     return CM_OK;
-  (void)snprintf(what, sizeof what, "it names other networks than %s: config=NAME says which one is read", c->config);
-  return sonata_circuit_bad(name, what, error);
+  return sonata_circuit_bad(name, cm_say("it names other networks than %s: config=NAME says which one is read", c->config).text, error);
 }
 
 /* *circuit: the configuration that this one says holds the networks, cut to its room; "": none. */
@@ -228,14 +226,12 @@ static cm_status read_edges(sonata_files *c, cm_error *error)
 static cm_status check_ids(const sonata_files *c, const uint64_t *declared, uint32_t known, cm_error *error)
 {
   const sonata *s = c->s;
-  char what[160];
   for (uint32_t p = 0; p < s->made->population_count; p++) {
     uint64_t there = p < known ? declared[p] : 0;
     if (s->ids[p] <= there)
       continue;
-    (void)snprintf(what, sizeof what, "edges name node %llu, of %llu that the nodes files have", (unsigned long long)s->ids[p] - 1,
-                   (unsigned long long)there);
-    return sonata_circuit_bad(s->made->population[p].name, what, error);
+    return sonata_circuit_bad(s->made->population[p].name, cm_say("edges name node %llu, of %llu that the nodes files have",
+                                                            (unsigned long long)s->ids[p] - 1, (unsigned long long)there).text, error);
   }
   return CM_OK;
 }
@@ -256,8 +252,14 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   CM_THEN(status, check_ids(c, declared, known, error));
   cm_free(declared);
   s->declared = true;
-  if (status != CM_OK || sonata_leave_out(s, error) != CM_OK || sonata_number(s, error) != CM_OK ||
-      for_files(c, "edges", read_edges, true, error) != CM_OK ||
+  CM_THEN(status, sonata_leave_out(s, error));
+  CM_THEN(status, sonata_number(s, error));
+  if (status == CM_OK && c->point != SONATA_NO_POINT) {
+    status = sonata_points_open(c, error);
+    CM_THEN(status, for_files(c, "nodes", read_points, true, error));
+    sonata_points_delay(c);
+  }
+  if (status != CM_OK || for_files(c, "edges", read_edges, true, error) != CM_OK ||
       CM_NEW(s->memory, c->measured, s->made->population_count, error) != CM_OK)
     return error->status;
   for (uint64_t i = 0; i < c->archive.count; i++) {
@@ -268,11 +270,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   }
   CM_TRY(cm_entries_close(&s->entries, s->made, error));
   CM_TRY(sonata_spikes_set_rates(c, error));
-  if (!c->points)
-    return CM_OK;
-  CM_TRY(sonata_points_open(c, error));
-  CM_TRY(for_files(c, "nodes", read_points, true, error));
-  return sonata_points_set(c, error);
+  return c->point != SONATA_NO_POINT ? sonata_points_set(c, error) : CM_OK;
 }
 
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)

@@ -8,15 +8,20 @@
 #include "core/network/hdf5/sonata.h"
 #include "core/network/neuron_values.h"
 
-enum { SONATA_POINT = 6 };
+enum { SONATA_POINT = 9 };
 
-/* A type of nodes, and, of NEST's point neuron iaf_psc_delta, what its file of parameters says as coremap has it. */
+typedef enum sonata_point { SONATA_NO_POINT, SONATA_PSC_DELTA, SONATA_PSC_EXP, SONATA_INT_FIRE, SONATA_POINTS } sonata_point;
+
+extern const char *const sonata_point_names[SONATA_POINTS]; /* model templates */
+
+/* A type of nodes, and, of a point neuron, what its file of parameters says as coremap has it. */
 typedef struct sonata_node_type {
   uint64_t id;
-  bool is_virtual, delta;
+  bool is_virtual;
+  sonata_point point;
   char dynamics[CM_H5_TEXT_MAX]; /* its file of parameters; "": none */
   bool known;                    /* the rest is */
-  float value[SONATA_POINT];     /* its parameters, in the order of sonata_points.c */
+  float value[SONATA_POINT];     /* its parameters, in the order of sonata_points.c; NAN: its model has not */
 } sonata_node_type;
 
 typedef struct sonata_files {
@@ -34,7 +39,7 @@ typedef struct sonata_files {
   uint64_t node_types, node_type_room;
   double step_ms;        /* of the simulation; 0: not said; below 0: configurations say different ones */
   cm_neuron_values values; /* of point neurons, NAN of others */
-  bool points;           /* some type is of point neurons whose parameters are known */
+  sonata_point point;    /* of the types of point neurons whose parameters are known */
   bool unknown;          /* some neuron is none of these, and not virtual */
 } sonata_files;
 
@@ -62,10 +67,14 @@ const sonata_node_type *sonata_node_type_find(const sonata_files *c, uint64_t id
  * do the same, leaves it unknown. */
 cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *error);
 
-/* Models and parameters of all neurons, once they are numbered: opened, taken from the populations of the files of nodes, and given to the network
- * if every neuron is virtual or a point neuron whose parameters are known. */
+/* Turns a type of edges to such neurons by the sign that its file of parameters says, if it does. */
+cm_status sonata_sign_read(sonata_files *c, sonata_type *type, cm_error *error);
+
+/* Models and parameters of all neurons, once they are numbered: opened, taken from the populations of the files of nodes, synapses made later where
+ * they have to be, before these are read, and given to the network if every neuron is virtual or a point neuron of one kind whose parameters are known. */
 cm_status sonata_points_open(sonata_files *c, cm_error *error);
 sonata_each sonata_points_take;
+void sonata_points_delay(sonata_files *c);
 cm_status sonata_points_set(sonata_files *c, cm_error *error);
 
 /* Reads the table of types that `path` names, of edges into the sonata's types, of nodes into node_type; NULL or "": there is none. */

@@ -60,11 +60,10 @@ static cm_status population_of(sonata *s, hid_t edges, const char *list, uint32_
 
 static cm_status length_of(sonata *s, hid_t edges, const char *list, uint64_t *length, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_shape(&s->h5, edges, list, &rank, dims, error));
-  *length = dims[0];
-  return rank == 1 ? CM_OK : cm_h5_bad(&s->h5, edges, list, "a list is expected", error);
+  cm_h5_extents is;
+  CM_TRY(cm_h5_shape(&s->h5, edges, list, &is, error));
+  *length = is.dim[0];
+  return is.rank == 1 ? CM_OK : cm_h5_bad(&s->h5, edges, list, "a list is expected", error);
 }
 
 /* First pass over one edge population: which neurons there must be. */
@@ -147,7 +146,6 @@ cm_status sonata_leave_out(sonata *s, cm_error *error)
 cm_status sonata_number(sonata *s, cm_error *error)
 {
   cm_topology *made = s->made;
-  char name[CM_POPULATION_NAME_MAX + 32];
   uint64_t all = 0, room = 0, steps = 0;
   uint32_t vertex = 0;
   CM_TRY(CM_NEW(s->memory, s->first, made->population_count, error));
@@ -164,15 +162,14 @@ cm_status sonata_number(sonata *s, cm_error *error)
   }
   made->vertex_count = (uint32_t)all;
   made->size_total = all;
-  CM_TRY(CM_NEW(s->memory, made->population_of, all, error));
-  CM_TRY(CM_NEW(s->memory, made->label_first, all + 1, error));
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(made->population_of, all), CM_ARRAY(made->label_first, all + 1)));
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
       if (cm_run_due(&steps, 1) && cm_run_check(s->run, error) != CM_OK)
         return error->status;
-      (void)snprintf(name, sizeof name, "%s[%llu]", made->population[p].name,
-                     (unsigned long long)(s->numbered[p].count > 0 ? s->numbered[p].id[id] : id));
-      CM_TRY(cm_labels_add(made, s->memory, &room, vertex, name, error));
+      CM_TRY(cm_labels_add(made, s->memory, &room, vertex, cm_say("%s[%llu]", made->population[p].name,
+                                                            (unsigned long long)(s->numbered[p].count > 0 ? s->numbered[p].id[id] : id)).text,
+                                                            error));
       made->population_of[vertex++] = p;
     }
   return CM_OK;
@@ -180,7 +177,8 @@ cm_status sonata_number(sonata *s, cm_error *error)
 
 /* ---- edges ---- */
 
-const sonata_type *sonata_type_find(const sonata *s, uint64_t id)
+/* The type of edges of that id; NULL: none is known. */
+static const sonata_type *find_type(const sonata *s, uint64_t id)
 {
   uint64_t low = 0, high = s->typed ? s->type_count : 0;
   while (low < high) {
@@ -203,13 +201,12 @@ static void free_groups(group *groups)
 
 static cm_status read_property(sonata *s, hid_t object, const char *name, group *g, double **values, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
+  cm_h5_extents is;
   if (!cm_h5_has(object, name))
     return CM_OK;
-  CM_TRY(cm_h5_reals(&s->h5, object, name, values, &rank, dims, error));
-  uint64_t count = rank == 1 ? dims[0] : 0;
-  if (rank != 1 || (g->there && g->count != count))
+  CM_TRY(cm_h5_reals(&s->h5, object, name, values, &is, error));
+  uint64_t count = is.rank == 1 ? is.dim[0] : 0;
+  if (is.rank != 1 || (g->there && g->count != count))
     return cm_h5_bad(&s->h5, object, name, "its length is another than that of its neighbours", error);
   for (uint64_t i = 0; i < count; i++)
     if (!isfinite((*values)[i]))
@@ -242,18 +239,16 @@ static cm_status read_groups(sonata *s, hid_t edges, group *groups, cm_error *er
 static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grouped, uint64_t i, uint64_t at,
                           const uint32_t side[2], cm_error *error)
 {
-  const sonata_type *type = sonata_type_find(s, s->typed ? s->type[i] : 0);
+  const sonata_type *type = find_type(s, s->typed ? s->type[i] : 0);
   double weight = type != NULL && !isnan(type->weight) ? type->weight : 1;
   double delay_ms = type != NULL && !isnan(type->delay_ms) ? type->delay_ms : -1;
-  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1;
-  char what[120];
+  double synapses = type != NULL && !isnan(type->synapses) ? type->synapses : 1, sign = type != NULL ? type->sign : 1;
   if (grouped) {
     const group *g = s->group[i] < GROUPS_MAX ? &groups[s->group[i]] : NULL;
-    if (g == NULL || (g->there && s->index[i] >= g->count)) {
-      (void)snprintf(what, sizeof what, "edge %llu has index %llu of group %llu, which is not there",
-                     (unsigned long long)(at + i), (unsigned long long)s->index[i], (unsigned long long)s->group[i]);
-      return cm_h5_bad(&s->h5, edges, "edge_group_index", what, error);
-    }
+    if (g == NULL || (g->there && s->index[i] >= g->count))
+      return cm_h5_bad(&s->h5, edges, "edge_group_index", cm_say("edge %llu has index %llu of group %llu, which is not there",
+                                                            (unsigned long long)(at + i), (unsigned long long)s->index[i],
+                                                            (unsigned long long)s->group[i]).text, error);
     weight = g->weight != NULL ? g->weight[s->index[i]] : weight;
     synapses = g->synapses != NULL ? g->synapses[s->index[i]] : synapses;
     delay_ms = g->delay_ms != NULL ? g->delay_ms[s->index[i]] : delay_ms;
@@ -261,14 +256,12 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
       return cm_h5_bad(&s->h5, edges, "delay", "a delay is negative", error);
   }
   const uint64_t source = sonata_row(s, side[0], s->source[i]), target = sonata_row(s, side[1], s->target[i]);
-  if (source == UINT64_MAX || target == UINT64_MAX) {
-    (void)snprintf(what, sizeof what, "edge %llu names node %llu of '%.40s', which the nodes files lack",
-                   (unsigned long long)(at + i), (unsigned long long)(source == UINT64_MAX ? s->source[i] : s->target[i]),
-                   s->made->population[side[source != UINT64_MAX]].name);
-    return cm_h5_bad(&s->h5, edges, NULL, what, error);
-  }
+  if (source == UINT64_MAX || target == UINT64_MAX)
+    return cm_h5_bad(&s->h5, edges, NULL, cm_say("edge %llu names node %llu of '%.40s', which the nodes files lack", (unsigned long long)(at + i),
+                                                 (unsigned long long)(source == UINT64_MAX ? s->source[i] : s->target[i]),
+                                                   s->made->population[side[source != UINT64_MAX]].name).text, error);
   return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + source), (uint32_t)(s->first[side[1]] + target),
-                        weight * synapses, delay_ms, error);
+                        weight * synapses * sign, s->later_ms > 0 ? fmax(delay_ms, 0) + s->later_ms : delay_ms, error);
 }
 
 static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
@@ -361,29 +354,27 @@ cm_status sonata_read(sonata *s, cm_error *error)
   return for_edges(s, read_edges, error);
 }
 
-cm_status sonata_open(sonata *s, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error)
+cm_status sonata_open(sonata *s, const cm_reading_of *in, cm_error *error)
 {
-  *s = (sonata){.asked = source,
-                .limits = limits,
-                .run = run,
-                .memory = run->memory,
-                .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  cm_weights_as_asked(&s->entries.weight, source);
-  if (CM_NEW(s->memory, s->made, 1, error) != CM_OK || CM_NEW(s->memory, s->source, SLICE, error) != CM_OK ||
-      CM_NEW(s->memory, s->target, SLICE, error) != CM_OK || CM_NEW(s->memory, s->group, SLICE, error) != CM_OK ||
-      CM_NEW(s->memory, s->index, SLICE, error) != CM_OK || CM_NEW(s->memory, s->type, SLICE, error) != CM_OK)
-    return error->status;
+  cm_memory *memory = in->run->memory;
+  *s = (sonata){.asked = in->source,
+                .limits = in->limits,
+                .run = in->run,
+                .memory = memory,
+                .made = in->made,
+                .entries = {.memory = memory, .run = in->run, .limit = in->limits->pins_max}};
+  cm_weights_as_asked(&s->entries.weight, in->source);
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(s->source, SLICE), CM_ARRAY(s->target, SLICE), CM_ARRAY(s->group, SLICE), CM_ARRAY(s->index, SLICE),
+                    CM_ARRAY(s->type, SLICE)));
   s->made->directed = true;
   return CM_OK;
 }
 
-void sonata_close(sonata *s, bool made)
+void sonata_close(sonata *s)
 {
-  for (uint32_t p = 0; s->made != NULL && s->numbered != NULL && p < s->made->population_count; p++) {
+  for (uint32_t p = 0; s->numbered != NULL && p < s->made->population_count; p++) {
     CM_FREE(s->numbered[p].id, s->numbered[p].row);
   }
   CM_FREE(s->numbered, s->used, s->ids, s->first, s->source, s->target, s->group, s->index, s->type, s->types);
   cm_entries_free(&s->entries);
-  if (made)
-    cm_topology_free(s->made);
 }

@@ -90,9 +90,8 @@ cm_status sonata_for_members(sonata_files *c, const char *path, sonata_each *eac
 
 cm_status sonata_length(sonata_files *c, hid_t group, const char *list, uint64_t *length, cm_error *error)
 {
-  int rank;
-  uint64_t dims[CM_H5_RANK_MAX];
-  CM_TRY(cm_h5_shape(&c->s->h5, group, list, &rank, dims, error));
-  *length = dims[0];
-  return rank == 1 ? CM_OK : cm_h5_bad(&c->s->h5, group, list, "a list is expected", error);
+  cm_h5_extents is;
+  CM_TRY(cm_h5_shape(&c->s->h5, group, list, &is, error));
+  *length = is.dim[0];
+  return is.rank == 1 ? CM_OK : cm_h5_bad(&c->s->h5, group, list, "a list is expected", error);
 }

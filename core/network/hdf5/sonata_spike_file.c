@@ -21,11 +21,10 @@ typedef struct spike_file {
 
 static cm_status length_of(spike_file *f, hid_t group, const char *list, uint64_t *length, cm_error *error)
 {
-  uint64_t dims[CM_H5_RANK_MAX];
-  int rank;
-  CM_TRY(cm_h5_shape(&f->h5, group, list, &rank, dims, error));
-  *length = rank == 1 ? dims[0] : 0;
-  return rank == 1 ? CM_OK : cm_h5_bad(&f->h5, group, list, "a list is expected, of one dimension", error);
+  cm_h5_extents is;
+  CM_TRY(cm_h5_shape(&f->h5, group, list, &is, error));
+  *length = is.rank == 1 ? is.dim[0] : 0;
+  return is.rank == 1 ? CM_OK : cm_h5_bad(&f->h5, group, list, "a list is expected, of one dimension", error);
 }
 
 static cm_status read_slice(spike_file *f, hid_t group, uint64_t at, uint64_t count, cm_error *error)
@@ -96,8 +95,7 @@ cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, 
   spike_file f = {.take = take, .user = user};
   cm_source source;
   CM_TRY(cm_source_open(&source, path, &limits, run, error));
-  cm_status status = CM_NEW(run->memory, f.id, SLICE, error);
-  CM_THEN(status, CM_NEW(run->memory, f.time, SLICE, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(f.id, SLICE), CM_ARRAY(f.time, SLICE));
   if (status == CM_OK && (status = cm_h5_open(&f.h5, &source, &limits, run, "SONATA spikes", error)) == CM_OK) {
     status = read_spikes(&f, error);
     cm_h5_close(&f.h5);

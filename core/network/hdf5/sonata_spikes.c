@@ -14,7 +14,7 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
   sonata *s = c->s;
   uint64_t count, times;
   double *time = NULL, last = 0;
-  char units[16] = "", what[120];
+  char units[16] = "";
   hid_t data;
   CM_TRY(sonata_length(c, group, ids, &count, error));
   CM_TRY(sonata_length(c, group, "timestamps", &times, error));
@@ -36,9 +36,8 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
         c->rate[s->first[p] + row]++;
         continue;
       }
-      (void)snprintf(what, sizeof what, "node %llu spikes, of %llu in its population, which has no such id",
-                     (unsigned long long)s->source[i], (unsigned long long)s->ids[p]);
-      status = cm_h5_bad(&s->h5, group, ids, what, error);
+      status = cm_h5_bad(&s->h5, group, ids, cm_say("node %llu spikes, of %llu in its population, which has no such id",
+                                                    (unsigned long long)s->source[i], (unsigned long long)s->ids[p]).text, error);
     }
   }
   cm_free(time);
@@ -51,7 +50,6 @@ static cm_status count_spikes(sonata_files *c, hid_t group, const char *ids, uin
 static cm_status read_spiking(sonata_files *c, hid_t group, const char *name, cm_error *error)
 {
   const cm_topology *made = c->s->made;
-  char what[120];
   if (H5Iget_type(group) != H5I_GROUP)
     return CM_OK; /* lists of the old layout */
   for (uint32_t p = 0; p < made->population_count; p++)
@@ -59,8 +57,7 @@ static cm_status read_spiking(sonata_files *c, hid_t group, const char *name, cm
       return count_spikes(c, group, "node_ids", p, error);
   if (cm_source_option(c->s->asked, CM_READ_POPULATION) != NULL)
     return CM_OK; /* of a population that is left out */
-  (void)snprintf(what, sizeof what, "the circuit has no population '%.60s'", name);
-  return cm_h5_bad(&c->s->h5, group, NULL, what, error);
+  return cm_h5_bad(&c->s->h5, group, NULL, cm_say("the circuit has no population '%.60s'", name).text, error);
 }
 
 /* The old layout has one list of ids, which must be those of the one population that is no input. */

@@ -26,10 +26,17 @@ static bool says(const cm_table *t, int at, const char *word)
   return at >= 0 && t->fields[at].length == strlen(word) && strncmp(t->fields[at].text, word, t->fields[at].length) == 0;
 }
 
+static void take_dynamics(const cm_table *t, const int at[TYPE_WORDS], char text[CM_H5_TEXT_MAX])
+{
+  const cm_field *f = at[TYPE_DYNAMICS] >= 0 ? &t->fields[at[TYPE_DYNAMICS]] : NULL;
+  if (f != NULL && f->length < CM_H5_TEXT_MAX)
+    (void)snprintf(text, CM_H5_TEXT_MAX, "%.*s", (int)f->length, f->text);
+}
+
 static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS], bool edges, cm_error *error)
 {
   sonata *s = c->s;
-  sonata_type type;
+  sonata_type type = {.sign = 1};
   const cm_field *id = &t->fields[at[edges ? TYPE_EDGE : TYPE_NODE]];
   if (!cm_field_whole(id->text, id->length, &type.id))
     return cm_table_bad(t, "the type's id is no whole number", error);
@@ -40,13 +47,15 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
     CM_TRY(CM_ROOM(s->memory, s->types, &s->types_room, s->type_count + 1, error));
     if (type.delay_ms < 0)
       return cm_table_bad(t, "the delay is negative", error);
+    take_dynamics(t, at, type.dynamics);
     s->types[s->type_count++] = type;
     return CM_OK;
   }
-  sonata_node_type made = {.id = type.id, .is_virtual = says(t, at[TYPE_MODEL], "virtual"), .delta = says(t, at[TYPE_TEMPLATE], "nest:iaf_psc_delta")};
-  const cm_field *dynamics = at[TYPE_DYNAMICS] >= 0 ? &t->fields[at[TYPE_DYNAMICS]] : NULL;
-  if (dynamics != NULL && dynamics->length < sizeof made.dynamics)
-    (void)snprintf(made.dynamics, sizeof made.dynamics, "%.*s", (int)dynamics->length, dynamics->text);
+  sonata_node_type made = {.id = type.id, .is_virtual = says(t, at[TYPE_MODEL], "virtual")};
+  for (int k = 1; k < SONATA_POINTS; k++)
+    if (says(t, at[TYPE_TEMPLATE], sonata_point_names[k]))
+      made.point = (sonata_point)k;
+  take_dynamics(t, at, made.dynamics);
   CM_TRY(CM_ROOM(s->memory, c->node_type, &c->node_type_room, c->node_types + 1, error));
   c->node_type[c->node_types++] = made;
   return CM_OK;
@@ -100,6 +109,8 @@ cm_status sonata_types_read(sonata_files *c, const char *path, bool edges, cm_er
   sonata_member_close(c);
   for (uint64_t i = 0; i < c->node_types && status == CM_OK; i++)
     status = sonata_point_read(c, &c->node_type[i], error);
+  for (uint64_t i = 0; i < c->s->type_count && status == CM_OK; i++)
+    status = sonata_sign_read(c, &c->s->types[i], error);
   if (status == CM_OK && c->s->type_count > 1)
     qsort(c->s->types, c->s->type_count, sizeof *c->s->types, by_id);
   return status;

@@ -155,8 +155,12 @@ static cm_status close_list(gml *g, cm_error *error)
                   : bad(g, here == IN_NODE ? "a node has no id" : "an edge has no source and target", error);
 }
 
-static cm_status read_graph(gml *g, cm_error *error)
+static cm_status read_graph(void *reader, const cm_reading_of *in, cm_error *error)
 {
+  gml *g = reader;
+  g->position.format = g->text.format = "GML";
+  g->text.source = in->source;
+  g->text.line = 1;
   for (int c = 0;;) {
     CM_TRY(next_byte(g, &c, error));
     if (c == -1)
@@ -178,17 +182,7 @@ static cm_status read_graph(gml *g, cm_error *error)
   }
 }
 
-cm_status cm_import_gml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_gml(const cm_reading_of *in, cm_error *error)
 {
-  gml *g = NULL;
-  CM_TRY(CM_NEW(run->memory, g, 1, error));
-  g->position.format = g->text.format = "GML";
-  g->text.source = source;
-  g->text.line = 1;
-  cm_status status = cm_xml_graph_open(&g->graph, limits, run, source, error);
-  CM_THEN(status, read_graph(g, error));
-  CM_THEN(status, cm_xml_graph_close(&g->graph, "GML", topology, error));
-  cm_xml_graph_free(&g->graph);
-  cm_free(g);
-  return status;
+  return cm_xml_graph_read(in, "GML", sizeof(gml), read_graph, error);
 }

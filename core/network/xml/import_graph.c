@@ -116,12 +116,10 @@ static cm_status gexf_start(cm_xml *xml, const char *name, const char *const *at
     cm_xml_graph_add_key(g, r->of_edges, key, title);
   } else if (strcmp(name, "attvalue") == 0) {
     const char *id = cm_xml_attribute(attributes, "for"), *value = cm_xml_attribute(attributes, "value");
-    char key[CM_KEY_MAX];
     id = id != NULL ? id : cm_xml_attribute(attributes, "id");
     if (id == NULL || value == NULL)
       return CM_OK;
-    (void)snprintf(key, sizeof key, "%c%.*s", g->in_edge ? 'e' : 'n', CM_KEY_MAX - 2, id);
-    return cm_xml_graph_value_of(g, xml, key, value, error);
+    return cm_xml_graph_value_of(g, xml, cm_say("%c%.*s", g->in_edge ? 'e' : 'n', CM_KEY_MAX - 2, id).text, value, error);
   }
   return CM_OK;
 }
@@ -138,29 +136,28 @@ static cm_status gexf_end(cm_xml *xml, const char *name, cm_error *error)
 
 /* ---- files ---- */
 
-static cm_status import_graph(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_xml *xml, cm_topology **topology,
-                              cm_error *error)
+static cm_status read_xml(reader *r, const cm_reading_of *in, cm_xml xml, cm_error *error)
 {
-  reader *r = NULL;
-  CM_TRY(CM_NEW(run->memory, r, 1, error));
-  xml->user = r;
-  cm_status status = cm_xml_graph_open(&r->graph, limits, run, source, error);
-  CM_THEN(status, cm_xml_read(xml, source, error));
-  CM_THEN(status, cm_xml_graph_close(&r->graph, xml->format, topology, error));
-  cm_xml_graph_free(&r->graph);
-  cm_free(r);
-  return status;
+  xml.user = r;
+  return cm_xml_read(&xml, in->source, error);
 }
 
-cm_status cm_import_graphml(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                            cm_error *error)
+static cm_status read_graphml(void *r, const cm_reading_of *in, cm_error *error)
 {
-  cm_xml xml = {.format = "GraphML", .start = graphml_start, .end = graphml_end};
-  return import_graph(source, limits, run, &xml, topology, error);
+  return read_xml(r, in, (cm_xml){.format = "GraphML", .start = graphml_start, .end = graphml_end}, error);
 }
 
-cm_status cm_import_gexf(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+static cm_status read_gexf(void *r, const cm_reading_of *in, cm_error *error)
 {
-  cm_xml xml = {.format = "GEXF", .start = gexf_start, .end = gexf_end};
-  return import_graph(source, limits, run, &xml, topology, error);
+  return read_xml(r, in, (cm_xml){.format = "GEXF", .start = gexf_start, .end = gexf_end}, error);
+}
+
+cm_status cm_import_graphml(const cm_reading_of *in, cm_error *error)
+{
+  return cm_xml_graph_read(in, "GraphML", sizeof(reader), read_graphml, error);
+}
+
+cm_status cm_import_gexf(const cm_reading_of *in, cm_error *error)
+{
+  return cm_xml_graph_read(in, "GEXF", sizeof(reader), read_gexf, error);
 }

@@ -87,13 +87,15 @@ static cm_status read_graph(node_link *n, json_t *json, cm_error *error)
   return read_nodes(n, nodes, error) == CM_OK ? read_links(n, links, error) : error->status;
 }
 
-static cm_status read_file(node_link *n, cm_source *source, cm_memory *memory, cm_error *error)
+static cm_status read_file(void *reader, const cm_reading_of *in, cm_error *error)
 {
+  node_link *n = reader;
   const uint64_t refusals = cm_json_refusals();
   void *image = NULL;
   size_t size = 0;
   json_error_t where;
-  CM_TRY(cm_source_image(source, memory, &image, &size, error));
+  n->position.format = "node-link JSON";
+  CM_TRY(cm_source_image(in->source, in->run->memory, &image, &size, error));
   json_t *json = cm_json_loadb_within(image, size, 0, size * FOLD_MAX + 65536, &where);
   cm_free(image);
   if (json == NULL && cm_json_whole(refusals, "the graph", error) != CM_OK)
@@ -107,15 +109,7 @@ static cm_status read_file(node_link *n, cm_source *source, cm_memory *memory, c
   return status;
 }
 
-cm_status cm_import_node_link(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+cm_status cm_import_node_link(const cm_reading_of *in, cm_error *error)
 {
-  node_link *n = NULL;
-  CM_TRY(CM_NEW(run->memory, n, 1, error));
-  n->position.format = "node-link JSON";
-  cm_status status = cm_xml_graph_open(&n->graph, limits, run, source, error);
-  CM_THEN(status, read_file(n, source, run->memory, error));
-  CM_THEN(status, cm_xml_graph_close(&n->graph, "node-link JSON", topology, error));
-  cm_xml_graph_free(&n->graph);
-  cm_free(n);
-  return status;
+  return cm_xml_graph_read(in, "node-link JSON", sizeof(node_link), read_file, error);
 }

@@ -32,11 +32,9 @@ static cm_status bad(pajek *p, const char *what, cm_error *error)
 
 static cm_status vertex_number(pajek *p, const cm_field *f, uint64_t *number, cm_error *error)
 {
-  char text[160];
   if (cm_field_whole(f->text, f->length, number) && *number >= 1 && *number <= p->vertices)
     return CM_OK;
-  (void)snprintf(text, sizeof text, "'%.*s' is no vertex; 1 to %u is expected", cm_field_shown(f), f->text, p->vertices);
-  return bad(p, text, error);
+  return bad(p, cm_say("'%.*s' is no vertex; 1 to %u is expected", cm_field_shown(f), f->text, p->vertices).text, error);
 }
 
 /* Vertices in order of their numbers, those whose lines are left out named by them. */
@@ -60,15 +58,12 @@ static cm_status declare(pajek *p, uint64_t upto, const cm_field *label, cm_erro
 static cm_status begin_section(pajek *p, cm_error *error)
 {
   const cm_field *f = &p->table.fields[0];
-  char text[120];
   uint64_t count;
   section to = NOTHING;
   while (to < SECTIONS && (strlen(sections[to]) != f->length || strncasecmp(sections[to], f->text, f->length) != 0))
     to++;
-  if (to == SECTIONS) {
-    (void)snprintf(text, sizeof text, "the section '%.*s' is not read", cm_field_shown(f), f->text);
-    return bad(p, text, error);
-  }
+  if (to == SECTIONS)
+    return bad(p, cm_say("the section '%.*s' is not read", cm_field_shown(f), f->text).text, error);
   if (to == VERTICES) {
     if (p->vertices > 0)
       return bad(p, "a second network begins; one is read", error);
@@ -101,10 +96,10 @@ static cm_status add_edge(pajek *p, uint64_t from, uint64_t to, const cm_field *
   (void)snprintf(end[0], sizeof end[0], "%llu", (unsigned long long)from);
   (void)snprintf(end[1], sizeof end[1], "%llu", (unsigned long long)to);
   CM_TRY(cm_xml_graph_edge(&p->graph, &p->position, end[0], end[1], directed, !directed, error));
-  if (weight != NULL) {
-    (void)snprintf(text, sizeof text, "%.*s", (int)(weight->length < sizeof text ? weight->length : sizeof text - 1), weight->text);
-    CM_TRY(cm_xml_graph_value(&p->graph, &p->position, CM_ROLE_WEIGHT, text, error));
-  }
+  if (weight != NULL)
+    CM_TRY(cm_xml_graph_value(&p->graph, &p->position, CM_ROLE_WEIGHT, cm_say("%.*s",
+                                                            (int)(weight->length < sizeof text ? weight->length : sizeof text - 1),
+                                                            weight->text).text, error));
   return cm_xml_graph_end(&p->graph, &p->position, error);
 }
 
@@ -142,7 +137,7 @@ static cm_status read_row(pajek *p, cm_error *error)
   return CM_OK;
 }
 
-static cm_status read_network(pajek *p, cm_error *error)
+static cm_status read_lines(pajek *p, cm_error *error)
 {
   const char *line = NULL;
   size_t length = 0;
@@ -157,21 +152,17 @@ static cm_status read_network(pajek *p, cm_error *error)
   }
 }
 
-cm_status cm_import_pajek(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology, cm_error *error)
+static cm_status read_network(void *reader, const cm_reading_of *in, cm_error *error)
 {
-  pajek *p = NULL;
-  CM_TRY(CM_NEW(run->memory, p, 1, error));
-  p->position.format = p->table.what = "Pajek network";
-  p->table.source = source;
-  p->table.limits = limits;
-  p->table.run = run;
-  p->table.memory = run->memory;
-  p->table.named = true;
-  cm_status status = cm_xml_graph_open(&p->graph, limits, run, source, error);
-  CM_THEN(status, read_network(p, error));
-  CM_THEN(status, cm_xml_graph_close(&p->graph, "Pajek network", topology, error));
-  cm_xml_graph_free(&p->graph);
+  pajek *p = reader;
+  p->position.format = "Pajek network";
+  p->table = (cm_table){.source = in->source, .what = "Pajek network", .limits = in->limits, .run = in->run, .memory = in->run->memory, .named = true};
+  const cm_status status = read_lines(p, error);
   cm_table_free(&p->table);
-  cm_free(p);
   return status;
+}
+
+cm_status cm_import_pajek(const cm_reading_of *in, cm_error *error)
+{
+  return cm_xml_graph_read(in, "Pajek network", sizeof(pajek), read_network, error);
 }

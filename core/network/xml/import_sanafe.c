@@ -21,17 +21,13 @@ typedef struct sanafe {
   char group[CM_KEY_MAX];      /* under way */
   char unit[CM_KEY_MAX];       /* of the architecture, the last that was named */
   char input_unit[CM_KEY_MAX]; /* the one that feeds spikes in */
-  uint8_t *is_input;           /* [populations] whose somas are that unit */
-  uint64_t is_input_room;
   unsigned groups; /* of a netlist */
 } sanafe;
 
 static cm_status bad(sanafe *s, const char *what, const cm_field *shown, cm_error *error)
 {
-  char text[160];
   s->position.line = (unsigned long)s->table.line;
-  (void)snprintf(text, sizeof text, "'%.*s' %s", cm_field_shown(shown), shown->text, what);
-  return cm_xml_bad(&s->position, text, error);
+  return cm_xml_bad(&s->position, cm_say("'%.*s' %s", cm_field_shown(shown), shown->text, what).text, error);
 }
 
 /* ---- texts ---- */
@@ -108,8 +104,7 @@ static cm_status add_neuron(sanafe *s, const char *group, const cm_field *id, cm
   s->position.line = (unsigned long)s->table.line;
   if (id->length == 0 || id->length + strlen(group) + 2 > sizeof name)
     return bad(s, "is no neuron's name", id, error);
-  (void)snprintf(name, sizeof name, "%s.%.*s", group, (int)id->length, id->text);
-  CM_TRY(cm_xml_graph_node(&s->graph, &s->position, name, error));
+  CM_TRY(cm_xml_graph_node(&s->graph, &s->position, cm_say("%s.%.*s", group, (int)id->length, id->text).text, error));
   CM_TRY(cm_xml_graph_value(&s->graph, &s->position, CM_ROLE_POPULATION, group, error));
   return cm_xml_graph_end(&s->graph, &s->position, error);
 }
@@ -153,8 +148,9 @@ static cm_status take_weight(sanafe *s, const cm_field *attributes, char sign, c
   s->position.line = (unsigned long)s->table.line;
   if (!attribute(attributes, "weight", sign, &value) && !(sign == '=' && attribute(attributes, "w", sign, &value)))
     return CM_OK;
-  (void)snprintf(text, sizeof text, "%.*s", (int)(value.length < sizeof text ? value.length : sizeof text - 1), value.text);
-  return cm_xml_graph_value(&s->graph, &s->position, CM_ROLE_WEIGHT, text, error);
+  return cm_xml_graph_value(&s->graph, &s->position, CM_ROLE_WEIGHT, cm_say("%.*s",
+                                                            (int)(value.length < sizeof text ? value.length : sizeof text - 1), value.text).text,
+                                                            error);
 }
 
 static cm_status begin_edge(sanafe *s, const cm_field *said, cm_error *error)
@@ -211,8 +207,8 @@ static cm_status read_mapping(sanafe *s, const cm_field *key, const cm_field *va
   CM_TRY(cm_names_number(&s->graph.populations, key->text, (size_t)(dot - key->text), CM_POPULATIONS_MAX, &group, error));
   if (s->graph.populations.count > before)
     return bad(s, "is mapped, and no group is called so", key, error);
-  CM_TRY(CM_ROOM(s->table.memory, s->is_input, &s->is_input_room, before, error));
-  s->is_input[group] = 1;
+  CM_TRY(CM_ROOM(s->table.memory, s->graph.is_input, &s->graph.is_input_room, before, error));
+  s->graph.is_input[group] = 1;
   return CM_OK;
 }
 
@@ -278,7 +274,6 @@ static cm_status read_line(sanafe *s, size_t indent, cm_field text, cm_error *er
 static cm_status read_entry(sanafe *s, cm_field text, cm_error *error)
 {
   uint64_t count;
-  char group[24];
   const char kind = text.text[0];
   if (text.length < 2 || !blank(text.text[1]))
     return bad(s, "is no line of a netlist; g, n, e or & is expected first", &text, error);
@@ -290,8 +285,7 @@ static cm_status read_entry(sanafe *s, cm_field text, cm_error *error)
   if (kind == 'g') {
     if (!cm_field_whole(first.text, first.length, &count))
       return bad(s, "is no number of neurons", &first, error);
-    (void)snprintf(group, sizeof group, "%u", s->groups++);
-    return count > 0 ? add_range(s, group, 0, count - 1, error) : CM_OK;
+    return count > 0 ? add_range(s, cm_say("%u", s->groups++).text, 0, count - 1, error) : CM_OK;
   }
   if (kind == 'd')
     return bad(s, "is a compartment of a dendrite, which is not read", &first, error);
@@ -323,36 +317,22 @@ static cm_status read_network(sanafe *s, cm_error *error)
   }
 }
 
-static cm_status close_network(sanafe *s, cm_topology **topology, cm_error *error)
-{
-  s->graph.directed = true;
-  if (s->graph.ids.count == 0)
-    return cm_fail(error, CM_BAD_NETWORK, "SANA-FE network: it has no groups of neurons (an architecture alone is a chip)");
-  CM_TRY(cm_xml_graph_close(&s->graph, "SANA-FE network", topology, error));
-  const cm_topology *made = *topology;
-  for (uint32_t p = 0; p < made->population_count && p < s->is_input_room; p++)
-    if (s->is_input[p])
-      (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", CM_INPUT_KIND);
-  return CM_OK;
-}
-
-cm_status cm_import_sanafe(cm_source *source, const cm_import_limits *limits, cm_run *run, cm_topology **topology,
-                           cm_error *error)
+static cm_status read_all(void *reader, const cm_reading_of *in, cm_error *error)
 {
   static const char left_out[] = "attributes of neurons, delays, the mapping";
-  sanafe *s = NULL;
-  CM_TRY(CM_NEW(run->memory, s, 1, error));
-  s->position.format = s->table.what = "SANA-FE network";
-  s->table.source = source;
-  s->table.limits = limits;
-  s->table.run = run;
-  s->table.memory = run->memory;
-  cm_status status = cm_xml_graph_open(&s->graph, limits, run, source, error);
-  CM_THEN(status, read_network(s, error));
-  CM_THEN(status, close_network(s, topology, error));
-  cm_reading_add(source->reading.ignored, left_out, sizeof left_out - 1);
-  cm_xml_graph_free(&s->graph);
+  sanafe *s = reader;
+  s->position.format = "SANA-FE network";
+  s->table = (cm_table){.source = in->source, .what = "SANA-FE network", .limits = in->limits, .run = in->run, .memory = in->run->memory};
+  cm_status status = read_network(s, error);
+  s->graph.directed = true;
+  if (status == CM_OK && s->graph.ids.count == 0)
+    status = cm_fail(error, CM_BAD_NETWORK, "SANA-FE network: it has no groups of neurons (an architecture alone is a chip)");
+  cm_reading_add(in->source->reading.ignored, left_out, sizeof left_out - 1);
   cm_table_free(&s->table);
-  CM_FREE(s->is_input, s);
   return status;
+}
+
+cm_status cm_import_sanafe(const cm_reading_of *in, cm_error *error)
+{
+  return cm_xml_graph_read(in, "SANA-FE network", sizeof(sanafe), read_all, error);
 }

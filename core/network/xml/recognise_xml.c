@@ -54,7 +54,7 @@ cm_status cm_recognise_xml(cm_source *source, const cm_network_format **found, c
 {
   size_t size = (size_t)(source->end - source->at), at = first_bracket(source->at, size), length = 0;
   static const char html[] = "<!doctype html";
-  char name[60] = "", what[120];
+  char name[60] = "";
   while (at + 1 < size && source->at[at] == '<' && (source->at[at + 1] == '?' || source->at[at + 1] == '!')) {
     if (size - at >= sizeof html - 1 && strncasecmp((const char *)source->at + at, html, sizeof html - 1) == 0)
       return cm_refuse_as(elements[0].what, elements[0].advice, error);
@@ -80,6 +80,6 @@ cm_status cm_recognise_xml(cm_source *source, const cm_network_format **found, c
   for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
     if (strcasecmp(elements[i].name, name) == 0)
       return cm_refuse_as(elements[i].what, elements[i].advice, error);
-  (void)snprintf(what, sizeof what, "XML%s%s%s", length > 0 ? " (its outermost element is " : "", name, length > 0 ? ")" : "");
-  return cm_refuse_as(what, "of XML, GraphML and GEXF are read; or export its connections as csv, source,target,weight a line", error);
+  return cm_refuse_as(cm_say("XML%s%s%s", length > 0 ? " (its outermost element is " : "", name, length > 0 ? ")" : "").text,
+                      "of XML, GraphML and GEXF are read; or export its connections as csv, source,target,weight a line", error);
 }

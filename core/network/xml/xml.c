@@ -101,7 +101,6 @@ static void XMLCALL on_skipped(void *user, const XML_Char *name, int parameter)
 
 static cm_status parse(cm_xml *xml, cm_source *source, cm_error *error)
 {
-  char what[160];
   for (bool last = false; !last;) {
     if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
       return error->status;
@@ -114,8 +113,7 @@ static cm_status parse(cm_xml *xml, cm_source *source, cm_error *error)
       enum XML_Error why = XML_GetErrorCode(xml->parser);
       if (why == XML_ERROR_NO_MEMORY)
         return cm_whole(false, source->path, error);
-      (void)snprintf(what, sizeof what, "the XML is damaged or cut off: %s", XML_ErrorString(why));
-      return cm_xml_bad(xml, what, error);
+      return cm_xml_bad(xml, cm_say("the XML is damaged or cut off: %s", XML_ErrorString(why)).text, error);
     }
     source->at = source->end;
     XML_Index done = XML_GetCurrentByteIndex(xml->parser);

@@ -14,23 +14,24 @@
 static const char *const label_words[] = {"name", "label", NULL};
 static const char *const population_words[] = {"population", "layer", "cell_type", "celltype", "group", NULL};
 
-cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, const cm_source *source, cm_error *error)
+static cm_status open_graph(cm_xml_graph *g, const cm_reading_of *in, cm_error *error)
 {
-  *g = (cm_xml_graph){.limits = limits, .run = run, .memory = run->memory, .labelled = true,
-                       .entries = {.memory = run->memory, .run = run, .limit = limits->pins_max}};
-  cm_weights_as_asked(&g->entries.weight, source);
-  g->as_network = cm_source_wants_synapses(source);
+  cm_run *run = in->run;
+  *g = (cm_xml_graph){.limits = in->limits, .run = run, .memory = run->memory, .labelled = true,
+                       .entries = {.memory = run->memory, .run = run, .limit = in->limits->pins_max}};
+  cm_weights_as_asked(&g->entries.weight, in->source);
+  g->as_network = cm_source_wants_synapses(in->source);
   return cm_names_open(&g->ids, run->memory, error) == CM_OK && cm_names_open(&g->labels, run->memory, error) == CM_OK
            ? cm_names_open(&g->populations, run->memory, error)
            : error->status;
 }
 
-void cm_xml_graph_free(cm_xml_graph *g)
+static void free_graph(cm_xml_graph *g)
 {
   cm_names_close(&g->ids);
   cm_names_close(&g->labels);
   cm_names_close(&g->populations);
-  CM_FREE(g->declared, g->population_of);
+  CM_FREE(g->declared, g->population_of, g->is_input);
   cm_entries_free(&g->entries);
 }
 
@@ -77,12 +78,9 @@ void cm_xml_graph_preset(cm_xml_graph *g, const char *id, const char *value)
 
 static cm_status bad_name(const cm_xml *xml, const char *what, const char *text, cm_error *error)
 {
-  char line[120];
-  (void)snprintf(line, sizeof line, "the %s %s", what,
-                 text == NULL || text[0] == '\0'           ? "is missing"
-                 : strlen(text) >= CM_NODE_TEXT_MAX        ? "has more than 1023 bytes"
-                                                           : "has control characters");
-  return cm_xml_bad(xml, line, error);
+  return cm_xml_bad(xml, cm_say("the %s %s", what,
+                                text == NULL || text[0] == '\0'           ? "is missing" : strlen(text) >= CM_NODE_TEXT_MAX        ? "has more than "
+                                        "1023 bytes" : "has control characters").text, error);
 }
 
 static bool good_name(const char *text)
@@ -92,12 +90,10 @@ static bool good_name(const char *text)
 
 static cm_status number(const cm_xml *xml, const char *what, const char *text, double *value, cm_error *error)
 {
-  char line[160];
   const cm_field field = {text, strlen(text)};
   if (cm_field_number(&field, value) && isfinite(*value))
     return CM_OK;
-  (void)snprintf(line, sizeof line, "the %s '%.40s' is no finite number", what, text);
-  return cm_xml_bad(xml, line, error);
+  return cm_xml_bad(xml, cm_say("the %s '%.40s' is no finite number", what, text).text, error);
 }
 
 cm_status cm_xml_graph_value(cm_xml_graph *g, const cm_xml *xml, cm_xml_graph_role role, const char *text, cm_error *error)
@@ -154,14 +150,11 @@ static cm_status vertex_of(cm_xml_graph *g, const cm_xml *xml, const char *what,
 
 cm_status cm_xml_graph_node(cm_xml_graph *g, const cm_xml *xml, const char *id, cm_error *error)
 {
-  char line[120];
   if (g->in_node || g->in_edge)
     return cm_xml_bad(xml, "nodes inside nodes are not read: flatten the graph", error);
   CM_TRY(vertex_of(g, xml, "node's id", id, &g->node, error));
-  if (g->declared[g->node]) {
-    (void)snprintf(line, sizeof line, "the node '%.60s' stands twice", id);
-    return cm_xml_bad(xml, line, error);
-  }
+  if (g->declared[g->node])
+    return cm_xml_bad(xml, cm_say("the node '%.60s' stands twice", id).text, error);
   g->declared[g->node] = 1;
   g->in_node = true;
   memset(g->has_value, 0, sizeof g->has_value);
@@ -243,23 +236,29 @@ static cm_status fill(cm_xml_graph *g, cm_topology *made, cm_error *error)
   made->directed = g->as_network || g->any_directed || (!g->any_edge && g->directed);
   made->vertex_count = g->ids.count;
   made->size_total = made->vertex_count;
-  if (g->populations.count > 0 && close_populations(g, made, error) != CM_OK)
-    return error->status;
+  if (g->populations.count > 0)
+    CM_TRY(close_populations(g, made, error));
+  for (uint32_t p = 0; p < made->population_count && p < g->is_input_room; p++)
+    if (g->is_input[p])
+      (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", CM_INPUT_KIND);
   cm_labels_take(made, g->labelled && g->labels.count == g->ids.count ? &g->labels : &g->ids);
   if (!made->directed)
     made->self_loop_count = cm_entries_drop_loops(&g->entries);
   return cm_entries_close(&g->entries, made, error);
 }
 
-cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology **topology, cm_error *error)
+cm_status cm_xml_graph_read(const cm_reading_of *in, const char *format, size_t bytes, cm_status (*read)(void *reader, const cm_reading_of *in, cm_error *error),
+                            cm_error *error)
 {
-  cm_topology *made;
-  CM_TRY(refuse_undeclared(g, format, error));
-  CM_TRY(CM_NEW(g->memory, made, 1, error));
-  if (fill(g, made, error) != CM_OK) {
-    cm_topology_free(made);
-    return error->status;
-  }
-  *topology = made;
-  return CM_OK;
+  uint8_t *reader = NULL;
+  CM_TRY(CM_NEW(in->run->memory, reader, bytes, error));
+  cm_xml_graph *g = (cm_xml_graph *)(void *)reader;
+  cm_status status = open_graph(g, in, error);
+  CM_THEN(status, read(reader, in, error));
+  CM_THEN(status, refuse_undeclared(g, format, error));
+  CM_THEN(status, fill(g, in->made, error));
+  free_graph(g);
+  cm_free(reader);
+  return status;
 }
+

@@ -31,6 +31,8 @@ typedef struct cm_xml_graph {
   cm_names labels, populations;
   uint32_t *population_of;   /* [ids.count], one more than the number; 0: not said */
   uint64_t population_room;
+  uint8_t *is_input;         /* [populations] those that feed spikes in; NULL: none */
+  uint64_t is_input_room;
   bool labelled;             /* every node so far has a label, no two the same */
   cm_entries entries;        /* undirected edges in both directions */
   bool directed;             /* what the graph says of its edges */
@@ -44,7 +46,10 @@ typedef struct cm_xml_graph {
   double value[2];           /* weight, delay */
 } cm_xml_graph;
 
-cm_status cm_xml_graph_open(cm_xml_graph *g, const cm_import_limits *limits, cm_run *run, const cm_source *source, cm_error *error);
+/* Reads a graph: `reader`, of so many bytes, is zeroed, begins with a cm_xml_graph and goes by `read`, which is given what `in` says; the graph becomes in->made.
+ * `format` is for messages. */
+cm_status cm_xml_graph_read(const cm_reading_of *in, const char *format, size_t bytes, cm_status (*read)(void *reader, const cm_reading_of *in, cm_error *error),
+                            cm_error *error);
 
 /* An attribute of edges or nodes: kept if it has a role and no commoner name has been met. */
 void cm_xml_graph_add_key(cm_xml_graph *g, bool of_edges, const char *id, const char *name);
@@ -57,7 +62,3 @@ cm_status cm_xml_graph_edge(cm_xml_graph *g, const cm_xml *xml, const char *from
 cm_status cm_xml_graph_value(cm_xml_graph *g, const cm_xml *xml, cm_xml_graph_role role, const char *text, cm_error *error);
 cm_status cm_xml_graph_value_of(cm_xml_graph *g, const cm_xml *xml, const char *id, const char *text, cm_error *error);
 cm_status cm_xml_graph_end(cm_xml_graph *g, const cm_xml *xml, cm_error *error);
-
-/* Makes the topology, the caller's (cm_topology_free); `format` is for messages. Frees nothing of the graph. */
-cm_status cm_xml_graph_close(cm_xml_graph *g, const char *format, cm_topology **topology, cm_error *error);
-void cm_xml_graph_free(cm_xml_graph *g);

@@ -70,18 +70,14 @@ static cm_status look_up(const scope *s, const char *name, uint32_t *value, cm_e
 /* A value of the splice's own for an inner name. */
 static cm_status new_value(scope *s, const char *inner, uint32_t *value, cm_error *error)
 {
-  char name[240];
-  (void)snprintf(name, sizeof name, "%.200s#%u", inner, s->number);
-  CM_TRY(cm_model_add_value(s->model, name, value, error));
+  CM_TRY(cm_model_add_value(s->model, cm_say("%.200s#%u", inner, s->number).text, value, error));
   return bind(s, inner, *value, error);
 }
 
 /* A value that a body leaves out among a node's outputs. */
 static cm_status name_unused(scope *s, uint32_t node, uint32_t output, uint32_t *value, cm_error *error)
 {
-  char name[60];
-  (void)snprintf(name, sizeof name, "unused-%u.%u#%u", node, output, s->number);
-  return cm_model_add_value(s->model, name, value, error);
+  return cm_model_add_value(s->model, cm_say("unused-%u.%u#%u", node, output, s->number).text, value, error);
 }
 
 /* ---- nested graphs ---- */

@@ -103,8 +103,7 @@ static cm_status read_nodes(const cm_call *call, cm_forest *f, cm_error *error)
   node_lists l;
   bool *led;
   CM_TRY(read_lists(call, &l, &f->nodes, error));
-  CM_TRY(CM_NEW(call->memory, f->node, f->nodes, error));
-  CM_TRY(CM_NEW(call->memory, f->root, f->nodes, error));
+  CM_TRY(CM_NEW_ALL(call->memory, error, CM_ARRAY(f->node, f->nodes), CM_ARRAY(f->root, f->nodes)));
   for (size_t i = 0; i < f->nodes; i++) {
     if (l.feature[i] < 0 || l.feature[i] > INT32_MAX)
       return cm_call_fail(call, error, "nodes_featureids %zu is %lld", i, (long long)l.feature[i]);
@@ -134,8 +133,7 @@ static cm_status read_weights(const cm_call *call, const char *what, int64_t tar
     if (f->weights == 0)
       return cm_call_fail(call, error, "its attribute %s is empty", name);
   }
-  (void)snprintf(name, sizeof name, "%s_weights", what);
-  CM_TRY(cm_learned_numbers(call, name, true, &weight, &f->weights, error));
+  CM_TRY(cm_learned_numbers(call, cm_say("%s_weights", what).text, true, &weight, &f->weights, error));
   CM_TRY(CM_NEW(call->memory, f->weight, f->weights + 1, error));
   for (size_t i = 0; i < f->weights; i++) {
     cm_leaf_weight *w = &f->weight[i];

@@ -294,8 +294,7 @@ static cm_status convolution_kernel(cm_call *call, uint32_t weights, bool quanti
   }
   if (call->result[0]->count == 0)
     return CM_OK;
-  cm_status status = CM_NEW(call->memory, c.column, c.out_size, error);
-  CM_THEN(status, CM_NEW(call->memory, c.sums, c.filters * c.out_size, error));
+  cm_status status = CM_NEW_ALL(call->memory, error, CM_ARRAY(c.column, c.out_size), CM_ARRAY(c.sums, c.filters * c.out_size));
   for (int64_t n = 0; status == CM_OK && n < c.x->dims[0]; n++)
     for (int64_t g = 0; g < groups; g++) {
       convolve(&c, n, g);

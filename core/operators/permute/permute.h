@@ -68,9 +68,6 @@ typedef struct cm_matrix_product {
 /* Whether a node is such a MatMul: the right operand is one matrix, all axes but the last of the left one are rows. */
 bool cm_product_of(const cm_model *m, const cm_node *n, cm_matrix_product *product);
 
-/* Whether a layout exchanges the rows and columns of a value of `dims`. */
-bool cm_layout_turns(cm_permute *p, const cm_layout *layout, const int64_t *dims, int64_t rows, int64_t columns);
-
 /* Whether the permutation at a node is made along by the product before it. */
 bool cm_product_made_turned(cm_permute *p, const cm_node *n);
 

@@ -26,7 +26,8 @@ bool cm_product_of(const cm_model *m, const cm_node *n, cm_matrix_product *produ
 }
 
 /* True when a layout of a tensor of `dims`, seen as the matrix `plane`, exchanges rows and columns and moves data. */
-bool cm_layout_turns(cm_permute *p, const cm_layout *layout, const int64_t *dims, int64_t rows, int64_t columns)
+/* Whether a layout exchanges the rows and columns of a value of `dims`. */
+static bool turns(cm_permute *p, const cm_layout *layout, const int64_t *dims, int64_t rows, int64_t columns)
 {
   const int64_t plane[2] = {rows, columns};
   cm_layout view;
@@ -39,7 +40,7 @@ bool cm_product_reads_turned(cm_permute *p, uint32_t node, uint32_t slot, const 
   cm_matrix_product x;
   if (slot > 1 || !cm_product_of(p->model, &p->model->nodes[node], &x))
     return false;
-  return slot == 0 ? cm_layout_turns(p, layout, dims, x.inner, x.rows) : cm_layout_turns(p, layout, dims, x.columns, x.inner);
+  return slot == 0 ? turns(p, layout, dims, x.inner, x.rows) : turns(p, layout, dims, x.columns, x.inner);
 }
 
 /* A product that makes its matrix turned reads its left operand by columns, as the right one: that pays only where this is no larger
@@ -50,7 +51,7 @@ bool cm_product_makes_turned(cm_permute *p, uint32_t value, const cm_layout *lay
   uint32_t producer = m->values[value].producer;
   cm_matrix_product x;
   return producer != CM_NONE && cm_product_of(m, &m->nodes[producer], &x) && x.inner <= x.columns &&
-         cm_layout_turns(p, layout, m->values[value].shape.dims, x.rows, x.columns);
+         turns(p, layout, m->values[value].shape.dims, x.rows, x.columns);
 }
 
 /* Every reader of a permutation's output is a product that reads it turned. */

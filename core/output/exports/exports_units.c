@@ -24,10 +24,8 @@ static cm_status gather(writer *w, cm_run *run, cm_error *error)
 {
   const cm_topology *t = w->m->demand->network;
   uint64_t most = 0;
-  if (CM_NEW(run->memory, w->in_first, (size_t)t->vertex_count + 2, error) != CM_OK || CM_NEW(run->memory, w->in, t->pin_count, error) != CM_OK ||
-      CM_NEW(run->memory, w->net, (size_t)t->vertex_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, w->parts, w->m->parts, error) != CM_OK || CM_NEW(run->memory, w->stamp, w->m->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(w->in_first, (size_t)t->vertex_count + 2), CM_ARRAY(w->in, t->pin_count),
+                    CM_ARRAY(w->net, (size_t)t->vertex_count + 1), CM_ARRAY(w->parts, w->m->parts), CM_ARRAY(w->stamp, w->m->parts)));
   cm_topology_nets_from(t, w->net);
   cm_topology_nets_to(t, w->in_first, w->in);
   for (uint32_t v = 0; v < t->vertex_count; v++)

@@ -151,8 +151,7 @@ static cm_status fill_links(cm_picture *p, const cm_metrics_detail *detail, cm_r
   const cm_chip *chip = p->mapped->chip;
   uint32_t columns = cm_chip_routers_x(chip), grid = columns * cm_chip_routers_y(chip);
   spot *switches;
-  CM_TRY(CM_NEW(run->memory, p->link, cm_window_links(&detail->window) + 1, error));
-  CM_TRY(CM_NEW(run->memory, switches, cm_chip_routers(chip) - grid, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(p->link, cm_window_links(&detail->window) + 1), CM_ARRAY(switches, cm_chip_routers(chip) - grid)));
   place_switches(p, grid, switches);
   for (size_t i = 0; i < cm_window_links(&detail->window); i++) {
     uint32_t link = cm_window_link(&detail->window, i), from = cm_chip_link(chip, link).from, x = from % columns, y = from / columns;

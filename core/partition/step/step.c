@@ -170,7 +170,8 @@ static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
   w->s.run->bound = bound_ns;
   if (status == CM_OK && w->o->start != NULL) {
     adopt(w, w->o->start);
-    keep(w);
+    if (cm_step_is_legal(&w->s))
+      keep(w);
   }
   if (status == CM_OK && (w->o->start == NULL || w->o->budget_ns <= 0 || w->best_ns > w->o->budget_ns))
     status = grow(w, bound_ns, error);

@@ -17,7 +17,7 @@ typedef struct cm_step_options {
   double visits;       /* of synapses, about: what annealing may take */
   uint64_t seed;
   bool mean;           /* of a network with scenarios the mean of their times counts, not the longest */
-  const uint32_t *start; /* [vertices] legal parts of another origin, numbered from 0 without gaps, or NULL */
+  const uint32_t *start; /* [vertices] parts of another origin, numbered from 0 without gaps, or NULL; left aside where they break limits */
 } cm_step_options;
 
 typedef struct cm_step_result {

@@ -94,12 +94,7 @@ cm_status cm_mesh_grid_new(const cm_axes *axes, cm_run *run, cm_mesh_grid **grid
   g->column_first[1] = axes->columns;
   g->row_first[1] = axes->rows;
   cm_status status = complete(g, axes, run, error);
-  if (status != CM_OK) {
-    cm_mesh_grid_free(g);
-    return status;
-  }
-  *grid = g;
-  return CM_OK;
+  CM_END(status, *grid = g, cm_mesh_grid_free(g));
 }
 
 static uint32_t widest(const uint32_t *first, uint32_t intervals)

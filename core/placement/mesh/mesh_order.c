@@ -82,10 +82,5 @@ cm_status cm_mesh_sort(cm_hierarchy *h, cm_run *run, uint32_t **order, cm_error 
     h->level[l] = sorted;
   }
   cm_free(number);
-  if (status != CM_OK) {
-    cm_free(old);
-    return status;
-  }
-  *order = old;
-  return CM_OK;
+  CM_END(status, *order = old, cm_free(old));
 }

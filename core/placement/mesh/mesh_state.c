@@ -272,12 +272,7 @@ cm_status cm_mesh_state_new(const cm_csr_graph *graph, const cm_mesh_grid *grid,
   s->run = run;
   s->cell = cell;
   cm_status status = build(s, most, error);
-  if (status != CM_OK) {
-    cm_mesh_state_free(s);
-    return status;
-  }
-  *state = s;
-  return CM_OK;
+  CM_END(status, *state = s, cm_mesh_state_free(s));
 }
 
 void cm_mesh_state_free(cm_mesh_state *s)

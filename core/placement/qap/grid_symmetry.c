@@ -71,12 +71,7 @@ cm_status cm_symmetries_new(const cm_axes *axes, cm_run *run, cm_symmetries *sym
       cm_free(to);
   }
   CM_FREE(p.first, p.list);
-  if (status != CM_OK) {
-    cm_symmetries_free(&made);
-    return status;
-  }
-  *symmetries = made;
-  return CM_OK;
+  CM_END(status, *symmetries = made, cm_symmetries_free(&made));
 }
 
 void cm_symmetries_free(cm_symmetries *symmetries)

@@ -97,12 +97,7 @@ cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_
   }
   CM_THEN(status, CM_NEW(run->memory, l->load, (size_t)l->x.length * l->y.length, error));
   CM_THEN(status, turn_round(l, run->memory, error));
-  if (status != CM_OK) {
-    cm_loads_free(l);
-    return status;
-  }
-  *loads = l;
-  return CM_OK;
+  CM_END(status, *loads = l, cm_loads_free(l));
 }
 
 void cm_loads_free(cm_loads *l)

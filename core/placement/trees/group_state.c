@@ -171,11 +171,7 @@ cm_status cm_group_casts_new(const cm_casts *casts, const uint32_t *group, uint3
     status = list_touching(&m.made, memory, error);
   }
   CM_FREE(m.here, m.list, m.cast, m.reached, m.digest);
-  if (status == CM_OK)
-    *made = m.made;
-  else
-    cm_group_casts_free(&m.made);
-  return status;
+  CM_END(status, *made = m.made, cm_group_casts_free(&m.made));
 }
 
 void cm_group_casts_free(cm_group_casts *casts)
@@ -261,11 +257,7 @@ cm_status cm_group_state_new(const cm_group_casts *casts, const cm_interconnect 
     memcpy(s.router, router, casts->groups * sizeof *router);
   for (uint32_t e = 0; status == CM_OK && e < casts->count; e++)
     status = cm_group_state_book(&s, e, 1, error);
-  if (status == CM_OK)
-    *state = s;
-  else
-    cm_group_state_free(&s);
-  return status;
+  CM_END(status, *state = s, cm_group_state_free(&s));
 }
 
 void cm_group_state_free(cm_group_state *state)

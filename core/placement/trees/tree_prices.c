@@ -27,12 +27,7 @@ cm_status cm_tree_prices_new(const cm_trees *trees, const cm_region *region, cm_
   CM_THEN(status, slopes_new(p->places, run->memory, &p->of_place, error));
   CM_THEN(status, slopes_new((size_t)p->lines * p->places, run->memory, &p->at, error));
   CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(p->by_line, p->lines), CM_ARRAY(p->by_place, p->places)));
-  if (status != CM_OK) {
-    cm_tree_prices_free(p);
-    return status;
-  }
-  *prices = p;
-  return CM_OK;
+  CM_END(status, *prices = p, cm_tree_prices_free(p));
 }
 
 void cm_tree_prices_free(cm_tree_prices *p)

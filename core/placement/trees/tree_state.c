@@ -326,12 +326,7 @@ cm_status cm_trees_new(const cm_casts *casts, const cm_chip *chip, const uint32_
     t->weight_shift = weight_shift_of(t);
     status = fill(t, core, error);
   }
-  if (status != CM_OK) {
-    cm_trees_free(t);
-    return status;
-  }
-  *trees = t;
-  return CM_OK;
+  CM_END(status, *trees = t, cm_trees_free(t));
 }
 
 void cm_trees_free(cm_trees *t)

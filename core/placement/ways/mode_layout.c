@@ -80,11 +80,7 @@ cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, c
                                 CM_ARRAY(made.column, slots), CM_ARRAY(made.row, slots));
   CM_THEN(status, survey(&made, net, router, run, error));
   CM_THEN(status, cm_modes_find(parts, 0, 1, &random, run, &made.modes, error));
-  if (status == CM_OK)
-    *layout = made;
-  else
-    cm_layout_free(&made);
-  return status;
+  CM_END(status, *layout = made, cm_layout_free(&made));
 }
 
 void cm_layout_free(cm_layout *layout)

@@ -8,6 +8,7 @@
 #include "core/constraints/areas.h"
 #include "core/mapping/options.h"
 #include "core/placement/kinds/kinds.h"
+#include "core/solver/driver/apart_cores.h"
 #include "core/solver/driver/related_pieces.h"
 #include "core/solver/incremental/assignment.h"
 #include "core/solver/mappers/engine.h"
@@ -91,6 +92,12 @@ static cm_status find_largest(const moving *r, uint64_t *largest, cm_error *erro
   return CM_OK;
 }
 
+static void take_parts(moving *r)
+{
+  memcpy(r->s.part, r->from->part, r->from->vertex_count * sizeof *r->s.part);
+  r->s.parts = r->from->part_count;
+}
+
 static cm_status open(moving *r, cm_error *error)
 {
   const struct cm_map_options *o = r->in->options;
@@ -106,9 +113,28 @@ static cm_status open(moving *r, cm_error *error)
   for (uint32_t c = 0; c < cores; c++)
     r->s.anywhere |= r->usable[c] ? UINT64_C(1) << cm_chip_kind_of(r->in->chip, c) : 0;
   r->s.anywhere &= ~cm_chip_pinned_kinds(r->in->chip);
-  memcpy(r->s.part, r->from->part, r->from->vertex_count * sizeof *r->s.part);
+  take_parts(r);
   memcpy(r->s.core, r->from->core, r->from->part_count * sizeof *r->s.core);
   return CM_OK;
+}
+
+/* Related neurons to cores of their own; where these are not found, pairs alone to other parts. */
+static cm_status relate(moving *r, bool *legal, cm_error *error)
+{
+  cm_assignment *s = &r->s;
+  uint32_t *core;
+  if (!r->in->areas->relations)
+    return CM_OK;
+  CM_TRY(CM_NEW(r->run->memory, core, r->from->part_count, error));
+  memcpy(core, s->core, r->from->part_count * sizeof *core);
+  cm_status status = cm_place_pieces(r->in, s, r->run, legal, error);
+  if (status == CM_OK && !*legal) {
+    take_parts(r);
+    memcpy(s->core, core, r->from->part_count * sizeof *core);
+    status = cm_keep_apart(r->in, s, r->run, legal, error);
+  }
+  cm_free(core);
+  return status;
 }
 
 static cm_status move_neurons(moving *r, bool *legal, cm_error *error)
@@ -116,8 +142,7 @@ static cm_status move_neurons(moving *r, bool *legal, cm_error *error)
   cm_assignment *s = &r->s;
   uint32_t *part_at, placed;
   *legal = true;
-  if (r->in->areas->relations && cm_place_pieces(r->in, s, r->run, legal, error) != CM_OK)
-    return error->status;
+  CM_TRY(relate(r, legal, error));
   if (!*legal)
     return CM_OK;
   for (uint32_t p = 0; p < s->parts; p++)

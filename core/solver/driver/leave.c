@@ -1,10 +1,11 @@
-/* Happy path: no neuron has too much. Else parts change places, then neurons their parts. What can fail: neurons that have too much in the end. */
+/* Happy path: no neuron, link or router has too much. Else parts change places, then, for neurons, these their parts. What can fail: some have too much in the end. */
 #include "core/solver/driver/leave.h"
 
 #include <string.h>
 
 #include "core/limits/limits.h"
 #include "core/partition/keep_leaving.h"
+#include "core/placement/circuit_sites.h"
 #include "core/placement/cluster_sites.h"
 #include "core/solver/place/place.h"
 
@@ -76,4 +77,21 @@ cm_status cm_candidate_keep_leaving(cm_candidate *c, cm_error *error)
   cm_status status = cm_place_in_clusters(&task, c->places.core, &left, error);
   CM_THEN(status, cm_place_enclose(c, error));
   return status == CM_OK && left > 0 ? move_neurons(c, &left, error) : status;
+}
+
+cm_status cm_candidate_keep_circuits(cm_candidate *c, cm_error *error)
+{
+  const cm_map_input *in = c->input;
+  const cm_circuit_task task = {.occupancy = in->occupancy, .region = c->places.region, .seed = in->options->seed, .run = c->run};
+  cm_circuits circuits;
+  if (!cm_circuits_are_limited(in->chip) || in->core != NULL || in->chip->class_count > 0) /* places that constraints have chosen stay, and are judged */
+    return CM_OK;
+  cm_run_phase(c->run, "circuits");
+  CM_TRY(cm_circuits_new(in->demand, in->chip, c->partition->part, c->partition->part_count, c->run, &circuits, error));
+  cm_circuits_book_all(&circuits, c->places.core);
+  const bool broken = circuits.excess > 0;
+  cm_status status = cm_place_for_circuits(&task, &circuits, c->places.core, error);
+  CM_THEN(status, cm_refuse_circuits(&circuits, error));
+  cm_circuits_free(&circuits);
+  return status == CM_OK && broken ? cm_place_enclose(c, error) : status;
 }

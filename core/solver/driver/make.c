@@ -201,6 +201,7 @@ static cm_status finish(cm_candidate *c, cm_error *error)
   cm_status status = empty_parts(c, error);
   CM_THEN(status, cm_place_parts(c, error));
   CM_THEN(status, cm_candidate_keep_leaving(c, error));
+  CM_THEN(status, cm_candidate_keep_circuits(c, error));
   return status == CM_OK ? verify(c, error) : status;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "core/limits/circuits.h"
 #include "core/limits/leaving.h"
 #include "core/measure/haste.h"
 #include "core/network/axon_reach.h"
@@ -206,7 +207,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
   const bool small = cm_effort_of(o)->place.roams && f->input->demand->network->pin_count < PINS_SMALL; /* what is searched by steps alone takes its time */
   const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, small ? 0.02 : nets ? 0.08 : 0.25},
                own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets && !small ? 0.85 : 0.45}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
-  const bool must = !cm_leaving_is_limited(&f->input->chip->limits), /* whose search may end well from other parts */
+  const bool must = !cm_leaving_is_limited(&f->input->chip->limits) && !cm_circuits_are_limited(f->input->chip), /* whose search may end well from other parts */
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;
   cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);

@@ -3,7 +3,6 @@
  * What can fail: no chip, undirected networks, no parts within the limits; memory, a stop. */
 #include "core/solver/mappers/step_engine.h"
 
-#include <limits.h>
 #include <math.h>
 
 #include "core/partition/flows.h"
@@ -146,47 +145,91 @@ static cm_status from_axons(const cm_engine_task *task, cm_step_options options,
   return status;
 }
 
-/* What of a step a partition decides, in ns. */
-static double whole_step(const cm_engine_task *task, const cm_partition *p, const cm_step_result *result)
+/* The shortest step that was found. */
+typedef struct shortest {
+  cm_partition *partition;
+  double ns; /* what of a step it decides */
+} shortest;
+
+/* Takes what was made over; true where its step is shorter. */
+static bool keep_shorter(const cm_engine_task *task, cm_partition *made, const cm_step_result *result, shortest *s)
 {
-  return result->busiest_ns + cm_between_ns(&task->input->chip->costs.barrier, p->part_count, 0, result->packets);
+  const double ns = result->busiest_ns + cm_between_ns(&task->input->chip->costs.barrier, made->part_count, 0, result->packets);
+  const bool better = s->partition == NULL || ns < s->ns;
+  cm_partition_free(better ? s->partition : made);
+  if (better)
+    *s = (shortest){made, ns};
+  return better;
 }
 
-/* The shortest time of the busiest core; where packets go one after another between steps, also the fewest packets, and twice as many cores as they take
- * while that shortens the step. */
+/* Neurons in their order, as many on each of as many cores, then fewer packets within their time. */
+static cm_status from_order(const cm_engine_task *task, cm_step_options options, cm_run *run, shortest *s, cm_error *error)
+{
+  const uint32_t n = task->input->demand->network->vertex_count, parts = s->partition->part_count;
+  cm_partition *order, *made;
+  cm_step_result result;
+  CM_TRY(cm_partition_new(n, run, &order, error));
+  order->part_count = parts;
+  for (uint32_t v = 0; v < n; v++)
+    order->part[v] = (uint32_t)((uint64_t)v * parts / n);
+  options.start = order->part;
+  options.parts_max = parts;
+  options.growths = 0;
+  options.visits *= share_of_budgets;
+  cm_status status = busiest_of(task, order, run, &options.budget_ns, error);
+  CM_THEN(status, search(task, &options, run, &made, &result, error));
+  cm_partition_free(order);
+  if (status == CM_OK)
+    (void)keep_shorter(task, made, &result, s);
+  return status;
+}
+
+/* Where packets go one after another between steps: the fewest packets; twice as many cores as they take while that shortens the step; neurons in
+ * their order. */
+static cm_status for_queue(const cm_engine_task *task, cm_step_options options, cm_run *run, shortest *s, cm_error *error)
+{
+  const uint32_t most = options.parts_max;
+  cm_partition *made;
+  cm_step_result result;
+  bool better = true;
+  options.budget_ns = INFINITY;
+  CM_TRY(from_axons(task, options, run, &made, &result, error));
+  options.budget_ns = 0;
+  if (made != NULL) {
+    options.parts_max = made->part_count;
+    (void)keep_shorter(task, made, &result, s);
+    while (better && options.parts_max < most / 2) {
+      options.parts_max *= 2;
+      CM_TRY(search(task, &options, run, &made, &result, error));
+      better = keep_shorter(task, made, &result, s);
+    }
+  }
+  return from_order(task, options, run, s, error);
+}
+
+/* The shortest time of the busiest core, or of that with packets between steps. */
 static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   const bool queue = task->input->chip->costs.barrier.packet_ns > 0;
-  cm_step_options options = step_options(task);
-  const uint32_t most = options.parts_max;
-  cm_partition *best = NULL, *made;
-  double least_ns = INFINITY;
-  cm_status status = CM_OK;
+  const cm_step_options options = step_options(task);
+  shortest s = {0};
+  cm_partition *made;
+  cm_step_result result;
   (void)attempt;
-  for (int turn = 0; turn < (queue ? INT_MAX : 1); turn++) {
-    cm_step_result result;
-    const size_t mark = cm_run_enter(run, queue && turn == 0 ? share_of_first : 1);
-    options.budget_ns = turn == 1 ? INFINITY : 0;
-    status = (turn == 1 ? from_axons(task, options, run, &made, &result, error) : search(task, &options, run, &made, &result, error));
-    cm_run_leave(run, mark);
-    if (status != CM_OK || made == NULL)
-      break;
-    const double ns = whole_step(task, made, &result);
-    const bool better = ns < least_ns;
-    const uint32_t cores = turn > 1 ? options.parts_max : made->part_count;
-    cm_partition_free(better ? best : made);
-    best = better ? made : best;
-    least_ns = better ? ns : least_ns;
-    if (turn > 0 && ((turn > 1 && !better) || cores >= most / 2))
-      break;
-    options.parts_max = turn > 0 ? 2 * cores : most;
-  }
-  if (status != CM_OK && (best == NULL || status != CM_NO_ROOM)) {
-    cm_partition_free(best);
+  const size_t mark = cm_run_enter(run, queue ? share_of_first : 1);
+  cm_status status = search(task, &options, run, &made, &result, error);
+  cm_run_leave(run, mark);
+  if (status != CM_OK)
+    return status;
+  (void)keep_shorter(task, made, &result, &s);
+  if (queue)
+    status = for_queue(task, options, run, &s, error);
+  if (status != CM_OK && status != CM_NO_ROOM) {
+    cm_partition_free(s.partition);
     return status;
   }
-  *partition = best;
+  *partition = s.partition;
   return CM_OK;
 }
 

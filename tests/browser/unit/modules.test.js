@@ -6,29 +6,29 @@ import { pathToFileURL } from 'node:url';
 
 const load = (name) => import(pathToFileURL(join(process.env.CM_WWW, name)));
 const { aboveBound, bytes, count, dateText, difference, duration, fragmentText, moment, partsText, percent, si } = await load('format.js');
-const { coresOf, IN_BLOCK, NO_PART, parseCores, parseLinks } = await load('binary.js');
+const { coresOf, IN_BLOCK, NO_PART, parseCores, parseLinks } = await load('tiles.js');
 const { channels, middle, paint, palette, pixel, position, range, union, viridis, wantsDarkInk } =
   await load('colour.js');
 const { View } = await load('view.js');
-const { Ways } = await load('ways.js');
+const { Ways } = await load('heatdraw.js');
 const { absentOf, BROKEN, busiest, categories, coreDetails, FREE, HERE, LAYERS, TAKEN } = await load('layers.js');
 const { changesSince } = await load('chip.js');
-const { mapLines } = await load('copyas.js');
+const { mapLines } = await load('actions.js');
 const { readLabels } = await load('actions.js');
-const { largest } = await load('matrix.js');
+const { largest } = await load('plots.js');
 const { histogram } = await load('plots.js');
-const { bands } = await load('progressplot.js');
-const { pinsOf } = await load('pins.js');
+const { bands } = await load('plots.js');
+const { pinsOf } = await load('layers.js');
 const { paretoFront, spread } = await load('sweep.js');
-const { isShown, metricsOf, metricText, verdict } = await load('metrics.js');
+const { isShown, metricsOf, metricText, verdict } = await load('tables.js');
 const { Problem, problemWords } = await load('problem.js');
-const { reportGroups } = await load('programreport.js');
+const { reportGroups } = await load('program.js');
 
 const { busyTime, firstAfter, operatorsOf, parseTrace, spanAt, tickStep, TimeWindow, valueAt } = await load('trace.js');
 
 const plain = (text) => text.replace(/\u202f/g, ' ');
 
-const { parseMetrics, total } = await load('prometheus.js');
+const { parseMetrics, total } = await load('admin.js');
 
 test('metrics are read with their labels', () => {
   const metrics = parseMetrics('# HELP a b\n# TYPE a gauge\na{user="ann",of="x"} 3\na{user="bob",of="x"} 4.5\nplain 7\n');
@@ -49,6 +49,9 @@ test('counts are grouped and never rounded', () => {
   assert.equal(plain(count(0)), '0');
   assert.equal(plain(count(-1234)), '-1 234');
   assert.equal(plain(count(0.0666666)), '0.06667');
+  assert.equal(plain(count(1, 'packets')), '1 packet');
+  assert.equal(plain(count(1200, 'inbound axons')), '1 200 inbound axons');
+  assert.equal(plain(count(1, 'synapses', si)), '1 synapse');
   assert.equal(count(null), '–');
   assert.equal(count(undefined), '–');
   assert.equal(count(NaN), '–');
@@ -243,7 +246,7 @@ test('a switch over routers in one line stands aside, so that its links are told
 });
 
 test('a job that waits for another try says which, when and why', async () => {
-  const { retryText, stateLine } = await load('jobparts.js');
+  const { retryText, stateLine } = await load('job.js');
   const now = Date.parse('2026-01-02T03:04:05Z');
   const retry = { count: 2, max: 5, not_before: '2026-01-02T03:04:13Z', problem: { detail: 'the disk is full' } };
   assert.match(retryText({ state: 'queued', retry }, now), /^attempt 3 of 6, in 8\.0\ss, the disk is full$/);
@@ -571,7 +574,7 @@ test('a job that is followed keeps what later events leave out', async () => {
     }
     close() {}
   };
-  const { followJob } = await load('jobparts.js');
+  const { followJob } = await load('job.js');
   const shown = [],
     leave = new AbortController();
   followJob({ id: 'a7', state: 'queued', network: 'n1' }, (job) => shown.push(job), leave.signal);
@@ -642,7 +645,7 @@ test('pins are rectangles, however they are written', () => {
 });
 
 test('what remains of a job is a range of what was foreseen of late', async () => {
-  const { remainingRange, stateLine } = await load('jobparts.js');
+  const { remainingRange, stateLine } = await load('job.js');
   const points = [[1, 900], [60, 240], [80, 200], [100, 320], [100, undefined]].map(([seconds, left]) => ({ seconds, remaining_seconds: left }));
   assert.deepEqual(remainingRange(points, 120), [160, 300]);
   assert.equal(remainingRange([], 1), null);

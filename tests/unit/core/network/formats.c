@@ -494,16 +494,16 @@ static const struct {
 
 START_TEST(test_bad_input)
 {
-  static cm_status (*const import[])(cm_source *, const cm_import_limits *, cm_run *, cm_topology **, cm_error *) = {
-    cm_import_hypergraph, cm_import_matrix};
+  static cm_status (*const import[])(const cm_reading_of *, cm_error *) = {cm_import_hypergraph, cm_import_matrix};
   const cm_import_limits limits = cm_import_limits_default();
   const char *text = bad_inputs[_i].text;
-  cm_topology *t = NULL;
+  cm_topology *t;
   cm_source source;
   ck_ok(cm_source_open_memory(&source, text, strlen(text), &limits, &run, &error));
-  ck_fails(import[bad_inputs[_i].format](&source, &limits, &run, &t, &error), CM_BAD_NETWORK);
+  ck_ok(CM_NEW(run.memory, t, 1, &error));
+  ck_fails(import[bad_inputs[_i].format](&(cm_reading_of){&source, &limits, &run, t}, &error), CM_BAD_NETWORK);
   cm_source_close(&source);
-  ck_assert_ptr_null(t);
+  cm_topology_free(t);
   ck_assert_str_eq(error.where, bad_inputs[_i].where);
   ck_assert_msg(strstr(error.detail, bad_inputs[_i].value) != NULL, "'%s' does not name '%s'", error.detail,
                 bad_inputs[_i].value);
@@ -526,13 +526,13 @@ START_TEST(test_limits)
   };
   const cm_import_limits limits = {.bytes_max = 1000, .ratio_max = 1000, .vertices_max = 10, .pins_max = 8};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
-    cm_topology *t = NULL;
+    cm_topology *t;
     cm_source source;
+    ck_ok(CM_NEW(run.memory, t, 1, &error));
     ck_ok(cm_source_open_memory(&source, large[i].text, strlen(large[i].text), &limits, &run, &error));
-    ck_fails((large[i].format == 0 ? cm_import_hypergraph : cm_import_matrix)(&source, &limits, &run, &t, &error),
-             CM_TOO_LARGE);
+    ck_fails((large[i].format == 0 ? cm_import_hypergraph : cm_import_matrix)(&(cm_reading_of){&source, &limits, &run, t}, &error), CM_TOO_LARGE);
     cm_source_close(&source);
-    ck_assert_ptr_null(t);
+    cm_topology_free(t);
     ck_assert_str_eq(error.figures[0].name, "limit");
   }
 }

@@ -1,0 +1,176 @@
+/* Happy path: pairs of named neurons -> their ties to parts -> colours, which are parts, greedily (Welsh and Powell, 1967). What can fail: memory, a stop. */
+#include "core/solver/driver/apart_cores.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/constraints/areas.h"
+
+enum { PAIRS_MAX = 1 << 22, TIES_MAX = 1 << 24 };
+
+typedef struct edge {
+  uint32_t a, b; /* members */
+} edge;
+
+typedef struct apart {
+  const cm_map_input *in;
+  cm_assignment *s;
+  cm_run *run;
+  uint32_t *member;  /* [vertices] number of a named neuron plus 1, 0: none */
+  uint32_t *vertex;  /* [members] */
+  uint32_t *part;    /* [members] CM_NOWHERE: not decided */
+  uint32_t *order;   /* [members] by how many they are apart from, most first */
+  uint64_t *first;   /* [members + 2] edges of each, from `edges` */
+  edge *edges;       /* both ways */
+  double *tie;       /* [members * parts] packets */
+  uint32_t members;
+  uint64_t count, room;
+} apart;
+
+static uint32_t member_of(apart *w, uint32_t v)
+{
+  if (w->member[v] == 0) {
+    w->vertex[w->members] = v;
+    w->member[v] = ++w->members;
+  }
+  return w->member[v] - 1;
+}
+
+/* Each neuron of one subject with each of another. */
+static cm_status add_pairs(apart *w, uint32_t one, uint32_t other, cm_error *error)
+{
+  const cm_subjects *subjects = &w->in->areas->subjects;
+  for (uint32_t i = 0; i < cm_subject_size(subjects, one); i++)
+    for (uint32_t k = 0; k < cm_subject_size(subjects, other) && w->count < PAIRS_MAX; k++) {
+      const uint32_t u = cm_subject_neuron(subjects, one, i), v = cm_subject_neuron(subjects, other, k);
+      if (cm_demand_is_outside(w->in->demand, u) || cm_demand_is_outside(w->in->demand, v))
+        continue;
+      CM_TRY(CM_ROOM(w->run->memory, w->edges, &w->room, w->count + 2, error));
+      const uint32_t a = member_of(w, u), b = member_of(w, v);
+      w->edges[w->count++] = (edge){a, b};
+      w->edges[w->count++] = (edge){b, a};
+    }
+  return CM_OK;
+}
+
+/* *all: they are all of the relations. */
+static cm_status find_pairs(apart *w, bool *all, cm_error *error)
+{
+  const cm_constraints *list = &w->in->areas->constraints;
+  *all = true;
+  for (uint32_t i = 0; i < list->count && *all; i++) {
+    const cm_constraint *c = &list->constraint[i];
+    *all = cm_is_area(c) || (c->kind == CM_APART && c->scope == CM_SCOPE_CORE);
+    for (uint32_t k = 0; *all && !cm_is_area(c) && k < c->of_count; k++) {
+      for (uint32_t other = k + 1; c->to_count == 0 && other < c->of_count; other++)
+        CM_TRY(add_pairs(w, c->of[k], c->of[other], error));
+      for (uint32_t other = 0; other < c->to_count; other++)
+        CM_TRY(add_pairs(w, c->of[k], c->to[other], error));
+    }
+  }
+  *all = *all && w->count < PAIRS_MAX && (uint64_t)w->members * w->s->parts <= TIES_MAX;
+  return CM_OK;
+}
+
+static int by_member(const void *a, const void *b)
+{
+  const edge *x = a, *y = b;
+  return x->a < y->a ? -1 : x->a > y->a;
+}
+
+static int by_degree(const void *a, const void *b, void *context)
+{
+  const uint64_t *first = context;
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  const uint64_t p = first[x + 1] - first[x], q = first[y + 1] - first[y];
+  return p != q ? (p > q ? -1 : 1) : (x > y) - (x < y);
+}
+
+static cm_status sort(apart *w, cm_error *error)
+{
+  CM_TRY(CM_NEW(w->run->memory, w->first, (size_t)w->members + 1, error));
+  CM_TRY(CM_NEW(w->run->memory, w->order, (size_t)w->members + 1, error));
+  CM_TRY(CM_NEW(w->run->memory, w->part, (size_t)w->members + 1, error));
+  CM_TRY(CM_NEW(w->run->memory, w->tie, (size_t)w->members * w->s->parts + 1, error));
+  if (w->count > 0)
+    qsort(w->edges, w->count, sizeof *w->edges, by_member);
+  for (uint64_t i = 0; i < w->count; i++)
+    w->first[w->edges[i].a + 1]++;
+  for (uint32_t m = 0; m < w->members; m++) {
+    w->first[m + 1] += w->first[m];
+    w->order[m] = m;
+    w->part[m] = CM_NOWHERE;
+  }
+  qsort_r(w->order, w->members, sizeof *w->order, by_degree, w->first);
+  return CM_OK;
+}
+
+static void count_ties(apart *w)
+{
+  const cm_topology *t = w->in->demand->network;
+  for (uint32_t e = 0; e < t->net_count; e++) {
+    const uint32_t source = cm_topology_source(t, e), own = w->member[source];
+    const double packets = (double)cm_demand_net_weight(w->in->demand, e);
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
+      const uint32_t target = t->pin[i], other = w->member[target];
+      if (other > 0)
+        w->tie[(size_t)(other - 1) * w->s->parts + w->s->part[source]] += packets;
+      if (own > 0)
+        w->tie[(size_t)(own - 1) * w->s->parts + w->s->part[target]] += packets;
+    }
+  }
+}
+
+/* The part for a member; CM_NOWHERE: there is none. */
+static uint32_t choose(const apart *w, uint32_t m, uint32_t *taken)
+{
+  const cm_assignment *s = w->s;
+  const uint32_t v = w->vertex[m], own = s->part[v];
+  uint32_t best = CM_NOWHERE;
+  for (uint64_t i = w->first[m]; i < w->first[m + 1]; i++)
+    if (w->part[w->edges[i].b] != CM_NOWHERE)
+      taken[w->part[w->edges[i].b]] = m + 1;
+  if (taken[own] != m + 1)
+    return own;
+  for (uint32_t p = 0; p < s->parts; p++)
+    if (taken[p] != m + 1 && cm_kind_takes(s, v, cm_chip_kind_of(s->chip, s->core[p])) &&
+        (best == CM_NOWHERE || w->tie[(size_t)m * s->parts + p] > w->tie[(size_t)m * s->parts + best]))
+      best = p;
+  return best;
+}
+
+static cm_status colour(apart *w, bool *done, cm_error *error)
+{
+  uint32_t *taken;
+  CM_TRY(CM_NEW(w->run->memory, taken, w->s->parts, error));
+  for (uint32_t i = 0; i < w->members && *done; i++) {
+    w->part[w->order[i]] = choose(w, w->order[i], taken);
+    *done = w->part[w->order[i]] != CM_NOWHERE;
+  }
+  cm_free(taken);
+  return cm_run_check(w->run, error);
+}
+
+cm_status cm_keep_apart(const cm_map_input *input, cm_assignment *assignment, cm_run *run, bool *done, cm_error *error)
+{
+  const uint32_t n = input->demand->network->vertex_count;
+  apart w = {.in = input, .s = assignment, .run = run};
+  *done = false;
+  cm_status status = CM_NEW(run->memory, w.member, n, error);
+  CM_THEN(status, CM_NEW(run->memory, w.vertex, n, error));
+  CM_THEN(status, find_pairs(&w, done, error));
+  if (status == CM_OK && *done && (status = sort(&w, error)) == CM_OK) {
+    count_ties(&w);
+    status = colour(&w, done, error);
+  }
+  if (status == CM_OK && *done) {
+    cm_free(assignment->held);
+    status = CM_NEW(run->memory, assignment->held, n, error);
+  }
+  for (uint32_t m = 0; status == CM_OK && *done && m < w.members; m++) {
+    assignment->part[w.vertex[m]] = w.part[m];
+    assignment->held[w.vertex[m]] = 1;
+  }
+  CM_FREE(w.member, w.vertex, w.part, w.order, w.first, w.edges, w.tie);
+  return status;
+}
