@@ -7,6 +7,9 @@
 #include "core/partition/axon/axon_table.h"
 #include "core/partition/axon/locality.h"
 
+/* Vertices of a round are looked at as things stand at its start, on all threads; then they move. */
+enum { BLOCK = 8, ROUNDS = 16, ROUND_MIN = 32, ROUND_MAX = 1024 };
+
 /* Less than so many looks at the table cost one thread less than several need to meet; a look at a net, or its move, takes as long as
  * so many of them, about. */
 enum { SHARED_MIN = 6000, NET_LOOKS = 30 };
@@ -32,9 +35,9 @@ typedef struct sweeping {
   uint32_t run;             /* vertices of it that are one task */
   double temperature;
   uint64_t key;             /* of the random numbers of the sweep */
-  cm_offer offer[CM_ROUND_MAX]; /* of each vertex of the round */
+  cm_offer offer[ROUND_MAX]; /* of each vertex of the round */
   int64_t *planned;          /* [part_capacity] axons that a part will get or lose by the moves of the round, about */
-  cm_move move[CM_ROUND_MAX];
+  cm_move move[ROUND_MAX];
   uint32_t moves;
 } sweeping;
 
@@ -220,7 +223,7 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
   const cm_hypergraph *g = w->state->graph;
   uint32_t length = w->end - w->begin, shares = length / (2 * w->threads);
   double looks = length * (w->table != NULL ? w->table->parts : (double)g->pin_count / g->vertex_count * NET_LOOKS);
-  w->run = shares < 1 ? 1 : shares < CM_LOCALITY_BLOCK ? shares : CM_LOCALITY_BLOCK;
+  w->run = shares < 1 ? 1 : shares < BLOCK ? shares : BLOCK;
   CM_TRY(play(w, (length + w->run - 1) / w->run, look, looks, error));
   if (w->options->hard) {
     *moves += move_one_by_one(w);
@@ -231,11 +234,17 @@ static cm_status play_round(sweeping *w, uint64_t *moves, cm_error *error)
   return status;
 }
 
+static uint32_t round_length(uint32_t vertices)
+{
+  uint32_t length = vertices / ROUNDS;
+  return length < ROUND_MIN ? ROUND_MIN : length < ROUND_MAX ? length : ROUND_MAX;
+}
+
 static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
 {
   cm_axon_state *s = w->state;
   const cm_anneal_options *o = w->options;
-  uint32_t n = s->graph->vertex_count, length = cm_round_length(n);
+  uint32_t n = s->graph->vertex_count, length = round_length(n);
   double fall = 1, objective = NAN;
   cm_status status = CM_OK;
   w->temperature = (o->sweeps > 1 ? o->hot : o->cold) * typical_cost(s->graph) * cm_axon_mean_price(s);
@@ -245,7 +254,7 @@ static cm_status sweep_all(sweeping *w, cm_random *random, cm_error *error)
     uint64_t moves = 0;
     if (!o->silent && cm_run_progress_due(s->run))
       objective = cm_axon_cost(s);
-    cm_shuffle_by_locality(random, w->order, n);
+    cm_shuffle_by_locality(random, BLOCK, w->order, n);
     w->key = cm_random_next(random);
     for (w->begin = 0; w->begin < n && status == CM_OK; w->begin = w->end) {
       w->end = n - w->begin > length ? w->begin + length : n;

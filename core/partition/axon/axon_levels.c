@@ -80,7 +80,6 @@ static bool near_limit(const cm_hypergraph *g, const cm_limits *limits)
 /* What a level is made with. */
 typedef struct building {
   cm_axon_levels *levels;
-  const cm_axon_options *options;
   cm_run *run;
   cm_sketches *sketches; /* of the coarsest level so far */
   uint32_t *part;        /* of its vertices; NULL: none */
@@ -144,7 +143,7 @@ cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *op
   cm_hypergraph *g = levels->graph[0];
   if (cm_hypergraph_reaches_many(g))
     cm_hypergraph_drop_inbound(g);
-  building b = {.levels = levels, .options = options, .run = run, .part = part, .seed = seed};
+  building b = {.levels = levels, .run = run, .part = part, .seed = seed};
   uint64_t total = 0;
   double largest = 1;
   const size_t whole = cm_run_enter(run, 0.3); /* of a descent */

@@ -8,8 +8,8 @@
 #include "core/partition/axon/locality.h"
 #include "core/partition/options.h"
 
-/* Looked at of a net and of a group, at most. */
-enum { PINS_MAX = 2048, GROUP_MAX = 512 };
+/* Proposals are made from how things stand at the start of a round; rounds are short beside all vertices. */
+enum { ROUNDS = 64, ROUND_MIN = 256, BLOCK = 16, PINS_MAX = 2048, GROUP_MAX = 512 };
 #define NONE UINT32_MAX
 
 /* Inbound nets of a vertex whose targets are candidates. */
@@ -164,8 +164,8 @@ static cm_status propose(void *context, size_t t, cm_error *error)
 {
   (void)error;
   clustering *c = context;
-  for (uint32_t block = c->begin + (uint32_t)t * CM_LOCALITY_BLOCK; block < c->end; block += c->threads * CM_LOCALITY_BLOCK)
-    for (uint32_t i = block; i < c->end && i < block + CM_LOCALITY_BLOCK; i++)
+  for (uint32_t block = c->begin + (uint32_t)t * BLOCK; block < c->end; block += c->threads * BLOCK)
+    for (uint32_t i = block; i < c->end && i < block + BLOCK; i++)
       c->proposal[c->order[i]] = alone(c, c->order[i]) ? best_cluster(c, &c->notes[t], c->order[i]) : NONE;
   return CM_OK;
 }
@@ -226,7 +226,7 @@ static void release(clustering *c)
 /* Every vertex once, a round at a time. */
 static cm_status visit_all(clustering *c, cm_run *run, cm_error *error)
 {
-  uint32_t n = c->graph->vertex_count, length = cm_round_length(n);
+  uint32_t n = c->graph->vertex_count, length = n / ROUNDS > ROUND_MIN ? n / ROUNDS : ROUND_MIN;
   for (c->begin = 0; c->begin < n; c->begin = c->end) {
     c->end = n - c->begin > length ? c->begin + length : n;
     CM_TRY(cm_thread_pool_run(c->pool, c->threads, propose, c, error));
@@ -246,7 +246,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   if (status == CM_OK) {
     cm_random random;
     cm_random_init(&random, options->seed, CM_STREAM_COARSENING, options->level << 32 | 1);
-    cm_shuffle_by_locality(&random, order, n);
+    cm_shuffle_by_locality(&random, BLOCK, order, n);
     for (uint32_t v = 0; v < n; v++) {
       c.leader[v] = v;
       c.size[v] = graph->size[v];

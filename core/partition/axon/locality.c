@@ -82,17 +82,8 @@ cm_status cm_number_by_locality(const cm_topology *topology, cm_run *run, uint32
   return status;
 }
 
-enum { ROUNDS = 16, ROUND_MIN = 32 };
-
-uint32_t cm_round_length(uint32_t vertices)
+void cm_shuffle_by_locality(cm_random *random, uint32_t block, uint32_t *order, uint32_t count)
 {
-  uint32_t length = vertices / ROUNDS;
-  return length < ROUND_MIN ? ROUND_MIN : length < CM_ROUND_MAX ? length : CM_ROUND_MAX;
-}
-
-void cm_shuffle_by_locality(cm_random *random, uint32_t *order, uint32_t count)
-{
-  const uint32_t block = CM_LOCALITY_BLOCK;
   uint32_t blocks = count / block, rest = count % block; /* the rest stands last */
   uint32_t *which = order + (count - blocks);
   cm_random_permutation(random, which, blocks);

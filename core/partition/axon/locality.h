@@ -10,11 +10,6 @@
  * touch. O(vertices + pins of the nets that found a cell). */
 cm_status cm_number_by_locality(const cm_topology *topology, cm_run *run, uint32_t *number, cm_error *error);
 
-enum { CM_LOCALITY_BLOCK = 8, CM_ROUND_MAX = 1024 };
-
-/* How many vertices, CM_ROUND_MAX at most, are looked at as things stand at the start of a round: short beside all, and worth the threads' meeting. O(1). */
-uint32_t cm_round_length(uint32_t vertices);
-
-/* Fills order [count] with a random permutation of 0 .. count - 1 in which runs of CM_LOCALITY_BLOCK numbers stay together, each
+/* Fills order [count] with a random permutation of 0 .. count - 1 in which runs of `block` numbers stay together, each
  * shuffled: random enough for local search, and what is near each other is visited together. O(count). */
-void cm_shuffle_by_locality(cm_random *random, uint32_t *order, uint32_t count);
+void cm_shuffle_by_locality(cm_random *random, uint32_t block, uint32_t *order, uint32_t count);

@@ -116,8 +116,8 @@ START_TEST(numbering_by_locality_is_a_permutation_that_keeps_groups_together)
       ck_assert(!seen[number[v]]);
       seen[number[v]] = true;
     }
-    const uint32_t block = CM_LOCALITY_BLOCK;
-    cm_shuffle_by_locality(&random, order, t.vertex_count);
+    uint32_t block = 1 + below(&random, 12);
+    cm_shuffle_by_locality(&random, block, order, t.vertex_count);
     memset(seen, 0, sizeof seen);
     for (uint32_t i = 0; i < t.vertex_count; i++) {
       ck_assert(!seen[order[i]]);
