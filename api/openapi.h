@@ -4,7 +4,7 @@
  *   is" behind it; ["Network"]: a list of them; or a JSON schema, in which "properties" alone makes an object, and names that end in ?
  *   are those that may be missing;
  * - content: a schema, for JSON; "text/csv application/json=Cores": media types, JSON with the name of its schema; {media type: schema};
- * - headers: "Location ETag", of components; {name: schema}.
+ * - headers: "Location ETag", of components; {name: schema}, where names that end in ? may be missing too.
  *
  * Nothing here fails: whoever asks looks at cm_json_refusals, which tells whether memory sufficed for all pieces. All that is returned is a new
  * reference. */

@@ -141,8 +141,10 @@ json_t *cm_openapi_headers(const json_t *shapes, const json_t *value)
     (void)json_object_set_new(made, word, cm_openapi_refer("headers", word));
   json_object_foreach((json_t *)(uintptr_t)value, name, of) {
     json_t *header = json_object();
+    const size_t length = strcspn(name, "?");
     cm_openapi_describe(shapes, of, header);
-    (void)json_object_set_new(made, name, header);
+    (void)json_object_set_new(header, "required", json_boolean(name[length] == '\0'));
+    (void)json_object_setn_new(made, name, length, header);
   }
   return made;
 }

@@ -84,7 +84,7 @@ START_TEST(hopeless_memory_limits_are_refused_at_once)
     ck_assert_int_eq(map_within(path, chip, presets[i], "axon", &memory, &text, &size), CM_MEMORY_LIMIT);
     ck_assert_str_eq(error.figures[1].name, "needed_bytes");
     uint64_t needed = error.figures[1].value;
-    ck_assert_uint_gt(needed, made.pin_count * 4);
+    ck_assert_uint_gt(needed, made.pin_count * 3);
     ck_assert_uint_lt(memory.scratch_peak, made.pin_count * 9); /* the topology, with weights, at most */
     cm_memory_init(&memory, needed);
     memory.scratch_folder = folder;
