@@ -9,7 +9,7 @@
 #include "base/threads.h"
 
 /* Between two reports: a thirtieth of the time so far, so that short runs tell theirs too, within these bounds. */
-static const double report_interval_seconds = 0.1, report_interval_least = 0.002, report_share = 1.0 / 30;
+static const double report_interval_seconds = 0.1, report_interval_least = 0.001, report_share = 1.0 / 30;
 
 /* A whole run, in the units of `at`. */
 static const double whole_run = 1e15;

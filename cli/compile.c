@@ -56,10 +56,11 @@ static void print_program(const json_t *program)
   cli_printf(stdout, "program       %s in %s, %s, %s for %s\n", cli_count(cli_number(operators, "computed"), "operator").text,
          cli_count(cli_number(operators, "pieces"), "piece").text, cli_count(cli_number(program, "subgraphs"), "subgraph").text,
          cli_count(cli_number(program, "instructions"), "instruction").text, cli_size(cli_number(program, "memory_bytes")).text);
-  cli_printf(stdout, "activations   %s in, %s out: %.3f of layer by layer, %.3f is compulsory\n",
-         cli_size(cli_number(traffic, "loaded_bytes")).text, cli_size(cli_number(traffic, "stored_bytes")).text,
-         cli_number(traffic, "ratio"),
-         cli_number(traffic, "compulsory_bytes") / cli_number(traffic, "layer_by_layer_bytes"));
+  const double layers = cli_number(traffic, "layer_by_layer_bytes");
+  cli_printf(stdout, "activations   %s in, %s out", cli_size(cli_number(traffic, "loaded_bytes")).text, cli_size(cli_number(traffic, "stored_bytes")).text);
+  if (layers > 0)
+    cli_printf(stdout, ": %.3f of layer by layer, %.3f is compulsory", cli_number(traffic, "ratio"), cli_number(traffic, "compulsory_bytes") / layers);
+  cli_printf(stdout, "\n");
   cli_printf(stdout, "parameters    %s, of %s\n", cli_size(cli_number(parameters, "loaded_bytes")).text,
          cli_size(cli_number(parameters, "once_bytes")).text);
   cli_printf(stdout, "time          %.1f us, at least %.1f us", cli_number(time, "total_ns") / 1000,

@@ -43,8 +43,7 @@ static bool take_poisson(json_t *options, const char **file)
 static int set_pair(cli_line *line)
 {
   const size_t length = strcspn(optarg, "=");
-  char name[64];
-  if (optarg[length] == '\0' || length >= sizeof name)
+  if (optarg[length] == '\0')
     return cli_usage(line->command->name, "--set \"%s\" is not of the form NAME=VALUE", optarg);
   return cli_option_set(line->options, cm_say("%.*s", (int)length, optarg).text, optarg + length + 1) ? -1 : cli_usage(line->command->name, "--set \"%s\" is not text", optarg);
 }
