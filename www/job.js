@@ -145,7 +145,7 @@ export async function showJob(main, { id }, signal) {
         'job ',
         element('code', id),
         job.sweep && [', of ', linkTo('sweeps', job.sweep, 'a sweep')],
-        job.reused && ', made by an equal job before',
+        job.reused && [', made by ', link(`#/jobs?${new URLSearchParams({ network: job.network, chip: job.chip, kind: job.kind })}`, 'an equal job'), ' before'],
         ' · ',
         link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
         ' · ',

@@ -171,11 +171,11 @@ static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t colum
   for (uint32_t b = 0; b < columns * rows; b++) {
     if (block[b].used == 0)
       continue;
-    (void)fprintf(stream, "%s{\"x\": %" PRIu32 ", \"y\": %" PRIu32 ", \"used\": %" PRIu32, lead, cut.x + b % columns * cut.block, cut.y + b / columns * cut.block,
+    (void)fprintf(stream, "%s{\"x\":%" PRIu32 ",\"y\":%" PRIu32 ",\"used\":%" PRIu32, lead, cut.x + b % columns * cut.block, cut.y + b / columns * cut.block,
                   block[b].used);
     for (int k = 0; k < FIGURES; k++)
       if (block[b].most[k] >= 0.0) {
-        (void)fprintf(stream, ", \"%s\": ", figure_names[k]);
+        (void)fprintf(stream, ",\"%s\":", figure_names[k]);
         cm_view_put_real(&w, block[b].most[k]);
       }
     (void)fputs("}", stream);
