@@ -304,7 +304,7 @@ cm_status cm_sql_list_of(sqlite3 *handle, const cm_row_kind *kind, void *rows, s
   }
   status = cm_sql_end(statement, status, error);
   if (status == CM_OK) {
-    *(void **)rows = made;
+    memcpy(rows, &made, sizeof made);
     *count = used;
     return CM_OK;
   }

@@ -45,6 +45,17 @@ void cm_chip_steps(const cm_chip *chip, uint32_t core_a, uint32_t core_b, int32_
                   cm_chip_routers_y(chip), chip->torus_y);
 }
 
+void cm_chip_straights(const cm_chip *chip, uint32_t from, uint32_t to, cm_straight along[2])
+{
+  const uint32_t columns = cm_chip_routers_x(chip), from_x = from % chip->width / chip->router_x, from_y = from / chip->width / chip->router_y;
+  const bool x_first = chip->routing == CM_ROUTING_XY;
+  int32_t x, y;
+  cm_chip_steps(chip, from, to, &x, &y);
+  along[0] = (cm_straight){(uint32_t)abs(x), from_x, columns, (x_first ? from_y : to / chip->width / chip->router_y) * columns, 1, x > 0 ? CM_EAST : CM_WEST};
+  along[1] = (cm_straight){(uint32_t)abs(y), from_y, cm_chip_routers_y(chip), x_first ? to % chip->width / chip->router_x : from_x, columns,
+                           y > 0 ? CM_SOUTH : CM_NORTH};
+}
+
 cm_hops cm_chip_hops(const cm_chip *chip, uint32_t core_a, uint32_t core_b)
 {
   int32_t x, y;

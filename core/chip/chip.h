@@ -146,6 +146,28 @@ cm_hops cm_chip_hops(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
 /* Signed steps between the routers of two cores, on the way that cm_chip_hops counts: positive is east, south. O(1). */
 void cm_chip_steps(const cm_chip *chip, uint32_t core_a, uint32_t core_b, int32_t *x, int32_t *y);
 
+/* The links of such a way along one axis, under the chip's own routing: `hops` of them are left, each told by cm_straight_next. */
+typedef struct cm_straight {
+  uint32_t hops, at, length; /* at router first + at * stride, of `length` ones */
+  uint32_t first, stride;
+  cm_direction direction;
+} cm_straight;
+
+/* Along x and along y of the way from core to core. O(1). */
+void cm_chip_straights(const cm_chip *chip, uint32_t from, uint32_t to, cm_straight along[2]);
+
+/* The next link, router * CM_DIRECTIONS + direction; hops must be above 0. O(1). */
+static inline size_t cm_straight_next(cm_straight *s)
+{
+  const size_t router = (size_t)s->first + (size_t)s->at * s->stride;
+  s->hops--;
+  if (s->direction == CM_EAST || s->direction == CM_SOUTH)
+    s->at = s->at + 1 == s->length ? 0 : s->at + 1;
+  else
+    s->at = s->at == 0 ? s->length - 1 : s->at - 1;
+  return router * CM_DIRECTIONS + s->direction;
+}
+
 /* Time that a packet takes to pass a core's inlet or outlet, and a link that leaves a router (number of a link: router
  * number * CM_DIRECTIONS + cm_direction), in ns: by packets_per_ns of the chip's costs where stated, else what it takes to
  * cross. O(1). */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/chip/geometry.h"
+#include "core/network/nets_by_part.h"
 
 enum { LINKS, INTO, OUT_OF, PLACES };
 
@@ -48,31 +49,13 @@ static void look(const cm_topology *t, const uint32_t *part, const uint32_t *ord
   }
 }
 
-/* Nets in the order of the parts of their sources. */
-static cm_status order_nets(const cm_topology *t, const uint32_t *part, uint32_t parts, cm_memory *memory, uint32_t *order, cm_error *error)
-{
-  uint64_t *at;
-  CM_TRY(CM_NEW(memory, at, (size_t)parts + 1, error));
-  for (uint32_t e = 0; e < t->net_count; e++)
-    at[part[cm_topology_source(t, e)] + 1]++;
-  for (uint32_t p = 0; p < parts; p++)
-    at[p + 1] += at[p];
-  for (uint32_t e = 0; e < t->net_count; e++)
-    order[at[part[cm_topology_source(t, e)]]++] = e;
-  cm_free(at);
-  return CM_OK;
-}
-
 cm_status cm_circuits_find(const cm_demand *demand, const uint32_t *part, cm_run *run, cm_circuits *c, cm_error *error)
 {
   const uint32_t parts = c->parts;
   cm_memory *memory = run->memory;
-  uint32_t *order = NULL, *seen = NULL;
-  cm_status status = CM_NEW(memory, c->first, 2 * (size_t)parts + 2, error);
-  CM_THEN(status, CM_NEW(memory, c->load, begin_of(c->chip, PLACES), error));
-  CM_THEN(status, CM_NEW(memory, order, demand->network->net_count, error));
-  CM_THEN(status, CM_NEW(memory, seen, parts, error));
-  CM_THEN(status, order_nets(demand->network, part, parts, memory, order, error));
+  uint32_t *first = NULL, *order = NULL, *seen = NULL;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(c->first, 2 * (size_t)parts + 2), CM_ARRAY(c->load, begin_of(c->chip, PLACES)), CM_ARRAY(seen, parts));
+  CM_THEN(status, cm_nets_by_part(demand->network, part, parts, run, &first, &order, error));
   if (status == CM_OK) {
     look(demand->network, part, order, seen, c);
     for (uint32_t k = 2; k < 2 * parts + 2; k++)
@@ -81,7 +64,7 @@ cm_status cm_circuits_find(const cm_demand *demand, const uint32_t *part, cm_run
   }
   if (status == CM_OK)
     look(demand->network, part, order, seen, c);
-  CM_FREE(order, seen);
+  CM_FREE(first, order, seen);
   return status == CM_OK ? cm_run_check(run, error) : status;
 }
 
@@ -105,24 +88,17 @@ static void add(cm_circuits *c, int place, uint32_t at, bool on)
 
 uint32_t cm_circuits_book(cm_circuits *c, uint32_t from_core, uint32_t to_core, bool on)
 {
-  const cm_chip *chip = c->chip;
-  const uint32_t wide = cm_chip_routers_x(chip), high = cm_chip_routers_y(chip);
-  uint32_t router = cm_router_of(chip, from_core), hops = 0;
-  const uint32_t to = cm_router_of(chip, to_core);
-  int32_t steps[2];
-  if (router == to)
+  const uint32_t from = cm_router_of(c->chip, from_core), to = cm_router_of(c->chip, to_core);
+  cm_straight along[2];
+  if (from == to)
     return 0;
-  add(c, OUT_OF, router, on);
+  add(c, OUT_OF, from, on);
   add(c, INTO, to, on);
-  cm_chip_steps(chip, from_core, to_core, &steps[0], &steps[1]);
-  for (int turn = 0; turn < 2; turn++) {
-    const bool along_y = (turn == 0) == (chip->routing == CM_ROUTING_YX);
-    for (int32_t left = steps[along_y]; left != 0; left += left > 0 ? -1 : 1, hops++) {
-      const uint32_t x = router % wide, y = router / wide;
-      add(c, LINKS, router * CM_DIRECTIONS + (along_y ? (left > 0 ? CM_SOUTH : CM_NORTH) : (left > 0 ? CM_EAST : CM_WEST)), on);
-      router = along_y ? (y + (left > 0 ? 1 : high - 1)) % high * wide + x : y * wide + (x + (left > 0 ? 1 : wide - 1)) % wide;
-    }
-  }
+  cm_chip_straights(c->chip, from_core, to_core, along);
+  const uint32_t hops = along[0].hops + along[1].hops;
+  for (int axis = 0; axis < 2; axis++)
+    while (along[axis].hops > 0)
+      add(c, LINKS, (uint32_t)cm_straight_next(&along[axis]), on);
   return hops;
 }
 

@@ -43,30 +43,17 @@ static double add(state *s, size_t link, double weight)
   return power(s->load[link] * s->hold[link]) - before;
 }
 
-/* Packets along one axis; the change of the sum. */
-static double book_run(state *s, bool along_x, uint32_t x, uint32_t y, int32_t steps, double weight)
-{
-  uint32_t rows = cm_chip_routers_y(s->task->chip), length = along_x ? s->columns : rows, at = along_x ? x : y;
-  cm_direction direction = along_x ? (steps > 0 ? CM_EAST : CM_WEST) : steps > 0 ? CM_SOUTH : CM_NORTH;
-  double sum = 0;
-  for (int32_t i = abs(steps); i > 0; i--) {
-    size_t router = along_x ? (size_t)y * s->columns + at : (size_t)at * s->columns + x;
-    sum += add(s, router * CM_DIRECTIONS + direction, weight);
-    at = steps > 0 ? (at + 1 == length ? 0 : at + 1) : at == 0 ? length - 1 : at - 1;
-  }
-  s->looks += abs(steps) + 1;
-  return sum;
-}
-
+/* The change of the sum. */
 static double book(state *s, uint32_t from, uint32_t to, double weight)
 {
-  const cm_chip *c = s->task->chip;
-  int32_t dx, dy;
-  cm_chip_steps(c, from, to, &dx, &dy);
-  bool xy = c->routing == CM_ROUTING_XY;
-  uint32_t sx = from % c->width / c->router_x, sy = from / c->width / c->router_y, tx = to % c->width / c->router_x,
-           ty = to / c->width / c->router_y;
-  return book_run(s, true, sx, xy ? sy : ty, dx, weight) + book_run(s, false, xy ? tx : sx, sy, dy, weight);
+  cm_straight along[2];
+  double sum[2] = {0};
+  cm_chip_straights(s->task->chip, from, to, along);
+  s->looks += along[0].hops + along[1].hops + 2;
+  for (int axis = 0; axis < 2; axis++)
+    while (along[axis].hops > 0)
+      sum[axis] += add(s, cm_straight_next(&along[axis]), weight);
+  return sum[0] + sum[1];
 }
 
 /* Books all that a part sends and gets, but for what it shares with `without`; sign 1 or -1. */

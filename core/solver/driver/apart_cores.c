@@ -88,10 +88,8 @@ static int by_degree(const void *a, const void *b, void *context)
 
 static cm_status sort(apart *w, cm_error *error)
 {
-  CM_TRY(CM_NEW(w->run->memory, w->first, (size_t)w->members + 1, error));
-  CM_TRY(CM_NEW(w->run->memory, w->order, (size_t)w->members + 1, error));
-  CM_TRY(CM_NEW(w->run->memory, w->part, (size_t)w->members + 1, error));
-  CM_TRY(CM_NEW(w->run->memory, w->tie, (size_t)w->members * w->s->parts + 1, error));
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->first, (size_t)w->members + 1), CM_ARRAY(w->order, (size_t)w->members + 1),
+                    CM_ARRAY(w->part, (size_t)w->members + 1), CM_ARRAY(w->tie, (size_t)w->members * w->s->parts + 1)));
   if (w->count > 0)
     qsort(w->edges, w->count, sizeof *w->edges, by_member);
   for (uint64_t i = 0; i < w->count; i++)
@@ -156,8 +154,7 @@ cm_status cm_keep_apart(const cm_map_input *input, cm_assignment *assignment, cm
   const uint32_t n = input->demand->network->vertex_count;
   apart w = {.in = input, .s = assignment, .run = run};
   *done = false;
-  cm_status status = CM_NEW(run->memory, w.member, n, error);
-  CM_THEN(status, CM_NEW(run->memory, w.vertex, n, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(w.member, n), CM_ARRAY(w.vertex, n));
   CM_THEN(status, find_pairs(&w, done, error));
   if (status == CM_OK && *done && (status = sort(&w, error)) == CM_OK) {
     count_ties(&w);
