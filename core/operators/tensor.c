@@ -75,8 +75,7 @@ bool cm_dims_count(uint32_t rank, const int64_t *dims, uint64_t *count)
   return true;
 }
 
-cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
-                        cm_error *error)
+cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t = NULL;
   uint64_t count;
@@ -125,8 +124,7 @@ cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_
   return CM_OK;
 }
 
-cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made,
-                             cm_error *error)
+cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
   int64_t dims[1] = {0};

@@ -69,8 +69,7 @@ typedef struct cm_tensor {
 } cm_tensor;
 
 /* Makes a zeroed tensor with one reference. Errors: CM_TOO_LARGE (the product of dims overflows), no memory. */
-cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
-                        cm_error *error);
+cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made, cm_error *error);
 
 /* Fills it with random numbers: float32 from -1 to 1, any bytes, which are quantized numbers; other types, which may be indices, stay. */
 void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random);
@@ -80,8 +79,7 @@ cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_
                              cm_tensor **made, cm_error *error);
 
 /* Makes a sequence of `count` tensors; takes a reference on each. */
-cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made,
-                             cm_error *error);
+cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made, cm_error *error);
 
 /* One more reference; returns its argument. */
 cm_tensor *cm_tensor_share(cm_tensor *tensor);
