@@ -152,9 +152,8 @@ static cm_status write_end(cm_topology_writer *w, uint64_t at, cm_error *error)
 
 cm_status cm_topology_store_end(cm_topology_writer *w, const char *manifest, cm_error *error)
 {
-  if ((w->run != NULL && cm_run_check(w->run, error) != CM_OK) ||
-      cm_topology_store_member(w, CM_MANIFEST_NAME, manifest, strlen(manifest), error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(w->run != NULL, cm_run_check(w->run, error));
+  CM_TRY(cm_topology_store_member(w, CM_MANIFEST_NAME, manifest, strlen(manifest), error));
   const uint64_t directory = w->written;
   for (uint32_t i = 0; i < w->stored_count; i++)
     CM_TRY(write_central(w, &w->stored_member[i], error));
