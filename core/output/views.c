@@ -284,9 +284,8 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, c
   return CM_OK;
 }
 
-cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand,
-                                  const cm_chip *chip, const char *network_id, const char *folder,
-                                  cm_error *error)
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip, const char *network_id,
+                                  const char *folder, cm_error *error)
 {
   cm_status status = cm_folder_make(folder, error);
   for (int view = 0; status == CM_OK && view < CM_VIEWS; view++) {
