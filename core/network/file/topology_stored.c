@@ -8,14 +8,8 @@
 
 /* Records of a zip and what stands in them (PKWARE's APPNOTE, 4.3 and 4.4). */
 enum {
-  LOCAL = 0x04034b50,
-  CENTRAL = 0x02014b50,
-  END = 0x06054b50,
-  END_64 = 0x06064b50,
-  LOCATOR_64 = 0x07064b50,
-  VERSION = 20,
-  VERSION_64 = 45,
-  EXTRA_64 = 1,
+  LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50, END_64 = 0x06064b50, LOCATOR_64 = 0x07064b50, VERSION = 20,
+  VERSION_64 = 45, EXTRA_64 = 1,
   RECORD_MAX = 128
 };
 static const uint64_t four_bytes = UINT32_MAX, two_bytes = UINT16_MAX; /* these say: see the field of eight bytes */
