@@ -105,10 +105,10 @@ cm_status cm_c_cast(cm_c_piece *piece, cm_error *error)
 static const char *binary_formula(cm_operator_variant kind, cm_type type)
 {
   const bool real = type == CM_FLOAT;
-  switch ((int)kind) {
-  case CM_VARIANT_SUM: return "a + b";
-  case CM_VARIANT_DIFFERENCE: return "a - b";
-  case CM_VARIANT_PRODUCT: return "a * b";
+  switch ((int)kind) { /* whole numbers wrap */
+  case CM_VARIANT_SUM: return real ? "a + b" : "(uint64_t)a + (uint64_t)b";
+  case CM_VARIANT_DIFFERENCE: return real ? "a - b" : "(uint64_t)a - (uint64_t)b";
+  case CM_VARIANT_PRODUCT: return real ? "a * b" : "(uint64_t)a * (uint64_t)b";
   case CM_VARIANT_QUOTIENT: return real ? "a / b" : NULL;
   case CM_VARIANT_MAX: return real ? "a > b || isnan(a) ? a : b" : "a > b ? a : b";
   case CM_VARIANT_MIN: return real ? "a < b || isnan(a) ? a : b" : "a < b ? a : b";
@@ -145,6 +145,8 @@ cm_status cm_c_variadic(cm_c_piece *piece, cm_error *error)
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN;
   const char *formula = binary_formula(mean ? CM_VARIANT_SUM : call->node->known->variant, CM_FLOAT);
   char made[EXPRESSION_MAX] = "a", before[EXPRESSION_MAX];
+  if (call->input_count == 2 && call->input[0].type != CM_FLOAT)
+    return cm_c_binary(piece, error);
   if (call->input[0].type != CM_FLOAT || call->input_count > 8)
     return cm_c_refuse(piece, error, "joins %u inputs of %s, where up to 8 of float32 are written", call->input_count,
                             cm_type_name(call->input[0].type));
