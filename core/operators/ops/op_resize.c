@@ -55,7 +55,7 @@ static void keep_aspect(const cm_call *call, const cm_shape *x, const uint32_t *
     scale = strcmp(policy, "not_larger") == 0 ? fmin(scale, r->scale[axes[i]]) : fmax(scale, r->scale[axes[i]]);
   for (uint32_t i = 0; i < count; i++) {
     r->scale[axes[i]] = scale;
-    r->size[axes[i]] = (int64_t)floor(scale * (double)x->dims[axes[i]] + 0.5);
+    r->size[axes[i]] = (int64_t)fmax(-1, fmin(floor(scale * (double)x->dims[axes[i]] + 0.5), SIZE_MOST + 1.0));
   }
 }
 
