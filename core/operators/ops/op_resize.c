@@ -109,6 +109,8 @@ static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r,
     if (r->crop && roi != NULL && roi->count == (uint64_t)2 * count) {
       r->from[axes[i]] = cm_tensor_number(roi, i);
       r->to[axes[i]] = cm_tensor_number(roi, i + count);
+      if (!(fabs(r->from[axes[i]]) <= SIZE_MOST && fabs(r->to[axes[i]]) <= SIZE_MOST))
+        return cm_call_fail(call, error, "has a region from %g to %g", r->from[axes[i]], r->to[axes[i]]);
     }
   }
   if (by_size)
