@@ -201,27 +201,11 @@ cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *
       cm_c_add(additions, sizeof additions, "value[%u] * w;", i);
   }
   cm_c_add(arguments, sizeof arguments, "%s, %s, %s%s", p->left, p->right, p->more_arguments, p->out);
-  const cm_c_word words[] = {{"LEFT", cm_c_type(p->left_type)},
-                                  {"RIGHT", cm_c_type(p->right_type)},
-                                  {"OUT", cm_c_type(p->out_type)},
-                                  {"MORE", p->more},
-                                  {"SIZES", p->sizes},
-                                  {"FIXED", p->fixed},
-                                  {"SUM", whole ? "int32_t" : "float"},
-                                  {"FACTOR", whole ? "int16_t" : "float"},
-                                  {"EDGES", p->edges ? cm_c_kernel_find("edges") : ""},
-                                  {"ABOVE", p->edges ? " - PH" : ""},
-                                  {"ASIDE", p->edges ? " - PW" : ""},
-                                  {"LZERO", p->left_zero},
-                                  {"RZERO", p->right_zero},
-                                  {"ADDITIONS", additions},
-                                  {"EACH", p->by_column ? column : row},
-                                  {"ALONG", p->by_column ? row : column},
-                                  {"BY", p->by_column ? "j" : "i"},
-                                  {"INNER", p->by_column ? "i" : "j"},
-                                  {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"},
-                                  {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"},
-                                  {"STORE", p->store},
-                                  {NULL, NULL}};
+  const cm_c_word *words =
+    WORDS({"LEFT", cm_c_type(p->left_type)}, {"RIGHT", cm_c_type(p->right_type)}, {"OUT", cm_c_type(p->out_type)}, {"MORE", p->more}, {"SIZES", p->sizes},
+          {"FIXED", p->fixed}, {"SUM", whole ? "int32_t" : "float"}, {"FACTOR", whole ? "int16_t" : "float"}, {"EDGES", p->edges ? cm_c_kernel_find("edges") : ""},
+          {"ABOVE", p->edges ? " - PH" : ""}, {"ASIDE", p->edges ? " - PW" : ""}, {"LZERO", p->left_zero}, {"RZERO", p->right_zero}, {"ADDITIONS", additions},
+          {"EACH", p->by_column ? column : row}, {"ALONG", p->by_column ? row : column}, {"BY", p->by_column ? "j" : "i"}, {"INNER", p->by_column ? "i" : "j"},
+          {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"}, {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"}, {"STORE", p->store});
   return cm_c_kernel(piece, p->kernel, words, arguments, error);
 }
