@@ -35,15 +35,12 @@ static cm_status lay_out_time(const cm_draft_task *task, cm_draft *made, cm_erro
   cm_status status = cm_sequence_make(made->plan, task->options->settings, &sequence, error);
   if (status == CM_OK && task->pieces != NULL)
     status = cm_piece_order_search(made->plan, task->options->settings, task->run, task->pieces, &sequence, error);
+  CM_THEN(status, cm_timetable_make(made->plan, &sequence, task->options->target, task->options->settings, true, task->run, &table, error));
   if (status == CM_OK)
-    status =
-      cm_timetable_make(made->plan, &sequence, task->options->target, task->options->settings, true, task->run, &table, error);
-  if (status == CM_OK) {
     cm_run_phase(task->run, "emit");
-    status = cm_emit_timetable(made->plan, &sequence, &table, task->chip, task->target, task->run, &made->emission, error);
-  }
-  made->memory = (cm_memory_plan){.segments = sequence.segments, .segment_count = sequence.segment_count,
-                             .pieces = sequence.pieces, .piece_count = sequence.piece_count, .traffic = table.traffic};
+  CM_THEN(status, cm_emit_timetable(made->plan, &sequence, &table, task->chip, task->target, task->run, &made->emission, error));
+  made->memory = sequence;
+  made->memory.traffic = table.traffic;
   cm_timetable_free(&table);
   return status;
 }

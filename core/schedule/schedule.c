@@ -32,10 +32,9 @@ static cm_status seat_on_units(const cm_workload *w, cm_memory *memory, cm_sched
 {
   uint32_t units = w->capacity[0];
   cm_heap starts = {0}, running = {0}, idle = {0};
-  cm_status status;
-  if ((status = CM_NEW(memory, starts.item, s->task_count, error)) == CM_OK &&
-      (status = CM_NEW(memory, running.item, units, error)) == CM_OK &&
-      (status = CM_NEW(memory, idle.item, units, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(starts.item, s->task_count), CM_ARRAY(running.item, units),
+                                CM_ARRAY(idle.item, units));
+  if (status == CM_OK) {
     for (uint32_t u = 0; u < units; u++)
       cm_heap_push(&idle, (cm_heap_item){0, u});
     for (uint32_t v = 0; v < s->task_count; v++)

@@ -197,7 +197,7 @@ START_TEST(addresses_over_time)
     uint64_t from, count;
   } held[HELD] = {{0, 0}};
   cm_addresses a;
-  ck_ok(cm_addresses_begin(&a, WHOLE, &memory, &error));
+  ck_ok(cm_addresses_begin(&a, &(cm_core_memory){CM_CORE_SHARED, WHOLE}, 1, &memory, &error));
   for (uint32_t step = 0; step < 6000; step++) {
     uint32_t slot = (uint32_t)cm_random_below(&rnd, HELD);
     double now = (double)cm_random_below(&rnd, 1000);
@@ -214,7 +214,7 @@ START_TEST(addresses_over_time)
     uint64_t bytes = 1 + cm_random_below(&rnd, 12), address, nearest = 0;
     double best = first_free(line, taken, bytes, now, high, &nearest);
     cm_window window;
-    ck_assert_int_eq(cm_addresses_find(&a, bytes, now, high, &window), best >= 0);
+    ck_assert_int_eq(cm_addresses_find(&a, 0, WHOLE, &(cm_room_wish){bytes, now, high}, &window), best >= 0);
     if (best < 0)
       continue;
     double when = window.free_ns > now ? window.free_ns : now;

@@ -41,14 +41,8 @@ static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy
 {
   for (uint32_t k = 0; k < operand->part_count; k++) {
     const cm_program_part *part = &a->program->parts[operand->first_part + k];
-    uint64_t width = cm_type_bytes(operand->type), to = part->address + width;
-    bool empty = cm_part_is_outside(part);
-    for (uint32_t d = 0; d < part->shape->rank; d++) {
-      empty = empty || part->shape->extent[d] < 1;
-      to += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
-    }
-    if (!empty)
-      touch(a, part->buffer, part->address, to, at);
+    if (!cm_part_is_outside(part))
+      touch(a, part->buffer, part->address, part->address + cm_part_span(part, cm_type_bytes(operand->type)), at);
   }
 }
 

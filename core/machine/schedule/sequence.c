@@ -88,12 +88,7 @@ cm_status cm_sequence_part(cm_ordering *ordering, uint32_t first, uint32_t end, 
                            cm_sequence *sequence, cm_error *error)
 {
   cm_sequence made = {0};
-  if (fill(ordering, first, end, settings, &made, error) != CM_OK) {
-    cm_sequence_free(&made);
-    return error->status;
-  }
-  *sequence = made;
-  return CM_OK;
+  CM_END(fill(ordering, first, end, settings, &made, error), *sequence = made, cm_memory_plan_free(&made));
 }
 
 cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *sequence, cm_error *error)
@@ -103,10 +98,4 @@ cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequen
   CM_THEN(status, cm_sequence_part(&o, 0, plan->op_count, settings, sequence, error));
   cm_ordering_end(&o);
   return status;
-}
-
-void cm_sequence_free(cm_sequence *sequence)
-{
-  CM_FREE(sequence->segments, sequence->pieces);
-  *sequence = (cm_sequence){0};
 }

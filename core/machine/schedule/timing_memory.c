@@ -222,7 +222,6 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
   }
 }
 
-/* A buffer for a tile, free for it from *free_ns on. CM_NO_BUFFER: what is pinned leaves no room in one piece. */
 cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *number, double *free_ns, cm_error *error)
 {
   uint64_t bytes = t->plan->tiles[tile].bytes > 0 ? t->plan->tiles[tile].bytes : CM_ALIGNMENT, address;
@@ -270,7 +269,6 @@ static double outside_ready(const cm_timing *t, uint32_t number)
   return ready;
 }
 
-/* Loads a tile; *there is false when no room was found for it. */
 cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *error)
 {
   uint32_t number, lane;
@@ -294,7 +292,6 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   return CM_OK;
 }
 
-/* What is left on the chip is stored where it is needed, and given up: the piece begins on an empty chip. */
 cm_status cm_timing_clear(cm_timing *t, cm_error *error)
 {
   for (uint32_t i = 0; i < t->addresses.count;) {

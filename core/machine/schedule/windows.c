@@ -1,7 +1,6 @@
 /* States of a timetable, and what follows from them. What can fail: memory. */
 #include "core/machine/schedule/windows.h"
 
-
 #include "core/machine/schedule/timing.h"
 
 enum { TILE_EFFORT = 30 }; /* of copying the state of a tile */
@@ -91,7 +90,7 @@ void cm_windows_free(cm_windows *w)
   for (uint32_t s = 0; s < w->state_count; s++)
     cm_timing_end(&w->state[s]);
   cm_ordering_end(&w->like);
-  cm_sequence_free(&w->sequence);
+  cm_memory_plan_free(&w->sequence);
   CM_FREE(w->window, w->state, w->next_use, w->live, w->live_peak, w);
 }
 
@@ -160,7 +159,7 @@ cm_status cm_windows_score(const cm_windows *w, uint32_t subgraph, const uint32_
     status = cm_sequence_part(&ordering, at->first, at->end, w->options->settings, &part, error);
   }
   CM_THEN(status, lay_out(w, at, &part, time_ns, error));
-  cm_sequence_free(&part);
+  cm_memory_plan_free(&part);
   cm_ordering_end(&ordering);
   return status;
 }
@@ -179,7 +178,7 @@ cm_status cm_windows_whole(const cm_windows *w, const uint32_t *ops, double *tim
   CM_THEN(status, cm_timetable_make(w->plan, &sequence, w->options->target, w->options->settings, false, &run, &table, error));
   *time_ns = table.time_ns;
   cm_timetable_free(&table);
-  cm_sequence_free(&sequence);
+  cm_memory_plan_free(&sequence);
   cm_ordering_end(&ordering);
   return status;
 }
