@@ -252,6 +252,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   plan->model = model;
   plan->memory = run->memory;
   plan->target = options->target;
+  plan->settings = options->settings;
   plan->division = options->division;
   plan->turns = options->turns > 1 ? options->turns : 1;
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;

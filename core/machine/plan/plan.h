@@ -91,6 +91,7 @@ typedef struct cm_plan {
   cm_model *model;
   cm_memory *memory;
   const cm_target *target;
+  const cm_settings *settings; /* the caller's, as long as it is laid out; NULL: by bytes alone */
   cm_division division;
   cm_hop_times hops;
   uint64_t memory_bytes; /* of the chip, aligned */

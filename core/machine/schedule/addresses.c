@@ -94,13 +94,13 @@ static cm_status replace(cm_addresses *a, uint32_t first, uint32_t count, const 
   return CM_OK;
 }
 
-cm_status cm_addresses_take(cm_addresses *a, const cm_window *w, uint64_t bytes, bool high, uint32_t buffer,
-                            uint64_t *address, cm_error *error)
+cm_status cm_addresses_take(cm_addresses *a, const cm_window *w, const cm_room_wish *wish, uint32_t buffer, uint64_t *address, cm_error *error)
 {
+  const uint64_t bytes = wish->bytes;
   uint64_t from = a->range[w->first].from, to = a->range[w->first + w->count - 1].to;
   cm_range made[3];
   uint32_t count = 0, first = w->first, last = w->first + w->count;
-  uint64_t at = high ? to - bytes : from;
+  uint64_t at = wish->high ? to - bytes : from;
   /* Ranges that the buffer does not touch stay as they are. */
   while (a->range[first].to <= at && first + 1 < last)
     first++;

@@ -47,9 +47,8 @@ typedef struct cm_room_wish {
  * when there are none. O(ranges). */
 bool cm_addresses_find(const cm_addresses *a, uint64_t from, uint64_t to, const cm_room_wish *wish, cm_window *found);
 
-/* Lays a buffer at the low or high end of a window. Errors: memory. */
-cm_status cm_addresses_take(cm_addresses *a, const cm_window *window, uint64_t bytes, bool high, uint32_t buffer,
-                            uint64_t *address, cm_error *error);
+/* Lays a buffer at the low or high end of a window that was found. Errors: memory. */
+cm_status cm_addresses_take(cm_addresses *a, const cm_window *window, const cm_room_wish *wish, uint32_t buffer, uint64_t *address, cm_error *error);
 
 /* Another buffer lies from now on where one lay at `address`. */
 void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer);

@@ -94,8 +94,8 @@ cm_status cm_plan_candidate_make(cm_model *model, const uint32_t *order, const c
   cm_sequence sequence = {0};
   cm_timetable table = {0};
   cm_status status = cm_plan_new(model, order, options, run, &plan, error);
-  CM_THEN(status, cm_sequence_make(plan, options->settings, &sequence, error));
-  CM_THEN(status, cm_timetable_make(plan, &sequence, options->target, options->settings, false, run, &table, error));
+  CM_THEN(status, cm_sequence_make(plan, &sequence, error));
+  CM_THEN(status, cm_timetable_make(plan, &sequence, false, run, &table, error));
   if (status == CM_OK)
     *candidate = (cm_plan_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
                                 .bytes = table.traffic.loaded + table.traffic.stored + table.traffic.parameters,

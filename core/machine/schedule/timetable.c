@@ -59,6 +59,8 @@ static cm_status make_places(cm_timing *t, cm_error *error)
 cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 {
   cm_plan *plan = t->plan;
+  t->target = plan->target;
+  t->settings = plan->settings;
   CM_TRY(cm_lanes_begin(&t->lanes, t->target, &plan->hops, plan->memory, error));
   CM_TRY(cm_addresses_begin(&t->addresses, plan->core_memory, plan->memory_count > 0 ? plan->memory_count : 1, plan->memory, error));
   CM_TRY(CM_NEW_ALL(plan->memory, error, CM_ARRAY(t->buffer_of, plan->tile_count + 1),
@@ -241,12 +243,10 @@ void cm_timing_end(cm_timing *t)
   }
 }
 
-cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm_target *target,
-                            const cm_settings *settings, bool record, cm_run *run, cm_timetable *timetable, cm_error *error)
+cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, bool record, cm_run *run, cm_timetable *timetable, cm_error *error)
 {
   cm_timetable made = {0};
-  cm_timing t = {.plan = plan, .sequence = sequence, .target = target, .settings = settings, .run = run,
-                 .record = record, .out = &made};
+  cm_timing t = {.plan = plan, .sequence = sequence, .run = run, .record = record, .out = &made};
   cm_status status = cm_timing_begin(&t, error);
   while (status == CM_OK && t.now < sequence->piece_count)
     status = cm_timing_step(&t, error);
