@@ -88,9 +88,8 @@ cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *er
 cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memory *memory, cm_error *error)
 {
   cm_heap starts = {0}, running = {0}, idle = {0};
-  cm_status status;
   uint32_t used = 0;
-  status = CM_NEW_ALL(memory, error, CM_ARRAY(starts.item, count), CM_ARRAY(running.item, count), CM_ARRAY(idle.item, count));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(starts.item, count), CM_ARRAY(running.item, count), CM_ARRAY(idle.item, count));
   if (status == CM_OK) {
     for (size_t i = 0; i < count; i++)
       cm_heap_push(&starts, (cm_heap_item){span[i].start, (uint32_t)i});

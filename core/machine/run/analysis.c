@@ -221,11 +221,9 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
   cm_simulation result = {0};
   analysing a = {.program = program, .made = &made};
   const cm_simulation_options options = {.trace = collect, .user = &a};
-  cm_status status = CM_OK;
-  if (CM_NEW(program->memory, made.busy, program->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(program->memory, a.busy_of, program->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(program->memory, made.buffers, (size_t)program->buffer_count + 1, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(program->memory, error, CM_ARRAY(made.busy, program->instruction_count + 1),
+                                CM_ARRAY(a.busy_of, program->instruction_count + 1),
+                                CM_ARRAY(made.buffers, (size_t)program->buffer_count + 1));
   CM_THEN(status, cm_simulate(program, NULL, &options, run, NULL, &result, error));
   if (status == CM_OK) {
     find_path(&a);
