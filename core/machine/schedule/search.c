@@ -60,7 +60,7 @@ typedef struct searching {
 
 static cm_settings settings_of(const point *p)
 {
-  double v[NUMBERS];
+  double v[NUMBERS] = {0};
   cm_settings made;
   for (int i = 0; i < NUMBERS; i++)
     v[i] = ladders[i].value[p->at[i]];
@@ -80,7 +80,7 @@ static int nearest(const ladder *l, double value)
 static point point_of(const cm_settings *s)
 {
   double v[NUMBERS];
-  point p;
+  point p = {0};
   memcpy(v, s, sizeof v);
   for (int i = 0; i < NUMBERS; i++)
     p.at[i] = nearest(&ladders[i], v[i]);
