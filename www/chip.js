@@ -301,9 +301,11 @@ function chipFacts(chip, width, height) {
       chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map((cores) => count(cores)).join(' × ')],
       chip.cluster && ['Cores of a cluster', chip.cluster.map((cores) => count(cores)).join(' × ')],
       chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
-      ...[['of a router', chip.router_limits], ['of a die', chip.die_limits], ['circuits', chip.circuits]].flatMap(([of, all]) =>
-        Object.entries(all ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} ${of}`, count(value)]),
-      ),
+      ...[
+        ['of a router', chip.router_limits],
+        ['of a die', chip.die_limits],
+        ['circuits', chip.circuits],
+      ].flatMap(([of, all]) => Object.entries(all ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} ${of}`, count(value)])),
       ...limits.map(([name, value]) => [name.replaceAll('_', ' '), count(value)]),
     ]),
   );

@@ -113,7 +113,7 @@ function drawBands(map, { context, scale, left, top, seen }, gap) {
   const side = scale - 2 * Math.max(gap, 0.5);
   each(map, seen, (core, x, y) => {
     let from = left + x * scale + (scale - side) / 2;
-    for (const [colour, share] of map.bandsOf(core)) {
+    for (const [colour, share] of map.lit?.[core] === 0 ? [] : map.bandsOf(core)) {
       context.fillStyle = colour;
       context.fillRect(from, top + y * scale + (scale - side) / 2, share * side, side);
       from += share * side;
@@ -241,7 +241,7 @@ function drawPins(map, { context, ink, scale, left, top }) {
   context.lineWidth = 1;
 }
 
-function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {
+function drawMarks(map, { context, ink, scale, left, top }, inset) {
   const { view } = map;
   const box = (core, outset) => {
     const size = Math.max(scale - 2 * inset, 5),
@@ -253,11 +253,6 @@ function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {
       size + 2 * outset,
     ];
   };
-  if (map.lit) {
-    context.strokeStyle = ink.strong;
-    context.lineWidth = Math.min(3, Math.max(1, scale / 8));
-    each(map, seen, (core) => map.lit[core] && context.strokeRect(...box(core, -0.5)));
-  }
   if (map.box) {
     const { x0, y0, x1, y1 } = map.box;
     context.fillStyle = ink.accent;

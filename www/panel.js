@@ -20,9 +20,9 @@ const button = (text, onclick, about) => element('button.link', { 'aria-label': 
 
 /** Cores by place, the neurons' names, and what a press on them does: the same in every tab. */
 export class Panel {
-  /** select(core); map: whose overlay and lit cores are set; tell(text): what the map shows now. */
-  constructor(model, map, { select, tell }, signal) {
-    Object.assign(this, { model, map, select, tell, signal });
+  /** select(core, whether it is a block); picture: on which flows are drawn and cores lit; tell(text): what it shows now. */
+  constructor(model, picture, { select, tell }, signal) {
+    Object.assign(this, { model, picture, map: picture.map, select, tell, signal });
   }
 
   list(core) {
@@ -59,57 +59,57 @@ export class Panel {
     }
   }
 
-  light(values, low, high) {
-    this.map.lit = Uint8Array.from(values, (value) => (value >= low && value < high ? 1 : 0));
-    this.map.redraw();
-  }
-
-  /* ---- limits: a histogram each, with the limit as a line ---- */
+  /* ---- limits: a histogram each, with the limit as a line; of a large chip of blocks of cores, by the most that one has ---- */
 
   async limits() {
-    const { model } = this,
-      details = await model.withDetails(),
+    const { model, picture } = this,
+      { at, blocks } = await model.withDetails(),
+      { tiles } = model,
+      many = blocks ? tiles.blocks.part.length : model.width * model.height,
       rows = [];
-    const add = (label, limit, values, show) => {
-      let core = -1;
-      values.forEach((value, at) => (core < 0 ? value === value : value > values[core]) && (core = at));
-      if (core >= 0) rows.push({ label, limit: limit > 0 ? limit : null, most: values[core], core, values, show });
+    const light = (values, low, high) =>
+      picture.light(
+        Uint8Array.from(picture.map.pixels, (_, core) =>
+          values[blocks ? tiles.blockOf(core) : core] >= low && values[blocks ? tiles.blockOf(core) : core] < high ? 1 : 0,
+        ),
+      );
+    const add = (label, limit, pick, show) => {
+      const values = new Float64Array(many).fill(NaN);
+      let place = -1;
+      for (const [number, one] of blocks ?? at) {
+        values[number] = pick(one, number) ?? NaN;
+        if (place < 0 || values[number] > values[place] || (values[number] === values[place] && number < place)) place = number;
+      }
+      if (place >= 0) rows.push({ label, limit: limit > 0 ? limit : null, most: values[place], place, values, show });
     };
-    if (model.metrics.step_ns) add('Step time', model.metrics.step_ns, details.ns, time);
-    const names = new Set([...details.at.values()].flatMap(({ shares }) => Object.keys(shares ?? {})));
-    for (const name of names) {
-      const values = new Float64Array(details.ns.length).fill(NaN);
-      for (const [core, { shares }] of details.at) if (name in (shares ?? {})) values[core] = shares[name];
-      add(capital(words(name)), 1, values, percent);
+    if (model.metrics.step_ns) add('Step time', model.metrics.step_ns, ({ core_ns: ns }) => ns, time);
+    for (const name of new Set([...(blocks ?? at).values()].flatMap(({ shares }) => Object.keys(shares ?? {}))))
+      add(capital(words(name)), 1, ({ shares }) => shares?.[name], percent);
+    if (model.chip.table_entries && !blocks) {
+      const { limit, of } = await model.tableEntries();
+      add('Table entries of the router', limit, (_, core) => of(core), count);
     }
-    if (model.chip.table_entries) {
-      const { limit, of } = await model.tableEntries(),
-        values = new Float64Array(details.ns.length).fill(NaN);
-      for (const core of details.at.keys()) values[core] = of(core);
-      add('Table entries of the router', limit, values, count);
-    }
-    const fullest = ({ core, most, show }) => [this.coreButton(core % model.width, Math.floor(core / model.width)), ` has ${show(most)}`];
+    const fullest = ({ place, most, show }) => [
+      blocks ? button(tiles.text(place), () => this.select(place, true)) : this.coreButton(place % model.width, Math.floor(place / model.width)),
+      ` has ${show(most)}`,
+    ];
     return element(
       'div.stack',
-      rows.length > 0 &&
-        rows[0].label === 'Step time' &&
-        element('p.limits-step', 'The step is limited so: ', withTimes(model.metrics.step_limit), '. The core that takes longest: ', ...fullest(rows[0]), '.'),
+      rows[0]?.label === 'Step time' &&
+        element('p.limits-step', 'The step is limited so: ', withTimes(model.metrics.step_limit), '. The core that takes longest: ', blocks && 'one of ', ...fullest(rows[0]), '.'),
       rows.map((row) =>
         element(
           'div.limit-row',
           element(
             'div.budget-head',
             element('h3', row.label),
-            element('span', 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
+            element('span', blocks ? 'one of ' : 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
           ),
-          histogramPlot(row.label, row.values, { ...row }, (low, high) => this.light(row.values, low, high)),
+          histogramPlot(row.label, row.values, { ...row, of: blocks ? 'blocks of cores' : 'cores' }, (low, high) => light(row.values, low, high)),
         ),
       ),
       element('p.quiet', 'Press or drag over the bars: the map shows which cores these are.'),
-      button('Show all cores alike', () => {
-        this.map.lit = null;
-        this.map.redraw();
-      }),
+      button('Show all cores alike', () => picture.light(null)),
     );
   }
 

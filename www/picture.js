@@ -1,10 +1,10 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
-import { css, differences, kindColour, middle, ownerColour, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
+import { css, differences, kindColour, middle, ownerColour, painter, palette, pixel, position, range, STEPS, viridis } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
 import { capital, count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { BROKEN, firstLayer, FREE, HERE, LAYERS, pinsOf, TAKEN } from './layers.js';
+import { BROKEN, eachCore, firstLayer, FREE, HERE, LAYERS, pinsOf, TAKEN } from './layers.js';
 import { problemWords } from './problem.js';
 import { onTheme } from './surface.js';
 
@@ -75,11 +75,11 @@ export class Picture {
     const { tiles } = model;
     if (!tiles) return;
     view.onChange((what) => what === 'view' && this.#look());
-    tiles.onRead = async () => {
-      this.map.kinds &&= await model.occupancy(); // without asking again
-      this.#paint();
+    tiles.onRead((box) => {
+      this.map.kinds?.look(box);
+      this.#paint(box);
       view.changed('cores');
-    };
+    });
   }
 
   /** Of a large chip asks for the single cores in sight. */
@@ -97,10 +97,11 @@ export class Picture {
   async show(layer, { bounds = null, logarithmic = false, against = null } = {}) {
     this.layer = layer;
     this.against = against;
+    against?.tiles?.onRead((box) => this.against === against && this.#paint(box));
     this.logarithmic = logarithmic;
     const held = this.#holders();
     try {
-      if (layer.details) await this.model.withDetails(!layer.block);
+      if (layer.details) await Promise.all([this.model, against].map((one) => one?.withDetails()));
       this.#look();
       if (layer.categories) await held;
     } catch (error) {
@@ -110,7 +111,7 @@ export class Picture {
       return false;
     }
     if (this.layer !== layer) return false; // switched on while waiting
-    this.bounds = layer.kinds || layer.categories ? null : (bounds ?? model(this, layer).bounds);
+    this.bounds = layer.kinds || layer.categories ? null : against ? this.#differences() : (bounds ?? model(this, layer).bounds);
     this.map.bandsOf = layer.kinds ? (core) => this.#bands(core) : null;
     this.#paint();
     this.legend.update(this);
@@ -137,30 +138,46 @@ export class Picture {
     return populations.map(({ population, neurons }) => [css(kindColour(population)), neurons / all]);
   }
 
-  #paint() {
+  /** What is shown of cores, all or those of a box. */
+  #paint(box = [0, 0, this.model.width - 1, this.model.height - 1]) {
     if (!this.layer || (this.layer.details && !this.model.details)) return; // painted when they are there
     const { pixels } = this.map,
-      empty = this.map.tone('empty');
-    if (this.layer.categories) {
-      const here = this.map.tone('here');
-      for (let i = 0; i < pixels.length; i++) pixels[i] = this.kinds?.kind[i] === HERE ? here : empty;
-    } else {
-      const { values } = model(this, this.layer);
-      if (this.layer.kinds) for (let i = 0; i < values.length; i++) pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
-      else if (this.against) this.#paintDifference(values, empty);
-      else paint(values, pixels, this.bounds, COLOURS, empty, this.logarithmic);
-    }
-    this.map.repaint();
+      of = this.#painter();
+    eachCore([box], this.model.width, this.model.height, (core) => (pixels[core] = of(core)));
+    this.map.repaint(box);
+  }
+
+  /** The pixel of a core. */
+  #painter() {
+    const empty = this.map.tone('empty'),
+      here = this.map.tone('here'),
+      { layer, against, bounds, logarithmic } = this;
+    if (layer.categories) return (core) => (this.kinds?.kind[core] === HERE ? here : empty);
+    const { values } = model(this, layer);
+    if (layer.kinds) return (core) => (values[core] === values[core] ? pixel(kindColour(values[core])) : empty);
+    const of = against ? painter(bounds, DIFFERENCES, empty) : painter(bounds, COLOURS, empty, logarithmic),
+      difference = against && this.#difference();
+    return (core) => of(difference ? difference(core) : values[core]);
   }
 
   /** What a core has more, or less, than in the other mapping; 0 where one of them has none. */
-  #paintDifference(values, empty) {
-    const there = this.against.layer(this.layer.id).values,
-      change = Float64Array.from(values, (value, i) => (value !== value && there[i] !== there[i] ? NaN : (value || 0) - (there[i] || 0)));
-    const { min, max } = range(change) ?? { min: 0, max: 0 },
+  #difference() {
+    const { values } = model(this, this.layer),
+      there = this.against.layer(this.layer.id).values;
+    return (core) => (values[core] !== values[core] && there[core] !== there[core] ? NaN : (values[core] || 0) - (there[core] || 0));
+  }
+
+  #differences() {
+    const of = this.#difference(),
+      { min, max } = range(Float64Array.from({ length: this.map.pixels.length }, (_, core) => of(core))) ?? { min: 0, max: 0 },
       most = Math.max(-min, max, 1e-12);
-    this.bounds = { min: -most, max: most };
-    paint(change, this.map.pixels, this.bounds, DIFFERENCES, empty);
+    return { min: -most, max: most };
+  }
+
+  /** Cores by 1 are to be seen among others; null: all alike. */
+  light(lit) {
+    this.map.lit = lit;
+    this.#paint();
   }
 
   #fetchLinks() {
