@@ -10,7 +10,7 @@ import { onTheme } from './surface.js';
 
 const COLOURS = palette(),
   DIFFERENCES = differences();
-const TILES_PITCH = 4, // pixels of a core from which on each is looked at
+const TILES_PITCH = 6, // pixels of a core from which on each is looked at
   POPULATIONS_SHOWN = 24, // names in the legend
   OWNERS_SHOWN = 6;
 
