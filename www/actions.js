@@ -81,10 +81,11 @@ export function actionBar(kind, id, signal) {
 /** Options that are not as the server has them unless told. */
 const given = (options, described) =>
   Object.entries(options ?? {}).filter(
-    ([name, value]) =>
-      value !== '' && value !== null && typeof value !== 'object' && (!described || described[name]?.default !== value) && (!described || name in described),
+    ([name, value]) => value !== '' && value !== null && (!described || (described[name]?.default !== value && (name in described || FILED[name]))),
   );
 
+// What the command takes as a file: its flag, and the file's name.
+const FILED = { constraints: ['constraints', 'constraints.json'], spikes: ['input', 'spikes.csv'] };
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 const word = (text) => (/^[\w.-]+$/.test(String(text)) ? text : quoted(text));
 
@@ -92,11 +93,14 @@ const word = (text) => (/^[\w.-]+$/.test(String(text)) ? text : quoted(text));
 export function mapLines({ network, chip, options, described, server = location.origin }) {
   const set = given(options, described),
     job = { kind: 'map', network, chip, options: Object.fromEntries(set) };
-  const words = set.map(([key, value]) => ` --${key.replaceAll('_', '-')} ${word(value)}`).join('');
+  const filed = set
+      .filter(([key]) => FILED[key])
+      .map(([key, value]) => `printf %s ${quoted(value?.length && typeof value !== 'string' ? JSON.stringify(value) : value)} > ${FILED[key][1]}; `),
+    words = set.map(([key, value]) => (FILED[key] ? ` --${FILED[key].join(' ')}` : ` --${key.replaceAll('_', '-')} ${word(value)}`)).join('');
   const python = (value) => (typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value));
   return {
     curl: `curl -X POST ${quoted(`${server}/v1/jobs`)} -d ${quoted(JSON.stringify(job))}`,
-    coremap: `coremap submit ${network} --server ${server} --chip ${word(chip)}${words} --wait`,
+    coremap: `${filed.join('')}coremap submit ${network} --server ${server} --chip ${word(chip)}${words} --wait`,
     python: `coremap.map(${JSON.stringify(network)}, chip=${JSON.stringify(chip)}, server=${JSON.stringify(server)}${set.map(([key, value]) => `, ${key}=${python(value)}`).join('')})`,
   };
 }

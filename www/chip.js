@@ -3,7 +3,7 @@
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
-import { capital, count, duration, moment, percent } from './format.js';
+import { capital, count, duration, moment, percent, words } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './layers.js';
 import { holderText, ownerSwatch } from './picture.js';
@@ -291,7 +291,10 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
 }
 
 function chipFacts(chip, width, height) {
-  const limits = Object.entries(chip.limits ?? {}).filter(([, value]) => typeof value === 'number' && value > 0);
+  const rows = (all, of = '') =>
+    Object.entries(all ?? {})
+      .filter(([, value]) => value > 0)
+      .map(([name, value]) => [capital(`${words(name)}${of}`), count(value)]);
   return section(
     'What it is',
     element('p.quiet', chip.description ?? ''),
@@ -301,12 +304,10 @@ function chipFacts(chip, width, height) {
       chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map((cores) => count(cores)).join(' × ')],
       chip.cluster && ['Cores of a cluster', chip.cluster.map((cores) => count(cores)).join(' × ')],
       chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
-      ...[
-        ['of a router', chip.router_limits],
-        ['of a die', chip.die_limits],
-        ['circuits', chip.circuits],
-      ].flatMap(([of, all]) => Object.entries(all ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} ${of}`, count(value)])),
-      ...limits.map(([name, value]) => [name.replaceAll('_', ' '), count(value)]),
+      ...rows(chip.router_limits, ' of a router'),
+      ...rows(chip.die_limits, ' of a die'),
+      ...rows(chip.circuits, ', circuits'),
+      ...rows(chip.limits),
     ]),
   );
 }

@@ -1,7 +1,7 @@
 // How a core grid is drawn on its canvas: one pixel a core scaled up, or core by core with links, figures and marks.
 
 import { channels, wantsDarkInk } from './colour.js';
-import { BROKEN, TAKEN } from './layers.js';
+import { BROKEN, eachCore, TAKEN } from './layers.js';
 
 const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the cores
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
@@ -37,10 +37,16 @@ export function draw(map) {
     { scale, ...seen } = inSight(view, map.size);
   const place = { context, ink, scale, left, top, seen };
   const cells = scale >= CELL_PITCH && map.showLinks;
+  const [rx, ry] = map.router,
+    below = rx * ry > 1; // links run behind the cores of their routers
+  if (cells && below) {
+    drawRouters(map, place, ink.line, 2);
+    if (!map.overlay) drawLinks(map, place);
+  }
   if (cells) drawCells(map, place);
   else drawPicture(map, place);
   if (map.bandsOf && scale >= GRID_PITCH) drawBands(map, place, cells ? GAP * scale : 0);
-  if (cells && !map.overlay) drawLinks(map, place);
+  if (cells && !below && !map.overlay) drawLinks(map, place);
   if (map.kinds && scale >= MARK_PITCH) drawKinds(map, place, cells ? GAP * scale : 1);
   if (scale >= LABEL_PITCH) drawLabels(map, place, cells);
   drawBorders(map, place);
@@ -60,7 +66,7 @@ function drawPicture(map, { context, ink, scale, left, top, seen }) {
   context.strokeStyle = ink.surface;
   context.lineWidth = Math.min(2, Math.max(0.75, scale / 20));
   drawGrid({ context, scale, left, top }, seen, [x0, y0], [1, 1]);
-  drawRouters(map, { context, ink, scale, left, top, seen });
+  drawRouters(map, { context, scale, left, top, seen }, ink.surface, Math.min(4, Math.max(1.5, scale / 6)));
 }
 
 /** Lines across a box of cores, from some on every few. */
@@ -76,13 +82,18 @@ function drawGrid({ context, scale, left, top }, { x0, x1, y0, y1 }, first, step
 }
 
 /** Routers of several cores are cells with their cores inside. */
-function drawRouters(map, { context, ink, scale, left, top, seen }) {
-  const [rx, ry] = map.router;
+function drawRouters(map, { context, scale, left, top, seen }, colour, wide) {
+  const [rx, ry] = map.router,
+    { width, height } = map.view;
   if (rx * ry === 1) return;
-  context.lineWidth = Math.min(4, Math.max(1.5, scale / 6));
-  context.strokeStyle = ink.surface;
+  context.lineWidth = wide;
+  context.strokeStyle = colour;
   for (let y = seen.y0 - (seen.y0 % ry); y < seen.y1; y += ry)
-    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx) context.strokeRect(left + x * scale, top + y * scale, rx * scale, ry * scale);
+    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx) {
+      let there = !map.absent;
+      eachCore([[x, y, x + rx - 1, y + ry - 1]], width, height, (core) => (there ||= !map.absent[core]));
+      if (there) context.strokeRect(left + x * scale, top + y * scale, rx * scale, ry * scale);
+    }
 }
 
 /** Calls take(core, x, y) for all cores in sight that there are. */
@@ -175,8 +186,9 @@ function drawLinks(map, { context, ink, scale, left, top, seen }) {
     [rx, ry] = map.router,
     off = (ways ? 0.06 : 0.11) * scale;
   context.lineCap = ways ? 'round' : 'butt';
+  const gone = (x, y) => map.absent?.[Math.floor(y * ry) * map.view.width + Math.floor(x * rx)] === 1;
   eachLink(map, { x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (line, value) => {
-    if (value === 0 && ways && rx * ry > 1) return; // idle ones would run over the cores of routers that have several
+    if (value === 0 && (gone(line.x, line.y) || gone(line.x + line.dx, line.y + line.dy))) return;
     const share = max > 0 ? Math.sqrt(value / max) : 0,
       dx = line.dx * rx * scale,
       dy = line.dy * ry * scale,

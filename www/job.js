@@ -65,7 +65,7 @@ export async function showJob(main, { id }, signal) {
   const bar = progressBar('Progress');
   const line = element('p.job-line');
   const time = element('span');
-  const outcome = element('div');
+  const outcome = element('div.stack');
   const cancel = actButton('Cancel', async () => update(await cancelJob(id).then(() => getJob(id, signal))));
   const again = actButton('Run again', () => {
     const { options, name } = job,

@@ -96,7 +96,15 @@ export class Panel {
     return element(
       'div.stack',
       rows[0]?.label === 'Step time' &&
-        element('p.limits-step', 'The step is limited so: ', withTimes(model.metrics.step_limit), '. The core that takes longest: ', blocks && 'one of ', ...fullest(rows[0]), '.'),
+        element(
+          'p.limits-step',
+          'The step is limited so: ',
+          withTimes(model.metrics.step_limit),
+          '. The core that takes longest: ',
+          blocks && 'one of ',
+          ...fullest(rows[0]),
+          '.',
+        ),
       rows.map((row) =>
         element(
           'div.limit-row',

@@ -14,7 +14,7 @@ import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
 
-const rate = (load) => si(load * 1e9, 'steps/s', 4);
+const rate = (load) => `${si(load * 1e9, '', 4)} steps a second`;
 
 /** How many packets take how long; reports of older releases do not say. */
 const latencies = ({ histogram: counts, max_ns: most }) =>
@@ -73,7 +73,7 @@ function loadSection(saturation) {
     table(
       'Mean latency at every load that was tried',
       [
-        ['Load', ({ load }) => rate(load), NUMBER],
+        ['Load', ({ load }) => rate(load)],
         ['Mean latency', ({ latency_mean_ns: latency }) => (latency > 0 ? seconds(latency) : NONE), NUMBER],
         ['Saturated', ({ saturated }) => (saturated ? 'yes' : 'no')],
       ],

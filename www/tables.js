@@ -120,7 +120,7 @@ export function attemptsTable(attempts) {
   return tableSection(
     'Tries',
     [
-      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1), NUMBER],
+      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
       ['Capacity', ({ capacity }) => count(capacity), NUMBER],
       ['Parts', ({ parts }) => count(parts), NUMBER],
       ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
@@ -186,7 +186,9 @@ const plainValue = (value) =>
 
 /** Options that differ from what the server does unless told; `table`: what it says of each. */
 export function optionsTable(options, described) {
-  const given = Object.entries(options ?? {}).filter(([name, value]) => value !== '' && described?.[name]?.default !== value && typeof value !== 'object');
+  const given = Object.entries(options ?? {})
+    .filter(([name, value]) => value !== '' && value !== null && described?.[name]?.default !== value)
+    .map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value]);
   return tableSection(
     'Options',
     [

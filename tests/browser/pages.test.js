@@ -769,10 +769,14 @@ test('dark, remembered, and narrow', async () => {
   await page.click('#theme'); // dark -> auto
 });
 
-test('what is copied runs, and makes the same bytes', async () => {
-  await go(`#/mappings/${mappings[0]}`);
-  const same = await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/content`)).text();
-  const run = (line) => execFileSync('sh', ['-c', line], { encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
+test('what is copied runs, constraints too, and makes the same bytes', async () => {
+  const { network, chip } = await getJson(`/v1/mappings/${mappings[0]}`),
+    options = { preset: 'fast', max_part_size: 16, constraints: [{ kind: 'pin', of: 17, at: [0, 0, 3, 3], name: "it's" }] };
+  const { id } = await (await api.post(`${server.url}/v1/jobs`, { data: { network: network.id, chip: chip.name, options } })).json(),
+    { mapping } = await getJson(`/v1/jobs/${id}?wait=30s`);
+  await go(`#/mappings/${mapping}`);
+  const same = await (await api.get(`${server.url}/v1/mappings/${mapping}/content`)).text();
+  const run = (line) => execFileSync('sh', ['-c', line], { cwd: process.env.CM_SCREENSHOTS, encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
   for (const way of ['curl', 'coremap']) {
     await page.click(`text=Copy as ${way}`);
     const told = run(await page.textContent('.copied'));
