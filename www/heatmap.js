@@ -52,10 +52,6 @@ export class HeatMap extends Surface {
     this.on('blur', () => view.set('cursor', -1));
   }
 
-  get node() {
-    return this.canvas.parentNode;
-  }
-
   /** A colour of the page as a pixel. */
   tone(name) {
     return pixel(channelsOf(getComputedStyle(this.canvas).getPropertyValue(`--heat-${name}`)));

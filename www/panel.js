@@ -1,6 +1,6 @@
 // The panel beside the map: the questions that one has of a mapping, a tab each, and what one core holds.
 
-import { element, facts, fill, icon, setText } from './dom.js';
+import { bar, element, facts, fill, icon, setText } from './dom.js';
 import { choicesSection } from './fits.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words } from './format.js';
@@ -116,8 +116,11 @@ export class Panel {
           histogramPlot(row.label, row.values, { ...row, of: blocks ? 'blocks of cores' : 'cores' }, (low, high) => light(row.values, low, high)),
         ),
       ),
-      element('p.quiet', 'Press or drag over the bars: the map shows which cores these are.'),
-      button('Show all cores alike', () => picture.light(null)),
+      element(
+        'p.quiet',
+        'Press or drag over the bars: other cores fade. ',
+        button('Show all alike', () => picture.light(null)),
+      ),
     );
   }
 
@@ -126,11 +129,11 @@ export class Panel {
   async links() {
     const { links, ports = [] } = await this.model.ask(`/links?sort=load&limit=${LINKS}&axons=${AXONS}`);
     const draw = (one) => this.flows(questionOf(one), capital(placeOf(one)));
-    const axon = ({ neuron, name: of, x, y, packets }) =>
+    const axon = (one) =>
       element(
         'li',
-        button(neuronName({ name: of, neuron }), () => this.flows({ neuron }, `Neuron ${neuron}`)),
-        ` on ${x}, ${y}: ${count(packets, 'packets', si)}`,
+        button(neuronName(one), () => this.flows({ neuron: one.neuron }, `Neuron ${one.neuron}`)),
+        ` on ${one.x}, ${one.y}: ${count(one.packets, 'packets', si)}`,
       );
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
@@ -247,24 +250,17 @@ export class Panel {
 }
 
 const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
-const BUDGETS = [
-  ['neurons', 'Neurons'],
-  ['synapses', 'Synapses'],
-  ['inbound_axons', 'Inbound axons'],
-  ['outbound_axons', 'Outbound axons'],
-  ['target_cores', 'Target cores'],
-];
+const BUDGETS = ['neurons', 'synapses', 'inbound_axons', 'outbound_axons', 'target_cores'];
 
 /** How full a core is against every limit that there is: [label, value, limit, how both read]. */
 async function budgets(model, core) {
   const of = await model.detailsOf(core),
     limits = model.limitsAt(core),
-    rows = BUDGETS.map(([name, label]) => [label, of[name], limits[name]]);
-  for (const [name, part] of Object.entries(of.shares ?? {})) {
-    if (BUDGETS.some(([known]) => known === name)) continue;
-    const limit = name === 'populations' ? limits.populations_per_core : limits[name];
-    rows.push([capital(words(name)), Math.round(part * limit), limit]);
-  }
+    { shares = {} } = of;
+  const rows = [...new Set([...BUDGETS, ...Object.keys(shares)])].map((name) => {
+    const limit = limits[name === 'populations' ? 'populations_per_core' : name];
+    return [capital(words(name)), BUDGETS.includes(name) ? of[name] : Math.round(shares[name] * limit), limit];
+  });
   if (model.chip.table_entries) {
     const entries = await model.tableEntries();
     rows.push(['Table entries of its router', entries.of(core), entries.limit]);
@@ -274,8 +270,8 @@ async function budgets(model, core) {
 }
 
 function budget(label, value, limit, show = count) {
-  const bar = element('div.bar-fill');
-  bar.style.transform = `scaleX(${limit > 0 ? Math.min(value / limit, 1) : 0})`;
+  const text = `${show(value)} of ${show(limit)}, ${percent(value / limit)}`,
+    meter = { 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': String(limit), 'aria-valuenow': String(value), 'aria-valuetext': text };
   return element(
     'div.budget',
     element(
@@ -283,21 +279,7 @@ function budget(label, value, limit, show = count) {
       element('span', label),
       element('span.number', show(value), element('small', limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit')),
     ),
-    element(
-      'div',
-      limit > 0
-        ? {
-            class: 'bar',
-            role: 'meter',
-            'aria-label': label,
-            'aria-valuemin': '0',
-            'aria-valuemax': String(limit),
-            'aria-valuenow': String(value),
-            'aria-valuetext': `${show(value)} of ${show(limit)}, ${percent(value / limit)}`,
-          }
-        : { class: 'bar bar-none' },
-      bar,
-    ),
+    limit > 0 ? bar(value / limit, { role: 'meter', ...meter }).node : bar(0, { class: 'bar-none' }).node,
   );
 }
 

@@ -52,6 +52,13 @@ const model = (picture, layer) => picture.model.layer(layer.id);
 /** "taken by vision group until 14:02". */
 export const holderText = ({ owner, until }) => `taken by ${owner}${until ? ` until ${dateText(until)}` : ''}`;
 
+/** Who has a core that no mapping here uses. */
+export function whose(kinds, absent, core) {
+  if (absent?.[core]) return 'no core here';
+  const kind = kinds?.kind[core];
+  return kind === TAKEN ? holderText(kinds.owners[kinds.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
+}
+
 export class Picture {
   constructor(model, view, { label, hint, signal }) {
     this.model = model;
@@ -202,13 +209,6 @@ export class Picture {
     return value === value ? this.layer.show(value) : '';
   }
 
-  /** What else there is of a core that the mapping does not use. */
-  #other(core) {
-    if (this.model.absent?.[core]) return 'no core here';
-    const kind = this.kinds?.kind[core];
-    return kind === TAKEN ? holderText(this.kinds.owners[this.kinds.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
-  }
-
   /** One line about a core: for the readout and for screen readers. */
   describe(core) {
     if (core < 0) return '';
@@ -219,7 +219,7 @@ export class Picture {
     const block = this.model.blockOf(core);
     if (block >= 0)
       return `${capital(this.model.tiles.text(block))}: ${this.model.tiles.usedText(block)}, ${this.#figure(core)} ${this.layer.unit} at most; zoom in for each`;
-    if (part < 0) return `${where}: ${this.#other(core)}${congestion > 0 ? `, ${count(congestion, 'packets', si)} passing` : ''}`;
+    if (part < 0) return `${where}: ${whose(this.kinds, this.model.absent, core)}${congestion > 0 ? `, ${count(congestion, 'packets', si)} passing` : ''}`;
     if (this.layer.categories) return `${where}: this mapping, part ${part}`;
     if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core], 'neurons')}, ${this.#populations(core)}`;
     const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.layer.show(model(this, this.layer).values[core])}` : '';

@@ -180,29 +180,21 @@ function player(model, { packets, ns }, signal) {
 }
 
 function hottestTable(model, hottest, axons, onDraw) {
-  const known = new Map(axons.map((one) => [placeOf(one), one.axons]));
+  const known = new Map(axons.map((one) => [placeOf(one), one.axons.map((axon) => `${neuronName(axon)} on ${axon.x}, ${axon.y}`).join('; ')]));
   const draw = async (one) => {
     const flows = await getFlows(model.id, questionOf(one));
     onDraw({ out: flows.out, in: flows.in }, `${placeOf(one)}: ${count(flows.out.length + flows.in.length, 'flows')}`);
   };
-  return [
-    table(
-      'Hottest links and ports',
-      [
-        ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
-        ['Packets', ({ packets }) => count(packets), NUMBER],
-        ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
-        [
-          'Axons that fill it most',
-          (one) => {
-            const list = known.get(placeOf(one)) ?? [];
-            return list.length === 0 ? 'none of the fullest by rates' : list.map((one) => `${neuronName(one)} on ${one.x}, ${one.y}`).join('; ');
-          },
-        ],
-      ],
-      hottest,
-    ),
-  ];
+  return table(
+    'Hottest links and ports',
+    [
+      ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
+      ['Packets', ({ packets }) => count(packets), NUMBER],
+      ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
+      ['Axons that fill it most', (one) => known.get(placeOf(one)) || 'none of the fullest by rates'],
+    ],
+    hottest,
+  );
 }
 
 /** What a simulation shows on the map of its mapping, once that is read; nothing where the mapping is gone. */

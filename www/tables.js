@@ -203,9 +203,9 @@ export function optionsTable(options, described) {
 
 /** The heat map in words: the busiest cores of the layer that is shown. */
 export function busiestTable(picture, onSelect) {
-  const { model, layer, bounds, logarithmic } = picture;
-  const { tiles } = model,
-    coarse = tiles && (!layer.details || model.details.blocks), // blocks of cores, then
+  const { model, layer, bounds, logarithmic } = picture,
+    { tiles } = model,
+    coarse = tiles !== null, // blocks of cores, then
     valuesOf = (one) => (coarse ? model.blockValues(one) : model.layer(one.id).values),
     values = valuesOf(layer);
   // Beside the layer's own figure two others, to judge it by.
