@@ -203,6 +203,7 @@ export class Picture {
   }
 
   #figure(core) {
+    if (this.layer.details && !this.model.details) return ''; // they are read
     if (this.layer.categories) return this.model.partOf(core) >= 0 ? String(this.model.partOf(core)) : '';
     if (this.layer.kinds) return this.model.populationOf(core).slice(0, 8);
     const value = model(this, this.layer).values[core];
@@ -222,7 +223,7 @@ export class Picture {
     if (part < 0) return `${where}: ${whose(this.kinds, this.model.absent, core)}${congestion > 0 ? `, ${count(congestion, 'packets', si)} passing` : ''}`;
     if (this.layer.categories) return `${where}: this mapping, part ${part}`;
     if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core], 'neurons')}, ${this.#populations(core)}`;
-    const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.layer.show(model(this, this.layer).values[core])}` : '';
+    const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.#figure(core)}` : '';
     return (
       `${where}: part ${part}${own}, ${count(cores.neurons[core], 'neurons')}, ${count(cores.synapses[core], 'synapses')}, ` +
       `${count(cores.inboundAxons[core])} inbound axons, traffic ${si(cores.trafficIn[core] + cores.trafficOut[core])}, ` +

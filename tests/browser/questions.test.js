@@ -210,7 +210,7 @@ test('why did it not fit, and which chip would do? And there it runs, after two 
     await shot('no-room');
     await press(`[aria-label="Map on ${first}"]`);
     await page.waitForURL((url) => !url.hash.endsWith(made['no room'].id));
-    await page.waitForSelector('.badge-done');
+    await page.waitForSelector('.job-now .badge-done');
     const job = await getJson(`/v1/jobs/${page.url().split('#/jobs/')[1]}`);
     assert.deepEqual([job.chip, job.network, job.options], [first, network, options]);
   }));
@@ -402,7 +402,7 @@ test('who has a core hands it over; pins go into the next mapping; the day is to
   await page.click('a:text-is("Map with these pins")');
   await page.selectOption('#network', made.today.network);
   await page.click('button:text-is("Start the job")');
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   const job = await getJson(`/v1/jobs/${page.url().split('#/jobs/')[1]}`);
   assert.deepEqual(job.options.constraints, [{ kind: 'pin', of: 17, at: [x0, y0, x1, y1] }]);
   const { neurons } = await getJson(`/v1/mappings/${job.mapping}/neurons?find=17&limit=1`);
