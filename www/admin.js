@@ -21,11 +21,13 @@ function laneTable(metrics) {
     running: of('coremapd_lane_jobs', { lane, state: 'running' }),
     queued: of('coremapd_lane_jobs', { lane, state: 'queued' }),
     age: of('coremapd_queue_age_seconds', { lane }),
+    workers: total(metrics, { short: 'coremapd_short_workers', long: 'coremapd_workers' }[lane]),
   }));
   return table(
     'Lanes of the queue',
     [
       ['Lane', ({ lane }) => LANES[lane]],
+      ['Workers', ({ workers }) => count(workers), NUMBER],
       ['Running', ({ running }) => count(running), NUMBER],
       ['Waiting', ({ queued }) => count(queued), NUMBER],
       ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), NUMBER],

@@ -57,14 +57,15 @@ export class HeatMap extends Surface {
     return pixel(channelsOf(getComputedStyle(this.canvas).getPropertyValue(`--heat-${name}`)));
   }
 
-  /** Call after `pixels` changed, of all cores or of a box [x0, y0, x1, y1], or `kinds`: cores of others are theirs in every picture. */
-  repaint(box = [0, 0, this.view.width - 1, this.view.height - 1]) {
+  /** Call after `pixels` changed, of all cores or of a box [x0, y0, x1, y1], which `of` may tell, or `kinds`: cores of others are theirs in every picture. */
+  repaint(box = [0, 0, this.view.width - 1, this.view.height - 1], of = null) {
     const { pixels, absent, lit } = this,
       { kind, owner, owners } = this.kinds ?? {},
       colours = owners?.map((_, number) => pixel(ownerColour(number))),
       [broken, empty] = [this.tone('broken'), this.tone('empty')],
       [x0, y0, x1, y1] = box;
     eachCore([box], this.view.width, this.view.height, (core) => {
+      if (of) pixels[core] = of(core);
       if (kind?.[core] === TAKEN) pixels[core] = colours[owner[core]];
       else if (kind?.[core] === BROKEN) pixels[core] = broken;
       if (absent?.[core]) pixels[core] = 0;

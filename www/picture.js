@@ -4,7 +4,7 @@ import { css, differences, kindColour, middle, ownerColour, painter, palette, pi
 import { announce, element, fill, setText } from './dom.js';
 import { capital, count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { BROKEN, eachCore, firstLayer, FREE, HERE, LAYERS, pinsOf, TAKEN } from './layers.js';
+import { BROKEN, firstLayer, FREE, HERE, LAYERS, pinsOf, TAKEN } from './layers.js';
 import { problemWords } from './problem.js';
 import { onTheme } from './surface.js';
 
@@ -148,10 +148,7 @@ export class Picture {
   /** What is shown of cores, all or those of a box. */
   #paint(box = [0, 0, this.model.width - 1, this.model.height - 1]) {
     if (!this.layer || (this.layer.details && !this.model.details)) return; // painted when they are there
-    const { pixels } = this.map,
-      of = this.#painter();
-    eachCore([box], this.model.width, this.model.height, (core) => (pixels[core] = of(core)));
-    this.map.repaint(box);
+    this.map.repaint(box, this.#painter());
   }
 
   /** The pixel of a core. */

@@ -773,7 +773,9 @@ test('what is copied runs, constraints too, and makes the same bytes', async () 
   const { network, chip } = await getJson(`/v1/mappings/${mappings[0]}`),
     options = { preset: 'fast', max_part_size: 16, constraints: [{ kind: 'pin', of: 17, at: [0, 0, 3, 3], name: "it's" }] };
   const { id } = await (await api.post(`${server.url}/v1/jobs`, { data: { network: network.id, chip: chip.name, options } })).json(),
-    { mapping } = await getJson(`/v1/jobs/${id}?wait=30s`);
+    ended = (job) => api.get(`${server.url}/v1/jobs/${job}/events`).then((events) => events.text()); // which then end too
+  await ended(id);
+  const { mapping } = await getJson(`/v1/jobs/${id}`);
   await go(`#/mappings/${mapping}`);
   const same = await (await api.get(`${server.url}/v1/mappings/${mapping}/content`)).text();
   const run = (line) => execFileSync('sh', ['-c', line], { cwd: process.env.CM_SCREENSHOTS, encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
@@ -781,7 +783,7 @@ test('what is copied runs, constraints too, and makes the same bytes', async () 
     await page.click(`text=Copy as ${way}`);
     const told = run(await page.textContent('.copied'));
     const job = way === 'curl' && JSON.parse(told).id;
-    if (job) await (await api.get(`${server.url}/v1/jobs/${job}/events`)).text(); // until it has ended
+    if (job) await ended(job);
     const made = job ? (await getJson(`/v1/jobs/${job}`)).mapping : /^mapping (\w+)/m.exec(told)[1];
     assert.equal(await (await api.get(`${server.url}/v1/mappings/${made}/content`)).text(), same, way);
   }
