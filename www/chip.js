@@ -82,7 +82,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     map.kinds = state;
     map.repaint();
   }
-  const left = ({ until }) => (until ? element('span.countdown', { 'data-until': until }, countdown(until)) : '');
+  const left = ({ until }) => element('span.countdown', { 'data-until': until }, countdown(until));
   const countdown = (until) => `${duration(Math.max(0, (moment(until) - Date.now()) / 1000))} left`;
   function draw() {
     paint();
@@ -102,11 +102,9 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       table(
         'Holders of cores',
         [
-          ['Holder', (row) => [ownerSwatch(row.number), row.owner]],
+          ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
           ['Cores', (row) => count(row.cores_held), NUMBER],
-          ['Until', (row) => (row.until ? stamp(row.until) : 'given back')],
-          ['Left', left, NUMBER],
-          ['Job', (row) => (row.job ? linkTo('jobs', row.job, 'its job') : '')],
+          ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
           [
             '',
             (row) => {
