@@ -233,7 +233,10 @@ static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *
   else if (status == CM_OK)
     (void)fputs(line, stream);
   while (status == CM_OK && getline(&line, &room, view) > 0) {
-    if (sscanf(line, "{\"part\": %*u, \"x\": %" SCNu32 ", \"y\": %" SCNu32, &x, &y) != 2 || x - cut.x >= cut.columns || y - cut.y >= cut.rows)
+    const double across = number_after(line, "\"x\": "), down = number_after(line, "\"y\": ");
+    x = across < 0.0 ? UINT32_MAX : (uint32_t)across;
+    y = down < 0.0 ? UINT32_MAX : (uint32_t)down;
+    if (x - cut.x >= cut.columns || y - cut.y >= cut.rows)
       continue;
     const size_t bytes = strcspn(line, "\n"), after = bytes > 0 && line[bytes - 1] == ',' ? 1 : 2; /* or the end of all: "]}" */
     if (block != NULL)
