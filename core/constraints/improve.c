@@ -19,6 +19,8 @@ typedef struct annealing {
   uint32_t *stamp, now;     /* [nets] */
   uint64_t *seen, *members; /* [words] */
   uint32_t *flood;
+  cm_router_box *box;       /* [variables] where circuits are limited */
+  uint32_t *load;
 } annealing;
 
 /* ---- legality ---- */
@@ -102,20 +104,24 @@ static bool chains_hold(annealing *a, uint32_t v, uint32_t u)
   return true;
 }
 
+static bool circuits_hold(const annealing *a)
+{
+  uint32_t broken;
+  for (uint32_t v = 0; v < a->m->variables && a->m->circuit_count > 0; v++) {
+    a->box[v] = cm_router_box_none();
+    cm_router_box_take(a->m->problem, a->place[v], &a->box[v]);
+  }
+  return a->m->circuit_count == 0 || cm_circuits_hold(a->m, a->box, NULL, a->load, &broken);
+}
+
 /* ---- cost ---- */
 
 static uint64_t net_cost(const annealing *a, uint32_t n)
 {
-  const cm_problem *p = a->m->problem;
-  uint32_t low[2] = {UINT32_MAX, UINT32_MAX}, high[2] = {0, 0};
-  for (uint32_t i = a->m->first[n]; i < a->m->first[n + 1]; i++) {
-    const uint32_t tile = a->place[a->m->pin[i]], at[2] = {tile % p->width / p->router_x, tile / p->width / p->router_y};
-    for (int axis = 0; axis < 2; axis++) {
-      low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
-      high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
-    }
-  }
-  return a->m->weight[n] * ((uint64_t)(high[0] - low[0]) + (high[1] - low[1]));
+  cm_router_box b = cm_router_box_none();
+  for (uint32_t i = a->m->first[n]; i < a->m->first[n + 1]; i++)
+    cm_router_box_take(a->m->problem, a->place[a->m->pin[i]], &b);
+  return a->m->weight[n] * cm_router_box_hops(&b);
 }
 
 /* Of the nets of one variable, or two (the same twice: one). */
@@ -147,7 +153,7 @@ static bool try_change(annealing *a, uint32_t v, uint32_t tile, uint32_t u, doub
     move(a, u, from);
   if (fits(a, v) && (u == v || fits(a, u))) {
     *delta = (double)cost_around(a, v, u) - (double)before;
-    if (cm_metropolis(&a->random, *delta, temperature, CM_HOPELESS) && chains_hold(a, v, u))
+    if (cm_metropolis(&a->random, *delta, temperature, CM_HOPELESS) && chains_hold(a, v, u) && circuits_hold(a))
       return true;
   }
   move(a, v, from);
@@ -201,7 +207,8 @@ static cm_status begin(annealing *a, cm_memory *memory, const cm_state *state, c
   if (CM_NEW(memory, a->used, m->packing_count, error) != CM_OK || CM_NEW(memory, a->first_on, m->tiles, error) != CM_OK ||
       CM_NEW(memory, a->next_on, m->variables, error) != CM_OK || CM_NEW(memory, a->stamp, m->net_count, error) != CM_OK ||
       CM_NEW(memory, a->seen, m->words, error) != CM_OK || CM_NEW(memory, a->members, m->words, error) != CM_OK ||
-      CM_NEW(memory, a->flood, m->tiles, error) != CM_OK)
+      CM_NEW(memory, a->flood, m->tiles, error) != CM_OK ||
+      (m->circuit_count > 0 && (CM_NEW(memory, a->box, m->variables, error) != CM_OK || CM_NEW(memory, a->load, cm_circuit_loads(m->problem), error) != CM_OK)))
     return error->status;
   for (uint32_t i = 0; i < m->packing_count; i++)
     CM_TRY(CM_NEW(memory, a->used[i], m->packing[i].buckets, error));
@@ -219,7 +226,7 @@ static void end(annealing *a)
 {
   for (uint32_t i = 0; a->used != NULL && i < a->m->packing_count; i++)
     cm_free(a->used[i]);
-  void *const blocks[] = {a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood};
+  void *const blocks[] = {a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood, a->box, a->load};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
 }
