@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/show.h"
 
@@ -108,7 +109,7 @@ int cli_show_chip(const char *name, bool json, cm_error *error)
   if (cli_chip(name, NULL, NULL, &chip, error) != CM_OK)
     return cli_fail(error);
   char *text = coremap_chip_json(chip);
-  json_t *told = json ? NULL : about(chip, error), *file = json || text == NULL ? NULL : json_loads(text, 0, NULL);
+  json_t *told = json ? NULL : about(chip, error), *file = json || text == NULL ? NULL : cm_json_loadb(text, strlen(text), 0, NULL);
   coremap_chip_free(chip);
   if (text == NULL)
     (void)cm_whole(false, "the chip", error);
