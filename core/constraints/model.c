@@ -310,7 +310,7 @@ void cm_place_model_free(cm_place_model *m)
   for (uint32_t i = 0; i < m->chain_count; i++)
     cm_free(m->chain[i].variable);
   void *const blocks[] = {m->variable_of, m->domain, m->table, m->links, m->relation, m->first_relation, m->packing, m->chain,
-                          m->alike, m->first, m->pin, m->first_net, m->net_of, m->weight, m->circuit, m};
+                          m->alike, m->first, m->pin, m->first_net, m->net_of, m->weight, m->circuit, m->first_circuit, m->circuit_of, m};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
 }

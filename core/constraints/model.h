@@ -63,6 +63,7 @@ typedef struct cm_place_model {
   uint64_t *weight;
   cm_circuit *circuit; /* [circuit_count] none where they are not limited */
   uint32_t circuit_count;
+  uint32_t *first_circuit, *circuit_of; /* of variable v: circuit_of[first_circuit[v]] ..; NULL where circuits are not limited */
 } cm_place_model;
 
 /* Builds it; the caller's: cm_place_model_free. `out` may be NULL, and its arrays. O(tiles^2 / 64 * kinds of relations + relations + pins). Errors:
@@ -73,10 +74,12 @@ void cm_place_model_free(cm_place_model *model); /* NULL is allowed */
 /* Whether two variables at these tiles are as the relation says. O(1). */
 bool cm_relation_holds(const cm_place_model *model, const cm_relation *relation, uint32_t tile, uint32_t other);
 
-/* problem_circuits.c: whether no link and no router has too many of the circuits between variables in these boxes [variables], of what surely is
- * there: no tile of `domain` (NULL: boxes are single routers) that is left can spare them. load: cm_circuit_loads numbers. *broken: the circuit that was
- * too many. O(circuits * (hops + words)). */
+/* problem_circuits.c: whether no link and no router has too many of the circuits between variables in these boxes and domains [variables], as far as each
+ * tile that is left asks for it. load: cm_circuit_loads numbers. *broken: the circuit that was too many. O(circuits * (hops + words)). */
 bool cm_circuits_hold(const cm_place_model *model, const cm_router_box *box, const uint64_t *domain, uint32_t *load, uint32_t *broken);
+
+/* Books a circuit between places [variables], or takes it off; returns by how much the number of those that are too many changes. O(hops). */
+int64_t cm_circuit_book(const cm_place_model *model, uint32_t circuit, const uint32_t *place, uint32_t *load, bool on);
 size_t cm_circuit_loads(const cm_problem *problem);
 
 /* ---- sets of tiles ---- */
