@@ -93,11 +93,7 @@ int library_map(const coremap_network *network, const coremap_chip *chip, const 
   cm_status status = cm_whole(m != NULL, "a mapping", &e);
   CM_THEN(status, map(m, options, levels, r.run, &e));
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    *mapping = m;
-  else
-    coremap_mapping_free(m);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *mapping = m, coremap_mapping_free(m));
 }
 
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
@@ -160,11 +156,7 @@ int coremap_mapping_open(const char *path, const coremap_network *network, const
   cm_status status = cm_whole(m != NULL, "a mapping", &e);
   CM_THEN(status, open_mapping(m, path, r.run, &e));
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    *mapping = m;
-  else
-    coremap_mapping_free(m);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *mapping = m, coremap_mapping_free(m));
 }
 
 void coremap_mapping_free(coremap_mapping *mapping)

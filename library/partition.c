@@ -121,11 +121,7 @@ int coremap_partition_make(const coremap_network *network, const coremap_chip *c
     status = make(p, network, chip, options, r.run, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK)
-    *partition = p;
-  else
-    coremap_partition_free(p);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *partition = p, coremap_partition_free(p));
 }
 
 const uint32_t *coremap_partition_parts(const coremap_partition *partition, uint64_t *neurons)
@@ -167,11 +163,7 @@ int coremap_partition_write(const coremap_partition *partition, const char *path
   if (cm_file_create(&file, path, &e) != CM_OK)
     return library_tell(e.status, &e, error);
   cm_status status = write_part(partition->stage.partition, file.stream, &e);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, &e);
-  else
-    cm_file_discard(&file);
-  return library_tell(status, &e, error);
+  return library_tell(cm_file_end(&file, status, &e), &e, error);
 }
 
 void coremap_partition_free(coremap_partition *partition)

@@ -278,9 +278,9 @@ static const cm_row_kind kept = {"tdi", "SELECT id, kind, user, name, bytes, del
                                  " id IN (SELECT thing FROM owners WHERE user = ?1)) AND (?2 = 0 OR deleted < ?2) ORDER BY deleted LIMIT ?3",
                                  "the list of the bin", sizeof(cm_binned), from_row, NULL};
 
-cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count, cm_error *error)
+cm_status cm_bin_list(cm_store *store, const cm_bin_filter *filter, cm_binned **entries, size_t *count, cm_error *error)
 {
-  return cm_database_list(store->database, &kept, entries, count, error, user, before, (int64_t)limit);
+  return cm_database_list(store->database, &kept, entries, count, error, filter->user, filter->before, (int64_t)filter->limit);
 }
 
 /* ---- past the bin ---- */

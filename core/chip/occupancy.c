@@ -243,10 +243,9 @@ static cm_status apply_change(change *c, const json_t *fields, cm_error *error)
                         (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK))
     return status;
   /* What becomes free comes first: one change may free cores and take them. */
-  if ((status = apply_list(c, json_object_get(fields, "release"), "/release", release, error)) != CM_OK ||
-      (status = apply_list(c, json_object_get(fields, "repaired"), "/repaired", repair, error)) != CM_OK ||
-      (status = apply_list(c, json_object_get(fields, "occupy"), "/occupy", occupy, error)) != CM_OK)
-    return status;
+  CM_TRY(apply_list(c, json_object_get(fields, "release"), "/release", release, error));
+  CM_TRY(apply_list(c, json_object_get(fields, "repaired"), "/repaired", repair, error));
+  CM_TRY(apply_list(c, json_object_get(fields, "occupy"), "/occupy", occupy, error));
   return apply_list(c, json_object_get(fields, "broken"), "/broken", breaks, error);
 }
 
@@ -289,8 +288,7 @@ static cm_status read_taken(change *c, const json_t *taken, cm_error *error)
         (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK)
       return status;
     (void)snprintf(place, sizeof place, "%s/cores", where);
-    if ((status = apply_list(c, json_object_get(group, "cores"), place, occupy, error)) != CM_OK)
-      return status;
+    CM_TRY(apply_list(c, json_object_get(group, "cores"), place, occupy, error));
   }
   return CM_OK;
 }
@@ -311,10 +309,10 @@ static cm_status read_state(change *c, const json_t *root, cm_error *error)
 {
   static const char *const names[] = {"chip", "width", "height", "free", "taken", "broken", "fragmentation", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_OCCUPANCY, error);
-  if (status != CM_OK || (status = check_size(root, "width", c->chip->width, error)) != CM_OK ||
-      (status = check_size(root, "height", c->chip->height, error)) != CM_OK ||
-      (status = read_taken(c, json_object_get(root, "taken"), error)) != CM_OK)
-    return status;
+  CM_TRY(status);
+  CM_TRY(check_size(root, "width", c->chip->width, error));
+  CM_TRY(check_size(root, "height", c->chip->height, error));
+  CM_TRY(read_taken(c, json_object_get(root, "taken"), error));
   return apply_list(c, json_object_get(root, "broken"), "/broken", breaks, error);
 }
 

@@ -218,9 +218,9 @@ static bool same_cores(const cm_region *a, const uint32_t *cores)
 static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **region, uint32_t *found,
                              cm_error *error)
 {
-  cm_core_sets sets = {.capacity = most};
+  cm_core_sets sets = {.capacity = most, .cores = s->count};
   CM_TRY(CM_NEW(run->memory, sets.set, most, error));
-  cm_status status = cm_region_search(s->chip, s->usable, s->count, region[0]->cores, run, &sets, error);
+  cm_status status = cm_region_search(s->chip, s->usable, region[0]->cores, run, &sets, error);
   for (uint32_t i = 0; i < sets.count; i++) {
     if (status != CM_OK || *found == most || same_cores(region[0], sets.set[i]))
       cm_free(sets.set[i]);

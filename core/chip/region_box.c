@@ -170,8 +170,7 @@ static cm_status find_compact(search *s, place *best, cm_run *run, cm_error *err
   found.width = high < s->width ? high : s->width;
   found.height = high < s->height ? high : s->height;
   for (uint32_t w = 1; w <= s->width; w++) {
-    if ((status = cm_run_check(run, error)) != CM_OK)
-      return status;
+    CM_TRY(cm_run_check(run, error));
     uint64_t bound = (uint64_t)found.width + found.height;
     if (bound <= w)
       break;

@@ -160,11 +160,10 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   uint32_t movable = c->vertex_count - pinned_on(w, w->hierarchy.levels - 1);
   cm_axes axes = {0};
   cm_graph *graph = NULL;
-  uint64_t cost;
   cm_qap_options o = {.population = 1, .seed = w->task->seed, .sweeps = COARSEST_SWEEPS};
   cm_status status = squeezed_axes(w, movable, &axes, error);
   CM_THEN(status, first_vertices(c, movable, w->run, &graph, error));
-  CM_THEN(status, cm_place_by_annealing(graph, &axes, &o, w->run, cell, &cost, error));
+  CM_THEN(status, cm_place_by_annealing(graph, &axes, &o, w->run, cell, error));
   for (uint32_t v = movable; v < c->vertex_count; v++)
     cell[v] = v;
   cm_graph_free(graph);
@@ -198,11 +197,10 @@ static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t 
 {
   cm_cells cells;
   cm_random random;
-  int64_t gain;
-  cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level)};
+  cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level), .random = &random};
   make_cells(w, level, &cells);
   cm_random_init(&random, w->task->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
-  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, &random, w->run, cell, &gain, error);
+  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, w->run, cell, error);
 }
 
 /* From the coarsest level down; further cycles start with every block where it is. cell [parts]. */

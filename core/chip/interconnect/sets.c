@@ -256,13 +256,12 @@ static cm_status look_around(search *s, cm_core_sets *sets, cm_error *error)
   return cm_run_check(s->run, error);
 }
 
-cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, cm_run *run, cm_core_sets *sets,
-                               cm_error *error)
+cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, cm_run *run, cm_core_sets *sets, cm_error *error)
 {
   const cm_interconnect *net = chip->interconnect;
-  search s = {.chip = chip, .net = net, .usable = usable, .run = run, .count = count, .grid = net->columns * net->rows};
+  search s = {.chip = chip, .net = net, .usable = usable, .run = run, .count = sets->cores, .grid = net->columns * net->rows};
   sets->count = 0;
-  if (count == 0 || sets->capacity == 0)
+  if (sets->cores == 0 || sets->capacity == 0)
     return CM_OK;
   CM_TRY(cm_interconnect_prepare(net, error));
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(s.here, s.grid), CM_ARRAY(s.order, s.grid),

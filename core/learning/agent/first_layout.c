@@ -189,7 +189,7 @@ static cm_status turn_and_slice(const cm_environment *s, const float *value, cm_
       coordinate[2 * (size_t)v] = (float)(c * x - n * y);
       coordinate[2 * (size_t)v + 1] = (float)(n * x + c * y);
     }
-    status = cm_environment_assign(s, CM_RULE_SLICES, coordinate, 1, run->memory, tried, error);
+    status = cm_environment_assign(s, CM_RULE_SLICES, coordinate, 1, tried, error);
     uint64_t hops = status == CM_OK ? cm_environment_hops(s, tried) : UINT64_MAX;
     if (hops < least) {
       least = hops;

@@ -5,6 +5,7 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/multilevel.h"
 #include "core/placement/modes.h"
+#include "core/placement/task.h"
 
 /* How parts and slots are brought together. */
 typedef struct cm_pose {
@@ -26,8 +27,8 @@ typedef struct cm_layout {
 bool cm_has_layout(const cm_interconnect *net);
 
 /* The graph of level 0 is of parts, at most as many as slots; router [slots]. O(entries) times some forty. Errors: memory, a stop. */
-cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, const uint32_t *router, uint32_t slots,
-                        uint64_t seed, cm_run *run, cm_layout *layout, cm_error *error);
+cm_status cm_layout_new(const cm_hierarchy *parts, const cm_place_task *task, const uint32_t *router, uint32_t slots,
+                        cm_layout *layout, cm_error *error);
 void cm_layout_free(cm_layout *layout); /* a zeroed one is fine */
 
 /* Fills at [parts] with slots, no two the same. O(slots * log^2). */

@@ -82,7 +82,7 @@ static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
   CM_TRY(CM_NEW(w->run->memory, router, w->slots, error));
   for (uint32_t i = 0; i < w->slots; i++)
     router[i] = w->router[w->slot_router[i]];
-  cm_status status = cm_layout_new(&w->hierarchy, w->net, router, w->slots, w->task->seed, w->run, &layout, error);
+  cm_status status = cm_layout_new(&w->hierarchy, w->task, router, w->slots, &layout, error);
   cm_free(router);
   if (status != CM_OK)
     return status;
