@@ -27,14 +27,6 @@ typedef struct ranked {
   uint32_t rank, core;
 } ranked;
 
-static int by_rank(const void *a, const void *b)
-{
-  const ranked *p = a, *q = b;
-  if (p->rank != q->rank)
-    return p->rank < q->rank ? -1 : 1;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
-
 void cm_region_enclose(const cm_chip *chip, const cm_occupancy *occupancy, cm_region *region)
 {
   uint32_t x1 = 0, y1 = 0;
@@ -76,7 +68,7 @@ static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *r
       uint32_t dy = 2 * y + 1 > b.height ? 2 * y + 1 - b.height : b.height - 2 * y - 1;
       list[found++] = (ranked){dx + dy, core};
     }
-  qsort(list, found, sizeof *list, by_rank);
+  qsort(list, found, sizeof *list, cm_ascending_pair);
   for (uint32_t i = 0; i < s->count; i++)
     cores[i] = list[i].core;
   qsort(cores, s->count, sizeof *cores, cm_ascending);

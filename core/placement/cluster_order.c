@@ -2,6 +2,7 @@
  * members take its place in the order of the mean place of their neighbours. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/partition/edge/clustering.h"
 #include "core/placement/curve.h"
 #include "core/placement/blocks.h"
@@ -32,14 +33,6 @@ typedef struct member {
   uint32_t vertex;
 } member;
 
-static int by_mean(const void *a, const void *b)
-{
-  const member *p = a, *q = b;
-  if (p->mean != q->mean)
-    return p->mean < q->mean ? -1 : 1;
-  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
-}
-
 /* From the order of a level's clusters to that of their members. */
 static cm_status expand(const cm_hierarchy *h, uint32_t level, cm_run *run, uint32_t *order, cm_error *error)
 {
@@ -67,7 +60,7 @@ static cm_status expand(const cm_hierarchy *h, uint32_t level, cm_run *run, uint
       list[begin[own]++] = (member){weight > 0 ? sum / weight : own, v};
     }
     for (uint32_t i = 0, from = 0; i < clusters; from = begin[i++])
-      qsort(list + from, begin[i] - from, sizeof *list, by_mean);
+      qsort(list + from, begin[i] - from, sizeof *list, cm_ascending_real_pair);
     for (uint32_t i = 0; i < n; i++)
       order[i] = list[i].vertex;
     status = cm_run_check(run, error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/annealing.h"
+#include "base/order.h"
 #include "base/wide.h"
 
 enum { CHANCES = 4096, CHECK_EVERY = 1024 };
@@ -93,12 +94,6 @@ static int64_t apart(const field *f, uint32_t a, uint32_t b)
          x->dy[(size_t)c->row[a] * x->rows + c->row[b]];
 }
 
-static uint32_t middle(uint32_t a, uint32_t b, uint32_t c)
-{
-  uint32_t low = a < b ? a : b, high = a < b ? b : a;
-  return c < low ? low : c > high ? high : c;
-}
-
 static uint32_t cell_at(const field *f, int64_t column, int64_t row)
 {
   const cm_axes *a = f->cells->axes;
@@ -122,8 +117,8 @@ static uint32_t propose(const field *f, uint32_t u, cm_random *random)
       uint64_t i = (draw >> 21 * k & 0x1fffff) * degree >> 21;
       near[k] = f->cell[g->neighbour[g->first[u] + i]];
     }
-    int64_t to_x = middle(c->column[near[0]], c->column[near[1]], c->column[near[2]]);
-    int64_t to_y = middle(c->row[near[0]], c->row[near[1]], c->row[near[2]]);
+    int64_t to_x = cm_middle(c->column[near[0]], c->column[near[1]], c->column[near[2]]);
+    int64_t to_y = cm_middle(c->row[near[0]], c->row[near[1]], c->row[near[2]]);
     column = bits & 4 ? (column + to_x) / 2 : to_x;
     row = bits & 4 ? (row + to_y) / 2 : to_y;
   }

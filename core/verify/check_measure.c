@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/verify/check_measure.h"
 #include "core/verify/check_walk.h"
 
@@ -77,22 +78,14 @@ static void grow_tree(const cm_check_hop *hop, void *user)
   t->energy_pj += m->chip->energy_pj.router + hop->energy_pj;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-  const pair *p = a, *q = b;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
-
 /* Sorts the pairs and adds equal ones up. */
 static void squeeze(measure *m)
 {
   size_t kept = 0;
   if (m->pair_count > 0)
-    qsort(m->pair, m->pair_count, sizeof *m->pair, by_pair);
+    qsort(m->pair, m->pair_count, sizeof *m->pair, cm_ascending_pair);
   for (size_t i = 0; i < m->pair_count; i++) {
-    if (kept > 0 && by_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
+    if (kept > 0 && cm_ascending_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
       m->pair[kept - 1].packets += m->pair[i].packets;
     else
       m->pair[kept++] = m->pair[i];

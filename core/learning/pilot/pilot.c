@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
@@ -46,12 +47,6 @@ static uint32_t friend_of(flight *f, uint32_t v)
   return g->neighbour[g->weight[a] >= g->weight[b] ? a : b];
 }
 
-static int32_t middle(int32_t a, int32_t b, int32_t c)
-{
-  int32_t low = a < b ? a : b, high = a < b ? b : a;
-  return c < low ? low : c > high ? high : c;
-}
-
 /* A site that a kernel proposes for v, or CM_NOBODY. */
 static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
 {
@@ -70,8 +65,8 @@ static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
   } else {
     int32_t a = (int32_t)f->core_at[friend_of(f, v)], b = (int32_t)f->core_at[friend_of(f, v)];
     int32_t c = (int32_t)f->core_at[friend_of(f, v)];
-    x = middle(a % width, b % width, c % width);
-    y = middle(a / width, b / width, c / width);
+    x = (int32_t)cm_middle(a % width, b % width, c % width);
+    y = (int32_t)cm_middle(a / width, b / width, c / width);
   }
   uint64_t number = cm_random_next(&f->random);
   uint32_t wide = 2 * reach + 1;

@@ -84,7 +84,10 @@ static cm_status tuning_new(tuning *t, cm_error *error)
   for (uint32_t p = 0; p < e->processors; p++)
     if (e->node_first[p + 1] > e->node_first[p] && desk_new(t, p, error) != CM_OK)
       return error->status;
-  CM_TRY(cm_reward_state_new(t->task->task, e->site, t->run, &t->state, error));
+  cm_reward_task rewarded = *t->task->task;
+  rewarded.site = e->site;
+  rewarded.sites = e->sites;
+  CM_TRY(cm_reward_state_new(&rewarded, e->site, t->run, &t->state, error));
   t->sequential = (double)cm_reward_state_loss(t->state) / cm_reward_state_unit(t->state);
   return CM_OK;
 }

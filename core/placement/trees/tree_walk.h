@@ -46,6 +46,7 @@ typedef struct cm_tree_walk_kind {
   double hot, cold;                         /* temperatures, in typical changes */
   double casts_min;                         /* casts a part that a sample keeps at least */
   uint32_t starts_max;
+  bool groups; /* whole routers are placed too, where they have several cores */
 } cm_tree_walk_kind;
 extern const cm_tree_walk_kind cm_mesh_walk, cm_way_walk;
 

@@ -69,7 +69,7 @@ static bed bed_new(uint32_t axes, uint32_t layers, cm_random *random)
   s->site_first[1] = SITES;
   ck_ok(cm_letter_view_new(s, 0, &run, &b.view, &error));
   ck_assert_uint_eq(b.view.rows, SITES);
-  cm_laplacian_pad(s->laplacian, SITES, b.matrix);
+  laplacian_pad(s->laplacian, SITES, b.matrix);
   return b;
 }
 
