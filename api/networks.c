@@ -125,9 +125,7 @@ static cm_status import(cm_request *request, const char *path, const cm_network_
     (void)unlink(scratch); /* gone already unless publishing failed */
   }
   CM_THEN(status, cm_networks_known(request->store, network->sha256, &network->owner, &stored, error));
-  if (status == CM_OK)
-    *network = stored;
-  return status;
+  CM_END(status, *network = stored, );
 }
 
 /* How a query says that the bytes are to be read, as JSON with its names in order, "" when it says nothing; false when an

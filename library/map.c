@@ -61,8 +61,7 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
     move_to(m, &job.measured);
   library_job_end(&job, run);
   CM_THEN(status, move_to_copies(m, run, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   m->mapped = cm_mapped_by(m->mapping, &m->demand, m->chip->chip);
   return set_places(m, error);
 }
@@ -139,8 +138,7 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   }
   CM_THEN(status, cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error));
   CM_THEN(status, cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &m->places, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   m->mapped = cm_mapped_at(&m->places, &m->demand, m->chip->chip);
   return set_places(m, error);
 }

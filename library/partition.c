@@ -86,9 +86,7 @@ static cm_status fix(const library_job *job, const cm_map_input *input, cm_run *
     status = cm_fail(error, CM_LIMIT_BROKEN, "no partition with what %s fixes was found within %llu neurons a part: allow more imbalance, or more parts", job->fixed,
                      (unsigned long long)task.limits.neurons);
   CM_THEN(status, cm_count_use_and_cuts(input->demand, p->part, p->part_count, run, made->use, &cuts, error));
-  if (status == CM_OK)
-    made->quality = cm_quality_of(t, &cuts);
-  return status;
+  CM_END(status, made->quality = cm_quality_of(t, &cuts), );
 }
 
 static cm_status make(coremap_partition *p, const coremap_network *network, const coremap_chip *chip, const char *options, cm_run *run,

@@ -250,8 +250,7 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   char path[CM_SHA_MAX + 32], *content = NULL;
   cm_status status = find(handle, w, &content, error);
   free(content);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   CM_TRY(cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error));
   if (!w->last) {
     cm_audit_effect("%s %s in the bin, no longer of %s", w->entry.kind, w->id, w->viewer->user);
@@ -331,8 +330,7 @@ static cm_status empty(sqlite3 *handle, void *context, cm_error *error)
     for (size_t i = 0; i < count && status == CM_OK; i++)
       status = purge_one(handle, e, entries[i].id, error);
     free(entries);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }

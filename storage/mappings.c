@@ -70,9 +70,7 @@ cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *progr
   cm_status status = look(store, true, id, &found, error);
   if (status == CM_NOT_FOUND || (status == CM_OK && cm_made_in(found.kind)->object != CM_OBJECT_PROGRAM))
     return cm_fail(error, CM_NOT_FOUND, "there is no program %.64s", id);
-  if (status == CM_OK)
-    *program = found;
-  return status;
+  CM_END(status, *program = found, );
 }
 
 /* The packed files of a mapping; the caller frees. */
@@ -102,8 +100,7 @@ cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_
   CM_TRY(cm_mappings_folder(store, found.id, path, error));
   bool packed = false;
   cm_status status = cm_database_find(store->database, &packed, error, "SELECT 1 FROM packs WHERE mapping = ?", "t>", found.id);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   if (!packed && access(path, R_OK) != 0)
     return cm_fail_errno(error, errno, "cannot read", path);
   *mapping = found;

@@ -159,8 +159,7 @@ static cm_status read_costs(const json_t *root, const char *group, double router
   cm_status status = cm_json_known_fields(object, where, names, CM_BAD_CHIP, error);
   CM_THEN(status, read_cost(object, group, "router", &cost->router, error));
   CM_THEN(status, read_cost(object, group, "link", &link, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   cost->east_west = cost->north_south = cost->die_to_die = cost->diagonal = link;
   CM_TRY(read_cost(object, group, "east_west", &cost->east_west, error));
   CM_TRY(read_cost(object, group, "north_south", &cost->north_south, error));
@@ -348,11 +347,9 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
 {
   static const cm_document kind = {"chip description", CM_CHIP_FILE_BYTES_MAX, CM_BAD_CHIP};
   json_t *root;
-  cm_status status = cm_json_load(json, size, &kind, &root, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_json_load(json, size, &kind, &root, error));
   cm_chip *fresh;
-  status = CM_NEW(NULL, fresh, 1, error);
+  cm_status status = CM_NEW(NULL, fresh, 1, error);
   CM_THEN(status, read_chip(root, fresh, error));
   json_decref(root);
   CM_END(status, *chip = fresh, cm_chip_free(fresh));

@@ -83,8 +83,7 @@ static cm_status no_room(const search *s, cm_memory *memory, cm_error *error)
   CM_TRY(CM_NEW(memory, tallest, (size_t)s->width + 2, error));
   cm_status status = cm_tallest_rectangles((cm_core_map){s->usable, s->width, s->height}, memory, tallest, &largest, error);
   cm_free(tallest);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   uint32_t free_count = s->usable_count, cut_off = cm_occupancy_free_count(s->occupancy) - s->usable_count;
   uint32_t cores = s->width * s->height, broken = 0;
   for (uint32_t i = 0; i < cores; i++)

@@ -264,9 +264,7 @@ cm_status cm_bound_without_populations(const cm_demand *demand, const cm_limits 
       demand->target_cores_max != 0)
     status = bound_by_synapses(&w, error);
   CM_FREE(w.synapses, w.axons, w.seen, w.share);
-  if (status == CM_OK)
-    *bound = w.best;
-  return status;
+  CM_END(status, *bound = w.best, );
 }
 
 cm_status cm_check_reach(const cm_demand *demand, const cm_bound *bound, const cm_limits *limits, cm_error *error)

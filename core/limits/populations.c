@@ -49,9 +49,7 @@ cm_status cm_check_populations(const cm_topology *topology, const cm_limits *lim
     }
   }
   cm_free(count);
-  if (status == CM_OK)
-    *violation = found;
-  return status;
+  CM_END(status, *violation = found, );
 }
 
 cm_status cm_refuse_populations(const cm_topology *topology, const cm_limits *limits, const uint32_t *part, uint32_t parts,

@@ -90,8 +90,7 @@ static cm_status relieve(work *w, cm_error *error)
   cm_relief_options options = {.loads = loads, .others = &w->pool, .work = fmin(w->budget->relief, enough)};
   cm_status status = cm_relieve(w->parts, &w->task, &options, w->at, &made, error);
   cm_loads_free(loads);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   w->result.refined = made.cost;
   w->result.least = made.least;
   w->result.relieved = true;

@@ -275,8 +275,7 @@ static cm_status place_all(work *w, uint32_t *order, uint32_t *scratch, uint32_t
   CM_TRY(cm_graph_renumbered(w->graph, NULL, w->run, &graph, error));
   cm_status status = cm_order_by_clusters(graph, w->task->seed, w->run, order, error);
   cm_csr_graph_free(graph);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (uint32_t k = 0; k < w->parts; k++)
     at[order[k]] = w->curve[k];
   result->curve = cm_axes_cost(w->graph, w->axes, at);
@@ -304,7 +303,5 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, c
   if (status == CM_OK && w.parts > 0)
     status = place_all(&w, order, scratch, at, error);
   CM_FREE(order, scratch, w.curve, w.rank_at, w.cell_at, w.column, w.row, w.representative);
-  if (status == CM_OK)
-    *result = w.result;
-  return status;
+  CM_END(status, *result = w.result, );
 }

@@ -20,8 +20,7 @@ static cm_status order_coarsest(const cm_csr_graph *c, cm_run *run, uint32_t *or
     weight[i] = cm_csr_graph_weight(c, i);
   cm_status status = cm_graph_from_rows(c->vertex_count, c->first, c->neighbour, weight, run, &graph, error);
   cm_free(weight);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   status = cm_order_parts(graph, run, order, error);
   cm_graph_free(graph);
   return status;

@@ -183,8 +183,7 @@ static cm_status check_deadlock(chooser *c, cm_error *error)
   cm_dependencies graph;
   cm_tree tree;
   cm_status status = cm_dependencies_new(r->chip, c->run->memory, &graph, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   double traffic = 0;
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
     status = cm_walk_flow(&c->walker, f, r->shapes[f], &tree, error);

@@ -242,7 +242,5 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
     b.multicast_energy_pj = mapped->demand->network->directed ? w.axons * e->router + w.tree_links * cm_bound_step_pj(chip) : b.energy_pj;
   }
   CM_FREE(w.first, w.pair, w.partner_first, w.partner, w.partners, w.hops, w.cost);
-  if (status == CM_OK)
-    *bounds = b;
-  return status;
+  CM_END(status, *bounds = b, );
 }

@@ -149,8 +149,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     sum->edge_cut += weight;
     sum->weighted_hops += weight * m->to[p].hops;
     cm_status status = topology->directed ? CM_OK : add_pair(m, home, p, weight, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }
@@ -201,8 +200,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
     core[p->to].source_cores++;
     m->walk.kind->pass(&m->walk, p->from, p->to, p->packets, m->passing);
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }
@@ -305,9 +303,7 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
     }
     CM_THEN(status, walk_pairs(m, error));
   }
-  if (status == CM_OK)
-    conclude(m, vertices);
-  return status;
+  CM_END(status, conclude(m, vertices), );
 }
 
 cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)

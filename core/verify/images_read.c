@@ -210,8 +210,7 @@ cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_i
   cm_images_source *from;
   cm_status status = cm_images_are_binary((const uint8_t *)bytes, size) ? cm_images_binary_open((const uint8_t *)bytes, size, &from, error)
                                                                         : cm_images_json_open(bytes, size, &from, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   reader b = {.run = run, .from = from, .r = &r};
   status = read_all(&b, error);
   from->close(from);

@@ -149,12 +149,10 @@ static cm_status unfold(level of, cm_random *random, cm_run *run, uint32_t *comm
 {
   mover m = {0};
   uint32_t n = of.graph->vertex_count;
-  cm_status status = mover_new(of, community, run->memory, &m, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(mover_new(of, community, run->memory, &m, error));
   for (uint32_t v = 0; v < n; v++)
     community[v] = v;
-  status = move_all(&m, random, run, error);
+  cm_status status = move_all(&m, random, run, error);
   CM_THEN(status, cm_number_groups(community, n, n, run->memory, count, error));
   if (status == CM_OK && *count < n) {
     status = unfold_coarser(of, random, run, community, count, error);

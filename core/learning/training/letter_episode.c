@@ -20,9 +20,7 @@ cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run
     core[v] = environment->site[at[v]];
   cm_status status = cm_reward_compute(&task, core, run, &r, error);
   cm_free(core);
-  if (status == CM_OK)
-    *reward = r.reward;
-  return status;
+  CM_END(status, *reward = r.reward, );
 }
 
 static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_error *error)

@@ -220,9 +220,7 @@ static cm_status begin(search *s, cm_error *error)
   const size_t mark = cm_run_within(s->run, price / (price + s->options->children));
   cm_status status = cm_thread_pool_run(s->pool, s->options->population, start_one, s, error);
   cm_run_leave(s->run, mark);
-  if (status == CM_OK)
-    note_population(s);
-  return status;
+  CM_END(status, note_population(s), );
 }
 
 /* A population that no child gets into any more has come to its end: another one, from scratch, where enough work is

@@ -65,7 +65,5 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
     if (s->part[v] != CM_NOWHERE && members[s->part[v]] == UINT32_MAX)
       s->part[v] = CM_NOWHERE;
   CM_FREE(members, taken, list);
-  if (status == CM_OK)
-    *dissolved = gone;
-  return status;
+  CM_END(status, *dissolved = gone, );
 }

@@ -177,8 +177,7 @@ cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_
   if (status == CM_OK && parts->vertex_count > 0)
     status = search(&s, options, &best, &made.before, error);
   CM_FREE(s.at, s.occupant, s.held);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   made.cost = cm_axes_cost(parts, task->axes, at);
   made.highest = best.highest;
   *result = made;

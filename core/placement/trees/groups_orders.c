@@ -175,7 +175,5 @@ cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, d
   CM_THEN(status, choose(&t, steps, core, &least, error));
   CM_FREE(t.plain, t.grown, t.core, t.begins);
   cm_inbound_casts_free(&t.inbound);
-  if (status == CM_OK)
-    *cost = least;
-  return status;
+  CM_END(status, *cost = least, );
 }

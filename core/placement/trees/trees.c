@@ -228,9 +228,7 @@ static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, c
   cm_status status = improve(&s, casts, b, core, &found, error);
   for (uint32_t i = 0; i < STARTS_MAX; i++)
     cm_free(s.start[i].core);
-  if (status == CM_OK)
-    *result = found;
-  return status;
+  CM_END(status, *result = found, );
 }
 
 /* ---- whole routers ---- */
