@@ -282,8 +282,7 @@ static cm_status box_new(refiner *r, const cm_reward_task *task, cm_error *error
   r->columns = east - west + 1;
   r->rows = south - north + 1;
   uint32_t *router, routers = r->columns * r->rows;
-  CM_TRY(CM_NEW(r->run->memory, r->first, (size_t)routers + 2, error));
-  CM_TRY(CM_NEW(r->run->memory, router, r->sites, error));
+  CM_TRY(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->first, (size_t)routers + 2), CM_ARRAY(router, r->sites)));
   for (uint32_t k = 0; k < r->sites; k++) {
     r->column[k] -= west;
     r->row[k] -= north;

@@ -71,10 +71,8 @@ cm_status cm_check_measure_circuits(const cm_mapped *m, cm_run *run, cm_check_sh
   if (cm_check_circuit_limit(m->chip, 0) + cm_check_circuit_limit(m->chip, 1) + cm_check_circuit_limit(m->chip, 2) == 0)
     return CM_OK;
   cm_status status = cm_check_walk_new(m->chip, m->core, run->memory, &walk, error);
-  CM_THEN(status, CM_NEW(run->memory, axons, t->net_count, error));
-  CM_THEN(status, CM_NEW(run->memory, n.mark, m->parts, error));
-  CM_THEN(status, CM_NEW(run->memory, n.links, walk.links, error));
-  CM_THEN(status, CM_NEW(run->memory, n.routers, 2 * walk.routers, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(axons, t->net_count), CM_ARRAY(n.mark, m->parts), CM_ARRAY(n.links, walk.links),
+                             CM_ARRAY(n.routers, 2 * walk.routers)));
   for (uint32_t e = 0; status == CM_OK && e < t->net_count; e++)
     axons[e] = (axon){m->part[cm_topology_source(t, e)], e};
   if (status == CM_OK && t->net_count > 0)
