@@ -137,8 +137,7 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
       s.input[i] = cm_shape_of(s.value[i]);
   }
   CM_THEN(status, compute(&s, error));
-  if (status == CM_OK && halves)
-    status = narrow_results(model, node, tensors, memory, results, error);
+  CM_THEN_IF(status, halves, narrow_results(model, node, tensors, memory, results, error));
   for (uint32_t i = 0; i < node->input_count; i++)
     cm_tensor_free(s.value[i]);
   for (uint32_t o = 0; o < node->output_count && status != CM_OK; o++) {
@@ -357,8 +356,7 @@ cm_status cm_constant_tensor(cm_model *model, uint32_t value, cm_run *run, const
       if (status == CM_OK)
         stack[depth++] = n->inputs[i];
     }
-    if (status == CM_OK && !waits)
-      status = fold(model, n, model->arena.memory, error);
+    CM_THEN_IF(status, !waits, fold(model, n, model->arena.memory, error));
   }
   cm_arena_free(&scratch);
   if (status == CM_OK)

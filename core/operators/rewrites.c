@@ -1,6 +1,5 @@
 /* Operators of others as standard ones: the texts of rewrites.def, read once for each node that they stand for. */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/operators/evaluate.h"
@@ -137,10 +136,9 @@ static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value,
   CM_TRY(cm_tensor_new(r->u->run->memory, CM_INT64, 1, &like.dims[like.rank - 1], &rows, error));
   for (uint64_t i = 0; i < rows->count; i++)
     ((int64_t *)rows->data)[i] = (int64_t)i;
-  cm_status status = cm_model_add_constant(m, "rows", rows, &both[1], error);
-  cm_tensor_free(rows);
-  if (status != CM_OK || cm_model_add_named(m, "first", value, error) != CM_OK || cm_model_add_node(m, "Gather", both, 2, value, 1, &node, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_constant(m, "rows", rows, &both[1], error));
+  CM_TRY(cm_model_add_named(m, "first", value, error));
+  CM_TRY(cm_model_add_node(m, "Gather", both, 2, value, 1, &node, error));
   return r->u->walk(r->u, node, error);
 }
 
@@ -163,9 +161,7 @@ static cm_status places(cm_rewriting *r, const operands *o, uint32_t *value, cm_
   CM_TRY(cm_tensor_new(r->u->run->memory, CM_INT64, 2, x->dims, &made, error));
   for (uint64_t i = 0; i < made->count; i++)
     ((int64_t *)made->data)[i] = before + (int64_t)i % rows;
-  const cm_status status = cm_model_add_constant(m, "places", made, value, error);
-  cm_tensor_free(made);
-  return status;
+  return cm_model_add_constant(m, "places", made, value, error);
 }
 
 /* A code of so many bits, the first in the lowest ones. */
@@ -207,9 +203,7 @@ static cm_status unpack(cm_rewriting *r, const operands *o, uint32_t *value, cm_
       const double code = code_at(codes, (uint64_t)(blocks * size * bits / 8), (uint64_t)row, (uint64_t)i, (unsigned)bits);
       cm_tensor_put_number(made, (uint64_t)(i * n + row), (code - zero) * cm_tensor_number(scales, block), false);
     }
-  const cm_status status = cm_model_add_constant(m, "unpacked", made, value, error);
-  cm_tensor_free(made);
-  return status;
+  return cm_model_add_constant(m, "unpacked", made, value, error);
 }
 
 /* Op(...){...}: `count` outputs; outputs[0] CM_NONE: a new value. */

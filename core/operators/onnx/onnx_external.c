@@ -95,8 +95,7 @@ static int open_below(int folder, const char *location)
     bool last = location[length] == '\0';
     memcpy(part, location, length);
     part[length] = '\0';
-    int next = openat(at, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
-    int reason = errno;
+    int next = openat(at, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (last ? 0 : O_DIRECTORY)), reason = errno;
     (void)close(at);
     errno = reason;
     at = next;

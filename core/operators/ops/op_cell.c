@@ -5,33 +5,28 @@
 
 #include "core/operators/recurrent.h"
 
-static double a_sigmoid(double x, double a, double b)
+static double a_sigmoid(double x, CM_UNUSED double a, CM_UNUSED double b)
 {
-  (void)a, (void)b;
   return 1 / (1 + exp(-x));
 }
-static double a_tanh(double x, double a, double b)
+static double a_tanh(double x, CM_UNUSED double a, CM_UNUSED double b)
 {
-  (void)a, (void)b;
   return tanh(x);
 }
-static double a_relu(double x, double a, double b)
+static double a_relu(double x, CM_UNUSED double a, CM_UNUSED double b)
 {
-  (void)a, (void)b;
   return x > 0 ? x : 0;
 }
 static double a_affine(double x, double a, double b)
 {
   return a * x + b;
 }
-static double a_leaky(double x, double a, double b)
+static double a_leaky(double x, double a, CM_UNUSED double b)
 {
-  (void)b;
   return x < 0 ? a * x : x;
 }
-static double a_thresholded(double x, double a, double b)
+static double a_thresholded(double x, double a, CM_UNUSED double b)
 {
-  (void)b;
   return x > a ? x : 0;
 }
 static double a_scaled_tanh(double x, double a, double b)
@@ -42,19 +37,16 @@ static double a_hard_sigmoid(double x, double a, double b)
 {
   return fmin(fmax(a * x + b, 0), 1);
 }
-static double a_elu(double x, double a, double b)
+static double a_elu(double x, double a, CM_UNUSED double b)
 {
-  (void)b;
   return x < 0 ? a * expm1(x) : x;
 }
-static double a_softsign(double x, double a, double b)
+static double a_softsign(double x, CM_UNUSED double a, CM_UNUSED double b)
 {
-  (void)a, (void)b;
   return x / (1 + fabs(x));
 }
-static double a_softplus(double x, double a, double b)
+static double a_softplus(double x, CM_UNUSED double a, CM_UNUSED double b)
 {
-  (void)a, (void)b;
   return x > 30 ? x : log1p(exp(x));
 }
 

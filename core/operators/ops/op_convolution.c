@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/product.h"
-#include "core/operators/ops/window.h"
 #include "core/operators/ops/sigmoid.h"
+#include "core/operators/ops/window.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */
 
@@ -56,27 +56,6 @@ cm_status cm_shape_conv(cm_call *call, cm_error *error)
   return cm_call_need_lists(call, 2, 3, k->dims[0], error);
 }
 
-static int64_t product(const int64_t *numbers, uint32_t count)
-{
-  int64_t all = 1;
-  for (uint32_t i = 0; i < count; i++)
-    all *= numbers[i];
-  return all;
-}
-
-/* Where in one channel the window position `position` and kernel cell `cell` meet, or -1 in the padding. */
-static int64_t meets(const cm_window *w, const int64_t *position, const int64_t *cell)
-{
-  int64_t at = 0;
-  for (uint32_t i = 0; i < w->rank; i++) {
-    int64_t x = position[i] * w->stride[i] - w->before[i] + cell[i] * w->dilation[i];
-    if (x < 0 || x >= w->in[i])
-      return -1;
-    at = at * w->in[i] + x;
-  }
-  return at;
-}
-
 static void to_index(uint32_t rank, const int64_t *dims, int64_t number, int64_t *index)
 {
   for (uint32_t i = rank; i-- > 0; number /= dims[i])
@@ -90,7 +69,7 @@ static void find_places(const cm_window *w, int64_t first, int64_t count, int64_
   for (int64_t k = 0; k < cells; k++) {
     to_index(w->rank, w->out, first, position);
     for (int64_t p = 0; p < count; p++) {
-      places[k * count + p] = (int32_t)meets(w, position, cell);
+      places[k * count + p] = (int32_t)cm_window_meets(w, position, cell);
       (void)cm_next_index(w->rank, w->out, position);
     }
     (void)cm_next_index(w->rank, w->kernel, cell);
@@ -142,9 +121,9 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   convolution c = {.w = &w,
                    .channels = k->dims[1],
                    .filters = k->dims[0] / group,
-                   .in_size = product(w.in, w.rank),
-                   .out_size = product(w.out, w.rank),
-                   .cells = product(w.kernel, w.rank)};
+                   .in_size = cm_dims_product(w.in, 0, w.rank),
+                   .out_size = cm_dims_product(w.out, 0, w.rank),
+                   .cells = cm_dims_product(w.kernel, 0, w.rank)};
   if (call->result[0]->count == 0)
     return CM_OK;
   if (c.in_size > INT32_MAX || c.cells > (1 << 20))
@@ -284,7 +263,7 @@ cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)
   if (x->type != CM_FLOAT || k->type != CM_FLOAT)
     return cm_call_bad_type(call, x->type != CM_FLOAT ? x->type : k->type, error);
   CM_TRY(cm_window_transposed(call, &w, error));
-  int64_t cells = product(w.kernel, w.rank), in_size = product(w.out, w.rank), out_size = product(w.in, w.rank),
+  int64_t cells = cm_dims_product(w.kernel, 0, w.rank), in_size = cm_dims_product(w.out, 0, w.rank), out_size = cm_dims_product(w.in, 0, w.rank),
           channels = x->dims[1] / group, filters = k->dims[1];
   float *y = out->data;
   for (int64_t i = 0; b != NULL && i < (int64_t)out->count; i++)
@@ -293,7 +272,7 @@ cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)
   for (int64_t p = 0; p < in_size; p++) {
     int64_t cell[CM_RANK_MAX] = {0};
     for (int64_t c = 0; c < cells; c++) {
-      int64_t at = meets(&w, position, cell);
+      int64_t at = cm_window_meets(&w, position, cell);
       for (int64_t ng = 0; at >= 0 && ng < x->dims[0] * group; ng++)
         for (int64_t i = 0; i < channels; i++) {
           float value = ((const float *)x->data)[(ng * channels + i) * in_size + p];

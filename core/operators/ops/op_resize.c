@@ -171,9 +171,7 @@ static double origin(const resizing *r, uint32_t axis, int64_t extent, int64_t x
 double cm_cubic_weight(double x, double a)
 {
   x = fabs(x);
-  if (x <= 1)
-    return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
 /* Weights of the input elements around `at`; the first one's index comes in *first, their number is returned. */

@@ -81,3 +81,15 @@ cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64
   }
   return CM_OK;
 }
+
+int64_t cm_window_meets(const cm_window *w, const int64_t *position, const int64_t *cell)
+{
+  int64_t at = 0;
+  for (uint32_t i = 0; i < w->rank; i++) {
+    int64_t x = position[i] * w->stride[i] - w->before[i] + cell[i] * w->dilation[i];
+    if (x < 0 || x >= w->in[i])
+      return -1;
+    at = at * w->in[i] + x;
+  }
+  return at;
+}

@@ -160,7 +160,5 @@ int64_t cm_split_extent_groups(const cm_call *call, uint32_t axis, int64_t exten
 int64_t cm_split_extent_whole_groups(const cm_call *call, uint32_t axis, int64_t extent)
 {
   int64_t filters = axis == 1 ? group_filters(call) : 0;
-  if (filters == 0)
-    return extent;
-  return extent > filters ? extent / filters * filters : filters;
+  return filters == 0 ? extent : extent > filters ? extent / filters * filters : filters;
 }
