@@ -145,17 +145,15 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
   return status;
 }
 
-static cm_status store_spike(void *user, uint64_t number, const char *population, uint64_t id, double ms, cm_error *error)
+static cm_status store_spike(void *user, CM_UNUSED uint64_t number, const char *population, uint64_t id, double ms, cm_error *error)
 {
-  (void)number;
   return fprintf(user, "%.17g %llu %s\n", ms, (unsigned long long)id, population) > 0
            ? CM_OK
            : cm_fail_errno(error, errno, "cannot write", "the spikes");
 }
 
-static cm_status store_spikes(const apart *a, cm_run *run, cm_import_report *report, cm_error *error)
+static cm_status store_spikes(const apart *a, cm_run *run, CM_UNUSED cm_import_report *report, cm_error *error)
 {
-  (void)report;
   FILE *stream = fopen(a->made, "we");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot write", a->made);

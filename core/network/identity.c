@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 
 enum { RUN_MAX = 4096, WINDOW = 24, ALIKE = 15, CHECK_EVERY = 1 << 12 };
@@ -74,13 +75,7 @@ typedef struct keyed {
   uint32_t number;
 } keyed;
 
-static int by_key(const void *a, const void *b)
-{
-  const keyed *p = a, *q = b;
-  if (p->key != q->key)
-    return p->key < q->key ? -1 : 1;
-  return p->number < q->number ? -1 : p->number > q->number;
-}
+CM_ORDER(by_key, keyed, CM_RISING(key) CM_RISING(number))
 
 static cm_status sorted(const uint64_t *key, uint32_t count, cm_run *run, keyed **list, cm_error *error)
 {

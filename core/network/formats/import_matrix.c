@@ -68,9 +68,7 @@ static cm_status need_number(matrix_reader *r, const char *what, uint64_t *value
 {
   bool found;
   CM_TRY(cm_tokens_number(&r->text, what, &found, value, error));
-  if (found)
-    return CM_OK;
-  return bad(r, r->text.line, cm_say("the line ends before %s", what).text, error);
+  return found ? CM_OK : bad(r, r->text.line, cm_say("the line ends before %s", what).text, error);
 }
 
 static cm_status need_line_end(matrix_reader *r, const char *expected, cm_error *error)

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,10 +20,8 @@ struct cm_source_state {
   cm_import_limits limits;
   cm_run *run;
   struct inflate_state stream;
-  bool inflating, stream_ended;
-  bool raw_ended;
-  uint8_t packed[1 << 16];
-  uint8_t window[CM_SOURCE_WINDOW];
+  bool inflating, stream_ended, raw_ended;
+  uint8_t packed[1 << 16], window[CM_SOURCE_WINDOW];
 };
 
 /* Up to `size` bytes as they lie in the file; 0 at the end. */

@@ -3,7 +3,6 @@
 #include "core/network/formats/entries.h"
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
-#include "core/network/import_limits.h"
 #include "core/network/recognise.h"
 
 /* A file of edges alone. */
