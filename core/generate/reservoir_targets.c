@@ -208,8 +208,7 @@ static void race_group(hunt *h, uint32_t begin, uint32_t end, bool same_layer)
 
 static double square_to_slab(double at, int cell, double width)
 {
-  double below = cell * width - at, above = at - (cell + 1) * width;
-  double gap = below > 0 ? below : above > 0 ? above : 0;
+  double below = cell * width - at, above = at - (cell + 1) * width, gap = below > 0 ? below : above > 0 ? above : 0;
   return gap * gap;
 }
 
@@ -232,8 +231,7 @@ static void race_cell(hunt *h, int x, int y, int z)
 /* The cells at distance `ring` in cells, the largest of the three axes. */
 static void race_ring(hunt *h, int ring)
 {
-  int last = h->r->side - 1;
-  int x0 = cm_clamp(h->cell[0] - ring, 0, last), x1 = cm_clamp(h->cell[0] + ring, 0, last);
+  int last = h->r->side - 1, x0 = cm_clamp(h->cell[0] - ring, 0, last), x1 = cm_clamp(h->cell[0] + ring, 0, last);
   int y0 = cm_clamp(h->cell[1] - ring, 0, last), y1 = cm_clamp(h->cell[1] + ring, 0, last);
   for (int x = x0; x <= x1; x++)
     for (int y = y0; y <= y1; y++) {

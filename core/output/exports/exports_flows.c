@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/chip/turns.h"
 #include "core/network/nets_by_part.h"
 #include "core/output/exports/writers.h"
@@ -32,11 +33,7 @@ typedef struct sort_key {
   uint32_t router, part;
 } sort_key;
 
-static int by_router(const void *a, const void *b)
-{
-  const sort_key *x = a, *y = b;
-  return x->router != y->router ? (x->router < y->router ? -1 : 1) : (x->part > y->part) - (x->part < y->part);
-}
+CM_ORDER(by_router, sort_key, CM_RISING(router) CM_RISING(part))
 
 static cm_status flows_open(const cm_mapped *m, cm_run *run, flows *f, cm_error *error)
 {

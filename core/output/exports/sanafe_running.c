@@ -75,13 +75,7 @@ void cm_sanafe_running_free(cm_sanafe_running *running)
 static uint64_t train_of(const cm_sanafe_running *r, uint32_t neuron)
 {
   uint64_t low = 0, high = r->inputs;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (r->train[middle] >> 32 < neuron)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, r->train[at] >> 32 < neuron)
   return low;
 }
 
