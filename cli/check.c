@@ -56,8 +56,7 @@ static cm_status check_constraints(const arguments *a, const coremap_network *ne
   char *constraints = NULL;
   json_t *file = json_object();
   cm_status status = cli_read_constraints(a->constraints, file, error);
-  if (status == CM_OK && a->constraints != NULL)
-    status = cli_json_text(file, &constraints, error);
+  CM_THEN_IF(status, a->constraints != NULL, cli_json_text(file, &constraints, error));
   json_decref(file);
   if (constraints == NULL)
     return status;
@@ -107,11 +106,10 @@ static bool is_legal(const json_t *verdict)
 }
 
 /* What a verdict says, one violation a line. */
-static void print_verdict(const void *given, const json_t *verdict)
+static void print_verdict(CM_UNUSED const void *given, const json_t *verdict)
 {
   const json_t *one;
   size_t i;
-  (void)given;
   if (is_legal(verdict))
     fputs("legal\n", stdout);
   else
