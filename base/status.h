@@ -82,6 +82,17 @@ cm_phrase cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
       return cm_tried;                 \
   } while (0)
 
+/* The same after `undo`, which frees what was made before. */
+#define CM_TRY_OR(call, undo)          \
+  do {                                 \
+    CM_IS_STATUS(call);                \
+    const cm_status cm_tried = (call); \
+    if (cm_tried != CM_OK) {           \
+      undo;                            \
+      return cm_tried;                 \
+    }                                  \
+  } while (0)
+
 /* The same, of a call that is made where a condition holds. */
 #define CM_TRY_IF(condition, call) \
   do {                             \

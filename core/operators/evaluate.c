@@ -28,11 +28,8 @@ static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memor
                              .input_count = node->input_count,
                              .output_count = node->output_count,
                              .memory = memory}};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->input, node->input_count + 1), CM_ARRAY(s->value, node->input_count + 1),
-                 CM_ARRAY(s->call.output, node->output_count + 1)) != CM_OK) {
-    end_call(s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s->input, node->input_count + 1), CM_ARRAY(s->value, node->input_count + 1),
+                       CM_ARRAY(s->call.output, node->output_count + 1)), end_call(s));
   for (uint32_t i = 0; i <= node->input_count; i++)
     s->input[i].rank = CM_UNKNOWN_RANK;
   for (uint32_t i = 0; i <= node->output_count; i++)
@@ -239,10 +236,7 @@ static cm_status fold_shape(cm_model *m, const cm_node *n, cm_memory *memory, cm
     *(int64_t *)made->data = (int64_t)count;
   }
   end_call(&s);
-  if (status != CM_OK) {
-    cm_tensor_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_tensor_free(made));
   cm_tensor_free(v->tensor);
   v->tensor = made;
   v->constant = true;

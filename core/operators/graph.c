@@ -71,10 +71,7 @@ cm_status cm_model_add_named(cm_model *model, const char *stem, uint32_t *value,
 
 cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error)
 {
-  if (cm_model_add_named(model, stem, value, error) != CM_OK) {
-    cm_tensor_free(tensor);
-    return error->status;
-  }
+  CM_TRY_OR(cm_model_add_named(model, stem, value, error), cm_tensor_free(tensor));
   cm_value *v = &model->values[*value];
   v->tensor = tensor;
   v->constant = v->initializer = true;

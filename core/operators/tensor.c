@@ -111,10 +111,7 @@ cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_
   cm_tensor *t;
   int64_t dims[1] = {0};
   CM_TRY(cm_tensor_new(memory, CM_SEQUENCE, 1, dims, &t, error));
-  if (CM_NEW(memory, t->items, count, error) != CM_OK) {
-    cm_tensor_free(t);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, t->items, count, error), cm_tensor_free(t));
   t->count = count;
   t->dims[0] = (int64_t)count;
   for (uint64_t i = 0; i < count; i++)

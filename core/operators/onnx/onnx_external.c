@@ -156,10 +156,7 @@ cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_run
                       : go_on(run, done += (uint64_t)got, about.size, error);
   }
   (void)zip_fclose(file);
-  if (status != CM_OK) {
-    cm_free(bytes);
-    return status;
-  }
+  CM_TRY_OR(status, cm_free(bytes));
   *made = bytes;
   *size = about.size;
   return CM_OK;

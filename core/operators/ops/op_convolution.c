@@ -80,12 +80,14 @@ typedef struct convolution {
   const cm_window *w;
   int64_t channels, filters; /* of one group */
   int64_t in_size, out_size, cells;
+  int64_t first, count; /* positions under way */
   int32_t *places;
   float *columns, *tile;
 } convolution;
 
-static void unfold(const convolution *c, const float *x, int64_t count)
+static void unfold(const convolution *c, const float *x)
 {
+  const int64_t count = c->count;
   for (int64_t channel = 0; channel < c->channels; channel++)
     for (int64_t k = 0; k < c->cells; k++) {
       const float *from = x + channel * c->in_size;
@@ -96,17 +98,17 @@ static void unfold(const convolution *c, const float *x, int64_t count)
     }
 }
 
-/* One group of one image, positions [first, first + count). */
-static void convolve(const convolution *c, const float *x, const float *weights, const float *bias, int64_t first,
-                     int64_t count, float *y)
+/* One group of one image. */
+static void convolve(const convolution *c, const float *x, const float *weights, const float *bias, float *y)
 {
+  const int64_t count = c->count;
   int64_t depth = c->channels * c->cells;
-  unfold(c, x, count);
+  unfold(c, x);
   cm_ordered_product((cm_product){.m = c->filters, .n = count, .k = depth}, weights, c->columns, c->tile);
   for (int64_t f = 0; f < c->filters; f++) {
     float add = bias != NULL ? bias[f] : 0;
     for (int64_t p = 0; p < count; p++)
-      y[f * c->out_size + first + p] = c->tile[f * count + p] + add;
+      y[f * c->out_size + c->first + p] = c->tile[f * count + p] + add;
   }
 }
 
@@ -131,14 +133,14 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   int64_t tile = c.out_size < TILE ? c.out_size : TILE;
   cm_status status = CM_NEW_ALL(call->memory, error, CM_ARRAY(c.places, c.cells * tile),
                                 CM_ARRAY(c.columns, c.channels * c.cells * tile), CM_ARRAY(c.tile, c.filters * tile));
-  for (int64_t first = 0; status == CM_OK && first < c.out_size; first += tile) {
-    int64_t count = c.out_size - first < tile ? c.out_size - first : tile;
-    find_places(&w, first, count, c.cells, c.places);
+  for (; status == CM_OK && c.first < c.out_size; c.first += tile) {
+    c.count = c.out_size - c.first < tile ? c.out_size - c.first : tile;
+    find_places(&w, c.first, c.count, c.cells, c.places);
     for (int64_t n = 0; n < images; n++)
       for (int64_t g = 0; g < group; g++)
         convolve(&c, (const float *)x->data + (n * group + g) * c.channels * c.in_size,
                  (const float *)k->data + g * c.filters * c.channels * c.cells,
-                 b != NULL ? (const float *)b->data + g * c.filters : NULL, first, count,
+                 b != NULL ? (const float *)b->data + g * c.filters : NULL,
                  (float *)call->result[0]->data + (n * group + g) * c.filters * c.out_size);
   }
   CM_FREE(c.places, c.columns, c.tile);

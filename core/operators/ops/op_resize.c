@@ -307,10 +307,7 @@ cm_status cm_kernel_resize(cm_call *call, cm_error *error)
   for (uint32_t axis = 0; axis < x->rank && x->count > 0; axis++) {
     inner /= x->dims[axis];
     if (!is_kept(&r, axis)) {
-      if (CM_NEW(call->memory, next, outer * r.place.extent[axis] * inner, error) != CM_OK) {
-        cm_free(now);
-        return error->status;
-      }
+      CM_TRY_OR(CM_NEW(call->memory, next, outer * r.place.extent[axis] * inner, error), cm_free(now));
       resize_axis(&r, axis, outer, x->dims[axis], inner, now, next);
       cm_free(now);
       now = next;

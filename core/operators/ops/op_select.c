@@ -145,11 +145,8 @@ static cm_status find_unique(const cm_call *call, unique *u, cm_error *error)
   const cm_tensor *x = call->value[0];
   *u = (unique){.x = x, .l = {.outer = 1, .extent = (int64_t)x->count, .inner = 1}};
   CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, cm_call_lines(call, x, cm_node_integer(call->node, "axis", 0), &u->l, error));
-  if (CM_NEW_ALL(call->memory, error, CM_ARRAY(u->first, u->l.extent + 1), CM_ARRAY(u->number, u->l.extent + 1),
-                 CM_ARRAY(u->order, u->l.extent + 1)) != CM_OK) {
-    end_unique(u);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(call->memory, error, CM_ARRAY(u->first, u->l.extent + 1), CM_ARRAY(u->number, u->l.extent + 1),
+                       CM_ARRAY(u->order, u->l.extent + 1)), end_unique(u));
   bool sorted = cm_node_integer(call->node, "sorted", 1) != 0;
   for (int64_t i = 0; i < u->l.extent; i++) {
     int64_t at = 0, order = 1;
