@@ -60,10 +60,8 @@ static cm_status check_constraints(const arguments *a, const coremap_network *ne
   json_decref(file);
   if (constraints == NULL)
     return status;
-  if (library_status(coremap_mapping_open(a->in.mapping, network, chip, NULL, NULL, &mapping, &cli_why), &cli_why, error) != CM_OK) {
-    free(constraints);
-    return error->status;
-  }
+  CM_TRY_OR(library_status(coremap_mapping_open(a->in.mapping, network, chip, NULL, NULL, &mapping, &cli_why), &cli_why, error),
+            free(constraints));
   status = library_status(coremap_constraints_check(mapping, constraints, &cli_why), &cli_why, error);
   if (status != CM_OK)
     cli_place_in_file(a->constraints, "/constraints", error);

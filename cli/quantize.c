@@ -60,8 +60,7 @@ static cm_status quantize_there(void *given, coremap_client *server, cli_run *cl
     status = cm_json_set(a->line.options, "data", json_pack("{s:s}", "upload", upload), "the job's options", error);
   CM_THEN(status, cli_run_errand(server, cli, &(cli_upload){a->line.file, a->line.words[0], NULL, NULL}, &(cli_errand){"quantize", NULL, a->line.options}, &job, error));
   cli_drop_upload(server, upload);
-  if (status == CM_OK)
-    status = cli_fetch_file(server, cli, cm_say("/v1/programs/%s/model", cli_id(job, "program")).text, a->output, error);
+  CM_THEN(status, cli_fetch_file(server, cli, cm_say("/v1/programs/%s/model", cli_id(job, "program")).text, a->output, error));
   *report = json_incref(json_object_get(job, "report"));
   json_decref(job);
   return status;

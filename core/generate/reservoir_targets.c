@@ -61,10 +61,8 @@ cm_status cm_reservoir_table(cm_reservoir *r, cm_error *error)
   uint32_t count = list_proposals(r, NULL), small = 0, large = count;
   double *share = NULL, total = 0;
   uint32_t *order = NULL;
-  if (CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->table, count), CM_ARRAY(share, count), CM_ARRAY(order, count)) != CM_OK) {
-    cm_free(share);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->table, count), CM_ARRAY(share, count), CM_ARRAY(order, count)),
+            cm_free(share));
   r->table_count = list_proposals(r, r->table);
   for (uint32_t i = 0; i < count; i++)
     total += share[i] = (double)r->table[i].bound * r->slots[r->table[i].minus];

@@ -188,8 +188,7 @@ cm_status cm_spike_file_apart(const char *path, cm_run *run, cm_spike_take take,
   cm_status status = cm_path(lines, error, "%s/spikes", folder);
   CM_THEN(status, do_apart(&(apart){path, folder, lines, store_spikes, NULL}, run, NULL, error));
   FILE *stream = status == CM_OK ? fopen(lines, "re") : NULL;
-  if (status == CM_OK)
-    status = stream != NULL ? take_spikes(stream, take, user, error) : cm_fail_errno(error, errno, "cannot read", lines);
+  CM_THEN(status, stream != NULL ? take_spikes(stream, take, user, error) : cm_fail_errno(error, errno, "cannot read", lines));
   if (stream != NULL)
     fclose(stream);
   (void)cm_folder_remove(folder, &ignored);

@@ -64,13 +64,10 @@ cm_status cm_neuron_copies_read(const json_t *list, uint32_t neurons, cm_memory 
     most += json_array_size(json_object_get(json_array_get(list, i), "serves"));
   if (!json_is_array(list) || json_array_size(list) > CM_VERTICES_MAX - neurons)
     return cm_fail(error, CM_BAD_MAPPING, "/report/leaving/copies: a list of copies is expected");
-  if (CM_NEW(memory, c.of, c.count, error) != CM_OK || CM_NEW(memory, c.first, (size_t)c.count + 1, error) != CM_OK ||
-      CM_NEW(memory, c.serves, most, error) != CM_OK || read_copies(list, neurons, &c, error) != CM_OK) {
-    cm_neuron_copies_free(&c);
-    return error->status;
-  }
-  *copies = c;
-  return CM_OK;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(c.of, c.count), CM_ARRAY(c.first, (size_t)c.count + 1),
+                                CM_ARRAY(c.serves, most));
+  CM_THEN(status, read_copies(list, neurons, &c, error));
+  CM_END(status, *copies = c, cm_neuron_copies_free(&c));
 }
 
 bool cm_topology_takes_copies(const cm_topology *t)

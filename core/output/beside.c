@@ -180,10 +180,7 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
 {
   char path[CM_PATH_MAX];
   cm_status status = cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON));
-  if (status != CM_OK) {
-    cm_topology_free(topology);
-    return status;
-  }
+  CM_TRY_OR(status, cm_topology_free(topology));
   CM_TRY(cm_mapped_open(path, topology, NULL, run, &s->file, error));
   json_t *options = json_object_get(s->file.summary, "options");
   s->mapping = (cm_mapping){.vertex_count = s->file.demand.network->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.places.part,

@@ -51,10 +51,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
   cm_topology_writer *writer;
   uint64_t *wide, steps = CM_RUN_STEPS;
   CM_TRY(CM_NEW(run->memory, wide, t->pin_weight != NULL ? longest_net(t) : 0, error));
-  if (cm_topology_writer_open(path, &header, t->size, &writer, error) != CM_OK) {
-    cm_free(wide);
-    return error->status;
-  }
+  CM_TRY_OR(cm_topology_writer_open(path, &header, t->size, &writer, error), cm_free(wide));
   if (stored)
     cm_topology_writer_stored(writer);
   cm_status status = t->label_text != NULL ? cm_topology_writer_labels(writer, t->label_text, t->label_first, error) : CM_OK;
@@ -72,10 +69,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
       status = cm_run_progress(run, (double)e / t->net_count, -1, t->vertex_count, NAN, error);
   }
   cm_free(wide);
-  if (status != CM_OK) {
-    cm_topology_writer_abort(writer);
-    return status;
-  }
+  CM_TRY_OR(status, cm_topology_writer_abort(writer));
   return cm_topology_writer_close(writer, error);
 }
 

@@ -161,9 +161,7 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
               .ends = made->net_first[made->vertex_count]};
   uint64_t begin = 0, steps = CM_RUN_STEPS;
   uint32_t nets = 0;
-  cm_status status = CM_OK;
-  if (made->directed)
-    status = CM_NEW(run->memory, made->net_source, made->vertex_count, error);
+  cm_status status = made->directed ? CM_NEW(run->memory, made->net_source, made->vertex_count, error) : CM_OK;
   for (uint32_t v = 0; v < made->vertex_count && status == CM_OK; v++) {
     uint64_t end = made->net_first[v + 1];
     if (cm_run_due(&steps, end - begin + 1) &&

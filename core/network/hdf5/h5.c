@@ -160,10 +160,7 @@ cm_status cm_h5_names(const cm_h5 *h5, hid_t group, cm_h5_texts *names, cm_error
       return cm_h5_bad(h5, group, NULL, length <= 0 ? "a member's name cannot be read: the file is damaged"
                                                     : "a member's name has more than 255 bytes", error);
     }
-    if (add_text(h5, names, name, (size_t)length, error) != CM_OK) {
-      cm_h5_texts_free(names);
-      return error->status;
-    }
+    CM_TRY_OR(add_text(h5, names, name, (size_t)length, error), cm_h5_texts_free(names));
   }
   if (names->count > 1)
     qsort_r(names->first, names->count, sizeof *names->first, naturally, names);

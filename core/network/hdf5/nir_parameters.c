@@ -36,10 +36,7 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
                                                isfinite(value[i]) ? "a number above 0" : "a number of 32 bits").text, error);
   }
   cm_free(read.weight);
-  if (status != CM_OK) {
-    cm_free(value);
-    return status;
-  }
+  CM_TRY_OR(status, cm_free(value));
   n->parameter[parameter] = (nir_numbers){value, read.weight_shape};
   return CM_OK;
 }

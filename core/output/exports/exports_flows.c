@@ -149,12 +149,9 @@ static cm_status scale_flows(flows *f, cm_run *run, rates *r, cm_error *error)
   uint32_t parts = f->mapped->parts, first = f->router[f->order[0]], last = f->router[f->order[parts - 1]];
   double most = 0;
   r->base = first;
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(r->sent, (size_t)(last - first) + 1),
-                 CM_ARRAY(r->taken, (size_t)(last - first) + 1)) != CM_OK ||
-      flows_walk(f, run, count_flow, r, error) != CM_OK) {
-    CM_FREE(r->sent, r->taken);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(r->sent, (size_t)(last - first) + 1),
+                       CM_ARRAY(r->taken, (size_t)(last - first) + 1)), CM_FREE(r->sent, r->taken));
+  CM_TRY_OR(flows_walk(f, run, count_flow, r, error), CM_FREE(r->sent, r->taken));
   for (uint32_t i = 0; i <= last - first; i++) {
     most = r->sent[i] > most ? r->sent[i] : most;
     most = r->taken[i] > most ? r->taken[i] : most;
