@@ -5,30 +5,11 @@
 
 /* ---- where an operator may be cut ---- */
 
-bool cm_split_along_none(CM_UNUSED const cm_call *call, CM_UNUSED uint32_t axis)
-{
-  return false;
-}
-
-bool cm_split_along_any(CM_UNUSED const cm_call *call, CM_UNUSED uint32_t axis)
-{
-  return true;
-}
-
-bool cm_split_along_frames(CM_UNUSED const cm_call *call, uint32_t axis)
-{
-  return axis == 0;
-}
-
-bool cm_split_along_frames_channels(CM_UNUSED const cm_call *call, uint32_t axis)
-{
-  return axis < 2;
-}
-
-bool cm_split_along_but_channels(CM_UNUSED const cm_call *call, uint32_t axis)
-{
-  return axis != 1;
-}
+CM_SPLIT_ALONG(none, false)
+CM_SPLIT_ALONG(any, true)
+CM_SPLIT_ALONG(frames, axis == 0)
+CM_SPLIT_ALONG(frames_channels, axis < 2)
+CM_SPLIT_ALONG(but_channels, axis != 1)
 
 /* Blocks of an axis stay together. */
 bool cm_split_along_but_blocks(const cm_call *call, uint32_t axis)
@@ -50,15 +31,8 @@ bool cm_split_along_softmax(const cm_call *call, uint32_t axis)
   return along != CM_NONE && (lines ? axis != along : axis < along);
 }
 
-bool cm_split_along_gather(const cm_call *call, CM_UNUSED uint32_t axis)
-{
-  return cm_split_axis(call, 0, call->input[0].rank) != CM_NONE;
-}
-
-bool cm_split_along_resize(const cm_call *call, uint32_t axis)
-{
-  return cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0});
-}
+CM_SPLIT_ALONG(gather, cm_split_axis(call, 0, call->input[0].rank) != CM_NONE)
+CM_SPLIT_ALONG(resize, cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0}))
 
 static bool no_negative_pads(const cm_call *call)
 {

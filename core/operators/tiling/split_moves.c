@@ -46,10 +46,7 @@ bool cm_split_along_lines(const cm_call *call, uint32_t axis)
   return along != CM_NONE && axis != along;
 }
 
-bool cm_split_along_scatter_elements(const cm_call *call, uint32_t axis)
-{
-  return cm_split_along_lines(call, axis) && call->input[1].dims[axis] == call->input[0].dims[axis];
-}
+CM_SPLIT_ALONG(scatter_elements, cm_split_along_lines(call, axis) && call->input[1].dims[axis] == call->input[0].dims[axis])
 
 bool cm_split_along_scatter_nd(const cm_call *call, uint32_t axis)
 {
@@ -58,20 +55,9 @@ bool cm_split_along_scatter_nd(const cm_call *call, uint32_t axis)
   return axis >= length;
 }
 
-bool cm_split_along_one_hot(const cm_call *call, uint32_t axis)
-{
-  return one_hot_axis(call) != CM_NONE && axis != one_hot_axis(call);
-}
-
-bool cm_split_along_reverse_sequence(const cm_call *call, uint32_t axis)
-{
-  return axis != cm_split_normal(cm_node_integer(call->node, "time_axis", 0), call->input[0].rank);
-}
-
-bool cm_split_along_matrices(const cm_call *call, uint32_t axis)
-{
-  return axis + 2 < call->input[0].rank;
-}
+CM_SPLIT_ALONG(one_hot, one_hot_axis(call) != CM_NONE && axis != one_hot_axis(call))
+CM_SPLIT_ALONG(reverse_sequence, axis != cm_split_normal(cm_node_integer(call->node, "time_axis", 0), call->input[0].rank))
+CM_SPLIT_ALONG(matrices, axis + 2 < call->input[0].rank)
 
 bool cm_split_along_statistics(const cm_call *call, uint32_t axis)
 {
@@ -96,10 +82,7 @@ bool cm_split_along_stft(const cm_call *call, uint32_t axis)
   return axis < 2 && cm_stft_frames(call, &step, &length);
 }
 
-bool cm_split_along_deform(const cm_call *call, uint32_t axis)
-{
-  return axis != 1 || cm_node_integer(call->node, "group", 1) == 1;
-}
+CM_SPLIT_ALONG(deform, axis != 1 || cm_node_integer(call->node, "group", 1) == 1)
 
 /* ---- what a piece reads ---- */
 
