@@ -1,7 +1,6 @@
 /* The server that a command line names; requests go by library/private/client.h. */
 #pragma once
 
-
 #include "cli/cli.h"
 #include "library/private/client.h"
 

@@ -1,6 +1,5 @@
 #include "core/network/demand.h"
 
-
 #include "base/threads.h"
 #include "core/network/dynamics.h"
 #include "core/network/measured.h"

@@ -80,8 +80,7 @@ static void XMLCALL on_text(void *user, const XML_Char *text, int length)
 }
 
 static void XMLCALL on_entity(void *user, const XML_Char *name, CM_UNUSED int parameter, CM_UNUSED const XML_Char *value,
-                              CM_UNUSED int length,
-                              CM_UNUSED const XML_Char *base, CM_UNUSED const XML_Char *system,
+                              CM_UNUSED int length, CM_UNUSED const XML_Char *base, CM_UNUSED const XML_Char *system,
                               CM_UNUSED const XML_Char *public, CM_UNUSED const XML_Char *notation)
 {
   cm_xml *xml = user;
