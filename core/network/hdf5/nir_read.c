@@ -212,7 +212,7 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   CM_THEN_IF(status, strcmp(type, "NIRGraph") != 0, cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error));
   CM_THEN(status, read_graph(h5, g, group, &(nested){"", 0}, NULL, error));
   (void)H5Oclose(group);
-  CM_THEN_IF(status, nir_runs(g), nir_keep_nodes(h5, g, error));
+  CM_THEN_IF(status, nir_without_model(g) == NULL, nir_keep_nodes(h5, g, error));
   return status == CM_OK ? nir_link(g, error) : status;
 }
 
