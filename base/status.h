@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A parameter that a function has because a table wants it so. */
+#define CM_UNUSED __attribute__((unused))
+
 typedef enum cm_status {
   CM_OK = 0,
   CM_BAD_NETWORK,      /* a network file is unknown or damaged */
@@ -79,6 +82,17 @@ cm_phrase cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
       return cm_tried;                 \
   } while (0)
 
+/* The same after `undo`, which frees what was made before. */
+#define CM_TRY_OR(call, undo)          \
+  do {                                 \
+    CM_IS_STATUS(call);                \
+    const cm_status cm_tried = (call); \
+    if (cm_tried != CM_OK) {           \
+      undo;                            \
+      return cm_tried;                 \
+    }                                  \
+  } while (0)
+
 /* The same, of a call that is made where a condition holds. */
 #define CM_TRY_IF(condition, call) \
   do {                             \
@@ -92,6 +106,12 @@ cm_phrase cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
     CM_IS_STATUS(call);       \
     if ((status) == CM_OK)    \
       (status) = (call);      \
+  } while (0)
+
+#define CM_THEN_IF(status, condition, call) \
+  do {                                      \
+    if ((status) == CM_OK && (condition))   \
+      CM_THEN(status, call);                \
   } while (0)
 
 /* The end of what makes something: returns `status`, a call or what calls came to, after `done` where it is CM_OK, else after `undone`. */

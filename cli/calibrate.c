@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "cli/cli.h"
 
 enum { RUNS_BYTES_MAX = 1 << 28, WORST = 10 };
@@ -22,14 +21,13 @@ static const cli_flag flags[] = {
   CLI_JSON_SAYS("print prices and what is left of every step as JSON"),
   {0}};
 
-static cm_status calibrate(void *given, cli_run *cli, json_t **report, cm_error *error)
+static cm_status calibrate(void *given, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const arguments *a = given;
   coremap_chip *chip = NULL;
   cm_error found;
   char *runs = NULL, *options = NULL, *told = NULL;
   size_t size;
-  (void)cli;
   cm_status status = cli_json_text(a->line.body, &options, error);
   CM_THEN(status, cm_file_read(a->line.file, RUNS_BYTES_MAX, &runs, &size, error));
   CM_THEN(status, cli_chip(a->chip, NULL, NULL, &chip, error));
@@ -49,9 +47,8 @@ static int by_error(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-static void print_report(const void *given, const json_t *report)
+static void print_report(CM_UNUSED const void *given, const json_t *report)
 {
-  (void)given;
   const json_t *steps = json_object_get(report, "steps");
   const size_t count = json_array_size(steps);
   json_t *one, **sorted = calloc(count + 1, sizeof *sorted);

@@ -56,15 +56,12 @@ static cm_status check_constraints(const arguments *a, const coremap_network *ne
   char *constraints = NULL;
   json_t *file = json_object();
   cm_status status = cli_read_constraints(a->constraints, file, error);
-  if (status == CM_OK && a->constraints != NULL)
-    status = cli_json_text(file, &constraints, error);
+  CM_THEN_IF(status, a->constraints != NULL, cli_json_text(file, &constraints, error));
   json_decref(file);
   if (constraints == NULL)
     return status;
-  if (library_status(coremap_mapping_open(a->in.mapping, network, chip, NULL, NULL, &mapping, &cli_why), &cli_why, error) != CM_OK) {
-    free(constraints);
-    return error->status;
-  }
+  CM_TRY_OR(library_status(coremap_mapping_open(a->in.mapping, network, chip, NULL, NULL, &mapping, &cli_why), &cli_why, error),
+            free(constraints));
   status = library_status(coremap_constraints_check(mapping, constraints, &cli_why), &cli_why, error);
   if (status != CM_OK)
     cli_place_in_file(a->constraints, "/constraints", error);
@@ -107,11 +104,10 @@ static bool is_legal(const json_t *verdict)
 }
 
 /* What a verdict says, one violation a line. */
-static void print_verdict(const void *given, const json_t *verdict)
+static void print_verdict(CM_UNUSED const void *given, const json_t *verdict)
 {
   const json_t *one;
   size_t i;
-  (void)given;
   if (is_legal(verdict))
     fputs("legal\n", stdout);
   else

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -40,14 +39,8 @@ int cli_fail(const cm_error *error)
     cli_print_detail(error->detail);
   fputc('\n', stderr);
   switch (error->status) {
-    case CM_BAD_NETWORK:
-    case CM_BAD_CHIP:
-    case CM_BAD_OCCUPANCY:
-    case CM_BAD_OPTION:
-    case CM_BAD_MAPPING:
-    case CM_BAD_REQUEST:
-    case CM_DAMAGED:
-    case CM_TOO_LARGE:
+    case CM_BAD_NETWORK: case CM_BAD_CHIP: case CM_BAD_OCCUPANCY: case CM_BAD_OPTION:
+    case CM_BAD_MAPPING: case CM_BAD_REQUEST: case CM_DAMAGED: case CM_TOO_LARGE:
     case CM_NOT_FOUND: return EXIT_USAGE;
     default: return EXIT_REFUSED;
   }
@@ -67,9 +60,8 @@ int cli_usage(const char *command, const char *format, ...)
   return EXIT_USAGE;
 }
 
-static void on_signal(int number)
+static void on_signal(CM_UNUSED int number)
 {
-  (void)number;
   atomic_store(&stop_wanted, true);
 }
 

@@ -59,9 +59,7 @@ static const char *judge(const json_t *about, double a, double b)
   const char *better = cli_text(about, "x-better");
   if (a == b)
     return "same";
-  if (strcmp(better, "neither") == 0)
-    return "other";
-  return (b < a) == (strcmp(better, "less") == 0) ? "better" : "worse";
+  return strcmp(better, "neither") == 0 ? "other" : (b < a) == (strcmp(better, "less") == 0) ? "better" : "worse";
 }
 
 /* Rows of all metrics that both have, by what b is; the caller's. */

@@ -1,8 +1,6 @@
 /* coremap compile: an ONNX model in, a program or the compiled model out. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "base/file.h"

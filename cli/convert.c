@@ -31,8 +31,7 @@ static cm_status convert(void *given, cli_run *cli, json_t **report, cm_error *e
   coremap_network *network = NULL;
   cm_status status = cli_network(a->line.file, a->format, false, &cli->run, &network, error);
   CM_THEN(status, cli_write_network(network, a->out, a->to, &cli->run, error));
-  if (status == CM_OK && a->line.json)
-    status = cli_counts(network, report, error);
+  CM_THEN_IF(status, a->line.json, cli_counts(network, report, error));
   coremap_network_free(network);
   return status;
 }

@@ -33,10 +33,9 @@ static bool add_cores(json_t *body, const char *name, const char *text)
                                                : json_pack("[i, i, i, i]", (int)n[0], (int)n[1], (int)n[2], (int)n[3]));
 }
 
-static int take_cores(void *given, int code)
+static int take_cores(void *given, CM_UNUSED int code)
 {
   const cli_line *line = given;
-  (void)code;
   return add_cores(line->body, cli_taken(), optarg) ? -1 : cli_usage(line->command->name, "--%s is X,Y or X0,Y0,X1,Y1, not \"%s\"", cli_taken(), optarg);
 }
 
@@ -60,13 +59,12 @@ static cm_status ask(cli_server *server, const cli_line *line, const asked *what
 
 /* ---- occupancy ---- */
 
-static cm_status occupancy(void *given, coremap_client *server, cli_run *cli, json_t **reply, cm_error *error)
+static cm_status occupancy(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **reply, cm_error *error)
 {
   const cli_line *line = given;
   const bool changes = json_object_size(line->body) > 0;
   json_t *holders = NULL;
   cm_error ignored;
-  (void)cli;
   /* Changes on top of each other are all kept: each is of named cores, and the server refuses what does not fit. */
   CM_TRY(ask(server, line, changes ? &(asked){"PATCH", "occupancy", "*", line->body} : &(asked){"GET", "occupancy", NULL, NULL}, reply, error));
   if (line->json)
@@ -78,9 +76,8 @@ static cm_status occupancy(void *given, coremap_client *server, cli_run *cli, js
   return CM_OK;
 }
 
-static void print_occupancy(const void *given, const json_t *o)
+static void print_occupancy(CM_UNUSED const void *given, const json_t *o)
 {
-  (void)given;
   static const cli_column columns[] = {{"OWNER", "owner", 60}, {"LEASE", "lease", 24}, {"UNTIL", "until", 24}, {"CORES", "count", 0}};
   const json_t *f = json_object_get(o, "fragmentation"), *taken = json_object_get(o, "taken"), *one;
   json_t *rows = json_array();
@@ -117,15 +114,13 @@ static int check_reserve(void *given)
   return (json_object_get(body, "cores") == NULL) != (json_object_get(body, "count") == NULL) ? -1 : cli_usage("reserve", "say which --cores, or how many with --count");
 }
 
-static cm_status reserve(void *given, coremap_client *server, cli_run *cli, json_t **reply, cm_error *error)
+static cm_status reserve(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **reply, cm_error *error)
 {
-  (void)cli;
   return ask(server, given, &(asked){"POST", "reservations", NULL, ((cli_line *)given)->body}, reply, error);
 }
 
-static void print_lease(const void *given, const json_t *lease)
+static void print_lease(CM_UNUSED const void *given, const json_t *lease)
 {
-  (void)given;
   cli_puts(cli_text(lease, "id"));
 }
 
@@ -135,11 +130,10 @@ static int check_release(void *given)
   return cli_is_id(lease) ? -1 : cli_usage("release", "\"%s\" is no id of a lease", lease);
 }
 
-static cm_status release(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+static cm_status release(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const cli_line *line = given;
   json_t *reply = NULL;
-  (void)cli;
   CM_TRY(ask(server, line, &(asked){"DELETE", cm_say("reservations/%.64s", line->words[1]).text, NULL, NULL}, &reply, error));
   json_decref(reply);
   *report = line->json ? json_pack("{s:s}", "released", line->words[1]) : NULL;

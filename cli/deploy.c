@@ -1,9 +1,7 @@
 /* coremap deploy: a network as images of a chip's cores. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cli/remote.h"
 #include "cli/upload.h"
 

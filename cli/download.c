@@ -119,11 +119,10 @@ static cm_status download(void *given, coremap_client *server, cli_run *cli, jso
   return download_it(server, cli, given, files, error);
 }
 
-static void print_files(const void *given, const json_t *told)
+static void print_files(CM_UNUSED const void *given, const json_t *told)
 {
   const json_t *one;
   size_t i;
-  (void)given;
   json_array_foreach(json_object_get(told, "files"), i, one)
     cli_puts(json_string_value(one));
 }

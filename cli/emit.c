@@ -24,9 +24,8 @@ static const cli_flag flags[] = {
   CLI_JSON_FLAG,
   {0}};
 
-static int take(void *given, int code)
+static int take(void *given, CM_UNUSED int code)
 {
-  (void)code;
   return cli_whole(optarg, 1, 4096, &((arguments *)given)->lanes) ? -1 : cli_usage("emit", "--lanes is a whole number from 1 to 4096, not \"%s\"", optarg);
 }
 

@@ -61,8 +61,7 @@ static cm_status on_files(const arguments *a, cli_run *cli, const char *path, cm
   if (a->network == NULL)
     return cm_fail(error, CM_BAD_REQUEST, "name the network of %s with --network", a->line.file);
   cm_status status = cli_network(a->network, a->format, false, &cli->run, &network, error);
-  if (status == CM_OK && a->chip != NULL)
-    status = cli_chip(a->chip, NULL, NULL, &chip, error);
+  CM_THEN_IF(status, a->chip != NULL, cli_chip(a->chip, NULL, NULL, &chip, error));
   CM_THEN(status, library_status(coremap_mapping_open(a->line.file, network, chip, library_on_run, &cli->run, &mapping, &cli_why), &cli_why, error));
   CM_THEN(status, make(a, mapping, path, &cli->run, error));
   coremap_mapping_free(mapping);

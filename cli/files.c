@@ -1,8 +1,6 @@
 /* Networks that a command line names, and how they are to be read. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 

@@ -1,6 +1,5 @@
 /* coremap fit: which chips would take a network, and what a step on them would be. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/remote.h"
 #include "cli/upload.h"
@@ -71,11 +70,10 @@ static cm_status look(void *given, cli_run *cli, json_t **rows, cm_error *error)
   return status;
 }
 
-static void print_rows(const void *given, const json_t *rows)
+static void print_rows(CM_UNUSED const void *given, const json_t *rows)
 {
   const json_t *row;
   size_t i;
-  (void)given;
   json_array_foreach(rows, i, row)
     print_row(row);
 }

@@ -75,9 +75,8 @@ static int take(void *given, int code)
   return good ? -1 : cli_usage("generate", "\"%s\" is no fit number for this option", optarg);
 }
 
-static void print_made(const void *given, const json_t *report)
+static void print_made(CM_UNUSED const void *given, const json_t *report)
 {
-  (void)given;
   const json_t *pairs = json_object_get(report, "pairs");
   cli_printf(stdout, "%s, %s", cli_count(cli_number(report, "neurons"), "neuron").text, cli_count(cli_number(report, "synapses"), "synapse").text);
   if (pairs != NULL)

@@ -1,8 +1,6 @@
 /* The server that a command line names; requests go by library/private/client.h. */
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/cli.h"
 #include "library/private/client.h"
 

@@ -1,5 +1,4 @@
 #include "cli/job.h"
-#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* What the commands that work on a network under job options (map, partition) share: flags, inputs, seconds and
- * memory. */
+/* What the commands that work on a network under job options (map, partition) share: flags, inputs, seconds and memory. */
 #pragma once
 
 #include <jansson.h>

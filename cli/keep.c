@@ -48,20 +48,18 @@ static json_t *figure(const char *quota, const json_t *value)
   return json_sprintf("%.3g%s", number, units[unit]);
 }
 
-static cm_status quota(void *given, coremap_client *server, cli_run *cli, json_t **told, cm_error *error)
+static cm_status quota(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **told, cm_error *error)
 {
-  (void)cli;
   return ask(server, "GET", "/v1/usage", ((arguments *)given)->user, told, error);
 }
 
-static void print_quota(const void *given, const json_t *told)
+static void print_quota(CM_UNUSED const void *given, const json_t *told)
 {
   static const cli_column columns[] = {{"QUOTA", "quota", 0}, {"USE", "use", 0}, {"LIMIT", "limit", 0}, {"FULL", "full", 0},
                                        {"GROUP'S USE", "group_use", 0}, {"ITS LIMIT", "group_limit", 0}};
   json_t *rows = json_array(), *one;
   const bool grouped = json_string_length(json_object_get(told, "group")) > 0;
   const char *name;
-  (void)given;
   json_object_foreach(json_object_get(told, "quotas"), name, one)
   {
     const double use = cli_number(one, "use"), most = cli_number(one, "quota");
@@ -81,10 +79,9 @@ static void print_quota(const void *given, const json_t *told)
 
 /* ---- the bin ---- */
 
-static cm_status bin(void *given, coremap_client *server, cli_run *cli, json_t **told, cm_error *error)
+static cm_status bin(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **told, cm_error *error)
 {
   const arguments *a = given;
-  (void)cli;
   return ask(server, a->empty ? "DELETE" : "GET", "/v1/bin", a->empty ? NULL : a->user, told, error);
 }
 
@@ -101,10 +98,9 @@ static cm_status check_id(const char *word, cm_error *error)
   return cli_is_id(word) ? CM_OK : cm_fail(error, CM_BAD_REQUEST, "\"%.64s\" is no id", word);
 }
 
-static cm_status restore(void *given, coremap_client *server, cli_run *cli, json_t **list, cm_error *error)
+static cm_status restore(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **list, cm_error *error)
 {
   const cli_line *line = given;
-  (void)cli;
   *list = json_array();
   for (int i = 0; i < line->count; i++) {
     json_t *told;
@@ -118,9 +114,8 @@ static cm_status restore(void *given, coremap_client *server, cli_run *cli, json
 }
 
 /* What was told as it came. */
-static void print_nothing(const void *given, const json_t *list)
+static void print_nothing(CM_UNUSED const void *given, CM_UNUSED const json_t *list)
 {
-  (void)given, (void)list;
 }
 
 /* ---- pins ---- */
@@ -149,15 +144,13 @@ static cm_status pin_all(const cli_line *line, cli_server *server, const char *m
   return CM_OK;
 }
 
-static cm_status pin(void *line, coremap_client *server, cli_run *cli, json_t **none, cm_error *error)
+static cm_status pin(void *line, coremap_client *server, CM_UNUSED cli_run *cli, CM_UNUSED json_t **none, cm_error *error)
 {
-  (void)cli, (void)none;
   return pin_all(line, server, "PUT", error);
 }
 
-static cm_status unpin(void *line, coremap_client *server, cli_run *cli, json_t **none, cm_error *error)
+static cm_status unpin(void *line, coremap_client *server, CM_UNUSED cli_run *cli, CM_UNUSED json_t **none, cm_error *error)
 {
-  (void)cli, (void)none;
   return pin_all(line, server, "DELETE", error);
 }
 

@@ -1,6 +1,5 @@
 /* coremap label: labels of what a server has. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/print.h"
 #include "cli/remote.h"
@@ -18,23 +17,21 @@ static cm_status find(cli_server *server, const char *id, char *path, size_t siz
   return status == CM_NOT_FOUND ? cm_fail(error, CM_NOT_FOUND, "there is no job, mapping, program or network %.64s", id) : status;
 }
 
-static void print_labels(const void *given, const json_t *told)
+static void print_labels(CM_UNUSED const void *given, const json_t *told)
 {
-  (void)given;
   const char *key;
   json_t *value;
   json_object_foreach(json_object_get(told, "labels"), key, value)
     cli_printf(stdout, "%s=%s\n", key, json_string_value(value));
 }
 
-static cm_status label(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+static cm_status label(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const cli_line *line = given;
   const json_t *key;
   char path[120];
   cli_reply reply = {0};
   size_t i;
-  (void)cli;
   CM_TRY(find(server, line->words[0], path, sizeof path, &reply, error));
   json_t *labels = json_object_get(reply.json, "labels");
   (void)json_object_update(labels, json_object_get(line->body, "labels"));

@@ -230,12 +230,11 @@ static void print_columns(const arguments *a, const json_t *list, const listing 
 }
 
 /* A command is called as what it lists. */
-static cm_status list(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+static cm_status list(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const arguments *a = given;
   const char *kind = a->line.command->name;
   json_t *rows = NULL;
-  (void)cli;
   const cm_status status = fetch(server, a, kind, &rows, error);
   *report = json_pack("{s:o}", kind, rows);
   return status;
@@ -288,12 +287,11 @@ static cm_status look(cli_server *server, arguments *a, bool clear, cm_error *er
   return status;
 }
 
-static cm_status top(void *given, coremap_client *server, cli_run *cli, json_t **none, cm_error *error)
+static cm_status top(void *given, coremap_client *server, cli_run *cli, CM_UNUSED json_t **none, cm_error *error)
 {
   arguments *a = given;
   const bool stays = isatty(STDOUT_FILENO) == 1 && !a->once && !a->line.json;
   cm_status status = look(server, a, stays, error);
-  (void)none;
   while (stays && status == CM_OK) {
     (void)sleep(TOP_SECONDS); /* a signal ends it early */
     status = cm_run_check(&cli->run, error);

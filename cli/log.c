@@ -30,13 +30,12 @@ static cm_status read_log(cli_server *server, const char *id, char **text, cm_er
   return status;
 }
 
-static cm_status log_step(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+static cm_status log_step(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const arguments *a = given;
   const char *id = a->line.words[0];
   char etag[sizeof((cli_reply *)0)->etag] = "", *text;
   size_t shown = 0;
-  (void)cli;
   for (bool ended = !a->follow;;) {
     cli_reply job = {0};
     const double asked = cm_now();

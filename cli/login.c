@@ -1,5 +1,4 @@
 /* coremap login, logout: the token by which the other commands sign in to a server. */
-#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -59,10 +58,9 @@ static cm_status keep_open(cli_server *server, const arguments *a, bool *open, j
   return status;
 }
 
-static cm_status sign_in(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+static cm_status sign_in(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const arguments *a = given;
-  (void)cli;
   char token[LIBRARY_TOKEN_MAX];
   cli_reply reply = {0};
   bool open = false;
@@ -93,10 +91,9 @@ static cm_status end_token(cli_server *server, cm_error *error)
   return status;
 }
 
-static cm_status sign_out(void *given, coremap_client *server, cli_run *cli, json_t **report, cm_error *error)
+static cm_status sign_out(void *given, coremap_client *server, CM_UNUSED cli_run *cli, json_t **report, cm_error *error)
 {
   const arguments *a = given;
-  (void)cli;
   bool known = false;
   cli_context context;
   CM_TRY_IF(a->revoke, end_token(server, error));
@@ -120,9 +117,8 @@ static int check(void *given)
 }
 
 /* It was told already. */
-static void print_nothing(const void *given, const json_t *report)
+static void print_nothing(CM_UNUSED const void *given, CM_UNUSED const json_t *report)
 {
-  (void)given, (void)report;
 }
 
 const cli_command cli_command_login = {

@@ -52,8 +52,7 @@ static int partition(void *given)
   char *text = NULL;
   cm_status status = make(job, &made, &error);
   cli_run_end(&job->cli);
-  if (status == CM_OK && job->part != NULL)
-    status = library_status(coremap_partition_write(made, job->part, &cli_why), &cli_why, &error);
+  CM_THEN_IF(status, job->part != NULL, library_status(coremap_partition_write(made, job->part, &cli_why), &cli_why, &error));
   CM_THEN(status, library_status(coremap_partition_about(made, &text, &cli_why), &cli_why, &error));
   coremap_partition_free(made);
   if (status != CM_OK) {

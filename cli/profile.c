@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 
 typedef struct arguments {
@@ -85,9 +84,8 @@ static void print_raster(const json_t *rows)
   }
 }
 
-static void print_report(const void *given, const json_t *report)
+static void print_report(CM_UNUSED const void *given, const json_t *report)
 {
-  (void)given;
   size_t i;
   const json_t *one, *peak = json_object_get(report, "peak");
   cli_printf(stdout, "%.0f steps", cli_number(report, "steps"));

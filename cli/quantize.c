@@ -1,7 +1,6 @@
 /* coremap quantize: an ONNX model in float32 in, one in 8-bit integers out. */
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "cli/remote.h"
@@ -18,9 +17,8 @@ static const cli_flag flags[] = {
   CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG,
   {0}};
 
-static void print_report(const void *given, const json_t *r)
+static void print_report(CM_UNUSED const void *given, const json_t *r)
 {
-  (void)given;
   const json_t *bytes = json_object_get(r, "constant_bytes"), *products = json_object_get(r, "products"), *one;
   size_t i;
   cli_printf(stdout, "%-10s %-8s %9s  %s\n", "operator", "type", "error", "output");
@@ -57,14 +55,12 @@ static cm_status quantize_there(void *given, coremap_client *server, cli_run *cl
   char upload[80] = "";
   json_t *job = NULL;
   cm_status status = cli_check_options("quantize", a->line.options, error);
-  if (status == CM_OK && a->data != NULL)
-    status = cli_send_upload(server, cli, a->data, "samples", upload, error);
+  CM_THEN_IF(status, a->data != NULL, cli_send_upload(server, cli, a->data, "samples", upload, error));
   if (status == CM_OK && upload[0] != '\0')
     status = cm_json_set(a->line.options, "data", json_pack("{s:s}", "upload", upload), "the job's options", error);
   CM_THEN(status, cli_run_errand(server, cli, &(cli_upload){a->line.file, a->line.words[0], NULL, NULL}, &(cli_errand){"quantize", NULL, a->line.options}, &job, error));
   cli_drop_upload(server, upload);
-  if (status == CM_OK)
-    status = cli_fetch_file(server, cli, cm_say("/v1/programs/%s/model", cli_id(job, "program")).text, a->output, error);
+  CM_THEN(status, cli_fetch_file(server, cli, cm_say("/v1/programs/%s/model", cli_id(job, "program")).text, a->output, error));
   *report = json_incref(json_object_get(job, "report"));
   json_decref(job);
   return status;

@@ -255,12 +255,11 @@ static cm_status write_found(cli_server *server, const arguments *a, const found
   return library_client_ask(server, &(cli_request){.method = "GET", .path = cm_say("/v1/%s/%s/%.300s", f->kind, f->id, a->line.words[1]).text, .download = stream}, &reply, error);
 }
 
-static cm_status get(void *given, coremap_client *server, cli_run *cli, json_t **unused, cm_error *error)
+static cm_status get(void *given, coremap_client *server, CM_UNUSED cli_run *cli, CM_UNUSED json_t **unused, cm_error *error)
 {
   arguments *a = given;
   cm_file file = {0};
   found f;
-  (void)cli, (void)unused;
   a->output = a->output != NULL && strcmp(a->output, "-") == 0 ? NULL : a->output;
   CM_TRY(find(server, a, &f, error));
   FILE *shown = a->output == NULL && isatty(STDOUT_FILENO) == 1 ? tmpfile() : NULL; /* bytes for a terminal are text */
@@ -281,10 +280,9 @@ static cm_status get(void *given, coremap_client *server, cli_run *cli, json_t *
 
 /* ---- cancelling ---- */
 
-static cm_status cancel(void *line, coremap_client *server, cli_run *cli, json_t **job, cm_error *error)
+static cm_status cancel(void *line, coremap_client *server, CM_UNUSED cli_run *cli, json_t **job, cm_error *error)
 {
   cli_reply reply = {0};
-  (void)cli;
   const cm_status status = ask(server, "POST", "jobs", ((cli_line *)line)->words[0], "/cancel", NULL, &reply, error);
   *job = reply.json;
   return status;

@@ -20,12 +20,11 @@ static cm_status remove_one(cli_server *server, const char *name, const char **k
   return status;
 }
 
-static cm_status rm(void *given, coremap_client *server, cli_run *cli, json_t **none, cm_error *error)
+static cm_status rm(void *given, coremap_client *server, CM_UNUSED cli_run *cli, CM_UNUSED json_t **none, cm_error *error)
 {
   const cli_line *line = given;
   json_t *list = json_array();
   cm_status status = CM_OK;
-  (void)cli, (void)none;
   for (int i = 0; i < line->count && status == CM_OK; i++) {
     const char *kind = "", *word = line->words[i];
     status = word[0] == '\0' || strchr(word, '/') != NULL ? cm_fail(error, CM_BAD_REQUEST, "\"%.64s\" is no id or name", word)

@@ -136,10 +136,9 @@ static cm_status simulate(void *given, cli_run *cli, json_t **report, cm_error *
   return status;
 }
 
-static cm_status disassemble(void *line, cli_run *cli, json_t **none, cm_error *error)
+static cm_status disassemble(void *line, cli_run *cli, CM_UNUSED json_t **none, cm_error *error)
 {
   coremap_program *program = NULL;
-  (void)none;
   cm_status status = cli_read_program(((cli_line *)line)->file, &cli->run, &program, error);
   CM_THEN(status, library_status(coremap_program_disassemble(program, cli_output("-"), &cli_why), &cli_why, error));
   coremap_program_free(program);

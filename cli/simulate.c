@@ -1,5 +1,4 @@
 /* coremap simulate: a mapped network in motion. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"

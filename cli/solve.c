@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 
 typedef struct arguments {
@@ -28,9 +27,8 @@ static int check(void *given)
 }
 
 /* A node a line, or why there are no places. */
-static void print_answer(const void *given, const json_t *answer)
+static void print_answer(CM_UNUSED const void *given, const json_t *answer)
 {
-  (void)given;
   const char *node;
   json_t *at;
   const json_t *reason = json_object_get(answer, "reason"), *one;
@@ -77,9 +75,8 @@ static cm_status solve(void *given, cli_run *cli, json_t **answer, cm_error *err
   return status != CM_OK && strncmp(error->detail, "the problem", 11) == 0 ? cli_name_file(a->problem, status, error) : status;
 }
 
-static int judge(const void *given, const json_t *answer)
+static int judge(CM_UNUSED const void *given, const json_t *answer)
 {
-  (void)given;
   return json_object_get(answer, "places") != NULL ? EXIT_DONE : EXIT_REFUSED;
 }
 

@@ -65,10 +65,7 @@ static cm_status queue(cli_server *server, cli_run *cli, const arguments *a, cli
   const char *format = json_string_value(json_object_get(network, "format"));
   bool model = format != NULL && strcmp(format, "onnx") == 0;
   const char *kind = model ? "compile" : "map";
-  if (cli_rename_options(kind, a->line.options, error) != CM_OK) {
-    json_decref(network);
-    return error->status;
-  }
+  CM_TRY_OR(cli_rename_options(kind, a->line.options, error), json_decref(network));
   (void)json_object_set_new(a->line.body, "kind", json_string(kind));
   (void)json_object_set(a->line.body, "network", json_object_get(network, "id"));
   if (json_object_get(a->line.body, "name") == NULL)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdio.h>
 
 typedef struct cli_column {
   const char *title;

@@ -1,7 +1,6 @@
 /* coremap tile: the pieces of a program as a network, without the program. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 

@@ -106,17 +106,15 @@ static int check(void *given)
   return -1;
 }
 
-static void on_line(void *user, const char *line)
+static void on_line(CM_UNUSED void *user, const char *line)
 {
-  (void)user;
   cli_printf(stderr, "%s\n", line);
 }
 
-static cm_status train(void *given, cli_run *cli, json_t **none, cm_error *error)
+static cm_status train(void *given, cli_run *cli, CM_UNUSED json_t **none, cm_error *error)
 {
   const arguments *a = given;
   char *options = NULL, *card = NULL;
-  (void)none;
   cm_status status = cli_json_text(a->line.body, &options, error);
   CM_THEN(status, library_status(coremap_train(options, a->output, a->line.quiet ? NULL : on_line, NULL, library_on_run, &cli->run, &card, &cli_why), &cli_why, error));
   free(options);

@@ -166,12 +166,8 @@ cm_status cli_upload_network(cli_server *server, cli_run *cli, const cli_upload 
 {
   json_t *made = NULL;
   CM_TRY(upload_network(server, cli, what, &made, error));
-  if (send_table(server, cli, "rates", &made, error) != CM_OK || send_table(server, cli, "parameters", &made, error) != CM_OK) {
-    json_decref(made);
-    return error->status;
-  }
-  *network = made;
-  return CM_OK;
+  CM_TRY_OR(send_table(server, cli, "rates", &made, error), json_decref(made));
+  CM_END(send_table(server, cli, "parameters", &made, error), *network = made, json_decref(made));
 }
 
 cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *file, const cli_errand *errand, json_t **job, cm_error *error)

@@ -88,13 +88,7 @@ static uint32_t draw_target(const connectome *c, uint32_t first, uint32_t count,
 {
   double from = c->strength[first], at = from + (c->strength[first + count] - from) * cm_random_unit(random);
   uint32_t low = first, high = first + count - 1;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (c->strength[middle + 1] > at)
-      high = middle;
-    else
-      low = middle + 1;
-  }
+  CM_BISECT(low, high, k, !(c->strength[k + 1] > at))
   return low;
 }
 

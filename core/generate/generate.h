@@ -9,8 +9,7 @@
 
 enum { CM_FAN_OUT_MAX = 65536 };
 
-/* The mean fan-out of a reservoir of this size when none is asked for: 128 up to 32768 neurons, 192 up to 131072,
- * else 256. */
+/* The mean fan-out of a reservoir of this size when none is asked for: 128 up to 32768 neurons, 192 up to 131072, else 256. */
 double cm_reservoir_fan_out(uint32_t neurons);
 
 /* A reservoir: neurons uniform in the unit cube, near ones connected with a probability that falls with distance,

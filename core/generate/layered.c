@@ -110,12 +110,9 @@ cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm
   CM_TRY(CM_NEW(run->memory, t, 1, error));
   *t = (cm_topology){.directed = true, .vertex_count = (uint32_t)neurons, .net_count = (uint32_t)neurons,
                      .pin_count = neurons, .size_total = neurons, .weight_scale = 1};
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_first, neurons + 1), CM_ARRAY(t->net_weight, neurons),
-                 CM_ARRAY(t->pin, neurons)) != CM_OK ||
-      cm_name_runs(t, "population", populations, NULL, size, run->memory, error) != CM_OK) {
-    cm_topology_free(t);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_first, neurons + 1), CM_ARRAY(t->net_weight, neurons),
+                       CM_ARRAY(t->pin, neurons)), cm_topology_free(t));
+  CM_TRY_OR(cm_name_runs(t, "population", populations, NULL, size, run->memory, error), cm_topology_free(t));
   for (uint32_t v = 0; v < neurons; v++) {
     t->net_first[(size_t)v + 1] = (uint64_t)v + 1;
     t->net_weight[v] = 1;

@@ -155,10 +155,8 @@ static cm_status generate(microcircuit *m, bool rates, const char *path, cm_micr
                     CM_ARRAY(m->marked, neurons / 64 + 1), CM_ARRAY(m->target, neurons), CM_ARRAY(m->weight, neurons)));
   CM_TRY(cm_parallel(m->run, PROJECTIONS, deal, m, error));
   CM_TRY(cm_topology_writer_open(path, &header, NULL, &writer, error));
-  if (name_populations(m, writer, error) != CM_OK || write_rows(m, rates, writer, report, error) != CM_OK) {
-    cm_topology_writer_abort(writer);
-    return error->status;
-  }
+  CM_TRY_OR(name_populations(m, writer, error), cm_topology_writer_abort(writer));
+  CM_TRY_OR(write_rows(m, rates, writer, report, error), cm_topology_writer_abort(writer));
   cm_run_phase(m->run, "write");
   return cm_topology_writer_close(writer, error);
 }

@@ -61,10 +61,8 @@ cm_status cm_reservoir_table(cm_reservoir *r, cm_error *error)
   uint32_t count = list_proposals(r, NULL), small = 0, large = count;
   double *share = NULL, total = 0;
   uint32_t *order = NULL;
-  if (CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->table, count), CM_ARRAY(share, count), CM_ARRAY(order, count)) != CM_OK) {
-    cm_free(share);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->table, count), CM_ARRAY(share, count), CM_ARRAY(order, count)),
+            cm_free(share));
   r->table_count = list_proposals(r, r->table);
   for (uint32_t i = 0; i < count; i++)
     total += share[i] = (double)r->table[i].bound * r->slots[r->table[i].minus];
@@ -208,8 +206,7 @@ static void race_group(hunt *h, uint32_t begin, uint32_t end, bool same_layer)
 
 static double square_to_slab(double at, int cell, double width)
 {
-  double below = cell * width - at, above = at - (cell + 1) * width;
-  double gap = below > 0 ? below : above > 0 ? above : 0;
+  double below = cell * width - at, above = at - (cell + 1) * width, gap = below > 0 ? below : above > 0 ? above : 0;
   return gap * gap;
 }
 
@@ -232,8 +229,7 @@ static void race_cell(hunt *h, int x, int y, int z)
 /* The cells at distance `ring` in cells, the largest of the three axes. */
 static void race_ring(hunt *h, int ring)
 {
-  int last = h->r->side - 1;
-  int x0 = cm_clamp(h->cell[0] - ring, 0, last), x1 = cm_clamp(h->cell[0] + ring, 0, last);
+  int last = h->r->side - 1, x0 = cm_clamp(h->cell[0] - ring, 0, last), x1 = cm_clamp(h->cell[0] + ring, 0, last);
   int y0 = cm_clamp(h->cell[1] - ring, 0, last), y1 = cm_clamp(h->cell[1] + ring, 0, last);
   for (int x = x0; x <= x1; x++)
     for (int y = y0; y <= y1; y++) {

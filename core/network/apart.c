@@ -145,17 +145,15 @@ cm_status cm_import_apart(const char *path, const cm_import_hint *hint, const ch
   return status;
 }
 
-static cm_status store_spike(void *user, uint64_t number, const char *population, uint64_t id, double ms, cm_error *error)
+static cm_status store_spike(void *user, CM_UNUSED uint64_t number, const char *population, uint64_t id, double ms, cm_error *error)
 {
-  (void)number;
   return fprintf(user, "%.17g %llu %s\n", ms, (unsigned long long)id, population) > 0
            ? CM_OK
            : cm_fail_errno(error, errno, "cannot write", "the spikes");
 }
 
-static cm_status store_spikes(const apart *a, cm_run *run, cm_import_report *report, cm_error *error)
+static cm_status store_spikes(const apart *a, cm_run *run, CM_UNUSED cm_import_report *report, cm_error *error)
 {
-  (void)report;
   FILE *stream = fopen(a->made, "we");
   if (stream == NULL)
     return cm_fail_errno(error, errno, "cannot write", a->made);
@@ -190,8 +188,7 @@ cm_status cm_spike_file_apart(const char *path, cm_run *run, cm_spike_take take,
   cm_status status = cm_path(lines, error, "%s/spikes", folder);
   CM_THEN(status, do_apart(&(apart){path, folder, lines, store_spikes, NULL}, run, NULL, error));
   FILE *stream = status == CM_OK ? fopen(lines, "re") : NULL;
-  if (status == CM_OK)
-    status = stream != NULL ? take_spikes(stream, take, user, error) : cm_fail_errno(error, errno, "cannot read", lines);
+  CM_THEN(status, stream != NULL ? take_spikes(stream, take, user, error) : cm_fail_errno(error, errno, "cannot read", lines));
   if (stream != NULL)
     fclose(stream);
   (void)cm_folder_remove(folder, &ignored);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/order.h"
 
 enum { NOBODY = UINT32_MAX, CHECK_EVERY = 4096 };
 
@@ -64,13 +64,10 @@ cm_status cm_neuron_copies_read(const json_t *list, uint32_t neurons, cm_memory 
     most += json_array_size(json_object_get(json_array_get(list, i), "serves"));
   if (!json_is_array(list) || json_array_size(list) > CM_VERTICES_MAX - neurons)
     return cm_fail(error, CM_BAD_MAPPING, "/report/leaving/copies: a list of copies is expected");
-  if (CM_NEW(memory, c.of, c.count, error) != CM_OK || CM_NEW(memory, c.first, (size_t)c.count + 1, error) != CM_OK ||
-      CM_NEW(memory, c.serves, most, error) != CM_OK || read_copies(list, neurons, &c, error) != CM_OK) {
-    cm_neuron_copies_free(&c);
-    return error->status;
-  }
-  *copies = c;
-  return CM_OK;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(c.of, c.count), CM_ARRAY(c.first, (size_t)c.count + 1),
+                                CM_ARRAY(c.serves, most));
+  CM_THEN(status, read_copies(list, neurons, &c, error));
+  CM_END(status, *copies = c, cm_neuron_copies_free(&c));
 }
 
 bool cm_topology_takes_copies(const cm_topology *t)
@@ -100,13 +97,7 @@ typedef struct building {
   uint32_t *net;         /* [vertices] a neuron's net */
 } building;
 
-static int by_ends(const void *a, const void *b)
-{
-  const synapse *x = a, *y = b;
-  if (x->source != y->source)
-    return x->source < y->source ? -1 : 1;
-  return (x->target > y->target) - (x->target < y->target);
-}
+CM_ORDER(by_ends, synapse, CM_RISING(source) CM_RISING(target))
 
 static cm_status list_copies(building *b, cm_error *error)
 {
@@ -196,12 +187,11 @@ static cm_status make_nets(building *b, cm_error *error)
 }
 
 /* An array of pins, or of neurons, as the network without copies has it. */
-#define SPREAD(array, count, from)                                                            \
-  if (f->array != NULL) {                                                                     \
-    if (CM_NEW(b->run->memory, t->array, (count), error) != CM_OK)                            \
-      return error->status;                                                                   \
-    for (uint64_t i = 0; i < (count); i++)                                                    \
-      t->array[i] = f->array[from];                                                           \
+#define SPREAD(array, count, from)                                     \
+  if (f->array != NULL) {                                              \
+    CM_TRY(CM_NEW(b->run->memory, t->array, (count), error));          \
+    for (uint64_t i = 0; i < (count); i++)                             \
+      t->array[i] = f->array[from];                                    \
   }
 
 static cm_status make_pins(building *b, cm_error *error)
@@ -241,7 +231,6 @@ static cm_status make_neurons(building *b, cm_error *error)
     t->size_total += cm_topology_size(t, v);
   return CM_OK;
 }
-#undef SPREAD
 
 static cm_status make_names(building *b, cm_error *error)
 {
@@ -278,27 +267,14 @@ static cm_status make_dynamics(building *b, cm_error *error)
     return CM_OK;
   CM_TRY(CM_NEW(memory, top->dynamics, 1, error));
   cm_dynamics *t = top->dynamics;
-  CM_TRY_IF(f->model != NULL, CM_NEW(memory, t->model, top->vertex_count, error));
-  CM_TRY_IF(f->weight != NULL, CM_NEW(memory, t->weight, top->pin_count, error));
-  for (uint32_t v = 0; f->model != NULL && v < top->vertex_count; v++)
-    t->model[v] = f->model[origin(b, v)];
-  for (int p = 0; p < CM_NEURON_PARAMETERS; p++) {
-    CM_TRY_IF(f->parameter[p] != NULL, CM_NEW(memory, t->parameter[p], top->vertex_count, error));
-    for (uint32_t v = 0; f->parameter[p] != NULL && v < top->vertex_count; v++)
-      t->parameter[p][v] = f->parameter[p][origin(b, v)];
-  }
+  SPREAD(model, top->vertex_count, origin(b, i))
+  SPREAD(weight, top->pin_count, b->synapse[i].pin)
+  for (int p = 0; p < CM_NEURON_PARAMETERS; p++)
+    SPREAD(parameter[p], top->vertex_count, origin(b, i))
   for (uint64_t i = 0; i < top->pin_count; i++) {
     const uint64_t pin = b->synapse[i].pin;
     uint64_t low = 0, high = f->parallel_count;
-    if (f->weight != NULL)
-      t->weight[i] = f->weight[pin];
-    while (low < high) {
-      const uint64_t middle = low + (high - low) / 2;
-      if (f->parallel[middle].pin < pin)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+    CM_BISECT(low, high, at, f->parallel[at].pin < pin)
     for (; low < f->parallel_count && f->parallel[low].pin == pin; low++) {
       CM_TRY(CM_ROOM(memory, t->parallel, &room, t->parallel_count + 1, error));
       t->parallel[t->parallel_count] = f->parallel[low];
@@ -312,25 +288,18 @@ cm_status cm_topology_copied(const cm_topology *topology, const cm_neuron_copies
 {
   building b = {.from = topology, .copies = copies, .run = run};
   CM_TRY(CM_NEW(run->memory, b.to, 1, error));
+#define FACT(fact) .fact = topology->fact,
+  *b.to = (cm_topology){CM_TOPOLOGY_FACTS(FACT).population_count = topology->population_count, .scenario_count = topology->scenario_count};
+#undef FACT
   b.to->directed = true;
-  b.to->vertex_count = topology->vertex_count + copies->count;
-  b.to->weight_exponent = topology->weight_exponent;
-  b.to->delay_unit_ns = topology->delay_unit_ns;
-  b.to->weight_scale = topology->weight_scale;
-  b.to->population_count = topology->population_count;
-  b.to->scenario_count = topology->scenario_count;
-  b.to->duplicate_count = topology->duplicate_count;
-  b.to->self_loop_count = topology->self_loop_count;
-  b.to->empty_net_count = topology->empty_net_count;
-  b.to->zero_count = topology->zero_count;
-  if (list_copies(&b, error) != CM_OK || serve(&b, error) != CM_OK || make_nets(&b, error) != CM_OK || make_pins(&b, error) != CM_OK ||
-      make_neurons(&b, error) != CM_OK || make_names(&b, error) != CM_OK || make_dynamics(&b, error) != CM_OK) {
-    cm_topology_free(b.to);
-    b.to = NULL;
-  }
+  b.to->vertex_count += copies->count;
+  cm_status status = list_copies(&b, error);
+  CM_THEN(status, serve(&b, error));
+  CM_THEN(status, make_nets(&b, error));
+  CM_THEN(status, make_pins(&b, error));
+  CM_THEN(status, make_neurons(&b, error));
+  CM_THEN(status, make_names(&b, error));
+  CM_THEN(status, make_dynamics(&b, error));
   CM_FREE(b.head, b.next, b.by, b.synapse, b.net);
-  if (b.to == NULL)
-    return error->status;
-  *made = b.to;
-  return CM_OK;
+  CM_END(status, *made = b.to, cm_topology_free(b.to));
 }

@@ -114,8 +114,7 @@ cm_status cm_topology_from_csr(const cm_row_arrays *rows, cm_run *run, cm_topolo
   CM_THEN(status, copy_rows(rows, w, made, &weights, run, error));
   if (status == CM_OK && (status = cm_weighted_rows_close(made, &weights, run, error)) == CM_OK)
     status = cm_weighted_rows_scale(made, &weights, run, error);
-  if (status == CM_OK && !rows->directed)
-    status = check_both_ways(made, run, error);
+  CM_THEN_IF(status, !rows->directed, check_both_ways(made, run, error));
   cm_weights_free(&weights);
   CM_END(status, *topology = made, cm_topology_free(made));
 }

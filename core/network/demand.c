@@ -1,7 +1,5 @@
 #include "core/network/demand.h"
 
-#include <stdio.h>
-
 #include "base/threads.h"
 #include "core/network/dynamics.h"
 #include "core/network/measured.h"
@@ -55,9 +53,8 @@ static cm_status refuse_outside(cm_error *error, const char *why)
 static cm_status check_sources(const cm_topology *t, cm_error *error)
 {
   for (uint64_t i = 0; i < t->pin_count; i++)
-    if (cm_topology_is_input(t, t->pin[i])) {
+    if (cm_topology_is_input(t, t->pin[i]))
       return refuse_outside(error, cm_say("neuron %u is an input and has a synapse into it", t->pin[i]).text);
-    }
   return CM_OK;
 }
 

@@ -1,6 +1,5 @@
 /* Files of other programs, by the bytes they begin with: named for what they are, with what to do. */
 #include <endian.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -142,7 +141,5 @@ cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_err
   }
   if (weak && !text && is_matlab_4(bytes, size))
     return cm_refuse_as("a MATLAB 4 file", advices[MATLAB], error);
-  if (weak && is_onnx(bytes, size))
-    return cm_refuse_as("an ONNX model", advices[MODEL], error);
-  return CM_OK;
+  return weak && is_onnx(bytes, size) ? cm_refuse_as("an ONNX model", advices[MODEL], error) : CM_OK;
 }

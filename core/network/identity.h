@@ -18,9 +18,8 @@ typedef struct cm_versions {
   uint32_t old_count, count;
 } cm_versions;
 
-/* Fills old_of [count] with the old neuron that each is, CM_NOBODY where it is new; no old one twice. By names: equal
- * keys, the first of several with the first. Else: where both versions have as many neurons, the same number; else the
- * two sequences of keys are laid side by side, over inserted and deleted runs of up to a few thousand neurons, unless
- * numbers agree more often. O((old_count + count) log) by names; else O(old_count + count) times the length of the
- * runs. */
+/* Fills old_of [count] with the old neuron that each is, CM_NOBODY where it is new; no old one twice. By names: equal keys,
+ * the first of several with the first. Else: where both versions have as many neurons, the same number; else the two sequences
+ * of keys are laid side by side, over inserted and deleted runs of up to a few thousand neurons, unless numbers agree more
+ * often. O((old_count + count) log) by names; else O(old_count + count) times the length of the runs. */
 cm_status cm_match_neurons(const cm_versions *versions, bool named, cm_run *run, uint32_t *old_of, cm_error *error);

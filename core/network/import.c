@@ -67,10 +67,7 @@ static cm_status import_source(const cm_reading_of *from, const cm_import_hint *
   if (status == CM_OK)
     status = made->vertex_count > 0 ? direct(source, run, &made, error)
                                     : cm_fail(error, CM_BAD_NETWORK, "the network has no neurons: read as %s, the file names none", found->name);
-  if (status != CM_OK) {
-    cm_topology_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_topology_free(made));
   *topology = made;
   if (report != NULL) {
     *report = (cm_import_report){.gzipped = source->gzipped,

@@ -17,12 +17,10 @@ cm_status cm_names_open(cm_names *names, cm_memory *memory, cm_error *error)
   if (sodium_init() < 0)
     return cm_fail(error, CM_INTERNAL, "libsodium does not start");
   randombytes_buf(made.key, sizeof made.key);
-  if (CM_NEW(memory, made.slot, made.slot_count, error) != CM_OK ||
-      CM_ROOM(memory, made.first, &made.first_room, 1, error) != CM_OK ||
-      CM_ROOM(memory, made.text, &made.text_room, 1, error) != CM_OK) {
-    cm_names_close(&made);
-    return error->status;
-  }
+  cm_status status = CM_NEW(memory, made.slot, made.slot_count, error);
+  CM_THEN(status, CM_ROOM(memory, made.first, &made.first_room, 1, error));
+  CM_THEN(status, CM_ROOM(memory, made.text, &made.text_room, 1, error));
+  CM_TRY_OR(status, cm_names_close(&made));
   made.first[0] = 0;
   *names = made;
   return CM_OK;

@@ -59,13 +59,10 @@ cm_status cm_topology_order_nets(cm_topology *made, float **rate, cm_run *run, c
   cm_memory *memory = run->memory;
   ordered to = {0};
   const uint32_t nets = made->net_count;
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, to.first, (size_t)nets + 1, error) != CM_OK ||
-      (made->net_weight != NULL && CM_NEW(memory, to.weight, nets, error) != CM_OK) ||
-      (rate != NULL && CM_NEW(memory, to.rate, nets, error) != CM_OK) || CM_NEW(memory, to.source, nets, error) != CM_OK ||
-      CM_NEW(memory, to.pin, made->pin_count, error) != CM_OK ||
-      CM_NEW(memory, to.next, (size_t)made->vertex_count + 2, error) != CM_OK || CM_NEW(memory, to.order, nets, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(to.first, (size_t)nets + 1), CM_ARRAY(to.source, nets), CM_ARRAY(to.order, nets),
+                                CM_ARRAY(to.pin, made->pin_count), CM_ARRAY(to.next, (size_t)made->vertex_count + 2));
+  CM_THEN_IF(status, made->net_weight != NULL, CM_NEW(memory, to.weight, nets, error));
+  CM_THEN_IF(status, rate != NULL, CM_NEW(memory, to.rate, nets, error));
   if (status == CM_OK) {
     cm_sort_members(made->net_source, nets, made->vertex_count, to.next, to.order);
     status = move_nets(made, rate != NULL ? *rate : NULL, &to, run, error);
@@ -78,8 +75,6 @@ cm_status cm_topology_order_nets(cm_topology *made, float **rate, cm_run *run, c
     if (rate != NULL)
       EXCHANGE(*rate, to.rate);
   }
-  void *const blocks[] = {to.first, to.weight, to.source, to.pin, to.next, to.order, to.rate};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(to.first, to.weight, to.source, to.pin, to.next, to.order, to.rate);
   return status;
 }

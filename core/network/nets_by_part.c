@@ -5,10 +5,7 @@ cm_status cm_nets_by_part(const cm_topology *topology, const uint32_t *part, uin
 {
   uint32_t *starts, *nets;
   CM_TRY(CM_NEW(run->memory, starts, (size_t)parts + 2, error));
-  if (CM_NEW(run->memory, nets, topology->net_count, error) != CM_OK) {
-    cm_free(starts);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, nets, topology->net_count, error), cm_free(starts));
   /* Two places ahead, so that filling moves each start to where it belongs. */
   for (uint32_t e = 0; e < topology->net_count; e++)
     starts[(size_t)part[cm_topology_source(topology, e)] + 2]++;

@@ -4,7 +4,6 @@
 
 #include <endian.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

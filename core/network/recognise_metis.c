@@ -216,8 +216,7 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
     if (e->line_begun)
       see_line_end(e);
     uint64_t lines = e->rows - e->blanks, nets = h->value[0] + (h->value[2] >= 10 ? h->value[1] : 0);
-    bool fits = e->is_hypergraph && lines == nets;
-    bool unmatched = mostly_unmatched(e);
+    bool fits = e->is_hypergraph && lines == nets, unmatched = mostly_unmatched(e);
     if (e->entries != 2 * h->value[1] && ((fits && (unmatched || e->is_no_graph)) || (unmatched && e->pairs >= SKETCH_PAIRS_MIN)))
       *found = &cm_network_formats[CM_FORMAT_HYPERGRAPH];
     /* Vertex weights behind the nets: no METIS graph has as many lines. */
@@ -290,9 +289,7 @@ static graph_fit fit_graph(const evidence *e, const header *h)
   const uint64_t nets = h->value[0] + (h->value[2] >= 10 ? h->value[1] : 0);
   const bool fits_hypergraph = e->is_hypergraph && e->rows - e->blanks == nets && h->value[1] > 0;
   const bool graph = !e->is_no_graph && e->entries == 2 * h->value[1] && unmatched_pairs(e) == 0;
-  if (graph)
-    return IS_GRAPH;
-  return fits_hypergraph ? COULD_BE_NETS : e->is_no_graph ? IS_NONE : COULD_BE_GRAPH;
+  return graph ? IS_GRAPH : fits_hypergraph ? COULD_BE_NETS : e->is_no_graph ? IS_NONE : COULD_BE_GRAPH;
 }
 
 /* Whether the lines of a file of lines alike are rows of a graph or a hypergraph: their number and what is in them decides. */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/status.h"
 #include "core/network/dynamics.h"
 
@@ -76,6 +77,11 @@ typedef struct cm_topology {
   uint64_t zero_count;       /* synapses of weight 0: kept, or dropped where that was asked for */
 } cm_topology;
 
+/* What a network that is made of another, and the header of its file, have as it has it. */
+#define CM_TOPOLOGY_FACTS(FACT)                                                                                                    \
+  FACT(directed) FACT(vertex_count) FACT(weight_scale) FACT(duplicate_count) FACT(self_loop_count) FACT(empty_net_count)           \
+  FACT(zero_count) FACT(weight_exponent) FACT(delay_unit_ns)
+
 /* Frees a topology and its arrays; NULL is allowed. */
 void cm_topology_free(cm_topology *topology);
 
@@ -104,13 +110,7 @@ static inline uint64_t cm_topology_pin_weight(const cm_topology *topology, uint3
 static inline uint64_t cm_topology_first_pin(const cm_topology *topology, uint32_t net, uint32_t least)
 {
   uint64_t low = topology->net_first[net], high = topology->net_first[net + 1];
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (topology->pin[middle] < least)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, topology->pin[at] < least)
   return low;
 }
 

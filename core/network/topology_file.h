@@ -1,9 +1,8 @@
-/* The topology file (source 0, step s1): a zip (deflate) whose members hold the adjacency by
- * vertex in variable-length integers. Uploaded networks, coarsened levels and exports share it.
- * docs/reference/topology-file.md describes every byte.
+/* The topology file (source 0, step s1): a zip (deflate) whose members hold the adjacency by vertex in variable-length
+ * integers. Uploaded networks, coarsened levels and exports share it. docs/reference/topology-file.md describes every byte.
  *
- * Both directions stream: the writer spools encoded groups to a scratch file beside the target and
- * compresses on close; the reader holds one row. Equal content gives equal bytes (fixed time stamps). */
+ * Both directions stream: the writer spools encoded groups to a scratch file beside the target and compresses on close; the
+ * reader holds one row. Equal content gives equal bytes (fixed time stamps). */
 #pragma once
 
 #include <stdbool.h>
@@ -81,8 +80,7 @@ cm_status cm_topology_writer_scenarios(cm_topology_writer *writer, const cm_scen
 /* Optional, any time before close: how the network of `pins` pins runs, spooled at once. Such a file is of version 4. */
 cm_status cm_topology_writer_dynamics(cm_topology_writer *writer, const cm_dynamics *dynamics, uint64_t pins, cm_error *error);
 
-/* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before
- * close. */
+/* Sets the counts of what was merged or kept, for a caller who learns them only while writing. Any time before close. */
 void cm_topology_writer_merged(cm_topology_writer *writer, uint64_t duplicate_count, uint64_t self_loop_count);
 
 /* Makes close stop when the run is to stop (cm_run_check); `run` outlives the writer. Any time before close. */
@@ -97,9 +95,8 @@ void cm_topology_writer_abort(cm_topology_writer *writer);
 /* ---- reading ---- */
 typedef struct cm_topology_reader cm_topology_reader;
 
-/* Opens a file and checks its manifest. Every member's length and checksum is verified as it is read;
- * damage is CM_BAD_NETWORK with member and byte offset. Limits: a row's pins are checked against
- * pin_count before memory is taken. */
+/* Opens a file and checks its manifest. Every member's length and checksum is verified as it is read; damage is CM_BAD_NETWORK
+ * with member and byte offset. Limits: a row's pins are checked against pin_count before memory is taken. */
 cm_status cm_topology_reader_open(const char *path, cm_memory *memory, cm_topology_reader **reader, cm_error *error);
 const cm_topology_header *cm_topology_reader_header(const cm_topology_reader *reader);
 

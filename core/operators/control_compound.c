@@ -147,9 +147,8 @@ static cm_status add_causal(attention *a, uint32_t *scores, cm_error *error)
   for (int64_t i = 0; i < a->rows; i++)
     for (int64_t k = i + a->past + 1; k < a->all; k++)
       cm_tensor_put_number(mask, (uint64_t)(i * a->all + k), -INFINITY, false);
-  cm_status status = cm_model_add_constant(a->u->model, "causal", mask, &both[1], error);
-  cm_tensor_free(mask);
-  return status == CM_OK ? cm_unroll_new(a->u, "Add", both, 2, scores, error) : status;
+  CM_TRY(cm_model_add_constant(a->u->model, "causal", mask, &both[1], error));
+  return cm_unroll_new(a->u, "Add", both, 2, scores, error);
 }
 
 static cm_status add_mask(attention *a, uint32_t *scores, cm_error *error)

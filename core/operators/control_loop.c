@@ -157,8 +157,7 @@ cm_status cm_unroll_loop(cm_unrolling *u, const cm_node *n, cm_error *error)
 
 typedef struct scan {
   const cm_node *node;
-  uint32_t carried, scanned, collected;
-  uint32_t *state;
+  uint32_t carried, scanned, collected, *state;
   results kept;
 } scan;
 

@@ -1,7 +1,6 @@
 /* Nodes that take the place of one that is unrolled: each is inferred, or unrolled itself, as it is added. */
 #include "core/operators/unrolling.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/operators/onnx/onnx.h"
@@ -39,9 +38,7 @@ cm_status cm_unroll_number(cm_unrolling *u, cm_type type, double x, uint32_t *va
   cm_tensor *tensor;
   CM_TRY(cm_tensor_new(u->model->arena.memory, type, 0, NULL, &tensor, error));
   cm_tensor_put_number(tensor, 0, x, false);
-  cm_status status = cm_model_add_constant(u->model, "number", tensor, value, error);
-  cm_tensor_free(tensor);
-  return status;
+  return cm_model_add_constant(u->model, "number", tensor, value, error);
 }
 
 /* A node of one output (CM_NONE: a new value), inferred at once; `attribute` may be NULL. */

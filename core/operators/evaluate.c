@@ -28,11 +28,8 @@ static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memor
                              .input_count = node->input_count,
                              .output_count = node->output_count,
                              .memory = memory}};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->input, node->input_count + 1), CM_ARRAY(s->value, node->input_count + 1),
-                 CM_ARRAY(s->call.output, node->output_count + 1)) != CM_OK) {
-    end_call(s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s->input, node->input_count + 1), CM_ARRAY(s->value, node->input_count + 1),
+                       CM_ARRAY(s->call.output, node->output_count + 1)), end_call(s));
   for (uint32_t i = 0; i <= node->input_count; i++)
     s->input[i].rank = CM_UNKNOWN_RANK;
   for (uint32_t i = 0; i <= node->output_count; i++)
@@ -137,8 +134,7 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
       s.input[i] = cm_shape_of(s.value[i]);
   }
   CM_THEN(status, compute(&s, error));
-  if (status == CM_OK && halves)
-    status = narrow_results(model, node, tensors, memory, results, error);
+  CM_THEN_IF(status, halves, narrow_results(model, node, tensors, memory, results, error));
   for (uint32_t i = 0; i < node->input_count; i++)
     cm_tensor_free(s.value[i]);
   for (uint32_t o = 0; o < node->output_count && status != CM_OK; o++) {
@@ -240,10 +236,7 @@ static cm_status fold_shape(cm_model *m, const cm_node *n, cm_memory *memory, cm
     *(int64_t *)made->data = (int64_t)count;
   }
   end_call(&s);
-  if (status != CM_OK) {
-    cm_tensor_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_tensor_free(made));
   cm_tensor_free(v->tensor);
   v->tensor = made;
   v->constant = true;
@@ -357,8 +350,7 @@ cm_status cm_constant_tensor(cm_model *model, uint32_t value, cm_run *run, const
       if (status == CM_OK)
         stack[depth++] = n->inputs[i];
     }
-    if (status == CM_OK && !waits)
-      status = fold(model, n, model->arena.memory, error);
+    CM_THEN_IF(status, !waits, fold(model, n, model->arena.memory, error));
   }
   cm_arena_free(&scratch);
   if (status == CM_OK)

@@ -36,8 +36,7 @@ static cm_status run_all(cm_model *m, cm_tensor **tensors, uint32_t *uses, const
       else
         cm_tensor_free(results[o]);
     cm_free(results);
-    if (status == CM_OK && watch != NULL)
-      status = watch->after(watch->user, m->order[i], tensors, error);
+    CM_THEN_IF(status, watch != NULL, watch->after(watch->user, m->order[i], tensors, error));
     if (status != CM_OK)
       return status;
     for (uint32_t k = 0; k < n->input_count; k++)

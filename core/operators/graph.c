@@ -71,12 +71,11 @@ cm_status cm_model_add_named(cm_model *model, const char *stem, uint32_t *value,
 
 cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error)
 {
-  CM_TRY(cm_model_add_named(model, stem, value, error));
+  CM_TRY_OR(cm_model_add_named(model, stem, value, error), cm_tensor_free(tensor));
   cm_value *v = &model->values[*value];
-  v->tensor = cm_tensor_share(tensor);
+  v->tensor = tensor;
   v->constant = v->initializer = true;
-  v->shape.type = tensor->type;
-  v->shape.rank = tensor->rank;
+  v->shape = (cm_shape){.type = tensor->type, .rank = tensor->rank};
   memcpy(v->shape.dims, tensor->dims, sizeof v->shape.dims);
   return CM_OK;
 }
@@ -88,9 +87,7 @@ cm_status cm_model_add_integers(cm_model *model, const char *stem, const int64_t
   CM_TRY(cm_tensor_new(model->arena.memory, CM_INT64, 1, (int64_t[]){(int64_t)count}, &tensor, error));
   if (count > 0)
     memcpy(tensor->data, numbers, count * sizeof *numbers);
-  cm_status status = cm_model_add_constant(model, stem, tensor, value, error);
-  cm_tensor_free(tensor);
-  return status;
+  return cm_model_add_constant(model, stem, tensor, value, error);
 }
 
 cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inputs, uint32_t input_count,

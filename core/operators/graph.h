@@ -128,7 +128,7 @@ cm_status cm_model_copy(const cm_model *model, cm_memory *memory, cm_model **mad
 cm_status cm_model_add_value(cm_model *model, const char *name, uint32_t *value, cm_error *error);
 cm_status cm_model_add_named(cm_model *model, const char *stem, uint32_t *value, cm_error *error);
 
-/* Adds a constant; takes a reference on the tensor. */
+/* Adds a constant, and takes the tensor over: it is freed where that fails. */
 cm_status cm_model_add_constant(cm_model *model, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error);
 
 /* Adds an initializer of int64 numbers. */

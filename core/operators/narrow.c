@@ -19,20 +19,13 @@ typedef struct layout {
 static layout layout_of(cm_type type)
 {
   switch ((int)type) {
-  case CM_FLOAT16:
-    return (layout){5, 10, 15, IEEE};
-  case CM_BFLOAT16:
-    return (layout){8, 7, 127, IEEE};
-  case CM_FLOAT8E4M3FN:
-    return (layout){4, 3, 7, FINITE};
-  case CM_FLOAT8E4M3FNUZ:
-    return (layout){4, 3, 8, UNSIGNED_ZERO};
-  case CM_FLOAT8E5M2:
-    return (layout){5, 2, 15, IEEE};
-  case CM_FLOAT8E5M2FNUZ:
-    return (layout){5, 2, 16, UNSIGNED_ZERO};
-  default:
-    return (layout){2, 1, 1, NONE};
+  case CM_FLOAT16: return (layout){5, 10, 15, IEEE};
+  case CM_BFLOAT16: return (layout){8, 7, 127, IEEE};
+  case CM_FLOAT8E4M3FN: return (layout){4, 3, 7, FINITE};
+  case CM_FLOAT8E4M3FNUZ: return (layout){4, 3, 8, UNSIGNED_ZERO};
+  case CM_FLOAT8E5M2: return (layout){5, 2, 15, IEEE};
+  case CM_FLOAT8E5M2FNUZ: return (layout){5, 2, 16, UNSIGNED_ZERO};
+  default: return (layout){2, 1, 1, NONE};
   }
 }
 
@@ -132,7 +125,5 @@ uint32_t cm_narrow_encode(cm_type type, float value, bool saturate)
     else
       return l.special == UNSIGNED_ZERO ? sign_bit : sign | nan_code(l);
   }
-  if (l.special == UNSIGNED_ZERO && code == 0)
-    return 0;
-  return sign | code;
+  return l.special == UNSIGNED_ZERO && code == 0 ? 0 : sign | code;
 }

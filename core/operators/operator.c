@@ -134,32 +134,17 @@ cm_status cm_call_need_lists(const cm_call *call, uint32_t from, uint32_t to, in
   return CM_OK;
 }
 
-cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t input, int64_t *numbers, size_t maximum,
-                           size_t *count, bool *known, cm_error *error)
+cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t input, size_t maximum, cm_integers *list, cm_error *error)
 {
   const cm_attribute *a = attribute != NULL ? cm_node_attribute(call->node, attribute) : NULL;
-  *known = true;
-  *count = 0;
-  if (a != NULL) {
-    if (a->count > maximum)
-      return cm_call_fail(call, error, "%zu numbers in %s, at most %zu make sense", a->count, attribute, maximum);
-    memcpy(numbers, a->integers, a->count * sizeof *numbers);
-    *count = a->count;
-    return CM_OK;
-  }
-  if (!cm_has(call, input))
-    return CM_OK;
-  const cm_tensor *t = call->value[input];
-  if (t == NULL) {
-    *known = false;
-    return CM_OK;
-  }
-  if (t->count > maximum || t->rank > 1)
-    return cm_call_fail(call, error, "input %u holds %llu numbers, at most %zu make sense", input,
-                        (unsigned long long)t->count, maximum);
-  for (uint64_t i = 0; i < t->count; i++)
-    numbers[i] = cm_tensor_integer(t, i);
-  *count = t->count;
+  const cm_tensor *t = a == NULL && cm_has(call, input) ? call->value[input] : NULL;
+  *list = (cm_integers){.known = a != NULL || t != NULL || !cm_has(call, input), .count = a != NULL ? a->count : t != NULL ? t->count : 0};
+  if (a != NULL && a->count > maximum)
+    return cm_call_fail(call, error, "%zu numbers in %s, at most %zu make sense", a->count, attribute, maximum);
+  if (t != NULL && (t->count > maximum || t->rank > 1))
+    return cm_call_fail(call, error, "input %u holds %zu numbers, at most %zu make sense", input, list->count, maximum);
+  for (size_t i = 0; i < list->count; i++)
+    list->at[i] = a != NULL ? a->integers[i] : cm_tensor_integer(t, i);
   return CM_OK;
 }
 
@@ -201,6 +186,36 @@ cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_sha
   return CM_OK;
 }
 
+int64_t cm_dims_product(const int64_t *dims, uint32_t from, uint32_t to)
+{
+  int64_t product = 1;
+  for (uint32_t i = from; i < to; i++)
+    product *= dims[i];
+  return product;
+}
+
+cm_status cm_call_lines(const cm_call *call, const cm_tensor *x, int64_t axis, cm_lines *l, cm_error *error)
+{
+  uint32_t at = 0;
+  CM_TRY(cm_call_axis(call, axis, x->rank, &at, error));
+  *l = (cm_lines){cm_dims_product(x->dims, 0, at), x->dims[at], cm_dims_product(x->dims, at + 1, x->rank)};
+  return CM_OK;
+}
+
+cm_status cm_call_soft_lines(const cm_call *call, const cm_tensor *x, cm_lines *l, cm_error *error)
+{
+  CM_TRY(cm_call_lines(call, x, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), l, error));
+  if (call->opset < 13)
+    *l = (cm_lines){l->outer, l->extent * l->inner, 1};
+  return CM_OK;
+}
+
+void cm_tensor_copy(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count)
+{
+  size_t width = cm_type_bytes(to->type);
+  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width, (size_t)count * width);
+}
+
 void cm_strides(uint32_t rank, const int64_t *dims, int64_t *strides)
 {
   int64_t step = 1;
@@ -227,6 +242,31 @@ bool cm_next_index(uint32_t rank, const int64_t *dims, int64_t *index)
     index[i] = 0;
   }
   return false;
+}
+
+int64_t cm_offset(uint32_t rank, const int64_t *index, const int64_t *strides)
+{
+  int64_t at = 0;
+  for (uint32_t i = 0; i < rank; i++)
+    at += index[i] * strides[i];
+  return at;
+}
+
+cm_walk cm_walk_over(const cm_tensor *out, cm_tensor *const *tensors, uint32_t count)
+{
+  cm_walk w = {.rank = out->rank, .tensors = count, .dims = out->dims};
+  cm_shape wide = cm_shape_of(out);
+  for (uint32_t t = 0; t < count; t++)
+    cm_broadcast_strides(tensors[t], &wide, w.strides[t]);
+  return w;
+}
+
+bool cm_walk_next(cm_walk *w)
+{
+  bool more = cm_next_index(w->rank, w->dims, w->index);
+  for (uint32_t t = 0; t < w->tensors; t++)
+    w->at[t] = cm_offset(w->rank, w->index, w->strides[t]);
+  return more;
 }
 
 /* One run along the last dimension. */
@@ -266,9 +306,7 @@ void cm_copy_strided(void *out, const void *data, size_t width, uint32_t rank, c
     if (dims[i] == 0)
       return;
   do {
-    int64_t at = offset;
-    for (uint32_t i = 0; i < outer; i++)
-      at += index[i] * strides[i];
+    int64_t at = offset + cm_offset(outer, index, strides);
     copy_run(to, (const uint8_t *)data + at * (int64_t)width, width, last, last_stride);
     to += (size_t)last * width;
   } while (cm_next_index(outer, dims, index));

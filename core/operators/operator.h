@@ -1,6 +1,7 @@
 /* The operators that are understood: one row each, and what a row's functions are given. */
 #pragma once
 
+#include "base/product.h"
 #include "core/operators/graph.h"
 #include "core/operators/variant.h"
 
@@ -138,10 +139,14 @@ cm_status cm_call_need_lengths(const cm_call *call, uint32_t input, int64_t exte
 /* Inputs [from, to), as far as they are there and known, have to be lists of `count` numbers (negative: not known). */
 cm_status cm_call_need_lists(const cm_call *call, uint32_t from, uint32_t to, int64_t count, cm_error *error);
 
-/* Integers that are an attribute in some opsets and an input in others. *known is false when the input's value is not
- * known; then nothing else is set. *count is 0 and *known true when they are left out. At most `maximum` of them. */
-cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t input, int64_t *numbers, size_t maximum,
-                           size_t *count, bool *known, cm_error *error);
+/* Integers that are an attribute (NULL: never) in some opsets and an input in others. `known` is false when the input's value is not
+ * known, `count` 0 when they are left out. At most `maximum` of them, which are at most 2 CM_RANK_MAX. */
+typedef struct cm_integers {
+  bool known;
+  size_t count;
+  int64_t at[2 * CM_RANK_MAX];
+} cm_integers;
+cm_status cm_call_integers(const cm_call *call, const char *attribute, uint32_t input, size_t maximum, cm_integers *list, cm_error *error);
 
 /* Where a piece of an operator lies whose numbers depend on places: the dims of the whole first input, where the piece of it
  * begins, and where its output begins and how large it is. In programs it stands in an attribute of the piece. */
@@ -164,6 +169,27 @@ uint64_t cm_resize_taps(const cm_call *call, uint32_t axis);
 /* The shape that two shapes broadcast to. */
 cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_shape *b, cm_shape *both, cm_error *error);
 
+/* Extents of an axis: of the dimensions before it, its own, of those after it. */
+typedef struct cm_lines {
+  int64_t outer, extent, inner;
+} cm_lines;
+cm_status cm_call_lines(const cm_call *call, const cm_tensor *tensor, int64_t axis, cm_lines *lines, cm_error *error);
+
+/* The same of attribute `axis` of a Softmax: before opset 13 all from the axis on are one. */
+cm_status cm_call_soft_lines(const cm_call *call, const cm_tensor *tensor, cm_lines *lines, cm_error *error);
+
+/* The first element of line number `line`; the next ones are `inner` apart. */
+static inline int64_t cm_line_start(const cm_lines *l, int64_t line)
+{
+  return line / l->inner * l->extent * l->inner + line % l->inner;
+}
+
+/* The product of extents [from, to). */
+int64_t cm_dims_product(const int64_t *dims, uint32_t from, uint32_t to);
+
+/* Copies `count` elements of a tensor of the same type. */
+void cm_tensor_copy(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count);
+
 /* Strides in elements of `shape` seen as `rank` dims of `wide` (0 where it is broadcast); row-major. */
 void cm_broadcast_strides(const cm_tensor *tensor, const cm_shape *wide, int64_t *strides);
 
@@ -172,6 +198,23 @@ void cm_strides(uint32_t rank, const int64_t *dims, int64_t *strides);
 
 /* Goes to the next index of an odometer over `dims`; false at the end. */
 bool cm_next_index(uint32_t rank, const int64_t *dims, int64_t *index);
+
+/* The element at an index. */
+int64_t cm_offset(uint32_t rank, const int64_t *index, const int64_t *strides);
+
+/* Goes over `dims` with the elements of up to three tensors that stand at each index. */
+typedef struct cm_walk {
+  uint32_t rank, tensors;
+  const int64_t *dims;
+  int64_t index[CM_RANK_MAX], strides[3][CM_RANK_MAX], at[3];
+} cm_walk;
+
+/* A walk over all elements of `out`, of tensors that broadcast to it. */
+cm_walk cm_walk_over(const cm_tensor *out, cm_tensor *const *tensors, uint32_t count);
+bool cm_walk_next(cm_walk *walk);
+
+/* The product that a matrix or vector times another is, and the walk over its batches. */
+cm_product cm_batched_product(const cm_tensor *a, const cm_tensor *b, const cm_tensor *out, cm_walk *batches);
 
 /* Copies elements of any width: out[i] for all indices of `dims`, from data + offset + sum(index * strides). */
 void cm_copy_strided(void *out, const void *data, size_t width, uint32_t rank, const int64_t *dims, int64_t offset,
@@ -211,8 +254,8 @@ uint64_t cm_recurrent_work(const cm_call *call);
 #define WALL
 #define ANY_CALL
 #define CHECK(name) cm_status cm_check_##name(const cm_call *call, cm_error *error);
-#define ROW(op, since, until, needs, family, variant, crossing, split, work, runs, makes, types, flags, check) \
-  cm_status cm_shape_##family(cm_call *call, cm_error *error); \
+#define ROW(op, since, until, needs, shape, family, variant, crossing, split, work, runs, makes, types, flags, check) \
+  cm_status cm_shape_##shape(cm_call *call, cm_error *error); \
   cm_status cm_kernel_##family(cm_call *call, cm_error *error); \
   crossing check
 #include "core/operators/operators.def"

@@ -34,8 +34,8 @@
 #define CHECK(name) cm_check_##name
 
 /* A row has all of its entries, or does not compile. */
-#define ROW(op, since, until, needs, family, variant, crossing, split, work, runs, makes, types, flags, check) \
-  {op, since, until, needs, cm_shape_##family, cm_kernel_##family, CM_VARIANT_##variant, crossing, CM_SPLIT_##split, \
+#define ROW(op, since, until, needs, shape, family, variant, crossing, split, work, runs, makes, types, flags, check) \
+  {op, since, until, needs, cm_shape_##shape, cm_kernel_##family, CM_VARIANT_##variant, crossing, CM_SPLIT_##split, \
    CM_WORK_##work, CM_RUNS_##runs, CM_MAKES_##makes, types, check, flags},
 
 enum {

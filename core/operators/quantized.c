@@ -48,13 +48,6 @@ static bool read_steps(quantizing *q, const cm_node *n, bool quantizes, steps *s
   return is_byte(s->type) && m->values[quantizes ? n->inputs[0] : n->outputs[0]].shape.type == CM_FLOAT;
 }
 
-static cm_status add_constant(quantizing *q, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error)
-{
-  cm_status status = cm_model_add_constant(q->model, stem, tensor, value, error);
-  cm_tensor_free(tensor);
-  return status;
-}
-
 /* A zero point that is there: zeros like the scale where it was left out. */
 static cm_status zero_of(quantizing *q, const steps *s, uint32_t *zero, cm_error *error)
 {
@@ -64,7 +57,7 @@ static cm_status zero_of(quantizing *q, const steps *s, uint32_t *zero, cm_error
   if (s->zero != CM_NONE)
     return CM_OK;
   CM_TRY(cm_tensor_new(q->model->arena.memory, s->type, scale->rank, scale->dims, &t, error));
-  return add_constant(q, "zero_point", t, zero, error);
+  return cm_model_add_constant(q->model, "zero_point", t, zero, error);
 }
 
 /* The bias in units of the product's sums: rounded to 32 bits. */
@@ -81,7 +74,7 @@ static cm_status whole_bias(quantizing *q, uint32_t bias, const steps *x, const 
            number = nearbyint(cm_tensor_number(b, i) / step);
     cm_tensor_put_integer(t, i, (int64_t)fmin(fmax(number, INT32_MIN), INT32_MAX));
   }
-  return add_constant(q, "bias", t, value, error);
+  return cm_model_add_constant(q->model, "bias", t, value, error);
 }
 
 /* ---- products ---- */
@@ -235,8 +228,7 @@ static cm_status make_move(quantizing *q, uint32_t node, bool *done, cm_error *e
     return error->status;
   if (!same_scale || !same_zero)
     return CM_OK;
-  uint32_t inner = m->values[y.input].producer, output = m->nodes[node].outputs[0];
-  uint32_t *inputs;
+  uint32_t inner = m->values[y.input].producer, output = m->nodes[node].outputs[0], *inputs;
   cm_node *n = &m->nodes[inner];
   CM_TRY(CM_ARENA_NEW(&m->arena, inputs, n->input_count, error));
   memcpy(inputs, n->inputs, n->input_count * sizeof *inputs);

@@ -21,8 +21,7 @@ typedef struct unfolding {
 typedef struct direction {
   int64_t number;
   uint32_t weights, gates, candidate; /* of the state: all rows; those of update and reset, those of the candidate */
-  uint32_t peephole, after;
-  uint32_t h, c;
+  uint32_t peephole, after, h, c;
   uint32_t *outputs;  /* by step, [1, 1, batch, hidden] or [batch, 1, 1, hidden] */
 } direction;
 
@@ -104,9 +103,7 @@ static cm_status constant(unfolding *u, const cm_shape *shape, int64_t number, u
   CM_TRY(cm_tensor_new(u->m->arena.memory, shape->type, shape->rank, shape->dims, &t, error));
   if (number != 0)
     cm_tensor_put_integer(t, 0, number);
-  cm_status status = cm_model_add_constant(u->m, shape->type == CM_FLOAT ? "zeros" : "step", t, made, error);
-  cm_tensor_free(t);
-  return status;
+  return cm_model_add_constant(u->m, shape->type == CM_FLOAT ? "zeros" : "step", t, made, error);
 }
 
 /* ---- what all steps have in common ---- */

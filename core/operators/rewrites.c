@@ -1,7 +1,6 @@
 /* Operators of others as standard ones: the texts of rewrites.def, read once for each node that they stand for. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/operators/evaluate.h"
@@ -138,9 +137,8 @@ static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value,
   CM_TRY(cm_tensor_new(r->u->run->memory, CM_INT64, 1, &like.dims[like.rank - 1], &rows, error));
   for (uint64_t i = 0; i < rows->count; i++)
     ((int64_t *)rows->data)[i] = (int64_t)i;
-  cm_status status = cm_model_add_constant(m, "rows", rows, &both[1], error);
-  cm_tensor_free(rows);
-  return status == CM_OK ? cm_unroll_new(r->u, "Gather", both, 2, value, error) : status;
+  CM_TRY(cm_model_add_constant(m, "rows", rows, &both[1], error));
+  return cm_unroll_new(r->u, "Gather", both, 2, value, error);
 }
 
 /* What seqlens_k, the place of each frame's last key, says: the places of its queries [frames, rows], or which keys it has (`seen`), with the bias. A length that
@@ -175,10 +173,9 @@ static cm_status lengths(cm_rewriting *r, const operands *o, bool seen, uint32_t
     const int64_t at = (int64_t)i % width, end = full ? all : (int64_t)i / width + 1, first = end > rows ? end - rows : 0;
     cm_tensor_put_integer(made, i, !seen ? first + at : at < before ? at < first : at - before < end);
   }
-  cm_status status = cm_model_add_constant(m, "lengths", made, full ? value : &both[0], error);
-  cm_tensor_free(made);
-  if (status != CM_OK || full)
-    return status;
+  CM_TRY(cm_model_add_constant(m, "lengths", made, full ? value : &both[0], error));
+  if (full)
+    return CM_OK;
   if (least[1] != CM_NONE && total == NULL) {
     CM_TRY(cm_unroll_number(u, m->values[least[1]].shape.type, 1, &one, error));
     CM_TRY(cm_unroll_new(u, "Add", (uint32_t[]){least[0], one}, 2, &least[0], error)); /* the largest and the least number wrap to what is outside */
@@ -234,9 +231,7 @@ static cm_status unpack(cm_rewriting *r, const operands *o, uint32_t *value, cm_
       const double code = code_at(codes, (uint64_t)(blocks * size * bits / 8), (uint64_t)row, (uint64_t)i, (unsigned)bits);
       cm_tensor_put_number(made, (uint64_t)(i * n + row), (code - zero) * cm_tensor_number(scales, block), false);
     }
-  const cm_status status = cm_model_add_constant(m, "unpacked", made, value, error);
-  cm_tensor_free(made);
-  return status;
+  return cm_model_add_constant(m, "unpacked", made, value, error);
 }
 
 /* Op(...){...}: `count` outputs; outputs[0] CM_NONE: a new value. */

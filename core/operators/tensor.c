@@ -111,10 +111,7 @@ cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_
   cm_tensor *t;
   int64_t dims[1] = {0};
   CM_TRY(cm_tensor_new(memory, CM_SEQUENCE, 1, dims, &t, error));
-  if (CM_NEW(memory, t->items, count, error) != CM_OK) {
-    cm_tensor_free(t);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, t->items, count, error), cm_tensor_free(t));
   t->count = count;
   t->dims[0] = (int64_t)count;
   for (uint64_t i = 0; i < count; i++)
@@ -142,27 +139,14 @@ void cm_tensor_free(cm_tensor *tensor)
 int64_t cm_tensor_integer(const cm_tensor *t, uint64_t i)
 {
   switch ((int)t->type) {
-  case CM_INT64:
-    return ((const int64_t *)t->data)[i];
-  case CM_INT32:
-    return ((const int32_t *)t->data)[i];
-  case CM_INT16:
-    return ((const int16_t *)t->data)[i];
-  case CM_INT8:
-  case CM_INT4:
-  case CM_INT2:
-    return ((const int8_t *)t->data)[i];
-  case CM_UINT8:
-  case CM_BOOL:
-  case CM_UINT4:
-  case CM_UINT2:
-    return ((const uint8_t *)t->data)[i];
-  case CM_UINT16:
-    return ((const uint16_t *)t->data)[i];
-  case CM_UINT32:
-    return ((const uint32_t *)t->data)[i];
-  case CM_UINT64:
-    return (int64_t)((const uint64_t *)t->data)[i];
+  case CM_INT64: return ((const int64_t *)t->data)[i];
+  case CM_INT32: return ((const int32_t *)t->data)[i];
+  case CM_INT16: return ((const int16_t *)t->data)[i];
+  case CM_INT8: case CM_INT4: case CM_INT2: return ((const int8_t *)t->data)[i];
+  case CM_UINT8: case CM_BOOL: case CM_UINT4: case CM_UINT2: return ((const uint8_t *)t->data)[i];
+  case CM_UINT16: return ((const uint16_t *)t->data)[i];
+  case CM_UINT32: return ((const uint32_t *)t->data)[i];
+  case CM_UINT64: return (int64_t)((const uint64_t *)t->data)[i];
   default: {
     double number = cm_tensor_number(t, i);
     return number >= -9e18 && number <= 9e18 ? (int64_t)number : 0;
@@ -173,63 +157,32 @@ int64_t cm_tensor_integer(const cm_tensor *t, uint64_t i)
 double cm_tensor_number(const cm_tensor *t, uint64_t i)
 {
   switch ((int)t->type) {
-  case CM_FLOAT:
-    return (double)((const float *)t->data)[i];
-  case CM_DOUBLE:
-    return ((const double *)t->data)[i];
-  case CM_UINT64:
-    return (double)((const uint64_t *)t->data)[i];
-  case CM_FLOAT16:
-  case CM_BFLOAT16:
-    return (double)cm_narrow_decode(t->type, ((const uint16_t *)t->data)[i]);
-  case CM_FLOAT8E4M3FN:
-  case CM_FLOAT8E4M3FNUZ:
-  case CM_FLOAT8E5M2:
-  case CM_FLOAT8E5M2FNUZ:
-  case CM_FLOAT8E8M0:
-  case CM_FLOAT4E2M1:
-    return (double)cm_narrow_decode(t->type, ((const uint8_t *)t->data)[i]);
-  case CM_STRING:
-  case CM_SEQUENCE:
-    return 0;
-  default:
-    return (double)cm_tensor_integer(t, i);
+  case CM_FLOAT: return (double)((const float *)t->data)[i];
+  case CM_DOUBLE: return ((const double *)t->data)[i];
+  case CM_UINT64: return (double)((const uint64_t *)t->data)[i];
+  case CM_FLOAT16: case CM_BFLOAT16: return (double)cm_narrow_decode(t->type, ((const uint16_t *)t->data)[i]);
+  case CM_FLOAT8E4M3FN: case CM_FLOAT8E4M3FNUZ: case CM_FLOAT8E5M2: case CM_FLOAT8E5M2FNUZ:
+  case CM_FLOAT8E8M0: case CM_FLOAT4E2M1: return (double)cm_narrow_decode(t->type, ((const uint8_t *)t->data)[i]);
+  case CM_STRING: case CM_SEQUENCE: return 0;
+  default: return (double)cm_tensor_integer(t, i);
   }
 }
 
 void cm_tensor_put_integer(cm_tensor *out, uint64_t i, int64_t x)
 {
   switch ((int)out->type) {
-  case CM_BOOL:
-    ((uint8_t *)out->data)[i] = x != 0;
-    return;
-  case CM_UINT4:
-    ((uint8_t *)out->data)[i] = (uint8_t)(x & 15);
-    return;
-  case CM_INT4:
-    ((int8_t *)out->data)[i] = (int8_t)((x & 15) > 7 ? (x & 15) - 16 : x & 15);
-    return;
-  case CM_UINT2:
-    ((uint8_t *)out->data)[i] = (uint8_t)(x & 3);
-    return;
-  case CM_INT2:
-    ((int8_t *)out->data)[i] = (int8_t)((x & 3) > 1 ? (x & 3) - 4 : x & 3);
-    return;
-  default:
-    break;
+  case CM_BOOL: ((uint8_t *)out->data)[i] = x != 0; return;
+  case CM_UINT4: ((uint8_t *)out->data)[i] = (uint8_t)(x & 15); return;
+  case CM_INT4: ((int8_t *)out->data)[i] = (int8_t)((x & 15) > 7 ? (x & 15) - 16 : x & 15); return;
+  case CM_UINT2: ((uint8_t *)out->data)[i] = (uint8_t)(x & 3); return;
+  case CM_INT2: ((int8_t *)out->data)[i] = (int8_t)((x & 3) > 1 ? (x & 3) - 4 : x & 3); return;
+  default: break;
   }
   switch (cm_type_bytes(out->type)) {
-  case 1:
-    ((uint8_t *)out->data)[i] = (uint8_t)x;
-    return;
-  case 2:
-    ((uint16_t *)out->data)[i] = (uint16_t)x;
-    return;
-  case 4:
-    ((uint32_t *)out->data)[i] = (uint32_t)x;
-    return;
-  default:
-    ((uint64_t *)out->data)[i] = (uint64_t)x;
+  case 1: ((uint8_t *)out->data)[i] = (uint8_t)x; return;
+  case 2: ((uint16_t *)out->data)[i] = (uint16_t)x; return;
+  case 4: ((uint32_t *)out->data)[i] = (uint32_t)x; return;
+  default: ((uint64_t *)out->data)[i] = (uint64_t)x;
   }
 }
 
@@ -250,18 +203,10 @@ void cm_tensor_put_number(cm_tensor *out, uint64_t i, double x, bool saturate)
     return;
   }
   switch ((int)out->type) {
-  case CM_FLOAT:
-    ((float *)out->data)[i] = (float)x;
-    return;
-  case CM_DOUBLE:
-    ((double *)out->data)[i] = x;
-    return;
-  case CM_FLOAT16:
-  case CM_BFLOAT16:
-    ((uint16_t *)out->data)[i] = (uint16_t)cm_narrow_encode(out->type, (float)x, false);
-    return;
-  default:
-    ((uint8_t *)out->data)[i] = (uint8_t)cm_narrow_encode(out->type, (float)x, saturate);
+  case CM_FLOAT: ((float *)out->data)[i] = (float)x; return;
+  case CM_DOUBLE: ((double *)out->data)[i] = x; return;
+  case CM_FLOAT16: case CM_BFLOAT16: ((uint16_t *)out->data)[i] = (uint16_t)cm_narrow_encode(out->type, (float)x, false); return;
+  default: ((uint8_t *)out->data)[i] = (uint8_t)cm_narrow_encode(out->type, (float)x, saturate);
   }
 }
 

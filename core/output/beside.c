@@ -145,8 +145,7 @@ cm_status cm_mapping_write_beside(const cm_mapping *mapping, const cm_map_input 
   uint64_t refusals = cm_json_refusals();
   (void)cm_routes_wanted(input->options, input->chip, &own);
   cm_status status = input->occupancy != NULL ? write_occupancy(&b, error) : CM_OK;
-  if (status == CM_OK && own)
-    status = write_routes(&b, error);
+  CM_THEN_IF(status, own, write_routes(&b, error));
   return status == CM_OK ? cm_json_whole(refusals, "routes", error) : status;
 }
 
@@ -181,10 +180,7 @@ static cm_status read_stored(const char *folder, cm_topology *topology, cm_run *
 {
   char path[CM_PATH_MAX];
   cm_status status = cm_path(path, error, "%s/%s", folder, cm_mapping_view_name(CM_VIEW_FULL_JSON));
-  if (status != CM_OK) {
-    cm_topology_free(topology);
-    return status;
-  }
+  CM_TRY_OR(status, cm_topology_free(topology));
   CM_TRY(cm_mapped_open(path, topology, NULL, run, &s->file, error));
   json_t *options = json_object_get(s->file.summary, "options");
   s->mapping = (cm_mapping){.vertex_count = s->file.demand.network->vertex_count, .part_count = s->file.mapped.parts, .part = s->file.places.part,
@@ -211,8 +207,7 @@ cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_top
   beside b = {.mapping = &s.mapping, .input = &s.input, .run = run, .folder = folder};
   uint64_t refusals = cm_json_refusals();
   cm_status status = read_stored(folder, topology, run, &s, error);
-  if (status == CM_OK && view == CM_VIEW_CERTIFICATE_JSON)
-    status = complete(folder, &s, run, error);
+  CM_THEN_IF(status, view == CM_VIEW_CERTIFICATE_JSON, complete(folder, &s, run, error));
   if (status == CM_OK && view >= CM_VIEW_CERTIFICATE_JSON)
     status = write_file(&b, view, error);
   else if (status == CM_OK)

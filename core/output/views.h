@@ -1,6 +1,5 @@
-/* Writing mappings. docs/reference/mapping-formats.md describes each. Bulk never passes a JSON DOM.
- * No view holds a time, a thread count or a fact of the machine: the same network, chip, options and seed give the
- * same bytes. */
+/* Writing mappings. docs/reference/mapping-formats.md describes each. Bulk never passes a JSON DOM. No view holds a time, a
+ * thread count or a fact of the machine: the same network, chip, options and seed give the same bytes. */
 #pragma once
 
 #include <stdio.h>

@@ -46,11 +46,10 @@ static void look_at(const walk *w, uint32_t value, const cm_tensor *t)
     widen(&w->range[value], t);
 }
 
-static cm_status look_behind(void *user, uint32_t node, cm_tensor *const *tensors, cm_error *error)
+static cm_status look_behind(void *user, uint32_t node, cm_tensor *const *tensors, CM_UNUSED cm_error *error)
 {
   const walk *w = user;
   const cm_node *n = &w->model->nodes[node];
-  (void)error;
   for (uint32_t o = 0; o < n->output_count; o++)
     look_at(w, n->outputs[o], tensors[n->outputs[o]]);
   return CM_OK;

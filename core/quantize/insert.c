@@ -1,7 +1,6 @@
 #include "core/quantize/insert.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "core/operators/evaluate.h"
 
@@ -20,7 +19,7 @@ static cm_status add_value(inserting *in, uint32_t like, const char *ending, uin
 
 static cm_status add_constant(inserting *in, uint32_t like, const char *ending, cm_tensor *tensor, uint32_t *value, cm_error *error)
 {
-  return cm_model_add_constant(in->model, cm_say("%.180s_%s", in->model->values[like].name, ending).text, tensor, value, error);
+  return cm_model_add_constant(in->model, cm_say("%.180s_%s", in->model->values[like].name, ending).text, cm_tensor_share(tensor), value, error);
 }
 
 /* ---- activations ---- */

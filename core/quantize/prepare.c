@@ -1,7 +1,6 @@
 #include "core/quantize/prepare.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/operators/evaluate.h"
 #include "core/operators/operator.h"
@@ -10,13 +9,6 @@ typedef struct preparing {
   cm_model *model;
   cm_run *run;
 } preparing;
-
-static cm_status take_constant(preparing *p, const char *stem, cm_tensor *tensor, uint32_t *value, cm_error *error)
-{
-  cm_status status = cm_model_add_constant(p->model, stem, tensor, value, error);
-  cm_tensor_free(tensor);
-  return status;
-}
 
 static const char *name_of(const preparing *p, uint32_t value)
 {
@@ -79,9 +71,9 @@ static cm_status scale_filters(preparing *p, const cm_node *conv, const normaliz
   const char *stem = name_of(p, conv->inputs[1]);
   const int64_t filters = x->weights->dims[0];
   CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, x->weights->rank, x->weights->dims, &w, error));
-  CM_TRY(take_constant(p, stem, w, &made[0], error));
+  CM_TRY(cm_model_add_constant(p->model, stem, w, &made[0], error));
   CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, 1, &filters, &b, error));
-  CM_TRY(take_constant(p, "bias", b, &made[1], error));
+  CM_TRY(cm_model_add_constant(p->model, "bias", b, &made[1], error));
   const uint64_t each = filters > 0 ? w->count / (uint64_t)filters : 0;
   for (uint64_t f = 0; f < (uint64_t)filters; f++) {
     const double factor = cm_tensor_number(x->of[0], f) / sqrt(cm_tensor_number(x->of[3], f) + x->epsilon),
@@ -126,7 +118,7 @@ static cm_status spread_bias(preparing *p, uint32_t value, int64_t columns, uint
   CM_TRY(cm_tensor_new(p->model->arena.memory, CM_FLOAT, 1, &columns, &made, error));
   for (uint64_t i = 0; i < made->count; i++)
     ((float *)made->data)[i] = ((const float *)given->data)[given->count == 1 ? 0 : i];
-  return take_constant(p, name_of(p, value), made, bias, error);
+  return cm_model_add_constant(p->model, name_of(p, value), made, bias, error);
 }
 
 /* Weights [inner, columns] as [columns, inner]. */
@@ -139,7 +131,7 @@ static cm_status turn(preparing *p, uint32_t value, uint32_t *turned, cm_error *
   for (int64_t i = 0; i < w->dims[0]; i++)
     for (int64_t k = 0; k < w->dims[1]; k++)
       ((float *)made->data)[k * w->dims[0] + i] = ((const float *)w->data)[i * w->dims[1] + k];
-  return take_constant(p, name_of(p, value), made, turned, error);
+  return cm_model_add_constant(p->model, name_of(p, value), made, turned, error);
 }
 
 static cm_status straighten_gemm(preparing *p, cm_node *n, cm_error *error)

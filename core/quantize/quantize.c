@@ -87,10 +87,7 @@ static cm_status compare_outputs(cm_calibration *c, json_t **report, cm_error *e
   cm_status status = CM_OK;
   cm_run_phase(c->run, "judge");
   CM_TRY(CM_NEW(c->run->memory, made, m->output_count + 1, error));
-  if (CM_NEW(c->run->memory, wrong, 3 * m->output_count + 3, error) != CM_OK) {
-    cm_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(c->run->memory, wrong, 3 * m->output_count + 3, error), cm_free(made));
   all = wrong + m->output_count;
   largest = all + m->output_count;
   for (size_t s = 0; status == CM_OK && s < c->samples.count; s++) {
@@ -121,10 +118,7 @@ static cm_status make_report(cm_calibration *c, json_t *layers, json_t **report,
   json_t *outputs = NULL;
   const uint64_t refusals = cm_json_refusals();
   size_t kept = 0;
-  if (compare_outputs(c, &outputs, error) != CM_OK) {
-    json_decref(layers);
-    return error->status;
-  }
+  CM_TRY_OR(compare_outputs(c, &outputs, error), json_decref(layers));
   for (size_t i = 0; i < c->layers.count; i++)
     kept += c->layers.layer[i].kept;
   json_t *made = json_pack("{s:s, s:I, s:b, s:I, s:{s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "method",

@@ -38,9 +38,7 @@ static cm_status as_input(cm_model *m, const cm_attribute *a, uint32_t *value, c
     return cm_model_add_integers(m, a->name, a->integers, a->count, value, error);
   CM_TRY(cm_tensor_new(m->arena.memory, CM_FLOAT, 0, NULL, &t, error));
   *(float *)t->data = a->number;
-  cm_status status = cm_model_add_constant(m, a->name, t, value, error);
-  cm_tensor_free(t);
-  return status;
+  return cm_model_add_constant(m, a->name, t, value, error);
 }
 
 static void drop_attribute(cm_node *n, const cm_attribute *a)

@@ -163,8 +163,7 @@ static cm_status open_bundle(bundle *b, cm_error *error)
   }
   if (status == CM_OK && b->count == 0 && !S_ISDIR(about.st_mode) && b->zip == NULL)
     return cm_whole(CM_HEAP_GROW(b->name, &b->room, 1, "samples", error) == CM_OK && (b->name[b->count++] = strdup("")) != NULL, "samples", error);
-  if (status == CM_OK && b->count == 0)
-    status = no_samples(b->shown, error);
+  CM_THEN_IF(status, b->count == 0, no_samples(b->shown, error));
   if (status == CM_OK)
     qsort(b->name, b->count, sizeof *b->name, in_order);
   return status;
@@ -286,8 +285,7 @@ cm_status cm_samples_pack(const char *folder, const char *out, cm_error *error)
   zip_t *zip = NULL;
   char path[CM_PATH_MAX];
   cm_status status = list(&b, "", error);
-  if (status == CM_OK && b.count == 0)
-    status = no_samples(folder, error);
+  CM_THEN_IF(status, b.count == 0, no_samples(folder, error));
   if (status == CM_OK && (zip = zip_open(out, ZIP_CREATE | ZIP_TRUNCATE, NULL)) == NULL)
     status = cm_fail(error, CM_IO, "cannot create %s", out);
   if (status == CM_OK)

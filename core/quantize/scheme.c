@@ -118,12 +118,10 @@ cm_status cm_rounded_weights_make(const cm_tensor *weights, uint32_t axis, bool 
 {
   cm_rounded_weights w = {0};
   channel c = {.inner = 1};
-  if (cm_tensor_new(memory, CM_INT8, weights->rank, weights->dims, &w.integers, error) != CM_OK ||
-      cm_tensor_new(memory, CM_FLOAT, 1, &weights->dims[axis], &w.scales, error) != CM_OK ||
-      cm_tensor_new(memory, CM_FLOAT, weights->rank, weights->dims, &w.rounded, error) != CM_OK) {
-    cm_rounded_weights_free(&w);
-    return error->status;
-  }
+  cm_status status = cm_tensor_new(memory, CM_INT8, weights->rank, weights->dims, &w.integers, error);
+  CM_THEN(status, cm_tensor_new(memory, CM_FLOAT, 1, &weights->dims[axis], &w.scales, error));
+  CM_THEN(status, cm_tensor_new(memory, CM_FLOAT, weights->rank, weights->dims, &w.rounded, error));
+  CM_TRY_OR(status, cm_rounded_weights_free(&w));
   for (uint32_t i = axis + 1; i < weights->rank; i++)
     c.inner *= (uint64_t)weights->dims[i];
   c.step = c.inner * w.scales->count;

@@ -250,7 +250,6 @@ static void make_gather(graph *g)
     ck_ok(cm_tensor_new(&memory, CM_INT64, 0, NULL, &scalar, &error));
     *(int64_t *)scalar->data = index[0];
     ck_ok(cm_model_add_constant(g->model, "k", scalar, &k, &error));
-    cm_tensor_free(scalar);
   }
   graph_output(g, graph_node(g, "Gather", x, k, GRAPH_END));
   graph_int(g, "axis", axis);
@@ -286,7 +285,6 @@ static void make_resize(graph *g)
     ck_ok(cm_tensor_new(&memory, CM_FLOAT, 1, (int64_t[]){4}, &t, &error));
     memcpy(t->data, scales, sizeof scales);
     ck_ok(cm_model_add_constant(g->model, "s", t, &k, &error));
-    cm_tensor_free(t);
     graph_output(g, graph_node(g, g->model->opset >= 10 ? "Resize" : "Upsample", x, k, GRAPH_END));
   }
 }

@@ -335,7 +335,6 @@ START_TEST(pads_join_windows)
     uint32_t fill, x = graph_input(&g, 4, d);
     ((float *)filling->data)[0] = value;
     ck_ok(cm_model_add_constant(g.model, "fill", filling, &fill, &error));
-    cm_tensor_free(filling);
     uint32_t padded = graph_node(&g, "Pad", x, graph_integers(&g, 8, pads), fill, GRAPH_END), y;
     if (kind == 0 || kind == 2 || kind == 4) {
       y = graph_node(&g, "Conv", padded, graph_constant(&g, 4, w, -1), GRAPH_END);

@@ -28,7 +28,6 @@ static uint32_t lengths_or_none(graph *g, const shape *s)
   for (int64_t i = 0; i < s->batch; i++)
     cm_tensor_put_integer(t, (uint64_t)i, pick(0, 1) ? s->steps : pick(0, s->steps));
   ck_ok(cm_model_add_constant(g->model, "lengths", t, &value, &error));
-  cm_tensor_free(t);
   return value;
 }
 

@@ -38,7 +38,6 @@ static uint32_t constant_of(graph *g, cm_type type, uint32_t rank, const int64_t
   for (uint64_t i = 0; i < t->count; i++)
     cm_tensor_put_number(t, i, type == CM_FLOAT ? (double)pick(least, most) / 1024 : (double)pick(least, most), false);
   ck_ok(cm_model_add_constant(g->model, "q", t, &value, &error));
-  cm_tensor_free(t);
   return value;
 }
 

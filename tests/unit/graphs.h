@@ -68,7 +68,6 @@ static inline uint32_t graph_constant(graph *g, uint32_t rank, const int64_t *di
   uint32_t value;
   cm_tensor *t = graph_random_tensor(g->random, g->memory, rank, dims, least);
   ck_ok(cm_model_add_constant(g->model, "c", t, &value, &error));
-  cm_tensor_free(t);
   return value;
 }
 

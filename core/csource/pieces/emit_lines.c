@@ -85,22 +85,20 @@ static cm_status gone_axes(const cm_c_piece *piece, bool gone[CM_RANK_MAX], cm_e
 {
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
-  int64_t axes[CM_RANK_MAX];
-  size_t count = 0;
-  bool known = true;
+  cm_integers axes;
   memset(gone, 0, CM_RANK_MAX * sizeof *gone);
   if (call->node->known->kernel == cm_kernel_global_pool) {
     for (uint32_t d = 2; d < x->rank; d++)
       gone[d] = true;
     return CM_OK;
   }
-  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error));
-  if (!known)
+  CM_TRY(cm_call_integers(call, "axes", 1, CM_RANK_MAX, &axes, error));
+  if (!axes.known)
     return cm_c_refuse(piece, error, "has axes that are no constants");
   for (uint32_t d = 0; d < x->rank; d++)
-    gone[d] = count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
-  for (size_t i = 0; i < count; i++)
-    gone[axes[i] < 0 ? axes[i] + x->rank : axes[i]] = true;
+    gone[d] = axes.count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
+  for (size_t i = 0; i < axes.count; i++)
+    gone[axes.at[i] < 0 ? axes.at[i] + x->rank : axes.at[i]] = true;
   return CM_OK;
 }
 

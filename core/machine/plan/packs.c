@@ -51,19 +51,16 @@ static cm_status close_pack(packing *p, open_pack *open, cm_type type, cm_error 
   if (count < 2)
     return CM_OK;
   CM_TRY(cm_tensor_new(p->run->memory, type, 1, &elements, &tensor, error));
-  cm_status status = cm_model_add_constant(p->model, "packed", tensor, &made, error);
-  for (uint32_t k = first; status == CM_OK && k < first + count; k++) {
+  CM_TRY(cm_model_add_constant(p->model, "packed", tensor, &made, error));
+  for (uint32_t k = first; k < first + count; k++) {
     const cm_tensor *part;
-    status = cm_constant_tensor(p->model, p->members[k], p->run, &part, error);
-    if (status != CM_OK)
-      break;
+    CM_TRY(cm_constant_tensor(p->model, p->members[k], p->run, &part, error));
     memcpy((char *)tensor->data + (uint64_t)at * cm_type_bytes(type), part->data, part->count * cm_type_bytes(type));
     p->pack->value[p->members[k]] = made;
     p->pack->offset[p->members[k]] = at;
     at += (int64_t)part->count;
   }
-  cm_tensor_free(tensor);
-  return status;
+  return CM_OK;
 }
 
 static cm_status pack_type(packing *p, cm_type type, uint64_t size, uint64_t most, uint32_t values, cm_error *error)

@@ -98,9 +98,7 @@ static cm_status add_along(cm_model *m, uint32_t node, bool convolution, cm_tens
   for (uint32_t i = 0; i < rank; i++)
     dims[i] = i == 0 ? (int64_t)tensor->count : 1;
   CM_TRY(cm_tensor_reshaped(m->arena.memory, tensor, rank, dims, &shaped, error));
-  cm_status status = cm_model_add_constant(m, "rescale", shaped, value, error);
-  cm_tensor_free(shaped);
-  return status;
+  return cm_model_add_constant(m, "rescale", shaped, value, error);
 }
 
 /* Sums of a quantized product put in 8 bits again, number by number as its kernel does: the bias, the factor of the scales,
@@ -129,12 +127,9 @@ static cm_status rescale(cm_model *m, uint32_t node, uint32_t sum, const cm_sum_
       cm_tensor_new(m->arena.memory, CM_FLOAT, 0, &one, &unit, error) != CM_OK)
     return error->status;
   ((float *)unit->data)[0] = 1;
-  status = cm_model_add_constant(m, "unit", unit, &inputs[1], error);
-  cm_tensor_free(unit);
+  CM_TRY(cm_model_add_constant(m, "unit", unit, &inputs[1], error));
   inputs[2] = whole.inputs[7];
-  return status != CM_OK ? status
-                         : add_step(m, node, &(step){"QuantizeLinear", inputs, 3, m->values[whole.outputs[0]].shape.type, true},
-                                    &inputs[0], &number, error);
+  return add_step(m, node, &(step){"QuantizeLinear", inputs, 3, m->values[whole.outputs[0]].shape.type, true}, &inputs[0], &number, error);
 }
 
 cm_status cm_sum_cut_node(cm_model *m, uint32_t node, const cm_sum_operands *o, int64_t extent, uint32_t parts, cm_error *error)

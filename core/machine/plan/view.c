@@ -117,30 +117,20 @@ cm_status cm_plan_part_offset(cm_plan *plan, const cm_node *node, uint32_t o, in
     return CM_OK;
   }
   const cm_call *call;
-  int64_t starts[CM_RANK_MAX], axes[CM_RANK_MAX];
-  size_t count, axis_count;
-  bool known, axes_known;
+  cm_integers starts, axes;
   CM_TRY(cm_plan_call(plan, node, &call, error));
-  CM_TRY(cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &known, error));
-  CM_TRY(cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error));
-  if (!known || !axes_known)
+  CM_TRY(cm_call_integers(call, "starts", 1, CM_RANK_MAX, &starts, error));
+  CM_TRY(cm_call_integers(call, "axes", 3, CM_RANK_MAX, &axes, error));
+  if (!starts.known || !axes.known)
     return cm_call_fail(call, error, "its starts and axes must be constants");
-  for (size_t i = 0; i < count; i++) {
-    int64_t axis = axis_count > 0 ? axes[i] : (int64_t)i, start = starts[i];
+  for (size_t i = 0; i < starts.count; i++) {
+    int64_t axis = axes.count > 0 ? axes.at[i] : (int64_t)i, start = starts.at[i];
     axis += axis < 0 ? (int64_t)in->rank : 0;
     start += start < 0 ? in->dims[axis] : 0;
     start = start < 0 ? 0 : start;
     offset[axis] = start > in->dims[axis] ? in->dims[axis] : start;
   }
   return CM_OK;
-}
-
-static int64_t dims_product(const int64_t *dims, uint32_t from, uint32_t to)
-{
-  int64_t all = 1;
-  for (uint32_t i = from; i < to; i++)
-    all *= dims[i];
-  return all;
 }
 
 bool cm_plan_next_group(const cm_shape *a, const cm_shape *b, cm_dims_group *g)
@@ -186,7 +176,7 @@ static runs find_runs(const cm_shape *out, const cm_dims_group *g, const cm_box 
     r.inner = i;
   }
   for (uint32_t i = g->b; i < r.inner; i++)
-    r.first += box->from[i] * dims_product(out->dims, i + 1, g->b_end);
+    r.first += box->from[i] * cm_dims_product(out->dims, i + 1, g->b_end);
   return r;
 }
 
@@ -195,12 +185,12 @@ static runs find_runs(const cm_shape *out, const cm_dims_group *g, const cm_box 
 static int64_t range_box(const cm_shape *in, const cm_dims_group *g, int64_t flat, int64_t most, cm_box *box)
 {
   for (uint32_t p = g->a; p < g->a_end; p++) {
-    int64_t inner = dims_product(in->dims, p + 1, g->a_end), at = flat / inner;
+    int64_t inner = cm_dims_product(in->dims, p + 1, g->a_end), at = flat / inner;
     if (flat % inner != 0 || most < inner)
       continue;
     int64_t room = in->dims[p] - at % in->dims[p], extent = most / inner < room ? most / inner : room;
     for (uint32_t i = g->a; i < g->a_end; i++) {
-      box->from[i] = i > p ? 0 : at / dims_product(in->dims, i + 1, p + 1) % in->dims[i];
+      box->from[i] = i > p ? 0 : at / cm_dims_product(in->dims, i + 1, p + 1) % in->dims[i];
       box->to[i] = i > p ? in->dims[i] : box->from[i] + (i == p ? extent : 1);
     }
     return extent * inner;
@@ -247,7 +237,7 @@ static cm_status visit_runs(walk *w, ranges *r, uint32_t number, int64_t to, cm_
   do {
     int64_t first = k->first, at = to;
     for (uint32_t i = 0; i < outer; i++) {
-      first += index[i] * dims_product(r->out->dims, k->group.b + i + 1, k->group.b_end);
+      first += index[i] * cm_dims_product(r->out->dims, k->group.b + i + 1, k->group.b_end);
       at += index[i] * r->to_stride[k->group.b + i];
     }
     CM_TRY(visit_run(w, r, number, first, at, error));
@@ -269,7 +259,7 @@ static cm_status visit_reshape(walk *w, uint32_t value, const cm_box *box, int64
     for (uint32_t i = g.b; i < k->inner; i++)
       count *= box->to[i] - box->from[i];
     for (uint32_t i = g.a; i < g.a_end; i++)
-      r.stride[i] = dims_product(r.in->dims, i + 1, g.a_end) * k->step;
+      r.stride[i] = cm_dims_product(r.in->dims, i + 1, g.a_end) * k->step;
   }
   if (count > RUNS_MAX) {
     w->blocked = value;

@@ -125,8 +125,7 @@ cm_status cm_import_numpy(const cm_reading_of *in, cm_error *error)
   cm_status status = archive ? read_archive(&n, source, error) : cm_npy_open(&stream, &npy, error);
   if (!archive && status == CM_OK)
     status = cm_numpy_dense(&n, &npy, &stream, NULL, error);
-  if (status == CM_OK && !n.closed)
-    status = cm_entries_close(&n.entries, n.made, error);
+  CM_THEN_IF(status, !n.closed, cm_entries_close(&n.entries, n.made, error));
   cm_entries_free(&n.entries);
   return status;
 }

@@ -45,8 +45,7 @@ static cm_status parse_type(const cm_bytes *stream, const char *at, cm_npy *npy,
   npy->type[length] = '\0';
   npy->kind = npy->type[1];
   unsigned long size = isdigit((unsigned char)npy->type[2]) ? strtoul(npy->type + 2, &end, 10) : 0;
-  bool texts = (npy->kind == 'S' || npy->kind == 'U') && size > 0 && size < CM_NPY_TEXT_MAX / 4;
-  bool numbers = false;
+  bool texts = (npy->kind == 'S' || npy->kind == 'U') && size > 0 && size < CM_NPY_TEXT_MAX / 4, numbers = false;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     numbers = numbers || (npy->kind == sizes[i][0] && size == (unsigned long)sizes[i][1]);
   if (npy->kind == 'O' || (!texts && !numbers))
@@ -97,8 +96,7 @@ cm_status cm_npy_open(cm_bytes *stream, cm_npy *npy, cm_error *error)
     return cm_bytes_bad(stream, "its header is of an unknown version, or too long", error);
   for (size_t read = 0; read < length;) { /* what lies behind the first 4 KiB of a header are fields of a table */
     size_t here = length - read < sizeof header - 1 ? length - read : sizeof header - 1;
-    char rest[sizeof header];
-    char *into = read == 0 ? header : rest;
+    char rest[sizeof header], *into = read == 0 ? header : rest;
     CM_TRY(cm_bytes_take(stream, into, here, error));
     into[here] = '\0';
     read += here;

@@ -244,8 +244,7 @@ static cm_status read_synapses(cm_numpy *n, const char *const name[CM_COLUMNS], 
   cm_status status = read_count(n, &count, error);
   t.edges.weight.drop_zeros = n->entries.weight.drop_zeros;
   t.edges.weight.runs = n->entries.weight.runs;
-  if (status == CM_OK && count > 0)
-    status = cm_numpy_vertices(n, count, error);
+  CM_THEN_IF(status, count > 0, cm_numpy_vertices(n, count, error));
   CM_THEN(status, cm_names_open(&t.names, n->memory, error));
   for (int i = 0; i < CM_COLUMNS && status == CM_OK; i++)
     if (pairs != NULL && i <= CM_COLUMN_TARGET)

@@ -83,7 +83,5 @@ cm_status cm_recognise_zip(cm_source *source, cm_memory *memory, const cm_networ
   }
   cm_status status = *found == NULL ? refuse(&archive, error) : CM_OK;
   cm_archive_close(&archive);
-  if (status != CM_OK)
-    return cm_fail_at(error, "byte 0");
-  return cm_source_rewind(source, error);
+  return status != CM_OK ? cm_fail_at(error, "byte 0") : cm_source_rewind(source, error);
 }

@@ -127,10 +127,7 @@ cm_status cm_tar_list(const uint8_t *image, uint64_t size, cm_memory *memory, cm
     }
     at += BLOCK + (bytes + BLOCK - 1) / BLOCK * BLOCK;
   }
-  if (status != CM_OK) {
-    cm_tar_free(made, kept);
-    return status;
-  }
+  CM_TRY_OR(status, cm_tar_free(made, kept));
   *members = made;
   *count = kept;
   return CM_OK;

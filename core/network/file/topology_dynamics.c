@@ -43,8 +43,7 @@ static cm_status put_runs(cm_topology_bytes *b, const float *value, uint64_t cou
       const uint64_t single = equal >= SHORTEST ? i : count;
       if (from < single)
         status = put_bytes(b, 2 * (single - from), value + from, (single - from) * sizeof *value, error);
-      if (status == CM_OK && equal >= SHORTEST)
-        status = put_bytes(b, 2 * equal + EQUAL, value + i, sizeof *value, error);
+      CM_THEN_IF(status, equal >= SHORTEST, put_bytes(b, 2 * equal + EQUAL, value + i, sizeof *value, error));
       from = i + equal;
     }
     i += equal;
@@ -79,8 +78,7 @@ static cm_status spool_parameters(cm_topology_writer *w, const cm_dynamics *d, u
   for (int p = 0; p < CM_NEURON_PARAMETERS && status == CM_OK; p++)
     if (d->parameter[p] != NULL)
       status = put_runs(&b, d->parameter[p], count, error);
-  if (status == CM_OK && b.used > 0)
-    status = cm_topology_spool(w, "parameters", b.data, b.used, json_object(), error);
+  CM_THEN_IF(status, b.used > 0, cm_topology_spool(w, "parameters", b.data, b.used, json_object(), error));
   cm_free(b.data);
   return status;
 }
@@ -99,8 +97,7 @@ static cm_status spool_parallel(cm_topology_writer *w, const cm_dynamics *d, cm_
     status = put_bytes(&b, s->delay, &s->weight, sizeof s->weight, error);
     pin = s->pin;
   }
-  if (status == CM_OK && b.used > 0)
-    status = cm_topology_spool(w, "parallel", b.data, b.used, json_object(), error);
+  CM_THEN_IF(status, b.used > 0, cm_topology_spool(w, "parallel", b.data, b.used, json_object(), error));
   cm_free(b.data);
   return status;
 }
@@ -124,14 +121,11 @@ cm_status cm_topology_writer_dynamics(cm_topology_writer *w, const cm_dynamics *
                           "parallel", (json_int_t)d->parallel_count, "numbers", (json_int_t)(d->nodes != NULL ? d->number_count : 0));
   if (w->dynamics == NULL)
     return cm_whole(false, w->out.path, error);
-  if ((d->model != NULL && spool_models(w, d->model, w->header.vertex_count, error) != CM_OK) ||
-      spool_parameters(w, d, w->header.vertex_count, error) != CM_OK ||
-      (d->weight != NULL &&
-       cm_topology_spool(w, "weights", (const uint8_t *)d->weight, pins * sizeof *d->weight, json_object(), error) != CM_OK) ||
-      (d->nodes != NULL &&
-       (cm_topology_spool(w, "nodes", (const uint8_t *)d->nodes, strlen(d->nodes), json_object(), error) != CM_OK ||
-        cm_topology_spool(w, "numbers", (const uint8_t *)d->number, d->number_count * sizeof *d->number, json_object(), error) != CM_OK)))
-    return error->status;
+  CM_TRY_IF(d->model != NULL, spool_models(w, d->model, w->header.vertex_count, error));
+  CM_TRY(spool_parameters(w, d, w->header.vertex_count, error));
+  CM_TRY_IF(d->weight != NULL, cm_topology_spool(w, "weights", (const uint8_t *)d->weight, pins * sizeof *d->weight, json_object(), error));
+  CM_TRY_IF(d->nodes != NULL, cm_topology_spool(w, "nodes", (const uint8_t *)d->nodes, strlen(d->nodes), json_object(), error));
+  CM_TRY_IF(d->nodes != NULL, cm_topology_spool(w, "numbers", (const uint8_t *)d->number, d->number_count * sizeof *d->number, json_object(), error));
   return spool_parallel(w, d, error);
 }
 
@@ -145,8 +139,7 @@ static cm_status read_models(cm_topology_reader *r, uint8_t *model, cm_error *er
   for (uint32_t v = 0; v < r->header.vertex_count && status == CM_OK; v += (uint32_t)length) {
     status = cm_stream_number(s, CM_NEURON_MODELS - 1, "a model out of range", &number, error);
     CM_THEN(status, cm_stream_number(s, r->header.vertex_count - v, "more models than vertices", &length, error));
-    if (status == CM_OK && length == 0)
-      status = cm_stream_wrong(s, "a run of no vertices", error);
+    CM_THEN_IF(status, length == 0, cm_stream_wrong(s, "a run of no vertices", error));
     if (status == CM_OK)
       memset(model + v, (int)number, length);
   }
@@ -159,8 +152,7 @@ static cm_status read_runs(cm_topology_reader *r, float *value, cm_error *error)
   cm_status status = CM_OK;
   for (uint64_t v = 0, count = r->header.vertex_count, head = 0; v < count && status == CM_OK; v += head / 2) {
     status = cm_stream_number(s, 2 * (count - v) + EQUAL, "more parameters than vertices", &head, error);
-    if (status == CM_OK && head / 2 == 0)
-      status = cm_stream_wrong(s, "a run of no vertices", error);
+    CM_THEN_IF(status, head / 2 == 0, cm_stream_wrong(s, "a run of no vertices", error));
     CM_THEN(status, cm_stream_bytes(s, value + v, (head % 2 == EQUAL ? 1 : head / 2) * sizeof *value, error));
     for (uint64_t i = 1; status == CM_OK && head % 2 == EQUAL && i < head / 2; i++)
       value[v + i] = value[v];
@@ -209,32 +201,21 @@ cm_status cm_topology_reader_dynamics(cm_topology_reader *r, cm_dynamics **dynam
   const cm_topology_header *h = &r->header;
   cm_dynamics *made = NULL;
   cm_status status = CM_NEW(r->memory, made, 1, error);
-  if (status == CM_OK && ((d->has_models && CM_NEW(r->memory, made->model, h->vertex_count, error) != CM_OK) ||
-                          (d->has_weights && CM_NEW(r->memory, made->weight, h->pin_count, error) != CM_OK) ||
-                          (d->nodes.bytes > 0 && CM_NEW(r->memory, made->nodes, d->nodes.bytes + 1, error) != CM_OK) ||
-                          (d->number_count > 0 && CM_NEW(r->memory, made->number, d->number_count, error) != CM_OK) ||
-                          (d->parallel_count > 0 && CM_NEW(r->memory, made->parallel, d->parallel_count, error) != CM_OK)))
-    status = error->status;
-  if (status == CM_OK && d->has_models && h->vertex_count > 0)
-    status = read_models(r, made->model, error);
-  if (status == CM_OK && d->parameters > 0 && h->vertex_count > 0)
-    status = read_parameters(r, made, error);
-  if (status == CM_OK && d->has_weights && h->pin_count > 0)
-    status = read_whole(r, &d->weights, made->weight, error);
-  if (status == CM_OK && d->parallel_count > 0)
-    status = read_parallel(r, made, error);
-  if (status == CM_OK && d->nodes.bytes > 0)
-    status = read_whole(r, &d->nodes, made->nodes, error);
-  if (status == CM_OK && d->number_count > 0)
-    status = read_whole(r, &d->numbers, made->number, error);
+  CM_THEN_IF(status, d->has_models, CM_NEW(r->memory, made->model, h->vertex_count, error));
+  CM_THEN_IF(status, d->has_weights, CM_NEW(r->memory, made->weight, h->pin_count, error));
+  CM_THEN_IF(status, d->nodes.bytes > 0, CM_NEW(r->memory, made->nodes, d->nodes.bytes + 1, error));
+  CM_THEN_IF(status, d->number_count > 0, CM_NEW(r->memory, made->number, d->number_count, error));
+  CM_THEN_IF(status, d->parallel_count > 0, CM_NEW(r->memory, made->parallel, d->parallel_count, error));
+  CM_THEN_IF(status, d->has_models && h->vertex_count > 0, read_models(r, made->model, error));
+  CM_THEN_IF(status, d->parameters > 0 && h->vertex_count > 0, read_parameters(r, made, error));
+  CM_THEN_IF(status, d->has_weights && h->pin_count > 0, read_whole(r, &d->weights, made->weight, error));
+  CM_THEN_IF(status, d->parallel_count > 0, read_parallel(r, made, error));
+  CM_THEN_IF(status, d->nodes.bytes > 0, read_whole(r, &d->nodes, made->nodes, error));
+  CM_THEN_IF(status, d->number_count > 0, read_whole(r, &d->numbers, made->number, error));
   cm_stream_close(&r->input);
   r->begun = false;
   CM_THEN(status, cm_topology_reader_rewind(r, error));
-  if (status != CM_OK) {
-    cm_dynamics_free(made);
-    return status;
-  }
-  made->number_count = d->number_count;
-  *dynamics = made;
-  return CM_OK;
+  if (made != NULL)
+    made->number_count = d->number_count;
+  CM_END(status, *dynamics = made, cm_dynamics_free(made));
 }

@@ -309,10 +309,7 @@ cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
     return cm_topology_damaged(error, "the zip has no manifest.json, so it is not a topology file");
   }
   char *text;
-  if (CM_NEW(r->memory, text, about.size + 1, error) != CM_OK) {
-    zip_fclose(file);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(r->memory, text, about.size + 1, error), zip_fclose(file));
   /* One byte more than there are: libzip compares its own checksum only when it meets the end. */
   char more;
   errno = 0;
@@ -330,8 +327,7 @@ cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
   json_t *json = got == (zip_int64_t)about.size ? cm_json_loadb(text, about.size, JSON_REJECT_DUPLICATES, &where) : NULL;
   cm_free(text);
   cm_status status = cm_json_whole(refusals, "the manifest", error);
-  if (status == CM_OK)
-    status = json == NULL ? cm_topology_damaged(error, "the manifest is not JSON") : parse_manifest(r, json, error);
+  CM_THEN(status, json == NULL ? cm_topology_damaged(error, "the manifest is not JSON") : parse_manifest(r, json, error));
   json_decref(json);
   return status;
 }

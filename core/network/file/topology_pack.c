@@ -91,10 +91,9 @@ typedef struct heeding {
   cm_error *error;
 } heeding;
 
-static int told_to_stop(zip_t *zip, void *user)
+static int told_to_stop(CM_UNUSED zip_t *zip, void *user)
 {
   const heeding *h = user;
-  (void)zip;
   return cm_run_check(h->run, h->error) != CM_OK;
 }
 

@@ -126,10 +126,7 @@ cm_status cm_topology_reader_labels(cm_topology_reader *r, char **text, uint64_t
   for (uint32_t v = 0; v < r->header.vertex_count && status == CM_OK; v++)
     if (!cm_name_valid(made + starts[v], (size_t)(starts[v + 1] - starts[v] - 1)))
       status = cm_topology_damaged(error, "a label is not UTF-8 or has control characters");
-  if (status != CM_OK) {
-    CM_FREE(made, starts);
-    return status;
-  }
+  CM_TRY_OR(status, CM_FREE(made, starts));
   *text = made;
   *first = starts;
   return CM_OK;

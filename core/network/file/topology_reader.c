@@ -73,9 +73,8 @@ const cm_topology_header *cm_topology_reader_header(const cm_topology_reader *re
   return &reader->header;
 }
 
-cm_status cm_topology_reader_rewind(cm_topology_reader *r, cm_error *error)
+cm_status cm_topology_reader_rewind(cm_topology_reader *r, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_stream_close(&r->input);
   r->member_next = 0;
   r->edges_left = r->vertices_left = 0;

@@ -45,36 +45,22 @@ static cm_status save_scenarios(const cm_topology *t, cm_topology_writer *writer
 
 static cm_status save(const cm_topology *t, const char *path, bool stored, cm_run *run, cm_error *error)
 {
-  cm_topology_header header = {.directed = t->directed,
-                               .vertex_count = t->vertex_count,
-                               .weight_scale = t->weight_scale,
-                               .duplicate_count = t->duplicate_count,
-                               .self_loop_count = t->self_loop_count,
-                               .empty_net_count = t->empty_net_count,
-                               .zero_count = t->zero_count,
-                               .weight_exponent = t->weight_exponent,
-                               .delay_unit_ns = t->delay_unit_ns};
+#define FACT(fact) .fact = t->fact,
+  const cm_topology_header header = {CM_TOPOLOGY_FACTS(FACT)};
+#undef FACT
   cm_topology_writer *writer;
   uint64_t *wide, steps = CM_RUN_STEPS;
   CM_TRY(CM_NEW(run->memory, wide, t->pin_weight != NULL ? longest_net(t) : 0, error));
-  if (cm_topology_writer_open(path, &header, t->size, &writer, error) != CM_OK) {
-    cm_free(wide);
-    return error->status;
-  }
+  CM_TRY_OR(cm_topology_writer_open(path, &header, t->size, &writer, error), cm_free(wide));
   if (stored)
     cm_topology_writer_stored(writer);
-  cm_status status = CM_OK;
-  if (t->label_text != NULL)
-    status = cm_topology_writer_labels(writer, t->label_text, t->label_first, error);
-  if (status == CM_OK && t->pin_negative != NULL)
-    status = cm_topology_writer_signs(writer, t->pin_negative, t->pin_count, error);
-  if (status == CM_OK && t->pin_delay != NULL)
-    status = cm_topology_writer_delays(writer, t->pin_delay, t->pin_count, error);
+  cm_status status = t->label_text != NULL ? cm_topology_writer_labels(writer, t->label_text, t->label_first, error) : CM_OK;
+  CM_THEN_IF(status, t->pin_negative != NULL, cm_topology_writer_signs(writer, t->pin_negative, t->pin_count, error));
+  CM_THEN_IF(status, t->pin_delay != NULL, cm_topology_writer_delays(writer, t->pin_delay, t->pin_count, error));
   if (status == CM_OK && t->population_of != NULL)
     status = cm_topology_writer_populations(writer, t->population, t->population_count, t->population_of, error);
   CM_THEN(status, save_scenarios(t, writer, run, error));
-  if (status == CM_OK && t->dynamics != NULL)
-    status = cm_topology_writer_dynamics(writer, t->dynamics, t->pin_count, error);
+  CM_THEN_IF(status, t->dynamics != NULL, cm_topology_writer_dynamics(writer, t->dynamics, t->pin_count, error));
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++) {
     cm_topology_row row = row_of(t, e, wide);
     if (row.count > 0)
@@ -83,10 +69,7 @@ static cm_status save(const cm_topology *t, const char *path, bool stored, cm_ru
       status = cm_run_progress(run, (double)e / t->net_count, -1, t->vertex_count, NAN, error);
   }
   cm_free(wide);
-  if (status != CM_OK) {
-    cm_topology_writer_abort(writer);
-    return status;
-  }
+  CM_TRY_OR(status, cm_topology_writer_abort(writer));
   return cm_topology_writer_close(writer, error);
 }
 
@@ -102,33 +85,22 @@ cm_status cm_topology_store(const cm_topology *t, const char *path, cm_run *run,
 
 static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology *t, cm_error *error)
 {
-  *t = (cm_topology){.directed = h->directed,
-                     .vertex_count = h->vertex_count,
-                     .net_count = h->directed ? h->net_count : h->vertex_count,
-                     .pin_count = h->pin_count,
-                     .size_total = h->size_total,
-                     .weight_scale = h->weight_scale,
-                     .duplicate_count = h->duplicate_count,
-                     .self_loop_count = h->self_loop_count,
-                     .empty_net_count = h->empty_net_count,
-                     .zero_count = h->zero_count,
-                     .weight_exponent = h->weight_exponent,
-                     .delay_unit_ns = h->delay_unit_ns,
-                     .population_count = h->population_count,
-                     .scenario_count = h->scenario_count};
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_first, (size_t)t->net_count + 1), CM_ARRAY(t->pin, t->pin_count)) != CM_OK ||
-      (h->directed && (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_source, t->net_count),
-                                  CM_ARRAY(t->net_weight, t->net_count)) != CM_OK)) ||
-      (h->has_weights && CM_NEW(run->memory, t->pin_weight, t->pin_count, error) != CM_OK) ||
-      (h->has_sizes && CM_NEW(run->memory, t->size, t->vertex_count, error) != CM_OK) ||
-      (h->has_signs && CM_NEW(run->memory, t->pin_negative, (t->pin_count + 63) / 64, error) != CM_OK) ||
-      (h->has_delays && CM_NEW(run->memory, t->pin_delay, t->pin_count, error) != CM_OK) ||
-      (h->population_count > 0 && (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->population, t->population_count),
-                                              CM_ARRAY(t->population_of, t->vertex_count)) != CM_OK)) ||
-      (h->scenario_count > 0 && (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->scenario_name, t->scenario_count),
-                                            CM_ARRAY(t->scenario_rate, (size_t)t->scenario_count * t->net_count)) != CM_OK)))
-    return error->status;
-  return CM_OK;
+#define FACT(fact) .fact = h->fact,
+  *t = (cm_topology){CM_TOPOLOGY_FACTS(FACT).net_count = h->directed ? h->net_count : h->vertex_count, .pin_count = h->pin_count,
+                     .size_total = h->size_total, .population_count = h->population_count, .scenario_count = h->scenario_count};
+#undef FACT
+  cm_memory *memory = run->memory;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->net_first, (size_t)t->net_count + 1), CM_ARRAY(t->pin, t->pin_count)));
+  CM_TRY_IF(h->directed, CM_NEW_ALL(memory, error, CM_ARRAY(t->net_source, t->net_count), CM_ARRAY(t->net_weight, t->net_count)));
+  CM_TRY_IF(h->has_weights, CM_NEW(memory, t->pin_weight, t->pin_count, error));
+  CM_TRY_IF(h->has_sizes, CM_NEW(memory, t->size, t->vertex_count, error));
+  CM_TRY_IF(h->has_signs, CM_NEW(memory, t->pin_negative, (t->pin_count + 63) / 64, error));
+  CM_TRY_IF(h->has_delays, CM_NEW(memory, t->pin_delay, t->pin_count, error));
+  CM_TRY_IF(h->population_count > 0, CM_NEW_ALL(memory, error, CM_ARRAY(t->population, t->population_count),
+                                                CM_ARRAY(t->population_of, t->vertex_count)));
+  return h->scenario_count == 0 ? CM_OK
+                                : CM_NEW_ALL(memory, error, CM_ARRAY(t->scenario_name, t->scenario_count),
+                                             CM_ARRAY(t->scenario_rate, (size_t)t->scenario_count * t->net_count));
 }
 
 /* Narrows the weights of a row; a topology's synapses weigh at most 32 bits. */
@@ -200,20 +172,14 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
   const cm_topology_header *header = cm_topology_reader_header(reader);
   cm_status status = CM_NEW(run->memory, t, 1, error);
   CM_THEN(status, allocate(header, run, t, error));
-  if (status == CM_OK && header->has_sizes)
-    status = cm_topology_reader_sizes(reader, t->size, error);
-  if (status == CM_OK && header->has_labels)
-    status = cm_topology_reader_labels(reader, &t->label_text, &t->label_first, error);
-  if (status == CM_OK && header->has_signs)
-    status = cm_topology_reader_signs(reader, t->pin_negative, error);
-  if (status == CM_OK && header->has_delays)
-    status = cm_topology_reader_delays(reader, t->pin_delay, error);
+  CM_THEN_IF(status, header->has_sizes, cm_topology_reader_sizes(reader, t->size, error));
+  CM_THEN_IF(status, header->has_labels, cm_topology_reader_labels(reader, &t->label_text, &t->label_first, error));
+  CM_THEN_IF(status, header->has_signs, cm_topology_reader_signs(reader, t->pin_negative, error));
+  CM_THEN_IF(status, header->has_delays, cm_topology_reader_delays(reader, t->pin_delay, error));
   if (status == CM_OK && header->population_count > 0)
     status = cm_topology_reader_populations(reader, t->population, t->population_of, error);
-  if (status == CM_OK && header->scenario_count > 0)
-    status = cm_topology_reader_scenarios(reader, t->scenario_name, t->scenario_rate, error);
-  if (status == CM_OK && header->has_dynamics)
-    status = cm_topology_reader_dynamics(reader, &t->dynamics, error);
+  CM_THEN_IF(status, header->scenario_count > 0, cm_topology_reader_scenarios(reader, t->scenario_name, t->scenario_rate, error));
+  CM_THEN_IF(status, header->has_dynamics, cm_topology_reader_dynamics(reader, &t->dynamics, error));
   CM_THEN(status, load_rows(reader, t, run, error));
   if (status == CM_OK) {
     drop_plain_sources(t);

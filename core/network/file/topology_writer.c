@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -33,24 +32,15 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
 {
   cm_topology_writer *w;
   CM_TRY(CM_NEW(NULL, w, 1, error));
-  w->header = (cm_topology_header){.directed = header->directed,
-                                   .vertex_count = header->vertex_count,
-                                   .weight_scale = header->weight_scale,
-                                   .finer_count = header->finer_count,
-                                   .duplicate_count = header->duplicate_count,
-                                   .self_loop_count = header->self_loop_count,
-                                   .empty_net_count = header->empty_net_count,
-                                   .zero_count = header->zero_count,
-                                   .weight_exponent = header->weight_exponent,
-                                   .delay_unit_ns = header->delay_unit_ns,
-                                   .size_total = header->vertex_count};
+#define FACT(fact) .fact = header->fact,
+  w->header = (cm_topology_header){CM_TOPOLOGY_FACTS(FACT).finer_count = header->finer_count, .size_total = header->vertex_count};
+#undef FACT
   w->sizes = sizes;
   w->last_size = 1;
   w->last_weight = 1;
   cm_status status = cm_file_create(&w->out, path, error);
   w->members = json_array();
-  if (status == CM_OK && w->members == NULL)
-    status = cm_whole(false, path, error);
+  CM_THEN_IF(status, w->members == NULL, cm_whole(false, path, error));
   CM_END(status, *writer = w, cm_topology_writer_abort(w));
 }
 
@@ -197,8 +187,7 @@ cm_status cm_topology_writer_close(cm_topology_writer *w, cm_error *error)
   if (status == CM_OK && w->spool != NULL && fflush(w->spool) != 0)
     status = cm_fail_errno(error, errno, "cannot write", w->spool_path);
   CM_THEN(status, cm_topology_pack(w, error));
-  if (status == CM_OK && !w->stored)
-    status = cm_file_reopen(&w->out, error);
+  CM_THEN_IF(status, !w->stored, cm_file_reopen(&w->out, error));
   CM_THEN(status, cm_file_commit(&w->out, error));
   cm_topology_writer_abort(w);
   return status;

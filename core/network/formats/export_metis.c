@@ -7,9 +7,8 @@
 
 /* ---- weights ---- */
 
-/* What the weights of a graph look like. METIS knows whole ones above 0 only, and adds them up in 32 bits: fractions
- * are written at a scale that a comment names, the topology's own or the largest below it whose sum fits; 0 is
- * written as 1. */
+/* What the weights of a graph look like. METIS knows whole ones above 0 only, and adds them up in 32 bits: fractions are
+ * written at a scale that a comment names, the topology's own or the largest below it whose sum fits; 0 is written as 1. */
 typedef struct graph_weights {
   bool any;       /* some weigh other than 1 */
   bool fractions;

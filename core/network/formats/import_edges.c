@@ -14,7 +14,6 @@
 #include "core/network/formats/source.h"
 #include "core/network/formats/survey.h"
 #include "core/network/formats/table_rows.h"
-#include "core/network/import_limits.h"
 #include "core/network/rates.h"
 #include "core/network/recognise.h"
 
@@ -53,8 +52,7 @@ cm_status cm_import_edges(const cm_reading_of *in, cm_error *error)
   CM_THEN(status, read_edges(&t, error));
   t.undirected = t.any_undirected && !t.any_directed && !cm_source_wants_synapses(source);
   CM_THEN(status, cm_table_close(&t, in->made, error));
-  if (status == CM_OK && t.rate != NULL)
-    status = cm_topology_set_rates(in->made, t.rate, in->run, error);
+  CM_THEN_IF(status, t.rate != NULL, cm_topology_set_rates(in->made, t.rate, in->run, error));
   cm_table_free(&t);
   return status;
 }

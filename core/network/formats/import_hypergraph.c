@@ -4,7 +4,6 @@
  * A net of a hypergraph has no source, an axon has: the first pin is taken for it. Happy path: nets are read as they
  * stand, then moved in order of their sources. The weight of a vertex is its size. What can fail: numbers, counts;
  * each with its line. */
-#include <stdio.h>
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/rows.h"

@@ -68,9 +68,7 @@ static cm_status need_number(matrix_reader *r, const char *what, uint64_t *value
 {
   bool found;
   CM_TRY(cm_tokens_number(&r->text, what, &found, value, error));
-  if (found)
-    return CM_OK;
-  return bad(r, r->text.line, cm_say("the line ends before %s", what).text, error);
+  return found ? CM_OK : bad(r, r->text.line, cm_say("the line ends before %s", what).text, error);
 }
 
 static cm_status need_line_end(matrix_reader *r, const char *expected, cm_error *error)
@@ -193,8 +191,7 @@ cm_status cm_import_matrix(const cm_reading_of *in, cm_error *error)
   cm_weights_as_asked(&r.entries.weight, in->source);
   cm_status status = read_banner(&r, error);
   CM_THEN(status, read_size(&r, error));
-  if (status == CM_OK)
-    status = r.array ? read_array(&r, error) : read_entries(&r, error);
+  CM_THEN(status, r.array ? read_array(&r, error) : read_entries(&r, error));
   r.made->directed = !r.text.undirected;
   CM_THEN(status, cm_entries_close(&r.entries, r.made, error));
   r.made->self_loop_count += r.loops;

@@ -146,8 +146,7 @@ static cm_status close_row(metis_reader *r, uint32_t vertex, uint64_t begin, cm_
   }
   uint64_t used = 0;
   for (uint64_t i = 0; i < count; i++) {
-    uint32_t neighbour = (uint32_t)(key[i] >> 32);
-    uint32_t here = weight == NULL ? 1 : r->row_weight[(uint32_t)key[i]];
+    uint32_t neighbour = (uint32_t)(key[i] >> 32), here = weight == NULL ? 1 : r->row_weight[(uint32_t)key[i]];
     if (neighbour == vertex) {
       made->self_loop_count++;
     } else if (used > 0 && pin[used - 1] == neighbour) {

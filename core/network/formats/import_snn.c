@@ -7,7 +7,6 @@
  * file has them in another order. What can fail: a number out of range, a file that ends early or late. */
 #include <endian.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/formats/readers.h"
@@ -167,10 +166,8 @@ cm_status cm_import_snn(const cm_reading_of *in, cm_error *error)
   CM_THEN(status, read_network(&r, error));
   cm_snn_batch_free(&r);
   /* Even without synapses the arrays are there. */
-  if (status == CM_OK && r.made->net_source == NULL)
-    status = CM_NEW(memory, r.made->net_source, 0, error);
-  if (status == CM_OK && r.made->pin == NULL)
-    status = CM_NEW(memory, r.made->pin, 0, error);
+  CM_THEN_IF(status, r.made->net_source == NULL, CM_NEW(memory, r.made->net_source, 0, error));
+  CM_THEN_IF(status, r.made->pin == NULL, CM_NEW(memory, r.made->pin, 0, error));
   cm_row_sorter_free(&r.sorter);
   cm_free(r.rate);
   return status;

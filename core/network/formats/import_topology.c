@@ -24,10 +24,7 @@ static cm_status unpack(cm_source *source, FILE **stream, uint64_t *size, cm_err
     source->at = source->end;
     if (source->ended)
       break;
-    if (cm_source_fill(source, error) != CM_OK) {
-      fclose(made);
-      return error->status;
-    }
+    CM_TRY_OR(cm_source_fill(source, error), fclose(made));
   }
   if (fflush(made) != 0) {
     fclose(made);

@@ -125,10 +125,7 @@ cm_status cm_topology_set_parameters(cm_topology *t, const cm_neuron_values *val
     return cm_fail(error, CM_BAD_NETWORK, "parameters are those of neurons with synapses; the network is undirected");
   cm_status status = CM_NEW(memory, made, 1, error);
   CM_THEN(status, fill(t, values, made, memory, error));
-  if (status != CM_OK) {
-    cm_dynamics_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_dynamics_free(made));
   if (t->dynamics == NULL) {
     t->dynamics = made;
     return CM_OK;

@@ -104,10 +104,7 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
                           (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
                           ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK)))
     status = error->status;
-  if (status != CM_OK) {
-    CM_FREE(net_weight, scenarios);
-    return status;
-  }
+  CM_TRY_OR(status, CM_FREE(net_weight, scenarios));
   for (uint32_t e = 0; e < t->net_count; e++) {
     net_weight[e] = cm_weight_scaled(rate_of(t, g->rate, e), scale);
     for (uint32_t k = 0; k < g->count; k++)
@@ -145,10 +142,7 @@ cm_status cm_topology_set_scenarios(cm_topology *topology, const cm_scenario_nam
   const given g = {.rate = mean, .scenario = rate, .count = count};
   CM_THEN(status, give(topology, &g, run, error));
   cm_free(mean);
-  if (status != CM_OK) {
-    cm_free(names);
-    return status;
-  }
+  CM_TRY_OR(status, cm_free(names));
   memcpy(names, name, count * sizeof *names);
   topology->scenario_name = names;
   topology->scenario_count = count;

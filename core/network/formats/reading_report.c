@@ -30,9 +30,7 @@ void cm_reading_why(cm_reading *reading, const char *why)
 
 cm_reading_row *cm_reading_next(cm_reading *reading)
 {
-  if (reading->rows == CM_READING_ROWS)
-    return NULL;
-  return &reading->row[reading->rows++];
+  return reading->rows == CM_READING_ROWS ? NULL : &reading->row[reading->rows++];
 }
 
 void cm_reading_name(char to[CM_READING_NAME_MAX], const char *text, size_t length)

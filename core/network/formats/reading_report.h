@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { CM_READING_ROWS = 5, CM_READING_NAME_MAX = 48, CM_READING_TEXT_MAX = 240 };
 

@@ -89,10 +89,7 @@ cm_status cm_sink_close(cm_sink *sink, cm_error *error)
     sink->cause = errno;
     sink->failure = result == Z_MEM_ERROR ? CM_NO_MEMORY : CM_IO;
   }
-  if (cm_sink_status(sink, error) != CM_OK) {
-    cm_file_discard(&sink->file);
-    return error->status;
-  }
+  CM_TRY_OR(cm_sink_status(sink, error), cm_file_discard(&sink->file));
   return cm_file_commit(&sink->file, error);
 }
 

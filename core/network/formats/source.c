@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,10 +20,8 @@ struct cm_source_state {
   cm_import_limits limits;
   cm_run *run;
   struct inflate_state stream;
-  bool inflating, stream_ended;
-  bool raw_ended;
-  uint8_t packed[1 << 16];
-  uint8_t window[CM_SOURCE_WINDOW];
+  bool inflating, stream_ended, raw_ended;
+  uint8_t packed[1 << 16], window[CM_SOURCE_WINDOW];
 };
 
 /* Up to `size` bytes as they lie in the file; 0 at the end. */
@@ -299,19 +296,13 @@ cm_status cm_source_image(cm_source *source, cm_memory *memory, void **image, si
                          ? cm_over_limit("bytes once unpacked (such a file is held in memory when it comes gzipped: unpack it "
                                          "first)", used + here, IMAGE_BYTES_MAX, error)
                          : CM_ROOM(memory, made, &room, used + here + 1, error);
-    if (status != CM_OK) {
-      cm_free(made);
-      return status;
-    }
+    CM_TRY_OR(status, cm_free(made));
     memcpy(made + used, source->at, here);
     used += here;
     source->at = source->end;
     if (source->ended)
       break;
-    if (cm_source_fill(source, error) != CM_OK) {
-      cm_free(made);
-      return error->status;
-    }
+    CM_TRY_OR(cm_source_fill(source, error), cm_free(made));
   }
   *image = made;
   *size = (size_t)used;

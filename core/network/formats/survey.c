@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/network/formats/table_rows.h"
 #include "core/network/recognise.h"

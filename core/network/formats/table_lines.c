@@ -1,7 +1,6 @@
 /* Lines of a table and their fields: separated by tabs, commas, semicolons or blanks, quoted or not. A line mostly lies in the window of
  * the source; the row of a large matrix does not, and is gathered. What can fail: lines that are too long, quotes that stay open. */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/formats/source.h"

@@ -1,5 +1,4 @@
 /* Tables that say something of the neurons of a network that has been read: rates, parameters. */
-#include <stdio.h>
 
 #include "core/network/formats/table_rows.h"
 

@@ -104,10 +104,7 @@ static cm_status order(cm_table *t, numbered *ids, uint32_t *place, bool plain, 
   double *rate = NULL;
   CM_TRY_IF(t->rate != NULL, CM_NEW(t->memory, rate, t->names.count, error));
   qsort(ids, t->names.count, sizeof *ids, by_value);
-  if (refuse_head(t, &ids[t->names.count - 1], error) != CM_OK) {
-    cm_free(rate);
-    return error->status;
-  }
+  CM_TRY_OR(refuse_head(t, &ids[t->names.count - 1], error), cm_free(rate));
   made->vertex_count = place_names(t, ids, place, rate);
   made->size_total = made->vertex_count;
   for (uint64_t e = 0; e < t->edges.count; e++) {

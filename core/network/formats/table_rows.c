@@ -175,9 +175,7 @@ cm_status cm_table_take_row(cm_table *t, cm_error *error)
 {
   if (t->columns.count == 0 && !columns_by_number(t))
     return refuse_count(t, error);
-  if (t->field_count != t->columns.count)
-    return refuse_count(t, error);
-  return read_edge(t, error);
+  return t->field_count != t->columns.count ? refuse_count(t, error) : read_edge(t, error);
 }
 
 /* Takes a dictionary off the end of a line: "a b {'weight': 2}", "a,b,{}". */

@@ -1,6 +1,5 @@
 /* Numbers on lines: what the readers of METIS graphs, hypergraphs and matrices share. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

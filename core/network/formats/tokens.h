@@ -19,8 +19,7 @@ cm_status cm_tokens_bad(const cm_tokens *t, uint64_t line, const char *what, cm_
 /* The next byte without taking it; -1 at the end. */
 cm_status cm_tokens_peek(cm_tokens *t, int *c, cm_error *error);
 
-/* The next number of the line; *found is false at the end of the line, which is not taken. The second reads any
- * finite number. */
+/* The next number of the line; *found is false at the end of the line, which is not taken. The second reads any finite number. */
 cm_status cm_tokens_number(cm_tokens *t, const char *what, bool *found, uint64_t *value, cm_error *error);
 cm_status cm_tokens_real(cm_tokens *t, const char *what, bool *found, double *value, cm_error *error);
 
@@ -36,6 +35,5 @@ cm_status cm_tokens_skip_blanks(cm_tokens *t, cm_error *error);
 /* Takes a comment line; "% weight_scale N" of our own exports sets *scale, "% directed no" t->undirected. */
 cm_status cm_tokens_skip_comment(cm_tokens *t, uint64_t *scale, cm_error *error);
 
-/* Goes to the next line that is neither blank nor a comment (see cm_tokens_skip_comment); *end at the end of the
- * file. */
+/* Goes to the next line that is neither blank nor a comment (see cm_tokens_skip_comment); *end at the end of the file. */
 cm_status cm_tokens_next_line(cm_tokens *t, uint64_t *scale, bool *end, cm_error *error);

@@ -173,10 +173,9 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
     ones /= 2;
   }
   /* Every axon has rate 1 on the same scale, so the rates must fit too. */
-  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error) != CM_OK ||
-      (weights->delay_ms != NULL && scale_delays(made, weights, run, error) != CM_OK) ||
-      (value != NULL && keep_signs(made, value, run, error) != CM_OK))
-    return error->status;
+  CM_TRY(cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error));
+  CM_TRY_IF(weights->delay_ms != NULL, scale_delays(made, weights, run, error));
+  CM_TRY_IF(value != NULL, keep_signs(made, value, run, error));
   if (made->directed) {
     CM_TRY(CM_NEW(run->memory, made->net_weight, made->net_count, error));
     for (uint32_t e = 0; e < made->net_count; e++)

@@ -5,9 +5,8 @@
 #include "core/network/formats/source.h"
 #include "core/network/topology.h"
 
-/* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`:
- * 1 when all are whole numbers that fit, else the largest power of two that fits. CM_TOO_LARGE when even 1
- * does not. */
+/* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`: 1 when all are whole
+ * numbers that fit, else the largest power of two that fits. CM_TOO_LARGE when even 1 does not. */
 cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale, cm_error *error);
 
 /* value * scale, rounded to nearest. */
@@ -40,8 +39,7 @@ void cm_weights_as_asked(cm_weights *weights, const cm_source *source);
 /* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
 cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight, cm_error *error);
 
-/* Keeps the delay of entry `count`, 0 or more milliseconds, the entries before it having none unless they were given
- * one. */
+/* Keeps the delay of entry `count`, 0 or more milliseconds, the entries before it having none unless they were given one. */
 cm_status cm_weights_keep_delay(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double delay_ms,
                                 cm_error *error);
 

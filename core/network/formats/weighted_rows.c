@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/network/formats/rows.h"
 #include "core/network/formats/weighted.h"
 
@@ -48,26 +49,14 @@ static cm_status need_exact(closer *c, uint64_t begin, uint64_t end, cm_error *e
   return CM_OK;
 }
 
-static int by_delay(const void *a, const void *b)
-{
-  const cm_beside *x = a, *y = b;
-  if (x->delay_ms != y->delay_ms)
-    return x->delay_ms < y->delay_ms ? -1 : 1;
-  return x->weight < y->weight ? -1 : x->weight > y->weight;
-}
+CM_ORDER(by_delay, cm_beside, CM_RISING(delay_ms) CM_RISING(weight))
 
 /* What entry `entry` of the row from `begin` on is when the network runs becomes terms of the present pin. */
 static cm_status add_terms(closer *c, uint64_t begin, uint32_t entry, cm_error *error)
 {
   const cm_weights *w = c->weights;
   uint64_t low = 0, high = w->besides;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (w->beside[middle].at < begin + entry)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, w->beside[at].at < begin + entry)
   while (high < w->besides && w->beside[high].at == begin + entry)
     high++;
   CM_TRY(CM_ROOM(c->memory, c->term, &c->term_room, c->terms + 1 + (high - low), error));
@@ -172,9 +161,7 @@ cm_status cm_weighted_rows_close(cm_topology *made, cm_weights *weights, cm_run 
               .ends = made->net_first[made->vertex_count]};
   uint64_t begin = 0, steps = CM_RUN_STEPS;
   uint32_t nets = 0;
-  cm_status status = CM_OK;
-  if (made->directed)
-    status = CM_NEW(run->memory, made->net_source, made->vertex_count, error);
+  cm_status status = made->directed ? CM_NEW(run->memory, made->net_source, made->vertex_count, error) : CM_OK;
   for (uint32_t v = 0; v < made->vertex_count && status == CM_OK; v++) {
     uint64_t end = made->net_first[v + 1];
     if (cm_run_due(&steps, end - begin + 1) &&

@@ -160,10 +160,7 @@ cm_status cm_h5_names(const cm_h5 *h5, hid_t group, cm_h5_texts *names, cm_error
       return cm_h5_bad(h5, group, NULL, length <= 0 ? "a member's name cannot be read: the file is damaged"
                                                     : "a member's name has more than 255 bytes", error);
     }
-    if (add_text(h5, names, name, (size_t)length, error) != CM_OK) {
-      cm_h5_texts_free(names);
-      return error->status;
-    }
+    CM_TRY_OR(add_text(h5, names, name, (size_t)length, error), cm_h5_texts_free(names));
   }
   if (names->count > 1)
     qsort_r(names->first, names->count, sizeof *names->first, naturally, names);
@@ -271,8 +268,7 @@ cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **
     status = read_slices(h5, data, made, &read, error);
   else if (status == CM_OK && is->count > 0)
     read = H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, made) >= 0;
-  if (status == CM_OK && !read)
-    status = cm_h5_bad(h5, parent, name, "its numbers cannot be read: the file is damaged", error);
+  CM_THEN_IF(status, !read, cm_h5_bad(h5, parent, name, "its numbers cannot be read: the file is damaged", error));
   (void)H5Oclose(data);
   CM_END(status, *values = made, cm_free(made));
 }
@@ -345,8 +341,7 @@ cm_status cm_h5_strings(const cm_h5 *h5, hid_t parent, const char *name, cm_h5_t
   else if (is->count > 0)
     status = H5Tis_variable_str(type) > 0 ? read_variable(h5, data, is->count, texts, &read, error)
                                           : read_fixed(h5, data, type, is->count, texts, &read, error);
-  if (status == CM_OK && !read)
-    status = cm_h5_bad(h5, parent, name, "its texts cannot be read: the file is damaged", error);
+  CM_THEN_IF(status, !read, cm_h5_bad(h5, parent, name, "its texts cannot be read: the file is damaged", error));
   (void)H5Tclose(type);
   (void)H5Oclose(data);
   if (status != CM_OK)

@@ -12,21 +12,19 @@ static cm_status refuse(cm_error *error)
   return cm_fail_at(error, "byte 0");
 }
 
-cm_status cm_recognise_hdf5(cm_source *source, cm_memory *memory, const cm_network_format **found, cm_error *error)
+cm_status cm_recognise_hdf5(CM_UNUSED cm_source *source, CM_UNUSED cm_memory *memory,
+                            CM_UNUSED const cm_network_format **found, cm_error *error)
 {
-  (void)source, (void)memory, (void)found;
   return refuse(error);
 }
 
-cm_status cm_import_nir(const cm_reading_of *in, cm_error *error)
+cm_status cm_import_nir(CM_UNUSED const cm_reading_of *in, cm_error *error)
 {
-  (void)in;
   return refuse(error);
 }
 
-cm_status cm_export_nir(const cm_export_writer *w, cm_error *error)
+cm_status cm_export_nir(CM_UNUSED const cm_export_writer *w, cm_error *error)
 {
-  (void)w;
   return refuse(error);
 }
 
@@ -40,8 +38,8 @@ cm_status cm_import_sonata(const cm_reading_of *in, cm_error *error)
   return cm_import_nir(in, error);
 }
 
-cm_status cm_spike_file_read(const char *path, cm_run *run, cm_spike_take take, void *user, cm_error *error)
+cm_status cm_spike_file_read(CM_UNUSED const char *path, CM_UNUSED cm_run *run, CM_UNUSED cm_spike_take take,
+                             CM_UNUSED void *user, cm_error *error)
 {
-  (void)path, (void)run, (void)take, (void)user;
   return refuse(error);
 }

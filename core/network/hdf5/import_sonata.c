@@ -3,7 +3,6 @@
 #include "core/network/formats/entries.h"
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"
-#include "core/network/import_limits.h"
 #include "core/network/recognise.h"
 
 /* A file of edges alone. */
@@ -25,8 +24,7 @@ cm_status cm_import_sonata(const cm_reading_of *in, cm_error *error)
   const size_t size = (size_t)(source->end - source->at);
   const bool archive = cm_is_zip(source->at, size) || cm_is_tar(source->at, size);
   cm_status status = sonata_open(&s, in, error);
-  if (status == CM_OK)
-    status = archive ? sonata_circuit(&s, in->source, error) : import_edges(&s, in->source, error);
+  CM_THEN(status, archive ? sonata_circuit(&s, in->source, error) : import_edges(&s, in->source, error));
   sonata_close(&s);
   return status;
 }

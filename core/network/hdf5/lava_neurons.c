@@ -5,7 +5,6 @@
  * What can fail: decays that are none, numbers of another shape. Models and numbers that NIR's cannot say are left: a v that does not
  * leak behind an i that decays, biases, which act on v. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/hdf5/nir.h"
@@ -110,8 +109,7 @@ cm_status lava_read_neurons(const cm_h5 *h5, hid_t group, double step_s, const n
     status = check_decays(h5, group, names[i], &n[i], error);
   if (status == CM_OK && hold(&n[REFRACTORY], step_s) && all_are(&n[THRESHOLD], 0, false))
     status = set_model(node, &n[CURRENT], &n[VOLTAGE], step_s, h5->memory, error);
-  if (status == CM_OK && node->model != CM_NEURON_MODELS)
-    status = set(node, CM_PARAMETER_V_THRESHOLD, &n[THRESHOLD], 0, h5->memory, error);
+  CM_THEN_IF(status, node->model != CM_NEURON_MODELS, set(node, CM_PARAMETER_V_THRESHOLD, &n[THRESHOLD], 0, h5->memory, error));
   if (status == CM_OK && node->model != CM_NEURON_MODELS && n[REFRACTORY].read.weight != NULL && !all_are(&n[REFRACTORY], 0, true))
     status = set(node, CM_PARAMETER_REFRACTORY, &n[REFRACTORY], 0, h5->memory, error);
   for (int i = 0; i < NUMBERS; i++)

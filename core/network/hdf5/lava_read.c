@@ -78,8 +78,7 @@ static cm_status read_weight(lava *l, hid_t layer, const char *name, nir_node *n
   CM_TRY(cm_h5_object(l->h5, layer, name, &group, error));
   bool complex = H5Iget_type(group) == H5I_GROUP;
   cm_status status = complex ? nir_read_weight(l->h5, group, "real", n, error) : nir_read_weight(l->h5, layer, name, n, error);
-  if (status == CM_OK && complex)
-    status = nir_read_weight(l->h5, group, "imag", &other, error);
+  CM_THEN_IF(status, complex, nir_read_weight(l->h5, group, "imag", &other, error));
   if (status == CM_OK && complex && other.weight_shape.count != n->weight_shape.count)
     status = cm_h5_bad(l->h5, group, "imag", "as many numbers as in real are expected", error);
   for (uint64_t i = 0; status == CM_OK && complex && i < n->weight_shape.count; i++)
@@ -326,7 +325,6 @@ cm_status lava_read(const cm_h5 *h5, nir_graph *graph, cm_error *error)
   }
   cm_h5_texts_free(&names);
   (void)H5Oclose(all);
-  if (status == CM_OK && graph->count == 0)
-    status = cm_h5_bad(h5, h5->file, "layer", "it has no layers", error);
+  CM_THEN_IF(status, graph->count == 0, cm_h5_bad(h5, h5->file, "layer", "it has no layers", error));
   return status == CM_OK ? nir_link(graph, error) : status;
 }

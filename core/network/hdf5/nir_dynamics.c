@@ -3,7 +3,6 @@
  * Happy path: parameters are read with their nodes; once shapes are known, biases are added up at the neurons, and every parameter is
  * laid out neuron by neuron. What can fail: parameters of another shape. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/hdf5/nir.h"
@@ -18,10 +17,9 @@ typedef struct flow {
   const bool *only;   /* [nodes] whose biases flow; NULL: all */
 } flow;
 
-static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
+static cm_status pass_on(void *user, uint64_t output, double weight, CM_UNUSED double delay_ms, cm_error *error)
 {
   flow *f = user;
-  (void)delay_ms; /* what flows always flows behind a delay too */
   for (uint32_t k = 0; k < f->from->next_count; k++) {
     const uint32_t to = f->from->next[k];
     const nir_node *n = &f->graph->node[to];

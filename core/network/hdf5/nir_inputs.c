@@ -31,12 +31,9 @@ static nir_shape takes(const nir_node *n)
   uint64_t inputs = n->kind == NIR_AFFINE ? n->weight_shape.dim[1] : 0;
   switch (n->kind) {
     case NIR_AFFINE: return (nir_shape){1, {inputs}, inputs};
-    case NIR_SCALE:
-    case NIR_DELAY: return n->weight_shape.rank > 0 ? n->weight_shape : (nir_shape){0};
-    case NIR_CONV:
-    case NIR_IDENTITY: return n->own;
-    case NIR_POOL:
-    case NIR_UNIT: break;
+    case NIR_SCALE: case NIR_DELAY: return n->weight_shape.rank > 0 ? n->weight_shape : (nir_shape){0};
+    case NIR_CONV: case NIR_IDENTITY: return n->own;
+    case NIR_POOL: case NIR_UNIT: break;
   }
   return (nir_shape){0};
 }

@@ -1,6 +1,5 @@
 /* The parameters of a NIR node, by its kind. What can fail: one that is missing, of another shape or out of range. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/network/hdf5/nir.h"
@@ -37,10 +36,7 @@ static cm_status read_numbers(const cm_h5 *h5, hid_t group, const char *name, ni
                                                isfinite(value[i]) ? "a number above 0" : "a number of 32 bits").text, error);
   }
   cm_free(read.weight);
-  if (status != CM_OK) {
-    cm_free(value);
-    return status;
-  }
+  CM_TRY_OR(status, cm_free(value));
   n->parameter[parameter] = (nir_numbers){value, read.weight_shape};
   return CM_OK;
 }
@@ -197,8 +193,7 @@ cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_erro
       CM_TRY(nir_read_weight(h5, group, "weight", n, error));
       return n->weight_shape.rank == 2 ? read_bias(h5, group, n, error)
                                        : cm_h5_bad(h5, group, "weight", "outputs x inputs is expected", error);
-    case NIR_CONV:
-    case NIR_POOL:
+    case NIR_CONV: case NIR_POOL:
       CM_TRY(read_window(h5, group, n, error));
       return n->kind == NIR_CONV ? read_bias(h5, group, n, error) : CM_OK;
     case NIR_SCALE: return nir_read_weight(h5, group, "scale", n, error);

@@ -209,12 +209,10 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
   char type[CM_POPULATION_KIND_MAX];
   CM_TRY(cm_h5_object(h5, h5->file, "node", &group, error));
   cm_status status = cm_h5_string(h5, group, "type", type, sizeof type, error);
-  if (status == CM_OK && strcmp(type, "NIRGraph") != 0)
-    status = cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error);
+  CM_THEN_IF(status, strcmp(type, "NIRGraph") != 0, cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error));
   CM_THEN(status, read_graph(h5, g, group, &(nested){"", 0}, NULL, error));
   (void)H5Oclose(group);
-  if (status == CM_OK && nir_without_model(g) == NULL)
-    status = nir_keep_nodes(h5, g, error);
+  CM_THEN_IF(status, nir_without_model(g) == NULL, nir_keep_nodes(h5, g, error));
   return status == CM_OK ? nir_link(g, error) : status;
 }
 

@@ -126,13 +126,11 @@ static cm_status infer_node(nir_graph *g, nir_node *n, const nir_shape *in, cm_e
   n->in = *in;
   switch (n->kind) {
     case NIR_AFFINE: return infer_affine(n, in, error);
-    case NIR_CONV:
-    case NIR_POOL:
+    case NIR_CONV: case NIR_POOL:
       n->in = nir_without_leading(in, rank);
       g->dropped_rank = in->rank > rank && n->in.rank == rank ? rank : g->dropped_rank;
       return infer_window(n, rank, error);
-    case NIR_SCALE:
-    case NIR_DELAY:
+    case NIR_SCALE: case NIR_DELAY:
       n->weight_shape = nir_without_leading(&n->weight_shape, in->rank);
       if (!nir_broadcasts(&n->weight_shape, in) && n->weight_shape.count != in->count)
         return nir_bad(n, cm_say("what comes in is %s, its numbers are %s", nir_say_shape(in).text, nir_say_shape(&n->weight_shape).text).text, error);

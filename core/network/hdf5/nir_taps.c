@@ -47,12 +47,10 @@ cm_status nir_taps(const nir_node *n, uint64_t at, nir_tap tap, void *user, cm_e
 {
   switch (n->kind) {
     case NIR_AFFINE: return affine_taps(n, at, tap, user, error);
-    case NIR_CONV:
-    case NIR_POOL: return window_taps(n, at, tap, user, error);
+    case NIR_CONV: case NIR_POOL: return window_taps(n, at, tap, user, error);
     case NIR_SCALE: return tap(user, at, n->weight[nir_broadcast(&n->weight_shape, &n->in, at)], 0, error);
     case NIR_DELAY: return tap(user, at, 1, n->weight[nir_broadcast(&n->weight_shape, &n->in, at)] * 1e3, error);
-    case NIR_UNIT:
-    case NIR_IDENTITY: break;
+    case NIR_UNIT: case NIR_IDENTITY: break;
   }
   return tap(user, at, 1, 0, error);
 }

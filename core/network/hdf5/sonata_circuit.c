@@ -157,10 +157,8 @@ static cm_status read_ids(sonata_files *c, hid_t group, uint32_t p, cm_error *er
   for (uint64_t i = 0; i < count && status == CM_OK; i++)
     rows = rows && made.id[i] == i;
   made.count = rows ? 0 : count;
-  if (status == CM_OK && !rows)
-    status = CM_NEW(s->memory, made.row, count, error);
-  if (status == CM_OK && !rows)
-    status = sort_ids(c, group, &made, error);
+  CM_THEN_IF(status, !rows, CM_NEW(s->memory, made.row, count, error));
+  CM_THEN_IF(status, !rows, sort_ids(c, group, &made, error));
   if (status == CM_OK && !rows) {
     s->numbered[p] = made;
     return CM_OK;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/network/formats/entries.h"
 #include "core/network/formats/source.h"
 #include "core/network/hdf5/sonata.h"
@@ -97,13 +98,7 @@ uint64_t sonata_row(const sonata *s, uint32_t population, uint64_t id)
   uint64_t low = 0, high = n->count;
   if (n->count == 0)
     return id < s->ids[population] ? id : UINT64_MAX;
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (n->id[n->row[middle]] < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, n->id[n->row[at]] < id)
   return low < n->count && n->id[n->row[low]] == id ? n->row[low] : UINT64_MAX;
 }
 
@@ -180,13 +175,7 @@ cm_status sonata_number(sonata *s, cm_error *error)
 static const sonata_type *find_type(const sonata *s, uint64_t id)
 {
   uint64_t low = 0, high = s->typed ? s->type_count : 0;
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (s->types[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, s->types[at].id < id)
   return s->typed && low < s->type_count && s->types[low].id == id ? &s->types[low] : NULL;
 }
 
@@ -281,12 +270,9 @@ static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)
     uint64_t count = length - at < SLICE ? length - at : SLICE;
     status = cm_h5_slice(&s->h5, edges, "source_node_id", H5T_NATIVE_UINT64, at, count, s->source, error);
     CM_THEN(status, cm_h5_slice(&s->h5, edges, "target_node_id", H5T_NATIVE_UINT64, at, count, s->target, error));
-    if (status == CM_OK && grouped)
-      status = cm_h5_slice(&s->h5, edges, "edge_group_id", H5T_NATIVE_UINT64, at, count, s->group, error);
-    if (status == CM_OK && grouped)
-      status = cm_h5_slice(&s->h5, edges, "edge_group_index", H5T_NATIVE_UINT64, at, count, s->index, error);
-    if (status == CM_OK && s->typed)
-      status = cm_h5_slice(&s->h5, edges, "edge_type_id", H5T_NATIVE_UINT64, at, count, s->type, error);
+    CM_THEN_IF(status, grouped, cm_h5_slice(&s->h5, edges, "edge_group_id", H5T_NATIVE_UINT64, at, count, s->group, error));
+    CM_THEN_IF(status, grouped, cm_h5_slice(&s->h5, edges, "edge_group_index", H5T_NATIVE_UINT64, at, count, s->index, error));
+    CM_THEN_IF(status, s->typed, cm_h5_slice(&s->h5, edges, "edge_type_id", H5T_NATIVE_UINT64, at, count, s->type, error));
     for (uint64_t i = 0; i < count && status == CM_OK; i++)
       status = add_edge(s, edges, groups, grouped, i, at, side, error);
     CM_THEN(status, cm_run_check(s->run, error));

@@ -117,9 +117,7 @@ static cm_status take_value(gml *g, cm_error *error)
     memcpy(g->id[which], g->value, strlen(g->value) + 1);
     return begin(g, error);
   }
-  if (strlen(g->key) >= CM_KEY_MAX)
-    return CM_OK;
-  return g->begun ? give(g, g->key, g->value, error) : keep(g, error);
+  return strlen(g->key) >= CM_KEY_MAX ? CM_OK : g->begun ? give(g, g->key, g->value, error) : keep(g, error);
 }
 
 static cm_status open_list(gml *g, cm_error *error)

@@ -4,7 +4,6 @@
  * graphs in graphs are refused. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/network/formats/readers.h"
 #include "core/network/formats/source.h"

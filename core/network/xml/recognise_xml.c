@@ -1,6 +1,5 @@
 /* What an XML file is, by its outermost element. */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

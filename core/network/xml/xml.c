@@ -79,11 +79,11 @@ static void XMLCALL on_text(void *user, const XML_Char *text, int length)
   xml->text_length += taken;
 }
 
-static void XMLCALL on_entity(void *user, const XML_Char *name, int parameter, const XML_Char *value, int length,
-                              const XML_Char *base, const XML_Char *system, const XML_Char *public, const XML_Char *notation)
+static void XMLCALL on_entity(void *user, const XML_Char *name, CM_UNUSED int parameter, CM_UNUSED const XML_Char *value,
+                              CM_UNUSED int length, CM_UNUSED const XML_Char *base, CM_UNUSED const XML_Char *system,
+                              CM_UNUSED const XML_Char *public, CM_UNUSED const XML_Char *notation)
 {
   cm_xml *xml = user;
-  (void)parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
   char what[160];
   (void)snprintf(what, sizeof what, "it declares the entity '%.40s'; files with entities of their own are not read", name);
   stop(xml, cm_xml_bad(xml, what, xml->error));

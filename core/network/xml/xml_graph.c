@@ -9,7 +9,6 @@
 
 #include "core/network/formats/entries.h"
 #include "core/network/formats/table_rows.h"
-#include "core/network/import_limits.h"
 
 static const char *const label_words[] = {"name", "label", NULL};
 static const char *const population_words[] = {"population", "layer", "cell_type", "celltype", "group", NULL};

@@ -40,20 +40,10 @@ static int read_number(walk *w, size_t *at, size_t end, uint64_t *number)
 static unsigned wire_of(ProtobufCType type)
 {
   switch (type) {
-  case PROTOBUF_C_TYPE_SFIXED32:
-  case PROTOBUF_C_TYPE_FIXED32:
-  case PROTOBUF_C_TYPE_FLOAT:
-    return 5;
-  case PROTOBUF_C_TYPE_SFIXED64:
-  case PROTOBUF_C_TYPE_FIXED64:
-  case PROTOBUF_C_TYPE_DOUBLE:
-    return 1;
-  case PROTOBUF_C_TYPE_STRING:
-  case PROTOBUF_C_TYPE_BYTES:
-  case PROTOBUF_C_TYPE_MESSAGE:
-    return 2;
-  default:
-    return 0;
+  case PROTOBUF_C_TYPE_SFIXED32: case PROTOBUF_C_TYPE_FIXED32: case PROTOBUF_C_TYPE_FLOAT: return 5;
+  case PROTOBUF_C_TYPE_SFIXED64: case PROTOBUF_C_TYPE_FIXED64: case PROTOBUF_C_TYPE_DOUBLE: return 1;
+  case PROTOBUF_C_TYPE_STRING: case PROTOBUF_C_TYPE_BYTES: case PROTOBUF_C_TYPE_MESSAGE: return 2;
+  default: return 0;
   }
 }
 

@@ -95,8 +95,7 @@ static int open_below(int folder, const char *location)
     bool last = location[length] == '\0';
     memcpy(part, location, length);
     part[length] = '\0';
-    int next = openat(at, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
-    int reason = errno;
+    int next = openat(at, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (last ? 0 : O_DIRECTORY)), reason = errno;
     (void)close(at);
     errno = reason;
     at = next;
@@ -157,10 +156,7 @@ cm_status cm_external_member(zip_t *zip, const char *name, uint64_t most, cm_run
                       : go_on(run, done += (uint64_t)got, about.size, error);
   }
   (void)zip_fclose(file);
-  if (status != CM_OK) {
-    cm_free(bytes);
-    return status;
-  }
+  CM_TRY_OR(status, cm_free(bytes));
   *made = bytes;
   *size = about.size;
   return CM_OK;

@@ -2,7 +2,6 @@
  *
  * Inner names become new values; names of the outer graph, which subgraphs may read, stay what they are. In graphs that are
  * nested further the new names are written down, so that they can be spliced later in the same way. */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/operators/onnx/onnx.h"

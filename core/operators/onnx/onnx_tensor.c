@@ -18,9 +18,8 @@ static void *account_allocate(void *data, size_t size)
   return cm_allocate(a->memory, size, 1, &a->error);
 }
 
-static void account_free(void *data, void *block)
+static void account_free(CM_UNUSED void *data, void *block)
 {
-  (void)data;
   cm_free(block);
 }
 
@@ -87,29 +86,21 @@ static cm_status copy_int32(cm_tensor *t, const int32_t *list, cm_memory *memory
   }
   for (uint64_t i = 0; i < count; i++)
     switch (cm_type_bytes(t->type)) {
-    case 1:
-      ((uint8_t *)t->data)[i] = t->type == CM_BOOL ? list[i] != 0 : (uint8_t)list[i];
-      break;
-    case 2:
-      ((uint16_t *)t->data)[i] = (uint16_t)list[i];
-      break;
-    default:
-      ((int32_t *)t->data)[i] = list[i];
+    case 1: ((uint8_t *)t->data)[i] = t->type == CM_BOOL ? list[i] != 0 : (uint8_t)list[i]; break;
+    case 2: ((uint16_t *)t->data)[i] = (uint16_t)list[i]; break;
+    default: ((int32_t *)t->data)[i] = list[i];
     }
   return CM_OK;
 }
 
-/* The typed list of a tensor: its length, and the bytes when they can be copied as they are (NULL: int32_data or
- * uint64). */
+/* The typed list of a tensor: its length, and the bytes when they can be copied as they are (NULL: int32_data or uint64). */
 static size_t typed_list(const Onnx__TensorProto *p, cm_type type, const void **copyable)
 {
   switch ((int)type) {
-  case CM_FLOAT:
-  case CM_COMPLEX64:
+  case CM_FLOAT: case CM_COMPLEX64:
     *copyable = p->float_data;
     return p->n_float_data;
-  case CM_DOUBLE:
-  case CM_COMPLEX128:
+  case CM_DOUBLE: case CM_COMPLEX128:
     *copyable = p->double_data;
     return p->n_double_data;
   case CM_INT64:

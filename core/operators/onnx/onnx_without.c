@@ -9,9 +9,8 @@ static cm_status refuse(cm_error *error)
                  "libprotobuf-c-dev, protobuf-c-compiler, libonnx-dev), and configure it without --without-onnx");
 }
 
-cm_status cm_onnx_read(const char *path, cm_run *run, cm_model **made, cm_error *error)
+cm_status cm_onnx_read(CM_UNUSED const char *path, CM_UNUSED cm_run *run, CM_UNUSED cm_model **made, cm_error *error)
 {
-  (void)path, (void)run, (void)made;
   return refuse(error);
 }
 
@@ -20,15 +19,13 @@ cm_status cm_onnx_read_beside(const char *path, cm_run *run, cm_model **made, cm
   return cm_onnx_read(path, run, made, error);
 }
 
-cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error)
+cm_status cm_onnx_write(CM_UNUSED const cm_model *model, CM_UNUSED const char *path, cm_error *error)
 {
-  (void)model, (void)path;
   return refuse(error);
 }
 
 /* Subgraphs are models inside a file. */
-cm_status cm_model_unroll(cm_model *model, cm_run *run, cm_error *error)
+cm_status cm_model_unroll(CM_UNUSED cm_model *model, CM_UNUSED cm_run *run, cm_error *error)
 {
-  (void)model, (void)run;
   return refuse(error);
 }

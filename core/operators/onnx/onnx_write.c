@@ -19,10 +19,8 @@ static void *writer_allocate(void *data, size_t size)
   return cm_arena_allocate(data, size, 1, &ignored);
 }
 
-static void writer_free(void *data, void *block)
+static void writer_free(CM_UNUSED void *data, CM_UNUSED void *block)
 {
-  (void)data;
-  (void)block; /* goes with the arena */
 }
 
 /* protobuf-c's members are not const, but packing never writes. */
@@ -158,10 +156,8 @@ static cm_status write_attribute(writer *w, const cm_attribute *a, Onnx__Attribu
     p->has_s = 1;
     p->s = (ProtobufCBinaryData){.len = a->count, .data = (uint8_t *)text(a->text)};
     break;
-  case CM_ATTRIBUTE_STRINGS:
-    return write_strings(w, a, p, error);
-  case CM_ATTRIBUTE_TENSOR:
-    return write_tensor(w, a->tensor, "", &p->t, error);
+  case CM_ATTRIBUTE_STRINGS: return write_strings(w, a, p, error);
+  case CM_ATTRIBUTE_TENSOR: return write_tensor(w, a->tensor, "", &p->t, error);
   case CM_ATTRIBUTE_FLOATS:
     p->n_floats = a->count;
     p->floats = (float *)(uintptr_t)a->numbers;

@@ -1,21 +1,14 @@
 #include "core/operators/ops/forest.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_number(const void *left, const void *right)
-{
-  const cm_tree_node *a = left, *b = right;
-  return a->tree != b->tree ? (a->tree < b->tree ? -1 : 1) : (a->id > b->id) - (a->id < b->id);
-}
+CM_ORDER(by_number, cm_tree_node, CM_RISING(tree) CM_RISING(id))
 
-static int by_node(const void *left, const void *right)
-{
-  const cm_leaf_weight *a = left, *b = right;
-  return a->node != b->node ? (a->node < b->node ? -1 : 1) : (a->place > b->place) - (a->place < b->place);
-}
+CM_ORDER(by_node, cm_leaf_weight, CM_RISING(node) CM_RISING(place))
 
 static cm_status find(const cm_call *call, const cm_forest *f, int64_t tree, int64_t id, uint32_t *number, cm_error *error)
 {

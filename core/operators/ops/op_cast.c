@@ -24,12 +24,11 @@ cm_status cm_check_cast(const cm_call *call, cm_error *error)
   return cm_type_bits(to) == 0 || to == CM_COMPLEX64 || to == CM_COMPLEX128 ? cm_call_bad_type(call, to, error) : CM_OK;
 }
 
-cm_status cm_kernel_cast(cm_call *call, cm_error *error)
+cm_status cm_kernel_cast(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *in = call->value[0];
   cm_tensor *out = call->result[0];
   bool saturate = cm_node_integer(call->node, "saturate", 1) != 0;
-  (void)error;
   for (uint64_t i = 0; i < in->count; i++)
     if (cm_type_is_integer(out->type) && cm_type_is_integer(in->type))
       cm_tensor_put_integer(out, i, cm_tensor_integer(in, i));

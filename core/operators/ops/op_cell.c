@@ -5,68 +5,27 @@
 
 #include "core/operators/recurrent.h"
 
-static double a_sigmoid(double x, double a, double b)
-{
-  (void)a, (void)b;
-  return 1 / (1 + exp(-x));
-}
-static double a_tanh(double x, double a, double b)
-{
-  (void)a, (void)b;
-  return tanh(x);
-}
-static double a_relu(double x, double a, double b)
-{
-  (void)a, (void)b;
-  return x > 0 ? x : 0;
-}
-static double a_affine(double x, double a, double b)
-{
-  return a * x + b;
-}
-static double a_leaky(double x, double a, double b)
-{
-  (void)b;
-  return x < 0 ? a * x : x;
-}
-static double a_thresholded(double x, double a, double b)
-{
-  (void)b;
-  return x > a ? x : 0;
-}
-static double a_scaled_tanh(double x, double a, double b)
-{
-  return a * tanh(b * x);
-}
-static double a_hard_sigmoid(double x, double a, double b)
-{
-  return fmin(fmax(a * x + b, 0), 1);
-}
-static double a_elu(double x, double a, double b)
-{
-  (void)b;
-  return x < 0 ? a * expm1(x) : x;
-}
-static double a_softsign(double x, double a, double b)
-{
-  (void)a, (void)b;
-  return x / (1 + fabs(x));
-}
-static double a_softplus(double x, double a, double b)
-{
-  (void)a, (void)b;
-  return x > 30 ? x : log1p(exp(x));
-}
+/* Functions of x by ONNX's names, with what alpha (a) and beta (b) are unless given. */
+#define EACH_ACTIVATION(A)                                                                                                         \
+  A(Sigmoid, 1 / (1 + exp(-x)), 0, 0) A(Tanh, tanh(x), 0, 0) A(Relu, x > 0 ? x : 0, 0, 0) A(Affine, a * x + b, 1, 0)               \
+  A(LeakyRelu, x < 0 ? a * x : x, 0.01, 0) A(ThresholdedRelu, x > a ? x : 0, 1, 0) A(ScaledTanh, a * tanh(b * x), 1, 1)            \
+  A(HardSigmoid, fmin(fmax(a * x + b, 0), 1), 0.2, 0.5) A(Elu, x < 0 ? a * expm1(x) : x, 1, 0)                                     \
+  A(Softsign, x / (1 + fabs(x)), 0, 0) A(Softplus, x > 30 ? x : log1p(exp(x)), 0, 0)
+
+#define FUNCTION(name, result, alpha, beta)                                          \
+  static double a_##name(double x, CM_UNUSED double a, CM_UNUSED double b)           \
+  {                                                                                  \
+    return result;                                                                   \
+  }
+EACH_ACTIVATION(FUNCTION)
 
 static const struct {
   const char *name;
   cm_activation function;
   double alpha, beta; /* defaults */
 } activations[] = {
-    {"Sigmoid", a_sigmoid, 0, 0},     {"Tanh", a_tanh, 0, 0},        {"Relu", a_relu, 0, 0},
-    {"Affine", a_affine, 1, 0},       {"LeakyRelu", a_leaky, 0.01, 0}, {"ThresholdedRelu", a_thresholded, 1, 0},
-    {"ScaledTanh", a_scaled_tanh, 1, 1}, {"HardSigmoid", a_hard_sigmoid, 0.2, 0.5}, {"Elu", a_elu, 1, 0},
-    {"Softsign", a_softsign, 0, 0},   {"Softplus", a_softplus, 0, 0},
+#define ROW_OF(name, result, alpha, beta) {#name, a_##name, alpha, beta},
+  EACH_ACTIVATION(ROW_OF)
 };
 enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 
@@ -115,7 +74,7 @@ cm_status cm_recurrent_functions(const cm_call *call, cm_recurrent *r, cm_error 
     cm_cell_function *f = &r->function[k / r->functions][k % r->functions];
     *f = (cm_cell_function){activations[i].function, activations[i].alpha, activations[i].beta};
     /* Parameters stand in the order of the functions that have any. */
-    bool has_alpha = f->alpha != 0 || f->apply == a_affine, has_beta = f->beta != 0 || f->apply == a_affine;
+    bool has_alpha = f->alpha != 0 || f->apply == a_Affine, has_beta = f->beta != 0 || f->apply == a_Affine;
     if (has_alpha && alpha != NULL && alphas < alpha->count)
       f->alpha = (double)alpha->numbers[alphas++];
     if (has_beta && beta != NULL && betas < beta->count)

@@ -55,33 +55,27 @@ cm_status cm_kernel_constant(cm_call *call, cm_error *error)
 
 cm_status cm_shape_constant_of_shape(cm_call *call, cm_error *error)
 {
-  int64_t dims[CM_RANK_MAX];
-  size_t count;
-  bool known;
+  cm_integers dims;
   const cm_tensor *value = constant_tensor(call);
   call->output[0].type = value != NULL ? value->type : CM_FLOAT;
   if (value != NULL && value->count != 1)
     return cm_call_fail(call, error, "its value should hold one number");
-  CM_TRY(cm_call_integers(call, NULL, 0, dims, CM_RANK_MAX, &count, &known, error));
-  if (!known)
+  CM_TRY(cm_call_integers(call, NULL, 0, CM_RANK_MAX, &dims, error));
+  if (!dims.known)
     return CM_OK;
-  for (size_t i = 0; i < count; i++)
-    if (dims[i] < 0)
-      return cm_call_fail(call, error, "has a negative dimension %lld", (long long)dims[i]);
-  call->output[0].rank = (uint32_t)count;
-  memcpy(call->output[0].dims, dims, count * sizeof *dims);
+  for (size_t i = 0; i < dims.count; i++)
+    if (dims.at[i] < 0)
+      return cm_call_fail(call, error, "has a negative dimension %lld", (long long)dims.at[i]);
+  call->output[0].rank = (uint32_t)dims.count;
+  memcpy(call->output[0].dims, dims.at, sizeof call->output[0].dims);
   return CM_OK;
 }
 
-cm_status cm_kernel_constant_of_shape(cm_call *call, cm_error *error)
+cm_status cm_kernel_constant_of_shape(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *value = constant_tensor(call);
   cm_tensor *y = call->result[0];
-  size_t width = cm_type_bytes(y->type);
-  (void)error;
-  if (value == NULL)
-    return CM_OK; /* zeros already */
-  for (uint64_t i = 0; i < y->count; i++)
-    memcpy((uint8_t *)y->data + i * width, value->data, width);
+  for (uint64_t i = 0; value != NULL && i < y->count; i++) /* else zeros already */
+    cm_tensor_copy(y, (int64_t)i, value, 0, 1);
   return CM_OK;
 }

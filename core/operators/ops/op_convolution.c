@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/product.h"
-#include "core/operators/ops/window.h"
 #include "core/operators/ops/sigmoid.h"
+#include "core/operators/ops/window.h"
 
 enum { TILE = 4096 }; /* output positions unfolded at once */
 
@@ -56,27 +56,6 @@ cm_status cm_shape_conv(cm_call *call, cm_error *error)
   return cm_call_need_lists(call, 2, 3, k->dims[0], error);
 }
 
-static int64_t product(const int64_t *numbers, uint32_t count)
-{
-  int64_t all = 1;
-  for (uint32_t i = 0; i < count; i++)
-    all *= numbers[i];
-  return all;
-}
-
-/* Where in one channel the window position `position` and kernel cell `cell` meet, or -1 in the padding. */
-static int64_t meets(const cm_window *w, const int64_t *position, const int64_t *cell)
-{
-  int64_t at = 0;
-  for (uint32_t i = 0; i < w->rank; i++) {
-    int64_t x = position[i] * w->stride[i] - w->before[i] + cell[i] * w->dilation[i];
-    if (x < 0 || x >= w->in[i])
-      return -1;
-    at = at * w->in[i] + x;
-  }
-  return at;
-}
-
 static void to_index(uint32_t rank, const int64_t *dims, int64_t number, int64_t *index)
 {
   for (uint32_t i = rank; i-- > 0; number /= dims[i])
@@ -90,7 +69,7 @@ static void find_places(const cm_window *w, int64_t first, int64_t count, int64_
   for (int64_t k = 0; k < cells; k++) {
     to_index(w->rank, w->out, first, position);
     for (int64_t p = 0; p < count; p++) {
-      places[k * count + p] = (int32_t)meets(w, position, cell);
+      places[k * count + p] = (int32_t)cm_window_meets(w, position, cell);
       (void)cm_next_index(w->rank, w->out, position);
     }
     (void)cm_next_index(w->rank, w->kernel, cell);
@@ -101,12 +80,14 @@ typedef struct convolution {
   const cm_window *w;
   int64_t channels, filters; /* of one group */
   int64_t in_size, out_size, cells;
+  int64_t first, count; /* positions under way */
   int32_t *places;
   float *columns, *tile;
 } convolution;
 
-static void unfold(const convolution *c, const float *x, int64_t count)
+static void unfold(const convolution *c, const float *x)
 {
+  const int64_t count = c->count;
   for (int64_t channel = 0; channel < c->channels; channel++)
     for (int64_t k = 0; k < c->cells; k++) {
       const float *from = x + channel * c->in_size;
@@ -117,17 +98,17 @@ static void unfold(const convolution *c, const float *x, int64_t count)
     }
 }
 
-/* One group of one image, positions [first, first + count). */
-static void convolve(const convolution *c, const float *x, const float *weights, const float *bias, int64_t first,
-                     int64_t count, float *y)
+/* One group of one image. */
+static void convolve(const convolution *c, const float *x, const float *weights, const float *bias, float *y)
 {
+  const int64_t count = c->count;
   int64_t depth = c->channels * c->cells;
-  unfold(c, x, count);
+  unfold(c, x);
   cm_ordered_product((cm_product){.m = c->filters, .n = count, .k = depth}, weights, c->columns, c->tile);
   for (int64_t f = 0; f < c->filters; f++) {
     float add = bias != NULL ? bias[f] : 0;
     for (int64_t p = 0; p < count; p++)
-      y[f * c->out_size + first + p] = c->tile[f * count + p] + add;
+      y[f * c->out_size + c->first + p] = c->tile[f * count + p] + add;
   }
 }
 
@@ -142,9 +123,9 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   convolution c = {.w = &w,
                    .channels = k->dims[1],
                    .filters = k->dims[0] / group,
-                   .in_size = product(w.in, w.rank),
-                   .out_size = product(w.out, w.rank),
-                   .cells = product(w.kernel, w.rank)};
+                   .in_size = cm_dims_product(w.in, 0, w.rank),
+                   .out_size = cm_dims_product(w.out, 0, w.rank),
+                   .cells = cm_dims_product(w.kernel, 0, w.rank)};
   if (call->result[0]->count == 0)
     return CM_OK;
   if (c.in_size > INT32_MAX || c.cells > (1 << 20))
@@ -152,14 +133,14 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   int64_t tile = c.out_size < TILE ? c.out_size : TILE;
   cm_status status = CM_NEW_ALL(call->memory, error, CM_ARRAY(c.places, c.cells * tile),
                                 CM_ARRAY(c.columns, c.channels * c.cells * tile), CM_ARRAY(c.tile, c.filters * tile));
-  for (int64_t first = 0; status == CM_OK && first < c.out_size; first += tile) {
-    int64_t count = c.out_size - first < tile ? c.out_size - first : tile;
-    find_places(&w, first, count, c.cells, c.places);
+  for (; status == CM_OK && c.first < c.out_size; c.first += tile) {
+    c.count = c.out_size - c.first < tile ? c.out_size - c.first : tile;
+    find_places(&w, c.first, c.count, c.cells, c.places);
     for (int64_t n = 0; n < images; n++)
       for (int64_t g = 0; g < group; g++)
         convolve(&c, (const float *)x->data + (n * group + g) * c.channels * c.in_size,
                  (const float *)k->data + g * c.filters * c.channels * c.cells,
-                 b != NULL ? (const float *)b->data + g * c.filters : NULL, first, count,
+                 b != NULL ? (const float *)b->data + g * c.filters : NULL,
                  (float *)call->result[0]->data + (n * group + g) * c.filters * c.out_size);
   }
   CM_FREE(c.places, c.columns, c.tile);
@@ -284,7 +265,7 @@ cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)
   if (x->type != CM_FLOAT || k->type != CM_FLOAT)
     return cm_call_bad_type(call, x->type != CM_FLOAT ? x->type : k->type, error);
   CM_TRY(cm_window_transposed(call, &w, error));
-  int64_t cells = product(w.kernel, w.rank), in_size = product(w.out, w.rank), out_size = product(w.in, w.rank),
+  int64_t cells = cm_dims_product(w.kernel, 0, w.rank), in_size = cm_dims_product(w.out, 0, w.rank), out_size = cm_dims_product(w.in, 0, w.rank),
           channels = x->dims[1] / group, filters = k->dims[1];
   float *y = out->data;
   for (int64_t i = 0; b != NULL && i < (int64_t)out->count; i++)
@@ -293,7 +274,7 @@ cm_status cm_kernel_conv_transpose(cm_call *call, cm_error *error)
   for (int64_t p = 0; p < in_size; p++) {
     int64_t cell[CM_RANK_MAX] = {0};
     for (int64_t c = 0; c < cells; c++) {
-      int64_t at = meets(&w, position, cell);
+      int64_t at = cm_window_meets(&w, position, cell);
       for (int64_t ng = 0; at >= 0 && ng < x->dims[0] * group; ng++)
         for (int64_t i = 0; i < channels; i++) {
           float value = ((const float *)x->data)[(ng * channels + i) * in_size + p];

@@ -41,9 +41,8 @@ static double next_unit(twister *t)
   return (high * 67108864.0 + low) / 9007199254740992.0;
 }
 
-cm_status cm_shape_dropout(cm_call *call, cm_error *error)
+cm_status cm_shape_dropout(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
   if (call->output_count > 1) {
     call->output[1] = call->input[0];
@@ -75,9 +74,8 @@ static void set_mask(cm_tensor *mask, uint64_t i, bool kept)
     ((uint8_t *)mask->data)[i] = kept;
 }
 
-cm_status cm_kernel_dropout(cm_call *call, cm_error *error)
+cm_status cm_kernel_dropout(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0], *mask = call->output_count > 1 ? call->result[1] : NULL;
   const cm_attribute *seed = cm_node_attribute(call->node, "seed");

@@ -6,11 +6,6 @@
 
 /* ---- shapes ---- */
 
-cm_status cm_shape_clip(cm_call *call, cm_error *error)
-{
-  return cm_shape_unary(call, error);
-}
-
 cm_status cm_shape_binary(cm_call *call, cm_error *error)
 {
   call->output[0].type = call->input[0].type;
@@ -176,80 +171,41 @@ typedef void (*run_function)(int kind, const void *a, int64_t sa, const void *b,
 
 static run_function run_of(cm_type type)
 {
-  switch ((int)type) {
-  case CM_FLOAT:
-    return run_float;
-  case CM_DOUBLE:
-    return run_double;
-  case CM_INT8:
-    return run_int8_t;
-  case CM_INT16:
-    return run_int16_t;
-  case CM_INT32:
-    return run_int32_t;
-  case CM_INT64:
-    return run_int64_t;
-  case CM_UINT8:
-  case CM_BOOL:
-    return run_uint8_t;
-  case CM_UINT16:
-    return run_uint16_t;
-  case CM_UINT32:
-    return run_uint32_t;
-  case CM_UINT64:
-    return run_uint64_t;
-  default:
-    return NULL;
-  }
+  static const run_function runs[CM_TYPE_COUNT] = {
+    [CM_FLOAT] = run_float, [CM_DOUBLE] = run_double, [CM_INT8] = run_int8_t, [CM_INT16] = run_int16_t, [CM_INT32] = run_int32_t,
+    [CM_INT64] = run_int64_t, [CM_UINT8] = run_uint8_t, [CM_BOOL] = run_uint8_t, [CM_UINT16] = run_uint16_t,
+    [CM_UINT32] = run_uint32_t, [CM_UINT64] = run_uint64_t};
+  return type < CM_TYPE_COUNT ? runs[type] : NULL;
 }
 
 /* Applies one two-input function with broadcasting to all of `out`. */
 static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const cm_tensor *b, cm_tensor *out, cm_error *error)
 {
   run_function run = run_of(a->type);
-  cm_shape wide = cm_shape_of(out);
-  int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
+  cm_walk w = cm_walk_over(out, (cm_tensor *const[]){(cm_tensor *)(uintptr_t)a, (cm_tensor *)(uintptr_t)b}, 2);
   if (run == NULL || a->type != b->type)
     return cm_call_bad_type(call, run == NULL ? a->type : b->type, error);
-  cm_broadcast_strides(a, &wide, sa);
-  cm_broadcast_strides(b, &wide, sb);
-  uint32_t outer = out->rank > 0 ? out->rank - 1 : 0;
-  int64_t last = out->rank > 0 ? out->dims[outer] : 1, la = out->rank > 0 ? sa[outer] : 0, lb = out->rank > 0 ? sb[outer] : 0;
+  w.rank = out->rank > 0 ? out->rank - 1 : 0;
+  const int64_t last = out->rank > 0 ? out->dims[w.rank] : 1, *at = w.at;
   size_t width = cm_type_bytes(a->type), out_width = cm_type_bytes(out->type);
   uint8_t *to = out->data;
   if (out->count == 0)
     return CM_OK;
   do {
-    int64_t at = 0, bt = 0;
-    for (uint32_t i = 0; i < outer; i++) {
-      at += index[i] * sa[i];
-      bt += index[i] * sb[i];
-    }
-    run(kind, (const uint8_t *)a->data + at * (int64_t)width, la, (const uint8_t *)b->data + bt * (int64_t)width, lb, to, last);
+    run(kind, (const uint8_t *)a->data + at[0] * (int64_t)width, w.strides[0][w.rank],
+        (const uint8_t *)b->data + at[1] * (int64_t)width, w.strides[1][w.rank], to, last);
     to += (size_t)last * out_width;
-  } while (cm_next_index(outer, out->dims, index));
+  } while (cm_walk_next(&w));
   return CM_OK;
 }
 
 /* Pow may mix types: computed in double. */
 static cm_status mixed_power(const cm_call *call)
 {
-  const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *out = call->result[0];
-  cm_shape wide = cm_shape_of(out);
-  int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
-  cm_broadcast_strides(a, &wide, sa);
-  cm_broadcast_strides(b, &wide, sb);
-  for (uint64_t k = 0; k < out->count; k++) {
-    int64_t at = 0, bt = 0;
-    for (uint32_t i = 0; i < out->rank; i++) {
-      at += index[i] * sa[i];
-      bt += index[i] * sb[i];
-    }
-    double r = pow(cm_tensor_number(a, (uint64_t)at), cm_tensor_number(b, (uint64_t)bt));
-    cm_tensor_put_number(out, k, r, false);
-    (void)cm_next_index(out->rank, out->dims, index);
-  }
+  cm_walk w = cm_walk_over(out, call->value, 2);
+  for (uint64_t k = 0; k < out->count; k++, (void)cm_walk_next(&w))
+    cm_tensor_put_number(out, k, pow(cm_tensor_number(call->value[0], (uint64_t)w.at[0]), cm_tensor_number(call->value[1], (uint64_t)w.at[1])), false);
   return CM_OK;
 }
 
@@ -277,10 +233,8 @@ cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
   cm_tensor *out = call->result[0];
   if (run_of(out->type) == NULL)
     return cm_call_bad_type(call, out->type, error);
-  cm_shape wide = cm_shape_of(out);
-  int64_t strides[CM_RANK_MAX];
-  cm_broadcast_strides(call->value[0], &wide, strides);
-  cm_copy_strided(out->data, call->value[0]->data, cm_type_bytes(out->type), out->rank, out->dims, 0, strides);
+  cm_walk w = cm_walk_over(out, call->value, 1);
+  cm_copy_strided(out->data, call->value[0]->data, cm_type_bytes(out->type), out->rank, out->dims, 0, w.strides[0]);
   for (uint32_t i = 1; i < call->input_count; i++)
     CM_TRY(apply(call, kind, out, call->value[i], out, error));
   for (uint64_t i = 0; mean && i < out->count; i++)
@@ -291,29 +245,13 @@ cm_status cm_kernel_variadic(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_kernel_choose(cm_call *call, cm_error *error)
+cm_status cm_kernel_where(cm_call *call, CM_UNUSED cm_error *error)
 {
-  return cm_kernel_where(call, error);
-}
-
-cm_status cm_kernel_where(cm_call *call, cm_error *error)
-{
-  const cm_tensor *choice = call->value[0];
   cm_tensor *out = call->result[0];
-  cm_shape wide = cm_shape_of(out);
-  int64_t strides[3][CM_RANK_MAX], index[CM_RANK_MAX] = {0};
-  size_t width = cm_type_bytes(out->type);
-  (void)error;
-  for (int k = 0; k < 3; k++)
-    cm_broadcast_strides(call->value[k], &wide, strides[k]);
-  for (uint64_t k = 0; k < out->count; k++) {
-    int64_t at[3] = {0};
-    for (uint32_t i = 0; i < out->rank; i++)
-      for (int j = 0; j < 3; j++)
-        at[j] += index[i] * strides[j][i];
-    int from = ((const uint8_t *)choice->data)[at[0]] ? 1 : 2;
-    memcpy((uint8_t *)out->data + k * width, (const uint8_t *)call->value[from]->data + at[from] * (int64_t)width, width);
-    (void)cm_next_index(out->rank, out->dims, index);
+  cm_walk w = cm_walk_over(out, call->value, 3);
+  for (uint64_t k = 0; k < out->count; k++, (void)cm_walk_next(&w)) {
+    int from = ((const uint8_t *)call->value[0]->data)[w.at[0]] ? 1 : 2;
+    cm_tensor_copy(out, (int64_t)k, call->value[from], w.at[from], 1);
   }
   return CM_OK;
 }
@@ -329,11 +267,7 @@ cm_status cm_kernel_clip(cm_call *call, cm_error *error)
     for (uint64_t i = 0; i < in->count; i++) {
       double x = cm_tensor_number(in, i);
       x = x < low ? low : x;
-      x = x > high ? high : x;
-      if (in->type == CM_FLOAT)
-        ((float *)out->data)[i] = (float)x;
-      else
-        ((double *)out->data)[i] = x;
+      cm_tensor_put_number(out, i, x > high ? high : x, false);
     }
     return CM_OK;
   }

@@ -12,20 +12,6 @@ static cm_status within(const cm_call *call, int64_t index, int64_t extent, int6
   return CM_OK;
 }
 
-static void copy_elements(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count)
-{
-  size_t width = cm_type_bytes(to->type);
-  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width, (size_t)count * width);
-}
-
-static int64_t product(const int64_t *dims, uint32_t from, uint32_t to)
-{
-  int64_t all = 1;
-  for (uint32_t i = from; i < to; i++)
-    all *= dims[i];
-  return all;
-}
-
 /* ---- what a scattered element does to the one that is there ---- */
 
 typedef enum reduction { REPLACE, ADD, MULTIPLY, LARGEST, SMALLEST, UNKNOWN_REDUCTION } reduction;
@@ -53,26 +39,18 @@ cm_status cm_check_scatter(const cm_call *call, cm_error *error)
 static void combine(reduction r, cm_tensor *y, int64_t at, const cm_tensor *update, int64_t from)
 {
   if (r == REPLACE) {
-    copy_elements(y, at, update, from, 1);
+    cm_tensor_copy(y, at, update, from, 1);
     return;
   }
   if (cm_type_is_integer(y->type)) {
     int64_t a = cm_tensor_integer(y, (uint64_t)at), b = cm_tensor_integer(update, (uint64_t)from);
     uint64_t sum = (uint64_t)a + (uint64_t)b, times = (uint64_t)a * (uint64_t)b;
-    cm_tensor_put_integer(y, (uint64_t)at,
-                          r == ADD        ? (int64_t)sum
-                          : r == MULTIPLY ? (int64_t)times
-                          : r == LARGEST  ? (a > b ? a : b)
-                                          : (a < b ? a : b));
+    int64_t larger = a > b ? a : b, smaller = a < b ? a : b;
+    cm_tensor_put_integer(y, (uint64_t)at, r == ADD ? (int64_t)sum : r == MULTIPLY ? (int64_t)times : r == LARGEST ? larger : smaller);
     return;
   }
-  double a = cm_tensor_number(y, (uint64_t)at), b = cm_tensor_number(update, (uint64_t)from);
-  cm_tensor_put_number(y, (uint64_t)at,
-                       r == ADD        ? a + b
-                       : r == MULTIPLY ? a * b
-                       : r == LARGEST  ? (a > b ? a : b)
-                                       : (a < b ? a : b),
-                       false);
+  double a = cm_tensor_number(y, (uint64_t)at), b = cm_tensor_number(update, (uint64_t)from), larger = a > b ? a : b, smaller = a < b ? a : b;
+  cm_tensor_put_number(y, (uint64_t)at, r == ADD ? a + b : r == MULTIPLY ? a * b : r == LARGEST ? larger : smaller, false);
 }
 
 /* ---- GatherElements, ScatterElements ---- */
@@ -135,7 +113,7 @@ cm_status cm_kernel_gather_elements(cm_call *call, cm_error *error)
   CM_TRY(walk_begin(call, &w, error));
   for (uint64_t i = 0; i < call->value[1]->count; i++) {
     CM_TRY(walk_on(call, &w, i, &from, error));
-    copy_elements(call->result[0], (int64_t)i, call->value[0], from, 1);
+    cm_tensor_copy(call->result[0], (int64_t)i, call->value[0], from, 1);
   }
   return CM_OK;
 }
@@ -159,7 +137,7 @@ cm_status cm_kernel_scatter_elements(cm_call *call, cm_error *error)
   walk w;
   int64_t to;
   CM_TRY(walk_begin(call, &w, error));
-  copy_elements(y, 0, x, 0, (int64_t)x->count);
+  cm_tensor_copy(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < call->value[1]->count; i++) {
     CM_TRY(walk_on(call, &w, i, &to, error));
     combine(reduction_of(call), y, to, update, (int64_t)i);
@@ -226,13 +204,13 @@ cm_status cm_kernel_gather_nd(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0], *k = call->value[1];
   uint32_t batch = (uint32_t)cm_node_integer(call->node, "batch_dims", 0);
   uint32_t length = (uint32_t)k->dims[k->rank - 1];
-  int64_t block = product(x->dims, batch + length, x->rank), batches = product(k->dims, 0, batch),
-          frame = product(x->dims, batch, x->rank);
+  int64_t block = cm_dims_product(x->dims, batch + length, x->rank), batches = cm_dims_product(k->dims, 0, batch),
+          frame = cm_dims_product(x->dims, batch, x->rank);
   uint64_t count = length > 0 ? k->count / length : 0, each = batches > 0 ? count / (uint64_t)batches : 0;
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
     CM_TRY(block_of(call, i, batch, (int64_t)(i / each) * frame, &first, error));
-    copy_elements(call->result[0], (int64_t)i * block, x, first, block);
+    cm_tensor_copy(call->result[0], (int64_t)i * block, x, first, block);
   }
   return CM_OK;
 }
@@ -245,7 +223,7 @@ cm_status cm_shape_scatter_nd(cm_call *call, cm_error *error)
     return CM_OK;
   if (k->rank == 0 || k->dims[k->rank - 1] < 1 || k->dims[k->rank - 1] > (int64_t)x->rank || update->type != x->type)
     return cm_call_fail(call, error, "its indices do not go with its input");
-  if (product(update->dims, 0, update->rank) != product(k->dims, 0, k->rank - 1) * product(x->dims, (uint32_t)k->dims[k->rank - 1], x->rank))
+  if (cm_dims_product(update->dims, 0, update->rank) != cm_dims_product(k->dims, 0, k->rank - 1) * cm_dims_product(x->dims, (uint32_t)k->dims[k->rank - 1], x->rank))
     return cm_call_fail(call, error, "its updates do not go with its indices");
   return need_tuples(call, 0, error);
 }
@@ -255,9 +233,9 @@ cm_status cm_kernel_scatter_nd(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0], *k = call->value[1], *update = call->value[2];
   cm_tensor *y = call->result[0];
   uint32_t length = (uint32_t)k->dims[k->rank - 1];
-  int64_t block = product(x->dims, length, x->rank);
+  int64_t block = cm_dims_product(x->dims, length, x->rank);
   uint64_t count = k->count / length;
-  copy_elements(y, 0, x, 0, (int64_t)x->count);
+  cm_tensor_copy(y, 0, x, 0, (int64_t)x->count);
   for (uint64_t i = 0; i < count; i++) {
     int64_t first;
     CM_TRY(block_of(call, i, 0, 0, &first, error));
@@ -303,14 +281,14 @@ cm_status cm_kernel_one_hot(cm_call *call, cm_error *error)
   cm_tensor *y = call->result[0];
   uint32_t axis;
   CM_TRY(one_hot_axis(call, x->rank, &axis, error));
-  int64_t depth = y->dims[axis], inner = product(y->dims, axis + 1, y->rank);
+  int64_t depth = y->dims[axis], inner = cm_dims_product(y->dims, axis + 1, y->rank);
   for (int64_t i = 0; i < (int64_t)y->count; i++)
-    copy_elements(y, i, values, 0, 1);
+    cm_tensor_copy(y, i, values, 0, 1);
   for (int64_t i = 0; i < (int64_t)x->count; i++) {
     int64_t index = cm_tensor_integer(x, (uint64_t)i);
     index += index < 0 ? depth : 0;
     if (index >= 0 && index < depth) /* what is outside is nowhere hot */
-      copy_elements(y, (i / inner * depth + index) * inner + i % inner, values, 1, 1);
+      cm_tensor_copy(y, (i / inner * depth + index) * inner + i % inner, values, 1, 1);
   }
   return CM_OK;
 }

@@ -27,8 +27,7 @@ static int32_t element(const cm_tensor *t, int64_t k)
 
 static uint8_t requantize(const cm_tensor *y, int32_t sum, float factor, int32_t zero)
 {
-  double low = y->type == CM_INT8 ? -128 : 0, high = low + 255;
-  double q = nearbyint((double)((float)sum * factor)) + zero;
+  double low = y->type == CM_INT8 ? -128 : 0, high = low + 255, q = nearbyint((double)((float)sum * factor)) + zero;
   return (uint8_t)(int)(isnan(q) ? 0 : q < low ? low : q > high ? high : q);
 }
 
@@ -93,20 +92,10 @@ cm_status cm_shape_qlinear_matmul(cm_call *call, cm_error *error)
   return product_shape(call, &quantized_inputs, call->input_count > 7 ? call->input[7].type : CM_TYPE_NONE, error);
 }
 
-/* Elements to skip per batch of an operand; 0 where it is broadcast. */
-static void batch_steps(const cm_tensor *t, uint32_t rank, int64_t *steps)
-{
-  uint32_t own = t->rank > 2 ? t->rank - 2 : 0;
-  int64_t step = t->rank > 1 ? t->dims[t->rank - 1] * t->dims[t->rank - 2] : t->dims[0];
-  memset(steps, 0, CM_RANK_MAX * sizeof *steps);
-  for (uint32_t i = own; i-- > 0; step *= t->dims[i])
-    steps[rank - own + i] = t->dims[i] == 1 ? 0 : step;
-}
-
 typedef struct product {
   const cm_call *call;
   const product_inputs *in;
-  int64_t m, n, k;
+  cm_product size;
   int32_t *row; /* sums of one row */
 } product;
 
@@ -115,21 +104,21 @@ static void product_rows(const product *p, int64_t a_from, int64_t b_from, int64
   const cm_call *call = p->call;
   const cm_tensor *a = call->value[p->in->a], *b = call->value[p->in->b];
   cm_tensor *y = call->result[0];
-  for (int64_t i = 0; i < p->m; i++) {
-    memset(p->row, 0, (size_t)p->n * sizeof *p->row);
+  for (int64_t i = 0; i < p->size.m; i++) {
+    memset(p->row, 0, (size_t)p->size.n * sizeof *p->row);
     int32_t a_zero = zero_at(call, p->in->a_zero, i);
-    for (int64_t k = 0; k < p->k; k++) {
-      int32_t x = element(a, a_from + i * p->k + k) - a_zero;
-      for (int64_t j = 0; j < p->n; j++) {
-        int32_t w = element(b, b_from + k * p->n + j) - zero_at(call, p->in->b_zero, j);
+    for (int64_t k = 0; k < p->size.k; k++) {
+      int32_t x = element(a, a_from + i * p->size.k + k) - a_zero;
+      for (int64_t j = 0; j < p->size.n; j++) {
+        int32_t w = element(b, b_from + k * p->size.n + j) - zero_at(call, p->in->b_zero, j);
         p->row[j] = (int32_t)((uint32_t)p->row[j] + (uint32_t)(x * w));
       }
     }
-    for (int64_t j = 0; j < p->n; j++)
+    for (int64_t j = 0; j < p->size.n; j++)
       if (p->in->y_scale == CM_NONE)
-        ((int32_t *)y->data)[to + i * p->n + j] = p->row[j];
+        ((int32_t *)y->data)[to + i * p->size.n + j] = p->row[j];
       else
-        ((uint8_t *)y->data)[to + i * p->n + j] = requantize(
+        ((uint8_t *)y->data)[to + i * p->size.n + j] = requantize(
           y, p->row[j], scale_at(call, p->in->a_scale, i) * scale_at(call, p->in->b_scale, j) / scale_at(call, p->in->y_scale, 0),
           zero_at(call, p->in->y_zero, 0));
   }
@@ -137,26 +126,16 @@ static void product_rows(const product *p, int64_t a_from, int64_t b_from, int64
 
 static cm_status product_kernel(cm_call *call, const product_inputs *in, cm_error *error)
 {
-  const cm_tensor *a = call->value[in->a], *b = call->value[in->b];
-  cm_tensor *y = call->result[0];
-  product p = {.call = call, .in = in, .m = a->rank > 1 ? a->dims[a->rank - 2] : 1, .k = a->dims[a->rank - 1],
-               .n = b->rank > 1 ? b->dims[b->rank - 1] : 1};
-  uint32_t rank = y->rank - (a->rank > 1) - (b->rank > 1);
-  int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0}, to = 0;
-  if (y->count == 0)
+  cm_walk w;
+  int64_t to = 0;
+  if (call->result[0]->count == 0)
     return CM_OK;
-  CM_TRY(CM_NEW(call->memory, p.row, p.n, error));
-  batch_steps(a, rank, sa);
-  batch_steps(b, rank, sb);
+  product p = {.call = call, .in = in, .size = cm_batched_product(call->value[in->a], call->value[in->b], call->result[0], &w)};
+  CM_TRY(CM_NEW(call->memory, p.row, p.size.n, error));
   do {
-    int64_t at = 0, bt = 0;
-    for (uint32_t i = 0; i < rank; i++) {
-      at += index[i] * sa[i];
-      bt += index[i] * sb[i];
-    }
-    product_rows(&p, at, bt, to);
-    to += p.m * p.n;
-  } while (cm_next_index(rank, y->dims, index));
+    product_rows(&p, w.at[0], w.at[1], to);
+    to += p.size.m * p.size.n;
+  } while (cm_walk_next(&w));
   cm_free(p.row);
   return CM_OK;
 }
@@ -179,11 +158,9 @@ static cm_status convolution_counts(const cm_call *call, uint32_t weights, cm_er
   const cm_shape *k = &call->input[weights];
   const bool quantized = weights == 3;
   int64_t filters = k->rank != CM_UNKNOWN_RANK ? k->dims[0] : CM_UNKNOWN_DIM;
-  CM_TRY(need_counts(call, 2, 1, error));
-  CM_TRY(need_counts(call, quantized ? 5 : 3, filters, error));
-  if (quantized && (need_counts(call, 1, 1, error) != CM_OK || need_counts(call, 4, filters, error) != CM_OK ||
-                    need_counts(call, 6, 1, error) != CM_OK || need_counts(call, 7, 1, error) != CM_OK))
-    return error->status;
+  const uint32_t inputs[] = {2, quantized ? 5 : 3, 1, 4, 6, 7};
+  for (size_t i = 0; i < (quantized ? 6 : 2); i++)
+    CM_TRY(need_counts(call, inputs[i], inputs[i] > 2 && inputs[i] < 6 ? filters : 1, error));
   return quantized ? cm_call_need_lists(call, 8, 9, filters, error) : CM_OK;
 }
 
@@ -227,14 +204,8 @@ static void read_column(const convolution *c, int64_t plane, const int64_t *cell
   int64_t position[CM_RANK_MAX] = {0};
   int32_t zero = zero_at(c->call, c->x_zero, 0);
   for (int64_t p = 0; p < c->out_size; p++) {
-    int64_t at = 0;
-    bool inside = true;
-    for (uint32_t i = 0; i < c->w.rank; i++) {
-      int64_t k = position[i] * c->w.stride[i] - c->w.before[i] + cell[i] * c->w.dilation[i];
-      inside = inside && k >= 0 && k < c->w.in[i];
-      at = at * c->w.in[i] + k;
-    }
-    c->column[p] = inside ? element(c->x, plane * c->in_size + at) - zero : 0;
+    int64_t at = cm_window_meets(&c->w, position, cell);
+    c->column[p] = at >= 0 ? element(c->x, plane * c->in_size + at) - zero : 0;
     (void)cm_next_index(c->w.rank, c->w.out, position);
   }
 }
@@ -284,12 +255,9 @@ static cm_status convolution_kernel(cm_call *call, uint32_t weights, bool quanti
   CM_TRY(cm_window_read(call, &call->input[0], c.k->dims + 2, false, &c.w, error));
   c.channels = c.k->dims[1];
   c.filters = filters / groups;
-  c.in_size = c.out_size = c.cells = 1;
-  for (uint32_t i = 0; i < c.w.rank; i++) {
-    c.in_size *= c.w.in[i];
-    c.out_size *= c.w.out[i];
-    c.cells *= c.w.kernel[i];
-  }
+  c.in_size = cm_dims_product(c.w.in, 0, c.w.rank);
+  c.out_size = cm_dims_product(c.w.out, 0, c.w.rank);
+  c.cells = cm_dims_product(c.w.kernel, 0, c.w.rank);
   if (call->result[0]->count == 0)
     return CM_OK;
   cm_status status = CM_NEW_ALL(call->memory, error, CM_ARRAY(c.column, c.out_size), CM_ARRAY(c.sums, c.filters * c.out_size));
@@ -333,9 +301,8 @@ cm_status cm_check_qlinear(const cm_call *call, cm_error *error)
 
 /* ---- DynamicQuantizeLinear ---- */
 
-cm_status cm_shape_dynamic_quantize(cm_call *call, cm_error *error)
+cm_status cm_shape_dynamic_quantize(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
   call->output[0].type = CM_UINT8;
   for (uint32_t o = 1; o < call->output_count; o++)
@@ -343,17 +310,15 @@ cm_status cm_shape_dynamic_quantize(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_kernel_dynamic_quantize(cm_call *call, cm_error *error)
+cm_status cm_kernel_dynamic_quantize(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   float low = 0, high = 0;
-  (void)error;
   for (uint64_t i = 0; i < x->count; i++) {
     low = fminf(low, ((const float *)x->data)[i]);
     high = fmaxf(high, ((const float *)x->data)[i]);
   }
-  float scale = (high - low) / 255;
-  float zero = scale > 0 ? nearbyintf(fminf(fmaxf(-low / scale, 0), 255)) : 0;
+  float scale = (high - low) / 255, zero = scale > 0 ? nearbyintf(fminf(fmaxf(-low / scale, 0), 255)) : 0;
   for (uint64_t i = 0; call->result[0] != NULL && i < x->count; i++) {
     float q = scale > 0 ? nearbyintf(((const float *)x->data)[i] / scale) + zero : 0;
     ((uint8_t *)call->result[0]->data)[i] = (uint8_t)fminf(fmaxf(q, 0), 255);

@@ -173,13 +173,12 @@ cm_status cm_shape_normalizer(cm_call *call, cm_error *error)
 }
 
 /* A row without a norm stays as it is. */
-cm_status cm_kernel_normalizer(cm_call *call, cm_error *error)
+cm_status cm_kernel_normalizer(cm_call *call, CM_UNUSED cm_error *error)
 {
   const char *norm = cm_node_text(call->node, "norm", "MAX");
   const cm_tensor *x = call->value[0];
   const uint64_t columns = x->rank > 0 ? (uint64_t)x->dims[x->rank - 1] : 1;
   float *y = call->result[0]->data;
-  (void)error;
   for (uint64_t from = 0; columns > 0 && from < x->count; from += columns) {
     float by = strcmp(norm, "MAX") == 0 ? -HUGE_VALF : 0;
     for (uint64_t i = from; i < from + columns; i++) {

@@ -62,34 +62,31 @@ static void batch_strides(const cm_tensor *t, uint32_t rank, int64_t *strides)
 {
   uint32_t own = t->rank > 2 ? t->rank - 2 : 0;
   int64_t step = t->rank > 1 ? t->dims[t->rank - 1] * t->dims[t->rank - 2] : t->dims[0];
-  memset(strides, 0, CM_RANK_MAX * sizeof *strides);
   for (uint32_t i = own; i-- > 0; step *= t->dims[i])
     strides[rank - own + i] = t->dims[i] == 1 ? 0 : step;
 }
 
-cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
+cm_product cm_batched_product(const cm_tensor *a, const cm_tensor *b, const cm_tensor *out, cm_walk *batches)
 {
-  const cm_tensor *a = call->value[0], *b = call->value[1];
-  cm_tensor *y = call->result[0];
-  (void)error;
-  int64_t m = a->rank > 1 ? a->dims[a->rank - 2] : 1, k = a->dims[a->rank - 1], n = b->rank > 1 ? b->dims[b->rank - 1] : 1;
-  uint32_t rank = y->rank - (a->rank > 1) - (b->rank > 1);
-  int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
-  if (y->count == 0)
+  *batches = (cm_walk){.rank = out->rank - (a->rank > 1) - (b->rank > 1), .tensors = 2, .dims = out->dims};
+  batch_strides(a, batches->rank, batches->strides[0]);
+  batch_strides(b, batches->rank, batches->strides[1]);
+  return (cm_product){.m = a->rank > 1 ? a->dims[a->rank - 2] : 1, .k = a->dims[a->rank - 1], .n = b->rank > 1 ? b->dims[b->rank - 1] : 1};
+}
+
+cm_status cm_kernel_matmul(cm_call *call, CM_UNUSED cm_error *error)
+{
+  factors f = {.a = call->value[0], .b = call->value[1], .y = call->result[0]};
+  cm_walk w;
+  if (f.y->count == 0)
     return CM_OK;
-  batch_strides(a, rank, sa);
-  batch_strides(b, rank, sb);
-  const cm_product product = {.m = m, .n = n, .k = k};
-  factors f = {.a = a, .b = b, .y = y};
+  const cm_product product = cm_batched_product(f.a, f.b, f.y, &w);
   do {
-    f.at = f.bt = 0;
-    for (uint32_t i = 0; i < rank; i++) {
-      f.at += index[i] * sa[i];
-      f.bt += index[i] * sb[i];
-    }
+    f.at = w.at[0];
+    f.bt = w.at[1];
     multiply(&product, &f);
-    f.to += m * n;
-  } while (cm_next_index(rank, y->dims, index));
+    f.to += product.m * product.n;
+  } while (cm_walk_next(&w));
   return CM_OK;
 }
 
@@ -143,12 +140,11 @@ static void scale_and_add(const cm_call *call, cm_tensor *y)
       *to = c == NULL ? alpha * *to : alpha * *to + beta * c[i * strides[0] + j * strides[1]];
 }
 
-cm_status cm_kernel_gemm(cm_call *call, cm_error *error)
+cm_status cm_kernel_gemm(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *y = call->result[0];
   bool ta = cm_node_integer(call->node, "transA", 0) != 0, tb = cm_node_integer(call->node, "transB", 0) != 0;
-  (void)error;
   multiply(&(cm_product){.m = y->dims[0], .n = y->dims[1], .k = a->dims[!ta], .transpose_a = ta, .transpose_b = tb},
            &(factors){.a = a, .b = b, .y = y});
   scale_and_add(call, y);

@@ -14,21 +14,17 @@ cm_status cm_shape_lp_norm(cm_call *call, cm_error *error)
 cm_status cm_kernel_lp_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  uint32_t axis;
-  int64_t inner = 1, p = cm_node_integer(call->node, "p", 2);
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
-  for (uint32_t i = axis + 1; i < x->rank; i++)
-    inner *= x->dims[i];
-  int64_t extent = x->dims[axis];
-  for (int64_t r = 0; extent > 0 && r < (int64_t)x->count / extent; r++) {
-    uint64_t from = (uint64_t)(r / inner * inner * extent + r % inner);
+  cm_lines l;
+  int64_t p = cm_node_integer(call->node, "p", 2);
+  CM_TRY(cm_call_lines(call, x, cm_node_integer(call->node, "axis", -1), &l, error));
+  for (int64_t r = 0; x->count > 0 && r < l.outer * l.inner; r++) {
+    int64_t from = cm_line_start(&l, r), end = from + l.extent * l.inner;
     double sum = 0;
-    for (int64_t i = 0; i < extent; i++)
-      sum += pow(fabs(cm_tensor_number(x, from + (uint64_t)(i * inner))), (double)p);
+    for (int64_t i = from; i < end; i += l.inner)
+      sum += pow(fabs(cm_tensor_number(x, (uint64_t)i)), (double)p);
     double norm = pow(sum, 1 / (double)p);
-    for (int64_t i = 0; i < extent; i++)
-      cm_tensor_put_number(call->result[0], from + (uint64_t)(i * inner),
-                           norm == 0 ? 0 : cm_tensor_number(x, from + (uint64_t)(i * inner)) / norm, false);
+    for (int64_t i = from; i < end; i += l.inner)
+      cm_tensor_put_number(call->result[0], (uint64_t)i, norm == 0 ? 0 : cm_tensor_number(x, (uint64_t)i) / norm, false);
   }
   return CM_OK;
 }
@@ -71,16 +67,12 @@ cm_status cm_kernel_mean_variance(cm_call *call, cm_error *error)
   if (x->count == 0)
     return CM_OK;
   do {
-    uint64_t base = 0;
+    int64_t base = cm_offset(x->rank, index, strides);
     double sum = 0, squares = 0, number = 0;
-    for (uint32_t i = 0; i < x->rank; i++)
-      base += (uint64_t)(index[i] * strides[i]);
     for (int pass = 0; pass < 3; pass++) {
       int64_t inner[CM_RANK_MAX] = {0};
       do {
-        uint64_t at = base;
-        for (uint32_t i = 0; i < x->rank; i++)
-          at += (uint64_t)(inner[i] * strides[i]);
+        uint64_t at = (uint64_t)(base + cm_offset(x->rank, inner, strides));
         double v = cm_tensor_number(x, at);
         if (pass == 0) {
           sum += v;
@@ -106,12 +98,10 @@ cm_status cm_shape_rms_norm(cm_call *call, cm_error *error)
 cm_status cm_kernel_rms_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *scale = call->value[1];
-  uint32_t axis;
-  uint64_t size = 1;
+  cm_lines l;
   double epsilon = (double)cm_node_number(call->node, "epsilon", 1e-5F);
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
-  for (uint32_t i = axis; i < x->rank; i++)
-    size *= (uint64_t)x->dims[i];
+  CM_TRY(cm_call_lines(call, x, cm_node_integer(call->node, "axis", -1), &l, error));
+  const uint64_t size = (uint64_t)(l.extent * l.inner);
   for (uint64_t r = 0; size > 0 && r < x->count / size; r++) {
     double squares = 0;
     for (uint64_t i = 0; i < size; i++)
@@ -126,34 +116,14 @@ cm_status cm_kernel_rms_norm(cm_call *call, cm_error *error)
 
 /* ---- LpPool, GlobalLpPool ---- */
 
-cm_status cm_shape_lp_pool(cm_call *call, cm_error *error)
-{
-  cm_window w;
-  const cm_shape *x = &call->input[0];
-  call->output[0].type = x->type;
-  if (x->rank == CM_UNKNOWN_RANK)
-    return CM_OK;
-  CM_TRY(cm_window_read(call, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
-  call->output[0] = *x;
-  for (uint32_t i = 0; i < w.rank; i++)
-    call->output[0].dims[2 + i] = w.out[i];
-  return CM_OK;
-}
-
 /* The sum of the p-th powers of what one window covers. */
 static double window_powers(const cm_window *w, const cm_tensor *x, uint64_t base, const int64_t *position, double p)
 {
   int64_t cell[CM_RANK_MAX] = {0};
   double sum = 0;
   do {
-    int64_t at = 0;
-    bool inside = true;
-    for (uint32_t i = 0; i < w->rank; i++) {
-      int64_t k = position[i] * w->stride[i] - w->before[i] + cell[i] * w->dilation[i];
-      inside = inside && k >= 0 && k < w->in[i];
-      at = at * w->in[i] + k;
-    }
-    if (inside)
+    int64_t at = cm_window_meets(w, position, cell);
+    if (at >= 0)
       sum += pow(fabs(cm_tensor_number(x, base + (uint64_t)at)), p);
   } while (cm_next_index(w->rank, w->kernel, cell));
   return sum;
@@ -164,10 +134,9 @@ cm_status cm_kernel_lp_pool(cm_call *call, cm_error *error)
   cm_window w;
   const cm_tensor *x = call->value[0];
   double p = (double)cm_node_integer(call->node, "p", 2);
-  uint64_t size = 1, k = 0;
+  uint64_t k = 0;
   CM_TRY(cm_window_read(call, &call->input[0], NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
-  for (uint32_t i = 0; i < w.rank; i++)
-    size *= (uint64_t)w.in[i];
+  const uint64_t size = (uint64_t)cm_dims_product(w.in, 0, w.rank);
   for (int64_t plane = 0; call->result[0]->count > 0 && plane < x->dims[0] * x->dims[1]; plane++) {
     int64_t position[CM_RANK_MAX] = {0};
     do
@@ -177,17 +146,11 @@ cm_status cm_kernel_lp_pool(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_shape_global_lp_pool(cm_call *call, cm_error *error)
-{
-  return cm_shape_global_pool(call, error);
-}
-
-cm_status cm_kernel_global_lp_pool(cm_call *call, cm_error *error)
+cm_status cm_kernel_global_lp_pool(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   double p = (double)cm_node_integer(call->node, "p", 2);
   uint64_t planes = call->result[0]->count, size = planes > 0 ? x->count / planes : 0;
-  (void)error;
   for (uint64_t k = 0; k < planes; k++) {
     double sum = 0;
     for (uint64_t i = 0; i < size; i++)

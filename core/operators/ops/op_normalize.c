@@ -4,12 +4,6 @@
 
 #include "core/operators/operator.h"
 
-static cm_status same_shape(cm_call *call)
-{
-  call->output[0] = call->input[0];
-  return CM_OK;
-}
-
 static cm_status need_float(const cm_call *call, uint32_t inputs, cm_error *error)
 {
   for (uint32_t i = 0; i < inputs; i++) {
@@ -26,7 +20,7 @@ static cm_status need_float(const cm_call *call, uint32_t inputs, cm_error *erro
 cm_status cm_shape_batch_norm(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
-  (void)same_shape(call);
+  call->output[0] = call->input[0];
   for (uint32_t o = 1; o < call->output_count && o < call->input_count; o++)
     call->output[o] = call->input[o < 3 ? 2 + o : o];
   return cm_call_need_lists(call, 1, 5, x->rank == CM_UNKNOWN_RANK ? CM_UNKNOWN_DIM : x->rank > 1 ? x->dims[1] : 1, error);
@@ -47,9 +41,7 @@ cm_status cm_kernel_batch_norm(cm_call *call, cm_error *error)
   const float *scale = call->value[1]->data, *bias = call->value[2]->data, *mean = call->value[3]->data,
               *variance = call->value[4]->data;
   double epsilon = (double)cm_node_number(call->node, "epsilon", 1e-5F);
-  uint64_t size = 1;
-  for (uint32_t i = 2; i < x->rank; i++)
-    size *= (uint64_t)x->dims[i];
+  const uint64_t size = (uint64_t)cm_dims_product(x->dims, 2, x->rank);
   for (uint64_t i = 0; i < x->count; i++) {
     uint64_t c = i / size % (uint64_t)channels;
     double factor = (double)scale[c] / sqrt((double)variance[c] + epsilon);
@@ -79,7 +71,7 @@ static row_norm measure(const float *x, uint64_t size, double epsilon)
 cm_status cm_shape_instance_norm(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
-  (void)same_shape(call);
+  call->output[0] = call->input[0];
   if (x->rank < 3)
     return cm_call_fail(call, error, "needs at least 3 dimensions");
   return cm_call_need_lists(call, 1, 3, x->rank == CM_UNKNOWN_RANK ? CM_UNKNOWN_DIM : x->dims[1], error);
@@ -106,7 +98,7 @@ cm_status cm_shape_group_norm(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
   int64_t groups = cm_node_integer(call->node, "num_groups", 1);
-  (void)same_shape(call);
+  call->output[0] = call->input[0];
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (x->rank < 3 || groups < 1 || (x->dims[1] >= 0 && x->dims[1] % groups != 0))
@@ -141,7 +133,7 @@ cm_status cm_kernel_group_norm(cm_call *call, cm_error *error)
 cm_status cm_shape_layer_norm(cm_call *call, cm_error *error)
 {
   uint32_t axis;
-  (void)same_shape(call);
+  call->output[0] = call->input[0];
   if (call->input[0].rank == CM_UNKNOWN_RANK)
     return CM_OK;
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), call->input[0].rank, &axis, error));
@@ -157,12 +149,10 @@ cm_status cm_shape_layer_norm(cm_call *call, cm_error *error)
 cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  uint32_t axis;
+  cm_lines l;
   CM_TRY(need_float(call, 2, error));
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
-  uint64_t size = 1;
-  for (uint32_t i = axis; i < x->rank; i++)
-    size *= (uint64_t)x->dims[i];
+  CM_TRY(cm_call_lines(call, x, cm_node_integer(call->node, "axis", -1), &l, error));
+  const uint64_t size = (uint64_t)(l.extent * l.inner);
   const cm_tensor *scale = call->value[1], *bias = cm_has(call, 2) ? call->value[2] : NULL;
   for (uint64_t r = 0; size > 0 && r < x->count / size; r++) {
     const float *from = (const float *)x->data + r * size;
@@ -185,7 +175,7 @@ cm_status cm_kernel_layer_norm(cm_call *call, cm_error *error)
 
 cm_status cm_shape_lrn(cm_call *call, cm_error *error)
 {
-  (void)same_shape(call);
+  call->output[0] = call->input[0];
   return call->input[0].rank < 2 || cm_node_integer(call->node, "size", 1) < 1
            ? cm_call_fail(call, error, "needs at least 2 dimensions and a size")
            : CM_OK;
@@ -198,9 +188,7 @@ cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
   CM_TRY(need_float(call, 1, error));
   double alpha = (double)cm_node_number(call->node, "alpha", 1e-4F),
          beta = (double)cm_node_number(call->node, "beta", 0.75F), bias = (double)cm_node_number(call->node, "bias", 1);
-  int64_t channels = x->dims[1], plane = 1, before = (size - 1) / 2, after = size - 1 - before;
-  for (uint32_t i = 2; i < x->rank; i++)
-    plane *= x->dims[i];
+  int64_t channels = x->dims[1], plane = cm_dims_product(x->dims, 2, x->rank), before = (size - 1) / 2, after = size - 1 - before;
   const float *in = x->data;
   for (int64_t k = 0; k < (int64_t)x->count; k++) {
     int64_t c = k / plane % channels;
@@ -216,29 +204,22 @@ cm_status cm_kernel_lrn(cm_call *call, cm_error *error)
 
 cm_status cm_shape_softmax(cm_call *call, cm_error *error)
 {
-  (void)same_shape(call);
+  call->output[0] = call->input[0];
   return cm_call_own_axis(call, call->opset < 13 ? 1 : -1, error);
 }
 
 cm_status cm_kernel_softmax(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  uint32_t axis;
+  cm_lines l;
   CM_TRY(need_float(call, 1, error));
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), x->rank, &axis, error));
-  /* Before opset 13 everything from the axis on is one dimension. */
-  int64_t inner = 1, size = x->dims[axis];
-  for (uint32_t i = axis + 1; i < x->rank; i++)
-    inner *= x->dims[i];
-  if (call->opset < 13) {
-    size *= inner;
-    inner = 1;
-  }
+  CM_TRY(cm_call_soft_lines(call, x, &l, error));
+  const int64_t inner = l.inner, size = l.extent;
   bool logarithm = call->node->known->variant == CM_VARIANT_LOG;
   const float *in = x->data;
   float *out = call->result[0]->data;
-  for (int64_t r = 0; size > 0 && r < (int64_t)x->count / size; r++) {
-    int64_t at = r / inner * inner * size + r % inner;
+  for (int64_t r = 0; x->count > 0 && r < l.outer * inner; r++) {
+    int64_t at = cm_line_start(&l, r);
     double largest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < size; i++)
       largest = fmax(largest, (double)in[at + i * inner]);

@@ -43,32 +43,20 @@ cm_status cm_shape_concat(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-/* Rows before an axis, and elements from it on. */
-static int64_t outer_of(const cm_tensor *t, uint32_t axis)
-{
-  int64_t product = 1;
-  for (uint32_t i = 0; i < axis; i++)
-    product *= t->dims[i];
-  return product;
-}
-
 cm_status cm_kernel_concat(cm_call *call, cm_error *error)
 {
   cm_tensor *y = call->result[0];
-  uint32_t axis;
+  cm_lines l;
+  int64_t to = 0, run;
   CM_TRY(cm_call_need_elements(call, error));
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 1), y->rank, &axis, error));
-  int64_t outer = outer_of(y, axis);
-  uint8_t *to = y->data;
-  for (int64_t o = 0; o < outer; o++)
-    for (uint32_t i = 0; i < call->input_count; i++) {
+  CM_TRY(cm_call_lines(call, y, cm_node_integer(call->node, "axis", 1), &l, error));
+  for (int64_t o = 0; o < l.outer; o++)
+    for (uint32_t i = 0; i < call->input_count; i++, to += run) {
       const cm_tensor *x = call->value[i];
       if (x->type != y->type)
         return cm_call_bad_type(call, x->type, error);
-      int64_t run = (int64_t)x->count / outer;
-      size_t bytes = (size_t)run * cm_type_bytes(x->type);
-      memcpy(to, at(x, o * run), bytes);
-      to += bytes;
+      run = (int64_t)x->count / l.outer;
+      cm_tensor_copy(y, to, x, o * run, run);
     }
   return CM_OK;
 }
@@ -78,14 +66,18 @@ cm_status cm_kernel_concat(cm_call *call, cm_error *error)
 /* The lengths of the pieces; *known false when they are not known yet. */
 static cm_status split_lengths(const cm_call *call, int64_t total, int64_t *lengths, bool *known, cm_error *error)
 {
-  size_t count;
-  uint32_t pieces = call->output_count;
+  const cm_attribute *a = cm_node_attribute(call->node, "split");
+  const cm_tensor *t = a == NULL && cm_has(call, 1) ? call->value[1] : NULL;
+  const uint32_t pieces = call->output_count;
+  const size_t count = a != NULL ? a->count : t != NULL ? t->count : 0;
   int64_t sum = 0;
-  CM_TRY(cm_call_integers(call, "split", 1, lengths, pieces, &count, known, error));
-  if (!*known || total < 0) {
-    *known = false;
+  *known = total >= 0 && (a != NULL || t != NULL || !cm_has(call, 1));
+  if (a != NULL && count > pieces)
+    return cm_call_fail(call, error, "%zu numbers in split, at most %u make sense", count, pieces);
+  if (t != NULL && (count > pieces || t->rank > 1))
+    return cm_call_fail(call, error, "input 1 holds %zu numbers, at most %u make sense", count, pieces);
+  if (!*known)
     return CM_OK;
-  }
   if (count == 0) {
     int64_t each = (total + pieces - 1) / pieces;
     for (uint32_t i = 0; i < pieces; i++, total -= lengths[i - 1])
@@ -93,6 +85,7 @@ static cm_status split_lengths(const cm_call *call, int64_t total, int64_t *leng
     return CM_OK;
   }
   for (size_t i = 0; i < count; i++) {
+    lengths[i] = a != NULL ? a->integers[i] : cm_tensor_integer(t, i);
     if (lengths[i] < 0 || lengths[i] > total)
       return cm_call_fail(call, error, "has a piece of %lld out of %lld", (long long)lengths[i], (long long)total);
     sum += lengths[i];
@@ -126,18 +119,14 @@ cm_status cm_kernel_split(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   uint32_t axis;
+  int64_t from = 0, run;
   CM_TRY(cm_call_need_elements(call, error));
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
-  int64_t outer = outer_of(x, axis), from = 0;
-  for (int64_t o = 0; o < outer; o++)
-    for (uint32_t i = 0; i < call->output_count; i++) {
-      int64_t inner = 1;
-      for (uint32_t k = axis + 1; k < x->rank; k++)
-        inner *= x->dims[k];
-      int64_t run = call->output[i].dims[axis] * inner;
+  for (int64_t o = 0, outer = cm_dims_product(x->dims, 0, axis); o < outer; o++)
+    for (uint32_t i = 0; i < call->output_count; i++, from += run) {
+      run = cm_dims_product(call->output[i].dims, axis, x->rank);
       if (call->result[i] != NULL)
-        memcpy((uint8_t *)(uintptr_t)at(call->result[i], o * run), at(x, from), (size_t)run * cm_type_bytes(x->type));
-      from += run;
+        cm_tensor_copy(call->result[i], o * run, x, from, run);
     }
   return CM_OK;
 }
@@ -151,14 +140,14 @@ typedef struct slice {
 /* Starts and lengths for all axes of known extent; *known false when an input is not known. */
 static cm_status read_slice(const cm_call *call, const cm_shape *x, slice *s, bool *known, cm_error *error)
 {
-  int64_t starts[CM_RANK_MAX], ends[CM_RANK_MAX], axes[CM_RANK_MAX], steps[CM_RANK_MAX];
-  size_t count, end_count, axis_count, step_count;
-  bool k1, k2, k3, k4;
-  CM_TRY(cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &count, &k1, error));
-  CM_TRY(cm_call_integers(call, "ends", 2, ends, CM_RANK_MAX, &end_count, &k2, error));
-  CM_TRY(cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &axis_count, &k3, error));
-  CM_TRY(cm_call_integers(call, NULL, 4, steps, CM_RANK_MAX, &step_count, &k4, error));
-  *known = k1 && k2 && k3 && k4;
+  static const char *const names[] = {"starts", "ends", "axes", NULL};
+  cm_integers list[4], *starts = &list[0], *ends = &list[1], *axes = &list[2], *steps = &list[3];
+  *known = true;
+  for (uint32_t i = 0; i < 4; i++) {
+    CM_TRY(cm_call_integers(call, names[i], i + 1, CM_RANK_MAX, &list[i], error));
+    *known = *known && list[i].known;
+  }
+  const size_t count = starts->count;
   for (uint32_t i = 0; i < x->rank; i++) {
     s->start[i] = 0;
     s->step[i] = 1;
@@ -166,12 +155,12 @@ static cm_status read_slice(const cm_call *call, const cm_shape *x, slice *s, bo
   }
   if (!*known)
     return CM_OK;
-  if (end_count != count || (axis_count != 0 && axis_count != count) || (step_count != 0 && step_count != count))
+  if (ends->count != count || (axes->count != 0 && axes->count != count) || (steps->count != 0 && steps->count != count))
     return cm_call_fail(call, error, "its starts, ends, axes and steps do not go together");
   for (size_t i = 0; i < count; i++) {
     uint32_t axis;
-    CM_TRY(cm_call_axis(call, axis_count > 0 ? axes[i] : (int64_t)i, x->rank, &axis, error));
-    int64_t n = x->dims[axis], step = step_count > 0 ? steps[i] : 1, start = starts[i], end = ends[i];
+    CM_TRY(cm_call_axis(call, axes->count > 0 ? axes->at[i] : (int64_t)i, x->rank, &axis, error));
+    int64_t n = x->dims[axis], step = steps->count > 0 ? steps->at[i] : 1, start = starts->at[i], end = ends->at[i];
     if (step == 0 || step == INT64_MIN)
       return cm_call_fail(call, error, "has a step of %lld", (long long)step);
     s->step[axis] = step;
@@ -257,18 +246,13 @@ cm_status cm_shape_gather(cm_call *call, cm_error *error)
 cm_status cm_kernel_gather(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *k = call->value[1];
-  uint32_t axis;
+  cm_lines l;
   CM_TRY(cm_call_need_elements(call, error));
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
-  int64_t outer = outer_of(x, axis), inner = 1, length = x->dims[axis];
-  for (uint32_t i = axis + 1; i < x->rank; i++)
-    inner *= x->dims[i];
-  size_t bytes = (size_t)inner * cm_type_bytes(x->type);
-  uint8_t *to = call->result[0]->data;
-  for (int64_t o = 0; o < outer; o++)
-    for (uint64_t i = 0; i < k->count; i++, to += bytes) {
+  CM_TRY(cm_call_lines(call, x, cm_node_integer(call->node, "axis", 0), &l, error));
+  for (int64_t o = 0, to = 0; o < l.outer; o++)
+    for (uint64_t i = 0; i < k->count; i++, to += l.inner) {
       int64_t index = cm_tensor_integer(k, i);
-      memcpy(to, at(x, (o * length + (index < 0 ? index + length : index)) * inner), bytes);
+      cm_tensor_copy(call->result[0], to, x, (o * l.extent + (index < 0 ? index + l.extent : index)) * l.inner, l.inner);
     }
   return CM_OK;
 }
@@ -278,22 +262,20 @@ cm_status cm_kernel_gather(cm_call *call, cm_error *error)
 /* Padding before and after for every axis; *known false when not known. */
 static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, int64_t *after, bool *known, cm_error *error)
 {
-  int64_t pads[2 * CM_RANK_MAX], axes[CM_RANK_MAX];
-  size_t count, axis_count;
-  bool axes_known;
-  CM_TRY(cm_call_integers(call, "pads", 1, pads, (size_t)2 * CM_RANK_MAX, &count, known, error));
-  CM_TRY(cm_call_integers(call, NULL, 3, axes, CM_RANK_MAX, &axis_count, &axes_known, error));
-  *known = *known && axes_known;
-  if (!*known)
+  cm_integers list, axes;
+  const int64_t *pads = list.at;
+  CM_TRY(cm_call_integers(call, "pads", 1, (size_t)2 * CM_RANK_MAX, &list, error));
+  CM_TRY(cm_call_integers(call, NULL, 3, CM_RANK_MAX, &axes, error));
+  if (!(*known = list.known && axes.known))
     return CM_OK;
-  size_t named = cm_has(call, 3) ? axis_count : rank;
-  if (count != 2 * named)
-    return cm_call_fail(call, error, "%zu pads do not go with %zu axes", count, named);
+  size_t named = cm_has(call, 3) ? axes.count : rank;
+  if (list.count != 2 * named)
+    return cm_call_fail(call, error, "%zu pads do not go with %zu axes", list.count, named);
   for (uint32_t i = 0; i < rank; i++)
     before[i] = after[i] = 0;
   for (size_t i = 0; i < named; i++) {
     uint32_t axis;
-    CM_TRY(cm_call_axis(call, cm_has(call, 3) ? axes[i] : (int64_t)i, rank, &axis, error));
+    CM_TRY(cm_call_axis(call, cm_has(call, 3) ? axes.at[i] : (int64_t)i, rank, &axis, error));
     if (pads[i] < -(1 << 24) || pads[i] > (1 << 24) || pads[i + named] < -(1 << 24) || pads[i + named] > (1 << 24))
       return cm_call_fail(call, error, "pads %lld, which makes no sense", (long long)pads[i]);
     before[axis] = pads[i];

@@ -87,9 +87,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
   CM_TRY(pool_window(call, &w, error));
   (void)cm_call_place(call, &at);
-  uint64_t in_size = 1, k = 0;
-  for (uint32_t i = 0; i < w.rank; i++)
-    in_size *= (uint64_t)w.in[i];
+  uint64_t in_size = (uint64_t)cm_dims_product(w.in, 0, w.rank), k = 0;
   for (int64_t plane = 0; y->count > 0 && plane < x->dims[0] * x->dims[1]; plane++) {
     int64_t position[CM_RANK_MAX] = {0};
     uint64_t base = (uint64_t)plane * in_size;
@@ -107,9 +105,8 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_shape_global_pool(cm_call *call, cm_error *error)
+cm_status cm_shape_global_pool(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
   for (uint32_t i = 2; call->input[0].rank != CM_UNKNOWN_RANK && i < call->input[0].rank; i++)
     call->output[0].dims[i] = 1;

@@ -31,8 +31,7 @@ static cm_status read_steps(const cm_call *call, steps *s, cm_error *error)
     return CM_OK;
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 1), x->rank, &axis, error));
   s->extent = (uint64_t)x->dims[axis];
-  for (uint32_t i = axis + 1; i < x->rank; i++)
-    s->inner *= (uint64_t)x->dims[i];
+  s->inner = (uint64_t)cm_dims_product(x->dims, axis + 1, x->rank);
   bool fits = !cm_has(call, 2) || !cm_shape_known(zero) || (cm_dims_count(zero->rank, zero->dims, &zeros) && zeros == s->count);
   if (block > 0) {
     s->block = (uint64_t)block;

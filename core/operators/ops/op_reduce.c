@@ -7,16 +7,16 @@
 /* Which axes are reduced; *known false: not known yet. */
 static cm_status read_axes(const cm_call *call, uint32_t rank, bool *reduced, bool *known, cm_error *error)
 {
-  int64_t axes[CM_RANK_MAX];
-  size_t count;
+  cm_integers axes;
   memset(reduced, 0, CM_RANK_MAX * sizeof *reduced);
-  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, known, error));
-  bool all = *known && count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
+  CM_TRY(cm_call_integers(call, "axes", 1, CM_RANK_MAX, &axes, error));
+  *known = axes.known;
+  bool all = *known && axes.count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
   for (uint32_t i = 0; i < rank; i++)
     reduced[i] = all;
-  for (size_t i = 0; *known && i < count; i++) {
+  for (size_t i = 0; i < axes.count; i++) {
     uint32_t axis;
-    CM_TRY(cm_call_axis(call, axes[i], rank, &axis, error));
+    CM_TRY(cm_call_axis(call, axes.at[i], rank, &axis, error));
     reduced[axis] = true;
   }
   return CM_OK;
@@ -83,14 +83,6 @@ static parts divide(const cm_tensor *x, const bool *reduced)
   return p;
 }
 
-static uint64_t offset_of(uint32_t rank, const int64_t *index, const int64_t *strides)
-{
-  int64_t at = 0;
-  for (uint32_t i = 0; i < rank; i++)
-    at += index[i] * strides[i];
-  return (uint64_t)at;
-}
-
 enum {
   SUM = CM_VARIANT_SUM, MEAN = CM_VARIANT_MEAN, MAX = CM_VARIANT_MAX, MIN = CM_VARIANT_MIN, PROD = CM_VARIANT_PRODUCT,
   L1 = CM_VARIANT_L1, L2 = CM_VARIANT_L2, SQUARES = CM_VARIANT_SUM_SQUARE, LOG_SUM = CM_VARIANT_LOG_SUM,
@@ -107,36 +99,23 @@ static double reduce_float(int kind, const cm_tensor *x, const parts *p, uint64_
       return kind == LOG_SUM || kind == LOG_SUM_EXP ? -INFINITY : kind == MEAN ? NAN : sum;
   if (kind == LOG_SUM_EXP) {
     do
-      largest = fmax(largest, cm_tensor_number(x, base + offset_of(p->gone, index, p->gone_strides)));
+      largest = fmax(largest, cm_tensor_number(x, base + (uint64_t)cm_offset(p->gone, index, p->gone_strides)));
     while (cm_next_index(p->gone, p->gone_dims, index));
     memset(index, 0, sizeof index);
   }
   do {
-    double v = cm_tensor_number(x, base + offset_of(p->gone, index, p->gone_strides));
+    double v = cm_tensor_number(x, base + (uint64_t)cm_offset(p->gone, index, p->gone_strides));
     count++;
-    switch (kind) {
-    case MAX:
-      sum = v > sum || isnan(v) ? v : sum;
-      break;
-    case MIN:
-      sum = v < sum || isnan(v) ? v : sum;
-      break;
-    case PROD:
+    if (kind == MAX || kind == MIN)
+      sum = (kind == MAX ? v > sum : v < sum) || isnan(v) ? v : sum;
+    else if (kind == PROD)
       sum *= v;
-      break;
-    case L1:
-      sum += fabs(v);
-      break;
-    case L2:
-    case SQUARES:
-      sum += v * v;
-      break;
-    case LOG_SUM_EXP:
-      sum += isinf(largest) ? 0 : exp(v - largest);
-      break;
-    default:
-      sum += v;
-    }
+    else
+      sum += kind == L1                          ? fabs(v)
+             : kind == L2 || kind == SQUARES     ? v * v
+             : kind != LOG_SUM_EXP               ? v
+             : isinf(largest)                    ? 0
+                                                 : exp(v - largest);
   } while (cm_next_index(p->gone, p->gone_dims, index));
   return kind == MEAN        ? sum / (double)count
          : kind == L2        ? sqrt(sum)
@@ -153,7 +132,7 @@ static int64_t reduce_integer(int kind, const cm_tensor *x, const parts *p, uint
     if (p->gone_dims[i] == 0)
       return (int64_t)sum;
   do {
-    int64_t v = cm_tensor_integer(x, base + offset_of(p->gone, index, p->gone_strides));
+    int64_t v = cm_tensor_integer(x, base + (uint64_t)cm_offset(p->gone, index, p->gone_strides));
     count++;
     if (kind == MAX)
       sum = v > (int64_t)sum ? (uint64_t)v : sum;
@@ -174,26 +153,17 @@ cm_status cm_kernel_reduce(cm_call *call, cm_error *error)
   bool reduced[CM_RANK_MAX], known;
   const int kind = (int)call->node->known->variant;
   CM_TRY(read_axes(call, x->rank, reduced, &known, error));
+  const bool exact = x->type != CM_FLOAT && x->type != CM_DOUBLE && x->type != CM_UINT64 &&
+                     (kind == SUM || kind == MAX || kind == MIN || kind == PROD || kind == L1 || kind == SQUARES);
   parts p = divide(x, reduced);
   int64_t index[CM_RANK_MAX] = {0};
   for (uint64_t k = 0; k < y->count; k++) {
-    uint64_t base = offset_of(p.kept, index, p.kept_strides);
-    switch ((int)x->type) {
-    case CM_FLOAT:
-      ((float *)y->data)[k] = (float)reduce_float(kind, x, &p, base);
-      break;
-    case CM_DOUBLE:
-      ((double *)y->data)[k] = reduce_float(kind, x, &p, base);
-      break;
-    default: {
-      /* Means and norms of whole numbers are taken in double and truncated, sums in 64 bits. */
-      bool exact = kind == SUM || kind == MAX || kind == MIN || kind == PROD || kind == L1 || kind == SQUARES;
-      if (exact && x->type != CM_UINT64)
-        cm_tensor_put_integer(y, k, reduce_integer(kind, x, &p, base));
-      else
-        cm_tensor_put_number(y, k, reduce_float(kind, x, &p, base), false);
-    }
-    }
+    uint64_t base = (uint64_t)cm_offset(p.kept, index, p.kept_strides);
+    /* Means and norms of whole numbers are taken in double and truncated, sums in 64 bits. */
+    if (exact)
+      cm_tensor_put_integer(y, k, reduce_integer(kind, x, &p, base));
+    else
+      cm_tensor_put_number(y, k, reduce_float(kind, x, &p, base), false);
     (void)cm_next_index(p.kept, p.kept_dims, index);
   }
   return CM_OK;
@@ -203,28 +173,23 @@ cm_status cm_kernel_arg_reduce(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  bool reduced[CM_RANK_MAX] = {false}, smallest = call->node->known->variant == CM_VARIANT_MIN,
-       last = cm_node_integer(call->node, "select_last_index", 0) != 0;
-  uint32_t axis;
+  const bool smallest = call->node->known->variant == CM_VARIANT_MIN, last = cm_node_integer(call->node, "select_last_index", 0) != 0;
+  cm_lines l;
   if (cm_type_bits(x->type) == 0)
     return cm_call_bad_type(call, x->type, error);
-  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
-  reduced[axis] = true;
-  parts p = divide(x, reduced);
-  int64_t index[CM_RANK_MAX] = {0};
+  CM_TRY(cm_call_lines(call, x, cm_node_integer(call->node, "axis", 0), &l, error));
   for (uint64_t k = 0; k < y->count; k++) {
-    uint64_t base = offset_of(p.kept, index, p.kept_strides);
+    uint64_t base = (uint64_t)cm_line_start(&l, (int64_t)k);
     double best = cm_tensor_number(x, base);
     int64_t place = 0;
-    for (int64_t i = 1; i < x->dims[axis]; i++) {
-      double v = cm_tensor_number(x, base + (uint64_t)(i * p.gone_strides[0]));
+    for (int64_t i = 1; i < l.extent; i++) {
+      double v = cm_tensor_number(x, base + (uint64_t)(i * l.inner));
       if ((smallest ? v < best : v > best) || (last && v == best)) {
         best = v;
         place = i;
       }
     }
     ((int64_t *)y->data)[k] = place;
-    (void)cm_next_index(p.kept, p.kept_dims, index);
   }
   return CM_OK;
 }

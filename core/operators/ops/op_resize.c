@@ -173,9 +173,7 @@ static double origin(const resizing *r, uint32_t axis, int64_t extent, int64_t x
 double cm_cubic_weight(double x, double a)
 {
   x = fabs(x);
-  if (x <= 1)
-    return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
 /* Weights of the input elements around `at`; the first one's index comes in *first, their number is returned. */
@@ -311,10 +309,7 @@ cm_status cm_kernel_resize(cm_call *call, cm_error *error)
   for (uint32_t axis = 0; axis < x->rank && x->count > 0; axis++) {
     inner /= x->dims[axis];
     if (!is_kept(&r, axis)) {
-      if (CM_NEW(call->memory, next, outer * r.place.extent[axis] * inner, error) != CM_OK) {
-        cm_free(now);
-        return error->status;
-      }
+      CM_TRY_OR(CM_NEW(call->memory, next, outer * r.place.extent[axis] * inner, error), cm_free(now));
       resize_axis(&r, axis, outer, x->dims[axis], inner, now, next);
       cm_free(now);
       now = next;

@@ -9,27 +9,25 @@
 cm_status cm_shape_affine_grid(cm_call *call, cm_error *error)
 {
   const cm_shape *theta = &call->input[0];
-  int64_t size[5];
-  size_t count;
-  bool known;
+  cm_integers list;
   cm_shape *y = &call->output[0];
   y->type = theta->type;
-  CM_TRY(cm_call_integers(call, NULL, 1, size, 5, &count, &known, error));
-  if (!known || theta->rank == CM_UNKNOWN_RANK)
+  CM_TRY(cm_call_integers(call, NULL, 1, 5, &list, error));
+  const int64_t *size = list.at, count = (int64_t)list.count, space = count - 2;
+  if (!list.known || theta->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  int64_t space = (int64_t)count - 2;
   if ((count != 4 && count != 5) || theta->rank != 3 || (theta->dims[1] >= 0 && theta->dims[1] != space) ||
       (theta->dims[2] >= 0 && theta->dims[2] != space + 1) || (theta->dims[0] >= 0 && theta->dims[0] != size[0]))
-    return cm_call_fail(call, error, "its matrices do not go with a size of %zu numbers", count);
+    return cm_call_fail(call, error, "its matrices do not go with a size of %zu numbers", list.count);
   y->rank = (uint32_t)count;
   y->dims[0] = size[0];
-  for (size_t i = 1; i + 1 < count; i++)
+  for (int64_t i = 1; i + 1 < count; i++)
     y->dims[i] = size[i + 1];
   y->dims[count - 1] = space;
   return CM_OK;
 }
 
-cm_status cm_kernel_affine_grid(cm_call *call, cm_error *error)
+cm_status cm_kernel_affine_grid(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *theta = call->value[0];
   cm_tensor *y = call->result[0];
@@ -37,7 +35,6 @@ cm_status cm_kernel_affine_grid(cm_call *call, cm_error *error)
   const bool aligned = cm_node_integer(call->node, "align_corners", 0) != 0;
   int64_t index[CM_RANK_MAX] = {0};
   uint64_t k = 0;
-  (void)error;
   if (y->count == 0)
     return CM_OK;
   do {
@@ -235,25 +232,22 @@ cm_status cm_kernel_max_roi_pool(cm_call *call, cm_error *error)
 
 /* ---- Col2Im ---- */
 
-/* The image and the blocks, which are inputs, as a window; false while they are not known. */
-static cm_status image_window(const cm_call *call, cm_window *w, int64_t *image, bool *known, cm_error *error)
+/* The image and the blocks, which are inputs, as a window, whose `in` is the image; false while they are not known. */
+static cm_status image_window(const cm_call *call, cm_window *w, bool *known, cm_error *error)
 {
-  int64_t block[CM_RANK_MAX];
-  size_t count, blocks;
-  bool other;
-  CM_TRY(cm_call_integers(call, NULL, 1, image, CM_RANK_MAX - 2, &count, known, error));
-  CM_TRY(cm_call_integers(call, NULL, 2, block, CM_RANK_MAX - 2, &blocks, &other, error));
-  *known = *known && other;
-  if (!*known)
+  cm_integers image, block;
+  CM_TRY(cm_call_integers(call, NULL, 1, CM_RANK_MAX - 2, &image, error));
+  CM_TRY(cm_call_integers(call, NULL, 2, CM_RANK_MAX - 2, &block, error));
+  if (!(*known = image.known && block.known))
     return CM_OK;
-  if (count != blocks || count == 0)
-    return cm_call_fail(call, error, "has an image of %zu and blocks of %zu dimensions", count, blocks);
-  CM_TRY(cm_window_attributes(call, (uint32_t)count, w, error));
+  if (image.count != block.count || image.count == 0)
+    return cm_call_fail(call, error, "has an image of %zu and blocks of %zu dimensions", image.count, block.count);
+  CM_TRY(cm_window_attributes(call, (uint32_t)image.count, w, error));
   for (uint32_t i = 0; i < w->rank; i++) {
-    int64_t room = image[i] + w->before[i] + w->after[i] - w->dilation[i] * (block[i] - 1) - 1;
-    if (block[i] < 1 || image[i] < 1 || room < 0)
-      return cm_call_fail(call, error, "blocks of %lld do not fit into %lld with padding", (long long)block[i], (long long)image[i]);
-    w->kernel[i] = block[i];
+    int64_t cells = w->kernel[i] = block.at[i], in = w->in[i] = image.at[i],
+            room = in + w->before[i] + w->after[i] - w->dilation[i] * (cells - 1) - 1;
+    if (cells < 1 || in < 1 || room < 0)
+      return cm_call_fail(call, error, "blocks of %lld do not fit into %lld with padding", (long long)cells, (long long)in);
     w->out[i] = room / w->stride[i] + 1;
   }
   return CM_OK;
@@ -263,23 +257,19 @@ cm_status cm_shape_col2im(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
   cm_shape *y = &call->output[0];
-  int64_t image[CM_RANK_MAX], cells = 1, blocks = 1;
   bool known;
   cm_window w;
   y->type = x->type;
-  CM_TRY(image_window(call, &w, image, &known, error));
+  CM_TRY(image_window(call, &w, &known, error));
   if (!known || x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  for (uint32_t i = 0; i < w.rank; i++) {
-    cells *= w.kernel[i];
-    blocks *= w.out[i];
-  }
+  const int64_t cells = cm_dims_product(w.kernel, 0, w.rank), blocks = cm_dims_product(w.out, 0, w.rank);
   if (x->rank != 3 || (x->dims[1] >= 0 && x->dims[1] % cells != 0) || (x->dims[2] >= 0 && x->dims[2] != blocks))
     return cm_call_fail(call, error, "needs columns of a multiple of %lld, and %lld of them", (long long)cells, (long long)blocks);
   y->rank = w.rank + 2;
   y->dims[0] = x->dims[0];
   y->dims[1] = x->dims[1] < 0 ? CM_UNKNOWN_DIM : x->dims[1] / cells;
-  memcpy(y->dims + 2, image, w.rank * sizeof *image);
+  memcpy(y->dims + 2, w.in, w.rank * sizeof *w.in);
   return CM_OK;
 }
 
@@ -287,27 +277,21 @@ cm_status cm_kernel_col2im(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  int64_t image[CM_RANK_MAX], place[CM_RANK_MAX];
-  uint64_t from = 0, area = 1;
+  int64_t place[CM_RANK_MAX];
+  uint64_t from = 0;
   bool known;
   cm_window w;
-  CM_TRY(image_window(call, &w, image, &known, error));
-  for (uint32_t i = 0; i < w.rank; i++)
-    area *= (uint64_t)image[i];
+  CM_TRY(image_window(call, &w, &known, error));
+  const uint64_t area = (uint64_t)cm_dims_product(w.in, 0, w.rank);
   for (uint64_t plane = 0; x->count > 0 && plane < (uint64_t)(y->dims[0] * y->dims[1]); plane++) {
     int64_t cell[CM_RANK_MAX] = {0};
     do {
       memset(place, 0, sizeof place);
       do {
-        uint64_t at = 0;
-        bool inside = true;
-        for (uint32_t i = 0; i < w.rank; i++) {
-          int64_t p = place[i] * w.stride[i] - w.before[i] + cell[i] * w.dilation[i];
-          inside = inside && p >= 0 && p < image[i];
-          at = at * (uint64_t)image[i] + (uint64_t)p;
-        }
-        if (inside)
-          cm_tensor_put_number(y, plane * area + at, cm_tensor_number(y, plane * area + at) + cm_tensor_number(x, from), false);
+        const int64_t in_plane = cm_window_meets(&w, place, cell);
+        const uint64_t at = plane * area + (uint64_t)in_plane;
+        if (in_plane >= 0)
+          cm_tensor_put_number(y, at, cm_tensor_number(y, at) + cm_tensor_number(x, from), false);
         from++;
       } while (cm_next_index(w.rank, w.out, place));
     } while (cm_next_index(w.rank, w.kernel, cell));

@@ -4,29 +4,6 @@
 
 #include "core/operators/operator.h"
 
-/* Elements of an axis: those before it, of it and after it. */
-typedef struct lines {
-  int64_t outer, extent, inner;
-} lines;
-
-static cm_status lines_of(const cm_call *call, const cm_tensor *x, int64_t axis, lines *l, cm_error *error)
-{
-  uint32_t at;
-  CM_TRY(cm_call_axis(call, axis, x->rank, &at, error));
-  *l = (lines){.outer = 1, .extent = x->dims[at], .inner = 1};
-  for (uint32_t i = 0; i < x->rank; i++) {
-    l->outer *= i < at ? x->dims[i] : 1;
-    l->inner *= i > at ? x->dims[i] : 1;
-  }
-  return CM_OK;
-}
-
-static void copy_elements(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count)
-{
-  size_t width = cm_type_bytes(to->type);
-  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width, (size_t)count * width);
-}
-
 /* ---- TopK ---- */
 
 cm_status cm_shape_top_k(cm_call *call, cm_error *error)
@@ -69,9 +46,7 @@ static int by_number(const void *first, const void *second)
 static int by_number_down(const void *first, const void *second)
 {
   const ranked *a = first, *b = second;
-  int order = a->number > b->number ? -1 : a->number < b->number;
-  order = order != 0 ? order : a->whole > b->whole ? -1 : a->whole < b->whole;
-  return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
+  return by_number(&(ranked){b->number, b->whole, a->place}, &(ranked){a->number, a->whole, b->place});
 }
 
 static ranked rank_element(const cm_tensor *x, int64_t at, int64_t place)
@@ -83,22 +58,22 @@ static ranked rank_element(const cm_tensor *x, int64_t at, int64_t place)
 cm_status cm_kernel_top_k(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  lines l, made;
+  cm_lines l, made;
   ranked *line;
   int64_t axis = cm_node_integer(call->node, "axis", -1);
   bool largest = cm_node_integer(call->node, "largest", 1) != 0;
   cm_tensor *some = call->result[0] != NULL ? call->result[0] : call->result[1];
-  CM_TRY(lines_of(call, x, axis, &l, error));
-  CM_TRY(lines_of(call, some, axis, &made, error));
+  CM_TRY(cm_call_lines(call, x, axis, &l, error));
+  CM_TRY(cm_call_lines(call, some, axis, &made, error));
   CM_TRY(CM_NEW(call->memory, line, l.extent + 1, error));
   for (int64_t r = 0; r < l.outer * l.inner; r++) {
-    int64_t from = r / l.inner * l.extent * l.inner + r % l.inner, to = r / l.inner * made.extent * l.inner + r % l.inner;
+    int64_t from = cm_line_start(&l, r), to = cm_line_start(&made, r);
     for (int64_t i = 0; i < l.extent; i++)
       line[i] = rank_element(x, from + i * l.inner, i);
     qsort(line, (size_t)l.extent, sizeof *line, largest ? by_number_down : by_number);
     for (int64_t i = 0; i < made.extent; i++) {
       if (call->result[0] != NULL)
-        copy_elements(call->result[0], to + i * l.inner, x, from + line[i].place * l.inner, 1);
+        cm_tensor_copy(call->result[0], to + i * l.inner, x, from + line[i].place * l.inner, 1);
       if (call->output_count > 1 && call->result[1] != NULL)
         ((int64_t *)call->result[1]->data)[to + i * l.inner] = line[i].place;
     }
@@ -109,10 +84,9 @@ cm_status cm_kernel_top_k(cm_call *call, cm_error *error)
 
 /* ---- NonZero ---- */
 
-cm_status cm_shape_non_zero(cm_call *call, cm_error *error)
+cm_status cm_shape_non_zero(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  (void)error;
   call->output[0] = (cm_shape){.type = CM_INT64, .rank = 2, .dims = {CM_UNKNOWN_DIM, CM_UNKNOWN_DIM}};
   if (call->input[0].rank != CM_UNKNOWN_RANK)
     call->output[0].dims[0] = call->input[0].rank;
@@ -124,11 +98,10 @@ cm_status cm_shape_non_zero(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_kernel_non_zero(cm_call *call, cm_error *error)
+cm_status cm_kernel_non_zero(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   int64_t index[CM_RANK_MAX] = {0}, count = call->result[0]->dims[1], at = 0;
-  (void)error;
   for (uint64_t i = 0; i < x->count; i++) {
     for (uint32_t k = 0; cm_tensor_number(x, i) != 0 && k < x->rank; k++)
       ((int64_t *)call->result[0]->data)[k * count + at] = index[k];
@@ -142,7 +115,7 @@ cm_status cm_kernel_non_zero(cm_call *call, cm_error *error)
 
 typedef struct unique {
   const cm_tensor *x;
-  lines l;
+  cm_lines l;
   int64_t *first, *number; /* of each slice: the first one equal to it; of each first one: how many before it */
   int64_t *order;          /* first ones in the order of the output */
   int64_t count;
@@ -171,12 +144,9 @@ static cm_status find_unique(const cm_call *call, unique *u, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   *u = (unique){.x = x, .l = {.outer = 1, .extent = (int64_t)x->count, .inner = 1}};
-  CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, lines_of(call, x, cm_node_integer(call->node, "axis", 0), &u->l, error));
-  if (CM_NEW_ALL(call->memory, error, CM_ARRAY(u->first, u->l.extent + 1), CM_ARRAY(u->number, u->l.extent + 1),
-                 CM_ARRAY(u->order, u->l.extent + 1)) != CM_OK) {
-    end_unique(u);
-    return error->status;
-  }
+  CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, cm_call_lines(call, x, cm_node_integer(call->node, "axis", 0), &u->l, error));
+  CM_TRY_OR(CM_NEW_ALL(call->memory, error, CM_ARRAY(u->first, u->l.extent + 1), CM_ARRAY(u->number, u->l.extent + 1),
+                       CM_ARRAY(u->order, u->l.extent + 1)), end_unique(u));
   bool sorted = cm_node_integer(call->node, "sorted", 1) != 0;
   for (int64_t i = 0; i < u->l.extent; i++) {
     int64_t at = 0, order = 1;
@@ -223,7 +193,7 @@ cm_status cm_kernel_unique(cm_call *call, cm_error *error)
     r[o] = call->result[o];
   for (int64_t i = 0; i < u.count; i++) {
     for (int64_t o = 0; r[0] != NULL && o < u.l.outer; o++)
-      copy_elements(r[0], (o * u.count + i) * u.l.inner, u.x, (o * u.l.extent + u.order[i]) * u.l.inner, u.l.inner);
+      cm_tensor_copy(r[0], (o * u.count + i) * u.l.inner, u.x, (o * u.l.extent + u.order[i]) * u.l.inner, u.l.inner);
     if (r[1] != NULL)
       ((int64_t *)r[1]->data)[i] = u.order[i];
   }
@@ -268,14 +238,14 @@ cm_status cm_shape_compress(cm_call *call, cm_error *error)
 cm_status cm_kernel_compress(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0], *choice = call->value[1];
-  lines l = {.outer = 1, .extent = (int64_t)x->count, .inner = 1};
+  cm_lines l = {.outer = 1, .extent = (int64_t)x->count, .inner = 1};
   int64_t to = 0;
-  CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, lines_of(call, x, cm_node_integer(call->node, "axis", 0), &l, error));
+  CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, cm_call_lines(call, x, cm_node_integer(call->node, "axis", 0), &l, error));
   for (int64_t o = 0; o < l.outer; o++)
     for (int64_t i = 0; i < (int64_t)choice->count; i++) {
       if (cm_tensor_integer(choice, (uint64_t)i) == 0)
         continue;
-      copy_elements(call->result[0], to, x, (o * l.extent + i) * l.inner, l.inner);
+      cm_tensor_copy(call->result[0], to, x, (o * l.extent + i) * l.inner, l.inner);
       to += l.inner;
     }
   return CM_OK;
@@ -307,7 +277,7 @@ cm_status cm_kernel_reverse_sequence(cm_call *call, cm_error *error)
   cm_strides(x->rank, x->dims, strides);
   for (uint64_t i = 0; i < x->count; i++) {
     int64_t n = cm_tensor_integer(length, (uint64_t)index[batch]), t = index[time];
-    copy_elements(call->result[0], (int64_t)i, x, (int64_t)i + (t < n ? (n - 1 - t - t) * strides[time] : 0), 1);
+    cm_tensor_copy(call->result[0], (int64_t)i, x, (int64_t)i + (t < n ? (n - 1 - t - t) * strides[time] : 0), 1);
     (void)cm_next_index(x->rank, x->dims, index);
   }
   return CM_OK;
@@ -330,15 +300,14 @@ cm_status cm_kernel_cum_sum(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0];
   bool exclusive = cm_node_integer(call->node, "exclusive", 0) != 0,
        reverse = cm_node_integer(call->node, "reverse", 0) != 0, whole = cm_type_is_integer(x->type);
-  lines l;
-  CM_TRY(lines_of(call, x, cm_tensor_integer(call->value[1], 0), &l, error));
+  cm_lines l;
+  CM_TRY(cm_call_lines(call, x, cm_tensor_integer(call->value[1], 0), &l, error));
   for (int64_t r = 0; r < l.outer * l.inner; r++) {
     double sum = 0;
     uint64_t whole_sum = 0;
     for (int64_t k = 0; k < l.extent; k++) {
       int64_t i = reverse ? l.extent - 1 - k : k;
-      uint64_t at = (uint64_t)((r / l.inner * l.extent + i) * l.inner + r % l.inner);
-      uint64_t add = whole ? (uint64_t)cm_tensor_integer(x, at) : 0;
+      uint64_t at = (uint64_t)(cm_line_start(&l, r) + i * l.inner), add = whole ? (uint64_t)cm_tensor_integer(x, at) : 0;
       double number = whole ? 0 : cm_tensor_number(x, at);
       if (whole)
         cm_tensor_put_integer(call->result[0], at, (int64_t)(exclusive ? whole_sum : whole_sum + add));
@@ -353,23 +322,13 @@ cm_status cm_kernel_cum_sum(cm_call *call, cm_error *error)
 
 /* ---- Hardmax: 1 where the first of the largest stands ---- */
 
-cm_status cm_shape_hardmax(cm_call *call, cm_error *error)
-{
-  call->output[0] = call->input[0];
-  return cm_call_own_axis(call, call->opset < 13 ? 1 : -1, error);
-}
-
 cm_status cm_kernel_hardmax(cm_call *call, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
-  lines l;
-  CM_TRY(lines_of(call, x, cm_node_integer(call->node, "axis", call->opset < 13 ? 1 : -1), &l, error));
-  if (call->opset < 13) {
-    l.extent *= l.inner;
-    l.inner = 1;
-  }
+  cm_lines l;
+  CM_TRY(cm_call_soft_lines(call, x, &l, error));
   for (int64_t r = 0; l.extent > 0 && r < l.outer * l.inner; r++) {
-    int64_t from = r / l.inner * l.extent * l.inner + r % l.inner, best = from;
+    int64_t from = cm_line_start(&l, r), best = from;
     for (int64_t i = 1; i < l.extent; i++)
       if (cm_tensor_number(x, (uint64_t)(from + i * l.inner)) > cm_tensor_number(x, (uint64_t)best))
         best = from + i * l.inner;

@@ -4,12 +4,6 @@
 
 #include "core/operators/operator.h"
 
-static cm_status copy_data(cm_call *call)
-{
-  memcpy(call->result[0]->data, call->value[0]->data, call->result[0]->count * cm_type_bytes(call->result[0]->type));
-  return CM_OK;
-}
-
 /* ---- Shape, Size, Range ---- */
 
 /* The slice [start, end) of dims that Shape gives since opset 15. */
@@ -23,9 +17,8 @@ static void shape_span(const cm_call *call, int64_t rank, int64_t *start, int64_
   *end = *end < *start ? *start : *end > rank ? rank : *end;
 }
 
-cm_status cm_shape_shape(cm_call *call, cm_error *error)
+cm_status cm_shape_shape(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = (cm_shape){.type = CM_INT64, .rank = 1, .dims = {CM_UNKNOWN_DIM}};
   if (call->input[0].rank != CM_UNKNOWN_RANK) {
     int64_t start, end;
@@ -35,25 +28,22 @@ cm_status cm_shape_shape(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_kernel_shape(cm_call *call, cm_error *error)
+cm_status cm_kernel_shape(cm_call *call, CM_UNUSED cm_error *error)
 {
   int64_t start, end;
-  (void)error;
   shape_span(call, call->input[0].rank, &start, &end);
   memcpy(call->result[0]->data, call->input[0].dims + start, (size_t)(end - start) * sizeof(int64_t));
   return CM_OK;
 }
 
-cm_status cm_shape_size(cm_call *call, cm_error *error)
+cm_status cm_shape_size(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = (cm_shape){.type = CM_INT64, .rank = 0};
   return CM_OK;
 }
 
-cm_status cm_kernel_size(cm_call *call, cm_error *error)
+cm_status cm_kernel_size(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   *(int64_t *)call->result[0]->data = (int64_t)call->value[0]->count;
   return CM_OK;
 }
@@ -102,13 +92,14 @@ cm_status cm_shape_reshape(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
   cm_shape *out = &call->output[0];
-  int64_t dims[CM_RANK_MAX], product = 1;
-  size_t count;
-  bool known, zero_is_zero = cm_node_integer(call->node, "allowzero", 0) != 0;
+  int64_t product = 1, *dims;
+  cm_integers list;
+  bool zero_is_zero = cm_node_integer(call->node, "allowzero", 0) != 0;
   int guess = -1;
   out->type = x->type;
-  CM_TRY(cm_call_integers(call, "shape", 1, dims, CM_RANK_MAX, &count, &known, error));
-  if (!known) {
+  CM_TRY(cm_call_integers(call, "shape", 1, CM_RANK_MAX, &list, error));
+  dims = list.at;
+  if (!list.known) {
     if (cm_shape_known(&call->input[1]) && call->input[1].rank == 1 && call->input[1].dims[0] <= CM_RANK_MAX) {
       out->rank = (uint32_t)call->input[1].dims[0];
       for (uint32_t i = 0; i < out->rank; i++)
@@ -116,7 +107,7 @@ cm_status cm_shape_reshape(cm_call *call, cm_error *error)
     }
     return CM_OK;
   }
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < list.count; i++) {
     if (dims[i] == 0 && !zero_is_zero) {
       if (x->rank != CM_UNKNOWN_RANK && i >= x->rank)
         return cm_call_fail(call, error, "copies dimension %zu of an input of rank %u", i, x->rank);
@@ -143,15 +134,15 @@ cm_status cm_shape_reshape(cm_call *call, cm_error *error)
     if (guess >= 0)
       dims[guess] = (int64_t)(total / (uint64_t)product);
   }
-  out->rank = (uint32_t)count;
-  memcpy(out->dims, dims, count * sizeof *dims);
+  out->rank = (uint32_t)list.count;
+  memcpy(out->dims, dims, list.count * sizeof *dims);
   return CM_OK;
 }
 
-cm_status cm_kernel_reshape(cm_call *call, cm_error *error)
+cm_status cm_kernel_reshape(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
-  return copy_data(call);
+  cm_tensor_copy(call->result[0], 0, call->value[0], 0, (int64_t)call->result[0]->count);
+  return CM_OK;
 }
 
 cm_status cm_shape_flatten(cm_call *call, cm_error *error)
@@ -164,69 +155,64 @@ cm_status cm_shape_flatten(cm_call *call, cm_error *error)
   axis = axis < 0 ? axis + rank : axis;
   if (axis < 0 || axis > rank)
     return cm_call_fail(call, error, "axis %lld is not within a rank of %lld", (long long)axis, (long long)rank);
-  for (int half = 0; half < 2; half++) {
-    int64_t product = 1;
-    for (int64_t i = half == 0 ? 0 : axis; i < (half == 0 ? axis : rank); i++)
-      product = product < 0 || x->dims[i] < 0 ? CM_UNKNOWN_DIM : product * x->dims[i];
-    call->output[0].dims[half] = product;
+  call->output[0].dims[0] = call->output[0].dims[1] = 1;
+  for (int64_t i = 0; i < rank; i++) {
+    int64_t *half = &call->output[0].dims[i >= axis];
+    *half = *half < 0 || x->dims[i] < 0 ? CM_UNKNOWN_DIM : *half * x->dims[i];
   }
   return CM_OK;
 }
 
 cm_status cm_kernel_flatten(cm_call *call, cm_error *error)
 {
-  (void)error;
-  return copy_data(call);
+  return cm_kernel_reshape(call, error);
 }
 
 cm_status cm_shape_squeeze(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
   cm_shape *out = &call->output[0];
-  int64_t axes[CM_RANK_MAX];
-  size_t count;
-  bool known, gone[CM_RANK_MAX] = {false};
+  cm_integers axes;
+  bool gone[CM_RANK_MAX] = {false};
   out->type = x->type;
-  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error));
-  if (x->rank == CM_UNKNOWN_RANK || !known || (count == 0 && !cm_shape_known(x)))
+  CM_TRY(cm_call_integers(call, "axes", 1, CM_RANK_MAX, &axes, error));
+  if (x->rank == CM_UNKNOWN_RANK || !axes.known || (axes.count == 0 && !cm_shape_known(x)))
     return CM_OK;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < axes.count; i++) {
     uint32_t axis;
-    CM_TRY(cm_call_axis(call, axes[i], x->rank, &axis, error));
+    CM_TRY(cm_call_axis(call, axes.at[i], x->rank, &axis, error));
     if (x->dims[axis] >= 0 && x->dims[axis] != 1)
       return cm_call_fail(call, error, "cannot remove axis %u of %lld elements", axis, (long long)x->dims[axis]);
     gone[axis] = true;
   }
   out->rank = 0;
   for (uint32_t i = 0; i < x->rank; i++)
-    if (count > 0 ? !gone[i] : x->dims[i] != 1)
+    if (axes.count > 0 ? !gone[i] : x->dims[i] != 1)
       out->dims[out->rank++] = x->dims[i];
   return CM_OK;
 }
 
 cm_status cm_kernel_squeeze(cm_call *call, cm_error *error)
 {
-  (void)error;
-  return copy_data(call);
+  return cm_kernel_reshape(call, error);
 }
 
 cm_status cm_shape_unsqueeze(cm_call *call, cm_error *error)
 {
   const cm_shape *x = &call->input[0];
   cm_shape *out = &call->output[0];
-  int64_t axes[CM_RANK_MAX];
-  size_t count;
-  bool known, made[CM_RANK_MAX] = {false};
+  cm_integers axes;
+  bool made[CM_RANK_MAX] = {false};
   out->type = x->type;
-  CM_TRY(cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, error));
-  if (x->rank == CM_UNKNOWN_RANK || !known)
+  CM_TRY(cm_call_integers(call, "axes", 1, CM_RANK_MAX, &axes, error));
+  if (x->rank == CM_UNKNOWN_RANK || !axes.known)
     return CM_OK;
-  if (x->rank + count > CM_RANK_MAX)
-    return cm_call_fail(call, error, "would have %zu dimensions, at most %d are supported", x->rank + count, CM_RANK_MAX);
-  out->rank = x->rank + (uint32_t)count;
-  for (size_t i = 0; i < count; i++) {
+  if (x->rank + axes.count > CM_RANK_MAX)
+    return cm_call_fail(call, error, "would have %zu dimensions, at most %d are supported", x->rank + axes.count, CM_RANK_MAX);
+  out->rank = x->rank + (uint32_t)axes.count;
+  for (size_t i = 0; i < axes.count; i++) {
     uint32_t axis;
-    CM_TRY(cm_call_axis(call, axes[i], out->rank, &axis, error));
+    CM_TRY(cm_call_axis(call, axes.at[i], out->rank, &axis, error));
     if (made[axis])
       return cm_call_fail(call, error, "names axis %u twice", axis);
     made[axis] = true;
@@ -238,8 +224,7 @@ cm_status cm_shape_unsqueeze(cm_call *call, cm_error *error)
 
 cm_status cm_kernel_unsqueeze(cm_call *call, cm_error *error)
 {
-  (void)error;
-  return copy_data(call);
+  return cm_kernel_reshape(call, error);
 }
 
 /* ---- Expand and Tile ---- */
@@ -247,64 +232,57 @@ cm_status cm_kernel_unsqueeze(cm_call *call, cm_error *error)
 cm_status cm_shape_expand(cm_call *call, cm_error *error)
 {
   cm_shape wanted = {0};
-  size_t count;
-  bool known;
+  cm_integers list;
   call->output[0].type = call->input[0].type;
-  CM_TRY(cm_call_integers(call, NULL, 1, wanted.dims, CM_RANK_MAX, &count, &known, error));
-  if (!known)
+  CM_TRY(cm_call_integers(call, NULL, 1, CM_RANK_MAX, &list, error));
+  if (!list.known)
     return CM_OK;
-  wanted.rank = (uint32_t)count;
-  for (size_t i = 0; i < count; i++)
+  wanted.rank = (uint32_t)list.count;
+  memcpy(wanted.dims, list.at, sizeof wanted.dims);
+  for (size_t i = 0; i < list.count; i++)
     if (wanted.dims[i] < 0)
       return cm_call_fail(call, error, "its shape has dimension %lld, below 0", (long long)wanted.dims[i]);
   return cm_call_broadcast(call, &call->input[0], &wanted, &call->output[0], error);
 }
 
-cm_status cm_kernel_expand(cm_call *call, cm_error *error)
+cm_status cm_kernel_expand(cm_call *call, CM_UNUSED cm_error *error)
 {
   cm_tensor *y = call->result[0];
-  cm_shape wide = cm_shape_of(y);
-  int64_t strides[CM_RANK_MAX];
-  (void)error;
-  cm_broadcast_strides(call->value[0], &wide, strides);
-  cm_copy_strided(y->data, call->value[0]->data, cm_type_bytes(y->type), y->rank, y->dims, 0, strides);
+  cm_walk w = cm_walk_over(y, call->value, 1);
+  cm_copy_strided(y->data, call->value[0]->data, cm_type_bytes(y->type), y->rank, y->dims, 0, w.strides[0]);
   return CM_OK;
 }
 
 cm_status cm_shape_tile(cm_call *call, cm_error *error)
 {
-  int64_t repeats[CM_RANK_MAX];
-  size_t count;
-  bool known;
+  cm_integers repeats;
   const cm_shape *x = &call->input[0];
   call->output[0].type = x->type;
-  CM_TRY(cm_call_integers(call, NULL, 1, repeats, CM_RANK_MAX, &count, &known, error));
-  if (!known || x->rank == CM_UNKNOWN_RANK)
+  CM_TRY(cm_call_integers(call, NULL, 1, CM_RANK_MAX, &repeats, error));
+  if (!repeats.known || x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (count != x->rank)
-    return cm_call_fail(call, error, "%zu repeats do not go with a rank of %u", count, x->rank);
+  if (repeats.count != x->rank)
+    return cm_call_fail(call, error, "%zu repeats do not go with a rank of %u", repeats.count, x->rank);
   call->output[0].rank = x->rank;
-  for (size_t i = 0; i < count; i++) {
-    if (repeats[i] < 0 || repeats[i] > (INT64_C(1) << 32) || x->dims[i] > (INT64_C(1) << 30))
-      return cm_call_fail(call, error, "repeats %lld times", (long long)repeats[i]);
-    call->output[0].dims[i] = x->dims[i] < 0 ? CM_UNKNOWN_DIM : x->dims[i] * repeats[i];
+  for (size_t i = 0; i < repeats.count; i++) {
+    if (repeats.at[i] < 0 || repeats.at[i] > (INT64_C(1) << 32) || x->dims[i] > (INT64_C(1) << 30))
+      return cm_call_fail(call, error, "repeats %lld times", (long long)repeats.at[i]);
+    call->output[0].dims[i] = x->dims[i] < 0 ? CM_UNKNOWN_DIM : x->dims[i] * repeats.at[i];
   }
   return CM_OK;
 }
 
-cm_status cm_kernel_tile(cm_call *call, cm_error *error)
+cm_status cm_kernel_tile(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
   int64_t index[CM_RANK_MAX] = {0}, strides[CM_RANK_MAX];
-  size_t width = cm_type_bytes(y->type);
-  (void)error;
   cm_strides(x->rank, x->dims, strides);
   for (uint64_t k = 0; k < y->count; k++) {
     int64_t at = 0;
     for (uint32_t i = 0; i < y->rank; i++)
       at += index[i] % x->dims[i] * strides[i];
-    memcpy((uint8_t *)y->data + k * width, (const uint8_t *)x->data + at * (int64_t)width, width);
+    cm_tensor_copy(y, (int64_t)k, x, at, 1);
     (void)cm_next_index(y->rank, y->dims, index);
   }
   return CM_OK;

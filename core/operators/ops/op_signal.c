@@ -120,11 +120,8 @@ cm_status cm_kernel_dft(cm_call *call, cm_error *error)
   dims[axis] = dims[x->rank - 1] = 1;
   do {
     signal s = {.x = x, .stride = strides[axis], .count = x->dims[axis], .complex = x->dims[x->rank - 1] == 2};
-    int64_t to = 0;
-    for (uint32_t i = 0; i < x->rank; i++) {
-      s.at += (uint64_t)(index[i] * strides[i]);
-      to += index[i] * out_strides[i];
-    }
+    int64_t to = cm_offset(x->rank, index, out_strides);
+    s.at = (uint64_t)cm_offset(x->rank, index, strides);
     for (int64_t k = 0; k < y->dims[axis]; k++) {
       double sum[2], scale = inverse ? 1 / (double)length : 1;
       frequency(&s, NULL, length, k, inverse, sum);
@@ -226,12 +223,11 @@ cm_status cm_shape_window(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_kernel_window(cm_call *call, cm_error *error)
+cm_status cm_kernel_window(cm_call *call, CM_UNUSED cm_error *error)
 {
   cm_tensor *y = call->result[0];
   const cm_operator_variant kind = call->node->known->variant;
   double turns = (double)y->dims[0] - (cm_node_integer(call->node, "periodic", 1) != 0 ? 0 : 1);
-  (void)error;
   for (uint64_t i = 0; i < y->count; i++) {
     double angle = turns > 0 ? 2 * PI * (double)i / turns : 0, w;
     if (kind == CM_VARIANT_BLACKMAN)
@@ -277,11 +273,10 @@ static int64_t mel_edge(const cm_call *call, int64_t i, int64_t bins, int64_t le
   return (int64_t)floor((double)(length + 1) * hertz / cm_tensor_number(call->value[2], 0));
 }
 
-cm_status cm_kernel_mel_weights(cm_call *call, cm_error *error)
+cm_status cm_kernel_mel_weights(cm_call *call, CM_UNUSED cm_error *error)
 {
   cm_tensor *y = call->result[0];
   int64_t rows = y->dims[0], bins = y->dims[1], length = cm_tensor_integer(call->value[1], 0);
-  (void)error;
   for (int64_t b = 0; b < bins; b++) {
     int64_t low = mel_edge(call, b, bins, length), peak = mel_edge(call, b + 1, bins, length),
             high = mel_edge(call, b + 2, bins, length);

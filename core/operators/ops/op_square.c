@@ -66,7 +66,7 @@ cm_status cm_shape_trilu(cm_call *call, cm_error *error)
   return call->input[0].rank < 2 ? cm_call_fail(call, error, "needs at least 2 dimensions") : CM_OK;
 }
 
-cm_status cm_kernel_trilu(cm_call *call, cm_error *error)
+cm_status cm_kernel_trilu(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
@@ -74,7 +74,6 @@ cm_status cm_kernel_trilu(cm_call *call, cm_error *error)
           columns = x->dims[x->rank - 1];
   bool upper = cm_node_integer(call->node, "upper", 1) != 0;
   size_t width = cm_type_bytes(x->type);
-  (void)error;
   for (uint64_t i = 0; i < x->count; i++) {
     int64_t row = (int64_t)(i / (uint64_t)columns) % rows, column = (int64_t)(i % (uint64_t)columns);
     if (upper ? column - row >= k : column - row <= k)
@@ -100,11 +99,10 @@ cm_status cm_check_eye_like(const cm_call *call, cm_error *error)
   return cm_type_bits(type) == 0 || type == CM_COMPLEX64 || type == CM_COMPLEX128 ? cm_call_bad_type(call, type, error) : CM_OK;
 }
 
-cm_status cm_kernel_eye_like(cm_call *call, cm_error *error)
+cm_status cm_kernel_eye_like(cm_call *call, CM_UNUSED cm_error *error)
 {
   cm_tensor *y = call->result[0];
   int64_t k = cm_node_integer(call->node, "k", 0);
-  (void)error;
   for (int64_t row = 0; row < y->dims[0]; row++)
     if (row + k >= 0 && row + k < y->dims[1])
       cm_tensor_put_number(y, (uint64_t)(row * y->dims[1] + row + k), 1, false);

@@ -40,10 +40,9 @@ typedef struct regression {
   float share; /* of a sum */
 } regression;
 
-static void end_regression(void *user, uint64_t row, float *sums, const bool *any)
+static void end_regression(void *user, uint64_t row, float *sums, CM_UNUSED const bool *any)
 {
   const regression *r = user;
-  (void)any;
   for (size_t t = 0; t < r->targets; t++)
     sums[t] = sums[t] * r->share + (r->bases > 0 ? r->base[t] : 0);
   cm_learned_post(r->call->node, sums, r->targets);
@@ -101,11 +100,10 @@ static size_t part_in_two(const classification *c, float sum, float *scores)
   return s > (c->positive ? 0.5f : 0) ? 1 : 0;
 }
 
-static void end_classification(void *user, uint64_t row, float *sums, const bool *any)
+static void end_classification(void *user, uint64_t row, float *sums, CM_UNUSED const bool *any)
 {
   const classification *c = user;
   size_t best;
-  (void)any;
   if (c->one)
     best = part_in_two(c, sums[0] + sums[1], sums);
   else {

@@ -5,21 +5,10 @@
 #include "core/operators/operator.h"
 #include "core/operators/ops/sigmoid.h"
 
-cm_status cm_shape_unary(cm_call *call, cm_error *error)
+cm_status cm_shape_same(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
   return CM_OK;
-}
-
-cm_status cm_shape_identity(cm_call *call, cm_error *error)
-{
-  return cm_shape_unary(call, error);
-}
-
-cm_status cm_shape_logical_unary(cm_call *call, cm_error *error)
-{
-  return cm_shape_unary(call, error);
 }
 
 /* Functions that a row can name as its variant; alpha and beta are attributes. */
@@ -35,10 +24,8 @@ typedef double (*unary_function)(double x, double alpha, double beta);
 #include "core/operators/ops/unary.def"
 #undef UNARY
 
-static double gelu_by_tangent(double x, double alpha, double beta)
+static double gelu_by_tangent(double x, CM_UNUSED double alpha, CM_UNUSED double beta)
 {
-  (void)alpha;
-  (void)beta;
   return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
 }
 
@@ -79,18 +66,14 @@ static bool unary_integer(const cm_call *call, const cm_tensor *in, cm_tensor *o
     LOOP(int32_t);
   case CM_INT64:
     LOOP(int64_t);
-  case CM_UINT8:
-  case CM_UINT16:
-  case CM_UINT32:
-  case CM_UINT64:
+  case CM_UINT8: case CM_UINT16: case CM_UINT32: case CM_UINT64:
     for (uint64_t i = 0; i < in->count; i++)
       cm_tensor_put_integer(out, i,
                             kind == CM_VARIANT_SIGN      ? cm_tensor_integer(in, i) != 0
                             : kind == CM_VARIANT_BIT_NOT ? ~cm_tensor_integer(in, i)
                                                          : cm_tensor_integer(in, i));
     return true;
-  default:
-    return false;
+  default: return false;
   }
 #undef LOOP
 }
@@ -140,20 +123,18 @@ cm_status cm_kernel_logical_unary(cm_call *call, cm_error *error)
 
 /* ---- IsNaN, IsInf ---- */
 
-cm_status cm_shape_float_test(cm_call *call, cm_error *error)
+cm_status cm_shape_float_test(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   call->output[0] = call->input[0];
   call->output[0].type = CM_BOOL;
   return CM_OK;
 }
 
-cm_status cm_kernel_float_test(cm_call *call, cm_error *error)
+cm_status cm_kernel_float_test(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *in = call->value[0];
   bool nan = call->node->known->variant == CM_VARIANT_NOT_A_NUMBER, below = cm_node_integer(call->node, "detect_negative", 1) != 0,
        above = cm_node_integer(call->node, "detect_positive", 1) != 0;
-  (void)error;
   for (uint64_t i = 0; i < in->count; i++) {
     double x = cm_tensor_number(in, i);
     bool found = nan ? isnan(x) : isinf(x) && (x < 0 ? below : above);
@@ -162,9 +143,8 @@ cm_status cm_kernel_float_test(cm_call *call, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_kernel_identity(cm_call *call, cm_error *error)
+cm_status cm_kernel_identity(cm_call *call, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_tensor_free(call->result[0]);
   call->result[0] = cm_tensor_share(call->value[0]);
   return CM_OK;

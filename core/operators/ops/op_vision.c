@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/operators/ops/window.h"
 
 /* ---- NonMaxSuppression ---- */
@@ -35,11 +36,7 @@ typedef struct candidate {
   int64_t place;
 } candidate;
 
-static int by_score(const void *first, const void *second)
-{
-  const candidate *a = first, *b = second;
-  return a->score > b->score ? -1 : a->score < b->score ? 1 : a->place < b->place ? -1 : a->place > b->place;
-}
+CM_ORDER(by_score, candidate, CM_FALLING(score) CM_RISING(place))
 
 static double number_of(const cm_call *call, uint32_t input, double otherwise)
 {
@@ -202,11 +199,9 @@ static double sample(const sampler *s, int mode, double y, double x)
   return sum;
 }
 
-cm_status cm_kernel_grid_sample(cm_call *call, cm_error *error)
+cm_status cm_kernel_grid_sample(cm_call *call, CM_UNUSED cm_error *error)
 {
-  const cm_tensor *x = call->value[0], *grid = call->value[1];
-  const cm_tensor *y = call->result[0];
-  (void)error;
+  const cm_tensor *x = call->value[0], *grid = call->value[1], *y = call->result[0];
   const char *padding = cm_node_text(call->node, "padding_mode", "zeros");
   int mode = sampling_of(call);
   sampler s = {.aligned = cm_node_integer(call->node, "align_corners", 0) != 0, .height = x->dims[2], .width = x->dims[3],
@@ -285,11 +280,10 @@ static double roi_bin(const sampler *s, const region *r, int64_t row, int64_t co
   return most ? (isinf(sum) ? 0 : sum) : sum / fmax((double)(r->rows * r->columns), 1);
 }
 
-cm_status cm_kernel_roi_align(cm_call *call, cm_error *error)
+cm_status cm_kernel_roi_align(cm_call *call, CM_UNUSED cm_error *error)
 {
   const cm_tensor *x = call->value[0], *rois = call->value[1], *images = call->value[2];
   cm_tensor *y = call->result[0];
-  (void)error;
   bool most = strcmp(cm_node_text(call->node, "mode", "avg"), "max") == 0;
   bool half = strcmp(cm_node_text(call->node, "coordinate_transformation_mode",
                                   call->opset < 16 ? "output_half_pixel" : "half_pixel"), "half_pixel") == 0;

@@ -5,18 +5,19 @@
 
 enum { WINDOW_MAX = 1 << 24 }; /* a kernel, stride, dilation or pad beyond this makes no sense */
 
-static cm_status read_list(const cm_call *call, const char *name, size_t count, int64_t otherwise, int64_t least,
-                           int64_t *list, cm_error *error)
+/* Numbers from 1 on, 1 each where there are none; of pads any, else 0. */
+static cm_status read_list(const cm_call *call, const char *name, size_t count, int64_t *list, cm_error *error)
 {
   const cm_attribute *a = cm_node_attribute(call->node, name);
+  const bool pads = strcmp(name, "pads") == 0;
   for (size_t i = 0; i < count; i++)
-    list[i] = otherwise;
+    list[i] = !pads;
   if (a == NULL || a->count == 0)
     return CM_OK;
   if (a->count != count)
     return cm_call_fail(call, error, "%s should hold %zu numbers", name, count);
   for (size_t i = 0; i < count; i++) {
-    if (a->integers[i] < least || a->integers[i] > WINDOW_MAX)
+    if (a->integers[i] < (pads ? -WINDOW_MAX : 1) || a->integers[i] > WINDOW_MAX)
       return cm_call_fail(call, error, "%s holds %lld, which makes no sense", name, (long long)a->integers[i]);
     list[i] = a->integers[i];
   }
@@ -27,9 +28,9 @@ cm_status cm_window_attributes(const cm_call *call, uint32_t rank, cm_window *w,
 {
   int64_t pads[2 * CM_RANK_MAX];
   w->rank = rank;
-  CM_TRY(read_list(call, "strides", rank, 1, 1, w->stride, error));
-  CM_TRY(read_list(call, "dilations", rank, 1, 1, w->dilation, error));
-  CM_TRY(read_list(call, "pads", (size_t)2 * rank, 0, -WINDOW_MAX, pads, error));
+  CM_TRY(read_list(call, "strides", rank, w->stride, error));
+  CM_TRY(read_list(call, "dilations", rank, w->dilation, error));
+  CM_TRY(read_list(call, "pads", (size_t)2 * rank, pads, error));
   memcpy(w->before, pads, rank * sizeof *pads);
   memcpy(w->after, pads + rank, rank * sizeof *pads);
   return CM_OK;
@@ -52,7 +53,7 @@ cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64
     memcpy(w->kernel, kernel, rank * sizeof *kernel);
   else if (cm_node_attribute(call->node, "kernel_shape") == NULL)
     return cm_call_fail(call, error, "has no kernel_shape");
-  else if (read_list(call, "kernel_shape", rank, 1, 1, w->kernel, error) != CM_OK)
+  else if (read_list(call, "kernel_shape", rank, w->kernel, error) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < rank; i++) {
     int64_t in = w->in[i] = input->dims[i + 2], span = (w->kernel[i] - 1) * w->dilation[i] + 1;
@@ -80,4 +81,16 @@ cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64
       w->out[i]--;
   }
   return CM_OK;
+}
+
+int64_t cm_window_meets(const cm_window *w, const int64_t *position, const int64_t *cell)
+{
+  int64_t at = 0;
+  for (uint32_t i = 0; i < w->rank; i++) {
+    int64_t x = position[i] * w->stride[i] - w->before[i] + cell[i] * w->dilation[i];
+    if (x < 0 || x >= w->in[i])
+      return -1;
+    at = at * w->in[i] + x;
+  }
+  return at;
 }

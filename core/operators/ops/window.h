@@ -18,6 +18,9 @@ cm_status cm_window_read(const cm_call *call, const cm_shape *input, const int64
 /* The spatial attributes of a node with their defaults: strides and dilations 1, pads 0 (before, then after). */
 cm_status cm_window_attributes(const cm_call *call, uint32_t rank, cm_window *window, cm_error *error);
 
+/* Where in one channel the window at an output position and a cell of the kernel meet; -1: in the padding. */
+int64_t cm_window_meets(const cm_window *window, const int64_t *position, const int64_t *cell);
+
 /* The window of a transposed convolution, seen from its output: `in` is the size of its output, `out` of its input. Errors:
  * numbers that make no sense. */
 cm_status cm_window_transposed(const cm_call *call, cm_window *window, cm_error *error);

@@ -85,20 +85,24 @@ cm_status cm_crossing_permute_constant(cm_crossing *c, uint32_t input, const cm_
 {
   const cm_tensor *tensor;
   cm_tensor *made;
-  uint32_t value = cm_crossing_node(c)->inputs[input], fresh;
+  uint32_t value = cm_crossing_node(c)->inputs[input];
   if (cm_layout_is_identity(layout))
     return CM_OK;
   CM_TRY(cm_constant_tensor(c->model, value, c->run, &tensor, error));
   CM_TRY(cm_layout_apply(c->maps, layout, tensor, c->model->arena.memory, &made, error));
   /* Equal numbers everywhere: the old constant does. */
-  cm_status status = CM_OK;
-  if (!cm_tensor_equal(tensor, made)) {
-    status = cm_model_add_constant(c->model, c->model->values[value].name, made, &fresh, error);
-    if (status == CM_OK)
-      c->model->nodes[c->node].inputs[input] = fresh;
-  }
+  if (!cm_tensor_equal(tensor, made))
+    return cm_crossing_set_constant(c, input, c->model->values[value].name, made, error);
   cm_tensor_free(made);
-  return status;
+  return CM_OK;
+}
+
+cm_status cm_crossing_set_constant(cm_crossing *c, uint32_t input, const char *stem, cm_tensor *made, cm_error *error)
+{
+  uint32_t value;
+  CM_TRY(cm_model_add_constant(c->model, stem, made, &value, error));
+  c->model->nodes[c->node].inputs[input] = value;
+  return CM_OK;
 }
 
 cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count, cm_error *error)

@@ -1,8 +1,7 @@
 /* How operators let permutations pass: source 3's rules z101 (intra-dimension) and z102 (inter-dimension).
  *
- * A rule is given the layout of one input or output and says which layouts the others must then have, so that the
- * operator computes the same elements, only stored otherwise. The rewrite then makes it so: axes, pads, weights and
- * shapes. */
+ * A rule is given the layout of one input or output and says which layouts the others must then have, so that the operator
+ * computes the same elements, only stored otherwise. The rewrite then makes it so: axes, pads, weights and shapes. */
 #pragma once
 
 #include "core/operators/permute/layout.h"
@@ -52,6 +51,9 @@ uint32_t cm_crossing_axis(const cm_crossing *c, int64_t otherwise, uint32_t rank
 
 /* Replaces a constant input by itself stored under a layout (of the rank it has). */
 cm_status cm_crossing_permute_constant(cm_crossing *c, uint32_t input, const cm_layout *layout, cm_error *error);
+
+/* Replaces an input by a constant, which is taken over, of a name that begins with `stem`. */
+cm_status cm_crossing_set_constant(cm_crossing *c, uint32_t input, const char *stem, cm_tensor *made, cm_error *error);
 
 /* Replaces an input by a new int64 constant. */
 cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count, cm_error *error);

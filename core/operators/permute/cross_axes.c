@@ -1,5 +1,4 @@
-/* Crossing operators that name axes: Softmax, LayerNormalization, reductions, Gather,
- * Resize and views. */
+/* Crossing operators that name axes: Softmax, LayerNormalization, reductions, Gather, Resize and views. */
 #include <string.h>
 
 #include "core/operators/permute/cross.h"
@@ -226,7 +225,7 @@ bool cm_cross_gather(cm_crossing *c)
 cm_status cm_rewrite_gather(cm_crossing *c, cm_error *error)
 {
   cm_layout in = cm_crossing_layout(c, 0), out = cm_crossing_layout(c, 2);
-  uint32_t axis = cm_crossing_axis(c, 0, in.rank), value = cm_crossing_node(c)->inputs[1], fresh;
+  uint32_t axis = cm_crossing_axis(c, 0, in.rank), value = cm_crossing_node(c)->inputs[1];
   const cm_tensor *k = c->model->values[value].tensor;
   int64_t length = cm_crossing_value(c, 0)->shape.dims[axis];
   uint32_t inverse = cm_map_invert(c->maps, in.map[axis]), reorder = k->rank == 1 ? out.map[axis] : 0;
@@ -237,11 +236,7 @@ cm_status cm_rewrite_gather(cm_crossing *c, cm_error *error)
       int64_t index = cm_tensor_integer(k, cm_map_at(c->maps, reorder, (uint32_t)i));
       ((int64_t *)made->data)[i] = cm_map_at(c->maps, inverse, (uint32_t)(index < 0 ? index + length : index));
     }
-    cm_status status = cm_model_add_constant(c->model, "permuted", made, &fresh, error);
-    cm_tensor_free(made);
-    if (status != CM_OK)
-      return status;
-    node_of(c)->inputs[1] = fresh;
+    CM_TRY(cm_crossing_set_constant(c, 1, "permuted", made, error));
   }
   return cm_node_set_integer(c->model, node_of(c), "axis", cm_layout_place(&in, axis), error);
 }
@@ -293,7 +288,7 @@ bool cm_cross_resize(cm_crossing *c)
 cm_status cm_rewrite_resize(cm_crossing *c, cm_error *error)
 {
   cm_layout l = cm_crossing_layout(c, 0);
-  uint32_t input = scales_input(c), value = cm_crossing_node(c)->inputs[input], fresh;
+  uint32_t input = scales_input(c), value = cm_crossing_node(c)->inputs[input];
   if (cm_layout_keeps_axes(&l))
     return CM_OK;
   const cm_tensor *t = c->model->values[value].tensor;
@@ -302,9 +297,5 @@ cm_status cm_rewrite_resize(cm_crossing *c, cm_error *error)
   CM_TRY(cm_tensor_new(c->model->arena.memory, t->type, t->rank, t->dims, &made, error));
   for (uint32_t k = 0; k < l.rank; k++)
     memcpy((uint8_t *)made->data + k * width, (const uint8_t *)t->data + l.perm[k] * width, width);
-  cm_status status = cm_model_add_constant(c->model, "permuted", made, &fresh, error);
-  cm_tensor_free(made);
-  if (status == CM_OK)
-    node_of(c)->inputs[input] = fresh;
-  return status;
+  return cm_crossing_set_constant(c, input, "permuted", made, error);
 }

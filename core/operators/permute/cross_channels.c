@@ -95,7 +95,7 @@ static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_m
 {
   const cm_tensor *w;
   cm_tensor *made;
-  uint32_t value = cm_crossing_node(c)->inputs[1], fresh;
+  uint32_t value = cm_crossing_node(c)->inputs[1];
   int64_t dims[CM_RANK_MAX], strides[CM_RANK_MAX], index[CM_RANK_MAX] = {0},
       groups = cm_node_integer(cm_crossing_node(c), "group", 1);
   CM_TRY(cm_constant_tensor(c->model, value, c->run, &w, error));
@@ -113,14 +113,10 @@ static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_m
     memcpy((uint8_t *)made->data + k * width, (const uint8_t *)w->data + (size_t)at * width, width);
     (void)cm_next_index(made->rank, dims, index);
   }
-  cm_status status = CM_OK;
-  if (!cm_tensor_equal(w, made)) {
-    status = cm_model_add_constant(c->model, c->model->values[value].name, made, &fresh, error);
-    if (status == CM_OK)
-      c->model->nodes[c->node].inputs[1] = fresh;
-  }
+  if (!cm_tensor_equal(w, made))
+    return cm_crossing_set_constant(c, 1, c->model->values[value].name, made, error);
   cm_tensor_free(made);
-  return status;
+  return CM_OK;
 }
 
 cm_status cm_rewrite_conv(cm_crossing *c, cm_error *error)

@@ -78,7 +78,7 @@ static cm_status permute_operand(cm_crossing *c, uint32_t input, const cm_layout
   cm_layout own = *all;
   const cm_value *x = cm_crossing_value(c, input);
   cm_shape wide = {.rank = all->rank};
-  uint32_t skip = all->rank - x->shape.rank, value = cm_crossing_node(c)->inputs[input], fresh;
+  uint32_t skip = all->rank - x->shape.rank, value = cm_crossing_node(c)->inputs[input];
   for (uint32_t i = 0; i < all->rank; i++) {
     wide.dims[i] = i < skip ? 1 : x->shape.dims[i - skip];
     own.map[i] = wide.dims[i] == 1 ? 0 : own.map[i];
@@ -88,11 +88,7 @@ static cm_status permute_operand(cm_crossing *c, uint32_t input, const cm_layout
     cm_tensor *made;
     CM_TRY(cm_constant_tensor(c->model, value, c->run, &tensor, error));
     CM_TRY(cm_tensor_reshaped(c->model->arena.memory, tensor, wide.rank, wide.dims, &made, error));
-    cm_status status = cm_model_add_constant(c->model, c->model->values[value].name, made, &fresh, error);
-    cm_tensor_free(made);
-    if (status != CM_OK)
-      return status;
-    c->model->nodes[c->node].inputs[input] = fresh;
+    CM_TRY(cm_crossing_set_constant(c, input, c->model->values[value].name, made, error));
   }
   return cm_crossing_permute_constant(c, input, &own, error);
 }

@@ -96,7 +96,6 @@ static cm_status permute_addend(cm_crossing *c, const cm_layout *out, cm_error *
   const cm_value *v = cm_crossing_input(c, 2);
   const cm_tensor *t;
   cm_tensor *wide;
-  uint32_t fresh;
   if (v == NULL || cm_layout_is_identity(out))
     return CM_OK;
   CM_TRY(cm_constant_tensor(c->model, cm_crossing_node(c)->inputs[2], c->run, &t, error));
@@ -105,11 +104,7 @@ static cm_status permute_addend(cm_crossing *c, const cm_layout *out, cm_error *
   own.map[0] = dims[0] == 1 ? 0 : own.map[0];
   own.map[1] = dims[1] == 1 ? 0 : own.map[1];
   CM_TRY(cm_tensor_reshaped(c->model->arena.memory, t, 2, dims, &wide, error));
-  cm_status status = cm_model_add_constant(c->model, v->name, wide, &fresh, error);
-  cm_tensor_free(wide);
-  if (status != CM_OK)
-    return status;
-  c->model->nodes[c->node].inputs[2] = fresh;
+  CM_TRY(cm_crossing_set_constant(c, 2, v->name, wide, error));
   return cm_crossing_permute_constant(c, 2, &own, error);
 }
 
@@ -140,8 +135,7 @@ cm_status cm_rewrite_gemm(cm_crossing *c, cm_error *error)
 
 /* ---- MatMul ---- */
 
-/* What a layout of [batch..., rows, columns] does: an order of the batch axes, maps, and whether the last two are
- * swapped. */
+/* What a layout of [batch..., rows, columns] does: an order of the batch axes, maps, and whether the last two are swapped. */
 typedef struct stack_view {
   cm_layout batch; /* rank - 2 */
   bool swapped;

@@ -1,5 +1,4 @@
-/* The pass: mark, place by regions until nothing gains, absorb, write out; the given model stays when nothing was
- * gained. */
+/* The pass: mark, place by regions until nothing gains, absorb, write out; the given model stays when nothing was gained. */
 #include "core/operators/permute/permutations.h"
 
 #include <math.h>

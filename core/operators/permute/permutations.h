@@ -5,10 +5,9 @@
 
 #include "core/operators/graph.h"
 
-/* Bytes that a model's permutations move: the outputs of every Transpose that changes the order of elements, of every
- * Gather that permutes one axis, and of Slice/Split and the Concat that only put an axis together in another order. A
- * permutation of constants costs nothing, an unknown dim counts as 1. The model must have been through cm_infer. Linear
- * in the graph. */
+/* Bytes that a model's permutations move: the outputs of every Transpose that changes the order of elements, of every Gather
+ * that permutes one axis, and of Slice/Split and the Concat that only put an axis together in another order. A permutation of
+ * constants costs nothing, an unknown dim counts as 1. The model must have been through cm_infer. Linear in the graph. */
 uint64_t cm_permutation_bytes(const cm_model *model);
 
 /* Bytes that all operators copy which only move elements: permutations, and what Concat, Slice, Split, Gather, Pad, Tile,

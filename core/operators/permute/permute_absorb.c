@@ -18,10 +18,7 @@ static cm_status add_gemm(cm_permute *p, const factors *f, uint32_t addend, cons
   if (addend == CM_NONE && m->opset < 11) {
     cm_tensor *zero;
     CM_TRY(cm_tensor_new(m->arena.memory, CM_FLOAT, 1, (int64_t[]){1}, &zero, error));
-    cm_status status = cm_model_add_constant(m, "zero", zero, &inputs[2], error);
-    cm_tensor_free(zero);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(cm_model_add_constant(m, "zero", zero, &inputs[2], error));
   }
   CM_TRY(cm_permute_shaped(p, output, 2, dims, &product, error));
   CM_TRY(cm_model_add_node(m, "Gemm", inputs, inputs[2] == CM_NONE ? 2 : 3, &product, 1, &node, error));
@@ -128,11 +125,9 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
   uint32_t input = conv->inputs[0];
   CM_TRY(cm_constant_tensor(m, conv->inputs[1], p->run, &tensor, error));
   CM_TRY(cm_tensor_reshaped(m->arena.memory, tensor, 2, weights, &flat, error));
-  cm_status status = cm_model_add_constant(m, w->name, flat, &f.matrix[1], error);
-  cm_tensor_free(flat);
-  if (status != CM_OK || cm_permute_shaped(p, input, 2, image, &f.matrix[0], error) != CM_OK ||
-      cm_permute_reshape(p, input, 2, image, f.matrix[0], error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_model_add_constant(m, w->name, flat, &f.matrix[1], error));
+  CM_TRY(cm_permute_shaped(p, input, 2, image, &f.matrix[0], error));
+  CM_TRY(cm_permute_reshape(p, input, 2, image, f.matrix[0], error));
   m->nodes[node].removed = m->nodes[producer].removed = true;
   return add_gemm(p, &f, addend, dims, y, error);
 }

@@ -39,10 +39,7 @@ static cm_status fold_constant(cm_permute *p, cm_node *n, bool *changed, cm_erro
     return CM_OK;
   CM_TRY(cm_constant_tensor(m, n->inputs[0], p->run, &tensor, error));
   CM_TRY(cm_layout_apply(p->maps, layout, tensor, m->arena.memory, &made, error));
-  cm_status status = cm_model_add_constant(m, m->values[output].name, made, &fresh, error);
-  cm_tensor_free(made);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_model_add_constant(m, m->values[output].name, made, &fresh, error));
   n->removed = *changed = true;
   cm_model_redirect(m, output, fresh);
   return CM_OK;

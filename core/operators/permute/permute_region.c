@@ -1,17 +1,16 @@
 /* Where a permutation goes, decided for its whole region at once.
  *
- * The permutation pi at the seed makes y = pi(x). From x and y on, a region of values is grown in which each value
- * could be stored either as it is or as it would be on the other side of pi: a value before pi could be stored already
- * permuted, one behind it still unpermuted. In terms of "before" and "after" every value has two forms, one of which is
- * its present one; an operator that lets the permutation pass ties its inputs and outputs to one form. Wherever two
- * neighbours disagree, a permutation has to stand, and moves the bytes of the value between them. Choosing the forms at
- * least cost is a minimum cut: source's side = before, sink's side = after. Residual chains, branches and concats are
- * decided together that way.
+ * The permutation pi at the seed makes y = pi(x). From x and y on, a region of values is grown in which each value could be
+ * stored either as it is or as it would be on the other side of pi: a value before pi could be stored already permuted, one
+ * behind it still unpermuted. In terms of "before" and "after" every value has two forms, one of which is its present one; an
+ * operator that lets the permutation pass ties its inputs and outputs to one form. Wherever two neighbours disagree, a
+ * permutation has to stand, and moves the bytes of the value between them. Choosing the forms at least cost is a minimum cut:
+ * source's side = before, sink's side = after. Residual chains, branches and concats are decided together that way.
  *
  * Growing is in permute_grow.c, what is done then in permute_carry.c.
  *
- * Costs: several readers that want the other form share one permutation, hence two auxiliary nodes a value. Ties go to
- * what changes the least. */
+ * Costs: several readers that want the other form share one permutation, hence two auxiliary nodes a value. Ties go to what
+ * changes the least. */
 #include "core/operators/permute/permute_region.h"
 
 /* One unit of cost is 1 / SCALE byte, so that changes without gain cost something. */
@@ -54,8 +53,7 @@ static int64_t cost_of(const cm_region *r, const cm_layout *layout, uint32_t val
   return (int64_t)cm_layout_bytes(r->p, layout, &r->p->model->values[value]) * SCALE;
 }
 
-/* cost[i][j] is paid when `a` is on side i and `b` on side j; where no cut can say it, the excess is put on
- * disagreement. */
+/* cost[i][j] is paid when `a` is on side i and `b` on side j; where no cut can say it, the excess is put on disagreement. */
 static cm_status add_pair(cm_region *r, uint32_t a, uint32_t b, int64_t cost[2][2], cm_error *error)
 {
   int64_t c00 = cost[0][0], c01 = cost[0][1], c10 = cost[1][0], c11 = cost[1][1];

@@ -20,10 +20,9 @@ typedef struct cm_split_change {
   int64_t numbers[CM_RANK_MAX];
 } cm_split_change;
 
-/* Axes of output 0 along which the operator of a call may be cut, in the order in which the seed prefers them: frames
- * first, for convolutions and matrix products channels next and then rows of the image; never one that is reduced.
- * `axes` has room for CM_RANK_MAX; the number of them is returned. 0: the operator is one piece. All shapes of the call
- * must be known. */
+/* Axes of output 0 along which the operator of a call may be cut, in the order in which the seed prefers them: frames first,
+ * for convolutions and matrix products channels next and then rows of the image; never one that is reduced. `axes` has room
+ * for CM_RANK_MAX; the number of them is returned. 0: the operator is one piece. All shapes of the call must be known. */
 uint32_t cm_split_axes(const cm_call *call, uint32_t *axes);
 
 /* The largest extent up to `extent` (at least 1) in which an axis may be cut: groups of a convolution are cut evenly or

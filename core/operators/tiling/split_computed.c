@@ -5,35 +5,11 @@
 
 /* ---- where an operator may be cut ---- */
 
-bool cm_split_along_none(const cm_call *call, uint32_t axis)
-{
-  (void)call, (void)axis;
-  return false;
-}
-
-bool cm_split_along_any(const cm_call *call, uint32_t axis)
-{
-  (void)call, (void)axis;
-  return true;
-}
-
-bool cm_split_along_frames(const cm_call *call, uint32_t axis)
-{
-  (void)call;
-  return axis == 0;
-}
-
-bool cm_split_along_frames_channels(const cm_call *call, uint32_t axis)
-{
-  (void)call;
-  return axis < 2;
-}
-
-bool cm_split_along_but_channels(const cm_call *call, uint32_t axis)
-{
-  (void)call;
-  return axis != 1;
-}
+CM_SPLIT_ALONG(none, false)
+CM_SPLIT_ALONG(any, true)
+CM_SPLIT_ALONG(frames, axis == 0)
+CM_SPLIT_ALONG(frames_channels, axis < 2)
+CM_SPLIT_ALONG(but_channels, axis != 1)
 
 /* Blocks of an axis stay together. */
 bool cm_split_along_but_blocks(const cm_call *call, uint32_t axis)
@@ -55,51 +31,35 @@ bool cm_split_along_softmax(const cm_call *call, uint32_t axis)
   return along != CM_NONE && (lines ? axis != along : axis < along);
 }
 
-bool cm_split_along_gather(const cm_call *call, uint32_t axis)
-{
-  (void)axis;
-  return cm_split_axis(call, 0, call->input[0].rank) != CM_NONE;
-}
-
-bool cm_split_along_resize(const cm_call *call, uint32_t axis)
-{
-  return cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0});
-}
+CM_SPLIT_ALONG(gather, cm_split_axis(call, 0, call->input[0].rank) != CM_NONE)
+CM_SPLIT_ALONG(resize, cm_resize_reads(call, axis, 0, 1, (int64_t[2]){0}))
 
 static bool no_negative_pads(const cm_call *call)
 {
-  int64_t pads[2 * CM_RANK_MAX];
-  size_t count;
-  bool known;
+  cm_integers pads;
   cm_error ignored;
   if (call->node->known->kernel != cm_kernel_pad)
     return true;
-  if (cm_call_integers(call, "pads", 1, pads, 2 * CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known)
-    return false;
-  for (size_t i = 0; i < count; i++)
-    if (pads[i] < 0)
-      return false;
-  return true;
+  bool none = cm_call_integers(call, "pads", 1, 2 * CM_RANK_MAX, &pads, &ignored) == CM_OK && pads.known;
+  for (size_t i = 0; none && i < pads.count; i++)
+    none = pads.at[i] >= 0;
+  return none;
 }
 
 /* A slice that keeps the extent may still turn an axis round. */
 static bool slice_keeps(const cm_call *call, uint32_t axis)
 {
-  int64_t axes[CM_RANK_MAX], starts[CM_RANK_MAX];
-  size_t count, start_count;
-  bool known, starts_known;
+  cm_integers axes, starts;
   cm_error ignored;
   if (call->node->known->kernel != cm_kernel_slice)
     return true;
-  if (cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known ||
-      cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &start_count, &starts_known, &ignored) != CM_OK || !starts_known)
-    return false;
-  for (size_t i = 0; i < start_count; i++) {
-    int64_t named = count > 0 ? axes[i] : (int64_t)i;
-    if ((named < 0 ? named + call->input[0].rank : named) == axis && starts[i] != 0)
-      return false;
+  bool keeps = cm_call_integers(call, "axes", 3, CM_RANK_MAX, &axes, &ignored) == CM_OK && axes.known &&
+               cm_call_integers(call, "starts", 1, CM_RANK_MAX, &starts, &ignored) == CM_OK && starts.known;
+  for (size_t i = 0; keeps && i < starts.count; i++) {
+    int64_t named = axes.count > 0 ? axes.at[i] : (int64_t)i;
+    keeps = (named < 0 ? named + call->input[0].rank : named) != axis || starts.at[i] == 0;
   }
-  return true;
+  return keeps;
 }
 
 bool cm_split_along_untouched(const cm_call *call, uint32_t axis)
@@ -112,9 +72,7 @@ bool cm_split_along_untouched(const cm_call *call, uint32_t axis)
 static bool reduced_axes(const cm_call *call, bool *reduced)
 {
   uint32_t rank = call->input[0].rank;
-  int64_t axes[CM_RANK_MAX];
-  size_t count;
-  bool known;
+  cm_integers axes;
   cm_error ignored;
   memset(reduced, 0, CM_RANK_MAX * sizeof *reduced);
   if (call->node->known->kernel == cm_kernel_arg_reduce) {
@@ -123,13 +81,13 @@ static bool reduced_axes(const cm_call *call, bool *reduced)
       reduced[axis] = true;
     return axis != CM_NONE;
   }
-  if (cm_call_integers(call, "axes", 1, axes, CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known)
+  if (cm_call_integers(call, "axes", 1, CM_RANK_MAX, &axes, &ignored) != CM_OK || !axes.known)
     return false;
-  bool all = count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
+  bool all = axes.count == 0 && cm_node_integer(call->node, "noop_with_empty_axes", 0) == 0;
   for (uint32_t i = 0; i < rank; i++)
     reduced[i] = all;
-  for (size_t i = 0; i < count; i++)
-    reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;
+  for (size_t i = 0; i < axes.count; i++)
+    reduced[axes.at[i] < 0 ? axes.at[i] + rank : axes.at[i]] = true;
   return true;
 }
 
@@ -314,16 +272,16 @@ void cm_split_boxes_quantize(const cm_call *call, const cm_box *out, cm_box *inp
     channel_boxes(call, out, axis, inputs);
 }
 
-cm_status cm_split_changes_unpool(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
+cm_status cm_split_changes_unpool(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
+                                  CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_split_put_place(call, out, &inputs[0], change);
   return CM_OK;
 }
 
-cm_status cm_split_changes_expand(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
+cm_status cm_split_changes_expand(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
+                                  CM_UNUSED cm_error *error)
 {
-  (void)error;
   inputs[0] = broadcast_box(&call->input[0], out);
   change->replaced = 1;
   change->number_count = out->rank;
@@ -333,9 +291,9 @@ cm_status cm_split_changes_expand(const cm_call *call, const cm_box *out, cm_box
 }
 
 /* The size names frames and channels, then the grid. */
-cm_status cm_split_changes_affine_grid(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
+cm_status cm_split_changes_affine_grid(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
+                                       CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_split_boxes_follow(call, out, inputs);
   change->replaced = 1;
   change->number_count = out->rank;

@@ -34,10 +34,9 @@ static uint32_t one_hot_axis(const cm_call *call)
   return cm_split_normal(cm_node_integer(call->node, "axis", -1), call->output[0].rank);
 }
 
-bool cm_split_along_einsum(const cm_call *call, uint32_t axis)
+bool cm_split_along_einsum(const cm_call *call, CM_UNUSED uint32_t axis)
 {
   uint32_t axes[CM_RANK_MAX];
-  (void)axis;
   return cm_einsum_axes(call, 0, axes);
 }
 
@@ -47,10 +46,7 @@ bool cm_split_along_lines(const cm_call *call, uint32_t axis)
   return along != CM_NONE && axis != along;
 }
 
-bool cm_split_along_scatter_elements(const cm_call *call, uint32_t axis)
-{
-  return cm_split_along_lines(call, axis) && call->input[1].dims[axis] == call->input[0].dims[axis];
-}
+CM_SPLIT_ALONG(scatter_elements, cm_split_along_lines(call, axis) && call->input[1].dims[axis] == call->input[0].dims[axis])
 
 bool cm_split_along_scatter_nd(const cm_call *call, uint32_t axis)
 {
@@ -59,20 +55,9 @@ bool cm_split_along_scatter_nd(const cm_call *call, uint32_t axis)
   return axis >= length;
 }
 
-bool cm_split_along_one_hot(const cm_call *call, uint32_t axis)
-{
-  return one_hot_axis(call) != CM_NONE && axis != one_hot_axis(call);
-}
-
-bool cm_split_along_reverse_sequence(const cm_call *call, uint32_t axis)
-{
-  return axis != cm_split_normal(cm_node_integer(call->node, "time_axis", 0), call->input[0].rank);
-}
-
-bool cm_split_along_matrices(const cm_call *call, uint32_t axis)
-{
-  return axis + 2 < call->input[0].rank;
-}
+CM_SPLIT_ALONG(one_hot, one_hot_axis(call) != CM_NONE && axis != one_hot_axis(call))
+CM_SPLIT_ALONG(reverse_sequence, axis != cm_split_normal(cm_node_integer(call->node, "time_axis", 0), call->input[0].rank))
+CM_SPLIT_ALONG(matrices, axis + 2 < call->input[0].rank)
 
 bool cm_split_along_statistics(const cm_call *call, uint32_t axis)
 {
@@ -97,10 +82,7 @@ bool cm_split_along_stft(const cm_call *call, uint32_t axis)
   return axis < 2 && cm_stft_frames(call, &step, &length);
 }
 
-bool cm_split_along_deform(const cm_call *call, uint32_t axis)
-{
-  return axis != 1 || cm_node_integer(call->node, "group", 1) == 1;
-}
+CM_SPLIT_ALONG(deform, axis != 1 || cm_node_integer(call->node, "group", 1) == 1)
 
 /* ---- what a piece reads ---- */
 
@@ -157,9 +139,9 @@ void cm_split_boxes_stft(const cm_call *call, const cm_box *out, cm_box *inputs)
 }
 
 /* Offsets may lead anywhere: the image is read whole. */
-cm_status cm_split_changes_deform(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change, cm_error *error)
+cm_status cm_split_changes_deform(const cm_call *call, const cm_box *out, cm_box *inputs, cm_split_change *change,
+                                  CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_split_take(&inputs[0], 0, out, 0);
   cm_split_take(&inputs[1], 0, out, 1);
   for (uint32_t i = 2; i < call->input_count; i++) {
@@ -219,9 +201,8 @@ void cm_split_boxes_reverse_sequence(const cm_call *call, const cm_box *out, cm_
     cm_split_take(&inputs[1], 0, out, batch);
 }
 
-void cm_split_boxes_grid_sample(const cm_call *call, const cm_box *out, cm_box *inputs)
+void cm_split_boxes_grid_sample(CM_UNUSED const cm_call *call, const cm_box *out, cm_box *inputs)
 {
-  (void)call;
   for (uint32_t i = 0; i < out->rank; i++)
     cm_split_take(&inputs[i == 1 ? 0 : 1], i < 2 ? i : i - 1, out, i);
   cm_split_take(&inputs[0], 0, out, 0);

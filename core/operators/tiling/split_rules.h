@@ -25,6 +25,13 @@
 #undef SPLIT
 #pragma GCC diagnostic pop
 
+/* A rule of where an operator may be cut that is a condition on `call` and `axis`. */
+#define CM_SPLIT_ALONG(rule, condition)                                                      \
+  bool cm_split_along_##rule(CM_UNUSED const cm_call *call, CM_UNUSED uint32_t axis)         \
+  {                                                                                          \
+    return condition;                                                                        \
+  }
+
 /* Whether the operator of a call may be cut along an axis of its output, by its kind. */
 bool cm_split_may_cut(const cm_call *call, uint32_t axis);
 

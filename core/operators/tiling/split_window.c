@@ -79,10 +79,7 @@ static bool transposed_by_rows(const cm_call *call)
          strncmp(cm_node_text(call->node, "auto_pad", "NOTSET"), "SAME", 4) != 0;
 }
 
-bool cm_split_along_transposed(const cm_call *call, uint32_t axis)
-{
-  return axis < 2 || transposed_by_rows(call);
-}
+CM_SPLIT_ALONG(transposed, axis < 2 || transposed_by_rows(call))
 
 /* The rows of the input that meet output rows [out->from, out->to): output o is made of inputs i with o + before =
  * i * stride + cell * dilation. Those in front that meet it in part are cut off by the padding, which is never negative. */
@@ -160,7 +157,5 @@ int64_t cm_split_extent_groups(const cm_call *call, uint32_t axis, int64_t exten
 int64_t cm_split_extent_whole_groups(const cm_call *call, uint32_t axis, int64_t extent)
 {
   int64_t filters = axis == 1 ? group_filters(call) : 0;
-  if (filters == 0)
-    return extent;
-  return extent > filters ? extent / filters * filters : filters;
+  return filters == 0 ? extent : extent > filters ? extent / filters * filters : filters;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/chip/turns.h"
 #include "core/network/nets_by_part.h"
 #include "core/output/exports/writers.h"
@@ -32,11 +33,7 @@ typedef struct sort_key {
   uint32_t router, part;
 } sort_key;
 
-static int by_router(const void *a, const void *b)
-{
-  const sort_key *x = a, *y = b;
-  return x->router != y->router ? (x->router < y->router ? -1 : 1) : (x->part > y->part) - (x->part < y->part);
-}
+CM_ORDER(by_router, sort_key, CM_RISING(router) CM_RISING(part))
 
 static cm_status flows_open(const cm_mapped *m, cm_run *run, flows *f, cm_error *error)
 {
@@ -152,12 +149,9 @@ static cm_status scale_flows(flows *f, cm_run *run, rates *r, cm_error *error)
   uint32_t parts = f->mapped->parts, first = f->router[f->order[0]], last = f->router[f->order[parts - 1]];
   double most = 0;
   r->base = first;
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(r->sent, (size_t)(last - first) + 1),
-                 CM_ARRAY(r->taken, (size_t)(last - first) + 1)) != CM_OK ||
-      flows_walk(f, run, count_flow, r, error) != CM_OK) {
-    CM_FREE(r->sent, r->taken);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(r->sent, (size_t)(last - first) + 1),
+                       CM_ARRAY(r->taken, (size_t)(last - first) + 1)), CM_FREE(r->sent, r->taken));
+  CM_TRY_OR(flows_walk(f, run, count_flow, r, error), CM_FREE(r->sent, r->taken));
   for (uint32_t i = 0; i <= last - first; i++) {
     most = r->sent[i] > most ? r->sent[i] : most;
     most = r->taken[i] > most ? r->taken[i] : most;

@@ -5,11 +5,8 @@ cm_status cm_groups_of(const cm_topology *topology, cm_run *run, cm_groups *grou
 {
   uint32_t vertices = topology->vertex_count;
   cm_groups made = {.count = topology->population_count > 0 ? topology->population_count : 1};
-  if (CM_NEW(run->memory, made.first, (size_t)made.count + 2, error) != CM_OK ||
-      CM_NEW(run->memory, made.neuron, vertices, error) != CM_OK || CM_NEW(run->memory, made.at, vertices, error) != CM_OK) {
-    cm_groups_free(&made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made.first, (size_t)made.count + 2), CM_ARRAY(made.neuron, vertices),
+                       CM_ARRAY(made.at, vertices)), cm_groups_free(&made));
   uint32_t *next = made.first + 1; /* counted one further on, and moved back as they are filled in */
   for (uint32_t v = 0; v < vertices; v++)
     next[(topology->population_count > 0 ? topology->population_of[v] : 0) + 1]++;

@@ -66,10 +66,9 @@ typedef struct tables {
   cm_table_entry *entry;
 } tables;
 
-static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error)
+static cm_status gather(void *user, const cm_table_entry *entry, CM_UNUSED cm_error *error)
 {
   tables *t = user;
-  (void)error;
   t->entry[t->at[entry->router - t->r->first_router]++] = *entry;
   return CM_OK;
 }
@@ -82,11 +81,10 @@ typedef struct ways_out {
   uint64_t cores;  /* bit: core behind the router */
 } ways_out;
 
-static ways_out by_axes(const cm_routes *r, const cm_table_entry *e)
+static ways_out by_axes(CM_UNUSED const cm_routes *r, const cm_table_entry *e)
 {
   static const unsigned number[CM_DIRECTIONS] = {[CM_EAST] = 0, [CM_NORTH] = 2, [CM_WEST] = 3, [CM_SOUTH] = 5};
   ways_out out = {.cores = e->word >> CM_DIRECTIONS};
-  (void)r;
   for (int d = 0; d < CM_DIRECTIONS; d++)
     out.links |= (uint32_t)(e->word >> d & 1) << number[d];
   return out;
@@ -134,8 +132,7 @@ static cm_status gather_tables(const cm_routes *r, cm_run *run, tables *t, cm_er
                                 CM_ARRAY(t->entry, r->entries_total));
   for (uint32_t k = 0; status == CM_OK && k + 1 < r->router_count; k++)
     t->at[k + 1] = t->at[k] + r->entries[k];
-  if (status == CM_OK && r->entries_total > 0)
-    status = cm_tables_walk(r, run, gather, t, error);
+  CM_THEN_IF(status, r->entries_total > 0, cm_tables_walk(r, run, gather, t, error));
   if (status != CM_OK) {
     CM_FREE(t->at, t->entry);
   }

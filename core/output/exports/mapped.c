@@ -46,10 +46,7 @@ cm_status cm_mapped_open(const char *path, cm_topology *topology, const char *ch
     status = chip != NULL ? cm_chip_open(chip, &file->chip, error) : cm_mapped_chip(file->summary, path, &file->chip, error);
   CM_THEN(status, cm_chip_limit_neurons(file->chip, &file->demand, run->memory, error));
   CM_THEN(status, cm_mapping_read_places(path, file->demand.network->vertex_count, file->chip, run, &file->places, error));
-  if (status != CM_OK) {
-    cm_mapped_close(file);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mapped_close(file));
   file->mapped = cm_mapped_at(&file->places, &file->demand, file->chip);
   return CM_OK;
 }

@@ -50,10 +50,7 @@ cm_status cm_sanafe_running_make(const cm_topology *topology, cm_run *run, cm_sa
     return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, in which SANA-FE's v leaks and its currents lose what comes in: it cannot run them");
   cm_status status = cm_coefficients_make(topology, r.semantics, m->dt, run->memory, &r.coefficients, error);
   CM_THEN(status, sort_train(m, run, &r, error));
-  if (status != CM_OK) {
-    cm_sanafe_running_free(&r);
-    return status;
-  }
+  CM_TRY_OR(status, cm_sanafe_running_free(&r));
   cm_coefficients_set_bias(topology, true, &r.coefficients);
   r.scale = scale_of(topology, &r.coefficients);
   for (uint32_t v = 0; v < topology->vertex_count; v++)
@@ -75,13 +72,7 @@ void cm_sanafe_running_free(cm_sanafe_running *running)
 static uint64_t train_of(const cm_sanafe_running *r, uint32_t neuron)
 {
   uint64_t low = 0, high = r->inputs;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (r->train[middle] >> 32 < neuron)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, r->train[at] >> 32 < neuron)
   return low;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/order.h"
 
 const char *cm_asked(const cm_asking *q, const char *name)
 {
@@ -40,13 +41,7 @@ void cm_axons_of(const cm_structure *s, uint32_t neuron, uint32_t *first, uint32
 {
   uint32_t low = s->axon_first[s->part[neuron]], high = s->axon_first[s->part[neuron] + 1];
   const uint32_t last = high;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (s->source[middle] < neuron)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, at, s->source[at] < neuron)
   *first = *end = low;
   while (*end < last && s->source[*end] == neuron)
     ++*end;

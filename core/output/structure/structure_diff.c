@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/members.h"
+#include "base/order.h"
 #include "core/measure/core_shares.h"
 #include "core/output/structure/asking.h"
 
@@ -14,15 +15,7 @@ typedef struct move {
   uint64_t neurons;
 } move;
 
-static int by_neurons(const void *a, const void *b)
-{
-  const move *p = a, *q = b;
-  if (p->neurons != q->neurons)
-    return p->neurons < q->neurons ? 1 : -1;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
+CM_ORDER(by_neurons, move, CM_FALLING(neurons) CM_RISING(from) CM_RISING(to))
 
 /* Neurons by part, those of part p from first[p] on; the caller frees. O(neurons + parts). */
 static cm_status sort_neurons(const cm_structure *s, uint32_t **first, uint32_t **order, cm_error *error)
@@ -95,11 +88,7 @@ static double fullest(const cm_chip *chip, uint32_t core, const cm_core_load *lo
   return most;
 }
 
-static int by_core(const void *a, const void *b)
-{
-  const changed *p = a, *q = b;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
+CM_ORDER(by_core, changed, CM_RISING(core))
 
 static int by_more(const void *a, const void *b)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "core/chip/geometry.h"
 #include "core/output/structure/asking.h"
 
@@ -112,15 +113,7 @@ static cm_status turn(gathering *g, cm_error *error)
   return CM_OK;
 }
 
-static int by_packets(const void *a, const void *b)
-{
-  const flow *p = a, *q = b;
-  if (p->packets != q->packets)
-    return p->packets < q->packets ? 1 : -1;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
+CM_ORDER(by_packets, flow, CM_FALLING(packets) CM_RISING(from) CM_RISING(to))
 
 static void put_flows(cm_asking *q, const char *name, flows *f, uint64_t limit)
 {

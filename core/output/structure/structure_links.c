@@ -216,8 +216,7 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   const uint64_t links = limit < s->link_count ? limit : s->link_count;
   ports = limit < ports ? limit : ports;
   cm_status status = list_sinks(q, links, port, ports, &all, error);
-  if (status == CM_OK && axons > 0)
-    status = fill(q, all, (uint32_t)(links + ports), (uint32_t)axons, error);
+  CM_THEN_IF(status, axons > 0, fill(q, all, (uint32_t)(links + ports), (uint32_t)axons, error));
   if (status == CM_OK) {
     (void)fprintf(q->w.stream, "{\"routers_x\": %" PRIu32 ", \"routers_y\": %" PRIu32 ", \"count\": %" PRIu64, cm_chip_routers_x(q->chip),
                   cm_chip_routers_y(q->chip), s->link_count);
@@ -231,11 +230,10 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
   return status;
 }
 
-cm_status cm_answer_routers(cm_asking *q, cm_error *error)
+cm_status cm_answer_routers(cm_asking *q, CM_UNUSED cm_error *error)
 {
   const cm_structure *s = q->s;
   const uint32_t columns = cm_chip_routers_x(q->chip), grid = columns * cm_chip_routers_y(q->chip);
-  (void)error;
   cm_view_put_text(&q->w, "{\"limit\": ");
   if (q->chip->table_entries > 0)
     cm_view_put_count(&q->w, q->chip->table_entries);

@@ -1,5 +1,6 @@
 /* Axons by the part of their source -> pairs of axon and part -> who reaches each neuron -> loads of links -> populations and names.
  * What can fail: memory, a stop. */
+#include "base/order.h"
 #include "core/output/structure/structure.h"
 
 #include <stdlib.h>
@@ -153,11 +154,7 @@ typedef struct loaded {
   double load;
 } loaded;
 
-static int by_load(const void *a, const void *b)
-{
-  const loaded *p = a, *q = b;
-  return p->load != q->load ? (p->load < q->load ? 1 : -1) : p->link < q->link ? -1 : p->link > q->link;
-}
+CM_ORDER(by_load, loaded, CM_FALLING(load) CM_RISING(link))
 
 static cm_status take_loads(making *m, cm_error *error)
 {

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "core/output/structure/asking.h"
 
 enum { LIMIT_MAX = 100, LIMIT = 20 };
@@ -14,11 +15,7 @@ typedef struct target {
   uint64_t synapses, packets;
 } target;
 
-static int by_part(const void *a, const void *b)
-{
-  const target *p = a, *q = b;
-  return p->part < q->part ? -1 : p->part > q->part;
-}
+CM_ORDER(by_part, target, CM_RISING(part))
 
 static int by_synapses(const void *a, const void *b)
 {
