@@ -280,15 +280,13 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   const cm_hypergraph *g = s->graph;
   *w = (sweeping){.state = s, .options = options, .threads = options->silent ? 1 : s->run->threads,
                   .net_targets = g->net_count > 0 ? (double)g->pin_count / g->net_count : 0};
-  cm_status status = CM_OK; /* flags of zero bytes are clear */
-  if (CM_NEW(memory, w->order, s->graph->vertex_count, error) != CM_OK || CM_NEW(memory, w->planned, s->part_capacity, error) != CM_OK ||
-      CM_NEW(memory, w->taken, w->threads, error) != CM_OK || CM_NEW(memory, w->log, w->threads, error) != CM_OK ||
-      CM_NEW(memory, w->visits, (size_t)w->threads * w->threads, error) != CM_OK || CM_NEW(memory, w->probe, w->threads, error) != CM_OK)
-    status = error->status;
-  for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w->order, g->vertex_count), CM_ARRAY(w->planned, s->part_capacity),
+                                CM_ARRAY(w->taken, w->threads) /* flags of zero bytes are clear */, CM_ARRAY(w->log, w->threads),
+                                CM_ARRAY(w->visits, (size_t)w->threads * w->threads), CM_ARRAY(w->probe, w->threads));
+  for (uint32_t t = 0; t < w->threads && status == CM_OK; t++) {
     status = CM_NEW(memory, w->log[t].axons, s->part_capacity, error);
-  for (uint32_t t = 0; t < w->threads && status == CM_OK; t++)
-    status = cm_probe_init(&w->probe[t], s, error);
+    CM_THEN(status, cm_probe_init(&w->probe[t], s, error));
+  }
   CM_THEN(status, cm_thread_pool_new(memory, w->threads, &w->pool, error));
   if (status == CM_OK && !options->hard && options->sweeps >= TABLE_SWEEPS &&
       cm_axon_table_suits(s))
@@ -297,9 +295,8 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
   cm_thread_pool_free(w->pool);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)
     cm_probe_free(&w->probe[t]);
-  for (uint32_t t = 0; w->log != NULL && t < w->threads; t++) {
+  for (uint32_t t = 0; w->log != NULL && t < w->threads; t++)
     CM_FREE(w->log[t].event, w->log[t].axons);
-  }
   for (size_t i = 0; w->visits != NULL && i < (size_t)w->threads * w->threads; i++)
     cm_free(w->visits[i].visit);
   CM_FREE(w->visits, w->log);

@@ -314,6 +314,6 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
   } else
     *parts = w.needed;
   CM_FREE(best.part, w.trial, w.scratch);
-  cm_axon_levels_free(&w.levels);
+  cm_axon_levels_drop(&w.levels, 0);
   return status;
 }

@@ -174,7 +174,7 @@ void cm_axon_step_down(cm_axon_search *w, uint32_t *part)
   for (uint32_t v = 0; v < n; v++)
     w->scratch[v] = part[w->levels.map[fine][v]];
   memcpy(part, w->scratch, n * sizeof *part);
-  cm_axon_levels_drop(&w->levels);
+  cm_axon_levels_drop(&w->levels, w->levels.count - 1);
 }
 
 /* Visits of all vertices of level l, of `levels` levels. */

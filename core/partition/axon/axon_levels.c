@@ -27,7 +27,7 @@ cm_status cm_axon_levels_begin(const cm_demand *demand, bool pack, cm_run *run, 
   return status;
 }
 
-static void drop_from(cm_axon_levels *levels, uint32_t first)
+void cm_axon_levels_drop(cm_axon_levels *levels, uint32_t first)
 {
   for (uint32_t l = levels->count; l-- > first;) {
     cm_hypergraph_free(levels->graph[l]);
@@ -38,16 +38,6 @@ static void drop_from(cm_axon_levels *levels, uint32_t first)
     }
     levels->count--;
   }
-}
-
-void cm_axon_levels_free(cm_axon_levels *levels)
-{
-  drop_from(levels, 0);
-}
-
-void cm_axon_levels_drop(cm_axon_levels *levels)
-{
-  drop_from(levels, levels->count - 1);
 }
 
 cm_status cm_axon_levels_list(const cm_axon_levels *levels, uint32_t level, cm_run *run, cm_error *error)
@@ -150,7 +140,7 @@ static cm_status coarsen_once(building *b, double size_max, bool *shrunk, cm_err
 cm_status cm_axon_levels_build(cm_axon_levels *levels, const cm_axon_options *options, uint64_t seed, uint32_t *part,
                                cm_run *run, cm_error *error)
 {
-  drop_from(levels, 1);
+  cm_axon_levels_drop(levels, 1);
   cm_hypergraph *g = levels->graph[0];
   if (cm_hypergraph_reaches_many(g))
     cm_hypergraph_drop_inbound(g);

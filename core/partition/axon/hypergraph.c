@@ -11,12 +11,8 @@ void cm_hypergraph_free(cm_hypergraph *graph)
     return;
   cm_hypergraph_drop_inbound(graph); /* the targets take its room */
   cm_pins_unpack(&graph->packed);
-  void *const arrays[] = {graph->own_gap,   graph->net_begin, graph->net_targets, graph->net_source, graph->in_count,
-                          graph->out_first, graph->out_net,   graph->size,        graph->synapses,   graph->number,
-                          graph->own_net_weight, graph->own_net_size};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
-  cm_free(graph);
+  CM_FREE(graph->own_gap, graph->net_begin, graph->net_targets, graph->net_source, graph->in_count, graph->out_first, graph->out_net,
+          graph->size, graph->synapses, graph->number, graph->own_net_weight, graph->own_net_size, graph);
 }
 
 void cm_hypergraph_drop_targets(cm_hypergraph *g)
@@ -33,14 +29,9 @@ bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
 cm_status cm_hypergraph_arrays(cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   size_t n = g->vertex_count, nets = g->net_count;
-  if (CM_NEW(run->memory, g->net_begin, nets, error) != CM_OK ||
-      CM_NEW(run->memory, g->net_targets, nets, error) != CM_OK ||
-      CM_NEW(run->memory, g->net_source, nets, error) != CM_OK ||
-      CM_NEW(run->memory, g->in_count, n, error) != CM_OK || CM_NEW(run->memory, g->size, n, error) != CM_OK ||
-      CM_NEW(run->memory, g->synapses, n, error) != CM_OK ||
-      CM_NEW(run->memory, g->out_first, n + 2, error) != CM_OK) /* starts are kept a place ahead while filling */
-    return error->status;
-  return CM_NEW(run->memory, g->out_net, nets, error);
+  return CM_NEW_ALL(run->memory, error, CM_ARRAY(g->net_begin, nets), CM_ARRAY(g->net_targets, nets), CM_ARRAY(g->net_source, nets),
+                    CM_ARRAY(g->in_count, n), CM_ARRAY(g->size, n), CM_ARRAY(g->synapses, n),
+                    CM_ARRAY(g->out_first, n + 2) /* starts are kept a place ahead while filling */, CM_ARRAY(g->out_net, nets));
 }
 
 cm_status cm_hypergraph_list_outbound(cm_hypergraph *g, cm_run *run, cm_error *error)
@@ -141,9 +132,8 @@ static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind 
   g->pin_count = topology->pin_count;
   g->pin = topology->pin;
   CM_TRY(cm_hypergraph_arrays(g, run, error));
-  CM_TRY(CM_NEW(run->memory, g->number, g->vertex_count, error));
-  CM_TRY(CM_NEW(run->memory, g->own_net_weight, g->net_count, error));
-  CM_TRY(CM_NEW(run->memory, rank, g->net_count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->number, g->vertex_count), CM_ARRAY(g->own_net_weight, g->net_count),
+                    CM_ARRAY(rank, g->net_count)));
   g->net_weight = g->own_net_weight;
   for (uint32_t e = 0; e < g->net_count; e++)
     rank[e] = e;
@@ -169,10 +159,6 @@ cm_status cm_hypergraph_from_topology(const cm_demand *demand, cm_hypergraph_kin
 {
   cm_hypergraph *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
-  if (fill_from_topology(demand, kind, made, run, error) != CM_OK) {
-    cm_hypergraph_free(made);
-    return error->status;
-  }
-  *graph = made;
-  return CM_OK;
+  cm_status status = fill_from_topology(demand, kind, made, run, error);
+  CM_END(status, *graph = made, cm_hypergraph_free(made));
 }

@@ -192,10 +192,9 @@ static cm_status list_all(listing *w, cm_error *error)
   uint64_t pins, largest = 0;
   for (uint32_t e = 0; e < g->net_count; largest = pins > largest ? pins : largest)
     e = chunk_end(g, e, &pins);
-  if (place_lists(w, error) != CM_OK || CM_NEW(memory, w->place, g->vertex_count, error) != CM_OK ||
-      CM_NEW(memory, w->target, largest, error) != CM_OK || CM_NEW(memory, w->dealt, largest, error) != CM_OK ||
-      CM_NEW(memory, w->begin, (size_t)w->groups + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(place_lists(w, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->place, g->vertex_count), CM_ARRAY(w->target, largest), CM_ARRAY(w->dealt, largest),
+                    CM_ARRAY(w->begin, (size_t)w->groups + 1)));
   for (uint32_t i = 0; i < w->ranges; i++)
     CM_TRY(CM_NEW(memory, w->range[i].count, w->groups, error));
   cm_status status = cm_thread_pool_new(memory, w->ranges, &w->pool, error);

@@ -146,10 +146,6 @@ cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map
   cm_hypergraph *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = coarse_count;
-  if (contract(graph, map, made, run, error) != CM_OK) {
-    cm_hypergraph_free(made);
-    return error->status;
-  }
-  *coarse = made;
-  return CM_OK;
+  cm_status status = contract(graph, map, made, run, error);
+  CM_END(status, *coarse = made, cm_hypergraph_free(made));
 }

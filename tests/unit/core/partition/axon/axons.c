@@ -137,7 +137,7 @@ START_TEST(levels_merge_targets_alike_for_any_number_of_threads)
     }
   }
   for (unsigned i = 0; i < 2; i++)
-    cm_axon_levels_free(&levels[i]);
+    cm_axon_levels_drop(&levels[i], 0);
   network_free(&t);
 }
 END_TEST
