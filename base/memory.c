@@ -367,3 +367,10 @@ void cm_memory_give_back(const void *from, size_t bytes)
   if (end > begin)
     (void)madvise((void *)begin, end - begin, MADV_DONTNEED); /* it only helps */
 }
+
+uint32_t cm_next_mark(uint32_t mark, uint32_t *stamp, size_t count)
+{
+  if (mark == UINT32_MAX)
+    memset(stamp, 0, count * sizeof *stamp);
+  return mark == UINT32_MAX ? 1 : mark + 1;
+}

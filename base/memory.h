@@ -103,6 +103,9 @@ cm_status cm_heap_grow(void **block, size_t *capacity, size_t needed, size_t siz
 /* CM_OK where all of it could be made, else CM_NO_MEMORY: "out of memory for WHAT". */
 cm_status cm_whole(bool whole, const char *what, cm_error *error);
 
+/* The mark after `mark`, which no element of stamp [count] carries: where numbers wrap around, the stamps are zeroed. */
+uint32_t cm_next_mark(uint32_t mark, uint32_t *stamp, size_t count);
+
 /* Fault injection for tests: the Nth allocation from now on fails (0: never). */
 void cm_memory_fail_at(uint64_t countdown);
 

@@ -16,9 +16,7 @@ static const cli_flag flags[] = {
   {"format", "NAME", CLI_TEXT, CLI_FORMAT_ABOUT, CLI_AT(format)},
   {"chip", "NAME|FILE", CLI_BODY_LIST, "a chip, once for each; unless given, all that networks are mapped on"},
   {"occupancy", "FILE", CLI_IN, "which cores of the chip are taken or broken (JSON); all are free unless given", CLI_AT(occupancy)},
-  CLI_SERVER_FLAGS,
-  CLI_JSON_FLAG,
-  CLI_QUIET_FLAG,
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG,
   {0}};
 
 static const json_t *chips_of(const arguments *a)

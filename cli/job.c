@@ -4,15 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cli_job_check(void *given)
 {
-  const cli_job *a = given;
+  cli_job *a = given;
   const char *command = a->line.command->name;
   if (a->line.command->options != CLI_OPTIONS_PARTITION ? (a->chip_name == NULL) == (a->mesh == NULL) : a->chip_name != NULL && a->mesh != NULL)
     return cli_usage(command, "name either --chip or --mesh");
   if (a->occupancy_path != NULL && a->chip_name == NULL && a->mesh == NULL)
     return cli_usage(command, "--occupancy needs a --chip");
+  if (a->policy != NULL && strpbrk(a->policy, "./") == NULL && access(a->policy, F_OK) != 0) { /* no file: one that ships, by its name */
+    (void)json_object_set_new(a->line.options, "policy", json_string(a->policy));
+    a->policy = NULL;
+  }
   cm_error error;
   return cli_rename_options("map", a->line.options, &error) == CM_OK ? -1 : cli_fail(&error);
 }

@@ -33,7 +33,7 @@ typedef struct cli_job {
 #define CLI_JOB_PART_FLAG {"part", "FILE", CLI_OUT, "write one part number a line", CLI_JOB_AT(part)}
 #define CLI_JOB_PLACED_FLAGS                                                                                 \
   {"placement", "FILE", CLI_OUT, "write part,x,y", CLI_JOB_AT(placement)},                                   \
-    {"policy", "FILE", CLI_IN, "of mapper learned, from coremap train; unless given, the one that ships", CLI_JOB_AT(policy)}, \
+    {"policy", "NAME|FILE", CLI_IN, "of mapper learned: pilot (unless given), layout, letter, ..., or a file from coremap train", CLI_JOB_AT(policy)}, \
     {"routes", "FILE", CLI_TEXT, "write routes free of deadlock: tables or paths as .json or .csv, link loads as .bin", CLI_JOB_AT(routes)}, \
     {"certificate", "FILE", CLI_OUT, "write what coremap check --certificate can verify: limits, metrics, lower bounds", CLI_JOB_AT(certificate)}, \
     {"output", "FILE", CLI_OUT, "write the whole mapping as JSON", CLI_JOB_AT(output)},                      \

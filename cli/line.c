@@ -129,8 +129,7 @@ cm_status cli_server_open(const cli_line *line, const atomic_bool *cancel, cli_s
     return cm_fail(error, CM_BAD_REQUEST, "a context is a server: name either --server or --context");
   if (given == NULL && line->context == NULL && environment != NULL && environment[0] != '\0')
     given = environment;
-  if (given == NULL && cli_context_find(line->context, &context, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(given == NULL, cli_context_find(line->context, &context, error));
   const bool own = context.token[0] != '\0' && getenv("COREMAP_TOKEN") == NULL;
   const char *url = context.name[0] != '\0' ? context.url : given != NULL ? given : "http://127.0.0.1:8080";
   return library_client_open(url, own ? context.token : NULL, cancel, made, error);

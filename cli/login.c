@@ -99,8 +99,7 @@ static cm_status sign_out(void *given, coremap_client *server, cli_run *cli, jso
   (void)cli;
   bool known = false;
   cli_context context;
-  if (a->revoke && end_token(server, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(a->revoke, end_token(server, error));
   CM_TRY(cli_context_find(a->line.context, &context, error));
   bool of_context = context.name[0] != '\0' && strcmp(context.url, library_client_url(server)) == 0 && a->line.server == NULL;
   cm_status status = of_context ? cli_context_forget(context.name, &known, error)

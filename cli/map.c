@@ -8,9 +8,7 @@
 
 static const cli_flag map_flags[] = {
   CLI_JOB_INPUT_FLAGS("a preset (see coremap show chips) or a chip file", "a bare grid of cores without limits"),
-  CLI_JOB_LEVELS_FLAGS,
-  CLI_JOB_PART_FLAG,
-  CLI_JOB_CONSTRAINTS_FLAG,
+  CLI_JOB_LEVELS_FLAGS, CLI_JOB_PART_FLAG, CLI_JOB_CONSTRAINTS_FLAG,
   {"from", "FILE", CLI_IN, "start from an old mapping (-o of an earlier run): keep what can stay, move what must", CLI_JOB_AT(from)},
   CLI_STIMULUS_FLAGS(CLI_JOB_AT(input), CLI_JOB_AT(poisson)),
   {"spikes", "SPIKES", CLI_IN, NULL, CLI_JOB_AT(input)}, /* as the option is called */

@@ -98,4 +98,3 @@ cm_phrase cli_size(double bytes)
   const bool large = bytes >= 1e4 * 1024;
   return cm_say("%.1f %s", bytes / (large ? 1024 * 1024 : 1024), large ? "MB" : "KB");
 }
-

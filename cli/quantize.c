@@ -15,9 +15,7 @@ typedef struct arguments {
 static const cli_flag flags[] = {
   {"output", "FILE", CLI_OUT, "where the model (ONNX) goes; needed", CLI_AT(output), "where the model in integers goes"},
   {"data", "DIR|FILE", CLI_IN, "samples, a folder or file: each a .npy or raw file, or for several inputs a .npz or a folder; random numbers unless given", CLI_AT(data)},
-  CLI_SERVER_FLAGS,
-  CLI_JSON_FLAG,
-  CLI_QUIET_FLAG,
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG,
   {0}};
 
 static void print_report(const void *given, const json_t *r)

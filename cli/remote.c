@@ -113,8 +113,7 @@ static cm_status show_phase(cli_run *cli, const json_t *job, cm_error *error)
     cm_run_phase(&cli->run, phase);
   cli->remaining = cli_number(progress, "remaining_seconds");
   const json_t *level = json_object_get(progress, "level");
-  return cm_run_progress(&cli->run, cli_number(progress, "fraction"),
-                         level != NULL ? (int)json_integer_value(level) : -1,
+  return cm_run_progress(&cli->run, cli_number(progress, "fraction"), level != NULL ? (int)json_integer_value(level) : -1,
                          (uint64_t)json_integer_value(json_object_get(progress, "vertices")), 0, error);
 }
 

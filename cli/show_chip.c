@@ -118,9 +118,8 @@ static void show_occupancy(const json_t *chip)
   cli_printf(stdout, "  %-16s %.0f of %.0f, %.0f taken, %.0f broken\n", "free", cli_number(o, "free"), nth(chip, "cores", 0) * nth(chip, "cores", 1),
          cli_number(o, "taken"), cli_number(o, "broken"));
   cli_printf(stdout, "  %-16s %.1f %%: %s, the largest of %s, the largest free rectangle of %.0f\n", "fragmentation",
-         100 * cli_number(o, "fragmentation"), cli_count(cli_number(o, "pieces"), "piece").text,
-         cli_count(cli_number(o, "largest_piece"), "core").text,
-         cli_number(o, "largest_rectangle"));
+             100 * cli_number(o, "fragmentation"), cli_count(cli_number(o, "pieces"), "piece").text,
+             cli_count(cli_number(o, "largest_piece"), "core").text, cli_number(o, "largest_rectangle"));
 }
 
 int cli_show_occupancy(const char *path, const char *name, bool json, cm_error *error)

@@ -27,9 +27,7 @@ static const cli_flag flags[] = {
   {"label", "KEY=VALUE", CLI_LABEL, "a label of the job, and of what it makes; give it again for more"},
   CLI_WAIT_FLAG,
   {"set", "NAME=VALUE", CLI_SET, "a job option (docs/reference/options.md) by the name that it has over HTTP"},
-  CLI_SERVER_FLAGS,
-  CLI_JSON_FLAG,
-  CLI_QUIET_FLAG,
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG,
   {0}};
 
 /* What can be known to be wrong before anything is sent: the options, and the chip. */

@@ -34,9 +34,7 @@ static const cli_flag flags[] = {
   CLI_VISIBILITY_FLAG,
   {"label", "KEY=VALUE", CLI_LABEL, "a label of the sweep, its jobs and what they make; give it again for more"},
   {"no-wait", NULL, CLI_ON, "print the sweep's id and do not wait until it has ended", CLI_AT(no_wait)},
-  CLI_SERVER_FLAGS,
-  CLI_JSON_FLAG,
-  CLI_QUIET_FLAG,
+  CLI_SERVER_FLAGS, CLI_JSON_FLAG, CLI_QUIET_FLAG,
   {0}};
 
 /* ---- the command line ---- */

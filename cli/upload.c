@@ -42,8 +42,7 @@ static bool add_read_options(cli_server *server, char *path, size_t size)
       continue;
     char *segment = library_client_segment(server, value);
     size_t used = strlen(path);
-    bool fits = segment != NULL &&
-                snprintf(path + used, size - used, "&%s=%s", name, segment) < (int)(size - used);
+    bool fits = segment != NULL && snprintf(path + used, size - used, "&%s=%s", name, segment) < (int)(size - used);
     free(segment);
     if (!fits)
       return false;
@@ -192,11 +191,7 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
                      cli_text(json_object_get(reply.json, "problem"), "detail"));
   if (status == CM_OK && cli_id(reply.json, "program")[0] == '\0')
     status = cm_fail(error, CM_IO, "the server's answer has no id of what was made");
-  if (status == CM_OK)
-    *job = reply.json;
-  else
-    json_decref(reply.json);
-  return status;
+  CM_END(status, *job = reply.json, json_decref(reply.json));
 }
 
 /* ---- uploads that jobs name ---- */

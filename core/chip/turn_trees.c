@@ -288,10 +288,7 @@ static cm_status detour(cm_tracer *t, uint32_t target, bool *found, cm_error *er
   if (find(t, target) != NULL)
     return CM_OK;
   CM_TRY(search_new(t, error));
-  if (++t->stamp == 0) {
-    memset(t->seen, 0, t->routers * CM_DIRECTIONS * sizeof *t->seen);
-    t->stamp = 1;
-  }
+  t->stamp = cm_next_mark(t->stamp, t->seen, (size_t)t->routers * CM_DIRECTIONS);
   size_t end = 0;
   for (size_t i = 0; i < t->count; i++)
     end = spread_out(t, t->node[i].router, t->node[i].in, t->node[i].router | IN_TREE, end);

@@ -197,10 +197,5 @@ cm_status cm_generate_connectome(uint32_t neurons, double fan_out, cm_run *run, 
   c.made->weight_scale = RATE_SCALE;
   cm_status status = generate(&c, fan_out, error);
   cm_free(c.strength);
-  if (status != CM_OK) {
-    cm_topology_free(c.made);
-    return status;
-  }
-  *topology = c.made;
-  return CM_OK;
+  CM_END(status, *topology = c.made, cm_topology_free(c.made));
 }

@@ -18,8 +18,7 @@ double cm_reservoir_fan_out(uint32_t neurons);
  * the mean number of targets; a network too small for a neuron's share gives it the ones there are. Opens phase
  * "generate"; the caller owns *topology. O(synapses), more for fan-outs that reach a good part of all neurons.
  * Errors: CM_BAD_OPTION (fewer than 2 neurons, a fan-out outside 1 .. CM_FAN_OUT_MAX), memory and run errors. */
-cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology,
-                                cm_error *error);
+cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology, cm_error *error);
 
 /* Layers of neurons, sheets of width x height (a line where the height is 1). */
 typedef struct cm_layered {

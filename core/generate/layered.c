@@ -95,12 +95,7 @@ cm_status cm_generate_layered(const cm_layered *shape, cm_run *run, cm_topology 
   l.made->weight_scale = RATE_SCALE;
   cm_status status = generate(&l, error);
   CM_THEN(status, cm_name_runs(l.made, "layer", s->layers, NULL, (uint32_t)layer_size, run->memory, error));
-  if (status != CM_OK) {
-    cm_topology_free(l.made);
-    return status;
-  }
-  *topology = l.made;
-  return CM_OK;
+  CM_END(status, *topology = l.made, cm_topology_free(l.made));
 }
 
 cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm_topology **topology, cm_error *error)
@@ -115,9 +110,8 @@ cm_status cm_generate_chain(uint32_t populations, uint32_t size, cm_run *run, cm
   CM_TRY(CM_NEW(run->memory, t, 1, error));
   *t = (cm_topology){.directed = true, .vertex_count = (uint32_t)neurons, .net_count = (uint32_t)neurons,
                      .pin_count = neurons, .size_total = neurons, .weight_scale = 1};
-  if (CM_NEW(run->memory, t->net_first, neurons + 1, error) != CM_OK ||
-      CM_NEW(run->memory, t->net_weight, neurons, error) != CM_OK ||
-      CM_NEW(run->memory, t->pin, neurons, error) != CM_OK ||
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_first, neurons + 1), CM_ARRAY(t->net_weight, neurons),
+                 CM_ARRAY(t->pin, neurons)) != CM_OK ||
       cm_name_runs(t, "population", populations, NULL, size, run->memory, error) != CM_OK) {
     cm_topology_free(t);
     return error->status;

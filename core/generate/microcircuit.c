@@ -75,8 +75,7 @@ static cm_status deal(void *context, size_t projection, cm_error *error)
   for (uint64_t i = 0; i < m->counts.synapses[to][from]; i++) {
     size_t source = m->begin[from] + cm_random_below(&random, m->counts.size[from]);
     m->dealt[source * POPULATIONS + to]++;
-    if (i % (1 << 20) == 0 && cm_run_check(m->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(i % (1 << 20) == 0, cm_run_check(m->run, error));
   }
   return CM_OK;
 }
@@ -122,11 +121,8 @@ static cm_status write_rows(microcircuit *m, bool rates, cm_topology_writer *wri
     }
     report->pairs += count;
     cm_topology_row row = {source, unit, count, m->target, plain ? NULL : m->weight, NULL};
-    if (count > 0 && cm_topology_writer_row(writer, &row, error) != CM_OK)
-      return error->status;
-    if (source % 64 == 0 &&
-        cm_run_progress(m->run, (double)source / m->counts.neurons, -1, m->counts.neurons, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(count > 0, cm_topology_writer_row(writer, &row, error));
+    CM_TRY_IF(source % 64 == 0, cm_run_progress(m->run, (double)source / m->counts.neurons, -1, m->counts.neurons, NAN, error));
   }
   cm_topology_writer_merged(writer, report->synapses - report->pairs, report->autapses);
   return CM_OK;
@@ -149,8 +145,7 @@ static cm_status name_populations(const microcircuit *m, cm_topology_writer *wri
   return status;
 }
 
-static cm_status generate(microcircuit *m, bool rates, const char *path, cm_microcircuit_report *report,
-                          cm_error *error)
+static cm_status generate(microcircuit *m, bool rates, const char *path, cm_microcircuit_report *report, cm_error *error)
 {
   cm_memory *memory = m->run->memory;
   uint32_t neurons = m->counts.neurons;

@@ -7,7 +7,8 @@ cm_status cm_name_runs(cm_topology *topology, const char *what, uint32_t populat
 {
   if (populations > CM_POPULATIONS_MAX)
     return CM_OK;
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(topology->population, populations), CM_ARRAY(topology->population_of, topology->vertex_count)));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(topology->population, populations),
+                    CM_ARRAY(topology->population_of, topology->vertex_count)));
   topology->population_count = populations;
   for (uint32_t k = 0, v = 0; k < populations; k++) {
     (void)snprintf(topology->population[k].name, sizeof topology->population[k].name, "%s %u", what, k + 1);

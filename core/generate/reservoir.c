@@ -121,8 +121,7 @@ static cm_status close_rows(cm_reservoir *r, cm_error *error)
     short_rows = short_rows || made->net_first[v] + r->fan[v] != made->net_first[v + 1];
     empty_rows = empty_rows || r->fan[v] == 0;
   }
-  if (empty_rows && CM_NEW(r->run->memory, made->net_source, r->count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(empty_rows, CM_NEW(r->run->memory, made->net_source, r->count, error));
   for (uint32_t v = 0; v < r->count && (short_rows || empty_rows); v++) {
     uint64_t begin = made->net_first[v];
     if (r->fan[v] == 0)
@@ -163,7 +162,8 @@ static cm_status generate(cm_reservoir *r, cm_error *error)
 {
   cm_memory *memory = r->run->memory;
   cm_topology *made = r->made;
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(made->net_weight, r->count), CM_ARRAY(r->drawn, r->count), CM_ARRAY(r->fan, r->count)));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(made->net_weight, r->count), CM_ARRAY(r->drawn, r->count),
+                    CM_ARRAY(r->fan, r->count)));
   CM_TRY(cm_parallel(r->run, r->count / CM_RESERVOIR_BLOCK + (r->count % CM_RESERVOIR_BLOCK != 0), draw_bodies, r, error));
   CM_TRY(sort_bodies(r, error));
   CM_TRY(CM_NEW(memory, made->net_first, (size_t)r->count + 1, error));
@@ -172,23 +172,20 @@ static cm_status generate(cm_reservoir *r, cm_error *error)
   CM_TRY(CM_NEW(memory, made->pin, made->net_first[r->count], error));
   /* Proposals pay where half a ball of two widths holds the targets. */
   double near = r->count * (2 * M_PI / 3) * pow(2 * CM_BELL_WIDTH, 3);
-  if (near > r->fan_out && cm_reservoir_table(r, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(near > r->fan_out, cm_reservoir_table(r, error));
   CM_TRY(find_all(r, error));
   CM_TRY(close_rows(r, error));
   settle_scale(made);
   return CM_OK;
 }
 
-cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology,
-                                cm_error *error)
+cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, cm_topology **topology, cm_error *error)
 {
   if (neurons < 2 || neurons > CM_VERTICES_MAX)
     return cm_fail(error, CM_BAD_OPTION, "a reservoir of %u neurons cannot be made: 2 to %u are expected", neurons,
                    CM_VERTICES_MAX);
   if (!(fan_out >= 1 && fan_out <= CM_FAN_OUT_MAX))
-    return cm_fail(error, CM_BAD_OPTION, "a mean fan-out of %g cannot be had: 1 to %d is expected", fan_out,
-                   CM_FAN_OUT_MAX);
+    return cm_fail(error, CM_BAD_OPTION, "a mean fan-out of %g cannot be had: 1 to %d is expected", fan_out, CM_FAN_OUT_MAX);
   cm_run_phase(run, "generate");
   cm_reservoir r = {.run = run, .count = neurons, .fan_out = fan_out};
   r.side = cm_clamp((int)cbrt((double)neurons / NEURONS_A_CELL), 1, CELLS_A_SIDE_MAX);
@@ -200,10 +197,5 @@ cm_status cm_generate_reservoir(uint32_t neurons, double fan_out, cm_run *run, c
     status = generate(&r, error);
   }
   CM_FREE(r.drawn, r.sorted, r.first, r.fan, r.table);
-  if (status != CM_OK) {
-    cm_topology_free(r.made);
-    return status;
-  }
-  *topology = r.made;
-  return CM_OK;
+  CM_END(status, *topology = r.made, cm_topology_free(r.made));
 }

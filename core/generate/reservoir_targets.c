@@ -61,8 +61,7 @@ cm_status cm_reservoir_table(cm_reservoir *r, cm_error *error)
   uint32_t count = list_proposals(r, NULL), small = 0, large = count;
   double *share = NULL, total = 0;
   uint32_t *order = NULL;
-  if (CM_NEW(r->run->memory, r->table, count, error) != CM_OK || CM_NEW(r->run->memory, share, count, error) != CM_OK ||
-      CM_NEW(r->run->memory, order, count, error) != CM_OK) {
+  if (CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->table, count), CM_ARRAY(share, count), CM_ARRAY(order, count)) != CM_OK) {
     cm_free(share);
     return error->status;
   }
@@ -218,8 +217,7 @@ static void race_cell(hunt *h, int x, int y, int z)
 {
   const cm_reservoir *r = h->r;
   double width = 1.0 / r->side;
-  double square = square_to_slab((double)h->source->at[0], x, width) +
-                  square_to_slab((double)h->source->at[1], y, width) +
+  double square = square_to_slab((double)h->source->at[0], x, width) + square_to_slab((double)h->source->at[1], y, width) +
                   square_to_slab((double)h->source->at[2], z, width);
   /* A hair is left for rounding: a neuron may lie just outside the cell it is counted in. */
   if (BELL_FACTOR * square * (1 - 1e-5) - RACE_HEADSTART > h->latest)

@@ -65,9 +65,7 @@ static cm_status make_stations(reaching *r, cm_memory *memory, cm_error *error)
   const cm_target *target = r->of->target;
   const cm_hop_times *hops = r->of->hops;
   const uint32_t n = hops->stations;
-  CM_TRY(CM_NEW(memory, r->share, n, error));
-  CM_TRY(CM_NEW(memory, r->reads, n, error));
-  CM_TRY(CM_NEW(memory, r->near, n, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(r->share, n), CM_ARRAY(r->reads, n), CM_ARRAY(r->near, n)));
   for (uint32_t l = 0; l < target->lane_count; l++) {
     const uint32_t d = cm_lane_device(target, l), at = hops->station[l];
     r->share[at] += r->of->weight[d];

@@ -26,8 +26,7 @@ static cm_status fill(const cm_target *target, cm_memory *memory, cm_hop_times *
 {
   size_t n = hops->stations;
   double most = 0;
-  CM_TRY(CM_NEW(memory, hops->ns, n * n, error));
-  CM_TRY(CM_NEW(memory, hops->farthest, n, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(hops->ns, n * n), CM_ARRAY(hops->farthest, n)));
   for (size_t a = 0; a < n; a++)
     for (size_t b = 0; b < n; b++) {
       hops->ns[a * n + b] = cm_grid_ns(&target->grid, core[a], core[b]);
@@ -42,9 +41,9 @@ cm_status cm_hop_times_make(const cm_target *target, cm_memory *memory, cm_hop_t
 {
   uint32_t *core;
   *made = (cm_hop_times){0};
-  CM_TRY(CM_NEW(memory, made->station, target->lane_count + 1, error));
-  CM_TRY(CM_NEW(memory, made->memory_station, target->memory_count + 1, error));
-  CM_TRY(CM_NEW(memory, core, (size_t)target->lane_count + target->memory_count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(made->station, target->lane_count + 1),
+                    CM_ARRAY(made->memory_station, target->memory_count + 1),
+                    CM_ARRAY(core, (size_t)target->lane_count + target->memory_count + 1)));
   number_stations(target, made, core);
   cm_status status = fill(target, memory, made, core, error);
   cm_free(core);

@@ -10,7 +10,7 @@ libcoremap_a_SOURCES += \
   core/machine/memory/space.h core/machine/memory/space.c core/machine/memory/planner.h core/machine/memory/planner.c \
   core/machine/memory/eviction.c core/machine/memory/ordering.h core/machine/memory/ordering.c core/machine/memory/segment.h core/machine/memory/segment.c \
   core/machine/emit/object.h core/machine/emit/emitter.h core/machine/emit/emit.c core/machine/emit/program_tables.c core/machine/emit/queue.c core/machine/emit/link.c \
-  core/machine/program/program.h core/machine/program/program.c core/machine/program/program_write.c core/machine/program/reading.h core/machine/program/program_read.c core/machine/program/reading.c core/machine/program/program_code.c \
+  core/machine/program/program.h core/machine/program/program.c core/machine/program/coding.h core/machine/program/coding.c core/machine/program/program_sections.c core/machine/program/program_code.c core/machine/program/program_file.c \
   core/machine/program/code_loops.h core/machine/program/code_loops.c core/machine/program/codec.h core/machine/program/codec.c core/machine/program/disassemble.c \
   core/machine/run/run_lanes.h core/machine/run/runner.h core/machine/run/run_lanes.c core/machine/run/execute.c \
   core/machine/run/checker.c core/machine/run/analysis.h core/machine/run/analysis.c core/machine/run/timeline.h core/machine/run/node_table.h core/machine/run/node_table.c core/machine/run/timeline.c \

@@ -335,10 +335,8 @@ static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
   cm_memory *memory = s->task->run->memory;
   CM_TRY(cm_order_graph_make(first->plan, s->task->run, &s->graph, error));
   CM_TRY(cm_subgraphs_find(s->graph.dag, NULL, NODES_MIN, memory, &s->subgraphs, error));
-  CM_TRY(CM_NEW(memory, s->node, s->graph.node_count + 1, error));
-  CM_TRY(CM_NEW(memory, s->found, s->graph.node_count + 1, error));
-  CM_TRY(CM_NEW(memory, s->full, s->task->model->order_count + 1, error));
-  CM_TRY(CM_NEW(memory, s->bound, s->subgraphs.count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->node, s->graph.node_count + 1), CM_ARRAY(s->found, s->graph.node_count + 1),
+                    CM_ARRAY(s->full, s->task->model->order_count + 1), CM_ARRAY(s->bound, s->subgraphs.count + 1)));
   memcpy(s->node, s->subgraphs.node, s->graph.node_count * sizeof *s->node);
   memcpy(s->found, s->node, s->graph.node_count * sizeof *s->node);
   if (s->task->options->settings == NULL || s->measure != NULL || s->graph.node_count == 0)

@@ -93,10 +93,8 @@ cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *
   const cm_model *m = plan->model;
   cm_memory *memory = run->memory;
   *g = (cm_order_graph){.model = m};
-  CM_TRY(CM_NEW(memory, g->host, m->node_count + 1, error));
-  CM_TRY(CM_NEW(memory, g->node, m->order_count + 1, error));
-  CM_TRY(CM_NEW(memory, g->first_op, m->order_count + 2, error));
-  CM_TRY(CM_NEW(memory, g->latency, m->order_count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(g->host, m->node_count + 1), CM_ARRAY(g->node, m->order_count + 1),
+                    CM_ARRAY(g->first_op, m->order_count + 2), CM_ARRAY(g->latency, m->order_count + 1)));
   number_nodes(plan, g);
   for (uint32_t v = 0; v < g->node_count; v++)
     for (uint32_t op = g->first_op[v]; op < g->first_op[v + 1]; op++)

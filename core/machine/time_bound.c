@@ -273,15 +273,12 @@ static cm_status make_room(cm_bounding *b, cm_error *error)
   for (uint32_t o = 0; o < b->plan->op_count; o++)
     inputs = b->plan->ops[o].call.input_count > inputs ? b->plan->ops[o].call.input_count : inputs;
   const size_t values = m->value_count + 1, nodes = m->node_count + 1, places = m->order_count + 1;
-  if (CM_NEW(memory, b->value, values, error) != CM_OK || CM_NEW(memory, b->met, values, error) != CM_OK ||
-      CM_NEW(memory, b->op_of, nodes, error) != CM_OK || CM_NEW(memory, b->place_of, nodes, error) != CM_OK ||
-      CM_NEW(memory, b->begin, places, error) != CM_OK || CM_NEW(memory, b->work, places, error) != CM_OK ||
-      CM_NEW(memory, b->bytes, places, error) != CM_OK || CM_NEW(memory, b->least, places, error) != CM_OK ||
-      CM_NEW(memory, b->tail, places, error) != CM_OK || CM_NEW(memory, b->issues, places, error) != CM_OK ||
-      CM_NEW(memory, b->after, values, error) != CM_OK || CM_NEW(memory, b->sorted, places, error) != CM_OK ||
-      CM_NEW(memory, b->inputs[0], inputs + 1, error) != CM_OK || CM_NEW(memory, b->inputs[1], inputs + 1, error) != CM_OK ||
-      CM_NEW(memory, b->whole_inputs, inputs + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->value, values), CM_ARRAY(b->met, values), CM_ARRAY(b->op_of, nodes),
+                    CM_ARRAY(b->place_of, nodes), CM_ARRAY(b->begin, places), CM_ARRAY(b->work, places),
+                    CM_ARRAY(b->bytes, places), CM_ARRAY(b->least, places), CM_ARRAY(b->tail, places),
+                    CM_ARRAY(b->issues, places), CM_ARRAY(b->after, values), CM_ARRAY(b->sorted, places),
+                    CM_ARRAY(b->inputs[0], inputs + 1), CM_ARRAY(b->inputs[1], inputs + 1),
+                    CM_ARRAY(b->whole_inputs, inputs + 1)));
   for (uint32_t i = 0; i < m->order_count; i++)
     b->place_of[m->order[i]] = i;
   for (uint32_t o = 0; o < b->plan->op_count; o++) {

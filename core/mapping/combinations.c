@@ -20,7 +20,8 @@ enum {
   UNDIRECTED = 1 << 8,
   ONE_PARTITION = 1 << 9, /* is to be made, and no mapping */
   CONSTRAINED = 1 << 10,  /* there are constraints */
-  SHARED = 1 << 11        /* it limits what cores of a router or die take together */
+  SHARED = 1 << 11,       /* it limits what cores of a router or die take together */
+  POLICY_FILE = 1 << 12
 };
 
 #define OF_STEPS "time energy edp pareto knee"
@@ -64,6 +65,8 @@ const cm_option_rule cm_map_rules[] = {
    "levels_from carries over levels of whole networks, and core_classes take them apart: leave it out"},
   {"cores", {{"cores", NULL}}, FROM, "option \"from\" keeps the parts that there are: leave out cores, or map afresh"},
   {"cores", {{"cores", NULL}}, PARTS_GIVEN, "option cores is for parts that are made, and here they are given: leave it out"},
+  {"mapper", {{"mapper", "bisection two-phase integrated auto"}}, POLICY_FILE,
+   "a policy's file is for mapper \"learned\": choose that, or leave the policy out"},
   {"mapper", {{"mapper", "integrated"}}, POPULATIONS,
    "mapper \"integrated\" does not keep a limit on populations_per_core: choose \"auto\" or \"two-phase\""},
   {"mapper", {{"mapper", "bisection integrated learned"}}, CLASSES,
@@ -89,7 +92,7 @@ cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
   const bool linked = cm_geometry_of(chip) == CM_BY_WAYS;
   const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->demand->scenario_count == 0) * STEADY +
                          linked * LINKED + (input->options->constraints != NULL) * CONSTRAINED + (chip->limits.neuron_target_cores != 0) * COPIES +
-                         cm_limits_are_shared(chip) * SHARED;
+                         cm_limits_are_shared(chip) * SHARED + (input->policy != NULL) * POLICY_FILE;
   json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", linked ? cm_interconnect_kind_name(chip->interconnect->kind) : "",
                            "target_cores", json_sprintf("%llu", (unsigned long long)chip->limits.neuron_target_cores));
   cm_status status = cm_options_check(&cm_map_option_table, input->options, (unsigned)facts, told, error);

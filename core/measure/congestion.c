@@ -31,8 +31,8 @@ static cm_status exits_new(uint32_t reach_a, uint32_t reach_b, cm_memory *memory
 {
   cm_exit_table t = {.reach_a = reach_a, .reach_b = reach_b};
   size_t lines = (size_t)reach_a * CM_EXIT_LEVELS;
-  if (CM_NEW(memory, t.chance, (size_t)reach_a * reach_b, error) != CM_OK ||
-      CM_NEW(memory, t.start, lines, error) != CM_OK || CM_NEW(memory, t.stop, lines, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(t.chance, (size_t)reach_a * reach_b), CM_ARRAY(t.start, lines),
+                 CM_ARRAY(t.stop, lines)) != CM_OK) {
     exits_free(&t);
     return error->status;
   }
@@ -95,9 +95,8 @@ cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memor
   for (int i = 0; i < 2 && status == CM_OK; i++)
     status = CM_NEW(memory, p.flow[i], flows_max, error);
   for (int q = 0; q < CM_QUADRANTS && status == CM_OK; q++)
-    if (CM_NEW(memory, p.column[q], size, error) != CM_OK || CM_NEW(memory, p.row[q], size, error) != CM_OK ||
-        CM_NEW(memory, p.begin[q], size, error) != CM_OK || CM_NEW(memory, p.column_end[q], size, error) != CM_OK ||
-        CM_NEW(memory, p.row_end[q], size, error) != CM_OK)
+    if (CM_NEW_ALL(memory, error, CM_ARRAY(p.column[q], size), CM_ARRAY(p.row[q], size), CM_ARRAY(p.begin[q], size),
+                   CM_ARRAY(p.column_end[q], size), CM_ARRAY(p.row_end[q], size)) != CM_OK)
       status = error->status;
   if (status != CM_OK) {
     cm_spread_part_free(&p);
@@ -293,7 +292,7 @@ cm_status cm_spread_finish(const cm_spread *spread, const cm_spread_part *part, 
   cm_status status = CM_OK;
   memset(load, 0, routers * sizeof *load);
   for (unsigned q = 0; q < CM_QUADRANTS && status == CM_OK; q++) {
-    if (CM_NEW(memory, field, spread->width, error) != CM_OK || CM_NEW(memory, column, spread->width, error) != CM_OK)
+    if (CM_NEW_ALL(memory, error, CM_ARRAY(field, spread->width), CM_ARRAY(column, spread->width)) != CM_OK)
       status = error->status;
     else
       sweep(part, parts, q, field, column, load);

@@ -30,10 +30,8 @@ static cm_status work_new(work *w, cm_error *error)
   cm_memory *memory = w->run->memory;
   size_t parts = w->part_count;
   if (cm_nets_by_part(w->demand->network, w->part, w->part_count, w->run, &w->net_first, &w->net, error) != CM_OK ||
-      CM_NEW(memory, w->outbound, parts, error) != CM_OK ||
-      CM_NEW(memory, w->outgoing, parts, error) != CM_OK || CM_NEW(memory, w->casts, parts, error) != CM_OK ||
-      CM_NEW(memory, w->targets, parts, error) != CM_OK ||
-      CM_NEW(memory, w->tally, w->tasks, error) != CM_OK || CM_NEW(memory, w->spread_part, w->tasks, error) != CM_OK)
+      CM_NEW_ALL(memory, error, CM_ARRAY(w->outbound, parts), CM_ARRAY(w->outgoing, parts), CM_ARRAY(w->casts, parts),
+                 CM_ARRAY(w->targets, parts), CM_ARRAY(w->tally, w->tasks), CM_ARRAY(w->spread_part, w->tasks)) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < w->tasks; i++)
     for (int k = 0; k < CM_METRICS_BY_PART; k++)

@@ -46,10 +46,8 @@ static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   *s = (scratch){0};
-  if (CM_NEW(memory, s->lane, w->part_count, error) != CM_OK ||
-      CM_NEW(memory, s->used, w->part_count, error) != CM_OK ||
-      CM_NEW(memory, s->reached, w->part_count, error) != CM_OK ||
-      CM_NEW(memory, s->flow, w->part_count, error) != CM_OK ||
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->lane, w->part_count), CM_ARRAY(s->used, w->part_count),
+                 CM_ARRAY(s->reached, w->part_count), CM_ARRAY(s->flow, w->part_count)) != CM_OK ||
       cm_tree_scratch_new(w->chip, memory, &s->tree, error) != CM_OK) {
     scratch_free(s);
     return error->status;

@@ -54,8 +54,7 @@ static cm_status make_reach(work *w, cm_error *error)
   uint32_t *seen = NULL;
   uint64_t *at = NULL;
   cm_status status = CM_NEW(w->run->memory, w->first, (size_t)t->vertex_count + 1, error);
-  if (status == CM_OK && (CM_NEW(w->run->memory, seen, w->on->parts, error) != CM_OK || CM_NEW(w->run->memory, at, w->on->parts, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(w->run->memory, error, CM_ARRAY(seen, w->on->parts), CM_ARRAY(at, w->on->parts)));
   for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++)
     w->first[cm_topology_source(t, e) + 1] += reach_of(w, e, seen, at, NULL);
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
@@ -180,8 +179,7 @@ static cm_status measure_links(work *w, uint32_t steps, double *sorted, cm_error
 {
   uint64_t *count = NULL, *weight = NULL;
   const cm_topology *t = w->on->demand->network;
-  cm_status status = CM_NEW(w->run->memory, count, t->vertex_count, error);
-  CM_THEN(status, CM_NEW(w->run->memory, weight, t->net_count, error));
+  cm_status status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(count, t->vertex_count), CM_ARRAY(weight, t->net_count));
   while (status == CM_OK) {
     uint32_t next = steps;
     for (uint32_t s = 0; s < steps; s++)
@@ -201,11 +199,9 @@ static cm_status work_new(work *w, uint32_t steps, cm_step_by_step *made, cm_err
 {
   cm_memory *memory = w->run->memory;
   const uint32_t parts = w->on->parts;
-  if (CM_NEW(memory, w->rest, parts, error) != CM_OK || CM_NEW(memory, w->now, parts, error) != CM_OK ||
-      CM_NEW(memory, w->peak, (size_t)parts * CM_PEAKS, error) != CM_OK || CM_NEW(memory, w->touched, parts, error) != CM_OK ||
-      CM_NEW(memory, w->stamp, parts, error) != CM_OK || CM_NEW(memory, w->ns, steps, error) != CM_OK ||
-      CM_NEW(memory, w->bound, steps, error) != CM_OK || CM_NEW(memory, made->peak, (size_t)parts * CM_PEAKS, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->rest, parts), CM_ARRAY(w->now, parts), CM_ARRAY(w->peak, (size_t)parts * CM_PEAKS),
+                    CM_ARRAY(w->touched, parts), CM_ARRAY(w->stamp, parts), CM_ARRAY(w->ns, steps), CM_ARRAY(w->bound, steps),
+                    CM_ARRAY(made->peak, (size_t)parts * CM_PEAKS)));
   return make_reach(w, error);
 }
 

@@ -11,9 +11,8 @@ static cm_status prepare(cm_metrics_work *w, cm_error *error)
   for (uint32_t i = 0; i < w->tasks; i++) {
     cm_way_tally *t = &w->tally[i].ways;
     t->links = net->link_count;
-    CM_TRY(CM_NEW(memory, t->packets, net->link_count, error));
-    CM_TRY(CM_NEW(memory, t->trees, net->link_count, error));
-    CM_TRY(CM_NEW(memory, t->stamp, net->routers, error));
+    CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->packets, net->link_count), CM_ARRAY(t->trees, net->link_count),
+                      CM_ARRAY(t->stamp, net->routers)));
   }
   return CM_OK;
 }

@@ -95,9 +95,8 @@ static cm_status wait_for(pid_t child, int pipe, const char *path, cm_run *run, 
     ;
   if (status != CM_OK || (result->ended && WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS))
     return status;
-  return WIFSIGNALED(ended) ? cm_fail(error, CM_BAD_NETWORK,
-                                      "the library that reads %s crashed on it (%s): the file is damaged", path,
-                                      strsignal(WTERMSIG(ended)))
+  return WIFSIGNALED(ended) ? cm_fail(error, CM_BAD_NETWORK, "the library that reads %s crashed on it (%s): the file is damaged",
+                                      path, strsignal(WTERMSIG(ended)))
                             : cm_fail(error, CM_INTERNAL, "the process that read %s ended without a result", path);
 }
 

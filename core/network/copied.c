@@ -112,8 +112,8 @@ static cm_status list_copies(building *b, cm_error *error)
 {
   const cm_topology *t = b->from;
   cm_memory *memory = b->run->memory;
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->head, t->vertex_count), CM_ARRAY(b->next, b->copies->count), CM_ARRAY(b->by, b->to->vertex_count),
-                    CM_ARRAY(b->net, t->vertex_count)));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->head, t->vertex_count), CM_ARRAY(b->next, b->copies->count),
+                    CM_ARRAY(b->by, b->to->vertex_count), CM_ARRAY(b->net, t->vertex_count)));
   memset(b->head, 0xff, t->vertex_count * sizeof *b->head);
   memset(b->by, 0xff, b->to->vertex_count * sizeof *b->by);
   for (uint32_t e = 0; e < t->net_count; e++)
@@ -151,8 +151,7 @@ static cm_status serve(building *b, cm_error *error)
   for (uint32_t e = 0; e < t->net_count; e++) {
     const uint32_t source = cm_topology_source(t, e), n = t->vertex_count;
     uint64_t open;
-    if (e % CHECK_EVERY == 0 && cm_run_check(b->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(e % CHECK_EVERY == 0, cm_run_check(b->run, error));
     CM_TRY(mark(b, source, &open, error));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       for (uint32_t w = t->pin[i], c = b->head[t->pin[i]];; w = n + c, c = b->next[c]) {
@@ -209,9 +208,8 @@ static cm_status make_pins(building *b, cm_error *error)
 {
   const cm_topology *f = b->from;
   cm_topology *t = b->to;
-  if (CM_NEW(b->run->memory, t->pin, t->pin_count, error) != CM_OK ||
-      (f->pin_negative != NULL && CM_NEW(b->run->memory, t->pin_negative, t->pin_count / 64 + 1, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_NEW(b->run->memory, t->pin, t->pin_count, error));
+  CM_TRY_IF(f->pin_negative != NULL, CM_NEW(b->run->memory, t->pin_negative, t->pin_count / 64 + 1, error));
   SPREAD(pin_weight, t->pin_count, b->synapse[i].pin)
   SPREAD(pin_delay, t->pin_count, b->synapse[i].pin)
   for (uint64_t i = 0; i < t->pin_count; i++) {
@@ -235,8 +233,7 @@ static cm_status make_neurons(building *b, cm_error *error)
   SPREAD(size, t->vertex_count, origin(b, i))
   SPREAD(population_of, t->vertex_count, origin(b, i))
   SPREAD(population, t->population_count, i)
-  if (f->scenario_name != NULL && CM_NEW(b->run->memory, t->scenario_name, t->scenario_count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(f->scenario_name != NULL, CM_NEW(b->run->memory, t->scenario_name, t->scenario_count, error));
   if (f->scenario_name != NULL)
     memcpy(t->scenario_name, f->scenario_name, t->scenario_count * sizeof *t->scenario_name);
   t->size_total = 0;
@@ -257,7 +254,8 @@ static cm_status make_names(building *b, cm_error *error)
     return CM_OK;
   for (uint32_t i = 0; i < b->copies->count; i++)
     bytes += strlen(cm_topology_label(f, b->copies->of[i])) + NUMBER;
-  CM_TRY(CM_NEW_ALL(b->run->memory, error, CM_ARRAY(t->label_first, (size_t)t->vertex_count + 1), CM_ARRAY(t->label_text, bytes)));
+  CM_TRY(CM_NEW_ALL(b->run->memory, error, CM_ARRAY(t->label_first, (size_t)t->vertex_count + 1),
+                    CM_ARRAY(t->label_text, bytes)));
   memcpy(t->label_first, f->label_first, ((size_t)f->vertex_count + 1) * sizeof *t->label_first);
   memcpy(t->label_text, f->label_text, before);
   memset(b->net, 0, f->vertex_count * sizeof *b->net); /* copies that have a name */
@@ -280,14 +278,12 @@ static cm_status make_dynamics(building *b, cm_error *error)
     return CM_OK;
   CM_TRY(CM_NEW(memory, top->dynamics, 1, error));
   cm_dynamics *t = top->dynamics;
-  if ((f->model != NULL && CM_NEW(memory, t->model, top->vertex_count, error) != CM_OK) ||
-      (f->weight != NULL && CM_NEW(memory, t->weight, top->pin_count, error) != CM_OK))
-    return error->status;
+  CM_TRY_IF(f->model != NULL, CM_NEW(memory, t->model, top->vertex_count, error));
+  CM_TRY_IF(f->weight != NULL, CM_NEW(memory, t->weight, top->pin_count, error));
   for (uint32_t v = 0; f->model != NULL && v < top->vertex_count; v++)
     t->model[v] = f->model[origin(b, v)];
   for (int p = 0; p < CM_NEURON_PARAMETERS; p++) {
-    if (f->parameter[p] != NULL && CM_NEW(memory, t->parameter[p], top->vertex_count, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(f->parameter[p] != NULL, CM_NEW(memory, t->parameter[p], top->vertex_count, error));
     for (uint32_t v = 0; f->parameter[p] != NULL && v < top->vertex_count; v++)
       t->parameter[p][v] = f->parameter[p][origin(b, v)];
   }

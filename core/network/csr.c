@@ -72,8 +72,7 @@ static cm_status copy_rows(const cm_row_arrays *rows, const words *w, cm_topolog
   uint64_t used = 0;
   for (uint32_t v = 0; v < rows->vertices; v++) {
     for (uint64_t i = first[v]; i < first[v + 1]; i++) {
-      if (i % CM_CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(i % CM_CHECK_EVERY == 0, cm_run_check(run, error));
       const double weight = rows->weight != NULL ? rows->weight[i] : 1;
       CM_TRY(check_entry(w, i, rows->target[i], rows->vertices, weight, error));
       if (!made->directed && rows->target[i] == v) {
@@ -110,19 +109,15 @@ cm_status cm_topology_from_csr(const cm_row_arrays *rows, cm_run *run, cm_topolo
   cm_weights weights = {0};
   CM_TRY(begin(w, vertices, rows->directed, run, &made, error));
   cm_status status = check_rows(w, vertices, rows->first, error);
-  CM_THEN(status, CM_NEW(run->memory, made->net_first, (size_t)vertices + 1, error));
-  CM_THEN(status, CM_NEW(run->memory, made->pin, rows->first[vertices], error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(made->net_first, (size_t)vertices + 1),
+                             CM_ARRAY(made->pin, rows->first[vertices])));
   CM_THEN(status, copy_rows(rows, w, made, &weights, run, error));
   if (status == CM_OK && (status = cm_weighted_rows_close(made, &weights, run, error)) == CM_OK)
     status = cm_weighted_rows_scale(made, &weights, run, error);
   if (status == CM_OK && !rows->directed)
     status = check_both_ways(made, run, error);
   cm_weights_free(&weights);
-  if (status == CM_OK)
-    *topology = made;
-  else
-    cm_topology_free(made);
-  return status;
+  CM_END(status, *topology = made, cm_topology_free(made));
 }
 
 /* ---- edges ---- */
@@ -150,11 +145,7 @@ cm_status cm_topology_from_edges(const cm_edge_arrays *edges, cm_run *run, cm_to
   }
   CM_THEN(status, cm_entries_close(&entries, made, error));
   cm_entries_free(&entries);
-  if (status == CM_OK)
-    *topology = made;
-  else
-    cm_topology_free(made);
-  return status;
+  CM_END(status, *topology = made, cm_topology_free(made));
 }
 
 /* ---- nets ---- */
@@ -216,11 +207,9 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
   cm_row_sorter sorter = {.memory = run->memory};
   CM_TRY(begin(&of_nets, nets->vertices, true, run, &made, error));
   cm_status status = check_rows(&of_nets, nets->count, nets->first, error);
-  if (status == CM_OK && (CM_NEW(run->memory, made->net_first, (size_t)nets->count + 1, error) != CM_OK ||
-                          CM_NEW(run->memory, made->net_source, nets->count, error) != CM_OK ||
-                          CM_NEW(run->memory, made->net_weight, nets->count, error) != CM_OK ||
-                          CM_NEW(run->memory, made->pin, nets->first[nets->count], error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(made->net_first, (size_t)nets->count + 1),
+                             CM_ARRAY(made->net_source, nets->count), CM_ARRAY(made->net_weight, nets->count),
+                             CM_ARRAY(made->pin, nets->first[nets->count])));
   for (uint32_t e = 0; status == CM_OK && e < nets->count; e++) {
     status = e % CM_CHECK_EVERY == 0 ? cm_run_check(run, error) : CM_OK;
     CM_THEN(status, copy_net(nets, e, &sorter, made, error));
@@ -228,11 +217,7 @@ cm_status cm_topology_from_nets(const cm_net_arrays *nets, cm_run *run, cm_topol
   if (status == CM_OK && (status = scale_nets(nets, made, error)) == CM_OK)
     status = cm_topology_order_nets(made, NULL, run, error);
   cm_row_sorter_free(&sorter);
-  if (status == CM_OK)
-    *topology = made;
-  else
-    cm_topology_free(made);
-  return status;
+  CM_END(status, *topology = made, cm_topology_free(made));
 }
 
 /* ---- sizes ---- */

@@ -149,8 +149,7 @@ cm_status cm_demand_limit_neurons(cm_demand *demand, const cm_neuron_terms *term
   demand->bias_sources = terms->bias_sources;
   if (demand->neurons_limited)
     return CM_OK;
-  if (terms->fan_in != 0 && limit_inputs(demand, terms->fan_in, terms->relays, memory, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(terms->fan_in != 0, limit_inputs(demand, terms->fan_in, terms->relays, memory, error));
   demand->target_cores_max = terms->target_cores > UINT32_MAX ? UINT32_MAX : (uint32_t)terms->target_cores;
   demand->neurons_limited = terms->fan_in != 0 || terms->target_cores != 0;
   return CM_OK;

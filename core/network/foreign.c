@@ -137,8 +137,7 @@ cm_status cm_refuse_foreign(const uint8_t *bytes, size_t size, bool weak, cm_err
     size_t at = f->text ? begin : f->offset;
     if (size < at || size - at < f->size || (f->text && !text) || (!f->text && (f->size < WEAK) != weak))
       continue;
-    if (f->text ? strncasecmp((const char *)bytes + at, f->bytes, f->size) == 0
-                : memcmp(bytes + at, f->bytes, f->size) == 0)
+    if (f->text ? strncasecmp((const char *)bytes + at, f->bytes, f->size) == 0 : memcmp(bytes + at, f->bytes, f->size) == 0)
       return cm_refuse_as(f->name, advices[f->advice], error);
   }
   if (weak && !text && is_matlab_4(bytes, size))

@@ -42,8 +42,7 @@ static cm_status look_at_neurons(const cm_demand *demand, cm_run *run, uint64_t 
     key[source] += hash_rate(t, cm_demand_net_weight(demand, e));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
       sources[t->pin[i]]++;
-    if (e % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(e % CHECK_EVERY == 0, cm_run_check(run, error));
   }
   for (uint32_t v = 0; v < t->vertex_count; v++) {
     uint64_t kind = cm_mix(key[v] + cm_demand_size(demand, v)) >> (64 - CM_KEY_BITS + 2 * COUNT_BITS);
@@ -144,8 +143,7 @@ static cm_status match_sequences(const cm_versions *s, cm_run *run, uint32_t *ol
   while (i < s->old_count && j < s->count) {
     uint32_t skip = 1;
     bool lost = false, here = goes_on(s, i, j);
-    if (++steps % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(++steps % CHECK_EVERY == 0, cm_run_check(run, error));
     for (; !here && skip <= RUN_MAX; skip++) {
       lost = goes_on_after(s, i + skip, j);
       if (lost || goes_on_after(s, i, j + skip))

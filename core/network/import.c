@@ -14,8 +14,7 @@ static cm_status choose(cm_source *source, const cm_import_hint *hint, cm_memory
 {
   char names[CM_FORMAT_NAMES_MAX];
   if (hint->format == NULL || hint->format[0] == '\0')
-    return cm_recognise(source, hint->name != NULL ? cm_network_format_by_ending(hint->name) : NULL, memory, found,
-                        error);
+    return cm_recognise(source, hint->name != NULL ? cm_network_format_by_ending(hint->name) : NULL, memory, found, error);
   const cm_network_format *named = cm_network_format_find(hint->format);
   if (named == NULL)
     return cm_fail(error, CM_BAD_OPTION, "there is no network format \"%.40s\"; the formats are %s", hint->format,
@@ -60,9 +59,7 @@ static cm_status import_source(const cm_reading_of *from, const cm_import_hint *
   cm_source *source = from->source;
   cm_run *run = from->run;
   for (int id = 0; id < CM_READ_OPTIONS; id++)
-    if (hint->option[id] != NULL && hint->option[id][0] != '\0' &&
-        cm_read_option_check((cm_read_option_id)id, hint->option[id], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(hint->option[id] != NULL && hint->option[id][0] != '\0', cm_read_option_check((cm_read_option_id)id, hint->option[id], error));
   source->hint = hint;
   CM_TRY(choose(source, hint, run->memory, &found, error));
   CM_TRY(CM_NEW(run->memory, made, 1, error));

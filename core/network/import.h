@@ -18,13 +18,7 @@ typedef struct cm_import_report {
 
 /* How a file is to be read, where it could be read in several ways. */
 typedef enum cm_read_option_id {
-  CM_READ_COLUMNS,
-  CM_READ_ZEROS,
-  CM_READ_DIRECTED,
-  CM_READ_INPUT_SHAPE,
-  CM_READ_CONFIG,
-  CM_READ_POPULATION,
-  CM_READ_RATES,
+  CM_READ_COLUMNS, CM_READ_ZEROS, CM_READ_DIRECTED, CM_READ_INPUT_SHAPE, CM_READ_CONFIG, CM_READ_POPULATION, CM_READ_RATES,
   CM_READ_PARAMETERS,
   CM_READ_OPTIONS
 } cm_read_option_id;

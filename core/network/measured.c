@@ -18,8 +18,7 @@ static cm_status list_inputs(const cm_topology *t, const cm_spikes *spikes, cm_m
           }
           m->inputs++;
         }
-    if (!writes && CM_NEW(memory, m->stimulus, 2 * m->inputs, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!writes, CM_NEW(memory, m->stimulus, 2 * m->inputs, error));
   }
   return CM_OK;
 }
@@ -34,12 +33,7 @@ cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes
     for (uint64_t s = cm_slice_begin(steps, w, windows); s < cm_slice_begin(steps, w + 1, windows) && s < spikes->steps; s++)
       for (uint64_t i = spikes->first[s]; i < spikes->first[s + 1]; i++)
         m.spikes[(size_t)w * m.neurons + spikes->neuron[i]]++;
-  if (list_inputs(topology, spikes, memory, &m, error) != CM_OK) {
-    cm_measured_free(&m);
-    return error->status;
-  }
-  *measured = m;
-  return CM_OK;
+  CM_END(list_inputs(topology, spikes, memory, &m, error), *measured = m, cm_measured_free(&m));
 }
 
 void cm_measured_free(cm_measured *measured)
@@ -79,10 +73,5 @@ cm_status cm_topology_measured(const cm_topology *topology, cm_measured *measure
   *t = *topology;
   t->lender = topology;
   t->measured = kept;
-  if (set_rates(t, kept, run, error) != CM_OK) {
-    cm_topology_free(t);
-    return error->status;
-  }
-  *made = t;
-  return CM_OK;
+  CM_END(set_rates(t, kept, run, error), *made = t, cm_topology_free(t));
 }

@@ -74,8 +74,7 @@ bool cm_names_find(const cm_names *names, const char *name, size_t length, uint3
   return find(names, name, length, hash(names, name, length), &at, number);
 }
 
-cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number,
-                          cm_error *error)
+cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number, cm_error *error)
 {
   uint64_t value = hash(names, name, length), at;
   if (find(names, name, length, value, &at, number))
@@ -137,8 +136,7 @@ static void cut(char *to, size_t room, const char *text)
   to[length] = '\0';
 }
 
-cm_status cm_populations_take(cm_topology *topology, const cm_names *names, uint32_t **number, cm_memory *memory,
-                              cm_error *error)
+cm_status cm_populations_take(cm_topology *topology, const cm_names *names, uint32_t **number, cm_memory *memory, cm_error *error)
 {
   if (names->count > CM_POPULATIONS_MAX)
     return cm_over_limit("populations", names->count, CM_POPULATIONS_MAX, error);

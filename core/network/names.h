@@ -22,8 +22,7 @@ typedef struct cm_names {
 cm_status cm_names_open(cm_names *names, cm_memory *memory, cm_error *error);
 
 /* The number of a name, a new one for a new name. CM_TOO_LARGE past `maximum` names. O(length). */
-cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number,
-                          cm_error *error);
+cm_status cm_names_number(cm_names *names, const char *name, size_t length, uint32_t maximum, uint32_t *number, cm_error *error);
 
 /* The number of a name that is there; false: it is not. O(length). */
 bool cm_names_find(const cm_names *names, const char *name, size_t length, uint32_t *number);

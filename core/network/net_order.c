@@ -46,8 +46,7 @@ static cm_status move_nets(const cm_topology *t, const float *rate, const ordere
       to->weight[i] = t->net_weight[e];
     if (rate != NULL)
       to->rate[i] = rate[e];
-    if (i % CHECK_EVERY == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(i % CHECK_EVERY == 0, cm_run_check(run, error));
   }
   return CM_OK;
 }

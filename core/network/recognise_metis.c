@@ -155,8 +155,7 @@ static void see_byte(evidence *e, uint8_t c)
 static cm_status see_rest(evidence *e, cm_source *source, cm_error *error)
 {
   while (source->at < source->end || !source->ended) {
-    if (source->at == source->end && cm_source_fill(source, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(source->at == source->end, cm_source_fill(source, error));
     while (source->at < source->end)
       see_byte(e, *source->at++);
   }
@@ -219,8 +218,7 @@ static cm_status graph_or_hypergraph(cm_source *source, const header *h, const u
     uint64_t lines = e->rows - e->blanks, nets = h->value[0] + (h->value[2] >= 10 ? h->value[1] : 0);
     bool fits = e->is_hypergraph && lines == nets;
     bool unmatched = mostly_unmatched(e);
-    if (e->entries != 2 * h->value[1] &&
-        ((fits && (unmatched || e->is_no_graph)) || (unmatched && e->pairs >= SKETCH_PAIRS_MIN)))
+    if (e->entries != 2 * h->value[1] && ((fits && (unmatched || e->is_no_graph)) || (unmatched && e->pairs >= SKETCH_PAIRS_MIN)))
       *found = &cm_network_formats[CM_FORMAT_HYPERGRAPH];
     /* Vertex weights behind the nets: no METIS graph has as many lines. */
     if (fits && h->value[2] >= 10)

@@ -256,8 +256,7 @@ cm_status cm_text_format(cm_source *source, const cm_network_format *named, cm_m
     return CM_OK;
   }
   const bool lists = cm_is_tuple_list(source->at, (size_t)(source->end - source->at));
-  if (named != &cm_network_formats[CM_FORMAT_EDGES] && !lists && cm_recognise_metis(source, memory, found, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(named != &cm_network_formats[CM_FORMAT_EDGES] && !lists, cm_recognise_metis(source, memory, found, error));
   if (*found == NULL)
     return format_of_shape(source, memory, found, error);
   cm_reading_why(&source->reading, "a header and as many rows as it says");

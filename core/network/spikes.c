@@ -250,12 +250,7 @@ static cm_status finish(reader *r, cm_status status, cm_spikes *spikes, cm_error
     status = cm_fail(error, CM_BAD_OPTION, "%s has no spike; lines are STEP,NEURON, both numbered from 0", r->path);
   CM_THEN(status, sort_by_step(r, &made, error));
   cm_free(r->list);
-  if (status != CM_OK) {
-    cm_spikes_free(&made);
-    return status;
-  }
-  *spikes = made;
-  return CM_OK;
+  CM_END(status, *spikes = made, cm_spikes_free(&made));
 }
 
 static reader reader_of(const char *name, const char *unit, const cm_spike_ids *ids, cm_run *run)

@@ -180,8 +180,7 @@ cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
   if (t->weight_scale == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the weight scale is 0");
   if (!t->directed && (t->net_count != t->vertex_count || t->net_source != NULL))
-    return cm_fail(error, CM_BAD_NETWORK, "an undirected network has %u nets for %u vertices", t->net_count,
-                   t->vertex_count);
+    return cm_fail(error, CM_BAD_NETWORK, "an undirected network has %u nets for %u vertices", t->net_count, t->vertex_count);
   if (t->net_count > 0 && t->net_source == NULL && t->net_count != t->vertex_count)
     return cm_fail(error, CM_BAD_NETWORK, "%u nets without sources for %u vertices", t->net_count, t->vertex_count);
   if (t->net_first[0] != 0 || t->net_first[t->net_count] != t->pin_count)
@@ -194,15 +193,13 @@ cm_status cm_topology_verify(const cm_topology *t, cm_error *error)
     return cm_fail(error, CM_BAD_NETWORK, "delays have no unit");
   for (uint32_t v = 0; t->population_of != NULL && v < t->vertex_count; v++)
     if (t->population_of[v] >= t->population_count)
-      return cm_fail(error, CM_BAD_NETWORK, "vertex %u is of population %u of %u", v, t->population_of[v],
-                     t->population_count);
+      return cm_fail(error, CM_BAD_NETWORK, "vertex %u is of population %u of %u", v, t->population_of[v], t->population_count);
   uint64_t sizes = 0;
   for (uint32_t v = 0; v < t->vertex_count; v++)
     sizes += cm_topology_size(t, v);
   if (sizes != t->size_total)
     return cm_fail(error, CM_BAD_NETWORK, "sizes add up to %llu, not %llu", (unsigned long long)sizes,
                    (unsigned long long)t->size_total);
-  if (t->dynamics != NULL && verify_dynamics(t, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(t->dynamics != NULL, verify_dynamics(t, error));
   return t->directed ? CM_OK : verify_symmetry(t, error);
 }

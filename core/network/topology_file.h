@@ -100,13 +100,11 @@ typedef struct cm_topology_reader cm_topology_reader;
 /* Opens a file and checks its manifest. Every member's length and checksum is verified as it is read;
  * damage is CM_BAD_NETWORK with member and byte offset. Limits: a row's pins are checked against
  * pin_count before memory is taken. */
-cm_status cm_topology_reader_open(const char *path, cm_memory *memory, cm_topology_reader **reader,
-                                  cm_error *error);
+cm_status cm_topology_reader_open(const char *path, cm_memory *memory, cm_topology_reader **reader, cm_error *error);
 const cm_topology_header *cm_topology_reader_header(const cm_topology_reader *reader);
 
 /* The next row in `row` (valid until the next call), or *end = true after the last. */
-cm_status cm_topology_reader_next(cm_topology_reader *reader, cm_topology_row *row, bool *end,
-                                  cm_error *error);
+cm_status cm_topology_reader_next(cm_topology_reader *reader, cm_topology_row *row, bool *end, cm_error *error);
 /* Starts over at the first row. */
 cm_status cm_topology_reader_rewind(cm_topology_reader *reader, cm_error *error);
 

@@ -14,12 +14,10 @@ void cm_arena_init(cm_arena *arena, cm_memory *memory);
 void cm_arena_free(cm_arena *arena);
 
 /* A zeroed block of `count` elements of `size` bytes, aligned for any type; NULL and `error` when memory is short. */
-void *cm_arena_allocate(cm_arena *arena, size_t count, size_t size, cm_error *error)
-    __attribute__((warn_unused_result));
+void *cm_arena_allocate(cm_arena *arena, size_t count, size_t size, cm_error *error) __attribute__((warn_unused_result));
 
 /* A copy of a string of `length` bytes, NUL-terminated. */
-char *cm_arena_text(cm_arena *arena, const char *text, size_t length, cm_error *error)
-    __attribute__((warn_unused_result));
+char *cm_arena_text(cm_arena *arena, const char *text, size_t length, cm_error *error) __attribute__((warn_unused_result));
 
 /* Assigns a zeroed array of the arena to `pointer`; yields CM_OK or the error's status. */
 #define CM_ARENA_NEW(arena, pointer, count, error)                                                       \

@@ -23,9 +23,8 @@ static cm_status unroll_if(cm_unrolling *u, const cm_node *n, cm_error *error)
   CM_TRY(CM_ARENA_NEW(arena, other, n->output_count, error));
   bool known = cm_unroll_known_integer(u->model, n->inputs[0], &condition);
   const cm_body_values first = {.outputs = chosen, .output_count = n->output_count}, second = {.outputs = other, .output_count = n->output_count};
-  if (cm_unroll_body(u, n, !known || condition != 0 ? "then_branch" : "else_branch", &first, error) != CM_OK ||
-      (!known && cm_unroll_body(u, n, "else_branch", &second, error) != CM_OK))
-    return error->status;
+  CM_TRY(cm_unroll_body(u, n, !known || condition != 0 ? "then_branch" : "else_branch", &first, error));
+  CM_TRY_IF(!known, cm_unroll_body(u, n, "else_branch", &second, error));
   for (uint32_t o = 0; o < n->output_count; o++) {
     uint32_t output = n->outputs[o], all[3] = {n->inputs[0], chosen[o], other[o]};
     if (known ? cm_unroll_hand_over(u, chosen[o], output, error) != CM_OK

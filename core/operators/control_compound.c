@@ -100,8 +100,7 @@ static cm_status split_heads(attention *a, uint32_t from, int64_t heads, uint32_
 static cm_status with_past(attention *a, uint32_t past, uint32_t output, uint32_t *value, cm_error *error)
 {
   uint32_t both[2] = {input_of(a->n, past), *value};
-  if (both[0] != CM_NONE && add_new(a->u, &(cm_new_node){"Concat", both, 2, "axis", 2}, value, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(both[0] != CM_NONE, add_new(a->u, &(cm_new_node){"Concat", both, 2, "axis", 2}, value, error));
   return output < a->n->output_count ? cm_unroll_hand_over(a->u, *value, a->n->outputs[output], error) : CM_OK;
 }
 
@@ -257,8 +256,7 @@ static cm_status rotary_table(rotary *r, const cm_node *n, uint32_t input, bool 
   uint32_t both[2] = {n->inputs[input], input_of(n, 3)};
   const int64_t dims[4] = {r->dims[0], heads_first ? 1 : r->dims[1], heads_first ? r->dims[2] : 1, r->dims[3]};
   *table = both[0];
-  if (both[1] != CM_NONE && add_new(r->u, &(cm_new_node){"Gather", both, 2, "axis", 0}, table, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(both[1] != CM_NONE, add_new(r->u, &(cm_new_node){"Gather", both, 2, "axis", 0}, table, error));
   const cm_shape *s = shape_of(r->u, *table);
   uint64_t count, wanted;
   if (!cm_dims_count(s->rank, s->dims, &count) || !cm_dims_count(4, dims, &wanted) || count != wanted)
@@ -281,8 +279,7 @@ cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error)
   if (rotated % 2 != 0 || rotated > dims[3])
     return cm_unroll_fail(n, CM_BAD_NETWORK, "cannot rotate that many numbers of a head", error);
   rotary r = {.u = u, .dims = {dims[0], dims[1], dims[2], rotated / 2}, .pairs = cm_node_integer(n, "interleaved", 0) != 0};
-  if ((!heads_first && reshape(u, value, 4, dims, &value, error) != CM_OK))
-    return error->status;
+  CM_TRY_IF(!heads_first, reshape(u, value, 4, dims, &value, error));
   turned = value;
   if ((rotated < dims[3] && slice(u, value, 3, (int64_t[]){0, rotated}, &turned, error) != CM_OK) ||
       rotary_table(&r, n, 1, heads_first, &cosine, error) != CM_OK || rotary_table(&r, n, 2, heads_first, &sine, error) != CM_OK ||
@@ -295,8 +292,7 @@ cm_status cm_unroll_rotary(cm_unrolling *u, const cm_node *n, cm_error *error)
     CM_TRY(slice(u, value, 3, (int64_t[]){rotated, dims[3]}, &both[1], error));
     CM_TRY(add_new(u, &(cm_new_node){"Concat", both, 2, "axis", 3}, &turned, error));
   }
-  if (!heads_first && reshape(u, turned, 3, x.dims, &turned, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!heads_first, reshape(u, turned, 3, x.dims, &turned, error));
   return cm_unroll_hand_over(u, turned, n->outputs[0], error);
 }
 
@@ -319,8 +315,7 @@ cm_status cm_unroll_center(cm_unrolling *u, const cm_node *n, cm_error *error)
     if (axis < 0 || axis >= rank || wanted < 0)
       return cm_unroll_fail(n, CM_BAD_NETWORK, "its axes or its shape make no sense", error);
     int64_t extent = shape_of(u, value)->dims[axis], from = (extent - wanted) / 2;
-    if (wanted < extent && slice(u, value, axis, (int64_t[]){from, from + wanted}, &value, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(wanted < extent, slice(u, value, axis, (int64_t[]){from, from + wanted}, &value, error));
     if (wanted > extent) {
       padded = true;
       pads[axis] = (wanted - extent) / 2;

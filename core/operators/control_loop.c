@@ -18,8 +18,7 @@ typedef struct results {
 
 static cm_status keep_results(cm_unrolling *u, results *r, const uint32_t *values, uint32_t outputs, cm_error *error)
 {
-  if (r->value == NULL && CM_ARENA_NEW(&u->model->arena, r->value, outputs, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(r->value == NULL, CM_ARENA_NEW(&u->model->arena, r->value, outputs, error));
   if (r->count == r->room) {
     uint32_t room = r->room == 0 ? 16 : 2 * r->room;
     for (uint32_t o = 0; o < outputs; o++) {
@@ -47,8 +46,7 @@ static cm_status stack(cm_unrolling *u, const results *kept, uint32_t k, int64_t
     return cm_unroll_fail(kept->node, CM_BAD_NETWORK, "has no iteration, so that the shape of what it collects is not known", error);
   uint32_t axes = CM_NONE;
   bool as_input = u->model->opset >= AXES_AS_INPUT_OPSET;
-  if (as_input && cm_unroll_constant(u, CM_INT64, 1, axis, &axes, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(as_input, cm_unroll_constant(u, CM_INT64, 1, axis, &axes, error));
   for (uint32_t i = 0; i < count; i++) {
     uint32_t pair[2] = {values[i], axes}, made = CM_NONE;
     const cm_new_node unsqueeze = {"Unsqueeze", pair, as_input ? 2 : 1, as_input ? NULL : "axes", axis};
@@ -118,19 +116,17 @@ static cm_status iterate(cm_unrolling *u, loop *l, cm_error *error)
 {
   cm_arena *arena = &u->model->arena;
   uint32_t *inputs, *outputs, condition = l->condition;
-  if (CM_ARENA_NEW(arena, inputs, l->carried + 2, error) != CM_OK ||
-      CM_ARENA_NEW(arena, outputs, 1 + l->carried + l->collected, error) != CM_OK ||
-      cm_unroll_constant(u, CM_INT64, 0, l->kept.count, &inputs[0], error) != CM_OK ||
-      (condition == CM_NONE && cm_unroll_constant(u, CM_BOOL, 0, 1, &condition, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_ARENA_NEW(arena, inputs, l->carried + 2, error));
+  CM_TRY(CM_ARENA_NEW(arena, outputs, 1 + l->carried + l->collected, error));
+  CM_TRY(cm_unroll_constant(u, CM_INT64, 0, l->kept.count, &inputs[0], error));
+  CM_TRY_IF(condition == CM_NONE, cm_unroll_constant(u, CM_BOOL, 0, 1, &condition, error));
   inputs[1] = condition;
   if (l->carried > 0)
     memcpy(inputs + 2, l->state, l->carried * sizeof *inputs);
   CM_TRY(cm_unroll_body(u, l->node, "body", &(cm_body_values){inputs, l->carried + 2, outputs, 1 + l->carried + l->collected}, error));
   for (uint32_t c = 0; c < l->carried; c++) {
     uint32_t choice[3] = {l->alive, outputs[1 + c], l->state[c]}, made = CM_NONE;
-    if (l->alive != CM_NONE && cm_unroll_node(u, &(cm_new_node){.op = "If", .inputs = choice, .count = 3}, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(l->alive != CM_NONE, cm_unroll_node(u, &(cm_new_node){.op = "If", .inputs = choice, .count = 3}, &made, error));
     l->state[c] = l->alive != CM_NONE ? made : outputs[1 + c];
   }
   l->condition = outputs[0];

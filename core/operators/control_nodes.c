@@ -20,8 +20,7 @@ static cm_status name_value(cm_unrolling *u, const char *stem, uint32_t *value, 
   return cm_model_add_value(u->model, cm_say("%.40s#%u", stem, ++u->model->splices).text, value, error);
 }
 
-cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64_t number, uint32_t *value,
-                              cm_error *error)
+cm_status cm_unroll_constant(cm_unrolling *u, cm_type type, uint32_t rank, int64_t number, uint32_t *value, cm_error *error)
 {
   cm_tensor *tensor;
   int64_t one = 1;
@@ -49,9 +48,8 @@ cm_status cm_unroll_number(cm_unrolling *u, cm_type type, double x, uint32_t *va
 cm_status cm_unroll_node(cm_unrolling *u, const cm_new_node *node, uint32_t *output, cm_error *error)
 {
   uint32_t made;
-  if ((*output == CM_NONE && name_value(u, node->op, output, error) != CM_OK) ||
-      cm_model_add_node(u->model, node->op, node->inputs, node->count, output, 1, &made, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(*output == CM_NONE, name_value(u, node->op, output, error));
+  CM_TRY(cm_model_add_node(u->model, node->op, node->inputs, node->count, output, 1, &made, error));
   cm_node *n = &u->model->nodes[made];
   cm_status status = node->attribute == NULL ? CM_OK
                      : strcmp(node->attribute, "axes") == 0

@@ -21,17 +21,15 @@ static void end_call(call_space *s)
   CM_FREE(s->input, s->value, s->call.output);
 }
 
-static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memory *memory, call_space *s,
-                            cm_error *error)
+static cm_status begin_call(const cm_model *model, const cm_node *node, cm_memory *memory, call_space *s, cm_error *error)
 {
   *s = (call_space){.call = {.node = node,
                              .opset = model->opset,
                              .input_count = node->input_count,
                              .output_count = node->output_count,
                              .memory = memory}};
-  if (CM_NEW(memory, s->input, node->input_count + 1, error) != CM_OK ||
-      CM_NEW(memory, s->value, node->input_count + 1, error) != CM_OK ||
-      CM_NEW(memory, s->call.output, node->output_count + 1, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->input, node->input_count + 1), CM_ARRAY(s->value, node->input_count + 1),
+                 CM_ARRAY(s->call.output, node->output_count + 1)) != CM_OK) {
     end_call(s);
     return error->status;
   }
@@ -129,8 +127,7 @@ static cm_status run_node(const cm_model *model, const cm_node *node, cm_tensor 
   for (uint32_t i = 0; i < node->input_count && status == CM_OK; i++) {
     cm_tensor *t = node->inputs[i] != CM_NONE ? tensors[node->inputs[i]] : NULL;
     if (t == NULL && node->inputs[i] != CM_NONE) {
-      status =
-          cm_fail(error, CM_INTERNAL, "node %s runs before its input %u", cm_node_label(node, label, sizeof label), i);
+      status = cm_fail(error, CM_INTERNAL, "node %s runs before its input %u", cm_node_label(node, label, sizeof label), i);
     } else if (t != NULL && is_half(t) && (node->known->flags & CM_OPERATOR_PROMOTES) != 0) {
       halves = true;
       status = widen(t, memory, &s.value[i], error);

@@ -11,8 +11,7 @@ static cm_status check_input(const cm_value *v, const cm_tensor *t, cm_error *er
   bool fits = v->shape.rank == t->rank;
   for (uint32_t i = 0; fits && i < t->rank; i++)
     fits = v->shape.dims[i] < 0 || v->shape.dims[i] == t->dims[i];
-  return fits ? CM_OK
-              : cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another shape than the model declares", v->name);
+  return fits ? CM_OK : cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another shape than the model declares", v->name);
 }
 
 static void drop_use(const cm_model *m, cm_tensor **tensors, uint32_t *uses, uint32_t value)

@@ -101,8 +101,7 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
   n.op = cm_arena_text(&model->arena, op, strlen(op), error);
   if (n.op == NULL || CM_ARENA_NEW(&model->arena, n.inputs, input_count, error) != CM_OK ||
       CM_ARENA_NEW(&model->arena, n.outputs, output_count, error) != CM_OK ||
-      cm_arena_grow(&model->arena, &block, &model->node_capacity, model->node_count, sizeof *model->nodes, error) !=
-          CM_OK)
+      cm_arena_grow(&model->arena, &block, &model->node_capacity, model->node_count, sizeof *model->nodes, error) != CM_OK)
     return error->status;
   model->nodes = block;
   memcpy(n.inputs, inputs, input_count * sizeof *inputs);
@@ -116,8 +115,7 @@ cm_status cm_model_add_node(cm_model *model, const char *op, const uint32_t *inp
 }
 
 /* The place of an attribute, made when it is not there. */
-static cm_status attribute_place(cm_model *model, cm_node *node, const char *name, cm_attribute **place,
-                                 cm_error *error)
+static cm_status attribute_place(cm_model *model, cm_node *node, const char *name, cm_attribute **place, cm_error *error)
 {
   cm_attribute *fresh;
   for (size_t i = 0; i < node->attribute_count; i++)

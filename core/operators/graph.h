@@ -38,11 +38,7 @@ static inline bool cm_value_is_constant(const cm_value *v)
 }
 
 typedef enum cm_attribute_kind {
-  CM_ATTRIBUTE_FLOAT = 1,
-  CM_ATTRIBUTE_INT = 2,
-  CM_ATTRIBUTE_STRING = 3,
-  CM_ATTRIBUTE_TENSOR = 4,
-  CM_ATTRIBUTE_FLOATS = 6,
+  CM_ATTRIBUTE_FLOAT = 1, CM_ATTRIBUTE_INT = 2, CM_ATTRIBUTE_STRING = 3, CM_ATTRIBUTE_TENSOR = 4, CM_ATTRIBUTE_FLOATS = 6,
   CM_ATTRIBUTE_INTS = 7,
   CM_ATTRIBUTE_STRINGS = 8, /* one text, each string on a line of its own */
   CM_ATTRIBUTE_PACKED = 100, /* subgraphs and the like: kept as bytes, never looked into */

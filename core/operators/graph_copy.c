@@ -84,8 +84,7 @@ static cm_status copy_node(cm_model *m, const cm_node *from, cm_node *n, cm_erro
 
 static cm_status copy_lists(const cm_model *model, cm_model *m, cm_error *error)
 {
-  size_t values = model->value_count + model->value_count / 8 + 1,
-         nodes = model->node_count + model->node_count / 8 + 1;
+  size_t values = model->value_count + model->value_count / 8 + 1, nodes = model->node_count + model->node_count / 8 + 1;
   m->value_count = m->node_count = 0;
   CM_TRY(copy_header(m, error));
   CM_TRY(CM_ARENA_NEW(&m->arena, m->values, values, error));
@@ -113,10 +112,5 @@ cm_status cm_model_copy(const cm_model *model, cm_memory *memory, cm_model **mad
   cm_arena arena = m->arena;
   *m = *model;
   m->arena = arena;
-  if (copy_lists(model, m, error) != CM_OK) {
-    cm_model_free(m);
-    return error->status;
-  }
-  *made = m;
-  return CM_OK;
+  CM_END(copy_lists(model, m, error), *made = m, cm_model_free(m));
 }

@@ -38,8 +38,7 @@ cm_status cm_legacy_broadcast(cm_model *model, uint32_t node, uint32_t *added, c
   if (!begins_at(model, &model->nodes[node], &axis))
     return CM_OK;
   second = model->nodes[node].inputs[1];
-  uint32_t own = model->values[second].shape.rank,
-           rank = model->values[model->nodes[node].inputs[0]].shape.rank - axis;
+  uint32_t own = model->values[second].shape.rank, rank = model->values[model->nodes[node].inputs[0]].shape.rank - axis;
   for (uint32_t k = own; k < rank; k++)
     axes[count++] = k;
   CM_TRY(cm_model_add_named(model, "unsqueezed", &value, error));

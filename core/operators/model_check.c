@@ -1,7 +1,6 @@
 /* What cannot be compiled for a chip is refused before anything is laid out. */
 #include "core/operators/model_check.h"
 
-
 #include "core/operators/evaluate.h"
 #include "core/operators/operator.h"
 
@@ -94,11 +93,8 @@ cm_status cm_model_check(const cm_model *model, cm_error *error)
     widest = n->input_count > widest ? n->input_count : widest;
     widest = n->output_count > widest ? n->output_count : widest;
   }
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, c.input, widest, error) != CM_OK || CM_NEW(memory, c.output, widest, error) != CM_OK ||
-      CM_NEW(memory, c.value, widest, error) != CM_OK || CM_NEW(memory, c.result, widest, error) != CM_OK ||
-      CM_NEW(memory, c.tensors, model->value_count + 1, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(c.input, widest), CM_ARRAY(c.output, widest), CM_ARRAY(c.value, widest),
+                                CM_ARRAY(c.result, widest), CM_ARRAY(c.tensors, model->value_count + 1));
   for (size_t i = 0; status == CM_OK && i < model->order_count; i++) {
     const cm_node *n = &model->nodes[model->order[i]];
     if (n->known == NULL || !is_constant(model, n))

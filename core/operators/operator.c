@@ -193,8 +193,7 @@ cm_status cm_call_broadcast(const cm_call *call, const cm_shape *a, const cm_sha
     int64_t x = i + a->rank >= made.rank ? a->dims[i + a->rank - made.rank] : 1,
             y = i + b->rank >= made.rank ? b->dims[i + b->rank - made.rank] : 1;
     if (x >= 0 && y >= 0 && x != 1 && y != 1 && x != y)
-      return cm_call_fail(call, error, "inputs of %lld and %lld in one dimension do not broadcast", (long long)x,
-                          (long long)y);
+      return cm_call_fail(call, error, "inputs of %lld and %lld in one dimension do not broadcast", (long long)x, (long long)y);
     /* An unknown dim beside one above 1 must be that or 1. */
     made.dims[i] = x == 1 ? y : y == 1 || x == y ? x : x < 0 ? y : y < 0 ? x : 0;
   }

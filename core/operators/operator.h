@@ -109,8 +109,7 @@ bool cm_shape_known(const cm_shape *shape);
 cm_shape cm_shape_of(const cm_tensor *tensor);
 
 /* A failure of this call: CM_BAD_NETWORK, "Conv 'name': ...". */
-cm_status cm_call_fail(const cm_call *call, cm_error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+cm_status cm_call_fail(const cm_call *call, cm_error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The kernel does not compute this type. */
 cm_status cm_call_bad_type(const cm_call *call, cm_type type, cm_error *error);

@@ -43,8 +43,7 @@ static bool read_steps(quantizing *q, const cm_node *n, bool quantizes, steps *s
   const cm_value *scale = &m->values[s->scale];
   s->type = m->values[quantizes ? n->outputs[0] : n->inputs[0]].shape.type;
   if (!scale->constant || scale->shape.type != CM_FLOAT || !cm_shape_known(&scale->shape) ||
-      !cm_dims_count(scale->shape.rank, scale->shape.dims, &s->count) ||
-      (s->zero != CM_NONE && !m->values[s->zero].constant))
+      !cm_dims_count(scale->shape.rank, scale->shape.dims, &s->count) || (s->zero != CM_NONE && !m->values[s->zero].constant))
     return false;
   return is_byte(s->type) && m->values[quantizes ? n->inputs[0] : n->outputs[0]].shape.type == CM_FLOAT;
 }
@@ -69,8 +68,7 @@ static cm_status zero_of(quantizing *q, const steps *s, uint32_t *zero, cm_error
 }
 
 /* The bias in units of the product's sums: rounded to 32 bits. */
-static cm_status whole_bias(quantizing *q, uint32_t bias, const steps *x, const steps *w, uint32_t *value,
-                            cm_error *error)
+static cm_status whole_bias(quantizing *q, uint32_t bias, const steps *x, const steps *w, uint32_t *value, cm_error *error)
 {
   const cm_tensor *b, *xs, *ws;
   cm_tensor *t;
@@ -230,10 +228,8 @@ static cm_status make_move(quantizing *q, uint32_t node, bool *done, cm_error *e
   steps x, y;
   bool same_scale, same_zero;
   *done = false;
-  if (!read_steps(q, &m->nodes[node], true, &y) || !takes_any_scale(producer(m, y.input)) ||
-      m->values[y.input].use_count != 1 ||
-      !read_steps(q, producer(m, producer(m, y.input)->inputs[0]), false, &x) || x.type != y.type || x.count != 1 ||
-      y.count != 1)
+  if (!read_steps(q, &m->nodes[node], true, &y) || !takes_any_scale(producer(m, y.input)) || m->values[y.input].use_count != 1 ||
+      !read_steps(q, producer(m, producer(m, y.input)->inputs[0]), false, &x) || x.type != y.type || x.count != 1 || y.count != 1)
     return CM_OK;
   if (!same_number(q, x.scale, y.scale, &same_scale, error) || !same_number(q, x.zero, y.zero, &same_zero, error))
     return error->status;

@@ -41,9 +41,8 @@ typedef struct wanted {
 static cm_status add(unfolding *u, const wanted *w, uint32_t *output, cm_error *error)
 {
   uint32_t number;
-  if ((*output == CM_NONE && cm_model_add_named(u->m, "step", output, error) != CM_OK) ||
-      cm_model_add_node(u->m, w->op, w->inputs, w->count, output, 1, &number, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(*output == CM_NONE, cm_model_add_named(u->m, "step", output, error));
+  CM_TRY(cm_model_add_node(u->m, w->op, w->inputs, w->count, output, 1, &number, error));
   cm_node *n = &u->m->nodes[number];
   n->name = u->whole.name;
   return w->attribute != NULL && cm_node_set_integer(u->m, n, w->attribute, w->number, error) != CM_OK
@@ -94,8 +93,7 @@ static cm_status cell(unfolding *u, const direction *d, const wanted *w, uint32_
   n->known = cm_operator_find(n->domain, w->op, u->m->opset);
   n->attributes = u->whole.attributes;
   n->attribute_count = u->whole.attribute_count;
-  if (d->number == 1 && cm_node_set_integer(u->m, n, "second", 1, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(d->number == 1, cm_node_set_integer(u->m, n, "second", 1, error));
   return cm_infer_node(u->m, number, u->run, error);
 }
 
@@ -265,8 +263,7 @@ static cm_status gru_step(unfolding *u, direction *d, int64_t step, cm_error *er
   CM_TRY(reshape(u, sums[0], 3, (int64_t[]){u->r.batch, 2, u->r.hidden}, &sums[0], error));
   CM_TRY(cell(u, d, &(wanted){.op = "GRUGates", .inputs = sums, .count = 2}, gated, 2, error));
   CM_TRY(inputs_of(u, d, step, (int64_t[]){2, 3}, &inputs[1], error));
-  if (!u->r.linear_before_reset && add_state(u, d->h == CM_NONE ? CM_NONE : gated[1], d->candidate, &inputs[1], error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!u->r.linear_before_reset, add_state(u, d->h == CM_NONE ? CM_NONE : gated[1], d->candidate, &inputs[1], error));
   inputs[0] = gated[0];
   inputs[2] = or_zeros(u, d->h);
   inputs[3] = gated[1];
@@ -309,8 +306,7 @@ static cm_status take_step(unfolding *u, direction *d, int64_t k, cm_error *erro
   if ((r->gates == 4 ? lstm_step : r->gates == 3 ? gru_step : rnn_step)(u, d, step, error) != CM_OK)
     return error->status;
   uint32_t output = d->h;
-  if (u->lengths != CM_NONE && end_sequences(u, d, step, h, c, &output, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(u->lengths != CM_NONE, end_sequences(u, d, step, h, c, &output, error));
   return reshape(u, output, 4, dims, &d->outputs[step], error);
 }
 
@@ -332,8 +328,7 @@ static cm_status join_outputs(unfolding *u, const direction *d, cm_error *error)
                  : reshape(u, o == 1 ? d[k].h : d[k].c, 3, last, &parts[k], error) != CM_OK)
         return error->status;
     }
-    if (parts[0] != output && concat(u, parts, directions, (o == 0) + r->batch_first, &output, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(parts[0] != output, concat(u, parts, directions, (o == 0) + r->batch_first, &output, error));
   }
   return CM_OK;
 }

@@ -95,9 +95,8 @@ static cm_status read_operands(cm_rewriting *r, operands *o, cm_error *error)
     cm_rewriting_skip(r, ",");
     const char *from = r->at;
     const uint32_t before = r->inputs_read;
-    if (read_operand(r, o, error) != CM_OK ||
-        (strncmp(r->at, "...", 3) == 0 && repeat_operand(r, from, r->inputs_read - before, o, error) != CM_OK))
-      return error->status;
+    CM_TRY(read_operand(r, o, error));
+    CM_TRY_IF(strncmp(r->at, "...", 3) == 0, repeat_operand(r, from, r->inputs_read - before, o, error));
   }
   return CM_OK;
 }

@@ -117,8 +117,7 @@ cm_status cm_rewriting_attributes(cm_rewriting *r, cm_node *to, cm_error *error)
     }
     cm_rewriting_name(r, name);
     cm_rewriting_skip(r, "=");
-    if (read_attribute(r, &a, error) && cm_node_put_attribute(r->u->model, to, name, &a, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(read_attribute(r, &a, error), cm_node_put_attribute(r->u->model, to, name, &a, error));
     if (error->status != CM_OK)
       return error->status;
   }

@@ -21,8 +21,7 @@ static cm_status refuse(cm_error *error, const char *format, ...)
 
 /* ---- reading ---- */
 
-cm_status cm_stated_shapes_add(cm_stated_shapes *shapes, const char *name, const int64_t *dims, uint32_t rank,
-                               cm_error *error)
+cm_status cm_stated_shapes_add(cm_stated_shapes *shapes, const char *name, const int64_t *dims, uint32_t rank, cm_error *error)
 {
   if (name[0] == '\0' || strlen(name) >= CM_STATED_NAME_MAX)
     return refuse(error, "a name has 1 to %d characters", CM_STATED_NAME_MAX - 1);
@@ -130,9 +129,7 @@ static cm_status give(cm_model *model, cm_value *v, const int64_t *dims, uint32_
       return refuse(error, "dimension %u of input '%.80s' is %lld in the model, not %lld", k, v->name,
                     (long long)v->shape.dims[k], (long long)dims[k]);
     v->shape.dims[k] = dims[k];
-    if (v->dim_names[k] != NULL && v->dim_names[k][0] != '\0' &&
-        name_extent(model, v->dim_names[k], dims[k], &count, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(v->dim_names[k] != NULL && v->dim_names[k][0] != '\0', name_extent(model, v->dim_names[k], dims[k], &count, error));
   }
   return CM_OK;
 }
@@ -147,14 +144,10 @@ cm_status cm_model_state_shapes(cm_model *model, const cm_stated_shapes *shapes,
       CM_TRY(give(model, v, shapes->item[i].dims, shapes->item[i].rank, error));
       continue;
     }
-    if (shapes->item[i].rank == 1 &&
-        name_extent(model, name, shapes->item[i].dims[0], &count, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(shapes->item[i].rank == 1, name_extent(model, name, shapes->item[i].dims[0], &count, error));
     if (count == 0)
-      return refuse(error, "the model has no input '%s'%s%.80s%s", name,
-                    model->input_count > 0 ? "; its first is '" : "",
-                    model->input_count > 0 ? model->values[model->inputs[0]].name : "",
-                    model->input_count > 0 ? "'" : "");
+      return refuse(error, "the model has no input '%s'%s%.80s%s", name, model->input_count > 0 ? "; its first is '" : "",
+                    model->input_count > 0 ? model->values[model->inputs[0]].name : "", model->input_count > 0 ? "'" : "");
   }
   return CM_OK;
 }

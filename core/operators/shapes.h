@@ -21,8 +21,7 @@ typedef struct cm_stated_shapes {
 cm_status cm_stated_shapes_parse(const char *text, cm_stated_shapes *shapes, cm_error *error);
 
 /* Adds one shape. Errors: as above. */
-cm_status cm_stated_shapes_add(cm_stated_shapes *shapes, const char *name, const int64_t *dims, uint32_t rank,
-                               cm_error *error);
+cm_status cm_stated_shapes_add(cm_stated_shapes *shapes, const char *name, const int64_t *dims, uint32_t rank, cm_error *error);
 
 /* The same as the value of an option: text, or {NAME: [EXTENT, ...]}; the field is a cm_stated_shapes. */
 extern const cm_option_own cm_stated_shapes_option;

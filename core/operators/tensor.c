@@ -8,31 +8,13 @@ static const struct {
   const char *name;
   unsigned bits;
 } types[CM_TYPE_COUNT] = {
-    [CM_FLOAT] = {"float32", 32},
-    [CM_UINT8] = {"uint8", 8},
-    [CM_INT8] = {"int8", 8},
-    [CM_UINT16] = {"uint16", 16},
-    [CM_INT16] = {"int16", 16},
-    [CM_INT32] = {"int32", 32},
-    [CM_INT64] = {"int64", 64},
-    [CM_STRING] = {"string", 0},
-    [CM_BOOL] = {"bool", 8},
-    [CM_FLOAT16] = {"float16", 16},
-    [CM_DOUBLE] = {"float64", 64},
-    [CM_UINT32] = {"uint32", 32},
-    [CM_UINT64] = {"uint64", 64},
-    [CM_COMPLEX64] = {"complex64", 64},
-    [CM_COMPLEX128] = {"complex128", 128},
-    [CM_BFLOAT16] = {"bfloat16", 16},
-    [CM_FLOAT8E4M3FN] = {"float8e4m3fn", 8},
-    [CM_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
-    [CM_FLOAT8E5M2] = {"float8e5m2", 8},
-    [CM_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8},
-    [CM_UINT4] = {"uint4", 4},
-    [CM_INT4] = {"int4", 4},
-    [CM_FLOAT4E2M1] = {"float4e2m1", 4},
-    [CM_FLOAT8E8M0] = {"float8e8m0", 8},
-    [CM_UINT2] = {"uint2", 2},
+    [CM_FLOAT] = {"float32", 32}, [CM_UINT8] = {"uint8", 8}, [CM_INT8] = {"int8", 8}, [CM_UINT16] = {"uint16", 16},
+    [CM_INT16] = {"int16", 16}, [CM_INT32] = {"int32", 32}, [CM_INT64] = {"int64", 64}, [CM_STRING] = {"string", 0},
+    [CM_BOOL] = {"bool", 8}, [CM_FLOAT16] = {"float16", 16}, [CM_DOUBLE] = {"float64", 64}, [CM_UINT32] = {"uint32", 32},
+    [CM_UINT64] = {"uint64", 64}, [CM_COMPLEX64] = {"complex64", 64}, [CM_COMPLEX128] = {"complex128", 128},
+    [CM_BFLOAT16] = {"bfloat16", 16}, [CM_FLOAT8E4M3FN] = {"float8e4m3fn", 8}, [CM_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
+    [CM_FLOAT8E5M2] = {"float8e5m2", 8}, [CM_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8}, [CM_UINT4] = {"uint4", 4},
+    [CM_INT4] = {"int4", 4}, [CM_FLOAT4E2M1] = {"float4e2m1", 4}, [CM_FLOAT8E8M0] = {"float8e8m0", 8}, [CM_UINT2] = {"uint2", 2},
     [CM_INT2] = {"int2", 2},
 };
 
@@ -75,8 +57,7 @@ bool cm_dims_count(uint32_t rank, const int64_t *dims, uint64_t *count)
   return true;
 }
 
-cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
-                        cm_error *error)
+cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t = NULL;
   uint64_t count;
@@ -125,8 +106,7 @@ cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_
   return CM_OK;
 }
 
-cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made,
-                             cm_error *error)
+cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
   int64_t dims[1] = {0};

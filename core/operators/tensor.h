@@ -13,34 +13,10 @@ enum { CM_RANK_MAX = 8 };
 
 /* Element types with ONNX's own numbers (TensorProto.DataType), so that reading and writing need no table. */
 typedef enum cm_type {
-  CM_TYPE_NONE = 0,
-  CM_FLOAT = 1,
-  CM_UINT8 = 2,
-  CM_INT8 = 3,
-  CM_UINT16 = 4,
-  CM_INT16 = 5,
-  CM_INT32 = 6,
-  CM_INT64 = 7,
-  CM_STRING = 8,
-  CM_BOOL = 9,
-  CM_FLOAT16 = 10,
-  CM_DOUBLE = 11,
-  CM_UINT32 = 12,
-  CM_UINT64 = 13,
-  CM_COMPLEX64 = 14,
-  CM_COMPLEX128 = 15,
-  CM_BFLOAT16 = 16,
-  CM_FLOAT8E4M3FN = 17,
-  CM_FLOAT8E4M3FNUZ = 18,
-  CM_FLOAT8E5M2 = 19,
-  CM_FLOAT8E5M2FNUZ = 20,
-  CM_UINT4 = 21,
-  CM_INT4 = 22,
-  CM_FLOAT4E2M1 = 23,
-  CM_FLOAT8E8M0 = 24,
-  CM_UINT2 = 25,
-  CM_INT2 = 26,
-  CM_TYPE_COUNT = 27,
+  CM_TYPE_NONE = 0, CM_FLOAT = 1, CM_UINT8 = 2, CM_INT8 = 3, CM_UINT16 = 4, CM_INT16 = 5, CM_INT32 = 6, CM_INT64 = 7,
+  CM_STRING = 8, CM_BOOL = 9, CM_FLOAT16 = 10, CM_DOUBLE = 11, CM_UINT32 = 12, CM_UINT64 = 13, CM_COMPLEX64 = 14,
+  CM_COMPLEX128 = 15, CM_BFLOAT16 = 16, CM_FLOAT8E4M3FN = 17, CM_FLOAT8E4M3FNUZ = 18, CM_FLOAT8E5M2 = 19, CM_FLOAT8E5M2FNUZ = 20,
+  CM_UINT4 = 21, CM_INT4 = 22, CM_FLOAT4E2M1 = 23, CM_FLOAT8E8M0 = 24, CM_UINT2 = 25, CM_INT2 = 26, CM_TYPE_COUNT = 27,
   CM_SEQUENCE = 100, /* no element type: a list of tensors */
 } cm_type;
 
@@ -69,8 +45,7 @@ typedef struct cm_tensor {
 } cm_tensor;
 
 /* Makes a zeroed tensor with one reference. Errors: CM_TOO_LARGE (the product of dims overflows), no memory. */
-cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made,
-                        cm_error *error);
+cm_status cm_tensor_new(cm_memory *memory, cm_type type, uint32_t rank, const int64_t *dims, cm_tensor **made, cm_error *error);
 
 /* Fills it with random numbers: float32 from -1 to 1, any bytes, which are quantized numbers; other types, which may be indices, stay. */
 void cm_tensor_fill_random(cm_tensor *tensor, cm_random *random);
@@ -80,8 +55,7 @@ cm_status cm_tensor_reshaped(cm_memory *memory, const cm_tensor *tensor, uint32_
                              cm_tensor **made, cm_error *error);
 
 /* Makes a sequence of `count` tensors; takes a reference on each. */
-cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made,
-                             cm_error *error);
+cm_status cm_tensor_sequence(cm_memory *memory, cm_tensor *const *items, uint64_t count, cm_tensor **made, cm_error *error);
 
 /* One more reference; returns its argument. */
 cm_tensor *cm_tensor_share(cm_tensor *tensor);

@@ -77,8 +77,7 @@ static cm_status read_npy(const uint8_t *bytes, size_t size, const char *path, c
     return damaged(path, error);
   memcpy(header, bytes + at, length);
   header[length] = '\0';
-  const char *descr = strstr(header, "'descr'"), *order = strstr(header, "'fortran_order'"),
-             *shape = strstr(header, "'shape'");
+  const char *descr = strstr(header, "'descr'"), *order = strstr(header, "'fortran_order'"), *shape = strstr(header, "'shape'");
   const char *type = descr != NULL ? strpbrk(descr + 7, "<|>=") : NULL;
   const char *open = shape != NULL ? strchr(shape, '(') : NULL;
   if (type == NULL || open == NULL || order == NULL || *type == '>' || strncmp(order, "'fortran_order': False", 22) != 0)

@@ -205,8 +205,7 @@ static cm_status complete(const char *folder, stored *s, cm_run *run, cm_error *
   return status == CM_OK ? cm_scenarios_measure(&s->input, run, &s->mapping, error) : status;
 }
 
-cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_topology *topology, cm_run *run,
-                                cm_error *error)
+cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_topology *topology, cm_run *run, cm_error *error)
 {
   stored s = {0};
   beside b = {.mapping = &s.mapping, .input = &s.input, .run = run, .folder = folder};

@@ -21,5 +21,4 @@ cm_status cm_mapping_write_beside(const cm_mapping *mapping, const cm_map_input 
  * network, and this function's from now on, also on failure. Routes that are refused or would be too long are no failure:
  * their view says why. The bytes are those that the job would have written. Errors: CM_CONFLICT when the folder is of a
  * release that kept no occupancy; CM_BAD_MAPPING, CM_IO, CM_DISK_FULL, memory, those of the run. */
-cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_topology *topology, cm_run *run,
-                                cm_error *error);
+cm_status cm_mapping_write_late(const char *folder, cm_mapping_view view, cm_topology *topology, cm_run *run, cm_error *error);

@@ -244,24 +244,15 @@ static const struct {
   const char *name;
   cm_status (*write)(writer *w);
 } views[CM_VIEWS_ALL] = {
-  [CM_VIEW_SUMMARY_JSON] = {"summary.json", write_summary_json},
-  [CM_VIEW_FULL_JSON] = {"mapping.json", write_full_json},
-  [CM_VIEW_NEURONS_JSON] = {"neurons.json", write_neurons_json},
-  [CM_VIEW_NEURONS_CSV] = {"neurons.csv", write_neurons_csv},
-  [CM_VIEW_NEURONS_BINARY] = {"neurons.bin", cm_write_neurons_binary},
-  [CM_VIEW_CORES_JSON] = {"cores.json", cm_write_cores_json},
-  [CM_VIEW_CORES_CSV] = {"cores.csv", cm_write_cores_csv},
-  [CM_VIEW_CORES_BINARY] = {"cores.bin", cm_write_cores_binary},
-  [CM_VIEW_LINKS_JSON] = {"links.json", cm_write_links_json},
-  [CM_VIEW_LINKS_CSV] = {"links.csv", cm_write_links_csv},
-  [CM_VIEW_LINKS_BINARY] = {"links.bin", cm_write_links_binary},
-  [CM_VIEW_PART] = {"mapping.part", write_part},
-  [CM_VIEW_PLACEMENT_CSV] = {"placement.csv", write_placement_csv},
-  [CM_VIEW_ROUTES_JSON] = {"routes.json", NULL},
-  [CM_VIEW_ROUTES_CSV] = {"routes.csv", NULL},
-  [CM_VIEW_ROUTES_BINARY] = {"routes.bin", NULL},
-  [CM_VIEW_CERTIFICATE_JSON] = {"certificate.json", NULL},
-  [CM_VIEW_STRUCTURE] = {"structure.bin", NULL},
+  [CM_VIEW_SUMMARY_JSON] = {"summary.json", write_summary_json}, [CM_VIEW_FULL_JSON] = {"mapping.json", write_full_json},
+  [CM_VIEW_NEURONS_JSON] = {"neurons.json", write_neurons_json}, [CM_VIEW_NEURONS_CSV] = {"neurons.csv", write_neurons_csv},
+  [CM_VIEW_NEURONS_BINARY] = {"neurons.bin", cm_write_neurons_binary}, [CM_VIEW_CORES_JSON] = {"cores.json", cm_write_cores_json},
+  [CM_VIEW_CORES_CSV] = {"cores.csv", cm_write_cores_csv}, [CM_VIEW_CORES_BINARY] = {"cores.bin", cm_write_cores_binary},
+  [CM_VIEW_LINKS_JSON] = {"links.json", cm_write_links_json}, [CM_VIEW_LINKS_CSV] = {"links.csv", cm_write_links_csv},
+  [CM_VIEW_LINKS_BINARY] = {"links.bin", cm_write_links_binary}, [CM_VIEW_PART] = {"mapping.part", write_part},
+  [CM_VIEW_PLACEMENT_CSV] = {"placement.csv", write_placement_csv}, [CM_VIEW_ROUTES_JSON] = {"routes.json", NULL},
+  [CM_VIEW_ROUTES_CSV] = {"routes.csv", NULL}, [CM_VIEW_ROUTES_BINARY] = {"routes.bin", NULL},
+  [CM_VIEW_CERTIFICATE_JSON] = {"certificate.json", NULL}, [CM_VIEW_STRUCTURE] = {"structure.bin", NULL},
 };
 
 const char *cm_mapping_view_name(cm_mapping_view view)
@@ -284,9 +275,8 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, c
   return CM_OK;
 }
 
-cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand,
-                                  const cm_chip *chip, const char *network_id, const char *folder,
-                                  cm_error *error)
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip, const char *network_id,
+                                  const char *folder, cm_error *error)
 {
   cm_status status = cm_folder_make(folder, error);
   for (int view = 0; status == CM_OK && view < CM_VIEWS; view++) {

@@ -33,6 +33,5 @@ cm_status cm_mapping_write(const cm_mapping *mapping, const cm_demand *demand, c
                            const char *network_id, cm_mapping_view view, FILE *stream, cm_error *error);
 
 /* Writes every view below CM_VIEWS as a file of its own into the folder (made if missing), each synced. */
-cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand,
-                                  const cm_chip *chip, const char *network_id, const char *folder,
-                                  cm_error *error);
+cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip, const char *network_id,
+                                  const char *folder, cm_error *error);

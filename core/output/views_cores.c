@@ -133,10 +133,9 @@ cm_status cm_write_cores_csv(writer *w)
               "congestion,core_ns\n");
   for (uint32_t p = 0; p < w->mapping->part_count; p++) {
     const cm_core_load *load = &w->mapping->detail.core[p];
-    (void)fprintf(w->stream,
-                  "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-                  p, core_x(w, p), core_y(w, p), load->neurons, load->synapses, load->inbound_axons,
-                  load->outbound_axons, load->target_cores);
+    (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+                  p, core_x(w, p), core_y(w, p), load->neurons, load->synapses, load->inbound_axons, load->outbound_axons,
+                  load->target_cores);
     cm_view_put_real(w, load->traffic_in);
     cm_view_put_text(w, ",");
     cm_view_put_real(w, load->traffic_out);

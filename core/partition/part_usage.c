@@ -78,10 +78,7 @@ static void book_presence(cm_part_usage *s, uint32_t source, uint32_t part, int3
 
 static void next_stamp(cm_part_usage *s)
 {
-  if (++s->stamp == 0) {
-    memset(s->seen, 0, s->slots * sizeof *s->seen);
-    s->stamp = 1;
-  }
+  s->stamp = cm_next_mark(s->stamp, s->seen, s->slots);
 }
 
 /* A source goes from part a to b: what it reaches is now reached from there. */

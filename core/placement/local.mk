@@ -22,12 +22,7 @@ libcoremap_a_SOURCES += \
   core/placement/links/links.h core/placement/links/links.c \
   core/placement/relief/router_loads.h core/placement/relief/router_loads.c core/placement/relief/relief.h core/placement/relief/relief.c \
   core/placement/trees/casts.h core/placement/trees/casts.c \
-  core/placement/trees/tree_state.h core/placement/trees/tree_state.c \
-  core/placement/trees/tree_prices.h core/placement/trees/tree_prices.c \
-  core/placement/trees/tree_walk.h core/placement/trees/tree_walk.c \
-  core/placement/trees/way_state.h core/placement/trees/way_state.c \
-  core/placement/trees/mesh_walk.c core/placement/trees/way_walk.c \
-  core/placement/trees/group_state.h core/placement/trees/group_state.c \
-  core/placement/trees/groups.h core/placement/trees/seating.h core/placement/trees/groups.c \
-  core/placement/trees/groups_seats.c core/placement/trees/groups_orders.c \
+  core/placement/trees/tree_state.h core/placement/trees/tree_state.c core/placement/trees/tree_prices.c \
+  core/placement/trees/tree_walk.h core/placement/trees/mesh_walk.c core/placement/trees/way_walk.c \
+  core/placement/trees/group_state.h core/placement/trees/group_state.c core/placement/trees/groups.c core/placement/trees/groups_orders.c \
   core/placement/trees/trees.h core/placement/trees/trees.c

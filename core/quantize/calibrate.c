@@ -185,9 +185,8 @@ cm_status cm_layer_errors(cm_calibration *c, cm_error *error)
   const size_t layers = c->layers.count;
   cm_status status = CM_OK;
   cm_run_phase(c->run, "judge");
-  if (CM_NEW(c->run->memory, j.tensors, c->model->value_count + 1, error) != CM_OK || CM_NEW(c->run->memory, j.wrong, layers + 1, error) != CM_OK ||
-      CM_NEW(c->run->memory, j.all, layers + 1, error) != CM_OK)
-    status = error->status;
+  status = CM_NEW_ALL(c->run->memory, error, CM_ARRAY(j.tensors, c->model->value_count + 1), CM_ARRAY(j.wrong, layers + 1),
+                      CM_ARRAY(j.all, layers + 1));
   CM_THEN(status, run_samples(c, &(cm_watch){judge, &j}, c->expected, error));
   for (size_t i = 0; status == CM_OK && i < layers; i++)
     c->layers.layer[i].error = sqrt(j.all[i] > 0 ? j.wrong[i] / j.all[i] : j.wrong[i]);

@@ -109,10 +109,9 @@ static cm_status quantize_layer(inserting *in, const cm_layer *l, cm_error *erro
   if (l->axis != CM_NONE) {
     const float scale = cm_affine_of(in->range[in->layers->root[before.inputs[0]]]).scale;
     const bool biased = before.input_count > 2 && before.inputs[2] != CM_NONE;
-    if (CM_ARENA_NEW(&m->arena, inputs, 3, error) != CM_OK ||
-        add_integers(in, before.inputs[1], &l->weights, l->axis, &inputs[1], error) != CM_OK ||
-        (biased && add_bias(in, before.inputs[2], scale, l->weights.scales, &inputs[2], error) != CM_OK))
-      return error->status;
+    CM_TRY(CM_ARENA_NEW(&m->arena, inputs, 3, error));
+    CM_TRY(add_integers(in, before.inputs[1], &l->weights, l->axis, &inputs[1], error));
+    CM_TRY_IF(biased, add_bias(in, before.inputs[2], scale, l->weights.scales, &inputs[2], error));
     inputs[0] = before.inputs[0];
     m->nodes[l->node].inputs = inputs;
     m->nodes[l->node].input_count = biased ? 3 : 2;
@@ -130,10 +129,8 @@ cm_status cm_quantize_insert(cm_model *model, const cm_layers *layers, const cm_
   inserting in = {model, layers, ranges, run};
   const size_t values = model->value_count;
   for (size_t i = 0; i < layers->count; i++)
-    if (!layers->layer[i].kept && quantize_layer(&in, &layers->layer[i], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!layers->layer[i].kept, quantize_layer(&in, &layers->layer[i], error));
   for (uint32_t v = 0; v < values; v++)
-    if (layers->root[v] != CM_NONE && surround(&in, v, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(layers->root[v] != CM_NONE, surround(&in, v, error));
   return cm_model_sweep(model, error);
 }

@@ -86,10 +86,8 @@ static void find_activation(cm_model *m, cm_run *run, cm_layer *l)
 cm_status cm_layers_find(cm_model *model, bool least_error, cm_run *run, cm_layers *layers, cm_error *error)
 {
   *layers = (cm_layers){0};
-  cm_status status = CM_OK;
-  if (CM_NEW(model->arena.memory, layers->layer, model->order_count + 1, error) != CM_OK ||
-      CM_NEW(model->arena.memory, layers->root, model->value_count + 1, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(model->arena.memory, error, CM_ARRAY(layers->layer, model->order_count + 1),
+                                CM_ARRAY(layers->root, model->value_count + 1));
   for (size_t i = 0; status == CM_OK && i < model->order_count; i++) {
     const uint32_t node = model->order[i];
     const cm_tensor *w;

@@ -69,8 +69,7 @@ static cm_status read_normalization(preparing *p, const cm_node *conv, const cm_
   *x = (normalization){.epsilon = (double)cm_node_number(norm, "epsilon", 1e-5F)};
   for (uint32_t i = 0; i < 4; i++)
     CM_TRY(cm_constant_tensor(p->model, norm->inputs[i + 1], p->run, &x->of[i], error));
-  if (is_constant(p->model, conv, 2) && cm_constant_tensor(p->model, conv->inputs[2], p->run, &x->bias, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(is_constant(p->model, conv, 2), cm_constant_tensor(p->model, conv->inputs[2], p->run, &x->bias, error));
   return cm_constant_tensor(p->model, conv->inputs[1], p->run, &x->weights, error);
 }
 

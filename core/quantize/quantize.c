@@ -52,7 +52,8 @@ static cm_status decide(cm_calibration *c, cm_error *error)
   if (l->count == 0)
     return cm_fail(error, CM_BAD_NETWORK, "the model has no Conv, MatMul or Gemm of float32 with constant weights, which alone are quantized");
   cm_layers_spread(m, l);
-  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->ranges, m->value_count + 1), CM_ARRAY(c->expected, c->samples.count * m->output_count + 1)));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->ranges, m->value_count + 1),
+                    CM_ARRAY(c->expected, c->samples.count * m->output_count + 1)));
   CM_TRY(cm_calibrate(c, error));
   CM_TRY(cm_layer_errors(c, error));
   for (size_t i = 0; i < l->count; i++)
@@ -132,11 +133,7 @@ static cm_status make_report(cm_calibration *c, json_t *layers, json_t **report,
                            (json_int_t)(c->layers.count - kept), "float32", (json_int_t)kept, "constant_bytes", "before",
                            (json_int_t)c->bytes_before, "after", (json_int_t)constant_bytes(c->model), "outputs", outputs, "layers", layers);
   cm_status status = cm_json_whole(refusals, "the report", error);
-  if (status == CM_OK)
-    *report = made;
-  else
-    json_decref(made);
-  return status;
+  CM_END(status, *report = made, json_decref(made));
 }
 
 /* ---- from file to file ---- */

@@ -87,8 +87,7 @@ static cm_status raise_node(cm_model *m, cm_node *n, int64_t opset, cm_error *er
   static const char *const changed[] = {"Upsample", "Resize", "Loop", "Scan", "If"};
   char label[160];
   for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
-    if (strcmp(n->op, moved[i].op) == 0 && m->opset < moved[i].since && opset >= moved[i].since && move_attribute(m, n, &moved[i], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(strcmp(n->op, moved[i].op) == 0 && m->opset < moved[i].since && opset >= moved[i].since, move_attribute(m, n, &moved[i], error));
   for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
     if (strcmp(n->op, changed[i]) == 0 && (m->opset < 11 || i >= 2))
       return cm_fail(error, CM_BAD_NETWORK, "node %s of opset %lld cannot be written in opset %lld: export the model with that",
@@ -132,8 +131,7 @@ cm_status cm_raise_opset(cm_model *model, cm_error *error)
     return CM_OK;
   for (size_t i = 0; i < model->order_count; i++) {
     cm_node *n = &model->nodes[model->order[i]];
-    if (n->domain[0] == '\0' && raise_node(model, n, opset, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(n->domain[0] == '\0', raise_node(model, n, opset, error));
   }
   CM_TRY(state_opset(model, opset, error));
   for (size_t i = 0; i < model->order_count; i++) {

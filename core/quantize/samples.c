@@ -277,11 +277,7 @@ cm_status cm_samples_read(const cm_model *model, const char *path, size_t most, 
     status = read_entry(&b, i, next - i, most > 0 ? most - made.count : UINT64_MAX, error);
   }
   close_bundle(&b);
-  if (status == CM_OK)
-    *samples = made;
-  else
-    cm_samples_free(&made);
-  return status;
+  CM_END(status, *samples = made, cm_samples_free(&made));
 }
 
 cm_status cm_samples_pack(const char *folder, const char *out, cm_error *error)

@@ -91,12 +91,9 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
   g->project = project;
   lay_out(g, word, shift);
   size_t moments = 2 * (size_t)n + 2;
-  if (CM_NEW(memory, g->need, (size_t)n * g->words, error) != CM_OK ||
-      CM_NEW(memory, g->moment, moments, error) != CM_OK ||
-      CM_NEW(memory, g->left, moments * g->words, error) != CM_OK || CM_NEW(memory, g->key, n, error) != CM_OK ||
-      CM_NEW(memory, g->merged, n, error) != CM_OK || CM_NEW(memory, g->waiting, n, error) != CM_OK ||
-      CM_NEW(memory, g->queue_of, n, error) != CM_OK || CM_NEW(memory, g->queue_items, n, error) != CM_OK ||
-      CM_NEW(memory, g->running.item, n, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(g->need, (size_t)n * g->words), CM_ARRAY(g->moment, moments),
+                 CM_ARRAY(g->left, moments * g->words), CM_ARRAY(g->key, n), CM_ARRAY(g->merged, n), CM_ARRAY(g->waiting, n),
+                 CM_ARRAY(g->queue_of, n), CM_ARRAY(g->queue_items, n), CM_ARRAY(g->running.item, n)) != CM_OK) {
     cm_generator_free(g);
     return error->status;
   }

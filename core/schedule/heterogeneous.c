@@ -41,12 +41,9 @@ static cm_status begin(search *s, cm_error *error)
 {
   cm_memory *memory = s->solving->run->memory;
   uint32_t n = s->dag->node_count;
-  if (CM_NEW(memory, s->rank, n, error) != CM_OK || CM_NEW(memory, s->list, n, error) != CM_OK ||
-      CM_NEW(memory, s->place, n, error) != CM_OK || CM_NEW(memory, s->unit, n, error) != CM_OK ||
-      CM_NEW(memory, s->start, n, error) != CM_OK || CM_NEW(memory, s->finish, n, error) != CM_OK ||
-      CM_NEW(memory, s->next, n, error) != CM_OK || CM_NEW(memory, s->previous, n, error) != CM_OK ||
-      CM_NEW(memory, s->first, s->processors, error) != CM_OK || CM_NEW(memory, s->last, s->processors, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->rank, n), CM_ARRAY(s->list, n), CM_ARRAY(s->place, n), CM_ARRAY(s->unit, n),
+                    CM_ARRAY(s->start, n), CM_ARRAY(s->finish, n), CM_ARRAY(s->next, n), CM_ARRAY(s->previous, n),
+                    CM_ARRAY(s->first, s->processors), CM_ARRAY(s->last, s->processors)));
   cm_random_init(&s->random, s->solving->run->seed, CM_STREAM_SCHEDULE, 1);
   return CM_OK;
 }

@@ -39,10 +39,8 @@ static cm_status begin(search *s, cm_error *error)
     s->population++;
   size_t members = (size_t)s->population + 1; /* and a child */
   if (cm_generator_new(s->solving->workload, memory, &s->generator, error) != CM_OK ||
-      CM_NEW(memory, s->height, n, error) != CM_OK || CM_NEW(memory, s->start, n, error) != CM_OK ||
-      CM_NEW(memory, s->waiting, n, error) != CM_OK || CM_NEW(memory, s->free, n, error) != CM_OK ||
-      CM_NEW(memory, s->taken, n, error) != CM_OK || CM_NEW(memory, s->memory_of_lists, members * n, error) != CM_OK ||
-      CM_NEW(memory, s->member, members, error) != CM_OK)
+      CM_NEW_ALL(memory, error, CM_ARRAY(s->height, n), CM_ARRAY(s->start, n), CM_ARRAY(s->waiting, n), CM_ARRAY(s->free, n),
+                 CM_ARRAY(s->taken, n), CM_ARRAY(s->memory_of_lists, members * n), CM_ARRAY(s->member, members)) != CM_OK)
     return error->status;
   for (size_t i = 0; i < members; i++)
     s->member[i].list = s->memory_of_lists + i * n;

@@ -22,8 +22,7 @@ static cm_status make_room(project *p, cm_text *text, cm_error *error)
   if (numbers > strlen(text->at))
     return cm_fail(error, CM_BAD_NETWORK, "the file is too short for %u tasks and %u resources", p->tasks,
                    p->resources);
-  CM_TRY(CM_NEW(text->memory, p->time, p->tasks, error));
-  CM_TRY(CM_NEW(text->memory, p->demand, numbers, error));
+  CM_TRY(CM_NEW_ALL(text->memory, error, CM_ARRAY(p->time, p->tasks), CM_ARRAY(p->demand, numbers)));
   return CM_NEW(text->memory, p->capacity, p->resources, error);
 }
 

@@ -91,10 +91,9 @@ cm_status cm_piece_new(const cm_dag *dag, const uint32_t *node, uint32_t count, 
       uint32_t to = local[dag->out[i]];
       arcs += to < count && node[to] == dag->out[i];
     }
-  if (CM_NEW(memory, p.first, (size_t)count + 1, error) != CM_OK || CM_NEW(memory, p.out, arcs, error) != CM_OK ||
-      CM_NEW(memory, p.before, count, error) != CM_OK || CM_NEW(memory, p.waiting, count, error) != CM_OK ||
-      CM_NEW(memory, p.ready, count, error) != CM_OK || CM_NEW(memory, p.choice, count, error) != CM_OK ||
-      CM_NEW(memory, p.ready_at, count, error) != CM_OK || CM_NEW(memory, p.order, count, error) != CM_OK) {
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(p.first, (size_t)count + 1), CM_ARRAY(p.out, arcs), CM_ARRAY(p.before, count),
+                 CM_ARRAY(p.waiting, count), CM_ARRAY(p.ready, count), CM_ARRAY(p.choice, count), CM_ARRAY(p.ready_at, count),
+                 CM_ARRAY(p.order, count)) != CM_OK) {
     cm_piece_free(&p);
     return error->status;
   }

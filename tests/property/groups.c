@@ -8,7 +8,7 @@
 #include "core/chip/interconnect/path_trees.h"
 #include "core/chip/region.h"
 #include "core/chip/turns.h"
-#include "core/placement/trees/groups.h"
+#include "core/placement/trees/trees.h"
 #include "core/routing/walk.h"
 
 enum { PARTS_MAX = 64, ROUTERS_MAX = 64, LINKS_MAX = 512, SEEN_MAX = 4096 };

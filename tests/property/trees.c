@@ -5,10 +5,8 @@
 
 #include "core/solver/map.h"
 #include "core/solver/presets.h"
-#include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
 #include "core/placement/trees/trees.h"
-#include "core/placement/trees/way_state.h"
 #include "core/chip/interconnect/interconnect.h"
 #include "core/chip/turns.h"
 #include "core/mapping/options.h"

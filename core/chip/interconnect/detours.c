@@ -244,10 +244,7 @@ static uint32_t search(const cm_interconnect *net, cm_detours *d, lane *l, uint3
 {
   open_routers open = {{CM_NO_WAY, CM_NO_WAY, CM_NO_WAY}, cm_formula_hops(net, from, to)};
   uint32_t router;
-  if (++l->round == 0) {
-    memset(l->seen, 0, net->routers * sizeof *l->seen);
-    l->round = 1;
-  }
+  l->round = cm_next_mark(l->round, l->seen, net->routers);
   reach(net, l, &open, from, 0, to);
   while (take_min(net, l, &open, to, &router)) {
     uint32_t length = l->length[router];

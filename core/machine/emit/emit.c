@@ -216,8 +216,7 @@ static cm_status list_ends(cm_emitter *e, cm_error *error)
 {
   const cm_model *m = e->plan->model;
   cm_program *p = e->program;
-  CM_TRY(CM_NEW(e->memory, p->inputs, m->input_count + 1, error));
-  CM_TRY(CM_NEW(e->memory, p->outputs, m->output_count + 1, error));
+  CM_TRY(CM_NEW_ALL(e->memory, error, CM_ARRAY(p->inputs, m->input_count + 1), CM_ARRAY(p->outputs, m->output_count + 1)));
   for (size_t i = 0; i < m->input_count; i++)
     CM_TRY(cm_emitter_tensor(e, m->inputs[i], &p->inputs[p->input_count++], error));
   for (size_t i = 0; i < m->output_count; i++)
@@ -241,14 +240,11 @@ cm_status cm_emitter_begin(cm_emitter *e, const char *chip_name, const cm_target
   e->operator_lists = plan->tile_count + plan->op_count + 1;
   p->chip_name = cm_arena_text(&p->arena, chip_name, strlen(chip_name), error);
   if (p->chip_name == NULL || make_lanes(e, error) != CM_OK || cm_hop_times_make(target, e->memory, &e->hops, error) != CM_OK ||
-      CM_NEW(e->memory, e->tensor_of, plan->model->value_count + 1, error) != CM_OK ||
-      CM_NEW(e->memory, e->buffer_of, plan->tile_count + 1, error) != CM_OK ||
-      CM_NEW(e->memory, e->stored_by, plan->tile_count + 1, error) != CM_OK ||
-      CM_NEW(e->memory, e->line_owner, plan->memory_bytes / CM_ALIGNMENT + 1, error) != CM_OK ||
-      CM_NEW(e->memory, e->lane_count, e->lanes, error) != CM_OK || CM_NEW(e->memory, e->lane_free, e->lanes, error) != CM_OK ||
-      CM_NEW(e->memory, e->known, (size_t)e->lanes * e->lanes, error) != CM_OK ||
-      CM_NEW(e->memory, e->wait, e->lanes, error) != CM_OK ||
-      CM_NEW(e->memory, e->operators_like, e->operator_lists, error) != CM_OK)
+      CM_NEW_ALL(e->memory, error, CM_ARRAY(e->tensor_of, plan->model->value_count + 1),
+                 CM_ARRAY(e->buffer_of, plan->tile_count + 1), CM_ARRAY(e->stored_by, plan->tile_count + 1),
+                 CM_ARRAY(e->line_owner, plan->memory_bytes / CM_ALIGNMENT + 1), CM_ARRAY(e->lane_count, e->lanes),
+                 CM_ARRAY(e->lane_free, e->lanes), CM_ARRAY(e->known, (size_t)e->lanes * e->lanes), CM_ARRAY(e->wait, e->lanes),
+                 CM_ARRAY(e->operators_like, e->operator_lists)) != CM_OK)
     return error->status;
   e->lane = CM_NONE;
   e->issue = cm_issue_start(target);

@@ -170,12 +170,10 @@ cm_status cm_emit_timetable(cm_plan *plan, const cm_sequence *sequence, const cm
   cm_emitter e = {.plan = plan, .memory = plan->memory, .out = &made};
   front f = {.e = &e, .table = timetable};
   cm_status status = cm_emitter_begin(&e, chip_name, target, error);
-  if (status == CM_OK && (CM_NEW(e.memory, made.objects, sequence->segment_count + 1, error) != CM_OK ||
-                          CM_NEW(e.memory, f.made, timetable->buffer_count + 1, error) != CM_OK ||
-                          CM_NEW(e.memory, f.prior, timetable->buffer_count + 1, error) != CM_OK ||
-                          CM_NEW(e.memory, f.barrier, e.lanes, error) != CM_OK || CM_NEW(e.memory, f.passed, e.lanes, error) != CM_OK ||
-                          CM_NEW(e.memory, f.order, timetable->task_count + 1, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(e.memory, error, CM_ARRAY(made.objects, sequence->segment_count + 1),
+                             CM_ARRAY(f.made, timetable->buffer_count + 1), CM_ARRAY(f.prior, timetable->buffer_count + 1),
+                             CM_ARRAY(f.barrier, e.lanes), CM_ARRAY(f.passed, e.lanes),
+                             CM_ARRAY(f.order, timetable->task_count + 1)));
   for (uint64_t t = 0; status == CM_OK && t < timetable->task_count; t++)
     f.order[t] = &timetable->tasks[t];
   if (status == CM_OK) {

@@ -140,13 +140,10 @@ static cm_status make_room(linker *l, cm_error *error)
   cm_program *p = l->out;
   cm_memory *m = p->memory;
   size_t pairs = (size_t)p->lane_count * p->lane_count;
-  if (CM_NEW(m, l->lane_of, l->symbols + 1, error) != CM_OK || CM_NEW(m, l->first_signal, l->symbols + 2, error) != CM_OK ||
-      CM_NEW(m, l->to, l->waits + 1, error) != CM_OK || CM_NEW(m, l->ordinal, l->waits + 1, error) != CM_OK ||
-      CM_NEW(m, l->signal_of, l->waits + 1, error) != CM_OK || CM_NEW(m, l->filled, l->symbols + 1, error) != CM_OK ||
-      CM_NEW(m, l->flag_of, pairs, error) != CM_OK || CM_NEW(m, l->flag_value, pairs, error) != CM_OK ||
-      CM_NEW(m, p->instructions, l->symbols + 2 * l->waits + 1, error) != CM_OK ||
-      CM_NEW(m, p->objects, l->in->object_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(m, error, CM_ARRAY(l->lane_of, l->symbols + 1), CM_ARRAY(l->first_signal, l->symbols + 2),
+                    CM_ARRAY(l->to, l->waits + 1), CM_ARRAY(l->ordinal, l->waits + 1), CM_ARRAY(l->signal_of, l->waits + 1),
+                    CM_ARRAY(l->filled, l->symbols + 1), CM_ARRAY(l->flag_of, pairs), CM_ARRAY(l->flag_value, pairs),
+                    CM_ARRAY(p->instructions, l->symbols + 2 * l->waits + 1), CM_ARRAY(p->objects, l->in->object_count + 1)));
   return CM_OK;
 }
 

@@ -193,12 +193,9 @@ bool cm_ordering_two_ways(const cm_plan *plan, uint32_t first, uint32_t last)
 cm_status cm_ordering_begin(cm_ordering *o, cm_plan *plan, const cm_ordering *like, cm_error *error)
 {
   *o = (cm_ordering){.plan = plan};
-  CM_TRY(CM_NEW(plan->memory, o->done, plan->piece_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, o->pieces, plan->piece_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, o->sinks, plan->piece_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, o->has_reader, plan->op_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, o->op_at, plan->op_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, o->place, plan->op_count + 1, error));
+  CM_TRY(CM_NEW_ALL(plan->memory, error, CM_ARRAY(o->done, plan->piece_count + 1), CM_ARRAY(o->pieces, plan->piece_count + 1),
+                    CM_ARRAY(o->sinks, plan->piece_count + 1), CM_ARRAY(o->has_reader, plan->op_count + 1),
+                    CM_ARRAY(o->op_at, plan->op_count + 1), CM_ARRAY(o->place, plan->op_count + 1)));
   for (uint32_t op = 0; op < plan->op_count; op++)
     o->op_at[op] = o->place[op] = op;
   if (like == NULL)

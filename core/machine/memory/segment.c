@@ -179,8 +179,8 @@ static cm_status lay_out(search *s, cm_memory_plan *layout, cm_error *error)
   uint32_t count = 0, at = s->plan->op_count;
   for (; at > 0; at = s->states[at].from)
     count++;
-  CM_TRY(CM_NEW(s->plan->memory, layout->segments, count + 1, error));
-  CM_TRY(CM_NEW(s->plan->memory, layout->pieces, s->plan->piece_count + 1, error));
+  CM_TRY(CM_NEW_ALL(s->plan->memory, error, CM_ARRAY(layout->segments, count + 1),
+                    CM_ARRAY(layout->pieces, s->plan->piece_count + 1)));
   layout->segment_count = count;
   for (at = s->plan->op_count; count-- > 0; at = s->states[at].from)
     layout->segments[count] =
@@ -212,8 +212,7 @@ static cm_status begin_search(search *s, cm_error *error)
   cm_plan *plan = s->plan;
   CM_TRY(cm_ordering_begin(&s->order, plan, NULL, error));
   CM_TRY(cm_planner_new(plan, &s->planner, error));
-  CM_TRY(CM_NEW(plan->memory, s->states, plan->op_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, s->may_cut, plan->op_count + 1, error));
+  CM_TRY(CM_NEW_ALL(plan->memory, error, CM_ARRAY(s->states, plan->op_count + 1), CM_ARRAY(s->may_cut, plan->op_count + 1)));
   for (uint32_t i = 1; i <= plan->op_count; i++)
     s->states[i].cost = -1;
   return CM_OK;

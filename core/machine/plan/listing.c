@@ -89,8 +89,7 @@ static cm_status sort_by_operator(const cm_plan *plan, size_t count, uint32_t *p
   const cm_model *m = plan->model;
   uint32_t *place = NULL;
   placed *list = NULL;
-  cm_status status = CM_NEW(plan->memory, place, m->node_count, error);
-  CM_THEN(status, CM_NEW(plan->memory, list, count, error));
+  cm_status status = CM_NEW_ALL(plan->memory, error, CM_ARRAY(place, m->node_count), CM_ARRAY(list, count));
   for (size_t i = 0; status == CM_OK && i < m->order_count; i++)
     place[m->order[i]] = (uint32_t)i;
   for (size_t i = 0; status == CM_OK && i < count; i++)

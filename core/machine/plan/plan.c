@@ -270,10 +270,8 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
     plan->pack_values = options->packs->value_count;
   }
   cm_status status = CM_OK;
-  if (CM_NEW(run->memory, plan->values, model->value_count, error) != CM_OK ||
-      CM_NEW(run->memory, plan->calls, model->node_count, error) != CM_OK ||
-      CM_NEW(run->memory, plan->ops, model->node_count + model->output_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b.solid, model->value_count, error) != CM_OK ||
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(plan->values, model->value_count), CM_ARRAY(plan->calls, model->node_count),
+                 CM_ARRAY(plan->ops, model->node_count + model->output_count + 1), CM_ARRAY(b.solid, model->value_count)) != CM_OK ||
       divide_memory(plan, error) != CM_OK ||
       cm_hop_times_make(options->target, run->memory, &plan->hops, error) != CM_OK)
     status = error->status;

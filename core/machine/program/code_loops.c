@@ -147,7 +147,7 @@ static void put_turn(const cm_reader *r, const turning *t, uint64_t turn, cm_wri
 }
 
 /* Reads all that was written for one turn. */
-static void get_turn(cm_reading *g, const cm_writer *turn, uint64_t length, void (*get)(cm_reading *g))
+static void get_turn(cm_coding *g, const cm_writer *turn, uint64_t length, void (*get)(cm_coding *g))
 {
   const cm_reader outer = g->r;
   g->r.bytes = turn->bytes;
@@ -162,7 +162,7 @@ static void get_turn(cm_reading *g, const cm_writer *turn, uint64_t length, void
   g->r.status = status;
 }
 
-void cm_loops_get(cm_reading *g, uint64_t left, void (*get)(cm_reading *g))
+void cm_loops_get(cm_coding *g, uint64_t left, void (*get)(cm_coding *g))
 {
   const uint64_t length = cm_get_at_most(&g->r, CM_LOOP_INSTRUCTIONS_MAX, "the length of a loop");
   const uint64_t turns = cm_get_at_most(&g->r, CM_LOOP_TURNS_MAX, "the number of turns");

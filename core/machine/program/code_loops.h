@@ -5,7 +5,7 @@
  * grow by: how many pairs, and of each how many numbers grow by nothing before it and the growth (signed). */
 #pragma once
 
-#include "core/machine/program/reading.h"
+#include "core/machine/program/coding.h"
 
 enum { CM_LOOP_INSTRUCTIONS_MAX = 1024, CM_LOOP_TURNS_MAX = 4096 };
 
@@ -14,4 +14,4 @@ enum { CM_LOOP_INSTRUCTIONS_MAX = 1024, CM_LOOP_TURNS_MAX = 4096 };
 void cm_loops_put(cm_writer *w, const uint8_t *code, const size_t *at, uint64_t count);
 
 /* Reads a loop behind its 0, each turn's instructions with `get`, `left` at most in all. */
-void cm_loops_get(cm_reading *g, uint64_t left, void (*get)(cm_reading *g));
+void cm_loops_get(cm_coding *g, uint64_t left, void (*get)(cm_coding *g));

@@ -61,12 +61,6 @@ void cm_put_real(cm_writer *w, double number)
   cm_put_bytes(w, bytes, sizeof bytes);
 }
 
-void cm_put_text(cm_writer *w, const char *text)
-{
-  cm_put_number(w, strlen(text));
-  cm_put_bytes(w, text, strlen(text));
-}
-
 /* ---- reading ---- */
 
 cm_status cm_reader_fail(cm_reader *r, const char *format, ...)

@@ -30,7 +30,6 @@ typedef struct cm_writer {
   cm_memory *memory;
   uint8_t *bytes;
   size_t size, capacity;
-  uint64_t version; /* of the file */
   cm_status status;
   cm_error *error;
 } cm_writer;
@@ -39,7 +38,6 @@ void cm_put_bytes(cm_writer *w, const void *bytes, size_t size);
 void cm_put_number(cm_writer *w, uint64_t number);
 void cm_put_signed(cm_writer *w, int64_t number); /* zigzag */
 void cm_put_real(cm_writer *w, double number);
-void cm_put_text(cm_writer *w, const char *text);
 
 /* Bytes to be read; the first thing that is wrong sticks, and everything after it reads as 0. */
 typedef struct cm_reader {

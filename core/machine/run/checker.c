@@ -19,21 +19,18 @@ cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error
   for (uint64_t i = 0; i < p->instruction_count; i++)
     signals += p->instructions[i].opcode == CM_CODE_SET;
   cm_status status = CM_OK;
-  if (CM_NEW(m, c->clock, (size_t)c->lanes * c->lanes, error) != CM_OK || CM_NEW(m, c->seq, c->lanes, error) != CM_OK ||
-      CM_NEW(m, c->signal, (signals + 1) * c->lanes, error) != CM_OK ||
-      CM_NEW(m, c->tag, p->target.memory_bytes, error) != CM_OK ||
-      CM_NEW(m, c->access, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
-      CM_NEW(m, c->written, ((size_t)p->buffer_count + 1) * c->lanes, error) != CM_OK ||
-      CM_NEW(m, c->memory, (size_t)p->buffer_count + 1, error) != CM_OK ||
-      CM_NEW(m, c->home_lane, (size_t)p->tensor_count + 1, error) != CM_OK ||
-      CM_NEW(m, c->home_seq, (size_t)p->tensor_count + 1, error) != CM_OK)
+  if (CM_NEW_ALL(m, error, CM_ARRAY(c->clock, (size_t)c->lanes * c->lanes), CM_ARRAY(c->seq, c->lanes),
+                 CM_ARRAY(c->signal, (signals + 1) * c->lanes), CM_ARRAY(c->tag, p->target.memory_bytes),
+                 CM_ARRAY(c->access, ((size_t)p->buffer_count + 1) * c->lanes),
+                 CM_ARRAY(c->written, ((size_t)p->buffer_count + 1) * c->lanes), CM_ARRAY(c->memory, (size_t)p->buffer_count + 1),
+                 CM_ARRAY(c->home_lane, (size_t)p->tensor_count + 1), CM_ARRAY(c->home_seq, (size_t)p->tensor_count + 1)) != CM_OK)
     status = error->status;
   for (uint32_t t = 0; status == CM_OK && t < p->tensor_count; t++) {
     uint64_t count = 0;
     if (!is_stored(&p->tensors[t]))
       continue;
     (void)cm_dims_count(p->tensors[t].rank, p->tensors[t].dims, &count);
-    if (CM_NEW(m, c->home_lane[t], count + 1, error) != CM_OK || CM_NEW(m, c->home_seq[t], count + 1, error) != CM_OK)
+    if (CM_NEW_ALL(m, error, CM_ARRAY(c->home_lane[t], count + 1), CM_ARRAY(c->home_seq[t], count + 1)) != CM_OK)
       status = error->status;
   }
   CM_END(status, *made = c, cm_checker_free(c, p->tensor_count));

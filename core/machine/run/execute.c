@@ -156,8 +156,7 @@ static cm_status compute(cm_runner *r, const cm_instruction *i, cm_error *error)
   const cm_operand *operands = r->program->operands + i->first_operand;
   cm_tensor **inputs = NULL, **results = NULL;
   cm_status status = CM_OK;
-  if (CM_NEW(r->memory, inputs, i->input_count + 1, error) != CM_OK ||
-      CM_NEW(r->memory, results, i->output_count + 1, error) != CM_OK)
+  if (CM_NEW_ALL(r->memory, error, CM_ARRAY(inputs, i->input_count + 1), CM_ARRAY(results, i->output_count + 1)) != CM_OK)
     status = error->status;
   for (uint32_t k = 0; status == CM_OK && k < i->input_count; k++)
     if (operands[k].type != CM_TYPE_NONE)

@@ -31,15 +31,11 @@ static cm_status make_queues(lanes *s, cm_error *error)
 {
   const cm_program *p = s->program;
   uint64_t signals = 0;
-  CM_TRY(CM_NEW(p->memory, s->first, (size_t)p->lane_count + 2, error));
-  CM_TRY(CM_NEW(p->memory, s->queue, p->instruction_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->next, p->lane_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->time, p->lane_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->idle, p->lane_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->begun, (size_t)p->target.window + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->after, p->lane_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->flag_first, (size_t)p->flag_count + 2, error));
-  CM_TRY(CM_NEW(p->memory, s->flag_count, (size_t)p->flag_count + 1, error));
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(s->first, (size_t)p->lane_count + 2), CM_ARRAY(s->queue, p->instruction_count + 1),
+                    CM_ARRAY(s->next, p->lane_count + 1), CM_ARRAY(s->time, p->lane_count + 1),
+                    CM_ARRAY(s->idle, p->lane_count + 1), CM_ARRAY(s->begun, (size_t)p->target.window + 1),
+                    CM_ARRAY(s->after, p->lane_count + 1), CM_ARRAY(s->flag_first, (size_t)p->flag_count + 2),
+                    CM_ARRAY(s->flag_count, (size_t)p->flag_count + 1)));
   for (uint64_t i = 0; i < p->instruction_count; i++) {
     s->first[p->instructions[i].lane + 1]++;
     if (p->instructions[i].opcode == CM_CODE_SET) {
@@ -55,9 +51,8 @@ static cm_status make_queues(lanes *s, cm_error *error)
     s->flag_first[f + 1] += s->flag_first[f];
   for (uint64_t i = p->instruction_count; i-- > 0;)
     s->queue[--s->next[p->instructions[i].lane]] = i;
-  CM_TRY(CM_NEW(p->memory, s->signal_time, signals + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->signal_after, signals + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->signal_lane, signals + 1, error));
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(s->signal_time, signals + 1), CM_ARRAY(s->signal_after, signals + 1),
+                    CM_ARRAY(s->signal_lane, signals + 1)));
   return cm_hop_times_make(&p->target, p->memory, &s->hops, error);
 }
 
@@ -232,8 +227,7 @@ static cm_status make_memory(lanes *s, cm_tensor *const *inputs, cm_error *error
 {
   const cm_program *p = s->program;
   cm_runner *r = &s->runner;
-  CM_TRY(CM_NEW(p->memory, r->outside, p->tensor_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, r->chip, p->target.memory_bytes, error));
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(r->outside, p->tensor_count + 1), CM_ARRAY(r->chip, p->target.memory_bytes)));
   for (uint32_t i = 0; i < p->input_count; i++) {
     const cm_program_tensor *t = &p->tensors[p->inputs[i]];
     const cm_tensor *given = inputs[i];

@@ -26,8 +26,7 @@ static cm_span span_of(const cm_program *program, const cm_busy *busy)
 /* "matrix 0", "data 1 port 0". */
 static cm_status name_lanes(const cm_program *p, const char ***names, char (**texts)[CM_LANE_NAME_MAX], cm_error *error)
 {
-  CM_TRY(CM_NEW(p->memory, *names, p->lane_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, *texts, p->lane_count + 1, error));
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(*names, p->lane_count + 1), CM_ARRAY(*texts, p->lane_count + 1)));
   for (uint32_t l = 0; l < p->lane_count; l++) {
     cm_lane_name(p, l, (*texts)[l]);
     (*names)[l] = (*texts)[l];
@@ -58,8 +57,8 @@ cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run 
   cm_counter memory = {.name = "memory", .unit = "bytes", .limit = program->target.memory_bytes};
   cm_timeline timeline = {.name = name, .unit_count = program->lane_count, .counter = &memory, .units_per_us = 1000};
   cm_status status = cm_analysis_make(program, run, &analysis, error);
-  CM_THEN(status, CM_NEW(program->memory, spans, analysis.busy_count + 1, error));
-  CM_THEN(status, CM_NEW(program->memory, points, analysis.held_count + 1, error));
+  CM_THEN(status, CM_NEW_ALL(program->memory, error, CM_ARRAY(spans, analysis.busy_count + 1),
+                             CM_ARRAY(points, analysis.held_count + 1)));
   CM_THEN(status, name_lanes(program, &names, &texts, error));
   CM_THEN(status, cm_file_create(&file, path, error));
   if (status == CM_OK) {

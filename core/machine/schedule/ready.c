@@ -7,10 +7,8 @@ cm_status cm_ready_begin(cm_ready *r, const cm_target *target, uint32_t most, cm
 {
   uint32_t devices = target->device_count;
   *r = (cm_ready){.target = target, .most = most};
-  CM_TRY(CM_NEW(memory, r->now, devices + 1, error));
-  CM_TRY(CM_NEW(memory, r->later, devices + 1, error));
-  CM_TRY(CM_NEW(memory, r->items, 2 * (size_t)devices * most + 1, error));
-  CM_TRY(CM_NEW(memory, r->piece, most + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(r->now, devices + 1), CM_ARRAY(r->later, devices + 1),
+                    CM_ARRAY(r->items, 2 * (size_t)devices * most + 1), CM_ARRAY(r->piece, most + 1)));
   for (uint32_t d = 0; d < devices; d++) {
     r->now[d].item = r->items + 2 * (size_t)d * most;
     r->later[d].item = r->now[d].item + most;

@@ -189,8 +189,7 @@ cm_status cm_settings_search(cm_model *model, const cm_plan_options *options, co
   e.until = search->seconds > 0 ? cm_now() + search->seconds : 0;
   cm_plan_candidate first;
   cm_run_phase(run, "split");
-  cm_status status = CM_NEW(run->memory, e.target, 1, error);
-  CM_THEN(status, CM_NEW(run->memory, e.parts, NAMED_MAX, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(e.target, 1), CM_ARRAY(e.parts, NAMED_MAX));
   CM_THEN(status, cm_plan_candidate_make(model, NULL, options, run, &first, error));
   if (status == CM_OK) {
     const size_t mark = cm_run_enter(run, share_of_search(&first));

@@ -22,8 +22,8 @@ void cm_timing_uses(cm_timing *t, uint64_t *next)
 static cm_status find_next_uses(cm_timing *t, cm_error *error)
 {
   uint64_t *next;
-  CM_TRY(CM_NEW(t->plan->memory, t->next_use, t->plan->piece_tile_count + 1, error));
-  CM_TRY(CM_NEW(t->plan->memory, next, t->plan->tile_count + 1, error));
+  CM_TRY(CM_NEW_ALL(t->plan->memory, error, CM_ARRAY(t->next_use, t->plan->piece_tile_count + 1),
+                    CM_ARRAY(next, t->plan->tile_count + 1)));
   for (size_t i = 0; i < t->plan->tile_count; i++)
     next[i] = CM_NEVER;
   cm_timing_uses(t, next);
@@ -35,9 +35,8 @@ static cm_status find_next_uses(cm_timing *t, cm_error *error)
 static cm_status begin_granting(cm_timing *t, cm_error *error)
 {
   const uint32_t most = t->settings->window < 1 ? 1 : (uint32_t)t->settings->window;
-  CM_TRY(CM_NEW(t->plan->memory, t->granted, most, error));
-  CM_TRY(CM_NEW(t->plan->memory, t->idle_slot, most, error));
-  CM_TRY(CM_NEW(t->plan->memory, t->use, t->plan->piece_tile_count + 1, error));
+  CM_TRY(CM_NEW_ALL(t->plan->memory, error, CM_ARRAY(t->granted, most), CM_ARRAY(t->idle_slot, most),
+                    CM_ARRAY(t->use, t->plan->piece_tile_count + 1)));
   CM_TRY(cm_ready_begin(&t->ready, t->target, most, t->plan->memory, error));
   for (uint32_t slot = most; slot-- > 0;) {
     t->granted[slot].piece = CM_NONE;
@@ -80,8 +79,8 @@ cm_status cm_timing_begin(cm_timing *t, cm_error *error)
   cm_plan *plan = t->plan;
   CM_TRY(cm_lanes_begin(&t->lanes, t->target, &plan->hops, plan->memory, error));
   CM_TRY(cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error));
-  CM_TRY(CM_NEW(plan->memory, t->buffer_of, plan->tile_count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, t->stored, plan->tile_count + 1, error));
+  CM_TRY(CM_NEW_ALL(plan->memory, error, CM_ARRAY(t->buffer_of, plan->tile_count + 1),
+                    CM_ARRAY(t->stored, plan->tile_count + 1)));
   CM_TRY(begin_granting(t, error));
   CM_TRY(find_next_uses(t, error));
   CM_TRY(cm_timing_live(t, error));
@@ -233,9 +232,9 @@ cm_status cm_timing_copy(const cm_timing *from, cm_timing *to, cm_error *error)
   to->buffer_room = to->addresses.room = to->waiter_capacity = 0;
   to->record = false;
   to->borrowed = true;
-  if (make_places(to, error) != CM_OK || CM_NEW(plan->memory, to->lanes.lane, lanes + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, to->buffer_of, plan->tile_count + 1, error) != CM_OK ||
-      CM_NEW(plan->memory, to->stored, plan->tile_count + 1, error) != CM_OK ||
+  if (make_places(to, error) != CM_OK || CM_NEW_ALL(plan->memory, error, CM_ARRAY(to->lanes.lane, lanes + 1),
+                                                    CM_ARRAY(to->buffer_of, plan->tile_count + 1),
+                                                    CM_ARRAY(to->stored, plan->tile_count + 1)) != CM_OK ||
       (from->arrive != NULL && CM_NEW(plan->memory, to->arrive, plan->hops.stations, error) != CM_OK) ||
       CM_ROOM(plan->memory, to->addresses.range, &to->addresses.room, from->addresses.count + 1, error) != CM_OK ||
       CM_ROOM(plan->memory, to->buffer, &to->buffer_room, from->addresses.count + 1, error) != CM_OK)

@@ -10,9 +10,8 @@ cm_status cm_timing_live(cm_timing *t, cm_error *error)
   const cm_plan *plan = t->plan;
   uint64_t used = 0, count = t->sequence->piece_count;
   bool *lies;
-  CM_TRY(CM_NEW(plan->memory, t->live, count + 1, error));
-  CM_TRY(CM_NEW(plan->memory, t->live_peak, count / BLOCK + 1, error));
-  CM_TRY(CM_NEW(plan->memory, lies, plan->tile_count + 1, error));
+  CM_TRY(CM_NEW_ALL(plan->memory, error, CM_ARRAY(t->live, count + 1), CM_ARRAY(t->live_peak, count / BLOCK + 1),
+                    CM_ARRAY(lies, plan->tile_count + 1)));
   for (uint64_t p = 0; p < count; p++) {
     const cm_piece *piece = &plan->pieces[t->sequence->pieces[p]];
     const uint32_t *tiles = cm_piece_inputs(plan, piece);

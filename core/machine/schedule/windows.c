@@ -77,8 +77,7 @@ cm_status cm_windows_new(cm_plan *plan, const cm_plan_options *options, const ui
   w->run.deadline = 0;
   cm_status status = cm_sequence_ordering(plan, NULL, &w->like, error);
   CM_THEN(status, cm_sequence_part(&w->like, 0, plan->op_count, options->settings, &w->sequence, error));
-  CM_THEN(status, CM_NEW(run->memory, w->window, count + 1, error));
-  CM_THEN(status, CM_NEW(run->memory, w->state, count + 1, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(w->window, count + 1), CM_ARRAY(w->state, count + 1)));
   for (uint32_t s = 0; status == CM_OK && s < count; s++)
     find_window(w, s, &segment);
   CM_THEN(status, keep_states(w, error));
@@ -108,9 +107,8 @@ static cm_status find_uses(const cm_windows *w, const window *at, cm_timing *t, 
   const cm_plan *plan = w->plan;
   uint64_t *next;
   bool *touched = NULL;
-  cm_status status = CM_NEW(plan->memory, next, plan->tile_count + 1, error);
-  CM_THEN(status, CM_NEW(plan->memory, touched, plan->tile_count + 1, error));
-  CM_THEN(status, CM_NEW(plan->memory, t->next_use, plan->piece_tile_count + 1, error));
+  cm_status status = CM_NEW_ALL(plan->memory, error, CM_ARRAY(next, plan->tile_count + 1),
+                                CM_ARRAY(touched, plan->tile_count + 1), CM_ARRAY(t->next_use, plan->piece_tile_count + 1));
   for (uint32_t k = at->first_piece; status == CM_OK && k < at->end_piece; k++) {
     const cm_piece *piece = &plan->pieces[w->sequence.pieces[k]];
     const uint32_t *tiles = cm_piece_inputs(plan, piece);

@@ -224,13 +224,11 @@ cm_status cm_tiles_agree(const cm_program *program, const cm_topology *topology,
   for (uint32_t e = 0; e < topology->net_count; e++)
     if (topology->net_first[e + 1] - topology->net_first[e] != 1)
       return cm_fail(error, CM_BAD_MAPPING, "axon %" PRIu32 " has not one target, as axons between tiles have", e);
-  if (CM_NEW(memory, f.chip, program->target.memory_bytes + 1, error) != CM_OK ||
-      CM_NEW(memory, f.outside, (size_t)program->tensor_count + 1, error) != CM_OK ||
-      CM_NEW(memory, f.constant, (size_t)program->buffer_count + 1, error) != CM_OK ||
-      CM_NEW(memory, f.reader, (size_t)program->buffer_count + 1, error) != CM_OK ||
-      CM_NEW(memory, f.bytes, (size_t)topology->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(memory, f.touched, (size_t)topology->vertex_count + 2, error) != CM_OK ||
-      CM_NEW(memory, f.by_reader, (size_t)topology->net_count + 1, error) != CM_OK || sort_axons(&f, error) != CM_OK)
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(f.chip, program->target.memory_bytes + 1),
+                 CM_ARRAY(f.outside, (size_t)program->tensor_count + 1), CM_ARRAY(f.constant, (size_t)program->buffer_count + 1),
+                 CM_ARRAY(f.reader, (size_t)program->buffer_count + 1), CM_ARRAY(f.bytes, (size_t)topology->vertex_count + 2),
+                 CM_ARRAY(f.touched, (size_t)topology->vertex_count + 2),
+                 CM_ARRAY(f.by_reader, (size_t)topology->net_count + 1)) != CM_OK || sort_axons(&f, error) != CM_OK)
     status = error->status;
   CM_THEN(status, follow(&f, run, error));
   for (uint32_t t = 0; f.outside != NULL && t < program->tensor_count; t++)

@@ -191,11 +191,9 @@ static cm_status fill(making *m, cm_error *error)
     return cm_fail(error, CM_TOO_LARGE, "%" PRIu64 " axons between tiles are more than a network has room for", m->arc_count);
   t->net_count = (uint32_t)m->arc_count;
   t->pin_count = m->arc_count;
-  CM_TRY(CM_NEW(memory, t->net_first, m->arc_count + 1, error));
-  CM_TRY(CM_NEW(memory, t->net_source, m->arc_count, error));
-  CM_TRY(CM_NEW(memory, t->net_weight, m->arc_count, error));
-  CM_TRY(CM_NEW(memory, t->pin, m->arc_count, error));
-  CM_TRY(CM_NEW(memory, t->label_first, (size_t)m->count + 1, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->net_first, m->arc_count + 1), CM_ARRAY(t->net_source, m->arc_count),
+                    CM_ARRAY(t->net_weight, m->arc_count), CM_ARRAY(t->pin, m->arc_count),
+                    CM_ARRAY(t->label_first, (size_t)m->count + 1)));
   if (m->arc_count > 0)
     qsort(m->arcs, m->arc_count, sizeof *m->arcs, by_ends);
   for (uint32_t e = 0; e < t->net_count; e++) {
@@ -227,10 +225,8 @@ cm_status cm_tiles_topology(cm_plan *plan, const cm_program *program, const uint
   if (status != CM_OK)
     return status;
   *m.topology = (cm_topology){.directed = true, .vertex_count = m.count, .weight_scale = 1};
-  if (CM_NEW(memory, m.topology->size, m.count, error) != CM_OK ||
-      CM_NEW(memory, m.vertex, plan->piece_count + 1, error) != CM_OK ||
-      CM_NEW(memory, m.bytes, (size_t)m.count + 1, error) != CM_OK ||
-      CM_NEW(memory, m.touched, (size_t)m.count + 1, error) != CM_OK)
+  if (CM_NEW_ALL(memory, error, CM_ARRAY(m.topology->size, m.count), CM_ARRAY(m.vertex, plan->piece_count + 1),
+                 CM_ARRAY(m.bytes, (size_t)m.count + 1), CM_ARRAY(m.touched, (size_t)m.count + 1)) != CM_OK)
     status = error->status;
   for (uint32_t v = 0; status == CM_OK && v < m.count; v++)
     m.vertex[pieces[v]] = v;

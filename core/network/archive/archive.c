@@ -46,16 +46,10 @@ static cm_status open_tar(cm_archive *archive, cm_source *source, const cm_impor
   cm_archive made = {.bytes_max = limits->bytes_max};
   size_t size;
   CM_TRY(cm_source_image(source, run->memory, &made.image, &size, error));
-  if (cm_tar_list(made.image, size, run->memory, &made.tar, &made.count, error) != CM_OK) {
-    cm_free(made.image);
-    return error->status;
-  }
-  *archive = made;
-  return CM_OK;
+  CM_END(cm_tar_list(made.image, size, run->memory, &made.tar, &made.count, error), *archive = made, cm_free(made.image));
 }
 
-cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run,
-                          cm_error *error)
+cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error)
 {
   cm_archive made = {.bytes_max = limits->bytes_max};
   size_t size = (size_t)(source->end - source->at);

@@ -36,8 +36,7 @@ typedef struct cm_archive {
 
 /* Opens the zip or tar that a source holds. CM_BAD_NETWORK: damaged, encrypted, or of more than CM_ARCHIVE_MEMBERS_MAX members;
  * CM_TOO_LARGE: what its members say they hold passes the limits. */
-cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run,
-                          cm_error *error);
+cm_status cm_archive_open(cm_archive *archive, cm_source *source, const cm_import_limits *limits, cm_run *run, cm_error *error);
 void cm_archive_close(cm_archive *archive); /* harmless on a zeroed archive */
 
 /* The name of a member; never NULL. */

@@ -56,16 +56,14 @@ cm_status cm_numpy_dense(cm_numpy *n, const cm_npy *npy, cm_bytes *stream, cm_ar
         return cm_bytes_bad(stream, "a weight is infinite", error);
       if (synapse && delay != NULL && !(delay_ms[i] >= 0 && isfinite(delay_ms[i])))
         return cm_bytes_bad(&delay->stream, "a delay is negative, infinite or undefined", error);
-      if (synapse && cm_entries_add(&n->entries, from, to, values[i], delay != NULL ? delay_ms[i] : -1, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(synapse, cm_entries_add(&n->entries, from, to, values[i], delay != NULL ? delay_ms[i] : -1, error));
       if (++column == size) {
         column = 0;
         row++;
       }
     }
   }
-  if (delay != NULL && cm_bytes_end(&delay->stream, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(delay != NULL, cm_bytes_end(&delay->stream, error));
   return cm_bytes_end(stream, error);
 }
 

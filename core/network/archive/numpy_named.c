@@ -193,8 +193,7 @@ static cm_status read_lists(cm_numpy *n, cm_table *t, cm_array list[4], bool bot
   uint64_t from[SLICE], to[SLICE], edges = both ? list[0].npy.count / 2 : list[0].npy.count;
   double weight[SLICE], delay_ms[SLICE];
   bool numbers = cm_npy_numbers(&list[0].npy) && cm_npy_numbers(&list[1].npy);
-  if (!both && cm_numpy_lengths(&list[0], &list[1], error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!both, cm_numpy_lengths(&list[0], &list[1], error));
   for (int i = CM_COLUMN_WEIGHT; i < CM_COLUMNS; i++)
     if (list[i].stream.member != NULL && list[i].npy.count != edges)
       return cm_numpy_lengths(&list[0], &list[i], error) != CM_OK
@@ -230,9 +229,8 @@ static cm_status read_lists(cm_numpy *n, cm_table *t, cm_array list[4], bool bot
 cm_status cm_numpy_pairs(cm_numpy *n, cm_array list[3], uint64_t count, cm_error *error)
 {
   cm_array all[CM_COLUMNS] = {list[0], list[1], list[2]};
-  return count > 0 || list[0].npy.count == 0
-           ? read_lists(n, NULL, all, false, count, error)
-           : cm_bytes_bad(&list[0].stream, "a matrix without rows has no entries", error);
+  return count > 0 || list[0].npy.count == 0 ? read_lists(n, NULL, all, false, count, error)
+                                             : cm_bytes_bad(&list[0].stream, "a matrix without rows has no entries", error);
 }
 
 /* Opens the lists, and reads them. `pairs`: the one array of sources and targets; NULL: two arrays. */

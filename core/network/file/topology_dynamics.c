@@ -209,12 +209,11 @@ cm_status cm_topology_reader_dynamics(cm_topology_reader *r, cm_dynamics **dynam
   const cm_topology_header *h = &r->header;
   cm_dynamics *made = NULL;
   cm_status status = CM_NEW(r->memory, made, 1, error);
-  if (status == CM_OK &&
-      ((d->has_models && CM_NEW(r->memory, made->model, h->vertex_count, error) != CM_OK) ||
-       (d->has_weights && CM_NEW(r->memory, made->weight, h->pin_count, error) != CM_OK) ||
-       (d->nodes.bytes > 0 && CM_NEW(r->memory, made->nodes, d->nodes.bytes + 1, error) != CM_OK) ||
-       (d->number_count > 0 && CM_NEW(r->memory, made->number, d->number_count, error) != CM_OK) ||
-       (d->parallel_count > 0 && CM_NEW(r->memory, made->parallel, d->parallel_count, error) != CM_OK)))
+  if (status == CM_OK && ((d->has_models && CM_NEW(r->memory, made->model, h->vertex_count, error) != CM_OK) ||
+                          (d->has_weights && CM_NEW(r->memory, made->weight, h->pin_count, error) != CM_OK) ||
+                          (d->nodes.bytes > 0 && CM_NEW(r->memory, made->nodes, d->nodes.bytes + 1, error) != CM_OK) ||
+                          (d->number_count > 0 && CM_NEW(r->memory, made->number, d->number_count, error) != CM_OK) ||
+                          (d->parallel_count > 0 && CM_NEW(r->memory, made->parallel, d->parallel_count, error) != CM_OK)))
     status = error->status;
   if (status == CM_OK && d->has_models && h->vertex_count > 0)
     status = read_models(r, made->model, error);

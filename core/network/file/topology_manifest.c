@@ -82,8 +82,7 @@ static cm_status check_member(cm_topology_reader *r, const cm_topology_member *m
     cm_fail(error, CM_BAD_NETWORK, "damaged topology file: the size of member %s differs from the manifest (%llu bytes expected)",
             m->name, (unsigned long long)m->bytes);
   else if (m->bytes < least || m->rows > m->pins)
-    cm_fail(error, CM_BAD_NETWORK,
-            "damaged topology file: the %llu bytes of member %s cannot hold %u vertices with %llu edges",
+    cm_fail(error, CM_BAD_NETWORK, "damaged topology file: the %llu bytes of member %s cannot hold %u vertices with %llu edges",
             (unsigned long long)m->bytes, m->name, m->vertices, (unsigned long long)m->pins);
   else if (about.comp_size > r->file_bytes - r->packed_bytes)
     cm_fail(error, CM_BAD_NETWORK, "damaged topology file: the members up to %s are longer than the file", m->name);
@@ -276,12 +275,10 @@ static cm_status parse_manifest(cm_topology_reader *r, const json_t *json, cm_er
                    (unsigned long long)version, CM_TOPOLOGY_VERSION, CM_TOPOLOGY_VERSION_DYNAMICS);
   if (!number(json, "vertices", CM_VERTICES_MAX, &vertices) || !number(json, "nets", UINT32_MAX, &nets) ||
       !number(json, "pins", CM_PINS_MAX, &h->pin_count) || !number(json, "size_total", INT64_MAX, &h->size_total) ||
-      !number(json, "weight_total", INT64_MAX, &h->weight_total) ||
-      !number(json, "weight_scale", INT64_MAX, &h->weight_scale) || h->weight_scale == 0 ||
-      !number(json, "finer_vertices", CM_VERTICES_MAX, &finer) ||
+      !number(json, "weight_total", INT64_MAX, &h->weight_total) || !number(json, "weight_scale", INT64_MAX, &h->weight_scale) ||
+      h->weight_scale == 0 || !number(json, "finer_vertices", CM_VERTICES_MAX, &finer) ||
       !number(merged, "duplicates", INT64_MAX, &h->duplicate_count) ||
-      !number(merged, "self_loops", INT64_MAX, &h->self_loop_count) ||
-      !number(merged, "empty_nets", UINT32_MAX, &empty))
+      !number(merged, "self_loops", INT64_MAX, &h->self_loop_count) || !number(merged, "empty_nets", UINT32_MAX, &empty))
     return cm_topology_damaged(error, "a number of the manifest is missing or out of range");
   h->vertex_count = (uint32_t)vertices;
   h->net_count = (uint32_t)nets;
@@ -305,8 +302,7 @@ cm_status cm_topology_manifest(cm_topology_reader *r, cm_error *error)
   zip_stat_t about;
   errno = 0;
   zip_file_t *file = zip_fopen(r->zip, CM_MANIFEST_NAME, 0);
-  if (file == NULL && cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(file == NULL, cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error));
   if (file == NULL || zip_stat(r->zip, CM_MANIFEST_NAME, 0, &about) != 0 || about.size > CM_MANIFEST_BYTES_MAX) {
     if (file != NULL)
       zip_fclose(file);

@@ -50,8 +50,7 @@ static cm_status zip_failed(zip_t *zip, const char *name, const char *what, cm_e
 {
   CM_TRY(cm_topology_machine_failed(zip_get_error(zip), name, error));
   bool silent = zip_error_code_zip(zip_get_error(zip)) == ZIP_ER_OK;
-  return silent ? cm_whole(false, name, error)
-                : cm_fail(error, CM_IO, "cannot %s: %s", what, zip_strerror(zip));
+  return silent ? cm_whole(false, name, error) : cm_fail(error, CM_IO, "cannot %s: %s", what, zip_strerror(zip));
 }
 
 /* Adds one member; takes the source. Time stamps are fixed so that equal content gives equal bytes. */

@@ -102,7 +102,8 @@ cm_status cm_topology_reader_labels(cm_topology_reader *r, char **text, uint64_t
   uint64_t *starts = NULL, used = 0;
   uint32_t vertex = 0;
   cm_stream *s = &r->input;
-  cm_status status = CM_NEW_ALL(r->memory, error, CM_ARRAY(made, r->labels.bytes), CM_ARRAY(starts, (size_t)r->header.vertex_count + 1));
+  cm_status status = CM_NEW_ALL(r->memory, error, CM_ARRAY(made, r->labels.bytes),
+                                CM_ARRAY(starts, (size_t)r->header.vertex_count + 1));
   CM_THEN(status, cm_stream_open(r, &r->labels, error));
   while (status == CM_OK && cm_stream_left(s) > 0) {
     status = cm_stream_fill(s, 1, error);

@@ -40,9 +40,8 @@ cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path,
     if (r->input.hash == NULL)
       status = cm_whole(false, path, error);
     else if (r->zip == NULL)
-      status = zip_error_code_zip(&cause) == ZIP_ER_MEMORY
-                 ? cm_whole(false, path, error)
-             : zip_error_code_system(&cause) != 0
+      status = zip_error_code_zip(&cause) == ZIP_ER_MEMORY ? cm_whole(false, path, error)
+               : zip_error_code_system(&cause) != 0
                  ? cm_fail_errno(error, zip_error_code_system(&cause), "cannot open", path)
                  : cm_topology_damaged(error, "it is not a zip, or its directory at the end is damaged");
   }
@@ -51,12 +50,7 @@ cm_status cm_topology_reader_open_source(zip_source_t *source, const char *path,
   zip_error_fini(&cause);
   CM_THEN(status, cm_topology_manifest(r, error));
   CM_THEN(status, cm_topology_reader_rewind(r, error));
-  if (status != CM_OK) {
-    cm_topology_reader_close(r);
-    return status;
-  }
-  *reader = r;
-  return CM_OK;
+  CM_END(status, *reader = r, cm_topology_reader_close(r));
 }
 
 cm_status cm_topology_reader_open(const char *path, cm_memory *memory, cm_topology_reader **reader, cm_error *error)
@@ -97,8 +91,7 @@ static cm_status next_member(cm_topology_reader *r, bool *end, cm_error *error)
 {
   if (r->begun && (r->rows_left != 0 || r->pins_left != 0))
     return cm_stream_wrong(&r->input, "fewer edges than the manifest says", error);
-  if (r->begun && cm_stream_finish(&r->input, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(r->begun, cm_stream_finish(&r->input, error));
   r->begun = false;
   *end = r->member_next == r->member_count;
   if (*end)
@@ -167,10 +160,8 @@ static cm_status read_edge(cm_topology_reader *r, bool first, uint32_t previous,
     r->last_size = (uint32_t)value;
   }
   bool weighs = (flags & CM_EDGE_WEIGHT) != 0;
-  if (weighs && cm_stream_number(s, INT64_MAX, "a weight out of range", &r->last_weight, error) != CM_OK)
-    return error->status;
-  if (edge->axon && cm_stream_number(s, INT64_MAX, "a rate out of range", &edge->rate, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(weighs, cm_stream_number(s, INT64_MAX, "a weight out of range", &r->last_weight, error));
+  CM_TRY_IF(edge->axon, cm_stream_number(s, INT64_MAX, "a rate out of range", &edge->rate, error));
   if (edge->axon && !weighs)
     r->last_weight = edge->rate;
   if (r->last_weight > INT64_MAX - r->weight_sum)
@@ -263,8 +254,7 @@ static cm_status read_row(cm_topology_reader *r, cm_topology_row *row, cm_error 
     }
     rate = edge.axon ? edge.rate : rate;
     add_edge(r, count++, rate, &edge);
-    if (r->edges_left > 0 && read_plain_edges(r, &count, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(r->edges_left > 0, read_plain_edges(r, &count, error));
   }
   *row = (cm_topology_row){.vertex = r->vertex,
                            .net_weight = rate,

@@ -8,14 +8,8 @@
 
 /* Records of a zip and what stands in them (PKWARE's APPNOTE, 4.3 and 4.4). */
 enum {
-  LOCAL = 0x04034b50,
-  CENTRAL = 0x02014b50,
-  END = 0x06054b50,
-  END_64 = 0x06064b50,
-  LOCATOR_64 = 0x07064b50,
-  VERSION = 20,
-  VERSION_64 = 45,
-  EXTRA_64 = 1,
+  LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50, END_64 = 0x06064b50, LOCATOR_64 = 0x07064b50, VERSION = 20,
+  VERSION_64 = 45, EXTRA_64 = 1,
   RECORD_MAX = 128
 };
 static const uint64_t four_bytes = UINT32_MAX, two_bytes = UINT16_MAX; /* these say: see the field of eight bytes */
@@ -152,9 +146,8 @@ static cm_status write_end(cm_topology_writer *w, uint64_t at, cm_error *error)
 
 cm_status cm_topology_store_end(cm_topology_writer *w, const char *manifest, cm_error *error)
 {
-  if ((w->run != NULL && cm_run_check(w->run, error) != CM_OK) ||
-      cm_topology_store_member(w, CM_MANIFEST_NAME, manifest, strlen(manifest), error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(w->run != NULL, cm_run_check(w->run, error));
+  CM_TRY(cm_topology_store_member(w, CM_MANIFEST_NAME, manifest, strlen(manifest), error));
   const uint64_t directory = w->written;
   for (uint32_t i = 0; i < w->stored_count; i++)
     CM_TRY(write_central(w, &w->stored_member[i], error));

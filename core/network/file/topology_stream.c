@@ -15,8 +15,7 @@ static cm_status cut_short(const cm_stream *s, cm_error *error)
 cm_status cm_stream_wrong(const cm_stream *s, const char *what, cm_error *error)
 {
   uint64_t at = s->inflated - (s->end - s->begin);
-  cm_fail(error, CM_BAD_NETWORK, "damaged topology file: member %s, byte %llu: %s", s->about->name,
-          (unsigned long long)at, what);
+  cm_fail(error, CM_BAD_NETWORK, "damaged topology file: member %s, byte %llu: %s", s->about->name, (unsigned long long)at, what);
   return cm_fail_at(error, "%s byte %llu", s->about->name, (unsigned long long)at);
 }
 
@@ -37,8 +36,7 @@ cm_status cm_stream_open(cm_topology_reader *r, const cm_topology_member *about,
   crypto_generichash_init(s->hash, NULL, 0, CM_CHECKSUM_BYTES);
   errno = 0;
   s->file = zip_fopen(r->zip, about->name, 0);
-  if (s->file == NULL && cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(s->file == NULL, cm_topology_machine_failed(zip_get_error(r->zip), "the topology file", error));
   return s->file != NULL ? CM_OK : cut_short(s, error);
 }
 
@@ -58,8 +56,7 @@ cm_status cm_stream_fill(cm_stream *s, size_t wanted, cm_error *error)
     uint64_t left = s->about->bytes - s->inflated, room = sizeof s->block - s->end;
     errno = 0;
     zip_int64_t got = zip_fread(s->file, s->block + s->end, left < room ? left : room);
-    if (got < 0 && cm_topology_machine_failed(zip_file_get_error(s->file), "the topology file", error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(got < 0, cm_topology_machine_failed(zip_file_get_error(s->file), "the topology file", error));
     if (got <= 0)
       return cut_short(s, error);
     crypto_generichash_update(s->hash, s->block + s->end, (unsigned long long)got);

@@ -65,14 +65,12 @@ cm_status cm_topology_spool(cm_topology_writer *w, const char *name, const uint8
     return CM_OK;
   if (w->stored)
     return cm_topology_store_member(w, name, data, size, error);
-  if (w->spool == NULL && open_spool(w, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(w->spool == NULL, open_spool(w, error));
   return fwrite(data, 1, size, w->spool) == size ? CM_OK : cm_fail_errno(error, errno, "cannot write", w->spool_path);
 }
 
 /* A table of numbers as a member of its own. */
-static cm_status spool_numbers(cm_topology_writer *w, const char *name, const uint32_t *value, uint32_t count,
-                               cm_error *error)
+static cm_status spool_numbers(cm_topology_writer *w, const char *name, const uint32_t *value, uint32_t count, cm_error *error)
 {
   cm_topology_bytes b = {0};
   cm_status status = cm_topology_reserve(&b, (size_t)count * 5 + CM_VARINT_BYTES_MAX, error);
@@ -83,12 +81,10 @@ static cm_status spool_numbers(cm_topology_writer *w, const char *name, const ui
   return status;
 }
 
-cm_status cm_topology_writer_labels(cm_topology_writer *w, const char *label_text, const uint64_t *label_first,
-                                    cm_error *error)
+cm_status cm_topology_writer_labels(cm_topology_writer *w, const char *label_text, const uint64_t *label_first, cm_error *error)
 {
   w->header.has_labels = w->header.vertex_count > 0;
-  return cm_topology_spool(w, "labels", (const uint8_t *)label_text, label_first[w->header.vertex_count], json_object(),
-                      error);
+  return cm_topology_spool(w, "labels", (const uint8_t *)label_text, label_first[w->header.vertex_count], json_object(), error);
 }
 
 cm_status cm_topology_writer_parents(cm_topology_writer *w, const uint32_t *parent, cm_error *error)

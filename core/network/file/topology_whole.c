@@ -116,19 +116,17 @@ static cm_status allocate(const cm_topology_header *h, cm_run *run, cm_topology 
                      .delay_unit_ns = h->delay_unit_ns,
                      .population_count = h->population_count,
                      .scenario_count = h->scenario_count};
-  if (CM_NEW(run->memory, t->net_first, (size_t)t->net_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, t->pin, t->pin_count, error) != CM_OK ||
-      (h->directed && (CM_NEW(run->memory, t->net_source, t->net_count, error) != CM_OK ||
-                       CM_NEW(run->memory, t->net_weight, t->net_count, error) != CM_OK)) ||
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_first, (size_t)t->net_count + 1), CM_ARRAY(t->pin, t->pin_count)) != CM_OK ||
+      (h->directed && (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->net_source, t->net_count),
+                                  CM_ARRAY(t->net_weight, t->net_count)) != CM_OK)) ||
       (h->has_weights && CM_NEW(run->memory, t->pin_weight, t->pin_count, error) != CM_OK) ||
       (h->has_sizes && CM_NEW(run->memory, t->size, t->vertex_count, error) != CM_OK) ||
       (h->has_signs && CM_NEW(run->memory, t->pin_negative, (t->pin_count + 63) / 64, error) != CM_OK) ||
       (h->has_delays && CM_NEW(run->memory, t->pin_delay, t->pin_count, error) != CM_OK) ||
-      (h->population_count > 0 && (CM_NEW(run->memory, t->population, t->population_count, error) != CM_OK ||
-                                   CM_NEW(run->memory, t->population_of, t->vertex_count, error) != CM_OK)) ||
-      (h->scenario_count > 0 &&
-       (CM_NEW(run->memory, t->scenario_name, t->scenario_count, error) != CM_OK ||
-        CM_NEW(run->memory, t->scenario_rate, (size_t)t->scenario_count * t->net_count, error) != CM_OK)))
+      (h->population_count > 0 && (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->population, t->population_count),
+                                              CM_ARRAY(t->population_of, t->vertex_count)) != CM_OK)) ||
+      (h->scenario_count > 0 && (CM_NEW_ALL(run->memory, error, CM_ARRAY(t->scenario_name, t->scenario_count),
+                                            CM_ARRAY(t->scenario_rate, (size_t)t->scenario_count * t->net_count)) != CM_OK)))
     return error->status;
   return CM_OK;
 }
@@ -180,9 +178,7 @@ static cm_status load_rows(cm_topology_reader *reader, cm_topology *t, cm_run *r
     }
     used += row.count;
     t->net_first[++net] = used;
-    if (cm_run_due(&steps, row.count + 1) &&
-        cm_run_progress(run, (double)used / (double)t->pin_count, -1, t->vertex_count, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_run_due(&steps, row.count + 1), cm_run_progress(run, (double)used / (double)t->pin_count, -1, t->vertex_count, NAN, error));
   }
 }
 
@@ -223,12 +219,7 @@ cm_status cm_topology_read(cm_topology_reader *reader, cm_run *run, cm_topology 
     drop_plain_sources(t);
     status = cm_topology_verify(t, error);
   }
-  if (status != CM_OK) {
-    cm_topology_free(t);
-    return status;
-  }
-  *topology = t;
-  return CM_OK;
+  CM_END(status, *topology = t, cm_topology_free(t));
 }
 
 cm_status cm_topology_load(const char *path, cm_run *run, cm_topology **topology, cm_error *error)

@@ -51,12 +51,7 @@ cm_status cm_topology_writer_open(const char *path, const cm_topology_header *he
   w->members = json_array();
   if (status == CM_OK && w->members == NULL)
     status = cm_whole(false, path, error);
-  if (status != CM_OK) {
-    cm_topology_writer_abort(w);
-    return status;
-  }
-  *writer = w;
-  return CM_OK;
+  CM_END(status, *writer = w, cm_topology_writer_abort(w));
 }
 
 static cm_status append(cm_topology_bytes *b, const void *data, size_t size, cm_error *error)
@@ -164,8 +159,7 @@ cm_status cm_topology_writer_row(cm_topology_writer *w, const cm_topology_row *r
     if (i > 0 && (i = encode_plain_edges(w, row, i)) == row->count)
       break;
     if (row->target[i] >= w->header.vertex_count || (i > 0 && row->target[i] <= row->target[i - 1]))
-      return cm_fail(error, CM_INTERNAL, "target %u of vertex %u is out of range or of order", row->target[i],
-                     row->vertex);
+      return cm_fail(error, CM_INTERNAL, "target %u of vertex %u is out of range or of order", row->target[i], row->vertex);
     encode_edge(w, row, i, w->header.directed && i == 0);
   }
   w->header.has_weights |= row->weight != NULL;

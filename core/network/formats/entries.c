@@ -87,10 +87,9 @@ static cm_status group(cm_entries *l, uint32_t vertex_count, uint64_t *first, cm
 
 cm_status cm_entries_close(cm_entries *l, cm_topology *made, cm_error *error)
 {
-  if (CM_NEW(l->memory, made->net_first, (size_t)made->vertex_count + 1, error) != CM_OK ||
-      group(l, made->vertex_count, made->net_first, error) != CM_OK ||
-      (l->to == NULL && CM_NEW(l->memory, l->to, 0, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_NEW(l->memory, made->net_first, (size_t)made->vertex_count + 1, error));
+  CM_TRY(group(l, made->vertex_count, made->net_first, error));
+  CM_TRY_IF(l->to == NULL, CM_NEW(l->memory, l->to, 0, error));
   cm_free(l->from);
   l->from = NULL;
   made->pin = l->to;

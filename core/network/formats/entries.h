@@ -14,8 +14,7 @@ typedef struct cm_entries {
 } cm_entries;
 
 /* Adds an edge. `delay_ms` below 0: not known. CM_TOO_LARGE past the limit. */
-cm_status cm_entries_add(cm_entries *entries, uint32_t from, uint32_t to, double weight, double delay_ms,
-                         cm_error *error);
+cm_status cm_entries_add(cm_entries *entries, uint32_t from, uint32_t to, double weight, double delay_ms, cm_error *error);
 
 /* Makes the rows of `made`, whose `directed` and vertex_count are set (undirected: every edge has been added both ways):
  * groups the edges by source in place, then closes and scales the rows. Takes the edges. O(edges log(edges per source)). */

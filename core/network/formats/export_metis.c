@@ -104,9 +104,9 @@ static void both_ways_free(both_ways *b)
 
 static cm_status both_ways_make(const cm_topology *t, cm_memory *memory, both_ways *b, cm_error *error)
 {
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->net_of, (size_t)t->vertex_count + 1), CM_ARRAY(b->in_first, (size_t)t->vertex_count + 2),
-                    CM_ARRAY(b->in_net, t->pin_count), CM_ARRAY(b->in_pin, t->pin_count), CM_ARRAY(b->weight, t->vertex_count),
-                    CM_ARRAY(b->seen, t->vertex_count)));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->net_of, (size_t)t->vertex_count + 1),
+                    CM_ARRAY(b->in_first, (size_t)t->vertex_count + 2), CM_ARRAY(b->in_net, t->pin_count),
+                    CM_ARRAY(b->in_pin, t->pin_count), CM_ARRAY(b->weight, t->vertex_count), CM_ARRAY(b->seen, t->vertex_count)));
   cm_topology_nets_from(t, b->net_of);
   /* Counted one place too far, so that filling in moves every start to its place. */
   for (uint64_t i = 0; i < t->pin_count; i++)

@@ -143,8 +143,7 @@ static cm_status read_entry(matrix_reader *r, cm_error *error)
   if (r->symmetry != GENERAL && place[0] < place[1] + (r->symmetry == SKEW))
     return bad(r, r->text.line, cm_say("row %llu, column %llu lies %s the diagonal; a %s file holds what is below", (unsigned long long)place[0],
                                        (unsigned long long)place[1], place[0] == place[1] ? "on" : "above", symmetries[r->symmetry]).text, error);
-  if (!r->pattern && read_value(r, &value, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!r->pattern, read_value(r, &value, error));
   return need_line_end(r, r->pattern ? "an entry of a pattern has a row and a column only"
                                      : "an entry has a row, a column and a value only", error) == CM_OK
            ? add(r, (uint32_t)place[0] - 1, (uint32_t)place[1] - 1, value, error)

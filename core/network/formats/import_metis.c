@@ -186,8 +186,7 @@ static cm_status read_row(metis_reader *r, uint32_t vertex, cm_error *error)
     if (r->has_edge_weights) {
       CM_TRY(cm_tokens_number(&r->text, "an edge weight", &found, &weight, error));
       if (!found)
-        return bad(r, r->text.line, "the line ends before the weight of its last edge (fmt announces edge weights)",
-                   error);
+        return bad(r, r->text.line, "the line ends before the weight of its last edge (fmt announces edge weights)", error);
       if (weight > UINT32_MAX)
         return bad(r, r->text.line, cm_say("edge weight %llu is above 4294967295", (unsigned long long)weight).text, error);
     }
@@ -298,8 +297,7 @@ static cm_status finish(metis_reader *r, cm_error *error)
     cm_free(made->size);
     made->size = NULL;
   }
-  if (made->pin == NULL && CM_NEW(r->memory, made->pin, 0, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(made->pin == NULL, CM_NEW(r->memory, made->pin, 0, error));
   CM_TRIM(r->memory, made->pin, made->pin_count);
   CM_TRIM(r->memory, made->net_first, (uint64_t)made->vertex_count + 1);
   if (made->pin_weight != NULL)

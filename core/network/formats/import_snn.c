@@ -28,8 +28,7 @@ static cm_status bad(cm_snn_reader *r, uint64_t offset, uint32_t hyperedge, cons
 static cm_status ends_early(cm_snn_reader *r, const char *inside, cm_error *error)
 {
   uint64_t offset = cm_source_offset(r->source);
-  cm_fail(error, CM_BAD_NETWORK, ".snn network: the file ends at byte %llu inside %s", (unsigned long long)offset,
-          inside);
+  cm_fail(error, CM_BAD_NETWORK, ".snn network: the file ends at byte %llu inside %s", (unsigned long long)offset, inside);
   return cm_fail_at(error, "byte %llu", (unsigned long long)offset);
 }
 
@@ -130,8 +129,7 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
     return cm_fail_at(error, "byte 4");
   }
   /* A file of known length says how many targets it holds; what comes gzipped or by a pipe grows as it comes. */
-  uint64_t left = cm_source_left_max(r->source),
-           targets = left == UINT64_MAX ? 0 : left / 4 - 3 * (uint64_t)r->hyperedges;
+  uint64_t left = cm_source_left_max(r->source), targets = left == UINT64_MAX ? 0 : left / 4 - 3 * (uint64_t)r->hyperedges;
   CM_TRY(CM_ROOM(r->memory, made->net_first, &r->first_room, 1, error));
   CM_TRY(CM_ROOM(r->memory, made->pin, &r->pin_room, targets < r->limits->pins_max ? targets : 0, error));
   made->net_first[0] = 0;
@@ -139,21 +137,18 @@ static cm_status read_network(cm_snn_reader *r, cm_error *error)
     uint32_t taken;
     CM_TRY(cm_snn_batch_take(r, r->hyperedges - hyperedge, &taken, error));
     hyperedge += taken;
-    if (taken == 0 && read_hyperedge(r, hyperedge++, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(taken == 0, read_hyperedge(r, hyperedge++, error));
   }
   uint8_t more;
   size_t got;
   uint64_t end = cm_source_offset(r->source);
   CM_TRY(cm_source_take(r->source, &more, 1, &got, error));
   if (got != 0) {
-    cm_fail(error, CM_BAD_NETWORK,
-            ".snn network: more bytes follow at byte %llu, after the last of the %u announced hyperedges",
+    cm_fail(error, CM_BAD_NETWORK, ".snn network: more bytes follow at byte %llu, after the last of the %u announced hyperedges",
             (unsigned long long)end, r->hyperedges);
     return cm_fail_at(error, "byte %llu", (unsigned long long)end);
   }
-  if (!r->sources_ascend && cm_topology_order_nets(made, &r->rate, r->run, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!r->sources_ascend, cm_topology_order_nets(made, &r->rate, r->run, error));
   CM_TRY(scale_rates(r, error));
   made->size_total = made->vertex_count;
   CM_TRIM(r->memory, made->pin, made->pin_count);

@@ -58,8 +58,7 @@ static cm_status read_row(matrix *m, uint32_t row, cm_error *error)
   cm_table *t = &m->table;
   if (row >= m->size || t->field_count != m->size + (size_t)m->ids)
     return bad_shape(m, row, false, error);
-  if (m->ids && check_id(m, row, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(m->ids, check_id(m, row, error));
   for (uint32_t i = 0; i < m->size; i++) {
     const cm_field *f = &t->fields[i + m->ids];
     double weight = 0;

@@ -37,8 +37,7 @@ static cm_status unpack(cm_source *source, FILE **stream, uint64_t *size, cm_err
   return CM_OK;
 }
 
-static cm_status open_reader(cm_source *source, cm_run *run, cm_topology_reader **reader, uint64_t *size,
-                             cm_error *error)
+static cm_status open_reader(cm_source *source, cm_run *run, cm_topology_reader **reader, uint64_t *size, cm_error *error)
 {
   size_t memory_size;
   const void *memory = cm_source_memory(source, &memory_size);
@@ -61,8 +60,7 @@ static cm_status open_reader(cm_source *source, cm_run *run, cm_topology_reader 
   return cm_topology_reader_open_source(zip_source, source->path, run->memory, reader, error);
 }
 
-static cm_status check_limits(const cm_topology_reader *reader, uint64_t size, const cm_import_limits *limits,
-                              cm_error *error)
+static cm_status check_limits(const cm_topology_reader *reader, uint64_t size, const cm_import_limits *limits, cm_error *error)
 {
   const cm_topology_header *h = cm_topology_reader_header(reader);
   uint64_t bytes = cm_topology_reader_bytes(reader);

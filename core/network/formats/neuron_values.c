@@ -94,8 +94,7 @@ static cm_status fill(const cm_topology *t, const cm_neuron_values *values, cm_d
     for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
       const bool given = values->parameter[p] != NULL && !isnan(values->parameter[p][v]), has = cm_neuron_has(made->model[v], p);
       const float value = has || given ? value_of(t, values, v, p) : 0;
-      if ((has || given) && check_value(t, v, made->model[v], p, value, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF((has || given), check_value(t, v, made->model[v], p, value, error));
       if (!has || (cm_neuron_parameters[p].rare && value == 0)) /* what there is of it is 0 */
         continue;
       CM_TRY(need_parameter(&made->parameter[p], t->vertex_count, 0, memory, error));
@@ -228,8 +227,7 @@ static cm_status read_line(reading *r, cm_error *error)
   if (population == n->population_count)
     return cm_table_bad_name(t, "the network has no population", name, "", error);
   for (; vertex < n->vertex_count; vertex++)
-    if (n->population_of[vertex] == population && give(r, vertex, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(n->population_of[vertex] == population, give(r, vertex, error));
   return CM_OK;
 }
 

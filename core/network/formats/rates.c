@@ -100,10 +100,9 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
   bool ones = all_weigh_one(t);
   cm_status status = find_scale(t, g, ones, &scale, error);
   CM_THEN(status, keep_weights(t, scale, run->memory, error));
-  if (status == CM_OK &&
-      (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
-       (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
-       ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK)))
+  if (status == CM_OK && (CM_NEW(run->memory, net_weight, t->net_count, error) != CM_OK ||
+                          (in_scenarios > 0 && CM_NEW(run->memory, scenarios, in_scenarios, error) != CM_OK) ||
+                          ((ones || t->pin_weight != NULL) && CM_NEW(run->memory, pin_weight, t->pin_count, error) != CM_OK)))
     status = error->status;
   if (status != CM_OK) {
     CM_FREE(net_weight, scenarios);
@@ -115,8 +114,7 @@ static cm_status give(cm_topology *t, const given *g, cm_run *run, cm_error *err
       scenarios[(size_t)k * t->net_count + e] = cm_weight_scaled(scenario_rate(t, g, k, e), scale);
   }
   for (uint64_t i = 0; pin_weight != NULL && i < t->pin_count; i++)
-    pin_weight[i] = (uint32_t)(ones ? scale
-                                    : cm_weight_scaled((double)t->pin_weight[i] / (double)t->weight_scale, scale));
+    pin_weight[i] = (uint32_t)(ones ? scale : cm_weight_scaled((double)t->pin_weight[i] / (double)t->weight_scale, scale));
   if (t->lender == NULL) {
     CM_FREE(t->net_weight, t->pin_weight, t->scenario_rate, t->scenario_name);
   }
@@ -256,8 +254,7 @@ static cm_status read_line(rates *r, cm_error *error)
   CM_TRY(cm_table_vertex(t, r->topology, &t->fields[r->at[CM_RATE_NAME]], &vertex, error));
   if (!isnan(r->rate[vertex]))
     return cm_table_bad_name(t, "the neuron", &t->fields[r->at[CM_RATE_NAME]], " stands twice", error);
-  if (r->scenarios == 0 && read_rate(r, r->at[CM_RATE_VALUE], &rate, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(r->scenarios == 0, read_rate(r, r->at[CM_RATE_VALUE], &rate, error));
   for (uint32_t k = 0; k < r->scenarios; k++)
     CM_TRY(read_rate(r, r->scenario_at[k], &r->scenario[(size_t)k * r->topology->vertex_count + vertex], error));
   r->rate[vertex] = rate;

@@ -32,8 +32,7 @@ static void sort_by_insertion(uint64_t *key, uint64_t count)
   }
 }
 
-cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t count, const uint64_t **key,
-                       cm_error *error)
+cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t count, const uint64_t **key, cm_error *error)
 {
   if (count > UINT32_MAX)
     return cm_over_limit("targets of one axon", count, UINT32_MAX, error);
@@ -96,8 +95,7 @@ cm_status cm_row_sort(cm_row_sorter *sorter, uint32_t *pin, uint64_t count, uint
   return CM_OK;
 }
 
-cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale,
-                          cm_error *error)
+cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale, cm_error *error)
 {
   if (sum > (double)CM_WEIGHT_SUM_MAX || maximum > value_max) {
     bool by_sum = sum > (double)CM_WEIGHT_SUM_MAX;

@@ -19,8 +19,7 @@ cm_status cm_row_sort(cm_row_sorter *sorter, uint32_t *pin, uint64_t count, uint
 
 /* The same order as positions: fills *key with vertex << 32 | position in the row, sorted; valid until the
  * next call. The caller moves its weights along. */
-cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t count, const uint64_t **key,
-                       cm_error *error);
+cm_status cm_row_order(cm_row_sorter *sorter, const uint32_t *pin, uint64_t count, const uint64_t **key, cm_error *error);
 
 /* True when the pins ascend without repeats. */
 bool cm_row_ascends(const uint32_t *pin, uint64_t count);

@@ -145,8 +145,7 @@ static cm_status take_slice(void *context, size_t i, cm_error *error)
   cm_snn_batch *b = context;
   slice *s = &b->slice[i];
   for (uint32_t k = s->begin; k < s->end; k++)
-    if (b->entry[k].net.count > 0 && take_one(b->made, &s->sorter, &b->entry[k], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(b->entry[k].net.count > 0, take_one(b->made, &s->sorter, &b->entry[k], error));
   return CM_OK;
 }
 
@@ -193,8 +192,7 @@ cm_status cm_snn_batch_take(cm_snn_reader *r, uint32_t most, uint32_t *taken, cm
   uint64_t pin = first;
   *taken = 0;
   entry whole;
-  if (!look_at(r, r->source->at, pin, &whole) && cm_source_fill(r->source, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!look_at(r, r->source->at, pin, &whole), cm_source_fill(r->source, error));
   const uint8_t *at = r->source->at;
   for (b->count = 0; b->count < most && b->count < NETS_MOST && look_at(r, at, pin, &b->entry[b->count]); b->count++) {
     at = behind(&b->entry[b->count]);

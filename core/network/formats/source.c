@@ -53,8 +53,7 @@ static cm_status read_raw(cm_source *source, uint8_t *bytes, size_t size, size_t
 static cm_status bad_gzip(cm_source *source, const char *what, cm_error *error)
 {
   uint64_t at = source->raw_bytes - source->state->stream.avail_in;
-  cm_fail(error, CM_BAD_NETWORK, "the gzip data of the file is damaged at byte %llu: %s", (unsigned long long)at,
-          what);
+  cm_fail(error, CM_BAD_NETWORK, "the gzip data of the file is damaged at byte %llu: %s", (unsigned long long)at, what);
   return cm_fail_at(error, "byte %llu", (unsigned long long)at);
 }
 
@@ -208,8 +207,7 @@ static cm_status start(cm_source *source, cm_error *error)
   return cm_source_fill(source, error);
 }
 
-static cm_status prepare(cm_source *source, const char *path, const cm_import_limits *limits, cm_run *run,
-                         cm_error *error)
+static cm_status prepare(cm_source *source, const char *path, const cm_import_limits *limits, cm_run *run, cm_error *error)
 {
   *source = (cm_source){.path = path};
   CM_TRY(CM_NEW(run->memory, source->state, 1, error));
@@ -219,8 +217,7 @@ static cm_status prepare(cm_source *source, const char *path, const cm_import_li
   return CM_OK;
 }
 
-cm_status cm_source_open(cm_source *source, const char *path, const cm_import_limits *limits, cm_run *run,
-                         cm_error *error)
+cm_status cm_source_open(cm_source *source, const char *path, const cm_import_limits *limits, cm_run *run, cm_error *error)
 {
   cm_source made;
   CM_TRY(prepare(&made, path, limits, run, error));
@@ -235,12 +232,7 @@ cm_status cm_source_open(cm_source *source, const char *path, const cm_import_li
     made.raw_size = S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
     status = start(&made, error);
   }
-  if (status != CM_OK) {
-    cm_source_close(&made);
-    return status;
-  }
-  *source = made;
-  return CM_OK;
+  CM_END(status, *source = made, cm_source_close(&made));
 }
 
 cm_status cm_source_open_memory(cm_source *source, const void *bytes, size_t size, const cm_import_limits *limits,
@@ -251,12 +243,7 @@ cm_status cm_source_open_memory(cm_source *source, const void *bytes, size_t siz
   made.state->memory = size > 0 ? bytes : (const uint8_t *)"";
   made.state->memory_size = size;
   made.raw_size = size;
-  if (start(&made, error) != CM_OK) {
-    cm_source_close(&made);
-    return error->status;
-  }
-  *source = made;
-  return CM_OK;
+  CM_END(start(&made, error), *source = made, cm_source_close(&made));
 }
 
 void cm_source_close(cm_source *source)

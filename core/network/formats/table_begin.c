@@ -104,8 +104,7 @@ cm_status cm_table_read_first(cm_table *t, const cm_survey *survey, bool *done, 
   const char *line = NULL, *said = cm_source_option(t->source, CM_READ_COLUMNS);
   size_t length = 0;
   cm_columns columns;
-  if (said != NULL && cm_columns_of_option(said, &t->columns, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(said != NULL, cm_columns_of_option(said, &t->columns, error));
   t->named = said != NULL;
   t->lines_alike = (survey->repeats || survey->thirds) && survey->fields_min == survey->fields_max && survey->fields_min == survey->first_fields;
   if (cm_table_next_row(t, &line, &length, done, error) != CM_OK || *done)

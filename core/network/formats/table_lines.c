@@ -71,8 +71,7 @@ static cm_status next_tuple(cm_table *t, const char **line, size_t *length, bool
 {
   cm_source *source = t->source;
   for (;; source->at++) {
-    if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(source->at == source->end && !source->ended, cm_source_fill(source, error));
     *end = source->at == source->end;
     if (*end)
       return CM_OK;
@@ -88,8 +87,7 @@ cm_status cm_table_next_line(cm_table *t, const char **line, size_t *length, boo
   if (t->tuples)
     return next_tuple(t, line, length, end, error);
   t->line++;
-  if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(source->at == source->end && !source->ended, cm_source_fill(source, error));
   *end = source->at == source->end;
   CM_TRY(take_row(t, line, length, error));
   if (*length > 0 && (*line)[*length - 1] == '\r')
@@ -133,8 +131,7 @@ static char separator_of(const char *line, size_t length)
 }
 
 /* Reads a quoted field that starts at line[*at]; the text goes to t->unquoted from *used on. */
-static cm_status unquote(cm_table *t, const char *line, size_t length, size_t *at, size_t *used, cm_field *to,
-                         cm_error *error)
+static cm_status unquote(cm_table *t, const char *line, size_t length, size_t *at, size_t *used, cm_field *to, cm_error *error)
 {
   char *begin = t->unquoted + *used;
   for (size_t i = *at + 1; i < length; i++) {

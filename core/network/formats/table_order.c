@@ -102,8 +102,7 @@ static cm_status keep_labels(cm_table *t, const numbered *ids, uint32_t vertices
 static cm_status order(cm_table *t, numbered *ids, uint32_t *place, bool plain, cm_topology *made, cm_error *error)
 {
   double *rate = NULL;
-  if (t->rate != NULL && CM_NEW(t->memory, rate, t->names.count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(t->rate != NULL, CM_NEW(t->memory, rate, t->names.count, error));
   qsort(ids, t->names.count, sizeof *ids, by_value);
   if (refuse_head(t, &ids[t->names.count - 1], error) != CM_OK) {
     cm_free(rate);

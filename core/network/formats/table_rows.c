@@ -79,10 +79,8 @@ static cm_status read_dictionary(const cm_table *t, double *weight, double *dela
     while (at < end && (*at == ' ' || *at == ':'))
       at++;
     const cm_field value = {at, until(at, end, ",} ")};
-    if (cm_column_word(key.text, key.length, CM_COLUMN_WEIGHT) >= 0 && cm_table_number(t, &value, "weight", weight, error) != CM_OK)
-      return error->status;
-    if (cm_column_word(key.text, key.length, CM_COLUMN_DELAY) >= 0 && cm_table_number(t, &value, "delay", delay_ms, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_column_word(key.text, key.length, CM_COLUMN_WEIGHT) >= 0, cm_table_number(t, &value, "weight", weight, error));
+    CM_TRY_IF(cm_column_word(key.text, key.length, CM_COLUMN_DELAY) >= 0, cm_table_number(t, &value, "delay", delay_ms, error));
     if (at < end && (*at == '\'' || *at == '"')) { /* a text */
       at += 1 + until(at + 1, end, "'\"");
       at += at < end;
@@ -131,18 +129,15 @@ static cm_status read_edge(cm_table *t, cm_error *error)
   uint32_t from, to;
   double weight = 1, delay_ms = -1;
   cm_edge_type type;
-  if (cm_table_name(t, &t->fields[at[CM_COLUMN_SOURCE]], "source", &from, error) != CM_OK ||
-      cm_table_name(t, &t->fields[at[CM_COLUMN_TARGET]], "target", &to, error) != CM_OK ||
-      (at[CM_COLUMN_WEIGHT] >= 0 &&
-       cm_table_number(t, &t->fields[at[CM_COLUMN_WEIGHT]], "weight", &weight, error) != CM_OK) ||
-      (at[CM_COLUMN_DELAY] >= 0 &&
-       cm_table_number(t, &t->fields[at[CM_COLUMN_DELAY]], "delay", &delay_ms, error) != CM_OK) ||
-      (t->dictionary.length > 0 && read_dictionary(t, &weight, &delay_ms, error) != CM_OK) || read_type(t, &type, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_table_name(t, &t->fields[at[CM_COLUMN_SOURCE]], "source", &from, error));
+  CM_TRY(cm_table_name(t, &t->fields[at[CM_COLUMN_TARGET]], "target", &to, error));
+  CM_TRY_IF(at[CM_COLUMN_WEIGHT] >= 0, cm_table_number(t, &t->fields[at[CM_COLUMN_WEIGHT]], "weight", &weight, error));
+  CM_TRY_IF(at[CM_COLUMN_DELAY] >= 0, cm_table_number(t, &t->fields[at[CM_COLUMN_DELAY]], "delay", &delay_ms, error));
+  CM_TRY_IF(t->dictionary.length > 0, read_dictionary(t, &weight, &delay_ms, error));
+  CM_TRY(read_type(t, &type, error));
   if (delay_ms < 0 && (at[CM_COLUMN_DELAY] >= 0 || delay_ms > -1 || delay_ms < -1))
     return cm_table_bad(t, "the delay is negative", error);
-  if (t->columns.rate > 0 && read_rate(t, from, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(t->columns.rate > 0, read_rate(t, from, error));
   if (t->edges.count == 0)
     t->head_line = from == to && t->separator == ' ' && !t->named && !t->tuples ? t->line : 0;
   else if (from == 0 || to == 0)

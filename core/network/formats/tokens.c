@@ -18,8 +18,7 @@ cm_status cm_tokens_peek(cm_tokens *t, int *c, cm_error *error)
 {
   cm_source *source = t->source;
   if (source->at == source->end) {
-    if (!source->ended && cm_source_fill(source, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!source->ended, cm_source_fill(source, error));
     if (source->at == source->end) {
       *c = -1;
       return CM_OK;
@@ -52,8 +51,7 @@ static cm_status seek_number(cm_tokens *t, bool *found, cm_error *error)
     source->at++;
   }
   *found = c != -1 && c != '\n';
-  if (*found && source->end - source->at < NUMBER_BYTES_MAX && cm_source_fill(source, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(*found && source->end - source->at < NUMBER_BYTES_MAX, cm_source_fill(source, error));
   return CM_OK;
 }
 

@@ -12,8 +12,7 @@ void cm_weights_as_asked(cm_weights *weights, const cm_source *source)
   weights->runs = cm_source_option(source, CM_READ_PARAMETERS) != NULL;
 }
 
-cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
-                          cm_error *error)
+cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight, cm_error *error)
 {
   if (weights->value == NULL && weight == 1)
     return CM_OK;
@@ -90,8 +89,7 @@ static cm_status scale_delays(cm_topology *made, const cm_weights *weights, cm_r
                    (double)(UINT32_MAX - 1));
   CM_TRY(CM_NEW(run->memory, made->pin_delay, made->pin_count, error));
   for (uint64_t i = 0; i < made->pin_count; i++) {
-    if (is_long(i) && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(is_long(i), cm_run_check(run, error));
     made->pin_delay[i] = scaled_delay(delay_ms[i], unit);
   }
   made->delay_unit_ns = unit;
@@ -101,12 +99,9 @@ static cm_status scale_delays(cm_topology *made, const cm_weights *weights, cm_r
 static cm_status keep_signs(cm_topology *made, const double *value, cm_run *run, cm_error *error)
 {
   for (uint64_t i = 0; i < made->pin_count; i++) {
-    if (is_long(i) && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(is_long(i), cm_run_check(run, error));
     if (value[i] < 0) {
-      if (made->pin_negative == NULL &&
-          CM_NEW(run->memory, made->pin_negative, (made->pin_count + 63) / 64, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(made->pin_negative == NULL, CM_NEW(run->memory, made->pin_negative, (made->pin_count + 63) / 64, error));
       made->pin_negative[i / 64] |= UINT64_C(1) << i % 64;
     }
   }
@@ -148,9 +143,8 @@ static cm_status keep_dynamics(cm_topology *made, const cm_weights *weights, cm_
       same = (float)cm_topology_pin_value(made, e, i) == exact_weight(weights, i);
   if (same)
     return CM_OK;
-  if ((made->dynamics == NULL && CM_NEW(run->memory, made->dynamics, 1, error) != CM_OK) ||
-      CM_NEW(run->memory, made->dynamics->weight, made->pin_count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(made->dynamics == NULL, CM_NEW(run->memory, made->dynamics, 1, error));
+  CM_TRY(CM_NEW(run->memory, made->dynamics->weight, made->pin_count, error));
   for (uint64_t i = 0; i < made->pin_count; i++)
     made->dynamics->weight[i] = exact_weight(weights, i);
   return weights->besides > 0 ? keep_parallel(made, weights, run, error) : CM_OK;
@@ -162,8 +156,7 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
   double sum = 0, maximum = 1, largest = 0, ones = (double)made->pin_count;
   bool all_one = true;
   for (uint64_t i = 0; value != NULL && i < made->pin_count; i++) {
-    if (is_long(i) && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(is_long(i), cm_run_check(run, error));
     double magnitude = fabs(value[i]);
     sum += magnitude;
     largest = magnitude > largest ? magnitude : largest;
@@ -180,8 +173,7 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
     ones /= 2;
   }
   /* Every axon has rate 1 on the same scale, so the rates must fit too. */
-  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error) !=
-          CM_OK ||
+  if (cm_weight_scale(sum > ones ? sum : ones, maximum, UINT32_MAX, !weights->fractions, &made->weight_scale, error) != CM_OK ||
       (weights->delay_ms != NULL && scale_delays(made, weights, run, error) != CM_OK) ||
       (value != NULL && keep_signs(made, value, run, error) != CM_OK))
     return error->status;
@@ -194,10 +186,8 @@ cm_status cm_weighted_rows_scale(cm_topology *made, const cm_weights *weights, c
     return keep_dynamics(made, weights, run, error);
   CM_TRY(CM_NEW(run->memory, made->pin_weight, made->pin_count, error));
   for (uint64_t i = 0; i < made->pin_count; i++) {
-    if (is_long(i) && cm_run_check(run, error) != CM_OK)
-      return error->status;
-    made->pin_weight[i] =
-        (uint32_t)cm_weight_scaled(ldexp(fabs(value[i]), -made->weight_exponent), made->weight_scale);
+    CM_TRY_IF(is_long(i), cm_run_check(run, error));
+    made->pin_weight[i] = (uint32_t)cm_weight_scaled(ldexp(fabs(value[i]), -made->weight_exponent), made->weight_scale);
   }
   return keep_dynamics(made, weights, run, error);
 }

@@ -8,8 +8,7 @@
 /* The scale for weights of the largest value `maximum` that must fit `value_max` and whose sum is `sum`:
  * 1 when all are whole numbers that fit, else the largest power of two that fits. CM_TOO_LARGE when even 1
  * does not. */
-cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale,
-                          cm_error *error);
+cm_status cm_weight_scale(double sum, double maximum, double value_max, bool whole, uint64_t *scale, cm_error *error);
 
 /* value * scale, rounded to nearest. */
 static inline uint64_t cm_weight_scaled(double value, uint64_t scale)
@@ -39,8 +38,7 @@ typedef struct cm_weights {
 void cm_weights_as_asked(cm_weights *weights, const cm_source *source);
 
 /* Keeps the weight of entry `count`, the entries before it having theirs; `room` entries are made room for. */
-cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight,
-                          cm_error *error);
+cm_status cm_weights_keep(cm_weights *weights, cm_memory *memory, uint64_t count, uint64_t room, double weight, cm_error *error);
 
 /* Keeps the delay of entry `count`, 0 or more milliseconds, the entries before it having none unless they were given
  * one. */

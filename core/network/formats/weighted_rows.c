@@ -39,9 +39,8 @@ static cm_status need_exact(closer *c, uint64_t begin, uint64_t end, cm_error *e
 {
   cm_weights *w = c->weights;
   const bool first = w->exact == NULL;
-  if (CM_ROOM(c->memory, c->exact_scratch, &c->exact_room, end - begin, error) != CM_OK ||
-      (first && CM_NEW(c->memory, w->exact, c->ends, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_ROOM(c->memory, c->exact_scratch, &c->exact_room, end - begin, error));
+  CM_TRY_IF(first, CM_NEW(c->memory, w->exact, c->ends, error));
   for (uint64_t i = 0; first && i < c->ends; i++)
     w->exact[i] = (float)w->value[i];
   for (uint64_t i = 0; i < end - begin; i++)
@@ -124,8 +123,7 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
   uint64_t count = end - begin;
   CM_TRY(cm_row_order(&c->sorter, made->pin + begin, count, &key, error));
   for (uint64_t i = 1; i < count; i++)
-    if (key[i] >> 32 == key[i - 1] >> 32 && need_weights(c, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(key[i] >> 32 == key[i - 1] >> 32, need_weights(c, error));
   double *weight = c->weights->value, *delay = c->weights->delay_ms;
   if (weight != NULL) {
     CM_TRY(CM_ROOM(c->memory, c->scratch, &c->scratch_room, count, error));
@@ -135,8 +133,7 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
     CM_TRY(CM_ROOM(c->memory, c->delay_scratch, &c->delay_room, count, error));
     memcpy(c->delay_scratch, delay + begin, count * sizeof *c->delay_scratch);
   }
-  if (c->weights->exact != NULL && need_exact(c, begin, end, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(c->weights->exact != NULL, need_exact(c, begin, end, error));
   for (uint64_t i = 0; i < count;) {
     const uint64_t first = i;
     uint32_t target = (uint32_t)(key[i] >> 32);
@@ -156,12 +153,10 @@ static cm_status close_row(closer *c, uint32_t vertex, uint64_t begin, uint64_t 
     if (sum == 0 && c->weights->drop_zeros)
       continue;
     made->self_loop_count += target == vertex;
-    if (made->directed && shortest < longest && c->weights->exact == NULL && need_exact(c, begin, end, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(made->directed && shortest < longest && c->weights->exact == NULL, need_exact(c, begin, end, error));
     for (uint64_t k = first; c->weights->exact != NULL && k < i; k++)
       CM_TRY(add_terms(c, begin, (uint32_t)key[k], error));
-    if (c->weights->exact != NULL && close_terms(c, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(c->weights->exact != NULL, close_terms(c, error));
     if (weight != NULL)
       weight[c->used] = sum;
     if (delay != NULL)

@@ -20,8 +20,7 @@ cm_status cm_h5_open(cm_h5 *h5, cm_source *source, const cm_import_limits *limit
   size_t size = 0;
   *h5 = (cm_h5){.file = -1, .format = format, .run = run, .memory = run->memory};
   bool plain = cm_source_memory(source, &size) == NULL && !source->gzipped && source->raw_size > 0;
-  if (!plain && cm_source_image(source, run->memory, &h5->image, &size, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!plain, cm_source_image(source, run->memory, &h5->image, &size, error));
   uint64_t bytes = plain ? source->raw_size : size;
   double most = limits->ratio_max * (double)bytes;
   h5->bytes_max = most < (double)limits->bytes_max ? (uint64_t)most : limits->bytes_max;
@@ -68,8 +67,7 @@ cm_status cm_h5_image(const cm_h5 *h5, void **image, size_t *size, cm_error *err
   char *made = NULL;
   (void)H5Fflush(h5->file, H5F_SCOPE_GLOBAL);
   const ssize_t bytes = H5Fget_file_image(h5->file, NULL, 0);
-  if (bytes > 0 && CM_NEW(h5->memory, made, (size_t)bytes, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(bytes > 0, CM_NEW(h5->memory, made, (size_t)bytes, error));
   if (bytes <= 0 || H5Fget_file_image(h5->file, made, (size_t)bytes) != bytes) {
     cm_free(made);
     return cm_fail(error, CM_IO, "libhdf5 cannot give the file that it made");
@@ -276,12 +274,7 @@ cm_status cm_h5_reals(const cm_h5 *h5, hid_t parent, const char *name, double **
   if (status == CM_OK && !read)
     status = cm_h5_bad(h5, parent, name, "its numbers cannot be read: the file is damaged", error);
   (void)H5Oclose(data);
-  if (status != CM_OK) {
-    cm_free(made);
-    return status;
-  }
-  *values = made;
-  return CM_OK;
+  CM_END(status, *values = made, cm_free(made));
 }
 
 cm_status cm_h5_slice(const cm_h5 *h5, hid_t parent, const char *name, hid_t type, uint64_t begin, uint64_t count,

@@ -60,8 +60,7 @@ static cm_status make_arrivals(composer *c, cm_error *error)
     uint64_t count = g->node[i].in.count;
     if (!g->node[i].leads || count == 0)
       continue;
-    if (CM_NEW(c->memory, a->value, count, error) != CM_OK || CM_NEW(c->memory, a->turn, count, error) != CM_OK ||
-        CM_NEW(c->memory, a->touched, count, error) != CM_OK ||
+    if (CM_NEW_ALL(c->memory, error, CM_ARRAY(a->value, count), CM_ARRAY(a->turn, count), CM_ARRAY(a->touched, count)) != CM_OK ||
         (c->runs && CM_NEW(c->memory, a->term, count, error) != CM_OK) ||
         (c->delays && CM_NEW(c->memory, a->delay_ms, count, error) != CM_OK))
       return error->status;
@@ -106,8 +105,7 @@ static void arrive(composer *c, arrivals *a, uint64_t element, double value, dou
 static cm_status pass_on(void *user, uint64_t output, double weight, double delay_ms, cm_error *error)
 {
   composer *c = user;
-  if (cm_run_due(&c->steps, c->from->next_count + UINT64_C(1)) && cm_run_check(c->run, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(cm_run_due(&c->steps, c->from->next_count + UINT64_C(1)), cm_run_check(c->run, error));
   for (uint32_t k = 0; k < c->from->next_count; k++) {
     arrivals *a = &c->at[c->from->next[k]];
     if (a->value == NULL)
@@ -160,12 +158,10 @@ static cm_status append(composer *c, uint32_t target, const arrivals *a, uint32_
   const term *own = c->runs ? &c->term[a->term[element]] : NULL;
   if (made->pin_count >= c->limits->pins_max)
     return cm_over_limit("synapses", made->pin_count + 1, c->limits->pins_max, error);
-  if (CM_ROOM(c->memory, made->pin, &c->pin_room, made->pin_count + 1, error) != CM_OK ||
-      cm_weights_keep(&c->weights, c->memory, made->pin_count, c->pin_room, weight, error) != CM_OK ||
-      (c->delays &&
-       cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error) != CM_OK) ||
-      (own != NULL && cm_weights_keep_exact(&c->weights, c->memory, made->pin_count, c->pin_room, own->weight, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_ROOM(c->memory, made->pin, &c->pin_room, made->pin_count + 1, error));
+  CM_TRY(cm_weights_keep(&c->weights, c->memory, made->pin_count, c->pin_room, weight, error));
+  CM_TRY_IF(c->delays, cm_weights_keep_delay(&c->weights, c->memory, made->pin_count, c->pin_room, delay_ms, error));
+  CM_TRY_IF(own != NULL, cm_weights_keep_exact(&c->weights, c->memory, made->pin_count, c->pin_room, own->weight, error));
   for (uint32_t t = own != NULL ? own->next : NO_TERM; t != NO_TERM; t = c->term[t].next)
     CM_TRY(cm_weights_keep_beside(&c->weights, c->memory,
                                   (cm_beside){made->pin_count, (double)c->term[t].weight, c->term[t].delay_ms}, error));
@@ -212,8 +208,8 @@ static cm_status compose(composer *c, cm_error *error)
   nir_graph *g = c->graph;
   cm_topology *made = c->made;
   uint32_t *stack = NULL, *next = NULL, depth;
-  cm_status status = CM_NEW_ALL(c->memory, error, CM_ARRAY(made->net_first, (size_t)made->vertex_count + 1), CM_ARRAY(made->pin, 0),
-                                CM_ARRAY(stack, g->count), CM_ARRAY(next, g->count));
+  cm_status status = CM_NEW_ALL(c->memory, error, CM_ARRAY(made->net_first, (size_t)made->vertex_count + 1),
+                                CM_ARRAY(made->pin, 0), CM_ARRAY(stack, g->count), CM_ARRAY(next, g->count));
   for (uint32_t u = 0; u < g->unit_count && status == CM_OK; u++) {
     const nir_node *n = &g->node[g->unit[u]];
     memset(c->visit, 0, g->count);
@@ -242,8 +238,7 @@ static cm_status import_graph(composer *c, cm_error *error)
     return cm_fail(error, CM_BAD_OPTION,
                    "input_shape is for networks whose first layer does not say what comes in: this one does; leave it out");
   if (nir_infer(g, error) != CM_OK || nir_number_units(g, c->limits, c->made, error) != CM_OK || nir_name_neurons(g, c->made, error) != CM_OK ||
-      CM_NEW(c->memory, c->at, g->count, error) != CM_OK || CM_NEW(c->memory, c->order, g->count, error) != CM_OK ||
-      CM_NEW(c->memory, c->visit, g->count, error) != CM_OK)
+      CM_NEW_ALL(c->memory, error, CM_ARRAY(c->at, g->count), CM_ARRAY(c->order, g->count), CM_ARRAY(c->visit, g->count)) != CM_OK)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;

@@ -237,9 +237,8 @@ static cm_status read_linear(lava *l, hid_t layer, const char *type, const char 
     l->graph->node[flat].flatten_last = -1;
     l->last = flat;
   }
-  if ((!first && add_edge(l, l->last, linear, error) != CM_OK) ||
-      add_neurons(l, layer, name, shape, linear, &neurons, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!first, add_edge(l, l->last, linear, error));
+  CM_TRY(add_neurons(l, layer, name, shape, linear, &neurons, error));
   if (strcmp(type, "dense_rec") == 0 || cm_h5_has(layer, "weight_rec")) {
     nir_shape whole = {1, {shape->count}, shape->count};
     l->graph->node[neurons].own = whole;
@@ -262,10 +261,9 @@ static cm_status read_layer(lava *l, hid_t layer, const char *number, cm_error *
   CM_TRY(read_shape(l, layer, &shape, error));
   (void)snprintf(name, sizeof name, "%s%.40s", type, number);
   if (strcmp(type, "input") == 0)
-    return l->last != NO_LAYER
-             ? cm_h5_bad(l->h5, layer, "type", "a second layer of type input", error)
-             : add_neurons(l, layer, name, &shape, NO_LAYER, &node, error) == CM_OK ? add_delay(l, layer, name, node, error)
-                                                                                    : error->status;
+    return l->last != NO_LAYER ? cm_h5_bad(l->h5, layer, "type", "a second layer of type input", error)
+           : add_neurons(l, layer, name, &shape, NO_LAYER, &node, error) == CM_OK ? add_delay(l, layer, name, node, error)
+                                                                                  : error->status;
   for (size_t i = 0; i < sizeof linear / sizeof *linear; i++)
     if (strcmp(type, linear[i]) == 0)
       return read_linear(l, layer, type, name, &shape, error);

@@ -17,9 +17,7 @@ typedef enum nir_kind {
   NIR_IDENTITY, /* Output, Flatten, and the Input of a nested graph */
   NIR_AFFINE,
   NIR_CONV,     /* of one or two dimensions */
-  NIR_POOL,
-  NIR_SCALE,
-  NIR_DELAY,
+  NIR_POOL, NIR_SCALE, NIR_DELAY,
 } nir_kind;
 
 typedef struct nir_shape {

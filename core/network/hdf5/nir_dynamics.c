@@ -27,8 +27,7 @@ static cm_status pass_on(void *user, uint64_t output, double weight, double dela
     const nir_node *n = &f->graph->node[to];
     if (!n->leads || n->in.count == 0)
       continue;
-    if (f->in[to] == NULL && CM_NEW(f->graph->memory, f->in[to], n->in.count, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(f->in[to] == NULL, CM_NEW(f->graph->memory, f->in[to], n->in.count, error));
     f->in[to][output] += f->value * (float)weight;
   }
   return CM_OK;
@@ -42,14 +41,12 @@ static cm_status flow_through(flow *f, uint32_t i, cm_error *error)
   const uint64_t each = n->kind == NIR_CONV ? n->out.count / n->out.dim[0] : 1; /* Affine: of the last axis, one each */
   for (uint64_t k = 0; f->in[i] != NULL && k < n->in.count; k++) {
     f->value = f->in[i][k];
-    if (f->value != 0 && nir_taps(n, k, pass_on, f, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(f->value != 0, nir_taps(n, k, pass_on, f, error));
   }
   const bool flows = bias->value != NULL && (f->only == NULL || f->only[i]);
   for (uint64_t o = 0; flows && o < n->out.count; o++) {
     f->value = bias->value[o / each % bias->shape.count];
-    if (f->value != 0 && pass_on(f, o, 1, 0, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(f->value != 0, pass_on(f, o, 1, 0, error));
   }
   cm_free(f->in[i]);
   f->in[i] = NULL;
@@ -152,8 +149,7 @@ static cm_status fill(const flow *f, float *const *looped, cm_topology *made, cm
     for (cm_neuron_parameter p = 0; p < CM_NEURON_PARAMETERS; p++) {
       if (!cm_neuron_has(n->model, p) || (cm_neuron_parameters[p].rare && n->parameter[p].value == NULL))
         continue;
-      if (d->parameter[p] == NULL && CM_NEW(g->memory, d->parameter[p], made->vertex_count, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(d->parameter[p] == NULL, CM_NEW(g->memory, d->parameter[p], made->vertex_count, error));
       float *value = d->parameter[p] + n->unit_first;
       const float *in = p == CM_PARAMETER_BIAS ? f->in[i] : p == CM_PARAMETER_LOOP_BIAS ? looped[i] : NULL;
       if (in != NULL)
@@ -178,10 +174,9 @@ cm_status nir_dynamics(nir_graph *g, cm_topology *made, cm_error *error)
   bool *loops = NULL;
   flow all = {.graph = g}, looped = {.graph = g};
   cm_status status = CM_NEW(g->memory, loops, g->count, error);
-  if (status == CM_OK && (CM_NEW(g->memory, all.in, g->count, error) != CM_OK || CM_NEW(g->memory, looped.in, g->count, error) != CM_OK ||
-                          CM_NEW(g->memory, made->dynamics, 1, error) != CM_OK ||
-                          CM_NEW(g->memory, made->dynamics->model, made->vertex_count, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(g->memory, error, CM_ARRAY(all.in, g->count), CM_ARRAY(looped.in, g->count),
+                             CM_ARRAY(made->dynamics, 1)));
+  CM_THEN(status, CM_NEW(g->memory, made->dynamics->model, made->vertex_count, error));
   looped.only = loops;
   CM_THEN(status, find_loops(g, loops, error));
   CM_THEN(status, flow_biases(&all, error));

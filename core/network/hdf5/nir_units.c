@@ -10,7 +10,8 @@ cm_status nir_number_units(nir_graph *g, const cm_import_limits *limits, cm_topo
   uint32_t *queue = NULL, head = 0, tail = 0;
   bool *seen = NULL;
   uint64_t neurons = 0;
-  cm_status status = CM_NEW_ALL(g->memory, error, CM_ARRAY(queue, g->count), CM_ARRAY(seen, g->count), CM_ARRAY(g->unit, g->count));
+  cm_status status = CM_NEW_ALL(g->memory, error, CM_ARRAY(queue, g->count), CM_ARRAY(seen, g->count),
+                                CM_ARRAY(g->unit, g->count));
   for (uint32_t i = 0; i < g->count && status == CM_OK; i++)
     if (g->node[i].input)
       queue[tail++] = i, seen[i] = true;
@@ -62,16 +63,15 @@ cm_status nir_name_neurons(const nir_graph *g, cm_topology *made, cm_error *erro
   char name[NIR_NAME_MAX + NIR_RANK_MAX * 21 + 8];
   uint64_t room = 0, steps = 0;
   uint32_t vertex = 0;
-  CM_TRY(CM_NEW_ALL(g->memory, error, CM_ARRAY(made->label_first, (size_t)made->vertex_count + 1), CM_ARRAY(made->population_of, made->vertex_count),
-                    CM_ARRAY(made->population, g->unit_count)));
+  CM_TRY(CM_NEW_ALL(g->memory, error, CM_ARRAY(made->label_first, (size_t)made->vertex_count + 1),
+                    CM_ARRAY(made->population_of, made->vertex_count), CM_ARRAY(made->population, g->unit_count)));
   made->population_count = g->unit_count;
   for (uint32_t p = 0; p < g->unit_count; p++) {
     const nir_node *n = &g->node[g->unit[p]];
     (void)snprintf(made->population[p].name, sizeof made->population[p].name, "%s", n->name);
     (void)snprintf(made->population[p].kind, sizeof made->population[p].kind, "%s", n->input ? CM_INPUT_KIND : n->type);
     for (uint64_t i = 0; i < n->out.count; i++) {
-      if (cm_run_due(&steps, 1) && cm_run_check(g->run, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(cm_run_due(&steps, 1), cm_run_check(g->run, error));
       element_name(n, i, name, sizeof name);
       CM_TRY(cm_labels_add(made, g->memory, &room, vertex, name, error));
       made->population_of[vertex++] = p;

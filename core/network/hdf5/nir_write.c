@@ -227,8 +227,7 @@ static cm_status write_member(writing *w, hid_t group, const char *name, const j
     return write_kept(w, group, name, value, error);
   if (of_nodes)
     (void)snprintf(w->path + used, sizeof w->path - used, "%s%s", used > 0 ? "." : "", name);
-  if (of_nodes && find_unit(w, &u, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(of_nodes, find_unit(w, &u, error));
   hid_t plain = H5Pcreate(H5P_GROUP_CREATE);
   (void)H5Pset_obj_track_times(plain, false);
   hid_t made = H5Gcreate2(group, name, H5P_DEFAULT, plain, H5P_DEFAULT);

@@ -265,8 +265,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   for (uint64_t i = 0; i < c->archive.count; i++) {
     const char *name = cm_archive_name(&c->archive, i);
     size_t length = strlen(name);
-    if (length > 3 && strcmp(name + length - 3, ".h5") == 0 && with_file(c, i, sonata_spikes_read, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(length > 3 && strcmp(name + length - 3, ".h5") == 0, with_file(c, i, sonata_spikes_read, error));
   }
   CM_TRY(cm_entries_close(&s->entries, s->made, error));
   CM_TRY(sonata_spikes_set_rates(c, error));

@@ -165,8 +165,7 @@ cm_status sonata_number(sonata *s, cm_error *error)
   CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(made->population_of, all), CM_ARRAY(made->label_first, all + 1)));
   for (uint32_t p = 0; p < made->population_count; p++)
     for (uint64_t id = 0; id < s->ids[p]; id++) {
-      if (cm_run_due(&steps, 1) && cm_run_check(s->run, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(cm_run_due(&steps, 1), cm_run_check(s->run, error));
       CM_TRY(cm_labels_add(made, s->memory, &room, vertex, cm_say("%s[%llu]", made->population[p].name,
                                                             (unsigned long long)(s->numbered[p].count > 0 ? s->numbered[p].id[id] : id)).text,
                                                             error));
@@ -364,8 +363,8 @@ cm_status sonata_open(sonata *s, const cm_reading_of *in, cm_error *error)
                 .made = in->made,
                 .entries = {.memory = memory, .run = in->run, .limit = in->limits->pins_max}};
   cm_weights_as_asked(&s->entries.weight, in->source);
-  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(s->source, SLICE), CM_ARRAY(s->target, SLICE), CM_ARRAY(s->group, SLICE), CM_ARRAY(s->index, SLICE),
-                    CM_ARRAY(s->type, SLICE)));
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(s->source, SLICE), CM_ARRAY(s->target, SLICE), CM_ARRAY(s->group, SLICE),
+                    CM_ARRAY(s->index, SLICE), CM_ARRAY(s->type, SLICE)));
   s->made->directed = true;
   return CM_OK;
 }

@@ -69,8 +69,7 @@ cm_status sonata_spikes_read(sonata_files *c, cm_error *error)
   uint32_t found = 0, p = 0;
   if (!cm_h5_has(h5->file, "spikes"))
     return CM_OK;
-  if (c->rate == NULL && CM_NEW(c->s->memory, c->rate, made->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(c->rate == NULL, CM_NEW(c->s->memory, c->rate, made->vertex_count, error));
   CM_TRY(cm_h5_object(h5, h5->file, "spikes", &group, error));
   bool old = H5Iget_type(group) == H5I_GROUP && cm_h5_has(group, "gids");
   for (uint32_t i = 0; i < made->population_count; i++)

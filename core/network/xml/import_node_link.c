@@ -98,8 +98,7 @@ static cm_status read_file(void *reader, const cm_reading_of *in, cm_error *erro
   CM_TRY(cm_source_image(in->source, in->run->memory, &image, &size, error));
   json_t *json = cm_json_loadb_within(image, size, 0, size * FOLD_MAX + 65536, &where);
   cm_free(image);
-  if (json == NULL && cm_json_whole(refusals, "the graph", error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(json == NULL, cm_json_whole(refusals, "the graph", error));
   if (json == NULL) {
     n->position.line = where.line > 0 ? (unsigned long)where.line : 1;
     return cm_xml_bad(&n->position, where.text, error);

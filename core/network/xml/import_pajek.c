@@ -110,8 +110,7 @@ static cm_status read_matrix_row(pajek *p, cm_error *error)
     return bad(p, "a matrix has as many rows, and numbers in each, as there are vertices", error);
   for (uint32_t i = 0; i < p->vertices; i++) {
     CM_TRY(cm_table_number(&p->table, &p->table.fields[i], "weight", &value, error));
-    if (value != 0 && add_edge(p, p->row, i + UINT64_C(1), &p->table.fields[i], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(value != 0, add_edge(p, p->row, i + UINT64_C(1), &p->table.fields[i], error));
   }
   return CM_OK;
 }

@@ -102,8 +102,7 @@ static void XMLCALL on_skipped(void *user, const XML_Char *name, int parameter)
 static cm_status parse(cm_xml *xml, cm_source *source, cm_error *error)
 {
   for (bool last = false; !last;) {
-    if (source->at == source->end && !source->ended && cm_source_fill(source, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(source->at == source->end && !source->ended, cm_source_fill(source, error));
     last = source->ended;
     int length = (int)(source->end - source->at); /* at most a window */
     enum XML_Status parsed = XML_Parse(xml->parser, (const char *)source->at, length, last);

@@ -189,9 +189,7 @@ static cm_status end_edge(cm_xml_graph *g, cm_error *error)
 cm_status cm_xml_graph_end(cm_xml_graph *g, const cm_xml *xml, cm_error *error)
 {
   for (int role = g->in_edge ? CM_ROLE_WEIGHT : CM_ROLE_LABEL; role <= (g->in_edge ? CM_ROLE_DELAY : CM_ROLE_POPULATION); role++)
-    if (!g->has_value[role] && g->key[role].preset[0] != '\0' &&
-        cm_xml_graph_value(g, xml, (cm_xml_graph_role)role, g->key[role].preset, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!g->has_value[role] && g->key[role].preset[0] != '\0', cm_xml_graph_value(g, xml, (cm_xml_graph_role)role, g->key[role].preset, error));
   if (g->in_edge)
     return end_edge(g, error);
   g->labelled = g->labelled && g->has_value[CM_ROLE_LABEL];
@@ -261,4 +259,3 @@ cm_status cm_xml_graph_read(const cm_reading_of *in, const char *format, size_t 
   cm_free(reader);
   return status;
 }
-

@@ -45,5 +45,4 @@ cm_status cm_onnx_looks_like(const char *path, bool *looks, cm_error *error);
 cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const cm_body_values *values, cm_error *error);
 
 /* The same for a node that calls one of the model's own functions; *found is false when it does not. */
-cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *found, uint32_t *outputs,
-                                  cm_error *error);
+cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *found, uint32_t *outputs, cm_error *error);

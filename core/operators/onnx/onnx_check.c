@@ -61,8 +61,7 @@ static cm_status check_packed(walk *w, const ProtobufCFieldDescriptor *field, si
 {
   unsigned wire = wire_of(field->type);
   if (wire == 5 || wire == 1)
-    return (end - at) % (wire == 5 ? 4 : 8) == 0 ? CM_OK
-                                                 : damaged(w, at, "a list whose length does not fit", field->name);
+    return (end - at) % (wire == 5 ? 4 : 8) == 0 ? CM_OK : damaged(w, at, "a list whose length does not fit", field->name);
   while (at < end) {
     uint64_t number;
     if (!read_number(w, &at, end, &number))
@@ -108,8 +107,7 @@ static cm_status check_message(walk *w, const ProtobufCMessageDescriptor *kind, 
       return damaged(w, start, "a field of another kind than it should be", name);
     if (packed && check_packed(w, field, at - length, at) != CM_OK)
       return w->error->status;
-    if (field->type == PROTOBUF_C_TYPE_MESSAGE &&
-        check_message(w, field->descriptor, at - length, at, depth + 1) != CM_OK)
+    if (field->type == PROTOBUF_C_TYPE_MESSAGE && check_message(w, field->descriptor, at - length, at, depth + 1) != CM_OK)
       return w->error->status;
     w->known = true;
   }

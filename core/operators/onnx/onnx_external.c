@@ -185,8 +185,7 @@ static cm_status read_member(const filling *f, const Onnx__TensorProto *t, const
     s->member[i].bytes = NULL;
     s->member_count++;
     if (cm_external_member(s->zip, name, MEMBER_BYTES_MAX, f->run, &s->member[i].bytes, &s->member[i].size, error) != CM_OK)
-      return error->status == CM_BAD_NETWORK ? refuse(t, error, "the zip does not have it, or it is damaged")
-                                             : error->status;
+      return error->status == CM_BAD_NETWORK ? refuse(t, error, "the zip does not have it, or it is damaged") : error->status;
   }
   if (p->offset > s->member[i].size || wanted > s->member[i].size - p->offset)
     return refuse(t, error, "the file is shorter than its shape and type need");
@@ -265,8 +264,7 @@ cm_status cm_external_fill(Onnx__ModelProto *model, cm_external *source, cm_run 
                            cm_error *error)
 {
   const filling f = {source, run, allocator};
-  if (model->graph != NULL && fill_graph(&f, model->graph, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(model->graph != NULL, fill_graph(&f, model->graph, error));
   for (size_t i = 0; i < model->n_functions; i++)
     CM_TRY(fill_nodes(&f, model->functions[i]->node, model->functions[i]->n_node, error));
   return CM_OK;

@@ -48,8 +48,7 @@ const char *cm_onnx_model_member(zip_t *zip, bool *several)
   for (zip_int64_t i = 0; i < count; i++) {
     const char *name = zip_get_name(zip, (zip_uint64_t)i, ZIP_FL_ENC_GUESS);
     size_t length = name != NULL ? strlen(name) : 0;
-    if (length < sizeof ending || strcmp(name + length - (sizeof ending - 1), ending) != 0 ||
-        strncmp(name, "__MACOSX/", 9) == 0)
+    if (length < sizeof ending || strcmp(name + length - (sizeof ending - 1), ending) != 0 || strncmp(name, "__MACOSX/", 9) == 0)
       continue;
     *several = found != NULL;
     found = name;

@@ -11,7 +11,6 @@
 #include "core/operators/onnx/onnx_reader.h"
 #include "core/operators/operator.h"
 
-
 static cm_status read_names(cm_onnx_reader *r, char **names, size_t count, uint32_t **values, uint32_t *value_count,
                             cm_error *error)
 {
@@ -87,8 +86,7 @@ static cm_status read_captures(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_
       const Onnx__AttributeProto *a = g->node[i]->attribute[j];
       if (a->g != NULL || a->n_graphs > 0)
         n->known = NULL;
-      if (a->g != NULL && cm_onnx_capture(r, a->g, &n->captured, &capacity, &n->captured_count, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(a->g != NULL, cm_onnx_capture(r, a->g, &n->captured, &capacity, &n->captured_count, error));
       for (size_t k = 0; k < a->n_graphs; k++)
         CM_TRY(cm_onnx_capture(r, a->graphs[k], &n->captured, &capacity, &n->captured_count, error));
     }
@@ -134,9 +132,8 @@ static cm_status read_header(cm_onnx_reader *r, const Onnx__ModelProto *p, cm_er
   m->doc = cm_onnx_keep(r, p->doc_string, error);
   m->graph_name = cm_onnx_keep(r, p->graph->name, error);
   m->graph_doc = cm_onnx_keep(r, p->graph->doc_string, error);
-  if (m->producer_name == NULL || m->producer_version == NULL || m->domain == NULL || m->doc == NULL ||
-      m->graph_name == NULL || m->graph_doc == NULL ||
-      CM_ARENA_NEW(&m->arena, m->opsets, p->n_opset_import, error) != CM_OK ||
+  if (m->producer_name == NULL || m->producer_version == NULL || m->domain == NULL || m->doc == NULL || m->graph_name == NULL ||
+      m->graph_doc == NULL || CM_ARENA_NEW(&m->arena, m->opsets, p->n_opset_import, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->metadata, p->n_metadata_props, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->functions, p->n_functions, error) != CM_OK ||
       CM_ARENA_NEW(&m->arena, m->function_bytes, p->n_functions, error) != CM_OK)
@@ -171,9 +168,7 @@ static cm_status read_hints(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_err
   for (size_t i = 0; i < g->n_value_info; i++) {
     const char *name = g->value_info[i]->name;
     uint32_t slot = name != NULL && name[0] != '\0' ? *cm_onnx_slot_of(r, name) : 0;
-    if (slot != 0 && r->model->values[slot - 1].shape.type == CM_TYPE_NONE &&
-        cm_onnx_read_type(r, g->value_info[i], slot - 1, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(slot != 0 && r->model->values[slot - 1].shape.type == CM_TYPE_NONE, cm_onnx_read_type(r, g->value_info[i], slot - 1, error));
   }
   return CM_OK;
 }
@@ -195,8 +190,7 @@ static cm_status settle_outputs(cm_onnx_reader *r, cm_error *error)
     cm_node *n = &r->model->nodes[i];
     cm_onnx_trim_outputs(n);
     for (uint32_t o = 0; o < n->output_count; o++)
-      if (n->outputs[o] == CM_NONE && name_unused(r, &taken, &n->outputs[o], error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(n->outputs[o] == CM_NONE, name_unused(r, &taken, &n->outputs[o], error));
   }
   return CM_OK;
 }
@@ -241,12 +235,7 @@ cm_status cm_onnx_read_bytes(const void *bytes, size_t size, struct cm_external 
   CM_THEN(status, read_model(&r, (const Onnx__ModelProto *)p, error));
   protobuf_c_message_free_unpacked(p, &r.allocator);
   cm_free(r.table);
-  if (status != CM_OK) {
-    cm_model_free(r.model);
-    return status;
-  }
-  *made = r.model;
-  return CM_OK;
+  CM_END(status, *made = r.model, cm_model_free(r.model));
 }
 
 cm_status cm_onnx_read_memory(const void *bytes, size_t size, cm_run *run, cm_model **made, cm_error *error)

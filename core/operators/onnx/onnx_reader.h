@@ -23,8 +23,7 @@ cm_status cm_onnx_value_of(cm_onnx_reader *r, const char *name, uint32_t *value,
 const char *cm_onnx_keep(cm_onnx_reader *r, const char *text, cm_error *error);
 
 /* A message as bytes in the model's arena. Errors: memory. */
-cm_status cm_onnx_pack(cm_onnx_reader *r, const ProtobufCMessage *message, const uint8_t **packed, size_t *size,
-                       cm_error *error);
+cm_status cm_onnx_pack(cm_onnx_reader *r, const ProtobufCMessage *message, const uint8_t **packed, size_t *size, cm_error *error);
 
 /* Takes over the type of a graph input, output or inner value. Errors: CM_BAD_NETWORK, memory. */
 cm_status cm_onnx_read_type(cm_onnx_reader *r, const Onnx__ValueInfoProto *info, uint32_t value, cm_error *error);

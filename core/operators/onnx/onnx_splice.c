@@ -125,20 +125,17 @@ static cm_status take_over(scope *s, const enclosing *e, char **name, cm_node *n
   return CM_OK;
 }
 
-static cm_status adopt(scope *s, Onnx__GraphProto *g, const enclosing *outer, cm_node *n, size_t *capacity,
-                       cm_error *error)
+static cm_status adopt(scope *s, Onnx__GraphProto *g, const enclosing *outer, cm_node *n, size_t *capacity, cm_error *error)
 {
   const enclosing e = {g, outer};
   for (size_t i = 0; i < g->n_node; i++) {
     for (size_t k = 0; k < g->node[i]->n_input; k++)
       CM_TRY(take_over(s, &e, &g->node[i]->input[k], n, capacity, error));
     for (size_t k = 0; k < g->node[i]->n_attribute; k++)
-      if (g->node[i]->attribute[k]->g != NULL && adopt(s, g->node[i]->attribute[k]->g, &e, n, capacity, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(g->node[i]->attribute[k]->g != NULL, adopt(s, g->node[i]->attribute[k]->g, &e, n, capacity, error));
   }
   for (size_t k = 0; k < g->n_output; k++)
-    if (g->output[k]->name != NULL && take_over(s, &e, &g->output[k]->name, n, capacity, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(g->output[k]->name != NULL, take_over(s, &e, &g->output[k]->name, n, capacity, error));
   return CM_OK;
 }
 
@@ -155,8 +152,7 @@ static cm_status read_attributes(scope *s, const body *b, const Onnx__NodeProto 
     bool named = b->caller != NULL && a->ref_attr_name != NULL && a->ref_attr_name[0] != '\0';
     if (named && (given = cm_node_attribute(b->caller, a->ref_attr_name)) == NULL)
       continue;
-    if (a->g != NULL && adopt(s, a->g, NULL, n, &captured, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(a->g != NULL, adopt(s, a->g, NULL, n, &captured, error));
     n->attribute_count++;
     CM_TRY(cm_onnx_attribute(s->model, a, made, error));
     if (given != NULL) {
@@ -194,23 +190,19 @@ static cm_status add_node(scope *s, const body *b, const Onnx__NodeProto *p, cm_
   cm_node *n = &m->nodes[number];
   *n = (cm_node){.name = keep(s, p->name, error), .op = keep(s, p->op_type, error),
                  .domain = keep(s, p->domain != NULL && strcmp(p->domain, "ai.onnx") != 0 ? p->domain : "", error)};
-  if (n->name == NULL || n->op == NULL || n->domain == NULL ||
-      CM_ARENA_NEW(&m->arena, n->inputs, p->n_input, error) != CM_OK ||
-      CM_ARENA_NEW(&m->arena, n->outputs, p->n_output, error) != CM_OK ||
-      read_attributes(s, b, p, n, error) != CM_OK)
+  if (n->name == NULL || n->op == NULL || n->domain == NULL || CM_ARENA_NEW(&m->arena, n->inputs, p->n_input, error) != CM_OK ||
+      CM_ARENA_NEW(&m->arena, n->outputs, p->n_output, error) != CM_OK || read_attributes(s, b, p, n, error) != CM_OK)
     return error->status;
   for (; n->input_count < p->n_input; n->input_count++)
     CM_TRY(look_up(s, p->input[n->input_count], &n->inputs[n->input_count], error));
   for (; n->output_count < p->n_output; n->output_count++)
     n->outputs[n->output_count] = CM_NONE;
   for (uint32_t o = 0; o < n->output_count; o++)
-    if (p->output[o][0] != '\0' && new_value(s, p->output[o], &n->outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(p->output[o][0] != '\0', new_value(s, p->output[o], &n->outputs[o], error));
   n->known = has_graph(p) ? NULL : cm_operator_find(n->domain, n->op, m->opset);
   cm_onnx_trim_outputs(n);
   for (uint32_t o = 0; o < n->output_count; o++) {
-    if (n->outputs[o] == CM_NONE && name_unused(s, number, o, &n->outputs[o], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(n->outputs[o] == CM_NONE, name_unused(s, number, o, &n->outputs[o], error));
     m->values[n->outputs[o]].producer = number;
   }
   return CM_OK;
@@ -295,8 +287,7 @@ cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const cm_bo
   ProtobufCAllocator allocator = cm_proto_allocator(&account);
   if (graph == NULL || graph->kind != CM_ATTRIBUTE_PACKED)
     return cm_fail(error, CM_BAD_NETWORK, "a subgraph is missing");
-  ProtobufCMessage *p =
-      cm_proto_unpack(&onnx__attribute_proto__descriptor, graph->packed, graph->count, &allocator, error);
+  ProtobufCMessage *p = cm_proto_unpack(&onnx__attribute_proto__descriptor, graph->packed, graph->count, &allocator, error);
   if (p == NULL)
     return error->status;
   const Onnx__GraphProto *g = ((const Onnx__AttributeProto *)p)->g;
@@ -308,12 +299,10 @@ cm_status cm_onnx_splice(cm_model *model, const cm_attribute *graph, const cm_bo
 
 static bool is_function_of(const Onnx__FunctionProto *f, const cm_node *node)
 {
-  return f->name != NULL && strcmp(f->name, node->op) == 0 &&
-         strcmp(f->domain != NULL ? f->domain : "", node->domain) == 0;
+  return f->name != NULL && strcmp(f->name, node->op) == 0 && strcmp(f->domain != NULL ? f->domain : "", node->domain) == 0;
 }
 
-cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *found, uint32_t *outputs,
-                                  cm_error *error)
+cm_status cm_onnx_splice_function(cm_model *model, const cm_node *caller, bool *found, uint32_t *outputs, cm_error *error)
 {
   cm_proto_account account = {.memory = model->arena.memory};
   ProtobufCAllocator allocator = cm_proto_allocator(&account);

@@ -70,9 +70,7 @@ static void copy_raw(cm_tensor *t, const uint8_t *raw)
 static uint64_t listed_count(const cm_tensor *t)
 {
   unsigned bits = cm_type_bits(t->type);
-  return bits < 8                                              ? (t->count * bits + 7) / 8
-         : t->type == CM_COMPLEX64 || t->type == CM_COMPLEX128 ? t->count * 2
-                                                               : t->count;
+  return bits < 8 ? (t->count * bits + 7) / 8 : t->type == CM_COMPLEX64 || t->type == CM_COMPLEX128 ? t->count * 2 : t->count;
 }
 
 static cm_status copy_int32(cm_tensor *t, const int32_t *list, cm_memory *memory, cm_error *error)
@@ -170,8 +168,7 @@ static cm_status keep_strings(cm_tensor *t, const Onnx__TensorProto *p, cm_memor
   return CM_OK;
 }
 
-cm_status cm_proto_tensor(const Onnx__TensorProto *p, const char *name, cm_memory *memory, cm_tensor **made,
-                             cm_error *error)
+cm_status cm_proto_tensor(const Onnx__TensorProto *p, const char *name, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
   uint64_t count;
@@ -181,8 +178,7 @@ cm_status cm_proto_tensor(const Onnx__TensorProto *p, const char *name, cm_memor
   if (p->segment != NULL)
     return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' is stored in segments, which is not supported", name);
   if (type != CM_STRING && cm_type_bits(type) == 0)
-    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has element type %d, which is none of ONNX", name,
-                   p->data_type);
+    return cm_fail(error, CM_BAD_NETWORK, "tensor '%.80s' has element type %d, which is none of ONNX", name, p->data_type);
   if (p->n_dims > CM_RANK_MAX)
     return cm_fail(error, CM_TOO_LARGE, "tensor '%.80s' has %zu dimensions, at most %d are supported", name, p->n_dims,
                    CM_RANK_MAX);
@@ -196,12 +192,7 @@ cm_status cm_proto_tensor(const Onnx__TensorProto *p, const char *name, cm_memor
                    (unsigned long long)count);
   CM_TRY(cm_tensor_new(memory, type, (uint32_t)p->n_dims, p->dims, &t, error));
   cm_status status = type == CM_STRING ? keep_strings(t, p, memory, error) : fill(t, p, name, memory, error);
-  if (status != CM_OK) {
-    cm_tensor_free(t);
-    return status;
-  }
-  *made = t;
-  return CM_OK;
+  CM_END(status, *made = t, cm_tensor_free(t));
 }
 
 /* ---- single tensors ---- */
@@ -246,8 +237,7 @@ static cm_status read_sequence(const uint8_t *bytes, size_t size, cm_memory *mem
   return status;
 }
 
-cm_status cm_onnx_read_tensor(const void *bytes, size_t size, bool sequence, cm_memory *memory, cm_tensor **made,
-                              cm_error *error)
+cm_status cm_onnx_read_tensor(const void *bytes, size_t size, bool sequence, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
   return (sequence ? read_sequence : read_one)(bytes, size, memory, made, error);
 }

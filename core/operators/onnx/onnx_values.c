@@ -65,8 +65,7 @@ cm_status cm_onnx_read_type(cm_onnx_reader *r, const Onnx__ValueInfoProto *info,
   }
   const Onnx__TypeProto__Tensor *t = info->type->tensor_type;
   if (t->elem_type < 0 || t->elem_type >= CM_TYPE_COUNT)
-    return cm_fail(error, CM_BAD_NETWORK, "value '%.80s' has element type %d, which is none of ONNX", v->name,
-                   t->elem_type);
+    return cm_fail(error, CM_BAD_NETWORK, "value '%.80s' has element type %d, which is none of ONNX", v->name, t->elem_type);
   v->shape.type = (cm_type)t->elem_type;
   if (t->shape == NULL)
     return CM_OK;
@@ -136,8 +135,7 @@ cm_status cm_onnx_read_outputs(cm_onnx_reader *r, const Onnx__GraphProto *g, cm_
     if (g->output[i]->name == NULL || g->output[i]->name[0] == '\0')
       return cm_fail(error, CM_BAD_NETWORK, "graph output %zu has no name", i);
     CM_TRY(cm_onnx_value_of(r, g->output[i]->name, &value, error));
-    if (m->values[value].shape.type == CM_TYPE_NONE && cm_onnx_read_type(r, g->output[i], value, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(m->values[value].shape.type == CM_TYPE_NONE, cm_onnx_read_type(r, g->output[i], value, error));
     m->outputs[m->output_count++] = value;
   }
   return CM_OK;
@@ -160,9 +158,7 @@ cm_status cm_onnx_capture(cm_onnx_reader *r, const Onnx__GraphProto *g, uint32_t
       (*list)[(*count)++] = slot - 1;
     }
     for (size_t j = 0; i < g->n_node && j < g->node[i]->n_attribute; j++)
-      if (g->node[i]->attribute[j]->g != NULL &&
-          cm_onnx_capture(r, g->node[i]->attribute[j]->g, list, capacity, count, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(g->node[i]->attribute[j]->g != NULL, cm_onnx_capture(r, g->node[i]->attribute[j]->g, list, capacity, count, error));
   }
   return CM_OK;
 }

@@ -54,8 +54,7 @@ static cm_status raw_bytes(writer *w, const cm_tensor *t, ProtobufCBinaryData *r
   return CM_OK;
 }
 
-static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, Onnx__TensorProto **made,
-                              cm_error *error)
+static cm_status write_tensor(writer *w, const cm_tensor *t, const char *name, Onnx__TensorProto **made, cm_error *error)
 {
   Onnx__TensorProto *p;
   if (t->type == CM_STRING) {
@@ -216,8 +215,7 @@ static cm_status write_inputs(writer *w, Onnx__GraphProto *g, cm_error *error)
   for (; g->n_input < m->input_count; g->n_input++)
     CM_TRY(write_value(w, m->inputs[g->n_input], &g->input[g->n_input], error));
   for (size_t i = 0; i < m->value_count && listed; i++)
-    if (m->values[i].initializer && write_value(w, (uint32_t)i, &g->input[g->n_input++], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(m->values[i].initializer, write_value(w, (uint32_t)i, &g->input[g->n_input++], error));
   return CM_OK;
 }
 
@@ -235,9 +233,7 @@ static cm_status write_graph(writer *w, Onnx__GraphProto *g, cm_error *error)
   for (; g->n_node < m->order_count; g->n_node++)
     CM_TRY(write_node(w, &m->nodes[m->order[g->n_node]], &g->node[g->n_node], error));
   for (size_t i = 0; i < m->value_count; i++)
-    if (m->values[i].initializer &&
-        write_tensor(w, m->values[i].tensor, m->values[i].name, &g->initializer[g->n_initializer++], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(m->values[i].initializer, write_tensor(w, m->values[i].tensor, m->values[i].name, &g->initializer[g->n_initializer++], error));
   for (; g->n_output < m->output_count; g->n_output++)
     CM_TRY(write_value(w, m->outputs[g->n_output], &g->output[g->n_output], error));
   return write_inputs(w, g, error);

@@ -9,8 +9,7 @@ cm_status cm_shape_cast(cm_call *call, cm_error *error)
     call->output[0].type = cm_has(call, 1) ? call->input[1].type : CM_TYPE_NONE;
   else
     call->output[0].type = (cm_type)cm_node_integer(call->node, "to", CM_TYPE_NONE);
-  if (call->output[0].type != CM_TYPE_NONE && cm_type_bits(call->output[0].type) == 0 &&
-      call->output[0].type != CM_STRING)
+  if (call->output[0].type != CM_TYPE_NONE && cm_type_bits(call->output[0].type) == 0 && call->output[0].type != CM_STRING)
     return cm_call_fail(call, error, "casts to type %d, which is none of ONNX", (int)call->output[0].type);
   return CM_OK;
 }

@@ -150,11 +150,8 @@ cm_status cm_kernel_conv(cm_call *call, cm_error *error)
   if (c.in_size > INT32_MAX || c.cells > (1 << 20))
     return cm_call_fail(call, error, "images of %lld pixels are too large to compute", (long long)c.in_size);
   int64_t tile = c.out_size < TILE ? c.out_size : TILE;
-  cm_status status = CM_OK;
-  if (CM_NEW(call->memory, c.places, c.cells * tile, error) != CM_OK ||
-      CM_NEW(call->memory, c.columns, c.channels * c.cells * tile, error) != CM_OK ||
-      CM_NEW(call->memory, c.tile, c.filters * tile, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(call->memory, error, CM_ARRAY(c.places, c.cells * tile),
+                                CM_ARRAY(c.columns, c.channels * c.cells * tile), CM_ARRAY(c.tile, c.filters * tile));
   for (int64_t first = 0; status == CM_OK && first < c.out_size; first += tile) {
     int64_t count = c.out_size - first < tile ? c.out_size - first : tile;
     find_places(&w, first, count, c.cells, c.places);

@@ -21,8 +21,7 @@ static uint32_t letter(char c)
 }
 
 /* One term of the equation up to a comma, an arrow or the end; `dots`: dimensions of its ellipsis. */
-static cm_status read_term(const cm_call *call, const char **at, uint32_t dots, uint32_t *label, uint32_t *rank,
-                           cm_error *error)
+static cm_status read_term(const cm_call *call, const char **at, uint32_t dots, uint32_t *label, uint32_t *rank, cm_error *error)
 {
   *rank = 0;
   for (; **at != '\0' && **at != ',' && **at != '-'; ++*at) {
@@ -30,8 +29,7 @@ static cm_status read_term(const cm_call *call, const char **at, uint32_t dots, 
     if (**at == ' ')
       continue;
     if (!(isalpha((unsigned char)**at) || strncmp(*at, "...", 3) == 0) || *rank + more > CM_RANK_MAX)
-      return cm_call_fail(call, error, "has an equation that is not understood: %.60s",
-                          cm_node_text(call->node, "equation", ""));
+      return cm_call_fail(call, error, "has an equation that is not understood: %.60s", cm_node_text(call->node, "equation", ""));
     for (uint32_t i = 0; i < more; i++)
       label[(*rank)++] = **at == '.' ? LETTERS + i : letter(**at);
     if (**at == '.')
@@ -97,8 +95,7 @@ static cm_status read_equation(const cm_call *call, const cm_shape *input, einsu
       *l += *l >= LETTERS ? e->broadcast - own : 0;
       int64_t dim = input[i].dims[k];
       if (e->used[*l] && e->extent[*l] != 1 && dim != 1 && dim != e->extent[*l])
-        return cm_call_fail(call, error, "has %lld and %lld elements under one label", (long long)dim,
-                            (long long)e->extent[*l]);
+        return cm_call_fail(call, error, "has %lld and %lld elements under one label", (long long)dim, (long long)e->extent[*l]);
       e->extent[*l] = !e->used[*l] || e->extent[*l] == 1 ? dim : e->extent[*l];
       e->used[*l] = true;
     }

@@ -69,27 +69,11 @@ cm_status cm_shape_choose(cm_call *call, cm_error *error)
 /* ---- binary ---- */
 
 enum {
-  ADD = CM_VARIANT_SUM,
-  SUB = CM_VARIANT_DIFFERENCE,
-  MUL = CM_VARIANT_PRODUCT,
-  DIV = CM_VARIANT_QUOTIENT,
-  MAX = CM_VARIANT_MAX,
-  MIN = CM_VARIANT_MIN,
-  MOD = CM_VARIANT_MODULO,
-  PRELU = CM_VARIANT_PRELU,
-  EQUAL = CM_VARIANT_EQUAL,
-  LESS = CM_VARIANT_LESS,
-  LESS_EQUAL = CM_VARIANT_LESS_OR_EQUAL,
-  GREATER = CM_VARIANT_GREATER,
-  GREATER_EQUAL = CM_VARIANT_GREATER_OR_EQUAL,
-  AND = CM_VARIANT_AND,
-  OR = CM_VARIANT_OR,
-  XOR = CM_VARIANT_XOR,
-  POW = CM_VARIANT_POWER,
-  BIT_AND = CM_VARIANT_BIT_AND,
-  BIT_OR = CM_VARIANT_BIT_OR,
-  BIT_XOR = CM_VARIANT_BIT_XOR,
-  SHIFT_LEFT = CM_VARIANT_BIT_SHIFT,
+  ADD = CM_VARIANT_SUM, SUB = CM_VARIANT_DIFFERENCE, MUL = CM_VARIANT_PRODUCT, DIV = CM_VARIANT_QUOTIENT, MAX = CM_VARIANT_MAX,
+  MIN = CM_VARIANT_MIN, MOD = CM_VARIANT_MODULO, PRELU = CM_VARIANT_PRELU, EQUAL = CM_VARIANT_EQUAL, LESS = CM_VARIANT_LESS,
+  LESS_EQUAL = CM_VARIANT_LESS_OR_EQUAL, GREATER = CM_VARIANT_GREATER, GREATER_EQUAL = CM_VARIANT_GREATER_OR_EQUAL,
+  AND = CM_VARIANT_AND, OR = CM_VARIANT_OR, XOR = CM_VARIANT_XOR, POW = CM_VARIANT_POWER, BIT_AND = CM_VARIANT_BIT_AND,
+  BIT_OR = CM_VARIANT_BIT_OR, BIT_XOR = CM_VARIANT_BIT_XOR, SHIFT_LEFT = CM_VARIANT_BIT_SHIFT,
   /* what attributes make of them */
   SHIFT_RIGHT = CM_VARIANT_COUNT,
   FMOD
@@ -220,8 +204,7 @@ static run_function run_of(cm_type type)
 }
 
 /* Applies one two-input function with broadcasting to all of `out`. */
-static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const cm_tensor *b, cm_tensor *out,
-                       cm_error *error)
+static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const cm_tensor *b, cm_tensor *out, cm_error *error)
 {
   run_function run = run_of(a->type);
   cm_shape wide = cm_shape_of(out);
@@ -231,8 +214,7 @@ static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const 
   cm_broadcast_strides(a, &wide, sa);
   cm_broadcast_strides(b, &wide, sb);
   uint32_t outer = out->rank > 0 ? out->rank - 1 : 0;
-  int64_t last = out->rank > 0 ? out->dims[outer] : 1, la = out->rank > 0 ? sa[outer] : 0,
-          lb = out->rank > 0 ? sb[outer] : 0;
+  int64_t last = out->rank > 0 ? out->dims[outer] : 1, la = out->rank > 0 ? sa[outer] : 0, lb = out->rank > 0 ? sb[outer] : 0;
   size_t width = cm_type_bytes(a->type), out_width = cm_type_bytes(out->type);
   uint8_t *to = out->data;
   if (out->count == 0)
@@ -243,8 +225,7 @@ static cm_status apply(const cm_call *call, int kind, const cm_tensor *a, const 
       at += index[i] * sa[i];
       bt += index[i] * sb[i];
     }
-    run(kind, (const uint8_t *)a->data + at * (int64_t)width, la, (const uint8_t *)b->data + bt * (int64_t)width, lb,
-        to, last);
+    run(kind, (const uint8_t *)a->data + at * (int64_t)width, la, (const uint8_t *)b->data + bt * (int64_t)width, lb, to, last);
     to += (size_t)last * out_width;
   } while (cm_next_index(outer, out->dims, index));
   return CM_OK;
@@ -331,8 +312,7 @@ cm_status cm_kernel_where(cm_call *call, cm_error *error)
       for (int j = 0; j < 3; j++)
         at[j] += index[i] * strides[j][i];
     int from = ((const uint8_t *)choice->data)[at[0]] ? 1 : 2;
-    memcpy((uint8_t *)out->data + k * width, (const uint8_t *)call->value[from]->data + at[from] * (int64_t)width,
-           width);
+    memcpy((uint8_t *)out->data + k * width, (const uint8_t *)call->value[from]->data + at[from] * (int64_t)width, width);
     (void)cm_next_index(out->rank, out->dims, index);
   }
   return CM_OK;
@@ -344,10 +324,8 @@ cm_status cm_kernel_clip(cm_call *call, cm_error *error)
   const cm_tensor *in = call->value[0];
   cm_tensor *out = call->result[0];
   if (in->type == CM_FLOAT || in->type == CM_DOUBLE) {
-    double low = cm_has(call, 1) ? cm_tensor_number(call->value[1], 0)
-                                 : (double)cm_node_number(call->node, "min", -INFINITY),
-           high = cm_has(call, 2) ? cm_tensor_number(call->value[2], 0)
-                                  : (double)cm_node_number(call->node, "max", INFINITY);
+    double low = cm_has(call, 1) ? cm_tensor_number(call->value[1], 0) : (double)cm_node_number(call->node, "min", -INFINITY),
+           high = cm_has(call, 2) ? cm_tensor_number(call->value[2], 0) : (double)cm_node_number(call->node, "max", INFINITY);
     for (uint64_t i = 0; i < in->count; i++) {
       double x = cm_tensor_number(in, i);
       x = x < low ? low : x;
@@ -362,9 +340,7 @@ cm_status cm_kernel_clip(cm_call *call, cm_error *error)
   if (run_of(in->type) == NULL)
     return cm_call_bad_type(call, in->type, error);
   memcpy(out->data, in->data, in->count * cm_type_bytes(in->type));
-  if (cm_has(call, 1) && apply(call, MAX, out, call->value[1], out, error) != CM_OK)
-    return error->status;
-  if (cm_has(call, 2) && apply(call, MIN, out, call->value[2], out, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(cm_has(call, 1), apply(call, MAX, out, call->value[1], out, error));
+  CM_TRY_IF(cm_has(call, 2), apply(call, MIN, out, call->value[2], out, error));
   return CM_OK;
 }

@@ -15,8 +15,7 @@ static cm_status within(const cm_call *call, int64_t index, int64_t extent, int6
 static void copy_elements(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count)
 {
   size_t width = cm_type_bytes(to->type);
-  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width,
-         (size_t)count * width);
+  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width, (size_t)count * width);
 }
 
 static int64_t product(const int64_t *dims, uint32_t from, uint32_t to)
@@ -98,8 +97,7 @@ cm_status cm_shape_gather_elements(cm_call *call, cm_error *error)
   if (x->rank == CM_UNKNOWN_RANK || call->input[1].rank == CM_UNKNOWN_RANK)
     return CM_OK;
   if (x->rank != call->input[1].rank || x->rank == 0)
-    return cm_call_fail(call, error, "indices of rank %u do not go with an input of rank %u", call->input[1].rank,
-                        x->rank);
+    return cm_call_fail(call, error, "indices of rank %u do not go with an input of rank %u", call->input[1].rank, x->rank);
   return need_places(call, error);
 }
 
@@ -178,8 +176,7 @@ static cm_status need_tuples(const cm_call *call, uint32_t batch, cm_error *erro
   int64_t normal, length = call->input[1].dims[call->input[1].rank - 1];
   for (uint64_t i = 0; k != NULL && i < k->count; i++) {
     int64_t extent = call->input[0].dims[batch + i % (uint64_t)length];
-    if (extent >= 0 && within(call, cm_tensor_integer(k, i), extent, &normal, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(extent >= 0, within(call, cm_tensor_integer(k, i), extent, &normal, error));
   }
   return CM_OK;
 }

@@ -129,11 +129,9 @@ static void product_rows(const product *p, int64_t a_from, int64_t b_from, int64
       if (p->in->y_scale == CM_NONE)
         ((int32_t *)y->data)[to + i * p->n + j] = p->row[j];
       else
-        ((uint8_t *)y->data)[to + i * p->n + j] =
-            requantize(y, p->row[j],
-                       scale_at(call, p->in->a_scale, i) * scale_at(call, p->in->b_scale, j) /
-                           scale_at(call, p->in->y_scale, 0),
-                       zero_at(call, p->in->y_zero, 0));
+        ((uint8_t *)y->data)[to + i * p->n + j] = requantize(
+          y, p->row[j], scale_at(call, p->in->a_scale, i) * scale_at(call, p->in->b_scale, j) / scale_at(call, p->in->y_scale, 0),
+          zero_at(call, p->in->y_zero, 0));
   }
 }
 

@@ -72,8 +72,7 @@ cm_status cm_kernel_matmul(cm_call *call, cm_error *error)
   const cm_tensor *a = call->value[0], *b = call->value[1];
   cm_tensor *y = call->result[0];
   (void)error;
-  int64_t m = a->rank > 1 ? a->dims[a->rank - 2] : 1, k = a->dims[a->rank - 1],
-          n = b->rank > 1 ? b->dims[b->rank - 1] : 1;
+  int64_t m = a->rank > 1 ? a->dims[a->rank - 2] : 1, k = a->dims[a->rank - 1], n = b->rank > 1 ? b->dims[b->rank - 1] : 1;
   uint32_t rank = y->rank - (a->rank > 1) - (b->rank > 1);
   int64_t sa[CM_RANK_MAX], sb[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
   if (y->count == 0)
@@ -107,8 +106,7 @@ cm_status cm_shape_gemm(cm_call *call, cm_error *error)
   if (a->rank != 2 || b->rank != 2)
     return cm_call_fail(call, error, "needs matrices, not ranks %u and %u", a->rank, b->rank);
   if (a->dims[!ta] >= 0 && b->dims[tb] >= 0 && a->dims[!ta] != b->dims[tb])
-    return cm_call_fail(call, error, "inner dimensions %lld and %lld differ", (long long)a->dims[!ta],
-                        (long long)b->dims[tb]);
+    return cm_call_fail(call, error, "inner dimensions %lld and %lld differ", (long long)a->dims[!ta], (long long)b->dims[tb]);
   out->rank = 2;
   out->dims[0] = a->dims[ta];
   out->dims[1] = b->dims[!tb];

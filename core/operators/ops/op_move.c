@@ -92,8 +92,7 @@ cm_status cm_shape_space_to_depth(cm_call *call, cm_error *error)
   if (d == NULL)
     return CM_OK;
   if ((d[2] >= 0 && d[2] % b != 0) || (d[3] >= 0 && d[3] % b != 0))
-    return cm_call_fail(call, error, "%lld x %lld pixels do not divide by %lld", (long long)d[2], (long long)d[3],
-                        (long long)b);
+    return cm_call_fail(call, error, "%lld x %lld pixels do not divide by %lld", (long long)d[2], (long long)d[3], (long long)b);
   d[1] = d[1] < 0 ? d[1] : d[1] * b * b;
   d[2] = d[2] < 0 ? d[2] : d[2] / b;
   d[3] = d[3] < 0 ? d[3] : d[3] / b;
@@ -108,8 +107,7 @@ cm_status cm_kernel_depth_to_space(cm_call *call, cm_error *error)
   CM_TRY(cm_call_need_elements(call, error));
   CM_TRY(block_size(call, &b, error));
   bool crd = strcmp(cm_node_text(call->node, "mode", "DCR"), "CRD") == 0;
-  int64_t image = h * w, s_c = crd ? b * b * image : image, s_1 = crd ? b * image : b * c * image,
-          s_2 = crd ? image : c * image;
+  int64_t image = h * w, s_c = crd ? b * b * image : image, s_1 = crd ? b * image : b * c * image, s_2 = crd ? image : c * image;
   int64_t dims[6] = {n, c, h, b, w, b}, strides[6] = {x->dims[1] * image, s_c, w, s_1, 1, s_2};
   cm_copy_strided(y->data, x->data, cm_type_bytes(y->type), 6, dims, 0, strides);
   return CM_OK;

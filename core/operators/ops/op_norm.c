@@ -119,8 +119,7 @@ cm_status cm_kernel_rms_norm(cm_call *call, cm_error *error)
     double factor = 1 / sqrt(squares / (double)size + epsilon);
     for (uint64_t i = 0; i < size; i++)
       cm_tensor_put_number(call->result[0], r * size + i,
-                           cm_tensor_number(x, r * size + i) * factor * cm_tensor_number(scale, i % scale->count),
-                           false);
+                           cm_tensor_number(x, r * size + i) * factor * cm_tensor_number(scale, i % scale->count), false);
   }
   return CM_OK;
 }
@@ -172,8 +171,7 @@ cm_status cm_kernel_lp_pool(cm_call *call, cm_error *error)
   for (int64_t plane = 0; call->result[0]->count > 0 && plane < x->dims[0] * x->dims[1]; plane++) {
     int64_t position[CM_RANK_MAX] = {0};
     do
-      cm_tensor_put_number(call->result[0], k++,
-                           pow(window_powers(&w, x, (uint64_t)plane * size, position, p), 1 / p), false);
+      cm_tensor_put_number(call->result[0], k++, pow(window_powers(&w, x, (uint64_t)plane * size, position, p), 1 / p), false);
     while (cm_next_index(w.rank, w.out, position));
   }
   return CM_OK;

@@ -243,8 +243,7 @@ cm_status cm_shape_gather(cm_call *call, cm_error *error)
     return CM_OK;
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   if (x->rank + k->rank - 1 > CM_RANK_MAX)
-    return cm_call_fail(call, error, "would have %u dimensions, at most %d are supported", x->rank + k->rank - 1,
-                        CM_RANK_MAX);
+    return cm_call_fail(call, error, "would have %u dimensions, at most %d are supported", x->rank + k->rank - 1, CM_RANK_MAX);
   out->rank = 0;
   for (uint32_t i = 0; i < axis; i++)
     out->dims[out->rank++] = x->dims[i];
@@ -277,8 +276,7 @@ cm_status cm_kernel_gather(cm_call *call, cm_error *error)
 /* ---- Pad ---- */
 
 /* Padding before and after for every axis; *known false when not known. */
-static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, int64_t *after, bool *known,
-                           cm_error *error)
+static cm_status read_pads(const cm_call *call, uint32_t rank, int64_t *before, int64_t *after, bool *known, cm_error *error)
 {
   int64_t pads[2 * CM_RANK_MAX], axes[CM_RANK_MAX];
   size_t count, axis_count;

@@ -83,8 +83,7 @@ cm_status cm_kernel_pool(cm_call *call, cm_error *error)
   cm_piece_place at;
   const cm_tensor *x = call->value[0];
   cm_tensor *y = call->result[0];
-  bool average = call->node->known->variant == CM_VARIANT_MEAN,
-       all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
+  bool average = call->node->known->variant == CM_VARIANT_MEAN, all = cm_node_integer(call->node, "count_include_pad", 0) != 0,
        column_major = cm_node_integer(call->node, "storage_order", 0) != 0;
   CM_TRY(pool_window(call, &w, error));
   (void)cm_call_place(call, &at);

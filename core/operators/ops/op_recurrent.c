@@ -109,8 +109,7 @@ static double from_input(const sequence *s, int64_t gate, int64_t unit)
 static double from_state(const sequence *s, int64_t gate, int64_t unit, const double *h)
 {
   int64_t row = gate * s->r->hidden + unit;
-  return dot_state(s->recurrence + row * s->r->hidden, h, s->r->hidden) +
-         (s->r_bias != NULL ? (double)s->r_bias[row] : 0);
+  return dot_state(s->recurrence + row * s->r->hidden, h, s->r->hidden) + (s->r_bias != NULL ? (double)s->r_bias[row] : 0);
 }
 
 /* Gates in ONNX's order: input, output, forget, cell; peepholes: input, output, forget. */
@@ -137,8 +136,7 @@ static void gru_step(const sequence *s)
     after[j] = s->reset[j] * s->h[j];
   for (int64_t j = 0; j < s->r->hidden; j++) {
     double update = cm_cell_activate(s->r, s->f, 0, from_input(s, UPDATE, j) + from_state(s, UPDATE, j, s->h));
-    double state = s->r->linear_before_reset ? s->reset[j] * from_state(s, HIDDEN, j, s->h)
-                                             : from_state(s, HIDDEN, j, after);
+    double state = s->r->linear_before_reset ? s->reset[j] * from_state(s, HIDDEN, j, s->h) : from_state(s, HIDDEN, j, after);
     s->next[j] = (1 - update) * cm_cell_activate(s->r, s->f, 1, from_input(s, HIDDEN, j) + state) + update * s->h[j];
   }
 }
@@ -152,8 +150,7 @@ static void rnn_step(const sequence *s)
 /* The number of elements before those of a state of one direction and sequence. */
 static int64_t state_at(const cm_recurrent *r, int64_t direction, int64_t sequence_number)
 {
-  return (r->batch_first ? sequence_number * r->directions + direction : direction * r->batch + sequence_number) *
-         r->hidden;
+  return (r->batch_first ? sequence_number * r->directions + direction : direction * r->batch + sequence_number) * r->hidden;
 }
 
 static void load_state(const cm_call *call, uint32_t input, int64_t at, int64_t count, double *state)

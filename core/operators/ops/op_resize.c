@@ -21,9 +21,7 @@ typedef struct resizing {
 
 static mode mode_of(const char *text)
 {
-  return strcmp(text, "linear") == 0 || strcmp(text, "bilinear") == 0 ? LINEAR
-         : strcmp(text, "cubic") == 0                                 ? CUBIC
-                                                                      : NEAREST;
+  return strcmp(text, "linear") == 0 || strcmp(text, "bilinear") == 0 ? LINEAR : strcmp(text, "cubic") == 0 ? CUBIC : NEAREST;
 }
 
 /* The inputs' places moved over the opsets: Upsample and Resize 10 have (X, scales), later (X, roi, scales, sizes). */
@@ -72,8 +70,7 @@ static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r,
   *r = (resizing){.mode = mode_of(cm_node_text(call->node, "mode", "nearest")),
                   .antialias = cm_node_integer(call->node, "antialias", 0) != 0,
                   .exclude_outside = cm_node_integer(call->node, "exclude_outside", 0) != 0,
-                  .coordinates =
-                      cm_node_text(call->node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
+                  .coordinates = cm_node_text(call->node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
                   .nearest = cm_node_text(call->node, "nearest_mode", old ? "floor" : "round_prefer_floor"),
                   .cubic_a = (double)cm_node_number(call->node, "cubic_coeff_a", -0.75F),
                   .extrapolation = (double)cm_node_number(call->node, "extrapolation_value", 0)};

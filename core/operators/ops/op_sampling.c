@@ -167,9 +167,8 @@ cm_status cm_kernel_deform_conv(cm_call *call, cm_error *error)
   for (int64_t n = 0; n < y->dims[0]; n++)
     for (int64_t f = 0; f < y->dims[1]; f++)
       for (int64_t p = 0; p < d.height * d.width; p++)
-        ((float *)y->data)[to++] =
-            (float)(deformed(&d, n, f, f / (y->dims[1] / groups) * d.channels, p / d.width, p % d.width) +
-                    (bias != NULL ? (double)((const float *)bias->data)[f] : 0));
+        ((float *)y->data)[to++] = (float)(deformed(&d, n, f, f / (y->dims[1] / groups) * d.channels, p / d.width, p % d.width) +
+                                           (bias != NULL ? (double)((const float *)bias->data)[f] : 0));
   return CM_OK;
 }
 
@@ -308,8 +307,7 @@ cm_status cm_kernel_col2im(cm_call *call, cm_error *error)
           at = at * (uint64_t)image[i] + (uint64_t)p;
         }
         if (inside)
-          cm_tensor_put_number(y, plane * area + at,
-                               cm_tensor_number(y, plane * area + at) + cm_tensor_number(x, from), false);
+          cm_tensor_put_number(y, plane * area + at, cm_tensor_number(y, plane * area + at) + cm_tensor_number(x, from), false);
         from++;
       } while (cm_next_index(w.rank, w.out, place));
     } while (cm_next_index(w.rank, w.kernel, cell));

@@ -24,8 +24,7 @@ static cm_status lines_of(const cm_call *call, const cm_tensor *x, int64_t axis,
 static void copy_elements(cm_tensor *to, int64_t at, const cm_tensor *from, int64_t first, int64_t count)
 {
   size_t width = cm_type_bytes(to->type);
-  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width,
-         (size_t)count * width);
+  memcpy((uint8_t *)to->data + (size_t)at * width, (const uint8_t *)from->data + (size_t)first * width, (size_t)count * width);
 }
 
 /* ---- TopK ---- */
@@ -37,8 +36,7 @@ cm_status cm_shape_top_k(cm_call *call, cm_error *error)
   int64_t k = call->opset < 10 ? cm_node_integer(call->node, "k", CM_UNKNOWN_DIM) : CM_UNKNOWN_DIM;
   if (call->opset >= 10 && !cm_has(call, 1))
     return cm_call_fail(call, error, "needs a number of elements");
-  if (call->opset >= 10 && call->value[1] != NULL && call->value[1]->count == 1 &&
-      (k = cm_tensor_integer(call->value[1], 0)) < 0)
+  if (call->opset >= 10 && call->value[1] != NULL && call->value[1]->count == 1 && (k = cm_tensor_integer(call->value[1], 0)) < 0)
     return cm_call_fail(call, error, "should give %lld elements", (long long)k);
   for (uint32_t o = 0; o < call->output_count; o++)
     call->output[o] = *x;
@@ -94,8 +92,7 @@ cm_status cm_kernel_top_k(cm_call *call, cm_error *error)
   CM_TRY(lines_of(call, some, axis, &made, error));
   CM_TRY(CM_NEW(call->memory, line, l.extent + 1, error));
   for (int64_t r = 0; r < l.outer * l.inner; r++) {
-    int64_t from = r / l.inner * l.extent * l.inner + r % l.inner,
-            to = r / l.inner * made.extent * l.inner + r % l.inner;
+    int64_t from = r / l.inner * l.extent * l.inner + r % l.inner, to = r / l.inner * made.extent * l.inner + r % l.inner;
     for (int64_t i = 0; i < l.extent; i++)
       line[i] = rank_element(x, from + i * l.inner, i);
     qsort(line, (size_t)l.extent, sizeof *line, largest ? by_number_down : by_number);
@@ -174,12 +171,9 @@ static cm_status find_unique(const cm_call *call, unique *u, cm_error *error)
 {
   const cm_tensor *x = call->value[0];
   *u = (unique){.x = x, .l = {.outer = 1, .extent = (int64_t)x->count, .inner = 1}};
-  if (cm_node_attribute(call->node, "axis") != NULL &&
-      lines_of(call, x, cm_node_integer(call->node, "axis", 0), &u->l, error) != CM_OK)
-    return error->status;
-  if (CM_NEW(call->memory, u->first, u->l.extent + 1, error) != CM_OK ||
-      CM_NEW(call->memory, u->number, u->l.extent + 1, error) != CM_OK ||
-      CM_NEW(call->memory, u->order, u->l.extent + 1, error) != CM_OK) {
+  CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, lines_of(call, x, cm_node_integer(call->node, "axis", 0), &u->l, error));
+  if (CM_NEW_ALL(call->memory, error, CM_ARRAY(u->first, u->l.extent + 1), CM_ARRAY(u->number, u->l.extent + 1),
+                 CM_ARRAY(u->order, u->l.extent + 1)) != CM_OK) {
     end_unique(u);
     return error->status;
   }
@@ -212,9 +206,7 @@ cm_status cm_shape_unique(cm_call *call, cm_error *error)
     end_unique(&u);
   }
   *out = along ? call->input[0] : (cm_shape){.type = call->input[0].type, .rank = 1};
-  if (along && out->rank != CM_UNKNOWN_RANK &&
-      cm_call_axis(call, cm_node_integer(call->node, "axis", 0), out->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(along && out->rank != CM_UNKNOWN_RANK, cm_call_axis(call, cm_node_integer(call->node, "axis", 0), out->rank, &axis, error));
   if (out->rank != CM_UNKNOWN_RANK)
     out->dims[axis] = u.count;
   for (uint32_t o = 1; o < call->output_count; o++)
@@ -258,8 +250,7 @@ cm_status cm_shape_compress(cm_call *call, cm_error *error)
   *out = one_axis ? *x : (cm_shape){.type = x->type, .rank = 1};
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (one_axis && cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(one_axis, cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   int64_t extent = one_axis ? x->dims[axis] : cm_shape_known(x) && cm_dims_count(x->rank, x->dims, &all) ? (int64_t)all : -1;
   out->dims[axis] = CM_UNKNOWN_DIM;
   if (call->value[1] == NULL)
@@ -279,9 +270,7 @@ cm_status cm_kernel_compress(cm_call *call, cm_error *error)
   const cm_tensor *x = call->value[0], *choice = call->value[1];
   lines l = {.outer = 1, .extent = (int64_t)x->count, .inner = 1};
   int64_t to = 0;
-  if (cm_node_attribute(call->node, "axis") != NULL &&
-      lines_of(call, x, cm_node_integer(call->node, "axis", 0), &l, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(cm_node_attribute(call->node, "axis") != NULL, lines_of(call, x, cm_node_integer(call->node, "axis", 0), &l, error));
   for (int64_t o = 0; o < l.outer; o++)
     for (int64_t i = 0; i < (int64_t)choice->count; i++) {
       if (cm_tensor_integer(choice, (uint64_t)i) == 0)

@@ -89,8 +89,7 @@ cm_status cm_kernel_range(cm_call *call, cm_error *error)
   double start = cm_tensor_number(call->value[0], 0), delta = cm_tensor_number(call->value[2], 0);
   for (uint64_t i = 0; i < y->count; i++)
     if (y->type == CM_INT64)
-      ((int64_t *)y->data)[i] =
-          cm_tensor_integer(call->value[0], 0) + (int64_t)i * cm_tensor_integer(call->value[2], 0);
+      ((int64_t *)y->data)[i] = cm_tensor_integer(call->value[0], 0) + (int64_t)i * cm_tensor_integer(call->value[2], 0);
     else
       cm_tensor_put_number(y, i, start + (double)i * delta, false);
   (void)error;
@@ -223,8 +222,7 @@ cm_status cm_shape_unsqueeze(cm_call *call, cm_error *error)
   if (x->rank == CM_UNKNOWN_RANK || !known)
     return CM_OK;
   if (x->rank + count > CM_RANK_MAX)
-    return cm_call_fail(call, error, "would have %zu dimensions, at most %d are supported", x->rank + count,
-                        CM_RANK_MAX);
+    return cm_call_fail(call, error, "would have %zu dimensions, at most %d are supported", x->rank + count, CM_RANK_MAX);
   out->rank = x->rank + (uint32_t)count;
   for (size_t i = 0; i < count; i++) {
     uint32_t axis;

@@ -62,9 +62,8 @@ cm_status cm_shape_dft(cm_call *call, cm_error *error)
   if (x->rank < 2 || x->dims[x->rank - 1] == 0 || x->dims[x->rank - 1] > 2)
     return cm_call_fail(call, error, "needs one or two numbers in its last dimension");
   y->dims[x->rank - 1] = 2;
-  if (dft_axis(call, x->rank, &axis, &known, error) != CM_OK ||
-      (cm_has(call, 1) && read_length(call, 1, &length, error) != CM_OK))
-    return error->status;
+  CM_TRY(dft_axis(call, x->rank, &axis, &known, error));
+  CM_TRY_IF(cm_has(call, 1), read_length(call, 1, &length, error));
   if (!known) {
     for (uint32_t i = 0; i + 1 < x->rank; i++)
       y->dims[i] = CM_UNKNOWN_DIM;
@@ -112,8 +111,7 @@ cm_status cm_kernel_dft(cm_call *call, cm_error *error)
   int64_t strides[CM_RANK_MAX], out_strides[CM_RANK_MAX], length, index[CM_RANK_MAX] = {0}, dims[CM_RANK_MAX];
   CM_TRY(dft_axis(call, x->rank, &axis, &known, error));
   length = x->dims[axis];
-  if (cm_has(call, 1) && read_length(call, 1, &length, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(cm_has(call, 1), read_length(call, 1, &length, error));
   if (y->count == 0)
     return CM_OK;
   cm_strides(x->rank, x->dims, strides);

@@ -12,8 +12,7 @@ cm_status cm_shape_det(cm_call *call, cm_error *error)
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (x->rank < 2 || (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 2] >= 0 &&
-                      x->dims[x->rank - 1] != x->dims[x->rank - 2]))
+  if (x->rank < 2 || (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 2] >= 0 && x->dims[x->rank - 1] != x->dims[x->rank - 2]))
     return cm_call_fail(call, error, "needs square matrices");
   call->output[0].rank = x->rank - 2;
   return CM_OK;
@@ -98,8 +97,7 @@ cm_status cm_shape_eye_like(cm_call *call, cm_error *error)
 cm_status cm_check_eye_like(const cm_call *call, cm_error *error)
 {
   cm_type type = (cm_type)cm_node_integer(call->node, "dtype", call->input[0].type);
-  return cm_type_bits(type) == 0 || type == CM_COMPLEX64 || type == CM_COMPLEX128 ? cm_call_bad_type(call, type, error)
-                                                                                  : CM_OK;
+  return cm_type_bits(type) == 0 || type == CM_COMPLEX64 || type == CM_COMPLEX128 ? cm_call_bad_type(call, type, error) : CM_OK;
 }
 
 cm_status cm_kernel_eye_like(cm_call *call, cm_error *error)

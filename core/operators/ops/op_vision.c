@@ -119,8 +119,7 @@ cm_status cm_shape_grid_sample(cm_call *call, cm_error *error)
   call->output[0] = *x;
   if (x->rank == CM_UNKNOWN_RANK || grid->rank == CM_UNKNOWN_RANK)
     return CM_OK;
-  if (x->rank != grid->rank || x->rank < 3 ||
-      (grid->dims[x->rank - 1] >= 0 && grid->dims[x->rank - 1] != (int64_t)x->rank - 2))
+  if (x->rank != grid->rank || x->rank < 3 || (grid->dims[x->rank - 1] >= 0 && grid->dims[x->rank - 1] != (int64_t)x->rank - 2))
     return cm_call_fail(call, error, "a grid of rank %u does not go with an input of rank %u", grid->rank, x->rank);
   if (x->dims[0] >= 0 && grid->dims[0] >= 0 && x->dims[0] != grid->dims[0])
     return cm_call_fail(call, error, "its grid is for another number of images");
@@ -164,9 +163,7 @@ static double inside(const sampler *s, double x, int64_t extent)
   double low = s->aligned ? 0 : -0.5, high = s->aligned ? (double)extent - 1 : (double)extent - 0.5;
   if (x >= low && x <= high)
     return x;
-  return s->border == EDGE         ? fmin(fmax(x, 0), (double)extent - 1)
-         : s->border == REFLECTION ? reflect(x, low, high)
-                                   : x;
+  return s->border == EDGE ? fmin(fmax(x, 0), (double)extent - 1) : s->border == REFLECTION ? reflect(x, low, high) : x;
 }
 
 static double pixel(const sampler *s, double y, double x)
@@ -266,11 +263,9 @@ static double roi_point(const sampler *s, double y, double x, bool most)
   int64_t y1 = (int64_t)y, x1 = (int64_t)x, y2 = y1 + 1 < s->height ? y1 + 1 : y1, x2 = x1 + 1 < s->width ? x1 + 1 : x1;
   double ly = y - (double)y1, lx = x - (double)x1;
   double corner[4] = {(1 - ly) * (1 - lx) * (double)s->plane[y1 * s->width + x1],
-                      (1 - ly) * lx * (double)s->plane[y1 * s->width + x2],
-                      ly * (1 - lx) * (double)s->plane[y2 * s->width + x1],
+                      (1 - ly) * lx * (double)s->plane[y1 * s->width + x2], ly * (1 - lx) * (double)s->plane[y2 * s->width + x1],
                       ly * lx * (double)s->plane[y2 * s->width + x2]};
-  return most ? fmax(fmax(corner[0], corner[1]), fmax(corner[2], corner[3]))
-              : corner[0] + corner[1] + corner[2] + corner[3];
+  return most ? fmax(fmax(corner[0], corner[1]), fmax(corner[2], corner[3])) : corner[0] + corner[1] + corner[2] + corner[3];
 }
 
 typedef struct region {

@@ -101,8 +101,7 @@ cm_status cm_crossing_permute_constant(cm_crossing *c, uint32_t input, const cm_
   return status;
 }
 
-cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count,
-                                   cm_error *error)
+cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count, cm_error *error)
 {
   uint32_t value, *inputs;
   cm_node *n = &c->model->nodes[c->node];

@@ -54,8 +54,7 @@ uint32_t cm_crossing_axis(const cm_crossing *c, int64_t otherwise, uint32_t rank
 cm_status cm_crossing_permute_constant(cm_crossing *c, uint32_t input, const cm_layout *layout, cm_error *error);
 
 /* Replaces an input by a new int64 constant. */
-cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count,
-                                   cm_error *error);
+cm_status cm_crossing_set_integers(cm_crossing *c, uint32_t input, const int64_t *numbers, size_t count, cm_error *error);
 
 /* Integers of an attribute or of a constant input; false when they are not known or too many. */
 bool cm_crossing_integers(const cm_crossing *c, const char *attribute, uint32_t input, int64_t *numbers, size_t *count);

@@ -33,15 +33,13 @@ bool cm_cross_softmax(cm_crossing *c)
 {
   cm_layout given = c->layout[c->from];
   const cm_value *x = cm_crossing_value(c, 0);
-  return softmax_axis(c, &given, x->shape.dims) != CM_NONE && cm_crossing_tie(c, 0, &given) &&
-         cm_crossing_tie(c, 1, &given);
+  return softmax_axis(c, &given, x->shape.dims) != CM_NONE && cm_crossing_tie(c, 0, &given) && cm_crossing_tie(c, 1, &given);
 }
 
 cm_status cm_rewrite_softmax(cm_crossing *c, cm_error *error)
 {
   cm_layout l = cm_crossing_layout(c, 0);
-  return cm_node_set_integer(c->model, node_of(c), "axis", softmax_axis(c, &l, cm_crossing_value(c, 0)->shape.dims),
-                             error);
+  return cm_node_set_integer(c->model, node_of(c), "axis", softmax_axis(c, &l, cm_crossing_value(c, 0)->shape.dims), error);
 }
 
 /* ---- LayerNormalization: the normalized axes stay the last ones ---- */
@@ -79,8 +77,7 @@ cm_status cm_rewrite_layer_norm(cm_crossing *c, cm_error *error)
     own.map[k - axis] = l.map[k];
   }
   for (uint32_t i = 1; i < c->input_count; i++)
-    if (cm_crossing_value(c, i) != NULL && cm_crossing_permute_constant(c, i, &own, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_crossing_value(c, i) != NULL, cm_crossing_permute_constant(c, i, &own, error));
   return CM_OK;
 }
 
@@ -286,9 +283,8 @@ bool cm_cross_resize(cm_crossing *c)
   if (!cm_layout_keeps_elements(&given) || !cm_layout_keeps_axes(&given)) {
     if (strcmp(cm_node_text(n, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0)
       return false;
-    if (!cm_layout_keeps_axes(&given) &&
-        (scales == NULL || scales->tensor == NULL || cm_node_attribute(n, "axes") != NULL ||
-         scales->tensor->count != given.rank || !runs_anywhere(c, &given)))
+    if (!cm_layout_keeps_axes(&given) && (scales == NULL || scales->tensor == NULL || cm_node_attribute(n, "axes") != NULL ||
+                                          scales->tensor->count != given.rank || !runs_anywhere(c, &given)))
       return false;
   }
   return cm_crossing_tie(c, 0, &given) && cm_crossing_tie(c, out, &given);

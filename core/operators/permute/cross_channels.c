@@ -91,8 +91,7 @@ bool cm_cross_conv(cm_crossing *c)
 }
 
 /* weights'[f][i][cell'] = weights[f of the stored order][i of the group's stored order][cell]. */
-static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_map, const cm_layout *spatial,
-                                 cm_error *error)
+static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_map, const cm_layout *spatial, cm_error *error)
 {
   const cm_tensor *w;
   cm_tensor *made;
@@ -107,9 +106,8 @@ static cm_status permute_weights(cm_crossing *c, uint32_t in_map, uint32_t out_m
   uint32_t filters = (uint32_t)(w->dims[0] / groups), channels = (uint32_t)w->dims[1];
   for (uint64_t k = 0; k < made->count; k++) {
     uint32_t stored_group = (uint32_t)index[0] / filters;
-    int64_t at =
-        (int64_t)cm_map_at(c->maps, out_map, (uint32_t)index[0]) * strides[0] +
-        (int64_t)(cm_map_at(c->maps, in_map, stored_group * channels + (uint32_t)index[1]) % channels) * strides[1];
+    int64_t at = (int64_t)cm_map_at(c->maps, out_map, (uint32_t)index[0]) * strides[0] +
+                 (int64_t)(cm_map_at(c->maps, in_map, stored_group * channels + (uint32_t)index[1]) % channels) * strides[1];
     for (uint32_t i = 2; i < w->rank; i++)
       at += index[i] * strides[spatial->perm[i]];
     memcpy((uint8_t *)made->data + k * width, (const uint8_t *)w->data + (size_t)at * width, width);

@@ -104,8 +104,7 @@ cm_status cm_rewrite_broadcast(cm_crossing *c, cm_error *error)
     return CM_OK;
   for (uint32_t i = 0; i < c->input_count; i++) {
     const cm_value *x = cm_crossing_value(c, i);
-    if (x->constant && count_of(&x->shape) != 1 && permute_operand(c, i, &all, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(x->constant && count_of(&x->shape) != 1, permute_operand(c, i, &all, error));
   }
   return CM_OK;
 }
@@ -133,7 +132,6 @@ cm_status cm_rewrite_quantize(cm_crossing *c, cm_error *error)
   cm_layout along = cm_layout_identity(1);
   along.map[0] = all.map[axis];
   for (uint32_t i = 1; i < c->input_count && i < 3; i++)
-    if (cm_crossing_value(c, i) != NULL && cm_crossing_permute_constant(c, i, &along, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_crossing_value(c, i) != NULL, cm_crossing_permute_constant(c, i, &along, error));
   return cm_node_set_integer(c->model, &c->model->nodes[c->node], "axis", cm_layout_place(&all, axis), error);
 }

@@ -119,10 +119,9 @@ cm_status cm_rewrite_gemm(cm_crossing *c, cm_error *error)
   cm_layout a = cm_crossing_layout(c, 0), b = cm_crossing_layout(c, 1), y = cm_crossing_layout(c, c->input_count);
   matrix_view va = view_of(&a, flag[0]), vb = view_of(&b, flag[1]), vy = view_of(&y, false);
   cm_layout for_a = layout_of(vy.row, vb.row, flag[0]), for_b = layout_of(va.column, vy.column, flag[1]);
-  if ((is_constant(c, 0) && cm_crossing_permute_constant(c, 0, &for_a, error) != CM_OK) ||
-      (is_constant(c, 1) && cm_crossing_permute_constant(c, 1, &for_b, error) != CM_OK) ||
-      permute_addend(c, &y, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(is_constant(c, 0), cm_crossing_permute_constant(c, 0, &for_a, error));
+  CM_TRY_IF(is_constant(c, 1), cm_crossing_permute_constant(c, 1, &for_b, error));
+  CM_TRY(permute_addend(c, &y, error));
   cm_node *n = &c->model->nodes[c->node];
   flag[0] = flag[0] != va.swapped;
   flag[1] = flag[1] != vb.swapped;
@@ -182,10 +181,7 @@ static bool cross_stacks(cm_crossing *c)
   if (a->rank != b->rank || a->rank < 2 || memcmp(a->dims, b->dims, (a->rank - 2) * sizeof *a->dims) != 0 ||
       !stack_of(&c->layout[c->from], &v))
     return false;
-  uint32_t m = c->from != 1 ? v.row : 0, n = c->from != 0 ? v.column : 0,
-           k = c->from == 0   ? v.column
-               : c->from == 1 ? v.row
-                              : 0;
+  uint32_t m = c->from != 1 ? v.row : 0, n = c->from != 0 ? v.column : 0, k = c->from == 0 ? v.column : c->from == 1 ? v.row : 0;
   cm_layout la = stack_layout(&v, m, k), lb = stack_layout(&v, k, n), ly = stack_layout(&v, m, n);
   return cm_crossing_tie(c, 0, &la) && cm_crossing_tie(c, 1, &lb) && cm_crossing_tie(c, 2, &ly);
 }

@@ -84,8 +84,7 @@ cm_status cm_rewrite_concat(cm_crossing *c, cm_error *error)
     if (!part_of_map(c->maps, all.map[axis], at, length, &own.map[axis]))
       return cm_fail(error, CM_INTERNAL, "a Concat was crossed by a permutation that mixes its inputs");
     at += length;
-    if (x->constant && cm_crossing_permute_constant(c, i, &own, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(x->constant, cm_crossing_permute_constant(c, i, &own, error));
   }
   return cm_node_set_integer(c->model, &c->model->nodes[c->node], "axis", cm_layout_place(&all, axis), error);
 }
@@ -162,8 +161,7 @@ static bool all_pads(const cm_crossing *c, uint32_t rank, int64_t *before, int64
   int64_t pads[2 * CM_RANK_MAX], axes[2 * CM_RANK_MAX];
   size_t count, axis_count;
   bool named = cm_crossing_input(c, 3) != NULL;
-  if (!cm_crossing_integers(c, "pads", 1, pads, &count) ||
-      !cm_crossing_integers(c, NULL, named ? 3 : CM_NONE, axes, &axis_count))
+  if (!cm_crossing_integers(c, "pads", 1, pads, &count) || !cm_crossing_integers(c, NULL, named ? 3 : CM_NONE, axes, &axis_count))
     return false;
   size_t n = named ? axis_count : rank;
   if (count != 2 * n)

@@ -94,8 +94,7 @@ static bool next_order(uint32_t *order, uint32_t count)
 }
 
 /* The stored digits of one logical axis. */
-static bool axis_digits(cm_maps *maps, uint32_t axis, uint32_t map, const refinement *r, stored_digit *out,
-                        uint32_t *count)
+static bool axis_digits(cm_maps *maps, uint32_t axis, uint32_t map, const refinement *r, stored_digit *out, uint32_t *count)
 {
   uint32_t digits[DIGITS_MAX], order[DIGITS_MAX], n = 0;
   for (uint32_t i = 0; i < r->count; i++)

@@ -21,8 +21,7 @@ uint64_t cm_permutation_bytes(const cm_model *model)
 }
 
 /* One move: which permutation, what it crossed, what that gained. */
-static cm_status note_gain(cm_permute *p, json_t *moves, const char *name, json_t *permutation, uint64_t gain,
-                           cm_error *error)
+static cm_status note_gain(cm_permute *p, json_t *moves, const char *name, json_t *permutation, uint64_t gain, cm_error *error)
 {
   bool z101 = false, z102 = false;
   size_t i;
@@ -59,8 +58,7 @@ static cm_status place_all(cm_permute *p, cm_error *error)
       char name[NAME_SHOWN]; /* the model that holds it goes when a step is taken */
       (void)snprintf(name, sizeof name, "%.199s", p->model->values[n->outputs[0]].name);
       p->moves = json_array();
-      status = cm_run_progress(p->run, (double)i / (double)p->model->node_count, -1, p->model->order_count, (double)NAN,
-                               error);
+      status = cm_run_progress(p->run, (double)i / (double)p->model->node_count, -1, p->model->order_count, (double)NAN, error);
       CM_THEN(status, cm_permute_region(p, (uint32_t)i, &gain, error));
       if (status == CM_OK && gain > 0) {
         status = note_gain(p, moves, name, json_incref(permutation), gain, error);
@@ -106,8 +104,7 @@ static json_t *left_over(const cm_model *m)
   return list;
 }
 
-cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report,
-                                   cm_error *error)
+cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report, cm_error *error)
 {
   cm_maps maps;
   cm_permute p = {.maps = &maps, .run = run, .moves = json_array()};

@@ -19,5 +19,4 @@ uint64_t cm_copy_bytes(const cm_model *model);
  * same. `given` stays as it is. *report:
  * {"copy_bytes": {"before", "after"}, "permutation_bytes": {"before", "after"}, "operators": {"before", "after"}, "moves": [...], "permutations": [what is
  * left]}. Time: a minimum cut per permutation of the graph. Errors: memory, CM_CANCELLED, CM_TIME_LIMIT. */
-cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report,
-                                   cm_error *error);
+cm_status cm_permutations_optimise(const cm_model *given, cm_run *run, cm_model **made, json_t **report, cm_error *error);

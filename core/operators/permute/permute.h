@@ -41,12 +41,10 @@ cm_status cm_permute_add(cm_permute *p, uint32_t input, const cm_layout *layout,
 cm_status cm_permute_region(cm_permute *p, uint32_t seed, uint64_t *gain, cm_error *error);
 
 /* A new value named and typed like another, of a shape. */
-cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
-                            cm_error *error);
+cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value, cm_error *error);
 
 /* Adds a Reshape, a Transpose, that makes `output`. */
-cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output,
-                             cm_error *error);
+cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output, cm_error *error);
 cm_status cm_permute_transpose(cm_permute *p, uint32_t input, uint32_t rank, const uint32_t *perm, uint32_t output,
                                cm_error *error);
 

@@ -120,9 +120,8 @@ static cm_status absorb_conv(cm_permute *p, uint32_t node, cm_error *error)
   int64_t plane[2] = {filters, pixels}, image[2] = {channels, pixels}, weights[2] = {filters, channels},
           dims[2] = {pixels, filters};
   factors f = {.turned = {true, true}};
-  if (!cm_layout_moves(n->layout, v->shape.dims) ||
-      !cm_layout_reshape(p->maps, n->layout, v->shape.dims, 2, plane, &view) || view.perm[0] != 1 ||
-      !cm_layout_keeps_elements(&view))
+  if (!cm_layout_moves(n->layout, v->shape.dims) || !cm_layout_reshape(p->maps, n->layout, v->shape.dims, 2, plane, &view) ||
+      view.perm[0] != 1 || !cm_layout_keeps_elements(&view))
     return CM_OK;
   const cm_tensor *tensor;
   cm_tensor *flat;

@@ -124,8 +124,7 @@ static cm_status carry_node(carrier *c, uint32_t node, cm_error *error)
       }
     CM_TRY(note_move(c, node, group, error));
   }
-  if (any && cm_cross_rewrite(&x, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(any, cm_cross_rewrite(&x, error));
   for (uint32_t s = 0; s < inputs; s++) {
     uint32_t value = old_input[s], now, place = x.exchanged && s < 2 ? 1 - s : s;
     if (value == CM_NONE || !r->value[value].in)

@@ -3,8 +3,7 @@
 
 #include "core/operators/permute/permute.h"
 
-cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value,
-                            cm_error *error)
+cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const int64_t *dims, uint32_t *value, cm_error *error)
 {
   CM_TRY(cm_model_add_named(p->model, p->model->values[like].name, value, error));
   cm_shape *s = &p->model->values[*value].shape;
@@ -14,8 +13,7 @@ cm_status cm_permute_shaped(cm_permute *p, uint32_t like, uint32_t rank, const i
   return CM_OK;
 }
 
-cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output,
-                             cm_error *error)
+cm_status cm_permute_reshape(cm_permute *p, uint32_t input, uint32_t rank, const int64_t *dims, uint32_t output, cm_error *error)
 {
   uint32_t inputs[2] = {input}, node;
   CM_TRY(cm_model_add_integers(p->model, "shape", dims, rank, &inputs[1], error));
@@ -79,8 +77,7 @@ static cm_status emit_gathers(cm_permute *p, uint32_t input, const cm_layout *l,
       index[i] = cm_map_at(p->maps, l->map[a], (uint32_t)i);
     CM_TRY(cm_model_add_integers(p->model, "order", index, (size_t)s->dims[a], &inputs[1], error));
     s = &p->model->values[input].shape;
-    if (--left > 0 && cm_permute_shaped(p, output, s->rank, s->dims, &made, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(--left > 0, cm_permute_shaped(p, output, s->rank, s->dims, &made, error));
     CM_TRY(cm_model_add_node(p->model, "Gather", inputs, 2, &made, 1, &node, error));
     CM_TRY(cm_node_set_integer(p->model, &p->model->nodes[node], "axis", a, error));
     input = made;
@@ -147,7 +144,6 @@ cm_status cm_permute_emit(cm_permute *p, cm_error *error)
 {
   size_t count = p->model->node_count;
   for (size_t i = 0; i < count; i++)
-    if (!p->model->nodes[i].removed && p->model->nodes[i].layout != NULL && emit_one(p, (uint32_t)i, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!p->model->nodes[i].removed && p->model->nodes[i].layout != NULL, emit_one(p, (uint32_t)i, error));
   return tidy_reshapes(p, error);
 }

@@ -21,8 +21,7 @@ static void grow_through_layout(cm_region *r, const cm_node *n, bool from_input)
   uint32_t a = n->inputs[0], b = n->outputs[0], known = from_input ? a : b, next = from_input ? b : a;
   cm_maps *maps = r->p->maps;
   const cm_region_value *k = &r->value[known];
-  cm_layout rho = from_input ? *n->layout : cm_layout_invert(maps, n->layout), back = cm_layout_invert(maps, &rho),
-            other;
+  cm_layout rho = from_input ? *n->layout : cm_layout_invert(maps, n->layout), back = cm_layout_invert(maps, &rho), other;
   if (r->value[next].in)
     return;
   if (cm_layout_equal(&k->other, &rho)) {
@@ -108,9 +107,7 @@ static cm_status grow_from(cm_region *r, uint32_t value, cm_error *error)
     grow_through_layout(r, &m->nodes[producer], false);
   else if (producer != CM_NONE)
     for (uint32_t o = 0; o < m->nodes[producer].output_count; o++)
-      if (m->nodes[producer].outputs[o] == value &&
-          grow_through_node(r, producer, m->nodes[producer].input_count + o, value, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(m->nodes[producer].outputs[o] == value, grow_through_node(r, producer, m->nodes[producer].input_count + o, value, error));
   for (uint32_t k = r->reader_first[value]; k < r->reader_first[value + 1]; k++) {
     const cm_node *n = &m->nodes[r->reader[k]];
     if (n->layout != NULL) {
@@ -118,8 +115,7 @@ static cm_status grow_from(cm_region *r, uint32_t value, cm_error *error)
       continue;
     }
     for (uint32_t s = 0; s < n->input_count; s++)
-      if (n->inputs[s] == value && grow_through_node(r, r->reader[k], s, value, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(n->inputs[s] == value, grow_through_node(r, r->reader[k], s, value, error));
   }
   return CM_OK;
 }

@@ -76,8 +76,7 @@ static void merge_equal(cm_permute *p, uint32_t node, bool *changed)
   cm_node *n = &m->nodes[node];
   for (size_t i = 0; i < node; i++) {
     cm_node *other = &m->nodes[i];
-    if (other->removed || other->layout == NULL || other->inputs[0] != n->inputs[0] ||
-        !cm_layout_equal(other->layout, n->layout))
+    if (other->removed || other->layout == NULL || other->inputs[0] != n->inputs[0] || !cm_layout_equal(other->layout, n->layout))
       continue;
     cm_node *gone = cm_model_is_output(m, n->outputs[0]) ? other : n, *stays = gone == n ? other : n;
     if (cm_model_is_output(m, gone->outputs[0]))

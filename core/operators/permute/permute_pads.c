@@ -85,8 +85,7 @@ static cm_status join_one(cm_permute *p, uint32_t node, cm_error *error)
   json_t *item = json_pack("{s:s, s:s, s:s, s:I}", "action", "absorb", "rule", "pads", "operator", w->op, "gain",
                            (json_int_t)cm_value_bytes(&m->values[m->nodes[node].outputs[0]]));
   CM_TRY(cm_json_append(p->moves, item, "the report of permutations", error));
-  if (cm_node_is(w, cm_kernel_pool) && cm_node_set_integer(m, w, "count_include_pad", 1, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(cm_node_is(w, cm_kernel_pool), cm_node_set_integer(m, w, "count_include_pad", 1, error));
   w->inputs[0] = m->nodes[node].inputs[0];
   m->nodes[node].removed = true;
   return cm_node_set_integers(m, w, "pads", both, 2 * (size_t)(rank - 2), error);

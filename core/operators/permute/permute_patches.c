@@ -154,8 +154,7 @@ cm_status cm_permute_patches(cm_permute *p, cm_error *error)
     uint32_t node = p->model->order[i];
     const cm_node *n = &p->model->nodes[node];
     blocks b;
-    if (!cm_node_is(n, cm_kernel_concat) || n->output_count == 0 ||
-        !cm_shape_known(&p->model->values[n->outputs[0]].shape))
+    if (!cm_node_is(n, cm_kernel_concat) || n->output_count == 0 || !cm_shape_known(&p->model->values[n->outputs[0]].shape))
       continue;
     cm_crossing c = {.model = p->model, .node = node};
     uint32_t axis = cm_crossing_axis(&c, 1, p->model->values[n->outputs[0]].shape.rank);

@@ -26,8 +26,7 @@ static bool transpose_layout(const cm_model *m, const cm_node *n, cm_layout *l)
     return false;
   *l = cm_layout_identity(x->rank);
   for (uint32_t i = 0; i < x->rank; i++)
-    l->perm[i] =
-        a != NULL ? (uint32_t)(a->integers[i] < 0 ? a->integers[i] + x->rank : a->integers[i]) : x->rank - 1 - i;
+    l->perm[i] = a != NULL ? (uint32_t)(a->integers[i] < 0 ? a->integers[i] + x->rank : a->integers[i]) : x->rank - 1 - i;
   return true;
 }
 
@@ -169,9 +168,7 @@ uint64_t cm_node_permutation_bytes(const cm_model *model, uint32_t node)
     return 0;
   const cm_value *y = &model->values[n->outputs[0]];
   if (cm_node_is(n, cm_kernel_transpose))
-    return transpose_layout(model, n, &l) && cm_layout_moves(&l, model->values[n->inputs[0]].shape.dims)
-               ? cm_value_bytes(y)
-               : 0;
+    return transpose_layout(model, n, &l) && cm_layout_moves(&l, model->values[n->inputs[0]].shape.dims) ? cm_value_bytes(y) : 0;
   /* Reading the indices changes nothing: the model is not const only because crossings rewrite. */
   if (!indexed_layout((cm_model *)(uintptr_t)model, NULL, node, &source, &l))
     return 0;

@@ -160,9 +160,7 @@ static cm_status build_cut(cm_region *r, cm_error *error)
   }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *n = &m->nodes[m->order[i]];
-    if (n->layout != NULL && (r->value[n->inputs[0]].in || r->value[n->outputs[0]].in) &&
-        add_layout_node(r, m->order[i], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(n->layout != NULL && (r->value[n->inputs[0]].in || r->value[n->outputs[0]].in), add_layout_node(r, m->order[i], error));
   }
   return CM_OK;
 }

@@ -104,8 +104,7 @@ int64_t cm_split_extent_any(const cm_call *call, uint32_t axis, int64_t extent)
 
 /* ---- pieces ---- */
 
-cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
-                         cm_error *error)
+cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change, cm_error *error)
 {
   uint32_t axes[CM_RANK_MAX], count = cm_split_axes(call, axes);
   *change = (cm_split_change){.replaced = CM_NONE};

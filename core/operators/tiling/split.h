@@ -32,8 +32,7 @@ int64_t cm_split_extent(const cm_call *call, uint32_t axis, int64_t extent);
 
 /* The boxes of the inputs (input_count; of left-out ones rank 0) that the piece for `output` reads, and what changes.
  * O(inputs). Errors: CM_BAD_NETWORK when the box cuts an axis that cm_split_axes does not name. */
-cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change,
-                         cm_error *error);
+cm_status cm_split_piece(const cm_call *call, const cm_box *output, cm_box *inputs, cm_split_change *change, cm_error *error);
 
 /* The axes along which operators of a kind may be cut, in words. */
 const char *cm_split_axes_text(cm_split_kind kind);

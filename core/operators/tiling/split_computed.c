@@ -92,8 +92,7 @@ static bool slice_keeps(const cm_call *call, uint32_t axis)
   if (call->node->known->kernel != cm_kernel_slice)
     return true;
   if (cm_call_integers(call, "axes", 3, axes, CM_RANK_MAX, &count, &known, &ignored) != CM_OK || !known ||
-      cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &start_count, &starts_known, &ignored) != CM_OK ||
-      !starts_known)
+      cm_call_integers(call, "starts", 1, starts, CM_RANK_MAX, &start_count, &starts_known, &ignored) != CM_OK || !starts_known)
     return false;
   for (size_t i = 0; i < start_count; i++) {
     int64_t named = count > 0 ? axes[i] : (int64_t)i;

@@ -42,9 +42,8 @@ static cm_status flows_open(const cm_mapped *m, cm_run *run, flows *f, cm_error 
 {
   sort_key *key = NULL;
   *f = (flows){.mapped = m, .unit = (double)m->demand->network->weight_scale};
-  if (CM_NEW(run->memory, f->router, m->parts, error) != CM_OK || CM_NEW(run->memory, f->order, m->parts, error) != CM_OK ||
-      CM_NEW(run->memory, f->weight, m->parts, error) != CM_OK || CM_NEW(run->memory, f->head, m->parts, error) != CM_OK ||
-      CM_NEW(run->memory, f->mark, m->parts, error) != CM_OK || CM_NEW(run->memory, key, m->parts, error) != CM_OK ||
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(f->router, m->parts), CM_ARRAY(f->order, m->parts), CM_ARRAY(f->weight, m->parts),
+                 CM_ARRAY(f->head, m->parts), CM_ARRAY(f->mark, m->parts), CM_ARRAY(key, m->parts)) != CM_OK ||
       cm_nets_by_part(m->demand->network, m->part, m->parts, run, &f->first, &f->net, error) != CM_OK) {
     cm_free(key);
     flows_free(f);
@@ -153,8 +152,8 @@ static cm_status scale_flows(flows *f, cm_run *run, rates *r, cm_error *error)
   uint32_t parts = f->mapped->parts, first = f->router[f->order[0]], last = f->router[f->order[parts - 1]];
   double most = 0;
   r->base = first;
-  if (CM_NEW(run->memory, r->sent, (size_t)(last - first) + 1, error) != CM_OK ||
-      CM_NEW(run->memory, r->taken, (size_t)(last - first) + 1, error) != CM_OK ||
+  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(r->sent, (size_t)(last - first) + 1),
+                 CM_ARRAY(r->taken, (size_t)(last - first) + 1)) != CM_OK ||
       flows_walk(f, run, count_flow, r, error) != CM_OK) {
     CM_FREE(r->sent, r->taken);
     return error->status;

@@ -190,8 +190,7 @@ static cm_status put_network(const writer *w, cm_run *run, cm_error *error)
     (void)fputs("    - name: bias\n      attributes: []\n      neurons:\n        - 0: [rate: 1]\n", w->out);
   (void)fputs(t->pin_count > 0 ? "  edges:\n" : "  edges: []\n", w->out);
   for (uint32_t e = 0; e < t->net_count; e++) {
-    if (e % 1024 == 0 && cm_run_progress(run, (double)e / t->net_count, -1, 0, 0, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(e % 1024 == 0, cm_run_progress(run, (double)e / t->net_count, -1, 0, 0, error));
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
       (void)fputs("    - ", w->out);
       put_neuron(w, cm_topology_source(t, e));
@@ -294,10 +293,8 @@ cm_status cm_export_sanafe(const cm_mapped *mapped, cm_run *run, FILE *stream, c
   if (barrier->spike_ns > 0 || barrier->packet_ns > 0)
     return cm_fail(error, CM_CONFLICT, "SANA-FE has no price for all cores' spikes or packets one after another, as chip %s has (/costs/barrier, spike and packet)", mapped->chip->name);
   uint32_t tiles = 0;
-  if ((mapped->chip->costs.barrier.points > 0 &&
-       cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error) != CM_OK) ||
-      cm_groups_of(mapped->demand->network, run, &w.groups, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(mapped->chip->costs.barrier.points > 0, cm_tiles_in_use(mapped->chip, mapped->core, mapped->parts, run->memory, &tiles, error));
+  CM_TRY(cm_groups_of(mapped->demand->network, run, &w.groups, error));
   cm_status status = cm_sanafe_running_make(mapped->demand->network, run, &w.running, error);
   CM_THEN(status, cm_sanafe_pacing_make(mapped, run, &w.pacing, error));
   CM_THEN(status, count_sources(&w, run, error));

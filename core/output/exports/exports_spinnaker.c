@@ -130,10 +130,8 @@ static void put_entry(const cm_routes *r, const cm_table_entry *e, uint64_t all,
 static cm_status gather_tables(const cm_routes *r, cm_run *run, tables *t, cm_error *error)
 {
   *t = (tables){.r = r};
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, t->at, (size_t)r->router_count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, t->entry, r->entries_total, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(t->at, (size_t)r->router_count + 1),
+                                CM_ARRAY(t->entry, r->entries_total));
   for (uint32_t k = 0; status == CM_OK && k + 1 < r->router_count; k++)
     t->at[k + 1] = t->at[k] + r->entries[k];
   if (status == CM_OK && r->entries_total > 0)

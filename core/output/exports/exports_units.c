@@ -25,7 +25,8 @@ static cm_status gather(writer *w, cm_run *run, cm_error *error)
   const cm_topology *t = w->m->demand->network;
   uint64_t most = 0;
   CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(w->in_first, (size_t)t->vertex_count + 2), CM_ARRAY(w->in, t->pin_count),
-                    CM_ARRAY(w->net, (size_t)t->vertex_count + 1), CM_ARRAY(w->parts, w->m->parts), CM_ARRAY(w->stamp, w->m->parts)));
+                    CM_ARRAY(w->net, (size_t)t->vertex_count + 1), CM_ARRAY(w->parts, w->m->parts),
+                    CM_ARRAY(w->stamp, w->m->parts)));
   cm_topology_nets_from(t, w->net);
   cm_topology_nets_to(t, w->in_first, w->in);
   for (uint32_t v = 0; v < t->vertex_count; v++)
@@ -87,8 +88,7 @@ static cm_status put_all(writer *w, cm_run *run, cm_error *error)
 {
   const cm_limits *l = &w->m->chip->limits;
   for (uint32_t v = 0; v < w->m->demand->network->vertex_count; v++) {
-    if (v % 1024 == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(v % 1024 == 0, cm_run_check(run, error));
     uint64_t inputs = w->in_first[v + 1] - w->in_first[v];
     uint32_t reached = l->neuron_target_cores != 0 ? reach(w, v) : 0;
     bool copied = l->neuron_target_cores != 0 && reached > l->neuron_target_cores, relayed = l->fan_in != 0 && inputs > l->fan_in;

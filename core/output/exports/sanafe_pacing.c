@@ -58,11 +58,9 @@ cm_status cm_sanafe_pacing_make(const cm_mapped *mapped, cm_run *run, cm_sanafe_
   *pacing = (cm_sanafe_pacing){0};
   if (mapped->pacing == NULL)
     return CM_OK;
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, pacing->order, neurons, error) != CM_OK || CM_NEW(run->memory, pacing->wait, neurons, error) != CM_OK ||
-      CM_NEW(run->memory, busy_ns, neurons, error) != CM_OK || CM_NEW(run->memory, first, (size_t)mapped->parts + 2, error) != CM_OK ||
-      CM_NEW(run->memory, reached, mapped->parts, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(pacing->order, neurons), CM_ARRAY(pacing->wait, neurons),
+                                CM_ARRAY(busy_ns, neurons), CM_ARRAY(first, (size_t)mapped->parts + 2),
+                                CM_ARRAY(reached, mapped->parts));
   if (status == CM_OK) {
     count_busy(mapped, reached, busy_ns);
     put_in_order(mapped, first, pacing->order);

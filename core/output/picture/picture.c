@@ -151,7 +151,8 @@ static cm_status fill_links(cm_picture *p, const cm_metrics_detail *detail, cm_r
   const cm_chip *chip = p->mapped->chip;
   uint32_t columns = cm_chip_routers_x(chip), grid = columns * cm_chip_routers_y(chip);
   spot *switches;
-  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(p->link, cm_window_links(&detail->window) + 1), CM_ARRAY(switches, cm_chip_routers(chip) - grid)));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(p->link, cm_window_links(&detail->window) + 1),
+                    CM_ARRAY(switches, cm_chip_routers(chip) - grid)));
   place_switches(p, grid, switches);
   for (size_t i = 0; i < cm_window_links(&detail->window); i++) {
     uint32_t link = cm_window_link(&detail->window, i), from = cm_chip_link(chip, link).from, x = from % columns, y = from / columns;
@@ -219,9 +220,7 @@ cm_status cm_picture_write(const cm_mapped *mapped, const char *name, cm_picture
   CM_TRY(frame(&p, error));
   size_t cells = (size_t)p.width * p.height;
   cm_run_phase(run, "draw");
-  cm_status status = CM_OK;
-  if (CM_NEW(run->memory, p.value, cells, error) != CM_OK || CM_NEW(run->memory, p.dead, cells, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(p.value, cells), CM_ARRAY(p.dead, cells));
   for (size_t i = 0; status == CM_OK && i < cells; i++)
     p.value[i] = -1;
   for (uint32_t i = 0; status == CM_OK && i < mapped->chip->dead_core_count; i++) {

@@ -27,7 +27,8 @@ static int by_neurons(const void *a, const void *b)
 /* Neurons by part, those of part p from first[p] on; the caller frees. O(neurons + parts). */
 static cm_status sort_neurons(const cm_structure *s, uint32_t **first, uint32_t **order, cm_error *error)
 {
-  CM_TRY(CM_NEW_ALL(NULL, error, CM_ARRAY(*first, (uint64_t)cm_structure_parts(s) + 2), CM_ARRAY(*order, cm_structure_neurons(s))));
+  CM_TRY(CM_NEW_ALL(NULL, error, CM_ARRAY(*first, (uint64_t)cm_structure_parts(s) + 2),
+                    CM_ARRAY(*order, cm_structure_neurons(s))));
   cm_sort_members(s->part, cm_structure_neurons(s), cm_structure_parts(s), *first, *order);
   return CM_OK;
 }

@@ -94,9 +94,7 @@ static cm_status gather_ways(gathering *g, bool out, cm_error *error)
   for (uint32_t i = 0; i < g->of.count; i++) {
     const uint32_t v = g->of.neuron[i];
     (out ? add_outputs : add_inputs)(g, v);
-    if ((i + 1 == g->of.count || s->part[g->of.neuron[i + 1]] != s->part[v]) &&
-        flush(&g->sums, s->part[v], out, out ? &g->out : &g->in, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF((i + 1 == g->of.count || s->part[g->of.neuron[i + 1]] != s->part[v]), flush(&g->sums, s->part[v], out, out ? &g->out : &g->in, error));
   }
   return CM_OK;
 }

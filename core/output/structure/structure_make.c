@@ -66,8 +66,7 @@ static cm_status walk_pairs(making *m, bool fill, cm_error *error)
       if (s->pair_weight_count > 0)
         s->pair_weight[m->place[p]] += cm_demand_pin_weight(m->on->demand, m->net[a], i);
     }
-    if (cm_run_due(&steps, first[1] - first[0] + 1) && cm_run_check(m->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_run_due(&steps, first[1] - first[0] + 1), cm_run_check(m->run, error));
   }
   s->pair_first[s->source_count] = pairs;
   return CM_OK;
@@ -115,8 +114,7 @@ static cm_status walk_inputs(making *m, uint32_t *last, bool fill, cm_error *err
         s->in[s->in_first[v]++] = (uint8_t)(difference | 128);
       s->in[s->in_first[v]++] = (uint8_t)difference;
     }
-    if (cm_run_due(&steps, first[1] - first[0] + 1) && cm_run_check(m->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_run_due(&steps, first[1] - first[0] + 1), cm_run_check(m->run, error));
   }
   return CM_OK;
 }

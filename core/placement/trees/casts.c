@@ -68,11 +68,7 @@ static cm_status grow(gathering *g, uint64_t more, cm_error *error)
 /* A mark that no part carries yet. */
 static uint32_t next_mark(gathering *g)
 {
-  if (++g->mark == 0) {
-    memset(g->seen, 0, g->casts->parts * sizeof *g->seen);
-    g->mark = 1;
-  }
-  return g->mark;
+  return g->mark = cm_next_mark(g->mark, g->seen, g->casts->parts);
 }
 
 /* Appends what one axon of part p reaches; false when it stays at home. */
@@ -294,7 +290,7 @@ uint32_t cm_relative_part(const cm_casts *casts, const cm_inbound_casts *inbound
 
 cm_cast_walk cm_cast_walk_of(const cm_inbound_casts *inbound, uint32_t u, uint32_t v)
 {
-  cm_cast_walk walk = {.u = inbound->first[u], .u_end = inbound->first[u + 1]};
+  cm_cast_walk walk = {.inbound = inbound, .parts = {u, v}, .u = inbound->first[u], .u_end = inbound->first[u + 1]};
   if (v != CM_NO_PART) {
     walk.v = inbound->first[v];
     walk.v_end = inbound->first[v + 1];
@@ -302,17 +298,19 @@ cm_cast_walk cm_cast_walk_of(const cm_inbound_casts *inbound, uint32_t u, uint32
   return walk;
 }
 
-bool cm_cast_walk_next(const cm_inbound_casts *inbound, cm_cast_walk *w, uint32_t *cast, bool *is_u)
+bool cm_cast_walk_next(cm_cast_walk *w)
 {
-  const uint32_t *in = inbound->cast;
-  for (; w->u < w->u_end && w->v < w->v_end && in[w->u] == in[w->v]; w->met++) {
-    w->u++;
-    w->v++;
-  }
-  if (w->u == w->u_end && w->v == w->v_end)
-    return false;
-  w->met++;
-  *is_u = w->v == w->v_end || (w->u < w->u_end && in[w->u] < in[w->v]);
-  *cast = in[*is_u ? w->u++ : w->v++];
+  const uint32_t *in = w->inbound->cast, *sender = w->inbound->sender;
+  do {
+    for (; w->u < w->u_end && w->v < w->v_end && in[w->u] == in[w->v]; w->met++) {
+      w->u++;
+      w->v++;
+    }
+    if (w->u == w->u_end && w->v == w->v_end)
+      return false;
+    w->met++;
+    w->is_u = w->v == w->v_end || (w->u < w->u_end && in[w->u] < in[w->v]);
+    w->cast = in[w->is_u ? w->u++ : w->v++];
+  } while (sender[w->cast] == w->parts[w->is_u]);
   return true;
 }

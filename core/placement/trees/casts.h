@@ -45,12 +45,23 @@ uint32_t cm_relative_part(const cm_casts *casts, const cm_inbound_casts *inbound
 
 /* Where a walk through the casts that reach u and those that reach v has come to. */
 typedef struct cm_cast_walk {
+  const cm_inbound_casts *inbound;
+  uint32_t parts[2]; /* u and v */
   uint64_t u, u_end, v, v_end;
-  uint64_t met; /* casts so far */
+  uint64_t met;  /* casts so far */
+  uint32_t cast; /* the one under way */
+  bool is_u;     /* whether it reaches u, and not v */
 } cm_cast_walk;
 
 /* v may be CM_NO_PART: nobody. */
 cm_cast_walk cm_cast_walk_of(const cm_inbound_casts *inbound, uint32_t u, uint32_t v);
 
-/* The next cast that reaches one of both, of which *is_u tells; those that reach both are passed over. False at the end. */
-bool cm_cast_walk_next(const cm_inbound_casts *inbound, cm_cast_walk *walk, uint32_t *cast, bool *is_u);
+/* Goes to the next cast that reaches one of both; those that reach both, and those of either, are passed over. False at the end. */
+bool cm_cast_walk_next(cm_cast_walk *walk);
+
+/* The casts of a part from *first to before *end; none of CM_NO_PART. */
+static inline void cm_casts_of_part(const cm_casts *casts, uint32_t part, uint32_t *first, uint32_t *end)
+{
+  *first = part == CM_NO_PART ? 0 : casts->of_part[part];
+  *end = part == CM_NO_PART ? 0 : casts->of_part[part + 1];
+}

@@ -3,7 +3,7 @@
 
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/counts.h"
-#include "core/placement/trees/casts.h"
+#include "core/placement/trees/trees.h"
 
 /* ---- casts between groups ----
  *
@@ -61,3 +61,13 @@ void cm_group_state_free(cm_group_state *state); /* a zeroed one is fine */
 
 /* Adds the tree of a cast to what all come to (by 1), or takes it off (by -1). O(links of it). */
 cm_status cm_group_state_book(cm_group_state *state, uint32_t cast, int32_t by, cm_error *error);
+
+/* An order in which parts stand behind one router after the other. */
+typedef struct cm_part_order {
+  const uint32_t *part;  /* [parts] */
+  const uint8_t *begins; /* [parts] those that begin with a router, where that leaves room for all; NULL: none */
+} cm_part_order;
+
+/* Fills core [casts->parts] with the parts in this order. */
+cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
+                          uint32_t *core, cm_group_cost *cost, cm_error *error);

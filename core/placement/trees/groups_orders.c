@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/placement/trees/seating.h"
+#include "core/placement/trees/group_state.h"
 
 /* ---- groups grown one after the other ---- */
 

@@ -223,17 +223,14 @@ static cm_status cost_of(const cm_casts *casts, const cm_chip *chip, const uint3
 
 /* Those of both parts of a swap, and every target of their own; guided, all targets of all casts for the prices, but a swap only now and
  * then. */
-static cm_status looks_of(const cm_casts *casts, const cm_place_task *task, const uint32_t *core, double *looks, cm_error *error)
+static double looks_of(const cm_casts *casts, const cm_place_task *task)
 {
   double targets = (double)casts->first[casts->count], squares = 0, cells = task->region->width * (double)task->region->height;
-  (void)core, (void)error;
-  *looks = 4 * targets + casts->parts;
   if (!is_guided(task->chip, task->region, casts->parts))
-    return CM_OK;
+    return 4 * targets + casts->parts;
   for (uint32_t e = 0; e < casts->count; e++)
     squares += pow((double)(casts->first[e + 1] - casts->first[e]), 2);
-  *looks = 3 * targets + 0.08 * squares + casts->parts * (1 + 0.3 * cells);
-  return CM_OK;
+  return 3 * targets + 0.08 * squares + casts->parts * (1 + 0.3 * cells);
 }
 
 const cm_tree_walk_kind cm_mesh_walk = {.cost = cost_of, .looks = looks_of, .begin = begin, .typical = typical, .visit = visit, .looked = looked, .sum = sum,

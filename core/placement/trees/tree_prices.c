@@ -1,4 +1,4 @@
-#include "core/placement/trees/tree_prices.h"
+#include "core/placement/trees/tree_state.h"
 
 #include <string.h>
 

@@ -79,6 +79,13 @@ static void make_keys(cm_trees *t, uint32_t e)
   qsort(key, net->size, sizeof *key, cm_ascending);
 }
 
+static void make_keys_of(cm_trees *t, uint32_t part)
+{
+  uint32_t e, end;
+  for (cm_casts_of_part(t->casts, part, &e, &end); e < end; e++)
+    make_keys(t, e);
+}
+
 /* First of n keys that is not below `key`. */
 static inline uint32_t find(const uint32_t *keys, uint32_t n, uint32_t key)
 {
@@ -165,10 +172,7 @@ static int64_t cost_from(cm_trees *t, const cm_tree_net *net, cm_tree_spot from,
   const uint32_t *target = t->casts->target + net->first;
   int32_t low = 0, high = 0;
   int64_t sum = 0;
-  if (++t->mark == 0) {
-    memset(t->stamp, 0, t->trunk.length * sizeof *t->stamp);
-    t->mark = 1;
-  }
+  t->mark = cm_next_mark(t->mark, t->stamp, t->trunk.length);
   for (uint32_t i = 0; i < net->size; i++) {
     cm_tree_spot to = target[i] == v ? of_v : t->spot[target[i]];
     int32_t line = steps_on(&t->trunk, from.line, to.line), place = steps_on(&t->branch, from.place, to.place);
@@ -208,22 +212,16 @@ int64_t cm_trees_look(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
   int64_t sum = change_of_own(t, u, to, v);
   if (v != CM_NO_PART)
     sum += change_of_own(t, v, here, u);
-  cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v);
-  uint32_t e;
-  bool is_u;
-  while (cm_cast_walk_next(&t->inbound, &w, &e, &is_u)) {
-    const cm_tree_net *net = &t->net[e];
-    if (net->sender == (is_u ? v : u))
-      continue; /* among its sender's own */
+  for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); cm_cast_walk_next(&w);) {
+    const cm_tree_net *net = &t->net[w.cast];
     uint32_t from = key_of(t, net->at, here), onto = key_of(t, net->at, to);
-    sum += is_u ? change_of(t, net, from, onto) : change_of(t, net, onto, from);
+    sum += w.is_u ? change_of(t, net, from, onto) : change_of(t, net, onto, from);
   }
   return sum;
 }
 
-static void replace(cm_trees *t, uint32_t e, uint32_t from, uint32_t to)
+static void replace(cm_trees *t, const cm_tree_net *net, uint32_t from, uint32_t to)
 {
-  const cm_tree_net *net = &t->net[e];
   uint32_t *key = t->key + net->first, n = net->size, i = find(key, n, from), j = find(key, n, to);
   if (j > i + 1)
     memmove(key + i, key + i + 1, (j - i - 1) * sizeof *key);
@@ -242,24 +240,20 @@ static void leave(cm_trees *t, uint32_t u, uint32_t core, cm_tree_spot spot)
 
 void cm_trees_swap(cm_trees *t, uint32_t u, uint32_t v, uint32_t there)
 {
-  uint32_t core = t->core[u], e;
+  uint32_t core = t->core[u];
   cm_tree_spot here = t->spot[u], to = cm_trees_spot(t, there);
-  bool is_u;
-  for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); cm_cast_walk_next(&t->inbound, &w, &e, &is_u);) {
-    const cm_tree_net *net = &t->net[e];
+  for (cm_cast_walk w = cm_cast_walk_of(&t->inbound, u, v); cm_cast_walk_next(&w);) {
+    const cm_tree_net *net = &t->net[w.cast];
     uint32_t from = key_of(t, net->at, here), onto = key_of(t, net->at, to);
-    if (net->sender != (is_u ? v : u))
-      replace(t, e, is_u ? from : onto, is_u ? onto : from);
+    replace(t, net, w.is_u ? from : onto, w.is_u ? onto : from);
   }
   leave(t, u, there, to);
   if (v != CM_NO_PART)
     leave(t, v, core, here);
   if (here.line == to.line && here.place == to.place)
     return;
-  for (e = t->casts->of_part[u]; e < t->casts->of_part[u + 1]; e++)
-    make_keys(t, e);
-  for (e = v != CM_NO_PART ? t->casts->of_part[v] : 0; v != CM_NO_PART && e < t->casts->of_part[v + 1]; e++)
-    make_keys(t, e);
+  make_keys_of(t, u);
+  make_keys_of(t, v);
 }
 
 /* ---- making ---- */
@@ -299,8 +293,7 @@ static cm_status fill(cm_trees *t, const uint32_t *core, cm_error *error)
     t->spot[p] = cm_trees_spot(t, core[p]);
   for (uint32_t p = 0; p < c->parts; p++) {
     for (uint32_t e = c->of_part[p]; e < c->of_part[p + 1]; e++) {
-      t->net[e] = (cm_tree_net){.first = c->first[e], .size = (uint32_t)(c->first[e + 1] - c->first[e]), .sender = p,
-                                .at = t->spot[p], .weight = (int64_t)(c->weight[e] >> t->weight_shift)};
+      t->net[e] = (cm_tree_net){.first = c->first[e], .size = (uint32_t)(c->first[e + 1] - c->first[e]), .at = t->spot[p], .weight = (int64_t)(c->weight[e] >> t->weight_shift)};
       make_keys(t, e);
     }
     CM_TRY(cm_run_check(t->run, error));

@@ -5,7 +5,9 @@
  * line that it meets branches along the other, to the farthest places on either side. */
 #pragma once
 
-#include "core/chip/chip.h"
+#include "core/chip/interconnect/interconnect.h"
+#include "core/chip/region.h"
+#include "core/partition/counts.h"
 #include "core/placement/trees/casts.h"
 
 /* One axis of the routers. */
@@ -23,7 +25,7 @@ typedef struct cm_tree_spot {
 
 typedef struct cm_tree_net {
   uint64_t first;          /* of its keys */
-  uint32_t size, sender;
+  uint32_t size;
   cm_tree_spot at;         /* where the sender stands */
   int64_t weight;
 } cm_tree_net;
@@ -74,3 +76,70 @@ int64_t cm_trees_look(cm_trees *trees, uint32_t u, uint32_t v, uint32_t there);
 
 /* Does it. O(targets of all casts that they have a part in). */
 void cm_trees_swap(cm_trees *trees, uint32_t u, uint32_t v, uint32_t there);
+
+/* ---- prices: what a part would pay at every router of a region, all at once: the trees of the casts that it has a part in, if it stood
+ * there and all others where they are ---- */
+
+/* A price that rises from a point of an axis on: its weight, and weight times the point's distance from the start. */
+typedef struct cm_tree_slope {
+  int64_t weight, start;
+} cm_tree_slope;
+
+/* Slopes upwards and downwards. */
+typedef struct cm_tree_slopes {
+  cm_tree_slope *up, *down;
+} cm_tree_slopes;
+
+typedef struct cm_tree_prices {
+  const cm_trees *trees;
+  uint32_t line, place;    /* the first of the box of routers under the region */
+  uint32_t lines, places;
+  cm_tree_slopes of_line, of_place; /* [lines], [places]: what counts in every place, in every line */
+  cm_tree_slopes at;                /* [lines * places] what counts in one line */
+  int64_t *by_line, *by_place;      /* [lines], [places] scratch */
+} cm_tree_prices;
+
+/* For meshes: the chip of the trees has no torus. */
+cm_status cm_tree_prices_new(const cm_trees *trees, const cm_region *region, cm_run *run, cm_tree_prices **prices,
+                             cm_error *error);
+void cm_tree_prices_free(cm_tree_prices *prices); /* NULL is allowed */
+
+/* price [lines * places], by line: what part u pays there more than nothing. A difference of two of them is what
+ * cm_trees_look tells of a move to an empty core. O(targets of the casts that u has a part in + lines * places). */
+void cm_tree_prices_of(cm_tree_prices *prices, uint32_t u, int64_t *price);
+
+/* Where in such a row the router of a core stands. */
+uint32_t cm_tree_prices_cell(const cm_tree_prices *prices, uint32_t core);
+
+/* ---- on an interconnect (core/chip/interconnect): how many targets of a cast are reached over each router of its tree, so that the
+ * change of a tree when a target moves is known from the way to where it was and the way to where it goes; a tree is the union of the
+ * ways from the sender's router to those of its targets ---- */
+
+typedef struct cm_way_trees {
+  const cm_casts *casts;
+  const cm_chip *chip;
+  const cm_interconnect *net;
+  cm_run *run;
+  unsigned weight_shift; /* weights are shifted right so far that sums stay within 62 bits */
+  uint32_t *router;      /* [parts] */
+  cm_inbound_casts inbound;
+  int64_t *cost;         /* [casts->count] */
+  int64_t sum;           /* of those */
+  cm_counts reached;     /* by cast * routers + router: targets at that router of its tree, or beyond */
+  uint32_t *stamp;       /* [routers] scratch */
+  uint32_t mark;
+  double steps;          /* routers looked at so far: what time goes by */
+} cm_way_trees;
+
+/* core [casts->parts] is where the parts stand; the interconnect is prepared. O(hops of all ways); memory 24 bytes or more a link of
+ * all trees, besides the casts. */
+cm_status cm_way_trees_new(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, cm_way_trees **trees,
+                           cm_error *error);
+void cm_way_trees_free(cm_way_trees *trees); /* NULL is allowed */
+
+/* What all trees would cost more if part u went to router `to` and part v (CM_NO_PART: nobody), which is there, to u's. O(hops of the
+ * ways of casts that reach one of them, and of all targets of their own). */
+int64_t cm_way_trees_look(cm_way_trees *trees, uint32_t u, uint32_t v, uint32_t to);
+
+/* Does it; `change` is what the look told. Errors: memory; the trees are of no use then. */
+cm_status cm_way_trees_swap(cm_way_trees *trees, uint32_t u, uint32_t v, uint32_t to, int64_t change, cm_error *error);

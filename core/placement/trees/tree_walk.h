@@ -4,9 +4,7 @@
 
 #include "base/random.h"
 #include "core/placement/task.h"
-#include "core/placement/trees/tree_prices.h"
 #include "core/placement/trees/tree_state.h"
-#include "core/placement/trees/way_state.h"
 
 typedef struct cm_tree_walk {
   cm_run *run;
@@ -35,12 +33,11 @@ typedef struct cm_tree_walk {
 typedef struct cm_tree_walk_kind {
   /* Sum over casts of weight * cost of the tree's links, in units (cm_hop_units). */
   cm_status (*cost)(const cm_casts *casts, const cm_chip *chip, const uint32_t *core, cm_run *run, uint64_t *cost, cm_error *error);
-  /* What a visit of every part takes, in looks at casts or at routers of ways. */
-  cm_status (*looks)(const cm_casts *casts, const cm_place_task *task, const uint32_t *core, double *looks, cm_error *error);
-  /* Takes up parts whose seats are known. After a failure too, cm_tree_walk_free. */
-  cm_status (*begin)(cm_tree_walk *walk, const uint32_t *core, cm_error *error);
-  /* The mean change of exchanges such as are made. */
-  double (*typical)(cm_tree_walk *walk);
+  /* What a visit of every part takes, in looks at casts; NULL: what the exchanges tried for `typical` take, which are routers of ways. */
+  double (*looks)(const cm_casts *casts, const cm_place_task *task);
+  cm_status (*begin)(cm_tree_walk *walk, const uint32_t *core, cm_error *error); /* takes up parts whose seats are known */
+  double (*typical)(cm_tree_walk *walk); /* the mean change of `tried` exchanges such as are made */
+  uint32_t tried;
   /* Looks at an exchange of part u and makes it by chance, surely when it saves something. */
   cm_status (*visit)(cm_tree_walk *walk, uint32_t u, double temperature, cm_error *error);
   double (*looked)(const cm_tree_walk *walk); /* looks so far, where exchanges take more of them than proposals; else 0 */
@@ -51,20 +48,17 @@ typedef struct cm_tree_walk_kind {
 } cm_tree_walk_kind;
 extern const cm_tree_walk_kind cm_mesh_walk, cm_way_walk;
 
-/* Where a walk begins. */
-typedef struct cm_tree_start {
-  const cm_tree_walk_kind *kind;
-  const cm_casts *casts;
-  const cm_place_task *task;
-  const uint32_t *core; /* [parts] */
-  uint64_t stream;      /* of random numbers */
-} cm_tree_start;
-
-cm_status cm_tree_walk_new(const cm_tree_start *start, cm_tree_walk **walk, cm_error *error);
-void cm_tree_walk_free(cm_tree_walk *walk); /* NULL is allowed */
-
 /* Part u and who is on core number `there` of the region (maybe nobody) have changed places. */
-void cm_tree_walk_seat(cm_tree_walk *walk, uint32_t u, uint32_t there);
+static inline void cm_tree_walk_seat(cm_tree_walk *w, uint32_t u, uint32_t there)
+{
+  uint32_t v = w->occupant[there], here = w->seat[u];
+  w->occupant[there] = u;
+  w->occupant[here] = v;
+  w->seat[u] = there;
+  if (v != CM_NO_PART)
+    w->seat[v] = here;
+  w->swaps++;
+}
 
 /* Whether two cores of the region are of one kind, so that parts may change between them. */
 static inline bool cm_tree_walk_alike(const cm_tree_walk *w, uint32_t a, uint32_t b)

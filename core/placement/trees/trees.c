@@ -3,11 +3,13 @@
 #include "core/placement/trees/trees.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/annealing.h"
+#include "base/order.h"
 #include "base/threads.h"
-#include "core/placement/trees/groups.h"
+#include "core/partition/options.h"
 #include "core/placement/trees/tree_walk.h"
 
 enum { STARTS_MAX = 4 };
@@ -36,6 +38,42 @@ typedef struct search {
   double looks; /* that one annealing may take where they are counted */
   start start[STARTS_MAX];
 } search;
+
+/* ---- one walk ---- */
+
+static cm_status sit(cm_tree_walk *w, const uint32_t *core, cm_error *error)
+{
+  const cm_region *r = w->region;
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->seat, w->casts->parts), CM_ARRAY(w->occupant, r->core_count)));
+  for (uint32_t i = 0; i < r->core_count; i++)
+    w->occupant[i] = CM_NO_PART;
+  for (uint32_t p = 0; p < w->casts->parts; p++) {
+    const uint32_t *found = bsearch(&core[p], r->cores, r->core_count, sizeof *r->cores, cm_ascending);
+    w->seat[p] = (uint32_t)(found - r->cores);
+    w->occupant[w->seat[p]] = p;
+  }
+  return CM_OK;
+}
+
+static void walk_free(cm_tree_walk *w)
+{
+  CM_FREE(w->seat, w->occupant, w->number, w->chance, w->drawn, w->cell, w->price, w->least, w->at_home, w->first_slot, w->slot);
+  cm_tree_prices_free(w->prices);
+  cm_trees_free(w->trees);
+  cm_way_trees_free(w->ways);
+  *w = (cm_tree_walk){0};
+}
+
+/* From where `core` [parts] says; `stream` of random numbers. */
+static cm_status walk_new(const search *s, const cm_casts *casts, const uint32_t *core, uint64_t stream, cm_tree_walk *w, cm_error *error)
+{
+  const cm_place_task *task = s->task;
+  *w = (cm_tree_walk){.run = task->run, .chip = task->chip, .region = task->region, .casts = casts};
+  cm_random_init(&w->random, task->seed, CM_STREAM_TREES, stream);
+  cm_status status = sit(w, core, error);
+  CM_THEN(status, s->kind->begin(w, core, error));
+  CM_END(status, , walk_free(w));
+}
 
 /* At a temperature that falls, or at none. */
 static cm_status sweep(cm_tree_walk *w, const search *s, uint32_t sweeps, bool cools, bool tells, cm_error *error)
@@ -66,27 +104,27 @@ static cm_status anneal_one(void *context, size_t index, cm_error *error)
 {
   search *s = context;
   start *one = &s->start[index];
-  cm_tree_walk *w;
-  CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, s->casts, s->task, s->core, index}, &w, error));
-  cm_status status = sweep(w, s, s->sweeps, true, s->kind->starts_max == 1, error);
-  CM_THEN(status, sweep(w, s, 1 + s->sweeps / 20, false, false, error));
+  cm_tree_walk w;
+  CM_TRY(walk_new(s, s->casts, s->core, index, &w, error));
+  cm_status status = sweep(&w, s, s->sweeps, true, s->kind->starts_max == 1, error);
+  CM_THEN(status, sweep(&w, s, 1 + s->sweeps / 20, false, false, error));
   if (status == CM_OK) {
-    take_cores(w, one);
-    one->cost = s->kind->sum(w);
+    take_cores(&w, one);
+    one->cost = s->kind->sum(&w);
   }
-  cm_tree_walk_free(w);
+  walk_free(&w);
   return status;
 }
 
 /* Downhill on all casts. */
 static cm_status descend(search *s, const cm_casts *all, uint32_t sweeps, start *best, cm_error *error)
 {
-  cm_tree_walk *w;
-  CM_TRY(cm_tree_walk_new(&(cm_tree_start){s->kind, all, s->task, best->core, STARTS_MAX}, &w, error));
-  cm_status status = sweep(w, s, sweeps, false, true, error);
+  cm_tree_walk w;
+  CM_TRY(walk_new(s, all, best->core, STARTS_MAX, &w, error));
+  cm_status status = sweep(&w, s, sweeps, false, true, error);
   if (status == CM_OK)
-    take_cores(w, best);
-  cm_tree_walk_free(w);
+    take_cores(&w, best);
+  walk_free(&w);
   return status;
 }
 
@@ -97,10 +135,26 @@ typedef struct plan {
   uint32_t sweeps, starts, last;
 } plan;
 
+/* Where trials tell: an exchange that is made looks at others than one that is not. */
+static cm_status looks_of(const search *s, const cm_casts *casts, double *looks, cm_error *error)
+{
+  cm_tree_walk w;
+  if (s->kind->looks != NULL) {
+    *looks = s->kind->looks(casts, s->task);
+    return CM_OK;
+  }
+  CM_TRY(walk_new(s, casts, s->core, 0, &w, error));
+  double before = s->kind->looked(&w);
+  (void)s->kind->typical(&w);
+  *looks = (1 + (s->kind->looked(&w) - before) / s->kind->tried) * casts->parts;
+  walk_free(&w);
+  return CM_OK;
+}
+
 static cm_status plan_for(const search *s, const cm_casts *casts, const walk_budget *b, plan *made, cm_error *error)
 {
   double whole, share = 1;
-  CM_TRY(s->kind->looks(casts, s->task, s->core, &whole, error));
+  CM_TRY(looks_of(s, casts, &whole, error));
   double sweeps = b->looks / whole;
   if (sweeps < b->sweeps_min) {
     double least = s->kind->casts_min * casts->parts / ((double)casts->first[casts->count] + 1);
@@ -195,56 +249,42 @@ static double bound_of(const cm_casts *casts, const cm_chip *chip)
   return sum * cm_cheapest_hop_units(chip);
 }
 
-/* Parts one by one from where they stand, where that costs less; *cost is what they come to. */
-static cm_status refine(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
-                        cm_group_cost *cost, cm_trees_result *made, cm_error *error)
-{
-  cm_group_cost refined = {0};
-  cm_trees_result result;
-  uint32_t *trial;
-  CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
-  memcpy(trial, core, casts->parts * sizeof *core);
-  cm_status status = place_parts(casts, task, budget, trial, &result, error);
-  CM_THEN(status, cm_group_cost_of(casts, task->chip, trial, task->run, &refined, error));
-  if (status == CM_OK && refined.sum < cost->sum) {
-    result.before = made->before;
-    result.groups = made->groups;
-    memcpy(core, trial, casts->parts * sizeof *core);
-    *cost = refined;
-    *made = result;
-  }
-  cm_free(trial);
-  return status;
-}
-
+/* Whole routers where they cost less than where the parts stand, and then the parts one by one, where that costs still less. */
 static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,
                               cm_trees_result *result, cm_error *error)
 {
-  cm_group_cost cost, groups;
-  const cm_chip *chip = task->chip;
-  cm_trees_result made = {.starts = 1};
+  cm_group_cost cost, trial_cost = {0};
+  cm_trees_result made = {.starts = 1}, refined = {0};
   uint32_t *trial;
+  const size_t bytes = casts->parts * sizeof *core;
   double steps = fmin(budget->group_looks * casts->parts, budget->group_looks_max);
   CM_TRY(CM_NEW(task->run->memory, trial, casts->parts, error));
-  cm_status status = cm_group_cost_of(casts, chip, core, task->run, &cost, error);
-  CM_THEN(status, cm_place_by_groups(casts, task, steps, trial, &groups, error));
+  cm_status status = cm_group_cost_of(casts, task->chip, core, task->run, &cost, error);
+  CM_THEN(status, cm_place_by_groups(casts, task, steps, trial, &trial_cost, error));
   if (status == CM_OK) {
     made.before = (uint64_t)cost.links;
-    if (groups.sum < cost.sum) {
-      memcpy(core, trial, casts->parts * sizeof *core);
-      cost = groups;
-      made.groups = groups.order;
+    if (trial_cost.sum < cost.sum) {
+      memcpy(core, trial, bytes);
+      cost = trial_cost;
+      made.groups = cost.order;
     }
-    bool by_links = cost.sum - cost.links < few_entries * cost.sum;
-    if ((by_links || made.groups == NULL) && cost.links > near_bound * bound_of(casts, chip))
-      status = refine(casts, task, budget, core, &cost, &made, error);
+  }
+  bool by_links = status == CM_OK && (cost.sum - cost.links < few_entries * cost.sum || made.groups == NULL);
+  if (by_links && cost.links > near_bound * bound_of(casts, task->chip)) {
+    memcpy(trial, core, bytes);
+    status = place_parts(casts, task, budget, trial, &refined, error);
+    CM_THEN(status, cm_group_cost_of(casts, task->chip, trial, task->run, &trial_cost, error));
+    if (status == CM_OK && trial_cost.sum < cost.sum) {
+      memcpy(core, trial, bytes);
+      cost = trial_cost;
+      refined.before = made.before;
+      refined.groups = made.groups;
+      made = refined;
+    }
   }
   cm_free(trial);
-  if (status != CM_OK)
-    return status;
-  made.after = (uint64_t)cost.links;
-  *result = made;
-  return CM_OK;
+  made.after = status == CM_OK ? (uint64_t)cost.links : 0;
+  CM_END(status, *result = made, );
 }
 
 bool cm_has_groups(const cm_chip *chip)

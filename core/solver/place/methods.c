@@ -94,7 +94,7 @@ cm_status cm_place_again(cm_candidate *c, cm_error *error)
   return cm_arrange_again(c->partition->parts, &task, &effort_of(c)->arrange, c->places.core, error);
 }
 
-/* Whole routers are placed from anywhere (core/placement/trees/groups.h): parts stand in their order until then. */
+/* Whole routers are placed from anywhere (core/placement/trees/trees.h): parts stand in their order until then. */
 static cm_status place_in_order(const cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)
 {
   for (uint32_t p = 0; p < c->partition->part_count; p++)
