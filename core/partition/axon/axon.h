@@ -7,6 +7,10 @@
 #include "core/network/demand.h"
 #include "core/partition/axon/prices.h"
 
+/* Parts that are exactly full have nothing to exchange, leave no room to be sorted, and get what is left over everywhere: where there is a
+ * choice they are full to so much. */
+static const double cm_axon_full = 0.96;
+
 /* Who puts the parts on cores, for a search that pays for the way of an axon to every core that it reaches. */
 typedef struct cm_axon_places {
   void *context;
@@ -27,7 +31,7 @@ typedef struct cm_axon_options {
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
   uint32_t sweeps, fine_sweeps; /* those on the levels below, and on the finest; on the next one twice as many as there */
   double shaping;        /* visits of as many pins as the network has so many times, on each level where parts take their shape */
-  double shaping_hot;    /* temperature that they begin at where parts have fewest vertices, above 0 */
+  double shaping_hot;    /* temperature that they begin at, above 0 */
   uint64_t level_pins;   /* fewer sweeps and starts and less shaping where more pins would be visited on a level; 0: never */
   uint32_t attempts;     /* complete ones at most, of which the best goes on. With more than one, cycles have half of the sweeps */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
