@@ -246,7 +246,8 @@ bool cm_http_date(time_t when, char text[CM_HTTP_DATE_MAX]);
 struct cm_kept {
   cm_request *request;         /* NULL: none is kept */
   struct MHD_Response *reply;  /* NULL: none is kept */
-  const char *body;            /* of the reply, by which it is known */
+  const char *body;            /* of the reply, by which it is known; of a shown job: NULL, and by its copy */
+  uint64_t copy;               /* 0: of none */
   char id[CM_REQUEST_ID_MAX];  /* X-Request-Id that it carries; "": none */
   time_t second;               /* of its Date */
 };
@@ -255,13 +256,16 @@ struct cm_kept {
 cm_request *cm_kept_lend(struct MHD_Connection *handle);
 void cm_kept_return(struct MHD_Connection *handle, cm_request *request);
 
-/* Takes the connection's reply with this body for the request, or makes it; true: it is the request's. The request's own reply must be
- * none yet. */
-bool cm_kept_take(cm_request *request, const char *type, const char *body, size_t size);
+/* Whether the connection keeps the reply with a copy of a shown job, for requests like this. */
+bool cm_kept_has(const cm_request *request, uint64_t copy);
+
+/* Takes the connection's reply with this body for the request, or makes it; true: it is the request's, and a copy the connection's; a copy
+ * that memory lacked for is gone, with no reply. The request's own reply must be none yet. */
+bool cm_kept_take(cm_request *request, const cm_same *same);
 
 /* ---- kept_reply.c ---- */
-/* Makes a connection's kept reply anew, of a text that stays valid; false: no memory, and there is none. */
-bool cm_kept_make(cm_kept *kept, const cm_request *request, const char *type, const char *body, size_t size);
+/* Makes a connection's kept reply anew; false: no memory, and there is none. */
+bool cm_kept_make(cm_kept *kept, const cm_request *request, const cm_same *same);
 
 /* Before a kept reply is sent: it gets the request's id, and the time. False: it was spoilt for want of memory, and is gone. */
 bool cm_kept_name(cm_request *request);
@@ -325,8 +329,8 @@ cm_status cm_shown_start(cm_shown **all, cm_error *error);
 void cm_shown_free(cm_shown *all); /* NULL is allowed */
 /* Whose a job is; false: that is not known here. */
 bool cm_shown_owner(cm_request *request, const char *id, cm_owner *owner);
-/* A copy of its text, which the caller frees, and its tag; false: there is none. */
-bool cm_shown_copy(cm_request *request, const char *id, char tag[64], char **text, size_t *size);
+/* A copy of its text, which the caller frees, NULL where the connection keeps it; false: there is none. */
+bool cm_shown_copy(cm_request *request, const char *id, cm_same *same);
 /* Keeps a copy; `version` of CM_WATCHED_ENDED from before the job was read. */
 void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, uint64_t version, const char *tag, const char *text, size_t size);
 

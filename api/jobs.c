@@ -99,17 +99,15 @@ void cm_get_job(cm_request *request)
   cm_error error;
   cm_job job;
   double wait;
-  char tag[64], *text;
-  size_t size;
+  cm_same same;
+  char tag[64];
   if (!read_wait(request, &wait))
     return;
-  if (cm_shown_copy(request, request->param[0], tag, &text, &size)) {
-    if (cm_reply_unchanged(request, tag))
-      free(text);
-    else {
-      cm_reply_text(request, 200, "application/json", text, size);
-      cm_reply_header(request, "ETag", "\"%s\"", tag);
-    }
+  if (cm_shown_copy(request, request->param[0], &same)) {
+    if (cm_reply_unchanged(request, same.tag))
+      free((void *)(uintptr_t)same.body);
+    else
+      cm_reply_same(request, &same);
     return;
   }
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);

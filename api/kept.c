@@ -27,13 +27,26 @@ void cm_kept_return(struct MHD_Connection *handle, cm_request *request)
     free(request);
 }
 
-bool cm_kept_take(cm_request *request, const char *type, const char *body, size_t size)
+/* What may be kept for a request; NULL: its reply has other headers. */
+static cm_kept *kept_for(const cm_request *request)
 {
-  cm_kept *kept = cm_connections_kept(request->connection);
-  if (kept == NULL || request->origin[0] != '\0') /* its reply has other headers */
+  return request->origin[0] == '\0' ? cm_connections_kept(request->connection) : NULL;
+}
+
+bool cm_kept_has(const cm_request *request, uint64_t copy)
+{
+  const cm_kept *kept = kept_for(request);
+  return kept != NULL && kept->reply != NULL && kept->copy == copy;
+}
+
+bool cm_kept_take(cm_request *request, const cm_same *same)
+{
+  cm_kept *kept = kept_for(request);
+  if (kept == NULL)
     return false;
-  if ((kept->reply == NULL || kept->body != body) && !cm_kept_make(kept, request, type, body, size))
-    return false;
+  const bool is_kept = kept->reply != NULL && kept->copy == same->copy && (same->copy != 0 || kept->body == same->body);
+  if (!is_kept && !cm_kept_make(kept, request, same))
+    return same->copy != 0;
   request->kept = kept;
   request->response = kept->reply;
   return true;

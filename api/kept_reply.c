@@ -14,13 +14,22 @@ static void drop_reply(cm_kept *kept)
   kept->second = 0;
 }
 
-bool cm_kept_make(cm_kept *kept, const cm_request *request, const char *type, const char *body, size_t size)
+bool cm_kept_make(cm_kept *kept, const cm_request *request, const cm_same *same)
 {
+  char tag[80];
   drop_reply(kept);
-  kept->reply = MHD_create_response_from_buffer(size, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
-  kept->body = body;
-  bool whole = kept->reply != NULL && MHD_add_response_header(kept->reply, "Content-Type", type) == MHD_YES &&
+  kept->reply = MHD_create_response_from_buffer(same->size, (void *)(uintptr_t)same->body,
+                                                same->copy != 0 ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+  if (kept->reply == NULL && same->copy != 0)
+    free((void *)(uintptr_t)same->body);
+  kept->body = same->copy == 0 ? same->body : NULL;
+  kept->copy = same->copy;
+  bool whole = kept->reply != NULL && MHD_add_response_header(kept->reply, "Content-Type", same->type) == MHD_YES &&
                MHD_add_response_header(kept->reply, "Cache-Control", "no-cache") == MHD_YES;
+  if (whole && same->copy != 0) {
+    (void)snprintf(tag, sizeof tag, "\"%s\"", same->tag);
+    whole = MHD_add_response_header(kept->reply, "ETag", tag) == MHD_YES;
+  }
   for (const cm_header *h = cm_safety_headers; whole && h->name != NULL; h++)
     whole = MHD_add_response_header(kept->reply, h->name, h->value) == MHD_YES;
   if (whole && request->server->options.cors_origins[0] != '\0')

@@ -56,16 +56,6 @@ static void reply_static(cm_request *request, unsigned status, const char *type,
   request->sent = size;
 }
 
-void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size)
-{
-  cm_reply_forget(request);
-  if (!cm_kept_take(request, type, body, size)) {
-    reply_static(request, 200, type, body, size);
-    add_header(request, "Cache-Control", "no-cache");
-  }
-  request->status = 200;
-  request->sent = size;
-}
 
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size)
 {
@@ -79,6 +69,21 @@ void cm_reply_text(cm_request *request, unsigned status, const char *type, char 
   set(request, status, type, response);
   request->sent = size;
   add_header(request, "Cache-Control", "no-cache");
+}
+
+void cm_reply_same(cm_request *request, const cm_same *same)
+{
+  cm_reply_forget(request);
+  if (cm_kept_take(request, same)) {
+    request->status = 200;
+    request->sent = same->size;
+  } else if (same->copy != 0) {
+    cm_reply_text(request, 200, same->type, (char *)(uintptr_t)same->body, same->size);
+    cm_reply_header(request, "ETag", "\"%s\"", same->tag);
+  } else {
+    reply_static(request, 200, same->type, same->body, same->size);
+    add_header(request, "Cache-Control", "no-cache");
+  }
 }
 
 static void reply_json(cm_request *request, unsigned status, const char *type, json_t *body)

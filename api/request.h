@@ -163,8 +163,17 @@ struct cm_request {
 /* ---- reply.c: the only place that makes responses. Each replaces an earlier reply. ---- */
 void cm_reply_json(cm_request *request, unsigned status, json_t *body); /* takes `body`; NULL: out of memory */
 void cm_reply_text(cm_request *request, unsigned status, const char *type, char *body, size_t size); /* takes `body` */
-/* 200 with a body that is the same each time and outlives the server; kept by the connection: no header may be added. */
-void cm_reply_same(cm_request *request, const char *type, const char *body, size_t size);
+/* A reply that is the same each time: of a text that outlives the server, or of a copy of a shown job. */
+typedef struct cm_same {
+  const char *type;
+  const char *body; /* of a copy: malloc'd; NULL: the connection keeps it (cm_kept_has) */
+  size_t size;
+  uint64_t copy; /* its number; 0: the text outlives the server */
+  char tag[64];  /* of a copy: ETag */
+} cm_same;
+
+/* 200 with it, kept by the connection: no header may be added. Takes a copy. */
+void cm_reply_same(cm_request *request, const cm_same *same);
 void cm_reply_empty(cm_request *request, unsigned status);
 bool cm_reply_error(cm_request *request, const cm_error *error); /* returns false */
 /* Whether a step went well; else its failure is the reply, of what the request says at `where` (a JSON pointer). */

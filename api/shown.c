@@ -16,12 +16,14 @@ typedef struct shown {
   cm_owner owner;
   uint64_t version;
   double until;
+  uint64_t copy; /* its number, which no other text has */
   char *text; /* NULL: nothing is here */
   size_t size;
 } shown;
 
 struct cm_shown {
   pthread_mutex_t lock;
+  uint64_t copies;
   shown jobs[SHOWN_MAX]; /* each has one place */
 };
 
@@ -73,20 +75,25 @@ bool cm_shown_owner(cm_request *request, const char *id, cm_owner *owner)
   return s != NULL;
 }
 
-bool cm_shown_copy(cm_request *request, const char *id, char tag[64], char **text, size_t *size)
+bool cm_shown_copy(cm_request *request, const char *id, cm_same *same)
 {
   cm_shown *all = request->server->shown;
-  char *copy = NULL;
   pthread_mutex_lock(&all->lock);
   const shown *s = find(request, id);
-  if (s != NULL && (copy = malloc(s->size)) != NULL) {
-    memcpy(copy, s->text, s->size);
-    memcpy(tag, s->tag, sizeof s->tag);
-    *size = s->size;
+  bool found = s != NULL;
+  if (found) {
+    *same = (cm_same){.type = "application/json", .size = s->size, .copy = s->copy};
+    memcpy(same->tag, s->tag, sizeof s->tag);
+    if (!cm_kept_has(request, s->copy)) {
+      char *text = malloc(s->size);
+      found = text != NULL;
+      if (found)
+        memcpy(text, s->text, s->size);
+      same->body = text;
+    }
   }
   pthread_mutex_unlock(&all->lock);
-  *text = copy;
-  return copy != NULL;
+  return found;
 }
 
 void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, uint64_t version, const char *tag, const char *text, size_t size)
@@ -99,7 +106,7 @@ void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, u
   pthread_mutex_lock(&all->lock);
   shown *s = place_of(all, id);
   free(s->text);
-  *s = (shown){.owner = *owner, .version = version, .until = cm_now() + kept_seconds, .text = copy, .size = size};
+  *s = (shown){.owner = *owner, .version = version, .until = cm_now() + kept_seconds, .copy = ++all->copies, .text = copy, .size = size};
   (void)snprintf(s->id, sizeof s->id, "%s", id);
   (void)snprintf(s->tag, sizeof s->tag, "%s", tag);
   pthread_mutex_unlock(&all->lock);

@@ -18,7 +18,7 @@ enum { DISK_FULL = 1 << 22 }; /* free bytes below which nothing can be stored an
 void cm_get_health(cm_request *request)
 {
   static const char text[] = "{\n  \"status\": \"ok\",\n  \"version\": \"" CM_VERSION "\"\n}\n";
-  cm_reply_same(request, "application/json", text, sizeof text - 1);
+  cm_reply_same(request, &(cm_same){.type = "application/json", .body = text, .size = sizeof text - 1});
 }
 
 /* The text as a file in memory; -1: there is no room. */

@@ -1,6 +1,6 @@
 /* Enumerates the places of small placement problems, for bench/constraints: no propagation and nothing of the core, a node after the other on every tile,
  * each rule tried as soon as all that it is about has places. Reads problems as numbers, one after the other, until the end:
- *   WIDTH HEIGHT CHIP_X CHIP_Y, for each tile KIND (-1: none) and 4 limits (-1: none);
+ *   WIDTH HEIGHT CHIP_X CHIP_Y, circuits of LINK INTO OUT_OF (-1: no limit), EDGES (so many nets have a source and a target), for each tile KIND (-1: none) and 4 limits (-1: none);
  *   NODES, for each KIND (-1: any) and 4 needs; RULES, for each KIND SAME FIRST HOPS, COUNT and its nodes, COUNT and its numbers (a box, offsets); NETS, for
  *   each WEIGHT, COUNT and its nodes; OPTIMUM (0: the first places do) TRIES
  * and prints a line for each: "none", "many" (it gave up), or the cost of what was found. */
@@ -17,6 +17,7 @@ typedef struct rule {
   long kind, same, first, hops, count, node[MEMBERS], numbers, number[NUMBERS]; /* first: nodes of one side, the rest are the other; 0: all with all */
 } rule;
 
+static long circuits[3], edges, load[TILES][6]; /* links to the right, left, down, up; into, out of */
 static long width, height, chip_x, chip_y, kind_of_tile[TILES], limit[TILES][LIMITS];
 static long nodes, kind_of_node[NODES], need[NODES][LIMITS], rules, nets, weight[NETS], net_count[NETS], net[NETS][NODES];
 static rule rule_at[RULES];
@@ -36,6 +37,9 @@ static long number(void)
 static void read_problem(void)
 {
   width = number(), height = number(), chip_x = number(), chip_y = number();
+  for (int i = 0; i < 3; i++)
+    circuits[i] = number();
+  edges = number();
   for (long t = 0; t < width * height; t++) {
     kind_of_tile[t] = number();
     for (int l = 0; l < LIMITS; l++)
@@ -176,6 +180,38 @@ static long cost(void)
   return sum;
 }
 
+static void walk(long from, long to)
+{
+  long t = at[from];
+  if (t != at[to]) {
+    load[t][5]++;
+    load[at[to]][4]++;
+  }
+  while (t != at[to]) {
+    const long x = column(to) - t % width, way = x > 0 ? 0 : x < 0 ? 1 : at[to] > t ? 2 : 3;
+    load[t][way]++;
+    t += way == 0 ? 1 : way == 1 ? -1 : way == 2 ? width : -width;
+  }
+}
+
+/* Whether circuits between nodes that have places are few enough. */
+static bool carries(void)
+{
+  for (long t = 0; t < width * height; t++)
+    for (int i = 0; i < 6; i++)
+      load[t][i] = 0;
+  for (long i = 0; i < edges; i++)
+    if (net_count[i] == 2 && at[net[i][0]] >= 0 && at[net[i][1]] >= 0)
+      walk(net[i][0], net[i][1]);
+  for (long t = 0; t < width * height; t++)
+    for (int i = 0; i < 6; i++) {
+      const long most = circuits[i < 4 ? 0 : i - 3];
+      if (most >= 0 && load[t][i] > most)
+        return false;
+    }
+  return true;
+}
+
 static bool fits(long n)
 {
   const long t = at[n];
@@ -203,7 +239,7 @@ static bool place_from(long n)
     at[n] = t;
     for (int l = 0; l < LIMITS; l++)
       used[t][l] += need[n][l];
-    const bool stop = fits(n) && (best < 0 || !optimum || cost() < best) && place_from(n + 1);
+    const bool stop = fits(n) && carries() && (best < 0 || !optimum || cost() < best) && place_from(n + 1);
     at[n] = -1;
     for (int l = 0; l < LIMITS; l++)
       used[t][l] -= need[n][l];

@@ -182,6 +182,9 @@ double cli_number(const json_t *report, const char *name);
 /* "1 lane", "2 lanes", "2 entries": a number and what it counts, given in the singular. */
 cm_phrase cli_count(double number, const char *one);
 
+/* "1.88 us", "157 nJ": a time in "ns" or an energy in "pJ", with a prefix that leaves one to three digits before the point. */
+cm_phrase cli_quantity(double value, const char *unit);
+
 /* "40 bytes", "1.5 KB" (of 1024 bytes), "12.0 MB". */
 cm_phrase cli_size(double bytes);
 

@@ -43,8 +43,8 @@ static void print_row(const json_t *row)
     cli_printf(stdout, ", %s of at least %.0f, about %.2g s to map", cli_count(found, "core").text, cli_number(json_object_get(row, "bound"), "parts"),
                cli_number(row, "seconds"));
   if (first != NULL)
-    cli_printf(stdout, "; a step of %.3g us and %.3g uJ on %s, knee at %.0f", cli_number(first, "step_ns") / 1e3, cli_number(first, "energy_step_pj") / 1e6,
-               cli_count(cli_number(first, "cores"), "core").text, cli_number(choices, "knee"));
+    cli_printf(stdout, "; a step of %s and %s on %s, knee at %.0f", cli_quantity(cli_number(first, "step_ns"), "ns").text,
+               cli_quantity(cli_number(first, "energy_step_pj"), "pJ").text, cli_count(cli_number(first, "cores"), "core").text, cli_number(choices, "knee"));
   if (json_is_string(json_object_get(row, "earliest")))
     cli_printf(stdout, "; free enough at %s", cli_text(row, "earliest"));
   if (json_is_string(json_object_get(row, "reason")))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/show.h"
 
@@ -41,6 +42,17 @@ static void show_network_on_chip(const json_t *chip)
     cli_printf(stdout, "  %-16s %s per router\n", "routing table", cli_count(cli_number(chip, "table_entries"), "entry").text);
 }
 
+/* What the cores of a router or die share, and links carry, as the chip's file says it. */
+static void show_shared(const json_t *file)
+{
+  static const char *const of[][2] = {{"router_limits", "per router"}, {"die_limits", "per die"}, {"circuits", "circuits"}};
+  const char *name;
+  json_t *value;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    json_object_foreach(json_object_get(file, of[i][0]), name, value)
+      cli_printf(stdout, "  %-16s %" JSON_INTEGER_FORMAT " %s\n", name, json_integer_value(value), of[i][1]);
+}
+
 static void show_classes(const json_t *classes)
 {
   const json_t *c, *label;
@@ -66,7 +78,7 @@ static double nth(const json_t *chip, const char *name, size_t i)
   return json_number_value(json_array_get(json_object_get(chip, name), i));
 }
 
-static void show_chip(const json_t *chip)
+static void show_chip(const json_t *chip, const json_t *file)
 {
   cli_printf(stdout, "chip %s: %s\n", cli_text(chip, "name"), cli_text(chip, "description"));
   cli_printf(stdout, "  %-16s %.0f x %.0f (%.0f x %.0f dies of %.0f x %.0f), %.0f x %.0f behind a router\n", "cores", nth(chip, "cores", 0),
@@ -74,6 +86,7 @@ static void show_chip(const json_t *chip)
          nth(chip, "router_cores", 0), nth(chip, "router_cores", 1));
   show_limits(json_object_get(chip, "limits"));
   show_neuron_limits(chip);
+  show_shared(file);
   show_network_on_chip(chip);
   show_costs("energy", "pJ", json_object_get(chip, "energy_pj"));
   show_costs("latency", "ns", json_object_get(chip, "latency_ns"));
@@ -95,18 +108,19 @@ int cli_show_chip(const char *name, bool json, cm_error *error)
   coremap_chip *chip;
   if (cli_chip(name, NULL, NULL, &chip, error) != CM_OK)
     return cli_fail(error);
-  char *text = json ? coremap_chip_json(chip) : NULL;
-  json_t *told = json ? NULL : about(chip, error);
+  char *text = coremap_chip_json(chip);
+  json_t *told = json ? NULL : about(chip, error), *file = json || text == NULL ? NULL : cm_json_loadb(text, strlen(text), 0, NULL);
   coremap_chip_free(chip);
-  if (json)
-    (void)cm_whole(text != NULL, "the chip", error);
-  if (text == NULL && told == NULL)
+  if (text == NULL)
+    (void)cm_whole(false, "the chip", error);
+  if (json ? text == NULL : told == NULL || file == NULL)
     return cli_fail(error);
   if (json)
     cli_puts(text);
   else
-    show_chip(told);
+    show_chip(told, file);
   coremap_text_free(text);
+  json_decref(file);
   json_decref(told);
   return EXIT_DONE;
 }

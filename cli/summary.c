@@ -3,12 +3,11 @@
 
 #include "cli/job.h"
 
-/* A time in ns or an energy in pJ with a prefix that leaves one to three digits before the point. */
-static cm_phrase quantity(double value, const char *unit)
+cm_phrase cli_quantity(double value, const char *unit)
 {
   static const char *const of_ns[] = {"ns", "us", "ms", "s"}, *const of_pj[] = {"pJ", "nJ", "uJ", "mJ"};
   int step = 0;
-  for (; step < 3 && value >= 1000; step++)
+  for (; step < 3 && value >= 999.5; step++)
     value /= 1000;
   return cm_say("%.3g %s", value, (unit[0] == 'n' ? of_ns : of_pj)[step]);
 }
@@ -53,16 +52,16 @@ void cli_print_rates(const json_t *report)
   char words[40];
   if (rates != NULL) {
     cli_printf(stdout, "rates       measured; %s silent; a mapping for rates of 1 has", cli_count(cli_number(rates, "silent"), "axon").text);
-    cli_printf(stdout, " a step of %s and %.4g packets between cores, one for these", quantity(cli_number(one, "step_ns"), "ns").text,
+    cli_printf(stdout, " a step of %s and %.4g packets between cores, one for these", cli_quantity(cli_number(one, "step_ns"), "ns").text,
                cli_number(one, "connectivity"));
-    cli_printf(stdout, " %s and %.4g: this is the %s\n", quantity(cli_number(ours, "step_ns"), "ns").text, cli_number(ours, "connectivity"),
+    cli_printf(stdout, " %s and %.4g: this is the %s\n", cli_quantity(cli_number(ours, "step_ns"), "ns").text, cli_number(ours, "connectivity"),
                strcmp(cli_text(rates, "kept"), "for_one") == 0 ? "former" : "latter");
   }
   if (steps == NULL)
     return;
-  cli_printf(stdout, "steps       %s in the mean,", quantity(cli_number(steps, "mean_ns"), "ns").text);
-  cli_printf(stdout, " 99 %% within %s,", quantity(cli_number(steps, "p99_ns"), "ns").text);
-  cli_printf(stdout, " the longest %s, step %.0f\npeaks      ", quantity(cli_number(steps, "worst_ns"), "ns").text, cli_number(steps, "worst_step"));
+  cli_printf(stdout, "steps       %s in the mean,", cli_quantity(cli_number(steps, "mean_ns"), "ns").text);
+  cli_printf(stdout, " 99 %% within %s,", cli_quantity(cli_number(steps, "p99_ns"), "ns").text);
+  cli_printf(stdout, " the longest %s, step %.0f\npeaks      ", cli_quantity(cli_number(steps, "worst_ns"), "ns").text, cli_number(steps, "worst_step"));
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     at = json_object_get(json_object_get(steps, "peaks"), names[i]);
     cli_printf(stdout, "%s %.0f %s of core (%.0f, %.0f) in step %.0f", i > 0 ? "," : "", cli_number(at, "most"), cli_job_words(names[i], words),
@@ -107,8 +106,8 @@ static void print_next(const cli_job *job, const json_t *made, const json_t *cho
     cli_printf(stdout, "--objective knee");
   else
     cli_printf(stdout, "--objective time --cores %.0f", cli_number(row, "cores"));
-  cli_printf(stdout, ": about %.0f cores, a step of %s and %s\n", cli_number(row, "cores"), quantity(cli_number(row, "step_ns"), "ns").text,
-             quantity(cli_number(row, "energy_step_pj"), "pJ").text);
+  cli_printf(stdout, ": about %.0f cores, a step of %s and %s\n", cli_number(row, "cores"), cli_quantity(cli_number(row, "step_ns"), "ns").text,
+             cli_quantity(cli_number(row, "energy_step_pj"), "pJ").text);
 }
 
 void cli_print_choices(const json_t *choices)
@@ -118,9 +117,9 @@ void cli_print_choices(const json_t *choices)
   json_array_foreach(json_object_get(choices, "points"), i, row)
   {
     cli_printf(stdout, "%s%12s: a step of about %s, proved %s at least", i == 0 ? "choices  " : "         ", cli_count(cli_number(row, "cores"), "core").text,
-               quantity(cli_number(row, "step_ns"), "ns").text, quantity(cli_number(row, "bound_step_ns"), "ns").text);
-    cli_printf(stdout, ", and %s, proved %s\n", quantity(cli_number(row, "energy_step_pj"), "pJ").text,
-               quantity(cli_number(row, "bound_energy_step_pj"), "pJ").text);
+               cli_quantity(cli_number(row, "step_ns"), "ns").text, cli_quantity(cli_number(row, "bound_step_ns"), "ns").text);
+    cli_printf(stdout, ", and %s, proved %s\n", cli_quantity(cli_number(row, "energy_step_pj"), "pJ").text,
+               cli_quantity(cli_number(row, "bound_energy_step_pj"), "pJ").text);
   }
 }
 
@@ -154,11 +153,11 @@ void cli_print_summary(const cli_job *job, const json_t *made)
   if (choices == NULL) /* costs of steps are units here, and say nothing to people */
     return;
   cli_printf(stdout, "cores       %.0f, at least %.0f: %s\n", cli_number(made, "parts"), cli_number(bound, "parts"), cli_text(bound, "reason"));
-  cli_printf(stdout, "step        %s", quantity(step, "ns").text);
+  cli_printf(stdout, "step        %s", cli_quantity(step, "ns").text);
   if (least > 0)
-    cli_printf(stdout, ", %s of %s", above(step, least).text, quantity(least, "ns").text);
-  cli_printf(stdout, "\nenergy      %s a step, %s of %s", quantity(energy, "pJ").text, above(energy, least_pj).text, quantity(least_pj, "pJ").text);
-  cli_printf(stdout, "; hops are %s of it\n", quantity(hops, "pJ").text);
+    cli_printf(stdout, ", %s of %s", above(step, least).text, cli_quantity(least, "ns").text);
+  cli_printf(stdout, "\nenergy      %s a step, %s of %s", cli_quantity(energy, "pJ").text, above(energy, least_pj).text, cli_quantity(least_pj, "pJ").text);
+  cli_printf(stdout, "; hops are %s of it\n", cli_quantity(hops, "pJ").text);
   print_fullest(json_object_get(made, "limits"));
   print_next(job, made, choices);
 }

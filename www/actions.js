@@ -81,10 +81,11 @@ export function actionBar(kind, id, signal) {
 /** Options that are not as the server has them unless told. */
 const given = (options, described) =>
   Object.entries(options ?? {}).filter(
-    ([name, value]) =>
-      value !== '' && value !== null && typeof value !== 'object' && (!described || described[name]?.default !== value) && (!described || name in described),
+    ([name, value]) => value !== '' && value !== null && (!described || (described[name]?.default !== value && (name in described || FILED[name]))),
   );
 
+// What the command takes as a file: its flag, the file's name, and what stands in it.
+const FILED = { constraints: ['constraints', 'constraints.json', (constraints) => JSON.stringify({ constraints })], spikes: ['input', 'spikes.csv', String] };
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 const word = (text) => (/^[\w.-]+$/.test(String(text)) ? text : quoted(text));
 
@@ -92,11 +93,13 @@ const word = (text) => (/^[\w.-]+$/.test(String(text)) ? text : quoted(text));
 export function mapLines({ network, chip, options, described, server = location.origin }) {
   const set = given(options, described),
     job = { kind: 'map', network, chip, options: Object.fromEntries(set) };
-  const words = set.map(([key, value]) => ` --${key.replaceAll('_', '-')} ${word(value)}`).join('');
+  const files = set.filter(([key]) => FILED[key]).map(([key, value]) => `printf %s ${quoted(FILED[key][2](value))} > ${FILED[key][1]}; `),
+    flag = (key, value) => (FILED[key] ? `${FILED[key][0]} ${FILED[key][1]}` : `${key.replaceAll('_', '-')} ${word(value)}`),
+    words = set.map(([key, value]) => ` --${flag(key, value)}`).join('');
   const python = (value) => (typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value));
   return {
     curl: `curl -X POST ${quoted(`${server}/v1/jobs`)} -d ${quoted(JSON.stringify(job))}`,
-    coremap: `coremap submit ${network} --server ${server} --chip ${word(chip)}${words} --wait`,
+    coremap: `${files.join('')}coremap submit ${network} --server ${server} --chip ${word(chip)}${words} --wait`,
     python: `coremap.map(${JSON.stringify(network)}, chip=${JSON.stringify(chip)}, server=${JSON.stringify(server)}${set.map(([key, value]) => `, ${key}=${python(value)}`).join('')})`,
   };
 }
@@ -115,11 +118,7 @@ export function mapCopies(job) {
     'div.stack',
     element(
       'div.buttons',
-      [
-        ['curl', 'Copy as curl'],
-        ['coremap', 'Copy as coremap'],
-        ['python', 'Copy as Python'],
-      ].map(([way, label]) => element('button.button.small', { onclick: () => copy(way) }, label)),
+      ['curl', 'coremap', 'Python'].map((way) => element('button.button.small', { onclick: () => copy(way.toLowerCase()) }, `Copy as ${way}`)),
     ),
     shown,
   );

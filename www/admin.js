@@ -1,8 +1,9 @@
 // #/admin: for operators the queue with reasons, and disk; for admins users, quotas and the audit trail too; and draining.
 
 import { change, getJson, getMe, getText, listJobs } from './api.js';
-import { element, facts, fieldForm, fill, folded, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
-import { bytes, count, duration, shortId, words } from './format.js';
+import { element, facts, fieldForm, fill, folded, linkTo, pageHead, section, select, stamp } from './dom.js';
+import { bytes, count, duration, NONE, shortId, words } from './format.js';
+import { shortList } from './lists.js';
 import { attemptIn, problemNode, rowButton } from './problem.js';
 import { NUMBER, table, tableSection } from './table.js';
 
@@ -20,14 +21,16 @@ function laneTable(metrics) {
     running: of('coremapd_lane_jobs', { lane, state: 'running' }),
     queued: of('coremapd_lane_jobs', { lane, state: 'queued' }),
     age: of('coremapd_queue_age_seconds', { lane }),
+    workers: total(metrics, { short: 'coremapd_short_workers', long: 'coremapd_workers' }[lane]),
   }));
   return table(
     'Lanes of the queue',
     [
       ['Lane', ({ lane }) => LANES[lane]],
-      ['Running', ({ running }) => count(running), 'number'],
-      ['Waiting', ({ queued }) => count(queued), 'number'],
-      ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), 'number'],
+      ['Workers', ({ workers }) => count(workers), NUMBER],
+      ['Running', ({ running }) => count(running), NUMBER],
+      ['Waiting', ({ queued }) => count(queued), NUMBER],
+      ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), NUMBER],
     ],
     rows,
   );
@@ -36,24 +39,8 @@ function laneTable(metrics) {
 async function queuePart(metrics, signal) {
   const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
   const jobs = [...lists[0].jobs, ...lists[1].jobs.reverse()];
-  const waits = (job) => job.progress?.reason ?? job.reason ?? `${words(job.progress?.phase ?? 'starts')}, about ${duration(job.remaining_seconds)} left`;
-  return section(
-    'Queue',
-    laneTable(metrics),
-    table(
-      'Queue',
-      [
-        ['Job', (job) => element('a', { href: pageOf('jobs', job.id) }, job.name || shortId(job.id))],
-        ['State', (job) => job.state],
-        ['User', (job) => job.user],
-        ['Place', (job) => (job.state === 'queued' ? String(job.position) : ''), 'number'],
-        ['Why', waits],
-        ['Since', (job) => stamp(job.started ?? job.created)],
-      ],
-      jobs,
-      { empty: 'Nothing runs and nothing waits.' },
-    ),
-  );
+  const shown = shortList('jobs', ['Job', 'State', 'User', 'Network', 'Chip', 'Created'], jobs, { empty: 'Nothing runs and nothing waits.' });
+  return section('Queue', laneTable(metrics), shown);
 }
 
 /** Who has leased cores of which chip. */
@@ -93,7 +80,7 @@ function diskPart(metrics) {
       'Stored bytes by user',
       [
         ['User', ([user]) => user || 'nobody'],
-        ['Stored', ([, stored]) => bytes(stored), 'number'],
+        ['Stored', ([, stored]) => bytes(stored), NUMBER],
       ],
       rows,
       { empty: 'Nothing is stored.' },
@@ -119,7 +106,13 @@ function drainPart(metrics, attempt, again) {
   );
 }
 
-const QUOTAS = ['bytes', 'networks', 'queued', 'running', 'core_hours', 'cpu_seconds'];
+const QUOTAS = ['bytes', 'networks', 'queued', 'running', 'core_hours', 'cpu_seconds'].map((quota) => [quota, words(quota)]);
+
+/** How a limit reads; null: `none`. */
+export const limitText = (name, value, none = NONE) => (value === null || value === undefined ? none : name === 'bytes' ? bytes(value) : count(value));
+
+/** Columns for `rules`, [name, label], of a row's limits. */
+const limitColumns = (rules, of) => rules.map(([name, label]) => [label, (row) => limitText(name, of(row)[name]), NUMBER]);
 
 async function quotaPart(signal, attempt, again) {
   const { quotas } = await getJson('v1/quotas', signal);
@@ -128,20 +121,12 @@ async function quotaPart(signal, attempt, again) {
       ['users', 'user'],
       ['groups', 'group'],
     ];
-  const shown = (quota, value) => (value === null ? '–' : quota === 'bytes' ? bytes(value) : String(value));
   return tableSection(
     'Quotas',
-    [['Of', (row) => `${row.of} ${row.name}`], ...QUOTAS.map((quota) => [words(quota), (row) => shown(quota, row.quotas[quota]), 'number'])],
+    [['Of', (row) => `${row.of} ${row.name}`], ...limitColumns(QUOTAS, (row) => row.quotas)],
     quotas,
     { empty: 'No quotas are set.' },
-    limitForm(
-      'quota',
-      'Name (*: everyone)',
-      QUOTAS.map((one) => [one, words(one)]),
-      'Quota',
-      set,
-      [['of', 'Of a', ofs]],
-    ),
+    limitForm('quota', 'Name (*: everyone)', QUOTAS, 'Quota', set, [['of', 'Of a', ofs]]),
   );
 }
 
@@ -232,7 +217,7 @@ async function userPart(signal, attempt, again) {
       ['Name', (user) => user.name],
       ['Role', (user) => roleOf(user, attempt, again)],
       ['Group', (user) => user.group],
-      ['Share', (user) => String(user.share), 'number'],
+      ['Share', (user) => String(user.share), NUMBER],
       ['', (user) => [rowButton(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user)), ' ', rowButton('Look at', user.name, () => look(user.name))]],
     ],
     users,
@@ -313,10 +298,9 @@ const RULES = [
 export async function retentionPart(admin, attempt, again, signal) {
   const { rules, bin_days: days } = await getJson('v1/retention', signal);
   const set = (limits, { name }) => attempt(() => change('PUT', `v1/retention/${name}`, limits), again, 'The rule is set')();
-  const rule = ([rule, label]) => [label, (row) => (row[rule] === null ? '–' : rule === 'bytes' ? bytes(row[rule]) : count(row[rule])), NUMBER];
   return tableSection(
     'Retention',
-    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...RULES.map(rule)],
+    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...limitColumns(RULES, (row) => row)],
     rules,
     { empty: 'Everything stays until somebody deletes it.' },
     element('p.note', `What is deleted lies in the bin for ${count(days)} days.`),

@@ -95,8 +95,6 @@ export async function startJob(job) {
   location.hash = `#/jobs/${part((await change('POST', 'v1/jobs', job)).id)}`;
 }
 
-export const deleteNetwork = (id) => change('DELETE', `v1/networks/${part(id)}`);
-
 /** Sends a file as it is: a network, with the options of its reading, or a table of the network `of`. fetch cannot tell how
  * far an upload is, XMLHttpRequest can. */
 export function uploadNetwork(file, { of, visibility, ...reading }, onProgress, signal) {

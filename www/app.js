@@ -103,11 +103,9 @@ function themes() {
   };
   button.addEventListener('click', () => {
     const next = order[(order.indexOf(root.dataset.theme ?? 'auto') + 1) % order.length];
-    if (next === 'auto') delete root.dataset.theme;
-    else root.dataset.theme = next;
+    root.dataset.theme = next;
     try {
-      if (next === 'auto') localStorage.removeItem('coremapd-theme');
-      else localStorage.setItem('coremapd-theme', next);
+      localStorage.setItem('coremapd-theme', next);
     } catch {
       // Not remembered, but in force.
     }

@@ -2,11 +2,11 @@
 
 import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
-import { element, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
-import { capital, count, duration, moment, percent } from './format.js';
+import { element, every, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
+import { capital, count, duration, moment, percent, words } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './layers.js';
-import { holderText, ownerSwatch } from './picture.js';
+import { ownerSwatch, whose } from './picture.js';
 import { actButton, Problem, smallButton } from './problem.js';
 import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
@@ -75,17 +75,14 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
 
   const ttl = () => Number(hours.value) * 3600;
   function describe(core) {
-    if (core < 0) return '';
-    const kind = state?.kind[core];
-    const what = absent?.[core] ? 'no core here' : kind === TAKEN ? holderText(state.owners[state.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
-    return `Core ${core % width}, ${Math.floor(core / width)}: ${what}`;
+    return core < 0 ? '' : `Core ${core % width}, ${Math.floor(core / width)}: ${whose(state, absent, core)}`;
   }
   function paint() {
     map.pixels.fill(map.tone('empty'));
     map.kinds = state;
     map.repaint();
   }
-  const left = ({ until }) => (until ? element('span.countdown', { 'data-until': until }, countdown(until)) : '');
+  const left = ({ until }) => element('span.countdown', { 'data-until': until }, countdown(until));
   const countdown = (until) => `${duration(Math.max(0, (moment(until) - Date.now()) / 1000))} left`;
   function draw() {
     paint();
@@ -105,11 +102,9 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       table(
         'Holders of cores',
         [
-          ['Holder', (row) => [ownerSwatch(row.number), row.owner]],
+          ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
           ['Cores', (row) => count(row.cores_held), NUMBER],
-          ['Until', (row) => (row.until ? stamp(row.until) : 'given back')],
-          ['Left', left, NUMBER],
-          ['Job', (row) => (row.job ? linkTo('jobs', row.job, 'its job') : '')],
+          ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
           [
             '',
             (row) => {
@@ -157,7 +152,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     fill(told, element('p', `${boxed()} ${done}.`));
   }
   const boxed = () => (box ? capital(boxText(rectangle()[0])) : 'The lease is');
-  /** `back`: the change that takes it back; null: nothing does. Sends a change of the state that one has seen, or the whole state that a function makes of it: where somebody else was faster, it is told what he did, and nothing is lost. */
+  /** `back`: the change that takes it back; null: nothing does; undefined: it takes the last one back. Sends a change of the state that one has seen, or the whole state that a function makes of it: where somebody else was faster, it is told what he did, and nothing is lost. */
   async function send(body, back, done) {
     const seen = state,
       whole = typeof body === 'function';
@@ -172,11 +167,12 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     }
     if (back) undo.push(back);
     else if (back === null) undo.length = 0;
+    else undo.pop();
     if (undo.length > UNDO_MOST) undo.shift();
     await refresh();
     fill(told, element('p', `${boxed()} ${done}. `, undo.length > 0 && smallButton('Undo', takeBack)));
   }
-  const takeBack = () => send(undo.pop(), undefined, 'as before');
+  const takeBack = () => send(undo.at(-1), undefined, 'as before');
   const rectangle = () => {
     if (!box) throw new Error('choose cores first: drag over them, or walk to one and press Enter');
     return [[box.x0, box.y0, box.x1, box.y1]];
@@ -186,11 +182,10 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     eachCore(rectangles, width, height, (core) => state.kind[core] === TAKEN && cores.push([core % width, Math.floor(core / width)]));
     return cores;
   }
-  /** The change that gives cores back to who has them, where that is one holder; null: it cannot be taken back. */
-  function heldBy(rectangles) {
-    const cores = takenIn(rectangles),
-      who = new Set(cores.map(([x, y]) => state.owners[state.owner[y * width + x]].owner));
-    return who.size === 1 ? { occupy: cores, owner: [...who][0] } : null;
+  /** The change that gives cores back to those who have them now. */
+  function heldBy(cores) {
+    const by = Map.groupBy(cores, ([x, y]) => state.owners[state.owner[y * width + x]].owner);
+    return () => [...by].reduce((now, [who, of]) => given(now, of, who), given(free, [], ''));
   }
   function heir() {
     const to = owner.value.trim();
@@ -199,11 +194,10 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
   }
   /** Cores of the box that somebody has go to another holder, in one change. */
   function handOver() {
-    const back = heldBy(rectangle()),
-      cores = takenIn(rectangle());
+    const cores = takenIn(rectangle());
     if (cores.length === 0) throw new Error('nobody has these cores: occupy them');
     const to = heir();
-    return send(() => given(free, cores, to), back && (() => given(free, cores, back.owner)), `handed over to ${to}`);
+    return send(() => given(free, cores, to), heldBy(cores), `handed over to ${to}`);
   }
   const named = () => owner.value.trim() || 'no name';
   const past = chipHistory(name, signal),
@@ -239,7 +233,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       'div.buttons',
       actButton('Occupy', () => send({ occupy: rectangle(), owner: named() }, { release: rectangle() }, 'occupied')),
       actButton('Hand over', handOver),
-      actButton('Free', () => send({ release: rectangle() }, heldBy(rectangle()), 'free')),
+      actButton('Free', () => send({ release: rectangle() }, heldBy(takenIn(rectangle())), 'free')),
       actButton('Lease', () =>
         act('leased', () => change('POST', `${path}/reservations`, { cores: rectangle(), owner: owner.value.trim() || undefined, ttl: ttl() })),
       ),
@@ -278,20 +272,17 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
   outline();
   draw();
   past.refresh();
-  const clock = setInterval(() => {
-    for (const node of main.querySelectorAll('.countdown')) setText(node, countdown(node.dataset.until));
-  }, 1000);
-  const asking = setInterval(() => document.hidden || refresh().catch(() => {}), ASK_MS);
+  every(1000, () => main.querySelectorAll('.countdown').forEach((node) => setText(node, countdown(node.dataset.until))), signal);
+  every(ASK_MS, () => refresh().catch(() => {}), signal);
   onTheme(paint, signal);
-  signal.addEventListener('abort', () => {
-    clearInterval(clock);
-    clearInterval(asking);
-  });
   return name;
 }
 
 function chipFacts(chip, width, height) {
-  const limits = Object.entries(chip.limits ?? {}).filter(([, value]) => typeof value === 'number' && value > 0);
+  const rows = (all, of = '') =>
+    Object.entries(all ?? {})
+      .filter(([, value]) => value > 0)
+      .map(([name, value]) => [capital(`${words(name)}${of}`), count(value)]);
   return section(
     'What it is',
     element('p.quiet', chip.description ?? ''),
@@ -301,10 +292,10 @@ function chipFacts(chip, width, height) {
       chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map((cores) => count(cores)).join(' × ')],
       chip.cluster && ['Cores of a cluster', chip.cluster.map((cores) => count(cores)).join(' × ')],
       chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
-      ...[['of a router', chip.router_limits], ['of a die', chip.die_limits], ['circuits', chip.circuits]].flatMap(([of, all]) =>
-        Object.entries(all ?? {}).map(([name, value]) => [`${name.replaceAll('_', ' ')} ${of}`, count(value)]),
-      ),
-      ...limits.map(([name, value]) => [name.replaceAll('_', ' '), count(value)]),
+      ...rows(chip.router_limits, ' of a router'),
+      ...rows(chip.die_limits, ' of a die'),
+      ...rows(chip.circuits, ', circuits'),
+      ...rows(chip.limits),
     ]),
   );
 }

@@ -31,7 +31,7 @@ export function given({ taken = [], broken }, cores, to) {
       eachCore(of, Infinity, Infinity, (_, x, y) => going.has(`${x},${y}`) || single.push([x, y]));
       return { owner, cores: single };
     });
-  return { taken: [...rest.filter(({ cores: left }) => left.length > 0), { owner: to, cores }], broken };
+  return { taken: [...rest, { owner: to, cores }].filter(({ cores: left }) => left.length > 0), broken };
 }
 
 /** The change that is about to be sent, or was sent last, as JSON that one edits and sends: {node, show(change)}. */

@@ -76,12 +76,16 @@ export function middle(bounds, logarithmic = false) {
   return bounds.min + t * (bounds.max - bounds.min);
 }
 
-/** Fills `pixels` (Uint32 view of image data) from values; what is not a number becomes `empty`. */
-export function paint(values, pixels, bounds, colours, empty, logarithmic = false) {
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    pixels[i] = value !== value || !bounds ? empty : colours[Math.round(position(value, bounds, logarithmic) * (STEPS - 1))];
-  }
+/** The pixel of a value; what is not a number becomes `empty`. */
+export const painter =
+  (bounds, colours, empty, logarithmic = false) =>
+  (value) =>
+    value !== value || !bounds ? empty : colours[Math.round(position(value, bounds, logarithmic) * (STEPS - 1))];
+
+/** Fills `pixels` (Uint32 view of image data) from values. */
+export function paint(values, pixels, ...look) {
+  const of = painter(...look);
+  for (let i = 0; i < values.length; i++) pixels[i] = of(values[i]);
 }
 
 /** True when dark ink reads better than light ink on this colour (by relative luminance as in WCAG; small

@@ -159,40 +159,42 @@ export function runFields(properties, begun = {}) {
   };
 }
 
-/* Starts a job that runs as the fields say. */
-async function start(fields, job, more = {}) {
-  const options = await fields.values();
-  if (!options) throw new Error('Say how many steps it is to run.');
-  await startJob({ ...job, options: { ...options, ...more } });
+/* A section whose buttons, [label, title, job(), more options], start jobs that run as its fields say. */
+function startSection(title, fields, buttons, ...more) {
+  const start = async (job, others) => {
+    const options = await fields.values();
+    if (!options) throw new Error('Say how many steps it is to run.');
+    await startJob({ ...job(), options: { ...options, ...others } });
+  };
+  return section(
+    title,
+    element('div.field-row', fields.nodes, more),
+    element(
+      'div.buttons',
+      buttons.map(([label, about, job, others]) => actButton(label, () => start(job, others), { title: about })),
+    ),
+  );
 }
 
 const MAKES_IMAGES = 'Make images of the cores that spike as it does, and the spikes to expect';
 
 /** The section of a network's page that runs it alone, or by images of one of `chips` that take such. */
 export function runSection(network, chips, schemas) {
-  const fields = runFields(schemas.ProfileOptions.properties),
-    chip = select(
-      { id: 'run-chip' },
-      chips.map(({ name }) => name),
-    );
-  const deploy = () => start(fields, { kind: 'deploy', network, chip: chip.value });
-  return section(
-    'Run it',
-    element('div.field-row', fields.nodes, chips.length > 0 && field('Chip to deploy on', chip)),
-    element(
-      'div.buttons',
-      actButton('Run', () => start(fields, { kind: 'profile', network })),
-      chips.length > 0 && actButton('Deploy', deploy, { title: MAKES_IMAGES }),
-    ),
+  const chip = select(
+    { id: 'run-chip' },
+    chips.map(({ name }) => name),
   );
+  const run = ['Run', null, () => ({ kind: 'profile', network })],
+    deploy = ['Deploy', MAKES_IMAGES, () => ({ kind: 'deploy', network, chip: chip.value })],
+    fields = runFields(schemas.ProfileOptions.properties);
+  return chips.length > 0 ? startSection('Run it', fields, [run, deploy], field('Chip to deploy on', chip)) : startSection('Run it', fields, [run]);
 }
 
 /** The same of a mapping's page. */
-export function deploySection({ network, chip }, mapping, schemas) {
-  const fields = runFields(schemas.DeployOptions.properties),
-    deploy = () => start(fields, { kind: 'deploy', network: network.id, chip: chip.name }, { mapping });
-  return section('Deploy it', element('div.field-row', fields.nodes), actButton('Deploy', deploy, { title: MAKES_IMAGES }));
-}
+export const deploySection = ({ network, chip }, mapping, schemas) =>
+  startSection('Deploy it', runFields(schemas.DeployOptions.properties), [
+    ['Deploy', MAKES_IMAGES, () => ({ kind: 'deploy', network: network.id, chip: chip.name }), { mapping }],
+  ]);
 
 const rateText = ({ rate, rate_hz: hz }) => `${si(rate)} a step${hz !== undefined ? `, ${si(hz, 'Hz')}` : ''}`;
 

@@ -144,20 +144,29 @@ export const folded = (title, properties, ...children) => element('details', pro
 /** Hands a blob, or what an address has, to who looks as a file. */
 export const saveAs = (content, download) => element('a', { href: content instanceof Blob ? URL.createObjectURL(content) : content, download }).click();
 
-/** A progress bar whose width never moves what is around it. */
+/** A bar that shows a share, whose width never moves what is around it: {node, set(share)}. */
+export function bar(share, about = { 'aria-hidden': 'true' }) {
+  const part = element('div.bar-fill');
+  const set = (to) => (part.style.transform = `scaleX(${Math.min(Math.max(to || 0, 0), 1)})`);
+  set(share);
+  return { node: element('div.bar', about, part), set };
+}
+
+/** The same of something that goes on. */
 export function progressBar(label) {
-  const bar = element('div.bar-fill');
-  const node = element('div.bar', { role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' }, bar);
-  return {
-    node,
-    set(fraction) {
-      const known = Number.isFinite(fraction);
-      const share = known ? Math.min(Math.max(fraction, 0), 1) : 0;
-      bar.style.transform = `scaleX(${share})`;
-      if (known) node.setAttribute('aria-valuenow', String(Math.round(share * 100)));
-      else node.removeAttribute('aria-valuenow');
-    },
+  const { node, set } = bar(0, { role: 'progressbar', 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': '100' });
+  const tell = (fraction) => {
+    set(fraction);
+    if (Number.isFinite(fraction)) node.setAttribute('aria-valuenow', String(Math.round(Math.min(Math.max(fraction, 0), 1) * 100)));
+    else node.removeAttribute('aria-valuenow');
   };
+  return { node, set: tell };
+}
+
+/** Runs every so many milliseconds while the page is there and seen. */
+export function every(ms, run, signal) {
+  const timer = setInterval(() => document.hidden || run(), ms);
+  signal.addEventListener('abort', () => clearInterval(timer));
 }
 
 /** Says it to screen readers without moving the focus. */

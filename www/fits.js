@@ -61,7 +61,7 @@ export function choicesSection(choices, network, chip) {
     table(
       'Steps foreseen on more and fewer cores, with what is proved',
       [
-        ['Cores', mapped, NUMBER],
+        ['Cores', mapped],
         ['Time step, about', (point) => time(point.step_ns), NUMBER],
         ['At least', (point) => time(point.bound_step_ns), NUMBER],
         ['Energy of a step, about', (point) => energy(point.energy_step_pj), NUMBER],

@@ -14,7 +14,7 @@ export function count(value, of, show = count) {
   if (of) return `${show(value)} ${Number(value) === 1 ? of.replace(/s\b/, '') : of}`;
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return NONE;
   const number = Number(value);
-  if (!Number.isInteger(number)) return Math.abs(number) >= 1e4 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
+  if (!Number.isInteger(number)) return Math.abs(number) >= 1e3 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
   return String(number).replace(/\B(?=(\d{3})+$)/g, NARROW);
 }
 

@@ -1,7 +1,7 @@
 // How a core grid is drawn on its canvas: one pixel a core scaled up, or core by core with links, figures and marks.
 
 import { channels, wantsDarkInk } from './colour.js';
-import { BROKEN, TAKEN } from './layers.js';
+import { BROKEN, eachCore, TAKEN } from './layers.js';
 
 const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the cores
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
@@ -37,10 +37,16 @@ export function draw(map) {
     { scale, ...seen } = inSight(view, map.size);
   const place = { context, ink, scale, left, top, seen };
   const cells = scale >= CELL_PITCH && map.showLinks;
+  const [rx, ry] = map.router,
+    below = rx * ry > 1; // links run behind the cores of their routers
+  if (cells && below) {
+    drawRouters(map, place, ink.line, 2);
+    if (!map.overlay) drawLinks(map, place);
+  }
   if (cells) drawCells(map, place);
   else drawPicture(map, place);
   if (map.bandsOf && scale >= GRID_PITCH) drawBands(map, place, cells ? GAP * scale : 0);
-  if (cells && !map.overlay) drawLinks(map, place);
+  if (cells && !below && !map.overlay) drawLinks(map, place);
   if (map.kinds && scale >= MARK_PITCH) drawKinds(map, place, cells ? GAP * scale : 1);
   if (scale >= LABEL_PITCH) drawLabels(map, place, cells);
   drawBorders(map, place);
@@ -60,7 +66,7 @@ function drawPicture(map, { context, ink, scale, left, top, seen }) {
   context.strokeStyle = ink.surface;
   context.lineWidth = Math.min(2, Math.max(0.75, scale / 20));
   drawGrid({ context, scale, left, top }, seen, [x0, y0], [1, 1]);
-  drawRouters(map, { context, ink, scale, left, top, seen });
+  drawRouters(map, { context, scale, left, top, seen }, ink.surface, Math.min(4, Math.max(1.5, scale / 6)));
 }
 
 /** Lines across a box of cores, from some on every few. */
@@ -76,13 +82,19 @@ function drawGrid({ context, scale, left, top }, { x0, x1, y0, y1 }, first, step
 }
 
 /** Routers of several cores are cells with their cores inside. */
-function drawRouters(map, { context, ink, scale, left, top, seen }) {
-  const [rx, ry] = map.router;
+function drawRouters(map, place, colour, wide) {
+  const { context, seen } = place,
+    [rx, ry] = map.router,
+    { width, height } = map.view;
   if (rx * ry === 1) return;
-  context.lineWidth = Math.min(4, Math.max(1.5, scale / 6));
-  context.strokeStyle = ink.surface;
+  context.lineWidth = wide;
+  context.strokeStyle = colour;
   for (let y = seen.y0 - (seen.y0 % ry); y < seen.y1; y += ry)
-    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx) context.strokeRect(left + x * scale, top + y * scale, rx * scale, ry * scale);
+    for (let x = seen.x0 - (seen.x0 % rx); x < seen.x1; x += rx) {
+      let there = !map.absent;
+      eachCore([[x, y, x + rx - 1, y + ry - 1]], width, height, (core) => (there ||= !map.absent[core]));
+      if (there) context.strokeRect(...boxed(place, { x, y, width: rx, height: ry }));
+    }
 }
 
 /** Calls take(core, x, y) for all cores in sight that there are. */
@@ -113,7 +125,7 @@ function drawBands(map, { context, scale, left, top, seen }, gap) {
   const side = scale - 2 * Math.max(gap, 0.5);
   each(map, seen, (core, x, y) => {
     let from = left + x * scale + (scale - side) / 2;
-    for (const [colour, share] of map.bandsOf(core)) {
+    for (const [colour, share] of map.lit?.[core] === 0 ? [] : map.bandsOf(core)) {
       context.fillStyle = colour;
       context.fillRect(from, top + y * scale + (scale - side) / 2, share * side, side);
       from += share * side;
@@ -175,8 +187,9 @@ function drawLinks(map, { context, ink, scale, left, top, seen }) {
     [rx, ry] = map.router,
     off = (ways ? 0.06 : 0.11) * scale;
   context.lineCap = ways ? 'round' : 'butt';
+  const gone = (x, y) => map.absent?.[Math.floor(y * ry) * map.view.width + Math.floor(x * rx)] === 1;
   eachLink(map, { x0: seen.x0 / rx, x1: seen.x1 / rx, y0: seen.y0 / ry, y1: seen.y1 / ry }, (line, value) => {
-    if (value === 0 && ways && rx * ry > 1) return; // idle ones would run over the cores of routers that have several
+    if (value === 0 && (gone(line.x, line.y) || gone(line.x + line.dx, line.y + line.dy))) return;
     const share = max > 0 ? Math.sqrt(value / max) : 0,
       dx = line.dx * rx * scale,
       dy = line.dy * ry * scale,
@@ -209,69 +222,66 @@ function drawLabels(map, { context, scale, left, top, seen }, cells) {
   });
 }
 
-function drawBorders(map, { context, ink, scale, left, top }) {
-  const { view } = map;
+/** A box of cores in pixels, a little larger. */
+const boxed = ({ scale, left, top }, { x, y, width, height }, by = 0) => [
+  left + x * scale - by,
+  top + y * scale - by,
+  width * scale + 2 * by,
+  height * scale + 2 * by,
+];
+
+function drawBorders(map, place) {
+  const { view, region } = map,
+    { context, ink } = place;
   context.lineWidth = 1;
   context.strokeStyle = ink.line;
-  context.strokeRect(left - 0.5, top - 0.5, view.width * scale + 1, view.height * scale + 1);
-  if (map.die) {
-    context.strokeStyle = ink.strong;
-    drawGrid({ context, scale, left, top }, { x0: 0, y0: 0, x1: view.width, y1: view.height }, map.die, map.die);
-  }
-  if (map.region && map.region.width * map.region.height < view.width * view.height) {
-    const { x, y, width, height } = map.region;
-    context.strokeStyle = ink.strong;
+  context.strokeRect(...boxed(place, { x: 0, y: 0, ...view }, 0.5));
+  context.strokeStyle = ink.strong;
+  if (map.die) drawGrid(place, { x0: 0, y0: 0, x1: view.width, y1: view.height }, map.die, map.die);
+  if (region && region.width * region.height < view.width * view.height) {
     context.setLineDash([5, 4]);
-    context.strokeRect(left + x * scale - 0.5, top + y * scale - 0.5, width * scale + 1, height * scale + 1);
+    context.strokeRect(...boxed(place, region, 0.5));
     context.setLineDash([]);
   }
 }
 
 /* Cores that constraints pin somebody to. */
-function drawPins(map, { context, ink, scale, left, top }) {
+function drawPins(map, place) {
+  const { context, ink } = place;
   context.strokeStyle = context.fillStyle = ink.strong;
   context.lineWidth = 2;
   context.font = '12px system-ui, sans-serif';
   context.textAlign = 'left';
   context.textBaseline = 'bottom';
-  for (const { x, y, width, height, name } of map.pins) {
-    context.strokeRect(left + x * scale, top + y * scale, width * scale, height * scale);
-    context.fillText(name, left + x * scale + 2, top + y * scale - 1);
+  for (const pin of map.pins) {
+    const [x, y, ...size] = boxed(place, pin);
+    context.strokeRect(x, y, ...size);
+    context.fillText(pin.name, x + 2, y - 1);
   }
   context.lineWidth = 1;
 }
 
-function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {
-  const { view } = map;
-  const box = (core, outset) => {
-    const size = Math.max(scale - 2 * inset, 5),
-      shift = (size - scale) / 2;
-    return [
-      left + (core % view.width) * scale - shift - outset,
-      top + Math.floor(core / view.width) * scale - shift - outset,
-      size + 2 * outset,
-      size + 2 * outset,
-    ];
+function drawMarks(map, place, inset) {
+  const { context, ink, scale } = place,
+    { view, box } = map;
+  const around = (core, by) => {
+    const single = { x: core % view.width, y: Math.floor(core / view.width), width: 1, height: 1 };
+    return boxed(place, single, (Math.max(scale - 2 * inset, 5) - scale) / 2 + by);
   };
-  if (map.lit) {
-    context.strokeStyle = ink.strong;
-    context.lineWidth = Math.min(3, Math.max(1, scale / 8));
-    each(map, seen, (core) => map.lit[core] && context.strokeRect(...box(core, -0.5)));
-  }
-  if (map.box) {
-    const { x0, y0, x1, y1 } = map.box;
+  if (box) {
+    const chosen = boxed(place, { x: box.x0, y: box.y0, width: box.x1 + 1 - box.x0, height: box.y1 + 1 - box.y0 });
     context.fillStyle = ink.accent;
     context.globalAlpha = 0.25;
-    context.fillRect(left + x0 * scale, top + y0 * scale, (x1 + 1 - x0) * scale, (y1 + 1 - y0) * scale);
+    context.fillRect(...chosen);
     context.globalAlpha = 1;
     context.strokeStyle = ink.strong;
     context.lineWidth = 2;
-    context.strokeRect(left + x0 * scale, top + y0 * scale, (x1 + 1 - x0) * scale, (y1 + 1 - y0) * scale);
+    context.strokeRect(...chosen);
   }
   if (view.hover >= 0) {
     context.strokeStyle = ink.strong;
     context.lineWidth = 1.5;
-    context.strokeRect(...box(view.hover, 0.5));
+    context.strokeRect(...around(view.hover, 0.5));
   }
   for (const [core, dashed] of [
     [view.selected, false],
@@ -281,11 +291,11 @@ function drawMarks(map, { context, ink, scale, left, top, seen }, inset) {
     // White inside dark: visible on every colour of the scale.
     context.strokeStyle = '#000000';
     context.lineWidth = 4.5;
-    context.strokeRect(...box(core, 1.5));
+    context.strokeRect(...around(core, 1.5));
     context.strokeStyle = '#ffffff';
     context.lineWidth = 2;
     if (dashed) context.setLineDash([4, 3]);
-    context.strokeRect(...box(core, 1.5));
+    context.strokeRect(...around(core, 1.5));
     context.setLineDash([]);
   }
 }

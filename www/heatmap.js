@@ -3,8 +3,11 @@
 import { channelsOf, ownerColour, pixel } from './colour.js';
 import { announce, element, setText } from './dom.js';
 import { draw, inSight } from './heatdraw.js';
-import { BROKEN, TAKEN } from './layers.js';
+import { BROKEN, eachCore, TAKEN } from './layers.js';
 import { ARROW_KEYS, SHIFT_ARROW_KEYS, Surface } from './surface.js';
+
+/** An eighth of a pixel's colour, the rest of another's. */
+const faded = (pixel, ground) => (((pixel >>> 3) & 0x1f1f1f) + 7 * ((ground >>> 3) & 0x1f1f1f)) | 0xff000000;
 
 export class HeatMap extends Surface {
   #anchor = -1; // where a box of chosen cores begins
@@ -23,7 +26,7 @@ export class HeatMap extends Surface {
     this.labelOf = null;
     this.kinds = null; // who has which core (layers.js): painted, and marked
     this.bandsOf = null; // [[colour, share]] of a core
-    this.lit = null; // by core: 1 where it is to be seen among others
+    this.lit = null; // by core: 0 where others are to be seen; null: all are
     this.overlay = null; // draws on top
     this.box = null;
     this.controls([
@@ -49,25 +52,26 @@ export class HeatMap extends Surface {
     this.on('blur', () => view.set('cursor', -1));
   }
 
-  get node() {
-    return this.canvas.parentNode;
-  }
-
   /** A colour of the page as a pixel. */
   tone(name) {
     return pixel(channelsOf(getComputedStyle(this.canvas).getPropertyValue(`--heat-${name}`)));
   }
 
-  /** Call after `pixels` changed, or `kinds`: cores of others are theirs in every picture. */
-  repaint() {
-    const { pixels, absent } = this,
-      { kind, owner } = this.kinds ?? {},
-      broken = this.tone('broken');
-    for (let core = 0; core < (kind?.length ?? 0); core++)
-      if (kind[core] === TAKEN) pixels[core] = pixel(ownerColour(owner[core]));
-      else if (kind[core] === BROKEN) pixels[core] = broken;
-    for (let core = 0; core < (absent?.length ?? 0); core++) if (absent[core]) pixels[core] = 0;
-    this.picture.getContext('2d').putImageData(this.image, 0, 0);
+  /** Call after `pixels` changed, of all cores or of a box [x0, y0, x1, y1], which `of` may tell, or `kinds`: cores of others are theirs in every picture. */
+  repaint(box = [0, 0, this.view.width - 1, this.view.height - 1], of = null) {
+    const { pixels, absent, lit } = this,
+      { kind, owner, owners } = this.kinds ?? {},
+      colours = owners?.map((_, number) => pixel(ownerColour(number))),
+      [broken, empty] = [this.tone('broken'), this.tone('empty')],
+      [x0, y0, x1, y1] = box;
+    eachCore([box], this.view.width, this.view.height, (core) => {
+      if (of) pixels[core] = of(core);
+      if (kind?.[core] === TAKEN) pixels[core] = colours[owner[core]];
+      else if (kind?.[core] === BROKEN) pixels[core] = broken;
+      if (absent?.[core]) pixels[core] = 0;
+      else if (lit?.[core] === 0) pixels[core] = faded(pixels[core], empty);
+    });
+    this.picture.getContext('2d').putImageData(this.image, 0, 0, x0, y0, x1 + 1 - x0, y1 + 1 - y0);
     this.redraw();
   }
 

@@ -3,12 +3,12 @@
 import { actionBar, mapCopies } from './actions.js';
 import { cancelJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName, startJob, watchJob } from './api.js';
 import { deploySections, runSections } from './deploy.js';
-import { announce, element, facts, fill, link, linkTo, pageHead, pageOf, progressBar, section, setText, stamp } from './dom.js';
+import { announce, element, every, facts, fill, link, linkTo, pageHead, pageOf, progressBar, section, setText, stamp } from './dom.js';
 import { fitsBox, HELPED } from './fits.js';
 import { bytes, count, duration, moment, NONE, shortId, words } from './format.js';
 import { progressPlot } from './plots.js';
 import { actButton, problemNode } from './problem.js';
-import { reportPanels } from './program.js';
+import { reportPanels } from './report.js';
 import { simulationSections } from './simulation.js';
 import { NUMBER, share, tableSection } from './table.js';
 import { attemptsTable, keyFigures, metricsOf, optionsTable, stepLine } from './tables.js';
@@ -65,14 +65,18 @@ export async function showJob(main, { id }, signal) {
   const bar = progressBar('Progress');
   const line = element('p.job-line');
   const time = element('span');
-  const outcome = element('div');
+  const outcome = element('div.stack');
   const cancel = actButton('Cancel', async () => update(await cancelJob(id).then(() => getJob(id, signal))));
   const again = actButton('Run again', () => {
     const { options, name } = job,
       of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
     return startJob({ kind: job.kind, ...of, options, name: name || undefined });
   });
-  const edit = element('a.button', { href: `#/new?${new URLSearchParams({ network: job.network, chip: job.chip, ...job.options })}` }, 'Edit and run');
+  const wanted = Object.entries({ network: job.network, chip: job.chip, ...job.options }).map(([name, of]) => [
+      name,
+      typeof of === 'object' ? JSON.stringify(of) : of,
+    ]),
+    edit = element('a.button', { href: `#/new?${new URLSearchParams(wanted)}` }, 'Edit and run');
   const open = element('a.button.primary', { hidden: true }, 'Open the mapping');
   const rest = element('div.stack');
   const progress = element('div'),
@@ -145,7 +149,11 @@ export async function showJob(main, { id }, signal) {
         'job ',
         element('code', id),
         job.sweep && [', of ', linkTo('sweeps', job.sweep, 'a sweep')],
-        job.reused && [', made by ', link(`#/jobs?${new URLSearchParams({ network: job.network, chip: job.chip, kind: job.kind })}`, 'an equal job'), ' before'],
+        job.reused && [
+          ', made by ',
+          link(`#/jobs?${new URLSearchParams({ network: job.network, chip: job.chip, kind: job.kind })}`, 'an equal job'),
+          ' before',
+        ],
         ' · ',
         link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
         ' · ',
@@ -174,8 +182,7 @@ export async function showJob(main, { id }, signal) {
       },
       signal,
     );
-    const clock = setInterval(() => setText(time, runText(job)), 500);
-    signal.addEventListener('abort', () => clearInterval(clock));
+    every(500, () => setText(time, runText(job)), signal);
   }
   return title;
 }

@@ -1,81 +1,71 @@
-// What the heat map can show: one array of values over all cores per layer. NaN: nothing to show at this core. Who has which core; pins.
+// What the heat map can show: a value of each core per layer; who has which core; pins.
 
 import { percent, si, time } from './format.js';
 import { NO_PART } from './tiles.js';
 
-const ofParts = (pick) => (cores) => {
-  const values = new Float64Array(cores.part.length);
-  for (let i = 0; i < values.length; i++) values[i] = cores.part[i] === NO_PART ? NaN : pick(cores, i);
-  return values;
-};
-
-const MEASURED = ['rate', 'silent', 'peak', 'peak-in'];
-
-/** Of each core what cores.json has of it. */
-const ofDetails =
+/** Of a core in use what columns of cores have of it. */
+const used =
   (pick) =>
-  ({ part }, summary, { at }) => {
-    const values = new Float64Array(part.length).fill(NaN);
-    for (const [number, core] of at) values[number] = pick(core, summary);
-    return values;
-  };
+  ({ cores }, core) =>
+    cores.part[core] === NO_PART ? NaN : pick(cores, core);
 
-/** limit: the name of the chip limit that the layer's figure is held against. details: needs what cores.json tells; block: of a block of cores. measured: of mappings
- * by profile. show: how a value reads. */
+/** A layer by what cores.json tells of each core, and of a block of cores. */
+const told = (pick, block = pick) => ({
+  details: true,
+  block,
+  value: ({ details, summary }, core) => {
+    const one = details.at.get(core);
+    return one ? (pick(one, summary) ?? NaN) : NaN;
+  },
+});
+const fullest = ({ shares = {} }) => Object.values(shares).reduce((most, share) => Math.max(most ?? 0, share), undefined);
+
+/** value(model, core): NaN where there is nothing to show. limit: the name of the chip limit that the layer's figure is held against. details: needs what
+ * cores.json tells; block(told): of a block of cores. measured: of mappings by profile. show: how a value reads. */
 export const LAYERS = [
-  { id: 'neurons', label: 'Neurons', unit: 'neurons', limit: 'neurons', values: ofParts((c, i) => c.neurons[i]) },
-  { id: 'synapses', label: 'Synapses', unit: 'synapses', limit: 'synapses', values: ofParts((c, i) => c.synapses[i]) },
-  { id: 'axons', label: 'Inbound axons', unit: 'axons', limit: 'inbound_axons', values: ofParts((c, i) => c.inboundAxons[i]) },
-  { id: 'traffic', label: 'Traffic', unit: 'packets in and out', values: ofParts((c, i) => c.trafficIn[i] + c.trafficOut[i]) },
-  {
-    id: 'congestion',
-    label: 'Congestion',
-    unit: 'packets passing',
-    // Packets also pass cores that host no neurons; only where nothing passes is there nothing to show.
-    values: (cores) => Float64Array.from(cores.congestion, (value) => (value > 0 ? value : NaN)),
-  },
-  { id: 'step', label: 'Step time', unit: 'of a step', details: true, block: ({ core_ns }) => core_ns, show: time, values: (_, __, details) => details.ns },
-  {
-    id: 'fullest',
-    label: 'Fullest limit',
-    unit: 'of the limit that is fullest',
-    details: true,
-    block: ({ share }) => share,
-    show: percent,
-    values: (_, __, details) => details.fullest,
-  },
+  { id: 'neurons', label: 'Neurons', unit: 'neurons', limit: 'neurons', value: used((c, i) => c.neurons[i]) },
+  { id: 'synapses', label: 'Synapses', unit: 'synapses', limit: 'synapses', value: used((c, i) => c.synapses[i]) },
+  { id: 'axons', label: 'Inbound axons', unit: 'axons', limit: 'inbound_axons', value: used((c, i) => c.inboundAxons[i]) },
+  { id: 'traffic', label: 'Traffic', unit: 'packets in and out', value: used((c, i) => c.trafficIn[i] + c.trafficOut[i]) },
+  // Packets also pass cores that host no neurons; only where nothing passes is there nothing to show.
+  { id: 'congestion', label: 'Congestion', unit: 'packets passing', value: ({ cores }, core) => cores.congestion[core] || NaN },
+  { id: 'step', label: 'Step time', unit: 'of a step', show: time, ...told(({ core_ns: ns }) => ns) },
+  { id: 'fullest', label: 'Fullest limit', unit: 'of the limit that is fullest', show: percent, ...told(fullest) },
   {
     id: 'population',
     label: 'Populations',
     unit: '',
     kinds: true, // values are numbers of the mapping's populations
-    details: true,
-    values: (cores, { populations }) => Float64Array.from(cores.part, (part) => (part === NO_PART ? NaN : populations.of_parts[part])),
+    ...told(null, ({ population }) => population),
+    value: ({ cores, summary }, core) => summary.populations.of_parts[cores.part[core]] ?? NaN,
   },
   {
     id: 'rate',
     label: 'Rates',
     unit: 'spikes a step of a neuron, in the mean',
-    block: ({ neuron_spikes: spikes }, { measured }) => spikes / measured.steps,
-    values: ofDetails(({ spikes, neurons }, { measured }) => spikes / neurons / measured.steps),
+    measured: true,
+    ...told(
+      ({ spikes, neurons }, { measured }) => spikes / neurons / measured.steps,
+      ({ neuron_spikes: spikes }, { measured }) => spikes / measured.steps,
+    ),
   },
-  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', block: ({ silent }) => silent, values: ofDetails(({ silent }) => silent) },
+  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', measured: true, ...told(({ silent }) => silent) },
   {
-    id: 'peak',
-    label: 'Peak spikes',
-    unit: 'spikes in its fullest step',
-    block: ({ peak_spikes: most }) => most,
-    values: ofDetails(({ peaks }) => peaks?.spikes),
+    ...{ id: 'peak', label: 'Peak spikes', unit: 'spikes in its fullest step', measured: true },
+    ...told(
+      ({ peaks }) => peaks?.spikes,
+      ({ peak_spikes: most }) => most,
+    ),
   },
   {
-    id: 'peak-in',
-    label: 'Peak packets',
-    unit: 'packets in, in its fullest step',
-    block: ({ peak_packets_in: most }) => most,
-    values: ofDetails(({ peaks }) => peaks?.packets_in),
+    ...{ id: 'peak-in', label: 'Peak packets', unit: 'packets in, in its fullest step', measured: true },
+    ...told(
+      ({ peaks }) => peaks?.packets_in,
+      ({ peak_packets_in: most }) => most,
+    ),
   },
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
-].map((layer) => ({ show: si, ...layer, ...(MEASURED.includes(layer.id) && { details: true, measured: true }) }));
+].map((layer) => ({ show: si, ...layer }));
 
 /** The layers that a mapping can show: one of a network without populations has none to colour by, and rates are measured by profiles. */
 export const layersOf = ({ populations, measured }) =>
@@ -87,18 +77,10 @@ export function firstLayer(model, layers) {
   return layers.find(varies) ?? layers[0];
 }
 
-/** What cores.json tells of each core by its number: ns of a step, how full the fullest limit is; and the core itself; put in what is `known`. */
-export function coreDetails({ width, height, cores }, known = null) {
-  const nothing = () => new Float64Array(width * height).fill(NaN),
-    { ns, fullest, at } = known ?? { ns: nothing(), fullest: nothing(), at: new Map() };
-  for (const core of cores) {
-    const number = core.y * width + core.x;
-    at.set(number, core);
-    if (core.core_ns !== undefined) ns[number] = core.core_ns;
-    const shares = Object.values(core.shares ?? {});
-    if (shares.length > 0) fullest[number] = Math.max(...shares);
-  }
-  return { ns, fullest, at };
+/** What cores.json tells of each core, by its number, put in `known`: {at}. */
+export function coreDetails({ width, cores }, known = { at: new Map() }) {
+  for (const core of cores) known.at.set(core.y * width + core.x, core);
+  return known;
 }
 
 export const FREE = 0,
@@ -123,31 +105,35 @@ export function absentOf(chip, width, height) {
   return absent;
 }
 
-/** Who has which core of a chip, as /holders tells it, with this mapping's own cores (`part`) on top: one category a core. */
+/** Who has which core of a chip, as /holders tells it, with this mapping's own cores (`part`) on top: one category a core. look(box): more is known of the
+ * mapping's cores in a box [x0, y0, x1, y1]. */
 export function categories(holders, { width, height, part }, absent = null) {
-  const kind = new Uint8Array(width * height),
-    owner = new Uint16Array(width * height);
-  const owners = [{ owner: '' }];
+  const held = new Uint8Array(width * height),
+    owner = new Uint16Array(width * height),
+    owners = [{ owner: '' }];
   for (const taken of holders?.taken ?? []) {
     owners.push({ ...taken, owner: taken.owner || 'no name' });
     eachCore(taken.cores, width, height, (core) => {
-      kind[core] = TAKEN;
+      held[core] = TAKEN;
       owner[core] = owners.length - 1;
     });
   }
-  eachCore(holders?.broken, width, height, (core) => {
-    kind[core] = BROKEN;
-    owner[core] = 0;
-  });
-  const totals = [0, 0, 0, 0],
+  eachCore(holders?.broken, width, height, (core) => (held[core] = BROKEN));
+  const kind = new Uint8Array(held.length),
+    totals = [0, 0, 0, 0],
     counts = new Array(owners.length).fill(0);
-  for (let i = 0; i < kind.length; i++) {
-    if (part && part[i] !== NO_PART) kind[i] = HERE;
-    else if (absent?.[i]) continue;
-    totals[kind[i]]++;
-    if (kind[i] === TAKEN) counts[owner[i]]++;
-  }
-  return { width, height, kind, owner, owners, counts, totals };
+  const count = (core, by) => {
+    if (kind[core] !== HERE && absent?.[core]) return;
+    totals[kind[core]] += by;
+    if (kind[core] === TAKEN) counts[owner[core]] += by;
+  };
+  const take = (core) => {
+    kind[core] = part && part[core] !== NO_PART ? HERE : held[core];
+    count(core, 1);
+  };
+  for (let core = 0; core < kind.length; core++) take(core);
+  const look = (box) => eachCore([box], width, height, (core) => (count(core, -1), take(core)));
+  return { width, height, kind, owner, owners, counts, totals, look };
 }
 
 /** The `most` cores with the largest values, largest first; ties by core number. O(n log most). */

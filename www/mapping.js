@@ -124,7 +124,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     view.reveal(core, ...picture.map.size);
   };
   const corePanel = new CorePanel(model, { onClose: () => view.set('selected', -1), describe: (core) => picture.describe(core) });
-  const panel = new Panel(model, picture.map, { select, tell: (text) => setText(told, text) }, signal);
+  const panel = new Panel(model, picture, { select, tell: (text) => setText(told, text) }, signal);
   const side = tabs('About the mapping', panel.list(corePanel), remember);
   /** What is shown stands in the address. */
   function remember() {
@@ -319,7 +319,6 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     };
   });
 
-  await Promise.all(models.map(({ tiles }) => tiles?.all()));
   const changed = element('div'),
     said = element('p.diff-line', { role: 'status' });
   async function present() {

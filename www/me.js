@@ -1,36 +1,24 @@
 // #/me: what one uses against one's limits, one's tokens, and what one has deleted; signing in and out: a token is sent once, for a cookie that
 // scripts cannot read.
 
-import { tokensTable } from './admin.js';
+import { limitText, tokensTable } from './admin.js';
 import { change, getJson, getMe, signIn, signOut } from './api.js';
 import { element, field, fieldForm, fill, form, pageHead, section, select, sends, stamp } from './dom.js';
 import { bytes, words } from './format.js';
 import { attemptIn, Problem, problemNode, rowButton } from './problem.js';
-import { table, tableSection } from './table.js';
+import { NUMBER, table, tableSection } from './table.js';
 
-const figure = (quota, value) =>
-  value === null || value === undefined ? 'no limit' : quota === 'bytes' ? bytes(value) : String(Math.round(value * 100) / 100);
-
-/** Use and limits as rows of a table. */
-export function quotaRows(usage) {
-  return Object.entries(usage.quotas).map(([name, one]) => ({
-    name: words(name),
-    use: figure(name, one.use),
-    quota: figure(name, one.quota),
-    group: usage.group ? `${figure(name, one.group_use)} of ${figure(name, one.group_quota)}` : '',
-  }));
-}
-
-const usagePart = (usage) =>
+/** Use against limits, one's own and one's group's. */
+const usagePart = ({ quotas, group }) =>
   tableSection(
     'My use',
     [
-      ['What', ({ name }) => name],
-      ['Used', ({ use }) => use, 'number'],
-      ['Limit', ({ quota }) => quota, 'number'],
-      ...(usage.group ? [[`Group ${usage.group}`, ({ group }) => group, 'number']] : []),
+      ['What', ([name]) => words(name)],
+      ['Used', ([name, { use }]) => limitText(name, use), NUMBER],
+      ['Limit', ([name, { quota }]) => limitText(name, quota, 'no limit'), NUMBER],
+      ...(group ? [[`Group ${group}`, ([name, one]) => `${limitText(name, one.group_use)} of ${limitText(name, one.group_quota, 'no limit')}`, NUMBER]] : []),
     ],
-    quotaRows(usage),
+    Object.entries(quotas),
     { empty: 'Nothing is counted.' },
   );
 
@@ -76,7 +64,7 @@ export async function showMe(page, context, signal) {
           ['What', (one) => one.kind],
           ['Id', (one) => element('code', one.id.slice(0, 20))],
           ['Name', (one) => one.name],
-          ['Size', (one) => bytes(one.bytes), 'number'],
+          ['Size', (one) => bytes(one.bytes), NUMBER],
           ['Goes for good', (one) => stamp(one.until)],
           ['', (one) => rowButton('Bring back', one.id.slice(0, 20), () => restore(one))],
         ],
@@ -101,33 +89,18 @@ export const needsSignIn = (error) => error instanceof Problem && error.status =
 
 /** The page in place of one that needs a token; `done` when there is one. */
 export function signInPage(page, done) {
-  const outcome = element('div'),
-    token = element('input', { id: 'token', type: 'password', autocomplete: 'off', spellcheck: 'false', required: true, 'aria-describedby': 'token-note' }),
-    button = sends('Sign in', 'button.button.primary');
+  const token = element('input', { id: 'token', type: 'password', autocomplete: 'off', spellcheck: 'false', required: true, 'aria-describedby': 'token-note' }),
+    note = element('p.note', { id: 'token-note' }, 'Whoever administers the server makes one for you.'),
+    button = sends('Sign in', 'button.button.primary'),
+    outcome = element('div'),
+    attempt = attemptIn(outcome);
   const submit = async () => {
     button.disabled = true;
-    fill(outcome);
-    try {
-      await signIn(token.value.trim());
-      done();
-    } catch (error) {
-      fill(outcome, problemNode(error));
-      token.select();
-      token.focus();
-    }
+    await attempt(() => signIn(token.value.trim()).then(done), 'Signed in');
     button.disabled = false;
+    token.select();
   };
-  fill(
-    page,
-    pageHead('Sign in'),
-    form(
-      'form.panel.sign-in',
-      submit,
-      field('Token', token, element('p.note', { id: 'token-note' }, 'Whoever administers the server makes one for you.')),
-      button,
-      outcome,
-    ),
-  );
+  fill(page, pageHead('Sign in'), form('form.panel.sign-in', submit, field('Token', token, note), button, outcome));
 }
 
 /** Who is signed in, beside the theme; nothing where there are no users. */

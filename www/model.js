@@ -5,7 +5,7 @@ import { range } from './colour.js';
 import { shortId } from './format.js';
 import { absentOf, categories, coreDetails, eachCore, LAYERS } from './layers.js';
 import { metricsOf } from './tables.js';
-import { IN_BLOCK, parseLinks, Tiles } from './tiles.js';
+import { IN_BLOCK, NO_PART, parseLinks, Tiles } from './tiles.js';
 
 /** A chip's limits by name, the synapse limit as a number of synapses even where the chip states it in bits. */
 export function limitsOf(chip) {
@@ -27,7 +27,6 @@ export class Model {
   #values = new Map();
   #classes;
   #once = keeper();
-  #all = false; // details of every core were asked for
   details = null; // what cores.json tells, once it is there
 
   /** tiles: of a large chip, of which not all cores are known (tiles.js), else null. */
@@ -80,17 +79,24 @@ export class Model {
     return this.tiles?.blockAt(core) ?? -1;
   }
 
-  /** Values and their range of a layer that has a scale; one with `details` after withDetails. */
+  /** Values and their range of a layer that has a scale; one with `details` after withDetails. Colours stay as more of it is known. */
   layer(id) {
-    let known = this.#values.get(id);
-    const read = this.tiles?.read;
-    if (known?.read !== read || !known) {
-      const layer = LAYERS.find((one) => one.id === id),
-        own = layer.values(this.cores, this.summary, this.details),
-        values = layer.block && this.details.blocks ? this.tiles.filled(own, this.blockValues(layer)) : own;
-      known = { values, bounds: known?.bounds ?? this.#boundsOf(values), read }; // colours stay as more of a layer is known
-      this.#values.set(id, known);
+    const known = this.#values.get(id) ?? { values: new Float64Array(this.width * this.height), boxes: 0 },
+      { values, boxes } = known,
+      read = this.tiles?.read ?? [],
+      layer = LAYERS.find((one) => one.id === id),
+      ofBlocks = this.tiles && layer.block && this.details.blocks && this.blockValues(layer);
+    const put = (core) => {
+      const value = layer.value(this, core);
+      values[core] = ofBlocks && value !== value && this.cores.part[core] !== NO_PART ? ofBlocks[this.tiles.blockOf(core)] : value;
+    };
+    if (this.#values.has(id)) eachCore(read.slice(boxes), this.width, this.height, put);
+    else {
+      for (let core = 0; core < values.length; core++) put(core);
+      known.bounds = this.#boundsOf(values);
     }
+    known.boxes = read.length;
+    this.#values.set(id, known);
     return known;
   }
 
@@ -100,20 +106,19 @@ export class Model {
     return this.tiles && bounds?.min < bounds?.max ? { ...bounds, min: Math.min(0, bounds.min) } : bounds;
   }
 
-  /** A promise of what cores.json tells, asked for once: of a large chip of blocks, and of cores where one looks, unless of all. */
-  withDetails(all = true) {
-    if (!all && this.tiles && !this.#all) return this.#once('blocks', () => this.tiles.told().then((told) => (this.details ??= told)));
-    this.#all = true;
-    const read = () => Promise.all([this.ask('/cores?format=json'), this.tiles?.all()]).then(([cores]) => (this.details = coreDetails(cores)));
-    return this.#once('details', read);
+  /** A promise of what cores.json tells, asked for once: of a large chip of its blocks, and of cores where one looks. */
+  withDetails() {
+    const read = () => this.tiles?.told() ?? this.ask('/cores?format=json').then((cores) => coreDetails(cores));
+    return this.#once('details', () => read().then((told) => (this.details = told)));
   }
 
   /** The most that a core of each block has of a layer. */
-  blockValues({ block, values }) {
-    const { blocks } = this.tiles;
-    if (!block) return values(blocks, this.summary);
-    const told = this.tiles.details.blocks;
-    return Float64Array.from(blocks.part, (_, number) => (told.has(number) ? block(told.get(number), this.summary) : NaN));
+  blockValues({ block, value }) {
+    const { blocks, details } = this.tiles,
+      of = block
+        ? (_, number) => (details.blocks.has(number) ? block(details.blocks.get(number), this.summary) : NaN)
+        : (_, number) => value({ cores: blocks }, number);
+    return Float64Array.from(blocks.part, of);
   }
 
   /** The same of one core. */
@@ -132,7 +137,8 @@ export class Model {
   get populations() {
     const { list, of_parts: ofParts } = this.summary.populations;
     const cores = new Array(list.length).fill(0);
-    if (this.details) for (const { populations } of this.details.at.values()) for (const { population } of populations ?? []) cores[population]++;
+    if (this.details && !this.tiles)
+      for (const { populations } of this.details.at.values()) for (const { population } of populations ?? []) cores[population]++;
     else for (const number of ofParts) cores[number]++;
     return list
       .map((population, number) => ({ ...population, number, cores: cores[number] }))

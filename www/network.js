@@ -3,15 +3,15 @@
 import { actionBar } from './actions.js';
 import { getNetwork, getSchemas, listChips, listJobs, listMappings } from './api.js';
 import { runSection } from './deploy.js';
-import { element, facts, fill, link, linkTo, pageHead, section, stamp } from './dom.js';
+import { element, facts, fill, link, pageHead, section, stamp } from './dom.js';
 import { fitsTable } from './fits.js';
-import { count, energy, shortId, time } from './format.js';
-import { mappingName } from './mapping.js';
+import { count, shortId } from './format.js';
+import { shortList } from './lists.js';
 import { actButton } from './problem.js';
-import { NUMBER, table } from './table.js';
 import { isModel, networkRows, readingNode } from './upload.js';
 
-const SHOWN = 10;
+const SHOWN = 10,
+  MAPPINGS = ['Mapping', 'Chip', 'Objective', 'Preset', 'Seed', 'Cores', 'Step', 'Energy of a step', 'Created'];
 
 export async function showNetwork(main, { id }, signal) {
   const network = await getNetwork(id, signal),
@@ -62,38 +62,8 @@ export async function showNetwork(main, { id }, signal) {
         chips.filter((chip) => chip.takes_images),
         schemas,
       ),
-    mappings.length > 0 &&
-      section(
-        'Mappings',
-        table(
-          'Mappings of this network',
-          [
-            ['Mapping', (one) => linkTo('mappings', one.id, mappingName(one))],
-            ['Chip', (one) => one.chip],
-            ['Cores', (one) => count(one.cores_used), NUMBER],
-            ['Step', (one) => (one.step_ns ? time(one.step_ns) : ''), NUMBER],
-            ['Energy of a step', (one) => (one.energy_step_pj ? energy(one.energy_step_pj) : ''), NUMBER],
-          ],
-          mappings,
-        ),
-        more('mappings'),
-      ),
-    section(
-      'Jobs',
-      table(
-        'Jobs of this network',
-        [
-          ['Job', (job) => linkTo('jobs', job.id, job.name || shortId(job.id))],
-          ['Kind', (job) => job.kind],
-          ['State', (job) => job.state],
-          ['Chip', (job) => job.chip],
-          ['Created', (job) => stamp(job.created)],
-        ],
-        jobs,
-        { empty: 'No jobs yet.' },
-      ),
-      more('jobs'),
-    ),
+    mappings.length > 0 && section('Mappings', shortList('mappings', MAPPINGS, mappings), more('mappings')),
+    section('Jobs', shortList('jobs', ['Job', 'Kind', 'State', 'Chip', 'Created'], jobs, { empty: 'No jobs yet.' }), more('jobs')),
     section('Keep, share', actionBar('networks', id, signal)),
   );
   return network.name || 'Network';

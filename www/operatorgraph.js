@@ -137,10 +137,10 @@ export class OperatorGraph {
     );
   }
 
-  /** Leaves all items faint but those that a test takes (null: none faint); `opened`: in open blocks, the first of them in sight. */
+  /** Leaves all items faint but those that a test takes (where it is null or takes none: none faint); `opened`: in open blocks, the first of them in sight. */
   mark(test, opened = false) {
-    this.#marked = test;
-    if (opened) for (const block of this.#blocks) if (block.items.some(test)) this.#open.add(block);
+    this.#marked = test && this.#blocks.some(({ items }) => items.some(test)) ? test : null;
+    if (opened && this.#marked) for (const block of this.#blocks) if (block.items.some(test)) this.#open.add(block);
     this.#draw();
     if (opened) this.#frame.querySelector('.graph-node:not(.faint)')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }

@@ -1,6 +1,6 @@
 // The panel beside the map: the questions that one has of a mapping, a tab each, and what one core holds.
 
-import { element, facts, fill, icon, setText } from './dom.js';
+import { bar, element, facts, fill, icon, setText } from './dom.js';
 import { choicesSection } from './fits.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
 import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words } from './format.js';
@@ -20,9 +20,9 @@ const button = (text, onclick, about) => element('button.link', { 'aria-label': 
 
 /** Cores by place, the neurons' names, and what a press on them does: the same in every tab. */
 export class Panel {
-  /** select(core); map: whose overlay and lit cores are set; tell(text): what the map shows now. */
-  constructor(model, map, { select, tell }, signal) {
-    Object.assign(this, { model, map, select, tell, signal });
+  /** select(core, whether it is a block); picture: on which flows are drawn and cores lit; tell(text): what it shows now. */
+  constructor(model, picture, { select, tell }, signal) {
+    Object.assign(this, { model, picture, map: picture.map, select, tell, signal });
   }
 
   list(core) {
@@ -59,57 +59,68 @@ export class Panel {
     }
   }
 
-  light(values, low, high) {
-    this.map.lit = Uint8Array.from(values, (value) => (value >= low && value < high ? 1 : 0));
-    this.map.redraw();
-  }
-
-  /* ---- limits: a histogram each, with the limit as a line ---- */
+  /* ---- limits: a histogram each, with the limit as a line; of a large chip of blocks of cores, by the most that one has ---- */
 
   async limits() {
-    const { model } = this,
-      details = await model.withDetails(),
+    const { model, picture } = this,
+      { at, blocks } = await model.withDetails(),
+      { tiles } = model,
+      many = blocks ? tiles.blocks.part.length : model.width * model.height,
       rows = [];
-    const add = (label, limit, values, show) => {
-      let core = -1;
-      values.forEach((value, at) => (core < 0 ? value === value : value > values[core]) && (core = at));
-      if (core >= 0) rows.push({ label, limit: limit > 0 ? limit : null, most: values[core], core, values, show });
+    const light = (values, low, high) =>
+      picture.light(
+        Uint8Array.from(picture.map.pixels, (_, core) =>
+          values[blocks ? tiles.blockOf(core) : core] >= low && values[blocks ? tiles.blockOf(core) : core] < high ? 1 : 0,
+        ),
+      );
+    const add = (label, limit, pick, show) => {
+      const values = new Float64Array(many).fill(NaN);
+      let place = -1;
+      for (const [number, one] of blocks ?? at) {
+        values[number] = pick(one, number) ?? NaN;
+        if (place < 0 || values[number] > values[place] || (values[number] === values[place] && number < place)) place = number;
+      }
+      if (place >= 0) rows.push({ label, limit: limit > 0 ? limit : null, most: values[place], place, values, show });
     };
-    if (model.metrics.step_ns) add('Step time', model.metrics.step_ns, details.ns, time);
-    const names = new Set([...details.at.values()].flatMap(({ shares }) => Object.keys(shares ?? {})));
-    for (const name of names) {
-      const values = new Float64Array(details.ns.length).fill(NaN);
-      for (const [core, { shares }] of details.at) if (name in (shares ?? {})) values[core] = shares[name];
-      add(capital(words(name)), 1, values, percent);
+    if (model.metrics.step_ns) add('Step time', model.metrics.step_ns, ({ core_ns: ns }) => ns, time);
+    for (const name of new Set([...(blocks ?? at).values()].flatMap(({ shares }) => Object.keys(shares ?? {}))))
+      add(capital(words(name)), 1, ({ shares }) => shares?.[name], percent);
+    if (model.chip.table_entries && !blocks) {
+      const { limit, of } = await model.tableEntries();
+      add('Table entries of the router', limit, (_, core) => of(core), count);
     }
-    if (model.chip.table_entries) {
-      const { limit, of } = await model.tableEntries(),
-        values = new Float64Array(details.ns.length).fill(NaN);
-      for (const core of details.at.keys()) values[core] = of(core);
-      add('Table entries of the router', limit, values, count);
-    }
-    const fullest = ({ core, most, show }) => [this.coreButton(core % model.width, Math.floor(core / model.width)), ` has ${show(most)}`];
+    const fullest = ({ place, most, show }) => [
+      blocks ? button(tiles.text(place), () => this.select(place, true)) : this.coreButton(place % model.width, Math.floor(place / model.width)),
+      ` has ${show(most)}`,
+    ];
     return element(
       'div.stack',
-      rows.length > 0 &&
-        rows[0].label === 'Step time' &&
-        element('p.limits-step', 'The step is limited so: ', withTimes(model.metrics.step_limit), '. The core that takes longest: ', ...fullest(rows[0]), '.'),
+      rows[0]?.label === 'Step time' &&
+        element(
+          'p.limits-step',
+          'The step is limited so: ',
+          withTimes(model.metrics.step_limit),
+          '. The core that takes longest: ',
+          blocks && 'one of ',
+          ...fullest(rows[0]),
+          '.',
+        ),
       rows.map((row) =>
         element(
           'div.limit-row',
           element(
             'div.budget-head',
             element('h3', row.label),
-            element('span', 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
+            element('span', blocks ? 'one of ' : 'core ', ...fullest(row), row.limit && row.show !== percent ? ` of ${row.show(row.limit)}` : ''),
           ),
-          histogramPlot(row.label, row.values, { ...row }, (low, high) => this.light(row.values, low, high)),
+          histogramPlot(row.label, row.values, { ...row, of: blocks ? 'blocks of cores' : 'cores' }, (low, high) => light(row.values, low, high)),
         ),
       ),
-      element('p.quiet', 'Press or drag over the bars: the map shows which cores these are.'),
-      button('Show all cores alike', () => {
-        this.map.lit = null;
-        this.map.redraw();
-      }),
+      element(
+        'p.quiet',
+        'Press or drag over the bars: other cores fade. ',
+        button('Show all alike', () => picture.light(null)),
+      ),
     );
   }
 
@@ -118,11 +129,11 @@ export class Panel {
   async links() {
     const { links, ports = [] } = await this.model.ask(`/links?sort=load&limit=${LINKS}&axons=${AXONS}`);
     const draw = (one) => this.flows(questionOf(one), capital(placeOf(one)));
-    const axon = ({ neuron, name: of, x, y, packets }) =>
+    const axon = (one) =>
       element(
         'li',
-        button(neuronName({ name: of, neuron }), () => this.flows({ neuron }, `Neuron ${neuron}`)),
-        ` on ${x}, ${y}: ${count(packets, 'packets', si)}`,
+        button(neuronName(one), () => this.flows({ neuron: one.neuron }, `Neuron ${one.neuron}`)),
+        ` on ${one.x}, ${one.y}: ${count(one.packets, 'packets', si)}`,
       );
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
@@ -239,24 +250,17 @@ export class Panel {
 }
 
 const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
-const BUDGETS = [
-  ['neurons', 'Neurons'],
-  ['synapses', 'Synapses'],
-  ['inbound_axons', 'Inbound axons'],
-  ['outbound_axons', 'Outbound axons'],
-  ['target_cores', 'Target cores'],
-];
+const BUDGETS = ['neurons', 'synapses', 'inbound_axons', 'outbound_axons', 'target_cores'];
 
 /** How full a core is against every limit that there is: [label, value, limit, how both read]. */
 async function budgets(model, core) {
   const of = await model.detailsOf(core),
     limits = model.limitsAt(core),
-    rows = BUDGETS.map(([name, label]) => [label, of[name], limits[name]]);
-  for (const [name, part] of Object.entries(of.shares ?? {})) {
-    if (BUDGETS.some(([known]) => known === name)) continue;
-    const limit = name === 'populations' ? limits.populations_per_core : limits[name];
-    rows.push([capital(words(name)), Math.round(part * limit), limit]);
-  }
+    { shares = {} } = of;
+  const rows = [...new Set([...BUDGETS, ...Object.keys(shares)])].map((name) => {
+    const limit = limits[name === 'populations' ? 'populations_per_core' : name];
+    return [capital(words(name)), BUDGETS.includes(name) ? of[name] : Math.round(shares[name] * limit), limit];
+  });
   if (model.chip.table_entries) {
     const entries = await model.tableEntries();
     rows.push(['Table entries of its router', entries.of(core), entries.limit]);
@@ -266,8 +270,8 @@ async function budgets(model, core) {
 }
 
 function budget(label, value, limit, show = count) {
-  const bar = element('div.bar-fill');
-  bar.style.transform = `scaleX(${limit > 0 ? Math.min(value / limit, 1) : 0})`;
+  const text = `${show(value)} of ${show(limit)}, ${percent(value / limit)}`,
+    meter = { 'aria-label': label, 'aria-valuemin': '0', 'aria-valuemax': String(limit), 'aria-valuenow': String(value), 'aria-valuetext': text };
   return element(
     'div.budget',
     element(
@@ -275,21 +279,7 @@ function budget(label, value, limit, show = count) {
       element('span', label),
       element('span.number', show(value), element('small', limit > 0 ? ` / ${show(limit)}, ${percent(value / limit)}` : ' no limit')),
     ),
-    element(
-      'div',
-      limit > 0
-        ? {
-            class: 'bar',
-            role: 'meter',
-            'aria-label': label,
-            'aria-valuemin': '0',
-            'aria-valuemax': String(limit),
-            'aria-valuenow': String(value),
-            'aria-valuetext': `${show(value)} of ${show(limit)}, ${percent(value / limit)}`,
-          }
-        : { class: 'bar bar-none' },
-      bar,
-    ),
+    limit > 0 ? bar(value / limit, { role: 'meter', ...meter }).node : bar(0, { class: 'bar-none' }).node,
   );
 }
 

@@ -1,6 +1,6 @@
 // One mapping's heat map with what belongs to it: the layer painted on it, the legend, the line under it.
 
-import { css, differences, kindColour, middle, ownerColour, paint, palette, pixel, position, range, STEPS, viridis } from './colour.js';
+import { css, differences, kindColour, middle, ownerColour, painter, palette, pixel, position, range, STEPS, viridis } from './colour.js';
 import { announce, element, fill, setText } from './dom.js';
 import { capital, count, dateText, si } from './format.js';
 import { HeatMap } from './heatmap.js';
@@ -10,7 +10,7 @@ import { onTheme } from './surface.js';
 
 const COLOURS = palette(),
   DIFFERENCES = differences();
-const TILES_PITCH = 4, // pixels of a core from which on each is looked at
+const TILES_PITCH = 6, // pixels of a core from which on each is looked at
   POPULATIONS_SHOWN = 24, // names in the legend
   OWNERS_SHOWN = 6;
 
@@ -52,6 +52,13 @@ const model = (picture, layer) => picture.model.layer(layer.id);
 /** "taken by vision group until 14:02". */
 export const holderText = ({ owner, until }) => `taken by ${owner}${until ? ` until ${dateText(until)}` : ''}`;
 
+/** Who has a core that no mapping here uses. */
+export function whose(kinds, absent, core) {
+  if (absent?.[core]) return 'no core here';
+  const kind = kinds?.kind[core];
+  return kind === TAKEN ? holderText(kinds.owners[kinds.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
+}
+
 export class Picture {
   constructor(model, view, { label, hint, signal }) {
     this.model = model;
@@ -75,11 +82,11 @@ export class Picture {
     const { tiles } = model;
     if (!tiles) return;
     view.onChange((what) => what === 'view' && this.#look());
-    tiles.onRead = async () => {
-      this.map.kinds &&= await model.occupancy(); // without asking again
-      this.#paint();
+    tiles.onRead((box) => {
+      this.map.kinds?.look(box);
+      this.#paint(box);
       view.changed('cores');
-    };
+    });
   }
 
   /** Of a large chip asks for the single cores in sight. */
@@ -97,10 +104,11 @@ export class Picture {
   async show(layer, { bounds = null, logarithmic = false, against = null } = {}) {
     this.layer = layer;
     this.against = against;
+    against?.tiles?.onRead((box) => this.against === against && this.#paint(box));
     this.logarithmic = logarithmic;
     const held = this.#holders();
     try {
-      if (layer.details) await this.model.withDetails(!layer.block);
+      if (layer.details) await Promise.all([this.model, against].map((one) => one?.withDetails()));
       this.#look();
       if (layer.categories) await held;
     } catch (error) {
@@ -110,7 +118,7 @@ export class Picture {
       return false;
     }
     if (this.layer !== layer) return false; // switched on while waiting
-    this.bounds = layer.kinds || layer.categories ? null : (bounds ?? model(this, layer).bounds);
+    this.bounds = layer.kinds || layer.categories ? null : against ? this.#differences() : (bounds ?? model(this, layer).bounds);
     this.map.bandsOf = layer.kinds ? (core) => this.#bands(core) : null;
     this.#paint();
     this.legend.update(this);
@@ -137,30 +145,43 @@ export class Picture {
     return populations.map(({ population, neurons }) => [css(kindColour(population)), neurons / all]);
   }
 
-  #paint() {
+  /** What is shown of cores, all or those of a box. */
+  #paint(box = [0, 0, this.model.width - 1, this.model.height - 1]) {
     if (!this.layer || (this.layer.details && !this.model.details)) return; // painted when they are there
-    const { pixels } = this.map,
-      empty = this.map.tone('empty');
-    if (this.layer.categories) {
-      const here = this.map.tone('here');
-      for (let i = 0; i < pixels.length; i++) pixels[i] = this.kinds?.kind[i] === HERE ? here : empty;
-    } else {
-      const { values } = model(this, this.layer);
-      if (this.layer.kinds) for (let i = 0; i < values.length; i++) pixels[i] = values[i] === values[i] ? pixel(kindColour(values[i])) : empty;
-      else if (this.against) this.#paintDifference(values, empty);
-      else paint(values, pixels, this.bounds, COLOURS, empty, this.logarithmic);
-    }
-    this.map.repaint();
+    this.map.repaint(box, this.#painter());
+  }
+
+  /** The pixel of a core. */
+  #painter() {
+    const empty = this.map.tone('empty'),
+      here = this.map.tone('here'),
+      { layer, against, bounds, logarithmic } = this;
+    if (layer.categories) return (core) => (this.kinds?.kind[core] === HERE ? here : empty);
+    const { values } = model(this, layer);
+    if (layer.kinds) return (core) => (values[core] === values[core] ? pixel(kindColour(values[core])) : empty);
+    const of = against ? painter(bounds, DIFFERENCES, empty) : painter(bounds, COLOURS, empty, logarithmic),
+      difference = against && this.#difference();
+    return (core) => of(difference ? difference(core) : values[core]);
   }
 
   /** What a core has more, or less, than in the other mapping; 0 where one of them has none. */
-  #paintDifference(values, empty) {
-    const there = this.against.layer(this.layer.id).values,
-      change = Float64Array.from(values, (value, i) => (value !== value && there[i] !== there[i] ? NaN : (value || 0) - (there[i] || 0)));
-    const { min, max } = range(change) ?? { min: 0, max: 0 },
+  #difference() {
+    const { values } = model(this, this.layer),
+      there = this.against.layer(this.layer.id).values;
+    return (core) => (values[core] !== values[core] && there[core] !== there[core] ? NaN : (values[core] || 0) - (there[core] || 0));
+  }
+
+  #differences() {
+    const of = this.#difference(),
+      { min, max } = range(Float64Array.from({ length: this.map.pixels.length }, (_, core) => of(core))) ?? { min: 0, max: 0 },
       most = Math.max(-min, max, 1e-12);
-    this.bounds = { min: -most, max: most };
-    paint(change, this.map.pixels, this.bounds, DIFFERENCES, empty);
+    return { min: -most, max: most };
+  }
+
+  /** Cores by 1 are to be seen among others; null: all alike. */
+  light(lit) {
+    this.map.lit = lit;
+    this.#paint();
   }
 
   #fetchLinks() {
@@ -179,17 +200,11 @@ export class Picture {
   }
 
   #figure(core) {
+    if (this.layer.details && !this.model.details) return ''; // they are read
     if (this.layer.categories) return this.model.partOf(core) >= 0 ? String(this.model.partOf(core)) : '';
     if (this.layer.kinds) return this.model.populationOf(core).slice(0, 8);
     const value = model(this, this.layer).values[core];
     return value === value ? this.layer.show(value) : '';
-  }
-
-  /** What else there is of a core that the mapping does not use. */
-  #other(core) {
-    if (this.model.absent?.[core]) return 'no core here';
-    const kind = this.kinds?.kind[core];
-    return kind === TAKEN ? holderText(this.kinds.owners[this.kinds.owner[core]]) : kind === BROKEN ? 'broken' : 'free';
   }
 
   /** One line about a core: for the readout and for screen readers. */
@@ -202,10 +217,10 @@ export class Picture {
     const block = this.model.blockOf(core);
     if (block >= 0)
       return `${capital(this.model.tiles.text(block))}: ${this.model.tiles.usedText(block)}, ${this.#figure(core)} ${this.layer.unit} at most; zoom in for each`;
-    if (part < 0) return `${where}: ${this.#other(core)}${congestion > 0 ? `, ${count(congestion, 'packets', si)} passing` : ''}`;
+    if (part < 0) return `${where}: ${whose(this.kinds, this.model.absent, core)}${congestion > 0 ? `, ${count(congestion, 'packets', si)} passing` : ''}`;
     if (this.layer.categories) return `${where}: this mapping, part ${part}`;
     if (this.layer.kinds) return `${where}: part ${part}, ${count(cores.neurons[core], 'neurons')}, ${this.#populations(core)}`;
-    const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.layer.show(model(this, this.layer).values[core])}` : '';
+    const own = this.layer.details ? `, ${this.layer.label.toLowerCase()} ${this.#figure(core)}` : '';
     return (
       `${where}: part ${part}${own}, ${count(cores.neurons[core], 'neurons')}, ${count(cores.synapses[core], 'synapses')}, ` +
       `${count(cores.inboundAxons[core])} inbound axons, traffic ${si(cores.trafficIn[core] + cores.trafficOut[core])}, ` +

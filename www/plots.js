@@ -44,7 +44,8 @@ export function histogram(values, most, bins = 24) {
 
 /** Of values, or of `counts` of them in equal steps up to `most`. onBrush(low, high): a range of values was pressed or dragged over. */
 export function histogramPlot(label, values, { limit, most, show, of = 'cores', counts: known }, onBrush = () => {}) {
-  const end = Math.max(limit ?? 0, most) || 1,
+  const beyond = limit > 4 * most && most > 0, // of what is nearly empty one would see a single bar
+    end = (beyond ? most : Math.max(limit ?? 0, most)) || 1,
     counts = known ?? histogram(values, end),
     tallest = Math.max(...counts, 1),
     [width, height] = [320, 54],
@@ -58,7 +59,7 @@ export function histogramPlot(label, values, { limit, most, show, of = 'cores', 
     { viewBox: `0 -2 ${width} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many ${of} have how much` },
     bars,
     line(0, height, width, height, 'axis'),
-    limit && line((limit / end) * width - 1, -2, (limit / end) * width - 1, height, 'limit'),
+    limit && !beyond && line((limit / end) * width - 1, -2, (limit / end) * width - 1, height, 'limit'),
   );
   let from = null;
   const bin = (event) => {
@@ -76,7 +77,7 @@ export function histogramPlot(label, values, { limit, most, show, of = 'cores', 
   });
   plot.addEventListener('pointermove', (event) => from !== null && brush(Math.min(from, bin(event)), Math.max(from, bin(event))));
   plot.addEventListener('pointerup', () => (from = null));
-  return framed(plot, element('span', '0'), element('span', show(end)));
+  return framed(plot, element('span', '0'), beyond && element('span', `limit ${show(limit)}, far to the right`), element('span', show(end)));
 }
 
 /** Points of {x, y, label, look, href} with lines that bound them, and a line that joins others (`front`). show: how values of an axis read. */

@@ -14,7 +14,7 @@ import { onTheme } from './surface.js';
 import { NUMBER, table } from './table.js';
 import { View } from './view.js';
 
-const rate = (load) => si(load * 1e9, 'steps/s', 4);
+const rate = (load) => `${si(load * 1e9, '', 4)} steps a second`;
 
 /** How many packets take how long; reports of older releases do not say. */
 const latencies = ({ histogram: counts, max_ns: most }) =>
@@ -73,7 +73,7 @@ function loadSection(saturation) {
     table(
       'Mean latency at every load that was tried',
       [
-        ['Load', ({ load }) => rate(load), NUMBER],
+        ['Load', ({ load }) => rate(load)],
         ['Mean latency', ({ latency_mean_ns: latency }) => (latency > 0 ? seconds(latency) : NONE), NUMBER],
         ['Saturated', ({ saturated }) => (saturated ? 'yes' : 'no')],
       ],
@@ -180,29 +180,21 @@ function player(model, { packets, ns }, signal) {
 }
 
 function hottestTable(model, hottest, axons, onDraw) {
-  const known = new Map(axons.map((one) => [placeOf(one), one.axons]));
+  const known = new Map(axons.map((one) => [placeOf(one), one.axons.map((axon) => `${neuronName(axon)} on ${axon.x}, ${axon.y}`).join('; ')]));
   const draw = async (one) => {
     const flows = await getFlows(model.id, questionOf(one));
     onDraw({ out: flows.out, in: flows.in }, `${placeOf(one)}: ${count(flows.out.length + flows.in.length, 'flows')}`);
   };
-  return [
-    table(
-      'Hottest links and ports',
-      [
-        ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
-        ['Packets', ({ packets }) => count(packets), NUMBER],
-        ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
-        [
-          'Axons that fill it most',
-          (one) => {
-            const list = known.get(placeOf(one)) ?? [];
-            return list.length === 0 ? 'none of the fullest by rates' : list.map((one) => `${neuronName(one)} on ${one.x}, ${one.y}`).join('; ');
-          },
-        ],
-      ],
-      hottest,
-    ),
-  ];
+  return table(
+    'Hottest links and ports',
+    [
+      ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
+      ['Packets', ({ packets }) => count(packets), NUMBER],
+      ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
+      ['Axons that fill it most', (one) => known.get(placeOf(one)) || 'none of the fullest by rates'],
+    ],
+    hottest,
+  );
 }
 
 /** What a simulation shows on the map of its mapping, once that is read; nothing where the mapping is gone. */

@@ -1,7 +1,7 @@
 // #/sweeps/ID: the points of a sweep as a table and as a plot of any two metrics, with the best one and the Pareto front.
 
 import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
-import { element, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
+import { element, every, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { count, duration, listed, words } from './format.js';
 import { badge } from './job.js';
 import { scatterPlot } from './plots.js';
@@ -70,8 +70,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
   const read = () => getJson(`v1/sweeps/${encodeURIComponent(id)}?limit=${ROWS}`, signal);
   let sweep = await read(),
     bounds = {},
-    bounded = null, // the mapping that they are of
-    timer = null;
+    bounded = null; // the mapping that they are of
   const body = element('div.stack');
   const of = (name) => metricList.find((metric) => metric.name === name);
   const chosen = { x: query.get('x') ?? 'energy_step_pj', y: query.get('y') ?? sweep.by[0] };
@@ -170,14 +169,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
       ),
     );
   }
-  const cancel = actButton(
-    'Cancel',
-    async () => {
-      await cancelJob(id);
-      await again();
-    },
-    {},
-  );
+  const cancel = actButton('Cancel', () => cancelJob(id).then(again));
   async function bound() {
     const best = sweep.best?.mapping;
     if (!best || best === bounded) return;
@@ -185,13 +177,12 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     bounds = await boundsOf(best, signal).catch(() => ({}));
     draw();
   }
-  async function again() {
-    sweep = await read();
+  function show() {
     draw();
     bound();
     cancel.hidden = isOver(sweep);
-    if (!isOver(sweep) && !signal.aborted) timer = setTimeout(() => again().catch(() => {}), ASK_MS);
   }
+  const again = () => read().then((next) => ((sweep = next), show()));
   fill(
     main,
     pageHead(
@@ -202,10 +193,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     ),
     body,
   );
-  draw();
-  bound();
-  cancel.hidden = isOver(sweep);
-  if (!isOver(sweep)) timer = setTimeout(() => again().catch(() => {}), ASK_MS);
-  signal.addEventListener('abort', () => clearTimeout(timer));
+  show();
+  every(ASK_MS, () => isOver(sweep) || again().catch(() => {}), signal);
   return sweep.name || 'Sweep';
 }

@@ -1,6 +1,6 @@
 // Tables: columns are [title, what a row shows there, class]; the first column names the row. Tabs: one panel at a time, filled when it is shown.
 
-import { element, fill, section } from './dom.js';
+import { bar, element, fill, section } from './dom.js';
 import { problemNode } from './problem.js';
 
 export const NUMBER = 'number';
@@ -46,11 +46,7 @@ export function table(label, columns, rows, { empty = 'none', of = () => ({}), k
 }
 
 /** A bar in a cell: how much of something this is. */
-export function share(part) {
-  const bar = element('div.bar-fill');
-  bar.style.transform = `scaleX(${Math.min(Math.max(part || 0, 0), 1)})`;
-  return element('div.bar', { 'aria-hidden': 'true' }, bar);
-}
+export const share = (part) => bar(part).node;
 
 /** A section that is a table, and what else belongs to it. */
 export const tableSection = (title, columns, rows, options, ...rest) => section(title, table(title, columns, rows, options), rest);

@@ -120,7 +120,7 @@ export function attemptsTable(attempts) {
   return tableSection(
     'Tries',
     [
-      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1), NUMBER],
+      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
       ['Capacity', ({ capacity }) => count(capacity), NUMBER],
       ['Parts', ({ parts }) => count(parts), NUMBER],
       ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
@@ -186,7 +186,9 @@ const plainValue = (value) =>
 
 /** Options that differ from what the server does unless told; `table`: what it says of each. */
 export function optionsTable(options, described) {
-  const given = Object.entries(options ?? {}).filter(([name, value]) => value !== '' && described?.[name]?.default !== value && typeof value !== 'object');
+  const given = Object.entries(options ?? {})
+    .filter(([name, value]) => value !== '' && value !== null && described?.[name]?.default !== value)
+    .map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value]);
   return tableSection(
     'Options',
     [
@@ -201,9 +203,9 @@ export function optionsTable(options, described) {
 
 /** The heat map in words: the busiest cores of the layer that is shown. */
 export function busiestTable(picture, onSelect) {
-  const { model, layer, bounds, logarithmic } = picture;
-  const { tiles } = model,
-    coarse = tiles && (!layer.details || model.details.blocks), // blocks of cores, then
+  const { model, layer, bounds, logarithmic } = picture,
+    { tiles } = model,
+    coarse = tiles !== null, // blocks of cores, then
     valuesOf = (one) => (coarse ? model.blockValues(one) : model.layer(one.id).values),
     values = valuesOf(layer);
   // Beside the layer's own figure two others, to judge it by.

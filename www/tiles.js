@@ -7,7 +7,7 @@ import { coreDetails } from './layers.js';
 
 const COARSE_FROM = 1 << 17, // cores
   BLOCKS = 1 << 14, // at most that many, nearly: less than a megabyte is sent at first
-  TILE = 128; // cores each way
+  TILE = 64; // cores each way
 
 /** Cores each way of a block, of so many cores; 0: each is asked for. */
 const blockOf = (cores) => (cores > COARSE_FROM ? Math.ceil(Math.sqrt(cores / BLOCKS)) : 0);
@@ -16,9 +16,9 @@ export class Tiles {
   #once = keeper(); // promises by box
   #whole = false; // all cores were asked for
   #known = new Set();
-  read = 0; // grows as more is known
+  #heard = [];
+  read = []; // boxes of which more became known, [x0, y0, x1, y1], in turn
   details = null; // what JSON tells, once it was asked for
-  onRead = () => {};
 
   /** {cores, tiles} of a mapping on so many cores: tiles are null where all cores are known. */
   static async load(id, chipCores, signal) {
@@ -33,46 +33,43 @@ export class Tiles {
     Object.assign(this, { id, blocks, cores, signal });
   }
 
-  /** Puts a box of single cores, nothing: all, in its place; asked for once. */
-  #put(box = '') {
-    const put = (buffer) => {
-      parseCores(buffer, this.cores);
-      this.#known.add(box);
-    };
-    return this.#once(box, () => getBuffer(mappingUrl(this.id, `/cores?format=bin${box && `&box=${box}`}`), this.signal).then(put));
+  /** heard(box): more of it is known. */
+  onRead(heard) {
+    this.#heard.push(heard);
   }
 
-  /** What JSON tells of the cores of a box, put where `details` of others are; asked for once. */
-  #tell(box) {
-    const known = `told ${box}`,
-      put = (told) => {
-        coreDetails(told, this.details);
-        this.#known.add(known);
-      };
-    return this.#once(known, () => getJson(mappingUrl(this.id, `/cores?format=json&box=${box}`), this.signal).then(put));
+  #got(box) {
+    this.read.push(box);
+    for (const heard of this.#heard) heard(box);
+  }
+
+  /** Puts the single cores of a box in their place, and what JSON tells where it was asked for; asked for once. */
+  #put(box, details) {
+    const [x0, y0, x1, y1] = box,
+      path = (format) => mappingUrl(this.id, `/cores?format=${format}&box=${x0},${y0},${x1 + 1 - x0},${y1 + 1 - y0}`);
+    const put = (buffer) => {
+      parseCores(buffer, this.cores);
+      this.#known.add(String(box));
+      this.#got(box);
+    };
+    return Promise.all([
+      this.#once(path('bin'), () => getBuffer(path('bin'), this.signal).then(put)),
+      details && this.#once(path('json'), () => getJson(path('json'), this.signal).then((told) => (coreDetails(told, details), this.#got(box)))),
+    ]);
   }
 
   /** A promise of what JSON tells: by `blocks`, by their numbers, the most of a core; of cores where one has looked, as coreDetails has it. */
   async told() {
     const { block, width } = this.blocks,
       { blocks } = await getJson(mappingUrl(this.id, `/cores?format=json&block=${block}`), this.signal);
-    this.details = coreDetails({ ...this.cores, cores: [] });
+    this.details = { at: new Map() };
     this.details.blocks = new Map(blocks.map((one) => [(one.y / block) * width + one.x / block, one]));
     return this.details;
   }
 
-  /** Tells once of all that has come together. */
-  async #read(boxes) {
-    const before = this.#known.size;
-    await Promise.all(boxes.flatMap((box) => [this.#put(box), box && this.details && this.#tell(box)]));
-    if (this.#known.size === before) return;
-    this.read++;
-    this.onRead();
-  }
-
   all() {
     this.#whole = true;
-    return this.#read(['']);
+    return this.#put([0, 0, this.cores.width - 1, this.cores.height - 1]);
   }
 
   /** A promise of the single cores of a box, {x0, y0, x1, y1}, x1 and y1 beyond it. */
@@ -80,32 +77,27 @@ export class Tiles {
     if (this.#whole) return this.all();
     const boxes = [];
     for (let y = y0; y < y1; y += TILE - (y % TILE)) for (let x = x0; x < x1; x += TILE - (x % TILE)) boxes.push(this.#tile(x, y));
-    return this.#read(boxes);
+    return Promise.all(boxes.map((box) => this.#put(box, this.details)));
   }
 
   #tile(x, y) {
     const { width, height } = this.cores,
       [left, top] = [x - (x % TILE), y - (y % TILE)];
-    return `${left},${top},${Math.min(TILE, width - left)},${Math.min(TILE, height - top)}`;
+    return [left, top, Math.min(left + TILE, width) - 1, Math.min(top + TILE, height) - 1];
   }
 
-  /** Values of cores, where they are not known those of their blocks. */
-  filled(values, ofBlocks) {
-    const { block, width } = this.blocks,
-      { part } = this.cores,
-      all = values.slice();
-    for (let y = 0, core = 0; y < this.cores.height; y++)
-      for (let x = 0; x < this.cores.width; x++, core++)
-        if (part[core] !== NO_PART && all[core] !== all[core]) all[core] = ofBlocks[Math.floor(y / block) * width + Math.floor(x / block)];
-    return all;
+  /** The number of a core's block. */
+  blockOf(core) {
+    const { block, width } = this.blocks;
+    return Math.floor(Math.floor(core / this.cores.width) / block) * width + Math.floor((core % this.cores.width) / block);
   }
 
-  /** The block of a core, by its number, where nothing else is known of the core; -1: it is known. */
+  /** The same where nothing else is known of the core; -1: it is known. */
   blockAt(core) {
-    const { block, width } = this.blocks,
-      [x, y] = [core % this.cores.width, Math.floor(core / this.cores.width)];
-    return this.#known.has('') || this.#known.has(this.#tile(x, y)) ? -1 : Math.floor(y / block) * width + Math.floor(x / block);
+    const tile = String(this.#tile(core % this.cores.width, Math.floor(core / this.cores.width)));
+    return this.#whole || this.#known.has(tile) ? -1 : this.blockOf(core);
   }
+
   /** The cores of a block, as a box and in words. */
   box(number) {
     const { block, width } = this.blocks,

@@ -320,17 +320,13 @@ export class Timeline extends Surface {
   }
 
   #drawBar(context, span, left, width, top, height) {
-    const colour = this.colours.get(span.kind);
-    context.globalAlpha = this.lanes.wanted?.(span) === false ? 0.2 : 1;
+    const colour = this.colours.get(span.kind),
+      faint = this.lanes.wanted?.(span) === false;
+    context.globalAlpha = faint ? 0.2 : 1;
     context.fillStyle = `rgb(${colour.join(' ')})`;
     context.fillRect(left, top, width - 0.5, height);
     context.globalAlpha = 1;
-    if (this.lanes.wanted?.(span) === false) return;
-    this.#drawName(context, colour, span, left, width, top, height);
-  }
-
-  #drawName(context, colour, span, left, width, top, height) {
-    if (width < LABEL_WIDTH || height < 10) return;
+    if (faint || width < LABEL_WIDTH || height < 10) return;
     context.save();
     context.beginPath();
     context.rect(left, top, width, height);

@@ -320,8 +320,6 @@ static void place_layout_untrained(bench *b, uint32_t *core)
 /* As core/solver/mappers/learned.c: the engine's placement where it is better. */
 static void keep_engine(bench *b, cm_preset preset, uint32_t *core)
 {
-  if (b->i.region->core_count > cm_efforts[preset].policy_engine_cores)
-    return;
   uint32_t *other = bench_array(b->i.parts, sizeof *other);
   arrange(b, preset, other);
   if (cm_placement_traffic(b->i.graph, b->i.chip, other) < cm_placement_traffic(b->i.graph, b->i.chip, core))

@@ -71,6 +71,8 @@ cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state 
       CM_NEW(memory, s->booking, model->packing_count, error) != CM_OK || CM_NEW(memory, s->queued, model->variables, error) != CM_OK ||
       CM_NEW(memory, s->packing_due, model->packing_count, error) != CM_OK || CM_NEW(memory, s->chain_due, model->chain_count, error) != CM_OK ||
       CM_NEW(memory, s->queue, model->variables, error) != CM_OK || CM_NEW(memory, s->scratch, 4 * (size_t)model->words, error) != CM_OK ||
+      CM_NEW(memory, s->box, model->variables, error) != CM_OK || CM_NEW(memory, s->boxed, (size_t)model->variables * model->words, error) != CM_OK ||
+      (model->circuit_count > 0 && CM_NEW(memory, s->circuit_load, cm_circuit_loads(model->problem), error) != CM_OK) ||
       CM_NEW(memory, s->distance, model->tiles, error) != CM_OK || CM_NEW(memory, s->flood, model->tiles, error) != CM_OK)
     status = error->status;
   for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
@@ -96,9 +98,24 @@ void cm_state_free(cm_state *s)
       cm_free(blocks[k]);
   }
   void *const blocks[] = {s->domain, s->failures, s->booking, s->first_in, s->packing_in, s->slot_in, s->first_chain, s->chain_in, s->queued,
-                          s->packing_due, s->chain_due, s->queue, s->trail, s->scratch, s->distance, s->flood, s};
+                          s->packing_due, s->chain_due, s->queue, s->trail, s->scratch, s->distance, s->flood, s->box, s->boxed, s->circuit_load, s};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
+}
+
+void cm_state_find_boxes(cm_state *s)
+{
+  const cm_place_model *m = s->model;
+  for (uint32_t v = 0; v < m->variables; v++) {
+    const uint64_t *domain = cm_state_domain(s, v);
+    uint64_t *boxed = &s->boxed[(size_t)v * m->words];
+    if (memcmp(boxed, domain, m->words * sizeof *domain) == 0)
+      continue;
+    memcpy(boxed, domain, m->words * sizeof *domain);
+    s->box[v] = cm_router_box_none();
+    for (uint32_t t = cm_tile_next(domain, m->words, 0); t < m->tiles; t = cm_tile_next(domain, m->words, t + 1))
+      cm_router_box_take(m->problem, t, &s->box[v]);
+  }
 }
 
 static void enqueue(cm_state *s, uint32_t variable)

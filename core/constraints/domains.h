@@ -32,6 +32,9 @@ typedef struct cm_state {
     uint64_t old;
   } *trail;
   uint64_t trail_count, trail_capacity;
+  cm_router_box *box;      /* [variables] by cm_state_find_boxes */
+  uint64_t *boxed;         /* [variables * words] the domains that were */
+  uint32_t *circuit_load;  /* NULL: circuits are not limited */
   uint64_t *scratch;  /* [4 * words] */
   uint32_t *distance; /* [tiles] */
   uint32_t *flood;    /* [tiles] */
@@ -55,6 +58,9 @@ cm_status cm_state_narrow(cm_state *state, uint32_t variable, const uint64_t *ti
 /* An entry of the trail, and nothing left to follow: for propagation. */
 cm_status cm_state_remember(cm_state *state, uint32_t at, uint32_t what, uint64_t old, cm_error *error);
 void cm_state_clear_queue(cm_state *state);
+
+/* The boxes of all domains. O(variables * words + tiles of those that changed). */
+void cm_state_find_boxes(cm_state *state);
 
 /* propagate.c: draws all consequences; *possible: false when some domain is empty or some limit cannot be kept. */
 cm_status cm_state_propagate(cm_state *state, bool *possible, cm_error *error);

@@ -9,7 +9,7 @@ typedef struct explaining {
   cm_run *run;
   uint64_t work;
   bool *constraint, *node; /* left out */
-  bool limit[CM_REASON_LIMITS];
+  bool limit[CM_LIMITS_ALL];
   bool sure; /* every answer was one */
 } explaining;
 
@@ -85,7 +85,7 @@ static cm_status shrink(explaining *e, bool *bound, cm_error *error)
   /* What comes last is tried first: of two that are as much in the way, the earlier one is told. */
   for (uint32_t i = count; i-- > 0 && status == CM_OK;)
     status = leave_out(e, &e->constraint[i], error);
-  for (uint32_t l = 0; l < CM_REASON_LIMITS && status == CM_OK; l++)
+  for (uint32_t l = 0; l < CM_LIMITS_ALL && status == CM_OK; l++)
     status = leave_out(e, &e->limit[l], error);
   if (status != CM_OK)
     return status;
@@ -101,7 +101,7 @@ static cm_status try_without(explaining *e, cm_reason *reason, cm_error *error)
   memset(e->constraint, 0, count * sizeof *e->constraint);
   memset(e->limit, 0, sizeof e->limit);
   memset(e->node, 0, e->p->node_count * sizeof *e->node);
-  for (uint32_t i = 0; i < count + CM_REASON_LIMITS; i++) {
+  for (uint32_t i = 0; i < count + CM_LIMITS_ALL; i++) {
     bool *what = i < count ? &e->constraint[i] : &e->limit[i - count];
     if (!(i < count ? reason->constraint[i] : reason->limit[i - count]))
       continue;
@@ -118,7 +118,7 @@ static cm_status explain(explaining *e, bool *bound, cm_reason *reason, cm_error
   CM_TRY(shrink(e, bound, error));
   for (uint32_t i = 0; i < e->p->constraints.count; i++)
     reason->constraint[i] = !e->constraint[i];
-  for (uint32_t l = 0; l < CM_REASON_LIMITS; l++)
+  for (uint32_t l = 0; l < CM_LIMITS_ALL; l++)
     reason->limit[l] = !e->limit[l];
   for (uint32_t i = 0; i < e->p->node_count; i++)
     reason->node[i] = !e->node[i];

@@ -19,6 +19,9 @@ typedef struct annealing {
   uint32_t *stamp, now;     /* [nets] */
   uint64_t *seen, *members; /* [words] */
   uint32_t *flood;
+  uint32_t *load;           /* of circuits; NULL: they are not limited */
+  int64_t excess;           /* of these that are too many, */
+  double dear;              /* and what one costs */
 } annealing;
 
 /* ---- legality ---- */
@@ -106,16 +109,10 @@ static bool chains_hold(annealing *a, uint32_t v, uint32_t u)
 
 static uint64_t net_cost(const annealing *a, uint32_t n)
 {
-  const cm_problem *p = a->m->problem;
-  uint32_t low[2] = {UINT32_MAX, UINT32_MAX}, high[2] = {0, 0};
-  for (uint32_t i = a->m->first[n]; i < a->m->first[n + 1]; i++) {
-    const uint32_t tile = a->place[a->m->pin[i]], at[2] = {tile % p->width / p->router_x, tile / p->width / p->router_y};
-    for (int axis = 0; axis < 2; axis++) {
-      low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
-      high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
-    }
-  }
-  return a->m->weight[n] * ((uint64_t)(high[0] - low[0]) + (high[1] - low[1]));
+  cm_router_box b = cm_router_box_none();
+  for (uint32_t i = a->m->first[n]; i < a->m->first[n + 1]; i++)
+    cm_router_box_take(a->m->problem, a->place[a->m->pin[i]], &b);
+  return a->m->weight[n] * cm_router_box_hops(&b);
 }
 
 /* Of the nets of one variable, or two (the same twice: one). */
@@ -135,6 +132,30 @@ static uint64_t cost_around(annealing *a, uint32_t v, uint32_t u)
   return cost;
 }
 
+/* Books the circuits of one variable, or two, or takes them off. */
+static int64_t book(annealing *a, uint32_t v, uint32_t u, bool on)
+{
+  const cm_place_model *m = a->m;
+  const uint32_t both[2] = {v, u};
+  int64_t more = 0;
+  for (int side = 0; side < (u == v ? 1 : 2) && a->load != NULL; side++)
+    for (uint32_t i = m->first_circuit[both[side]]; i < m->first_circuit[both[side] + 1]; i++) {
+      const cm_circuit *c = &m->circuit[m->circuit_of[i]];
+      if (side == 0 || (c->from != v && c->to != v))
+        more += cm_circuit_book(m, m->circuit_of[i], a->place, a->load, on);
+    }
+  return more;
+}
+
+static void book_all(annealing *a)
+{
+  if (a->load != NULL)
+    memset(a->load, 0, cm_circuit_loads(a->m->problem) * sizeof *a->load);
+  a->excess = 0;
+  for (uint32_t i = 0; i < a->m->circuit_count; i++)
+    a->excess += cm_circuit_book(a->m, i, a->place, a->load, true);
+}
+
 /* ---- moves ---- */
 
 /* A variable goes to a tile, and another there (or itself: none) to where it was; gone back where that is not legal or not taken. */
@@ -142,17 +163,24 @@ static bool try_change(annealing *a, uint32_t v, uint32_t tile, uint32_t u, doub
 {
   const uint32_t from = a->place[v];
   const uint64_t before = cost_around(a, v, u);
+  int64_t more = book(a, v, u, false);
   move(a, v, tile);
   if (u != v)
     move(a, u, from);
-  if (fits(a, v) && (u == v || fits(a, u))) {
+  const bool fit = fits(a, v) && (u == v || fits(a, u));
+  if (fit) {
     *delta = (double)cost_around(a, v, u) - (double)before;
-    if (cm_metropolis(&a->random, *delta, temperature, CM_HOPELESS) && chains_hold(a, v, u))
+    more += book(a, v, u, true);
+    if (cm_metropolis(&a->random, *delta + a->dear * (double)more, temperature, CM_HOPELESS) && chains_hold(a, v, u)) {
+      a->excess += more;
       return true;
+    }
+    (void)book(a, v, u, false);
   }
   move(a, v, from);
   if (u != v)
     move(a, u, tile);
+  (void)book(a, v, u, true);
   return false;
 }
 
@@ -189,6 +217,7 @@ static double hottest(annealing *a, uint32_t *kept)
   for (uint32_t v = 0; v < a->m->variables; v++)
     if (a->place[v] != kept[v])
       move(a, v, kept[v]);
+  book_all(a);
   return count > 0 ? 2 * sum / count : 0;
 }
 
@@ -201,7 +230,8 @@ static cm_status begin(annealing *a, cm_memory *memory, const cm_state *state, c
   if (CM_NEW(memory, a->used, m->packing_count, error) != CM_OK || CM_NEW(memory, a->first_on, m->tiles, error) != CM_OK ||
       CM_NEW(memory, a->next_on, m->variables, error) != CM_OK || CM_NEW(memory, a->stamp, m->net_count, error) != CM_OK ||
       CM_NEW(memory, a->seen, m->words, error) != CM_OK || CM_NEW(memory, a->members, m->words, error) != CM_OK ||
-      CM_NEW(memory, a->flood, m->tiles, error) != CM_OK)
+      CM_NEW(memory, a->flood, m->tiles, error) != CM_OK ||
+      (m->circuit_count > 0 && CM_NEW(memory, a->load, cm_circuit_loads(m->problem), error) != CM_OK))
     return error->status;
   for (uint32_t i = 0; i < m->packing_count; i++)
     CM_TRY(CM_NEW(memory, a->used[i], m->packing[i].buckets, error));
@@ -212,6 +242,7 @@ static cm_status begin(annealing *a, cm_memory *memory, const cm_state *state, c
   for (uint32_t i = 0; i < m->packing_count; i++)
     for (uint32_t k = 0; k < m->packing[i].count; k++)
       a->used[i][m->label[m->packing[i].scope][a->place[m->packing[i].variable[k]]]] += m->packing[i].need[k];
+  book_all(a);
   return CM_OK;
 }
 
@@ -219,22 +250,25 @@ static void end(annealing *a)
 {
   for (uint32_t i = 0; a->used != NULL && i < a->m->packing_count; i++)
     cm_free(a->used[i]);
-  void *const blocks[] = {a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood};
+  void *const blocks[] = {a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood, a->load};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
 }
 
-static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best, cm_error *error)
+static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best, int64_t *excess, cm_error *error)
 {
   const size_t bytes = a->m->variables * sizeof *best;
   const double hot = hottest(a, best);
   double cost = (double)cm_place_model_cost(a->m, a->place), least = cost, delta;
   memcpy(best, a->place, bytes);
+  *excess = a->excess;
+  a->dear = hot / 8;
   for (uint64_t i = 0; i < moves && hot > 0; i++) {
     if (step(a, cm_cooled(hot, COLDEST, (double)i / (double)moves), &delta)) {
       cost += delta;
-      if (cost < least) {
+      if (a->excess < *excess || (a->excess == *excess && cost < least)) {
         least = cost;
+        *excess = a->excess;
         memcpy(best, a->place, bytes);
       }
     }
@@ -246,18 +280,18 @@ static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best,
 }
 
 /* One trial, from `place` [variables] to it; as much again behind the next is room for the best. */
-static cm_status anneal(const cm_state *state, uint64_t moves, uint64_t trial, cm_run *run, uint32_t *place, cm_error *error)
+static cm_status anneal(const cm_state *state, uint64_t moves, uint64_t trial, cm_run *run, uint32_t *place, int64_t *excess, cm_error *error)
 {
   annealing a = {.m = state->model, .place = place};
   uint32_t *best = place + 2 * (size_t)a.m->variables;
   cm_random_init(&a.random, run->seed, STREAM, ANNEAL + 2 * trial);
   cm_status status = begin(&a, run->memory, state, error);
-  CM_THEN(status, cool(&a, moves, run, best, error));
+  CM_THEN(status, cool(&a, moves, run, best, excess, error));
   end(&a);
   return status;
 }
 
-cm_status cm_anneal_places(const cm_state *state, uint64_t moves, cm_run *run, uint32_t *place, cm_error *error)
+cm_status cm_anneal_places(const cm_state *state, uint64_t moves, cm_run *run, uint32_t *place, bool *legal, cm_error *error)
 {
   const cm_place_model *m = state->model;
   const size_t bytes = m->variables * sizeof *place;
@@ -266,14 +300,18 @@ cm_status cm_anneal_places(const cm_state *state, uint64_t moves, cm_run *run, u
     return CM_OK;
   CM_TRY(CM_NEW(run->memory, tried, 3 * (size_t)m->variables, error));
   uint32_t *first = tried + m->variables;
+  int64_t excess = 0, least = *legal ? 0 : INT64_MAX;
   cm_status status = CM_OK;
   memcpy(first, place, bytes);
   for (uint64_t trial = 0; trial < TRIALS && status == CM_OK; trial++) {
     memcpy(tried, first, bytes);
-    status = anneal(state, moves / TRIALS, trial, run, tried, error);
-    if (status == CM_OK && cm_place_model_cost(m, tried) < cm_place_model_cost(m, place))
-      memcpy(place, tried, bytes);
+    status = anneal(state, moves / TRIALS, trial, run, tried, &excess, error);
+    if (status != CM_OK || excess > least || (excess == least && cm_place_model_cost(m, tried) >= cm_place_model_cost(m, place)))
+      continue;
+    memcpy(place, tried, bytes);
+    least = excess;
   }
+  *legal = least == 0;
   cm_free(tried);
   return status;
 }

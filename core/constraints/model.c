@@ -70,7 +70,7 @@ static cm_status first_domains(cm_model_building *b, cm_error *error)
   uint64_t *tiles;
   CM_TRY(CM_NEW(b->memory, tiles, m->words, error));
   memset(m->domain, 0xff, (size_t)m->variables * m->words * sizeof *m->domain);
-  const bool kinds = !is_out(b->out->limit, CM_TILE_LIMITS);
+  const bool kinds = !is_out(b->out->limit, CM_LIMIT_KINDS);
   for (uint32_t i = 0; i < b->p->node_count; i++) {
     const uint16_t kind = b->p->node[i].kind;
     if (m->variable_of[i] == UINT32_MAX)
@@ -268,6 +268,7 @@ static cm_status build(cm_model_building *b, cm_error *error)
   CM_THEN(status, add_limits(b, error));
   CM_THEN(status, cm_model_sort_relations(b, error));
   CM_THEN(status, cm_model_collect_nets(b, error));
+  CM_THEN(status, cm_model_collect_circuits(b, error));
   CM_THEN(status, cm_model_find_alike(b, error));
   for (uint32_t v = 0; v < m->variables && status == CM_OK && m->tiles % 64 != 0; v++)
     cm_model_domain(m, v)[m->words - 1] &= ~(~UINT64_C(0) << m->tiles % 64);
@@ -309,7 +310,7 @@ void cm_place_model_free(cm_place_model *m)
   for (uint32_t i = 0; i < m->chain_count; i++)
     cm_free(m->chain[i].variable);
   void *const blocks[] = {m->variable_of, m->domain, m->table, m->links, m->relation, m->first_relation, m->packing, m->chain,
-                          m->alike, m->first, m->pin, m->first_net, m->net_of, m->weight, m};
+                          m->alike, m->first, m->pin, m->first_net, m->net_of, m->weight, m->circuit, m->first_circuit, m->circuit_of, m};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);
 }

@@ -6,7 +6,7 @@
 /* What of a problem is left out: to find out what it is that makes it impossible. */
 typedef struct cm_left_out {
   const bool *constraint; /* [constraints] */
-  const bool *limit;      /* [CM_TILE_LIMITS + 1] the last: kinds of tiles */
+  const bool *limit;      /* [CM_LIMITS_ALL] */
   const bool *node;       /* [nodes] */
 } cm_left_out;
 
@@ -35,6 +35,11 @@ typedef struct cm_chain {
   uint32_t *variable; /* [count] whose routers hang together */
 } cm_chain;
 
+/* Variables that are not the same, by an edge. */
+typedef struct cm_circuit {
+  uint32_t from, to;
+} cm_circuit;
+
 typedef struct cm_place_model {
   const cm_problem *problem;
   uint32_t tiles, words; /* words of 64 tiles */
@@ -56,6 +61,9 @@ typedef struct cm_place_model {
   /* Nets of variables, those inside one left out: of net n pin[first[n]] ..; nets of v net_of[first_net[v]] .. */
   uint32_t net_count, *first, *pin, *first_net, *net_of;
   uint64_t *weight;
+  cm_circuit *circuit; /* [circuit_count] none where they are not limited */
+  uint32_t circuit_count;
+  uint32_t *first_circuit, *circuit_of; /* of variable v: circuit_of[first_circuit[v]] ..; NULL where circuits are not limited */
 } cm_place_model;
 
 /* Builds it; the caller's: cm_place_model_free. `out` may be NULL, and its arrays. O(tiles^2 / 64 * kinds of relations + relations + pins). Errors:
@@ -65,6 +73,14 @@ void cm_place_model_free(cm_place_model *model); /* NULL is allowed */
 
 /* Whether two variables at these tiles are as the relation says. O(1). */
 bool cm_relation_holds(const cm_place_model *model, const cm_relation *relation, uint32_t tile, uint32_t other);
+
+/* problem_circuits.c: whether no link and no router has too many of the circuits between variables in these boxes and domains [variables], as far as each
+ * tile that is left asks for it. load: cm_circuit_loads numbers. *broken: the circuit that was too many. O(circuits * (hops + words)). */
+bool cm_circuits_hold(const cm_place_model *model, const cm_router_box *box, const uint64_t *domain, uint32_t *load, uint32_t *broken);
+
+/* Books a circuit between places [variables], or takes it off; returns by how much the number of those that are too many changes. O(hops). */
+int64_t cm_circuit_book(const cm_place_model *model, uint32_t circuit, const uint32_t *place, uint32_t *load, bool on);
+size_t cm_circuit_loads(const cm_problem *problem);
 
 /* ---- sets of tiles ---- */
 

@@ -34,6 +34,9 @@ cm_status cm_model_tables(cm_model_building *building, const cm_constraint *cons
 /* Tiles behind the same router, or one that is linked to it. O(tiles^2). */
 cm_status cm_model_links(cm_model_building *building, cm_error *error);
 
+/* problem_circuits.c: circuits between variables, if they are limited. O(edges). Errors: memory. */
+cm_status cm_model_collect_circuits(cm_model_building *building, cm_error *error);
+
 /* model_lookup.c: relations by variable, nets of variables, variables that are alike. O(relations + pins + variables^2). Errors: memory. */
 cm_status cm_model_sort_relations(cm_model_building *building, cm_error *error);
 cm_status cm_model_collect_nets(cm_model_building *building, cm_error *error);

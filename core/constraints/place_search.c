@@ -5,11 +5,6 @@
 
 enum { FIRST_DECISIONS = 256 };
 
-/* Corners of the routers that a domain has. */
-typedef struct box {
-  uint32_t low[2], high[2];
-} box;
-
 typedef struct decision {
   uint32_t variable, tile;
   uint64_t trail;
@@ -20,8 +15,6 @@ typedef struct searching {
   const cm_place_model *m;
   const cm_search *asked;
   cm_run *run;
-  box *box;               /* [variables] of the domains that were */
-  uint64_t *boxed;        /* [variables * words] those */
   uint64_t *cost[2];      /* [columns of routers], [rows] */
   decision *stack;
   uint64_t depth, capacity, decisions, until, steps;
@@ -30,31 +23,14 @@ typedef struct searching {
   bool found;
 } searching;
 
-static void grow_box(const cm_problem *p, uint32_t tile, box *b)
-{
-  const uint32_t at[2] = {tile % p->width / p->router_x, tile / p->width / p->router_y};
-  for (int axis = 0; axis < 2; axis++) {
-    b->low[axis] = at[axis] < b->low[axis] ? at[axis] : b->low[axis];
-    b->high[axis] = at[axis] > b->high[axis] ? at[axis] : b->high[axis];
-  }
-}
-
-static box box_of(const cm_place_model *m, const uint64_t *domain)
-{
-  box b = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
-  for (uint32_t t = cm_tile_next(domain, m->words, 0); t < m->tiles; t = cm_tile_next(domain, m->words, t + 1))
-    grow_box(m->problem, t, &b);
-  return b;
-}
-
 uint64_t cm_place_model_cost(const cm_place_model *m, const uint32_t *place)
 {
   uint64_t cost = 0;
   for (uint32_t n = 0; n < m->net_count; n++) {
-    box b = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+    cm_router_box b = cm_router_box_none();
     for (uint32_t i = m->first[n]; i < m->first[n + 1]; i++)
-      grow_box(m->problem, place[m->pin[i]], &b);
-    cost += m->weight[n] * ((uint64_t)(b.high[0] - b.low[0]) + (b.high[1] - b.low[1]));
+      cm_router_box_take(m->problem, place[m->pin[i]], &b);
+    cost += m->weight[n] * cm_router_box_hops(&b);
   }
   return cost;
 }
@@ -64,19 +40,12 @@ static uint64_t bound(searching *g)
 {
   const cm_place_model *m = g->m;
   uint64_t cost = 0;
-  for (uint32_t v = 0; v < m->variables; v++) {
-    const uint64_t *domain = cm_state_domain(g->s, v);
-    uint64_t *boxed = &g->boxed[(size_t)v * m->words];
-    if (memcmp(boxed, domain, m->words * sizeof *domain) == 0)
-      continue;
-    memcpy(boxed, domain, m->words * sizeof *domain);
-    g->box[v] = box_of(m, domain);
-  }
+  cm_state_find_boxes(g->s);
   for (uint32_t n = 0; n < m->net_count; n++) {
     uint32_t low[2] = {0, 0}, high[2] = {UINT32_MAX, UINT32_MAX}; /* the largest low, the smallest high */
     for (uint32_t i = m->first[n]; i < m->first[n + 1]; i++)
       for (int axis = 0; axis < 2; axis++) {
-        const box *b = &g->box[m->pin[i]];
+        const cm_router_box *b = &g->s->box[m->pin[i]];
         low[axis] = b->low[axis] > low[axis] ? b->low[axis] : low[axis];
         high[axis] = b->high[axis] < high[axis] ? b->high[axis] : high[axis];
       }
@@ -121,9 +90,9 @@ static void find_costs(const searching *g, uint32_t v)
   memset(g->cost[1], 0, down * sizeof *g->cost[1]);
   for (uint32_t i = m->first_net[v]; i < m->first_net[v + 1]; i++) {
     const uint32_t n = m->net_of[i];
-    box all = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+    cm_router_box all = cm_router_box_none();
     for (uint32_t k = m->first[n]; k < m->first[n + 1]; k++) {
-      const box *b = &g->box[m->pin[k]];
+      const cm_router_box *b = &g->s->box[m->pin[k]];
       if (m->pin[k] == v || b->low[0] != b->high[0] || b->low[1] != b->high[1])
         continue;
       for (int axis = 0; axis < 2; axis++) {
@@ -249,9 +218,7 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
   whole.work_max = search->work_max > UINT64_MAX - work ? UINT64_MAX : search->work_max + work;
   g.asked = &whole;
   bool ended = false;
-  cm_status status = CM_NEW(state->memory, g.box, g.m->variables, error);
-  CM_THEN(status, CM_NEW(state->memory, g.boxed, (size_t)g.m->variables * g.m->words, error));
-  CM_THEN(status, CM_NEW(state->memory, g.cost[0], g.m->problem->width, error));
+  cm_status status = CM_NEW(state->memory, g.cost[0], g.m->problem->width, error);
   CM_THEN(status, CM_NEW(state->memory, g.cost[1], g.m->problem->height, error));
   for (g.until = FIRST_DECISIONS; status == CM_OK && !ended; g.until *= 2) {
     const bool last = search->decisions_max > 0 && g.until >= search->decisions_max;
@@ -260,7 +227,7 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
     if (state->work > whole.work_max || last)
       break;
   }
-  CM_FREE(g.box, g.boxed, g.cost[0], g.cost[1], g.stack);
+  CM_FREE(g.cost[0], g.cost[1], g.stack);
   if (status != CM_OK)
     return status;
   found->answer = g.found ? CM_POSSIBLE : ended ? CM_IMPOSSIBLE : CM_UNKNOWN;

@@ -20,15 +20,10 @@ uint64_t cm_problem_cost(const cm_problem *problem, const uint32_t *place)
 {
   uint64_t cost = 0;
   for (uint32_t n = 0; n < problem->net_count; n++) {
-    uint32_t low[2] = {UINT32_MAX, UINT32_MAX}, high[2] = {0, 0};
-    for (uint32_t i = problem->first[n]; i < problem->first[n + 1]; i++) {
-      const uint32_t tile = place[problem->pin[i]], at[2] = {tile % problem->width / problem->router_x, tile / problem->width / problem->router_y};
-      for (int axis = 0; axis < 2; axis++) {
-        low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
-        high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
-      }
-    }
-    cost += problem->weight[n] * ((uint64_t)(high[0] - low[0]) + (high[1] - low[1]));
+    cm_router_box b = cm_router_box_none();
+    for (uint32_t i = problem->first[n]; i < problem->first[n + 1]; i++)
+      cm_router_box_take(problem, place[problem->pin[i]], &b);
+    cost += problem->weight[n] * cm_router_box_hops(&b);
   }
   return cost;
 }

@@ -111,9 +111,25 @@ static cm_status read_shared(const json_t *array, const char *name, uint64_t lim
   return CM_OK;
 }
 
+static cm_status read_circuits(cm_problem *p, const json_t *limits, cm_error *error)
+{
+  static const char *const names[] = {"link", "router_in", "router_out", NULL};
+  p->circuits = limits != NULL;
+  if (limits == NULL)
+    return CM_OK;
+  if (!json_is_object(limits))
+    return cm_problem_bad("/array/circuits", "an object of link, router_in and router_out", error);
+  CM_TRY(cm_json_known_fields(limits, "/array/circuits", names, CM_BAD_OPTION, error));
+  for (size_t i = 0; i < CM_CIRCUIT_PLACES; i++) {
+    p->circuit_limit[i] = UINT64_MAX;
+    CM_TRY(cm_problem_whole(limits, "/array/circuits", names[i], CM_NEED_MAX, &p->circuit_limit[i], error));
+  }
+  return CM_OK;
+}
+
 cm_status cm_problem_read_array(cm_problem_reading *r, const json_t *array, cm_error *error)
 {
-  static const char *const fields[] = {"columns", "rows", "router", "chip", "router_limits", "chip_limits", "tiles", "broken", NULL};
+  static const char *const fields[] = {"columns", "rows", "router", "chip", "router_limits", "chip_limits", "circuits", "tiles", "broken", NULL};
   cm_problem *p = r->p;
   const json_t *tiles = json_object_get(array, "tiles");
   if (!json_is_object(array))
@@ -125,7 +141,7 @@ cm_status cm_problem_read_array(cm_problem_reading *r, const json_t *array, cm_e
   p->chip_x = p->width;
   p->chip_y = p->height;
   if (read_block(p, array, "router", &p->router_x, &p->router_y, error) != CM_OK || read_block(p, array, "chip", &p->chip_x, &p->chip_y, error) != CM_OK ||
-      read_shared(array, "router_limits", p->router_limit, error) != CM_OK || read_shared(array, "chip_limits", p->chip_limit, error) != CM_OK)
+      read_shared(array, "router_limits", p->router_limit, error) != CM_OK || read_shared(array, "chip_limits", p->chip_limit, error) != CM_OK || read_circuits(p, json_object_get(array, "circuits"), error) != CM_OK)
     return error->status;
   if (cm_problem_tiles(p) > CM_PROBLEM_TILES_MAX)
     return cm_json_fail(error, CM_TOO_LARGE, "/array", "an array of %u tiles: at most %d are solved", cm_problem_tiles(p), CM_PROBLEM_TILES_MAX);

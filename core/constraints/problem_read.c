@@ -146,6 +146,7 @@ static cm_status read_nets(cm_problem_reading *r, const json_t *edges, const jso
   const size_t count = json_array_size(edges) + json_array_size(nets);
   if ((edges != NULL && !json_is_array(edges)) || (nets != NULL && !json_is_array(nets)))
     return cm_problem_bad(edges != NULL && !json_is_array(edges) ? "/edges" : "/nets", "a list", error);
+  p->edge_count = (uint32_t)json_array_size(edges);
   cm_status status = CM_NEW(r->memory, p->first, count + 1, error);
   CM_THEN(status, CM_NEW(r->memory, p->weight, count, error));
   for (size_t i = 0; status == CM_OK && i < count; i++) {

@@ -98,6 +98,19 @@ static cm_status follow_variable(cm_state *s, uint32_t v, bool *possible, cm_err
   return CM_OK;
 }
 
+/* Whether what circuits surely take is not too much. */
+static bool follow_circuits(cm_state *s)
+{
+  uint32_t broken;
+  cm_state_find_boxes(s);
+  s->work += (uint64_t)s->model->variables * s->model->words + s->model->circuit_count;
+  if (cm_circuits_hold(s->model, s->box, s->domain, s->circuit_load, &broken))
+    return true;
+  s->failures[s->model->circuit[broken].from]++;
+  s->failures[s->model->circuit[broken].to]++;
+  return false;
+}
+
 /* What costs more is looked at when nothing else is left to follow. */
 static cm_status follow_rest(cm_state *s, bool *possible, cm_error *error)
 {
@@ -112,6 +125,8 @@ static cm_status follow_rest(cm_state *s, bool *possible, cm_error *error)
       *possible = cm_packing_flows(s, i);
     s->packing_due[i] = s->packing_due[i] && !*possible;
   }
+  if (*possible && s->queue_count == 0 && s->circuit_load != NULL)
+    *possible = follow_circuits(s);
   return CM_OK;
 }
 

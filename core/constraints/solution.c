@@ -73,12 +73,36 @@ void cm_solution_clear(cm_solution *solution)
   *solution = (cm_solution){.place = NULL};
 }
 
+static uint64_t moves_of(const cm_place_model *m, uint32_t effort)
+{
+  return MOVES_A_VARIABLE * effort * (m->variables > ANNEALED_MIN ? m->variables : ANNEALED_MIN);
+}
+
+/* Places without a look at circuits, and annealing until these hold; unknown where they do not. */
+static cm_status anneal_into_circuits(const cm_state *state, const cm_solve_request *request, cm_run *run, cm_found *found, cm_error *error)
+{
+  const bool limits[CM_LIMITS_ALL] = {[CM_LIMIT_CIRCUITS] = true};
+  cm_place_model *model;
+  cm_state *looser = NULL;
+  bool legal = false;
+  CM_TRY(cm_place_model_new(state->model->problem, &(cm_left_out){.limit = limits}, run->memory, &model, error));
+  cm_status status = cm_state_new(model, run->memory, &looser, error);
+  CM_THEN(status, cm_search_places(looser, &(cm_search){.work_max = SEARCH_WORK * request->effort, .below = UINT64_MAX}, run, found, error));
+  cm_state_free(looser);
+  cm_place_model_free(model);
+  if (status != CM_OK || found->answer != CM_POSSIBLE)
+    return status;
+  status = cm_anneal_places(state, moves_of(state->model, request->effort), run, found->place, &legal, error);
+  found->answer = legal ? CM_POSSIBLE : CM_UNKNOWN;
+  return status;
+}
+
 /* Cheaper places than the first ones. */
 static cm_status improve(cm_state *state, uint32_t effort, cm_run *run, cm_found *found, cm_error *error)
 {
   const cm_place_model *m = state->model;
   uint64_t *domain;
-  bool possible;
+  bool possible, legal = true;
   if (m->net_count == 0) {
     found->proved = true;
     return CM_OK;
@@ -87,7 +111,7 @@ static cm_status improve(cm_state *state, uint32_t effort, cm_run *run, cm_found
   cm_state_reset(state, NULL);
   cm_status status = cm_state_propagate(state, &possible, error);
   memcpy(domain, state->domain, (size_t)m->variables * m->words * sizeof *domain);
-  CM_THEN(status, cm_anneal_places(state, MOVES_A_VARIABLE * effort * (m->variables > ANNEALED_MIN ? m->variables : ANNEALED_MIN), run, found->place, error));
+  CM_THEN(status, cm_anneal_places(state, moves_of(m, effort), run, found->place, &legal, error));
   CM_THEN(status, cm_search_around(state, domain, ROUNDS_A_VARIABLE * effort * m->variables, run, found->place, error));
   const uint32_t few = m->variables > PROOF_VARIABLES ? m->variables : PROOF_VARIABLES; /* of more there is hardly a proof */
   const cm_search all = {.work_max = PROOF_WORK * effort * PROOF_VARIABLES / few, .below = cm_place_model_cost(m, found->place), .cheapest = true, .domain = domain};
@@ -103,7 +127,10 @@ static cm_status solve_model(cm_state *state, const cm_solve_request *request, c
   CM_TRY(CM_NEW(run->memory, found.place, state->model->variables, error));
   cm_run_phase(run, "search");
   const cm_search any = {.work_max = SEARCH_WORK * request->effort, .below = UINT64_MAX};
-  cm_status status = cm_search_places(state, &any, run, &found, error);
+  found.answer = CM_UNKNOWN;
+  cm_status status = state->model->circuit_count > 0 ? anneal_into_circuits(state, request, run, &found, error) : CM_OK;
+  if (status == CM_OK && found.answer == CM_UNKNOWN)
+    status = cm_search_places(state, &any, run, &found, error);
   made->answer = found.answer;
   if (status == CM_OK && made->answer == CM_POSSIBLE) {
     cm_run_phase(run, "anneal");

@@ -4,8 +4,6 @@
 #include "base/option.h"
 #include "core/constraints/place_search.h"
 
-enum { CM_REASON_LIMITS = CM_TILE_LIMITS + 1 }; /* the last: kinds of tiles */
-
 typedef struct cm_solve_request {
   bool problem; /* it is among the options, and can be read */
   uint64_t seed;
@@ -22,11 +20,11 @@ cm_status cm_solve_options_read(const json_t *object, cm_solve_request *request,
 /* Constraints, limits and nodes that cannot be together. Without any one of its constraints or limits there are places for these nodes, where `minimal`. */
 typedef struct cm_reason {
   bool *constraint; /* [constraints] */
-  bool limit[CM_REASON_LIMITS];
+  bool limit[CM_LIMITS_ALL];
   bool *node; /* [nodes] */
   bool minimal;
   bool *enough;        /* [constraints] to leave this one out is enough for the whole problem */
-  bool enough_limit[CM_REASON_LIMITS];
+  bool enough_limit[CM_LIMITS_ALL];
 } cm_reason;
 
 typedef struct cm_solution {

@@ -9,7 +9,7 @@ enum { NAMED_MAX = 6, WORDS_MAX = 1000 };
 
 static const char *limit_name(uint32_t limit)
 {
-  return limit < CM_TILE_LIMITS ? cm_tile_limit_names[limit] : "kind";
+  return limit < CM_TILE_LIMITS ? cm_tile_limit_names[limit] : limit == CM_LIMIT_KINDS ? "kind" : "circuits";
 }
 
 static uint32_t nodes_of(const cm_problem *p, const cm_reason *r)
@@ -36,8 +36,8 @@ static uint32_t tiles_at(const cm_problem *p, const cm_constraint *c)
 /* One of the set in words. */
 static void reason_words(const cm_problem *p, const cm_reason *r, uint32_t number, char *words, size_t size)
 {
-  static const char *const limits[CM_REASON_LIMITS] = {"how many nodes a tile takes", "the memory of tiles", "the channels into tiles",
-                                                       "the channels out of tiles", "the kinds of tiles"};
+  static const char *const limits[CM_LIMITS_ALL] = {"how many nodes a tile takes", "the memory of tiles", "the channels into tiles",
+                                                       "the channels out of tiles", "the kinds of tiles", "the circuits of links and routers"};
   if (number >= p->constraints.count) {
     (void)snprintf(words, size, "%s", limits[number - p->constraints.count]);
     return;
@@ -62,7 +62,7 @@ static size_t add(char *words, size_t used, const char *text)
 static void tell_reason(const cm_problem *p, const cm_reason *r, char words[WORDS_MAX])
 {
   char text[320];
-  const uint32_t nodes = nodes_of(p, r), all = p->constraints.count + CM_REASON_LIMITS;
+  const uint32_t nodes = nodes_of(p, r), all = p->constraints.count + CM_LIMITS_ALL;
   uint32_t named = 0, reasons = 0;
   (void)snprintf(text, sizeof text, "%u node%s (", nodes, nodes == 1 ? "" : "s");
   size_t used = add(words, 0, text);
@@ -87,7 +87,7 @@ static json_t *reason_json(const cm_problem *p, const cm_reason *r)
 {
   char words[WORDS_MAX];
   json_t *because = json_array(), *nodes = json_array();
-  for (uint32_t i = 0; i < p->constraints.count + CM_REASON_LIMITS; i++) {
+  for (uint32_t i = 0; i < p->constraints.count + CM_LIMITS_ALL; i++) {
     const bool constraint = i < p->constraints.count;
     const uint32_t limit = constraint ? 0 : i - p->constraints.count;
     if (!(constraint ? r->constraint[i] : r->limit[limit]))

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/csource/files/c_files.h"
-#include "core/csource/pieces/steps.h"
+#include "core/csource/text/writer.h"
 
 const cm_c_target *cm_c_targets(void)
 {
@@ -75,42 +74,28 @@ static cm_status check_memory(const cm_c_writer *w, cm_error *error)
 
 /* ---- names of what comes and goes ---- */
 
-/* A name in C: `stem`, number and what is left of the tensor's. */
-static cm_status end_name(cm_c_writer *w, uint32_t tensor, const char *stem, uint32_t number, cm_error *error)
+/* A name in C: in or out, a number, and what is left of the tensor's; of outputs that share a tensor, or are inputs or constants, the place alone. */
+static cm_status name_end(cm_c_writer *w, uint32_t tensor, bool in, uint32_t number, cm_error *error)
 {
+  const bool own = in || (w->program->tensors[tensor].role == CM_ROLE_OUTPUT && w->homes[tensor] == NULL);
   char made[80];
-  (void)snprintf(made, sizeof made, "%s%u_%.40s", stem, number, w->program->tensors[tensor].name);
+  (void)snprintf(made, sizeof made, own ? "%s%u_%.40s" : "%s%u", in ? "in" : "out", number, w->program->tensors[tensor].name);
   for (char *c = made; *c != '\0'; c++)
     *c = isalnum((unsigned char)*c) ? *c : '_';
-  w->homes[tensor] = cm_arena_text(&w->names, made, strlen(made), error);
-  return w->homes[tensor] != NULL ? CM_OK : error->status;
+  const char *name = cm_arena_text(&w->names, made, strlen(made), error);
+  if (own)
+    w->homes[tensor] = name;
+  w->ends[w->end_count++] = (cm_c_end){tensor, in, name};
+  return name != NULL ? CM_OK : error->status;
 }
 
-/* Outputs that share a tensor, or are inputs or constants, have a name by their place alone. */
 static cm_status name_ends(cm_c_writer *w, cm_error *error)
 {
   const cm_program *p = w->program;
-  CM_TRY(CM_NEW(w->memory, w->ends, p->input_count + p->output_count + 1, error));
   for (uint32_t k = 0; k < p->input_count; k++)
-    if (p->tensors[p->inputs[k]].role == CM_ROLE_INPUT) {
-      CM_TRY(end_name(w, p->inputs[k], "in", k, error));
-      w->ends[w->end_count++] = (cm_c_end){p->inputs[k], true, w->homes[p->inputs[k]]};
-    }
-  for (uint32_t k = 0; k < p->output_count; k++) {
-    const uint32_t t = p->outputs[k];
-    const char *name = NULL;
-    char made[20];
-    if (p->tensors[t].role == CM_ROLE_OUTPUT && w->homes[t] == NULL) {
-      if (end_name(w, t, "out", k, error) == CM_OK)
-        name = w->homes[t];
-    } else {
-      (void)snprintf(made, sizeof made, "out%u", k);
-      name = cm_arena_text(&w->names, made, strlen(made), error);
-    }
-    if (name == NULL)
-      return error->status;
-    w->ends[w->end_count++] = (cm_c_end){t, false, name};
-  }
+    CM_TRY_IF(p->tensors[p->inputs[k]].role == CM_ROLE_INPUT, name_end(w, p->inputs[k], true, k, error));
+  for (uint32_t k = 0; k < p->output_count; k++)
+    CM_TRY(name_end(w, p->outputs[k], false, k, error));
   return CM_OK;
 }
 
@@ -174,19 +159,18 @@ static cm_status replay(const cm_c_writer *w, const cm_c_flow *flow, double wait
 static cm_status compare_lanes(cm_c_writer *w, cm_error *error)
 {
   enum { WAIT_NS = 1000, WAKE_NS = 30000 };
-  cm_c_flow several = w->flow;
+  cm_c_flow one = {0};
   double together, alone = 0;
-  w->flow = (cm_c_flow){0};
-  if (replay(w, &several, WAIT_NS, &together, error) != CM_OK || cm_c_flow_make(w->program, w->space.left_out, 1, &w->flow, error) != CM_OK ||
-      replay(w, &w->flow, 0, &alone, error) != CM_OK) {
-    cm_c_flow_end(&several);
-    return error->status;
+  cm_status status = replay(w, &w->flow, WAIT_NS, &together, error);
+  CM_THEN(status, cm_c_flow_make(w->program, w->space.left_out, 1, &one, error));
+  CM_THEN(status, replay(w, &one, 0, &alone, error));
+  const cm_c_flow several = w->flow;
+  if (status == CM_OK && together + WAKE_NS >= alone) {
+    w->flow = one;
+    one = several;
   }
-  const bool worth = together + WAKE_NS < alone;
-  cm_c_flow_end(worth ? &w->flow : &several);
-  if (worth)
-    w->flow = several;
-  return CM_OK;
+  cm_c_flow_end(&one);
+  return status;
 }
 
 /* Lanes as asked; where nothing is asked, threads only where they are worth it. */
@@ -203,11 +187,11 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
 {
   const cm_program *p = w->program;
   cm_arena_init(&w->names, w->memory);
-  if (cm_c_space_make(p, &w->space, error) != CM_OK || make_flow(w, options, error) != CM_OK ||
-      cm_c_space_pack(p, &w->flow, &w->space, error) != CM_OK ||
-      CM_NEW(w->memory, w->scratch, w->flow.lanes + 1, error) != CM_OK || CM_NEW(w->memory, w->body, w->flow.lanes + 1, error) != CM_OK ||
-      CM_NEW(w->memory, w->homes, p->tensor_count + 1, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_c_space_make(p, &w->space, error));
+  CM_TRY(make_flow(w, options, error));
+  CM_TRY(cm_c_space_pack(p, &w->flow, &w->space, error));
+  CM_TRY(CM_NEW_ALL(w->memory, error, CM_ARRAY(w->scratch, w->flow.lanes + 1), CM_ARRAY(w->body, w->flow.lanes + 1), CM_ARRAY(w->homes, p->tensor_count + 1),
+                    CM_ARRAY(w->ends, p->input_count + p->output_count + 1)));
   bool opened = cm_text_open(&w->weights) && cm_text_open(&w->declared);
   for (uint32_t l = 0; l < w->flow.lanes; l++)
     opened = opened && cm_text_open(&w->body[l]);
@@ -215,7 +199,9 @@ static cm_status begin(cm_c_writer *w, const cm_c_options *options, cm_error *er
     return cm_whole(false, "the text of the code", error);
   if (!w->binary)
     fputs("#include <math.h>\n#include <stdint.h>\n", w->weights.stream);
-  return name_ends(w, error) == CM_OK && name_outside(w, error) == CM_OK ? check_tensors(w, error) : error->status;
+  CM_TRY(name_ends(w, error));
+  CM_TRY(name_outside(w, error));
+  return check_tensors(w, error);
 }
 
 static void close(cm_text *text)
@@ -262,7 +248,5 @@ cm_status cm_c_make(const cm_program *program, const cm_c_options *options, cm_r
   if (status == CM_OK && (*report = report_of(&w, expected_ns)) == NULL)
     status = cm_whole(false, "the report", error);
   end(&w);
-  if (status != CM_OK)
-    cm_c_files_free(files);
-  return status;
+  CM_END(status, (void)0, cm_c_files_free(files));
 }

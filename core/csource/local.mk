@@ -4,10 +4,10 @@ libcoremap_a_SOURCES += \
   core/csource/csource.h core/csource/csource.c core/csource/targets.def core/csource/emitters.def \
   core/csource/plan/flow.h core/csource/plan/flow.c core/csource/plan/homes.h core/csource/plan/homes.c core/csource/plan/homes_pack.c \
   core/csource/text/writer.h core/csource/text/texts.c core/csource/text/arrays.c core/csource/text/calls.c \
-  core/csource/pieces/steps.h core/csource/pieces/piece.c core/csource/pieces/operands.c core/csource/pieces/loops.c core/csource/pieces/products.h \
+  core/csource/pieces/piece.c core/csource/pieces/operands.c core/csource/pieces/loops.c core/csource/pieces/products.h \
   core/csource/pieces/products.c core/csource/pieces/emit_products.c core/csource/pieces/emit_pointwise.c core/csource/pieces/emit_lines.c \
   core/csource/pieces/emit_moves.c \
-  core/csource/files/c_files.h core/csource/files/c_files.c core/csource/files/c_test.c core/csource/files/output.c
+  core/csource/files/c_files.c core/csource/files/c_test.c core/csource/files/output.c
 nodist_libcoremap_a_SOURCES += core/csource/kernels.c
 
 # The kernels as strings inside the library.

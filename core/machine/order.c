@@ -32,18 +32,15 @@ static cm_status lay_out_time(const cm_draft_task *task, cm_draft *made, cm_erro
   cm_sequence sequence = {0};
   cm_timetable table = {0};
   cm_run_phase(task->run, "order");
-  cm_status status = cm_sequence_make(made->plan, task->options->settings, &sequence, error);
-  if (status == CM_OK && task->pieces != NULL)
-    status = cm_piece_order_search(made->plan, task->options->settings, task->run, task->pieces, &sequence, error);
+  cm_status status = cm_sequence_make(made->plan, &sequence, error);
+  if (task->pieces != NULL)
+    CM_THEN(status, cm_piece_order_search(made->plan, task->run, task->pieces, &sequence, error));
+  CM_THEN(status, cm_timetable_make(made->plan, &sequence, true, task->run, &table, error));
   if (status == CM_OK)
-    status =
-      cm_timetable_make(made->plan, &sequence, task->options->target, task->options->settings, true, task->run, &table, error);
-  if (status == CM_OK) {
     cm_run_phase(task->run, "emit");
-    status = cm_emit_timetable(made->plan, &sequence, &table, task->chip, task->target, task->run, &made->emission, error);
-  }
-  made->memory = (cm_memory_plan){.segments = sequence.segments, .segment_count = sequence.segment_count,
-                             .pieces = sequence.pieces, .piece_count = sequence.piece_count, .traffic = table.traffic};
+  CM_THEN(status, cm_emit_timetable(made->plan, &sequence, &table, task->chip, task->target, task->run, &made->emission, error));
+  made->memory = sequence;
+  made->memory.traffic = table.traffic;
   cm_timetable_free(&table);
   return status;
 }
@@ -321,7 +318,7 @@ static cm_status try_pieces(scoring *s, const cm_order_limits *limits, double de
 {
   cm_draft_task task = *s->task;
   cm_draft draft;
-  *pieces = (cm_piece_order){.scores = limits->scores, .deadline = deadline, .target = task.options->target};
+  *pieces = (cm_piece_order){.scores = limits->scores, .deadline = deadline};
   if (task.target->window == 0 || task.options->settings == NULL || s->measure != NULL || first->emission.time_ns <= limits->until_ns)
     return CM_OK;
   task.pieces = pieces;
@@ -343,7 +340,7 @@ static cm_status begin(scoring *s, const cm_draft *first, cm_error *error)
     return CM_OK;
   for (uint32_t g = 0; g <= s->subgraphs.count; g++)
     s->bound[g] = s->graph.first_op[s->subgraphs.first[g]];
-  return cm_windows_new(first->plan, s->task->options, s->bound, s->subgraphs.count, s->task->run, &s->windows, error);
+  return cm_windows_new(first->plan, s->bound, s->subgraphs.count, s->task->run, &s->windows, error);
 }
 
 /* Of the time that is left; bounds and linking follow. */

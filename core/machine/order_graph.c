@@ -1,14 +1,5 @@
 #include "core/machine/order_graph.h"
 
-
-static bool computes(const cm_model *m, const cm_node *node)
-{
-  for (uint32_t o = 0; o < node->output_count; o++)
-    if (!m->values[node->outputs[o]].constant)
-      return true;
-  return false;
-}
-
 static uint32_t node_of(const cm_plan *plan, const cm_plan_op *op)
 {
   const cm_model *m = plan->model;
@@ -39,7 +30,7 @@ static void number_nodes(const cm_plan *plan, cm_order_graph *g)
     while (op < plan->op_count && node_of(plan, &plan->ops[op]) == number)
       op++;
     g->host[number] = CM_NONE;
-    if (!computes(m, &m->nodes[number]))
+    if (cm_node_is_constant(m, &m->nodes[number]))
       continue;
     uint32_t maker = only_maker(g, &m->nodes[number], &several);
     if (op == first && !several) {

@@ -11,8 +11,6 @@ enum { SCORES_MAX = 2000, SCORES_MIN = 8 };
 
 typedef struct searching {
   cm_plan *plan;
-  const cm_settings *settings;
-  const cm_target *target;
   const cm_sequence *given;
   cm_run run; /* without a deadline: the search stops between two scores */
   cm_dag *dag;        /* of pieces, numbered by place in the sequence */
@@ -26,7 +24,7 @@ static cm_status time_of(const searching *s, uint32_t *pieces, double *ns, uint6
   cm_timetable table = {0};
   cm_run run = s->run;
   sequence.pieces = pieces;
-  CM_TRY(cm_timetable_make(s->plan, &sequence, s->target, s->settings, false, &run, &table, error));
+  CM_TRY(cm_timetable_make(s->plan, &sequence, false, &run, &table, error));
   *ns = table.time_ns;
   *effort = table.effort;
   cm_timetable_free(&table);
@@ -94,9 +92,9 @@ static cm_status make_graph(searching *s, cm_error *error)
   CM_TRY(CM_NEW(s->plan->memory, place, s->plan->piece_count + 1, error));
   for (uint32_t k = 0; k < s->given->piece_count; k++) {
     const cm_piece *piece = &s->plan->pieces[s->given->pieces[k]];
-    const cm_device *device = &s->target->device[piece->device];
+    const cm_device *device = &s->plan->target->device[piece->device];
     place[s->given->pieces[k]] = k + 1;
-    s->latency[k] = (uint64_t)(64 * cm_compute_ns(s->target, device, &piece->work, s->plan->ops[piece->op].rates[piece->device]));
+    s->latency[k] = (uint64_t)(64 * cm_compute_ns(s->plan->target, device, &piece->work, s->plan->ops[piece->op].rates[piece->device]));
   }
   cm_status status = list_arcs(s, place, &list, error);
   CM_THEN(status, cm_dag_new(s->plan->memory, s->given->piece_count, list.arc, list.count, &s->dag, error));
@@ -133,10 +131,9 @@ static cm_status search(searching *s, uint64_t scores, const cm_run *run, cm_pie
   return CM_OK;
 }
 
-cm_status cm_piece_order_search(cm_plan *plan, const cm_settings *settings, cm_run *run, cm_piece_order *order,
-                                cm_sequence *sequence, cm_error *error)
+cm_status cm_piece_order_search(cm_plan *plan, cm_run *run, cm_piece_order *order, cm_sequence *sequence, cm_error *error)
 {
-  searching s = {.plan = plan, .settings = settings, .target = order->target, .given = sequence, .run = *run};
+  searching s = {.plan = plan, .given = sequence, .run = *run};
   uint64_t effort;
   s.run.deadline = 0;
   CM_TRY(time_of(&s, sequence->pieces, &order->before_ns, &effort, error));

@@ -62,9 +62,8 @@ cm_status cm_compile_verify(cm_model *before, cm_model *after, const cm_program 
   cm_status status = CM_OK;
   cm_run_phase(run, "verify");
   cm_random_init(&random, run->seed, VERIFY_STREAM, 0);
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(v.inputs, before->input_count + 1), CM_ARRAY(v.before, before->output_count + 1),
-                 CM_ARRAY(v.after, before->output_count + 1)) != CM_OK)
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(v.inputs, before->input_count + 1),
+                             CM_ARRAY(v.before, before->output_count + 1), CM_ARRAY(v.after, before->output_count + 1)));
   for (size_t i = 0; status == CM_OK && i < before->input_count; i++)
     status = random_input(&before->values[before->inputs[i]], &random, run->memory, &v.inputs[i], error);
   bool computes = true;

@@ -23,7 +23,6 @@ void cm_put_f32(FILE *stream, double value)
   cm_put_u32(stream, bits);
 }
 
-/* The head of a file of a grid, and what of the grid it holds. */
 cm_binary_box cm_put_head(FILE *stream, const char *magic, uint32_t width, uint32_t height, cm_binary_box used)
 {
   cm_binary_box whole = {0, 0, width, height};

@@ -95,9 +95,8 @@ cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memor
   for (int i = 0; i < 2 && status == CM_OK; i++)
     status = CM_NEW(memory, p.flow[i], flows_max, error);
   for (int q = 0; q < CM_QUADRANTS && status == CM_OK; q++)
-    if (CM_NEW_ALL(memory, error, CM_ARRAY(p.column[q], size), CM_ARRAY(p.row[q], size), CM_ARRAY(p.begin[q], size),
-                   CM_ARRAY(p.column_end[q], size), CM_ARRAY(p.row_end[q], size)) != CM_OK)
-      status = error->status;
+    CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(p.column[q], size), CM_ARRAY(p.row[q], size), CM_ARRAY(p.begin[q], size),
+                               CM_ARRAY(p.column_end[q], size), CM_ARRAY(p.row_end[q], size)));
   if (status != CM_OK) {
     cm_spread_part_free(&p);
     return status;

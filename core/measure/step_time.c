@@ -12,13 +12,17 @@ typedef struct busiest {
   char *text;
 } busiest;
 
+/* A number without an exponent where it is large. */
+static cm_phrase figure(double value)
+{
+  return value < 1e6 ? cm_say("%.6g", value) : cm_say("%.0f", value);
+}
+
 static void say(busiest *b, double ns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void say(busiest *b, double ns, const char *format, ...)
 {
   va_list arguments;
-  if (ns <= b->ns)
-    return;
   b->ns = ns;
   va_start(arguments, format);
   (void)vsnprintf(b->text, CM_STEP_LIMIT_MAX, format, arguments);
@@ -35,23 +39,25 @@ static void judge_core(const cm_mapped *on, uint32_t part, const cm_core_events 
   double ns = cm_core_ns(&chip->costs, load->receive_ns, load->send_ns);
   uint32_t x = on->core[part] % chip->width, y = on->core[part] / chip->width;
   m->core_ns_max = ns > m->core_ns_max ? ns : m->core_ns_max;
+  if (ns <= b->ns)
+    return;
   if (!chip->costs.side_by_side)
-    say(b, ns, "core (%u, %u) with part %u receives for %.6g ns and then sends for %.6g ns", x, y, part, load->receive_ns,
-        load->send_ns);
+    say(b, ns, "core (%u, %u) with part %u receives for %s ns and then sends for %s ns", x, y, part, figure(load->receive_ns).text,
+        figure(load->send_ns).text);
   else if (load->receive_ns >= load->send_ns)
-    say(b, ns, "core (%u, %u) with part %u receives %.6g packets and handles %.6g synapses in %.6g ns", x, y, part,
-        n[CM_CHARGE_PACKET_RECEIVED], n[CM_CHARGE_SYNAPSE], ns);
+    say(b, ns, "core (%u, %u) with part %u receives %s packets and handles %s synapses in %s ns", x, y, part,
+        figure(n[CM_CHARGE_PACKET_RECEIVED]).text, figure(n[CM_CHARGE_SYNAPSE]).text, figure(ns).text);
   else
-    say(b, ns, "core (%u, %u) with part %u updates %.6g neurons, of which %.6g fire, and sends %.6g packets in %.6g ns", x, y,
-        part, n[CM_CHARGE_NEURON], n[CM_CHARGE_SPIKE], n[CM_CHARGE_PACKET_SENT], ns);
+    say(b, ns, "core (%u, %u) with part %u updates %s neurons, of which %s fire, and sends %s packets in %s ns", x, y, part,
+        figure(n[CM_CHARGE_NEURON]).text, figure(n[CM_CHARGE_SPIKE]).text, figure(n[CM_CHARGE_PACKET_SENT]).text, figure(ns).text);
 }
 
 static void judge_ports(const cm_chip *chip, uint32_t core, const cm_core_load *load, busiest *b)
 {
   double most = load->traffic_in > load->traffic_out ? load->traffic_in : load->traffic_out, rate = chip->costs.port_packets_per_ns;
-  if (rate > 0)
-    say(b, most / rate, "the %s of core (%u, %u) passes %.6g packets in %.6g ns",
-        load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, most, most / rate);
+  if (rate > 0 && most / rate > b->ns)
+    say(b, most / rate, "the %s of core (%u, %u) passes %s packets in %s ns",
+        load->traffic_in >= load->traffic_out ? "inlet" : "outlet", core % chip->width, core / chip->width, figure(most).text, figure(most / rate).text);
 }
 
 static void judge_links(const cm_chip *chip, const cm_metrics_detail *detail, busiest *b)
@@ -64,7 +70,7 @@ static void judge_links(const cm_chip *chip, const cm_metrics_detail *detail, bu
     if (ns <= b->ns)
       continue;
     cm_chip_link_text(chip, link, CM_LINK_IN_WORDS, name);
-    say(b, ns, "%s passes %.6g packets in %.6g ns", name, detail->link_load[i], ns);
+    say(b, ns, "%s passes %s packets in %s ns", name, figure(detail->link_load[i]).text, figure(ns).text);
   }
 }
 

@@ -17,16 +17,11 @@ static cm_status add_new(cm_unrolling *u, const cm_new_node *node, uint32_t *val
   return CM_OK;
 }
 
-static cm_status add(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
-{
-  return add_new(u, &(cm_new_node){.op = op, .inputs = inputs, .count = count}, value, error);
-}
-
 static cm_status reshape(cm_unrolling *u, uint32_t from, size_t rank, const int64_t *dims, uint32_t *value, cm_error *error)
 {
   uint32_t inputs[2] = {from};
   return cm_model_add_integers(u->model, "shape", dims, rank, &inputs[1], error) == CM_OK
-             ? add(u, "Reshape", inputs, 2, value, error) : error->status;
+             ? cm_unroll_new(u, "Reshape", inputs, 2, value, error) : error->status;
 }
 
 static cm_status transpose(cm_unrolling *u, uint32_t from, const int64_t perm[4], uint32_t *value, cm_error *error)
@@ -42,7 +37,7 @@ static cm_status scale(cm_unrolling *u, uint32_t *value, double factor, cm_error
 {
   uint32_t inputs[2] = {*value};
   return cm_unroll_number(u, u->model->values[*value].shape.type, factor, &inputs[1], error) == CM_OK
-             ? add(u, "Mul", inputs, 2, value, error) : error->status;
+             ? cm_unroll_new(u, "Mul", inputs, 2, value, error) : error->status;
 }
 
 /* Elements [ends[0], ends[1]) of an axis. */
@@ -52,7 +47,7 @@ static cm_status slice(cm_unrolling *u, uint32_t value, int64_t axis, const int6
   CM_TRY(cm_model_add_integers(u->model, "starts", ends, 1, &inputs[1], error));
   CM_TRY(cm_model_add_integers(u->model, "ends", ends + 1, 1, &inputs[2], error));
   CM_TRY(cm_model_add_integers(u->model, "axes", &axis, 1, &inputs[3], error));
-  return add(u, "Slice", inputs, 4, made, error);
+  return cm_unroll_new(u, "Slice", inputs, 4, made, error);
 }
 
 static uint32_t input_of(const cm_node *n, uint32_t i)
@@ -136,9 +131,9 @@ static cm_status head_product(attention *a, const uint32_t factors[2], int64_t i
                 apart[4] = {a->frames, a->heads, a->rows, columns};
   uint32_t both[2] = {factors[0], factors[1]};
   if (a->heads == a->kv_heads)
-    return add(a->u, "MatMul", both, 2, made, error);
+    return cm_unroll_new(a->u, "MatMul", both, 2, made, error);
   CM_TRY(reshape(a->u, factors[0], 4, shared, &both[0], error));
-  CM_TRY(add(a->u, "MatMul", both, 2, made, error));
+  CM_TRY(cm_unroll_new(a->u, "MatMul", both, 2, made, error));
   return reshape(a->u, *made, 4, apart, made, error);
 }
 
@@ -154,7 +149,7 @@ static cm_status add_causal(attention *a, uint32_t *scores, cm_error *error)
       cm_tensor_put_number(mask, (uint64_t)(i * a->all + k), -INFINITY, false);
   cm_status status = cm_model_add_constant(a->u->model, "causal", mask, &both[1], error);
   cm_tensor_free(mask);
-  return status == CM_OK ? add(a->u, "Add", both, 2, scores, error) : status;
+  return status == CM_OK ? cm_unroll_new(a->u, "Add", both, 2, scores, error) : status;
 }
 
 static cm_status add_mask(attention *a, uint32_t *scores, cm_error *error)
@@ -166,8 +161,8 @@ static cm_status add_mask(attention *a, uint32_t *scores, cm_error *error)
   if (m->rank < 2 || m->dims[m->rank - 1] != a->all)
     return cm_unroll_fail(a->n, CM_BAD_NETWORK, "its mask should be as long as its keys", error);
   if (m->type != CM_BOOL)
-    return add(a->u, "Add", all, 2, scores, error);
-  return cm_unroll_number(a->u, shape_of(a->u, *scores)->type, -INFINITY, &all[2], error) == CM_OK ? add(a->u, "Where", all, 3, scores, error)
+    return cm_unroll_new(a->u, "Add", all, 2, scores, error);
+  return cm_unroll_number(a->u, shape_of(a->u, *scores)->type, -INFINITY, &all[2], error) == CM_OK ? cm_unroll_new(a->u, "Where", all, 3, scores, error)
                                                                                           : error->status;
 }
 
@@ -184,7 +179,7 @@ static cm_status cap(attention *a, uint32_t *scores, cm_error *error)
   if (most <= 0)
     return CM_OK;
   CM_TRY(scale(a->u, scores, 1 / most, error));
-  CM_TRY(add(a->u, "Tanh", scores, 1, scores, error));
+  CM_TRY(cm_unroll_new(a->u, "Tanh", scores, 1, scores, error));
   return scale(a->u, scores, most, error);
 }
 
@@ -234,9 +229,9 @@ static cm_status rotary_half(rotary *r, uint32_t x, int i, uint32_t *half, cm_er
 static cm_status cross(rotary *r, const uint32_t first[2], const uint32_t second[2], const char *op, uint32_t *made, cm_error *error)
 {
   uint32_t both[2];
-  CM_TRY(add(r->u, "Mul", first, 2, &both[0], error));
-  CM_TRY(add(r->u, "Mul", second, 2, &both[1], error));
-  return add(r->u, op, both, 2, made, error);
+  CM_TRY(cm_unroll_new(r->u, "Mul", first, 2, &both[0], error));
+  CM_TRY(cm_unroll_new(r->u, "Mul", second, 2, &both[1], error));
+  return cm_unroll_new(r->u, op, both, 2, made, error);
 }
 
 static cm_status rotary_join(rotary *r, uint32_t parts[2], uint32_t *made, cm_error *error)
@@ -324,7 +319,7 @@ cm_status cm_unroll_center(cm_unrolling *u, const cm_node *n, cm_error *error)
   }
   inputs[0] = value;
   if (padded && (cm_model_add_integers(u->model, "pads", pads, (size_t)2 * rank, &inputs[1], error) != CM_OK ||
-                 add(u, "Pad", inputs, 2, &value, error) != CM_OK))
+                 cm_unroll_new(u, "Pad", inputs, 2, &value, error) != CM_OK))
     return error->status;
   return cm_unroll_hand_over(u, value, n->outputs[0], error);
 }

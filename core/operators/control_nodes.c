@@ -58,6 +58,14 @@ cm_status cm_unroll_node(cm_unrolling *u, const cm_new_node *node, uint32_t *out
   return status == CM_OK ? u->walk(u, made, error) : status;
 }
 
+cm_status cm_unroll_new(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error)
+{
+  uint32_t made = CM_NONE;
+  CM_TRY(cm_unroll_node(u, &(cm_new_node){.op = op, .inputs = inputs, .count = count}, &made, error));
+  *value = made;
+  return CM_OK;
+}
+
 /* Gives what was computed to those who read the node's output. */
 cm_status cm_unroll_hand_over(cm_unrolling *u, uint32_t from, uint32_t output, cm_error *error)
 {

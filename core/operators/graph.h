@@ -103,6 +103,15 @@ typedef struct cm_model {
   uint32_t splices; /* names that were made while unrolling */
 } cm_model;
 
+/* True when all that a node makes depends on initializers alone. */
+static inline bool cm_node_is_constant(const cm_model *model, const cm_node *node)
+{
+  for (uint32_t o = 0; o < node->output_count; o++)
+    if (!model->values[node->outputs[o]].constant)
+      return false;
+  return true;
+}
+
 /* What a node is called: its name, or where it has none that of the first value that it makes. */
 const char *cm_node_name(const cm_model *model, const cm_node *node);
 

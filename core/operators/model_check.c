@@ -4,14 +4,6 @@
 #include "core/operators/evaluate.h"
 #include "core/operators/operator.h"
 
-static bool is_constant(const cm_model *m, const cm_node *node)
-{
-  for (uint32_t o = 0; o < node->output_count; o++)
-    if (!m->values[node->outputs[o]].constant)
-      return false;
-  return true;
-}
-
 static cm_status unknown_shape(const cm_node *node, const char *value, cm_error *error)
 {
   char label[160];
@@ -97,7 +89,7 @@ cm_status cm_model_check(const cm_model *model, cm_error *error)
                                 CM_ARRAY(c.result, widest), CM_ARRAY(c.tensors, model->value_count + 1));
   for (size_t i = 0; status == CM_OK && i < model->order_count; i++) {
     const cm_node *n = &model->nodes[model->order[i]];
-    if (n->known == NULL || !is_constant(model, n))
+    if (n->known == NULL || !cm_node_is_constant(model, n))
       status = check_node(&c, n, error);
   }
   CM_FREE(c.input, c.output, c.value, c.result, c.tensors);

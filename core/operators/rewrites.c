@@ -1,5 +1,6 @@
 /* Operators of others as standard ones: the texts of rewrites.def, read once for each node that they stand for. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value,
   cm_model *m = r->u->model;
   const cm_shape rowed = m->values[o->value[0]].shape, like = m->values[o->value[1]].shape;
   cm_tensor *rows;
-  uint32_t both[2] = {o->value[0]}, node;
+  uint32_t both[2] = {o->value[0]};
   if (rowed.rank != 2)
     return CM_OK;
   if (like.rank == CM_UNKNOWN_RANK || like.rank == 0 || like.dims[like.rank - 1] < 0)
@@ -139,33 +140,59 @@ static cm_status first_rows(cm_rewriting *r, const operands *o, uint32_t *value,
     ((int64_t *)rows->data)[i] = (int64_t)i;
   cm_status status = cm_model_add_constant(m, "rows", rows, &both[1], error);
   cm_tensor_free(rows);
-  if (status != CM_OK || cm_model_add_named(m, "first", value, error) != CM_OK || cm_model_add_node(m, "Gather", both, 2, value, 1, &node, error) != CM_OK)
-    return error->status;
-  return r->u->walk(r->u, node, error);
+  return status == CM_OK ? cm_unroll_new(r->u, "Gather", both, 2, value, error) : status;
 }
 
-/* Places of queries without padding behind those of the past, [frames, rows]; `last`, the place of each frame's last key, has to be that where it is known. */
-static cm_status places(cm_rewriting *r, const operands *o, uint32_t *value, cm_error *error)
+/* What seqlens_k, the place of each frame's last key, says: the places of its queries [frames, rows], or which keys it has (`seen`), with the bias. A length that
+ * comes when it runs picks a row of a table, so that none reads beyond what there is; one of total_sequence_length that is less stands for it. */
+static cm_status lengths(cm_rewriting *r, const operands *o, bool seen, uint32_t *value, cm_error *error)
 {
-  cm_model *m = r->u->model;
+  cm_unrolling *u = r->u;
+  cm_model *m = u->model;
   const cm_shape *x = &m->values[o->value[0]].shape, *past = o->value[1] != CM_NONE ? &m->values[o->value[1]].shape : NULL;
-  const cm_tensor *last;
+  uint32_t both[2] = {CM_NONE, o->value[2]}, least[2] = {o->value[2], o->value[3]}, one;
+  const cm_tensor *last = NULL, *total = NULL;
   cm_tensor *made;
   if (!cm_shape_known(x) || (past != NULL && (!cm_shape_known(past) || past->rank != 4)))
     return cm_unroll_fail(r->n, CM_BAD_NETWORK, "needs inputs whose shapes are known, of its past four dimensions", error);
-  const int64_t before = past != NULL ? past->dims[2] : 0, rows = x->dims[1];
-  if (o->value[2] != CM_NONE && m->values[o->value[2]].constant) {
-    CM_TRY(cm_constant_tensor(m, o->value[2], r->u->run, &last, error));
-    for (uint64_t i = 0; i < last->count; i++)
-      if (cm_tensor_integer(last, i) != before + rows - 1)
-        return cm_unroll_fail(r->n, CM_BAD_NETWORK, "its seqlens_k leave out keys: only sequences without padding are computed", error);
+  const int64_t before = past != NULL ? past->dims[2] : 0, frames = x->dims[0], rows = x->dims[1], all = before + rows;
+  CM_TRY_IF(least[0] != CM_NONE && m->values[least[0]].constant, cm_constant_tensor(m, least[0], u->run, &last, error));
+  CM_TRY_IF(least[1] != CM_NONE && m->values[least[1]].constant, cm_constant_tensor(m, least[1], u->run, &total, error));
+  if (total != NULL && (total->count != 1 || cm_tensor_integer(total, 0) != all))
+    return cm_unroll_fail(r->n, CM_BAD_NETWORK, cm_say("its total_sequence_length should be %lld, the rows of its past and its own", (long long)all).text, error);
+  bool full = least[0] == CM_NONE || last != NULL;
+  for (uint64_t i = 0; last != NULL && i < last->count; i++)
+    full = full && cm_tensor_integer(last, i) == all - 1;
+  *value = o->value[4];
+  if (full && seen)
+    return CM_OK;
+  const cm_shape *k = full ? NULL : &m->values[least[0]].shape;
+  if (k != NULL && (k->rank != 1 || k->dims[0] != frames))
+    return cm_unroll_fail(r->n, CM_BAD_NETWORK, cm_say("its seqlens_k should be a list of %lld", (long long)frames).text, error);
+  const int64_t width = seen ? all : rows;
+  CM_TRY(cm_tensor_new(u->run->memory, seen ? CM_BOOL : CM_INT64, seen ? 4 : 2, seen ? (int64_t[]){all, 1, 1, all} : (int64_t[]){full ? frames : all, rows}, &made, error));
+  for (uint64_t i = 0; i < made->count; i++) {
+    const int64_t at = (int64_t)i % width, end = full ? all : (int64_t)i / width + 1, first = end > rows ? end - rows : 0;
+    cm_tensor_put_integer(made, i, !seen ? first + at : at < before ? at < first : at - before < end);
   }
-  CM_TRY(cm_tensor_new(r->u->run->memory, CM_INT64, 2, x->dims, &made, error));
-  for (uint64_t i = 0; i < made->count; i++)
-    ((int64_t *)made->data)[i] = before + (int64_t)i % rows;
-  const cm_status status = cm_model_add_constant(m, "places", made, value, error);
+  cm_status status = cm_model_add_constant(m, "lengths", made, full ? value : &both[0], error);
   cm_tensor_free(made);
-  return status;
+  if (status != CM_OK || full)
+    return status;
+  if (least[1] != CM_NONE && total == NULL) {
+    CM_TRY(cm_unroll_number(u, m->values[least[1]].shape.type, 1, &one, error));
+    CM_TRY(cm_unroll_new(u, "Add", (uint32_t[]){least[0], one}, 2, &least[0], error)); /* the largest and the least number wrap to what is outside */
+    CM_TRY(cm_unroll_new(u, "Min", least, 2, &both[1], error));
+    CM_TRY(cm_unroll_new(u, "Sub", (uint32_t[]){both[1], one}, 2, &both[1], error));
+  }
+  CM_TRY(cm_unroll_new(u, "Gather", both, 2, &both[0], error));
+  if (!seen || *value == CM_NONE)
+    *value = both[0];
+  else {
+    CM_TRY(cm_unroll_number(u, m->values[*value].shape.type, -INFINITY, &one, error));
+    CM_TRY(cm_unroll_new(u, "Where", (uint32_t[]){both[0], *value, one}, 3, value, error));
+  }
+  return CM_OK;
 }
 
 /* A code of so many bits, the first in the lowest ones. */
@@ -227,8 +254,8 @@ static cm_status make_node(cm_rewriting *r, const char *op, uint32_t *outputs, u
     ;
   else if (strcmp(op, "FirstRows") == 0)
     status = first_rows(r, &o, &outputs[0], error);
-  else if (strcmp(op, "Places") == 0)
-    status = places(r, &o, &outputs[0], error);
+  else if (strcmp(op, "Lengths") == 0)
+    status = lengths(r, &o, cm_node_integer(&like, "seen", 0) != 0, &outputs[0], error);
   else if (strcmp(op, "Unpacked") == 0)
     status = unpack(r, &o, &outputs[0], error);
   else if (strcmp(op, "Turned") == 0) {

@@ -31,6 +31,9 @@ typedef struct cm_new_node {
 /* A node of one output (CM_NONE: a new value), inferred at once. Errors: of walk. */
 cm_status cm_unroll_node(cm_unrolling *u, const cm_new_node *node, uint32_t *output, cm_error *error);
 
+/* The same without attributes, of a new value, which may be among its inputs. */
+cm_status cm_unroll_new(cm_unrolling *u, const char *op, const uint32_t *inputs, uint32_t count, uint32_t *value, cm_error *error);
+
 /* Gives what was computed to those who read the node's output. Errors: of walk. */
 cm_status cm_unroll_hand_over(cm_unrolling *u, uint32_t from, uint32_t output, cm_error *error);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/measure/binary.h"
+#include "core/measure/core_shares.h"
 #include "core/output/view_writer.h"
 
 enum { MAGIC_BYTES = 8, COUNTS = 6, RATES = 3, RECORD_BYTES = 4 * (COUNTS + RATES), NO_PART = -1 };
@@ -133,13 +134,19 @@ static cm_status cut_binary(int file, cm_cores_cut cut, FILE *stream, cm_error *
 }
 
 /* What is told of the cores of a block: the most that one has, -1: nothing. */
-enum { CORE_NS, SHARE, NEURON_SPIKES, SILENT, PEAK_SPIKES, PEAK_PACKETS_IN, FIGURES };
-static const char *const figure_names[FIGURES] = {"core_ns", "share", "neuron_spikes", "silent", "peak_spikes", "peak_packets_in"};
+enum { CORE_NS, POPULATION, NEURON_SPIKES, SILENT, PEAK_SPIKES, PEAK_PACKETS_IN, FIGURES, LIMIT_ROOM = 48 };
+static const char *const figure_names[FIGURES] = {"core_ns", "population", "neuron_spikes", "silent", "peak_spikes", "peak_packets_in"};
 
 typedef struct block_told {
   uint32_t used;
-  double most[FIGURES];
+  double most[FIGURES], share[CM_SHARES_MAX];
 } block_told;
+
+/* Limits in the order in which they were met. */
+typedef struct limits_met {
+  uint32_t count;
+  char name[CM_SHARES_MAX][LIMIT_ROOM];
+} limits_met;
 
 static double number_after(const char *text, const char *key)
 {
@@ -147,28 +154,46 @@ static double number_after(const char *text, const char *key)
   return found != NULL ? strtod(found + strlen(key), NULL) : -1.0;
 }
 
-static void count_core(const char *line, block_told *block)
+/* The number of the limit of a name; CM_SHARES_MAX: there is no room for it. */
+static uint32_t limit_named(limits_met *limits, const char *name, size_t length)
 {
-  const char *peaks = strstr(line, "\"peaks\": "), *shares = strstr(line, "\"shares\": {"), *end = shares != NULL ? strchr(shares, '}') : NULL;
-  double figure[FIGURES] = {[CORE_NS] = number_after(line, "\"core_ns\": "), [SHARE] = -1.0, [NEURON_SPIKES] = number_after(line, "\"spikes\": "),
-                            [SILENT] = number_after(line, "\"silent\": "), [PEAK_SPIKES] = number_after(peaks, "\"spikes\": "),
-                            [PEAK_PACKETS_IN] = number_after(peaks, "\"packets_in\": ")};
+  uint32_t k = 0;
+  while (k < limits->count && (strncmp(limits->name[k], name, length) != 0 || limits->name[k][length] != '\0'))
+    k++;
+  if (k == limits->count && k < CM_SHARES_MAX && length < LIMIT_ROOM)
+    memcpy(limits->name[limits->count++], name, length); /* behind it are zeros */
+  return k < limits->count ? k : CM_SHARES_MAX;
+}
+
+static void count_core(const char *line, limits_met *limits, block_told *block)
+{
+  const char *peaks = strstr(line, "\"peaks\": "), *at = strstr(line, "\"shares\": {"), *end = at != NULL ? strchr(at, '}') : NULL;
+  double figure[FIGURES] = {[CORE_NS] = number_after(line, "\"core_ns\": "), [POPULATION] = number_after(line, "{\"population\": "),
+                            [NEURON_SPIKES] = number_after(line, "\"spikes\": "), [SILENT] = number_after(line, "\"silent\": "),
+                            [PEAK_SPIKES] = number_after(peaks, "\"spikes\": "), [PEAK_PACKETS_IN] = number_after(peaks, "\"packets_in\": ")};
   if (figure[NEURON_SPIKES] >= 0.0)
     figure[NEURON_SPIKES] /= number_after(line, "\"neurons\": ");
-  for (const char *at = shares != NULL ? strchr(shares, '{') : NULL; at != NULL && (at = strstr(at, "\": ")) != NULL && at < end; at += 3)
-    if (number_after(at, "\": ") > figure[SHARE])
-      figure[SHARE] = number_after(at, "\": ");
   for (int k = 0; k < FIGURES; k++)
     if (block->used == 0 || figure[k] > block->most[k])
       block->most[k] = figure[k];
+  for (int k = 0; block->used == 0 && k < CM_SHARES_MAX; k++)
+    block->share[k] = -1.0;
   block->used++;
+  for (at = end != NULL ? strchr(at, '{') : NULL; at != NULL && (at = strchr(at, '"')) != NULL && at < end; at = strpbrk(at, ",}")) {
+    const size_t length = strcspn(++at, "\"");
+    const uint32_t k = limit_named(limits, at, length);
+    at += length;
+    if (k < CM_SHARES_MAX && number_after(at, "\": ") > block->share[k])
+      block->share[k] = number_after(at, "\": ");
+  }
 }
 
-static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t columns, uint32_t rows, FILE *stream)
+static void put_blocks(const block_told *block, const limits_met *limits, cm_cores_cut cut, uint32_t blocks, FILE *stream)
 {
   cm_view_writer w = {.stream = stream};
   const char *lead = "";
-  for (uint32_t b = 0; b < columns * rows; b++) {
+  const uint32_t columns = (cut.columns - 1) / cut.block + 1;
+  for (uint32_t b = 0; b < blocks; b++) {
     if (block[b].used == 0)
       continue;
     (void)fprintf(stream, "%s{\"x\":%" PRIu32 ",\"y\":%" PRIu32 ",\"used\":%" PRIu32, lead, cut.x + b % columns * cut.block, cut.y + b / columns * cut.block,
@@ -178,7 +203,14 @@ static void put_blocks(const block_told *block, cm_cores_cut cut, uint32_t colum
         (void)fprintf(stream, ",\"%s\":", figure_names[k]);
         cm_view_put_real(&w, block[b].most[k]);
       }
-    (void)fputs("}", stream);
+    const char *next = ",\"shares\":{";
+    for (uint32_t k = 0; k < limits->count; k++)
+      if (block[b].share[k] >= 0.0) {
+        (void)fprintf(stream, "%s\"%s\":", next, limits->name[k]);
+        cm_view_put_real(&w, block[b].share[k]);
+        next = ",";
+      }
+    (void)fputs(*next == ',' && next[1] == '\0' ? "}}" : "}", stream);
     lead = ",\n";
   }
 }
@@ -190,6 +222,7 @@ static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *
   size_t room = 0, put = 0;
   uint32_t x, y;
   block_told *block = NULL;
+  limits_met limits = {0};
   cm_status status = getline(&line, &room, view) > 0 && sscanf(line, "{\"width\": %" SCNu32 ", \"height\": %" SCNu32, &x, &y) == 2
                        ? take_box(&cut, x, y, OBJECTS_MAX, error) : cm_fail(error, CM_DAMAGED, "the cores of the mapping are damaged");
   const uint32_t each = cut.block > 0 ? cut.block : 1, columns = (cut.columns - 1) / each + 1, rows = (cut.rows - 1) / each + 1;
@@ -200,16 +233,19 @@ static cm_status cut_json(FILE *view, cm_cores_cut cut, FILE *stream, cm_error *
   else if (status == CM_OK)
     (void)fputs(line, stream);
   while (status == CM_OK && getline(&line, &room, view) > 0) {
-    if (sscanf(line, "{\"part\": %*u, \"x\": %" SCNu32 ", \"y\": %" SCNu32, &x, &y) != 2 || x - cut.x >= cut.columns || y - cut.y >= cut.rows)
+    const double across = number_after(line, "\"x\": "), down = number_after(line, "\"y\": ");
+    x = across < 0.0 ? UINT32_MAX : (uint32_t)across;
+    y = down < 0.0 ? UINT32_MAX : (uint32_t)down;
+    if (x - cut.x >= cut.columns || y - cut.y >= cut.rows)
       continue;
     const size_t bytes = strcspn(line, "\n"), after = bytes > 0 && line[bytes - 1] == ',' ? 1 : 2; /* or the end of all: "]}" */
     if (block != NULL)
-      count_core(line, &block[(y - cut.y) / each * columns + (x - cut.x) / each]);
+      count_core(line, &limits, &block[(y - cut.y) / each * columns + (x - cut.x) / each]);
     else
       (void)fprintf(stream, "%s%.*s", put++ > 0 ? ",\n" : "", (int)(bytes > after ? bytes - after : 0), line);
   }
   if (status == CM_OK && block != NULL)
-    put_blocks(block, cut, columns, rows, stream);
+    put_blocks(block, &limits, cut, columns * rows, stream);
   if (status == CM_OK)
     (void)fputs("]}\n", stream);
   free(block);

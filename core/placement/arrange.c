@@ -1,6 +1,4 @@
 #include "core/placement/arrange.h"
-#include "core/placement/curve.h"
-#include "core/placement/swaps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include "core/placement/blocks.h"
 #include "core/placement/qap/qap.h"
 #include "core/placement/relief/relief.h"
+#include "core/placement/ways/mode_layout.h"
 #include "core/placement/ways/ways.h"
 
 /* Placements to choose from by their loads. */
@@ -38,20 +37,6 @@ static cm_qap_options divide(const cm_arrange_budget *b, const cm_axes *axes, ui
   return cm_qap_divide(fmax(sweeps, SWEEPS_MIN), population, axes->count, seed);
 }
 
-static cm_status along_curve(const cm_graph *parts, const cm_place_task *task, uint32_t *at, cm_error *error)
-{
-  cm_run *run = task->run;
-  uint32_t *order, *curve = NULL;
-  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(order, parts->vertex_count),
-                                CM_ARRAY(curve, task->region->core_count));
-  CM_THEN(status, cm_order_parts(parts, run, order, error));
-  CM_THEN(status, cm_order_cores(task->chip, task->region, run, curve, error));
-  for (uint32_t i = 0; status == CM_OK && i < parts->vertex_count; i++)
-    at[order[i]] = curve[i];
-  CM_FREE(order, curve);
-  return status;
-}
-
 /* What one run holds. */
 typedef struct work {
   const cm_graph *parts;
@@ -63,13 +48,13 @@ typedef struct work {
   cm_arrange_result result;
 } work;
 
-/* Many parts, or little time. */
-static cm_status arrange_by_blocks(work *w, cm_error *error)
+/* Few parts, which are annealed as well, with as little effort as begins with a layout. */
+static cm_status arrange_by_blocks(work *w, bool few, cm_error *error)
 {
   const cm_arrange_budget *b = w->budget;
   double paid = b->block_entries / ((double)w->parts->entry_count + 1);
-  cm_blocks_options options = {.sweeps = fmin(fmax(paid, b->block_sweeps_min), b->block_sweeps_max),
-                               .cycles = b->block_cycles,
+  cm_blocks_options options = {.sweeps = few ? CM_LAYOUT_LOOKS : fmin(fmax(paid, b->block_sweeps_min), b->block_sweeps_max),
+                               .cycles = few ? 0 : b->block_cycles,
                                .entries = w->parts->vertex_count > MANY ? b->many_entries : b->descent_entries};
   cm_blocks_result made;
   CM_TRY(cm_place_by_blocks(w->parts, &w->task, &options, w->at, &made, error));
@@ -139,19 +124,9 @@ static cm_status arrange_by_ways(work *w, cm_error *error)
 static cm_status arrange_on_axes(work *w, cm_error *error)
 {
   const cm_arrange_budget *b = w->budget;
-  cm_arrange_result *r = &w->result;
-  cm_swaps_result swapped;
-  if (b->few == 0 || w->task.axes->count > b->few)
-    return arrange_by_blocks(w, error);
-  cm_run_phase(w->task.run, "place");
-  CM_TRY(along_curve(w->parts, &w->task, w->at, error));
-  r->method = "curve and swaps";
-  r->curve = cm_axes_cost(w->parts, w->task.axes, w->at);
-  CM_TRY(cm_place_by_swaps(w->parts, &w->task, b->swap_rounds, w->at, &swapped, error));
-  r->rounds = swapped.rounds;
-  r->swaps = swapped.swaps;
-  r->refined = cm_axes_cost(w->parts, w->task.axes, w->at);
-  return anneal(w, error);
+  const bool few = b->few != 0 && w->task.axes->count <= b->few;
+  CM_TRY(arrange_by_blocks(w, few, error));
+  return few ? anneal(w, error) : CM_OK;
 }
 
 static cm_status arrange_by_axes(work *w, cm_error *error)

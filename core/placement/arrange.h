@@ -13,7 +13,6 @@ typedef struct cm_arrange_budget {
   uint32_t population;  /* annealed together, at most */
   double sweeps_max;    /* of all of them */
   bool alone;           /* one annealing takes all looks where they are less than one of use: short ones end no lower together */
-  uint32_t swap_rounds; /* before annealing */
   double relief;        /* bookings of packets at routers, for loads; 0: loads are never looked at */
   /* By blocks: entries of the graph that are looked at on the finest level, within these numbers of sweeps; on all levels of a descent
    * (0: as each level takes), and so of many parts; V-cycles after the descent. */
@@ -30,9 +29,8 @@ typedef struct cm_arrange_options {
 } cm_arrange_options;
 
 typedef struct cm_arrange_result {
-  const char *method;       /* "curve and swaps", "annealing", "blocks and exchanges": "blocks by ways"; static text */
+  const char *method;       /* "annealing", "blocks and exchanges": "blocks by ways"; static text */
   uint64_t curve, refined;  /* sum of weight * distance (in units of cm_axes) along the curve, and at the end; scaled */
-  uint32_t rounds;          /* of swaps */
   uint64_t swaps;
   bool relieved;            /* whether loads were looked at: then */
   double busiest_before, busiest; /* load of the busiest router, in units of the flows: for the least cost, and here */

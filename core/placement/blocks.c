@@ -12,12 +12,13 @@
 #include "core/placement/curve.h"
 #include "core/placement/exchange.h"
 #include "core/placement/qap/qap.h"
+#include "core/placement/ways/mode_layout.h"
 
-enum { BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000, CYCLE_STREAMS = 16 };
+enum { BLOCK_BITS = 2, COARSEST = 64, COARSEST_SWEEPS = 1000, CYCLE_STREAMS = 16, TURNS = 16 };
 
-/* Temperatures in typical costs of a move to the next cell: where all is new, in further cycles, at the end of a
+/* Temperatures in typical costs of a move to the next cell: where all is new, in further cycles, from a layout, at the end of a
  * level; the most proposals for a block on coarse levels. */
-static const double hot = 3, warm = 2, cold = 0.05, sweeps_most = 4000;
+static const double hot = 3, warm = 2, tepid = 1, cold = 0.05, sweeps_most = 4000;
 
 typedef struct work {
   const cm_place_task *task;
@@ -194,12 +195,12 @@ static uint32_t sweeps_on(const work *w, uint32_t level)
   return (uint32_t)sweeps;
 }
 
-static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, uint32_t *cell, cm_error *error)
+static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, double from, uint32_t *cell, cm_error *error)
 {
   cm_cells cells;
   cm_random random;
   int64_t gain;
-  cm_exchange_schedule schedule = {.hot = cycle == 0 ? hot : warm, .cold = cold, .sweeps = sweeps_on(w, level)};
+  cm_exchange_schedule schedule = {.hot = from, .cold = cold, .sweeps = sweeps_on(w, level)};
   make_cells(w, level, &cells);
   cm_random_init(&random, w->task->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
   return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, &random, w->run, cell, &gain, error);
@@ -213,11 +214,46 @@ static cm_status descend(work *w, uint32_t cycle, uint32_t *cell, cm_error *erro
   make_cells(w, top, &cells);
   for (uint32_t v = 0; v < w->hierarchy.vertices[top]; v++)
     cell[v] = v;
-  cm_status status = cycle > 0 ? anneal_level(w, top, cycle, cell, error) : place_coarsest(w, cell, error);
+  cm_status status = cycle > 0 ? anneal_level(w, top, cycle, warm, cell, error) : place_coarsest(w, cell, error);
   for (uint32_t l = top; l-- > 0 && status == CM_OK;) {
     take_apart(w, l, cell);
-    status = anneal_level(w, l, cycle, cell, error);
+    status = anneal_level(w, l, cycle, cycle == 0 ? hot : warm, cell, error);
   }
+  return status;
+}
+
+static uint64_t cost_of(const void *on, const uint32_t *cell)
+{
+  const work *w = on;
+  const cm_csr_graph *g = w->hierarchy.level[0];
+  uint64_t sum = 0;
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      sum += cm_csr_graph_weight(g, i) * cm_axes_distance(w->axes, w->curve[cell[v]], w->curve[cell[g->neighbour[i]]]);
+  return sum;
+}
+
+/* From a layout by the graph's modes, where that ends better than cell [parts]. */
+static cm_status lay_out(work *w, uint32_t *cell, cm_error *error)
+{
+  const cm_axes *a = w->axes;
+  const cm_interconnect net = {.kind = CM_GRID, .columns = a->columns, .rows = a->rows};
+  cm_layout layout = {0};
+  uint32_t *router, *laid = NULL;
+  cm_status status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(router, w->task->region->core_count), CM_ARRAY(laid, w->parts));
+  if (status == CM_OK) {
+    for (uint32_t i = 0; i < w->task->region->core_count; i++)
+      router[i] = a->row[w->curve[i]] * a->columns + a->column[w->curve[i]];
+    status = cm_layout_new(&w->hierarchy, &net, router, w->parts, w->task->seed, w->run, &layout, error);
+  }
+  if (status == CM_OK) {
+    cm_layout_choose(&layout, TURNS, cost_of, w, laid);
+    status = anneal_level(w, 0, CYCLE_STREAMS, tepid, laid, error);
+  }
+  if (status == CM_OK && cost_of(w, laid) < cost_of(w, cell))
+    memcpy(cell, laid, w->parts * sizeof *cell);
+  cm_layout_free(&layout);
+  CM_FREE(router, laid);
   return status;
 }
 
@@ -247,6 +283,8 @@ static cm_status place(work *w, const uint32_t *order, uint32_t cycle, uint32_t 
   cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   CM_THEN(status, CM_NEW(w->run->memory, cell, w->parts, error));
   CM_THEN(status, descend(w, cycle, cell, error));
+  if (status == CM_OK && cycle == 0 && w->parts >= CM_LAYOUT_LEAST && w->options->sweeps >= CM_LAYOUT_LOOKS)
+    status = lay_out(w, cell, error);
   for (uint32_t k = 0; status == CM_OK && k < w->parts; k++)
     at[order[k]] = w->curve[cell[k]];
   cm_free(cell);

@@ -93,9 +93,8 @@ static cm_status queue_by(const cm_dag *dag, const uint64_t *priority, cm_memory
 {
   uint32_t n = dag->node_count, *waiting = NULL, done = 0;
   cm_heap heap = {0};
-  cm_status status;
-  if ((status = CM_NEW(memory, waiting, n, error)) == CM_OK &&
-      (status = CM_NEW(memory, heap.item, n, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(waiting, n), CM_ARRAY(heap.item, n));
+  if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       if ((waiting[v] = (uint32_t)(dag->in_first[v + 1] - dag->in_first[v])) == 0)
         cm_heap_push(&heap, (cm_heap_item){priority == NULL ? 0 : UINT64_MAX - priority[v], v});
@@ -148,13 +147,10 @@ cm_status cm_dag_new(cm_memory *memory, uint32_t node_count, const cm_arc *arcs,
   if (status == CM_OK && (status = CM_NEW(memory, dag, 1, error)) == CM_OK) {
     dag->node_count = node_count;
     dag->arc_count = kept;
-    if ((status = CM_NEW(memory, dag->out_first, rows, error)) == CM_OK &&
-        (status = CM_NEW(memory, dag->in_first, rows, error)) == CM_OK &&
-        (status = CM_NEW(memory, dag->out, kept, error)) == CM_OK &&
-        (status = CM_NEW(memory, dag->in, kept, error)) == CM_OK &&
-        (status = CM_NEW(memory, dag->out_weight, kept, error)) == CM_OK &&
-        (status = CM_NEW(memory, dag->in_weight, kept, error)) == CM_OK &&
-        (status = CM_NEW(memory, dag->order, node_count, error)) == CM_OK) {
+    status = CM_NEW_ALL(memory, error, CM_ARRAY(dag->out_first, rows), CM_ARRAY(dag->in_first, rows), CM_ARRAY(dag->out, kept),
+                        CM_ARRAY(dag->in, kept), CM_ARRAY(dag->out_weight, kept), CM_ARRAY(dag->in_weight, kept),
+                        CM_ARRAY(dag->order, node_count));
+    if (status == CM_OK) {
       fill_rows(dag, sorted);
       status = make_order(dag, memory, error);
     }

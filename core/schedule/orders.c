@@ -154,10 +154,8 @@ static cm_status search_subgraph(void *context, size_t index, cm_error *error)
   cm_random_init(&random, s->run->seed, CM_STREAM_ORDERS, index);
   t.hunt = (cm_hunt){
     .piece = &piece, .random = &random, .memory = memory, .best_score = UINT64_MAX, .score = score_order, .user = &t};
-  cm_status status;
-  if ((status = CM_NEW(memory, height, count, error)) == CM_OK &&
-      (status = CM_NEW(memory, t.hunt.best, count, error)) == CM_OK &&
-      (status = CM_NEW(memory, t.nodes, count, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(height, count), CM_ARRAY(t.hunt.best, count), CM_ARRAY(t.nodes, count));
+  if (status == CM_OK) {
     for (uint32_t k = 0; k < count; k++)
       height[k] = s->height[node[k]];
     t.hunt.height = height;
@@ -213,8 +211,8 @@ cm_status cm_orders_search(const cm_order_task *search, const cm_order_options *
   cm_order_result made = {0};
   searching s = {.task = search, .dag = search->dag, .options = options, .run = run, .result = &made};
   cm_status status = prepare(&s, error);
-  if (status == CM_OK && (status = cm_parallel(run, made.subgraphs.count, search_subgraph, &s, error)) == CM_OK)
-    status = settle_whole(&s, error);
+  CM_THEN(status, cm_parallel(run, made.subgraphs.count, search_subgraph, &s, error));
+  CM_THEN(status, settle_whole(&s, error));
   CM_FREE(s.height, s.local);
   CM_END(status, *result = made, cm_order_result_free(&made));
 }

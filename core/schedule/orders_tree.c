@@ -103,9 +103,8 @@ static void grow(tree *t)
 cm_status cm_hunt_tree(cm_hunt *hunt, uint64_t tries, bool *stop, cm_error *error)
 {
   tree t = {.hunt = hunt, .count = 1, .least = INFINITY, .most = -INFINITY};
-  cm_status status;
-  if ((status = CM_NEW(hunt->memory, t.leaf, tries + 1, error)) == CM_OK)
-    status = CM_NEW(hunt->memory, t.path, (size_t)hunt->piece->count + 1, error);
+  cm_status status = CM_NEW(hunt->memory, t.leaf, tries + 1, error);
+  CM_THEN(status, CM_NEW(hunt->memory, t.path, (size_t)hunt->piece->count + 1, error));
   for (uint64_t k = 0; k < tries && status == CM_OK && !*stop; k++) {
     uint64_t score = 0;
     grow(&t);

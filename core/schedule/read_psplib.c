@@ -75,14 +75,14 @@ cm_status cm_read_patterson(cm_text *text, cm_workload **made, cm_error *error)
 {
   project p = {0};
   cm_status status = read_sizes(text, &p, error);
-  if (status == CM_OK && (status = make_room(&p, text, error)) == CM_OK)
-    status = read_amounts(text, "a capacity", p.capacity, p.resources, error);
+  CM_THEN(status, make_room(&p, text, error));
+  CM_THEN(status, read_amounts(text, "a capacity", p.capacity, p.resources, error));
   for (uint32_t v = 0; v < p.tasks && status == CM_OK; v++)
     if ((status = cm_text_number(text, "a duration", CM_TASK_TIME_MAX, &p.time[v], error)) == CM_OK &&
         (status = read_amounts(text, "a demand", p.demand + (size_t)v * p.resources, p.resources, error)) == CM_OK)
       status = read_successors(text, &p, v, error);
-  if (status == CM_OK && (status = cm_text_end(text, error)) == CM_OK)
-    status = finish(&p, text, made, error);
+  CM_THEN(status, cm_text_end(text, error));
+  CM_THEN(status, finish(&p, text, made, error));
   drop(&p);
   return status;
 }
@@ -135,23 +135,23 @@ cm_status cm_read_progen(cm_text *text, cm_workload **made, cm_error *error)
   project p = {0};
   cm_status status = read_labelled(text, "jobs (incl. supersource/sink )", CM_TASKS_MAX, &p.tasks, error);
   CM_THEN(status, read_labelled(text, "- renewable", CM_RESOURCES_MAX, &p.resources, error));
-  if (status == CM_OK && (status = make_room(&p, text, error)) == CM_OK &&
-      (status = seek(text, "PRECEDENCE RELATIONS", true, error)) == CM_OK)
-    status = seek(text, "#successors", true, error);
+  CM_THEN(status, make_room(&p, text, error));
+  CM_THEN(status, seek(text, "PRECEDENCE RELATIONS", true, error));
+  CM_THEN(status, seek(text, "#successors", true, error));
   for (uint32_t v = 0; v < p.tasks && status == CM_OK; v++)
     if ((status = read_job(text, v, error)) == CM_OK &&
         (status = read_one(text, "the number of modes", error)) == CM_OK)
       status = read_successors(text, &p, v, error);
-  if (status == CM_OK && (status = seek(text, "REQUESTS/DURATIONS", true, error)) == CM_OK)
-    status = seek(text, "----", true, error);
+  CM_THEN(status, seek(text, "REQUESTS/DURATIONS", true, error));
+  CM_THEN(status, seek(text, "----", true, error));
   for (uint32_t v = 0; v < p.tasks && status == CM_OK; v++)
     if ((status = read_job(text, v, error)) == CM_OK && (status = read_one(text, "the mode", error)) == CM_OK &&
         (status = cm_text_number(text, "a duration", CM_TASK_TIME_MAX, &p.time[v], error)) == CM_OK)
       status = read_amounts(text, "a demand", p.demand + (size_t)v * p.resources, p.resources, error);
   if (status == CM_OK && (status = seek(text, "RESOURCEAVAILABILITIES", true, error)) == CM_OK)
     status = seek(text, "\n", true, error); /* the line that names the resources */
-  if (status == CM_OK && (status = read_amounts(text, "a capacity", p.capacity, p.resources, error)) == CM_OK)
-    status = finish(&p, text, made, error);
+  CM_THEN(status, read_amounts(text, "a capacity", p.capacity, p.resources, error));
+  CM_THEN(status, finish(&p, text, made, error));
   drop(&p);
   return status;
 }

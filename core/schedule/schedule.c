@@ -1,8 +1,8 @@
 #include "core/schedule/schedule.h"
 
 #include "core/schedule/schedule_bound.h"
-#include "base/heap.h"
 #include "core/schedule/solve.h"
+#include "core/schedule/trace.h"
 
 enum { PLACEMENTS = 4000000, SCHEDULES_MIN = 100, SCHEDULES_MAX = 400000 };
 
@@ -30,27 +30,17 @@ static cm_status make_room(uint32_t tasks, cm_memory *memory, cm_schedule **made
 /* Gives the tasks of identical processors one each: by start, always the free processor with the lowest number. */
 static cm_status seat_on_units(const cm_workload *w, cm_memory *memory, cm_schedule *s, cm_error *error)
 {
-  uint32_t units = w->capacity[0];
-  cm_heap starts = {0}, running = {0}, idle = {0};
-  cm_status status;
-  if ((status = CM_NEW(memory, starts.item, s->task_count, error)) == CM_OK &&
-      (status = CM_NEW(memory, running.item, units, error)) == CM_OK &&
-      (status = CM_NEW(memory, idle.item, units, error)) == CM_OK) {
-    for (uint32_t u = 0; u < units; u++)
-      cm_heap_push(&idle, (cm_heap_item){0, u});
-    for (uint32_t v = 0; v < s->task_count; v++)
-      if (w->time[v] > 0)
-        cm_heap_push(&starts, (cm_heap_item){s->start[v], v});
-    while (starts.count > 0) {
-      uint32_t v = cm_heap_pop(&starts).number;
-      while (running.count > 0 && running.item[0].key <= s->start[v])
-        cm_heap_push(&idle, (cm_heap_item){0, cm_heap_pop(&running).number});
-      s->unit[v] = cm_heap_pop(&idle).number;
-      cm_heap_push(&running, (cm_heap_item){s->start[v] + w->time[v], s->unit[v]});
-    }
-    s->unit_count = units;
-  }
-  CM_FREE(starts.item, running.item, idle.item);
+  cm_span *span;
+  uint32_t count = 0, used;
+  CM_TRY(CM_NEW(memory, span, s->task_count, error));
+  for (uint32_t v = 0; v < s->task_count; v++)
+    if (w->time[v] > 0)
+      span[count++] = (cm_span){.start = s->start[v], .finish = s->finish[v]};
+  cm_status status = cm_spans_spread(span, count, &used, memory, error);
+  for (uint32_t v = s->task_count; status == CM_OK && v-- > 0;)
+    s->unit[v] = w->time[v] > 0 ? span[--count].unit : 0;
+  s->unit_count = w->capacity[0];
+  cm_free(span);
   return status;
 }
 

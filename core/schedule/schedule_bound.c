@@ -145,9 +145,9 @@ cm_status cm_schedule_bound(const cm_workload *workload, cm_memory *memory, uint
 {
   bounding b = {.workload = workload};
   uint32_t n = workload->dag->node_count;
-  cm_status status;
-  if ((status = CM_NEW(memory, b.task, n, error)) == CM_OK && (status = CM_NEW(memory, b.time, n, error)) == CM_OK &&
-      (status = CM_NEW(memory, b.head, n, error)) == CM_OK && (status = CM_NEW(memory, b.tail, n, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(b.task, n), CM_ARRAY(b.time, n), CM_ARRAY(b.head, n),
+                                CM_ARRAY(b.tail, n));
+  if (status == CM_OK) {
     compute(&b);
     *bound = b.bound;
   }

@@ -104,9 +104,9 @@ static cm_status check_capacity(const cm_workload *w, const cm_schedule *s, cm_m
   change *changes = NULL;
   uint64_t *held = NULL;
   size_t count = 0;
-  cm_status status;
-  if ((status = CM_NEW(memory, changes, 2 * (size_t)s->task_count, error)) == CM_OK &&
-      (status = CM_NEW(memory, held, (size_t)w->resource_count + s->unit_count, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(changes, 2 * (size_t)s->task_count),
+                                CM_ARRAY(held, (size_t)w->resource_count + s->unit_count));
+  if (status == CM_OK) {
     for (uint32_t v = 0; v < s->task_count; v++)
       if (s->finish[v] > s->start[v]) {
         changes[count++] = (change){s->start[v], v, true};

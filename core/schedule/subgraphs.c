@@ -62,10 +62,9 @@ cm_status cm_subgraphs_find(const cm_dag *dag, const uint32_t *order, uint32_t n
   if (!is)
     return cm_fail(error, CM_BAD_OPTION,
                    "the order that is given does not hold every node once, each after what it waits for");
-  cm_status status;
-  if ((status = CM_NEW(memory, s.first, (size_t)n + 2, error)) == CM_OK &&
-      (status = CM_NEW(memory, s.node, n, error)) == CM_OK && (status = CM_NEW(memory, s.key, n, error)) == CM_OK &&
-      (status = CM_NEW(memory, place, n, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s.first, (size_t)n + 2), CM_ARRAY(s.node, n), CM_ARRAY(s.key, n),
+                                CM_ARRAY(place, n));
+  if (status == CM_OK) {
     memcpy(s.node, order != NULL ? order : dag->order, n * sizeof *s.node);
     for (uint32_t k = 0; k < n; k++)
       place[s.node[k]] = k;

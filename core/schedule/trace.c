@@ -88,11 +88,9 @@ cm_status cm_trace_write(const cm_timeline *timeline, FILE *stream, cm_error *er
 cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memory *memory, cm_error *error)
 {
   cm_heap starts = {0}, running = {0}, idle = {0};
-  cm_status status;
   uint32_t used = 0;
-  if ((status = CM_NEW(memory, starts.item, count, error)) == CM_OK &&
-      (status = CM_NEW(memory, running.item, count, error)) == CM_OK &&
-      (status = CM_NEW(memory, idle.item, count, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(starts.item, count), CM_ARRAY(running.item, count), CM_ARRAY(idle.item, count));
+  if (status == CM_OK) {
     for (size_t i = 0; i < count; i++)
       cm_heap_push(&starts, (cm_heap_item){span[i].start, (uint32_t)i});
     while (starts.count > 0) {
@@ -116,9 +114,8 @@ cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name,
   cm_timeline t = {.name = name, .unit_count = schedule->unit_count, .units_per_us = 1};
   cm_span *span = NULL;
   char(*names)[NAME_MAX] = NULL;
-  cm_status status;
-  if ((status = CM_NEW(memory, span, schedule->task_count, error)) == CM_OK &&
-      (status = CM_NEW(memory, names, schedule->task_count, error)) == CM_OK) {
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(span, schedule->task_count), CM_ARRAY(names, schedule->task_count));
+  if (status == CM_OK) {
     for (uint32_t v = 0; v < schedule->task_count; v++)
       if (schedule->finish[v] > schedule->start[v]) {
         (void)snprintf(names[t.span_count], NAME_MAX, "task %" PRIu32, v);

@@ -35,7 +35,6 @@ typedef struct cm_effort {
   const struct cm_effort *below; /* the preset with the next smaller effort; NULL: there is none */
   /* Methods. */
   bool integrated;       /* the integrated mapper is taken unasked */
-  uint32_t policy_engine_cores; /* on up to so many the better of what a policy and the placement engine make */
   uint64_t policy_draws; /* placements that the letter is trained on */
   double policy_looks;   /* at pairs of cores, when annealing what swaps have left of a policy's placement; 0: swaps alone */
   /* Partitions: limits, parts and seed are the task's. */

@@ -143,7 +143,7 @@ cm_status cm_simulator_check(const cm_topology *t, cm_error *error)
   if (!t->directed)
     return cm_fail(error, CM_BAD_NETWORK, "the network is undirected: only directed networks run");
   if (t->dynamics == NULL || t->dynamics->model == NULL)
-    return cm_fail(error, CM_BAD_NETWORK, "the network does not say how its neurons behave: give it as NIR or with a table of parameters");
+    return cm_fail(error, CM_BAD_NETWORK, "the network does not say how its neurons behave: give it as NIR or with a table of parameters; `coremap show` says what of a file was not read");
   return CM_OK;
 }
 

@@ -236,6 +236,57 @@ START_TEST(idle_sockets_take_no_files_from_jobs)
 }
 END_TEST
 
+/* The reply to a GET, to the end of its body. */
+static void ask(int connection, const char *path, char *reply, size_t size)
+{
+  char request[128];
+  const char *length = NULL, *body = NULL;
+  size_t used = 0;
+  snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+  say(connection, request);
+  while (body == NULL || used < (size_t)(body - reply) + strtoul(length + 16, NULL, 10)) {
+    ssize_t got = recv(connection, reply + used, size - 1 - used, 0);
+    ck_assert_int_gt(got, 0);
+    reply[used += (size_t)got] = '\0';
+    body = strstr(reply, "\r\n\r\n");
+    body = body != NULL ? body + 4 : NULL;
+    length = strstr(reply, "Content-Length: ");
+  }
+}
+
+/* A connection keeps what it was answered last: it is not taken for another job, nor for what the job was before. */
+START_TEST(a_connection_sees_the_job_it_asks_for)
+{
+  enum { SIZE = 32768 };
+  char network[65], id[2][33], path[2][64], reply[SIZE], again[SIZE], key[64];
+  test_daemon_start(&server, folder, NULL);
+  test_upload_file(&server, "celegans_herm_chem.edges.csv", network);
+  for (int i = 0; i < 2; i++) {
+    test_job(&server, id[i], "{\"network\": \"%s\", \"chip\": \"loihi1\", \"options\": {\"preset\": \"fast\", \"seed\": %d}}", network, i + 1);
+    json_decref(test_wait(&server, id[i]));
+    snprintf(path[i], sizeof path[i], "/v1/jobs/%s", id[i]);
+  }
+  int connection = connect_from("127.0.0.1");
+  for (int i = 0; i < 8; i++) {
+    const int of = i / 2 % 2;
+    ask(connection, path[of], reply, sizeof reply);
+    snprintf(key, sizeof key, "\"id\": \"%s\"", id[of]);
+    ck_assert_ptr_nonnull(strstr(reply, key));
+    ck_assert_ptr_nonnull(strstr(reply, "\r\nETag: \"done-"));
+    ask(connection, path[of], again, sizeof again);
+    ck_assert_str_eq(strstr(reply, "\r\n\r\n"), strstr(again, "\r\n\r\n"));
+    ck_assert_int_ne(strncmp(strstr(reply, "X-Request-Id: "), strstr(again, "X-Request-Id: "), 30), 0);
+    if (i % 3 == 0)
+      expect_answer(connection);
+  }
+  test_expect(test_request(&server, "DELETE", path[1], NULL, NULL, 0), 204);
+  ask(connection, path[1], reply, sizeof reply);
+  ck_assert_int_eq(strncmp(reply, "HTTP/1.1 404", 12), 0);
+  close(connection);
+  ck_assert_int_eq(test_daemon_stop(&server, SIGTERM), 0);
+}
+END_TEST
+
 START_TEST(one_address_gets_its_share_only)
 {
   enum { GREEDY = 40 };
@@ -385,6 +436,7 @@ int main(void)
   tcase_add_test(tests, a_port_in_use_is_refused_in_words);
   tcase_add_test(tests, it_listens_on_ipv6_too);
   tcase_add_test(tests, idle_sockets_take_no_files_from_jobs);
+  tcase_add_test(tests, a_connection_sees_the_job_it_asks_for);
   tcase_add_test(tests, one_address_gets_its_share_only);
   tcase_add_test(tests, too_few_files_are_refused_at_start);
   tcase_add_test(tests, a_slow_head_is_cut_short);

@@ -236,7 +236,7 @@ test('a network with layers, its inputs outside, is coloured by layer', async ()
   await page.selectOption('#inputs', 'outside');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   const { populations, metrics } = await getJson(`/v1/mappings/${done.mapping}`);
   assert.equal(metrics.outside_inputs, 12);
@@ -284,7 +284,7 @@ for (const [seed, name] of [
     await page.click('button[type=submit]');
     await page.waitForURL(/#\/jobs\/.+/);
     const job = decodeURIComponent(page.url().split('#/jobs/')[1]);
-    await page.waitForSelector('.badge-done');
+    await page.waitForSelector('.job-now .badge-done');
     const done = await getJson(`/v1/jobs/${job}`);
     assert.equal(done.state, 'done');
     assert.deepEqual(done.options, {
@@ -382,7 +382,7 @@ test('a policy is chosen of those that the server has, where the learned mapper 
   await shot('policy');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   const done = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.equal(done.options.policy, 'letter');
   assert.equal((await getJson(`/v1/mappings/${done.mapping}`)).report.learned.policy, 'letter');
@@ -399,7 +399,7 @@ test('a network is run: who spiked when, and a map at the rates', async () => {
   await page.setInputFiles('#run-spikes', join(process.env.CM_SOURCE, 'tests', 'data', 'nir', 'recorded', 'braille_input.csv'));
   await page.click('button:text-is("Run")');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   const { report } = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   const spikes = section('Spikes');
   const told = plain(await spikes.textContent());
@@ -420,7 +420,7 @@ test('a network is run: who spiked when, and a map at the rates', async () => {
   await page.selectOption('#chip', 'loihi1');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   const mapped = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.deepEqual([mapped.options.profile, mapped.options.dt, mapped.options.spikes.length > 1000], [256, 1e-4, true]);
   assert.ok(mapped.report.metrics.step_ns > 0);
@@ -433,7 +433,7 @@ test('a network is deployed: what differs, and what each core holds', async () =
     for (const [name, value] of [['steps', '40'], ['dt', '1e-4'], ['poisson', '400']]) await page.fill(`#run-${name}`, value);
     await page.click(`button:text-is("${button}")`);
     await page.waitForURL(/#\/jobs\/.+/);
-    await page.waitForSelector('.badge-done');
+    await page.waitForSelector('.job-now .badge-done');
     return getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   };
   await go(`#/networks/${network}`);
@@ -476,7 +476,7 @@ test('a job for short time steps, from the form to what holds a step up', async 
   await page.fill('#parts', '128');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   await page.click('text=Open the mapping');
   await page.waitForSelector('.heat-canvas');
   const id = decodeURIComponent(page.url().split('#/mappings/')[1]);
@@ -496,7 +496,7 @@ test('a job for short time steps, from the form to what holds a step up', async 
   assert.equal(await choices.count(), report.choices.points.length);
   await choices.first().locator('button').click(); // the fewest cores, mapped
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   const pressed = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.deepEqual([pressed.options.objective, pressed.options.cores], ['time', report.choices.points[0].cores]);
 });
@@ -512,7 +512,7 @@ test('a set of mappings between time and energy, with its plot', async () => {
   await page.selectOption('#objective', 'pareto');
   await page.click('button[type=submit]');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   await page.click('text=Open the mapping');
   await page.waitForSelector('img.plot');
   await page.waitForFunction(() => document.querySelector('img.plot').naturalWidth === 640);
@@ -529,7 +529,7 @@ test('a mapping is simulated: latency against load, and the grid over time', asy
   await go(`#/mappings/${mappings[0]}`);
   await page.click('button:text-is("Simulate")');
   await page.waitForURL(/#\/jobs\/.+/);
-  await page.waitForSelector('.badge-done');
+  await page.waitForSelector('.job-now .badge-done');
   await page.waitForSelector('svg.load-plot');
   const { report } = await getJson(`/v1/jobs/${decodeURIComponent(page.url().split('#/jobs/')[1])}`);
   assert.equal(await page.locator('svg.load-plot circle').count(), report.saturation.curve.length);
@@ -769,15 +769,21 @@ test('dark, remembered, and narrow', async () => {
   await page.click('#theme'); // dark -> auto
 });
 
-test('what is copied runs, and makes the same bytes', async () => {
-  await go(`#/mappings/${mappings[0]}`);
-  const same = await (await api.get(`${server.url}/v1/mappings/${mappings[0]}/content`)).text();
-  const run = (line) => execFileSync('sh', ['-c', line], { encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
+test('what is copied runs, constraints too, and makes the same bytes', async () => {
+  const { network, chip } = await getJson(`/v1/mappings/${mappings[0]}`),
+    options = { preset: 'fast', max_part_size: 16, constraints: [{ kind: 'pin', of: 17, at: [0, 0, 3, 3], name: "it's" }] };
+  const { id } = await (await api.post(`${server.url}/v1/jobs`, { data: { network: network.id, chip: chip.name, options } })).json(),
+    ended = (job) => api.get(`${server.url}/v1/jobs/${job}/events`).then((events) => events.text()); // which then end too
+  await ended(id);
+  const { mapping } = await getJson(`/v1/jobs/${id}`);
+  await go(`#/mappings/${mapping}`);
+  const same = await (await api.get(`${server.url}/v1/mappings/${mapping}/content`)).text();
+  const run = (line) => execFileSync('sh', ['-c', line], { cwd: process.env.CM_SCREENSHOTS, encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
   for (const way of ['curl', 'coremap']) {
     await page.click(`text=Copy as ${way}`);
     const told = run(await page.textContent('.copied'));
     const job = way === 'curl' && JSON.parse(told).id;
-    if (job) await (await api.get(`${server.url}/v1/jobs/${job}/events`)).text(); // until it has ended
+    if (job) await ended(job);
     const made = job ? (await getJson(`/v1/jobs/${job}`)).mapping : /^mapping (\w+)/m.exec(told)[1];
     assert.equal(await (await api.get(`${server.url}/v1/mappings/${made}/content`)).text(), same, way);
   }

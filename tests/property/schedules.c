@@ -257,7 +257,7 @@ START_TEST(a_subgraph_alone_takes_its_time_in_the_whole)
     ck_ok(cm_plan_new(g.model, NULL, &options, &run, &plan, &error));
     uint32_t n = plan->op_count, bound[3] = {0, n / 2, n}, ops[128];
     ck_assert_uint_le(n, 128);
-    ck_ok(cm_windows_new(plan, &options, bound, 2, &run, &windows, &error));
+    ck_ok(cm_windows_new(plan, bound, 2, &run, &windows, &error));
     for (int round = 0; round < 6; round++) {
       double whole, alone;
       for (uint32_t k = 0; k < n; k++)

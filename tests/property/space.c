@@ -197,7 +197,7 @@ START_TEST(addresses_over_time)
     uint64_t from, count;
   } held[HELD] = {{0, 0}};
   cm_addresses a;
-  ck_ok(cm_addresses_begin(&a, WHOLE, &memory, &error));
+  ck_ok(cm_addresses_begin(&a, &(cm_core_memory){CM_CORE_SHARED, WHOLE}, 1, &memory, &error));
   for (uint32_t step = 0; step < 6000; step++) {
     uint32_t slot = (uint32_t)cm_random_below(&rnd, HELD);
     double now = (double)cm_random_below(&rnd, 1000);
@@ -214,12 +214,13 @@ START_TEST(addresses_over_time)
     uint64_t bytes = 1 + cm_random_below(&rnd, 12), address, nearest = 0;
     double best = first_free(line, taken, bytes, now, high, &nearest);
     cm_window window;
-    ck_assert_int_eq(cm_addresses_find(&a, bytes, now, high, &window), best >= 0);
+    const cm_room_wish wish = {bytes, now, high};
+    ck_assert_int_eq(cm_addresses_find(&a, 0, WHOLE, &wish, &window), best >= 0);
     if (best < 0)
       continue;
     double when = window.free_ns > now ? window.free_ns : now;
     ck_assert(when <= best && when >= best);
-    ck_ok(cm_addresses_take(&a, &window, bytes, high, slot, &address, &error));
+    ck_ok(cm_addresses_take(&a, &window, &wish, slot, &address, &error));
     if (best <= now)
       ck_assert_uint_eq(address, nearest);
     for (uint64_t l = address; l < address + bytes; l++) {

@@ -1,5 +1,5 @@
 /* Header, code, weights, lanes and how they are built. */
-#include "core/csource/files/c_files.h"
+#include "core/csource/text/writer.h"
 
 #include <ctype.h>
 #include <inttypes.h>

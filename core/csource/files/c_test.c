@@ -1,5 +1,5 @@
 /* The test of the code: stored inputs, and what the simulator makes of them. */
-#include "core/csource/files/c_files.h"
+#include "core/csource/text/writer.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -201,3 +201,21 @@ cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
              (const int64_t[]){product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2});
   return call_kernel(piece, "lrn", 1, WORDS({"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}), error);
 }
+
+/* ---- tables ---- */
+
+cm_status cm_c_gather(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const cm_shape *x = &call->input[0], *k = &call->input[1];
+  uint32_t axis;
+  char sizes[CM_C_SIZES_MAX] = "";
+  if (call->value[1] != NULL)
+    return cm_c_moved(piece, error);
+  CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
+  if (x->dims[axis] == 0 || cm_c_type(x->type) == NULL)
+    return cm_c_refuse(piece, error, "reads a table without rows or of %s, of which C is not written", cm_type_name(x->type));
+  cm_c_sizes(sizes, "OUTER EXTENT COUNT BYTES", (const int64_t[]){product(x, 0, axis), x->dims[axis], cm_c_count(k->rank, k->dims),
+                                                                  product(x, axis + 1, x->rank) * (int64_t)cm_type_bytes(x->type)});
+  return call_kernel(piece, "gather", 2, WORDS({"SIZES", sizes}, {"INDEX", cm_c_type(k->type)}), error);
+}

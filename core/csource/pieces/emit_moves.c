@@ -27,16 +27,11 @@ static cm_status numbered(const cm_c_piece *piece, uint32_t input, int64_t first
 {
   const cm_shape *x = &piece->call.input[input];
   const bool single = piece->call.node->known->kernel == cm_kernel_resize;
-  CM_TRY(cm_tensor_new(piece->w->memory, single ? CM_FLOAT : CM_INT64, x->rank, x->dims, made, error));
-  if (single && (*made)->count >= (uint64_t)single_most) {
-    cm_tensor_free(*made);
+  if (single && cm_c_count(x->rank, x->dims) >= single_most)
     return cm_c_refuse(piece, error, "resizes more than %lld elements, of which C is not written", (long long)single_most);
-  }
+  CM_TRY(cm_tensor_new(piece->w->memory, single ? CM_FLOAT : CM_INT64, x->rank, x->dims, made, error));
   for (uint64_t i = 0; i < (*made)->count; i++)
-    if (single)
-      ((float *)(*made)->data)[i] = (float)(first + (int64_t)i);
-    else
-      ((int64_t *)(*made)->data)[i] = first + (int64_t)i;
+    cm_tensor_put_number(*made, i, (double)(first + (int64_t)i), false);
   return CM_OK;
 }
 
@@ -88,6 +83,15 @@ static int64_t corner(const origins *o, const box *b)
   return at;
 }
 
+/* The moved input that a box begins in. */
+static uint32_t input_at(const origins *o, const box *b)
+{
+  uint32_t input = 0;
+  while (o->from[corner(o, b)] >= o->first[input + 1])
+    input++;
+  return input;
+}
+
 /* Whether the places of a box are a sum of what its indices add. */
 static bool adds_up(const origins *o, const box *b)
 {
@@ -123,10 +127,8 @@ static cm_status table(const origins *o, const box *b, uint32_t d, cm_c_stream *
 static cm_status copy(const origins *o, const box *b, const char *to_at, cm_error *error)
 {
   const int64_t base = corner(o, b);
-  uint32_t input = 0;
+  const uint32_t input = input_at(o, b);
   cm_c_stream to = {.type = o->shape->type}, from = {.type = o->shape->type};
-  while (o->from[base] >= o->first[input + 1])
-    input++;
   (void)snprintf(to.at, sizeof to.at, base > 0 ? "%.70s + %lld" : "%.70s", to_at, (long long)base);
   (void)snprintf(from.at, sizeof from.at, o->from[base] > o->first[input] ? "%.70s + %lld" : "%.70s", o->at[input],
                  (long long)(o->from[base] - o->first[input]));
@@ -149,13 +151,11 @@ static bool kept(const origins *o, box *b, int64_t count)
   int64_t index[CM_RANK_MAX] = {0}, end[CM_RANK_MAX] = {0}, all = 1, there = 0, at = 0;
   for (uint32_t d = 0; d < o->shape->rank; d++)
     b->from[d] = o->shape->dims[d];
-  for (; at < count; at++, (void)cm_next_index(o->shape->rank, o->shape->dims, index))
+  for (; at < count; there += o->from[at++] != 0, (void)cm_next_index(o->shape->rank, o->shape->dims, index))
     for (uint32_t d = 0; o->from[at] != 0 && d < o->shape->rank; d++) {
       b->from[d] = index[d] < b->from[d] ? index[d] : b->from[d];
       end[d] = index[d] + 1 > end[d] ? index[d] + 1 : end[d];
     }
-  for (int64_t i = 0; i < count; i++)
-    there += o->from[i] != 0;
   for (uint32_t d = 0; d < o->shape->rank; d++) {
     b->extent[d] = end[d] - b->from[d];
     all *= b->extent[d];
@@ -199,23 +199,11 @@ static cm_status write_output(origins *o, uint32_t output, const cm_tensor *resu
   uint32_t axis = 0;
   if (status == CM_OK && o->piece->call.node->known->kernel == cm_kernel_concat)
     status = cm_call_axis(&o->piece->call, cm_node_integer(o->piece->call.node, "axis", 1), o->shape->rank, &axis, error);
-  const int64_t whole = o->shape->rank > 0 ? b.extent[axis] : 1;
-  bool full = true;
-  for (uint32_t d = 0; d < o->shape->rank; d++)
-    full = full && b.extent[d] == o->shape->dims[d];
-  if (status == CM_OK && !full)
+  const int64_t end = o->shape->rank > 0 ? b.from[axis] + b.extent[axis] : 1;
+  if (status == CM_OK && memcmp(b.extent, o->shape->dims, o->shape->rank * sizeof *b.extent) != 0)
     status = fill(o, at, count, error);
-  for (int64_t done = 0; status == CM_OK && done < whole; done += b.extent[axis]) {
-    if (done > 0)
-      b.from[axis] += b.extent[axis];
-    uint32_t input = 0;
-    b.extent[axis] = whole - done;
-    while (o->from[corner(o, &b)] >= o->first[input + 1])
-      input++;
-    if (o->inputs > 1) {
-      const cm_shape *x = &o->piece->call.input[input];
-      b.extent[axis] = x->dims[axis];
-    }
+  for (; status == CM_OK && b.from[axis] < end; b.from[axis] += b.extent[axis]) {
+    b.extent[axis] = o->inputs > 1 ? o->piece->call.input[input_at(o, &b)].dims[axis] : end - b.from[axis];
     status = box_kept && adds_up(o, &b) ? copy(o, &b, at, error)
                                         : cm_c_refuse(o->piece, error, "moves elements in a way of which C is not written");
   }

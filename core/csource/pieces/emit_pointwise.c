@@ -101,37 +101,24 @@ cm_status cm_c_cast(cm_c_piece *piece, cm_error *error)
 
 /* ---- several inputs ---- */
 
-/* The function of two numbers a and b; NULL: none is written for the type. */
-static const char *binary_formula(cm_operator_variant kind, cm_type type)
-{
-  const bool real = type == CM_FLOAT;
-  switch ((int)kind) {
-  case CM_VARIANT_SUM: return "a + b";
-  case CM_VARIANT_DIFFERENCE: return "a - b";
-  case CM_VARIANT_PRODUCT: return "a * b";
-  case CM_VARIANT_QUOTIENT: return real ? "a / b" : NULL;
-  case CM_VARIANT_MAX: return real ? "a > b || isnan(a) ? a : b" : "a > b ? a : b";
-  case CM_VARIANT_MIN: return real ? "a < b || isnan(a) ? a : b" : "a < b ? a : b";
-  case CM_VARIANT_MODULO: return real ? "fmodf(a, b)" : NULL;
-  case CM_VARIANT_PRELU: return real ? "a < 0 ? a * b : a" : NULL;
-  case CM_VARIANT_POWER: return real ? "powf(a, b)" : NULL;
-  case CM_VARIANT_EQUAL: return "a == b";
-  case CM_VARIANT_LESS: return "a < b";
-  case CM_VARIANT_LESS_OR_EQUAL: return "a <= b";
-  case CM_VARIANT_GREATER: return "a > b";
-  case CM_VARIANT_GREATER_OR_EQUAL: return "a >= b";
-  case CM_VARIANT_AND: return "a && b";
-  case CM_VARIANT_OR: return "a || b";
-  case CM_VARIANT_XOR: return "!a != !b";
-  default: return NULL;
-  }
-}
+/* Functions of two numbers, float32 and whole ones, which wrap; NULL: none is written. */
+static const struct {
+  const char *real, *whole;
+} binary_table[CM_VARIANT_COUNT] = {
+  [CM_VARIANT_SUM] = {"a + b", "(uint64_t)a + (uint64_t)b"}, [CM_VARIANT_DIFFERENCE] = {"a - b", "(uint64_t)a - (uint64_t)b"},
+  [CM_VARIANT_PRODUCT] = {"a * b", "(uint64_t)a * (uint64_t)b"}, [CM_VARIANT_QUOTIENT] = {"a / b", NULL},
+  [CM_VARIANT_MAX] = {"a > b || isnan(a) ? a : b", "a > b ? a : b"}, [CM_VARIANT_MIN] = {"a < b || isnan(a) ? a : b", "a < b ? a : b"},
+  [CM_VARIANT_MODULO] = {"fmodf(a, b)", NULL}, [CM_VARIANT_PRELU] = {"a < 0 ? a * b : a", NULL}, [CM_VARIANT_POWER] = {"powf(a, b)", NULL},
+#define SAME(variant, formula) [CM_VARIANT_##variant] = {formula, formula}
+  SAME(EQUAL, "a == b"), SAME(LESS, "a < b"), SAME(LESS_OR_EQUAL, "a <= b"), SAME(GREATER, "a > b"), SAME(GREATER_OR_EQUAL, "a >= b"),
+  SAME(AND, "a && b"), SAME(OR, "a || b"), SAME(XOR, "!a != !b")};
+#undef SAME
 
 cm_status cm_c_binary(cm_c_piece *piece, cm_error *error)
 {
   const cm_call *call = &piece->call;
   const cm_type type = call->input[0].type;
-  const char *formula = binary_formula(call->node->known->variant, type);
+  const char *formula = type == CM_FLOAT ? binary_table[call->node->known->variant].real : binary_table[call->node->known->variant].whole;
   char expression[120];
   if (formula == NULL || call->input[1].type != type || cm_c_type(type) == NULL || type == CM_DOUBLE)
     return cm_c_refuse(piece, error, "computes %s and %s, of which C is not written", cm_type_name(type), cm_type_name(call->input[1].type));
@@ -143,22 +130,17 @@ cm_status cm_c_variadic(cm_c_piece *piece, cm_error *error)
 {
   const cm_call *call = &piece->call;
   const bool mean = call->node->known->variant == CM_VARIANT_MEAN;
-  const char *formula = binary_formula(mean ? CM_VARIANT_SUM : call->node->known->variant, CM_FLOAT);
-  char made[EXPRESSION_MAX] = "a", before[EXPRESSION_MAX];
+  const char *formula = binary_table[mean ? CM_VARIANT_SUM : call->node->known->variant].real;
+  char made[EXPRESSION_MAX] = "a";
+  if (call->input_count == 2 && call->input[0].type != CM_FLOAT)
+    return cm_c_binary(piece, error);
   if (call->input[0].type != CM_FLOAT || call->input_count > 8)
     return cm_c_refuse(piece, error, "joins %u inputs of %s, where up to 8 of float32 are written", call->input_count,
                             cm_type_name(call->input[0].type));
   for (uint32_t k = 1; k < call->input_count; k++)
-    if (formula[2] == '+')
-      cm_c_add(made, sizeof made, " + %c", (char)('a' + k));
-    else {
-      (void)snprintf(before, sizeof before, "%s", made);
-      made[0] = '\0';
-      cm_c_add(made, sizeof made, "%s(%s, %c)", formula[2] == '>' ? "larger" : "smaller", before, (char)('a' + k));
-    }
-  (void)snprintf(before, sizeof before, "%s", made);
-  made[0] = '\0';
-  cm_c_add(made, sizeof made, mean ? "(%s) / (float)%u" : "%s", before, call->input_count);
+    (void)snprintf(made, sizeof made, formula[2] == '+' ? "%.500s + %c" : formula[2] == '>' ? "larger(%.500s, %c)" : "smaller(%.500s, %c)", cm_say("%s", made).text, (char)('a' + k));
+  if (mean)
+    (void)snprintf(made, sizeof made, "(%.500s) / (float)%u", cm_say("%s", made).text, call->input_count);
   return loop(piece, call->node->op, call->input_count, made, error);
 }
 

@@ -62,12 +62,11 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
   (void)snprintf(to.at, sizeof to.at, part->to > 0 ? "%.60s + %" PRId64 : "%.60s", at, part->to);
   if (cm_c_is_constant(w->program, &w->space, part)) {
     cm_tensor *known;
-    CM_TRY(cm_c_known_part(w->program, &w->space, part, o->type, &known, error));
+    CM_TRY(cm_c_known(w->program, &w->space, o, part, &known, error));
     const cm_status status = cm_c_array(w, known, from.at, error);
     cm_strides(known->rank, known->dims, from.strides);
     cm_tensor_free(known);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   } else if (cm_part_is_outside(part) || w->space.buffers[part->buffer].in_place || o->part_count == 1)
     part_at(w, part, o->type, from.at);
   else {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/csource/pieces/steps.h"
+#include "core/csource/text/writer.h"
 
 /* ---- transfers ---- */
 
@@ -95,20 +95,20 @@ static cm_status compute(cm_c_writer *w, uint32_t lane, const cm_instruction *i,
 {
   cm_c_piece piece = {.w = w, .instruction = i, .lane = lane, .operands = w->program->operands + i->first_operand};
   cm_shape *shapes;
-  cm_tensor **values = NULL;
-  CM_TRY(CM_NEW(w->memory, shapes, i->input_count + i->output_count + 1, error));
-  cm_status status = CM_NEW(w->memory, values, i->input_count + 1, error);
+  cm_tensor **values;
+  cm_status status = CM_OK;
+  CM_TRY(CM_NEW_ALL(w->memory, error, CM_ARRAY(shapes, i->input_count + i->output_count + 1), CM_ARRAY(values, i->input_count + 1)));
   for (uint32_t k = 0; k < i->input_count + i->output_count; k++)
     shapes[k] = shape_of(&piece.operands[k]);
   for (uint32_t k = 0; status == CM_OK && k < i->input_count; k++)
     if (is_known(w, &piece.operands[k]))
-      status = cm_c_known(w->program, &w->space, &piece.operands[k], &values[k], error);
+      status = cm_c_known(w->program, &w->space, &piece.operands[k], NULL, &values[k], error);
   piece.call = (cm_call){.node = &w->program->operators[i->operator_number], .opset = w->program->opset, .input_count = i->input_count,
                          .output_count = i->output_count, .input = shapes, .value = values, .output = shapes + i->input_count, .memory = w->memory};
   w->scratch_at = 0;
   w->pieces++;
   CM_THEN(status, write_calls(&piece, error));
-  for (uint32_t k = 0; values != NULL && k < i->input_count; k++)
+  for (uint32_t k = 0; k < i->input_count; k++)
     cm_tensor_free(values[k]);
   CM_FREE(values, shapes);
   return status;
@@ -138,8 +138,7 @@ cm_status cm_c_steps(cm_c_writer *w, cm_error *error)
               cm_c_address(&w->space, at->source_buffer, at->source), at->bytes);
     else
       status = compute(w, lane, at, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
     if (w->flow.awaited[i])
       fprintf(out, "  %s_signal(%u, %u);\n", w->name, lane, w->flow.number[i]);
     CM_TRY(cm_run_check(w->run, error));

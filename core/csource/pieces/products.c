@@ -70,34 +70,22 @@ static void zero_text(const cm_tensor *zero, char text[16])
 
 /* ---- weights ---- */
 
-/* Known weights: dims are groups, filters of one, depth; with `zero`, one a filter, taken off. */
-typedef struct weights {
-  const cm_tensor *w, *zero;
-  int64_t groups, filters, depth;
-  cm_c_order order;
-} weights;
-
-static cm_status reordered(cm_c_piece *piece, const weights *g, cm_tensor **made, cm_error *error)
+/* Known weights in that order; with `zero`, one a filter, taken off. */
+static cm_status known_weights(cm_c_piece *piece, const cm_tensor *w, const cm_tensor *zero, const int64_t dims[3], cm_c_order order, cm_c_product *p, cm_error *error)
 {
-  const int64_t count = g->groups * g->filters * g->depth;
-  const size_t width = cm_type_bytes(g->w->type);
-  CM_TRY(cm_tensor_new(piece->w->memory, g->zero != NULL ? CM_INT16 : g->w->type, 1, &count, made, error));
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t f = i / g->depth % g->filters, d = i % g->depth, group = i / g->depth / g->filters;
-    const int64_t to = g->order == CM_C_TRANSPOSED ? (group * g->depth + d) * g->filters + f : i, z = g->order == CM_C_COLUMNS ? i % g->filters : i / g->depth;
-    if (g->zero != NULL)
-      cm_tensor_put_integer(*made, (uint64_t)to, cm_tensor_integer(g->w, (uint64_t)i) - cm_tensor_integer(g->zero, (uint64_t)z));
-    else
-      memcpy((uint8_t *)(*made)->data + (size_t)to * width, (const uint8_t *)g->w->data + (size_t)i * width, width);
-  }
-  return CM_OK;
-}
-
-static cm_status known_weights(cm_c_piece *piece, const weights *g, cm_c_product *p, cm_error *error)
-{
+  const int64_t filters = dims[1], depth = dims[2], count = dims[0] * filters * depth;
+  const size_t width = cm_type_bytes(w->type);
   cm_tensor *made;
-  CM_TRY(reordered(piece, g, &made, error));
-  p->right_type = made->type;
+  p->right_type = zero != NULL ? CM_INT16 : w->type;
+  CM_TRY(cm_tensor_new(piece->w->memory, p->right_type, 1, &count, &made, error));
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t f = i / depth % filters, d = i % depth, group = i / depth / filters;
+    const int64_t to = order == CM_C_TRANSPOSED ? (group * depth + d) * filters + f : i, z = order == CM_C_COLUMNS ? i % filters : i / depth;
+    if (zero != NULL)
+      cm_tensor_put_integer(made, (uint64_t)to, cm_tensor_integer(w, (uint64_t)i) - cm_tensor_integer(zero, (uint64_t)z));
+    else
+      memcpy((uint8_t *)made->data + (size_t)to * width, (const uint8_t *)w->data + (size_t)i * width, width);
+  }
   const cm_status status = cm_c_array(piece->w, made, p->right, error);
   cm_tensor_free(made);
   return status;
@@ -114,7 +102,7 @@ cm_status cm_c_weights(cm_c_piece *piece, const cm_c_factors *f, const int64_t d
   const bool differs = zero != NULL && !all_alike(zero);
   zero_text(differs ? NULL : zero, p->right_zero);
   if (piece->call.value[f->w] != NULL)
-    return known_weights(piece, &(weights){piece->call.value[f->w], differs ? zero : NULL, groups, filters, depth, order}, p, error);
+    return known_weights(piece, piece->call.value[f->w], differs ? zero : NULL, dims, order, p, error);
   if (differs)
     return cm_c_refuse(piece, error, "has zero points that differ for weights that are computed");
   if (order != CM_C_TRANSPOSED)
@@ -213,27 +201,11 @@ cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *
       cm_c_add(additions, sizeof additions, "value[%u] * w;", i);
   }
   cm_c_add(arguments, sizeof arguments, "%s, %s, %s%s", p->left, p->right, p->more_arguments, p->out);
-  const cm_c_word words[] = {{"LEFT", cm_c_type(p->left_type)},
-                                  {"RIGHT", cm_c_type(p->right_type)},
-                                  {"OUT", cm_c_type(p->out_type)},
-                                  {"MORE", p->more},
-                                  {"SIZES", p->sizes},
-                                  {"FIXED", p->fixed},
-                                  {"SUM", whole ? "int32_t" : "float"},
-                                  {"FACTOR", whole ? "int16_t" : "float"},
-                                  {"EDGES", p->edges ? cm_c_kernel_find("edges") : ""},
-                                  {"ABOVE", p->edges ? " - PH" : ""},
-                                  {"ASIDE", p->edges ? " - PW" : ""},
-                                  {"LZERO", p->left_zero},
-                                  {"RZERO", p->right_zero},
-                                  {"ADDITIONS", additions},
-                                  {"EACH", p->by_column ? column : row},
-                                  {"ALONG", p->by_column ? row : column},
-                                  {"BY", p->by_column ? "j" : "i"},
-                                  {"INNER", p->by_column ? "i" : "j"},
-                                  {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"},
-                                  {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"},
-                                  {"STORE", p->store},
-                                  {NULL, NULL}};
+  const cm_c_word *words =
+    WORDS({"LEFT", cm_c_type(p->left_type)}, {"RIGHT", cm_c_type(p->right_type)}, {"OUT", cm_c_type(p->out_type)}, {"MORE", p->more}, {"SIZES", p->sizes},
+          {"FIXED", p->fixed}, {"SUM", whole ? "int32_t" : "float"}, {"FACTOR", whole ? "int16_t" : "float"}, {"EDGES", p->edges ? cm_c_kernel_find("edges") : ""},
+          {"ABOVE", p->edges ? " - PH" : ""}, {"ASIDE", p->edges ? " - PW" : ""}, {"LZERO", p->left_zero}, {"RZERO", p->right_zero}, {"ADDITIONS", additions},
+          {"EACH", p->by_column ? column : row}, {"ALONG", p->by_column ? row : column}, {"BY", p->by_column ? "j" : "i"}, {"INNER", p->by_column ? "i" : "j"},
+          {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"}, {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"}, {"STORE", p->store});
   return cm_c_kernel(piece, p->kernel, words, arguments, error);
 }

@@ -42,11 +42,8 @@ static cm_status begin(flowing *f, cm_error *error)
   }
   for (uint32_t k = 0; k < p->flag_count; k++)
     f->first_signal[k + 1] += f->first_signal[k];
-  if (CM_NEW(p->memory, f->flow->done, p->instruction_count * lanes + 1, error) != CM_OK ||
-      CM_NEW(p->memory, f->clock, p->lane_count * lanes + 1, error) != CM_OK || CM_NEW(p->memory, f->known, lanes * lanes, error) != CM_OK ||
-      CM_NEW(p->memory, f->signal, signals * lanes + 1, error) != CM_OK || CM_NEW(p->memory, f->count, lanes, error) != CM_OK)
-    return error->status;
-  return CM_OK;
+  return CM_NEW_ALL(p->memory, error, CM_ARRAY(f->flow->done, p->instruction_count * lanes + 1), CM_ARRAY(f->clock, p->lane_count * lanes + 1),
+                    CM_ARRAY(f->known, lanes * lanes), CM_ARRAY(f->signal, signals * lanes + 1), CM_ARRAY(f->count, lanes));
 }
 
 static void join(uint32_t *clock, const uint32_t *with, uint32_t lanes)
@@ -72,28 +69,23 @@ static uint32_t lane_of_transfer(const flowing *f, uint64_t i)
   return best;
 }
 
-static cm_status wait_for(flowing *f, uint64_t i, uint32_t lane, uint32_t count, cm_error *error)
-{
-  cm_c_flow *flow = f->flow;
-  CM_TRY(CM_ROOM(f->p->memory, flow->waits, &flow->wait_room, flow->wait_count + 1, error));
-  flow->waits[flow->wait_count++] = (cm_c_flow_wait){.instruction = i, .lane = lane, .count = count};
-  return CM_OK;
-}
-
 static cm_status take(flowing *f, uint64_t i, cm_error *error)
 {
   const cm_instruction *at = &f->p->instructions[i];
-  const uint32_t lanes = f->flow->lanes, lane = f->of_lane[at->lane] != CM_NONE ? f->of_lane[at->lane] : lane_of_transfer(f, i);
+  cm_c_flow *flow = f->flow;
+  const uint32_t lanes = flow->lanes, lane = f->of_lane[at->lane] != CM_NONE ? f->of_lane[at->lane] : lane_of_transfer(f, i);
   uint32_t *clock = f->clock + (size_t)at->lane * lanes, *known = f->known + (size_t)lane * lanes;
   for (uint32_t l = 0; l < lanes; l++)
-    if (l != lane && clock[l] > known[l] && wait_for(f, i, l, clock[l], error) != CM_OK)
-      return error->status;
+    if (l != lane && clock[l] > known[l]) {
+      CM_TRY(CM_ROOM(f->p->memory, flow->waits, &flow->wait_room, flow->wait_count + 1, error));
+      flow->waits[flow->wait_count++] = (cm_c_flow_wait){.instruction = i, .lane = l, .count = clock[l]};
+    }
   join(known, clock, lanes);
   known[lane] = ++f->count[lane];
-  f->flow->lane[i] = lane;
-  f->flow->number[i] = f->count[lane];
+  flow->lane[i] = lane;
+  flow->number[i] = f->count[lane];
   memcpy(clock, known, lanes * sizeof *clock);
-  memcpy(f->flow->done + i * lanes, known, lanes * sizeof *known);
+  memcpy(flow->done + i * lanes, known, lanes * sizeof *known);
   return CM_OK;
 }
 
@@ -102,19 +94,16 @@ static cm_status mark_awaited(const flowing *f, cm_error *error)
 {
   cm_c_flow *flow = f->flow;
   uint64_t *first, *by_number;
-  CM_TRY(CM_NEW(f->p->memory, first, (size_t)flow->lanes + 1, error));
+  CM_TRY(CM_NEW_ALL(f->p->memory, error, CM_ARRAY(first, (size_t)flow->lanes + 1), CM_ARRAY(by_number, f->p->instruction_count + 1)));
   for (uint32_t l = 0; l < flow->lanes; l++)
     first[l + 1] = first[l] + f->count[l];
-  if (CM_NEW(f->p->memory, by_number, first[flow->lanes] + 1, error) == CM_OK) {
-    for (uint64_t i = 0; i < f->p->instruction_count; i++)
-      if (flow->lane[i] != CM_NONE)
-        by_number[first[flow->lane[i]] + flow->number[i] - 1] = i;
-    for (uint64_t w = 0; w < flow->wait_count; w++)
-      flow->awaited[by_number[first[flow->waits[w].lane] + flow->waits[w].count - 1]] = true;
-    cm_free(by_number);
-  }
-  cm_free(first);
-  return by_number != NULL ? CM_OK : error->status;
+  for (uint64_t i = 0; i < f->p->instruction_count; i++)
+    if (flow->lane[i] != CM_NONE)
+      by_number[first[flow->lane[i]] + flow->number[i] - 1] = i;
+  for (uint64_t w = 0; w < flow->wait_count; w++)
+    flow->awaited[by_number[first[flow->waits[w].lane] + flow->waits[w].count - 1]] = true;
+  CM_FREE(first, by_number);
+  return CM_OK;
 }
 
 static cm_status go_through(flowing *f, const bool *left_out, cm_error *error)
@@ -142,16 +131,11 @@ cm_status cm_c_flow_make(const cm_program *p, const bool *left_out, uint32_t mos
 {
   flowing f = {.p = p, .flow = flow};
   *flow = (cm_c_flow){0};
-  cm_status status = CM_OK;
-  if (CM_NEW(p->memory, flow->lane, p->instruction_count + 1, error) != CM_OK || CM_NEW(p->memory, flow->number, p->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, flow->awaited, p->instruction_count + 1, error) != CM_OK || CM_NEW(p->memory, f.of_lane, p->lane_count + 1, error) != CM_OK ||
-      CM_NEW(p->memory, f.waits_on, p->flag_count + 1, error) != CM_OK || CM_NEW(p->memory, f.first_signal, (size_t)p->flag_count + 2, error) != CM_OK ||
-      CM_NEW(p->memory, f.seen, p->flag_count + 1, error) != CM_OK)
-    status = error->status;
-  if (status == CM_OK) {
-    spread(&f, most);
-    status = begin(&f, error);
-  }
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(flow->lane, p->instruction_count + 1), CM_ARRAY(flow->number, p->instruction_count + 1),
+                    CM_ARRAY(flow->awaited, p->instruction_count + 1), CM_ARRAY(f.of_lane, p->lane_count + 1), CM_ARRAY(f.waits_on, p->flag_count + 1),
+                    CM_ARRAY(f.first_signal, (size_t)p->flag_count + 2), CM_ARRAY(f.seen, p->flag_count + 1)));
+  spread(&f, most);
+  cm_status status = begin(&f, error);
   CM_THEN(status, go_through(&f, left_out, error));
   CM_FREE(f.of_lane, f.waits_on, f.clock, f.known, f.signal, f.first_signal, f.seen, f.count);
   return status;

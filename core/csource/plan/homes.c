@@ -92,9 +92,8 @@ static void classify(const cm_program *p, cm_c_space *s)
 cm_status cm_c_space_make(const cm_program *p, cm_c_space *s, cm_error *error)
 {
   *s = (cm_c_space){0};
-  CM_TRY(CM_NEW(p->memory, s->buffers, (size_t)p->buffer_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->next_load, p->instruction_count + 1, error));
-  CM_TRY(CM_NEW(p->memory, s->left_out, p->instruction_count + 1, error));
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(s->buffers, (size_t)p->buffer_count + 1), CM_ARRAY(s->next_load, p->instruction_count + 1),
+                    CM_ARRAY(s->left_out, p->instruction_count + 1)));
   list_loads(p, s);
   classify(p, s);
   return CM_OK;
@@ -132,8 +131,7 @@ static cm_status place(const cm_program *p, const cm_c_space *s, const cm_progra
   }
   if (!outside && (part->address < base || part->address + cm_c_reach(part) * width > end))
     return cm_fail(error, CM_DAMAGED, "a part at 0x%llx is not loaded", (unsigned long long)part->address);
-  if (!outside)
-    CM_TRY(CM_NEW(p->memory, image, end - base, error));
+  CM_TRY_IF(!outside, CM_NEW(p->memory, image, end - base, error));
   for (uint64_t i = first; i != 0; i = s->next_load[i - 1]) {
     const cm_instruction *load = &p->instructions[i - 1];
     const cm_tensor *t = p->tensors[load->tensor].data;
@@ -152,35 +150,20 @@ static cm_status place(const cm_program *p, const cm_c_space *s, const cm_progra
   return CM_OK;
 }
 
-cm_status cm_c_known_part(const cm_program *p, const cm_c_space *s, const cm_program_part *part, cm_type type, cm_tensor **made, cm_error *error)
-{
-  cm_tensor *t;
-  int64_t dense[CM_RANK_MAX];
-  CM_TRY(cm_tensor_new(p->memory, type, part->shape->rank, part->shape->extent, &t, error));
-  cm_strides(t->rank, t->dims, dense);
-  const cm_status status = place(p, s, part, cm_type_bytes(type), t->data, dense, error);
-  if (status == CM_OK)
-    *made = t;
-  else
-    cm_tensor_free(t);
-  return status;
-}
-
-cm_status cm_c_known(const cm_program *p, const cm_c_space *s, const cm_operand *o, cm_tensor **made, cm_error *error)
+cm_status cm_c_known(const cm_program *p, const cm_c_space *s, const cm_operand *o, const cm_program_part *only, cm_tensor **made, cm_error *error)
 {
   const size_t width = cm_type_bytes(o->type);
+  const cm_part_shape *shape = only != NULL ? only->shape : NULL;
+  int64_t dense[CM_RANK_MAX];
   cm_tensor *t;
-  CM_TRY(cm_tensor_new(p->memory, o->type, o->rank, o->dims, &t, error));
-  cm_status status = CM_OK;
-  if (o->part_count == 0 && t->count <= CM_RANK_MAX && o->type == CM_INT64)
+  CM_TRY(cm_tensor_new(p->memory, o->type, only != NULL ? shape->rank : o->rank, only != NULL ? shape->extent : o->dims, &t, error));
+  cm_strides(t->rank, t->dims, dense);
+  cm_status status = only != NULL ? place(p, s, only, width, t->data, dense, error) : CM_OK;
+  if (only == NULL && o->part_count == 0 && t->count <= CM_RANK_MAX && o->type == CM_INT64)
     memcpy(t->data, o->numbers, t->count * sizeof *o->numbers);
-  for (uint32_t k = 0; status == CM_OK && t->count > 0 && k < o->part_count; k++) {
+  for (uint32_t k = 0; only == NULL && status == CM_OK && t->count > 0 && k < o->part_count; k++) {
     const cm_program_part *part = &p->parts[o->first_part + k];
     status = place(p, s, part, width, (uint8_t *)t->data + (size_t)part->to * width, part->shape->to_stride, error);
   }
-  if (status == CM_OK)
-    *made = t;
-  else
-    cm_tensor_free(t);
-  return status;
+  CM_END(status, *made = t, cm_tensor_free(t));
 }

@@ -46,12 +46,10 @@ bool cm_c_is_constant(const cm_program *program, const cm_c_space *space, const 
 /* Where an address in a buffer went. */
 uint64_t cm_c_address(const cm_c_space *space, uint32_t buffer, uint64_t address);
 
-/* What constants make of an operand all of whose parts lie in constant buffers: a new tensor. O(bytes of the buffers). */
-cm_status cm_c_known(const cm_program *program, const cm_c_space *space, const cm_operand *operand, cm_tensor **made, cm_error *error);
-
-/* The same of one part: its elements in order. */
-cm_status cm_c_known_part(const cm_program *program, const cm_c_space *space, const cm_program_part *part, cm_type type, cm_tensor **made,
-                               cm_error *error);
+/* What constants make of an operand all of whose parts lie in constant buffers, or of one of its parts (NULL: of all), its elements in order: a new
+ * tensor. O(bytes of the buffers). */
+cm_status cm_c_known(const cm_program *program, const cm_c_space *space, const cm_operand *operand, const cm_program_part *part, cm_tensor **made,
+                     cm_error *error);
 
 /* Whether a box of a tensor is one run of it; *first is its first element. */
 bool cm_c_is_run(const cm_program_tensor *tensor, const int64_t *from, const int64_t *extent, uint64_t *first);

@@ -55,12 +55,6 @@ static void use(packing *k, uint64_t i, uint32_t buffer, uint64_t address, uint6
   g->last[lane] = k->flow->number[i] > g->last[lane] ? k->flow->number[i] : g->last[lane];
 }
 
-static void use_part(packing *k, uint64_t i, const cm_program_part *part, cm_type type)
-{
-  if (!cm_part_is_outside(part))
-    use(k, i, part->buffer, part->address, cm_c_reach(part) * cm_type_bytes(type));
-}
-
 static bool overlap(const group *a, const group *b)
 {
   return a->from < b->end && b->from < a->end;
@@ -100,8 +94,8 @@ static void each_use(packing *k, bool joins)
     for (uint32_t n = 0; n < at->input_count + at->output_count; n++)
       for (uint32_t j = 0; o[n].type != CM_TYPE_NONE && j < o[n].part_count; j++) {
         const cm_program_part *part = &p->parts[o[n].first_part + j];
-        if (!joins)
-          use_part(k, i, part, o[n].type);
+        if (!joins && !cm_part_is_outside(part))
+          use(k, i, part->buffer, part->address, cm_c_reach(part) * cm_type_bytes(o[n].type));
         for (uint32_t m = at->input_count; joins && n < at->input_count && m < at->input_count + at->output_count; m++)
           if (o[m].type != CM_TYPE_NONE && o[m].part_count > 0)
             join(k, part->buffer, p->parts[o[m].first_part].buffer);
@@ -243,26 +237,21 @@ cm_status cm_c_space_pack(const cm_program *p, const cm_c_flow *flow, cm_c_space
 {
   packing k = {.p = p, .flow = flow, .space = space};
   const size_t lanes = flow->lanes, buffers = p->buffer_count;
-  uint32_t *placed = NULL;
-  cm_status status = CM_OK;
-  if (CM_NEW(p->memory, k.groups, buffers + 1, error) != CM_OK || CM_NEW(p->memory, k.leader, buffers + 1, error) != CM_OK ||
-      CM_NEW(p->memory, k.clocks, 2 * lanes * buffers + 1, error) != CM_OK || CM_NEW(p->memory, k.order, buffers + 1, error) != CM_OK ||
-      CM_NEW(p->memory, placed, buffers + 1, error) != CM_OK)
-    status = error->status;
-  if (status == CM_OK) {
-    for (uint32_t b = 0; b < buffers; b++) {
-      k.leader[b] = b;
-      k.groups[b].first = k.clocks + 2 * lanes * b;
-      k.groups[b].last = k.groups[b].first + lanes;
-      memset(k.groups[b].first, 0xff, lanes * sizeof *k.clocks);
-    }
-    each_use(&k, false);
-    each_use(&k, true);
-    if (buffers <= MOST_GROUPS)
-      take_over(&k);
-    gather(&k);
-    give_homes(&k, placed);
+  uint32_t *placed;
+  CM_TRY(CM_NEW_ALL(p->memory, error, CM_ARRAY(k.groups, buffers + 1), CM_ARRAY(k.leader, buffers + 1), CM_ARRAY(k.clocks, 2 * lanes * buffers + 1),
+                    CM_ARRAY(k.order, buffers + 1), CM_ARRAY(placed, buffers + 1)));
+  for (uint32_t b = 0; b < buffers; b++) {
+    k.leader[b] = b;
+    k.groups[b].first = k.clocks + 2 * lanes * b;
+    k.groups[b].last = k.groups[b].first + lanes;
+    memset(k.groups[b].first, 0xff, lanes * sizeof *k.clocks);
   }
+  each_use(&k, false);
+  each_use(&k, true);
+  if (buffers <= MOST_GROUPS)
+    take_over(&k);
+  gather(&k);
+  give_homes(&k, placed);
   CM_FREE(k.groups, k.leader, k.clocks, k.order, placed);
-  return status;
+  return CM_OK;
 }

@@ -171,6 +171,15 @@ void cm_c_print(const char *text, const cm_c_word *words, FILE *out);
 char *cm_c_closed(cm_text *text, cm_error *error);
 cm_status cm_c_take(cm_text *text, const char *name, const char *ending, cm_c_file *file, cm_error *error);
 
+/* Writes what all instructions do into the lanes of the code. Errors: CM_BAD_NETWORK (an operator of which C is not written, with its node), memory,
+ * CM_CANCELLED. */
+cm_status cm_c_steps(cm_c_writer *w, cm_error *error);
+
+/* The files around what was written: all texts of the writer are closed. *expected_ns is the time of the program on its chip. Errors: memory, those of
+ * cm_simulate. cm_c_test: the test, and what it stores: inputs of a seed and what the simulator makes of them in that time. */
+cm_status cm_c_files(cm_c_writer *w, uint64_t seed, cm_c_file files[CM_C_FILES], double *expected_ns, cm_error *error);
+cm_status cm_c_test(const cm_c_writer *w, uint64_t seed, cm_c_file *test, cm_c_file *stored, double *expected_ns, cm_error *error);
+
 /* ---- families of operators (emitters.def) ---- */
 #define EMITTER(family, writer) cm_status cm_c_##writer(cm_c_piece *piece, cm_error *error);
 #pragma GCC diagnostic push

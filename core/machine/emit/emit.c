@@ -159,7 +159,7 @@ cm_status cm_emitter_run(cm_emitter *e, uint32_t number, cm_error *error)
   for (uint32_t k = 0; k < op->call.output_count; k++)
     CM_TRY(emit_output(e, outputs[k], error));
   e->place_count = 0;
-  CM_TRY(CM_EMITTER_ROOM(e, e->out->pieces, &e->out->piece_capacity, e->out->piece_count, error));
+  CM_TRY(CM_ROOM(e->memory, e->out->pieces, &e->out->piece_room, e->out->piece_count + 1, error));
   e->out->pieces[e->out->piece_count++] = number;
   uint64_t symbol;
   uint64_t first_part = p->operands[i.first_operand].first_part;
@@ -188,7 +188,7 @@ static cm_status emit_events(cm_emitter *e, const cm_event *events, uint64_t cou
       status = cm_emitter_run(e, events[k].number, error);
       break;
     case CM_EVENT_PLACE:
-      status = CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error);
+      status = CM_ROOM(e->memory, e->places, &e->place_room, e->place_count + 1, error);
       if (status == CM_OK)
         e->places[e->place_count++] = events[k];
       break;
@@ -262,8 +262,8 @@ void cm_emitter_end(cm_emitter *e)
 {
   cm_hop_times_end(&e->hops);
   CM_FREE(e->tensor_of, e->buffer_of, e->stored_by, e->line_owner, e->access, e->writer, e->places, e->lane_count, e->lane_free, e->known,
-          e->symbol_seq, e->symbol_lane, e->symbol_done, e->wait, e->changes, e->operators_like, e->operator_node, e->operator_before, e->links,
-          e->inputs);
+          e->symbol,
+          e->wait, e->made_from, e->operators_like, e->links, e->inputs);
 }
 
 void cm_emitter_name(const cm_plan *plan, const cm_segment *s, cm_object *object)

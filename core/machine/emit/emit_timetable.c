@@ -85,7 +85,7 @@ static cm_status emit_run(front *f, const cm_timed_task *task, cm_error *error)
   for (uint32_t k = piece->input_count; k < piece->input_count + piece->output_count; k++) {
     if (e->plan->tiles[tiles[k]].host)
       continue;
-    CM_TRY(CM_EMITTER_ROOM(e, e->places, &e->place_capacity, e->place_count, error));
+    CM_TRY(CM_ROOM(e->memory, e->places, &e->place_room, e->place_count + 1, error));
     e->places[e->place_count++] = (cm_event){CM_EVENT_PLACE, tiles[k], f->table->buffers[use[k]].address};
   }
   CM_TRY(cm_emitter_run(e, task->number, error));
@@ -109,7 +109,7 @@ static void begin_layer(front *f)
 {
   const cm_emitter *e = f->e;
   for (uint64_t s = e->symbol_count > 0 ? e->object->first_symbol : 0; s < e->symbol_count; s++)
-    f->barrier[e->symbol_lane[s]] = s + 1;
+    f->barrier[e->symbol[s].lane] = s + 1;
   memset(f->passed, 0, e->lanes * sizeof *f->passed);
 }
 

@@ -4,6 +4,19 @@
 #include "core/machine/emit/object.h"
 #include "core/machine/issue.h"
 
+/* An instruction: its number in its lane, from 1, and when it ends. */
+typedef struct cm_emitter_symbol {
+  uint64_t seq;
+  uint32_t lane;
+  double done;
+} cm_emitter_symbol;
+
+/* What an operator of the program is of: a node of the plan with a piece's changes; and the one before in its list. */
+typedef struct cm_emitter_operator_of {
+  cm_split_change change;
+  uint32_t node, before;
+} cm_emitter_operator_of;
+
 typedef struct cm_emitter {
   cm_plan *plan;
   cm_program *program;
@@ -19,29 +32,25 @@ typedef struct cm_emitter {
   uint64_t *access;     /* by buffer and lane: symbol + 1 of the last instruction that touched it */
   uint64_t *writer;     /* by buffer: list of the instructions that fill it */
   struct cm_symbol_link *links; /* of such lists */
-  size_t link_count, link_capacity;
-  size_t access_capacity, writer_capacity, buffer_capacity, tensor_capacity, operator_capacity;
-  uint64_t operand_room, part_room; /* of the program's */
+  size_t link_count;
+  uint64_t link_room, access_room, writer_room, address_room, bytes_room, tensor_room, operator_room, operand_room, part_room, symbol_room, made_from_room;
   uint64_t *lane_count; /* instructions of each lane */
   double *lane_free;
   cm_issue issue;
   uint64_t *known;      /* [lane][lane]: instructions of the second that are known to be done */
   uint64_t symbol_count;
-  size_t symbol_capacity;
-  uint64_t *symbol_seq; /* by symbol: its number in its lane, from 1 */
-  uint32_t *symbol_lane;
-  double *symbol_done;  /* when it ends */
+  cm_emitter_symbol *symbol;
   uint64_t *wait;       /* scratch, by lane: symbol + 1 */
   const double *rates;  /* by device: of the operator that the next instruction computes; its own, or: */
   double piece_rates[CM_TARGET_DEVICES_MAX]; /* of a piece that has others than all of its operator */
   uint32_t lane;        /* of the next instruction; CM_NONE: where it can begin first */
   uint32_t *operators_like; /* lists of operators by node and changes: the last + 1 */
   uint64_t operator_lists;
-  uint32_t *operator_node, *operator_before; /* by operator: the node of the plan; the one before in its list */
-  cm_split_change *changes; /* by operator number */
+  cm_emitter_operator_of *made_from; /* by operator of the program */
   cm_box *inputs;
   cm_event *places; /* buffers that the next piece makes */
-  size_t place_count, place_capacity;
+  size_t place_count;
+  uint64_t place_room;
 } cm_emitter;
 
 /* A list of symbols: number + 1 of its first link, 0 when empty. */
@@ -57,12 +66,6 @@ void cm_emitter_end(cm_emitter *e);
 
 /* Names an object after the first and last operator of a segment. */
 void cm_emitter_name(const cm_plan *plan, const cm_segment *segment, cm_object *object);
-
-/* Makes an array hold one more than `count`; what is new is zeroed. CM_EMITTER_ROOM does that for a typed array. */
-cm_status cm_emitter_grow(cm_memory *memory, void *pointer, size_t *capacity, size_t count, size_t size,
-                          cm_error *error);
-#define CM_EMITTER_ROOM(e, array, capacity, count, error) \
-  cm_emitter_grow((e)->memory, &(array), (capacity), (count), sizeof *(array), (error))
 
 /* The program's number of a value, and of a node with a piece's changes; made when they are new. */
 cm_status cm_emitter_tensor(cm_emitter *e, uint32_t value, uint32_t *number, cm_error *error);

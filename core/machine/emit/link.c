@@ -84,15 +84,9 @@ static cm_status relocate_operands(const linker *l, const cm_object *object, con
   const cm_program *p = l->out;
   for (uint32_t k = 0; k < given->input_count + given->output_count; k++) {
     const cm_operand *operand = &p->operands[given->first_operand + k];
-    uint64_t width = cm_type_bytes(operand->type);
     for (uint32_t i = 0; i < operand->part_count; i++) {
       cm_program_part *part = &p->parts[operand->first_part + i];
-      uint64_t bytes = width;
-      if (cm_part_is_outside(part))
-        continue;
-      for (uint32_t d = 0; d < part->shape->rank; d++)
-        bytes += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
-      CM_TRY(locate(l, object, part->buffer, bytes, &part->address, error));
+      CM_TRY_IF(!cm_part_is_outside(part), locate(l, object, part->buffer, cm_part_span(part, cm_type_bytes(operand->type)), &part->address, error));
     }
   }
   return CM_OK;

@@ -17,9 +17,10 @@ typedef struct cm_object {
   char name[128];
   uint64_t first_symbol; /* of its first instruction */
   cm_instruction *instructions;
-  size_t instruction_count, instruction_capacity;
+  size_t instruction_count;
+  uint64_t instruction_room, wait_room;
   cm_object_wait *waits;
-  size_t wait_count, wait_capacity;
+  size_t wait_count;
 } cm_object;
 
 /* Where each buffer of the program lies. */
@@ -35,7 +36,8 @@ typedef struct cm_emission {
   cm_buffer_map buffers;
   cm_program *program; /* everything but the instructions; parts are not relocated */
   uint32_t *pieces;    /* that the instructions which compute are, in their order */
-  size_t piece_count, piece_capacity;
+  size_t piece_count;
+  uint64_t piece_room;
   double time_ns;      /* by the cost model */
   double busy_ns[CM_TARGET_DEVICES_MAX];
 } cm_emission;

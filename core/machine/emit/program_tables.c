@@ -12,7 +12,7 @@ cm_status cm_emitter_tensor(cm_emitter *e, uint32_t value, uint32_t *number, cm_
     *number = e->tensor_of[value] - 1;
     return CM_OK;
   }
-  CM_TRY(CM_EMITTER_ROOM(e, p->tensors, &e->tensor_capacity, p->tensor_count, error));
+  CM_TRY(CM_ROOM(e->memory, p->tensors, &e->tensor_room, p->tensor_count + 1, error));
   cm_program_tensor *t = &p->tensors[p->tensor_count];
   *t = (cm_program_tensor){.name = cm_arena_text(&p->arena, v->name, strlen(v->name), error),
                            .type = v->shape.type, .rank = v->shape.rank};
@@ -124,17 +124,14 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
 {
   cm_program *p = e->program;
   const cm_node *node = op->call.node;
-  size_t changes_capacity = e->operator_capacity, before_capacity = changes_capacity, node_capacity = changes_capacity;
   uint32_t *last = operators_like(e, op_number, change);
-  for (uint32_t i = *last; i != 0; i = e->operator_before[i - 1])
-    if (e->operator_node[i - 1] == op_number && memcmp(&e->changes[i - 1], change, sizeof *change) == 0) {
+  for (uint32_t i = *last; i != 0; i = e->made_from[i - 1].before)
+    if (e->made_from[i - 1].node == op_number && memcmp(&e->made_from[i - 1].change, change, sizeof *change) == 0) {
       *number = i - 1;
       return CM_OK;
     }
-  CM_TRY(CM_EMITTER_ROOM(e, p->operators, &e->operator_capacity, p->operator_count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->operator_before, &before_capacity, p->operator_count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->operator_node, &node_capacity, p->operator_count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->changes, &changes_capacity, p->operator_count, error));
+  CM_TRY(CM_ROOM(e->memory, p->operators, &e->operator_room, p->operator_count + 1, error));
+  CM_TRY(CM_ROOM(e->memory, e->made_from, &e->made_from_room, p->operator_count + 1, error));
   cm_node *made = &p->operators[p->operator_count];
   *made = *node;
   made->captured = NULL;
@@ -151,9 +148,7 @@ cm_status cm_emitter_operator(cm_emitter *e, const cm_plan_op *op, uint32_t op_n
   for (uint32_t o = 0; o < node->output_count; o++)
     made->outputs[o] = o;
   CM_TRY(change_attributes(e, made, change, error));
-  e->changes[p->operator_count] = *change;
-  e->operator_node[p->operator_count] = op_number;
-  e->operator_before[p->operator_count] = *last;
+  e->made_from[p->operator_count] = (cm_emitter_operator_of){*change, op_number, *last};
   *last = p->operator_count + 1;
   *number = p->operator_count++;
   return CM_OK;

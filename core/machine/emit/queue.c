@@ -4,33 +4,17 @@
 
 #include "core/machine/emit/emitter.h"
 
-cm_status cm_emitter_grow(cm_memory *memory, void *pointer, size_t *capacity, size_t count, size_t size,
-                          cm_error *error)
-{
-  void **block = pointer;
-  if (count < *capacity)
-    return CM_OK;
-  size_t wanted = *capacity * 2 + 64;
-  while (wanted <= count)
-    wanted *= 2;
-  uint8_t *made = cm_reallocate(memory, *block, wanted, size, error);
-  if (made == NULL)
-    return error->status;
-  memset(made + *capacity * size, 0, (wanted - *capacity) * size);
-  *block = made;
-  *capacity = wanted;
-  return CM_OK;
-}
-
 cm_status cm_emitter_buffer(cm_emitter *e, uint32_t tile, uint64_t address, uint32_t *number, cm_error *error)
 {
   cm_buffer_map *map = &e->out->buffers;
-  size_t capacity = e->buffer_capacity;
   uint64_t bytes = e->plan->tiles[tile].bytes;
-  CM_TRY(CM_EMITTER_ROOM(e, map->address, &capacity, map->count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, map->bytes, &e->buffer_capacity, map->count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->writer, &e->writer_capacity, map->count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->access, &e->access_capacity, ((size_t)map->count + 1) * e->lanes, error));
+  const uint64_t wanted = (uint64_t)map->count + 1;
+  CM_TRY(CM_ROOM(e->memory, map->address, &e->address_room, wanted, error));
+  CM_TRY(CM_ROOM(e->memory, map->bytes, &e->bytes_room, wanted, error));
+  CM_TRY(CM_ROOM(e->memory, e->writer, &e->writer_room, wanted, error));
+  CM_TRY(CM_ROOM(e->memory, e->access, &e->access_room, wanted * e->lanes, error));
+  memset(e->access + (size_t)map->count * e->lanes, 0, e->lanes * sizeof *e->access);
+  e->writer[map->count] = 0;
   map->address[map->count] = address;
   map->bytes[map->count] = bytes;
   /* Whatever was done to what lay here comes first. */
@@ -55,7 +39,7 @@ void cm_emitter_wait(cm_emitter *e, uint64_t symbol)
 {
   if (symbol == 0)
     return;
-  uint32_t lane = e->symbol_lane[symbol - 1];
+  uint32_t lane = e->symbol[symbol - 1].lane;
   e->wait[lane] = symbol > e->wait[lane] ? symbol : e->wait[lane];
 }
 
@@ -73,7 +57,7 @@ void cm_emitter_wait_all(cm_emitter *e, uint64_t list)
 
 cm_status cm_emitter_list(cm_emitter *e, uint64_t *list, uint64_t symbol, cm_error *error)
 {
-  CM_TRY(CM_EMITTER_ROOM(e, e->links, &e->link_capacity, e->link_count, error));
+  CM_TRY(CM_ROOM(e->memory, e->links, &e->link_room, e->link_count + 1, error));
   e->links[e->link_count] = (cm_symbol_link){symbol, *list};
   *list = ++e->link_count;
   return CM_OK;
@@ -98,7 +82,7 @@ static double ready_in(const cm_emitter *e, uint32_t lane)
   double ready = 0;
   for (uint32_t l = 0; l < e->lanes; l++)
     if (e->wait[l] > 0)
-      ready = fmax(ready, e->symbol_done[e->wait[l] - 1] + cm_hop_ns(&e->hops, l, lane));
+      ready = fmax(ready, e->symbol[e->wait[l] - 1].done + cm_hop_ns(&e->hops, l, lane));
   return ready;
 }
 
@@ -123,21 +107,17 @@ static uint32_t choose_lane(const cm_emitter *e, const cm_instruction *given)
 cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t *symbol, cm_error *error)
 {
   cm_object *o = e->object;
-  /* Arrays that grow together: the last one sets the capacity. */
-  size_t capacity = e->symbol_capacity, second = capacity;
-  CM_TRY(CM_EMITTER_ROOM(e, o->instructions, &o->instruction_capacity, o->instruction_count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->symbol_seq, &capacity, e->symbol_count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->symbol_lane, &second, e->symbol_count, error));
-  CM_TRY(CM_EMITTER_ROOM(e, e->symbol_done, &e->symbol_capacity, e->symbol_count, error));
+  CM_TRY(CM_ROOM(e->memory, o->instructions, &o->instruction_room, o->instruction_count + 1, error));
+  CM_TRY(CM_ROOM(e->memory, e->symbol, &e->symbol_room, e->symbol_count + 1, error));
   uint32_t lane = e->lane != CM_NONE ? e->lane : choose_lane(e, given), device = e->program->lanes[lane].device;
   double ready = ready_in(e, lane);
   for (uint32_t l = 0; l < e->lanes; l++) {
     uint64_t other = e->wait[l];
     e->wait[l] = 0;
-    if (other == 0 || l == lane || e->known[(size_t)lane * e->lanes + l] >= e->symbol_seq[other - 1])
+    if (other == 0 || l == lane || e->known[(size_t)lane * e->lanes + l] >= e->symbol[other - 1].seq)
       continue;
-    e->known[(size_t)lane * e->lanes + l] = e->symbol_seq[other - 1];
-    CM_TRY(CM_EMITTER_ROOM(e, o->waits, &o->wait_capacity, o->wait_count, error));
+    e->known[(size_t)lane * e->lanes + l] = e->symbol[other - 1].seq;
+    CM_TRY(CM_ROOM(e->memory, o->waits, &o->wait_room, o->wait_count + 1, error));
     o->waits[o->wait_count++] = (cm_object_wait){(uint32_t)o->instruction_count, other - 1};
   }
   cm_instruction *made = &o->instructions[o->instruction_count++];
@@ -151,16 +131,14 @@ cm_status cm_emitter_append(cm_emitter *e, const cm_instruction *given, uint64_t
   cm_issue_begin(&e->issue, &read, start, idle);
   e->lane_free[lane] = start + ns;
   e->out->busy_ns[device] += ns;
-  e->symbol_done[e->symbol_count] = start + ns;
-  e->symbol_lane[e->symbol_count] = lane;
-  e->symbol_seq[e->symbol_count] = ++e->lane_count[lane];
+  e->symbol[e->symbol_count] = (cm_emitter_symbol){++e->lane_count[lane], lane, start + ns};
   *symbol = ++e->symbol_count; /* from 1 */
   return CM_OK;
 }
 
 cm_status cm_emitter_touch(cm_emitter *e, uint32_t buffer, uint64_t symbol, cm_error *error)
 {
-  e->access[(size_t)buffer * e->lanes + e->symbol_lane[symbol - 1]] = symbol;
+  e->access[(size_t)buffer * e->lanes + e->symbol[symbol - 1].lane] = symbol;
   /* Nobody touches a buffer before it is filled. */
   return e->writer[buffer] == 0 ? cm_emitter_list(e, &e->writer[buffer], symbol, error) : CM_OK;
 }

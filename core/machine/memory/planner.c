@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 /* ---- making ---- */
 
 /* Lists the operators that read each tile. */

@@ -102,9 +102,8 @@ cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most,
   status = CM_NEW(run->memory, p.seen, model->value_count + 1, error);
   for (int s = 0; status == CM_OK && s < CM_PACK_SIZES; s++) {
     p.pack = &packs->size[s];
-    if (CM_NEW(run->memory, p.pack->value, packs->value_count + 1, error) != CM_OK ||
-        CM_NEW(run->memory, p.pack->offset, packs->value_count + 1, error) != CM_OK)
-      status = error->status;
+    CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(p.pack->value, packs->value_count + 1),
+                               CM_ARRAY(p.pack->offset, packs->value_count + 1)));
     for (uint32_t v = 0; status == CM_OK && v < packs->value_count; v++)
       p.pack->value[v] = CM_NONE;
     for (size_t t = 0; status == CM_OK && t < sizeof types / sizeof *types; t++)

@@ -58,8 +58,7 @@ static bool boxable(const cm_plan *plan, const cm_plan_op *op, uint32_t input)
                                                   plan->values[op->call.node->inputs[input]].kind != CM_VALUE_CONSTANT));
 }
 
-static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *inputs, uint64_t boxed, cm_piece *piece,
-                            uint64_t *bytes, cm_error *error)
+static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *inputs, cm_piece *piece, uint64_t *bytes, cm_error *error)
 {
   cm_plan *plan = b->plan;
   gathering g = {.plan = plan, .first = piece->first_tile, .mark = ++plan->marks};
@@ -68,7 +67,7 @@ static cm_status gather_all(cm_cutter *b, const cm_plan_op *op, const cm_box *in
   piece->in_place = CM_NONE;
   for (uint32_t i = 0; i < op->call.input_count; i++) {
     uint32_t blocked = CM_NONE; /* a view that must be made by its operator */
-    const cm_part_visit visit = {.visit = gather_part, .user = &g, .boxed = i < 64 && (boxed >> i & 1) != 0, .blocked = &blocked};
+    const cm_part_visit visit = {.visit = gather_part, .user = &g, .boxed = i < 64 && (piece->boxed >> i & 1) != 0, .blocked = &blocked};
     uint64_t before = plan->piece_tile_count;
     if (!cm_has(&op->call, i))
       continue;
@@ -98,7 +97,7 @@ static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *
   cm_plan *plan = b->plan;
   uint64_t bytes;
   piece->boxed = 0;
-  CM_TRY(gather_all(b, op, inputs, 0, piece, &bytes, error));
+  CM_TRY(gather_all(b, op, inputs, piece, &bytes, error));
   for (uint32_t round = 0; round < 64 && bytes > plan->memory_bytes / 2; round++) {
     uint64_t worst = 0;
     uint32_t input = CM_NONE;
@@ -123,7 +122,7 @@ static cm_status choose_boxed(cm_cutter *b, const cm_plan_op *op, const cm_box *
     if (input == CM_NONE)
       break;
     piece->boxed |= UINT64_C(1) << input;
-    CM_TRY(gather_all(b, op, inputs, piece->boxed, piece, &bytes, error));
+    CM_TRY(gather_all(b, op, inputs, piece, &bytes, error));
   }
   *needed = bytes;
   return CM_OK;

@@ -6,14 +6,6 @@
 
 /* ---- values and operators ---- */
 
-static bool is_constant_node(const cm_model *m, const cm_node *node)
-{
-  for (uint32_t o = 0; o < node->output_count; o++)
-    if (!m->values[node->outputs[o]].constant)
-      return false;
-  return true;
-}
-
 /* Every value of a node that computes has to be known before anything is laid out. */
 static cm_status check_node(const cm_model *m, const cm_node *node, cm_error *error)
 {
@@ -57,7 +49,7 @@ static cm_status classify(cm_cutter *b, const uint32_t *order, cm_error *error)
   }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *node = &m->nodes[order[i]];
-    if (node->known != NULL && is_constant_node(m, node))
+    if (node->known != NULL && cm_node_is_constant(m, node))
       continue;
     CM_TRY(check_node(m, node, error));
     bool view = cm_plan_is_view(m, node);
@@ -181,7 +173,7 @@ static cm_status build(cm_cutter *b, const uint32_t *order, cm_error *error)
   }
   for (size_t i = 0; i < m->order_count; i++) {
     const cm_node *node = &m->nodes[order[i]];
-    if (is_constant_node(m, node))
+    if (cm_node_is_constant(m, node))
       continue;
     bool makes = false;
     for (uint32_t o = 0; o < node->output_count; o++)
@@ -242,6 +234,7 @@ static cm_status divide_memory(cm_plan *plan, cm_error *error)
 {
   plan->cut_bytes = plan->memory_bytes;
   CM_TRY(CM_NEW(plan->memory, plan->core_memory, plan->memory_count + 1, error));
+  plan->core_memory[0] = (cm_core_memory){CM_CORE_SHARED, plan->memory_bytes};
   cm_memories_scale(plan->target, plan->memory_bytes, CM_ALIGNMENT, plan->core_memory);
   for (uint32_t m = 0; m < plan->memory_count; m++) {
     const uint64_t bytes = plan->core_memory[m].to - (m > 0 ? plan->core_memory[m - 1].to : 0);
@@ -259,6 +252,7 @@ cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_opti
   plan->model = model;
   plan->memory = run->memory;
   plan->target = options->target;
+  plan->settings = options->settings;
   plan->division = options->division;
   plan->turns = options->turns > 1 ? options->turns : 1;
   plan->memory_bytes = options->memory_bytes / CM_ALIGNMENT * CM_ALIGNMENT;

@@ -91,10 +91,11 @@ typedef struct cm_plan {
   cm_model *model;
   cm_memory *memory;
   const cm_target *target;
+  const cm_settings *settings; /* the caller's, as long as it is laid out; NULL: by bytes alone */
   cm_division division;
   cm_hop_times hops;
   uint64_t memory_bytes; /* of the chip, aligned */
-  cm_core_memory *core_memory; /* memories of cores, scaled to that; memory_count of them: 0: all cores share one */
+  cm_core_memory *core_memory; /* memories of cores, scaled to that; memory_count of them: 0: all cores share the one that it has */
   uint32_t memory_count;
   uint64_t cut_bytes;    /* that pieces are cut for: the smallest memory of a core */
   uint32_t turns;        /* of the program; pieces are those of the first one */

@@ -20,13 +20,18 @@ typedef struct cm_settings {
   double piece_bytes;   /* inputs and output of an operator over its pieces, at most: bytes */
   double weight_bytes;  /* parameters that a piece reads, at most: bytes */
   double issues_min;    /* a piece takes at least so many times what its issue takes */
+  double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
   double pack;          /* size of the packs that small constants lie in, 1 to CM_PACK_SIZES; 0: each alone */
   double split;         /* a part of a transfer that is split over ports takes at least so many latencies */
-  double ahead;         /* share of the memory for parameters that ports load before their turn, where they are idle */
+  double window;        /* pieces that have their memory and no lane yet, at most */
   double stretch;       /* grids whose steps differ by device: 0: none, 1: along rows, 2: along channels; 3: by unit, where devices do not */
   double lean;          /* what all but the fastest device get, over what their capability says */
-  double window;        /* pieces that have their memory and no lane yet, at most */
 } cm_settings;
+
+/* Their names, in that order; and they as so many numbers. */
+#define CM_SETTINGS_NAMES \
+  {"fill", "segment_share", "pieces_a_unit", "piece_bytes", "weight_bytes", "issues_min", "ahead", "pack", "split", "window", "stretch", "lean"}
+enum { CM_SETTINGS_NUMBERS = sizeof(cm_settings) / sizeof(double) };
 
 /* What does well on most models and chips with so much memory. */
 static inline cm_settings cm_settings_default(uint64_t memory_bytes)

@@ -75,7 +75,6 @@ void cm_sizing_axes(cm_sizing *s)
       s->band = axes[i];
 }
 
-/* Cuts until a piece fits in `most`: frames, then rows, then channels. False when the smallest does not. */
 cm_status cm_sizing_shrink(cm_sizing *s, uint64_t most, bool *fits, cm_error *error)
 {
   const uint32_t axes[3] = {s->frame, s->band, s->slice};
@@ -94,7 +93,6 @@ cm_status cm_sizing_shrink(cm_sizing *s, uint64_t most, bool *fits, cm_error *er
   }
 }
 
-/* The same cells as the input where the operator goes place by place, slices kept where channels are independent. */
 bool cm_sizing_inherit(cm_sizing *s, const cm_plan_op *op)
 {
   const cm_shape *out = &s->call->output[0];
@@ -170,7 +168,6 @@ void cm_sizing_least(cm_sizing *s)
   }
 }
 
-/* The least that any cut of the operator needs. */
 cm_status cm_sizing_too_small(cm_sizing *s, cm_error *error)
 {
   cm_need n;

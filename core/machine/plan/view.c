@@ -255,10 +255,10 @@ static cm_status visit_runs(walk *w, ranges *r, uint32_t number, int64_t to, cm_
   return CM_OK;
 }
 
-static cm_status visit_reshape(walk *w, const cm_node *node, uint32_t value, const cm_box *box, int64_t to,
-                               const int64_t *to_stride, cm_error *error)
+static cm_status visit_reshape(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error)
 {
   const cm_model *m = w->plan->model;
+  const cm_node *node = &m->nodes[m->values[value].producer];
   ranges r = {.node = node, .in = &m->values[node->inputs[0]].shape, .out = &m->values[value].shape, .box = box, .to_stride = to_stride};
   cm_dims_group g = {0};
   int64_t count = 1;
@@ -300,7 +300,7 @@ static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t 
     }
     return visit_value(w, node->inputs[0], &shifted, to, to_stride, error);
   }
-  return visit_reshape(w, node, value, box, to, to_stride, error);
+  return visit_reshape(w, value, box, to, to_stride, error);
 }
 
 /* A constant that lies in a pack: a part of its one row. */

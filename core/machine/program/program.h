@@ -76,6 +76,18 @@ static inline uint32_t cm_part_tensor(const cm_program_part *part)
   return part->buffer & ~CM_PART_OUTSIDE;
 }
 
+/* Bytes from its first element to behind its last, of elements of so many bytes; 0: it has none. */
+static inline uint64_t cm_part_span(const cm_program_part *part, size_t width)
+{
+  int64_t last = 0;
+  for (uint32_t d = 0; d < part->shape->rank; d++) {
+    if (part->shape->extent[d] < 1)
+      return 0;
+    last += (part->shape->extent[d] - 1) * part->shape->stride[d];
+  }
+  return ((uint64_t)last + 1) * width;
+}
+
 typedef struct cm_operand {
   cm_type type; /* CM_TYPE_NONE: a left-out input */
   uint32_t rank;

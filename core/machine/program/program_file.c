@@ -45,20 +45,21 @@ static uint64_t version_of(const cm_program *p, bool loops)
                                                          : CM_PROGRAM_VERSION;
 }
 
-static cm_status write_all(cm_coding *c, cm_writer *w, cm_error *error)
+/* The walk sets every field of the program to what it is. */
+static cm_status write_all(cm_program *p, cm_writer *w, cm_error *error)
 {
   cm_writer code = *w;
+  cm_coding c = {.w = &code, .r.error = error, .p = p};
   bool loops = false;
-  c->w = &code;
-  w->status = cm_code_write(c, &loops);
-  c->version = version_of(c->p, loops);
+  w->status = cm_code_write(&c, &loops);
+  c.version = version_of(p, loops);
   cm_put_bytes(w, cm_program_magic, sizeof cm_program_magic);
-  put_fixed(w, c->version, 4);
+  put_fixed(w, c.version, 4);
   put_fixed(w, CM_SECTION_END - 1, 4);
   for (int s = CM_SECTION_CHIP; s < CM_SECTION_CODE; s++) {
     cm_writer body = {.memory = w->memory, .error = error};
-    c->w = &body;
-    sections[s](c);
+    c.w = &body;
+    sections[s](&c);
     put_section(w, (cm_section)s, &body);
   }
   put_section(w, CM_SECTION_CODE, &code);
@@ -68,11 +69,11 @@ static cm_status write_all(cm_coding *c, cm_writer *w, cm_error *error)
 cm_status cm_program_write_memory(const cm_program *program, uint8_t **bytes, size_t *size, cm_error *error)
 {
   cm_writer w = {.memory = program->memory, .error = error};
-  cm_coding c = {.r.error = error};
-  CM_TRY(CM_NEW(program->memory, c.p, 1, error));
-  *c.p = *program; /* the walk sets every field to what it is */
-  cm_status status = write_all(&c, &w, error);
-  cm_free(c.p);
+  cm_program *copy;
+  CM_TRY(CM_NEW(program->memory, copy, 1, error));
+  *copy = *program;
+  cm_status status = write_all(copy, &w, error);
+  cm_free(copy);
   if (status == CM_OK) {
     *bytes = w.bytes;
     *size = w.size;

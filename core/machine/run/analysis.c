@@ -41,14 +41,8 @@ static void touch_operand(analysing *a, const cm_operand *operand, const cm_busy
 {
   for (uint32_t k = 0; k < operand->part_count; k++) {
     const cm_program_part *part = &a->program->parts[operand->first_part + k];
-    uint64_t width = cm_type_bytes(operand->type), to = part->address + width;
-    bool empty = cm_part_is_outside(part);
-    for (uint32_t d = 0; d < part->shape->rank; d++) {
-      empty = empty || part->shape->extent[d] < 1;
-      to += (uint64_t)((part->shape->extent[d] - 1) * part->shape->stride[d]) * width;
-    }
-    if (!empty)
-      touch(a, part->buffer, part->address, to, at);
+    if (!cm_part_is_outside(part))
+      touch(a, part->buffer, part->address, part->address + cm_part_span(part, cm_type_bytes(operand->type)), at);
   }
 }
 
@@ -227,11 +221,9 @@ cm_status cm_analysis_make(const cm_program *program, cm_run *run, cm_analysis *
   cm_simulation result = {0};
   analysing a = {.program = program, .made = &made};
   const cm_simulation_options options = {.trace = collect, .user = &a};
-  cm_status status = CM_OK;
-  if (CM_NEW(program->memory, made.busy, program->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(program->memory, a.busy_of, program->instruction_count + 1, error) != CM_OK ||
-      CM_NEW(program->memory, made.buffers, (size_t)program->buffer_count + 1, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(program->memory, error, CM_ARRAY(made.busy, program->instruction_count + 1),
+                                CM_ARRAY(a.busy_of, program->instruction_count + 1),
+                                CM_ARRAY(made.buffers, (size_t)program->buffer_count + 1));
   CM_THEN(status, cm_simulate(program, NULL, &options, run, NULL, &result, error));
   if (status == CM_OK) {
     find_path(&a);

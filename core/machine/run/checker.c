@@ -30,8 +30,7 @@ cm_status cm_checker_new(const cm_program *p, cm_checker **made, cm_error *error
     if (!is_stored(&p->tensors[t]))
       continue;
     (void)cm_dims_count(p->tensors[t].rank, p->tensors[t].dims, &count);
-    if (CM_NEW_ALL(m, error, CM_ARRAY(c->home_lane[t], count + 1), CM_ARRAY(c->home_seq[t], count + 1)) != CM_OK)
-      status = error->status;
+    CM_THEN(status, CM_NEW_ALL(m, error, CM_ARRAY(c->home_lane[t], count + 1), CM_ARRAY(c->home_seq[t], count + 1)));
   }
   CM_END(status, *made = c, cm_checker_free(c, p->tensor_count));
 }

@@ -155,9 +155,7 @@ static cm_status compute(cm_runner *r, const cm_instruction *i, cm_error *error)
   const cm_node *node = &r->program->operators[i->operator_number];
   const cm_operand *operands = r->program->operands + i->first_operand;
   cm_tensor **inputs = NULL, **results = NULL;
-  cm_status status = CM_OK;
-  if (CM_NEW_ALL(r->memory, error, CM_ARRAY(inputs, i->input_count + 1), CM_ARRAY(results, i->output_count + 1)) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(r->memory, error, CM_ARRAY(inputs, i->input_count + 1), CM_ARRAY(results, i->output_count + 1));
   for (uint32_t k = 0; status == CM_OK && k < i->input_count; k++)
     if (operands[k].type != CM_TYPE_NONE)
       status = gather(r, i, &operands[k], &inputs[k], error);

@@ -2,21 +2,12 @@
 
 #include <string.h>
 
-cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory, cm_error *error)
+cm_status cm_addresses_begin(cm_addresses *a, const cm_core_memory *memories, uint32_t count, cm_memory *memory, cm_error *error)
 {
-  *a = (cm_addresses){.memory = memory};
-  CM_TRY(CM_ROOM(memory, a->range, &a->room, 64, error));
-  a->range[0] = (cm_range){0, bytes, 0, CM_NO_BUFFER, true};
-  a->count = 1;
-  return CM_OK;
-}
-
-cm_status cm_addresses_divide(cm_addresses *a, const uint64_t *ends, uint32_t count, cm_error *error)
-{
-  CM_TRY(CM_ROOM(a->memory, a->range, &a->room, count, error));
+  *a = (cm_addresses){.memory = memory, .count = count};
+  CM_TRY(CM_ROOM(memory, a->range, &a->room, count + 64, error));
   for (uint32_t k = 0; k < count; k++)
-    a->range[k] = (cm_range){k > 0 ? ends[k - 1] : 0, ends[k], 0, CM_NO_BUFFER, true};
-  a->count = count;
+    a->range[k] = (cm_range){k > 0 ? memories[k - 1].to : 0, memories[k].to, 0, CM_NO_BUFFER, true};
   return CM_OK;
 }
 
@@ -57,11 +48,11 @@ static const cm_range *range_from(const cm_addresses *a, bool high, uint32_t at)
   return &a->range[high ? a->count - 1 - at : at];
 }
 
-/* Ranges [first, first + count). */
-static bool find_among(const cm_addresses *all, uint32_t first, uint32_t count, const cm_room_wish *wish, cm_window *found)
+bool cm_addresses_find(const cm_addresses *all, uint64_t from, uint64_t to, const cm_room_wish *wish, cm_window *found)
 {
   const uint64_t bytes = wish->bytes;
   const bool high = wish->high;
+  const uint32_t first = range_at(all, from), count = range_at(all, to - 1) + 1 - first;
   const cm_addresses part = {.range = all->range + first, .count = count}, *a = &part;
   bool any = false;
   double best = 0;
@@ -91,18 +82,6 @@ static bool find_among(const cm_addresses *all, uint32_t first, uint32_t count, 
   return any;
 }
 
-bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool high, cm_window *found)
-{
-  const cm_room_wish wish = {bytes, ready, high};
-  return find_among(a, 0, a->count, &wish, found);
-}
-
-bool cm_addresses_find_in(const cm_addresses *a, uint64_t from, uint64_t to, const cm_room_wish *wish, cm_window *found)
-{
-  const uint32_t first = range_at(a, from);
-  return find_among(a, first, range_at(a, to - 1) + 1 - first, wish, found);
-}
-
 /* Makes `with` ranges out of `count` at `first`. */
 static cm_status replace(cm_addresses *a, uint32_t first, uint32_t count, const cm_range *with, uint32_t with_count,
                          cm_error *error)
@@ -115,13 +94,13 @@ static cm_status replace(cm_addresses *a, uint32_t first, uint32_t count, const 
   return CM_OK;
 }
 
-cm_status cm_addresses_take(cm_addresses *a, const cm_window *w, uint64_t bytes, bool high, uint32_t buffer,
-                            uint64_t *address, cm_error *error)
+cm_status cm_addresses_take(cm_addresses *a, const cm_window *w, const cm_room_wish *wish, uint32_t buffer, uint64_t *address, cm_error *error)
 {
+  const uint64_t bytes = wish->bytes;
   uint64_t from = a->range[w->first].from, to = a->range[w->first + w->count - 1].to;
   cm_range made[3];
   uint32_t count = 0, first = w->first, last = w->first + w->count;
-  uint64_t at = high ? to - bytes : from;
+  uint64_t at = wish->high ? to - bytes : from;
   /* Ranges that the buffer does not touch stay as they are. */
   while (a->range[first].to <= at && first + 1 < last)
     first++;

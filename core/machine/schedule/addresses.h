@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/memory.h"
+#include "core/chip/target.h"
 
 #define CM_NO_BUFFER UINT32_MAX
 
@@ -28,32 +29,26 @@ typedef struct cm_window {
   double free_ns;
 } cm_window;
 
-/* All of it free since 0. The caller's: cm_addresses_end. Errors: memory. */
-cm_status cm_addresses_begin(cm_addresses *a, uint64_t bytes, cm_memory *memory, cm_error *error);
-
-/* The same of memories beside each other, memory k from ends[k - 1] to ends[k]. */
-cm_status cm_addresses_divide(cm_addresses *a, const uint64_t *ends, uint32_t count, cm_error *error);
+/* Memories beside each other, all of them free since 0. The caller's: cm_addresses_end. Errors: memory. */
+cm_status cm_addresses_begin(cm_addresses *a, const cm_core_memory *memories, uint32_t count, cm_memory *memory, cm_error *error);
 
 /* All of it free since `free_ns`; memories stay divided. */
 void cm_addresses_clear(cm_addresses *a, double free_ns);
 void cm_addresses_end(cm_addresses *a);
 
-/* Free neighbours that hold `bytes` and are free first; of those that are free at `ready` the lowest ones, or the highest.
- * What lies there for long gathers at one end then, and what is small at the other, so that holes join. False when there
- * are none. O(ranges). */
-bool cm_addresses_find(const cm_addresses *a, uint64_t bytes, double ready, bool high, cm_window *found);
-
-/* The same among the addresses [from, to) of one memory. */
 typedef struct cm_room_wish {
   uint64_t bytes;
   double ready;
   bool high;
 } cm_room_wish;
-bool cm_addresses_find_in(const cm_addresses *a, uint64_t from, uint64_t to, const cm_room_wish *wish, cm_window *found);
 
-/* Lays a buffer at the low or high end of a window. Errors: memory. */
-cm_status cm_addresses_take(cm_addresses *a, const cm_window *window, uint64_t bytes, bool high, uint32_t buffer,
-                            uint64_t *address, cm_error *error);
+/* Free neighbours among the addresses [from, to) of one memory that hold `bytes` and are free first; of those that are free at `ready` the
+ * lowest ones, or the highest. What lies there for long gathers at one end then, and what is small at the other, so that holes join. False
+ * when there are none. O(ranges). */
+bool cm_addresses_find(const cm_addresses *a, uint64_t from, uint64_t to, const cm_room_wish *wish, cm_window *found);
+
+/* Lays a buffer at the low or high end of a window that was found. Errors: memory. */
+cm_status cm_addresses_take(cm_addresses *a, const cm_window *window, const cm_room_wish *wish, uint32_t buffer, uint64_t *address, cm_error *error);
 
 /* Another buffer lies from now on where one lay at `address`. */
 void cm_addresses_rename(cm_addresses *a, uint64_t address, uint32_t buffer);

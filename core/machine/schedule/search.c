@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 
-enum { NUMBERS = 12, ALIKE = 10, STRETCH = 10, BY_WAY = 3, BATCH_MAX = 10, SCORES_MIN = 12, SCORES_MAX = 72 };
+enum { NUMBERS = CM_SETTINGS_NUMBERS, ALIKE = 10, STRETCH = 10, BY_WAY = 3, BATCH_MAX = 10, SCORES_MIN = 12, SCORES_MAX = 72 };
 
 /* What a byte that is moved costs beside time: moving everything that must be moved once, a share of the time. */
 static const double BYTES_SHARE = 0.04;
@@ -29,16 +29,10 @@ typedef struct ladder {
   int count;
 } ladder;
 
-static const ladder ladders[NUMBERS] = {
-    {fills, sizeof fills / sizeof *fills},   {shares, sizeof shares / sizeof *shares},
-    {units, sizeof units / sizeof *units},   {sizes, sizeof sizes / sizeof *sizes},
-    {sizes, sizeof sizes / sizeof *sizes},   {issues, sizeof issues / sizeof *issues},
-    {aheads, sizeof aheads / sizeof *aheads},
-    {packs, sizeof packs / sizeof *packs},   {splits, sizeof splits / sizeof *splits},
-    {windows, sizeof windows / sizeof *windows},
-    {stretches, sizeof stretches / sizeof *stretches}, /* from here on: of devices that differ, but for BY_WAY */
-    {leans, sizeof leans / sizeof *leans},
-};
+/* In the order of the settings; from `stretches` on: of devices that differ, but for BY_WAY. */
+#define LADDER(values) {values, sizeof values / sizeof *values}
+static const ladder ladders[NUMBERS] = {LADDER(fills), LADDER(shares), LADDER(units), LADDER(sizes), LADDER(sizes), LADDER(issues),
+                                        LADDER(aheads), LADDER(packs), LADDER(splits), LADDER(windows), LADDER(stretches), LADDER(leans)};
 
 /* A place on every ladder. */
 typedef struct point {
@@ -55,7 +49,7 @@ typedef struct searching {
   bool failed[BATCH_MAX];
   point seen[SCORES_MAX * 8];
   uint32_t seen_count;
-  uint64_t scored, most;
+  uint64_t scored, beside, most; /* candidates: of the budget, and pieces by way where the best has none */
   uint64_t effort, effort_max; /* of all candidates together; 0: any */
   double until;
   double until_ns, least_ns; /* the search is done when the second is as low as the first */
@@ -66,12 +60,12 @@ typedef struct searching {
 
 static cm_settings settings_of(const point *p)
 {
-  double v[NUMBERS];
+  double v[NUMBERS] = {0};
+  cm_settings made;
   for (int i = 0; i < NUMBERS; i++)
     v[i] = ladders[i].value[p->at[i]];
-  return (cm_settings){.fill = v[0], .segment_share = v[1], .pieces_a_unit = v[2], .piece_bytes = v[3],
-                       .weight_bytes = v[4], .issues_min = v[5], .ahead = v[6], .pack = v[7], .split = v[8],
-                       .window = v[9], .stretch = v[10], .lean = v[11]};
+  memcpy(&made, v, sizeof made);
+  return made;
 }
 
 static int nearest(const ladder *l, double value)
@@ -85,9 +79,9 @@ static int nearest(const ladder *l, double value)
 
 static point point_of(const cm_settings *s)
 {
-  const double v[NUMBERS] = {s->fill, s->segment_share, s->pieces_a_unit, s->piece_bytes, s->weight_bytes, s->issues_min, s->ahead, s->pack, s->split, s->window,
-                             s->stretch, s->lean};
-  point p;
+  double v[NUMBERS];
+  point p = {0};
+  memcpy(v, s, sizeof v);
   for (int i = 0; i < NUMBERS; i++)
     p.at[i] = nearest(&ladders[i], v[i]);
   return p;
@@ -100,14 +94,14 @@ cm_status cm_plan_candidate_make(cm_model *model, const uint32_t *order, const c
   cm_sequence sequence = {0};
   cm_timetable table = {0};
   cm_status status = cm_plan_new(model, order, options, run, &plan, error);
-  CM_THEN(status, cm_sequence_make(plan, options->settings, &sequence, error));
-  CM_THEN(status, cm_timetable_make(plan, &sequence, options->target, options->settings, false, run, &table, error));
+  CM_THEN(status, cm_sequence_make(plan, &sequence, error));
+  CM_THEN(status, cm_timetable_make(plan, &sequence, false, run, &table, error));
   if (status == CM_OK)
     *candidate = (cm_plan_candidate){.settings = *options->settings, .time_ns = table.time_ns, .score = table.time_ns,
                                 .bytes = table.traffic.loaded + table.traffic.stored + table.traffic.parameters,
                                 .pieces = plan->piece_count, .effort = table.effort};
   cm_timetable_free(&table);
-  cm_sequence_free(&sequence);
+  cm_memory_plan_free(&sequence);
   cm_plan_free(plan);
   return status;
 }
@@ -164,12 +158,15 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidat
   if (count == 0)
     return CM_OK;
   CM_TRY(cm_parallel(s->run, count, make_one, s, error));
-  s->scored += count;
-  for (uint32_t i = 0; i < count; i++)
-    if (!s->failed[i]) {
-      s->effort += s->made[i].effort;
-      s->least_ns = fmin(s->least_ns, s->made[i].time_ns);
-    }
+  const bool here = at->at[STRETCH] == BY_WAY;
+  for (uint32_t i = 0; i < count; i++) {
+    const bool beside = s->by_way && !here && s->batch[i].at[STRETCH] == BY_WAY; /* what is not by way gets the whole budget all the same */
+    *(beside ? &s->beside : &s->scored) += 1;
+    if (s->failed[i])
+      continue;
+    s->effort += beside ? 0 : s->made[i].effort;
+    s->least_ns = fmin(s->least_ns, s->made[i].time_ns);
+  }
   tell(s);
   for (uint32_t i = 0; i < count; i++)
     if (!s->failed[i] && better_than(s, &s->made[i], best)) {
@@ -180,15 +177,15 @@ static cm_status score(searching *s, uint32_t count, point *at, cm_plan_candidat
   return CM_OK;
 }
 
-static bool timed_out(const searching *s)
+bool cm_search_timed_out(double until, const cm_run *run)
 {
-  double now = cm_now();
-  return (s->until > 0 && now >= s->until) || (s->run->deadline > 0 && now >= s->run->deadline);
+  const double now = cm_now();
+  return (until > 0 && now >= until) || (run->deadline > 0 && now >= run->deadline);
 }
 
 static bool spent(const searching *s)
 {
-  return s->scored >= s->most || s->least_ns <= s->until_ns || (s->effort_max > 0 && s->effort >= s->effort_max) || timed_out(s);
+  return s->scored >= s->most || s->least_ns <= s->until_ns || (s->effort_max > 0 && s->effort >= s->effort_max) || cm_search_timed_out(s->until, s->run);
 }
 
 /* Starts that differ in how large pieces are and how full the memory is. */
@@ -284,7 +281,7 @@ cm_status cm_chip_search(cm_model *model, const cm_plan_options *options, const 
     status = try_starts(s, &at, &best, error);
   CM_THEN(status, descend(s, &at, &best, error));
   if (status == CM_OK)
-    *found = (cm_found){.first = first, .best = best, .scored = s->scored, .effort = s->effort};
+    *found = (cm_found){.first = first, .best = best, .scored = s->scored + s->beside, .effort = s->effort};
   cm_free(s);
   return status;
 }

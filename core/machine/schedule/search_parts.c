@@ -2,9 +2,10 @@
  * What smaller chips are searched for is searched here in the same way, so that a program for more is no slower. Parts
  * whose bound says that they cannot gain are left, and what is smaller still with them. */
 #include "core/machine/schedule/search_parts.h"
-#include <stdio.h>
-#include <time.h>
+
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/machine/time_bound.h"
 
@@ -38,16 +39,10 @@ typedef struct exploring {
   cm_plan_candidate best;
 } exploring;
 
-static bool timed_out(const exploring *e)
-{
-  double now = cm_now();
-  return (e->until > 0 && now >= e->until) || (e->run->deadline > 0 && now >= e->run->deadline);
-}
-
 /* Whether there is work left for another part: the cheapest search is a dozen candidates. */
 static bool may_go_on(const exploring *e)
 {
-  return e->best.time_ns > e->search->until_ns && e->searched < PARTS_MAX && e->count < NAMED_MAX && !timed_out(e) &&
+  return e->best.time_ns > e->search->until_ns && e->searched < PARTS_MAX && e->count < NAMED_MAX && !cm_search_timed_out(e->until, e->run) &&
          (e->search->scores > 0 || e->effort + e->effort_first <= EFFORT_ALL);
 }
 
@@ -170,14 +165,15 @@ static cm_status report_of(const exploring *e, double first_ns, json_t **report,
 {
   const cm_plan_candidate *best = &e->best;
   char name[256];
-  const cm_settings *b = &best->settings;
+  static const char *const names[] = CM_SETTINGS_NAMES;
+  double numbers[CM_SETTINGS_NUMBERS];
+  json_t *settings = json_object();
+  memcpy(numbers, &best->settings, sizeof numbers);
+  for (int i = 0; i < CM_SETTINGS_NUMBERS; i++)
+    (void)json_object_set_new(settings, names[i], json_real(numbers[i]));
   cm_subchip_name(&best->part, e->options->target, name, sizeof name);
-  *report = json_pack("{s:I, s:f, s:f, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "scored", (json_int_t)e->scored,
-                      "first_ns", first_ns, "best_ns", best->time_ns, "made_for", name, "settings",
-                      "fill", b->fill, "segment_share", b->segment_share, "pieces_a_unit", b->pieces_a_unit, "piece_bytes",
-                      b->piece_bytes, "weight_bytes", b->weight_bytes, "issues_min", b->issues_min, "ahead", b->ahead,
-                      "pack", b->pack, "split", b->split, "window", b->window,
-                      "stretch", b->stretch, "lean", b->lean);
+  *report = json_pack("{s:I, s:f, s:f, s:s, s:o}", "scored", (json_int_t)e->scored, "first_ns", first_ns, "best_ns", best->time_ns, "made_for", name,
+                      "settings", settings);
   return cm_whole(*report != NULL, "the report", error);
 }
 

@@ -56,10 +56,10 @@ static cm_blocking choose_blocking(const cm_ordering *o, uint32_t first, uint32_
   return by_slices <= by_bands ? (cm_blocking){true, room / most} : (cm_blocking){false, data > 0 ? room / data : 1};
 }
 
-static cm_status fill(cm_ordering *o, uint32_t first, uint32_t end, const cm_settings *settings, cm_sequence *made,
-                      cm_error *error)
+static cm_status fill(cm_ordering *o, uint32_t first, uint32_t end, cm_sequence *made, cm_error *error)
 {
   const cm_plan *plan = o->plan;
+  const cm_settings *settings = plan->settings;
   uint64_t most = (uint64_t)(settings->segment_share * (double)plan->memory_bytes), room = 0;
   CM_TRY(CM_NEW(plan->memory, made->pieces, plan->piece_count + 1, error));
   for (uint32_t next; first < end; first = next) {
@@ -84,29 +84,17 @@ cm_status cm_sequence_ordering(cm_plan *plan, const cm_ordering *like, cm_orderi
   return status;
 }
 
-cm_status cm_sequence_part(cm_ordering *ordering, uint32_t first, uint32_t end, const cm_settings *settings,
-                           cm_sequence *sequence, cm_error *error)
+cm_status cm_sequence_part(cm_ordering *ordering, uint32_t first, uint32_t end, cm_sequence *sequence, cm_error *error)
 {
   cm_sequence made = {0};
-  if (fill(ordering, first, end, settings, &made, error) != CM_OK) {
-    cm_sequence_free(&made);
-    return error->status;
-  }
-  *sequence = made;
-  return CM_OK;
+  CM_END(fill(ordering, first, end, &made, error), *sequence = made, cm_memory_plan_free(&made));
 }
 
-cm_status cm_sequence_make(cm_plan *plan, const cm_settings *settings, cm_sequence *sequence, cm_error *error)
+cm_status cm_sequence_make(cm_plan *plan, cm_sequence *sequence, cm_error *error)
 {
   cm_ordering o;
   cm_status status = cm_sequence_ordering(plan, NULL, &o, error);
-  CM_THEN(status, cm_sequence_part(&o, 0, plan->op_count, settings, sequence, error));
+  CM_THEN(status, cm_sequence_part(&o, 0, plan->op_count, sequence, error));
   cm_ordering_end(&o);
   return status;
-}
-
-void cm_sequence_free(cm_sequence *sequence)
-{
-  CM_FREE(sequence->segments, sequence->pieces);
-  *sequence = (cm_sequence){0};
 }

@@ -52,40 +52,24 @@ static cm_status make_places(cm_timing *t, cm_error *error)
   t->home = CM_NONE;
   if (plan->memory_count == 0)
     return CM_OK;
-  return CM_NEW(plan->memory, t->more, plan->hops.stations, error) == CM_OK &&
-             CM_NEW(plan->memory, t->promised, t->target->lane_count, error) == CM_OK &&
-             CM_NEW(plan->memory, t->moved, 2 * (size_t)plan->memory_count, error) == CM_OK
-           ? CM_OK
-           : error->status;
-}
-
-static cm_status begin_memories(cm_timing *t, cm_error *error)
-{
-  const cm_plan *plan = t->plan;
-  uint64_t *ends;
-  if (plan->memory_count == 0)
-    return CM_OK;
-  CM_TRY(make_places(t, error));
-  CM_TRY(CM_NEW(plan->memory, ends, plan->memory_count, error));
-  for (uint32_t m = 0; m < plan->memory_count; m++)
-    ends[m] = plan->core_memory[m].to;
-  cm_status status = cm_addresses_divide(&t->addresses, ends, plan->memory_count, error);
-  cm_free(ends);
-  return status;
+  return CM_NEW_ALL(plan->memory, error, CM_ARRAY(t->more, plan->hops.stations), CM_ARRAY(t->promised, t->target->lane_count),
+                    CM_ARRAY(t->moved, 2 * (size_t)plan->memory_count));
 }
 
 cm_status cm_timing_begin(cm_timing *t, cm_error *error)
 {
   cm_plan *plan = t->plan;
+  t->target = plan->target;
+  t->settings = plan->settings;
   CM_TRY(cm_lanes_begin(&t->lanes, t->target, &plan->hops, plan->memory, error));
-  CM_TRY(cm_addresses_begin(&t->addresses, plan->memory_bytes, plan->memory, error));
+  CM_TRY(cm_addresses_begin(&t->addresses, plan->core_memory, plan->memory_count > 0 ? plan->memory_count : 1, plan->memory, error));
   CM_TRY(CM_NEW_ALL(plan->memory, error, CM_ARRAY(t->buffer_of, plan->tile_count + 1),
                     CM_ARRAY(t->stored, plan->tile_count + 1)));
   CM_TRY(begin_granting(t, error));
   CM_TRY(find_next_uses(t, error));
   CM_TRY(cm_timing_live(t, error));
   CM_TRY_IF(plan->hops.stations > 1, CM_NEW(plan->memory, t->arrive, plan->hops.stations, error));
-  CM_TRY(begin_memories(t, error));
+  CM_TRY(make_places(t, error));
   for (size_t i = 0; i < plan->tile_count; i++)
     t->stored[i] = -1;
   t->layer = CM_NONE;
@@ -259,12 +243,10 @@ void cm_timing_end(cm_timing *t)
   }
 }
 
-cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm_target *target,
-                            const cm_settings *settings, bool record, cm_run *run, cm_timetable *timetable, cm_error *error)
+cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, bool record, cm_run *run, cm_timetable *timetable, cm_error *error)
 {
   cm_timetable made = {0};
-  cm_timing t = {.plan = plan, .sequence = sequence, .target = target, .settings = settings, .run = run,
-                 .record = record, .out = &made};
+  cm_timing t = {.plan = plan, .sequence = sequence, .run = run, .record = record, .out = &made};
   cm_status status = cm_timing_begin(&t, error);
   while (status == CM_OK && t.now < sequence->piece_count)
     status = cm_timing_step(&t, error);

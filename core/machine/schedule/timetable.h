@@ -41,11 +41,10 @@ typedef struct cm_timetable {
   uint64_t effort; /* steps that making it took: some nanoseconds each */
 } cm_timetable;
 
-/* Lays a sequence out on the lanes and the memory of a chip. With `record` false only times, traffic and busy times are
+/* Lays a sequence out on the lanes and the memory of the plan's chip by its settings. With `record` false only times, traffic and busy times are
  * made. Time in pieces and buffers times the ranges of the memory. The caller's: cm_timetable_free. Errors: memory,
  * cancel, time. */
-cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, const cm_target *target,
-                            const cm_settings *settings, bool record, cm_run *run, cm_timetable *made, cm_error *error);
+cm_status cm_timetable_make(cm_plan *plan, const cm_sequence *sequence, bool record, cm_run *run, cm_timetable *made, cm_error *error);
 void cm_timetable_free(cm_timetable *timetable);
 
 /* The first axis of a box that is longer than 1: a transfer is split along it. 0 when there is none. */

@@ -131,7 +131,7 @@ void cm_timing_transfer_more(cm_timing *t, uint64_t address, uint64_t bytes);
 void cm_timing_choose_home(cm_timing *t, const cm_piece *piece);
 
 /* Free neighbours for a buffer, in t->home where they are free in time. */
-bool cm_timing_find_room(const cm_timing *t, uint64_t bytes, double ready, bool high, cm_window *window);
+bool cm_timing_find_room(const cm_timing *t, const cm_room_wish *wish, cm_window *window);
 
 /* When and where the present task can end first; with `known`, from when all that it awaits is known. */
 cm_slot cm_timing_find_slot(const cm_timing *t, double ready, bool known);

@@ -79,7 +79,7 @@ cm_status cm_timing_ahead(cm_timing *t, cm_error *error)
     t->effort += t->addresses.count;
     if (start + ns > t->front || t->ahead_bytes + bytes > most || t->used_bytes + bytes > t->capacity ||
         peak(t, t->now, t->ahead_at) + t->ahead_bytes + bytes > t->capacity ||
-        !cm_timing_find_room(t, bytes, start, t->plan->tiles[tile].constant, &window) || window.free_ns + ns > t->front)
+        !cm_timing_find_room(t, &(cm_room_wish){bytes, start, t->plan->tiles[tile].constant}, &window) || window.free_ns + ns > t->front)
       return CM_OK;
     CM_TRY(cm_timing_load(t, tile, &there, error));
     cm_on_chip *r = &t->buffer[t->buffer_of[tile] - 1];

@@ -222,23 +222,22 @@ static cm_status clear_window(cm_timing *t, uint64_t bytes, bool *cleared, cm_er
   }
 }
 
-/* A buffer for a tile, free for it from *free_ns on. CM_NO_BUFFER: what is pinned leaves no room in one piece. */
 cm_status cm_timing_place(cm_timing *t, uint32_t tile, double ready, uint32_t *number, double *free_ns, cm_error *error)
 {
   uint64_t bytes = t->plan->tiles[tile].bytes > 0 ? t->plan->tiles[tile].bytes : CM_ALIGNMENT, address;
-  const bool high = t->plan->tiles[tile].constant;
+  const cm_room_wish wish = {bytes, ready, t->plan->tiles[tile].constant};
   cm_window window;
   t->effort += t->addresses.count;
-  bool there = cm_timing_find_room(t, bytes, ready, high, &window);
+  bool there = cm_timing_find_room(t, &wish, &window);
   if (!there) {
     CM_TRY(clear_window(t, bytes, &there, error));
-    there = there && cm_timing_find_room(t, bytes, ready, high, &window);
+    there = there && cm_timing_find_room(t, &wish, &window);
   }
   *number = CM_NO_BUFFER;
   if (!there)
     return CM_OK;
   CM_TRY(CM_ROOM(t->plan->memory, t->buffer, &t->buffer_room, t->buffer_count + 1, error));
-  CM_TRY(cm_addresses_take(&t->addresses, &window, bytes, high, t->buffer_count, &address, error));
+  CM_TRY(cm_addresses_take(&t->addresses, &window, &wish, t->buffer_count, &address, error));
   *free_ns = window.free_ns;
   *number = t->buffer_count++;
   t->buffer[*number] = (cm_on_chip){.tile = tile, .address = address, .next = CM_NEVER, .pinned = t->stamp, .last = window.free_ns};
@@ -270,7 +269,6 @@ static double outside_ready(const cm_timing *t, uint32_t number)
   return ready;
 }
 
-/* Loads a tile; *there is false when no room was found for it. */
 cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *error)
 {
   uint32_t number, lane;
@@ -294,7 +292,6 @@ cm_status cm_timing_load(cm_timing *t, uint32_t tile, bool *there, cm_error *err
   return CM_OK;
 }
 
-/* What is left on the chip is stored where it is needed, and given up: the piece begins on an empty chip. */
 cm_status cm_timing_clear(cm_timing *t, cm_error *error)
 {
   for (uint32_t i = 0; i < t->addresses.count;) {

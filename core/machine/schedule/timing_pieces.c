@@ -160,8 +160,8 @@ static cm_status grant(cm_timing *t, uint32_t number, bool *there, cm_error *err
   CM_TRY_IF(piece->output_count > 8, CM_NEW(t->plan->memory, made, piece->output_count, error));
   cm_status status = gather(t, piece, made, &ready, there, error);
   if (status == CM_OK && !*there && t->granted_count == 0) {
-    if ((status = cm_timing_clear(t, error)) == CM_OK)
-      status = gather(t, piece, made, &ready, there, error);
+    status = cm_timing_clear(t, error);
+    CM_THEN(status, gather(t, piece, made, &ready, there, error));
     if (status == CM_OK && !*there && t->plan->memory_count > 0)
       status = cm_plan_too_small(t->plan, t->plan->ops[piece->op].call.node, 2 * t->plan->cut_bytes, error);
     else if (status == CM_OK && !*there)

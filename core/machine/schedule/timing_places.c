@@ -102,22 +102,20 @@ void cm_timing_choose_home(cm_timing *t, const cm_piece *piece)
       t->home = m;
 }
 
-bool cm_timing_find_room(const cm_timing *t, uint64_t bytes, double ready, bool high, cm_window *window)
+bool cm_timing_find_room(const cm_timing *t, const cm_room_wish *wish, cm_window *window)
 {
   const cm_plan *plan = t->plan;
-  const cm_room_wish wish = {bytes, ready, high};
+  const uint32_t count = plan->memory_count > 0 ? plan->memory_count : 1;
   bool any = false;
-  if (plan->memory_count == 0)
-    return cm_addresses_find(&t->addresses, bytes, ready, high, window);
-  for (uint32_t k = 0, m = t->home == CM_NONE ? 0 : t->home; k < plan->memory_count; k++, m = (m + 1) % plan->memory_count) {
+  for (uint32_t k = 0, m = t->home == CM_NONE ? 0 : t->home; k < count; k++, m = (m + 1) % count) {
     cm_window found;
     const uint64_t from = m > 0 ? plan->core_memory[m - 1].to : 0;
-    if (!cm_addresses_find_in(&t->addresses, from, plan->core_memory[m].to, &wish, &found) ||
+    if (!cm_addresses_find(&t->addresses, from, plan->core_memory[m].to, wish, &found) ||
         (any && found.free_ns >= window->free_ns))
       continue;
     any = true;
     *window = found;
-    if (found.free_ns <= ready)
+    if (found.free_ns <= wish->ready)
       break;
   }
   return any;

@@ -1,7 +1,6 @@
 /* States of a timetable, and what follows from them. What can fail: memory. */
 #include "core/machine/schedule/windows.h"
 
-
 #include "core/machine/schedule/timing.h"
 
 enum { TILE_EFFORT = 30 }; /* of copying the state of a tile */
@@ -14,7 +13,6 @@ typedef struct window {
 
 struct cm_windows {
   cm_plan *plan;
-  const cm_plan_options *options;
   const uint32_t *bound;
   uint32_t count, state_count;
   cm_run run; /* without a deadline: who scores stops between two scores */
@@ -44,8 +42,7 @@ static void find_window(cm_windows *w, uint32_t subgraph, uint32_t *segment)
 static cm_status keep_states(cm_windows *w, cm_error *error)
 {
   cm_timetable table = {0};
-  cm_timing t = {.plan = w->plan, .sequence = &w->sequence, .target = w->options->target,
-                 .settings = w->options->settings, .run = &w->run, .out = &table};
+  cm_timing t = {.plan = w->plan, .sequence = &w->sequence, .run = &w->run, .out = &table};
   cm_status status = cm_timing_begin(&t, error);
   for (uint32_t s = 0; status == CM_OK && s < w->count; s++) {
     window *at = &w->window[s];
@@ -67,16 +64,15 @@ static cm_status keep_states(cm_windows *w, cm_error *error)
   return status;
 }
 
-cm_status cm_windows_new(cm_plan *plan, const cm_plan_options *options, const uint32_t *bound, uint32_t count, cm_run *run,
-                         cm_windows **made, cm_error *error)
+cm_status cm_windows_new(cm_plan *plan, const uint32_t *bound, uint32_t count, cm_run *run, cm_windows **made, cm_error *error)
 {
   cm_windows *w;
   uint32_t segment = 0;
   CM_TRY(CM_NEW(run->memory, w, 1, error));
-  *w = (cm_windows){.plan = plan, .options = options, .bound = bound, .count = count, .run = *run};
+  *w = (cm_windows){.plan = plan, .bound = bound, .count = count, .run = *run};
   w->run.deadline = 0;
   cm_status status = cm_sequence_ordering(plan, NULL, &w->like, error);
-  CM_THEN(status, cm_sequence_part(&w->like, 0, plan->op_count, options->settings, &w->sequence, error));
+  CM_THEN(status, cm_sequence_part(&w->like, 0, plan->op_count, &w->sequence, error));
   CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(w->window, count + 1), CM_ARRAY(w->state, count + 1)));
   for (uint32_t s = 0; status == CM_OK && s < count; s++)
     find_window(w, s, &segment);
@@ -91,7 +87,7 @@ void cm_windows_free(cm_windows *w)
   for (uint32_t s = 0; s < w->state_count; s++)
     cm_timing_end(&w->state[s]);
   cm_ordering_end(&w->like);
-  cm_sequence_free(&w->sequence);
+  cm_memory_plan_free(&w->sequence);
   CM_FREE(w->window, w->state, w->next_use, w->live, w->live_peak, w);
 }
 
@@ -157,10 +153,10 @@ cm_status cm_windows_score(const cm_windows *w, uint32_t subgraph, const uint32_
   cm_status status = cm_sequence_ordering(w->plan, &w->like, &ordering, error);
   if (status == CM_OK) {
     cm_ordering_arrange(&ordering, w->bound[subgraph], w->bound[subgraph + 1] - w->bound[subgraph], ops);
-    status = cm_sequence_part(&ordering, at->first, at->end, w->options->settings, &part, error);
+    status = cm_sequence_part(&ordering, at->first, at->end, &part, error);
   }
   CM_THEN(status, lay_out(w, at, &part, time_ns, error));
-  cm_sequence_free(&part);
+  cm_memory_plan_free(&part);
   cm_ordering_end(&ordering);
   return status;
 }
@@ -174,12 +170,12 @@ cm_status cm_windows_whole(const cm_windows *w, const uint32_t *ops, double *tim
   cm_status status = cm_sequence_ordering(w->plan, &w->like, &ordering, error);
   if (status == CM_OK) {
     cm_ordering_arrange(&ordering, 0, w->plan->op_count, ops);
-    status = cm_sequence_part(&ordering, 0, w->plan->op_count, w->options->settings, &sequence, error);
+    status = cm_sequence_part(&ordering, 0, w->plan->op_count, &sequence, error);
   }
-  CM_THEN(status, cm_timetable_make(w->plan, &sequence, w->options->target, w->options->settings, false, &run, &table, error));
+  CM_THEN(status, cm_timetable_make(w->plan, &sequence, false, &run, &table, error));
   *time_ns = table.time_ns;
   cm_timetable_free(&table);
-  cm_sequence_free(&sequence);
+  cm_memory_plan_free(&sequence);
   cm_ordering_end(&ordering);
   return status;
 }

@@ -9,8 +9,7 @@ typedef struct cm_windows cm_windows;
 /* Lays the plan out in time once and keeps the state at the first segment of each subgraph: subgraph s holds operators
  * [bound[s], bound[s + 1]) of the plan's order. A subgraph's window are the whole segments that it has a part in. The
  * caller's: cm_windows_free. Memory: a state is as large as the tiles are many. Errors: memory, cancel, time. */
-cm_status cm_windows_new(cm_plan *plan, const cm_plan_options *options, const uint32_t *bound, uint32_t count, cm_run *run,
-                         cm_windows **made, cm_error *error);
+cm_status cm_windows_new(cm_plan *plan, const uint32_t *bound, uint32_t count, cm_run *run, cm_windows **made, cm_error *error);
 void cm_windows_free(cm_windows *windows); /* NULL is allowed */
 
 /* Steps that scoring a subgraph takes: cm_timetable.effort. */

@@ -225,9 +225,8 @@ cm_status cm_tiles_topology(cm_plan *plan, const cm_program *program, const uint
   if (status != CM_OK)
     return status;
   *m.topology = (cm_topology){.directed = true, .vertex_count = m.count, .weight_scale = 1};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(m.topology->size, m.count), CM_ARRAY(m.vertex, plan->piece_count + 1),
-                 CM_ARRAY(m.bytes, (size_t)m.count + 1), CM_ARRAY(m.touched, (size_t)m.count + 1)) != CM_OK)
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(m.topology->size, m.count), CM_ARRAY(m.vertex, plan->piece_count + 1),
+                             CM_ARRAY(m.bytes, (size_t)m.count + 1), CM_ARRAY(m.touched, (size_t)m.count + 1)));
   for (uint32_t v = 0; status == CM_OK && v < m.count; v++)
     m.vertex[pieces[v]] = v;
   for (uint32_t v = 0; status == CM_OK && v < m.count; v++)

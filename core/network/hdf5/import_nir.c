@@ -34,6 +34,7 @@ typedef struct composer {
   cm_run *run;
   cm_memory *memory;
   cm_topology *made;
+  cm_reading *reading;
   cm_weights weights;
   uint64_t pin_room;
   arrivals *at;      /* [nodes] */
@@ -242,7 +243,12 @@ static cm_status import_graph(composer *c, cm_error *error)
     return error->status;
   for (uint32_t i = 0; i < g->count; i++)
     c->delays = c->delays || g->node[i].kind == NIR_DELAY;
-  c->runs = nir_runs(g);
+  const nir_node *unlike = nir_without_model(g);
+  c->runs = unlike == NULL;
+  if (unlike != NULL) {
+    const cm_phrase why = cm_say("parameters of neurons (%.60s, of type \"%.40s\", says too little for a model of ours)", unlike->name, unlike->type);
+    cm_reading_add(c->reading->ignored, why.text, strlen(why.text));
+  }
   if ((c->runs && nir_dynamics(g, c->made, error) != CM_OK) || make_arrivals(c, error) != CM_OK ||
       compose(c, error) != CM_OK || cm_weighted_rows_close(c->made, &c->weights, c->run, error) != CM_OK)
     return error->status;
@@ -267,7 +273,7 @@ static cm_status import_layers(const cm_reading_of *in, const char *format,
 {
   cm_h5 h5;
   nir_graph graph = {.memory = in->run->memory, .run = in->run};
-  composer c = {.graph = &graph, .limits = in->limits, .run = in->run, .memory = in->run->memory, .made = in->made};
+  composer c = {.graph = &graph, .limits = in->limits, .run = in->run, .memory = in->run->memory, .made = in->made, .reading = &in->source->reading};
   CM_TRY(cm_h5_open(&h5, in->source, in->limits, in->run, format, error));
   read_input_shape(in->source, &graph.input_shape);
   cm_status status = read(&h5, &graph, error);

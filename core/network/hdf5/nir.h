@@ -99,8 +99,8 @@ cm_status nir_read_weight(const cm_h5 *h5, hid_t group, const char *name, nir_no
  * where it is missing, of another shape, not finite, or not above 0 where it must be. */
 cm_status nir_read_parameters(const cm_h5 *h5, hid_t group, nir_node *n, cm_error *error);
 
-/* Whether all that must be known of every unit is: model and parameters. */
-bool nir_runs(const nir_graph *graph);
+/* A unit whose model or parameters are not known; NULL: all are. */
+const nir_node *nir_without_model(const nir_graph *graph);
 
 /* Keeps all that stands in the file: g->nodes and the numbers behind them. */
 cm_status nir_keep_nodes(const cm_h5 *h5, nir_graph *graph, cm_error *error);

@@ -109,17 +109,17 @@ static cm_status find_loops(const nir_graph *g, bool *loops, cm_error *error)
 
 /* ---- neurons ---- */
 
-bool nir_runs(const nir_graph *g)
+const nir_node *nir_without_model(const nir_graph *g)
 {
   for (uint32_t i = 0; i < g->count; i++) {
     const nir_node *n = &g->node[i];
     if (n->kind == NIR_UNIT && n->model == CM_NEURON_MODELS)
-      return false;
+      return n;
     for (cm_neuron_parameter p = 0; n->kind == NIR_UNIT && p < CM_NEURON_PARAMETERS; p++)
       if (cm_neuron_has(n->model, p) && n->parameter[p].value == NULL && isnan(cm_neuron_parameters[p].otherwise))
-        return false;
+        return n;
   }
-  return true;
+  return NULL;
 }
 
 /* One parameter of all neurons of a node. */

@@ -213,7 +213,7 @@ cm_status nir_read(const cm_h5 *h5, nir_graph *g, cm_error *error)
     status = cm_h5_bad(h5, group, "type", "a NIRGraph is expected", error);
   CM_THEN(status, read_graph(h5, g, group, &(nested){"", 0}, NULL, error));
   (void)H5Oclose(group);
-  if (status == CM_OK && nir_runs(g))
+  if (status == CM_OK && nir_without_model(g) == NULL)
     status = nir_keep_nodes(h5, g, error);
   return status == CM_OK ? nir_link(g, error) : status;
 }

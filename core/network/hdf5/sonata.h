@@ -38,7 +38,8 @@ typedef struct sonata {
   uint64_t type_count, types_room;
   bool declared;      /* files of nodes say how many neurons there are */
   bool typed;         /* the edges that are read have types */
-  double later_ms;    /* by which synapses act later than their delays say */
+  const uint8_t *model; /* [neurons] of which those of CM_NEURON_CUBALIF get what comes in a step later than delays say; NULL: none do */
+  double step_ms;
   cm_entries entries;
 } sonata;
 

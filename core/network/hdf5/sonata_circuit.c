@@ -254,7 +254,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   s->declared = true;
   CM_THEN(status, sonata_leave_out(s, error));
   CM_THEN(status, sonata_number(s, error));
-  if (status == CM_OK && c->point != SONATA_NO_POINT) {
+  if (status == CM_OK && c->points) {
     status = sonata_points_open(c, error);
     CM_THEN(status, for_files(c, "nodes", read_points, true, error));
     sonata_points_delay(c);
@@ -269,7 +269,7 @@ static cm_status read_circuit(sonata_files *c, cm_error *error)
   }
   CM_TRY(cm_entries_close(&s->entries, s->made, error));
   CM_TRY(sonata_spikes_set_rates(c, error));
-  return c->point != SONATA_NO_POINT ? sonata_points_set(c, error) : CM_OK;
+  return sonata_points_set(c, error);
 }
 
 cm_status sonata_circuit(sonata *s, cm_source *source, cm_error *error)

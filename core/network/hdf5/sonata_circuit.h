@@ -8,17 +8,18 @@
 #include "core/network/hdf5/sonata.h"
 #include "core/network/neuron_values.h"
 
-enum { SONATA_POINT = 9 };
+enum { SONATA_POINT = 8 };
 
 typedef enum sonata_point { SONATA_NO_POINT, SONATA_PSC_DELTA, SONATA_PSC_EXP, SONATA_INT_FIRE, SONATA_POINTS } sonata_point;
 
-extern const char *const sonata_point_names[SONATA_POINTS]; /* model templates */
+extern const char *const sonata_point_names[SONATA_POINTS + 1]; /* model templates, and what several of them are called */
 
 /* A type of nodes, and, of a point neuron, what its file of parameters says as coremap has it. */
 typedef struct sonata_node_type {
   uint64_t id;
   bool is_virtual;
   sonata_point point;
+  char template[64];             /* its model, cut */
   char dynamics[CM_H5_TEXT_MAX]; /* its file of parameters; "": none */
   bool known;                    /* the rest is */
   float value[SONATA_POINT];     /* its parameters, in the order of sonata_points.c; NAN: its model has not */
@@ -39,8 +40,9 @@ typedef struct sonata_files {
   uint64_t node_types, node_type_room;
   double step_ms;        /* of the simulation; 0: not said; below 0: configurations say different ones */
   cm_neuron_values values; /* of point neurons, NAN of others */
-  sonata_point point;    /* of the types of point neurons whose parameters are known */
-  bool unknown;          /* some neuron is none of these, and not virtual */
+  bool points, signs;      /* some type is a point neuron whose parameters are known, one that edge types give a sign */
+  bool unknown;            /* some neuron is none of these, and not virtual */
+  char unlike[200];        /* why a type is none; "": all are */
 } sonata_files;
 
 /* CM_BAD_NETWORK at that place of the circuit. */
@@ -64,14 +66,14 @@ cm_status sonata_for_members(sonata_files *c, const char *path, sonata_each *eac
 const sonata_node_type *sonata_node_type_find(const sonata_files *c, uint64_t id);
 
 /* Fills what the file of parameters of a type of nodes says under the simulation's dt; one that is not there, or of which no coremap neuron would
- * do the same, leaves it unknown. */
+ * do the same, leaves it unknown, and says why. */
 cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *error);
 
 /* Turns a type of edges to such neurons by the sign that its file of parameters says, if it does. */
 cm_status sonata_sign_read(sonata_files *c, sonata_type *type, cm_error *error);
 
 /* Models and parameters of all neurons, once they are numbered: opened, taken from the populations of the files of nodes, synapses made later where
- * they have to be, before these are read, and given to the network if every neuron is virtual or a point neuron of one kind whose parameters are known. */
+ * they have to be, before these are read, and given to the network if every neuron is virtual or a point neuron whose parameters are known. */
 cm_status sonata_points_open(sonata_files *c, cm_error *error);
 sonata_each sonata_points_take;
 void sonata_points_delay(sonata_files *c);

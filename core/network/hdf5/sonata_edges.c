@@ -259,8 +259,10 @@ static cm_status add_edge(sonata *s, hid_t edges, const group *groups, bool grou
     return cm_h5_bad(&s->h5, edges, NULL, cm_say("edge %llu names node %llu of '%.40s', which the nodes files lack", (unsigned long long)(at + i),
                                                  (unsigned long long)(source == UINT64_MAX ? s->source[i] : s->target[i]),
                                                    s->made->population[side[source != UINT64_MAX]].name).text, error);
-  return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + source), (uint32_t)(s->first[side[1]] + target),
-                        weight * synapses * sign, s->later_ms > 0 ? fmax(delay_ms, 0) + s->later_ms : delay_ms, error);
+  const uint32_t to = (uint32_t)(s->first[side[1]] + target);
+  if (s->model != NULL && s->model[to] == CM_NEURON_CUBALIF)
+    delay_ms = fmax(delay_ms, 0) + s->step_ms;
+  return cm_entries_add(&s->entries, (uint32_t)(s->first[side[0]] + source), to, weight * synapses * sign, delay_ms, error);
 }
 
 static cm_status read_edges(sonata *s, hid_t edges, cm_error *error)

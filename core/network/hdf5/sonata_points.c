@@ -1,7 +1,7 @@
-/* Point neurons of SONATA circuits, as neurons that step as their simulator does with the simulation's dt alone. By semantics exact: NEST's
- * iaf_psc_delta and NEURON's IntFire1 as a LIF, v from E_L on, r so that a synapse adds its weight at once. By snntorch: NEST's iaf_psc_exp as a
- * CubaLIF whose taus leave by Euler what its exponentials do, and whose synapses act a step later, as NEST's currents do on v. Other models, circuits of
- * several and numbers that no such neuron has leave the network without parameters. What can fail: memory. */
+/* Point neurons of SONATA circuits, as neurons that step by semantics snntorch as their simulator does with the simulation's dt alone: taus leave by
+ * Euler what exponentials do. NEST's iaf_psc_delta and NEURON's IntFire1 are LIF, v from E_L on, r so that a synapse adds its weight at once; NEST's
+ * iaf_psc_exp is a CubaLIF whose synapses act a step later, as its currents do on v. One model that none of ours is leaves the network without
+ * parameters, and what it is among what was not read. What can fail: memory. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +17,13 @@ const sonata_node_type *sonata_node_type_find(const sonata_files *c, uint64_t id
   return NULL;
 }
 
-const char *const sonata_point_names[SONATA_POINTS] = {"", "nest:iaf_psc_delta", "nest:iaf_psc_exp", "nrn:IntFire1"};
+const char *const sonata_point_names[SONATA_POINTS + 1] = {":", "nest:iaf_psc_delta", "nest:iaf_psc_exp", "nrn:IntFire1", "some:points"};
 
-enum { TAU, R, THRESHOLD, RESET, REFRACTORY, BIAS, TAU_SYN, W_IN, LEAK };
+enum { TAU, R, THRESHOLD, RESET, REFRACTORY, LEAK, TAU_SYN, W_IN };
 
 static const cm_neuron_parameter used[SONATA_POINT] = {
-  [TAU] = CM_PARAMETER_TAU,   [R] = CM_PARAMETER_R,             [THRESHOLD] = CM_PARAMETER_V_THRESHOLD, [RESET] = CM_PARAMETER_V_RESET, [REFRACTORY] = CM_PARAMETER_REFRACTORY,
-  [BIAS] = CM_PARAMETER_BIAS, [TAU_SYN] = CM_PARAMETER_TAU_SYN, [W_IN] = CM_PARAMETER_W_IN,             [LEAK] = CM_PARAMETER_V_LEAK};
+  [TAU] = CM_PARAMETER_TAU,   [R] = CM_PARAMETER_R,          [THRESHOLD] = CM_PARAMETER_V_THRESHOLD, [RESET] = CM_PARAMETER_V_RESET, [REFRACTORY] = CM_PARAMETER_REFRACTORY,
+  [LEAK] = CM_PARAMETER_V_LEAK, [TAU_SYN] = CM_PARAMETER_TAU_SYN, [W_IN] = CM_PARAMETER_W_IN};
 
 static uint8_t model_of(sonata_point point)
 {
@@ -37,52 +37,65 @@ static double number(const json_t *all, const char *name, double otherwise)
   return json_is_number(said) ? json_number_value(said) : otherwise;
 }
 
-/* NEST's, times in ms. What its exponentials leave after a step is what Euler leaves with a tau of step / (1 - left). */
-static bool take_nest(const json_t *all, double step_ms, bool current, double value[SONATA_POINT])
+/* Of a membrane whose exponential leaves `left` after a step; what Euler leaves with a tau of step / (1 - left). r: what comes in counts at once. */
+static void take_membrane(double step_ms, double left, double value[SONATA_POINT])
+{
+  value[TAU] = step_ms / (1 - left) * 1e-3;
+  value[R] = 1 / (1 - left);
+}
+
+/* NEST's, times in ms. NULL, or why no neuron of ours does the same. */
+static const char *take_nest(const json_t *all, double step_ms, bool current, double value[SONATA_POINT])
 {
   static const double ms = 1e-3, near = 1e-9;
-  const double tau = number(all, "tau_m", 10), capacity = number(all, "C_m", 250), rest = number(all, "E_L", -70), constant = number(all, "I_e", 0) * tau / capacity,
+  const double tau = number(all, "tau_m", 10), capacity = number(all, "C_m", 250), rest = number(all, "E_L", -70),
                tau_syn = number(all, "tau_syn_ex", 2), left = exp(-step_ms / tau), left_syn = exp(-step_ms / tau_syn);
+  take_membrane(step_ms, left, value);
   value[THRESHOLD] = number(all, "V_th", -55) - rest;
   value[RESET] = number(all, "V_reset", -70) - rest;
   value[REFRACTORY] = number(all, "t_ref", 2) * ms;
-  value[TAU] = (current ? step_ms / (1 - left) : tau) * ms;
+  value[LEAK] = number(all, "I_e", 0) * tau / capacity;
   if (current) {
     const double coupling = fabs(tau - tau_syn) > near * tau ? tau_syn / (tau_syn - tau) * (left_syn - left) : step_ms / tau * left;
-    value[R] = coupling * tau / capacity / (1 - left);
+    value[R] *= coupling * tau / capacity;
     value[TAU_SYN] = step_ms / (1 - left_syn) * ms;
     value[W_IN] = 1 / (1 - left_syn);
-    value[LEAK] = constant;
-  } else {
-    value[R] = 1 / (1 - left);
-    value[BIAS] = constant * (1 - left);
+    if (number(all, "tau_syn_in", 2) != tau_syn)
+      return "tau_syn_ex and tau_syn_in differ, and neurons have one current";
+    if (!(tau_syn > 0) || number(all, "delta", 0) != 0)
+      return tau_syn > 0 ? "delta is not 0: spikes at random" : "tau_syn_ex is not above 0";
   }
-  return tau > 0 && capacity > 0 && number(all, "V_m", rest) == rest && json_object_get(all, "V_min") == NULL && !json_is_true(json_object_get(all, "refractory_input")) &&
-         (!current || (tau_syn > 0 && number(all, "tau_syn_in", 2) == tau_syn && number(all, "delta", 0) == 0));
+  if (!(tau > 0 && capacity > 0))
+    return "tau_m or C_m is not above 0";
+  if (number(all, "V_m", rest) != rest)
+    return "V_m does not begin at E_L";
+  return json_object_get(all, "V_min") != NULL || json_is_true(json_object_get(all, "refractory_input")) ? "it has V_min or refractory_input" : NULL;
 }
 
 /* NEURON's IntFire1, times in seconds: an m that decays, plus weights, above 1 a spike. */
-static bool take_int_fire(const json_t *all, double step_ms, double value[SONATA_POINT])
+static const char *take_int_fire(const json_t *all, double step_ms, double value[SONATA_POINT])
 {
   static const double s = 1e3;
-  value[TAU] = number(all, "tau", 0.01);
+  const double tau = number(all, "tau", 0.01);
+  take_membrane(step_ms, exp(-step_ms / (tau * s)), value);
   value[REFRACTORY] = number(all, "refrac", 0.005);
-  value[R] = 1 / (1 - exp(-step_ms / (value[TAU] * s)));
   value[THRESHOLD] = 1;
   value[RESET] = 0;
-  return value[TAU] > 0;
+  return tau > 0 ? NULL : "tau is not above 0";
 }
 
-static void take_parameters(const json_t *all, double step_ms, sonata_node_type *type)
+static const char *take_parameters(const json_t *all, double step_ms, sonata_node_type *type)
 {
   double value[SONATA_POINT];
   for (size_t i = 0; i < SONATA_POINT; i++)
     value[i] = NAN;
-  type->known = type->point == SONATA_INT_FIRE ? take_int_fire(all, step_ms, value) : take_nest(all, step_ms, type->point == SONATA_PSC_EXP, value);
+  const char *why = type->point == SONATA_INT_FIRE ? take_int_fire(all, step_ms, value) : take_nest(all, step_ms, type->point == SONATA_PSC_EXP, value);
   for (size_t i = 0; i < SONATA_POINT; i++) {
     type->value[i] = (float)value[i];
-    type->known = type->known && (isnan(value[i]) || cm_neuron_allows(model_of(type->point), used[i], type->value[i]));
+    if (why == NULL && !isnan(value[i]) && !cm_neuron_allows(model_of(type->point), used[i], type->value[i]))
+      why = used[i] == CM_PARAMETER_V_THRESHOLD ? "its threshold is not above its rest" : "a parameter is out of range";
   }
+  return why;
 }
 
 /* The file of parameters; *json is NULL where there is none, or no object. */
@@ -106,23 +119,27 @@ static cm_status read_dynamics(sonata_files *c, const char *dynamics, json_t **j
 
 cm_status sonata_point_read(sonata_files *c, sonata_node_type *type, cm_error *error)
 {
-  json_t *json;
-  if (type->point == SONATA_NO_POINT || c->step_ms <= 0)
+  json_t *json = NULL;
+  const char *why = type->point == SONATA_NO_POINT ? "no model of ours steps so" : "run says no dt";
+  if (type->is_virtual)
     return CM_OK;
-  CM_TRY(read_dynamics(c, type->dynamics, &json, error));
-  if (json != NULL)
-    take_parameters(json, c->step_ms, type);
-  json_decref(json);
-  if (type->known && c->point == SONATA_NO_POINT)
-    c->point = type->point;
-  type->known = type->known && c->point == type->point;
+  if (type->point != SONATA_NO_POINT && c->step_ms > 0) {
+    CM_TRY(read_dynamics(c, type->dynamics, &json, error));
+    why = json != NULL ? take_parameters(json, c->step_ms, type) : "its file of parameters is missing";
+    json_decref(json);
+  }
+  type->known = why == NULL;
+  c->points = c->points || type->known;
+  c->signs = c->signs || type->point == SONATA_INT_FIRE;
+  if (!type->known && c->unlike[0] == '\0')
+    (void)snprintf(c->unlike, sizeof c->unlike, "parameters of neurons (type %llu, %.60s: %s)", (unsigned long long)type->id, type->template, why);
   return CM_OK;
 }
 
 cm_status sonata_sign_read(sonata_files *c, sonata_type *type, cm_error *error)
 {
   json_t *json;
-  if (c->point != SONATA_INT_FIRE)
+  if (!c->signs)
     return CM_OK;
   CM_TRY(read_dynamics(c, type->dynamics, &json, error));
   type->sign = number(json, "sign", 1);
@@ -160,7 +177,9 @@ cm_status sonata_points_take(sonata_files *c, hid_t group, const char *name, cm_
     p++;
   if (p == s->made->population_count)
     return CM_OK; /* left out */
-  const bool input = strcmp(s->made->population[p].kind, CM_INPUT_KIND) == 0;
+  char *kind = s->made->population[p].kind;
+  const bool input = strcmp(kind, CM_INPUT_KIND) == 0;
+  sonata_point point = SONATA_NO_POINT;
   for (uint64_t at = 0; at < s->ids[p] && !c->unknown; at += SLICE) {
     const uint64_t here = s->ids[p] - at < SLICE ? s->ids[p] - at : SLICE;
     CM_TRY(cm_h5_slice(&s->h5, group, "node_type_id", H5T_NATIVE_UINT64, at, here, s->source, error));
@@ -172,28 +191,32 @@ cm_status sonata_points_take(sonata_files *c, hid_t group, const char *name, cm_
         give(c, s->first[p] + at + i, type);
       else
         c->unknown = true;
+      if (type == NULL)
+        (void)snprintf(c->unlike, sizeof c->unlike, "parameters of neurons (type %llu of %.60s is in no table)", (unsigned long long)s->source[i], name);
+      else
+        point = point == SONATA_NO_POINT || point == type->point ? type->point : SONATA_POINTS;
     }
   }
+  if (!input)
+    (void)snprintf(kind, CM_POPULATION_KIND_MAX, "%.*s", CM_POPULATION_KIND_MAX - 1, cm_say("%s %.6g ms", strchr(sonata_point_names[point], ':') + 1, c->step_ms).text);
   return CM_OK;
 }
 
 void sonata_points_delay(sonata_files *c)
 {
-  c->s->later_ms = c->point == SONATA_PSC_EXP && !c->unknown ? c->step_ms : 0;
+  c->s->model = c->unknown ? NULL : c->values.model;
+  c->s->step_ms = c->step_ms;
 }
 
 cm_status sonata_points_set(sonata_files *c, cm_error *error)
 {
   cm_topology *made = c->s->made;
-  bool some = false;
-  for (uint32_t v = 0; v < made->vertex_count && !some; v++)
-    some = c->values.model[v] == model_of(c->point);
-  if (!some || c->unknown)
-    return CM_OK;
-  char kind[48];
-  (void)snprintf(kind, sizeof kind, "%s %.6g ms", strchr(sonata_point_names[c->point], ':') + 1, c->step_ms);
+  if (c->points && !c->unknown)
+    return cm_topology_set_parameters(made, &c->values, c->s->memory, error);
   for (uint32_t p = 0; p < made->population_count; p++)
     if (strcmp(made->population[p].kind, CM_INPUT_KIND) != 0)
-      (void)snprintf(made->population[p].kind, CM_POPULATION_KIND_MAX, "%.*s", CM_POPULATION_KIND_MAX - 1, kind);
-  return cm_topology_set_parameters(made, &c->values, c->s->memory, error);
+      made->population[p].kind[0] = '\0';
+  if (c->unlike[0] != '\0')
+    cm_reading_add(c->s->asked->reading.ignored, c->unlike, strlen(c->unlike));
+  return CM_OK;
 }

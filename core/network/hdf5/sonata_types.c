@@ -26,11 +26,11 @@ static bool says(const cm_table *t, int at, const char *word)
   return at >= 0 && t->fields[at].length == strlen(word) && strncmp(t->fields[at].text, word, t->fields[at].length) == 0;
 }
 
-static void take_dynamics(const cm_table *t, const int at[TYPE_WORDS], char text[CM_H5_TEXT_MAX])
+/* A column of words, cut to its room. */
+static void take_word(const cm_table *t, int at, char *text, size_t room)
 {
-  const cm_field *f = at[TYPE_DYNAMICS] >= 0 ? &t->fields[at[TYPE_DYNAMICS]] : NULL;
-  if (f != NULL && f->length < CM_H5_TEXT_MAX)
-    (void)snprintf(text, CM_H5_TEXT_MAX, "%.*s", (int)f->length, f->text);
+  if (at >= 0)
+    (void)snprintf(text, room, "%.*s", (int)t->fields[at].length, t->fields[at].text);
 }
 
 static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS], bool edges, cm_error *error)
@@ -47,7 +47,7 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
     CM_TRY(CM_ROOM(s->memory, s->types, &s->types_room, s->type_count + 1, error));
     if (type.delay_ms < 0)
       return cm_table_bad(t, "the delay is negative", error);
-    take_dynamics(t, at, type.dynamics);
+    take_word(t, at[TYPE_DYNAMICS], type.dynamics, sizeof type.dynamics);
     s->types[s->type_count++] = type;
     return CM_OK;
   }
@@ -55,7 +55,8 @@ static cm_status take_type(sonata_files *c, cm_table *t, const int at[TYPE_WORDS
   for (int k = 1; k < SONATA_POINTS; k++)
     if (says(t, at[TYPE_TEMPLATE], sonata_point_names[k]))
       made.point = (sonata_point)k;
-  take_dynamics(t, at, made.dynamics);
+  take_word(t, at[at[TYPE_TEMPLATE] < 0 ? TYPE_MODEL : TYPE_TEMPLATE], made.template, sizeof made.template);
+  take_word(t, at[TYPE_DYNAMICS], made.dynamics, sizeof made.dynamics);
   CM_TRY(CM_ROOM(s->memory, c->node_type, &c->node_type_room, c->node_types + 1, error));
   c->node_type[c->node_types++] = made;
   return CM_OK;

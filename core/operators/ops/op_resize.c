@@ -55,7 +55,7 @@ static void keep_aspect(const cm_call *call, const cm_shape *x, const uint32_t *
     scale = strcmp(policy, "not_larger") == 0 ? fmin(scale, r->scale[axes[i]]) : fmax(scale, r->scale[axes[i]]);
   for (uint32_t i = 0; i < count; i++) {
     r->scale[axes[i]] = scale;
-    r->size[axes[i]] = (int64_t)floor(scale * (double)x->dims[axes[i]] + 0.5);
+    r->size[axes[i]] = (int64_t)fmax(-1, fmin(floor(scale * (double)x->dims[axes[i]] + 0.5), SIZE_MOST + 1.0));
   }
 }
 
@@ -109,6 +109,8 @@ static cm_status read_whole(const cm_call *call, const cm_shape *x, resizing *r,
     if (r->crop && roi != NULL && roi->count == (uint64_t)2 * count) {
       r->from[axes[i]] = cm_tensor_number(roi, i);
       r->to[axes[i]] = cm_tensor_number(roi, i + count);
+      if (!(fabs(r->from[axes[i]]) <= SIZE_MOST && fabs(r->to[axes[i]]) <= SIZE_MOST))
+        return cm_call_fail(call, error, "has a region from %g to %g", r->from[axes[i]], r->to[axes[i]]);
     }
   }
   if (by_size)

@@ -144,7 +144,7 @@ cm_status cm_axon_refine_level(cm_axon_search *w, const cm_axon_descent *d, cons
                                 .parts_max = w->prices != NULL ? w->prices->parts : most,
                                 .threads =
                                   options->silent ? 1 : 0}; /* starts that run side by side: inbound nets are listed then */
-  CM_TRY(cm_hypergraph_list_inbound(w->levels.graph[l], w->run, error));
+  CM_TRY(cm_axon_levels_list(&w->levels, l, w->run, error));
   CM_TRY(cm_axon_state_new(w->levels.graph[l], &made, w->run, &s, error));
   s->parts_max = w->options->parts_max;
   set_penalties(s, strength);

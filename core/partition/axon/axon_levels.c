@@ -50,6 +50,14 @@ void cm_axon_levels_drop(cm_axon_levels *levels)
   drop_from(levels, levels->count - 1);
 }
 
+cm_status cm_axon_levels_list(const cm_axon_levels *levels, uint32_t level, cm_run *run, cm_error *error)
+{
+  cm_hypergraph *g = levels->graph[level];
+  if (g->pin == NULL && g->gap == NULL)
+    CM_TRY(cm_hypergraph_merge_targets(levels->graph[level - 1], levels->map[level - 1], g, run, error));
+  return cm_hypergraph_list_inbound(g, run, error);
+}
+
 /* The least number of parts that the limits allow. */
 static uint32_t least_parts(const cm_hypergraph *g, const cm_limits *limits)
 {
@@ -110,8 +118,11 @@ static cm_status add_level(building *b, uint32_t *map, uint32_t clusters, cm_err
       cm_hypergraph_contract(fine, map, clusters, b->run, &levels->graph[levels->count], error) != CM_OK)
     return error->status;
   levels->map[levels->count - 1] = map;
-  if (cm_hypergraph_reaches_many(levels->graph[0])) /* listed anew when it is refined: most levels were not listed to be merged */
+  if (cm_hypergraph_reaches_many(levels->graph[0])) { /* listed anew when it is refined: most levels were not listed to be merged */
     cm_hypergraph_drop_inbound(fine);
+    if (levels->count == 2) /* the largest that is not the network itself; merged anew too */
+      cm_hypergraph_drop_targets(fine);
+  }
   levels->count++;
   return CM_OK;
 }

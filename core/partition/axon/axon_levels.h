@@ -17,6 +17,9 @@ typedef struct cm_axon_levels {
 cm_status cm_axon_levels_begin(const cm_demand *demand, bool pack, cm_run *run, cm_axon_levels *levels, cm_error *error);
 void cm_axon_levels_free(cm_axon_levels *levels);
 
+/* Lists the inbound nets of a level, with its targets again where they were dropped. O(pins). */
+cm_status cm_axon_levels_list(const cm_axon_levels *levels, uint32_t level, cm_run *run, cm_error *error);
+
 /* Drops the coarsest level, when it is no longer needed. */
 void cm_axon_levels_drop(cm_axon_levels *levels);
 

@@ -19,6 +19,12 @@ void cm_hypergraph_free(cm_hypergraph *graph)
   cm_free(graph);
 }
 
+void cm_hypergraph_drop_targets(cm_hypergraph *g)
+{
+  cm_free(g->own_gap);
+  g->gap = g->own_gap = NULL;
+}
+
 bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
 {
   return g->pin_count >= (uint64_t)CM_MANY * g->net_count;

@@ -63,6 +63,11 @@ cm_status cm_hypergraph_from_topology(const cm_demand *demand, cm_hypergraph_kin
 cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,
                                  cm_hypergraph **coarse, cm_error *error);
 
+/* The targets of a coarse level again, after they were dropped: the same. O(pins of `graph`). */
+cm_status cm_hypergraph_merge_targets(const cm_hypergraph *graph, const uint32_t *map, cm_hypergraph *coarse, cm_run *run,
+                                      cm_error *error);
+void cm_hypergraph_drop_targets(cm_hypergraph *coarse);
+
 /* Lists the inbound nets of the vertices, unless they are listed: about two bytes a pin. O(pins). */
 cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error *error);
 void cm_hypergraph_drop_inbound(cm_hypergraph *graph);

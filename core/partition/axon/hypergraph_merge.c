@@ -62,6 +62,7 @@ static cm_status close_gaps(merging *w, cm_error *error)
 {
   cm_hypergraph *g = w->coarse;
   uint64_t total = 0;
+  g->pin_count = 0;
   for (uint32_t range = 0; range < w->ranges; range++) {
     memmove(g->own_gap + total, g->own_gap + w->place[range], w->used[range] * sizeof *g->own_gap);
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
@@ -112,25 +113,31 @@ static cm_status map_kept(const cm_hypergraph *fine, const uint32_t *map, cm_run
   return CM_OK;
 }
 
-static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)
+cm_status cm_hypergraph_merge_targets(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   uint32_t *kept;
+  CM_TRY(map_kept(fine, map, run, &kept, error));
+  merging w = {.fine = fine, .map = kept != NULL ? kept : map, .coarse = g, .run = run};
+  cm_status status = merge_pins(&w, error);
+  cm_free(kept);
+  return status;
+}
+
+static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)
+{
   g->net_count = fine->net_count;
   g->net_weight = fine->net_weight;
   g->reach_max = fine->reach_max;
   g->net_size = fine->net_size;
   CM_TRY(cm_hypergraph_arrays(g, run, error));
-  CM_TRY(map_kept(fine, map, run, &kept, error));
   for (uint32_t v = 0; v < fine->vertex_count; v++) {
     g->size[map[v]] += fine->size[v];
     g->synapses[map[v]] += fine->synapses[v];
   }
-  merging w = {.fine = fine, .map = kept != NULL ? kept : map, .coarse = g, .run = run};
   for (uint32_t e = 0; e < g->net_count; e++)
     g->net_source[e] = map[fine->net_source[e]];
-  cm_status status = merge_pins(&w, error);
-  cm_free(kept);
-  return status == CM_OK ? cm_hypergraph_list_outbound(g, run, error) : status;
+  CM_TRY(cm_hypergraph_merge_targets(fine, map, g, run, error));
+  return cm_hypergraph_list_outbound(g, run, error);
 }
 
 cm_status cm_hypergraph_contract(const cm_hypergraph *graph, const uint32_t *map, uint32_t coarse_count, cm_run *run,

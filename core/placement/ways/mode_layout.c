@@ -10,6 +10,13 @@
 static const double stretch[CM_POSE_SHAPES] = {1, 1.33, 0.75, 1.78, 0.56};
 static const double half_turn = 3.14159265358979323846;
 
+/* How parts and slots are brought together. */
+typedef struct pose {
+  uint32_t turn; /* 0 .. turns - 1: of a half turn */
+  bool mirrored;
+  uint32_t shape; /* 0 .. CM_POSE_SHAPES - 1: of the slots that are taken; 0 as wide as high */
+} pose;
+
 /* A part or a slot, along and across. */
 struct cm_lying {
   double along, across;
@@ -191,10 +198,10 @@ static void bring_together(lying *part, lying *slot, uint32_t count, uint32_t *a
     at[part->number] = slot->number;
 }
 
-void cm_layout_pose(cm_layout *layout, const cm_pose *pose, uint32_t *at)
+static void lay_down(cm_layout *layout, uint32_t turns, const pose *by, uint32_t *at)
 {
   const double *value = layout->modes.value;
-  double angle = half_turn * pose->turn / CM_POSE_TURNS, c = cos(angle), s = sin(angle), wide = sqrt(stretch[pose->shape]);
+  double angle = half_turn * by->turn / turns, c = cos(angle), s = sin(angle), wide = sqrt(stretch[by->shape]);
   for (uint32_t i = 0; i < layout->slots; i++)
     layout->slot[i] = (lying){.along = fmax(fabs(layout->column[i]) / wide, fabs(layout->row[i]) * wide), .number = i};
   select_first(layout->slot, layout->slots, layout->parts);
@@ -203,9 +210,29 @@ void cm_layout_pose(cm_layout *layout, const cm_pose *pose, uint32_t *at)
     *slot = (lying){layout->column[slot->number], layout->row[slot->number], slot->number};
   }
   for (uint32_t b = 0; b < layout->parts; b++) {
-    double x = value[(size_t)b * CM_MODES_KEPT], y = value[(size_t)b * CM_MODES_KEPT + 1] * (pose->mirrored ? -1 : 1);
+    double x = value[(size_t)b * CM_MODES_KEPT], y = value[(size_t)b * CM_MODES_KEPT + 1] * (by->mirrored ? -1 : 1);
     bool known = isfinite(x) && isfinite(y); /* the order must be one */
     layout->part[b] = (lying){known ? c * x - s * y : 0, known ? s * x + c * y : 0, b};
   }
   bring_together(layout->part, layout->slot, layout->parts, at);
+}
+
+void cm_layout_choose(cm_layout *layout, uint32_t turns, cm_layout_cost *cost, const void *on, uint32_t *at)
+{
+  pose best = {0};
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < 2 * turns + CM_POSE_SHAPES - 1; i++) {
+    pose tried = best;
+    if (i < 2 * turns)
+      tried = (pose){i / 2, i % 2 == 1, 0};
+    else
+      tried.shape = i - 2 * turns + 1;
+    lay_down(layout, turns, &tried, at);
+    uint64_t costs = cost(on, at);
+    if (costs < least) {
+      least = costs;
+      best = tried;
+    }
+  }
+  lay_down(layout, turns, &best, at);
 }

@@ -6,14 +6,11 @@
 #include "core/partition/multilevel.h"
 #include "core/placement/modes.h"
 
-/* How parts and slots are brought together. */
-typedef struct cm_pose {
-  uint32_t turn; /* 0 .. CM_POSE_TURNS - 1: of a half turn */
-  bool mirrored;
-  uint32_t shape; /* 0 .. CM_POSE_SHAPES - 1: of the slots that are taken; 0 as wide as high */
-} cm_pose;
-
-enum { CM_POSE_TURNS = 4, CM_POSE_SHAPES = 5, CM_LAYOUT_LOOKS = 60 /* at each entry of the graph, for its modes */ };
+enum {
+  CM_POSE_SHAPES = 5,
+  CM_LAYOUT_LEAST = 16, /* parts */
+  CM_LAYOUT_LOOKS = 60  /* at each entry of the graph, for its modes */
+};
 
 typedef struct cm_layout {
   cm_modes modes;
@@ -30,5 +27,9 @@ cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, c
                         uint64_t seed, cm_run *run, cm_layout *layout, cm_error *error);
 void cm_layout_free(cm_layout *layout); /* a zeroed one is fine */
 
-/* Fills at [parts] with slots, no two the same. O(slots * log^2). */
-void cm_layout_pose(cm_layout *layout, const cm_pose *pose, uint32_t *at);
+/* What at [parts] costs. */
+typedef uint64_t cm_layout_cost(const void *on, const uint32_t *at);
+
+/* Fills at [parts] with slots, no two the same, by the cheapest of poses: turned and mirrored first, then the shape. O(slots * log^2)
+ * a pose, and its cost. */
+void cm_layout_choose(cm_layout *layout, uint32_t turns, cm_layout_cost *cost, const void *on, uint32_t *at);

@@ -12,7 +12,7 @@
 #include "core/placement/ways/level.h"
 #include "core/placement/ways/mode_layout.h"
 
-enum { COARSEST = 48, LAYOUT_MIN = 16 };
+enum { COARSEST = 48, TURNS = 4 };
 
 /* Temperatures at first: of the coarsest level, of finer ones, of a layout. */
 static const double hot = 0.6, warm = 0.2, tepid = 0.1;
@@ -24,13 +24,21 @@ static void take_apart(cm_ways *w, uint32_t level)
     w->at[b] = w->at[b >> CM_BLOCK_BITS] << CM_BLOCK_BITS | (b & ((1u << CM_BLOCK_BITS) - 1));
 }
 
-static uint64_t cost_of(const cm_ways *w, const cm_csr_graph *g)
+/* Of at [parts]. */
+static uint64_t cost_at(const void *on, const uint32_t *at)
 {
+  const cm_ways *w = on;
+  const cm_csr_graph *g = w->hierarchy.level[0];
   uint64_t sum = 0;
   for (uint32_t b = 0; b < g->vertex_count; b++)
     for (uint64_t i = g->first[b]; i < g->first[b + 1]; i++)
-      sum += cm_csr_graph_weight(g, i) * cm_ways_distance(w, w->slot_router[w->at[b]], w->slot_router[w->at[g->neighbour[i]]]);
+      sum += cm_csr_graph_weight(g, i) * cm_ways_distance(w, w->slot_router[at[b]], w->slot_router[at[g->neighbour[i]]]);
   return sum / 4;
+}
+
+static uint64_t cost_of(const cm_ways *w)
+{
+  return cost_at(w, w->at);
 }
 
 /* The finest level gets half of the effort, and all coarser ones share the rest. */
@@ -46,27 +54,6 @@ static cm_status descend(cm_ways *w, double entries, cm_error *error)
     CM_TRY(cm_ways_place_level(w, level, level + 1 == h->levels ? hot : warm, entries * share, error));
   }
   return CM_OK;
-}
-
-/* Of poses the cheapest, in w->at: turned and mirrored first, then the shape. */
-static void choose_pose(cm_ways *w, cm_layout *layout)
-{
-  cm_pose best = {0};
-  uint64_t least = UINT64_MAX;
-  for (uint32_t i = 0; i < 2 * CM_POSE_TURNS + CM_POSE_SHAPES - 1; i++) {
-    cm_pose pose = best;
-    if (i < 2 * CM_POSE_TURNS)
-      pose = (cm_pose){i / 2, i % 2 == 1, 0};
-    else
-      pose.shape = i - 2 * CM_POSE_TURNS + 1;
-    cm_layout_pose(layout, &pose, w->at);
-    uint64_t cost = cost_of(w, w->hierarchy.level[0]);
-    if (cost < least) {
-      least = cost;
-      best = pose;
-    }
-  }
-  cm_layout_pose(layout, &best, w->at);
 }
 
 /* Anneals from where parts stand, cold. */
@@ -86,7 +73,7 @@ static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
   cm_free(router);
   if (status != CM_OK)
     return status;
-  choose_pose(w, &layout);
+  cm_layout_choose(&layout, TURNS, cost_at, w, w->at);
   cm_layout_free(&layout);
   return cool(w, entries, error);
 }
@@ -95,7 +82,7 @@ static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
 static double price_of_layout(const cm_ways *w)
 {
   const cm_csr_graph *g = w->hierarchy.level[0];
-  double poses = 2 * CM_POSE_TURNS + CM_POSE_SHAPES;
+  double poses = 2 * TURNS + CM_POSE_SHAPES;
   return (CM_LAYOUT_LOOKS + poses) * (double)g->entry_count + poses * w->slots * log2((double)w->slots + 1);
 }
 
@@ -107,7 +94,7 @@ static cm_status try_from(cm_status (*place)(cm_ways *w, double entries, cm_erro
   CM_TRY(CM_NEW(w->run->memory, kept, w->parts, error));
   memcpy(kept, w->at, w->parts * sizeof *kept);
   cm_status status = place(w, entries, error);
-  uint64_t cost = status == CM_OK ? cost_of(w, w->hierarchy.level[0]) : UINT64_MAX;
+  uint64_t cost = status == CM_OK ? cost_of(w) : UINT64_MAX;
   if (cost < result->after)
     result->after = cost;
   else
@@ -119,12 +106,12 @@ static cm_status try_from(cm_status (*place)(cm_ways *w, double entries, cm_erro
 static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result *result, cm_error *error)
 {
   double share = options->entries * options->layout, laid = share - price_of_layout(w);
-  bool both = cm_has_layout(w->net) && w->parts >= LAYOUT_MIN && laid > 0;
+  bool both = cm_has_layout(w->net) && w->parts >= CM_LAYOUT_LEAST && laid > 0;
   for (uint32_t b = 0; b < w->parts; b++)
     w->at[b] = b;
-  result->before = cost_of(w, w->hierarchy.level[0]);
+  result->before = cost_of(w);
   CM_TRY(descend(w, both ? options->entries - share : options->entries, error));
-  result->after = cost_of(w, w->hierarchy.level[0]);
+  result->after = cost_of(w);
   if (both && try_from(lay_out, w, laid, result, error) != CM_OK)
     return error->status;
   result->moves = w->moves;
@@ -141,7 +128,7 @@ static cm_status refine(cm_ways *w, const cm_way_options *options, const uint32_
   for (uint32_t b = 0; b < w->parts; b++)
     w->at[b] = slot[at[w->part_order[b]]];
   cm_free(slot);
-  result->before = result->after = cost_of(w, w->hierarchy.level[0]);
+  result->before = result->after = cost_of(w);
   cm_status status = try_from(cool, w, options->entries, result, error);
   result->moves = w->moves;
   return status;

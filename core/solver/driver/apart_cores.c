@@ -19,10 +19,11 @@ typedef struct apart {
   uint32_t *member;  /* [vertices] number of a named neuron plus 1, 0: none */
   uint32_t *vertex;  /* [members] */
   uint32_t *part;    /* [members] CM_NOWHERE: not decided */
-  uint32_t *order;   /* [members] by how many they are apart from, most first */
+  uint32_t *order;   /* [members] by how many they are apart from, then by what is lost where they leave, most first */
   uint64_t *first;   /* [members + 2] edges of each, from `edges` */
   edge *edges;       /* both ways */
   double *tie;       /* [members * parts] packets */
+  double *loss;      /* [members] of them, where it has to leave its part */
   uint32_t members;
   uint64_t count, room;
 } apart;
@@ -80,16 +81,18 @@ static int by_member(const void *a, const void *b)
 
 static int by_degree(const void *a, const void *b, void *context)
 {
-  const uint64_t *first = context;
+  const apart *w = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  const uint64_t p = first[x + 1] - first[x], q = first[y + 1] - first[y];
-  return p != q ? (p > q ? -1 : 1) : (x > y) - (x < y);
+  const uint64_t p = w->first[x + 1] - w->first[x], q = w->first[y + 1] - w->first[y];
+  if (p != q)
+    return p > q ? -1 : 1;
+  return w->loss[x] > w->loss[y] ? -1 : w->loss[x] < w->loss[y] ? 1 : (x > y) - (x < y);
 }
 
 static cm_status sort(apart *w, cm_error *error)
 {
   CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->first, (size_t)w->members + 1), CM_ARRAY(w->order, (size_t)w->members + 1),
-                    CM_ARRAY(w->part, (size_t)w->members + 1), CM_ARRAY(w->tie, (size_t)w->members * w->s->parts + 1)));
+                    CM_ARRAY(w->part, (size_t)w->members + 1), CM_ARRAY(w->loss, (size_t)w->members + 1), CM_ARRAY(w->tie, (size_t)w->members * w->s->parts + 1)));
   if (w->count > 0)
     qsort(w->edges, w->count, sizeof *w->edges, by_member);
   for (uint64_t i = 0; i < w->count; i++)
@@ -99,24 +102,44 @@ static cm_status sort(apart *w, cm_error *error)
     w->order[m] = m;
     w->part[m] = CM_NOWHERE;
   }
-  qsort_r(w->order, w->members, sizeof *w->order, by_degree, w->first);
   return CM_OK;
 }
 
-static void count_ties(apart *w)
+/* Packets that a member does not ask for in a part: of axons to it that begin there or reach others there; and of its own axon, if it reaches others there. */
+static cm_status count_ties(apart *w, cm_error *error)
 {
   const cm_topology *t = w->in->demand->network;
+  const uint32_t *part = w->s->part;
+  uint32_t *seen, *list;
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(seen, w->s->parts), CM_ARRAY(list, w->s->parts)));
   for (uint32_t e = 0; e < t->net_count; e++) {
     const uint32_t source = cm_topology_source(t, e), own = w->member[source];
     const double packets = (double)cm_demand_net_weight(w->in->demand, e);
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      const uint32_t target = t->pin[i], other = w->member[target];
-      if (other > 0)
-        w->tie[(size_t)(other - 1) * w->s->parts + w->s->part[source]] += packets;
-      if (own > 0)
-        w->tie[(size_t)(own - 1) * w->s->parts + w->s->part[target]] += packets;
-    }
+    uint32_t count = 0, home = part[source];
+    seen[home] = e + 1;
+    list[count++] = home;
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      if (seen[part[t->pin[i]]] != e + 1) {
+        seen[part[t->pin[i]]] = e + 1;
+        list[count++] = part[t->pin[i]];
+      }
+    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)
+      for (uint32_t k = 0; k < count && w->member[t->pin[i]] > 0; k++)
+        w->tie[(size_t)(w->member[t->pin[i]] - 1) * w->s->parts + list[k]] += packets;
+    for (uint32_t k = 1; k < count && own > 0; k++)
+      w->tie[(size_t)(own - 1) * w->s->parts + list[k]] += packets;
   }
+  CM_FREE(seen, list);
+  for (uint32_t m = 0; m < w->members; m++) {
+    const double *tie = &w->tie[(size_t)m * w->s->parts];
+    const uint32_t own = part[w->vertex[m]];
+    double most = 0;
+    for (uint32_t p = 0; p < w->s->parts; p++)
+      most = p != own && tie[p] > most ? tie[p] : most;
+    w->loss[m] = tie[own] - most;
+  }
+  qsort_r(w->order, w->members, sizeof *w->order, by_degree, w);
+  return cm_run_check(w->run, error);
 }
 
 /* The part for a member; CM_NOWHERE: there is none. */
@@ -157,8 +180,8 @@ cm_status cm_keep_apart(const cm_map_input *input, cm_assignment *assignment, cm
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(w.member, n), CM_ARRAY(w.vertex, n));
   CM_THEN(status, find_pairs(&w, done, error));
   if (status == CM_OK && *done && (status = sort(&w, error)) == CM_OK) {
-    count_ties(&w);
-    status = colour(&w, done, error);
+    status = count_ties(&w, error);
+    CM_THEN(status, colour(&w, done, error));
   }
   if (status == CM_OK && *done) {
     cm_free(assignment->held);
@@ -168,6 +191,6 @@ cm_status cm_keep_apart(const cm_map_input *input, cm_assignment *assignment, cm
     assignment->part[w.vertex[m]] = w.part[m];
     assignment->held[w.vertex[m]] = 1;
   }
-  CM_FREE(w.member, w.vertex, w.part, w.order, w.first, w.edges, w.tie);
+  CM_FREE(w.member, w.vertex, w.part, w.order, w.first, w.edges, w.tie, w.loss);
   return status;
 }

@@ -136,16 +136,12 @@ static cm_status go_by_ways(job *j, uint32_t *core, cm_error *error)
   return cm_arrange_again(j->parts, &task, &cm_effort_of(j->input->options)->place.arrange, core, error);
 }
 
-/* The better of what the policy and the engine made. Without annealing the engine is asked on few cores only: there it is often ahead of
- * swaps, in milliseconds. */
+/* The better of what the policy and the engine made. */
 static cm_status ask_engine(job *j, uint32_t *core, cm_error *error)
 {
-  const cm_effort *effort = cm_effort_of(j->input->options);
-  cm_arrange_options options = {.budget = &effort->place.arrange};
+  cm_arrange_options options = {.budget = &cm_effort_of(j->input->options)->place.arrange};
   cm_place_task task = task_of(j);
   cm_arrange_result made;
-  if (j->region->core_count > effort->policy_engine_cores)
-    return CM_OK;
   CM_TRY(cm_arrange(j->parts, &task, &options, j->other, &made, error));
   if (cm_placement_traffic(j->parts, j->input->chip, j->other) < cm_placement_traffic(j->parts, j->input->chip, core))
     memcpy(core, j->other, j->parts->vertex_count * sizeof *core);

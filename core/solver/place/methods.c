@@ -83,8 +83,7 @@ static cm_status place_by_engine(const cm_candidate *c, const cm_region *region,
   double unit = (double)c->input->demand->network->weight_scale;
   placed->busiest = made.busiest;
   placed->report = json_pack("{s:{s:f, s:s, s:f, s:i, s:I}}", "placement", "part_traffic", refined / unit, "method",
-                             made.method, "curve_ratio", before, "passes", (int)made.rounds, "swaps",
-                             (json_int_t)made.swaps);
+                             made.method, "curve_ratio", before, "passes", 0, "swaps", (json_int_t)made.swaps);
   return told(tell_relief(&made, unit, placed->report) ? placed->report : NULL, error);
 }
 

@@ -29,26 +29,32 @@ static cm_status lift(const cm_demand *demand, cm_memory *memory, uint64_t **rat
 
 /* ---- for rates of 1 ---- */
 
-/* What is minimised; *more: what decides between equals. */
-static double cost_of(const cm_map_input *in, const cm_mapping *m, double *more)
+/* A step's time: the mean of the job's own steps, unless it is about scenarios. */
+static cm_status step_of(const cm_map_input *in, const cm_mapping *m, cm_run *run, double *ns, cm_error *error)
 {
-  const cm_metrics *f = &m->metrics;
-  *more = in->options->traffic_model == CM_MULTICAST ? f->multicast_energy_pj : f->energy_pj;
-  switch (cm_objective_resolve(in->options, in->demand->network->directed, true)) {
-    case CM_OBJECTIVE_TIME: return cm_mapping_aimed(m, cm_figure_step_ns);
-    case CM_OBJECTIVE_ENERGY: return cm_mapping_aimed(m, cm_figure_energy_step_pj);
-    case CM_OBJECTIVE_EDP:
-    case CM_OBJECTIVE_KNEE: return cm_mapping_aimed(m, cm_figure_step_ns) * cm_mapping_aimed(m, cm_figure_energy_step_pj);
-    case CM_OBJECTIVE_AXON: return f->connectivity;
-    default: return f->edge_cut;
-  }
+  cm_step_by_step steps;
+  *ns = cm_mapping_aimed(m, cm_figure_step_ns);
+  if (in->spikes == NULL || in->demand->scenario_count > 0)
+    return CM_OK;
+  CM_TRY(cm_step_by_step_measure(in, m, run, &steps, error));
+  *ns = steps.mean_ns;
+  cm_step_by_step_free(&steps);
+  return CM_OK;
 }
 
-static bool is_better(const cm_map_input *in, const cm_mapping *a, const cm_mapping *b)
+/* cost: what is minimised, and what decides between equals. */
+static cm_status cost_of(const cm_map_input *in, const cm_mapping *m, cm_run *run, double cost[2], cm_error *error)
 {
-  double more_a, more_b;
-  const double cost_a = cost_of(in, a, &more_a), cost_b = cost_of(in, b, &more_b);
-  return cost_a < cost_b || (cost_a == cost_b && more_a < more_b);
+  const cm_metrics *f = &m->metrics;
+  const cm_objective objective = cm_objective_resolve(in->options, in->demand->network->directed, true);
+  const double energy = cm_mapping_aimed(m, cm_figure_energy_step_pj);
+  cost[0] = objective == CM_OBJECTIVE_ENERGY ? energy : objective == CM_OBJECTIVE_AXON ? f->connectivity : f->edge_cut;
+  cost[1] = in->options->traffic_model == CM_MULTICAST ? f->multicast_energy_pj : f->energy_pj;
+  if (objective != CM_OBJECTIVE_TIME && objective != CM_OBJECTIVE_EDP && objective != CM_OBJECTIVE_KNEE)
+    return CM_OK;
+  CM_TRY(step_of(in, m, run, &cost[0], error));
+  cost[0] *= objective == CM_OBJECTIVE_TIME ? 1 : energy;
+  return CM_OK;
 }
 
 static json_t *figures(const cm_mapping *m)
@@ -68,9 +74,14 @@ static cm_status compare(const cm_map_input *input, cm_map_whole *whole, uint32_
     at_one.traffic[e] = input->demand->network->weight_scale;
   cm_status status = whole(&at_one, run, &one, error);
   cm_free(at_one.traffic);
-  if (status != CM_OK)
+  double cost[2], cost_one[2];
+  CM_THEN(status, cost_of(input, *mapping, run, cost, error));
+  CM_THEN(status, cost_of(input, one, run, cost_one, error));
+  if (status != CM_OK) {
+    cm_mapping_free(one);
     return status;
-  const bool better = is_better(input, one, *mapping);
+  }
+  const bool better = cost_one[0] < cost[0] || (cost_one[0] == cost[0] && cost_one[1] < cost[1]);
   json_t *told = json_pack("{s:s, s:I, s:s, s:o, s:o}", "from", "profile", "silent", (json_int_t)silent, "kept", better ? "for_one" : "for_measured",
                            "for_measured", figures(*mapping), "for_one", figures(one));
   cm_mapping_free(better ? *mapping : one);
