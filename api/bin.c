@@ -24,7 +24,8 @@ void cm_list_bin(cm_request *request)
     return;
   if (user == NULL)
     user = request->who.user;
-  if (cm_bin_list(request->store, strcmp(user, "*") == 0 ? NULL : user, 0, CM_PAGE_MAX, &entries, &count, &error) != CM_OK) {
+  const cm_bin_filter filter = {strcmp(user, "*") == 0 ? NULL : user, 0, CM_PAGE_MAX};
+  if (cm_bin_list(request->store, &filter, &entries, &count, &error) != CM_OK) {
     cm_reply_error(request, &error);
     return;
   }

@@ -112,8 +112,7 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
     cm_making_end(request, &m);
   }
   (void)unlink(content);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   *file = open(path, O_RDONLY | O_CLOEXEC);
   if (*file < 0)
     status = cm_fail_errno(error, errno, "cannot open", path);

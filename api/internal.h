@@ -332,7 +332,7 @@ bool cm_shown_owner(cm_request *request, const char *id, cm_owner *owner);
 /* A copy of its text, which the caller frees, NULL where the connection keeps it; false: there is none. */
 bool cm_shown_copy(cm_request *request, const char *id, cm_same *same);
 /* Keeps a copy; `version` of CM_WATCHED_ENDED from before the job was read. */
-void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, uint64_t version, const char *tag, const char *text, size_t size);
+void cm_shown_keep(cm_request *request, const cm_job *job, uint64_t version, const char *tag, const char *text, size_t size);
 
 /* ---- subscriptions.c: who waits for jobs to change ---- */
 cm_status cm_subscriptions_start(cm_server *server, cm_subscriptions **subscriptions, cm_error *error);

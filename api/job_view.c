@@ -185,7 +185,7 @@ void cm_reply_shown(cm_request *request, unsigned status, const cm_job *job, con
   size_t size = 0;
   char *text = cm_job_show(request, job, false, &size);
   if (text != NULL && cm_job_has_ended(job->state))
-    cm_shown_keep(request, job->id, &job->owner, version, tag, text, size);
+    cm_shown_keep(request, job, version, tag, text, size);
   cm_reply_text(request, status, "application/json", text, size);
 }
 

@@ -109,21 +109,23 @@ static bool wanted_format(cm_request *request, const char **format)
   return row != NULL;
 }
 
-/* Reads a file in and stores it as a network. */
-static cm_status import(cm_request *request, const char *path, const cm_network_table *table, cm_network *network, cm_network *made,
-                        bool *there, cm_error *error)
+/* Reads a file in and stores it as a network, which is read back. */
+static cm_status import(cm_request *request, const char *path, const cm_network_table *table, cm_network *network, bool *there,
+                        cm_error *error)
 {
   char scratch[CM_PATH_MAX], id[CM_ID_MAX];
+  cm_network stored;
+  const cm_server_options *o = &request->server->options;
   cm_store_id(id);
   CM_TRY(cm_path(scratch, error, "%s/incoming/%s.zip", request->store->folder, id));
-  cm_status status = request->server->options.import(request->server->options.user, path, table, scratch,
-                                                     cm_server_limits_now(request->server).memory_limit,
-                                                     &request->server->stopping, network, error);
+  const cm_network_source source = {path, table, scratch, cm_server_limits_now(request->server).memory_limit, &request->server->stopping};
+  cm_status status = o->import(o->user, &source, network, error);
   if (status == CM_OK) {
     status = cm_networks_publish(request->store, network, scratch, there, error);
     (void)unlink(scratch); /* gone already unless publishing failed */
   }
-  return status == CM_OK ? cm_networks_known(request->store, network->sha256, &network->owner, made, error) : status;
+  CM_THEN(status, cm_networks_known(request->store, network->sha256, &network->owner, &stored, error));
+  CM_END(status, *network = stored, );
 }
 
 /* How a query says that the bytes are to be read, as JSON with its names in order, "" when it says nothing; false when an
@@ -205,9 +207,9 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
     return CM_CONFLICT;
   }
   if (status == CM_NOT_FOUND)
-    status = import(request, file->path, NULL, &network, &known, &there, &error);
+    status = import(request, file->path, NULL, &network, &there, &error);
   if (status == CM_OK)
-    reply_made(request, there, &known);
+    reply_made(request, there, &network);
   else if (status == CM_CANCELLED) /* nobody else stops the reading of a file */
     cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted; try again soon");
   else {
@@ -288,9 +290,9 @@ static void add_table(cm_request *request, const char *option)
   if (status == CM_NOT_FOUND)
     status = cm_networks_path(request->store, base.id, path, &error);
   const cm_network_table table = {option, request->file_path};
-  CM_THEN(status, import(request, path, &table, &network, &known, &there, &error));
+  CM_THEN(status, import(request, path, &table, &network, &there, &error));
   if (status == CM_OK)
-    reply_made(request, there, &known);
+    reply_made(request, there, &network);
   else {
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
     cm_reply_error(request, &error);

@@ -42,10 +42,8 @@ typedef struct cm_server_options {
   unsigned short_workers;
   cm_server_limits limits;
   void (*on_queued)(void *user); /* a job has been queued, or a running one is to stop */
-  /* Reads the uploaded file at `path`, which it may take away, and writes what is stored of it to `made`, durably; fills
-   * what the file tells about itself into `network`. */
-  cm_status (*import)(void *user, const char *path, const cm_network_table *table, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
-                      cm_network *network, cm_error *error);
+  /* Reads an uploaded file, and writes what is stored of it durably; fills what the file tells about itself into `network`. */
+  cm_status (*import)(void *user, const cm_network_source *source, cm_network *network, cm_error *error);
   void *user;
 } cm_server_options;
 

@@ -96,7 +96,7 @@ bool cm_shown_copy(cm_request *request, const char *id, cm_same *same)
   return found;
 }
 
-void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, uint64_t version, const char *tag, const char *text, size_t size)
+void cm_shown_keep(cm_request *request, const cm_job *job, uint64_t version, const char *tag, const char *text, size_t size)
 {
   cm_shown *all = request->server->shown;
   char *copy = size <= TEXT_MAX ? malloc(size) : NULL;
@@ -104,10 +104,10 @@ void cm_shown_keep(cm_request *request, const char *id, const cm_owner *owner, u
     return;
   memcpy(copy, text, size);
   pthread_mutex_lock(&all->lock);
-  shown *s = place_of(all, id);
+  shown *s = place_of(all, job->id);
   free(s->text);
-  *s = (shown){.owner = *owner, .version = version, .until = cm_now() + kept_seconds, .copy = ++all->copies, .text = copy, .size = size};
-  (void)snprintf(s->id, sizeof s->id, "%s", id);
+  *s = (shown){.owner = job->owner, .version = version, .until = cm_now() + kept_seconds, .copy = ++all->copies, .text = copy, .size = size};
+  (void)snprintf(s->id, sizeof s->id, "%s", job->id);
   (void)snprintf(s->tag, sizeof s->tag, "%s", tag);
   pthread_mutex_unlock(&all->lock);
 }

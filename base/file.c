@@ -244,6 +244,13 @@ cm_status cm_file_commit(cm_file *file, cm_error *error)
   return poured || files_pass ? CM_OK : cm_folder_sync_of(file->path, error);
 }
 
+cm_status cm_file_end(cm_file *file, cm_status status, cm_error *error)
+{
+  CM_THEN(status, cm_file_commit(file, error));
+  cm_file_discard(file);
+  return status;
+}
+
 void cm_file_discard(cm_file *file)
 {
   if (file->stream == NULL)

@@ -46,6 +46,9 @@ cm_status cm_file_commit(cm_file *file, cm_error *error);
  * not synced; who keeps some of them calls cm_folder_sync_files first. Returns what held before. */
 bool cm_files_last(bool last);
 
+/* The end of a file: committed where `status`, what writing it came to, is CM_OK, else discarded. Returns what it came to. */
+cm_status cm_file_end(cm_file *file, cm_status status, cm_error *error);
+
 /* Removes the temporary; harmless after commit and on a zeroed cm_file. */
 void cm_file_discard(cm_file *file);
 

@@ -233,8 +233,7 @@ static cm_status read_fields(const cm_options *table, json_t *object, void *fiel
       case CM_OPTION_OWN: status = o->own->read(name, value, (char *)fields + o->offset, error); break;
       default: status = is_whole(o) ? read_whole(o, value, fields, error) : read_real(o, value, fields, error);
     }
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }

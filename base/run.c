@@ -32,7 +32,8 @@ void cm_run_init(cm_run *run)
 
 /* ---- how far it is ---- */
 
-double cm_run_whole(const cm_run *run)
+/* How far the run is, 0 to 1. */
+static double whole_of(const cm_run *run)
 {
   double at = (double)atomic_load_explicit(&run->at, memory_order_relaxed) / whole_run;
   return at < 1 ? at : 1;
@@ -46,7 +47,7 @@ static cm_stretch innermost(const cm_run *run)
 
 static void reach(cm_run *run, double at)
 {
-  if (at > cm_run_whole(run))
+  if (at > whole_of(run))
     atomic_store_explicit(&run->at, (uint_fast64_t)(at * whole_run), memory_order_relaxed);
 }
 
@@ -59,7 +60,7 @@ static void close_to(cm_run *run, size_t depth)
 static size_t open_stretch(cm_run *run, double share, bool phase)
 {
   const size_t mark = run->depth++;
-  const double to = mark > 0 && mark <= CM_RUN_STRETCHES_MAX ? run->stretch[mark - 1].to : 1, from = fmin(cm_run_whole(run), to);
+  const double to = mark > 0 && mark <= CM_RUN_STRETCHES_MAX ? run->stretch[mark - 1].to : 1, from = fmin(whole_of(run), to);
   if (mark < CM_RUN_STRETCHES_MAX)
     run->stretch[mark] = (cm_stretch){from, from + fmin(fmax(share, 0), 1) * (to - from), phase};
   return mark;
@@ -147,7 +148,7 @@ void cm_run_phase(cm_run *run, const char *name)
   close_to(run, depth_beside_phase(run));
   (void)open_stretch(run, share_of(name), true);
   if (run->on_progress != NULL)
-    run->on_progress(run->user, &(cm_progress){run->phases[i].name, 0, cm_run_whole(run), -1, 0, NAN, 0});
+    run->on_progress(run->user, &(cm_progress){run->phases[i].name, 0, whole_of(run), -1, 0, NAN, 0});
 }
 
 cm_status cm_run_check(cm_run *run, cm_error *error)
@@ -180,7 +181,7 @@ static void tell(cm_run *run, cm_progress progress)
     return;
   run->last_report = cm_now();
   progress.phase = run->phases[run->phase_open].name;
-  progress.whole = cm_run_whole(run);
+  progress.whole = whole_of(run);
   progress.bound = isfinite(progress.metric) ? run->bound : 0;
   run->on_progress(run->user, &progress);
 }
@@ -189,13 +190,13 @@ static void tell(cm_run *run, cm_progress progress)
 static double fraction_of_phase(const cm_run *run)
 {
   const cm_stretch s = innermost(run);
-  return s.to > s.from ? fmin((cm_run_whole(run) - s.from) / (s.to - s.from), 1) : 0;
+  return s.to > s.from ? fmin((whole_of(run) - s.from) / (s.to - s.from), 1) : 0;
 }
 
 void cm_run_add(cm_run *run, double share)
 {
   const cm_stretch s = innermost(run);
-  const double left = s.to - cm_run_whole(run), more = fmin(share * (s.to - s.from), left);
+  const double left = s.to - whole_of(run), more = fmin(share * (s.to - s.from), left);
   if (more > 0)
     atomic_fetch_add_explicit(&run->at, (uint_fast64_t)(more * whole_run), memory_order_relaxed);
   if (pthread_equal(run->teller, pthread_self()))

@@ -81,9 +81,6 @@ void cm_run_leave(cm_run *run, size_t mark);
  * when the thread is the main one. */
 void cm_run_add(cm_run *run, double share);
 
-/* How far the run is, 0 to 1. */
-double cm_run_whole(const cm_run *run);
-
 /* Closes the open phase. */
 void cm_run_finish(cm_run *run);
 

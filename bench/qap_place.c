@@ -120,12 +120,11 @@ static cm_graph *graph_of(const instance *in, cm_run *run)
 static double work_per_second(const arguments *a, const cm_graph *graph, const cm_axes *axes, cm_run *run)
 {
   cm_error error;
-  uint64_t cost;
   uint32_t at[CM_QAP_CORES_MAX];
   for (double work = 500, last = 0;; work *= 4) {
     cm_qap_options options = cm_qap_divide(work, a->population, axes->count, a->seed);
     double begin = cm_now();
-    if (cm_place_by_annealing(graph, axes, &options, run, at, &cost, &error) != CM_OK)
+    if (cm_place_by_annealing(graph, axes, &options, run, at, &error) != CM_OK)
       die("cannot place", error.detail);
     double seconds = cm_now() - begin;
     if (seconds > 0.05 * a->seconds)
@@ -200,9 +199,10 @@ int main(int argc, char **argv)
     work = speed * (a.seconds - (cm_now() - begin));
   }
   cm_qap_options options = cm_qap_divide(work, a.population, in.n, a.seed);
-  uint64_t cost, known = best_known(a.file);
-  if (cm_place_by_annealing(graph, axes, &options, &run, at, &cost, &error) != CM_OK)
+  uint64_t known = best_known(a.file);
+  if (cm_place_by_annealing(graph, axes, &options, &run, at, &error) != CM_OK)
     die("cannot place", error.detail);
+  uint64_t cost = cm_axes_cost(graph, axes, at);
   uint64_t check = 0; /* from the matrices as read */
   for (uint32_t i = 0; i < in.n; i++)
     for (uint32_t j = 0; j < in.n; j++)

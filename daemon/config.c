@@ -241,8 +241,7 @@ static cm_status read_flags(int count, char **words, bool files, cm_config *conf
       status = read_file(config, value, error);
     else if (!is_file && !files)
       status = set(config, s, value, "command line", &seen, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }
@@ -307,9 +306,7 @@ cm_status cm_config_read(int count, char **words, cm_config *config, cm_error *e
     status = cm_fail(error, CM_BAD_OPTION, "log-format is \"%s\"; it must be text or json", made.log_format);
   if (status == CM_OK && cm_visibility_of(made.visibility) == CM_VISIBILITIES)
     status = cm_fail(error, CM_BAD_OPTION, "visibility is \"%s\"; it must be lab, group or private", made.visibility);
-  if (status == CM_OK)
-    *config = made;
-  return status;
+  CM_END(status, *config = made, );
 }
 
 const char *cm_config_needs_restart(const cm_config *before, const cm_config *now, const char *after)

@@ -25,24 +25,32 @@ static void ignore_log(void *user, const char *line)
   (void)line;
 }
 
-static cm_status make_folder(cm_store *store, const cm_import_options *options, const char *path,
-                             const cm_network_table *table, const cm_network *network, char *folder, char *out, cm_error *error)
+/* Of an attempt at an upload. */
+typedef struct folders {
+  char job[CM_PATH_MAX], out[CM_PATH_MAX];
+} folders;
+
+static cm_status take_in(const char *path, const char *to, cm_error *error)
 {
-  char id[CM_ID_MAX], inner[CM_PATH_MAX];
-  cm_work_job job = {.kind = "import", .threads = options->threads, .memory_limit = options->memory_limit,
+  return link(path, to) == 0 ? CM_OK : cm_fail_errno(error, errno, "cannot take into the job folder", path);
+}
+
+static cm_status make_folder(cm_store *store, unsigned threads, const cm_network_source *source, const cm_network *network, folders *made,
+                             cm_error *error)
+{
+  char id[CM_ID_MAX], inner[CM_PATH_MAX], *folder = made->job;
+  const cm_network_table *table = source->table;
+  cm_work_job job = {.kind = "import", .threads = threads, .memory_limit = source->memory_limit,
                      .file_limit = cm_store_free_bytes(store)};
   cm_store_id(id);
   CM_TRY(cm_path(folder, error, "%s/incoming/%s.job", store->folder, id));
   CM_TRY(cm_path(inner, error, "%s/in", folder));
   CM_TRY(cm_folder_make(inner, error));
-  CM_TRY(cm_work_out(folder, FIRST, out, error));
+  CM_TRY(cm_work_out(folder, FIRST, made->out, error));
   CM_TRY(cm_path(inner, error, "%s/" CM_WORK_NETWORK, folder));
-  if (link(path, inner) != 0)
-    return cm_fail_errno(error, errno, "cannot take into the job folder", path);
-  if (table != NULL && cm_path(inner, error, "%s/in/%s", folder, table->option) != CM_OK)
-    return error->status;
-  if (table != NULL && link(table->path, inner) != 0)
-    return cm_fail_errno(error, errno, "cannot take into the job folder", table->path);
+  CM_TRY(take_in(source->path, inner, error));
+  CM_TRY_IF(table != NULL, cm_path(inner, error, "%s/in/%s", folder, table->option));
+  CM_TRY_IF(table != NULL, take_in(table->path, inner, error));
   uint64_t refusals = cm_json_refusals();
   job.options = json_pack("{s:s, s:s}", "format", network->format, "name", network->name);
   if (network->read_as[0] != '\0')
@@ -69,8 +77,7 @@ static void take_reading(const json_t *told, cm_network *network)
   free(text);
 }
 
-static cm_status take(const char *folder, const char *out, const cm_work_result *result, const char *made, cm_network *network,
-                      cm_error *error)
+static cm_status take(const folders *at, const cm_work_result *result, const char *made, cm_network *network, cm_error *error)
 {
   const json_t *told = json_object_get(result->json, "import");
   const char *format = json_string_value(json_object_get(told, "format"));
@@ -79,7 +86,7 @@ static cm_status take(const char *folder, const char *out, const cm_work_result 
     return cm_fail(error, CM_DAMAGED, "reading the file ended without a description of it");
   /* A model stays as it came, a topology has been written anew. */
   bool model = strcmp(format, "onnx") == 0;
-  CM_TRY(cm_path(path, error, "%s/%s", model ? folder : out, model ? CM_WORK_NETWORK : CM_WORK_MADE));
+  CM_TRY(cm_path(path, error, "%s/%s", model ? at->job : at->out, model ? CM_WORK_NETWORK : CM_WORK_MADE));
   if (rename(path, made) != 0)
     return cm_fail_errno(error, errno, "cannot rename", path);
   (void)snprintf(network->format, sizeof network->format, "%s", format);
@@ -103,30 +110,30 @@ static cm_status take(const char *folder, const char *out, const cm_work_result 
   return CM_OK;
 }
 
-cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const char *path, const cm_network_table *table, const char *made,
-                                cm_network *network, cm_error *error)
+cm_status cm_import_upload_file(cm_store *store, const cm_import_options *options, const cm_network_source *source, cm_network *network,
+                                cm_error *error)
 {
-  char folder[CM_PATH_MAX], out[CM_PATH_MAX];
+  folders at;
   cm_work_result result = {0};
   cm_error ignored;
-  cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = options->cancel};
-  cm_execution execution = {.folder = folder,
-                            .out = out,
+  cm_work_watch watch = {.progress = ignore_progress, .log = ignore_log, .cancel = source->cancel};
+  cm_execution execution = {.folder = at.job,
+                            .out = at.out,
                             .attempt = FIRST,
                             .began = cm_now(),
-                            .memory_limit = options->memory_limit,
+                            .memory_limit = source->memory_limit,
                             .threads = options->threads,
                             .disk_limit = cm_store_free_bytes(store),
                             .watch = &watch};
-  cm_status status = make_folder(store, options, path, table, network, folder, out, error);
+  cm_status status = make_folder(store, options->threads, source, network, &at, error);
   CM_THEN(status, cm_executor_run(options->executor, &execution, error));
-  CM_THEN(status, cm_work_result_read(out, &result, error));
+  CM_THEN(status, cm_work_result_read(at.out, &result, error));
   if (status == CM_OK && result.status != CM_OK) {
     *error = result.why;
     status = error->status;
   }
-  CM_THEN(status, take(folder, out, &result, made, network, error));
+  CM_THEN(status, take(&at, &result, source->made, network, error));
   cm_work_result_clear(&result);
-  (void)cm_folder_remove(folder, &ignored);
+  (void)cm_folder_remove(at.job, &ignored);
   return status;
 }

@@ -62,19 +62,16 @@ static void wake_workers(void *user)
   cm_workers_wake(((service *)user)->workers);
 }
 
-static cm_status import(void *user, const char *path, const cm_network_table *table, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
-                        cm_network *network, cm_error *error)
+static cm_status import(void *user, const cm_network_source *source, cm_network *network, cm_error *error)
 {
   const service *s = user;
   const cm_config *c = &s->config;
   unsigned looks = 0; /* what cannot be looked at is told by who reads it */
-  (void)coremap_look(path, network->format, &looks, NULL);
+  (void)coremap_look(source->path, network->format, &looks, NULL);
   const bool apart = c->import_in_child || (looks & (COREMAP_LOOKS_CONFINED | COREMAP_LOOKS_LIKE_MODEL)) != 0;
   cm_import_options options = {.executor = apart ? &cm_executor_process : cm_executor_find(c->executor),
-                               .threads = (unsigned)c->threads,
-                               .memory_limit = memory_limit,
-                               .cancel = cancel};
-  return cm_import_upload_file(s->store, &options, path, table, made, network, error);
+                               .threads = (unsigned)c->threads};
+  return cm_import_upload_file(s->store, &options, source, network, error);
 }
 
 static cm_server_limits limits_of(const cm_config *c)

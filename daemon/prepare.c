@@ -97,8 +97,7 @@ static cm_status read_options(preparing *p, cm_error *error)
     return error->status;
   cm_status status = library_status(coremap_options_read(p->r->job.kind, given, &all, &p->shaping, &why), &why, error);
   free(given);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   CM_TRY(cm_whole((p->options = library_json(all)) != NULL, "the job's options", error));
   if (text_of(p, "levels_from")[0] != '\0')
     name_levels(p->r, text_of(p, "levels_from"), p->r->work.levels_before);
@@ -217,10 +216,8 @@ static cm_status put_chip(const preparing *p, cm_error *error)
   char *text;
   if (p->chip == NULL)
     return CM_OK;
-  cm_status status = library_chip_print(p->chip, &text, error);
-  if (status != CM_OK)
-    return status;
-  status = put_text(p->r, text, CM_WORK_CHIP, error);
+  CM_TRY(library_chip_print(p->chip, &text, error));
+  cm_status status = put_text(p->r, text, CM_WORK_CHIP, error);
   free(text);
   if (status != CM_OK || library_cores_print(p->chip, &text, error) != CM_OK)
     return error->status;

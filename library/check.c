@@ -129,10 +129,8 @@ static json_t *verdict(const checking *c)
   return told;
 }
 
-static cm_status check_all(const char *path, const beside *b, const coremap_network *network, const coremap_chip *chip, cm_run *run,
-                           char **report, cm_error *error)
+static cm_status check_all(checking c, const coremap_network *network, const coremap_chip *chip, cm_run *run, char **report, cm_error *error)
 {
-  checking c = {.path = path, .beside = b};
   cm_status status = judge(&c, network, chip, run, error);
   cm_run_finish(run);
   const uint64_t refusals = cm_json_refusals();
@@ -149,7 +147,7 @@ int coremap_check(const char *path, const char *certificate, const coremap_netwo
   beside b = {0};
   cm_status status = certificate != NULL ? cm_path(b.certificate, &e, "%s", certificate) : CM_OK;
   library_begin(&r, progress, user);
-  CM_THEN(status, check_all(path, &b, network, chip, r.run, report, &e));
+  CM_THEN(status, check_all((checking){.path = path, .beside = &b}, network, chip, r.run, report, &e));
   return library_tell(status, &e, error);
 }
 
@@ -164,7 +162,7 @@ int coremap_check_beside(const char *path, const char *text, const coremap_netwo
   cm_status status = library_options(text, &object, &e);
   CM_THEN(status, read_beside(object, &b, &e));
   json_decref(object);
-  CM_THEN(status, check_all(path, &b, network, chip, r.run, report, &e));
+  CM_THEN(status, check_all((checking){.path = path, .beside = &b}, network, chip, r.run, report, &e));
   return library_tell(status, &e, error);
 }
 

@@ -44,8 +44,7 @@ static cm_status map_again(const json_t *stated, cm_map_input *input, cm_run *ru
     status = input->demand->outside_count > 0 ? cm_demand_set_outside(&copied, run->memory, error) : CM_OK;
   }
   CM_THEN(status, cm_mapping_write(mapping, mapping->copied != NULL ? &copied : input->demand, input->chip, input->network_id, CM_VIEW_FULL_JSON, file.stream, error));
-  CM_THEN(status, cm_file_commit(&file, error));
-  cm_file_discard(&file);
+  status = cm_file_end(&file, status, error);
   cm_demand_clear(&copied);
   cm_mapping_free(mapping);
   cm_map_options_free(options);

@@ -431,11 +431,7 @@ int coremap_client_ask(coremap_client *client, const char *method, const char *p
   if (status == CM_OK && made->told.json != NULL)
     status = cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e);
   free(a);
-  if (status == CM_OK)
-    *reply = made;
-  else
-    coremap_reply_free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *reply = made, coremap_reply_free(made));
 }
 
 unsigned coremap_reply_status(const coremap_reply *reply)

@@ -81,11 +81,7 @@ int coremap_compile_files(const char *model, const coremap_chip *chip, const cha
   library_begin(&r, progress, user);
   status = compile(chip, &options, &b, r.run, &made, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = library_text(made, JSON_COMPACT, report, &e);
-  else
-    json_decref(made);
-  return library_tell(status, &e, error);
+  return library_tell(library_text_of(status, made, JSON_COMPACT, report, &e), &e, error);
 }
 
 int coremap_compile(const char *model, const coremap_chip *chip, const char *options, const char *out, coremap_progress progress,

@@ -141,11 +141,7 @@ int coremap_deploy(const coremap_network *network, const coremap_chip *chip, con
   CM_THEN(status, deploy(made, object, &r, &e));
   cm_run_finish(r.run);
   json_decref(object);
-  if (status == CM_OK)
-    *deployment = made;
-  else
-    coremap_deployment_free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *deployment = made, coremap_deployment_free(made));
 }
 
 int coremap_deployment_report(const coremap_deployment *deployment, char **json, coremap_error **error)

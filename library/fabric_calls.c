@@ -56,11 +56,7 @@ int coremap_fabric_route(const coremap_flows *flows, const uint32_t *chip, corem
     status = cm_fabric_route(&sent, chip, r.run, &made->routes, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK)
-    *routes = made;
-  else
-    free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *routes = made, free(made));
 }
 
 const coremap_fabric_entry *coremap_fabric_entries(const coremap_fabric_routes *routes, uint64_t *count, uint64_t *links)

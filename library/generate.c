@@ -10,6 +10,7 @@
 _Static_assert(COREMAP_FAN_OUT_MAX == CM_FAN_OUT_MAX, "the public header states the largest fan-out");
 
 typedef struct recipe_options {
+  const char *recipe;
   uint32_t neurons, layers, width, height, spread, populations, size, threads;
   double fan_out, scale;
   bool rates, seeded, threaded; /* the last two: it is given */
@@ -37,10 +38,11 @@ static const cm_options table = {rows, sizeof rows / sizeof *rows, "a recipe", N
 
 enum { CONNECTOME_NEURONS = 139000, CONNECTOME_FAN_OUT = 360, LAYERED_FAN_OUT = 64 };
 
-static cm_status read_options(const char *text, recipe_options *options, cm_error *error)
+static cm_status read_options(const char *recipe, const char *text, recipe_options *options, cm_error *error)
 {
   json_t *object;
   cm_options_default(&table, options);
+  options->recipe = recipe;
   CM_TRY(library_options(text, &object, error));
   cm_status status = cm_options_read(&table, object, options, error);
   options->seeded = json_object_get(object, "seed") != NULL;
@@ -49,23 +51,23 @@ static cm_status read_options(const char *text, recipe_options *options, cm_erro
   return status;
 }
 
-static cm_status make(const char *recipe, const recipe_options *o, cm_run *run, cm_topology **topology, cm_error *error)
+static cm_status make(const recipe_options *o, cm_run *run, cm_topology **topology, cm_error *error)
 {
-  if (strcmp(recipe, "layered") == 0) {
+  if (strcmp(o->recipe, "layered") == 0) {
     cm_layered shape = {o->layers, o->width, o->height, o->fan_out > 0 ? (uint32_t)o->fan_out : LAYERED_FAN_OUT, o->spread};
     if (shape.spread == 0)
       shape.spread = 2 * shape.fan_out;
     return cm_generate_layered(&shape, run, topology, error);
   }
-  if (strcmp(recipe, "chain") == 0)
+  if (strcmp(o->recipe, "chain") == 0)
     return cm_generate_chain(o->populations, o->size, run, topology, error);
-  if (strcmp(recipe, "connectome") == 0)
+  if (strcmp(o->recipe, "connectome") == 0)
     return cm_generate_connectome(o->neurons > 0 ? o->neurons : CONNECTOME_NEURONS, o->fan_out > 0 ? o->fan_out : CONNECTOME_FAN_OUT, run,
                                   topology, error);
-  if (strcmp(recipe, "reservoir") == 0)
+  if (strcmp(o->recipe, "reservoir") == 0)
     return cm_generate_reservoir(o->neurons, o->fan_out > 0 ? o->fan_out : cm_reservoir_fan_out(o->neurons), run, topology, error);
   return cm_fail(error, CM_NOT_FOUND, "there is no recipe \"%.40s\", but reservoir, microcircuit (into a file), layered, chain and connectome",
-                 recipe);
+                 o->recipe);
 }
 
 static void begin(library_run *r, const recipe_options *options, coremap_progress progress, void *user)
@@ -84,11 +86,11 @@ int coremap_generate(const char *recipe, const char *text, coremap_progress prog
   library_run r;
   recipe_options options;
   cm_topology *topology = NULL;
-  cm_status status = read_options(text, &options, &e);
+  cm_status status = read_options(recipe, text, &options, &e);
   if (status == CM_OK) {
     begin(&r, &options, progress, user);
     library_outlive(&r, NULL);
-    status = make(recipe, &options, r.run, &topology, &e);
+    status = make(&options, r.run, &topology, &e);
     cm_run_finish(r.run);
   }
   return library_network_own(status, topology, "", network, &e, error);
@@ -105,11 +107,10 @@ static cm_status write_microcircuit(const recipe_options *o, const char *path, c
   return CM_OK;
 }
 
-static cm_status write_made(const char *recipe, const recipe_options *o, const char *path, const char *as, cm_run *run, json_t **report,
-                            cm_error *error)
+static cm_status write_made(const recipe_options *o, const char *path, const char *as, cm_run *run, json_t **report, cm_error *error)
 {
   cm_topology *t;
-  CM_TRY(make(recipe, o, run, &t, error));
+  CM_TRY(make(o, run, &t, error));
   cm_status status = library_network_write(t, path, as, run, error);
   *report = json_pack("{s:I, s:I, s:I}", "neurons", (json_int_t)t->vertex_count, "hyperedges", (json_int_t)cm_topology_hyperedges(t),
                       "synapses", (json_int_t)cm_topology_synapses(t));
@@ -124,16 +125,12 @@ int coremap_generate_file(const char *recipe, const char *text, const char *path
   library_run r;
   recipe_options options;
   json_t *told = NULL;
-  cm_status status = read_options(text, &options, &e);
+  cm_status status = read_options(recipe, text, &options, &e);
   if (status != CM_OK)
     return library_tell(status, &e, error);
   begin(&r, &options, progress, user);
   status = strcmp(recipe, "microcircuit") == 0 ? write_microcircuit(&options, path, r.run, &told, &e)
-                                               : write_made(recipe, &options, path, as, r.run, &told, &e);
+                                               : write_made(&options, path, as, r.run, &told, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = library_text(told, JSON_COMPACT, report, &e);
-  else
-    json_decref(told);
-  return library_tell(status, &e, error);
+  return library_tell(library_text_of(status, told, JSON_COMPACT, report, &e), &e, error);
 }

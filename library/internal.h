@@ -120,6 +120,16 @@ void library_outlive(library_run *r, cm_memory *memory);
 /* 0 for CM_OK; else -1, and *error tells of `e` (NULL: not asked). */
 int library_tell(cm_status status, const cm_error *e, coremap_error **error);
 
+/* The end of a call with a cm_error e that makes something: `done` where the status is CM_OK, else `undone`. */
+#define LIBRARY_END(status, done, undone)   \
+  do {                                      \
+    if ((status) == CM_OK)                  \
+      done;                                 \
+    else                                    \
+      undone;                               \
+    return library_tell(status, &e, error); \
+  } while (0)
+
 /* The end of a call that makes a network: it has `topology` where the status is CM_OK. */
 int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,
                         coremap_error **error);
@@ -138,6 +148,8 @@ cm_status library_option_table(const char *kind, const cm_options **table, cm_er
 
 /* An object as text; takes it (NULL: memory ran out). `flags` as of json_dumps. */
 cm_status library_text(json_t *object, size_t flags, char **text, cm_error *error);
+/* The same where `status`, what making it came to, is CM_OK; returned else, and the object goes. */
+cm_status library_text_of(cm_status status, json_t *object, size_t flags, char **text, cm_error *error);
 
 /* The same of an object with lists, for which jansson may have been refused memory unnoticed since cm_json_refusals gave `before`. */
 cm_status library_whole_text(json_t *object, uint64_t before, char **text, cm_error *error);

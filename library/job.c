@@ -43,8 +43,7 @@ static cm_status measure(library_job *job, const coremap_network *network, cm_ru
     return CM_OK;
   cm_status status = library_profile(network->topology, &job->stimulus, &asked, run, &job->profile, error);
   CM_THEN(status, cm_measured_count(network->topology, &job->profile.spikes, run->memory, &measured, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   (void)snprintf(measured.semantics, sizeof measured.semantics, "%s", job->profile.semantics->name);
   return library_network_at(network, &measured, run, &job->measured, error);
 }

@@ -71,11 +71,7 @@ int library_levels_open(const char *given, const char *made, uint64_t bytes_max,
   cm_error e;
   library_levels *l = calloc(1, sizeof *l);
   cm_status status = l != NULL ? open_both(given, made, bytes_max, l, &e) : cm_whole(false, "levels", &e);
-  if (status == CM_OK)
-    *levels = l;
-  else
-    library_levels_close(l);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *levels = l, library_levels_close(l));
 }
 
 const struct cm_level_cache *library_levels_cache(const library_levels *levels)

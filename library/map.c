@@ -61,8 +61,7 @@ static cm_status map(coremap_mapping *m, const char *options, const library_leve
     move_to(m, &job.measured);
   library_job_end(&job, run);
   CM_THEN(status, move_to_copies(m, run, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   m->mapped = cm_mapped_by(m->mapping, &m->demand, m->chip->chip);
   return set_places(m, error);
 }
@@ -93,11 +92,7 @@ int library_map(const coremap_network *network, const coremap_chip *chip, const 
   cm_status status = cm_whole(m != NULL, "a mapping", &e);
   CM_THEN(status, map(m, options, levels, r.run, &e));
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    *mapping = m;
-  else
-    coremap_mapping_free(m);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *mapping = m, coremap_mapping_free(m));
 }
 
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
@@ -143,8 +138,7 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
   }
   CM_THEN(status, cm_chip_limit_neurons(m->chip->chip, &m->demand, run->memory, error));
   CM_THEN(status, cm_mapping_read_places(path, m->network->topology->vertex_count, m->chip->chip, run, &m->places, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   m->mapped = cm_mapped_at(&m->places, &m->demand, m->chip->chip);
   return set_places(m, error);
 }
@@ -160,11 +154,7 @@ int coremap_mapping_open(const char *path, const coremap_network *network, const
   cm_status status = cm_whole(m != NULL, "a mapping", &e);
   CM_THEN(status, open_mapping(m, path, r.run, &e));
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    *mapping = m;
-  else
-    coremap_mapping_free(m);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *mapping = m, coremap_mapping_free(m));
 }
 
 void coremap_mapping_free(coremap_mapping *mapping)

@@ -33,24 +33,29 @@ int library_network_own(cm_status status, cm_topology *topology, const char *id,
   return 0;
 }
 
-static cm_status read_network(const char *path, json_t *options, cm_run *run, cm_topology **topology, cm_import_report *report,
-                              char id[65], cm_error *error)
+typedef struct read {
+  cm_topology *topology;
+  cm_import_report report;
+  char id[65];
+} read;
+
+static cm_status read_network(const char *path, json_t *options, cm_run *run, read *made, cm_error *error)
 {
   library_hint hint;
   uint64_t bytes;
   CM_TRY(library_hint_read(options, path, &hint, error));
   const cm_import_limits limits = cm_import_limits_default();
-  cm_status status = hint.confined ? cm_import_as(path, &hint.hint, &limits, run, topology, report, error)
-                                   : cm_import_guarded(path, &hint.hint, run, topology, report, error);
+  cm_status status = hint.confined ? cm_import_as(path, &hint.hint, &limits, run, &made->topology, &made->report, error)
+                                   : cm_import_guarded(path, &hint.hint, run, &made->topology, &made->report, error);
   if (status == CM_OK) {
     if (hint.text[CM_READ_RATES][0] != '\0')
-      status = cm_rates_read(hint.text[CM_READ_RATES], *topology, run, error);
+      status = cm_rates_read(hint.text[CM_READ_RATES], made->topology, run, error);
     if (status == CM_OK && hint.text[CM_READ_PARAMETERS][0] != '\0')
-      status = cm_parameters_read(hint.text[CM_READ_PARAMETERS], *topology, run, error);
+      status = cm_parameters_read(hint.text[CM_READ_PARAMETERS], made->topology, run, error);
     if (status == CM_OK && hint.id)
-      status = cm_file_hash(path, id, &bytes, error);
+      status = cm_file_hash(path, made->id, &bytes, error);
     if (status != CM_OK)
-      cm_topology_free(*topology);
+      cm_topology_free(made->topology);
   }
   library_hint_clear(&hint);
   return status;
@@ -73,20 +78,18 @@ int coremap_network_read(const char *path, const char *options_text, coremap_pro
   cm_error e;
   library_run r;
   json_t *options = NULL;
-  cm_topology *topology = NULL;
-  char id[65] = "";
-  cm_import_report report = {0};
+  read made = {0};
   cm_status status = library_options(options_text, &options, &e);
   if (status == CM_OK) {
     library_begin(&r, progress, user);
     library_outlive(&r, NULL); /* the network outlives the call */
-    status = read_network(path, options, r.run, &topology, &report, id, &e);
+    status = read_network(path, options, r.run, &made, &e);
     cm_run_finish(r.run);
     json_decref(options);
   }
-  const int result = library_network_own(status, topology, id, network, &e, error);
+  const int result = library_network_own(status, made.topology, made.id, network, &e, error);
   if (result == 0)
-    (*network)->report = report;
+    (*network)->report = made.report;
   return result;
 }
 

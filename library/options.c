@@ -74,8 +74,7 @@ static cm_status read_read(const json_t *given, json_t **all, json_t **shaping, 
   cm_status status = cm_whole(rest != NULL, "options", error);
   CM_THEN(status, library_hint_read(rest, NULL, &hint, error));
   json_decref(rest);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   library_hint_clear(&hint);
   *all = json_incref((json_t *)(uintptr_t)given);
   *shaping = json_incref((json_t *)(uintptr_t)given);
@@ -112,9 +111,7 @@ cm_status library_option_table(const char *kind, const cm_options **table, cm_er
 {
   const struct kind *found;
   cm_status status = find(kind, true, &found, error);
-  if (status == CM_OK)
-    *table = found->table;
-  return status;
+  CM_END(status, *table = found->table, );
 }
 
 /* All rows, or those that shape what is made alone. */

@@ -66,11 +66,7 @@ int coremap_options_new(const char *kind, coremap_options **options, coremap_err
   cm_status status = cm_whole(made != NULL, "options", &e);
   CM_THEN(status, library_option_table(kind, &made->table, &e));
   CM_THEN(status, cm_whole((made->set = json_object()) != NULL && (made->text = strdup("{}")) != NULL, "options", &e));
-  if (status == CM_OK)
-    *options = made;
-  else
-    coremap_options_free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *options = made, coremap_options_free(made));
 }
 
 int coremap_options_set_text(coremap_options *options, const char *name, const char *value, coremap_error **error)

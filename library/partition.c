@@ -86,9 +86,7 @@ static cm_status fix(const library_job *job, const cm_map_input *input, cm_run *
     status = cm_fail(error, CM_LIMIT_BROKEN, "no partition with what %s fixes was found within %llu neurons a part: allow more imbalance, or more parts", job->fixed,
                      (unsigned long long)task.limits.neurons);
   CM_THEN(status, cm_count_use_and_cuts(input->demand, p->part, p->part_count, run, made->use, &cuts, error));
-  if (status == CM_OK)
-    made->quality = cm_quality_of(t, &cuts);
-  return status;
+  CM_END(status, made->quality = cm_quality_of(t, &cuts), );
 }
 
 static cm_status make(coremap_partition *p, const coremap_network *network, const coremap_chip *chip, const char *options, cm_run *run,
@@ -121,11 +119,7 @@ int coremap_partition_make(const coremap_network *network, const coremap_chip *c
     status = make(p, network, chip, options, r.run, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK)
-    *partition = p;
-  else
-    coremap_partition_free(p);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *partition = p, coremap_partition_free(p));
 }
 
 const uint32_t *coremap_partition_parts(const coremap_partition *partition, uint64_t *neurons)
@@ -167,11 +161,7 @@ int coremap_partition_write(const coremap_partition *partition, const char *path
   if (cm_file_create(&file, path, &e) != CM_OK)
     return library_tell(e.status, &e, error);
   cm_status status = write_part(partition->stage.partition, file.stream, &e);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, &e);
-  else
-    cm_file_discard(&file);
-  return library_tell(status, &e, error);
+  return library_tell(cm_file_end(&file, status, &e), &e, error);
 }
 
 void coremap_partition_free(coremap_partition *partition)

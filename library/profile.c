@@ -91,11 +91,7 @@ int coremap_profile_run(const coremap_network *network, const char *options, cor
   CM_THEN(status, run_network(network->topology, object, &r, made, &e));
   cm_run_finish(r.run);
   json_decref(object);
-  if (status == CM_OK)
-    *profile = made;
-  else
-    coremap_profile_free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *profile = made, coremap_profile_free(made));
 }
 
 int coremap_profile_report(const coremap_profile *profile, char **json, coremap_error **error)
@@ -104,11 +100,7 @@ int coremap_profile_report(const coremap_profile *profile, char **json, coremap_
   const uint64_t before = cm_json_refusals();
   json_t *report = cm_profile_report(&profile->profile, profile->peaks);
   cm_status status = cm_json_whole(before, "the report", &e);
-  if (status == CM_OK)
-    status = library_text(report, JSON_COMPACT | JSON_REAL_PRECISION(15), json, &e);
-  else
-    json_decref(report);
-  return library_tell(status, &e, error);
+  return library_tell(library_text_of(status, report, JSON_COMPACT | JSON_REAL_PRECISION(15), json, &e), &e, error);
 }
 
 const uint64_t *coremap_profile_counts(const coremap_profile *profile)

@@ -242,11 +242,7 @@ int coremap_program_read(const char *path, coremap_progress progress, void *user
     status = cm_program_read(path, r.run, &made->program, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK)
-    *program = made;
-  else
-    free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *program = made, free(made));
 }
 
 static json_t *ends_json(const cm_program *p, const uint32_t *ends, uint32_t count)
@@ -276,11 +272,7 @@ int coremap_program_disassemble(const coremap_program *program, const char *path
   if (cm_file_create(&file, path, &e) != CM_OK)
     return library_tell(e.status, &e, error);
   cm_status status = cm_program_disassemble(program->program, file.stream, &e);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, &e);
-  else
-    cm_file_discard(&file);
-  return library_tell(status, &e, error);
+  return library_tell(cm_file_end(&file, status, &e), &e, error);
 }
 
 void coremap_program_free(coremap_program *program)

@@ -62,10 +62,8 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
 static cm_status emit(const cm_program *program, const cm_c_options *options, const place *to, cm_run *run, json_t **report, cm_error *error)
 {
   cm_c_file files[CM_C_FILES];
-  cm_status status = cm_c_make(program, options, run, files, report, error);
-  if (status != CM_OK)
-    return status;
-  status = to->folder[0] != '\0' ? cm_c_write_folder(files, to->folder, error) : cm_c_write_archive(files, options->name, to->archive, error);
+  CM_TRY(cm_c_make(program, options, run, files, report, error));
+  cm_status status = to->folder[0] != '\0' ? cm_c_write_folder(files, to->folder, error) : cm_c_write_archive(files, options->name, to->archive, error);
   cm_c_files_free(files);
   if (status != CM_OK)
     json_decref(*report);

@@ -40,9 +40,5 @@ int coremap_quantize(const char *model, const char *options_text, const char *ou
   library_begin(&r, progress, user);
   status = cm_quantize(model, &options, r.run, out, &made, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = library_text(made, JSON_COMPACT | JSON_REAL_PRECISION(15), report, &e);
-  else
-    json_decref(made);
-  return library_tell(status, &e, error);
+  return library_tell(library_text_of(status, made, JSON_COMPACT | JSON_REAL_PRECISION(15), report, &e), &e, error);
 }

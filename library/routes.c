@@ -41,11 +41,7 @@ int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progres
     status = make(made, r.run, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK)
-    *routes = made;
-  else
-    coremap_routes_free(made);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *routes = made, coremap_routes_free(made));
 }
 
 int coremap_routes_write(const coremap_routes *routes, const char *as, const char *path, coremap_progress progress, void *user,
@@ -63,11 +59,7 @@ int coremap_routes_write(const coremap_routes *routes, const char *as, const cha
   cm_status status =
     cm_routes_write(routes->routes, json ? CM_ROUTES_JSON : csv ? CM_ROUTES_CSV : CM_ROUTES_BINARY, r.run, file.stream, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, &e);
-  else
-    cm_file_discard(&file);
-  return library_tell(status, &e, error);
+  return library_tell(cm_file_end(&file, status, &e), &e, error);
 }
 
 int coremap_routes_about(const coremap_routes *routes, char **json, coremap_error **error)

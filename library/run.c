@@ -151,6 +151,14 @@ cm_status library_text(json_t *object, size_t flags, char **text, cm_error *erro
   return cm_json_text(object, flags, "a text", text, error);
 }
 
+cm_status library_text_of(cm_status status, json_t *object, size_t flags, char **text, cm_error *error)
+{
+  if (status == CM_OK)
+    return library_text(object, flags, text, error);
+  json_decref(object);
+  return status;
+}
+
 cm_status library_whole_text(json_t *object, uint64_t before, char **text, cm_error *error)
 {
   if (cm_json_whole(before, "a text", error) == CM_OK)

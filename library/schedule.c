@@ -35,11 +35,7 @@ int coremap_timetable_make(const char *path, const char *options, coremap_progre
     status = cm_schedule_file(path, &request, r.run, &t->workload, &t->format, &t->schedule, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK)
-    *timetable = t;
-  else
-    coremap_timetable_free(t);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *timetable = t, coremap_timetable_free(t));
 }
 
 static cm_status write_summary(const coremap_timetable *t, FILE *stream, cm_error *error)
@@ -75,11 +71,7 @@ int coremap_timetable_write(const coremap_timetable *timetable, const char *what
   if (cm_file_create(&file, path, &e) != CM_OK)
     return library_tell(e.status, &e, error);
   cm_status status = write_made(timetable, what, file.stream, &e);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, &e);
-  else
-    cm_file_discard(&file);
-  return library_tell(status, &e, error);
+  return library_tell(cm_file_end(&file, status, &e), &e, error);
 }
 
 int coremap_timetable_text(const coremap_timetable *timetable, const char *what, char **text, coremap_error **error)
@@ -92,11 +84,7 @@ int coremap_timetable_text(const coremap_timetable *timetable, const char *what,
   CM_THEN(status, write_made(timetable, what, stream, &e));
   if (stream != NULL && fclose(stream) != 0 && status == CM_OK)
     status = cm_whole(false, "the schedule", &e);
-  if (status == CM_OK)
-    *text = bytes;
-  else
-    free(bytes);
-  return library_tell(status, &e, error);
+  LIBRARY_END(status, *text = bytes, free(bytes));
 }
 
 void coremap_timetable_free(coremap_timetable *timetable)

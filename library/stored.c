@@ -188,9 +188,5 @@ int library_names_of_now(const char *text, char **now, coremap_error **error)
     status = cm_fail(&e, CM_DAMAGED, "what is stored of a mapping is no JSON object");
   else
     status = rename_report(object, &e);
-  if (status == CM_OK)
-    status = library_text(object, JSON_COMPACT, now, &e);
-  else
-    json_decref(object);
-  return library_tell(status, &e, error);
+  return library_tell(library_text_of(status, object, JSON_COMPACT, now, &e), &e, error);
 }

@@ -162,8 +162,7 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
   cm_policy *policy;
   cm_training *training = NULL;
   CM_TRY(begin(a, &policy, error));
-  cm_status status =
-    cm_training_new(policy, s->example, s->examples, &a->options, s->run, &training, error);
+  cm_status status = cm_training_new(&(cm_training_task){policy, s->example, s->examples}, &a->options, s->run, &training, error);
   if (status == CM_OK && a->checkpoint[0] != '\0') {
     status = cm_training_resume(training, a->checkpoint, error);
     if (status == CM_NOT_FOUND)

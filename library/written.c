@@ -96,11 +96,7 @@ int coremap_mapping_write_watched(const coremap_mapping *mapping, const char *wh
   library_begin(&r, progress, user);
   cm_status status = write_made(mapping, what, r.run, file.stream, &e);
   cm_run_finish(r.run);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, &e);
-  else
-    cm_file_discard(&file);
-  return library_tell(status, &e, error);
+  return library_tell(cm_file_end(&file, status, &e), &e, error);
 }
 
 int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error)
@@ -151,10 +147,7 @@ int coremap_pareto_draw(const char *summary, const char *path, coremap_error **e
   cm_status status = cm_file_create(&file, path, &e);
   if (status == CM_OK) {
     status = cm_pareto_draw(json_object_get(json_object_get(read, "report"), "pareto"), file.stream, &e);
-    if (status == CM_OK)
-      status = cm_file_commit(&file, &e);
-    else
-      cm_file_discard(&file);
+    status = cm_file_end(&file, status, &e);
   }
   json_decref(read);
   return library_tell(status, &e, error);

@@ -250,8 +250,7 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   char path[CM_SHA_MAX + 32], *content = NULL;
   cm_status status = find(handle, w, &content, error);
   free(content);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   CM_TRY(cm_holders_leave_in(handle, CM_OBJECT_BINNED, w->id, w->viewer, &w->last, error));
   if (!w->last) {
     cm_audit_effect("%s %s in the bin, no longer of %s", w->entry.kind, w->id, w->viewer->user);
@@ -278,9 +277,9 @@ static const cm_row_kind kept = {"tdi", "SELECT id, kind, user, name, bytes, del
                                  " id IN (SELECT thing FROM owners WHERE user = ?1)) AND (?2 = 0 OR deleted < ?2) ORDER BY deleted LIMIT ?3",
                                  "the list of the bin", sizeof(cm_binned), from_row, NULL};
 
-cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count, cm_error *error)
+cm_status cm_bin_list(cm_store *store, const cm_bin_filter *filter, cm_binned **entries, size_t *count, cm_error *error)
 {
-  return cm_database_list(store->database, &kept, entries, count, error, user, before, (int64_t)limit);
+  return cm_database_list(store->database, &kept, entries, count, error, filter->user, filter->before, (int64_t)filter->limit);
 }
 
 /* ---- past the bin ---- */
@@ -331,8 +330,7 @@ static cm_status empty(sqlite3 *handle, void *context, cm_error *error)
     for (size_t i = 0; i < count && status == CM_OK; i++)
       status = purge_one(handle, e, entries[i].id, error);
     free(entries);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }

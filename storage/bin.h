@@ -30,6 +30,11 @@ cm_status cm_bin_purge(cm_store *store, const char *id, const cm_viewer *viewer,
 /* All that is in the viewer's bin, or nothing of it. */
 cm_status cm_bin_empty(cm_store *store, const cm_viewer *viewer, cm_error *error);
 
-/* What was deleted before `before` (0: all), by `user` (NULL: anybody), the oldest first, `limit` at most; the caller frees. */
-cm_status cm_bin_list(cm_store *store, const char *user, double before, size_t limit, cm_binned **entries, size_t *count,
-                      cm_error *error);
+typedef struct cm_bin_filter {
+  const char *user; /* NULL: anybody */
+  double before;    /* when it was deleted; 0: whenever */
+  size_t limit;     /* entries at most */
+} cm_bin_filter;
+
+/* The oldest first; the caller frees. */
+cm_status cm_bin_list(cm_store *store, const cm_bin_filter *filter, cm_binned **entries, size_t *count, cm_error *error);

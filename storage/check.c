@@ -125,9 +125,7 @@ static cm_status check_uploads(cm_checking *c, cm_error *error)
       cm_checking_fault(c, "incoming/%s: an upload is longer than announced", id);
   }
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK)
-    cm_checking_say(c, "uploads under way: %llu", (unsigned long long)count);
-  return status;
+  CM_END(status, cm_checking_say(c, "uploads under way: %llu", (unsigned long long)count), );
 }
 
 /* Names in a folder that no row knows: not a fault, the next start puts them aside. */
@@ -211,8 +209,7 @@ cm_status cm_check_data(const char *folder, const cm_check_report *report, uint6
   }
   sqlite3_close_v2(c.handle);
   close(lock);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   cm_checking_say(&c, c.faults == 0 ? "no faults" : c.faults == 1 ? "1 fault" : "%llu faults", (unsigned long long)c.faults);
   *faults = c.faults;
   return CM_OK;

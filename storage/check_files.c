@@ -73,8 +73,7 @@ cm_status cm_checking_old_rows(cm_checking *c, cm_error *error)
   while (cm_sql_next(statement, &status, error))
     check_old_network(c, (const char *)sqlite3_column_text(statement, 0), sqlite3_column_int(statement, 1) != 0);
   status = cm_sql_end(statement, status, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   status = cm_sql_prepare(c->handle, &statement, error, "SELECT id FROM mappings m WHERE form <> 2 AND NOT EXISTS (SELECT 1 FROM blobs"
                           " WHERE path > 'mappings/' || m.id || '/' AND path < 'mappings/' || m.id || '0')", "");
   while (cm_sql_next(statement, &status, error)) {

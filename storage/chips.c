@@ -142,8 +142,7 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
     return status;
   /* What may have stayed of an earlier chip of this name is no longer true. */
   status = work->created ? forget_state(handle, work->name, error) : replace(handle, work, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO chips(name, user, team, visibility, description, created) VALUES(?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT(name) DO UPDATE SET description = excluded.description, created = excluded.created",
@@ -190,8 +189,7 @@ static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
   CM_THEN(status, cm_occupancy_check_free_in(handle, work->name, error));
   CM_THEN(status, forget_state(handle, work->name, error));
   CM_THEN(status, cm_owners_get_in(handle, CM_OBJECT_CHIP, work->name, NULL, &owner, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   cm_audit_effect("chip %s of %s gone", work->name, owner.user[0] != '\0' ? owner.user : "nobody");
   return cm_sql_run(handle, NULL, error, "DELETE FROM chips WHERE name = ?", "t", work->name);
 }

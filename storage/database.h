@@ -83,7 +83,7 @@ cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error)
 bool cm_sql_next(sqlite3_stmt *statement, cm_status *status, cm_error *error);
 
 /* Reads a row's columns by `types`: t char *, size_t (cut where it is longer), s char ** (an owned copy), i int64_t *, u uint64_t *, n int *,
- * b bool *, d double *, - nothing. A text is "" for NULL, and when memory ran out, which cm_sql_whole and cm_sql_end tell. Fails by s alone. */
+ * b bool *, d double *, - nothing. A text is "" for NULL, and when memory ran out, which cm_sql_end tells. Fails by s alone. */
 cm_status cm_sql_columns(sqlite3_stmt *row, cm_error *error, const char *types, ...);
 #define CM_INTO(array) (array), sizeof(array)
 
@@ -114,8 +114,6 @@ cm_status cm_sql_text(sqlite3_stmt *statement, int column, char **text, cm_error
 /* A text column copied into a fixed buffer, as by cm_sql_columns. */
 void cm_sql_copy(sqlite3_stmt *statement, int column, char *text, size_t size);
 
-/* CM_NO_MEMORY when memory ran out while a column of the row at hand was read, else CM_OK. */
-cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error);
 
 /* What a row of quick_check or integrity_check says is damaged, in *damage, which lives as long as the row; NULL: nothing.
  * A page that was not read for want of memory, or since the disk failed, is no damage: CM_NO_MEMORY, CM_IO. */

@@ -88,9 +88,7 @@ static cm_status read_pace(sqlite3 *handle, const cm_job *job, const char *class
     weight++;
   }
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK)
-    *pace = sum / weight;
-  return status;
+  CM_END(status, *pace = sum / weight, );
 }
 
 /* That a row's job begins with the words of like_of, which end with a blank where more follow. */
@@ -122,9 +120,7 @@ static cm_status estimate(sqlite3 *handle, const cm_job *job, const figure *f, d
     add(&l, weight, x, y);
   }
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK)
-    *value = exp(level(&l));
-  return status;
+  CM_END(status, *value = exp(level(&l)), );
 }
 
 cm_status cm_estimate_in(sqlite3 *handle, const cm_job *job, double *seconds, cm_error *error)

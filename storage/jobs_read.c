@@ -46,8 +46,7 @@ cm_status cm_jobs_get(cm_store *store, const char *id, cm_job *job, cm_error *er
     CM_THEN(status, get_placed(r.handle, id, version, &order, &found, error));
     status = cm_reading_end(&r, status);
     cm_queue_order_keep(store, order);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   *job = found;
   return CM_OK;

@@ -41,8 +41,7 @@ static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
                          " WHERE id = ?", "dtt", now, to == CM_JOB_FAILED ? r->problem : NULL, job->id);
     if (status == CM_OK && to != CM_JOB_QUEUED)
       status = cm_sweep_point_ended_in(handle, job->id, &r->news, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }

@@ -52,9 +52,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
   cm_audit_effect("lease %s of %llu cores", fresh, (unsigned long long)cores);
   CM_THEN(status, cm_quota_check_in(handle, take->whose.user, CM_QUOTA_CORE_HOURS, (double)cores * take->ttl / 3600, error));
   CM_THEN(status, cm_quota_note_lease_in(handle, fresh, take->whose.user, cores, cm_store_time() + take->ttl, error));
-  if (status == CM_OK)
-    memcpy(id, fresh, sizeof fresh);
-  return status;
+  CM_END(status, memcpy(id, fresh, sizeof fresh), );
 }
 
 cm_status cm_leases_take_in(sqlite3 *handle, const cm_lease_take *take, char *id, cm_error *error)

@@ -70,9 +70,7 @@ cm_status cm_programs_get(cm_store *store, const char *id, cm_mapping_row *progr
   cm_status status = look(store, true, id, &found, error);
   if (status == CM_NOT_FOUND || (status == CM_OK && cm_made_in(found.kind)->object != CM_OBJECT_PROGRAM))
     return cm_fail(error, CM_NOT_FOUND, "there is no program %.64s", id);
-  if (status == CM_OK)
-    *program = found;
-  return status;
+  CM_END(status, *program = found, );
 }
 
 /* The packed files of a mapping; the caller frees. */
@@ -102,8 +100,7 @@ cm_status cm_mappings_find(cm_store *store, const char *fingerprint, cm_mapping_
   CM_TRY(cm_mappings_folder(store, found.id, path, error));
   bool packed = false;
   cm_status status = cm_database_find(store->database, &packed, error, "SELECT 1 FROM packs WHERE mapping = ?", "t>", found.id);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   if (!packed && access(path, R_OK) != 0)
     return cm_fail_errno(error, errno, "cannot read", path);
   *mapping = found;
@@ -141,15 +138,20 @@ static cm_status write_file(const char *path, const char *bytes, size_t size, in
   return CM_OK;
 }
 
-/* A file of a packed mapping; CM_NOT_FOUND with *packed false: it is a folder. The caller frees. */
-static cm_status read_packed(cm_store *store, const char *id, const char *name, bool *packed, char **bytes, size_t *size,
-                             cm_error *error)
+typedef struct packed_file {
+  bool packed;
+  char *bytes;
+  size_t size;
+} packed_file;
+
+/* A file of a packed mapping; CM_NOT_FOUND where nothing is packed: it is a folder. The caller frees. */
+static cm_status read_packed(cm_store *store, const char *id, const char *name, packed_file *file, cm_error *error)
 {
   char *pack = NULL;
   size_t pack_size;
   cm_status status = read_pack(store, id, &pack, &pack_size, error);
-  *packed = status == CM_OK;
-  CM_THEN(status, cm_pack_file(pack, pack_size, name, bytes, size, error));
+  file->packed = status == CM_OK;
+  CM_THEN(status, cm_pack_file(pack, pack_size, name, &file->bytes, &file->size, error));
   free(pack);
   return status;
 }
@@ -169,19 +171,18 @@ static cm_status open_file(cm_store *store, const char *id, const char *name, in
 cm_status cm_mappings_open(cm_store *store, const char *id, const char *name, int *descriptor, cm_error *error)
 {
   for (int look = 0; look < 2; look++) {
-    bool packed;
-    char *bytes, path[CM_PATH_MAX];
-    size_t size;
-    cm_status status = read_packed(store, id, name, &packed, &bytes, &size, error);
+    char path[CM_PATH_MAX];
+    packed_file file;
+    cm_status status = read_packed(store, id, name, &file, error);
     if (status == CM_OK) {
       status = cm_store_scratch(store, path, error);
-      CM_THEN(status, write_file(path, bytes, size, descriptor, error));
+      CM_THEN(status, write_file(path, file.bytes, file.size, descriptor, error));
       if (status == CM_OK)
         (void)unlink(path); /* it is there as long as it is open */
-      free(bytes);
+      free(file.bytes);
       return status;
     }
-    if (packed || status != CM_NOT_FOUND)
+    if (file.packed || status != CM_NOT_FOUND)
       return status;
     status = open_file(store, id, name, descriptor, error);
     if (status != CM_NOT_FOUND)
@@ -193,31 +194,29 @@ cm_status cm_mappings_open(cm_store *store, const char *id, const char *name, in
 bool cm_mappings_has(cm_store *store, const char *id, const char *name)
 {
   cm_error ignored;
-  bool packed;
-  char *bytes, path[CM_PATH_MAX];
-  size_t size;
-  if (read_packed(store, id, name, &packed, &bytes, &size, &ignored) == CM_OK) {
-    free(bytes);
+  char path[CM_PATH_MAX];
+  packed_file file;
+  if (read_packed(store, id, name, &file, &ignored) == CM_OK) {
+    free(file.bytes);
     return true;
   }
-  return !packed && cm_path(path, &ignored, "%s/mappings/%s/%s", store->folder, id, name) == CM_OK && access(path, F_OK) == 0;
+  return !file.packed && cm_path(path, &ignored, "%s/mappings/%s/%s", store->folder, id, name) == CM_OK && access(path, F_OK) == 0;
 }
 
 cm_status cm_mappings_lend(cm_store *store, const char *id, const char *name, const char *path, cm_error *error)
 {
-  char *bytes, from[CM_PATH_MAX];
-  size_t size;
-  bool packed;
-  int file;
-  cm_status status = read_packed(store, id, name, &packed, &bytes, &size, error);
+  char from[CM_PATH_MAX];
+  packed_file file;
+  int written;
+  cm_status status = read_packed(store, id, name, &file, error);
   if (status == CM_OK) {
-    status = write_file(path, bytes, size, &file, error);
+    status = write_file(path, file.bytes, file.size, &written, error);
     if (status == CM_OK)
-      (void)close(file);
-    free(bytes);
+      (void)close(written);
+    free(file.bytes);
     return status;
   }
-  if (packed || status != CM_NOT_FOUND)
+  if (file.packed || status != CM_NOT_FOUND)
     return status;
   CM_TRY(cm_path(from, error, "%s/mappings/%s/%s", store->folder, id, name));
   return cm_file_take(from, path, error);

@@ -163,9 +163,7 @@ cm_status cm_networks_publish(cm_store *store, const cm_network *network, const 
   if (status == CM_QUOTA_USED && !stood)
     (void)unlink(path); /* a file that nobody has a row of would stay until the next start */
   pthread_mutex_unlock(&store->blob_lock);
-  if (status == CM_OK)
-    *known = work.known;
-  return status;
+  CM_END(status, *known = work.known, );
 }
 
 /* ---- owners beside the first ---- */

@@ -1,6 +1,8 @@
 /* Uploaded networks: content-addressed, the same bytes are stored once. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "storage/labels.h"
 
 enum { CM_READ_AS_MAX = 400, CM_READING_MAX = 4096 };
@@ -9,6 +11,15 @@ enum { CM_READ_AS_MAX = 400, CM_READING_MAX = 4096 };
 typedef struct cm_network_table {
   const char *option, *path;
 } cm_network_table;
+
+/* A file that is read as a network. */
+typedef struct cm_network_source {
+  const char *path;              /* of any format; taken away */
+  const cm_network_table *table; /* what it is given beside; NULL: nothing */
+  const char *made;              /* where what is stored of it goes; both paths on the store's file system */
+  uint64_t memory_limit;         /* bytes; 0: none */
+  const atomic_bool *cancel;     /* NULL: cannot be cancelled */
+} cm_network_source;
 
 typedef struct cm_network {
   int64_t sequence;           /* order of arrival; the cursor of lists */

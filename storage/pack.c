@@ -112,8 +112,7 @@ cm_status cm_pack_folder(const char *folder, cm_pack *pack, cm_error *error)
   free(plain);
   if (!fits) {
     cm_pack_clear(&made);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   } else {
     made.size = packed;
     cm_store_sha256(made.bytes, made.size, made.sha256);
@@ -210,8 +209,7 @@ static cm_status look(reader *r, const char *wanted, const char *folder, char **
     }
     cm_status status = folder != NULL && strchr(name, '/') == NULL ? write_file(folder, name, made, length, error) : CM_OK;
     free(made);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
 }
 

@@ -100,33 +100,42 @@ static cm_status check_attempt(sqlite3 *handle, const cm_job *job, cm_error *err
   return current == 1 ? CM_OK : cm_fail(error, CM_CONFLICT, "attempt %d of job %s is over", job->attempt, job->id);
 }
 
+static cm_status put_back(sqlite3 *handle, const cm_job *job, cm_error *error)
+{
+  double seconds;
+  CM_TRY(cm_job_move_in(handle, job, CM_JOB_QUEUED, error));
+  return cm_job_settle_in(handle, job, &seconds, error);
+}
+
 static cm_status identify(sqlite3 *handle, void *context, cm_error *error)
 {
   queue_work *work = context;
   const cm_job *job = work->given;
   char other[CM_ID_MAX];
-  double seconds;
   CM_TRY(check_attempt(handle, job, error));
   CM_TRY(cm_sql_find(handle, &work->flag, error, "SELECT id FROM jobs WHERE fingerprint = ? AND state = 'running' AND id <> ? LIMIT 1", "tt>t", work->text,
                      job->id, CM_INTO(other)));
   if (!work->flag)
     return cm_sql_run(handle, NULL, error, "UPDATE jobs SET fingerprint = ? WHERE id = ?", "tt", work->text, job->id);
-  CM_TRY(cm_job_move_in(handle, job, CM_JOB_QUEUED, error));
-  CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
+  CM_TRY(put_back(handle, job, error));
   return cm_sql_run(handle, NULL, error, "UPDATE jobs SET waits_for = ? WHERE id = ?", "tt", other, job->id);
 }
 
-cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred,
-                           cm_error *error)
+/* Takes a step that may put a job that runs back into the queue; *queued: it has. */
+static cm_status step_back(cm_store *store, cm_status (*step)(sqlite3 *, void *, cm_error *), queue_work work, const char *why, bool *queued, cm_error *error)
 {
-  queue_work work = {.given = job, .text = fingerprint};
-  CM_TRY(cm_database_write(store->database, identify, &work, error));
-  *deferred = work.flag;
+  CM_TRY(cm_database_write(store->database, step, &work, error));
+  *queued = work.flag;
   if (work.flag) {
-    cm_job_log(job, "queued", "an identical job runs");
-    cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
+    cm_job_log(work.given, "queued", why);
+    cm_job_publish(store, work.given->id, CM_JOB_QUEUED, NULL, NULL);
   }
   return CM_OK;
+}
+
+cm_status cm_jobs_identify(cm_store *store, const cm_job *job, const char *fingerprint, bool *deferred, cm_error *error)
+{
+  return step_back(store, identify, (queue_work){.given = job, .text = fingerprint}, "an identical job runs", deferred, error);
 }
 
 /* The owner of a job that ends: as it is now; and as narrow as its sources are now, unless somebody has widened it by his word. */
@@ -156,8 +165,7 @@ static cm_status note_mapping(sqlite3 *handle, const cm_mapping_row *m, const cm
   const bool shared = m->fingerprint[0] != '\0' && strcmp(before, now) == 0;
   char words[CM_OWNER_WORDS_MAX];
   cm_audit_effect("%s %s, %s", cm_made_in(m->kind)->word, m->id, cm_owner_words(owner, words));
-  if (pack != NULL && cm_pack_note_in(handle, m->id, pack, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(pack != NULL, cm_pack_note_in(handle, m->id, pack, error));
   return cm_sql_run(handle, NULL, error,
                     "INSERT INTO mappings(id, user, team, visibility, network, chip, job, fingerprint, bytes, created, kind, form)"
                     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "ttttttttidti", m->id, owner->user, owner->group,
@@ -383,9 +391,7 @@ static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
                        (int64_t)CM_JOB_RETRIES_MAX, job->id));
   if (refused != 0)
     return CM_OK;
-  double seconds;
-  CM_TRY(cm_job_move_in(handle, job, CM_JOB_QUEUED, error));
-  CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
+  CM_TRY(put_back(handle, job, error));
   work->flag = true;
   return cm_sql_run(handle, NULL, error,
                     "UPDATE jobs SET retries = ?, retry_at = ? + " CM_NOW("?") ", fault = ?, fingerprint = NULL"
@@ -395,12 +401,5 @@ static cm_status retry(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_jobs_retry(cm_store *store, const cm_job *job, const char *fault, bool *again, cm_error *error)
 {
-  queue_work work = {.given = job, .text = fault};
-  CM_TRY(cm_database_write(store->database, retry, &work, error));
-  *again = work.flag;
-  if (work.flag) {
-    cm_job_log(job, "queued", "a fault that may pass");
-    cm_job_publish(store, job->id, CM_JOB_QUEUED, NULL, NULL);
-  }
-  return CM_OK;
+  return step_back(store, retry, (queue_work){.given = job, .text = fault}, "a fault that may pass", again, error);
 }

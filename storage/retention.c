@@ -76,7 +76,7 @@ static cm_status purge_old(cm_store *store, double before, uint64_t *purged, cm_
 {
   cm_binned *entries;
   size_t count;
-  CM_TRY(cm_bin_list(store, NULL, before, AT_ONCE, &entries, &count, error));
+  CM_TRY(cm_bin_list(store, &(cm_bin_filter){NULL, before, AT_ONCE}, &entries, &count, error));
   cm_status status = CM_OK;
   for (size_t i = 0; i < count && status == CM_OK; i++) {
     cm_audit_entry cause;

@@ -173,7 +173,8 @@ cm_status cm_sql_end(sqlite3_stmt *statement, cm_status status, cm_error *error)
   return status == CM_OK && (code & 0xff) == SQLITE_NOMEM ? cm_whole(false, "what the database says", error) : status;
 }
 
-cm_status cm_sql_whole(sqlite3_stmt *row, cm_error *error)
+/* CM_NO_MEMORY when memory ran out while a column of the row at hand was read, else CM_OK. */
+static cm_status whole(sqlite3_stmt *row, cm_error *error)
 {
   return sqlite3_errcode(sqlite3_db_handle(row)) == SQLITE_NOMEM ? cm_whole(false, "what the database says", error) : CM_OK;
 }
@@ -229,7 +230,7 @@ cm_status cm_sql_number(sqlite3 *handle, int64_t fallback, int64_t *number, cm_e
 cm_status cm_sql_text(sqlite3_stmt *statement, int column, char **text, cm_error *error)
 {
   const char *held = (const char *)sqlite3_column_text(statement, column);
-  char *copy = held != NULL || cm_sql_whole(statement, error) == CM_OK ? strdup(held != NULL ? held : "") : NULL;
+  char *copy = held != NULL || whole(statement, error) == CM_OK ? strdup(held != NULL ? held : "") : NULL;
   if (copy == NULL)
     return cm_whole(false, "what the database says", error);
   *text = copy;

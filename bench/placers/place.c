@@ -165,10 +165,10 @@ static double refine_reward(bench *b, uint64_t seed, uint32_t *core)
   cm_error error;
   cm_reward_refined result;
   const cm_reward_refine_options options = {.sweeps = 160, .seed = seed};
-  const cm_region *region = b->i.region;
-  bench_must(
-    cm_reward_refine(&b->i.task, region->cores, region->core_count, &options, &b->i.run, core, &result, &error),
-    "refinement", &error);
+  cm_reward_task task = b->i.task;
+  task.site = b->i.region->cores;
+  task.sites = b->i.region->core_count;
+  bench_must(cm_reward_refine(&task, &options, &b->i.run, core, &result, &error), "refinement", &error);
   return result.after.reward;
 }
 
@@ -269,7 +269,7 @@ static void place_by_policy(bench *b, cm_policy *policy, refinement how, double 
   const cm_refine_options options = {looks, b->i.wish.seed};
   cm_environment *environment = environment_of(b);
   bench_must(policy->shape.kind == CM_KIND_PILOT
-               ? cm_pilot_act(policy, environment, 0, b->i.wish.seed, &b->i.run, acted, &error)
+               ? cm_pilot_act(&(cm_pilot_task){policy, environment, 0, b->i.wish.seed}, &b->i.run, acted, &error)
                : cm_policy_act(policy, environment, 0, &b->i.run, acted, &error),
              "the policy", &error);
   if (how == FOR_HOPS)

@@ -71,8 +71,7 @@ static cm_status read_link(const json_t *item, size_t index, const cm_chip *chip
   uint32_t routers_x = cm_chip_routers_x(chip), routers_y = cm_chip_routers_y(chip);
   cm_status status = cm_chip_read_whole(json_array_get(item, 0), where, 0, routers_x - 1, &x, error);
   CM_THEN(status, cm_chip_read_whole(json_array_get(item, 1), where, 0, routers_y - 1, &y, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   size_t direction = 0;
   while (direction < CM_DIRECTIONS && strcmp(cm_direction_name((cm_direction)direction), name) != 0)
     direction++;

@@ -40,13 +40,11 @@ static cm_status read_pair(const json_t *object, const char *name, uint32_t most
 static cm_status read_size(const json_t *root, cm_chip *chip, cm_error *error)
 {
   uint32_t dies[2], cores[2], block[2];
-  cm_status status;
   if (json_object_get(root, "cores") == NULL)
     return cm_chip_bad(error, "/cores", "missing; it gives the cores of one die as [width, height]");
-  if ((status = read_pair(root, "dies", CM_CHIP_CORES_MAX, dies, error)) != CM_OK ||
-      (status = read_pair(root, "cores", CM_CHIP_CORES_MAX, cores, error)) != CM_OK ||
-      (status = read_pair(root, "cores_per_router", CM_CHIP_CORES_MAX, block, error)) != CM_OK)
-    return status;
+  CM_TRY(read_pair(root, "dies", CM_CHIP_CORES_MAX, dies, error));
+  CM_TRY(read_pair(root, "cores", CM_CHIP_CORES_MAX, cores, error));
+  CM_TRY(read_pair(root, "cores_per_router", CM_CHIP_CORES_MAX, block, error));
   uint64_t width = (uint64_t)dies[0] * cores[0], height = (uint64_t)dies[1] * cores[1];
   if (width > CM_CHIP_CORES_MAX || height > CM_CHIP_CORES_MAX || width * height > CM_CHIP_CORES_MAX)
     return cm_json_fail(error, CM_BAD_CHIP, "/cores",
@@ -161,13 +159,11 @@ static cm_status read_costs(const json_t *root, const char *group, double router
   cm_status status = cm_json_known_fields(object, where, names, CM_BAD_CHIP, error);
   CM_THEN(status, read_cost(object, group, "router", &cost->router, error));
   CM_THEN(status, read_cost(object, group, "link", &link, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   cost->east_west = cost->north_south = cost->die_to_die = cost->diagonal = link;
-  if ((status = read_cost(object, group, "east_west", &cost->east_west, error)) != CM_OK ||
-      (status = read_cost(object, group, "north_south", &cost->north_south, error)) != CM_OK ||
-      (status = read_cost(object, group, "diagonal", &cost->diagonal, error)) != CM_OK)
-    return status;
+  CM_TRY(read_cost(object, group, "east_west", &cost->east_west, error));
+  CM_TRY(read_cost(object, group, "north_south", &cost->north_south, error));
+  CM_TRY(read_cost(object, group, "diagonal", &cost->diagonal, error));
   return read_cost(object, group, "die_to_die", &cost->die_to_die, error);
 }
 
@@ -351,11 +347,9 @@ cm_status cm_chip_parse(const char *json, size_t size, cm_chip **chip, cm_error 
 {
   static const cm_document kind = {"chip description", CM_CHIP_FILE_BYTES_MAX, CM_BAD_CHIP};
   json_t *root;
-  cm_status status = cm_json_load(json, size, &kind, &root, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_json_load(json, size, &kind, &root, error));
   cm_chip *fresh;
-  status = CM_NEW(NULL, fresh, 1, error);
+  cm_status status = CM_NEW(NULL, fresh, 1, error);
   CM_THEN(status, read_chip(root, fresh, error));
   json_decref(root);
   CM_END(status, *chip = fresh, cm_chip_free(fresh));

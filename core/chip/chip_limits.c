@@ -58,8 +58,7 @@ cm_status cm_limits_read(const json_t *object, const char *where, cm_limits *lim
       status = cm_chip_read_whole(number, place, i == FAN_IN ? 2 : 1, item ? ITEM_BITS_MAX : LIMIT_MAX, &value[i], error);
   }
   CM_THEN(status, check(value, where, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   bool bits = value[SYNAPSE_BITS] != 0, memory = value[MEMORY_BITS] != 0;
   *bits_per_synapse = bits ? (uint32_t)value[BITS_PER_SYNAPSE] : 0;
   *limits = (cm_limits){

@@ -33,8 +33,7 @@ cm_status cm_chip_open(const char *name_or_path, cm_chip **chip, cm_error *error
     char *text;
     size_t size;
     cm_status status = cm_file_read(name_or_path, CM_CHIP_FILE_BYTES_MAX, &text, &size, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
     status = cm_chip_parse(text, size, chip, error);
     free(text);
     return status;

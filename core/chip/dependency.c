@@ -105,10 +105,8 @@ cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory,
   size_t links = graph->high > graph->low ? graph->high - graph->low : 0, found = 0;
   search s = {0};
   uint32_t *list = NULL, closing;
-  cm_status status = cm_book_reserved(graph->next, links + links / CM_DIRECTIONS, error);
-  if (status != CM_OK)
-    return status;
-  status = CM_NEW_ALL(memory, error, CM_ARRAY(s.state, links), CM_ARRAY(s.turn, links), CM_ARRAY(s.path, links));
+  CM_TRY(cm_book_reserved(graph->next, links + links / CM_DIRECTIONS, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s.state, links), CM_ARRAY(s.turn, links), CM_ARRAY(s.path, links));
   for (uint32_t link = graph->low; status == CM_OK && link < graph->high && found == 0; link++) {
     if (s.state[link - graph->low] != UNSEEN || graph->next[link] == 0 || !descend(graph, link, &s, &closing))
       continue;
@@ -121,8 +119,7 @@ cm_status cm_dependencies_cycle(const cm_dependencies *graph, cm_memory *memory,
       list[i] = s.path[first + i];
   }
   CM_FREE(s.state, s.turn, s.path);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   *cycle = list;
   *length = found;
   return CM_OK;

@@ -144,20 +144,16 @@ cm_status cm_fragmentation_of(const cm_occupancy *occupancy, cm_fragmentation *f
   uint32_t cores = occupancy->width * occupancy->height, *tallest = NULL;
   uint8_t *usable;
   cm_fragmentation f = {0};
-  cm_status status = CM_NEW(NULL, usable, cores, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(CM_NEW(NULL, usable, cores, error));
   for (uint32_t c = 0; c < cores; c++) {
     usable[c] = occupancy->state[c] == CM_CORE_FREE;
     f.free += usable[c];
   }
-  status = CM_NEW(NULL, tallest, (size_t)occupancy->width + 2, error);
+  cm_status status = CM_NEW(NULL, tallest, (size_t)occupancy->width + 2, error);
   CM_THEN(status, cm_tallest_rectangles((cm_core_map){usable, occupancy->width, occupancy->height}, NULL, tallest,
                                         &f.largest_rectangle, error));
   CM_THEN(status, count_pieces(usable, occupancy->width, occupancy->height, NULL, &f, error));
   CM_FREE(usable, tallest);
   f.value = f.free > 0 ? 1 - (double)f.largest_rectangle / f.free : 0;
-  if (status == CM_OK)
-    *fragmentation = f;
-  return status;
+  CM_END(status, *fragmentation = f, );
 }

@@ -240,3 +240,12 @@ cm_hops cm_chip_hops_from_border(const cm_chip *chip, uint32_t core)
   }
   return best;
 }
+
+uint32_t cm_chip_forbidden_turns(const cm_chip *chip, cm_turn_rule rule)
+{
+  uint32_t forbidden = 0;
+  for (int from = 0; cm_geometry_of(chip) == CM_BY_AXES && from < CM_DIRECTIONS; from++)
+    for (int to = 0; to < CM_DIRECTIONS; to++)
+      forbidden += from / 2 != to / 2 && !cm_turn_allowed(rule, (cm_direction)from, (cm_direction)to);
+  return forbidden;
+}

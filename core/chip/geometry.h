@@ -88,5 +88,8 @@ cm_hops cm_chip_hops_from_border(const cm_chip *chip, uint32_t core);
 /* By what routes are free of deadlock: a turn rule by its name, or "up-down" on an interconnect (path_trees.h). */
 const char *cm_chip_rule_name(const cm_chip *chip, cm_turn_rule rule);
 
+/* Turns from one axis to the other that a rule forbids, of the eight; none on other interconnects than meshes, whose ways know no turns. */
+uint32_t cm_chip_forbidden_turns(const cm_chip *chip, cm_turn_rule rule);
+
 /* What a packet pays for such hops and the router where it begins. */
 double cm_hops_cost(const cm_hop_cost *cost, cm_hops hops);

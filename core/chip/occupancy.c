@@ -188,8 +188,7 @@ static cm_status apply_list(change *c, const json_t *list, const char *where, ac
   for (size_t i = 0; i < json_array_size(list); i++) {
     cm_rectangle r;
     cm_status status = cm_rectangle_read(&from, i, &r, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
     c->named += (uint64_t)(r.x1 - r.x0 + 1) * (r.y1 - r.y0 + 1);
     if (c->named > cm_named_cores_max(width, height))
       return cm_json_fail(error, CM_BAD_OCCUPANCY, where, "%s: the rectangles repeat the chip's cores too often",
@@ -235,18 +234,16 @@ static cm_status apply_change(change *c, const json_t *fields, cm_error *error)
   if (!json_is_object(fields))
     return cm_fail(error, CM_BAD_OCCUPANCY, "the change must be one JSON object");
   cm_status status = cm_json_known_fields(fields, "", names, CM_BAD_OCCUPANCY, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   const json_t *owner = json_object_get(fields, "owner");
   if (owner != NULL && ((status = read_owner(owner, "/owner", &c->owner_name, error)) != CM_OK ||
                         (status = check_owner(c->owner_name, "/owner", error)) != CM_OK ||
                         (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK))
     return status;
   /* What becomes free comes first: one change may free cores and take them. */
-  if ((status = apply_list(c, json_object_get(fields, "release"), "/release", release, error)) != CM_OK ||
-      (status = apply_list(c, json_object_get(fields, "repaired"), "/repaired", repair, error)) != CM_OK ||
-      (status = apply_list(c, json_object_get(fields, "occupy"), "/occupy", occupy, error)) != CM_OK)
-    return status;
+  CM_TRY(apply_list(c, json_object_get(fields, "release"), "/release", release, error));
+  CM_TRY(apply_list(c, json_object_get(fields, "repaired"), "/repaired", repair, error));
+  CM_TRY(apply_list(c, json_object_get(fields, "occupy"), "/occupy", occupy, error));
   return apply_list(c, json_object_get(fields, "broken"), "/broken", breaks, error);
 }
 
@@ -289,8 +286,7 @@ static cm_status read_taken(change *c, const json_t *taken, cm_error *error)
         (status = owner_index(c->occupancy, c->owner_name, &c->owner, error)) != CM_OK)
       return status;
     (void)snprintf(place, sizeof place, "%s/cores", where);
-    if ((status = apply_list(c, json_object_get(group, "cores"), place, occupy, error)) != CM_OK)
-      return status;
+    CM_TRY(apply_list(c, json_object_get(group, "cores"), place, occupy, error));
   }
   return CM_OK;
 }
@@ -311,10 +307,10 @@ static cm_status read_state(change *c, const json_t *root, cm_error *error)
 {
   static const char *const names[] = {"chip", "width", "height", "free", "taken", "broken", "fragmentation", NULL};
   cm_status status = cm_json_known_fields(root, "", names, CM_BAD_OCCUPANCY, error);
-  if (status != CM_OK || (status = check_size(root, "width", c->chip->width, error)) != CM_OK ||
-      (status = check_size(root, "height", c->chip->height, error)) != CM_OK ||
-      (status = read_taken(c, json_object_get(root, "taken"), error)) != CM_OK)
-    return status;
+  CM_TRY(status);
+  CM_TRY(check_size(root, "width", c->chip->width, error));
+  CM_TRY(check_size(root, "height", c->chip->height, error));
+  CM_TRY(read_taken(c, json_object_get(root, "taken"), error));
   return apply_list(c, json_object_get(root, "broken"), "/broken", breaks, error);
 }
 
@@ -323,11 +319,9 @@ cm_status cm_occupancy_parse(const cm_chip *chip, const char *json, size_t size,
 {
   static const cm_document kind = {"occupancy", OCCUPANCY_BYTES_MAX, CM_BAD_OCCUPANCY};
   json_t *root;
-  cm_status status = cm_json_load(json, size, &kind, &root, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(cm_json_load(json, size, &kind, &root, error));
   cm_occupancy *fresh = NULL;
-  status = cm_occupancy_new(chip, &fresh, error);
+  cm_status status = cm_occupancy_new(chip, &fresh, error);
   if (status == CM_OK) {
     change c = {.occupancy = fresh, .chip = chip};
     bool is_change = json_object_get(root, "occupy") != NULL || json_object_get(root, "release") != NULL ||

@@ -27,14 +27,6 @@ typedef struct ranked {
   uint32_t rank, core;
 } ranked;
 
-static int by_rank(const void *a, const void *b)
-{
-  const ranked *p = a, *q = b;
-  if (p->rank != q->rank)
-    return p->rank < q->rank ? -1 : 1;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
-
 void cm_region_enclose(const cm_chip *chip, const cm_occupancy *occupancy, cm_region *region)
 {
   uint32_t x1 = 0, y1 = 0;
@@ -76,7 +68,7 @@ static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *r
       uint32_t dy = 2 * y + 1 > b.height ? 2 * y + 1 - b.height : b.height - 2 * y - 1;
       list[found++] = (ranked){dx + dy, core};
     }
-  qsort(list, found, sizeof *list, by_rank);
+  qsort(list, found, sizeof *list, cm_ascending_pair);
   for (uint32_t i = 0; i < s->count; i++)
     cores[i] = list[i].core;
   qsort(cores, s->count, sizeof *cores, cm_ascending);
@@ -91,8 +83,7 @@ static cm_status no_room(const search *s, cm_memory *memory, cm_error *error)
   CM_TRY(CM_NEW(memory, tallest, (size_t)s->width + 2, error));
   cm_status status = cm_tallest_rectangles((cm_core_map){s->usable, s->width, s->height}, memory, tallest, &largest, error);
   cm_free(tallest);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   uint32_t free_count = s->usable_count, cut_off = cm_occupancy_free_count(s->occupancy) - s->usable_count;
   uint32_t cores = s->width * s->height, broken = 0;
   for (uint32_t i = 0; i < cores; i++)
@@ -218,9 +209,9 @@ static bool same_cores(const cm_region *a, const uint32_t *cores)
 static cm_status add_compact(search *s, uint32_t most, cm_run *run, cm_region **region, uint32_t *found,
                              cm_error *error)
 {
-  cm_core_sets sets = {.capacity = most};
+  cm_core_sets sets = {.capacity = most, .cores = s->count};
   CM_TRY(CM_NEW(run->memory, sets.set, most, error));
-  cm_status status = cm_region_search(s->chip, s->usable, s->count, region[0]->cores, run, &sets, error);
+  cm_status status = cm_region_search(s->chip, s->usable, region[0]->cores, run, &sets, error);
   for (uint32_t i = 0; i < sets.count; i++) {
     if (status != CM_OK || *found == most || same_cores(region[0], sets.set[i]))
       cm_free(sets.set[i]);

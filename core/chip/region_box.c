@@ -154,9 +154,7 @@ static cm_status find_rectangle(search *s, cm_run *run, place *best, cm_error *e
 static cm_status find_compact(search *s, place *best, cm_run *run, cm_error *error)
 {
   box found = {0, 0, s->width, s->height};
-  cm_status status = fill_sums(s, s->height, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(fill_sums(s, s->height, error));
   /* A near-square first gives a bound that spares most widths. */
   uint32_t low = 1, high = s->width > s->height ? s->width : s->height;
   while (low < high) {
@@ -170,8 +168,7 @@ static cm_status find_compact(search *s, place *best, cm_run *run, cm_error *err
   found.width = high < s->width ? high : s->width;
   found.height = high < s->height ? high : s->height;
   for (uint32_t w = 1; w <= s->width; w++) {
-    if ((status = cm_run_check(run, error)) != CM_OK)
-      return status;
+    CM_TRY(cm_run_check(run, error));
     uint64_t bound = (uint64_t)found.width + found.height;
     if (bound <= w)
       break;
@@ -203,8 +200,7 @@ cm_status cm_find_box(search *s, cm_run *run, box *best, bool *whole, cm_error *
   bool rectangle = found.found;
   if (status == CM_OK && !rectangle)
     status = find_compact(s, &found, run, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   *best = found.box;
   *whole = rectangle;
   return CM_OK;

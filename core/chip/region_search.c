@@ -293,16 +293,16 @@ static cm_status search_new(search *s, cm_error *error)
   return CM_OK;
 }
 
-cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, cm_run *run,
-                           cm_core_sets *sets, cm_error *error)
+cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, const uint32_t *start, cm_run *run, cm_core_sets *sets,
+                           cm_error *error)
 {
-  search s = {.chip = chip, .usable = usable, .run = run, .count = count};
+  search s = {.chip = chip, .usable = usable, .run = run, .count = sets->cores};
   shelf kept = {.most = sets->capacity};
   sets->count = 0;
-  if (count == 0 || sets->capacity == 0)
+  if (sets->cores == 0 || sets->capacity == 0)
     return CM_OK;
   if (chip->interconnect != NULL)
-    return cm_interconnect_sets(chip, usable, count, run, sets, error);
+    return cm_interconnect_sets(chip, usable, run, sets, error);
   cm_status status = search_new(&s, error);
   CM_THEN(status, CM_NEW(run->memory, kept.set, sets->capacity, error));
   CM_THEN(status, look_around(&s, start, &kept, error));

@@ -14,12 +14,13 @@ cm_status cm_set_cost(const cm_chip *chip, const uint32_t *cores, uint32_t count
 typedef struct cm_core_sets {
   uint32_t **set; /* [capacity] each a new array of ascending core numbers, the caller's (cm_free) */
   uint32_t count, capacity;
+  uint32_t cores; /* of each */
 } cm_core_sets;
 
-/* Fills `sets` up to their capacity with sets of `count` usable cores with low cost, cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A
+/* Fills `sets` up to their capacity with sets of `sets->cores` usable cores with low cost, cheapest first, no two the same. `start` is a set that is improved too; NULL: none. A
  * ring of more than 4096 routers is taken for a line. Deterministic. About 2^25 steps. */
-cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, uint32_t count, const uint32_t *start, cm_run *run,
-                           cm_core_sets *sets, cm_error *error);
+cm_status cm_region_search(const cm_chip *chip, const uint8_t *usable, const uint32_t *start, cm_run *run, cm_core_sets *sets,
+                           cm_error *error);
 
 /* Which cores of a chip may be used. */
 typedef struct cm_core_map {

@@ -1,4 +1,5 @@
 #include "core/chip/region_set.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -159,12 +160,6 @@ cm_status cm_set_improve(search *s, cm_error *error)
   return CM_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  const uint32_t *p = a, *q = b;
-  return *p < *q ? -1 : *p > *q;
-}
-
 void cm_set_empty(search *s)
 {
   for (uint32_t i = 0; i < s->count; i++)
@@ -173,7 +168,7 @@ void cm_set_empty(search *s)
 
 void cm_set_take(search *s)
 {
-  qsort(s->member, s->count, sizeof *s->member, by_number);
+  qsort(s->member, s->count, sizeof *s->member, cm_ascending);
   for (uint32_t i = 0; i < s->count; i++)
     s->in[s->member[i]] = 1;
 }

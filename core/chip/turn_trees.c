@@ -361,8 +361,7 @@ cm_status cm_trace(cm_tracer *tracer, const cm_ends *ends, unsigned shapes, cm_t
     *lost = missed;
     status = no_route(t, source, missed, error);
   }
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (size_t i = 0; i < count; i++)
     find(t, target[i])->target = 1;
   *tree = (cm_tree){t->node, t->count};

@@ -75,7 +75,5 @@ cm_status cm_fabric_cost_of(const cm_fabric_placing *p, cm_run *run, cm_fabric_c
   void *const arrays[] = {c.known, c.seen, c.subset, c.touched};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     cm_free(arrays[i]);
-  if (status == CM_OK)
-    *cost = c.cost;
-  return status;
+  CM_END(status, *cost = c.cost, );
 }

@@ -57,12 +57,10 @@ static cm_status check_list(const char *what, uint64_t first, uint64_t last, con
 
 cm_status cm_flows_check(const cm_flows *flows, cm_error *error)
 {
-  cm_status status = check_fabric(flows->fabric, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(check_fabric(flows->fabric, error));
   if (flows->family_first[0] != 0 || flows->family_first[flows->families] != flows->senders)
     return cm_fail(error, CM_BAD_NETWORK, "the families' senders are not the %u senders", flows->senders);
-  status = check_list("senders", 0, flows->senders, flows->sender, flows->vertices, error);
+  cm_status status = check_list("senders", 0, flows->senders, flows->sender, flows->vertices, error);
   for (uint32_t k = 0; status == CM_OK && k < flows->families; k++) {
     if (flows->family_first[k + 1] < flows->family_first[k])
       return cm_fail(error, CM_BAD_NETWORK, "senders: where families begin must not fall");

@@ -179,8 +179,7 @@ static cm_status put_best_way(placing *p, const cm_flows *flows, uint32_t *best,
     if (status == CM_NO_ROOM)
       continue;
     CM_THEN(status, cm_fabric_cost_of(&p->base, run, &cost, error));
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
     if (any && !is_better(way, &cost, &least))
       continue;
     memcpy(best, p->base.chip, bytes);

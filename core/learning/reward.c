@@ -7,15 +7,6 @@
 #include "core/learning/agent/trade.h"
 #include "base/members.h"
 
-uint32_t cm_forbidden_turns(cm_turn_rule rule)
-{
-  uint32_t forbidden = 0;
-  for (int from = 0; from < CM_DIRECTIONS; from++)
-    for (int to = 0; to < CM_DIRECTIONS; to++)
-      forbidden += from / 2 != to / 2 && !cm_turn_allowed(rule, (cm_direction)from, (cm_direction)to);
-  return forbidden;
-}
-
 /* ---- trees ---- */
 
 static void mark_stale(cm_reward_state *s, uint32_t v)
@@ -63,9 +54,9 @@ static cm_status count_links(cm_reward_state *s, uint32_t v, uint64_t *links, cm
   return CM_OK;
 }
 
-cm_status cm_reward_channels(cm_reward_state *state, uint64_t *channels, cm_error *error)
+/* As things stand: trees whose nodes moved since the last call are counted anew. */
+static cm_status count_channels(cm_reward_state *s, uint64_t *channels, cm_error *error)
 {
-  cm_reward_state *s = state;
   while (s->stale_count > 0) {
     uint32_t v = s->stale_list[s->stale_count - 1];
     uint64_t links = 0;
@@ -152,14 +143,13 @@ static cm_status fill(cm_reward_state *s, const uint32_t *core, cm_memory *memor
   return cm_reward_state_place(s, core, error);
 }
 
-cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, uint32_t sites, const uint32_t *core,
-                              cm_run *run, cm_reward_state **state, cm_error *error)
+cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *core, cm_run *run, cm_reward_state **state, cm_error *error)
 {
   cm_reward_state *s;
   CM_TRY(CM_NEW(run->memory, s, 1, error));
-  *s = (cm_reward_state){.task = *task, .run = run, .site = site, .sites = sites, .nodes = task->parts->vertex_count};
-  if (task->multicast != NULL && (task->multicast->trees == 0 || cm_geometry_of(task->chip) == CM_BY_WAYS))
-    s->task.multicast = NULL; /* of an interconnect no turn is forbidden */
+  *s = (cm_reward_state){.task = *task, .run = run, .site = task->site, .sites = task->sites, .nodes = task->parts->vertex_count};
+  if (task->multicast != NULL && (task->multicast->trees == 0 || cm_chip_forbidden_turns(task->chip, task->rule) == 0))
+    s->task.multicast = NULL;
   CM_END(fill(s, core, run->memory, error), *state = s, cm_reward_state_free(s));
 }
 
@@ -189,8 +179,8 @@ uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node)
 
 cm_status cm_reward_state_reward(cm_reward_state *state, cm_reward *reward, cm_error *error)
 {
-  cm_reward r = {.loss = (double)state->loss / state->unit, .forbidden_turns = cm_forbidden_turns(state->task.rule)};
-  CM_TRY(cm_reward_channels(state, &r.channels, error));
+  cm_reward r = {.loss = (double)state->loss / state->unit, .forbidden_turns = cm_chip_forbidden_turns(state->task.chip, state->task.rule)};
+  CM_TRY(count_channels(state, &r.channels, error));
   if (state->task.multicast != NULL)
     r.dl_ratio = (double)r.forbidden_turns / (double)(r.channels > 0 ? r.channels : 1);
   r.tolerance = state->task.fault_weight > 0 ? cm_reward_tolerance(state) : 1;
@@ -203,10 +193,11 @@ cm_status cm_reward_compute(const cm_reward_task *task, const uint32_t *core, cm
                             cm_error *error)
 {
   cm_reward_state *state;
-  cm_status status = cm_reward_state_new(task, core, task->parts->vertex_count, core, run, &state, error);
-  if (status != CM_OK)
-    return status;
-  status = cm_reward_state_reward(state, reward, error);
+  cm_reward_task here = *task;
+  here.site = core;
+  here.sites = task->parts->vertex_count;
+  CM_TRY(cm_reward_state_new(&here, core, run, &state, error));
+  cm_status status = cm_reward_state_reward(state, reward, error);
   cm_reward_state_free(state);
   return status;
 }

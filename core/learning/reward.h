@@ -26,6 +26,8 @@ typedef struct cm_reward_task {
   const cm_graph *parts;         /* traffic between nodes, both directions together, scaled */
   const cm_multicast *multicast; /* NULL: there are no multicast nodes */
   const cm_chip *chip;
+  const uint32_t *site; /* [sites] core numbers that nodes may stand on; not of cm_reward_compute */
+  uint32_t sites;
   cm_turn_rule rule;
   cm_distance distance;
   double fault_weight; /* 0: R as above */
@@ -45,24 +47,19 @@ typedef struct cm_reward {
 cm_status cm_reward_compute(const cm_reward_task *task, const uint32_t *core, cm_run *run, cm_reward *reward,
                             cm_error *error);
 
-/* Turns that a rule forbids, of the eight from one axis to the other. */
-uint32_t cm_forbidden_turns(cm_turn_rule rule);
-
 /* ---- kept up to date while nodes move ---- */
 
 typedef struct cm_reward_state cm_reward_state;
 
-/* State for a placement; it borrows what the task points to. site [sites] are the core numbers that nodes may stand on;
- * core [vertices] must be among them, each once. Losses are whole numbers of units of cm_reward_state_unit. O(entries +
- * sites). */
-cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *site, uint32_t sites, const uint32_t *core,
-                              cm_run *run, cm_reward_state **state, cm_error *error);
+/* State for a placement; it borrows what the task points to. core [vertices] must be among the sites, each once. Losses are whole
+ * numbers of units of cm_reward_state_unit. O(entries + sites). */
+cm_status cm_reward_state_new(const cm_reward_task *task, const uint32_t *core, cm_run *run, cm_reward_state **state, cm_error *error);
 void cm_reward_state_free(cm_reward_state *state); /* NULL is allowed */
 
 /* Everybody somewhere else at once, core as above. O(entries + sites); trees are counted anew. */
 cm_status cm_reward_state_place(cm_reward_state *state, const uint32_t *core, cm_error *error);
 
-/* By how much the loss changes when what stands on site `a` and what stands on site `b` (indices into site[], either
+/* By how much the loss changes when what stands on site `a` and what stands on site `b` (indices into task->site, either
  * may be empty) trade places. Exact. O(degrees of both). */
 int64_t cm_reward_try(cm_reward_state *state, uint32_t site_a, uint32_t site_b);
 
@@ -75,10 +72,6 @@ double cm_reward_state_unit(const cm_reward_state *state);
 
 /* The site of a node. O(1). */
 uint32_t cm_reward_state_site(const cm_reward_state *state, uint32_t node);
-
-/* Channels of the trees of multicast nodes as things stand: trees whose nodes moved since the last call are counted
- * anew. O(links of those trees). CM_NO_ROUTE as above. */
-cm_status cm_reward_channels(cm_reward_state *state, uint64_t *channels, cm_error *error);
 
 /* Loss and channels to a reward, with what cm_reward_compute gives. */
 cm_status cm_reward_state_reward(cm_reward_state *state, cm_reward *reward, cm_error *error);
@@ -99,6 +92,5 @@ typedef struct cm_reward_refined {
 /* Raises the reward of core [vertices], in place, by trades and by moves to sites that are empty: annealing on the
  * loss, then descent on the reward itself until no trade helps. The result is never worse than what came in; it
  * depends on its arguments alone. Opens phase "refine". O(sweeps * 16 * entries). */
-cm_status cm_reward_refine(const cm_reward_task *task, const uint32_t *site, uint32_t sites,
-                           const cm_reward_refine_options *options, cm_run *run, uint32_t *core,
+cm_status cm_reward_refine(const cm_reward_task *task, const cm_reward_refine_options *options, cm_run *run, uint32_t *core,
                            cm_reward_refined *result, cm_error *error);

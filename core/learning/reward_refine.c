@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/annealing.h"
+#include "base/members.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/reward.h"
@@ -265,11 +266,12 @@ static cm_status descend_exactly(refiner *r, cm_error *error)
 
 /* ---- all ---- */
 
-static cm_status box_new(refiner *r, const cm_chip *chip, const uint32_t *site, cm_error *error)
+static cm_status box_new(refiner *r, const cm_reward_task *task, cm_error *error)
 {
+  const cm_chip *chip = task->chip;
   uint32_t west = UINT32_MAX, north = UINT32_MAX, east = 0, south = 0;
   for (uint32_t k = 0; k < r->sites; k++) {
-    uint32_t x = site[k] % chip->width / chip->router_x, y = site[k] / chip->width / chip->router_y;
+    uint32_t x = task->site[k] % chip->width / chip->router_x, y = task->site[k] / chip->width / chip->router_y;
     r->column[k] = x;
     r->row[k] = y;
     west = x < west ? x : west;
@@ -279,28 +281,25 @@ static cm_status box_new(refiner *r, const cm_chip *chip, const uint32_t *site, 
   }
   r->columns = east - west + 1;
   r->rows = south - north + 1;
-  CM_TRY(CM_NEW(r->run->memory, r->first, (size_t)r->columns * r->rows + 2, error));
+  uint32_t *router, routers = r->columns * r->rows;
+  CM_TRY(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->first, (size_t)routers + 2), CM_ARRAY(router, r->sites)));
   for (uint32_t k = 0; k < r->sites; k++) {
     r->column[k] -= west;
     r->row[k] -= north;
-    r->first[r->row[k] * r->columns + r->column[k] + 2]++;
+    router[k] = r->row[k] * r->columns + r->column[k];
   }
-  for (size_t router = 2; router <= (size_t)r->columns * r->rows + 1; router++)
-    r->first[router] += r->first[router - 1];
-  for (uint32_t k = 0; k < r->sites; k++)
-    r->site_of[r->first[r->row[k] * r->columns + r->column[k] + 1]++] = k;
+  cm_sort_members(router, r->sites, routers, r->first, r->site_of);
+  cm_free(router);
   return CM_OK;
 }
 
-static cm_status refiner_fill(refiner *r, const cm_reward_task *task, const uint32_t *site, const uint32_t *core,
-                              cm_error *error)
+static cm_status refiner_fill(refiner *r, const cm_reward_task *task, const uint32_t *core, cm_error *error)
 {
   const cm_graph *g = task->parts;
-  cm_memory *memory = r->run->memory;
-  if (cm_reward_state_new(task, site, r->sites, core, r->run, &r->state, error) != CM_OK ||
-      CM_NEW_ALL(memory, error, CM_ARRAY(r->column, r->sites), CM_ARRAY(r->row, r->sites), CM_ARRAY(r->site_of, r->sites),
-                 CM_ARRAY(r->weight_before, g->entry_count), CM_ARRAY(r->best, r->nodes)) != CM_OK || box_new(r, task->chip, site, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_reward_state_new(task, core, r->run, &r->state, error));
+  CM_TRY(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->column, r->sites), CM_ARRAY(r->row, r->sites), CM_ARRAY(r->site_of, r->sites),
+                    CM_ARRAY(r->weight_before, g->entry_count), CM_ARRAY(r->best, r->nodes)));
+  CM_TRY(box_new(r, task, error));
   for (uint32_t v = 0; v < r->nodes; v++) {
     uint64_t sum = 0;
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
@@ -328,24 +327,23 @@ static cm_status refine(refiner *r, const cm_reward_refine_options *options, cm_
   return cm_reward_state_reward(r->state, &result->after, error);
 }
 
-cm_status cm_reward_refine(const cm_reward_task *task, const uint32_t *site, uint32_t sites,
-                           const cm_reward_refine_options *options, cm_run *run, uint32_t *core,
+cm_status cm_reward_refine(const cm_reward_task *task, const cm_reward_refine_options *options, cm_run *run, uint32_t *core,
                            cm_reward_refined *result, cm_error *error)
 {
   cm_reward_refined found = {0};
-  refiner r = {.parts = task->parts, .run = run, .nodes = task->parts->vertex_count, .sites = sites};
+  refiner r = {.parts = task->parts, .run = run, .nodes = task->parts->vertex_count, .sites = task->sites};
   if (r.nodes == 0) {
     *result = found;
     return CM_OK;
   }
   cm_run_phase(run, "refine");
   cm_random_init(&r.random, options->seed, CM_STREAM_REWARD, 0);
-  cm_status status = refiner_fill(&r, task, site, core, error);
+  cm_status status = refiner_fill(&r, task, core, error);
   CM_THEN(status, refine(&r, options, &found, error));
   if (status == CM_OK) {
     if (found.after.reward > found.before.reward)
       for (uint32_t v = 0; v < r.nodes; v++)
-        core[v] = site[cm_reward_state_site(r.state, v)];
+        core[v] = task->site[cm_reward_state_site(r.state, v)];
     else
       found.after = found.before;
     *result = found;

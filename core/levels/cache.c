@@ -38,8 +38,7 @@ static cm_status acquire(void *user, const char *key, char *folder, cm_error *er
       cm_cache_let_go(cache, e);
   }
   pthread_mutex_unlock(&cache->lock);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
 
   /* Hashing takes a while: without the lock, but as a holder, so the folder stays. */
   uint64_t bytes;

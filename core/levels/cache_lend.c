@@ -40,8 +40,7 @@ cm_status cm_cache_lend(cm_cache *cache, const char *prefix, const char *folder,
     cm_status status = cm_path(into, error, "%s/%s", folder, keys[i]);
     CM_THEN(status, link_files(from, into, error));
     levels.release(levels.user, keys[i]);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }

@@ -84,7 +84,5 @@ cm_status cm_cache_manifest_write(const char *folder, const char *key, uint64_t 
   }
   cm_file_discard(&file);
   json_decref(manifest);
-  if (status == CM_OK)
-    *bytes = total;
-  return status;
+  CM_END(status, *bytes = total, );
 }

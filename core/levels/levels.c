@@ -236,8 +236,7 @@ static cm_status make_old(const cm_map_input *before, const cm_partition_options
   cm_levels known = {.files = first->before}, levels;
   cm_status status = acquire(&(origin){before, NULL}, options, &known, run, &levels, error);
   first->before = known.files;
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   status = cm_old_levels_read(&levels.files, run, old, error);
   cm_levels_release(&levels);
   return status;

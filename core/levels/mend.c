@@ -331,8 +331,7 @@ cm_status cm_levels_mend(cm_graph *graph, const cm_mend_task *task, cm_level_fil
   CM_THEN(status, mend(&m, &graph, files, error));
   cm_free(m.counterpart);
   cm_graph_free(graph);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   *mended = m.made;
   return CM_OK;
 }

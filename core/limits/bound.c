@@ -198,8 +198,7 @@ static void bound_by_gaps(work *w, cm_resource resource, uint64_t limit)
 static cm_status work_new(work *w, cm_error *error)
 {
   uint32_t n = w->demand->network->vertex_count;
-  cm_status status = CM_NEW(w->run->memory, w->synapses, n, error);
-  CM_THEN(status, CM_NEW(w->run->memory, w->axons, n, error));
+  cm_status status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->synapses, n), CM_ARRAY(w->axons, n));
   return status == CM_OK ? CM_NEW(w->run->memory, w->seen, n, error) : status;
 }
 
@@ -264,9 +263,7 @@ cm_status cm_bound_without_populations(const cm_demand *demand, const cm_limits 
       demand->target_cores_max != 0)
     status = bound_by_synapses(&w, error);
   CM_FREE(w.synapses, w.axons, w.seen, w.share);
-  if (status == CM_OK)
-    *bound = w.best;
-  return status;
+  CM_END(status, *bound = w.best, );
 }
 
 cm_status cm_check_reach(const cm_demand *demand, const cm_bound *bound, const cm_limits *limits, cm_error *error)

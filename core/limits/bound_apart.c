@@ -45,9 +45,8 @@ static cm_status gather_sources(apart *a, cm_error *error)
   if (total > UINT32_MAX) /* 128 neurons with 2^25 inputs each: the other arguments have to do */
     a->count = 0;
   uint32_t *slot, next[APART_MAX];
-  CM_TRY(CM_NEW(a->run->memory, a->first, a->count + 1, error));
-  CM_TRY(CM_NEW(a->run->memory, a->source, a->count > 0 ? total : 0, error));
-  CM_TRY(CM_NEW(a->run->memory, slot, t->vertex_count, error));
+  CM_TRY(CM_NEW_ALL(a->run->memory, error, CM_ARRAY(a->first, a->count + 1), CM_ARRAY(a->source, a->count > 0 ? total : 0),
+                    CM_ARRAY(slot, t->vertex_count)));
   for (uint32_t k = 0; k < a->count; k++) {
     slot[a->neuron[k]] = k + 1;
     next[k] = a->first[k];

@@ -132,8 +132,7 @@ cm_status cm_count_use_and_cuts(const cm_demand *demand, const uint32_t *part, u
   counting c = {.demand = demand, .part = part, .parts = parts, .run = run};
   uint32_t *first = NULL, *net = NULL, *copies = NULL;
   c.slices = worthy_slices(demand->network, parts, run);
-  cm_status status = CM_NEW(run->memory, c.use, c.slices, error);
-  CM_THEN(status, CM_NEW(run->memory, c.cuts, c.slices, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(c.use, c.slices), CM_ARRAY(c.cuts, c.slices));
   CM_THEN(status, cm_nets_by_part(demand->network, part, parts, run, &first, &net, error));
   if (status == CM_OK && demand->target_cores_max != 0)
     status = CM_NEW(run->memory, copies, demand->network->vertex_count, error);
@@ -347,8 +346,7 @@ cm_status cm_check_neurons(const cm_demand *demand, const cm_limits *limits, cm_
   const bool spread = limits->source_cores != 0 && limits->neurons != 0 && demand->size == NULL; /* its sources fill other cores */
   if (limits->inbound_axons == 0 && limits->synapses == 0 && limits->memory_bits == 0 && !spread)
     return refuse_neurons(demand->network, limits, found, error);
-  cm_status status = CM_NEW(run->memory, axons, n, error);
-  CM_THEN(status, CM_NEW(run->memory, synapses, n, error));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(axons, n), CM_ARRAY(synapses, n));
   CM_THEN(status, cm_count_inputs(demand, run, synapses, axons, error));
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     note(&found[CM_INBOUND_AXONS], v, axons[v], limits->inbound_axons);

@@ -49,9 +49,7 @@ cm_status cm_check_populations(const cm_topology *topology, const cm_limits *lim
     }
   }
   cm_free(count);
-  if (status == CM_OK)
-    *violation = found;
-  return status;
+  CM_END(status, *violation = found, );
 }
 
 cm_status cm_refuse_populations(const cm_topology *topology, const cm_limits *limits, const uint32_t *part, uint32_t parts,
@@ -256,8 +254,7 @@ static cm_status make(making *m, cm_run *run, cm_population_network *n, cm_error
   const cm_topology *t = m->split->demand->network;
   uint32_t *local = m->split->local, outside = 0;
   uint64_t most = m->members + (m->sources ? m->end - m->begin : 0);
-  CM_TRY(CM_NEW(run->memory, n->topology, 1, error));
-  CM_TRY(CM_NEW(run->memory, n->origin, most < t->vertex_count ? most : t->vertex_count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(n->topology, 1), CM_ARRAY(n->origin, most < t->vertex_count ? most : t->vertex_count)));
   *n->topology = (cm_topology){.directed = t->directed, .weight_exponent = t->weight_exponent,
                                .weight_scale = t->weight_scale};
   for (uint32_t i = 0; i < m->members; i++)

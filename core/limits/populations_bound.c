@@ -46,7 +46,5 @@ cm_status cm_bound_parts(const cm_demand *demand, const cm_limits *limits, cm_ru
     plain.limit = limits->populations;
   }
   cm_population_split_free(&split);
-  if (status == CM_OK)
-    *bound = plain;
-  return status;
+  CM_END(status, *bound = plain, );
 }

@@ -27,8 +27,7 @@ static cm_status look(const cm_map_input *in, uint32_t fewest, cm_run *run, choi
   cm_run_phase(run, "look");
   cm_status status = cm_look_begin(in->demand, cm_choices_pins(in->demand->network), run, &c->look, error);
   CM_THEN(status, cm_look_on_chip(&c->look, in->chip, &limits, &c->on, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   c->fewest = fewest != 0 ? fewest : c->on.fewest;
   c->most = allowed != 0 && allowed < free ? allowed : free;
   if (c->fewest <= c->most)

@@ -46,8 +46,7 @@ static cm_status find_parts(fit *f, const cm_chip *chip, const cm_limits *limits
     if (status == CM_OK && cm_find_violation(limits, use, parts).broken_parts == 0)
       a->found = parts;
     cm_free(use);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }
@@ -72,8 +71,7 @@ static cm_status judge(fit *f, const cm_fit_chip *on, const cm_limits *limits, a
   CM_THEN(status, cm_prove_leaving(demand, on->chip, limits, f->run, error));
   CM_THEN(status, cm_bound_parts(demand, limits, f->run, &bound, error));
   CM_THEN(status, cm_check_reach(demand, &bound, limits, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   a->bound = cm_bound_json(&bound);
   a->refused = bound.parts > a->free;
   if (a->refused) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 
 enum { RUN_MAX = 4096, WINDOW = 24, ALIKE = 15, CHECK_EVERY = 1 << 12 };
@@ -74,20 +75,12 @@ typedef struct keyed {
   uint32_t number;
 } keyed;
 
-static int by_key(const void *a, const void *b)
-{
-  const keyed *p = a, *q = b;
-  if (p->key != q->key)
-    return p->key < q->key ? -1 : 1;
-  return p->number < q->number ? -1 : p->number > q->number;
-}
-
 static cm_status sorted(const uint64_t *key, uint32_t count, cm_run *run, keyed **list, cm_error *error)
 {
   CM_TRY(CM_NEW(run->memory, *list, count, error));
   for (uint32_t i = 0; i < count; i++)
     (*list)[i] = (keyed){key[i], i};
-  qsort(*list, count, sizeof **list, by_key);
+  qsort(*list, count, sizeof **list, cm_ascending_long_pair);
   return CM_OK;
 }
 

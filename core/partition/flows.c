@@ -39,6 +39,27 @@ cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **f
   return CM_OK;
 }
 
+cm_status cm_flows_turned(const cm_flows *flows, cm_run *run, cm_flows **turned, cm_error *error)
+{
+  const cm_flows *f = flows;
+  const uint64_t count = f->first[f->parts];
+  cm_flows *made;
+  CM_TRY(cm_flows_new(f->parts + 1, count, run, &made, error)); /* filling below moves each start by one */
+  made->parts = f->parts;
+  for (uint64_t i = 0; i < count; i++)
+    made->first[f->target[i] + 2]++;
+  for (uint32_t p = 0; p < f->parts; p++)
+    made->first[p + 2] += made->first[p + 1];
+  for (uint32_t p = 0; p < f->parts; p++)
+    for (uint64_t i = f->first[p]; i < f->first[p + 1]; i++) {
+      const uint64_t place = made->first[f->target[i] + 1]++;
+      made->target[place] = p;
+      made->weight[place] = f->weight[i];
+    }
+  *turned = made;
+  return CM_OK;
+}
+
 void cm_flows_free(cm_flows *flows)
 {
   if (flows == NULL)

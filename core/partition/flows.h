@@ -20,6 +20,8 @@ cm_status cm_flows_of_graph(const cm_graph *graph, cm_run *run, cm_flows **flows
 
 /* Room for so many flows, all zeros: for those who fill it in themselves. */
 cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **flows, cm_error *error);
+/* The same by target: the target of each is its sender, ascending. O(flows). */
+cm_status cm_flows_turned(const cm_flows *flows, cm_run *run, cm_flows **turned, cm_error *error);
 void cm_flows_free(cm_flows *flows); /* NULL is allowed */
 
 /* The parts as a graph: the weight of an edge is what flows between its ends in both directions. Sizes are 1.

@@ -69,14 +69,13 @@ static cm_status relieve(work *w, cm_error *error)
   const cm_flows *flows = w->options->flows;
   double enough = relief_enough * w->budget->population * (double)(flows->first[flows->parts] + flows->parts);
   cm_relief_result made;
-  CM_TRY(cm_loads_new(flows, w->task.chip, w->task.region->cores, w->task.region->core_count, w->task.run, &loads, error));
+  CM_TRY(cm_loads_new(flows, &w->task, &loads, error));
   if (loads == NULL)
     return CM_OK;
   cm_relief_options options = {.loads = loads, .others = &w->pool, .work = fmin(w->budget->relief, enough)};
   cm_status status = cm_relieve(w->parts, &w->task, &options, w->at, &made, error);
   cm_loads_free(loads);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   w->result.refined = made.cost;
   w->result.least = made.least;
   w->result.relieved = true;
@@ -88,7 +87,6 @@ static cm_status relieve(work *w, cm_error *error)
 static cm_status anneal(work *w, cm_error *error)
 {
   uint32_t n = w->parts->vertex_count;
-  uint64_t cost;
   cm_qap_options options = divide(w->budget, w->task.axes, w->task.seed);
   if (w->options->flows != NULL) {
     w->pool.most = POOL;
@@ -96,7 +94,8 @@ static cm_status anneal(work *w, cm_error *error)
     CM_TRY(CM_NEW_ALL(w->task.run->memory, error, CM_ARRAY(w->pool.at, (size_t)POOL * n), CM_ARRAY(w->pool.cost, POOL)));
   }
   cm_run_phase(w->task.run, "anneal");
-  CM_TRY(cm_place_by_annealing(w->parts, w->task.axes, &options, w->task.run, w->annealed, &cost, error));
+  CM_TRY(cm_place_by_annealing(w->parts, w->task.axes, &options, w->task.run, w->annealed, error));
+  const uint64_t cost = cm_axes_cost(w->parts, w->task.axes, w->annealed);
   if (cost < w->result.refined) {
     memcpy(w->at, w->annealed, n * sizeof *w->at);
     w->result.method = "annealing";

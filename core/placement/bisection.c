@@ -58,9 +58,7 @@ static cm_status split_parts(work *w, const box *whole, uint32_t near_count, cm_
     .half = {.target = near_count}, .tries = w->tries, .seed = w->task->seed, .node = whole->node, .stream = CM_STREAM_PLACEMENT};
   cm_status status = cm_bisect(graph, &options, w->task->run, w->side, &cut, error);
   cm_graph_free(graph);
-  if (status == CM_OK)
-    (void)split_range(w->part + whole->begin, count, w->side, w->scratch);
-  return status;
+  CM_END(status, (void)split_range(w->part + whole->begin, count, w->side, w->scratch), );
 }
 
 static cm_status place_boxes(work *w, uint32_t *core, cm_error *error)

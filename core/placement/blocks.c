@@ -161,11 +161,10 @@ static cm_status place_coarsest(work *w, uint32_t *cell, cm_error *error)
   uint32_t movable = c->vertex_count - pinned_on(w, w->hierarchy.levels - 1);
   cm_axes axes = {0};
   cm_graph *graph = NULL;
-  uint64_t cost;
   cm_qap_options o = {.population = 1, .seed = w->task->seed, .sweeps = COARSEST_SWEEPS};
   cm_status status = squeezed_axes(w, movable, &axes, error);
   CM_THEN(status, first_vertices(c, movable, w->run, &graph, error));
-  CM_THEN(status, cm_place_by_annealing(graph, &axes, &o, w->run, cell, &cost, error));
+  CM_THEN(status, cm_place_by_annealing(graph, &axes, &o, w->run, cell, error));
   for (uint32_t v = movable; v < c->vertex_count; v++)
     cell[v] = v;
   cm_graph_free(graph);
@@ -199,11 +198,10 @@ static cm_status anneal_level(work *w, uint32_t level, uint32_t cycle, double fr
 {
   cm_cells cells;
   cm_random random;
-  int64_t gain;
-  cm_exchange_schedule schedule = {.hot = from, .cold = cold, .sweeps = sweeps_on(w, level)};
+  cm_exchange_schedule schedule = {.hot = from, .cold = cold, .sweeps = sweeps_on(w, level), .random = &random};
   make_cells(w, level, &cells);
   cm_random_init(&random, w->task->seed, CM_STREAM_BLOCKS, (uint64_t)cycle * CYCLE_STREAMS + level);
-  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, &random, w->run, cell, &gain, error);
+  return cm_anneal_by_exchange(w->hierarchy.level[level], &cells, &schedule, w->run, cell, error);
 }
 
 /* From the coarsest level down; further cycles start with every block where it is. cell [parts]. */
@@ -244,7 +242,7 @@ static cm_status lay_out(work *w, uint32_t *cell, cm_error *error)
   if (status == CM_OK) {
     for (uint32_t i = 0; i < w->task->region->core_count; i++)
       router[i] = a->row[w->curve[i]] * a->columns + a->column[w->curve[i]];
-    status = cm_layout_new(&w->hierarchy, &net, router, w->parts, w->task->seed, w->run, &layout, error);
+    status = cm_layout_new(&w->hierarchy, &(cm_layout_slots){&net, router, w->parts}, w->task, &layout, error);
   }
   if (status == CM_OK) {
     cm_layout_choose(&layout, TURNS, cost_of, w, laid);
@@ -315,8 +313,7 @@ static cm_status place_all(work *w, uint32_t *order, uint32_t *scratch, uint32_t
   CM_TRY(cm_graph_renumbered(w->graph, NULL, w->run, &graph, error));
   cm_status status = cm_order_by_clusters(graph, w->task->seed, w->run, order, error);
   cm_csr_graph_free(graph);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (uint32_t k = 0; k < w->parts; k++)
     at[order[k]] = w->curve[k];
   result->curve = cm_axes_cost(w->graph, w->axes, at);
@@ -344,7 +341,5 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, c
   if (status == CM_OK && w.parts > 0)
     status = place_all(&w, order, scratch, at, error);
   CM_FREE(order, scratch, w.curve, w.rank_at, w.cell_at, w.column, w.row, w.representative);
-  if (status == CM_OK)
-    *result = w.result;
-  return status;
+  CM_END(status, *result = w.result, );
 }

@@ -29,8 +29,7 @@ static cm_status find_sites(search *s, const cm_circuit_task *t, cm_error *error
   uint32_t ignored;
   cm_status status = CM_NEW(t->run->memory, usable, cores, error);
   CM_THEN(status, cm_usable_cores(chip, t->occupancy, t->run->memory, usable, &ignored, error));
-  CM_THEN(status, CM_NEW(t->run->memory, s->site, cores, error));
-  CM_THEN(status, CM_NEW(t->run->memory, s->part_on, cores, error));
+  CM_THEN(status, CM_NEW_ALL(t->run->memory, error, CM_ARRAY(s->site, cores), CM_ARRAY(s->part_on, cores)));
   for (uint32_t k = 0; status == CM_OK && k < cores; k++) {
     const uint32_t x = k % chip->width, y = k / chip->width;
     const bool there = usable[k] && x + NEAR >= r->x0 && x < r->x0 + r->width + NEAR && y + NEAR >= r->y0 && y < r->y0 + r->height + NEAR;

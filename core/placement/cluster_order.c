@@ -2,6 +2,7 @@
  * members take its place in the order of the mean place of their neighbours. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/partition/edge/clustering.h"
 #include "core/placement/curve.h"
 #include "core/placement/blocks.h"
@@ -19,8 +20,7 @@ static cm_status order_coarsest(const cm_csr_graph *c, cm_run *run, uint32_t *or
     weight[i] = cm_csr_graph_weight(c, i);
   cm_status status = cm_graph_from_rows(c->vertex_count, c->first, c->neighbour, weight, run, &graph, error);
   cm_free(weight);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   status = cm_order_parts(graph, run, order, error);
   cm_graph_free(graph);
   return status;
@@ -32,25 +32,18 @@ typedef struct member {
   uint32_t vertex;
 } member;
 
-static int by_mean(const void *a, const void *b)
+/* From the order of a level's clusters to that of their members. */
+static cm_status expand(const cm_hierarchy *h, uint32_t level, cm_run *run, uint32_t *order, cm_error *error)
 {
-  const member *p = a, *q = b;
-  if (p->mean != q->mean)
-    return p->mean < q->mean ? -1 : 1;
-  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
-}
-
-/* From the order of the clusters to that of their members. */
-static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t clusters, const uint32_t *coarse_order,
-                        cm_run *run, uint32_t *order, cm_error *error)
-{
+  const cm_csr_graph *fine = h->level[level];
+  const uint32_t *map = h->map[level], clusters = h->vertices[level + 1];
   uint32_t n = fine->vertex_count, *begin = NULL, *rank = NULL;
   member *list;
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(list, n), CM_ARRAY(begin, (size_t)clusters + 1),
                                 CM_ARRAY(rank, clusters));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < clusters; i++)
-      rank[coarse_order[i]] = i;
+      rank[order[i]] = i;
     for (uint32_t v = 0; v < n; v++)
       begin[rank[map[v]] + 1]++;
     for (uint32_t i = 0; i < clusters; i++)
@@ -66,7 +59,7 @@ static cm_status expand(const cm_csr_graph *fine, const uint32_t *map, uint32_t 
       list[begin[own]++] = (member){weight > 0 ? sum / weight : own, v};
     }
     for (uint32_t i = 0, from = 0; i < clusters; from = begin[i++])
-      qsort(list + from, begin[i] - from, sizeof *list, by_mean);
+      qsort(list + from, begin[i] - from, sizeof *list, cm_ascending_real_pair);
     for (uint32_t i = 0; i < n; i++)
       order[i] = list[i].vertex;
     status = cm_run_check(run, error);
@@ -79,19 +72,10 @@ cm_status cm_order_by_clusters(cm_csr_graph *graph, uint64_t seed, cm_run *run, 
 {
   cm_hierarchy h;
   cm_csr_coarsen_options options = {.vertices_min = COARSEST, .size_max = graph->size_total, .growth = growth, .seed = seed};
-  uint32_t *coarse = NULL;
-  cm_status status = cm_csr_coarsen(graph, &options, run, &h, error);
-  if (status != CM_OK)
-    return status;
-  status = CM_NEW(run->memory, coarse, graph->vertex_count, error);
-  CM_THEN(status, order_coarsest(cm_hierarchy_coarsest(&h), run, order, error));
-  for (uint32_t l = h.levels - 1; l-- > 0 && status == CM_OK;) {
-    uint32_t clusters = h.vertices[l + 1];
-    for (uint32_t i = 0; i < clusters; i++)
-      coarse[i] = order[i];
-    status = expand(h.level[l], h.map[l], clusters, coarse, run, order, error);
-  }
-  cm_free(coarse);
+  CM_TRY(cm_csr_coarsen(graph, &options, run, &h, error));
+  cm_status status = order_coarsest(cm_hierarchy_coarsest(&h), run, order, error);
+  for (uint32_t l = h.levels - 1; l-- > 0 && status == CM_OK;)
+    status = expand(&h, l, run, order, error);
   cm_hierarchy_free(&h);
   return status;
 }

@@ -1,6 +1,7 @@
 /* Linear orders: of parts by what they say to each other, of cores along Hilbert's curve. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/heap.h"
 #include "core/placement/curve.h"
 
@@ -139,12 +140,6 @@ typedef struct numbered {
   uint32_t core;
 } numbered;
 
-static int by_number(const void *a, const void *b)
-{
-  const numbered *x = a, *y = b;
-  return x->number != y->number ? (x->number < y->number ? -1 : 1) : x->core < y->core ? -1 : x->core > y->core;
-}
-
 cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error)
 {
   numbered *list;
@@ -156,7 +151,7 @@ cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *r
     uint32_t c = region->cores[i];
     list[i] = (numbered){hilbert(c % chip->width - region->x0, c / chip->width - region->y0, bits), i};
   }
-  qsort(list, region->core_count, sizeof *list, by_number);
+  qsort(list, region->core_count, sizeof *list, cm_ascending_long_pair);
   for (uint32_t i = 0; i < region->core_count; i++)
     core[i] = list[i].core;
   cm_free(list);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/annealing.h"
+#include "base/order.h"
 #include "base/wide.h"
 
 enum { CHANCES = 4096, CHECK_EVERY = 1024 };
@@ -93,12 +94,6 @@ static int64_t apart(const field *f, uint32_t a, uint32_t b)
          x->dy[(size_t)c->row[a] * x->rows + c->row[b]];
 }
 
-static uint32_t middle(uint32_t a, uint32_t b, uint32_t c)
-{
-  uint32_t low = a < b ? a : b, high = a < b ? b : a;
-  return c < low ? low : c > high ? high : c;
-}
-
 static uint32_t cell_at(const field *f, int64_t column, int64_t row)
 {
   const cm_axes *a = f->cells->axes;
@@ -122,8 +117,8 @@ static uint32_t propose(const field *f, uint32_t u, cm_random *random)
       uint64_t i = (draw >> 21 * k & 0x1fffff) * degree >> 21;
       near[k] = f->cell[g->neighbour[g->first[u] + i]];
     }
-    int64_t to_x = middle(c->column[near[0]], c->column[near[1]], c->column[near[2]]);
-    int64_t to_y = middle(c->row[near[0]], c->row[near[1]], c->row[near[2]]);
+    int64_t to_x = cm_middle(c->column[near[0]], c->column[near[1]], c->column[near[2]]);
+    int64_t to_y = cm_middle(c->row[near[0]], c->row[near[1]], c->row[near[2]]);
     column = bits & 4 ? (column + to_x) / 2 : to_x;
     row = bits & 4 ? (row + to_y) / 2 : to_y;
   }
@@ -180,17 +175,15 @@ static double typical(const field *f)
   return g->vertex_count > 0 && steps > 0 ? sum / g->vertex_count * span / (double)steps * f->cells->spacing : 0;
 }
 
-static cm_status anneal(field *f, const cm_exchange_schedule *s, cm_random *random, cm_run *run, cm_error *error)
+static cm_status anneal(field *f, const cm_exchange_schedule *s, cm_run *run, cm_error *error)
 {
   uint32_t n = f->graph->vertex_count;
   double unit = typical(f);
   for (uint32_t k = 0; k < s->sweeps; k++) {
     double temperature = cm_cooled(unit * s->hot, s->cold / s->hot, s->sweeps > 1 ? (double)k / (s->sweeps - 1) : 1);
     for (uint32_t u = 0; u < n; u++) {
-      look(f, u, temperature, random);
-      if (u % CHECK_EVERY == 0 &&
-          cm_run_progress(run, (k + (double)u / n) / s->sweeps, -1, n, NAN, error) != CM_OK)
-        return error->status;
+      look(f, u, temperature, s->random);
+      CM_TRY_IF(u % CHECK_EVERY == 0, cm_run_progress(run, (k + (double)u / n) / s->sweeps, -1, n, NAN, error));
     }
   }
   return CM_OK;
@@ -237,8 +230,8 @@ static cm_status take_weights(field *f, cm_run *run, uint32_t **made, unsigned *
   return CM_OK;
 }
 
-cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule,
-                                cm_random *random, cm_run *run, uint32_t *cell, int64_t *gain, cm_error *error)
+cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule, cm_run *run,
+                                uint32_t *cell, cm_error *error)
 {
   const cm_axes *a = cells->axes;
   uint32_t *weight = NULL;
@@ -255,10 +248,10 @@ cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells
       f.spot[v] = spot_of(&f, cell[v]);
       f.occupant[cell[v]] = v;
     }
-    status = anneal(&f, schedule, random, run, error);
+    status = anneal(&f, schedule, run, error);
   }
   CM_FREE(weight, f.spot, f.occupant, f.chance);
-  if (status == CM_OK)
-    *gain = f.gain * (INT64_C(1) << shift);
+  if (status == CM_OK && schedule->gain != NULL)
+    *schedule->gain = f.gain * (INT64_C(1) << shift);
   return status;
 }

@@ -21,10 +21,11 @@ typedef struct cm_cells {
 typedef struct cm_exchange_schedule {
   double hot, cold; /* temperatures, in typical costs of moving a vertex to the next cell */
   uint32_t sweeps;  /* proposals for every vertex */
+  cm_random *random;
+  int64_t *gain;    /* gets what the sum over edges of weight * distance fell by, about where weights do not fit 32 bits; NULL: nobody asks */
 } cm_exchange_schedule;
 
-/* Anneals cell [graph->vertex_count], all different; as many vertices as cells. *gain is what the sum over edges of weight * distance fell by (about, where weights do
- * not fit 32 bits). Does not depend on the
- * number of threads. O(sweeps * entries). */
-cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule,
-                                cm_random *random, cm_run *run, uint32_t *cell, int64_t *gain, cm_error *error);
+/* Anneals cell [graph->vertex_count], all different; as many vertices as cells. Does not depend on the number of threads.
+ * O(sweeps * entries). */
+cm_status cm_anneal_by_exchange(const cm_csr_graph *graph, const cm_cells *cells, const cm_exchange_schedule *schedule, cm_run *run,
+                                uint32_t *cell, cm_error *error);

@@ -350,9 +350,7 @@ cm_status cm_place_by_force(const cm_graph *parts, const cm_place_task *task, co
     status = refine(&f, options, order, &found, error);
   }
   CM_FREE(f.occupant, f.force, f.strength, f.tile, f.bound, f.pull, f.tie, order);
-  if (status == CM_OK)
-    *result = found;
-  return status;
+  CM_END(status, *result = found, );
 }
 
 uint64_t cm_placement_traffic(const cm_graph *parts, const cm_chip *chip, const uint32_t *core)

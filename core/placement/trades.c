@@ -20,16 +20,6 @@ static double mean_cost(const cm_trades *t)
   return counted > 0 ? sum / counted : 0;
 }
 
-static void take(const cm_trades *t, const cm_trade *trade)
-{
-  uint32_t old = t->at[trade->thing];
-  t->occupant[old] = trade->other;
-  if (trade->other != CM_NOBODY)
-    t->at[trade->other] = old;
-  t->at[trade->thing] = trade->place;
-  t->occupant[trade->place] = trade->thing;
-}
-
 cm_status cm_anneal_trades(const cm_trades *t, cm_run *run, uint64_t *moves, cm_error *error)
 {
   double mean = mean_cost(t), looked = 0, temperature = 0;
@@ -42,7 +32,7 @@ cm_status cm_anneal_trades(const cm_trades *t, cm_run *run, uint64_t *moves, cm_
     }
     if (!t->propose(t->context, &trade, &looked) || !cm_metropolis(t->random, trade.cost, temperature, CM_HOPELESS))
       continue;
-    take(t, &trade);
+    cm_trade_places(t->at, t->occupant, trade.thing, trade.place);
     ++*moves;
   }
   return CM_OK;

@@ -27,5 +27,16 @@ typedef struct cm_trades {
   uint32_t things;
 } cm_trades;
 
+/* Thing u goes to `there`, and what stands there, if anything, to where u was. */
+static inline void cm_trade_places(uint32_t *at, uint32_t *occupant, uint32_t u, uint32_t there)
+{
+  uint32_t here = at[u], other = occupant[there];
+  at[u] = there;
+  occupant[there] = u;
+  occupant[here] = other;
+  if (other != CM_NOBODY)
+    at[other] = here;
+}
+
 /* Adds to *moves how many were taken. The failures are a stop's. O(entries). */
 cm_status cm_anneal_trades(const cm_trades *trades, cm_run *run, uint64_t *moves, cm_error *error);

@@ -2,6 +2,7 @@
  * have for the fewest entries below; then from the root down, an entry wherever the one above does not do. What can fail:
  * memory. */
 #include "core/routing/minimise.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -33,15 +34,9 @@ typedef struct maker {
   uint32_t entries;
 } maker;
 
-static int by_value(const void *a, const void *b)
-{
-  uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 static uint32_t route_of(const maker *m, uint64_t word)
 {
-  const uint64_t *at = bsearch(&word, m->word, m->words, sizeof *m->word, by_value);
+  const uint64_t *at = bsearch(&word, m->word, m->words, sizeof *m->word, cm_ascending_long);
   return (uint32_t)(at - m->word);
 }
 
@@ -49,7 +44,7 @@ static void list_words(maker *m)
 {
   for (size_t b = 0; b < m->count; b++)
     m->word[b] = m->block[b].word;
-  qsort(m->word, m->count, sizeof *m->word, by_value);
+  qsort(m->word, m->count, sizeof *m->word, cm_ascending_long);
   for (size_t b = 0; b < m->count; b++)
     if (m->words == 0 || m->word[m->words - 1] != m->word[b])
       m->word[m->words++] = m->word[b];

@@ -183,8 +183,7 @@ static cm_status check_deadlock(chooser *c, cm_error *error)
   cm_dependencies graph;
   cm_tree tree;
   cm_status status = cm_dependencies_new(r->chip, c->run->memory, &graph, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   double traffic = 0;
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
     status = cm_walk_flow(&c->walker, f, r->shapes[f], &tree, error);
@@ -276,28 +275,11 @@ static cm_status lay_turns(chooser *c, cm_error *error)
   return check_deadlock(c, error);
 }
 
-static uint64_t load_in_rows(const cm_routes *r, uint32_t link)
-{
-  uint32_t router = link / CM_DIRECTIONS - r->first_router;
-  return router < r->router_count ? r->load[(size_t)router * CM_DIRECTIONS + link % CM_DIRECTIONS] : 0;
-}
-
-static uint64_t load_of_way(const cm_routes *r, uint32_t link)
-{
-  return r->load[link];
-}
-
 /* Routes over turns of a mesh, and over ways of an interconnect. */
 static const struct {
   cm_status (*lay)(chooser *c, cm_error *error); /* trees, and the proof that they cannot deadlock */
-  uint64_t (*load)(const cm_routes *r, uint32_t link);
   bool has_rules; /* to choose from */
-} forms[CM_GEOMETRIES] = {{lay_turns, load_in_rows, true}, {lay_ways, load_of_way, false}};
-
-uint64_t cm_routes_load(const cm_routes *routes, uint32_t link)
-{
-  return forms[cm_geometry_of(routes->chip)].load(routes, link);
-}
+} forms[CM_GEOMETRIES] = {{lay_turns, true}, {lay_ways, false}};
 
 static cm_status lay(chooser *c, cm_error *error)
 {

@@ -51,9 +51,6 @@ typedef struct cm_routes {
   struct cm_words *words;      /* ways out of routers, which tables tell by number */
 } cm_routes;
 
-/* Load of a link: router * CM_DIRECTIONS + direction; on an interconnect its number. */
-uint64_t cm_routes_load(const cm_routes *routes, uint32_t link);
-
 /* Entries of a router's table. */
 uint32_t cm_routes_entries(const cm_routes *routes, uint32_t router);
 

@@ -139,8 +139,7 @@ static cm_status put_paths(writer *w, cm_error *error)
   const cm_routes *r = w->r;
   cm_walker walker;
   cm_status status = cm_walker_new(r, w->run->memory, &walker, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
     (void)fputs(w->csv ? "" : f == 0 ? "[" : ",\n[", w->stream);
     (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%.17g,", r->source[f], r->target[r->first[f]], (double)r->weight[f] / r->unit);
@@ -310,13 +309,11 @@ static void put_keys(writer *w)
 
 static cm_status put_json(writer *w, cm_error *error)
 {
-  cm_status status = put_figures(w, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(put_figures(w, error));
   if (w->r->multicast)
     put_keys(w);
   (void)fputs(w->r->multicast ? ",\n\"tables\": [\n" : ",\n\"paths\": [\n", w->stream);
-  status = w->r->multicast ? put_tables(w, error) : put_paths(w, error);
+  cm_status status = w->r->multicast ? put_tables(w, error) : put_paths(w, error);
   (void)fputs("\n]}\n", w->stream);
   return status;
 }
@@ -354,8 +351,7 @@ cm_status cm_routes_write(const cm_routes *routes, cm_routes_view view, cm_run *
   cm_status status = view == CM_ROUTES_BINARY ? put_loads(&w, error)
                      : view == CM_ROUTES_CSV  ? put_csv(&w, error)
                                               : put_json(&w, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   if (fflush(stream) != 0 || ferror(stream) != 0)
     return cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", "the routes");
   return CM_OK;

@@ -50,9 +50,7 @@ static cm_status reserve(builder *b, uint64_t targets, cm_error *error)
   uint64_t room = b->target_room == 0 ? 4096 : b->target_room * 2;
   room = room < used + targets ? used + targets : room;
   cm_status status = enlarge(b, &r->target, room, sizeof *r->target, error);
-  if (status == CM_OK)
-    b->target_room = room;
-  return status;
+  CM_END(status, b->target_room = room, );
 }
 
 /* What a part sends; `net` is that of an axon. */

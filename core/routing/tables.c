@@ -33,6 +33,8 @@ typedef struct work {
   uint32_t *port;
   uint64_t *bit; /* [parts] of each part's core among those behind its router */
   uint64_t child_room, sibling_room, port_room;
+  uint64_t key;    /* of the part under way */
+  uint32_t router; /* under way */
   cm_table_visit emit;
   void *user;
   bool blocks; /* what goes straight on is emitted too */
@@ -159,8 +161,7 @@ static void tighten(cm_table_entry *entry, uint64_t key, const visit *list, size
 }
 
 /* Covers visits (ascending ranks inside the block of 2^span keys from `base`) with as few aligned blocks as can be. */
-static cm_status cover(work *w, uint32_t router, uint64_t key, uint64_t base, unsigned span, const visit *list,
-                       size_t count, cm_error *error)
+static cm_status cover(work *w, uint64_t base, unsigned span, const visit *list, size_t count, cm_error *error)
 {
   bool straight = true, same = true;
   for (size_t i = 0; i < count; i++) {
@@ -170,22 +171,23 @@ static cm_status cover(work *w, uint32_t router, uint64_t key, uint64_t base, un
   if (count == 0 || (straight && !w->blocks))
     return CM_OK;
   if (same) {
-    cm_table_entry entry = {key | base, (UINT64_C(1) << span) - 1, list[0].word, router, straight};
+    cm_table_entry entry = {w->key | base, (UINT64_C(1) << span) - 1, list[0].word, w->router, straight};
     if (w->blocks)
-      tighten(&entry, key, list, count);
+      tighten(&entry, w->key, list, count);
     return w->emit(w->user, &entry, error);
   }
   uint64_t middle = base + (UINT64_C(1) << (span - 1));
   size_t left = 0;
   while (left < count && list[left].rank < middle)
     left++;
-  cm_status status = cover(w, router, key, base, span - 1, list, left, error);
-  return status == CM_OK ? cover(w, router, key, middle, span - 1, list + left, count - left, error) : status;
+  cm_status status = cover(w, base, span - 1, list, left, error);
+  return status == CM_OK ? cover(w, middle, span - 1, list + left, count - left, error) : status;
 }
 
 static cm_status cover_part(work *w, uint32_t part, cm_error *error)
 {
   cm_status status = CM_OK;
+  w->key = cm_routes_key(w->r, part);
   for (size_t t = 0; t < w->touched_count && status == CM_OK; t++) {
     uint32_t router = w->touched[t];
     size_t count = 0;
@@ -195,7 +197,8 @@ static cm_status cover_part(work *w, uint32_t part, cm_error *error)
       if (status == CM_OK)
         w->list[count++] = w->visit[v - 1];
     }
-    CM_THEN(status, cover(w, w->r->first_router + router, cm_routes_key(w->r, part), 0, w->r->rank_bits, w->list, count, error));
+    w->router = w->r->first_router + router;
+    CM_THEN(status, cover(w, 0, w->r->rank_bits, w->list, count, error));
     w->first[router] = w->last[router] = 0;
   }
   w->touched_count = w->visit_count = 0;

@@ -93,8 +93,7 @@ static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_
     cm_free(table.entry);
     status = cm_minimise(&blocks, (cm_merging){limit, STEPS_OVER}, memory, &table, error);
   }
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   size_t entries = table.count;
   r->entries[router] = (uint32_t)entries;
   r->routers_over += entries > limit;
@@ -222,8 +221,7 @@ cm_status cm_tables_fit(cm_routes *r, cm_run *run, cm_error *error)
   CM_THEN(status, minimise_all(&f, error));
   CM_THEN(status, try_places(&f, error));
   cm_free(f.blocks);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (uint32_t i = 0; i < r->router_count; i++)
     r->fullest = r->entries[i] > cm_routes_entries(r, r->fullest) ? r->first_router + i : r->fullest;
   return r->routers_over == 0 ? CM_OK : refuse(r, error);

@@ -34,8 +34,7 @@ static cm_status try_channels(cm_routes *r, cm_walker *walker, uint32_t channels
   cm_channels graph;
   cm_way_tree tree;
   cm_status status = cm_channels_new(walker->ways, channels, run->memory, &graph, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (uint32_t f = 0; f < r->flow_count && status == CM_OK; f++) {
     status = cm_walk_ways(walker, f, &tree, error);
     if (status == CM_OK)

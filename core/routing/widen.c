@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 
 #define NONE UINT32_MAX
@@ -330,12 +331,6 @@ static cm_status widen_block(widener *w, const block *b, cm_error *error)
   return CM_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-  uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 /* Pairs of what a part's flows reach now, ascending; some are there twice. */
 static cm_status pair_part(widener *w, uint32_t part, uint64_t *at, cm_error *error)
 {
@@ -356,7 +351,7 @@ static cm_status pair_part(widener *w, uint32_t part, uint64_t *at, cm_error *er
     CM_TRY(widen_block(w, b, error));
   }
   if (seen)
-    qsort(w->pair, w->pairs, sizeof *w->pair, by_value);
+    qsort(w->pair, w->pairs, sizeof *w->pair, cm_ascending_long);
   return cm_run_check(w->run, error);
 }
 

@@ -233,7 +233,7 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
     status = meet(&w, error);
   CM_THEN(status, count_partners(&w, error));
   CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(w.hops, w.most), CM_ARRAY(w.cost, w.most)));
-  CM_THEN(status, cm_bound_nearness(chip, usable, w.most, run, w.hops, w.cost, error));
+  CM_THEN(status, cm_bound_nearness(&(cm_nearness){chip, w.most, w.hops, w.cost}, usable, run, error));
   CM_THEN(status, bound(&w, &b, error));
   if (status == CM_OK) {
     const cm_hop_cost *e = &chip->energy_pj;
@@ -242,7 +242,5 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
     b.multicast_energy_pj = mapped->demand->network->directed ? w.axons * e->router + w.tree_links * cm_bound_step_pj(chip) : b.energy_pj;
   }
   CM_FREE(w.first, w.pair, w.partner_first, w.partner, w.partners, w.hops, w.cost);
-  if (status == CM_OK)
-    *bounds = b;
-  return status;
+  CM_END(status, *bounds = b, );
 }

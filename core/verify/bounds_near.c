@@ -11,12 +11,6 @@
 /* Discs are counted exactly up to so many visits of rows. */
 static const double DISC_WORK_MAX = 4e8;
 
-typedef struct near_task {
-  const cm_chip *chip;
-  uint32_t most;
-  cm_run *run;
-} near_task;
-
 /* Usable cores by router, summed along rows from the west: at (x, y) those of routers west of x; a torus twice over. */
 typedef struct field {
   uint32_t routers_x, routers_y, width;
@@ -124,7 +118,7 @@ static cm_status fullest_disc(field *f, const cm_chip *chip, uint32_t radius, ui
 }
 
 /* What the i-th nearest core costs at least on an endless chip, cost [most]; steps along x and y cost `x` and `y`. */
-static cm_status endless_costs(const near_task *w, double x, double y, double *cost, cm_error *error)
+static cm_status endless_costs(const cm_nearness *w, double x, double y, cm_run *run, cm_error *error)
 {
   uint32_t behind = w->chip->router_x * w->chip->router_y, radius = 0;
   double least = x < y ? x : y, most = x < y ? y : x;
@@ -134,7 +128,7 @@ static cm_status endless_costs(const near_task *w, double x, double y, double *c
   double rim = radius * most;
   uint64_t reach = least > 0 ? (uint64_t)fmin(rim / least, 2.0 * radius + 4) : 2 * (uint64_t)radius + 4, count = 0;
   double *all;
-  CM_TRY(CM_NEW(w->run->memory, all, (2 * reach * (reach + 1) + 1) * behind, error));
+  CM_TRY(CM_NEW(run->memory, all, (2 * reach * (reach + 1) + 1) * behind, error));
   for (int64_t j = -(int64_t)reach; j <= (int64_t)reach; j++)
     for (int64_t i = -((int64_t)reach - llabs(j)); i <= (int64_t)reach - llabs(j); i++)
       for (uint32_t b = i == 0 && j == 0 ? 1 : 0; b < behind; b++)
@@ -142,7 +136,7 @@ static cm_status endless_costs(const near_task *w, double x, double y, double *c
   qsort(all, count, sizeof *all, cm_ascending_real);
   for (uint32_t i = 0; i < w->most; i++) {
     double beyond = least * (double)(reach + 1); /* what lies outside the disc costs at least this */
-    cost[i] = i < count && all[i] < beyond ? all[i] : beyond;
+    w->cost[i] = i < count && all[i] < beyond ? all[i] : beyond;
   }
   cm_free(all);
   return CM_OK;
@@ -167,42 +161,39 @@ double cm_bound_step_pj(const cm_chip *chip)
 }
 
 /* On an interconnect: nearest cores by hops, each hop as cheap as the cheapest. */
-static cm_status measure_ways(const near_task *w, const uint8_t *usable, double *hops, double *cost, cm_error *error)
+static cm_status measure_ways(const cm_nearness *w, const uint8_t *usable, cm_run *run, cm_error *error)
 {
-  CM_TRY(cm_bound_ways(w->chip, usable, w->most, w->run, hops, error));
+  CM_TRY(cm_bound_ways(w->chip, usable, w->most, run, w->hops, error));
   for (uint32_t i = 0; i < w->most; i++)
-    cost[i] = hops[i] * cm_bound_step_pj(w->chip);
+    w->cost[i] = w->hops[i] * cm_bound_step_pj(w->chip);
   return CM_OK;
 }
 
-static cm_status measure_discs(const near_task *w, const uint8_t *usable, double *hops, double *cost, cm_error *error)
+static cm_status measure_discs(const cm_nearness *w, const uint8_t *usable, cm_run *run, cm_error *error)
 {
   const cm_hop_cost *e = &w->chip->energy_pj;
   double x = step_pj(e, e->east_west, w->chip->dies_x), y = step_pj(e, e->north_south, w->chip->dies_y);
   field f;
-  cm_status status = field_new(w->chip, usable, w->run->memory, &f, error);
+  cm_status status = field_new(w->chip, usable, run->memory, &f, error);
   uint32_t filled = 0, radius_max = f.routers_x + f.routers_y;
   for (uint32_t radius = 0; status == CM_OK && filled < w->most && radius <= radius_max; radius++) {
     uint64_t within = 0;
     status = fullest_disc(&f, w->chip, radius, &within, error);
     for (; status == CM_OK && filled < w->most && filled + 1 < within; filled++)
-      hops[filled] = radius;
-    status = status == CM_OK ? cm_run_check(w->run, error) : status;
+      w->hops[filled] = radius;
+    status = status == CM_OK ? cm_run_check(run, error) : status;
   }
   for (; filled < w->most; filled++)
-    hops[filled] = radius_max; /* more partners than cores: no placement at all */
+    w->hops[filled] = radius_max; /* more partners than cores: no placement at all */
   field_free(&f);
-  CM_THEN(status, endless_costs(w, x, y, cost, error));
+  CM_THEN(status, endless_costs(w, x, y, run, error));
   for (uint32_t i = 0; status == CM_OK && i < w->most; i++)
-    cost[i] = fmax(cost[i], hops[i] * (x < y ? x : y));
+    w->cost[i] = fmax(w->cost[i], w->hops[i] * (x < y ? x : y));
   return status;
 }
 
-cm_status cm_bound_nearness(const cm_chip *chip, const uint8_t *usable, uint32_t most, cm_run *run, double *hops, double *cost,
-                            cm_error *error)
+cm_status cm_bound_nearness(const cm_nearness *nearness, const uint8_t *usable, cm_run *run, cm_error *error)
 {
-  static cm_status (*const measure[CM_GEOMETRIES])(const near_task *, const uint8_t *, double *, double *, cm_error *) = {
-    measure_discs, measure_ways};
-  const near_task task = {chip, most, run};
-  return measure[cm_geometry_of(chip)](&task, usable, hops, cost, error);
+  static cm_status (*const measure[CM_GEOMETRIES])(const cm_nearness *, const uint8_t *, cm_run *, cm_error *) = {measure_discs, measure_ways};
+  return measure[cm_geometry_of(nearness->chip)](nearness, usable, run, error);
 }

@@ -30,8 +30,7 @@ cm_status cm_certificate_write(const cm_certified *made, const cm_check_context 
   cm_free(f.usable);
   json_t *json = status == CM_OK ? cm_certificate_json(&f) : NULL;
   cm_free(f.populations);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   if (json != NULL && !put_told(json, made->options, made->widened)) {
     json_decref(json);
     json = NULL;
@@ -174,17 +173,13 @@ cm_status cm_certificate_check(const char *path, const char *mapping_path, const
 {
   cm_check_result found;
   json_t *stated = NULL;
-  cm_status status = read_certificate(path, &stated, error);
-  if (status != CM_OK)
-    return status;
-  status = cm_check_mapping(mapping_path, context, &found, error);
+  CM_TRY(read_certificate(path, &stated, error));
+  cm_status status = cm_check_mapping(mapping_path, context, &found, error);
   if (status == CM_OK && found.violation_count == 0) { /* figures of an illegal mapping certify nothing */
     status = compare_all(mapping_path, context, stated, &found, error);
     if (status != CM_OK)
       cm_check_result_free(&found);
   }
   json_decref(stated);
-  if (status == CM_OK)
-    *result = found;
-  return status;
+  CM_END(status, *result = found, );
 }

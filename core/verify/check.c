@@ -122,17 +122,14 @@ static cm_status check_all(cm_checker *c, cm_error *error)
                    c->file.has_neurons ? "cores" : "neurons");
   c->sound = true;
   check_header(c);
-  cm_status status = check_cores(c, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(check_cores(c, error));
   check_neurons(c);
   if (!c->sound)
     return CM_OK;
   c->mapped = (cm_mapped){
     .demand = c->given->demand, .chip = c->given->chip, .part = c->file.neuron, .parts = c->parts, .core = c->core};
-  status = cm_check_measure(&c->mapped, c->given->run, &c->truth, error);
-  if (status != CM_OK)
-    return status;
+  cm_status status = cm_check_measure(&c->mapped, c->given->run, &c->truth, error);
+  CM_TRY(status);
   cm_checker_limits(c);
   cm_checker_leaving(c);
   CM_TRY(cm_checker_neuron_copies(c, error));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/verify/check_walk.h"
 #include "core/verify/checker.h"
 
@@ -35,12 +36,6 @@ static void pass(const cm_check_hop *hop, void *user)
 typedef struct axon {
   uint32_t home, net;
 } axon;
-
-static int by_home(const void *a, const void *b)
-{
-  const axon *x = a, *y = b;
-  return x->home != y->home ? (x->home < y->home ? -1 : 1) : (x->net > y->net) - (x->net < y->net);
-}
 
 /* Every circuit once: axons by the parts that they come from. */
 static cm_status count_all(const cm_mapped *m, cm_check_walk *walk, const axon *axons, count *n, cm_error *error)
@@ -76,14 +71,12 @@ cm_status cm_check_measure_circuits(const cm_mapped *m, cm_run *run, cm_check_sh
   if (cm_check_circuit_limit(m->chip, 0) + cm_check_circuit_limit(m->chip, 1) + cm_check_circuit_limit(m->chip, 2) == 0)
     return CM_OK;
   cm_status status = cm_check_walk_new(m->chip, m->core, run->memory, &walk, error);
-  CM_THEN(status, CM_NEW(run->memory, axons, t->net_count, error));
-  CM_THEN(status, CM_NEW(run->memory, n.mark, m->parts, error));
-  CM_THEN(status, CM_NEW(run->memory, n.links, walk.links, error));
-  CM_THEN(status, CM_NEW(run->memory, n.routers, 2 * walk.routers, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(axons, t->net_count), CM_ARRAY(n.mark, m->parts), CM_ARRAY(n.links, walk.links),
+                             CM_ARRAY(n.routers, 2 * walk.routers)));
   for (uint32_t e = 0; status == CM_OK && e < t->net_count; e++)
     axons[e] = (axon){m->part[cm_topology_source(t, e)], e};
   if (status == CM_OK && t->net_count > 0)
-    qsort(axons, t->net_count, sizeof *axons, by_home);
+    qsort(axons, t->net_count, sizeof *axons, cm_ascending_pair);
   CM_THEN(status, count_all(m, &walk, axons, &n, error));
   CM_FREE(axons, n.mark, n.links, n.routers);
   cm_check_walk_free(&walk);

@@ -6,10 +6,10 @@
 #include "base/order.h"
 #include "core/verify/checker.h"
 
-cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, cm_reached *reached,
+cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, const uint32_t nets[2], cm_run *run, cm_reached *reached,
                            cm_error *error)
 {
-  const uint64_t first = topology->net_first[net], pins = topology->net_first[end] - first;
+  const uint64_t first = topology->net_first[nets[0]], pins = topology->net_first[nets[1]] - first;
   uint64_t distinct = 0;
   CM_TRY(CM_ROOM(run->memory, reached->part, &reached->room, pins, error));
   uint32_t *list = reached->part;
@@ -36,7 +36,7 @@ cm_status cm_check_copies(const cm_demand *demand, const uint32_t *part, cm_run 
     const uint32_t source = cm_topology_source(topology, e);
     for (end = e; end < topology->net_count && cm_topology_source(topology, end) == source; end++)
       ;
-    status = cm_check_reached(topology, part, e, end, run, &reached, error);
+    status = cm_check_reached(topology, part, (const uint32_t[2]){e, end}, run, &reached, error);
     while (status == CM_OK && (uint64_t)copies[source] * most < reached.count)
       copies[source]++;
   }

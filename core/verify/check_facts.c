@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/json.h"
 #include "core/limits/bound.h"
 #include "core/network/identity.h"
@@ -36,13 +37,6 @@ static cm_status check_network(cm_checker *c, cm_error *error)
   return compare_member(c, "/network", stated, truth, error);
 }
 
-/* A part and a population in one number: parts, sorted so, are runs of runs. */
-static int by_both(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *error)
 {
   const cm_topology *t = c->given->demand->network;
@@ -55,7 +49,7 @@ static cm_status count_largest(const cm_checker *c, json_t *of_parts, cm_error *
   for (uint32_t v = 0; v < t->vertex_count; v++)
     if (!cm_demand_is_outside(c->given->demand, v))
       both[held++] = (uint64_t)c->file.neuron[v] << 32 | t->population_of[v];
-  qsort(both, held, sizeof *both, by_both);
+  qsort(both, held, sizeof *both, cm_ascending_long);
   for (uint32_t p = 0; p < c->parts; p++) {
     uint32_t most = 0, best = 0;
     while (at < held && both[at] >> 32 == p) {

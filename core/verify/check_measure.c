@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/verify/check_measure.h"
 #include "core/verify/check_walk.h"
 
@@ -77,22 +78,14 @@ static void grow_tree(const cm_check_hop *hop, void *user)
   t->energy_pj += m->chip->energy_pj.router + hop->energy_pj;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-  const pair *p = a, *q = b;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
-
 /* Sorts the pairs and adds equal ones up. */
 static void squeeze(measure *m)
 {
   size_t kept = 0;
   if (m->pair_count > 0)
-    qsort(m->pair, m->pair_count, sizeof *m->pair, by_pair);
+    qsort(m->pair, m->pair_count, sizeof *m->pair, cm_ascending_pair);
   for (size_t i = 0; i < m->pair_count; i++) {
-    if (kept > 0 && by_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
+    if (kept > 0 && cm_ascending_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
       m->pair[kept - 1].packets += m->pair[i].packets;
     else
       m->pair[kept++] = m->pair[i];
@@ -156,8 +149,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     sum->edge_cut += weight;
     sum->weighted_hops += weight * m->to[p].hops;
     cm_status status = topology->directed ? CM_OK : add_pair(m, home, p, weight, error);
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }
@@ -208,8 +200,7 @@ static cm_status walk_pairs(measure *m, cm_error *error)
     core[p->to].source_cores++;
     m->walk.kind->pass(&m->walk, p->from, p->to, p->packets, m->passing);
     cm_status status = i % 256 == 0 ? cm_run_check(m->run, error) : CM_OK;
-    if (status != CM_OK)
-      return status;
+    CM_TRY(status);
   }
   return CM_OK;
 }
@@ -312,9 +303,7 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
     }
     CM_THEN(status, walk_pairs(m, error));
   }
-  if (status == CM_OK)
-    conclude(m, vertices);
-  return status;
+  CM_END(status, conclude(m, vertices), );
 }
 
 cm_status cm_check_measure(const cm_mapped *mapped, cm_run *run, cm_check_truth *truth, cm_error *error)

@@ -59,8 +59,8 @@ typedef struct cm_reached {
   uint64_t count, room;
 } cm_reached;
 
-/* The parts that a neuron reaches by its nets, from `net` up to `end`. O(pins log(pins)). */
-cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, uint32_t net, uint32_t end, cm_run *run, cm_reached *reached,
+/* The parts that a neuron reaches by its nets, from nets[0] up to nets[1]. O(pins log(pins)). */
+cm_status cm_check_reached(const cm_topology *topology, const uint32_t *part, const uint32_t nets[2], cm_run *run, cm_reached *reached,
                            cm_error *error);
 
 /* How many of each neuron its core holds, copies included: copies [vertices]. O(pins log(fan-out)). */

@@ -67,8 +67,7 @@ cm_status cm_mapping_read_places(const char *path, uint32_t neurons, const cm_ch
     return cm_fail_errno(error, errno, "cannot open", path);
   cm_status status = cm_check_read(stream, neurons, cm_chip_cores(chip), run, &file, error);
   fclose(stream);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   status = verify(&file, neurons, error);
   CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(cores, file.kept_cores), CM_ARRAY(used, cm_chip_cores(chip))));
   CM_THEN(status, place(&file, chip, used, cores, error));

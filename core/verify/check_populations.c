@@ -3,19 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/verify/check_measure.h"
 
 typedef struct member {
   uint32_t part, population;
 } member;
-
-static int by_part(const void *a, const void *b)
-{
-  const member *p = a, *q = b;
-  if (p->part != q->part)
-    return p->part < q->part ? -1 : 1;
-  return p->population < q->population ? -1 : p->population > q->population;
-}
 
 cm_status cm_check_measure_populations(const cm_topology *topology, const uint32_t *part, uint32_t parts, cm_run *run,
                                        uint32_t *count, cm_error *error)
@@ -25,11 +18,11 @@ cm_status cm_check_measure_populations(const cm_topology *topology, const uint32
   CM_TRY(CM_NEW(run->memory, list, n, error));
   for (uint32_t v = 0; v < n; v++)
     list[v] = (member){part[v], topology->population_of != NULL ? topology->population_of[v] : 0};
-  qsort(list, n, sizeof *list, by_part);
+  qsort(list, n, sizeof *list, cm_ascending_pair);
   for (uint32_t p = 0; p < parts; p++)
     count[p] = 0;
   for (uint32_t i = 0; i < n; i++)
-    count[list[i].part] += i == 0 || by_part(&list[i - 1], &list[i]) != 0;
+    count[list[i].part] += i == 0 || cm_ascending_pair(&list[i - 1], &list[i]) != 0;
   cm_free(list);
   return CM_OK;
 }

@@ -88,21 +88,15 @@ static cm_status keep_text(reader *r, const char *text)
 /* A string whose opening quote is taken already, copied as it stands. */
 static cm_status keep_string(reader *r)
 {
-  cm_status status = keep(r, '"');
-  while (status == CM_OK) {
-    int c = take(r);
-    if (c == EOF)
+  bool escaped = false;
+  CM_TRY(keep(r, '"'));
+  for (int c = 0; c != '"' || escaped;) {
+    escaped = c == '\\' && !escaped;
+    if ((c = take(r)) == EOF)
       return bad(r, "the file ends inside a text");
-    status = keep(r, c);
-    if (c == '"')
-      break;
-    if (c == '\\' && status == CM_OK) {
-      if ((c = take(r)) == EOF)
-        return bad(r, "the file ends inside a text");
-      status = keep(r, c);
-    }
+    CM_TRY(keep(r, c));
   }
-  return status;
+  return CM_OK;
 }
 
 /* Any value, copied as it stands; jansson judges it later. Ends before the ',' or '}' that follows. */
@@ -132,31 +126,21 @@ static cm_status keep_value(reader *r)
   return status;
 }
 
-static cm_status add_neuron(reader *r, uint32_t part)
-{
-  cm_check_file *file = r->file;
-  if (++file->neuron_count > r->neurons_max)
-    return CM_OK; /* counted, so that the check can say how many are too many */
-  if (file->kept_neurons == r->neuron_room) {
-    uint64_t room = r->neuron_room == 0 ? 1024 : r->neuron_room * 2;
-    room = room > r->neurons_max ? r->neurons_max : room;
-    uint32_t *grown = cm_reallocate(r->run->memory, file->neuron, room, sizeof *grown, r->error);
-    if (grown == NULL)
-      return r->error->status;
-    file->neuron = grown;
-    r->neuron_room = room;
-  }
-  file->neuron[file->kept_neurons++] = part;
-  return file->neuron_count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
-}
+/* An array that is not kept as JSON. */
+typedef struct bulk {
+  const char *name, *of; /* what it must be a list of */
+  cm_status (*element)(reader *r, const struct bulk *b);
+  size_t seen, list; /* where in cm_check_file; list: of whole numbers */
+  uint64_t times;    /* so many of them a neuron are kept at most */
+} bulk;
 
 /* A whole number; one that is larger than `most` counts as that. */
-static cm_status read_number(reader *r, uint64_t most, const char *expected, uint64_t *value)
+static cm_status read_number(reader *r, const bulk *b, uint64_t most, uint64_t *value)
 {
   int c = take_token(r);
   *value = 0;
   if (c == EOF || !isdigit(c))
-    return bad(r, expected);
+    return bad(r, cm_say("\"%s\" must be a list of %s", b->name, b->of).text);
   for (; c != EOF && isdigit(c); c = take(r)) {
     uint64_t digit = (uint64_t)(c - '0');
     *value = *value > (most - digit) / 10 ? most : *value * 10 + digit;
@@ -165,105 +149,66 @@ static cm_status read_number(reader *r, uint64_t most, const char *expected, uin
   return CM_OK;
 }
 
-static cm_status read_neuron(reader *r)
+static cm_status read_neuron(reader *r, const bulk *b)
 {
-  uint64_t value;
-  if (read_number(r, UINT32_MAX, "\"neurons\" must be a list of part numbers", &value) != CM_OK)
-    return r->error->status;
-  return add_neuron(r, (uint32_t)value);
+  cm_check_file *file = r->file;
+  uint64_t part;
+  CM_TRY(read_number(r, b, UINT32_MAX, &part));
+  if (++file->neuron_count > r->neurons_max)
+    return CM_OK; /* counted, so that the check can say how many are too many */
+  CM_TRY(CM_ROOM(r->run->memory, file->neuron, &r->neuron_room, file->kept_neurons + 1, r->error));
+  file->neuron[file->kept_neurons++] = (uint32_t)part;
+  return file->neuron_count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
 }
 
-static cm_status add_number(reader *r, cm_check_numbers *list, uint64_t most, const char *expected)
+static cm_status read_listed(reader *r, const bulk *b)
 {
+  cm_check_numbers *list = (cm_check_numbers *)(void *)((char *)r->file + b->list);
+  const uint64_t most = r->neurons_max > UINT64_MAX / b->times ? UINT64_MAX : r->neurons_max * b->times;
   uint64_t value;
-  if (read_number(r, UINT64_MAX, expected, &value) != CM_OK)
-    return r->error->status;
+  CM_TRY(read_number(r, b, UINT64_MAX, &value));
   if (++list->count > most)
     return CM_OK;
-  if (CM_ROOM(r->run->memory, list->number, &list->room, list->kept + 1, r->error) != CM_OK)
-    return r->error->status;
+  CM_TRY(CM_ROOM(r->run->memory, list->number, &list->room, list->kept + 1, r->error));
   list->number[list->kept++] = value;
   return list->count % CHECK_EVERY == 0 ? cm_run_check(r->run, r->error) : CM_OK;
 }
 
-static cm_status read_key(reader *r)
-{
-  return add_number(r, &r->file->key, r->neurons_max, "\"keys\" must be a list of whole numbers");
-}
-
-static cm_status read_turn(reader *r)
-{
-  return add_number(r, &r->file->turns, r->neurons_max, "\"turns\" must be a list of whole numbers");
-}
-
-static cm_status read_spikes(reader *r)
-{
-  return add_number(r, &r->file->spikes, r->neurons_max * CM_SCENARIOS_MAX, "\"spikes\" must be a list of whole numbers");
-}
-
-/* Kept where something of neurons is. */
-static cm_status read_stimulus(reader *r)
-{
-  return add_number(r, &r->file->stimulus, r->neurons_max > 0 ? UINT64_MAX : 0, "\"stimulus\" must be a list of whole numbers");
-}
-
-static cm_status core_count_field(reader *r, const json_t *core, const char *name, uint64_t *value)
-{
-  const json_t *field = json_object_get(core, name);
-  if (!json_is_integer(field) || json_integer_value(field) < 0) {
-    char what[120];
-    (void)snprintf(what, sizeof what, "an entry of \"cores\" has no count \"%s\"", name);
-    return bad(r, what);
-  }
-  *value = (uint64_t)json_integer_value(field);
-  return CM_OK;
-}
-
-static cm_status core_real_field(reader *r, const json_t *core, const char *name, double *value)
-{
-  const json_t *field = json_object_get(core, name);
-  if (!json_is_number(field)) {
-    char what[120];
-    (void)snprintf(what, sizeof what, "an entry of \"cores\" has no number \"%s\"", name);
-    return bad(r, what);
-  }
-  *value = json_number_value(field);
-  return CM_OK;
-}
+/* The fields of a core. */
+#define COUNT(name) {#name, offsetof(cm_check_core, name), false}
+#define REAL(name) {#name, offsetof(cm_check_core, name), true}
+static const struct {
+  const char *name;
+  size_t at;
+  bool real;
+} fields[] = {COUNT(part), COUNT(x), COUNT(y), COUNT(neurons), COUNT(synapses), COUNT(inbound_axons), COUNT(outbound_axons), COUNT(target_cores),
+              REAL(traffic_in), REAL(traffic_out)};
 
 static cm_status add_core(reader *r, const json_t *json)
 {
   cm_check_core core;
-  cm_status status;
-  if ((status = core_count_field(r, json, "part", &core.part)) != CM_OK ||
-      (status = core_count_field(r, json, "x", &core.x)) != CM_OK ||
-      (status = core_count_field(r, json, "y", &core.y)) != CM_OK ||
-      (status = core_count_field(r, json, "neurons", &core.neurons)) != CM_OK ||
-      (status = core_count_field(r, json, "synapses", &core.synapses)) != CM_OK ||
-      (status = core_count_field(r, json, "inbound_axons", &core.inbound_axons)) != CM_OK ||
-      (status = core_count_field(r, json, "outbound_axons", &core.outbound_axons)) != CM_OK ||
-      (status = core_count_field(r, json, "target_cores", &core.target_cores)) != CM_OK ||
-      (status = core_real_field(r, json, "traffic_in", &core.traffic_in)) != CM_OK ||
-      (status = core_real_field(r, json, "traffic_out", &core.traffic_out)) != CM_OK)
-    return status;
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    const json_t *field = json_object_get(json, fields[i].name);
+    void *at = (char *)&core + fields[i].at;
+    if (fields[i].real ? !json_is_number(field) : !json_is_integer(field) || json_integer_value(field) < 0)
+      return bad(r, cm_say("an entry of \"cores\" has no %s \"%s\"", fields[i].real ? "number" : "count", fields[i].name).text);
+    if (fields[i].real)
+      *(double *)at = json_number_value(field);
+    else
+      *(uint64_t *)at = (uint64_t)json_integer_value(field);
+  }
   cm_check_file *file = r->file;
   if (++file->core_count > r->cores_max)
     return CM_OK;
-  if (file->kept_cores == r->core_room) {
-    uint64_t room = r->core_room == 0 ? 64 : r->core_room * 2;
-    cm_check_core *grown = cm_reallocate(r->run->memory, file->core, room, sizeof *grown, r->error);
-    if (grown == NULL)
-      return r->error->status;
-    file->core = grown;
-    r->core_room = room;
-  }
+  CM_TRY(CM_ROOM(r->run->memory, file->core, &r->core_room, file->kept_cores + 1, r->error));
   file->core[file->kept_cores++] = core;
   return CM_OK;
 }
 
 /* One flat object of "cores"; none of its texts needs a brace, so the next '}' ends it. */
-static cm_status read_core(reader *r)
+static cm_status read_core(reader *r, const bulk *b)
 {
+  (void)b;
   char text[CORE_BYTES_MAX];
   size_t size = 0;
   int c = take_token(r);
@@ -288,7 +233,7 @@ static cm_status read_core(reader *r)
 }
 
 /* An array read element by element. */
-static cm_status read_array(reader *r, cm_status (*element)(reader *r))
+static cm_status read_array(reader *r, const bulk *b)
 {
   if (take_token(r) != '[')
     return bad(r, "expected a list");
@@ -297,7 +242,7 @@ static cm_status read_array(reader *r, cm_status (*element)(reader *r))
     return CM_OK;
   give_back(r, c);
   for (;;) {
-    CM_TRY(element(r));
+    CM_TRY(b->element(r, b));
     c = take_token(r);
     if (c == ']')
       return CM_OK;
@@ -312,20 +257,14 @@ static bool key_is(const reader *r, size_t start, const char *name)
   return r->rest_size - start == length + 2 && memcmp(r->rest + start + 1, name, length) == 0;
 }
 
-/* The arrays that are not kept as JSON. */
-typedef struct bulk {
-  const char *name, *twice;
-  size_t seen; /* where in cm_check_file */
-  cm_status (*element)(reader *r);
-} bulk;
-
+#define LIST(name, times) {#name, "whole numbers", read_listed, offsetof(cm_check_file, has_##name), offsetof(cm_check_file, name), times}
 static const bulk bulks[] = {
-    {"neurons", "\"neurons\" stands twice", offsetof(cm_check_file, has_neurons), read_neuron},
-    {"keys", "\"keys\" stands twice", offsetof(cm_check_file, has_keys), read_key},
-    {"turns", "\"turns\" stands twice", offsetof(cm_check_file, has_turns), read_turn},
-    {"spikes", "\"spikes\" stands twice", offsetof(cm_check_file, has_spikes), read_spikes},
-    {"stimulus", "\"stimulus\" stands twice", offsetof(cm_check_file, has_stimulus), read_stimulus},
-    {"cores", "\"cores\" stands twice", offsetof(cm_check_file, has_cores), read_core},
+  {"neurons", "part numbers", read_neuron, offsetof(cm_check_file, has_neurons), 0, 0},
+  {"keys", "whole numbers", read_listed, offsetof(cm_check_file, has_keys), offsetof(cm_check_file, key), 1},
+  LIST(turns, 1),
+  LIST(spikes, CM_SCENARIOS_MAX),
+  LIST(stimulus, UINT64_MAX), /* kept where something of neurons is */
+  {"cores", "objects", read_core, offsetof(cm_check_file, has_cores), 0, 0},
 };
 
 static cm_status read_field(reader *r)
@@ -333,43 +272,36 @@ static cm_status read_field(reader *r)
   if (take_token(r) != '"')
     return bad(r, "expected a field's name");
   size_t start = r->rest_size;
-  cm_status status = keep_string(r);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(keep_string(r));
   const bulk *b = NULL;
   for (size_t k = 0; k < sizeof bulks / sizeof *bulks && b == NULL; k++)
     b = key_is(r, start, bulks[k].name) ? &bulks[k] : NULL;
   if (take_token(r) != ':')
     return bad(r, "expected ':'");
-  if ((status = keep(r, ':')) != CM_OK)
-    return status;
+  CM_TRY(keep(r, ':'));
   if (b == NULL)
     return keep_value(r);
   bool *seen = (bool *)((char *)r->file + b->seen);
   if (*seen)
-    return bad(r, b->twice);
+    return bad(r, cm_say("\"%s\" stands twice", b->name).text);
   *seen = true;
-  if ((status = keep_text(r, "null")) != CM_OK)
-    return status;
-  return read_array(r, b->element);
+  CM_TRY(keep_text(r, "null"));
+  return read_array(r, b);
 }
 
 static cm_status read_fields(reader *r)
 {
   if (take_token(r) != '{')
     return bad(r, "a mapping is one JSON object");
-  cm_status status = keep(r, '{');
-  for (int c = ','; status == CM_OK && c != '}';) {
-    if ((status = read_field(r)) != CM_OK)
-      return status;
+  CM_TRY(keep(r, '{'));
+  for (int c = ','; c != '}';) {
+    CM_TRY(read_field(r));
     c = take_token(r);
     if (c != ',' && c != '}')
       return bad(r, "expected ',' or '}'");
-    status = keep(r, c);
+    CM_TRY(keep(r, c));
   }
-  if (status == CM_OK && take_token(r) != EOF)
-    return bad(r, "text follows the mapping's end");
-  return status;
+  return take_token(r) != EOF ? bad(r, "text follows the mapping's end") : CM_OK;
 }
 
 void cm_check_file_free(cm_check_file *file)

@@ -140,8 +140,7 @@ static cm_status check_source(checker *c, uint32_t v, cm_error *error)
     for (uint32_t k = r->neuron[row].route; k < r->neuron[row].route + r->neuron[row].routes && status == CM_OK; k++)
       status = gather(c, r->route[k], &count, error);
   while (status == CM_OK && ++row < r->neurons && r->neuron[row].kind == CM_READ_COPY && r->neuron[row].of == v);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   if (count > 1) /* there may be no room for any */
     qsort(c->key, count, sizeof *c->key, cm_ascending_long);
   for (uint64_t i = 1; i < count; i++)

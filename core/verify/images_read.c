@@ -210,15 +210,14 @@ cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_i
   cm_images_source *from;
   cm_status status = cm_images_are_binary((const uint8_t *)bytes, size) ? cm_images_binary_open((const uint8_t *)bytes, size, &from, error)
                                                                         : cm_images_json_open(bytes, size, &from, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   reader b = {.run = run, .from = from, .r = &r};
   status = read_all(&b, error);
   from->close(from);
   CM_END(status, *images = r, cm_read_images_free(&r));
 }
 
-cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, cm_error *error)
+static cm_status read_images(const char *path, cm_run *run, cm_read_images *images, cm_error *error)
 {
   char *text;
   size_t size;
@@ -236,7 +235,7 @@ cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images 
   for (int k = 0; k < 2; k++) {
     char path[CM_PATH_MAX];
     cm_status status = cm_path(path, error, "%s/%s", folder, names[k]);
-    CM_THEN(status, cm_images_read(path, run, &read[found], error));
+    CM_THEN(status, read_images(path, run, &read[found], error));
     if (status != CM_OK && status != CM_NOT_FOUND) {
       cm_read_images_free(&read[0]);
       return status;

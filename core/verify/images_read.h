@@ -33,9 +33,8 @@ typedef struct cm_read_images {
   uint32_t *input;        /* [2 * inputs] step and neuron of the network */
 } cm_read_images;
 
-/* Reads it; all indices are in range afterwards. CM_BAD_MAPPING with the place: what is not as the page says; CM_NOT_FOUND, CM_IO, memory. O(file). */
-cm_status cm_images_read(const char *path, cm_run *run, cm_read_images *images, cm_error *error);
-cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_images *images, cm_error *error); /* the same of what a file holds */
+/* Reads what a file holds; all indices are in range afterwards. CM_BAD_MAPPING with the place: what is not as the page says; memory. O(size). */
+cm_status cm_images_parse(const char *bytes, size_t size, cm_run *run, cm_read_images *images, cm_error *error);
 
 /* Of a folder: images.json, images.bin, or both, which then have to hold the same. */
 cm_status cm_images_read_folder(const char *folder, cm_run *run, cm_read_images *images, cm_error *error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/verify/routes_checking.h"
+#include "base/order.h"
 
 #define NONE UINT64_MAX
 #define START UINT32_MAX
@@ -203,12 +204,6 @@ static int by_next(const void *a, const void *b)
   return p->channel < q->channel ? -1 : p->channel > q->channel;
 }
 
-static int by_number(const void *a, const void *b)
-{
-  uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 typedef struct knot {
   cm_waiting *arc; /* [arcs] by the channel waited for */
   uint64_t arcs;
@@ -220,7 +215,7 @@ typedef struct knot {
 
 static uint64_t place_of(const knot *k, uint64_t channel)
 {
-  const uint64_t *at = bsearch(&channel, k->used, k->count, sizeof *k->used, by_number);
+  const uint64_t *at = bsearch(&channel, k->used, k->count, sizeof *k->used, cm_ascending_long);
   return (uint64_t)(at - k->used);
 }
 
@@ -276,7 +271,7 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
   }
   if (status == CM_OK) {
     if (k.count > 0)
-      qsort(k.used, k.count, sizeof *k.used, by_number);
+      qsort(k.used, k.count, sizeof *k.used, cm_ascending_long);
     if (k.arcs > 0)
       qsort(k.arc, k.arcs, sizeof *k.arc, by_next);
     if (untie(&k) < k.count)

@@ -129,8 +129,7 @@ static cm_status check_copies(checking *c, uint32_t v, const json_t *entry, uint
   uint64_t most = c->chip->limits.neuron_target_cores, reached;
   *copies = list != NULL ? json_array_size(list) : 1;
   c->reached.count = 0;
-  if (most != 0 && cm_check_reached(c->demand->network, c->file.neuron, c->net[v], c->net[v + 1], c->run, &c->reached, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(most != 0, cm_check_reached(c->demand->network, c->file.neuron, &c->net[v], c->run, &c->reached, error));
   reached = c->reached.count;
   if (list == NULL) {
     if (most != 0 && reached > most)

@@ -193,8 +193,7 @@ cm_status cm_work_result_read(const char *out, cm_work_result *result, cm_error 
   cm_status status = read_json(out, CM_WORK_RESULT, RESULT_BYTES_MAX, &made.json, error);
   if (status == CM_NOT_FOUND)
     return cm_fail(error, CM_DAMAGED, "the job has ended without a result");
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   const uint64_t refusals = cm_json_refusals();
   if (json_unpack(made.json, "{s:s, s:s}", "format", &format, "status", &code) != 0 ||
       strcmp(format, "coremapd result 1") != 0 || !status_of(code, &made.status) ||

@@ -11,14 +11,12 @@ static cm_status tell(cm_work *work, const coremap_network *network, const corem
   char *text;
   coremap_error *why = NULL;
   const uint64_t refusals = cm_json_refusals(), *count = coremap_profile_counts(profile);
-  cm_status status = library_status(coremap_profile_report(profile, &text, &why), &why, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(library_status(coremap_profile_report(profile, &text, &why), &why, error));
   json_t *report = library_json(text), *counts = json_array();
   for (uint32_t v = 0; v < coremap_network_neurons(network); v++)
     (void)json_array_append_new(counts, json_integer((json_int_t)count[v]));
   (void)json_object_set_new(report, "counts", counts);
-  status = cm_json_whole(refusals, "the report", error);
+  cm_status status = cm_json_whole(refusals, "the report", error);
   if (status == CM_OK)
     return cm_work_tell(work, "report", report, error);
   json_decref(report);

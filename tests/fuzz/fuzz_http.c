@@ -65,13 +65,12 @@ static void wake(void *user)
     cm_workers_wake(workers);
 }
 
-static cm_status import(void *user, const char *path, const cm_network_table *table, const char *made, uint64_t memory_limit, const atomic_bool *cancel,
-                        cm_network *network, cm_error *error)
+static cm_status import(void *user, const cm_network_source *source, cm_network *network, cm_error *error)
 {
   (void)user;
-  (void)memory_limit;
-  cm_import_options options = {.executor = &cm_executor_threads, .threads = 1, .memory_limit = 256 << 20, .cancel = cancel};
-  return cm_import_upload_file(store, &options, path, table, made, network, error);
+  cm_network_source bounded = *source;
+  bounded.memory_limit = 256 << 20;
+  return cm_import_upload_file(store, &(cm_import_options){.executor = &cm_executor_threads, .threads = 1}, &bounded, network, error);
 }
 
 /* Sends bytes on a connection of their own and reads what comes until its end; the status, 0: nothing came. For what is no

@@ -110,8 +110,8 @@ START_TEST(exchanges_gain_what_the_cost_falls_by)
     uint64_t before = cm_axes_cost(graph, axes, cell);
     int64_t gain;
     cells.pinned = pinned;
-    cm_exchange_schedule schedule = {below(&random, 2) ? 3 : 0.1, 0.05, 1 + below(&random, 6)};
-    ck_ok(cm_anneal_by_exchange(&view, &cells, &schedule, &random, &run, cell, &gain, &error));
+    cm_exchange_schedule schedule = {below(&random, 2) ? 3 : 0.1, 0.05, 1 + below(&random, 6), &random, &gain};
+    ck_ok(cm_anneal_by_exchange(&view, &cells, &schedule, &run, cell, &error));
     static uint8_t used[MOST];
     memset(used, 0, sizeof used);
     for (uint32_t v = 0; v < count; v++) {

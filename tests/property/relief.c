@@ -80,7 +80,9 @@ START_TEST(loads_are_the_congestion_of_the_metrics)
     cm_random_init(&random, round, 41, 0);
     scene s = new_scene(&random, 4 + below(&random, 9), 4 + below(&random, 3));
     cm_loads *loads;
-    ck_ok(cm_loads_new(s.flows, s.chip, s.core, s.cores, &run, &loads, &error));
+    cm_region region = {.cores = s.core, .core_count = s.cores};
+    cm_place_task task = {.chip = s.chip, .region = &region, .run = &run};
+    ck_ok(cm_loads_new(s.flows, &task, &loads, &error));
     cm_loads_fill(loads, s.at);
     double truth = congestion(&s);
     ck_assert_double_eq_tol(cm_loads_highest(loads), truth, 1e-6 * (1 + truth));
@@ -109,7 +111,8 @@ START_TEST(cores_too_far_apart_are_left_alone)
   ck_ok(cm_chip_mesh(1000, 1000, &chip, &error));
   ck_ok(cm_flows_new(2, 0, &run, &flows, &error));
   uint32_t core[] = {0, 999999};
-  ck_ok(cm_loads_new(flows, chip, core, 2, &run, &loads, &error));
+  cm_region region = {.cores = core, .core_count = 2};
+  ck_ok(cm_loads_new(flows, &(cm_place_task){.chip = chip, .region = &region, .run = &run}, &loads, &error));
   ck_assert_ptr_null(loads);
   cm_flows_free(flows);
   cm_chip_free(chip);
@@ -161,13 +164,15 @@ START_TEST(the_choice_is_the_best_of_small_cases)
     s.cores = s.cores < CORES ? s.cores : CORES;
     ck_ok(cm_graph_of_flows(s.flows, &run, &graph, &error));
     ck_ok(cm_axes_new(s.chip, s.core, s.cores, &run, &axes, &error));
-    ck_ok(cm_loads_new(s.flows, s.chip, s.core, s.cores, &run, &loads, &error));
+    cm_region region = {.cores = s.core, .core_count = s.cores};
+    cm_place_task task = {.chip = s.chip, .region = &region, .axes = axes, .seed = round, .run = &run};
+    ck_ok(cm_loads_new(s.flows, &task, &loads, &error));
     best b = {.least = UINT64_MAX, .score = INFINITY};
     try_all(graph, axes, loads, 0, at, 0, false, &b);
     try_all(graph, axes, loads, 0, at, 0, true, &b);
     cm_relief_options options = {.loads = loads, .work = 4e5};
     cm_relief_result result;
-    ck_ok(cm_relieve(graph, &(cm_place_task){.axes = axes, .seed = round, .run = &run}, &options, b.at, &result, &error));
+    ck_ok(cm_relieve(graph, &task, &options, b.at, &result, &error));
     ck_assert_uint_eq(result.least, b.least);
     ck_assert_uint_eq(result.cost, cm_axes_cost(graph, axes, b.at));
     ck_assert_double_le((double)result.cost, cm_relief_dearer * (double)b.least + 1e-6);

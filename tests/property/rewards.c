@@ -185,7 +185,7 @@ static environment *environment_new(uint32_t test, uint32_t round)
   s->parts = parts_planted(random, n, 1 + below(random, 6), 70, below(random, 40), 1 + below(random, 5000), &run);
   s->multicast = parts_multicast(random, n);
   memcpy(s->core, s->site, n * sizeof *s->core);
-  s->task = (cm_reward_task){.parts = s->parts, .multicast = &s->multicast, .chip = s->chip,
+  s->task = (cm_reward_task){.parts = s->parts, .multicast = &s->multicast, .chip = s->chip, .site = s->site, .sites = s->sites,
                              .rule = below(random, 2) ? CM_TURNS_XY : CM_TURNS_YX,
                              .distance = below(random, 2) ? CM_DISTANCE_MANHATTAN : CM_DISTANCE_EUCLIDEAN};
   return s;
@@ -213,8 +213,11 @@ static void environment_free(environment *s)
 START_TEST(turn_rules_forbid_what_they_say)
 {
   static const uint32_t forbidden[CM_TURN_RULES] = {4, 4, 2, 2, 2};
+  cm_chip *chip;
+  ck_ok(cm_chip_mesh(2, 2, &chip, &error));
   for (int rule = 0; rule < CM_TURN_RULES; rule++)
-    ck_assert_uint_eq(cm_forbidden_turns((cm_turn_rule)rule), forbidden[rule]);
+    ck_assert_uint_eq(cm_chip_forbidden_turns(chip, (cm_turn_rule)rule), forbidden[rule]);
+  cm_chip_free(chip);
 }
 END_TEST
 
@@ -277,7 +280,7 @@ START_TEST(changes_are_what_recomputation_says)
     environment *s = environment_new(3, round);
     uint32_t n = s->parts->vertex_count;
     cm_reward_state *state;
-    ck_ok(cm_reward_state_new(&s->task, s->site, s->sites, s->core, &run, &state, &error));
+    ck_ok(cm_reward_state_new(&s->task, s->core, &run, &state, &error));
     for (uint32_t step = 0; step < 60; step++) {
       uint32_t a = below(&s->random, s->sites), b = below(&s->random, s->sites);
       int64_t before = cm_reward_state_loss(state), change = cm_reward_try(state, a, b);
@@ -309,10 +312,10 @@ START_TEST(placements_that_share_a_core_or_leave_the_sites_are_refused)
   ck_ok(cm_chip_mesh(4, 4, &chip, &error));
   cm_graph *graph = parts_planted(&random, 4, 1, 100, 0, 9, &run);
   uint32_t site[] = {1, 2, 3, 5, 6}, shared[] = {1, 2, 2, 5}, outside[] = {1, 2, 3, 4};
-  cm_reward_task task = {.parts = graph, .chip = chip};
+  cm_reward_task task = {.parts = graph, .chip = chip, .site = site, .sites = 5};
   cm_reward_state *state = NULL;
-  ck_fails(cm_reward_state_new(&task, site, 5, shared, &run, &state, &error), CM_INTERNAL);
-  ck_fails(cm_reward_state_new(&task, site, 5, outside, &run, &state, &error), CM_INTERNAL);
+  ck_fails(cm_reward_state_new(&task, shared, &run, &state, &error), CM_INTERNAL);
+  ck_fails(cm_reward_state_new(&task, outside, &run, &state, &error), CM_INTERNAL);
   ck_assert_ptr_null(state);
   cm_graph_free(graph);
   cm_chip_free(chip);
@@ -331,7 +334,7 @@ START_TEST(refinement_never_loses_and_stays_on_its_sites)
     cm_reward truth;
     memcpy(again, s->core, sizeof again);
     ck_ok(cm_reward_compute(&s->task, s->core, &run, &truth, &error));
-    ck_ok(cm_reward_refine(&s->task, s->site, s->sites, &options, &run, s->core, &first, &error));
+    ck_ok(cm_reward_refine(&s->task, &options, &run, s->core, &first, &error));
     ck_assert(first.before.reward == truth.reward);
     ck_assert(first.after.reward >= first.before.reward);
     ck_ok(cm_reward_compute(&s->task, s->core, &run, &truth, &error));
@@ -340,7 +343,7 @@ START_TEST(refinement_never_loses_and_stays_on_its_sites)
       allowed[s->site[k]] = 1;
     for (uint32_t v = 0; v < n; v++)
       ck_assert_uint_eq(allowed[s->core[v]]++, 1);
-    ck_ok(cm_reward_refine(&s->task, s->site, s->sites, &options, &run, again, &second, &error));
+    ck_ok(cm_reward_refine(&s->task, &options, &run, again, &second, &error));
     ck_assert_mem_eq(again, s->core, n * sizeof *again);
     environment_free(s);
   }
@@ -376,11 +379,11 @@ START_TEST(refinement_finds_the_optimum_of_small_graphs)
     ck_ok(cm_chip_mesh(3, 3, &chip, &error));
     cm_graph *graph = parts_planted(&random, 6, 2, 80, 40, 20, &run);
     uint32_t site[] = {0, 1, 2, 3, 5, 6, 7}, core[] = {0, 1, 2, 3, 5, 6}, scratch[6];
-    cm_reward_task task = {.parts = graph, .chip = chip};
+    cm_reward_task task = {.parts = graph, .chip = chip, .site = site, .sites = 7};
     cm_reward_refined result;
     double best = INFINITY;
     try_all(&task, site, 7, scratch, 0, &best);
-    ck_ok(cm_reward_refine(&task, site, 7, &(cm_reward_refine_options){.sweeps = 100, .seed = 1, .heat = 2},
+    ck_ok(cm_reward_refine(&task, &(cm_reward_refine_options){.sweeps = 100, .seed = 1, .heat = 2},
                            &run, core, &result, &error));
     ck_assert(result.after.loss >= best);
     found += result.after.loss == best;

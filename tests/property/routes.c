@@ -305,7 +305,9 @@ static void same_loads(const cm_routes *routes, const traffic *t)
   uint32_t links = cm_chip_routers_x(routes->chip) * cm_chip_routers_y(routes->chip) * CM_DIRECTIONS;
   double most = 0;
   for (uint32_t l = 0; l < links; l++) {
-    ck_assert_double_eq_tol((double)cm_routes_load(routes, l) / routes->unit, t->load[l], 1e-6);
+    const uint32_t row = l / CM_DIRECTIONS - routes->first_router; /* of the routers that there are loads of */
+    const uint64_t load = row < routes->router_count ? routes->load[row * CM_DIRECTIONS + l % CM_DIRECTIONS] : 0;
+    ck_assert_double_eq_tol((double)load / routes->unit, t->load[l], 1e-6);
     most = t->load[l] > most ? t->load[l] : most;
   }
   ck_assert_double_eq_tol((double)routes->load_max / routes->unit, most, 1e-6);

@@ -5,6 +5,7 @@
 
 #include "core/chip/chip.h"
 #include "core/learning/multicast.h"
+#include "core/learning/policy/laplacian.h"
 #include "core/partition/graph.h"
 
 /* The graph of a dense symmetric matrix; 0: no edge. */
@@ -75,4 +76,16 @@ static inline cm_multicast parts_multicast(cm_random *random, uint32_t n)
     m.trees += m.first[v + 1] > m.first[v];
   }
   return m;
+}
+
+/* The seed's own form of a Laplacian: in the upper left corner of a matrix of side x side (as many as physical nodes), and zeros around it. */
+static inline void laplacian_pad(const cm_laplacian *laplacian, uint32_t side, float *matrix)
+{
+  const cm_graph *g = laplacian->graph;
+  memset(matrix, 0, (size_t)side * side * sizeof *matrix);
+  for (uint32_t v = 0; v < g->vertex_count; v++)
+    for (uint64_t i = g->first[v]; laplacian->inverse[v] > 0 && i < g->first[v + 1]; i++) {
+      matrix[(size_t)v * side + v] = 1;
+      matrix[(size_t)v * side + g->neighbour[i]] -= laplacian->inverse[v] * laplacian->weight[i];
+    }
 }

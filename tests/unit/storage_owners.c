@@ -96,7 +96,7 @@ START_TEST(what_an_operator_deletes_comes_back_to_all)
   make_shared();
   ck_ok(delete_mapping("m", NULL, &last));
   ck_assert(last && !shows("ann") && !shows("bob"));
-  ck_ok(cm_bin_list(store, "bob", 0, 9, &entries, &count, &error));
+  ck_ok(cm_bin_list(store, &(cm_bin_filter){"bob", 0, 9}, &entries, &count, &error));
   ck_assert_uint_eq(count, 1);
   free(entries);
   ck_ok(cm_bin_purge(store, "m", &ann, &error));

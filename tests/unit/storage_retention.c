@@ -58,7 +58,7 @@ START_TEST(what_is_deleted_comes_back_as_it_was)
   ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m7", NULL, &(bool){false}, &error));
   ck_fails(cm_mappings_find(store, "fm7", &row, &error), CM_NOT_FOUND);
   restart_store(); /* a start puts none of it aside */
-  ck_ok(cm_bin_list(store, "ann", 0, 10, &entries, &count, &error));
+  ck_ok(cm_bin_list(store, &(cm_bin_filter){"ann", 0, 10}, &entries, &count, &error));
   ck_assert_uint_eq(count, 1);
   ck_assert_str_eq(entries[0].id, "m7");
   ck_assert_str_eq(entries[0].kind, "mapping");
@@ -99,7 +99,7 @@ static size_t in_bin(const char *user)
 {
   cm_binned *entries;
   size_t count;
-  ck_ok(cm_bin_list(store, user, 0, 1000, &entries, &count, &error));
+  ck_ok(cm_bin_list(store, &(cm_bin_filter){user, 0, 1000}, &entries, &count, &error));
   free(entries);
   return count;
 }

@@ -307,7 +307,5 @@ cm_status cm_channels_ring(const cm_channels *graph, cm_memory *memory, bool *ri
   for (size_t i = 0; i < count && status == CM_OK && !found; i++)
     found = graph->used[i] && s.state[i] == UNSEEN && descend(&s, (uint32_t)i);
   CM_FREE(s.state, s.turn, s.path);
-  if (status == CM_OK)
-    *ring = found;
-  return status;
+  CM_END(status, *ring = found, );
 }

@@ -70,22 +70,6 @@ typedef struct search {
   double *price;     /* [grid] of a core there to all members */
 } search;
 
-static int by_units(const void *a, const void *b)
-{
-  const near *p = a, *q = b;
-  if (p->units != q->units)
-    return p->units < q->units ? -1 : 1;
-  return p->router < q->router ? -1 : p->router > q->router;
-}
-
-static int by_cost(const void *a, const void *b)
-{
-  const centre *p = a, *q = b;
-  if (p->cost != q->cost)
-    return p->cost < q->cost ? -1 : 1;
-  return p->router < q->router ? -1 : p->router > q->router;
-}
-
 /* Takes cores behind listed routers, from the first of the list on, `left` at most; how many are still wanted. */
 static uint32_t take_listed(search *s, const near *list, uint32_t count, uint32_t left, double *sum)
 {
@@ -105,7 +89,7 @@ static near pivot_of(const near *list, uint32_t count, double share)
   const uint32_t stride = count / SAMPLED;
   for (uint32_t i = 0; i < SAMPLED; i++)
     sample[i] = list[i * stride + (uint32_t)(i * UINT64_C(2654435761) % stride)];
-  qsort(sample, SAMPLED, sizeof *sample, by_units);
+  qsort(sample, SAMPLED, sizeof *sample, cm_ascending_pair);
   return sample[1 + (uint32_t)(share * (SAMPLED - 2))];
 }
 
@@ -115,7 +99,7 @@ static uint32_t divide(const search *s, near *list, uint32_t count, near pivot, 
   uint32_t before = 0;
   *cores = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (by_units(&list[i], &pivot) < 0) {
+    if (cm_ascending_pair(&list[i], &pivot) < 0) {
       near other = list[before];
       *cores += s->here[list[i].router];
       list[before++] = list[i];
@@ -151,7 +135,7 @@ static double ball(search *s, uint32_t middle)
     listed -= before;
     there -= cores;
   }
-  qsort(list, listed, sizeof *list, by_units);
+  qsort(list, listed, sizeof *list, cm_ascending_pair);
   (void)take_listed(s, list, listed, left, &sum);
   return sum;
 }
@@ -239,7 +223,7 @@ static cm_status look_around(search *s, cm_core_sets *sets, cm_error *error)
     if (centres == CENTRES_MAX || cm_run_check(s->run, error) != CM_OK)
       break;
   }
-  qsort(list, centres, sizeof *list, by_cost);
+  qsort(list, centres, sizeof *list, cm_ascending_real_pair);
   for (uint32_t i = 0; i < centres && i < 2 * sets->capacity && sets->count < sets->capacity; i++) {
     uint32_t **made = &sets->set[sets->count];
     (void)ball(s, list[i].router);
@@ -256,13 +240,12 @@ static cm_status look_around(search *s, cm_core_sets *sets, cm_error *error)
   return cm_run_check(s->run, error);
 }
 
-cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, uint32_t count, cm_run *run, cm_core_sets *sets,
-                               cm_error *error)
+cm_status cm_interconnect_sets(const cm_chip *chip, const uint8_t *usable, cm_run *run, cm_core_sets *sets, cm_error *error)
 {
   const cm_interconnect *net = chip->interconnect;
-  search s = {.chip = chip, .net = net, .usable = usable, .run = run, .count = count, .grid = net->columns * net->rows};
+  search s = {.chip = chip, .net = net, .usable = usable, .run = run, .count = sets->cores, .grid = net->columns * net->rows};
   sets->count = 0;
-  if (count == 0 || sets->capacity == 0)
+  if (sets->cores == 0 || sets->capacity == 0)
     return CM_OK;
   CM_TRY(cm_interconnect_prepare(net, error));
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(s.here, s.grid), CM_ARRAY(s.order, s.grid),

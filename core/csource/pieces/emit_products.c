@@ -63,20 +63,39 @@ static void window_sizes(const plane *p, uint32_t line, cm_c_product *made)
     cm_c_add(made->fixed, sizeof made->fixed, ", EDGE = %" PRIu64, edge);
 }
 
-/* What is read beyond an image: where memory is not scarce the image is copied into a frame first, which is cheaper than to look at each place. */
-static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p, cm_c_product *made, cm_error *error)
+/* What is read beyond an image: where memory is not scarce the image stands in a frame, which is cheaper than to look at each place. */
+static cm_c_frame frame_of(const cm_c_piece *piece, const cm_c_factors *f, const plane *p)
+{
+  const cm_c_plane *at = &p->at;
+  const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
+  cm_c_frame frame = {.fill = zero != NULL ? (int)cm_tensor_integer(zero, 0) : 0};
+  if (piece->w->target->ram == 0 && (at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0))
+    frame.planes = p->images * p->groups * p->channels;
+  for (int i = 0; i < 2; i++) {
+    frame.in[i] = at->in[i];
+    frame.before[i] = at->before[i];
+    frame.wide[i] = at->before[i] + at->in[i] + at->after[i];
+  }
+  return frame;
+}
+
+static cm_status frame_image(cm_c_piece *piece, const cm_c_frame *f, plane *p, cm_c_product *made, cm_error *error)
 {
   cm_c_plane *at = &p->at;
-  made->edges = at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0;
-  if (!made->edges || piece->w->target->ram > 0)
-    return CM_OK;
-  cm_part_shape shape = {.rank = 3, .extent = {p->images * p->groups * p->channels, at->in[0], at->in[1]}};
-  const int64_t dims[3] = {shape.extent[0], at->in[0] + at->before[0] + at->after[0], at->in[1] + at->before[1] + at->after[1]};
-  const int64_t width = (int64_t)cm_type_bytes(made->left_type);
-  const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
-  int64_t numbers[4] = {zero != NULL ? cm_tensor_integer(zero, 0) : 0, cm_c_count(3, dims) * width, (at->before[0] * dims[2] + at->before[1]) * width};
+  cm_part_shape shape = {.rank = 3, .extent = {f->planes, f->in[0], f->in[1]}};
+  const int64_t dims[3] = {f->planes, f->wide[0], f->wide[1]}, width = (int64_t)cm_type_bytes(made->left_type);
+  int64_t numbers[4] = {f->fill, cm_c_count(3, dims) * width, (f->before[0] * f->wide[1] + f->before[1]) * width};
   const char *table;
   char frame[CM_C_AT_MAX];
+  made->edges = f->planes == 0 && (at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0);
+  if (f->planes == 0)
+    return CM_OK;
+  for (int i = 0; i < 2; i++) {
+    at->in[i] = f->wide[i];
+    at->before[i] = at->after[i] = 0;
+  }
+  if (f->made)
+    return CM_OK;
   cm_strides(3, dims, shape.to_stride);
   cm_strides(3, shape.extent, shape.stride);
   CM_TRY(cm_c_box(piece->w, &(cm_program_part){.shape = &shape}, made->left_type, &numbers[3], error));
@@ -84,11 +103,6 @@ static cm_status frame_image(cm_c_piece *piece, const cm_c_factors *f, plane *p,
   cm_c_scratch(piece, made->left_type, cm_c_count(3, dims), frame);
   fprintf(piece->w->body[piece->lane].stream, "  copy_framed(%s, %s, %s);\n", frame, made->left, table);
   (void)snprintf(made->left, sizeof made->left, "%s", frame);
-  for (int i = 0; i < 2; i++) {
-    at->in[i] = dims[1 + i];
-    at->before[i] = at->after[i] = 0;
-  }
-  made->edges = false;
   return CM_OK;
 }
 
@@ -116,8 +130,9 @@ cm_status cm_c_conv(cm_c_piece *piece, cm_error *error)
     p.at.in[1] = p.at.out[1] = p.at.out[0] * p.at.out[1];
     p.at.in[0] = p.at.out[0] = 1;
   }
-  if (cm_c_weights(piece, &f, dims, lines ? CM_C_FILTERS : CM_C_TRANSPOSED, &made, error) != CM_OK || cm_c_input(piece, f.x, made.left, error) != CM_OK ||
-      cm_c_output(piece, 0, made.out, error) != CM_OK || cm_c_sums(piece, &f, &made, error) != CM_OK || frame_image(piece, &f, &p, &made, error) != CM_OK)
+  cm_c_frame frame = frame_of(piece, &f, &p);
+  if (cm_c_weights(piece, &f, dims, lines ? CM_C_FILTERS : CM_C_TRANSPOSED, &made, error) != CM_OK || cm_c_input_framed(piece, f.x, &frame, made.left, error) != CM_OK ||
+      cm_c_output(piece, 0, made.out, error) != CM_OK || cm_c_sums(piece, &f, &made, error) != CM_OK || frame_image(piece, &frame, &p, &made, error) != CM_OK)
     return error->status;
   if (lines) {
     made.kernel = "conv_lines";

@@ -80,24 +80,62 @@ static cm_status gather_part(cm_c_piece *piece, const cm_operand *o, const cm_pr
   return cm_c_copy(piece, part->shape->rank, part->shape->extent, &to, &from, error);
 }
 
-static cm_status gather(cm_c_piece *piece, const cm_operand *o, char at[CM_C_AT_MAX], cm_error *error)
+/* Where a dense element stands in a frame. */
+static int64_t in_frame(const cm_c_frame *f, int64_t i)
 {
+  return ((i / f->in[1] / f->in[0] * f->wide[0]) + i / f->in[1] % f->in[0] + f->before[0]) * f->wide[1] + i % f->in[1] + f->before[1];
+}
+
+/* The part as it goes into a frame; whether that is a box too. */
+static bool frame_part(const cm_c_frame *f, const cm_program_part *part, cm_program_part *made, cm_part_shape *shape)
+{
+  int64_t index[CM_RANK_MAX] = {0};
+  bool box = true;
+  *shape = *part->shape;
+  *made = (cm_program_part){.buffer = part->buffer, .address = part->address, .to = in_frame(f, part->to), .shape = shape};
+  for (uint32_t d = 0; d < shape->rank; d++)
+    shape->to_stride[d] = shape->extent[d] > 1 ? in_frame(f, part->to + part->shape->to_stride[d]) - made->to : 0;
+  do {
+    int64_t dense = part->to, framed = made->to;
+    for (uint32_t d = 0; d < shape->rank; d++) {
+      dense += index[d] * part->shape->to_stride[d];
+      framed += index[d] * shape->to_stride[d];
+    }
+    box = in_frame(f, dense) == framed;
+  } while (box && cm_next_index(shape->rank, shape->extent, index));
+  return box;
+}
+
+static cm_status gather(cm_c_piece *piece, const cm_operand *o, cm_c_frame *frame, char at[CM_C_AT_MAX], cm_error *error)
+{
+  const cm_program_part *parts = piece->w->program->parts + o->first_part;
+  FILE *out = piece->w->body[piece->lane].stream;
   copies c = {0};
   const char *table;
+  cm_program_part framed;
+  cm_part_shape shape;
   cm_status status = CM_OK;
-  cm_c_scratch(piece, o->type, cm_c_count(o->rank, o->dims), at);
+  bool frames = frame != NULL;
+  for (uint32_t k = 0; frames && k < o->part_count; k++)
+    frames = frame_part(frame, &parts[k], &framed, &shape);
+  const int64_t count = frames ? frame->planes * frame->wide[0] * frame->wide[1] : cm_c_count(o->rank, o->dims);
+  cm_c_scratch(piece, o->type, count, at);
+  if (frames) {
+    fprintf(out, "  memset(%s, %d, %" PRIu64 ");\n", at, frame->fill, (uint64_t)count * cm_type_bytes(o->type));
+    frame->made = true;
+  }
   for (uint32_t k = 0; status == CM_OK && k < o->part_count; k++)
-    status = gather_part(piece, o, &piece->w->program->parts[o->first_part + k], at, &c, error);
+    status = gather_part(piece, o, frames && frame_part(frame, &parts[k], &framed, &shape) ? &framed : &parts[k], at, &c, error);
   if (status == CM_OK && c.count > 0)
     status = cm_c_table(piece->w, c.numbers, 3 * c.count + 1, &table, error);
   if (status == CM_OK && c.count > 0)
-    fprintf(piece->w->body[piece->lane].stream, "  copy_boxes(%s, %s);\n", at, table);
+    fprintf(out, "  copy_boxes(%s, %s);\n", at, table);
   cm_free(c.numbers);
   return status;
 }
 
 /* Of inputs, then outputs. */
-static cm_status operand_at(cm_c_piece *piece, uint32_t number, char at[CM_C_AT_MAX], cm_error *error)
+static cm_status operand_at(cm_c_piece *piece, uint32_t number, cm_c_frame *frame, char at[CM_C_AT_MAX], cm_error *error)
 {
   const cm_operand *o = &piece->operands[number];
   const bool in = number < piece->instruction->input_count;
@@ -109,7 +147,7 @@ static cm_status operand_at(cm_c_piece *piece, uint32_t number, char at[CM_C_AT_
   else if (in && piece->call.value[number] != NULL)
     return cm_c_array(piece->w, piece->call.value[number], at, error);
   else if (in && (o->part_count != 1 || !cm_c_is_whole(part, o)))
-    return gather(piece, o, at, error);
+    return gather(piece, o, frame, at, error);
   else
     part_at(piece->w, part, o->type, at);
   return CM_OK;
@@ -117,12 +155,17 @@ static cm_status operand_at(cm_c_piece *piece, uint32_t number, char at[CM_C_AT_
 
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error)
 {
-  return operand_at(piece, input, at, error);
+  return operand_at(piece, input, NULL, at, error);
+}
+
+cm_status cm_c_input_framed(cm_c_piece *piece, uint32_t input, cm_c_frame *frame, char at[CM_C_AT_MAX], cm_error *error)
+{
+  return operand_at(piece, input, frame->planes > 0 && frame->in[0] > 0 && frame->in[1] > 0 ? frame : NULL, at, error);
 }
 
 cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error)
 {
-  return operand_at(piece, piece->instruction->input_count + output, at, error);
+  return operand_at(piece, piece->instruction->input_count + output, NULL, at, error);
 }
 
 cm_status cm_c_input_stream(cm_c_piece *piece, uint32_t input, const cm_shape *wide, cm_c_stream *stream, cm_error *error)

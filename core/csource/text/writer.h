@@ -90,6 +90,14 @@ void cm_c_print_array(const cm_tensor *tensor, const char *name, FILE *out);
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error);
 cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error);
 
+/* Planes of an image with room around each, of bytes that are all `fill`; `made`: an input that lies in several places was gathered into it at once. */
+typedef struct cm_c_frame {
+  int64_t planes, in[2], wide[2], before[2];
+  int fill;
+  bool made;
+} cm_c_frame;
+cm_status cm_c_input_framed(cm_c_piece *piece, uint32_t input, cm_c_frame *frame, char at[CM_C_AT_MAX], cm_error *error);
+
 /* Where an element of a tensor outside lies, as C. */
 void cm_c_outside(const cm_c_writer *w, uint32_t tensor, int64_t first, char at[CM_C_AT_MAX]);
 

@@ -51,8 +51,7 @@ static uint32_t steps_for(const cm_policy *policy, const cm_environment *environ
 static cm_status settle(const work *w, cm_rule rule, const float *position, scratch *s, cm_acted *acted,
                         cm_error *error)
 {
-  double bound = (double)w->policy->bound;
-  CM_TRY(cm_environment_assign(w->environment, rule, position, bound, w->run->memory, s->to, error));
+  CM_TRY(cm_environment_assign(w->environment, rule, position, (double)w->policy->bound, s->to, error));
   acted->after -= cm_swap_refinement_carry_out(&s->exchange, s->to, acted->at);
   return CM_OK;
 }
@@ -60,7 +59,7 @@ static cm_status settle(const work *w, cm_rule rule, const float *position, scra
 /* Nodes want to be at the means of their Gaussians, by either rule. */
 static cm_status look(const work *w, scratch *s, cm_acted *acted, cm_error *error)
 {
-  CM_TRY(cm_environment_observe(w->environment, acted->at, w->run->memory, s->input, error));
+  CM_TRY(cm_environment_observe(w->environment, acted->at, s->input, error));
   cm_policy_forward(w->policy, w->environment->laplacian, s->input, s->pass);
   CM_TRY(settle(w, CM_RULE_SLICES, s->pass->mean, s, acted, error));
   return settle(w, CM_RULE_NEAREST, s->pass->mean, s, acted, error);
@@ -152,7 +151,7 @@ static cm_status act_further(const work *w, cm_acted *acted, cm_error *error)
 {
   cm_environment joined;
   work further = *w;
-  CM_TRY(cm_environment_join(w->environment, w->run->memory, &joined, error));
+  CM_TRY(cm_environment_join(w->environment, &joined, error));
   further.environment = &joined;
   cm_status status = act(&further, FURTHER * w->steps, acted, error);
   cm_environment_joined_free(&joined);
@@ -166,12 +165,7 @@ cm_status cm_policy_act(const cm_policy *policy, const cm_environment *environme
   work w = {policy, environment, steps > 0 ? steps : steps_for(policy, environment), run, made};
   cm_status status = cm_parallel(run, CM_LAYOUTS, act_from, &w, error);
   CM_THEN(status, act_further(&w, &made[cm_acted_best(made)], error));
-  if (status != CM_OK) {
-    cm_acted_free(made);
-    return status;
-  }
-  memcpy(acted, made, sizeof made);
-  return CM_OK;
+  CM_END(status, memcpy(acted, made, sizeof made), cm_acted_free(made));
 }
 
 void cm_acted_free(cm_acted *acted)

@@ -3,20 +3,30 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/members.h"
 #include "core/learning/communities/processors.h"
 #include "core/placement/qap/qap.h"
 
-/* Sorts things 0 .. count - 1 by processor, ascending inside each. */
-static cm_status group(const uint32_t *processor, uint32_t count, uint32_t processors, cm_memory *memory,
-                       uint32_t **first, uint32_t **list, cm_error *error)
+/* Things 0 .. count - 1 by processor, ascending inside each. */
+static void group(const uint32_t *processor, uint32_t count, uint32_t processors, uint32_t *first, uint32_t *list)
 {
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(*first, (size_t)processors + 2), CM_ARRAY(*list, count)));
+  if (processors > 1) {
+    cm_sort_members(processor, count, processors, first, list);
+    return;
+  }
+  first[1] = count;
   for (uint32_t i = 0; i < count; i++)
-    (*first)[(processors > 1 ? processor[i] : 0) + 2]++;
-  for (uint32_t p = 2; p <= processors + 1; p++)
-    (*first)[p] += (*first)[p - 1];
-  for (uint32_t i = 0; i < count; i++)
-    (*list)[(*first)[(processors > 1 ? processor[i] : 0) + 1]++] = i;
+    list[i] = i;
+}
+
+/* Nodes and sites by processor. */
+static cm_status group_both(cm_environment *s, const cm_environment_parts *parts, cm_error *error)
+{
+  const size_t room = (size_t)s->processors + 2;
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(s->node_first, room), CM_ARRAY(s->node, s->nodes), CM_ARRAY(s->site_first, room),
+                    CM_ARRAY(s->site_of, s->sites)));
+  group(parts->node_processor, s->nodes, s->processors, s->node_first, s->node);
+  group(parts->site_processor, s->sites, s->processors, s->site_first, s->site_of);
   return CM_OK;
 }
 
@@ -65,12 +75,12 @@ cm_status cm_environment_new(const cm_environment_parts *parts, cm_run *run, cm_
   CM_TRY(CM_NEW(run->memory, s, 1, error));
   s->graph = parts->graph;
   s->chip = parts->chip;
+  s->memory = run->memory;
   s->nodes = parts->graph->vertex_count;
   s->sites = parts->sites;
   s->processors = parts->processors > 1 ? parts->processors : 1;
   cm_status status = number_sites(s, parts, run, error);
-  CM_THEN(status, group(parts->node_processor, s->nodes, s->processors, run->memory, &s->node_first, &s->node, error));
-  CM_THEN(status, group(parts->site_processor, s->sites, s->processors, run->memory, &s->site_first, &s->site_of, error));
+  CM_THEN(status, group_both(s, parts, error));
   CM_THEN(status, check_room(s, error));
   CM_THEN(status, cm_axes_new(s->chip, s->site, s->sites, run, &s->axes, error));
   CM_THEN(status, cm_laplacian_new(s->graph, run, &s->laplacian, error));
@@ -103,7 +113,7 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(node_processor, parts->graph->vertex_count),
                                 CM_ARRAY(site_processor, parts->sites));
   CM_THEN(status, cm_processors_new(parts->chip, parts->site, parts->sites, run->memory, &processors, error));
-  CM_THEN(status, cm_processors_share(parts->graph, parts->chip, &processors, seed, run, node_processor, error));
+  CM_THEN(status, cm_processors_share(&(cm_sharing){parts->graph, parts->chip, &processors, seed, run}, node_processor, error));
   if (status == CM_OK) {
     cm_environment_parts shared = *parts;
     number_processors(parts, &processors, site_processor);
@@ -117,18 +127,12 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
   return status;
 }
 
-cm_status cm_environment_join(const cm_environment *environment, cm_memory *memory, cm_environment *joined, cm_error *error)
+cm_status cm_environment_join(const cm_environment *environment, cm_environment *joined, cm_error *error)
 {
   cm_environment made = *environment;
   made.processors = 1;
   made.node_first = made.node = made.site_first = made.site_of = NULL;
-  if (group(NULL, environment->nodes, 1, memory, &made.node_first, &made.node, error) != CM_OK ||
-      group(NULL, environment->sites, 1, memory, &made.site_first, &made.site_of, error) != CM_OK) {
-    cm_environment_joined_free(&made);
-    return error->status;
-  }
-  *joined = made;
-  return CM_OK;
+  CM_END(group_both(&made, &(cm_environment_parts){.processors = 1}, error), *joined = made, cm_environment_joined_free(&made));
 }
 
 void cm_environment_joined_free(cm_environment *joined)
@@ -235,12 +239,12 @@ static void look_from(const looker *l, uint32_t v, float *input)
   }
 }
 
-cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, cm_memory *memory, float *input, cm_error *error)
+cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, float *input, cm_error *error)
 {
   const cm_axes *a = environment->axes;
   looker l = {.of = environment, .at = at, .axes = {{a->column, a->columns}, {a->row, a->rows}}};
   double weight = 0;
-  CM_TRY(CM_NEW(memory, l.tally, a->columns > a->rows ? a->columns : a->rows, error));
+  CM_TRY(CM_NEW(environment->memory, l.tally, a->columns > a->rows ? a->columns : a->rows, error));
   for (uint32_t v = 0; v < environment->nodes; v++)
     weight += (double)environment->priority[v];
   l.mean_weight = weight > 0 ? (float)(weight / environment->nodes) : 1;

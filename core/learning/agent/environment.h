@@ -8,6 +8,7 @@
 typedef struct cm_environment {
   const cm_graph *graph;     /* of the nodes; borrowed */
   const cm_chip *chip;       /* borrowed */
+  cm_memory *memory;         /* of the environment, and of scratch */
   uint32_t nodes, sites;
   uint32_t *site;            /* [sites] cores that may be used */
   cm_axes *axes;             /* under the sites */
@@ -43,7 +44,7 @@ cm_status cm_environment_new_shared(const cm_environment_parts *parts, uint64_t 
 
 /* The same environment as one processor: everybody may go everywhere. What it shows is borrowed, but for the lists of one
  * processor; give it back with cm_environment_joined_free, before the environment. O(nodes + sites). */
-cm_status cm_environment_join(const cm_environment *environment, cm_memory *memory, cm_environment *joined, cm_error *error);
+cm_status cm_environment_join(const cm_environment *environment, cm_environment *joined, cm_error *error);
 void cm_environment_joined_free(cm_environment *joined); /* harmless on a zeroed one */
 
 /* The sites as a region; borrowed. */
@@ -51,7 +52,7 @@ cm_region cm_environment_region(const cm_environment *environment);
 
 /* The network's input for nodes that stand on sites at [nodes]: input [2 nodes * CM_POLICY_INPUTS].
  * O(entries + nodes * (columns + rows)). */
-cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, cm_memory *memory, float *input, cm_error *error);
+cm_status cm_environment_observe(const cm_environment *environment, const uint32_t *at, float *input, cm_error *error);
 
 /* How nodes that want to be somewhere come to sites of their own. */
 typedef enum cm_rule {
@@ -62,8 +63,8 @@ typedef enum cm_rule {
 
 /* Nodes that want to be at position [2 nodes] (x, y in -bound .. bound) to sites of their own, processor by processor.
  * Fills at [nodes]. As cm_assign, or O((nodes + sites) log(sites)). */
-cm_status cm_environment_assign(const cm_environment *environment, cm_rule rule, const float *position, double bound, cm_memory *memory,
-                          uint32_t *at, cm_error *error);
+cm_status cm_environment_assign(const cm_environment *environment, cm_rule rule, const float *position, double bound,
+                                uint32_t *at, cm_error *error);
 
 /* Sum over edges of weight * distance (cm_axes_cost). O(entries). */
 uint64_t cm_environment_hops(const cm_environment *environment, const uint32_t *at);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "core/learning/agent/environment.h"
 #include "core/partition/options.h"
@@ -189,7 +190,7 @@ static cm_status turn_and_slice(const cm_environment *s, const float *value, cm_
       coordinate[2 * (size_t)v] = (float)(c * x - n * y);
       coordinate[2 * (size_t)v + 1] = (float)(n * x + c * y);
     }
-    status = cm_environment_assign(s, CM_RULE_SLICES, coordinate, 1, run->memory, tried, error);
+    status = cm_environment_assign(s, CM_RULE_SLICES, coordinate, 1, tried, error);
     uint64_t hops = status == CM_OK ? cm_environment_hops(s, tried) : UINT64_MAX;
     if (hops < least) {
       least = hops;
@@ -216,12 +217,6 @@ typedef struct placed {
   uint32_t key, which;
 } placed;
 
-static int by_key(const void *a, const void *b)
-{
-  const placed *x = a, *y = b;
-  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->which < y->which ? -1 : x->which > y->which;
-}
-
 /* Hands out the nodes in one order to the sites in another, processor by processor. */
 static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const uint32_t *site_rank, cm_run *run,
                       uint32_t *at, cm_error *error)
@@ -234,8 +229,8 @@ static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const 
       node[i] = (placed){node_rank[s->node[s->node_first[p] + i]], s->node[s->node_first[p] + i]};
     for (uint32_t i = 0; i < sites; i++)
       site[i] = (placed){site_rank[s->site_of[s->site_first[p] + i]], s->site_of[s->site_first[p] + i]};
-    qsort(node, nodes, sizeof *node, by_key);
-    qsort(site, sites, sizeof *site, by_key);
+    qsort(node, nodes, sizeof *node, cm_ascending_pair);
+    qsort(site, sites, sizeof *site, cm_ascending_pair);
     for (uint32_t i = 0; i < nodes; i++)
       at[node[i].which] = site[i].which;
   }

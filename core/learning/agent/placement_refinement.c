@@ -114,7 +114,6 @@ static cm_status anneal_all_pairs(const cm_environment *environment, const cm_re
 {
   uint32_t sites = environment->sites, *tried;
   double pairs = (double)sites * (sites > 1 ? sites - 1 : 1) / 2, sweeps = options->looks / pairs;
-  uint64_t cost;
   cm_qap_options cold = {.population = 1,
                          .sweeps = sweeps > SWEEPS_MAX ? SWEEPS_MAX : (uint32_t)sweeps,
                          .seed = options->seed,
@@ -122,8 +121,8 @@ static cm_status anneal_all_pairs(const cm_environment *environment, const cm_re
   if (cold.sweeps == 0)
     return CM_OK;
   CM_TRY(CM_NEW(run->memory, tried, environment->nodes, error));
-  cm_status status = cm_place_by_annealing(environment->graph, environment->axes, &cold, run, tried, &cost, error);
-  if (status == CM_OK && cost < cm_environment_hops(environment, at))
+  cm_status status = cm_place_by_annealing(environment->graph, environment->axes, &cold, run, tried, error);
+  if (status == CM_OK && cm_environment_hops(environment, tried) < cm_environment_hops(environment, at))
     memcpy(at, tried, environment->nodes * sizeof *at);
   cm_free(tried);
   return status;

@@ -25,7 +25,7 @@ typedef struct claim {
   uint64_t *priority;
 } claim;
 
-static cm_status assign_processor(claim *c, uint32_t p, cm_memory *memory, cm_error *error)
+static cm_status assign_processor(claim *c, uint32_t p, cm_error *error)
 {
   const cm_environment *s = c->of;
   uint32_t nodes = s->node_first[p + 1] - s->node_first[p], sites = s->site_first[p + 1] - s->site_first[p];
@@ -37,21 +37,20 @@ static cm_status assign_processor(claim *c, uint32_t p, cm_memory *memory, cm_er
   for (uint32_t i = 0; i < sites; i++)
     c->free[i] = s->site[site[i]];
   const cm_assign_task task = {s->chip, c->free, sites, c->wanted, c->priority, nodes, CM_DISTANCE_MANHATTAN};
-  CM_TRY(cm_assign(&task, memory, c->core, error));
+  CM_TRY(cm_assign(&task, s->memory, c->core, error));
   for (uint32_t i = 0; i < nodes; i++)
     c->at[node[i]] = s->site_on[c->core[i]];
   return CM_OK;
 }
 
-static cm_status nearest(const cm_environment *environment, const float *position, double bound, cm_memory *memory, uint32_t *at,
-                         cm_error *error)
+static cm_status nearest(const cm_environment *environment, const float *position, double bound, uint32_t *at, cm_error *error)
 {
   claim c = {.of = environment, .position = position, .bound = bound, .at = at};
-  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(c.wanted, environment->nodes), CM_ARRAY(c.free, environment->sites),
+  cm_status status = CM_NEW_ALL(environment->memory, error, CM_ARRAY(c.wanted, environment->nodes), CM_ARRAY(c.free, environment->sites),
                                 CM_ARRAY(c.core, environment->nodes), CM_ARRAY(c.priority, environment->nodes));
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     if (environment->node_first[p + 1] > environment->node_first[p])
-      status = assign_processor(&c, p, memory, error);
+      status = assign_processor(&c, p, error);
   CM_FREE(c.wanted, c.free, c.core, c.priority);
   return status;
 }
@@ -99,19 +98,18 @@ static void slice(const cm_environment *s, uint32_t p, const float *coordinate, 
   }
 }
 
-static cm_status slices(const cm_environment *environment, const float *position, cm_memory *memory, uint32_t *at, cm_error *error)
+static cm_status slices(const cm_environment *environment, const float *position, uint32_t *at, cm_error *error)
 {
   placed *node, *site = NULL;
-  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(node, environment->nodes), CM_ARRAY(site, environment->sites));
+  cm_status status = CM_NEW_ALL(environment->memory, error, CM_ARRAY(node, environment->nodes), CM_ARRAY(site, environment->sites));
   for (uint32_t p = 0; p < environment->processors && status == CM_OK; p++)
     slice(environment, p, position, node, site, at);
   CM_FREE(node, site);
   return status;
 }
 
-cm_status cm_environment_assign(const cm_environment *environment, cm_rule rule, const float *position, double bound, cm_memory *memory,
-                          uint32_t *at, cm_error *error)
+cm_status cm_environment_assign(const cm_environment *environment, cm_rule rule, const float *position, double bound, uint32_t *at,
+                                cm_error *error)
 {
-  return rule == CM_RULE_SLICES ? slices(environment, position, memory, at, error)
-                                : nearest(environment, position, bound, memory, at, error);
+  return rule == CM_RULE_SLICES ? slices(environment, position, at, error) : nearest(environment, position, bound, at, error);
 }

@@ -2,16 +2,14 @@
 
 #include <string.h>
 
+#include "core/learning/agent/trade.h"
+
 cm_status cm_swap_refinement_new(const cm_environment *environment, cm_memory *memory, cm_swap_refinement *exchange, cm_error *error)
 {
   cm_swap_refinement made = {.environment = environment};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(made.occupant, environment->sites), CM_ARRAY(made.left, environment->nodes),
-                 CM_ARRAY(made.done, environment->nodes), CM_ARRAY(made.entered, environment->sites)) != CM_OK) {
-    cm_swap_refinement_free(&made);
-    return error->status;
-  }
-  *exchange = made;
-  return CM_OK;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(made.occupant, environment->sites), CM_ARRAY(made.left, environment->nodes),
+                                CM_ARRAY(made.done, environment->nodes), CM_ARRAY(made.entered, environment->sites));
+  CM_END(status, *exchange = made, cm_swap_refinement_free(&made));
 }
 
 void cm_swap_refinement_free(cm_swap_refinement *exchange)
@@ -23,17 +21,7 @@ void cm_swap_refinement_free(cm_swap_refinement *exchange)
 /* What node v saves when it goes to a site with everybody else where `at` says. */
 static int64_t saves(const cm_environment *environment, const uint32_t *at, uint32_t v, uint32_t to)
 {
-  const cm_graph *g = environment->graph;
-  const cm_axes *x = environment->axes;
-  const uint32_t *to_x = x->dx + (size_t)x->column[to] * x->columns, *to_y = x->dy + (size_t)x->row[to] * x->rows;
-  const uint32_t *from_x = x->dx + (size_t)x->column[at[v]] * x->columns;
-  const uint32_t *from_y = x->dy + (size_t)x->row[at[v]] * x->rows;
-  int64_t sum = 0;
-  for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
-    uint32_t site = at[g->neighbour[i]], column = x->column[site], row = x->row[site];
-    sum += (int64_t)g->weight[i] * ((int64_t)from_x[column] + from_y[row] - to_x[column] - to_y[row]);
-  }
-  return sum;
+  return -cm_move_change(environment, at, v, to, CM_NOBODY);
 }
 
 /* Follows the nodes from `head` on, each to the site of the next, until a site was empty or the first node's; takes all

@@ -149,12 +149,10 @@ static cm_status unfold(level of, cm_random *random, cm_run *run, uint32_t *comm
 {
   mover m = {0};
   uint32_t n = of.graph->vertex_count;
-  cm_status status = mover_new(of, community, run->memory, &m, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(mover_new(of, community, run->memory, &m, error));
   for (uint32_t v = 0; v < n; v++)
     community[v] = v;
-  status = move_all(&m, random, run, error);
+  cm_status status = move_all(&m, random, run, error);
   CM_THEN(status, cm_number_groups(community, n, n, run->memory, count, error));
   if (status == CM_OK && *count < n) {
     status = unfold_coarser(of, random, run, community, count, error);
@@ -175,37 +173,23 @@ static cm_status check_weights(const cm_graph *graph, cm_error *error)
                  (unsigned long long)graph->weight_total);
 }
 
-/* (2m)^2 times the modularity. */
+/* (2m)^2 times Newman's modularity: the share of the weight inside communities, less what it would be among vertices of the same degrees
+ * joined at random. */
 static cm_status exact_modularity(const cm_graph *graph, const uint32_t *community, uint32_t count, cm_memory *memory,
                                   cm_value *value, cm_error *error)
 {
   uint64_t *inner = NULL, *total = NULL;
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(inner, count), CM_ARRAY(total, count)) != CM_OK) {
-    cm_free(inner);
-    return error->status;
-  }
-  for (uint32_t v = 0; v < graph->vertex_count; v++)
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(inner, count), CM_ARRAY(total, count));
+  for (uint32_t v = 0; status == CM_OK && v < graph->vertex_count; v++)
     for (uint64_t i = graph->first[v]; i < graph->first[v + 1]; i++) {
       total[community[v]] += graph->weight[i];
       inner[community[v]] += community[graph->neighbour[i]] == community[v] ? graph->weight[i] : 0;
     }
   cm_value sum = 0, twice = (cm_value)graph->weight_total * 2;
-  for (uint32_t c = 0; c < count; c++)
+  for (uint32_t c = 0; status == CM_OK && c < count; c++)
     sum += twice * (cm_value)inner[c] - (cm_value)total[c] * (cm_value)total[c];
-  *value = sum;
   CM_FREE(inner, total);
-  return CM_OK;
-}
-
-cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32_t count, cm_memory *memory,
-                        double *modularity, cm_error *error)
-{
-  cm_value value;
-  CM_TRY(check_weights(graph, error));
-  CM_TRY(exact_modularity(graph, community, count, memory, &value, error));
-  double twice = 2 * (double)graph->weight_total;
-  *modularity = graph->weight_total == 0 ? 0 : (double)value / twice / twice;
-  return CM_OK;
+  CM_END(status, *value = sum, );
 }
 
 /* One try after another; the best in `community`. */

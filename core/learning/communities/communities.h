@@ -27,11 +27,6 @@ typedef struct cm_community {
 cm_status cm_communities_find(const cm_graph *graph, const cm_unfold_options *options, cm_run *run,
                               uint32_t *community, uint32_t *count, cm_error *error);
 
-/* Newman's modularity: the share of the weight inside communities, less what it would be among vertices of the same
- * degrees joined at random. 0 for a graph without edges. Sums are exact; only the last division rounds. O(entries). */
-cm_status cm_modularity(const cm_graph *graph, const uint32_t *community, uint32_t count, cm_memory *memory,
-                        double *modularity, cm_error *error);
-
 /* Brings communities to processors: at most `processors` of them, as many as there are processors where there are as
  * many vertices, and so large that there is a one-to-one assignment to processors of these capacities (the k-th
  * largest is at most the k-th largest capacity). Small communities join those that they talk to most, those too large

@@ -184,8 +184,7 @@ static cm_status refine_round(refiner *r, int64_t *gain, cm_error *error)
   cm_fit *f = r->f;
   cm_graph *between;
   cm_status status = cm_graph_contract(f->graph, f->community, f->count, f->run, &between, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   memset(r->first, 0, ((size_t)f->count + 2) * sizeof *r->first);
   cm_sort_members(f->community, f->graph->vertex_count, f->count, r->first, r->member);
   for (uint32_t c = 0; status == CM_OK && c < f->count; c++)

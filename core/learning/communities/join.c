@@ -2,25 +2,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/learning/communities/fit.h"
 #include "core/learning/communities/groups.h"
 
 enum { JOIN_SHARE = 8 /* of the communities join in a round, one in so many */ };
 
-/* Sorts communities by nodes, packed above their number: ascending, or (complemented) falling with rising numbers. */
-static int ascending_key(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 cm_status cm_fit_sort(const cm_fit *fit, bool largest_first, uint32_t *order, cm_error *error)
 {
-  uint64_t *key;
+  uint64_t *key; /* nodes above the number of a community, complemented: falling with rising numbers */
   CM_TRY(CM_NEW(fit->run->memory, key, fit->count, error));
   for (uint32_t c = 0; c < fit->count; c++)
     key[c] = (uint64_t)(largest_first ? ~fit->nodes[c] : fit->nodes[c]) << 32 | c;
-  qsort(key, fit->count, sizeof *key, ascending_key);
+  qsort(key, fit->count, sizeof *key, cm_ascending_long);
   for (uint32_t c = 0; c < fit->count; c++)
     order[c] = (uint32_t)key[c];
   cm_free(key);

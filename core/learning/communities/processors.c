@@ -3,18 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/groups.h"
 
 enum { NOBODY = UINT32_MAX, TRADE_ROUNDS = 32 };
 
 /* ---- processors ---- */
-
-static int ascending_key(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
 
 static uint32_t die_of(const cm_chip *chip, uint32_t core)
 {
@@ -32,17 +27,14 @@ cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t 
                             cm_processors *processors, cm_error *error)
 {
   cm_processors p = {0};
-  uint64_t *key;
-  CM_TRY(CM_NEW(memory, key, count, error));
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(p.die, count), CM_ARRAY(p.first, (size_t)count + 1), CM_ARRAY(p.core, count)) != CM_OK) {
-    cm_free(key);
-    cm_processors_free(&p);
-    return error->status;
-  }
-  for (uint32_t i = 0; i < count; i++)
+  uint64_t *key = NULL;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(key, count), CM_ARRAY(p.die, count), CM_ARRAY(p.first, (size_t)count + 1),
+                                CM_ARRAY(p.core, count));
+  for (uint32_t i = 0; status == CM_OK && i < count; i++)
     key[i] = (uint64_t)die_of(chip, core[i]) << 32 | core[i];
-  qsort(key, count, sizeof *key, ascending_key);
-  for (uint32_t i = 0; i < count; i++) {
+  if (status == CM_OK)
+    qsort(key, count, sizeof *key, cm_ascending_long);
+  for (uint32_t i = 0; status == CM_OK && i < count; i++) {
     uint32_t die = (uint32_t)(key[i] >> 32);
     if (p.count == 0 || p.die[p.count - 1] != die)
       p.die[p.count++] = die;
@@ -50,8 +42,7 @@ cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t 
     p.first[p.count] = i + 1;
   }
   cm_free(key);
-  *processors = p;
-  return CM_OK;
+  CM_END(status, *processors = p, cm_processors_free(&p));
 }
 
 void cm_processors_free(cm_processors *processors)
@@ -63,8 +54,8 @@ void cm_processors_free(cm_processors *processors)
 /* ---- communities to processors ---- */
 
 typedef struct giver {
+  const cm_sharing *of;
   const cm_processors *processors;
-  const cm_chip *chip;
   cm_graph *between;     /* the communities */
   cm_community *list;    /* [communities] */
   uint32_t communities;
@@ -83,7 +74,7 @@ static uint32_t room_of(const giver *g, uint32_t p)
 
 static uint64_t distance(const giver *g, uint32_t p, uint32_t q)
 {
-  return cm_die_distance(g->chip, g->processors->die[p], g->processors->die[q]);
+  return cm_die_distance(g->of->chip, g->processors->die[p], g->processors->die[q]);
 }
 
 /* Whether the communities that are left, but c, fit the processors that are left, but p. */
@@ -229,8 +220,10 @@ static void giver_free(giver *g)
 }
 
 /* Frees by the caller, after a failure too. */
-static cm_status giver_fill(giver *g, const cm_graph *graph, const uint32_t *community, cm_run *run, cm_error *error)
+static cm_status giver_fill(giver *g, const uint32_t *community, cm_error *error)
 {
+  const cm_graph *graph = g->of->graph;
+  cm_run *run = g->of->run;
   uint32_t communities = g->communities, processors = g->processors->count;
   CM_TRY(cm_graph_contract(graph, community, communities, run, &g->between, error));
   CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->list, communities), CM_ARRAY(g->priority, communities),
@@ -253,12 +246,11 @@ static cm_status giver_fill(giver *g, const cm_graph *graph, const uint32_t *com
   return CM_OK;
 }
 
-cm_status cm_processors_assign(const cm_graph *graph, const uint32_t *community, uint32_t communities,
-                               const cm_chip *chip, const cm_processors *processors, cm_run *run, uint32_t *processor,
+cm_status cm_processors_assign(const cm_sharing *sharing, const uint32_t *community, uint32_t communities, uint32_t *processor,
                                cm_error *error)
 {
-  giver g = {.processors = processors, .chip = chip, .communities = communities};
-  cm_status status = giver_fill(&g, graph, community, run, error);
+  giver g = {.of = sharing, .processors = sharing->processors, .communities = communities};
+  cm_status status = giver_fill(&g, community, error);
   CM_THEN(status, give_out(&g, error));
   if (status == CM_OK) {
     trade_all(&g);

@@ -19,17 +19,24 @@ cm_status cm_processors_new(const cm_chip *chip, const uint32_t *core, uint32_t 
                             cm_processors *processors, cm_error *error);
 void cm_processors_free(cm_processors *processors);
 
+/* Who is to be given processors of a chip; all borrowed. */
+typedef struct cm_sharing {
+  const cm_graph *graph;
+  const cm_chip *chip;
+  const cm_processors *processors;
+  uint64_t seed;
+  cm_run *run;
+} cm_sharing;
+
 /* Gives each community a processor: processors in order, the next one always the one nearest to those given out, each
  * to the community with the largest connection weight, or, where that has more vertices than the processor has free
  * cores, to the next one by connection weight that fits. A community is passed over too where the others would not fit
  * afterwards. At the end two communities trade processors while that shortens the ways between processors, weighted
  * with what runs over them. Fills processor [communities]. The communities must fit (cm_communities_fit), else
  * CM_NO_ROOM. O(entries + communities^2 * processors). */
-cm_status cm_processors_assign(const cm_graph *graph, const uint32_t *community, uint32_t communities,
-                               const cm_chip *chip, const cm_processors *processors, cm_run *run, uint32_t *processor,
+cm_status cm_processors_assign(const cm_sharing *sharing, const uint32_t *community, uint32_t communities, uint32_t *processor,
                                cm_error *error);
 
 /* Communities, fitted and assigned, in one: the processor of each vertex, processor [vertices]. With one processor all
  * are on it. CM_NO_ROOM when there are more vertices than free cores. */
-cm_status cm_processors_share(const cm_graph *graph, const cm_chip *chip, const cm_processors *processors,
-                              uint64_t seed, cm_run *run, uint32_t *processor, cm_error *error);
+cm_status cm_processors_share(const cm_sharing *sharing, uint32_t *processor, cm_error *error);

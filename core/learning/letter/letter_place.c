@@ -25,15 +25,10 @@ cm_status cm_letter_view_new(const cm_environment *environment, uint32_t p, cm_r
   cm_status status = CM_NEW(run->memory, v.input, (size_t)v.rows * CM_FEATURES, error);
   if (status == CM_OK && environment->processors > 1)
     status = own_graph(environment, node, run, &v, error);
-  if (status != CM_OK) {
-    cm_letter_view_free(&v);
-    return status;
-  }
-  for (uint32_t i = 0; i < v.nodes; i++)
+  for (uint32_t i = 0; status == CM_OK && i < v.nodes; i++)
     memcpy(v.input + (size_t)i * CM_FEATURES, environment->feature + (size_t)node[i] * CM_FEATURES,
            CM_FEATURES * sizeof *v.input);
-  *view = v;
-  return CM_OK;
+  CM_END(status, *view = v, cm_letter_view_free(&v));
 }
 
 void cm_letter_view_free(cm_letter_view *view)
@@ -52,7 +47,7 @@ static cm_status place(const cm_policy *policy, const cm_environment *environmen
   cm_letter_pass *pass = NULL;
   cm_letter_seats seats;
   uint32_t *wish = NULL;
-  CM_TRY(cm_letter_seats_new(environment, p, policy->shape.kind, CM_DISTANCE_MANHATTAN, run->memory, &seats, error));
+  CM_TRY(cm_letter_seats_new(environment, p, policy->shape.kind, CM_DISTANCE_MANHATTAN, &seats, error));
   cm_status status = cm_letter_view_new(environment, p, run, &view, error);
   CM_THEN(status, cm_letter_pass_new(&policy->shape, view.rows, run->memory, &pass, error));
   CM_THEN(status, CM_NEW(run->memory, wish, seats.rows, error));

@@ -2,15 +2,15 @@
 
 #include <math.h>
 
-cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uint32_t axes, cm_distance distance, cm_memory *memory,
-                              cm_letter_seats *seats, cm_error *error)
+cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uint32_t axes, cm_distance distance, cm_letter_seats *seats,
+                              cm_error *error)
 {
   cm_letter_seats s = {.environment = environment, .nodes = environment->node_first[p + 1] - environment->node_first[p],
                        .node = environment->node + environment->node_first[p],
                        .places = cm_letter_places_of(environment, p, axes)};
   uint64_t *priority = NULL;
   s.rows = s.nodes * axes;
-  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s.free_core, s.places.sites), CM_ARRAY(s.wanted, s.nodes),
+  cm_status status = CM_NEW_ALL(environment->memory, error, CM_ARRAY(s.free_core, s.places.sites), CM_ARRAY(s.wanted, s.nodes),
                                 CM_ARRAY(s.core, s.nodes), CM_ARRAY(priority, s.nodes));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < s.places.sites; i++)
@@ -19,7 +19,7 @@ cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uin
       priority[i] = environment->priority[s.node[i]];
     const cm_assign_task task = {.chip = environment->chip, .free_core = s.free_core, .free_count = s.places.sites,
                                  .priority = priority, .nodes = s.nodes, .distance = distance};
-    status = cm_assigner_new(&task, memory, &s.assigner, error);
+    status = cm_assigner_new(&task, environment->memory, &s.assigner, error);
   }
   cm_free(priority);
   CM_END(status, *seats = s, cm_letter_seats_free(&s));

@@ -15,8 +15,8 @@ typedef struct cm_letter_seats {
 } cm_letter_seats;
 
 /* For processor p; borrows the environment. */
-cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uint32_t axes, cm_distance distance, cm_memory *memory,
-                              cm_letter_seats *seats, cm_error *error);
+cm_status cm_letter_seats_new(const cm_environment *environment, uint32_t p, uint32_t axes, cm_distance distance, cm_letter_seats *seats,
+                              cm_error *error);
 void cm_letter_seats_free(cm_letter_seats *seats); /* harmless on a zeroed one */
 
 /* Every node to its place along each axis, place [nodes * axes], conflicts by the source's rule (cm_assign). Fills at[v] of these

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
@@ -46,12 +47,6 @@ static uint32_t friend_of(flight *f, uint32_t v)
   return g->neighbour[g->weight[a] >= g->weight[b] ? a : b];
 }
 
-static int32_t middle(int32_t a, int32_t b, int32_t c)
-{
-  int32_t low = a < b ? a : b, high = a < b ? b : a;
-  return c < low ? low : c > high ? high : c;
-}
-
 /* A site that a kernel proposes for v, or CM_NOBODY. */
 static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
 {
@@ -70,8 +65,8 @@ static uint32_t propose(flight *f, cm_kernel kernel, uint32_t v)
   } else {
     int32_t a = (int32_t)f->core_at[friend_of(f, v)], b = (int32_t)f->core_at[friend_of(f, v)];
     int32_t c = (int32_t)f->core_at[friend_of(f, v)];
-    x = middle(a % width, b % width, c % width);
-    y = middle(a / width, b / width, c / width);
+    x = (int32_t)cm_middle(a % width, b % width, c % width);
+    y = (int32_t)cm_middle(a / width, b / width, c / width);
   }
   uint64_t number = cm_random_next(&f->random);
   uint32_t wide = 2 * reach + 1;
@@ -159,17 +154,17 @@ static void shares(const float *logit, uint32_t *until)
     until[k] = (uint32_t)(65536 * (up += power[k] / sum));
 }
 
-static cm_status fly(flight *f, const cm_policy *pilot, double tries, double start, cm_run *run, cm_error *error)
+static cm_status fly(flight *f, const cm_pilot_task *task, double start, cm_run *run, cm_error *error)
 {
   const cm_environment *s = f->environment;
   uint32_t columns = s->axes->columns, rows = s->axes->rows, most = columns > rows ? columns : rows;
   float input[CM_PILOT_INPUTS], output[CM_PILOT_OUTPUTS];
-  double used = 0, looks = tries * (2 * (double)s->graph->entry_count + (double)LOOKS_A_TRY * s->nodes);
+  double used = 0, looks = task->tries * (2 * (double)s->graph->entry_count + (double)LOOKS_A_TRY * s->nodes);
   f->unit = roughness(f);
   for (uint32_t stretch = 0; stretch < CM_PILOT_STRETCHES; stretch++) {
     uint32_t until[CM_KERNELS];
-    look_around(f, start, tries, (double)stretch / CM_PILOT_STRETCHES, input);
-    cm_pilot_ask(pilot, input, output);
+    look_around(f, start, task->tries, (double)stretch / CM_PILOT_STRETCHES, input);
+    cm_pilot_ask(task->pilot, input, output);
     memset(f->of, 0, sizeof f->of);
     shares(output + CM_PILOT_KERNEL, until);
     double heat = stretch + 1 < CM_PILOT_STRETCHES ? f->unit * exp(fmin((double)output[CM_PILOT_HEAT] - 3, 2)) : 0;
@@ -189,9 +184,9 @@ static cm_status fly(flight *f, const cm_policy *pilot, double tries, double sta
   return CM_OK;
 }
 
-cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
-                       uint32_t *at, uint64_t *hops, cm_error *error)
+cm_status cm_pilot_fly(const cm_pilot_task *task, cm_run *run, uint32_t *at, uint64_t *hops, cm_error *error)
 {
+  const cm_environment *environment = task->environment;
   flight f = {.environment = environment, .at = at};
   uint64_t start = cm_environment_hops(environment, at);
   if (environment->nodes < 2 || start == 0) {
@@ -205,8 +200,8 @@ cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment
     memcpy(f.best, at, environment->nodes * sizeof *at);
     for (uint32_t v = 0; v < environment->nodes; v++)
       settle(&f, v, at[v]);
-    cm_random_init(&f.random, seed, CM_STREAM_HOPS, 1);
-    status = fly(&f, pilot, tries, (double)start, run, error);
+    cm_random_init(&f.random, task->seed, CM_STREAM_HOPS, 1);
+    status = fly(&f, task, (double)start, run, error);
     memcpy(at, f.best, environment->nodes * sizeof *at);
     *hops = (uint64_t)((int64_t)start + f.least);
   }
@@ -214,12 +209,12 @@ cm_status cm_pilot_fly(const cm_policy *pilot, const cm_environment *environment
   return status;
 }
 
-cm_status cm_pilot_act(const cm_policy *pilot, const cm_environment *environment, double tries, uint64_t seed, cm_run *run,
-                       cm_acted *acted, cm_error *error)
+cm_status cm_pilot_act(const cm_pilot_task *task, cm_run *run, cm_acted *acted, cm_error *error)
 {
   cm_acted made[CM_LAYOUTS] = {0};
   cm_status status = CM_OK;
-  tries = tries > 0 ? tries : TRIES;
+  const cm_environment *environment = task->environment;
+  const double tries = task->tries > 0 ? task->tries : TRIES;
   for (int l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
     status = CM_NEW(run->memory, made[l].at, environment->nodes, error);
     CM_THEN(status, cm_environment_layout(environment, (cm_layout)l, run, made[l].at, error));
@@ -229,12 +224,7 @@ cm_status cm_pilot_act(const cm_policy *pilot, const cm_environment *environment
   uint32_t best = status == CM_OK ? cm_acted_best(made) : 0;
   for (uint32_t l = 0; l < CM_LAYOUTS && status == CM_OK; l++) {
     made[l].steps = (uint32_t)(l == best ? tries : tries / 7);
-    status = cm_pilot_fly(pilot, environment, made[l].steps, seed + l, run, made[l].at, &made[l].after, error);
+    status = cm_pilot_fly(&(cm_pilot_task){task->pilot, environment, made[l].steps, task->seed + l}, run, made[l].at, &made[l].after, error);
   }
-  if (status != CM_OK) {
-    cm_acted_free(made);
-    return status;
-  }
-  memcpy(acted, made, sizeof made);
-  return CM_OK;
+  CM_END(status, memcpy(acted, made, sizeof made), cm_acted_free(made));
 }

@@ -94,16 +94,3 @@ void cm_laplacian_apply_transposed(const cm_laplacian *laplacian, uint32_t width
       y[(size_t)v * width + k] =
         (laplacian->inverse[v] > 0 ? x[(size_t)v * width + k] : 0) - y[(size_t)v * width + k];
 }
-
-void cm_laplacian_pad(const cm_laplacian *laplacian, uint32_t side, float *matrix)
-{
-  const cm_graph *g = laplacian->graph;
-  memset(matrix, 0, (size_t)side * side * sizeof *matrix);
-  for (uint32_t v = 0; v < g->vertex_count; v++) {
-    if (laplacian->inverse[v] == 0)
-      continue;
-    matrix[(size_t)v * side + v] = 1;
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      matrix[(size_t)v * side + g->neighbour[i]] -= laplacian->inverse[v] * laplacian->weight[i];
-  }
-}

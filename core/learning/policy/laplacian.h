@@ -20,7 +20,3 @@ void cm_laplacian_apply(const cm_laplacian *laplacian, uint32_t width, const flo
 /* y = L^T x; scratch [nodes * width]. */
 void cm_laplacian_apply_transposed(const cm_laplacian *laplacian, uint32_t width, const float *x, float *scratch,
                                    float *y);
-
-/* The seed's own form: L in the upper left corner of a matrix of side x side, side at least the number of nodes (it is
- * the number of physical nodes), and zeros around it. matrix [side * side]. O(side^2 + entries). */
-void cm_laplacian_pad(const cm_laplacian *laplacian, uint32_t side, float *matrix);

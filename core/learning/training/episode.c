@@ -65,7 +65,7 @@ static cm_status begin(const cm_play *play, const uint32_t *start, cm_random *ra
       p[1] = kept;
     }
   }
-  return cm_environment_assign(environment, CM_RULE_SLICES, s->position, bound, play->run->memory, s->at, error);
+  return cm_environment_assign(environment, CM_RULE_SLICES, s->position, bound, s->at, error);
 }
 
 static cm_status look_new(const cm_environment *environment, cm_memory *memory, cm_look *look, cm_error *error)
@@ -101,10 +101,9 @@ static void judge(const scratch *s, const cm_train_options *options, cm_look *lo
 static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, cm_look *look, double *loss, cm_error *error)
 {
   const cm_policy *policy = play->policy;
-  cm_memory *memory = play->run->memory;
   const cm_environment *environment = look->environment;
   double bound = (double)policy->bound;
-  CM_TRY(cm_environment_observe(environment, s->at, memory, look->input, error));
+  CM_TRY(cm_environment_observe(environment, s->at, look->input, error));
   cm_policy_forward(policy, environment->laplacian, look->input, s->pass);
   cm_random_normals(random, s->position, 2 * (size_t)environment->nodes);
   for (size_t r = 0; r < 2 * (size_t)environment->nodes; r++) {
@@ -113,8 +112,8 @@ static cm_status look_once(const cm_play *play, cm_random *random, scratch *s, c
     look->action[0][r] = s->pass->mean[r] + s->pass->deviation[r] * s->position[r];
     look->action[1][r] = s->pass->mean[r] - s->pass->deviation[r] * s->position[r];
   }
-  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, memory, s->drawn, error));
-  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, memory, s->other, error));
+  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[0], bound, s->drawn, error));
+  CM_TRY(cm_environment_assign(environment, CM_RULE_NEAREST, look->action[1], bound, s->other, error));
   double one = cm_environment_loss(environment, s->drawn, s->loss), other = cm_environment_loss(environment, s->other, s->other_loss);
   judge(s, play->options, look);
   if (other < one) { /* what the better draw has to offer first */

@@ -66,7 +66,7 @@ typedef struct cm_gaussians {
 
 /* Draws `count` placements of a look, its drawn and was from number `first` on. */
 cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t first, uint32_t count, cm_random *random,
-                       cm_memory *memory, cm_error *error);
+                       cm_error *error);
 
 /* PPO's clipped objective of a look, the sign turned, under other Gaussians than those that drew it: its derivatives by mean and
  * log(deviation), d_mean and d_deviation [nodes * axes]. O(nodes * axes * (places + draws)). */
@@ -85,11 +85,10 @@ typedef struct cm_flight {
   uint64_t seed;
 } cm_flight;
 
-/* flight [options->batch] flown by options->draws pairs of pilots, options->noise up and down from this one. Fills
+/* flight [options->batch] of a training flown by options->draws pairs of pilots, options->noise up and down from its policy. Fills
  * gradient [count], what descends, and of the point episodes (flights), reward (what the sequential placement costs over
  * what the pilot's does, geometric mean) and gained (share taken off the start). */
-cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, const cm_train_options *options,
-                           uint64_t update, cm_run *run, float *gradient, cm_curve_point *point, cm_error *error);
+cm_status cm_pilot_descend(const cm_training *training, const cm_flight *flight, float *gradient, cm_curve_point *point, cm_error *error);
 
 /* Sum over nodes of what a placement loses (cm_environment_losses), loss [nodes] by the way. */
 double cm_environment_loss(const cm_environment *environment, const uint32_t *at, double *loss);

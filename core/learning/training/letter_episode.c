@@ -20,9 +20,7 @@ cm_status cm_letter_reward(const cm_example *example, const uint32_t *at, cm_run
     core[v] = environment->site[at[v]];
   cm_status status = cm_reward_compute(&task, core, run, &r, error);
   cm_free(core);
-  if (status == CM_OK)
-    *reward = r.reward;
-  return status;
+  CM_END(status, *reward = r.reward, );
 }
 
 static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_error *error)
@@ -34,19 +32,19 @@ static cm_status look_new(const cm_play *play, uint32_t p, cm_look *look, cm_err
   look->draws = draws;
   CM_TRY(cm_letter_view_new(environment, p, run, &look->view, error));
   size_t rows = (size_t)look->view.nodes * axes;
-  CM_TRY(cm_letter_seats_new(environment, p, axes, CM_DISTANCE_MANHATTAN, run->memory, &look->seats, error));
+  CM_TRY(cm_letter_seats_new(environment, p, axes, CM_DISTANCE_MANHATTAN, &look->seats, error));
   look->places = look->seats.places;
   CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(look->drawn, rows * draws), CM_ARRAY(look->was, rows * draws)));
   return CM_NEW(run->memory, look->worth, (size_t)look->view.nodes * draws, error);
 }
 
 cm_status cm_look_draw(cm_look *look, const cm_gaussians *gaussians, uint32_t first, uint32_t count, cm_random *random,
-                       cm_memory *memory, cm_error *error)
+                       cm_error *error)
 {
   const uint32_t axes = look->places.axes, *n = look->places.count;
   const size_t rows = (size_t)look->view.nodes * axes;
   double *probability;
-  CM_TRY(CM_NEW(memory, probability, n[0] > n[1] ? n[0] : n[1], error));
+  CM_TRY(CM_NEW(look->environment->memory, probability, n[0] > n[1] ? n[0] : n[1], error));
   for (size_t r = 0; r < rows; r++) {
     cm_letter_probabilities((double)gaussians->mean[r], (double)gaussians->deviation[r], n[r % axes], gaussians->bound, probability);
     for (uint32_t k = first; k < first + count; k++) {
@@ -69,7 +67,7 @@ static cm_status draw(const cm_policy *policy, cm_look *look, cm_random *random,
   CM_TRY(cm_letter_pass_new(&policy->shape, look->view.rows, memory, &pass, error));
   cm_letter_forward(policy, &look->view, pass);
   const cm_gaussians gaussians = {pass->mean, pass->deviation, (double)policy->bound};
-  cm_status status = cm_look_draw(look, &gaussians, 0, look->draws, random, memory, error);
+  cm_status status = cm_look_draw(look, &gaussians, 0, look->draws, random, error);
   cm_letter_pass_free(pass);
   return status;
 }

@@ -63,7 +63,7 @@ static cm_status desk_new(tuning *t, uint32_t p, cm_error *error)
   cm_memory *memory = t->run->memory;
   look->environment = task->environment;
   CM_TRY(cm_letter_view_new(task->environment, p, t->run, &look->view, error));
-  CM_TRY(cm_letter_seats_new(task->environment, p, task->axes, task->task->distance, memory, &look->seats, error));
+  CM_TRY(cm_letter_seats_new(task->environment, p, task->axes, task->task->distance, &look->seats, error));
   look->places = look->seats.places;
   const size_t rows = look->seats.rows;
   if (cm_full_letter_new(&look->view, task->axes, task->seed + p, memory, &d->letter, error) != CM_OK ||
@@ -84,7 +84,10 @@ static cm_status tuning_new(tuning *t, cm_error *error)
   for (uint32_t p = 0; p < e->processors; p++)
     if (e->node_first[p + 1] > e->node_first[p] && desk_new(t, p, error) != CM_OK)
       return error->status;
-  CM_TRY(cm_reward_state_new(t->task->task, e->site, e->sites, e->site, t->run, &t->state, error));
+  cm_reward_task rewarded = *t->task->task;
+  rewarded.site = e->site;
+  rewarded.sites = e->sites;
+  CM_TRY(cm_reward_state_new(&rewarded, e->site, t->run, &t->state, error));
   t->sequential = (double)cm_reward_state_loss(t->state) / cm_reward_state_unit(t->state);
   return CM_OK;
 }
@@ -101,7 +104,7 @@ static cm_status reward_of(tuning *t, double *reward, cm_error *error)
   CM_TRY(cm_reward_state_place(t->state, t->core, error));
   cm_status status = cm_reward_state_reward(t->state, &r, error);
   if (status == CM_NO_ROUTE)
-    r.reward = -(double)cm_reward_state_loss(t->state) / cm_reward_state_unit(t->state) * exp(cm_forbidden_turns(t->task->task->rule));
+    r.reward = -(double)cm_reward_state_loss(t->state) / cm_reward_state_unit(t->state) * exp(cm_chip_forbidden_turns(t->task->task->chip, t->task->task->rule));
   else if (status != CM_OK)
     return status;
   *reward = r.reward;
@@ -137,7 +140,7 @@ static cm_status collect(tuning *t, cm_error *error)
   while (total < threshold && t->draws < DRAWS_MAX) {
     for (uint32_t p = 0; p < t->desks; p++) {
       const cm_gaussians g = gaussians_of(t->desk[p].letter);
-      CM_TRY(cm_look_draw(&t->desk[p].look, &g, t->draws, BLOCK, &t->random, t->run->memory, error));
+      CM_TRY(cm_look_draw(&t->desk[p].look, &g, t->draws, BLOCK, &t->random, error));
     }
     for (uint32_t k = t->draws; k < t->draws + BLOCK; k++) {
       for (uint32_t p = 0; p < t->desks; p++)

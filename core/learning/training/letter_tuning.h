@@ -7,7 +7,7 @@
 
 typedef struct cm_letter_tuning {
   const cm_environment *environment;
-  const cm_reward_task *task; /* what is rewarded; its distance is that of the conflict rule too */
+  const cm_reward_task *task; /* what is rewarded, on the sites of the environment; its distance is that of the conflict rule too */
   uint32_t axes;              /* Gaussians a node: 1 over the physical nodes in order, 2 over columns and rows */
   bool by_core;               /* each core takes the node most probable for it, instead of each node its core */
   uint64_t draws;             /* placements that are drawn and rewarded */

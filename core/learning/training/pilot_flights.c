@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/pilot/pilot.h"
-#include "core/learning/training/episode.h"
+#include "core/learning/training/state.h"
 #include "core/partition/options.h"
 
 typedef struct work {
@@ -39,7 +39,7 @@ static cm_status fly_one(const work *w, size_t index, float *noise, uint32_t *at
     noise[i] = w->pilot->parameter[i] + (float)up * noise[i];
   changed.parameter = noise;
   memcpy(at, f->start, f->environment->nodes * sizeof *at);
-  CM_TRY(cm_pilot_fly(&changed, f->environment, f->tries, f->seed, w->run, at, &hops, error));
+  CM_TRY(cm_pilot_fly(&(cm_pilot_task){&changed, f->environment, f->tries, f->seed}, w->run, at, &hops, error));
   w->value[index] = log(fmax((double)hops, 1));
   return CM_OK;
 }
@@ -75,15 +75,16 @@ static void add_up(const work *w, float *noise, float *gradient)
   }
 }
 
-cm_status cm_pilot_descend(const cm_policy *pilot, const cm_flight *flight, const cm_train_options *options,
-                           uint64_t update, cm_run *run, float *gradient, cm_curve_point *point, cm_error *error)
+cm_status cm_pilot_descend(const cm_training *training, const cm_flight *flight, float *gradient, cm_curve_point *point, cm_error *error)
 {
+  const cm_train_options *options = &training->options;
+  const cm_policy *pilot = training->policy;
+  cm_run quiet = *training->run; /* phases are the caller's */
   size_t flights = 2 * (size_t)options->batch * options->draws;
-  cm_run quiet = *run; /* phases are the caller's */
   quiet.on_progress = NULL;
-  work w = {pilot, flight, options, update, &quiet, NULL};
+  work w = {pilot, flight, options, training->updates, &quiet, NULL};
   float *noise = NULL;
-  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(w.value, flights), CM_ARRAY(noise, pilot->count));
+  cm_status status = CM_NEW_ALL(quiet.memory, error, CM_ARRAY(w.value, flights), CM_ARRAY(noise, pilot->count));
   CM_THEN(status, cm_parallel(&quiet, flights, fly, &w, error));
   if (status == CM_OK) {
     double saved = 0, gained = 0;

@@ -74,11 +74,9 @@ static cm_status try(cm_training *t, const cm_environment *environment, double *
     return status;
   }
   cm_acted acted[CM_LAYOUTS] = {0};
-  cm_status status = t->policy->shape.kind == CM_KIND_PILOT
-                       ? cm_pilot_act(t->policy, environment, WATCH_TRIES, t->options.seed, t->run, acted, error)
-                       : cm_policy_act(t->policy, environment, WATCH_STEPS, t->run, acted, error);
-  if (status != CM_OK)
-    return status;
+  const cm_pilot_task flown = {t->policy, environment, WATCH_TRIES, t->options.seed};
+  CM_TRY(t->policy->shape.kind == CM_KIND_PILOT ? cm_pilot_act(&flown, t->run, acted, error)
+                                                : cm_policy_act(t->policy, environment, WATCH_STEPS, t->run, acted, error));
   *hops = (double)acted[cm_acted_best(acted)].after;
   cm_acted_free(acted);
   return CM_OK;

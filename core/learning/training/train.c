@@ -63,16 +63,16 @@ static cm_status copy_policy(const cm_policy *policy, cm_policy **copy, cm_error
   return CM_OK;
 }
 
-cm_status cm_training_new(const cm_policy *policy, cm_example *const *examples, uint32_t count,
-                          const cm_train_options *options, cm_run *run, cm_training **training, cm_error *error)
+cm_status cm_training_new(const cm_training_task *task, const cm_train_options *options, cm_run *run, cm_training **training,
+                          cm_error *error)
 {
   cm_training *t;
   CM_TRY(CM_NEW(run->memory, t, 1, error));
-  t->example = examples;
-  t->count = count;
+  t->example = task->example;
+  t->count = task->examples;
   t->options = *options;
   t->run = run;
-  cm_status status = copy_policy(policy, &t->policy, error);
+  cm_status status = copy_policy(task->policy, &t->policy, error);
   CM_THEN(status, prepare(t, error));
   CM_END(status, *training = t, cm_training_free(t));
 }
@@ -210,7 +210,7 @@ static cm_status fly(cm_training *t, cm_curve_point *point, cm_error *error)
     flight[b] = (cm_flight){t->example[which]->environment, s->start[layout], s->hops[layout], s->sequential_hops,
                             tries[turn % 3], number};
   }
-  CM_THEN(status, cm_pilot_descend(t->policy, flight, &t->options, t->updates, t->run, gradient, point, error));
+  CM_THEN(status, cm_pilot_descend(t, flight, gradient, point, error));
   if (status == CM_OK) {
     t->episodes += point->episodes;
     step(t, gradient, 1);

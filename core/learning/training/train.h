@@ -43,9 +43,14 @@ typedef struct cm_curve_point {
 
 typedef struct cm_training cm_training;
 
-/* Begins a training; examples [count] are borrowed. policy is copied. */
-cm_status cm_training_new(const cm_policy *policy, cm_example *const *examples, uint32_t count,
-                          const cm_train_options *options, cm_run *run, cm_training **training, cm_error *error);
+typedef struct cm_training_task {
+  const cm_policy *policy;   /* copied */
+  cm_example *const *example; /* [examples] borrowed */
+  uint32_t examples;
+} cm_training_task;
+
+cm_status cm_training_new(const cm_training_task *task, const cm_train_options *options, cm_run *run, cm_training **training,
+                          cm_error *error);
 void cm_training_free(cm_training *training); /* NULL is allowed */
 
 /* Trains until `until` updates are done (at most options->updates). Phase "train". The same for any number of threads,

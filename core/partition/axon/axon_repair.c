@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/partition/axon/axon_probe.h"
 #include "core/partition/partition.h"
 
@@ -164,14 +165,6 @@ typedef struct exit_offer {
   uint32_t vertex;
 } exit_offer;
 
-static int by_cost(const void *a, const void *b)
-{
-  const exit_offer *x = a, *y = b;
-  if (x->cost != y->cost)
-    return x->cost < y->cost ? -1 : 1;
-  return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
-
 /* The best legal move of v; its cost is per unit of excess that it takes away, INFINITY where there is none. */
 static cm_offer best_exit(cm_probe *probe, uint32_t v)
 {
@@ -190,7 +183,7 @@ static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
     offer[found++] = (exit_offer){best_exit(probe, v).cost, v};
     CM_TRY(cm_run_check(s->run, error));
   }
-  qsort(offer, found, sizeof *offer, by_cost);
+  qsort(offer, found, sizeof *offer, cm_ascending_real_pair);
   *count = found;
   return CM_OK;
 }

@@ -239,7 +239,5 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
     core[p] = task->region->cores[core[p]];
   CM_FREE(w.slot, w.rank, w.rank_of, w.occupant, w.far);
   cm_csr_graph_free(w.graph);
-  if (status == CM_OK)
-    *result = made;
-  return status;
+  CM_END(status, *result = made, );
 }

@@ -17,14 +17,6 @@ typedef struct record {
   double weight;
 } record;
 
-static int by_part(const void *a, const void *b)
-{
-  const record *p = a, *q = b;
-  if (p->part != q->part)
-    return p->part < q->part ? -1 : 1;
-  return p->choice < q->choice ? -1 : p->choice > q->choice;
-}
-
 /* What the neurons say and are told. */
 static cm_status weigh(const cm_pulls_input *in, cm_run *run, double **weight, cm_error *error)
 {
@@ -73,9 +65,9 @@ static cm_status gather(const cm_pulls_input *in, uint64_t all, const uint64_t *
     made[count++] = (record){in->part[v], (uint32_t)(found - list), weight[v]};
   }
   if (status == CM_OK && count > 0)
-    qsort(made, count, sizeof *made, by_part);
+    qsort(made, count, sizeof *made, cm_ascending_pair);
   for (uint32_t i = 0; i < count; i++)
-    if (merged > 0 && by_part(&made[merged - 1], &made[i]) == 0)
+    if (merged > 0 && cm_ascending_pair(&made[merged - 1], &made[i]) == 0)
       made[merged - 1].weight += made[i].weight;
     else
       made[merged++] = made[i];

@@ -38,9 +38,6 @@ static inline double cm_pull(const cm_pulls *pulls, uint32_t part, uint32_t core
   return sum;
 }
 
-/* turned.c: what the ways between parts cost, and their pulls, in weight * units. O(entries + pulls). */
-double cm_pulled_cost(const cm_graph *parts, const cm_chip *chip, const cm_pulls *pulls, const uint32_t *core);
-
 /* turned.c: core [parts] are turned, mirrored and shifted as a whole to usable cores of the same kinds of `chip` where that costs less in all. O(64-fold of
  * parts, or of what there is to try). Errors: memory, cancelled. */
 cm_status cm_turn_places(const cm_graph *parts, const cm_chip *chip, const cm_pulls *pulls, cm_run *run, uint32_t *core, cm_error *error);

@@ -101,7 +101,8 @@ static cm_status search(const turning *w, turn *best, cm_run *run, cm_error *err
   return CM_OK;
 }
 
-double cm_pulled_cost(const cm_graph *parts, const cm_chip *chip, const cm_pulls *pulls, const uint32_t *core)
+/* What the ways between parts cost, and their pulls, in weight * units. */
+static double cost_of(const cm_graph *parts, const cm_chip *chip, const cm_pulls *pulls, const uint32_t *core)
 {
   const cm_hop_units units = cm_hop_units_of(chip);
   double sum = 0;
@@ -123,7 +124,7 @@ static cm_status take(const turning *w, const turn *best, const cm_graph *parts,
     made[p] = turned(w, best, core[p]);
     same = same && cm_chip_kind_of(w->chip, made[p]) == cm_chip_kind_of(w->chip, core[p]);
   }
-  if (same && cm_pulled_cost(parts, w->chip, w->pulls, made) < cm_pulled_cost(parts, w->chip, w->pulls, core))
+  if (same && cost_of(parts, w->chip, w->pulls, made) < cost_of(parts, w->chip, w->pulls, core))
     memcpy(core, made, w->parts * sizeof *core);
   cm_free(made);
   return CM_OK;

@@ -9,9 +9,9 @@
 #include "base/annealing.h"
 #include "base/random.h"
 #include "core/partition/options.h"
+#include "core/placement/trades.h"
 
 enum { LINKS_MAX = 1 << 22, SAMPLES = 64, CHECK_EVERY = 64 };
-#define NOBODY UINT32_MAX
 
 /* Temperatures in mean changes by a random swap. */
 static const double hot = 0.05, cold = 0.0005;
@@ -19,11 +19,9 @@ static const double hot = 0.05, cold = 0.0005;
 typedef struct state {
   const cm_flows *flows;
   const cm_place_task *task;
-  uint64_t *in_first;  /* [parts + 1] flows by target */
-  uint32_t *in_source;
-  uint64_t *in_weight;
+  cm_flows *in;        /* by target */
   uint32_t *core;      /* [parts] */
-  uint32_t *occupant;  /* [cores of the chip] part, or NOBODY */
+  uint32_t *occupant;  /* [cores of the chip] part, or CM_NOBODY */
   double *load;        /* [links] whole numbers: exact while below 2^53 */
   double *hold;        /* [links] ns a packet, over the mean time of a link in use */
   uint32_t columns;
@@ -64,20 +62,10 @@ static double book_part(state *s, uint32_t part, uint32_t without, double sign)
   for (uint64_t i = f->first[part]; i < f->first[part + 1]; i++)
     if (f->target[i] != without)
       sum += book(s, s->core[part], s->core[f->target[i]], sign * (double)f->weight[i]);
-  for (uint64_t i = s->in_first[part]; i < s->in_first[part + 1]; i++)
-    if (s->in_source[i] != without)
-      sum += book(s, s->core[s->in_source[i]], s->core[part], sign * (double)s->in_weight[i]);
+  for (uint64_t i = s->in->first[part]; i < s->in->first[part + 1]; i++)
+    if (s->in->target[i] != without)
+      sum += book(s, s->core[s->in->target[i]], s->core[part], sign * (double)s->in->weight[i]);
   return sum;
-}
-
-static void exchange(state *s, uint32_t part, uint32_t there)
-{
-  uint32_t here = s->core[part], other = s->occupant[there];
-  s->core[part] = there;
-  s->occupant[there] = part;
-  s->occupant[here] = other;
-  if (other != NOBODY)
-    s->core[other] = here;
 }
 
 /* Lets a part change places with what is on another core; the change of the sum. */
@@ -86,11 +74,11 @@ static double swap(state *s, uint32_t part, uint32_t there)
   uint32_t other = s->occupant[there];
   double sum = 0;
   for (int turn = 0; turn < 2; turn++) {
-    sum += book_part(s, part, NOBODY, turn == 0 ? -1 : 1);
-    if (other != NOBODY)
+    sum += book_part(s, part, CM_NOBODY, turn == 0 ? -1 : 1);
+    if (other != CM_NOBODY)
       sum += book_part(s, other, part, turn == 0 ? -1 : 1);
     if (turn == 0)
-      exchange(s, part, there);
+      cm_trade_places(s->core, s->occupant, part, there);
   }
   return sum;
 }
@@ -154,25 +142,6 @@ static cm_status anneal(state *s, const cm_links_budget *b, uint32_t *best, uint
   return CM_OK;
 }
 
-static cm_status turn_round(state *s, cm_memory *memory, cm_error *error)
-{
-  const cm_flows *f = s->flows;
-  uint64_t count = f->first[f->parts];
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->in_first, (size_t)f->parts + 2), CM_ARRAY(s->in_source, count),
-                    CM_ARRAY(s->in_weight, count)));
-  for (uint64_t i = 0; i < count; i++)
-    s->in_first[f->target[i] + 2]++;
-  for (uint32_t p = 0; p < f->parts; p++)
-    s->in_first[p + 2] += s->in_first[p + 1];
-  for (uint32_t p = 0; p < f->parts; p++)
-    for (uint64_t i = f->first[p]; i < f->first[p + 1]; i++) {
-      uint64_t place = s->in_first[f->target[i] + 1]++;
-      s->in_source[place] = p;
-      s->in_weight[place] = f->weight[i];
-    }
-  return CM_OK;
-}
-
 /* All flows anew on the cores of s->core. */
 static void stand(state *s, size_t links)
 {
@@ -225,7 +194,7 @@ cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, co
     *result = made;
     return CM_OK;
   }
-  cm_status status = turn_round(&s, memory, error);
+  cm_status status = cm_flows_turned(flows, task->run, &s.in, error);
   CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(s.core, flows->parts), CM_ARRAY(best, flows->parts),
                              CM_ARRAY(s.occupant, cm_chip_cores(task->chip)), CM_ARRAY(s.load, links), CM_ARRAY(s.hold, links)));
   if (status == CM_OK) {
@@ -238,6 +207,7 @@ cm_status cm_place_by_links(const cm_flows *flows, const cm_place_task *task, co
     made.after = fmin(made.after, made.before);
     *result = made;
   }
-  CM_FREE(s.in_first, s.in_source, s.in_weight, s.core, s.occupant, s.load, s.hold, best);
+  cm_flows_free(s.in);
+  CM_FREE(s.core, s.occupant, s.load, s.hold, best);
   return status;
 }

@@ -56,8 +56,7 @@ static cm_status refine(const cm_mesh_work *w, cm_mesh_descent *d, double hot, c
   CM_TRY(cell_limits(w, d, &most, error));
   cm_status status = cm_mesh_state_new(g, d->grid, d->cell, most, w->run, &s, error);
   cm_free(most);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   double unit = cm_mesh_typical(s), ratio = (double)w->hierarchy->vertices[0] / g->vertex_count;
   cm_mesh_schedule schedule = {hot * unit, cold_end * unit, sweeps_of[w->kind] * w->sweeps * pow(ratio, w->power),
                                w->finest * level_takes(w, g->vertex_count, w->hierarchy->vertices[0]), w->chance};

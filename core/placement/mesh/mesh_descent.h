@@ -74,9 +74,6 @@ cm_status cm_mesh_descend_on(cm_mesh_work *w, uint32_t last, cm_error *error);
  * graph. Ends phase "start". */
 cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, cm_error *error);
 
-/* What all descents are of the time of descents and cycles. */
-double cm_mesh_share_of_descents(const cm_mesh_options *options);
-
 /* A V-cycle of w->best inside the cores, or inside what these and another mapping have in common (other [vertices],
  * else NULL); kept when better. `round` names its random stream. */
 cm_status cm_mesh_cycle(cm_mesh_work *w, cm_csr_graph *graph, const uint32_t *other, uint64_t round, cm_error *error);

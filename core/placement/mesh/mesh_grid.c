@@ -46,8 +46,7 @@ static cm_status complete(cm_mesh_grid *g, const cm_axes *axes, cm_run *run, cm_
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(g->dx, (size_t)g->columns * g->columns),
                                 CM_ARRAY(g->dy, (size_t)g->rows * g->rows), CM_ARRAY(g->cores, (size_t)g->columns * g->rows),
                                 CM_ARRAY(g->x, (size_t)g->columns * g->rows), CM_ARRAY(g->y, (size_t)g->columns * g->rows));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   for (uint32_t c = 0; c < g->columns * g->rows; c++) {
     g->x[c] = c % g->columns;
     g->y[c] = c / g->columns;

@@ -134,7 +134,8 @@ static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
 /* A cycle takes much less than a descent, which has starts before. */
 static const double cycle_takes = 0.15;
 
-double cm_mesh_share_of_descents(const cm_mesh_options *o)
+/* What all descents are of the time of descents and cycles. */
+static double share_of_descents(const cm_mesh_options *o)
 {
   return o->descents / (o->descents + cycle_takes * (o->descents - 1 + o->cycles));
 }
@@ -151,7 +152,7 @@ cm_status cm_mesh_descend_best_kind(cm_mesh_work *w, cm_hierarchy *by_distance, 
   if (status == CM_OK) {
     cm_hierarchy_free(&h.by[1 - cm_mesh_rating_of(w->kind)]);
     w->hierarchy = &h.by[cm_mesh_rating_of(w->kind)];
-    const size_t mark = cm_run_within(w->run, cm_mesh_share_of_descents(w->options));
+    const size_t mark = cm_run_within(w->run, share_of_descents(w->options));
     status = descend_fully(w, error);
     cm_run_leave(w->run, mark);
     w->hierarchy = NULL;

@@ -220,9 +220,7 @@ static cm_status begin(search *s, cm_error *error)
   const size_t mark = cm_run_within(s->run, price / (price + s->options->children));
   cm_status status = cm_thread_pool_run(s->pool, s->options->population, start_one, s, error);
   cm_run_leave(s->run, mark);
-  if (status == CM_OK)
-    note_population(s);
-  return status;
+  CM_END(status, note_population(s), );
 }
 
 /* A population that no child gets into any more has come to its end: another one, from scratch, where enough work is
@@ -359,7 +357,7 @@ static void tear_down(search *s)
 }
 
 cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, const cm_qap_options *options, cm_run *run,
-                                uint32_t *at, uint64_t *cost, cm_error *error)
+                                uint32_t *at, cm_error *error)
 {
   if (axes->count < parts->vertex_count || axes->count > CM_QAP_CORES_MAX || options->population == 0)
     return cm_fail(error, CM_INTERNAL, "%u parts cannot be annealed on %u cores", parts->vertex_count, axes->count);
@@ -367,16 +365,15 @@ cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, cons
   cm_qap qap = {.graph = parts, .axes = axes, .parts = parts->vertex_count, .count = axes->count, .stride = stride};
   search s = {.qap = qap, .options = options, .run = run};
   s.kernel = choose_kernel(&s.qap);
-  cm_status status = parts->vertex_count > 0 ? set_up(&s, error) : CM_OK;
-  if (status == CM_OK && parts->vertex_count > 0)
-    status = begin(&s, error);
-  if (status == CM_OK && parts->vertex_count > 0)
-    status = breed(&s, error);
-  if (status == CM_OK && parts->vertex_count > 0) {
+  if (parts->vertex_count == 0)
+    return CM_OK;
+  cm_status status = set_up(&s, error);
+  CM_THEN(status, begin(&s, error));
+  CM_THEN(status, breed(&s, error));
+  if (status == CM_OK) {
     crown(&s);
-    *cost = cost_of(&s, s.champion.occupant, at);
-  } else if (status == CM_OK)
-    *cost = 0;
+    (void)cost_of(&s, s.champion.occupant, at);
+  }
   tear_down(&s);
   return status;
 }

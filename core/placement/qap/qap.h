@@ -37,11 +37,11 @@ double cm_qap_sweeps_max(uint32_t cores);
 cm_qap_options cm_qap_divide(double sweeps, uint32_t population, uint32_t cores, uint64_t seed);
 
 /* Fills at [parts] with the number of each part's core in the list of the axes, no two the same; at most
- * CM_QAP_CORES_MAX cores, at least as many as parts. *cost is the sum over edges of weight * distance. The result does
+ * CM_QAP_CORES_MAX cores, at least as many as parts. The result does
  * not depend on the number of threads. O((population * sweeps + children * child_sweeps) * cm_qap_sweep_work), memory
  * O(threads * cores^2). */
 cm_status cm_place_by_annealing(const cm_graph *parts, const cm_axes *axes, const cm_qap_options *options, cm_run *run,
-                                uint32_t *at, uint64_t *cost, cm_error *error);
+                                uint32_t *at, cm_error *error);
 
 /* Sum over edges of weight * distance, from scratch. O(entries). */
 uint64_t cm_axes_cost(const cm_graph *parts, const cm_axes *axes, const uint32_t *at);

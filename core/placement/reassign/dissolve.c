@@ -2,19 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/placement/reassign/reassign.h"
 
 typedef struct displaced {
-  uint32_t part, members;
+  uint32_t members, part;
 } displaced;
-
-static int by_members(const void *a, const void *b)
-{
-  const displaced *p = a, *q = b;
-  if (p->members != q->members)
-    return p->members < q->members ? -1 : 1;
-  return p->part < q->part ? -1 : 1;
-}
 
 /* A kind of core for a part without one: of those with cores left the one that takes most of its neurons, then the one with most cores
  * left; CM_NOWHERE: none. taken [kinds] neurons that each would take. */
@@ -50,12 +43,12 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
     count_members(s, members, taken);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
     if (members[p] > 0 && s->core[p] == CM_NOWHERE)
-      list[count++] = (displaced){p, members[p]};
+      list[count++] = (displaced){members[p], p};
     else if (members[p] > 0)
       left[s->kind[p]]--;
   }
   if (status == CM_OK && count > 0) {
-    qsort(list, count, sizeof *list, by_members);
+    qsort(list, count, sizeof *list, cm_ascending_pair);
     memset(members, 0, s->parts * sizeof *members);
   }
   while (status == CM_OK && count > 0) {
@@ -72,7 +65,5 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
     if (s->part[v] != CM_NOWHERE && members[s->part[v]] == UINT32_MAX)
       s->part[v] = CM_NOWHERE;
   CM_FREE(members, taken, list);
-  if (status == CM_OK)
-    *dissolved = gone;
-  return status;
+  CM_END(status, *dissolved = gone, );
 }

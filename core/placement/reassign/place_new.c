@@ -44,10 +44,8 @@ static cm_status traffic_of_parts(placing *r, cm_error *error)
   if (topology->directed)
     return cm_graph_of_axons(r->s->demand, r->s->part, r->s->parts, r->run, &r->parts, error);
   cm_graph *graph;
-  cm_status status = cm_graph_from_topology(r->s->demand, r->run, &graph, error);
-  if (status != CM_OK)
-    return status;
-  status = cm_graph_contract(graph, r->s->part, r->s->parts, r->run, &r->parts, error);
+  CM_TRY(cm_graph_from_topology(r->s->demand, r->run, &graph, error));
+  cm_status status = cm_graph_contract(graph, r->s->part, r->s->parts, r->run, &r->parts, error);
   cm_graph_free(graph);
   return status;
 }
@@ -212,7 +210,5 @@ cm_status cm_place_new_parts(cm_assignment *assignment, const cm_occupancy *occu
   placing r = {.s = assignment, .occupancy = occupancy, .run = run, .part_at = part_at};
   cm_status status = place(&r, error);
   cm_graph_free(r.parts);
-  if (status == CM_OK)
-    *placed = r.placed;
-  return status;
+  CM_END(status, *placed = r.placed, );
 }

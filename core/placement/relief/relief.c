@@ -8,6 +8,7 @@
 #include "base/annealing.h"
 #include "base/random.h"
 #include "core/partition/options.h"
+#include "core/placement/trades.h"
 
 const double cm_relief_dearer = 1.01;
 
@@ -19,7 +20,6 @@ static const double rate = 0.2;
 static const double hot = 0.1, cold = 0.01, hopeless = 0.02;
 
 enum { SAMPLES = 200, CHECK_EVERY = 256 };
-#define NOBODY UINT32_MAX
 
 typedef struct state {
   const cm_graph *parts;
@@ -27,7 +27,7 @@ typedef struct state {
   const cm_axes *axes;
   cm_loads *loads;
   uint32_t *at;       /* [parts] */
-  uint32_t *occupant; /* [cores] NOBODY: empty */
+  uint32_t *occupant; /* [cores] CM_NOBODY: empty */
   double *held;       /* [routers] loads before a swap */
   double cost, highest;
 } state;
@@ -54,7 +54,7 @@ static void stand(state *s, const uint32_t *at, double cost)
   uint32_t n = s->parts->vertex_count;
   memcpy(s->at, at, n * sizeof *at);
   for (uint32_t c = 0; c < s->axes->count; c++)
-    s->occupant[c] = NOBODY;
+    s->occupant[c] = CM_NOBODY;
   for (uint32_t p = 0; p < n; p++)
     s->occupant[at[p]] = p;
   s->cost = cost;
@@ -80,17 +80,7 @@ static double dearer(const state *s, uint32_t u, uint32_t there)
 static double swap_cost(const state *s, uint32_t u, uint32_t there)
 {
   uint32_t other = s->occupant[there];
-  return dearer(s, u, there) + (other != NOBODY ? dearer(s, other, s->at[u]) : 0);
-}
-
-static void exchange(state *s, uint32_t u, uint32_t there)
-{
-  uint32_t here = s->at[u], other = s->occupant[there];
-  s->at[u] = there;
-  s->occupant[there] = u;
-  s->occupant[here] = other;
-  if (other != NOBODY)
-    s->at[other] = here;
+  return dearer(s, u, there) + (other != CM_NOBODY ? dearer(s, other, s->at[u]) : 0);
 }
 
 /* A swap with its loads; they are as before again where its score rises by more than `allowed`. */
@@ -100,11 +90,11 @@ static bool try_swap(state *s, uint32_t u, uint32_t there, double change, double
   size_t routers = (size_t)s->loads->x.length * s->loads->y.length;
   memcpy(s->held, s->loads->load, routers * sizeof *s->held);
   for (int turn = 0; turn < 2; turn++) {
-    cm_loads_book(s->loads, s->at, u, NOBODY, turn == 0 ? -1 : 1);
-    if (other != NOBODY)
+    cm_loads_book(s->loads, s->at, u, CM_NOBODY, turn == 0 ? -1 : 1);
+    if (other != CM_NOBODY)
       cm_loads_book(s->loads, s->at, other, u, turn == 0 ? -1 : 1);
     if (turn == 0)
-      exchange(s, u, there);
+      cm_trade_places(s->at, s->occupant, u, there);
   }
   double highest = cm_loads_highest(s->loads);
   if (cm_relief_score(s->cost + change, highest) - cm_relief_score(s->cost, s->highest) <= allowed) {
@@ -112,7 +102,7 @@ static bool try_swap(state *s, uint32_t u, uint32_t there, double change, double
     s->highest = highest;
     return true;
   }
-  exchange(s, u, here);
+  cm_trade_places(s->at, s->occupant, u, here);
   memcpy(s->loads->load, s->held, routers * sizeof *s->held);
   return false;
 }
@@ -182,14 +172,12 @@ cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_
   state s = {.parts = parts, .task = task, .axes = task->axes, .loads = options->loads};
   record best = {.at = at};
   cm_relief_result made = {.least = cm_axes_cost(parts, task->axes, at)};
-  cm_status status = CM_NEW(task->run->memory, s.at, parts->vertex_count, error);
-  CM_THEN(status, CM_NEW(task->run->memory, s.occupant, task->axes->count, error));
-  CM_THEN(status, CM_NEW(task->run->memory, s.held, (size_t)s.loads->x.length * s.loads->y.length, error));
+  cm_status status = CM_NEW_ALL(task->run->memory, error, CM_ARRAY(s.at, parts->vertex_count), CM_ARRAY(s.occupant, task->axes->count),
+                                CM_ARRAY(s.held, (size_t)s.loads->x.length * s.loads->y.length));
   if (status == CM_OK && parts->vertex_count > 0)
     status = search(&s, options, &best, &made.before, error);
   CM_FREE(s.at, s.occupant, s.held);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   made.cost = cm_axes_cost(parts, task->axes, at);
   made.highest = best.highest;
   *result = made;

@@ -52,28 +52,11 @@ static cm_status make_patterns(cm_loads *l, size_t chances, cm_memory *memory, c
   return CM_OK;
 }
 
-static cm_status turn_round(cm_loads *l, cm_memory *memory, cm_error *error)
+cm_status cm_loads_new(const cm_flows *flows, const cm_place_task *task, cm_loads **loads, cm_error *error)
 {
-  const cm_flows *f = l->flows;
-  uint64_t count = f->first[f->parts];
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(l->in_first, (size_t)f->parts + 2), CM_ARRAY(l->in_source, count),
-                    CM_ARRAY(l->in_weight, count)));
-  for (uint64_t i = 0; i < count; i++)
-    l->in_first[f->target[i] + 2]++;
-  for (uint32_t p = 0; p < f->parts; p++)
-    l->in_first[p + 2] += l->in_first[p + 1];
-  for (uint32_t p = 0; p < f->parts; p++)
-    for (uint64_t i = f->first[p]; i < f->first[p + 1]; i++) {
-      uint64_t place = l->in_first[f->target[i] + 1]++;
-      l->in_source[place] = p;
-      l->in_weight[place] = (double)f->weight[i];
-    }
-  return CM_OK;
-}
-
-cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_t *core, uint32_t count, cm_run *run,
-                       cm_loads **loads, cm_error *error)
-{
+  const cm_chip *chip = task->chip;
+  const uint32_t *core = task->region->cores, count = task->region->core_count;
+  cm_run *run = task->run;
   cm_loads *l;
   CM_TRY(CM_NEW(run->memory, l, 1, error));
   l->flows = flows;
@@ -96,7 +79,7 @@ cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_
     status = make_patterns(l, chances, run->memory, error);
   }
   CM_THEN(status, CM_NEW(run->memory, l->load, (size_t)l->x.length * l->y.length, error));
-  CM_THEN(status, turn_round(l, run->memory, error));
+  CM_THEN(status, cm_flows_turned(flows, run, &l->in, error));
   CM_END(status, *loads = l, cm_loads_free(l));
 }
 
@@ -104,7 +87,8 @@ void cm_loads_free(cm_loads *l)
 {
   if (l == NULL)
     return;
-  CM_FREE(l->in_first, l->in_source, l->in_weight, l->core_x, l->core_y, l->pattern_first, l->pattern, l->mirrored, l->load, l);
+  cm_flows_free(l->in);
+  CM_FREE(l->core_x, l->core_y, l->pattern_first, l->pattern, l->mirrored, l->load, l);
 }
 
 /* ---- booking ---- */
@@ -159,9 +143,9 @@ void cm_loads_book(cm_loads *l, const uint32_t *at, uint32_t part, uint32_t with
   for (uint64_t i = f->first[part]; i < f->first[part + 1]; i++)
     if (f->target[i] != without)
       book_way(l, at[part], at[f->target[i]], sign * (double)f->weight[i]);
-  for (uint64_t i = l->in_first[part]; i < l->in_first[part + 1]; i++)
-    if (l->in_source[i] != without)
-      book_way(l, at[l->in_source[i]], at[part], sign * l->in_weight[i]);
+  for (uint64_t i = l->in->first[part]; i < l->in->first[part + 1]; i++)
+    if (l->in->target[i] != without)
+      book_way(l, at[l->in->target[i]], at[part], sign * (double)l->in->weight[i]);
 }
 
 double cm_loads_highest(const cm_loads *l)

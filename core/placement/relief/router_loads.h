@@ -2,9 +2,8 @@
  * chances (congestion), kept while parts change places. */
 #pragma once
 
-#include "base/run.h"
-#include "core/chip/chip.h"
 #include "core/partition/flows.h"
+#include "core/placement/task.h"
 
 /* Routers along one axis that packets between the cores can come to. */
 typedef struct cm_load_axis {
@@ -15,9 +14,7 @@ typedef struct cm_load_axis {
 
 typedef struct cm_loads {
   const cm_flows *flows; /* borrowed */
-  uint64_t *in_first;    /* [parts + 1] the same by target */
-  uint32_t *in_source;
-  double *in_weight;
+  cm_flows *in;          /* the same by target */
   cm_load_axis x, y;
   uint32_t *core_x, *core_y; /* [cores] router of each core of the list, in the box */
   size_t *pattern_first;     /* [(x.reach + 1) * (y.reach + 1)] */
@@ -30,10 +27,9 @@ typedef struct cm_loads {
 /* So many chances at most are kept ahead. */
 enum { CM_LOAD_CHANCES_MAX = 1 << 21 };
 
-/* Loads of flows between parts on the listed cores of a chip; the flows stay the caller's. *loads is NULL where the
+/* Loads of flows between parts on the cores of a region; the flows stay the caller's. *loads is NULL where the
  * cores lie so far apart that the chances would exceed CM_LOAD_CHANCES_MAX. O(chances + flows). */
-cm_status cm_loads_new(const cm_flows *flows, const cm_chip *chip, const uint32_t *core, uint32_t count, cm_run *run,
-                       cm_loads **loads, cm_error *error);
+cm_status cm_loads_new(const cm_flows *flows, const cm_place_task *task, cm_loads **loads, cm_error *error);
 void cm_loads_free(cm_loads *loads); /* NULL is allowed */
 
 /* Books all flows anew; at [parts] numbers cores of the list. O(flows * rectangle of a way). */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "core/partition/options.h"
 #include "core/network/nets_by_part.h"
@@ -94,14 +95,6 @@ static bool append(gathering *g, uint32_t p, uint32_t net, digest *d)
   return true;
 }
 
-static int by_sum(const void *a, const void *b)
-{
-  const digest *x = a, *y = b;
-  if (x->sum != y->sum)
-    return x->sum < y->sum ? -1 : 1;
-  return x->cast < y->cast ? -1 : x->cast > y->cast;
-}
-
 static bool same_targets(gathering *g, uint32_t a, uint32_t b)
 {
   const cm_casts *c = g->casts;
@@ -120,7 +113,7 @@ static bool same_targets(gathering *g, uint32_t a, uint32_t b)
 static void merge(gathering *g, uint32_t begin, uint32_t count)
 {
   cm_casts *c = g->casts;
-  qsort(g->digest, count, sizeof *g->digest, by_sum);
+  qsort(g->digest, count, sizeof *g->digest, cm_ascending_long_pair);
   for (uint32_t i = 1, head = 0; i < count; i++) {
     uint32_t cast = g->digest[i].cast, first = g->digest[head].cast;
     if (g->digest[i].sum == g->digest[head].sum && same_targets(g, first, cast)) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "core/chip/interconnect/path_trees.h"
 
@@ -34,18 +35,6 @@ typedef struct maker {
   cm_group_casts made;
 } maker;
 
-static int by_number(const void *a, const void *b)
-{
-  uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-  return p < q ? -1 : p > q;
-}
-
-static int by_digest(const void *a, const void *b)
-{
-  uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-  return p < q ? -1 : p > q;
-}
-
 static int by_groups(const void *a, const void *b)
 {
   const plain_cast *p = a, *q = b;
@@ -69,7 +58,7 @@ static uint32_t list_groups(maker *m, uint32_t sender, uint32_t e)
   }
   if (m->here[own] != 0)
     m->here[own] += cm_mix(sender + UINT64_C(1)) | 1;
-  qsort(m->list, count, sizeof *m->list, by_number);
+  qsort(m->list, count, sizeof *m->list, cm_ascending);
   return count;
 }
 
@@ -96,7 +85,7 @@ static cm_group_target target_of(maker *m, const plain_cast *run, uint32_t count
   cm_group_target made = {.group = m->reached[run->first + number].group};
   for (uint32_t i = 0; i < count; i++)
     m->digest[i] = m->reached[run[i].first + number].digest;
-  qsort(m->digest, count, sizeof *m->digest, by_digest);
+  qsort(m->digest, count, sizeof *m->digest, cm_ascending_long);
   for (uint32_t i = 0; i < count; i++)
     if (i == 0 || m->digest[i] != m->digest[i - 1]) {
       made.sets++;

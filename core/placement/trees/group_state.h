@@ -66,8 +66,9 @@ cm_status cm_group_state_book(cm_group_state *state, uint32_t cast, int32_t by, 
 typedef struct cm_part_order {
   const uint32_t *part;  /* [parts] */
   const uint8_t *begins; /* [parts] those that begin with a router, where that leaves room for all; NULL: none */
+  double steps;          /* links that are looked at */
 } cm_part_order;
 
 /* Fills core [casts->parts] with the parts in this order. */
-cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
-                          uint32_t *core, cm_group_cost *cost, cm_error *error);
+cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, uint32_t *core,
+                          cm_group_cost *cost, cm_error *error);

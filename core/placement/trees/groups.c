@@ -342,8 +342,8 @@ static void seating_free(seating *w)
   cm_group_state_free(&w->state);
 }
 
-cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, double steps,
-                          uint32_t *core, cm_group_cost *cost_made, cm_error *error)
+cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, const cm_part_order *order, uint32_t *core,
+                          cm_group_cost *cost_made, cm_error *error)
 {
   seating w = {.casts = casts, .chip = task->chip, .net = task->chip->interconnect, .run = task->run};
   cm_random_init(&w.random, task->seed, CM_STREAM_TREES, 1);
@@ -354,9 +354,9 @@ cm_status cm_place_groups(const cm_casts *casts, const cm_place_task *task, cons
     w.price = price_of(casts, task->chip);
     status = cm_group_casts_new(casts, w.group, w.seats, task->run->memory, &w.between, error);
   }
-  CM_THEN(status, seat_by_ways(&w, steps, task->seed, error));
+  CM_THEN(status, seat_by_ways(&w, order->steps, task->seed, error));
   CM_THEN(status, enter(&w, error));
-  CM_THEN(status, anneal(&w, by_trees * steps, error));
+  CM_THEN(status, anneal(&w, by_trees * order->steps, error));
   if (status == CM_OK) {
     take_cores(&w, order->part, core);
     *cost_made = told(&w);

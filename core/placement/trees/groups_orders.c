@@ -103,8 +103,8 @@ typedef struct trial {
 
 static cm_status try_order(trial *t, which order, double steps, cm_group_cost *made, cm_error *error)
 {
-  cm_part_order parts = {order == GROWN ? t->grown : t->plain, order == POPULATIONS ? t->begins : NULL};
-  return cm_place_groups(t->casts, t->task, &parts, steps, t->core, made, error);
+  cm_part_order parts = {order == GROWN ? t->grown : t->plain, order == POPULATIONS ? t->begins : NULL, steps};
+  return cm_place_groups(t->casts, t->task, &parts, t->core, made, error);
 }
 
 /* Parts that no cast reaches which reaches the one before: where populations begin. Whether there are such. */
@@ -126,10 +126,8 @@ static cm_status prepare(trial *t, cm_error *error)
 {
   cm_memory *memory = t->task->run->memory;
   uint32_t parts = t->casts->parts;
-  if (CM_NEW(memory, t->plain, parts, error) != CM_OK || CM_NEW(memory, t->grown, parts, error) != CM_OK ||
-      CM_NEW(memory, t->core, parts, error) != CM_OK || CM_NEW(memory, t->begins, parts, error) != CM_OK ||
-      cm_inbound_casts_new(t->casts, memory, &t->inbound, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(t->plain, parts), CM_ARRAY(t->grown, parts), CM_ARRAY(t->core, parts), CM_ARRAY(t->begins, parts)));
+  CM_TRY(cm_inbound_casts_new(t->casts, memory, &t->inbound, error));
   for (uint32_t p = 0; p < parts; p++)
     t->plain[p] = p;
   t->some_begin = find_begins(t->casts, &t->inbound, t->begins);
@@ -177,7 +175,5 @@ cm_status cm_place_by_groups(const cm_casts *casts, const cm_place_task *task, d
   CM_THEN(status, choose(&t, steps, core, &least, error));
   CM_FREE(t.plain, t.grown, t.core, t.begins);
   cm_inbound_casts_free(&t.inbound);
-  if (status == CM_OK)
-    *cost = least;
-  return status;
+  CM_END(status, *cost = least, );
 }

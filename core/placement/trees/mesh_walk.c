@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/order.h"
+
 enum { SAMPLES = 256, CHANCES = 4096, CHANCE_BITS = 12, DRAWS_A_WORD = 5, GUIDED_MAX = 1 << 24 };
 
 typedef struct point {
@@ -48,12 +50,6 @@ static bool by_chance(cm_tree_walk *w, double worse, double temperature)
 
 /* ---- proposals ---- */
 
-static int64_t middle(int64_t a, int64_t b, int64_t c)
-{
-  int64_t low = a < b ? a : b, high = a < b ? b : a;
-  return c < low ? low : c > high ? high : c;
-}
-
 /* A core to look at for u: beside its own, or near where three of its relatives are in the middle. */
 static uint32_t propose(cm_tree_walk *w, uint32_t u)
 {
@@ -64,7 +60,7 @@ static uint32_t propose(cm_tree_walk *w, uint32_t u)
   if (!(bits & 1)) {
     point a = point_of(w, core[cm_relative_part(w->trees->casts, &w->trees->inbound, &w->random, u)]), b = point_of(w, core[cm_relative_part(w->trees->casts, &w->trees->inbound, &w->random, u)]),
           c = point_of(w, core[cm_relative_part(w->trees->casts, &w->trees->inbound, &w->random, u)]);
-    point to = {middle(a.x, b.x, c.x), middle(a.y, b.y, c.y)};
+    point to = {cm_middle(a.x, b.x, c.x), cm_middle(a.y, b.y, c.y)};
     p = bits & 4 ? (point){(p.x + to.x) / 2, (p.y + to.y) / 2} : to;
   }
   uint32_t side = 2 * reach + 1;

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "core/placement/task.h"
+#include "core/placement/trades.h"
 #include "core/placement/trees/tree_state.h"
 
 typedef struct cm_tree_walk {
@@ -45,18 +46,14 @@ typedef struct cm_tree_walk_kind {
   double hot, cold;                         /* temperatures, in typical changes */
   double casts_min;                         /* casts a part that a sample keeps at least */
   uint32_t starts_max;
+  bool groups; /* whole routers are placed too, where they have several cores */
 } cm_tree_walk_kind;
 extern const cm_tree_walk_kind cm_mesh_walk, cm_way_walk;
 
 /* Part u and who is on core number `there` of the region (maybe nobody) have changed places. */
 static inline void cm_tree_walk_seat(cm_tree_walk *w, uint32_t u, uint32_t there)
 {
-  uint32_t v = w->occupant[there], here = w->seat[u];
-  w->occupant[there] = u;
-  w->occupant[here] = v;
-  w->seat[u] = there;
-  if (v != CM_NO_PART)
-    w->seat[v] = here;
+  cm_trade_places(w->seat, w->occupant, u, there);
   w->swaps++;
 }
 

@@ -228,9 +228,7 @@ static cm_status place_parts(const cm_casts *casts, const cm_place_task *task, c
   cm_status status = improve(&s, casts, b, core, &found, error);
   for (uint32_t i = 0; i < STARTS_MAX; i++)
     cm_free(s.start[i].core);
-  if (status == CM_OK)
-    *result = found;
-  return status;
+  CM_END(status, *result = found, );
 }
 
 /* ---- whole routers ---- */
@@ -289,7 +287,7 @@ static cm_status place_groups(const cm_casts *casts, const cm_place_task *task, 
 
 bool cm_has_groups(const cm_chip *chip)
 {
-  return cm_geometry_of(chip) == CM_BY_WAYS && chip->table_entries != 0 && chip->class_of == NULL && chip->router_x * chip->router_y > 1;
+  return kinds[cm_geometry_of(chip)]->groups && chip->table_entries != 0 && chip->class_of == NULL && chip->router_x * chip->router_y > 1;
 }
 
 cm_status cm_place_by_trees(const cm_casts *casts, const cm_place_task *task, const cm_trees_budget *budget, uint32_t *core,

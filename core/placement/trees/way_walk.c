@@ -322,4 +322,4 @@ static cm_status cost_of(const cm_casts *casts, const cm_chip *chip, const uint3
 }
 
 const cm_tree_walk_kind cm_way_walk = {.cost = cost_of, .begin = begin, .typical = typical, .tried = SAMPLES, .visit = visit, .looked = looked,
-                                       .sum = sum, .hot = 0.3, .cold = 0.01, .casts_min = 20, .starts_max = 1};
+                                       .sum = sum, .hot = 0.3, .cold = 0.01, .casts_min = 20, .starts_max = 1, .groups = true};

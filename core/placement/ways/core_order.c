@@ -1,6 +1,7 @@
 /* The order of cores that blocks are cut from. What can fail: memory, a stop. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/chip/geometry.h"
 #include "core/placement/curve.h"
 #include "core/placement/ways/ways.h"
@@ -61,14 +62,6 @@ typedef struct seat {
   uint32_t rank, core, number;
 } seat;
 
-static int by_rank(const void *a, const void *b)
-{
-  const seat *p = a, *q = b;
-  if (p->rank != q->rank)
-    return p->rank < q->rank ? -1 : 1;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
-
 static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *order, cm_error *error)
 {
   const cm_interconnect *net = chip->interconnect;
@@ -89,7 +82,7 @@ static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, c
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)
     seats[i] = (seat){rank[cm_router_of(chip, region->cores[i])], region->cores[i], i};
   if (status == CM_OK && region->core_count > 0)
-    qsort(seats, region->core_count, sizeof *seats, by_rank);
+    qsort(seats, region->core_count, sizeof *seats, cm_ascending_pair);
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)
     order[i] = seats[i].number;
   CM_FREE(rank, list, seats);

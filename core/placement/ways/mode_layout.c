@@ -77,15 +77,16 @@ static cm_status survey(cm_layout *l, const cm_interconnect *net, const uint32_t
   return CM_OK;
 }
 
-cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, const uint32_t *router, uint32_t slots,
-                        uint64_t seed, cm_run *run, cm_layout *layout, cm_error *error)
+cm_status cm_layout_new(const cm_hierarchy *parts, const cm_layout_slots *slots, const cm_place_task *task, cm_layout *layout,
+                        cm_error *error)
 {
-  cm_layout made = {.parts = parts->vertices[0], .slots = slots};
+  cm_run *run = task->run;
+  cm_layout made = {.parts = parts->vertices[0], .slots = slots->count};
   cm_random random;
-  cm_random_init(&random, seed, CM_STREAM_BLOCKS, 2000);
-  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(made.part, slots), CM_ARRAY(made.slot, slots),
-                                CM_ARRAY(made.column, slots), CM_ARRAY(made.row, slots));
-  CM_THEN(status, survey(&made, net, router, run, error));
+  cm_random_init(&random, task->seed, CM_STREAM_BLOCKS, 2000);
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(made.part, slots->count), CM_ARRAY(made.slot, slots->count),
+                                CM_ARRAY(made.column, slots->count), CM_ARRAY(made.row, slots->count));
+  CM_THEN(status, survey(&made, slots->net, slots->router, run, error));
   CM_THEN(status, cm_modes_find(parts, 0, 1, &random, run, &made.modes, error));
   CM_END(status, *layout = made, cm_layout_free(&made));
 }

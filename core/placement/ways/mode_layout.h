@@ -5,12 +5,20 @@
 #include "core/chip/interconnect/interconnect.h"
 #include "core/partition/multilevel.h"
 #include "core/placement/modes.h"
+#include "core/placement/task.h"
 
 enum {
   CM_POSE_SHAPES = 5,
   CM_LAYOUT_LEAST = 16, /* parts */
   CM_LAYOUT_LOOKS = 60  /* at each entry of the graph, for its modes */
 };
+
+/* Where parts may lie. */
+typedef struct cm_layout_slots {
+  const cm_interconnect *net; /* whose columns and rows count */
+  const uint32_t *router;     /* [count] of each slot */
+  uint32_t count;
+} cm_layout_slots;
 
 typedef struct cm_layout {
   cm_modes modes;
@@ -22,9 +30,9 @@ typedef struct cm_layout {
 /* Whether layouts are known for a kind of interconnect. */
 bool cm_has_layout(const cm_interconnect *net);
 
-/* The graph of level 0 is of parts, at most as many as slots; router [slots]. O(entries) times some forty. Errors: memory, a stop. */
-cm_status cm_layout_new(const cm_hierarchy *parts, const cm_interconnect *net, const uint32_t *router, uint32_t slots,
-                        uint64_t seed, cm_run *run, cm_layout *layout, cm_error *error);
+/* The graph of level 0 is of parts, at most as many as slots; of the task seed and run count. O(entries) times some forty. Errors: memory, a stop. */
+cm_status cm_layout_new(const cm_hierarchy *parts, const cm_layout_slots *slots, const cm_place_task *task, cm_layout *layout,
+                        cm_error *error);
 void cm_layout_free(cm_layout *layout); /* a zeroed one is fine */
 
 /* What at [parts] costs. */

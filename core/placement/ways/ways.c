@@ -69,10 +69,9 @@ static cm_status lay_out(cm_ways *w, double entries, cm_error *error)
   CM_TRY(CM_NEW(w->run->memory, router, w->slots, error));
   for (uint32_t i = 0; i < w->slots; i++)
     router[i] = w->router[w->slot_router[i]];
-  cm_status status = cm_layout_new(&w->hierarchy, w->net, router, w->slots, w->task->seed, w->run, &layout, error);
+  cm_status status = cm_layout_new(&w->hierarchy, &(cm_layout_slots){w->net, router, w->slots}, w->task, &layout, error);
   cm_free(router);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   cm_layout_choose(&layout, TURNS, cost_at, w, w->at);
   cm_layout_free(&layout);
   return cool(w, entries, error);
@@ -183,8 +182,7 @@ static cm_status order_parts(cm_ways *w, const cm_graph *parts, cm_error *error)
   cm_status status = cm_order_by_clusters(plain, w->task->seed, w->run, w->part_order, error);
   cm_csr_graph_free(plain);
   CM_THEN(status, cm_graph_renumbered(parts, w->part_order, w->run, &ordered, error));
-  if (status != CM_OK)
-    return status;
+  CM_TRY(status);
   status = cm_csr_coarsen_in_order(ordered, CM_BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   if (status != CM_OK)
     cm_csr_graph_free(ordered);
@@ -214,7 +212,5 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, con
   CM_FREE(w.order, w.part_order, w.slot_router, w.router, w.local, w.first_slot, w.router_slot, w.far, w.at, w.occupant);
   cm_csr_graph_free(w.hierarchy.level[0]);
   cm_hierarchy_free(&w.hierarchy);
-  if (status == CM_OK)
-    *result = made;
-  return status;
+  CM_END(status, *result = made, );
 }

@@ -72,6 +72,8 @@ static cm_status set_environment(job *j, cm_error *error)
   j->task = (cm_reward_task){.parts = j->parts,
                              .multicast = parts.multicast,
                              .chip = j->input->chip,
+                             .site = j->region->cores,
+                             .sites = j->region->core_count,
                              .rule = cm_routes_wanted(j->input->options, j->input->chip, &own).rule,
                              .distance = (cm_distance)j->input->options->policy_distance,
                              .fault_weight = j->input->options->policy_fault_weight};
@@ -103,7 +105,7 @@ static cm_status refine_reward(job *j, uint32_t start, uint32_t *core, double *r
 {
   cm_reward_refine_options options = {.sweeps = REWARD_SWEEPS, .seed = j->input->options->placement_seed + start};
   cm_reward_refined result;
-  CM_TRY(cm_reward_refine(&j->task, j->region->cores, j->region->core_count, &options, j->run, core, &result, error));
+  CM_TRY(cm_reward_refine(&j->task, &options, j->run, core, &result, error));
   *reward = result.after.reward;
   return CM_OK;
 }
@@ -282,13 +284,11 @@ static cm_status ask(job *j, uint32_t *core, cm_error *error)
 {
   const uint32_t *at = j->at;
   if (is_letter(j)) {
-    if ((j->policy == NULL ? train_letter(j, error) : cm_letter_place(j->policy, j->environment, j->run, j->at, error)) != CM_OK)
-      return error->status;
+    CM_TRY(j->policy == NULL ? train_letter(j, error) : cm_letter_place(j->policy, j->environment, j->run, j->at, error));
   } else {
-    bool pilot = j->policy->shape.kind == CM_KIND_PILOT;
-    if ((pilot ? cm_pilot_act(j->policy, j->environment, 0, j->input->options->placement_seed, j->run, j->acted, error)
-               : cm_policy_act(j->policy, j->environment, 0, j->run, j->acted, error)) != CM_OK)
-      return error->status;
+    const cm_pilot_task flown = {j->policy, j->environment, 0, j->input->options->placement_seed};
+    CM_TRY(j->policy->shape.kind == CM_KIND_PILOT ? cm_pilot_act(&flown, j->run, j->acted, error)
+                                                  : cm_policy_act(j->policy, j->environment, 0, j->run, j->acted, error));
     at = j->acted[cm_acted_best(j->acted)].at;
   }
   name_cores(j, at, core);

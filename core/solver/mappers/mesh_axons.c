@@ -83,7 +83,6 @@ static cm_status improve(ground *g, const cm_graph *graph, uint32_t *at, cm_erro
 {
   const cm_map_input *input = g->from->input;
   uint32_t cores = g->axes->count;
-  uint64_t cost;
   cm_place_task task = {.chip = input->chip, .region = g->region, .axes = g->axes, .run = g->run};
   cm_swaps_result swapped;
   if (cores > CM_QAP_CORES_MAX)
@@ -93,7 +92,7 @@ static cm_status improve(ground *g, const cm_graph *graph, uint32_t *at, cm_erro
                             .sweeps = (uint32_t)fmin(fmax(sweeps, 4), 400),
                             .start = at,
                             .seed = input->options->placement_seed};
-  return cm_place_by_annealing(graph, g->axes, &options, g->run, at, &cost, error);
+  return cm_place_by_annealing(graph, g->axes, &options, g->run, at, error);
 }
 
 /* at [cores] gets a core for each, which costs no more in all than where they are: from scratch, or from there. */

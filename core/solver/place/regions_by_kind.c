@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
 #include "core/placement/kinds/kinds.h"
@@ -23,14 +24,6 @@ typedef struct anchor {
   double cost;
   uint32_t core;
 } anchor;
-
-static int by_cost(const void *a, const void *b)
-{
-  const anchor *p = a, *q = b;
-  if (p->cost < q->cost || p->cost > q->cost)
-    return p->cost < q->cost ? -1 : 1;
-  return p->core < q->core ? -1 : p->core > q->core;
-}
 
 static cm_status count(search *s, cm_error *error)
 {
@@ -99,7 +92,7 @@ static cm_status find_anchors(search *s, anchor *list, uint32_t *found, cm_error
     }
     seen++;
   }
-  qsort(list, *found, sizeof *list, by_cost);
+  qsort(list, *found, sizeof *list, cm_ascending_real_pair);
   return CM_OK;
 }
 

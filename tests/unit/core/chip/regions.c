@@ -431,13 +431,13 @@ START_TEST(large_sets_are_balls)
   cm_chip *chip;
   uint8_t usable[CORES], inside[CORES] = {0};
   uint32_t *set[2];
-  cm_core_sets sets = {.set = set, .capacity = 2};
+  cm_core_sets sets = {.set = set, .capacity = 2, .cores = WANTED};
   static const char text[] = "{\"name\": \"h\", \"cores\": [96, 96], \"interconnect\": {\"kind\": \"hexagonal\"}}";
   ck_ok(cm_chip_parse(text, sizeof text - 1, &chip, &error));
   cm_random_init(&random, 1, 1, 0);
   for (uint32_t c = 0; c < CORES; c++)
     usable[c] = below(&random, 3) > 0;
-  ck_ok(cm_interconnect_sets(chip, usable, WANTED, &run, &sets, &error));
+  ck_ok(cm_interconnect_sets(chip, usable, &run, &sets, &error));
   ck_assert_uint_gt(sets.count, 0);
   for (uint32_t i = 0; i < WANTED; i++) {
     ck_assert_uint_eq(usable[set[0][i]], 1);

@@ -69,7 +69,7 @@ static bed bed_new(uint32_t axes, uint32_t layers, cm_random *random)
   s->site_first[1] = SITES;
   ck_ok(cm_letter_view_new(s, 0, &run, &b.view, &error));
   ck_assert_uint_eq(b.view.rows, SITES);
-  cm_laplacian_pad(s->laplacian, SITES, b.matrix);
+  laplacian_pad(s->laplacian, SITES, b.matrix);
   return b;
 }
 
@@ -416,7 +416,7 @@ START_TEST(cores_take_the_node_most_probable_for_them)
   uint32_t at[3];
   cm_letter_seats seats;
   cm_example *e = example(CM_FAMILY_RING, 4, 1, 3, 1);
-  ck_ok(cm_letter_seats_new(e->environment, 0, 1, CM_DISTANCE_MANHATTAN, NULL, &seats, &error));
+  ck_ok(cm_letter_seats_new(e->environment, 0, 1, CM_DISTANCE_MANHATTAN, &seats, &error));
   ck_assert_uint_eq(seats.places.sites, 3); /* at -1, 0, 1 */
   cm_letter_seats_by_core(&seats, mean, deviation, 1, at);
   ck_assert_uint_eq(at[1], 0); /* log density at -1: -1.31, -0.51, -0.66 */
@@ -530,7 +530,7 @@ static cm_training *training_new(cm_example **list, uint32_t kind, unsigned thre
   options.watch = updates;
   run.threads = threads;
   ck_ok(cm_policy_new(&shape, 1, 11, &policy, &error));
-  ck_ok(cm_training_new(policy, list, EXAMPLES, &options, &run, &t, &error));
+  ck_ok(cm_training_new(&(cm_training_task){policy, list, EXAMPLES}, &options, &run, &t, &error));
   cm_policy_free(policy);
   return t;
 }

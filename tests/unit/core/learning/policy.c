@@ -78,7 +78,7 @@ START_TEST(sparse_is_padded)
     float *matrix = network_array((size_t)side * side, sizeof *matrix), *x = network_array(n * width, sizeof *x);
     float *y = network_array(n * width, sizeof *y), *z = network_array(n * width, sizeof *z);
     float *scratch = network_array(n * width, sizeof *scratch);
-    cm_laplacian_pad(l, side, matrix);
+    laplacian_pad(l, side, matrix);
     for (uint32_t i = 0; i < n * width; i++)
       x[i] = small(&random);
     cm_laplacian_apply(l, width, x, y);
@@ -134,7 +134,7 @@ static bed bed_new(uint32_t nodes, uint32_t side, uint32_t layers, cm_random *ra
   for (size_t i = 0; i < 2 * (size_t)nodes * CM_POLICY_INPUTS; i++)
     b.input[i] = i % CM_POLICY_INPUTS == CM_INPUT_STEP ? 0.25f : small(random);
   b.matrix = network_array((size_t)side * side, sizeof *b.matrix);
-  cm_laplacian_pad(b.laplacian, side, b.matrix);
+  laplacian_pad(b.laplacian, side, b.matrix);
   return b;
 }
 

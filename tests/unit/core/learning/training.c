@@ -92,7 +92,7 @@ START_TEST(processors_keep_their_nodes)
     else {
       for (int i = 0; i < 40; i++)
         position[i] = (float)(cm_random_unit(&random) * 2 - 1);
-      ck_ok(cm_environment_assign(s, (cm_rule)(round - CM_LAYOUTS), position, 1, NULL, at, &error));
+      ck_ok(cm_environment_assign(s, (cm_rule)(round - CM_LAYOUTS), position, 1, at, &error));
     }
     check_placement(s, at);
     for (uint32_t v = 0; v < 20; v++)
@@ -100,8 +100,8 @@ START_TEST(processors_keep_their_nodes)
   }
   cm_environment joined;
   uint32_t crossed = 0;
-  ck_ok(cm_environment_join(s, NULL, &joined, &error)); /* the same for one processor: nodes may leave theirs */
-  ck_ok(cm_environment_assign(&joined, CM_RULE_NEAREST, position, 1, NULL, at, &error));
+  ck_ok(cm_environment_join(s, &joined, &error)); /* the same for one processor: nodes may leave theirs */
+  ck_ok(cm_environment_assign(&joined, CM_RULE_NEAREST, position, 1, at, &error));
   check_placement(&joined, at);
   for (uint32_t v = 0; v < 20; v++)
     crossed += s->site[at[v]] % 8 / 4 != v % 2;
@@ -309,9 +309,9 @@ START_TEST(pilots_never_harm)
     cm_policy *pilot = pilot_new(seed);
     cm_acted one[CM_LAYOUTS], two[CM_LAYOUTS];
     run.threads = 1;
-    ck_ok(cm_pilot_act(pilot, s, 20, seed, &run, one, &error));
+    ck_ok(cm_pilot_act(&(cm_pilot_task){pilot, s, 20, seed}, &run, one, &error));
     run.threads = 2;
-    ck_ok(cm_pilot_act(pilot, s, 20, seed, &run, two, &error));
+    ck_ok(cm_pilot_act(&(cm_pilot_task){pilot, s, 20, seed}, &run, two, &error));
     for (int l = 0; l < CM_LAYOUTS; l++) {
       check_placement(s, one[l].at);
       ck_assert_mem_eq(one[l].at, two[l].at, s->nodes * sizeof *one[l].at);
@@ -346,7 +346,7 @@ static cm_training *training_new(cm_example **list, unsigned threads, uint32_t u
   options.watch = updates / 2;
   run.threads = threads;
   ck_ok(cm_policy_new(&shape, 1, 11, &policy, &error));
-  ck_ok(cm_training_new(policy, list, EXAMPLES, &options, &run, &t, &error));
+  ck_ok(cm_training_new(&(cm_training_task){policy, list, EXAMPLES}, &options, &run, &t, &error));
   cm_policy_free(policy);
   return t;
 }
