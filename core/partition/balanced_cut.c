@@ -76,7 +76,7 @@ static bool pierce(cutter *c, unsigned smaller)
   if (c->flow->value >= c->task->cut || (v = next_any(c, smaller)) == NONE)
     return false;
   take(c, smaller, v);
-  cm_flow_maximise(c->flow, smaller);
+  cm_flow_maximise(c->flow, smaller, c->task->cut + 1);
   for (unsigned side = 0; side < 2; side++) {
     weigh(c, side);
     c->apart[side] = c->any[side] = 0; /* what sides reach may have shrunk */
@@ -94,7 +94,7 @@ cm_status cm_balanced_cut_find(cm_flow *flow, cm_balanced_cut *task, cm_run *run
     c.closed[side] = task->fixed[side];
     cm_flow_take(flow, side, task->vertices + side);
   }
-  cm_flow_maximise(flow, 0);
+  cm_flow_maximise(flow, 0, task->cut);
   weigh(&c, 0);
   weigh(&c, 1);
   do {

@@ -10,7 +10,7 @@ typedef struct cm_balanced_cut {
   const uint32_t *size;     /* [vertices] */
   const uint32_t *order[2]; /* [vertices] in which a side takes in vertices */
   uint64_t fixed[2], most[2]; /* sizes that the source and the sink stand for, and that the sides may have */
-  int64_t cut;              /* what it is to be below, or at with a smaller larger side; the result's */
+  int64_t cut;              /* of one that is known, which the result is to be below, or at with a smaller larger side; the result's */
   uint64_t larger;          /* size of that side */
   uint64_t looks;           /* at arcs, before it is given up */
   uint8_t *side;            /* [vertices] of the result; not written where none is found */

@@ -10,7 +10,7 @@ void cm_flow_free(cm_flow *f)
   for (int side = 0; side < 2; side++) {
     CM_FREE(f->open[side], f->reach[side], f->reached[side]);
   }
-  CM_FREE(f->depth, f->next, f->path);
+  CM_FREE(f->depth, f->alike, f->next, f->path);
   *f = (cm_flow){.memory = f->memory};
 }
 
@@ -34,7 +34,8 @@ static cm_status make_room(cm_flow *f, uint32_t nodes, cm_error *error)
         CM_NEW(f->memory, f->reached[side], room, error) != CM_OK)
       return error->status;
   if (CM_NEW(f->memory, f->first, room + 1, error) != CM_OK || CM_NEW(f->memory, f->owner, room, error) != CM_OK ||
-      CM_NEW(f->memory, f->end, room, error) != CM_OK || CM_NEW(f->memory, f->depth, room, error) != CM_OK ||
+      CM_NEW(f->memory, f->end, room, error) != CM_OK || CM_NEW(f->memory, f->depth, room, error) != CM_OK || CM_NEW(f->memory, f->alike, room, error) != CM_OK ||
+     
       CM_NEW(f->memory, f->next, room, error) != CM_OK || CM_NEW(f->memory, f->path, room, error) != CM_OK)
     return error->status;
   f->node_room = room;
@@ -110,11 +111,9 @@ static inline int64_t rest_of(const cm_flow *f, unsigned side, const cm_flow_arc
   return side == 0 ? arc->rest : f->arc[arc->reverse].rest;
 }
 
-/* From the open nodes of a side, nearest first; to the end of the depth on which the other's open nodes are if `to_other`. True:
- * one of these is reached. */
-static bool search(cm_flow *f, unsigned side, bool to_other)
+void cm_flow_search(cm_flow *f, unsigned side)
 {
-  uint32_t *queue = f->reach[side], *reached = f->reached[side], stamp = ++f->stamp[side], count = 0, last = NONE;
+  uint32_t *queue = f->reach[side], *reached = f->reached[side], stamp = ++f->stamp[side], count = 0;
   for (uint32_t i = 0; i < f->open_count[side]; i++) {
     uint32_t v = f->open[side][i];
     queue[count++] = v;
@@ -123,8 +122,6 @@ static bool search(cm_flow *f, unsigned side, bool to_other)
   }
   for (uint32_t i = 0; i < count; i++) {
     uint32_t v = queue[i];
-    if (to_other && f->depth[v] >= last)
-      break;
     f->looks += f->first[v + 1] - f->first[v];
     for (uint32_t a = f->first[v]; a < f->first[v + 1]; a++) {
       uint32_t to = f->arc[a].to;
@@ -133,17 +130,9 @@ static bool search(cm_flow *f, unsigned side, bool to_other)
       reached[to] = stamp;
       f->depth[to] = f->depth[v] + 1;
       queue[count++] = to;
-      if (to_other && f->end[to] == 1 - side)
-        last = f->depth[to];
     }
   }
   f->reach_count[side] = count;
-  return last != NONE;
-}
-
-void cm_flow_search(cm_flow *f, unsigned side)
-{
-  search(f, side, false);
 }
 
 /* Carries as much as the path can; returns how much of it is left before the first arc that is full now. */
@@ -167,12 +156,43 @@ static uint32_t carry(cm_flow *f, unsigned side, uint32_t length)
   return left;
 }
 
-/* A blocking flow from one open node by the depths of the last search. */
-static void block_from(cm_flow *f, unsigned side, uint32_t start)
+/* How far nodes are at least from the open nodes of the other side, and how many are so far. NONE: no way leads there. */
+static void find_depths(cm_flow *f, unsigned side)
 {
-  const uint32_t *reached = f->reached[side];
-  uint32_t stamp = f->stamp[side], length = 0, v = start;
-  for (;;) {
+  cm_flow_search(f, 1 - side);
+  memset(f->alike, 0, f->nodes * sizeof *f->alike);
+  for (uint32_t v = 0; v < f->nodes; v++) {
+    f->next[v] = f->first[v];
+    if (f->reached[1 - side][v] != f->stamp[1 - side])
+      f->depth[v] = NONE;
+    else
+      f->alike[f->depth[v]]++;
+  }
+}
+
+/* A node whose arcs lead no nearer is farther away than was known. False: no node is as far as it was, and none behind it finds a way. */
+static bool put_back(cm_flow *f, unsigned side, uint32_t v)
+{
+  uint32_t least = NONE, before = f->depth[v];
+  f->looks += f->first[v + 1] - f->first[v];
+  for (uint32_t a = f->first[v]; a < f->first[v + 1]; a++) {
+    const cm_flow_arc *arc = &f->arc[a];
+    if (f->depth[arc->to] < least && f->owner[arc->to] == CM_FLOW_NEITHER && rest_of(f, side, arc) > 0) {
+      least = f->depth[arc->to];
+      f->next[v] = a;
+    }
+  }
+  f->depth[v] = least < f->nodes ? least + 1 : NONE;
+  if (f->depth[v] < f->nodes)
+    f->alike[f->depth[v]]++;
+  return --f->alike[before] > 0;
+}
+
+/* As much as an open node can send, by shortest ways, while the flow is less than `enough`. */
+static void send_from(cm_flow *f, unsigned side, uint32_t start, int64_t enough)
+{
+  uint32_t length = 0, v = start;
+  while (f->value < enough && f->depth[start] < f->nodes) {
     if (f->end[v] == 1 - side) {
       length = carry(f, side, length);
       v = f->arc[f->arc[f->path[length]].reverse].to;
@@ -182,8 +202,7 @@ static void block_from(cm_flow *f, unsigned side, uint32_t start)
     f->looks += end - a;
     while (a < end) {
       const cm_flow_arc *arc = &f->arc[a];
-      if (reached[arc->to] == stamp && f->depth[arc->to] == f->depth[v] + 1 && f->owner[arc->to] == CM_FLOW_NEITHER &&
-          rest_of(f, side, arc) > 0)
+      if (f->depth[arc->to] + 1 == f->depth[v] && f->owner[arc->to] == CM_FLOW_NEITHER && rest_of(f, side, arc) > 0)
         break;
       a++;
     }
@@ -192,23 +211,19 @@ static void block_from(cm_flow *f, unsigned side, uint32_t start)
     if (a < end) {
       f->path[length++] = a;
       v = f->arc[a].to;
-    } else if (length > 0) {
-      v = f->arc[f->arc[f->path[--length]].reverse].to;
-      f->next[v]++;
-    } else
+    } else if (!put_back(f, side, v))
       return;
+    else if (length > 0)
+      v = f->arc[f->arc[f->path[--length]].reverse].to;
   }
 }
 
-void cm_flow_maximise(cm_flow *f, unsigned side)
+void cm_flow_maximise(cm_flow *f, unsigned side, int64_t enough)
 {
-  while (search(f, side, true)) {
-    for (uint32_t i = 0; i < f->reach_count[side]; i++) {
-      uint32_t v = f->reach[side][i];
-      f->next[v] = f->first[v];
-    }
-    for (uint32_t i = 0; i < f->open_count[side]; i++)
-      block_from(f, side, f->open[side][i]);
+  for (uint32_t i = 0; i < f->open_count[side]; i++) {
+    find_depths(f, side);
+    send_from(f, side, f->open[side][i], enough);
   }
-  search(f, 1 - side, false);
+  cm_flow_search(f, side);
+  cm_flow_search(f, 1 - side);
 }

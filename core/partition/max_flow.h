@@ -40,7 +40,7 @@ typedef struct cm_flow {
   uint32_t reach_count[2];
   uint32_t *reached[2];   /* [nodes] `stamp` of the search that last came there */
   uint32_t stamp[2];
-  uint32_t *depth, *next; /* [nodes] */
+  uint32_t *depth, *alike, *next; /* [nodes] alike: by depth */
   uint32_t *path;         /* [nodes] arcs */
   uint64_t looks;         /* at arcs, since cm_flow_begin */
   uint64_t node_room, pair_capacity, arc_capacity;
@@ -63,9 +63,9 @@ void cm_flow_take(cm_flow *flow, unsigned side, uint32_t node);
 /* A side closes around all that it reaches: to be called after cm_flow_maximise. */
 void cm_flow_close(cm_flow *flow, unsigned side);
 
-/* Makes the flow as large as it gets, looking from the open nodes of a side, and finds what both sides reach. No path leads from
- * a side to the other by infinite arcs alone. O(nodes^2 arcs) (Dinic 1970), in practice some looks at every arc. */
-void cm_flow_maximise(cm_flow *flow, unsigned side);
+/* Makes the flow as large as it gets, or `enough`, looking from the open nodes of a side, and finds what both sides reach. No path leads
+ * from a side to the other by infinite arcs alone. O(nodes^2 arcs) (shortest augmenting paths: Ahuja and Orlin 1991), in practice some looks at every arc. */
+void cm_flow_maximise(cm_flow *flow, unsigned side, int64_t enough);
 
 /* What a side reaches from its open nodes, found anew: where it has taken in some that the other does not reach no flow is
  * needed. O(arcs there). */

@@ -70,7 +70,7 @@ static bool suits_filling(const progress *p)
 static bool may_go_below(const progress *p)
 {
   const cm_axon_options *o = options_of(p);
-  return o->below != NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
+  return o->below != NULL && o->other_start == NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
 }
 
 static bool suits_given(const progress *p)

@@ -7,6 +7,10 @@
 #include "core/network/demand.h"
 #include "core/partition/axon/prices.h"
 
+/* Parts that are exactly full have nothing to exchange, leave no room to be sorted, and get what is left over everywhere: where there is a
+ * choice they are full to so much. */
+static const double cm_axon_full = 0.96;
+
 /* Who puts the parts on cores, for a search that pays for the way of an axon to every core that it reaches. */
 typedef struct cm_axon_places {
   void *context;
@@ -27,14 +31,14 @@ typedef struct cm_axon_options {
   uint32_t start_sweeps; /* annealing visits of all vertices of the coarsest level, each start */
   uint32_t sweeps, fine_sweeps; /* those on the levels below, and on the finest; on the next one twice as many as there */
   double shaping;        /* visits of as many pins as the network has so many times, on each level where parts take their shape */
-  double shaping_hot;    /* temperature that they begin at where parts have fewest vertices, above 0 */
+  double shaping_hot;    /* temperature that they begin at, above 0 */
   uint64_t level_pins;   /* fewer sweeps and starts and less shaping where more pins would be visited on a level; 0: never */
   uint32_t attempts;     /* complete ones at most, of which the best goes on. With more than one, cycles have half of the sweeps */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
   double cycle_hot;      /* temperature that each begins at, above 0; not with places */
   uint64_t work;         /* pins that starts beside the first may look at, and cycles as many; 0: there are none */
-  const struct cm_axon_options *below; /* a smaller effort that is made first, where `work` allows: its result goes on where nothing better
-                            is found, so that more effort is never worse. Limits and seed are those here. NULL: none */
+  const struct cm_axon_options *below; /* a smaller effort that is made first, where `work` allows and there is no other start: its result
+                            goes on where nothing better is found, so that more effort is never worse. Limits and seed are those here. NULL: none */
   bool knows_below;      /* `start` is what `below` finds, which is not made again */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of

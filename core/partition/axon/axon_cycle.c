@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-/* A part is dissolved where the neurons of all fill those that are left to so much at most: parts that are exactly full
- * have nothing to exchange. */
-static const double full_most = 0.96;
-
 /* Whether the neurons leave room in one part fewer: other limits ask for more parts then, and each costs axons. */
 static bool spare_part(const cm_axon_search *w, const cm_axon_solution *s)
 {
@@ -17,7 +13,7 @@ static bool spare_part(const cm_axon_search *w, const cm_axon_solution *s)
     used += w->scratch[s->part[v]]++ == 0;
   }
   uint64_t limit = w->options->limits.neurons;
-  return used > 1 && (limit == 0 || (double)size <= full_most * (double)(used - 1) * (double)limit);
+  return used > 1 && (limit == 0 || (double)size <= cm_axon_full * (double)(used - 1) * (double)limit);
 }
 
 cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *best, cm_error *error)

@@ -8,22 +8,15 @@
 #include "core/partition/options.h"
 #include "core/partition/refiner.h"
 
-/* Sweeps towards the limits on the finest level, the next and the others. What is too much on a coarse level costs far less time there. */
-static const uint32_t settle_rounds[] = {10, 4, 8};
+/* Sweeps towards the limits on a level. */
+enum { SETTLE_ROUNDS = 8 };
 
-/* In limits, of all parts together: what may be too much on coarse levels, and the share that a sweep may leave. */
-static const double excess_left = 0.1, excess_kept = 0.7;
+/* In limits, of all parts together: what may be too much on coarse levels. */
+static const double excess_left = 0.1;
 
-/* Parts take their shape on the levels where they have so many vertices each: fewer are too coarse, and more cost too much. There
- * a first descent spends the effort's shaping on visits that begin hotter: all of it up to so many vertices a part, or a share,
- * from a temperature that is lower by its root. */
-static const double shaping_min = 16;
-static const struct {
-  double vertices, share;
-} shaping[] = {{64, 1}, {170, 0.25}};
-
-/* Where coarser levels have been annealed the finest one begins at so much of their temperature. */
-static const double finest_hot = 0.5;
+/* Parts take their shape on the levels where they have up to so many vertices each: more cost too much. There a first descent spends the
+ * effort's shaping on visits that begin hotter. */
+static const double shaping_max = 64;
 
 cm_limits cm_axon_level_limits(const cm_axon_search *w, uint32_t level, double slack)
 {
@@ -88,27 +81,25 @@ static cm_status anneal(void *on, cm_error *error)
 
 /* Towards the limits: single sweeps under a growing penalty. They are warm at first, or what is too much stays where it
  * is: one vertex takes few axons along where nets reach many. Splitting adds the axons that both halves need, and is
- * the last way: where a sweep on the finest level hardly helps, or much is too much on a coarser one. The halves have room for
- * more than is too much in them (cm_splits_for). What little stays on coarse levels is left to the finer ones. */
+ * for where much is too much on a coarse level. As many are split as limits are too much. What little stays
+ * on coarse levels is left to the finer ones. */
 static cm_status settle(void *on, cm_error *error)
 {
   const level *l = on;
   cm_axon_state *s = l->state;
   uint32_t at = l->annealing->level;
   cm_anneal_options sweep = {.sweeps = 1, .cold = CM_AXON_COLD, .silent = l->annealing->silent, .level = at};
-  uint32_t rounds = settle_rounds[at < 2 ? at : 2];
-  double tolerance = 0.01 * at, before = INFINITY;
+  double tolerance = 0.01 * at;
   cm_status status = CM_OK;
-  for (uint32_t round = 0; status == CM_OK && round < rounds; round++) {
-    uint32_t split = 0;
+  for (uint32_t round = 0; status == CM_OK && round < SETTLE_ROUNDS; round++) {
     double excess = cm_total_excess(s);
     set_penalties(s, l->strength * (2 << (round < 4 ? round : 4)));
     if (excess <= 0)
       break;
-    if (at > 0 ? excess > excess_left : excess > excess_kept * before)
-      status = cm_split_overfull(s, tolerance, cm_splits_for(excess), &split, error);
+    uint32_t split;
+    if (at > 0 && excess > excess_left)
+      status = cm_split_overfull(s, tolerance, 1 + (uint32_t)excess, &split, error);
     CM_THEN(status, cm_anneal(s, &sweep, l->random, error));
-    before = split > 0 ? INFINITY : excess;
   }
   return status;
 }
@@ -191,16 +182,11 @@ static uint32_t sweeps_on(const cm_axon_search *w, const cm_axon_descent *d, uin
 static void shape(const cm_axon_search *w, uint32_t parts, cm_anneal_options *options)
 {
   const cm_hypergraph *g = w->levels.graph[options->level];
-  double each = (double)g->vertex_count / parts, work = w->options->shaping * (double)w->levels.graph[0]->pin_count;
-  for (size_t i = 0; i < sizeof shaping / sizeof *shaping && each >= shaping_min; i++)
-    if (each < shaping[i].vertices) {
-      double sweeps = work * shaping[i].share / ((double)g->pin_count + 1);
-      if (sweeps > options->sweeps) {
-        options->sweeps = (uint32_t)sweeps;
-        options->hot = w->options->shaping_hot * sqrt(shaping[i].share);
-      }
-      return;
-    }
+  double each = (double)g->vertex_count / parts, sweeps = w->options->shaping * (double)w->levels.graph[0]->pin_count / ((double)g->pin_count + 1);
+  if (each >= shaping_max || sweeps <= options->sweeps)
+    return;
+  options->sweeps = (uint32_t)sweeps;
+  options->hot = w->options->shaping_hot;
 }
 
 cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_solution *s, cm_error *error)
@@ -212,9 +198,7 @@ cm_status cm_axon_descend(cm_axon_search *w, const cm_axon_descent *d, cm_axon_s
   cm_random_init(&random, w->seed, CM_STREAM_REFINEMENT, d->number);
   for (uint32_t l = from;; l--) {
     cm_anneal_options options = {.sweeps = sweeps_on(w, d, l, from + 1), .hot = d->hot, .cold = d->cold, .level = l};
-    if (l == 0 && from > 0)
-      options.hot *= finest_hot;
-    else if (l > 0 && d->number == 0 && w->prices == NULL)
+    if (l > 0 && d->number == 0 && w->prices == NULL)
       shape(w, s->parts, &options);
     const size_t mark = cm_run_within(w->run, 1 / (1 + 1.5 * l));
     CM_TRY(cm_axon_refine_level(w, &on_level, &options, &random, s, error));

@@ -9,17 +9,6 @@
 #include "core/partition/axon/grow.h"
 #include "core/partition/options.h"
 
-/* Moves that pay look at all parts that a vertex's nets reach: so many looks at most. Of three tenths of the microcircuit, whose axons
- * reach 2300 of 5800 parts, they gain a fiftieth of a percent in five times the time. */
-static const double polish_looks = 1e10;
-
-/* Growths of which the best is refined: the second is as often the better one as the first. */
-enum { GROWTHS = 2 };
-
-/* Sweeps of a growth with copies, as hot as those of a cycle begin. */
-enum { EXCHANGE_SWEEPS = 4 };
-static const double exchange_hot = 0.05;
-
 /* Growths where sources have copies: each but the first knows how many the one before needed. What still exceeds limits is to be mended
  * by sweeps. */
 enum { COPIES_GROWTHS = 2 };
@@ -80,46 +69,28 @@ cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal
  * less. */
 static cm_status exchange(cm_axon_search *w, cm_axon_solution *grown, cm_axon_solution *best, cm_error *error)
 {
-  cm_anneal_options sweeps = {.sweeps = EXCHANGE_SWEEPS, .hot = exchange_hot, .cold = CM_AXON_COLD};
+  cm_anneal_options sweeps = {.sweeps = w->options->sweeps, .hot = CM_AXON_COLD, .cold = CM_AXON_COLD};
   cm_status status = cm_axon_sweep_flat(w, CM_AXON_GROWN, &sweeps, grown, error);
   if (status == CM_OK)
     cm_axon_keep_better(w, grown, best);
   return status;
 }
 
-/* The cheapest of several growths. */
-static cm_status grow_best(cm_axon_search *w, cm_axon_solution *grown, cm_error *error)
+cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
 {
   cm_hypergraph *g = w->levels.graph[0];
   cm_grow_options options = {.limits = w->options->limits, .apart = true};
   cm_random random;
-  uint64_t least = UINT64_MAX;
   cm_growth growth = {.part = w->trial, .from = g->number[0]};
+  w->grown = true;
   cm_random_init(&random, w->options->seed, CM_STREAM_BISECTION, 1 << 20);
   cm_run_phase(w->run, "initial");
-  cm_status status = cm_hypergraph_list_inbound(g, w->run, error);
-  for (uint32_t i = 0; status == CM_OK && i < GROWTHS; i++) {
-    status = cm_grow_parts(g, &options, &random, w->run, &growth, error);
-    if (status != CM_OK || growth.cost >= least)
-      continue;
-    memcpy(grown->part, growth.part, g->vertex_count * sizeof *grown->part);
-    grown->parts = growth.parts;
-    least = growth.cost;
-  }
-  return status;
-}
-
-cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error)
-{
-  cm_axon_solution grown = {.cost = INFINITY};
-  w->grown = true;
-  CM_TRY(CM_NEW(w->run->memory, grown.part, w->levels.graph[0]->vertex_count, error));
-  cm_status status = grow_best(w, &grown, error);
-  CM_THEN(status, polish(w, cm_axon_last_sweeps(w), &grown, error));
-  if (status == CM_OK)
-    cm_axon_keep_better(w, &grown, best);
-  cm_free(grown.part);
-  return status;
+  CM_TRY(cm_hypergraph_list_inbound(g, w->run, error));
+  CM_TRY(cm_grow_parts(g, &options, &random, w->run, &growth, error));
+  cm_axon_solution grown = {.part = w->trial, .parts = growth.parts};
+  CM_TRY(polish(w, cm_axon_last_sweeps(w), &grown, error));
+  cm_axon_keep_better(w, &grown, best);
+  return CM_OK;
 }
 
 /* A network is dense where neurons reach so much of all, and large from so many pins on. */
@@ -200,7 +171,6 @@ cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error 
   cm_status status = cm_partition_dense(w->levels.demand, o, w->run, w->scratch, &best->parts, error);
   for (uint32_t v = 0; v < t->vertex_count && status == CM_OK; v++)
     best->part[w->levels.graph[0]->number[v]] = w->scratch[v];
-  cm_run_phase(w->run, "refine");
-  bool pays = (double)t->pin_count * best->parts <= polish_looks;
-  return status == CM_OK ? polish(w, pays ? cm_axon_last_sweeps(w) : 0, best, error) : status;
+  CM_THEN(status, polish(w, 0, best, error));
+  return status;
 }

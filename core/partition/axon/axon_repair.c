@@ -125,14 +125,6 @@ cm_status cm_split_overfull(cm_axon_state *s, double tolerance, uint32_t most, u
   return status;
 }
 
-/* Halves take in more than half of the axons. */
-static const double splits_a_limit = 2;
-
-uint32_t cm_splits_for(double excess)
-{
-  return 1 + (uint32_t)(splits_a_limit * excess);
-}
-
 double cm_total_excess(const cm_axon_state *s)
 {
   double sum = 0;
@@ -234,7 +226,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
     uint32_t split = 0;
     if (status != CM_OK || !over)
       break;
-    status = cm_split_overfull(s, 0, cm_splits_for(cm_total_excess(s)), &split, error);
+    status = cm_split_overfull(s, 0, 1 + (uint32_t)cm_total_excess(s), &split, error);
     if (status == CM_OK && split == 0)
       status = cm_refuse_parts((uint64_t)s->part_count + 1, s->parts_max, error);
   }

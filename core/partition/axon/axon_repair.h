@@ -16,9 +16,6 @@ double cm_total_excess(const cm_axon_state *state);
 /* The limit that parts fill most on average. O(parts). */
 cm_resource cm_scarcest(const cm_axon_state *state);
 
-/* How many parts to split where so many limits are too much in all. O(1). */
-uint32_t cm_splits_for(double excess);
-
 /* Brings every part within the limits: members of overfull parts go where they fit at least cost; where nothing fits,
  * part of the overfull part moves to a new one. CM_NO_ROOM when more than parts_max parts are in use then. */
 cm_status cm_repair(cm_axon_state *state, cm_error *error);

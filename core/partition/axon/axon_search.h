@@ -81,8 +81,8 @@ cm_status cm_axon_attempt(cm_axon_search *w, uint32_t number, cm_axon_solution *
 cm_status cm_axon_sweep_flat(cm_axon_search *w, uint32_t number, const cm_anneal_options *sweeps, cm_axon_solution *s,
                              cm_error *error);
 
-/* Parts grown on the network itself by turns: the first growth begins with the first vertex of the topology, as anybody's would, the
- * other where that one ended, at the edge. The cheaper one is refined, and kept where it is better. */
+/* Parts grown on the network itself, from the first vertex of the topology, as anybody's would. They are refined, and kept where that is
+ * better. */
 cm_status cm_axon_grow_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* The same where sources that reach several parts have copies: grown once without them, then with the room that they took. Refined where
@@ -96,8 +96,7 @@ bool cm_axon_is_for_growing(const cm_axon_search *w);
 /* How many parts an axon reaches on average, its own aside. O(nets). */
 double cm_axon_reached_parts(const cm_axon_search *w, double cost);
 
-/* Where there is nothing to coarsen by: parts filled on the network itself, then moves that pay and keep the limits where they cost
- * little. Parts may be more than there are cores. */
+/* Where there is nothing to coarsen by: parts filled on the network itself. They may be more than there are cores. */
 cm_status cm_axon_fill_flat(cm_axon_search *w, cm_axon_solution *best, cm_error *error);
 
 /* Gives the parts of the network itself cores, or when they have some better ones; parts are named by cores then. */

@@ -9,9 +9,9 @@
 #include "core/partition/options.h"
 #include "core/partition/partition.h"
 
-/* Parts that are exactly full leave refinement no room. Where sources have copies they look no fuller on coarse levels than they are,
- * and a split costs much: less is filled, of the network's own limits. */
-static const double filled[] = {0.96, 0.91};
+/* Where sources have copies parts look no fuller on coarse levels than they are, and a split costs much: less is filled, of the network's
+ * own limits. */
+static const double full_of_copies = 0.91;
 
 /* What a start may fill. */
 static cm_limits limits_of_start(const cm_axon_search *w)
@@ -19,8 +19,8 @@ static cm_limits limits_of_start(const cm_axon_search *w)
   cm_limits limits = cm_axon_level_limits(w, w->levels.count - 1, CM_AXON_SLACK);
   bool copies = w->levels.graph[0]->reach_max != 0;
   if (copies)
-    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * filled[copies]);
-  limits.neurons = (uint64_t)lround((double)(copies ? w->options->limits.neurons : limits.neurons) * filled[copies]);
+    limits.inbound_axons = (uint64_t)ceil((double)w->options->limits.inbound_axons * full_of_copies);
+  limits.neurons = (uint64_t)lround(copies ? (double)w->options->limits.neurons * full_of_copies : (double)limits.neurons * cm_axon_full);
   return limits;
 }
 

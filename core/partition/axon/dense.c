@@ -11,9 +11,8 @@
 #include "core/partition/axon/closure.h"
 #include "core/partition/axon/signature.h"
 
-/* Neurons that are rated, and those of them that go in, as they were rated, before all are rated again: one of so many vertices as may
- * wait. */
-enum { WAITING = 2048, TAKEN_MIN = 4, TAKEN_MAX = 16 };
+/* Neurons that are rated, and those of them that go in, as they were rated, before all are rated again. */
+enum { WAITING = 2048, TAKEN = 16 };
 #define NONE UINT32_MAX
 
 /* Networks with fewer synapses have levels (axon_levels.h). */
@@ -49,12 +48,6 @@ typedef struct dense {
 bool cm_dense_suits(const cm_demand *demand)
 {
   return demand->network->directed && demand->network->pin_count >= pins_min && cm_may_lack_clusters(demand);
-}
-
-static uint32_t taken_of(const cm_topology *t)
-{
-  uint32_t taken = t->vertex_count / WAITING;
-  return taken < TAKEN_MIN ? TAKEN_MIN : taken < TAKEN_MAX ? taken : TAKEN_MAX;
 }
 
 static uint32_t room_for(const cm_topology *t)
@@ -197,7 +190,7 @@ static cm_status fill_part(dense *d, cm_error *error)
     let_in(d);
     CM_TRY(cm_run_check(d->run, error));
     CM_TRY(cm_thread_pool_run(d->pool, CM_SLICES, rate_slice, d, error));
-    for (uint32_t taken = 0; taken < taken_of(d->demand->network); taken++) {
+    for (uint32_t taken = 0; taken < TAKEN; taken++) {
       uint32_t best = best_rated(d);
       if (best == NONE || !fits(d, &d->waiting[best], missing(d, &d->waiting[best])))
         break;

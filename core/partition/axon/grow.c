@@ -38,9 +38,6 @@ typedef struct growth {
   holding *holds;       /* of each part */
   uint64_t holds_capacity;
   uint32_t number;      /* of the growing part */
-  uint32_t *taken;      /* [vertices] in the order in which they were taken */
-  uint32_t taken_count;
-  uint64_t cost;        /* weight of the nets in every part so far, but for those of its own members */
 } growth;
 
 /* While more than so many vertices are near, the bar rises, and it falls to so much of the largest share below it. */
@@ -78,7 +75,6 @@ static void take(growth *w, uint32_t v)
   candidate *all = w->candidate;
   float bar = w->bar;
   w->part[v] = number;
-  w->taken[w->taken_count++] = v;
   w->waiting -= w->candidate[v].shared > 0;
   w->candidate[v] = (candidate){.shared = 1, .taken = true};
   if (w->place[v] != CM_INDEXED_HEAP_ABSENT)
@@ -92,7 +88,6 @@ static void take(growth *w, uint32_t v)
     uint32_t fresh = w->net_part[e] == NONE;
     w->net_part[e] = number;
     w->holds[number].axons++;
-    w->cost += g->net_weight[e];
     for (cm_targets t = cm_targets_of(g, e); t.left > 0;) {
       uint32_t u = cm_targets_next(&t);
       candidate *c = &all[u]; /* half of them are taken, which no branch foresees: they count on, and for nothing */
@@ -270,11 +265,10 @@ static cm_status join_whole(growth *w, uint32_t *parts, cm_error *error)
 }
 
 /* Grows a part from `next`, and says where the next one begins. */
-static uint32_t grow_one(growth *w, uint32_t next, uint32_t *last)
+static uint32_t grow_one(growth *w, uint32_t next)
 {
   do {
     take(w, next);
-    *last = next;
     next = next_vertex(w);
     if (next != NONE || w->waiting > 0)
       continue;
@@ -286,28 +280,15 @@ static uint32_t grow_one(growth *w, uint32_t next, uint32_t *last)
   return next_seed(w);
 }
 
-/* Its members' own nets are not paid where they are. */
-static void count_own(growth *w, uint32_t first)
-{
-  const cm_hypergraph *g = w->graph;
-  for (uint32_t i = first; i < w->taken_count; i++)
-    for (uint32_t j = g->out_first[w->taken[i]]; j < g->out_first[w->taken[i] + 1]; j++) {
-      uint32_t e = g->out_net[j];
-      w->cost -= w->net_part[e] == w->number ? g->net_weight[e] : 0;
-    }
-}
-
-static cm_status grow_all(growth *w, cm_random *random, uint32_t *from, uint32_t *parts, cm_error *error)
+static cm_status grow_all(growth *w, cm_random *random, uint32_t from, uint32_t *parts, cm_error *error)
 {
   uint32_t n = w->graph->vertex_count, number = 0;
-  uint32_t next = *from != CM_GROW_ANYWHERE ? *from : n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
+  uint32_t next = from != CM_GROW_ANYWHERE ? from : n > 0 ? (uint32_t)cm_random_below(random, n) : NONE;
   if (next != NONE && lonely(w->graph, next))
     next = next_seed(w);
   for (; next != NONE; number++) {
     CM_TRY(start_part(w, number, error));
-    uint32_t first = w->taken_count;
-    next = grow_one(w, next, from);
-    count_own(w, first);
+    next = grow_one(w, next);
     CM_TRY(cm_run_check(w->run, error));
   }
   if (w->options->apart && number > 0 && join_whole(w, &number, error) != CM_OK)
@@ -323,8 +304,7 @@ static cm_status prepare(growth *w, cm_error *error)
   uint32_t n = g->vertex_count;
   if (CM_NEW(memory, w->net_part, g->net_count, error) != CM_OK ||
       CM_NEW(memory, w->candidate, n, error) != CM_OK || CM_NEW(memory, w->touched, n, error) != CM_OK ||
-      CM_NEW(memory, w->near, n, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK ||
-      CM_NEW(memory, w->taken, n, error) != CM_OK)
+      CM_NEW(memory, w->near, n, error) != CM_OK || CM_NEW(memory, w->place, n, error) != CM_OK)
     return error->status;
   memset(w->net_part, 0xff, (size_t)g->net_count * sizeof *w->net_part);
   memset(w->place, 0xff, (size_t)n * sizeof *w->place);
@@ -348,9 +328,8 @@ cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *optio
               .part = made->part,
               .size = options->size != NULL ? options->size : graph->size};
   cm_status status = prepare(&w, error);
-  CM_THEN(status, grow_all(&w, random, &made->from, &made->parts, error));
-  made->cost = w.cost;
-  CM_FREE(w.net_part, w.candidate, w.touched, w.near, w.taken, w.holds, w.place);
+  CM_THEN(status, grow_all(&w, random, made->from, &made->parts, error));
+  CM_FREE(w.net_part, w.candidate, w.touched, w.near, w.holds, w.place);
   cm_indexed_heap_free(&w.open);
   return status;
 }

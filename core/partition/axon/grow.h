@@ -17,14 +17,12 @@ typedef struct cm_grow_options {
 typedef struct cm_growth {
   uint32_t *part; /* [vertices] */
   uint32_t parts;
-  uint64_t cost;  /* their connectivity, at most: what joining and vertices without inbound nets save is not taken off */
-  uint32_t from;  /* the vertex to begin with (CM_GROW_ANYWHERE: one by chance); then the last one that was put in */
+  uint32_t from;  /* the vertex to begin with; CM_GROW_ANYWHERE: one by chance */
 } cm_growth;
 
 /* Fills all vertices into parts that each keep the limits: every part starts beside what is assigned already and
  * takes the vertex that shares the largest share of its inbound nets with it, until nothing more fits. A vertex
- * larger than a limit gets a part of its own. The first part begins with vertex `from`, which
- * becomes one at the edge (as the ends of Gibbs, Poole and Stockmeyer, SIAM J. Numer. Anal. 13, 1976, are found). O(pins * parts that a net has),
- * and looks at those with the largest shares for every vertex. */
+ * larger than a limit gets a part of its own. The first part begins with vertex `from`.
+ * O(pins * parts that a net has), and looks at those with the largest shares for every vertex. */
 cm_status cm_grow_parts(const cm_hypergraph *graph, const cm_grow_options *options, cm_random *random, cm_run *run,
                         cm_growth *made, cm_error *error);

@@ -80,7 +80,7 @@ static cm_status search_locally(void *on, cm_error *error)
 {
   const level *l = on;
   const cm_nets_options *o = l->work->options;
-  int64_t gain;
+  int64_t gain = 0;
   cm_net_fm_options options = {.most = l->work->most, .rounds = o->rounds, .loose_rounds = o->loose_rounds, .loose = loose,
                                .thorough = o->thorough, .seed = o->seed, .stream = l->stream};
   return cm_net_fm(l->state, &options, l->work->run, &gain, error);
@@ -96,7 +96,7 @@ static cm_status flow(void *on, cm_error *error)
 {
   const level *l = on;
   const cm_nets_options *o = l->work->options;
-  int64_t gain;
+  int64_t gain = 0;
   cm_flow_options options = {.most = l->work->most, .rounds = o->flow_rounds, .reach = o->flow_reach, .distance = flow_distance,
                              .share = l->share, .seed = o->seed, .stream = l->stream};
   return cm_net_flow(l->state, &options, l->work->run, &gain, error);

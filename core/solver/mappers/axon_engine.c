@@ -37,9 +37,7 @@ cm_edge_options cm_engine_edge_options(const cm_engine_task *task, const cm_effo
   return options;
 }
 
-/* Parts that neurons fill to the brim leave edges no room to be sorted, and the last ones get what is left over everywhere, with axons from
- * everywhere: parts are to be full to so much, where they are so many that one more costs little. */
-static const double full_most = 0.97;
+/* Parts so many that one more costs little are not to be exactly full. */
 enum { PARTS_MANY = 16 };
 
 /* 0: as few as neurons allow. */
@@ -49,7 +47,7 @@ static uint32_t parts_of_start(const cm_engine_task *task)
   double limit = (double)task->limits.neurons, size = (double)task->input->demand->size_total;
   if (limit < 1 || task->input->demand->size != NULL || size < PARTS_MANY * limit)
     return 0;
-  double parts = ceil(size / (full_most * limit));
+  double parts = ceil(size / (cm_axon_full * limit));
   return parts <= fmin(task->parts_max, t->vertex_count) ? (uint32_t)parts : 0;
 }
 

@@ -2,13 +2,10 @@
 
 #include <math.h>
 
-/* Room in parts, at least, where their number is free: FM has nothing to exchange between parts that are full. */
-static const double room_least = 0.025;
-
 static uint32_t parts_for(const cm_engine_task *task)
 {
   double size = (double)task->input->demand->size_total, limit = (double)task->limits.neurons;
-  double least = ceil(size / limit), wanted = ceil(size * (1 + room_least) / limit);
+  double least = ceil(size / limit), wanted = ceil(size / (cm_axon_full * limit));
   uint32_t vertices = task->input->demand->network->vertex_count;
   uint32_t most = task->parts_max < vertices ? task->parts_max : vertices;
   if (task->parts != 0)

@@ -80,7 +80,7 @@ START_TEST(flows_are_least_cuts_while_sides_grow)
     load_arcs(&a, &f);
     cm_flow_take(&f, 0, 0);
     cm_flow_take(&f, 1, 1);
-    cm_flow_maximise(&f, 0);
+    cm_flow_maximise(&f, 0, INT64_MAX);
     for (uint32_t v = 2;; v++) {
       uint32_t all = (UINT32_C(1) << a.nodes) - 1, sets[2] = {set_of(&f, 0), set_of(&f, 1)};
       ck_assert_int_eq(f.value, least_capacity(&a, ends[0], ends[1]));
@@ -95,7 +95,7 @@ START_TEST(flows_are_least_cuts_while_sides_grow)
       ends[side] |= UINT32_C(1) << v;
       cm_flow_close(&f, side);
       cm_flow_take(&f, side, v);
-      cm_flow_maximise(&f, side);
+      cm_flow_maximise(&f, side, INT64_MAX);
     }
   }
   cm_flow_free(&f);

@@ -101,8 +101,8 @@ START_TEST(starts_by_edges_leave_room_in_many_parts)
   cm_topology t = ring(N, REACH);
   ck_assert_uint_eq(parts_by_edges(&t, 50, N), 21);
   ck_assert_uint_eq(parts_by_edges(&t, 50, 20), 20);
-  ck_assert_uint_eq(parts_by_edges(&t, 52, N), 20); /* full to 0.96 */
-  ck_assert_uint_eq(parts_by_edges(&t, 53, N), 20); /* 19 would be full to 0.993 */
+  ck_assert_uint_eq(parts_by_edges(&t, 52, N), 21); /* 20 would be full to 0.962 */
+  ck_assert_uint_eq(parts_by_edges(&t, 53, N), 20); /* full to 0.943 */
   ck_assert_uint_eq(parts_by_edges(&t, 250, N), 4);
   ck_assert_uint_eq(parts_by_edges(&t, 1, N), N);
   network_free(&t);

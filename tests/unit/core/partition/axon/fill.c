@@ -144,7 +144,7 @@ static void fill_plainly(const cm_topology *t, uint32_t neurons, uint32_t axons,
 }
 
 /* The whole way, for any number of threads, against parts that are filled in turn: the neuron goes in next that shares most of its sources
- * with the part. Those that are taken four at a time may cost a little more. */
+ * with the part. Those that are taken sixteen at a time may cost a little more. */
 START_TEST(networks_without_clusters_are_filled)
 {
   enum { N = CM_SANITIZED ? 600 : 1500, PART = 100, AXONS = 700 };
@@ -161,7 +161,7 @@ START_TEST(networks_without_clusters_are_filled)
   ck_assert_uint_eq(others, parts);
   ck_assert_mem_eq(again, part, sizeof part);
   fill_plainly(&t, PART, AXONS, again);
-  ck_assert_double_le((double)connectivity(&t, part), 1.03 * (double)connectivity(&t, again));
+  ck_assert_double_le((double)connectivity(&t, part), 1.05 * (double)connectivity(&t, again));
   network_free(&t);
 }
 END_TEST
