@@ -86,10 +86,7 @@ static cm_status read_chip(cm_request *request, const char *name, char **text, c
   (void)json_object_set_new(object, "name", json_string(name));
   char *named = cm_json_dumps(object, JSON_COMPACT);
   json_decref(object);
-  if (cm_json_whole(refusals, "the chip", error) != CM_OK) {
-    free(named);
-    return error->status;
-  }
+  CM_TRY_OR(cm_json_whole(refusals, "the chip", error), free(named));
   cm_status status = library_chip_read(named, NULL, 0, &chip, error);
   free(named);
   if (status == CM_OK) {

@@ -121,13 +121,12 @@ static bool make_room_beyond(cm_connections *all, const cm_client *of, bool one,
   return all->counts.open - all->cut < all->limits.connections + more || make_room(all, NULL);
 }
 
-enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address, socklen_t size)
+enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address, CM_UNUSED socklen_t size)
 {
   const cm_listener *listener = user;
   cm_server *server = listener->server;
   cm_connections *all = server->connections;
   unsigned char key[8];
-  (void)size;
   /* Behind a trusted proxy are many: the limit of one address is not theirs. */
   const bool one = !cm_proxies_trust(server, address);
   const bool admitted = cm_listen_admits(listener, address);

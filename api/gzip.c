@@ -70,10 +70,9 @@ static bool pack(packer *p)
   return isal_deflate(&p->stream) == COMP_OK;
 }
 
-static ssize_t read_packed(void *context, uint64_t position, char *buffer, size_t room)
+static ssize_t read_packed(void *context, CM_UNUSED uint64_t position, char *buffer, size_t room)
 {
   packer *p = context;
-  (void)position;
   p->stream.next_out = (uint8_t *)buffer;
   p->stream.avail_out = (uint32_t)room;
   uint32_t before = p->stream.total_in;

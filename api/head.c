@@ -121,10 +121,9 @@ static bool is_printable(const char *value)
   return true;
 }
 
-static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result note_header(void *context, CM_UNUSED enum MHD_ValueKind kind, const char *name, const char *value)
 {
   head *h = context;
-  (void)kind;
   value = value != NULL ? value : "";
   h->malformed = h->malformed || !is_token(name) || !is_printable(value);
   if (strcasecmp(name, "Content-Length") == 0) {

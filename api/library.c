@@ -105,10 +105,9 @@ typedef struct layout {
   bool broken;
 } layout;
 
-static enum MHD_Result next_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result next_line(void *context, CM_UNUSED enum MHD_ValueKind kind, const char *name, const char *value)
 {
   layout *l = context;
-  (void)kind;
   if (l->lines++ == 0 && name == l->end + 1)
     l->breaks = 1;
   l->broken = l->broken || name != l->end + l->breaks || value == NULL;
@@ -133,10 +132,9 @@ bool cm_library_told_all(struct MHD_Connection *connection, const char *raw, siz
 
 /* ---- heads that are too large ---- */
 
-static enum MHD_Result add_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result add_line(void *context, CM_UNUSED enum MHD_ValueKind kind, const char *name, const char *value)
 {
   size_t *bytes = context;
-  (void)kind;
   *bytes += strlen(name) + (value != NULL ? strlen(value) : 0) + strlen(": \r\n");
   return MHD_YES;
 }
@@ -171,11 +169,10 @@ bool cm_library_takes_head(struct MHD_Connection *connection, const char *method
 }
 
 /* The library's calls, and those for want of its memory. MHD_NO makes it close the connection. */
-enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response)
+enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned status, CM_UNUSED struct MHD_Response *response)
 {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   char *text = info != NULL ? text_of(refusal_of(status)) : NULL;
-  (void)response;
   if (text != NULL) {
     const union MHD_ConnectionInfo *tls = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     if (tls != NULL && tls->tls_session != NULL)

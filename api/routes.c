@@ -78,11 +78,10 @@ typedef struct query {
   size_t count;
 } query;
 
-static enum MHD_Result note_argument(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result note_argument(void *context, CM_UNUSED enum MHD_ValueKind kind, const char *name,
+                                     CM_UNUSED const char *value)
 {
   query *q = context;
-  (void)kind;
-  (void)value;
   if (!lists(q->names, name) || q->count == CM_QUERY_MAX) {
     q->unknown = name;
     return MHD_NO;

@@ -147,13 +147,12 @@ static enum MHD_Result dispatch(cm_request *request)
   return MHD_YES;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+static enum MHD_Result handle(CM_UNUSED void *context, struct MHD_Connection *connection, CM_UNUSED const char *url,
+                              const char *method,
                               const char *version, const char *data, size_t *size, void **slot)
 {
   cm_request *request = *slot;
   enum MHD_Result refused;
-  (void)context;
-  (void)url;
   if (request == NULL || request->refused)
     return MHD_NO;
   switch (request->stage) {

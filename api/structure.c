@@ -71,12 +71,10 @@ static cm_status answer(cm_request *request, question *q, char **text, cm_error 
     coremap_error *why = NULL;
     if (again == 0) {
       status = open_one(request, &q->mapping, &q->file, error);
-      if (status == CM_OK && q->compared != NULL)
-        status = open_one(request, &q->with, &q->other, error);
+      CM_THEN_IF(status, q->compared != NULL, open_one(request, &q->with, &q->other, error));
     } else {
       status = make(request, &q->mapping, &q->file, error);
-      if (status == CM_OK && q->compared != NULL)
-        status = make(request, &q->with, &q->other, error);
+      CM_THEN_IF(status, q->compared != NULL, make(request, &q->with, &q->other, error));
     }
     CM_THEN(status, library_status(library_structure_answer(q->file, q->other, q->kind, q->argument, text, &why), &why, error));
     if (status != CM_DAMAGED)

@@ -182,13 +182,12 @@ static bool feed_is_over(const stream *s)
          cm_jobs_busy(s->server->options.store, s->user, &busy, &ignored) == CM_OK && !busy;
 }
 
-static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t room)
+static ssize_t read_stream(void *context, CM_UNUSED uint64_t position, char *buffer, size_t room)
 {
   stream *s = context;
   cm_subscriptions *subscriptions = s->server->subscriptions;
   cm_event_bus *bus = s->server->options.store->bus;
   cm_bus_event event;
-  (void)position;
   pthread_mutex_lock(&subscriptions->lock);
   bool check = s->unchecked;
   s->unchecked = false;

@@ -67,10 +67,8 @@ static cm_status fill(pair *p, const char *certificate, const char *key, cm_erro
 {
   gnutls_datum_t text = {NULL, 0}, secret = {NULL, 0};
   unsigned length = CHAIN_MAX;
-  if (read_datum(certificate, &text, error) != CM_OK || read_datum(key, &secret, error) != CM_OK) {
-    forget(&text);
-    return error->status;
-  }
+  CM_TRY_OR(read_datum(certificate, &text, error), forget(&text));
+  CM_TRY_OR(read_datum(key, &secret, error), forget(&text));
   cm_status status = CM_OK;
   int code = gnutls_pcert_list_import_x509_raw(p->chain, &length, &text, GNUTLS_X509_FMT_PEM, 0);
   if (code < 0)
@@ -95,10 +93,7 @@ cm_status cm_tls_load(const char *certificate, const char *key, cm_error *error)
 {
   pair *made;
   CM_TRY(CM_HEAP(made, 1, "the certificate", error));
-  if (fill(made, certificate, key, error) != CM_OK) {
-    free_pair(made);
-    return error->status;
-  }
+  CM_TRY_OR(fill(made, certificate, key, error), free_pair(made));
   made->older = atomic_load(&current);
   atomic_store(&current, made);
   return CM_OK;
@@ -114,12 +109,12 @@ void cm_tls_free(void)
   }
 }
 
-int cm_tls_show(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
-                const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **chain, unsigned *length,
+int cm_tls_show(CM_UNUSED gnutls_session_t session, CM_UNUSED const gnutls_datum_t *authorities, CM_UNUSED int authority_count,
+                CM_UNUSED const gnutls_pk_algorithm_t *algorithms, CM_UNUSED int algorithm_count, gnutls_pcert_st **chain,
+                unsigned *length,
                 gnutls_privkey_t *key)
 {
   pair *p = atomic_load(&current);
-  (void)session, (void)authorities, (void)authority_count, (void)algorithms, (void)algorithm_count;
   if (p == NULL)
     return -1;
   *chain = p->chain;

@@ -292,10 +292,7 @@ cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *si
     return cm_whole(false, path, error);
   if (status == CM_OK && used > maximum)
     status = cm_fail(error, CM_TOO_LARGE, "%s is larger than %zu bytes", path, maximum);
-  if (status != CM_OK) {
-    free(held);
-    return status;
-  }
+  CM_TRY_OR(status, free(held));
   held[used] = '\0';
   *text = held;
   *size = used;

@@ -100,11 +100,8 @@ cm_status cm_folder_make_durable(const char *path, cm_error *error)
   return make_folders(path, true, error);
 }
 
-static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)
+static int remove_entry(const char *path, CM_UNUSED const struct stat *about, CM_UNUSED int kind, CM_UNUSED struct FTW *place)
 {
-  (void)about;
-  (void)kind;
-  (void)place;
   return remove(path);
 }
 

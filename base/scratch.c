@@ -222,10 +222,9 @@ static cm_status start_watching(cm_error *error)
 
 /* A page that the disk does not give back faults where the array is used, deep in a method: nothing there could go on
  * without it, and no number after it could be trusted. The process says why and ends. */
-static void on_bus_error(int number, siginfo_t *info, void *context)
+static void on_bus_error(int number, siginfo_t *info, CM_UNUSED void *context)
 {
   static const char text[] = ": the disk failed under a scratch file; a larger memory limit needs none\n";
-  (void)context;
   if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
     signal(number, SIG_DFL);
     return;
@@ -324,10 +323,9 @@ cm_status cm_scratch_new(cm_memory *memory, size_t bytes, cm_scratch **scratch, 
   s->memory = memory;
   s->bytes = bytes;
   s->file = -1;
-  if (open_file(s, error) != CM_OK || map_file(s, error) != CM_OK || enlist(s, error) != CM_OK) {
-    release(s);
-    return error->status;
-  }
+  CM_TRY_OR(open_file(s, error), release(s));
+  CM_TRY_OR(map_file(s, error), release(s));
+  CM_TRY_OR(enlist(s, error), release(s));
   *scratch = s;
   return CM_OK;
 }

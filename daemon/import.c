@@ -11,18 +11,13 @@
 enum { FIRST = 1 }; /* the only attempt at an upload */
 
 /* Nobody watches an upload being read. */
-static void ignore_progress(void *user, const char *phase, const char *progress, const char *phases)
+static void ignore_progress(CM_UNUSED void *user, CM_UNUSED const char *phase, CM_UNUSED const char *progress,
+                            CM_UNUSED const char *phases)
 {
-  (void)user;
-  (void)phase;
-  (void)progress;
-  (void)phases;
 }
 
-static void ignore_log(void *user, const char *line)
+static void ignore_log(CM_UNUSED void *user, CM_UNUSED const char *line)
 {
-  (void)user;
-  (void)line;
 }
 
 /* Of an attempt at an upload. */

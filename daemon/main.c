@@ -114,9 +114,8 @@ static cm_status start(service *s, cm_error *error)
 
 /* Libraries may start threads of their own before main, which do not block the signals: one that gets a signal blocks them
  * from now on and sends it on to the process, where serve() waits for it. */
-static void pass_on(int number, siginfo_t *info, void *context)
+static void pass_on(int number, CM_UNUSED siginfo_t *info, void *context)
 {
-  (void)info;
   ucontext_t *interrupted = context;
   (void)sigaddset(&interrupted->uc_sigmask, SIGTERM);
   (void)sigaddset(&interrupted->uc_sigmask, SIGINT);
@@ -333,9 +332,8 @@ static int run(service *s)
   return EXIT_SUCCESS;
 }
 
-static void print_line(void *user, const char *line)
+static void print_line(CM_UNUSED void *user, const char *line)
 {
-  (void)user;
   (void)puts(line);
 }
 

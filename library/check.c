@@ -84,10 +84,8 @@ static cm_status check(checking *c, cm_error *error)
     status = cm_routes_check(b->routes, c->path, &c->given, &c->result, error);
   if (status == CM_OK && b->units[0] != '\0' && c->result.violation_count == 0)
     status = cm_units_check(b->units, c->path, &c->given, &c->result, error);
-  if (status == CM_OK && b->again && c->result.violation_count == 0)
-    status = check_again(c, error);
-  if (status == CM_OK && b->program[0] != '\0' && c->result.violation_count == 0)
-    status = check_program(c, error);
+  CM_THEN_IF(status, b->again && c->result.violation_count == 0, check_again(c, error));
+  CM_THEN_IF(status, b->program[0] != '\0' && c->result.violation_count == 0, check_program(c, error));
   return status;
 }
 

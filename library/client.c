@@ -78,10 +78,7 @@ static cm_status settle(coremap_client *client, const char *url, const char *tok
 cm_status library_client_open(const char *url, const char *token, const atomic_bool *cancel, coremap_client **made, cm_error *error)
 {
   coremap_client *client = calloc(1, sizeof *client);
-  if (cm_whole(client != NULL && (client->curl = curl_easy_init()) != NULL, "a client", error) != CM_OK) {
-    free(client);
-    return error->status;
-  }
+  CM_TRY_OR(cm_whole(client != NULL && (client->curl = curl_easy_init()) != NULL, "a client", error), free(client));
   client->cancel = cancel;
   CM_END(settle(client, url, token, error), *made = client, coremap_client_free(client));
 }
@@ -138,11 +135,9 @@ static long status_of(CURL *curl)
   return status;
 }
 
-static size_t on_header(char *bytes, size_t one, size_t count, void *user)
+static size_t on_header(CM_UNUSED char *bytes, CM_UNUSED size_t one, size_t count, void *user)
 {
   transfer *t = user;
-  (void)bytes;
-  (void)one;
   t->header_bytes += count;
   if (t->header_bytes <= HEADER_BYTES_MAX)
     return count;
@@ -150,12 +145,11 @@ static size_t on_header(char *bytes, size_t one, size_t count, void *user)
   return give_up(t);
 }
 
-static size_t on_bytes(char *bytes, size_t one, size_t count, void *user)
+static size_t on_bytes(char *bytes, CM_UNUSED size_t one, size_t count, void *user)
 {
   transfer *t = user;
   const bool file = t->request->download != NULL && status_of(t->client->curl) < 300;
   const uint64_t most = file && !t->request->in_memory ? t->client->file_bytes : JSON_BYTES_MAX;
-  (void)one;
   t->body_bytes += count;
   t->begun = t->begun > 0 ? t->begun : cm_now();
   if (t->body_bytes > most) {
@@ -403,8 +397,7 @@ static cm_status ask(coremap_client *client, asked *a, const char *request, libr
   CM_TRY(library_options(request, &object, error));
   cm_status status = read_asked(object, a, error);
   CM_THEN(status, library_client_ask(client, &a->request, reply, error));
-  if (status == CM_OK && a->made.stream != NULL)
-    status = cm_file_commit(&a->made, error);
+  CM_THEN_IF(status, a->made.stream != NULL, cm_file_commit(&a->made, error));
   cm_file_discard(&a->made);
   if (a->request.upload != NULL)
     (void)fclose(a->request.upload);

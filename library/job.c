@@ -82,8 +82,7 @@ cm_status library_job_carry(library_job *job, const coremap_network *before, con
   job->levels_from = (cm_levels_from){&job->demand_before, or_none(id)};
   input->levels_from = &job->levels_from;
   cm_status status = cm_map_options_set_inputs(job->options, &job->demand_before, run->memory, error);
-  if (status == CM_OK && input->chip != NULL)
-    status = cm_chip_limit_neurons(input->chip, &job->demand_before, run->memory, error);
+  CM_THEN_IF(status, input->chip != NULL, cm_chip_limit_neurons(input->chip, &job->demand_before, run->memory, error));
   return status == CM_OK ? CM_OK : cm_fail_at(error, "/options/levels_from");
 }
 

@@ -52,8 +52,7 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, re
       status = cm_rates_read(hint.text[CM_READ_RATES], made->topology, run, error);
     if (status == CM_OK && hint.text[CM_READ_PARAMETERS][0] != '\0')
       status = cm_parameters_read(hint.text[CM_READ_PARAMETERS], made->topology, run, error);
-    if (status == CM_OK && hint.id)
-      status = cm_file_hash(path, made->id, &bytes, error);
+    CM_THEN_IF(status, hint.id, cm_file_hash(path, made->id, &bytes, error));
     if (status != CM_OK)
       cm_topology_free(made->topology);
   }
@@ -286,10 +285,7 @@ const char *coremap_network_name(const coremap_network *network, uint32_t neuron
 static cm_status derive(const coremap_network *network, cm_topology *topology, coremap_network **made, cm_error *error)
 {
   coremap_network *own;
-  if (CM_HEAP(own, 1, "a network", error) != CM_OK) {
-    cm_topology_free(topology);
-    return error->status;
-  }
+  CM_TRY_OR(CM_HEAP(own, 1, "a network", error), cm_topology_free(topology));
   atomic_init(&own->owners, 1);
   own->topology = topology;
   memcpy(own->id, network->id, sizeof own->id);

@@ -48,10 +48,7 @@ static cm_status put(coremap_options *options, const char *name, json_t *value, 
   CM_THEN(status, cm_whole(json_object_update(all, one) == 0, "options", error));
   CM_THEN(status, library_text(json_incref(all), JSON_COMPACT, &text, error));
   json_decref(one);
-  if (status != CM_OK) {
-    json_decref(all);
-    return status;
-  }
+  CM_TRY_OR(status, json_decref(all));
   json_decref(options->set);
   free(options->text);
   options->set = all;

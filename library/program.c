@@ -142,16 +142,11 @@ static cm_status simulate(const asked *a, const cm_program *p, cm_run *run, outc
   CM_THEN(status, cm_simulate(p, inputs, &options, run, outputs, &made->simulation, error));
   if (status == CM_BAD_NETWORK && any != NULL) /* a scale, an axis: not every number does */
     cm_fail_more(error, " (inputs that are not given, as %.60s, are random numbers)", any);
-  if (status == CM_OK && a->timeline[0] != '\0')
-    status = cm_timeline_write(p, p->chip_name, run, a->timeline, error);
-  if (status == CM_OK && a->nodes)
-    status = table_nodes(p, run, &made->nodes, error);
-  if (status == CM_OK && !a->time_alone)
-    status = write_outputs(a, p, outputs, error);
-  if (status == CM_OK && a->model[0] != '\0' && !a->time_alone)
-    status = beside_model(a, p, inputs, outputs, run, &made->deviation, error);
-  if (status == CM_OK && a->outputs != NULL && !a->time_alone)
-    status = keep_outputs(a, p, outputs, error);
+  CM_THEN_IF(status, a->timeline[0] != '\0', cm_timeline_write(p, p->chip_name, run, a->timeline, error));
+  CM_THEN_IF(status, a->nodes, table_nodes(p, run, &made->nodes, error));
+  CM_THEN_IF(status, !a->time_alone, write_outputs(a, p, outputs, error));
+  CM_THEN_IF(status, a->model[0] != '\0' && !a->time_alone, beside_model(a, p, inputs, outputs, run, &made->deviation, error));
+  CM_THEN_IF(status, a->outputs != NULL && !a->time_alone, keep_outputs(a, p, outputs, error));
   for (uint32_t i = 0; inputs != NULL && i < p->input_count; i++)
     cm_tensor_free(inputs[i]);
   for (uint32_t o = 0; outputs != NULL && o < p->output_count; o++)

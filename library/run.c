@@ -110,11 +110,8 @@ void library_outlive(library_run *r, cm_memory *memory)
 
 /* ---- our own programs ---- */
 
-int library_on_run(void *user, const char *phase, double fraction)
+int library_on_run(CM_UNUSED void *user, CM_UNUSED const char *phase, CM_UNUSED double fraction)
 {
-  (void)user;
-  (void)phase;
-  (void)fraction;
   return 0;
 }
 

@@ -173,8 +173,7 @@ static cm_status train(const asked *a, const library_training_set *s, char **car
   CM_THEN(status, cm_policy_save(cm_training_policy(training), a->output, error));
   for (size_t i = 0; i < json_array_size(a->curves) && status == CM_OK; i++)
     status = write_curve(json_string_value(json_array_get(a->curves, i)), training, error);
-  if (status == CM_OK && card != NULL)
-    status = cm_whole((*card = strdup(cm_training_policy(training)->card)) != NULL, "the card", error);
+  CM_THEN_IF(status, card != NULL, cm_whole((*card = strdup(cm_training_policy(training)->card)) != NULL, "the card", error));
   cm_training_free(training);
   cm_policy_free(policy);
   return status;

@@ -24,10 +24,8 @@ cm_status cm_audit_note(cm_database *database, const cm_audit_entry *entries, si
   return count > 0 ? cm_database_write(database, note, &(noting){entries, count}, error) : CM_OK;
 }
 
-static cm_status tell(sqlite3 *handle, void *context, cm_error *error)
+static cm_status tell(CM_UNUSED sqlite3 *handle, void *context, CM_UNUSED cm_error *error)
 {
-  (void)handle;
-  (void)error;
   cm_audit_effect("%s", (const char *)context);
   return CM_OK;
 }

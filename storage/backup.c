@@ -121,8 +121,7 @@ static cm_status take_database(const way *w, cm_error *error)
   cm_status status = open_database(w->from, SQLITE_OPEN_READWRITE, &source, error);
   CM_THEN(status, open_database(w->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &target, error));
   sqlite3_backup *copy = status == CM_OK ? sqlite3_backup_init(target, "main", source, "main") : NULL;
-  if (status == CM_OK && copy == NULL)
-    status = cm_sql_fail(target, sqlite3_errcode(target), "backup", error);
+  CM_THEN_IF(status, copy == NULL, cm_sql_fail(target, sqlite3_errcode(target), "backup", error));
   if (copy != NULL) {
     int code = sqlite3_backup_step(copy, -1);
     (void)sqlite3_backup_finish(copy);
@@ -372,8 +371,7 @@ static cm_status note(const way *w, const char *folder, const char *action, cons
                  (unsigned long long)w->counts.bytes);
   cm_status status = open_database(folder, SQLITE_OPEN_READWRITE, &handle, error);
   CM_THEN(status, cm_sql_number(handle, 0, &version, error, "PRAGMA user_version", ""));
-  if (status == CM_OK && version == cm_schema_version)
-    status = cm_audit_note_in(handle, &entry, error);
+  CM_THEN_IF(status, version == cm_schema_version, cm_audit_note_in(handle, &entry, error));
   sqlite3_close_v2(handle);
   return status;
 }

@@ -103,8 +103,7 @@ static cm_status put(sqlite3 *handle, void *context, cm_error *error)
   w->last = true;
   cm_status status = w->object == CM_OBJECT_JOB ? cm_jobs_check_ended_in(handle, w->id, error)
                                                 : cm_holders_leave_in(handle, w->object, w->id, w->viewer, &w->last, error);
-  if (status == CM_OK && w->last && w->object != CM_OBJECT_JOB)
-    status = cm_holders_check_in(handle, w->object, w->id, w->viewer, error);
+  CM_THEN_IF(status, w->last && w->object != CM_OBJECT_JOB, cm_holders_check_in(handle, w->object, w->id, w->viewer, error));
   if (status == CM_OK && !w->last)
     cm_audit_effect("%s %s, no longer of %s", w->object == CM_OBJECT_NETWORK ? "network" : w->object == CM_OBJECT_PROGRAM ? "program" : "mapping",
                     w->id, w->viewer->user);
@@ -288,8 +287,7 @@ static cm_status put_and_purge(sqlite3 *handle, void *context, cm_error *error)
 {
   bin_work *w = context, gone = {.id = w->id};
   cm_status status = put(handle, w, error);
-  if (status == CM_OK && w->last)
-    status = purge(handle, &gone, error);
+  CM_THEN_IF(status, w->last, purge(handle, &gone, error));
   w->entry = gone.entry;
   return status;
 }

@@ -40,10 +40,7 @@ cm_status cm_blobs_read_folder(const cm_store *store, const char *path, cm_blob 
     used += status == CM_OK;
   }
   closedir(listing);
-  if (status != CM_OK) {
-    free(list);
-    return status;
-  }
+  CM_TRY_OR(status, free(list));
   *blobs = list;
   *count = used;
   return CM_OK;

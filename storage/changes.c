@@ -53,10 +53,9 @@ void cm_changes_close(cm_changes *changes)
   free(changes);
 }
 
-static void note(sqlite3_context *call, int count, sqlite3_value **values)
+static void note(sqlite3_context *call, CM_UNUSED int count, sqlite3_value **values)
 {
   cm_changes *changes = sqlite3_user_data(call);
-  (void)count;
   changes->noted |= 1u << sqlite3_value_int(values[0]);
 }
 

@@ -5,9 +5,8 @@
 
 #include "storage/log.h"
 
-static cm_status start(sqlite3 *handle, void *context, cm_error *error)
+static cm_status start(sqlite3 *handle, CM_UNUSED void *context, cm_error *error)
 {
-  (void)context;
   CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM clock", ""));
   return cm_sql_run(handle, NULL, error, "INSERT INTO clock(offset) VALUES(?)", "d", cm_store_time() - cm_clock_steady());
 }

@@ -70,10 +70,7 @@ static cm_status free_writer(cm_database *database, cm_error *error)
   if (end_transaction(database->writer.handle))
     return CM_OK;
   CM_TRY(cm_connection_open(database->path, false, false, &fresh, error));
-  if (cm_changes_watch(database->changes, fresh.handle, error) != CM_OK) {
-    cm_connection_close(&fresh);
-    return error->status;
-  }
+  CM_TRY_OR(cm_changes_watch(database->changes, fresh.handle, error), cm_connection_close(&fresh));
   cm_connection_close(&database->writer);
   database->writer = fresh;
   return CM_OK;

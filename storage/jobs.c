@@ -74,10 +74,7 @@ cm_status cm_job_from_row(sqlite3_stmt *row, void *element, cm_error *error)
       &job->cancel_requested, &job->reused, &job->created, &job->started, &job->finished, CM_INTO(job->mapping), CM_INTO(job->lease), &job->retries,
       &job->retry_at, &job->options, &job->problem, &job->report, &job->phases, &job->log, &job->fault, &ready, &duplicate, &lane, &expected_ms,
       CM_INTO(job->likeness), &job->size, CM_INTO(job->request), CM_INTO(job->sweep), CM_INTO(job->labels), CM_INTO(job->folder), CM_INTO(job->fingerprint));
-  if (status != CM_OK) {
-    cm_job_clear(job);
-    return status;
-  }
+  CM_TRY_OR(status, cm_job_clear(job));
   job->state = cm_job_state_of(state);
   job->ready = job->state == CM_JOB_QUEUED && ready;
   job->duplicate = job->state == CM_JOB_QUEUED && duplicate;

@@ -31,8 +31,7 @@ static cm_status cancel(sqlite3 *handle, void *context, cm_error *error)
                           " WHERE id = ?", "dt", cm_store_time(), job.id);
     CM_THEN(status, cm_sweep_point_ended_in(handle, job.id, &work->news, error));
   }
-  if (status == CM_OK && cm_job_is_sweep(&job))
-    status = cm_sweep_cancel_in(handle, job.id, &work->news, error);
+  CM_THEN_IF(status, cm_job_is_sweep(&job), cm_sweep_cancel_in(handle, job.id, &work->news, error));
   cm_job_clear(&job);
   return status;
 }
@@ -41,10 +40,7 @@ cm_status cm_jobs_cancel(cm_store *store, const char *id, cm_error *error)
 {
   cancel_work work = {.id = id};
   cm_status status = cm_database_write(store->database, cancel, &work, error);
-  if (status != CM_OK) {
-    cm_sweep_news_clear(&work.news);
-    return status;
-  }
+  CM_TRY_OR(status, cm_sweep_news_clear(&work.news));
   cm_job_log(&work.logged, work.state == CM_JOB_RUNNING ? "asked to stop" : "cancelled", "");
   if (work.state == CM_JOB_RUNNING)
     cm_event_bus_cancel(store->bus, id);

@@ -39,8 +39,7 @@ static cm_status recover(sqlite3 *handle, void *context, cm_error *error)
             ? cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, waits_for = NULL WHERE id = ?", "t", job->id)
             : cm_sql_run(handle, NULL, error, "UPDATE jobs SET kills = kills + 1, fingerprint = NULL, finished = ?, problem = coalesce(?, problem)"
                          " WHERE id = ?", "dtt", now, to == CM_JOB_FAILED ? r->problem : NULL, job->id);
-    if (status == CM_OK && to != CM_JOB_QUEUED)
-      status = cm_sweep_point_ended_in(handle, job->id, &r->news, error);
+    CM_THEN_IF(status, to != CM_JOB_QUEUED, cm_sweep_point_ended_in(handle, job->id, &r->news, error));
     CM_TRY(status);
   }
   return CM_OK;

@@ -135,8 +135,7 @@ static cm_status keep(sqlite3 *handle, void *context, cm_error *error)
                                 " expires = " CM_NOW("?2") " + CASE WHEN ?1 > 0 THEN ?1 ELSE ttl END"
                                 " WHERE id = ?3 AND chip = ?4 AND expires > " CM_NOW("?2"), "ddttt", work->wanted->ttl,
                                 cm_clock_steady(), work->id, work->chip, owner);
-  if (status == CM_OK && changes != 1)
-    status = cm_lease_missing(work->chip, work->id, error);
+  CM_THEN_IF(status, changes != 1, cm_lease_missing(work->chip, work->id, error));
   CM_THEN(status, prolong(handle, work, error));
   if (owner != NULL)
     cm_audit_effect("lease %s handed over to %s", work->id, owner);

@@ -31,10 +31,7 @@ cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error 
     break;
   }
   json_decref(state);
-  if (cm_json_whole(refusals, "reading a lease", error) != CM_OK) {
-    free(cores);
-    return error->status;
-  }
+  CM_TRY_OR(cm_json_whole(refusals, "reading a lease", error), free(cores));
   if (cores == NULL && cm_whole((cores = strdup("[]")) != NULL, "a lease", error) != CM_OK)
     return error->status;
   lease->cores = cores;

@@ -324,8 +324,7 @@ cm_status cm_lists_read_in(sqlite3 *handle, const cm_list_query *query, cm_list_
   for (size_t i = 0; i < page->count && status == CM_OK; i++)
     status = look(handle, t, query, &page->rows[i], error);
   page->total = (int64_t)page->count;
-  if (status == CM_OK && query->total && (page->more || query->after != 0))
-    status = count_all(handle, t, query, page, error);
+  CM_THEN_IF(status, query->total && (page->more || query->after != 0), count_all(handle, t, query, page, error));
   free(t);
   return status;
 }

@@ -102,8 +102,7 @@ cm_status cm_pack_folder(const char *folder, cm_pack *pack, cm_error *error)
   cm_pack made = {.bytes = malloc(CM_PACK_PACKED_MAX)};
   cm_status status = l == NULL || plain == NULL || made.bytes == NULL ? cm_whole(false, folder, error)
                                                                       : list_files(folder, l, &small, error);
-  if (status == CM_OK && small)
-    status = read_files(folder, l, plain, room, &used, error);
+  CM_THEN_IF(status, small, read_files(folder, l, plain, room, &used, error));
   const int code = status == CM_OK && small ? compress2(made.bytes, &packed, plain, used, 6) : Z_BUF_ERROR;
   const bool fits = code == Z_OK;
   if (code == Z_MEM_ERROR)

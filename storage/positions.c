@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "storage/turns.h"
 #include "storage/quotas.h"
 #include "storage/usage.h"
@@ -100,13 +101,7 @@ static cm_status add_share(cm_queue_order *order, sqlite3 *handle, sqlite3_stmt 
   return CM_OK;
 }
 
-static int by_priority(const void *a, const void *b)
-{
-  const share *x = a, *y = b;
-  if (x->priority != y->priority)
-    return x->priority > y->priority ? -1 : 1;
-  return (x->lane > y->lane) - (x->lane < y->lane);
-}
+CM_ORDER(by_priority, share, CM_FALLING(priority) CM_RISING(lane))
 
 static cm_status read_shares(cm_queue_order *order, sqlite3 *handle, cm_error *error)
 {
@@ -158,10 +153,7 @@ cm_status cm_queue_order_load(sqlite3 *handle, uint64_t version, cm_queue_order 
   cm_status status = cm_usage_half_life_in(handle, &made->half_life, error);
   CM_THEN(status, read_shares(made, handle, error));
   CM_THEN(status, hold(made, handle, error));
-  if (status != CM_OK) {
-    cm_queue_order_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_queue_order_free(made));
   play(made);
   *order = made;
   return CM_OK;

@@ -150,8 +150,7 @@ static cm_status settle_owner(sqlite3 *handle, const cm_job *job, cm_owner *owne
     widened = sqlite3_column_int(statement, 3) != 0;
   }
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && !widened)
-    status = cm_job_derive_in(handle, job, owner, false, error);
+  CM_THEN_IF(status, !widened, cm_job_derive_in(handle, job, owner, false, error));
   return status != CM_OK ? status : cm_sql_run(handle, NULL, error, "UPDATE jobs SET visibility = ?, team = ? WHERE id = ?", "ttt",
                     cm_visibility_name(owner->visibility), owner->group, job->id);
 }

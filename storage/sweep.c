@@ -43,9 +43,8 @@ static bool is_cache_entry(const char *name)
           name[key + 1 + STAMP_DIGITS] == '\0');
 }
 
-static bool nothing(const char *name)
+static bool nothing(CM_UNUSED const char *name)
 {
-  (void)name;
   return false;
 }
 

@@ -377,8 +377,7 @@ cm_status cm_sweep_point_ended_in(sqlite3 *handle, const char *job, cm_sweep_new
   ended e = {0};
   bool found = false;
   cm_status status = read_ended(handle, job, &e, &found, error);
-  if (status == CM_OK && found)
-    status = count_in(handle, &e, news, error);
+  CM_THEN_IF(status, found, count_in(handle, &e, news, error));
   clear(&e);
   return status;
 }

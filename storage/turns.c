@@ -86,8 +86,7 @@ cm_status cm_queue_turn(sqlite3 *handle, cm_claim claim, bool *any, cm_turn *tur
       break;
     const char *name = (const char *)sqlite3_column_text(statement, 2);
     status = name != NULL ? cm_queue_person_read(handle, name, now, half_life, &who, error) : cm_whole(false, "the queue", error);
-    if (status == CM_OK && limited)
-      status = cm_quota_holds_in(handle, who.name, &who.held, error);
+    CM_THEN_IF(status, limited, cm_quota_holds_in(handle, who.name, &who.held, error));
     if (status != CM_OK || who.held)
       continue;
     memcpy(next.user, who.name, sizeof next.user);

@@ -54,10 +54,7 @@ cm_status cm_uploads_create(cm_store *store, cm_upload *upload, cm_error *error)
     return cm_fail_errno(error, errno, "cannot create", path);
   close(descriptor);
   /* The file's name must last as the row does: pieces are synced into the file alone. */
-  if (cm_folder_sync_of(path, error) != CM_OK) {
-    (void)unlink(path);
-    return error->status;
-  }
+  CM_TRY_OR(cm_folder_sync_of(path, error), (void)unlink(path));
   upload->offset = 0;
   cm_status status = cm_database_write(store->database, insert, upload, error);
   if (status != CM_OK)

@@ -96,10 +96,7 @@ cm_status cm_dead_links_read(const json_t *root, cm_chip *chip, cm_error *error)
   CM_TRY(CM_NEW(NULL, links, json_array_size(list), error));
   for (size_t i = 0; i < json_array_size(list); i++) {
     size_t link = 0;
-    if (read_link(json_array_get(list, i), i, chip, &link, error) != CM_OK) {
-      cm_free(links);
-      return error->status;
-    }
+    CM_TRY_OR(read_link(json_array_get(list, i), i, chip, &link, error), cm_free(links));
     links[i] = (uint32_t)link;
   }
   qsort(links, json_array_size(list), sizeof *links, cm_ascending);

@@ -143,8 +143,7 @@ cm_status cm_dependencies_check(const cm_dependencies *graph, cm_memory *memory,
   uint32_t *cycle = NULL;
   size_t length = 0;
   cm_status status = cm_dependencies_cycle(graph, memory, &cycle, &length, error);
-  if (status == CM_OK && length > 0)
-    status = tell_cycle(graph, cycle, length, error);
+  CM_THEN_IF(status, length > 0, tell_cycle(graph, cycle, length, error));
   cm_free(cycle);
   return status;
 }

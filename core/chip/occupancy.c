@@ -49,11 +49,9 @@ cm_status cm_occupancy_new(const cm_chip *chip, cm_occupancy **occupancy, cm_err
   CM_TRY(CM_NEW(NULL, fresh, 1, error));
   fresh->width = chip->width;
   fresh->height = chip->height;
-  if (CM_NEW_ALL(NULL, error, CM_ARRAY(fresh->state, cm_chip_cores(chip)), CM_ARRAY(fresh->owner, cm_chip_cores(chip))) != CM_OK ||
-      owner_index(fresh, "", &none, error) != CM_OK) {
-    cm_occupancy_free(fresh);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(NULL, error, CM_ARRAY(fresh->state, cm_chip_cores(chip)), CM_ARRAY(fresh->owner, cm_chip_cores(chip))),
+            cm_occupancy_free(fresh));
+  CM_TRY_OR(owner_index(fresh, "", &none, error), cm_occupancy_free(fresh));
   for (uint32_t i = 0; i < chip->dead_core_count; i++)
     fresh->state[chip->dead_cores[i]] = CM_CORE_BROKEN;
   *occupancy = fresh;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "core/chip/json.h"
 
@@ -18,15 +19,7 @@ typedef struct block {
 
 static const uint32_t BROKEN_KEY = UINT32_MAX;
 
-static int by_key(const void *a, const void *b)
-{
-  const block *p = a, *q = b;
-  if (p->key != q->key)
-    return p->key < q->key ? -1 : 1;
-  if (p->r.y0 != q->r.y0)
-    return p->r.y0 < q->r.y0 ? -1 : 1;
-  return p->r.x0 < q->r.x0 ? -1 : p->r.x0 > q->r.x0;
-}
+CM_ORDER(by_key, block, CM_RISING(key) CM_RISING(r.y0) CM_RISING(r.x0))
 
 typedef struct block_list {
   block *block;

@@ -168,10 +168,7 @@ static cm_status enclose(const search *s, uint32_t *cores, cm_run *run, cm_regio
 {
   cm_region *r;
   uint32_t x1 = 0, y1 = 0;
-  if (CM_NEW(run->memory, r, 1, error) != CM_OK) {
-    cm_free(cores);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, r, 1, error), cm_free(cores));
   *r = (cm_region){.x0 = UINT32_MAX, .y0 = UINT32_MAX, .rectangle = true, .core_count = s->count, .cores = cores};
   for (uint32_t i = 0; i < s->count; i++) {
     uint32_t x = cores[i] % s->width, y = cores[i] / s->width;
@@ -231,8 +228,7 @@ cm_status cm_region_candidates(const cm_chip *chip, const cm_occupancy *occupanc
   CM_TRY(CM_NEW(run->memory, list, room, error));
   cm_status status = choose_first(&s, run, &list[0], error);
   have = status == CM_OK;
-  if (status == CM_OK && count > 1)
-    status = add_compact(&s, room, run, list, &have, error);
+  CM_THEN_IF(status, count > 1, add_compact(&s, room, run, list, &have, error));
   if (status == CM_OK)
     order_candidates(list, have);
   for (uint32_t i = 0; i < have; i++) {

@@ -198,8 +198,7 @@ cm_status cm_find_box(search *s, cm_run *run, box *best, bool *whole, cm_error *
     return error->status;
   cm_status status = find_rectangle(s, run, &found, error);
   bool rectangle = found.found;
-  if (status == CM_OK && !rectangle)
-    status = find_compact(s, &found, run, error);
+  CM_THEN_IF(status, !rectangle, find_compact(s, &found, run, error));
   CM_TRY(status);
   *best = found.box;
   *whole = rectangle;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/chip/interconnect/sets.h"
 #include "core/chip/region_set.h"
 
@@ -128,13 +129,7 @@ typedef struct centre {
   uint32_t x, y;
 } centre;
 
-static int by_cost(const void *a, const void *b)
-{
-  const centre *p = a, *q = b;
-  if (p->cost != q->cost)
-    return p->cost < q->cost ? -1 : 1;
-  return p->y != q->y ? (p->y < q->y ? -1 : 1) : p->x < q->x ? -1 : p->x > q->x;
-}
+CM_ORDER(by_cost, centre, CM_RISING(cost) CM_RISING(y) CM_RISING(x))
 
 /* To a neighbour at this step while it is better, then at half the step. */
 static cm_status descend(search *s, centre *c, uint32_t step, cm_error *error)
@@ -174,10 +169,8 @@ static cm_status survey(search *s, centre **centres, uint32_t *count, uint32_t *
     for (uint32_t x = spacing / 2; x < s->x.length + spacing / 2; x += spacing) {
       uint32_t cx = x < s->x.length ? x : s->x.length - 1, cy = y < s->y.length ? y : s->y.length - 1;
       double cost;
-      if (ball(s, cx, cy, &cost, error) != CM_OK || cm_run_check(s->run, error) != CM_OK) {
-        cm_free(list);
-        return error->status;
-      }
+      CM_TRY_OR(ball(s, cx, cy, &cost, error), cm_free(list));
+      CM_TRY_OR(cm_run_check(s->run, error), cm_free(list));
       list[found++] = (centre){cost, cx, cy};
     }
   qsort(list, found, sizeof *list, by_cost);
@@ -207,10 +200,7 @@ static cm_status keep(search *s, shelf *kept, cm_error *error)
   memcpy(cores, s->member, s->count * sizeof *cores);
   double cost;
   uint32_t place = kept->count;
-  if (cm_set_cost(s->chip, cores, s->count, s->run->memory, &cost, error) != CM_OK) {
-    cm_free(cores);
-    return error->status;
-  }
+  CM_TRY_OR(cm_set_cost(s->chip, cores, s->count, s->run->memory, &cost, error), cm_free(cores));
   bool known = false;
   for (uint32_t i = 0; i < kept->count; i++)
     known = known || memcmp(kept->set[i].cores, cores, s->count * sizeof *cores) == 0;

@@ -69,10 +69,7 @@ cm_status cm_window_around(const cm_chip *chip, const uint32_t *core, uint32_t c
     return CM_OK;
   }
   CM_TRY(CM_NEW(memory, columns, w.routers_x, error));
-  if (CM_NEW(memory, rows, w.routers_y, error) != CM_OK) {
-    cm_free(columns);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, rows, w.routers_y, error), cm_free(columns));
   for (uint32_t i = 0; i < count; i++) {
     columns[core[i] % chip->width / chip->router_x] = 1;
     rows[core[i] / chip->width / chip->router_y] = 1;

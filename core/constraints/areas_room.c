@@ -261,8 +261,7 @@ cm_status cm_areas_check_room(const cm_areas *areas, const cm_area_input *input,
   for (size_t i = 0; i < sizeof resources / sizeof *resources && status == CM_OK; i++) {
     status = count_resource(&r, resources[i], error);
     memset(r.out, 0, areas->constraints.count * sizeof *r.out);
-    if (status == CM_OK && !fits(&r))
-      status = explain(&r, error);
+    CM_THEN_IF(status, !fits(&r), explain(&r, error));
   }
   CM_FREE(r.need, r.group, r.takes, r.pinned, r.out);
   return status;

@@ -330,8 +330,7 @@ static cm_status read_constraint(reading *r, const json_t *object, const char *w
   (void)cm_json_place(place, "%s/of", where);
   cm_status status = read_members(r, json_object_get(object, "of"), place, false, error);
   (void)cm_json_place(place, "%s/to", where);
-  if (status == CM_OK && to != NULL)
-    status = read_members(r, to, place, true, error);
+  CM_THEN_IF(status, to != NULL, read_members(r, to, place, true, error));
   CM_THEN(status, read_kind(r, object, where, error));
   return status == CM_OK ? check_sides(r, where, error) : status;
 }

@@ -78,10 +78,7 @@ cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state 
   for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
     status = make_booking(&model->packing[i], memory, &s->booking[i], error);
   CM_THEN(status, index_members(s, error));
-  if (status != CM_OK) {
-    cm_state_free(s);
-    return status;
-  }
+  CM_TRY_OR(status, cm_state_free(s));
   cm_state_reset(s, NULL);
   *state = s;
   return CM_OK;

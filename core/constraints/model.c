@@ -249,10 +249,8 @@ static cm_status add_limits(cm_model_building *b, cm_error *error)
     if (is_out(b->out->limit, l))
       continue;
     status = add_limit(b, CM_SCOPE_CORE, l, 0, error);
-    if (status == CM_OK && b->p->router_limit[l] != UINT64_MAX)
-      status = add_limit(b, CM_SCOPE_ROUTER, l, b->p->router_limit[l], error);
-    if (status == CM_OK && b->p->chip_limit[l] != UINT64_MAX)
-      status = add_limit(b, CM_SCOPE_CHIP, l, b->p->chip_limit[l], error);
+    CM_THEN_IF(status, b->p->router_limit[l] != UINT64_MAX, add_limit(b, CM_SCOPE_ROUTER, l, b->p->router_limit[l], error));
+    CM_THEN_IF(status, b->p->chip_limit[l] != UINT64_MAX, add_limit(b, CM_SCOPE_CHIP, l, b->p->chip_limit[l], error));
   }
   return status;
 }

@@ -166,11 +166,11 @@ static const char *name_of(const void *context, uint32_t node)
   return ((const cm_problem *)context)->node[node].name;
 }
 
-static bool group_named(const void *context, const char *kind, const json_t *name, void (*take)(void *user, uint32_t member), void *user)
+static bool group_named(const void *context, CM_UNUSED const char *kind, const json_t *name, void (*take)(void *user,
+                        uint32_t member), void *user)
 {
   const cm_problem *p = context;
   uint32_t group = 0;
-  (void)kind;
   while (group < p->group_count && json_is_string(name) && strcmp(p->group[group], json_string_value(name)) != 0)
     group++;
   if (!json_is_string(name) || group == p->group_count)

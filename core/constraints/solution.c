@@ -129,8 +129,7 @@ static cm_status solve_model(cm_state *state, const cm_solve_request *request, c
   const cm_search any = {.work_max = SEARCH_WORK * request->effort, .below = UINT64_MAX};
   found.answer = CM_UNKNOWN;
   cm_status status = state->model->circuit_count > 0 ? anneal_into_circuits(state, request, run, &found, error) : CM_OK;
-  if (status == CM_OK && found.answer == CM_UNKNOWN)
-    status = cm_search_places(state, &any, run, &found, error);
+  CM_THEN_IF(status, found.answer == CM_UNKNOWN, cm_search_places(state, &any, run, &found, error));
   made->answer = found.answer;
   if (status == CM_OK && made->answer == CM_POSSIBLE) {
     cm_run_phase(run, "anneal");

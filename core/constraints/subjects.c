@@ -17,10 +17,7 @@ cm_status cm_subjects_open(const cm_topology *t, const uint32_t *part, uint32_t 
   cm_status status = named > UINT32_MAX - groups ? cm_fail(error, CM_TOO_LARGE, "constraints are for networks of at most 2^31 neurons")
                                                  : CM_NEW(memory, made.first, (size_t)groups + 1, error);
   CM_THEN(status, CM_NEW(memory, made.member, named, error));
-  if (status != CM_OK) {
-    cm_subjects_clear(&made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_subjects_clear(&made));
   for (uint32_t v = 0; v < n; v++) {
     if (populations > 0)
       made.first[t->population_of[v]]++;

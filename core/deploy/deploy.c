@@ -14,10 +14,8 @@ cm_status cm_deploy_inputs(const cm_profile *p, cm_memory *memory, cm_spikes *in
 {
   const cm_spikes *all = &p->spikes;
   cm_spikes s = {.neurons = all->neurons, .steps = all->steps};
-  if (CM_NEW(memory, s.first, (size_t)s.steps + 1, error) != CM_OK || CM_NEW(memory, s.neuron, all->first[all->steps], error) != CM_OK) {
-    cm_spikes_free(&s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, s.first, (size_t)s.steps + 1, error), cm_spikes_free(&s));
+  CM_TRY_OR(CM_NEW(memory, s.neuron, all->first[all->steps], error), cm_spikes_free(&s));
   for (uint32_t step = 0; step < s.steps; step++) {
     s.first[step + 1] = s.first[step];
     for (uint64_t i = all->first[step]; i < all->first[step + 1]; i++)
@@ -124,10 +122,8 @@ cm_status cm_deployment_spikes(const cm_deployment *d, cm_memory *memory, cm_spi
   const cm_images *m = &d->images;
   cm_spikes s = {.neurons = m->neurons, .steps = m->steps};
   uint64_t count = 0, next = 0;
-  if (CM_NEW(memory, s.first, (size_t)s.steps + 1, error) != CM_OK || CM_NEW(memory, s.neuron, d->result.spikes, error) != CM_OK) {
-    cm_spikes_free(&s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, s.first, (size_t)s.steps + 1, error), cm_spikes_free(&s));
+  CM_TRY_OR(CM_NEW(memory, s.neuron, d->result.spikes, error), cm_spikes_free(&s));
   for (uint32_t step = 0; step < s.steps; step++) {
     for (; next < d->result.spikes && d->result.spike[next].step == step; next++) {
       const cm_image_neuron *n = &m->image[m->of_core[d->result.spike[next].core]].neuron[d->result.spike[next].neuron];

@@ -154,23 +154,20 @@ static cm_status write_commands(const cm_deployment *d, FILE *stream, cm_error *
   return cm_emitter_find(d->images.chip, &emit, error) == CM_OK ? emit(&d->images, &d->on_chip.spikes, stream, error) : error->status;
 }
 
-static cm_status write_expected(const cm_deployment *d, FILE *stream, cm_error *error)
+static cm_status write_expected(const cm_deployment *d, FILE *stream, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_images_print_spikes(&d->result, stream);
   return CM_OK;
 }
 
-static cm_status write_images(const cm_deployment *d, FILE *stream, cm_error *error)
+static cm_status write_images(const cm_deployment *d, FILE *stream, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_images_print(&d->images, &d->on_chip.spikes, stream);
   return CM_OK;
 }
 
-static cm_status write_binary(const cm_deployment *d, FILE *stream, cm_error *error)
+static cm_status write_binary(const cm_deployment *d, FILE *stream, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_images_put(&d->images, &d->on_chip.spikes, stream);
   return CM_OK;
 }

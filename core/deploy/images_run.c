@@ -257,8 +257,7 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool ev
   cm_images_result r = {.spikes = 0};
   engine e = {.m = images, .run = run, .r = &r};
   cm_status status = start(&e, error);
-  if (status == CM_OK && events)
-    status = CM_NEW(run->memory, r.events, (size_t)images->steps * images->cores, error);
+  CM_THEN_IF(status, events, CM_NEW(run->memory, r.events, (size_t)images->steps * images->cores, error));
   for (uint32_t step = 0; step < images->steps && status == CM_OK; step++)
     status = step_once(&e, given, step, error);
   CM_THEN(status, sort(&e, error));

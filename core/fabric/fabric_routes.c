@@ -190,10 +190,7 @@ static cm_status sort_entries(routing *r, bool by_chip, uint32_t keys, cm_error 
   uint64_t *at;
   cm_fabric_entry *sorted;
   CM_TRY(CM_NEW(r->run->memory, at, (size_t)keys + 1, error));
-  if (CM_NEW(r->run->memory, sorted, r->count, error) != CM_OK) {
-    cm_free(at);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(r->run->memory, sorted, r->count, error), cm_free(at));
   for (uint64_t i = 0; i < r->count; i++)
     at[(by_chip ? r->entry[i].chip : r->entry[i].sender) + 1]++;
   for (uint32_t k = 0; k < keys; k++)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/annealing.h"
+#include "base/order.h"
 #include "core/fabric/fabric_placing.h"
 
 /* Chips that a family's pairs are counted between: of more, all are near all anyway. Swaps that are tried for each chip while it anneals, from and to which shares of what a chip sends. */
@@ -86,11 +87,7 @@ static cm_status add_net(swapping *s, uint32_t net, cm_error *error)
   return CM_OK;
 }
 
-static int by_key(const void *a, const void *b)
-{
-  const pair *x = a, *y = b;
-  return (x->key > y->key) - (x->key < y->key);
-}
+CM_ORDER(by_key, pair, CM_RISING(key))
 
 static int by_weight(const void *a, const void *b)
 {

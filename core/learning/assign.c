@@ -193,13 +193,7 @@ static uint32_t take_nearest(finder *f, uint32_t core)
 
 /* ---- the rule ---- */
 
-static int by_priority(const void *a, const void *b)
-{
-  const claim *x = a, *y = b;
-  if (x->priority != y->priority)
-    return x->priority < y->priority ? 1 : -1;
-  return x->node < y->node ? -1 : x->node > y->node;
-}
+CM_ORDER(by_priority, claim, CM_FALLING(priority) CM_RISING(node))
 
 static cm_status check_free(const cm_assign_task *task, cm_error *error)
 {

@@ -86,8 +86,7 @@ cm_status cm_multicast_from_topology(const cm_demand *demand, const uint32_t *pa
   cm_multicast made = {.nodes = parts};
   gatherer g = {0};
   cm_status status = CM_NEW(run->memory, made.first, (size_t)parts + 1, error);
-  if (status == CM_OK && demand->network->directed)
-    status = collect(&g, demand, part, run, &made, error);
+  CM_THEN_IF(status, demand->network->directed, collect(&g, demand, part, run, &made, error));
   gatherer_free(&g);
   CM_END(status, *multicast = made, cm_multicast_free(&made));
 }

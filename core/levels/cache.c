@@ -89,9 +89,8 @@ static cm_status begin(void *user, char *folder, cm_error *error)
   return CM_OK;
 }
 
-static void discard(void *user, const char *folder)
+static void discard(CM_UNUSED void *user, const char *folder)
 {
-  (void)user;
   cm_error ignored;
   (void)cm_folder_remove(folder, &ignored);
 }

@@ -103,11 +103,9 @@ cm_status cm_cache_open(const char *folder, uint64_t bytes_max, cm_cache **cache
   CM_TRY(CM_HEAP(made, 1, "the cache", error));
   pthread_mutex_init(&made->lock, NULL);
   made->counts.bytes_max = bytes_max;
-  if (cm_path(made->folder, error, "%s", folder) != CM_OK || cm_folder_make(folder, error) != CM_OK ||
-      load(made, error) != CM_OK) {
-    cm_cache_close(made);
-    return error->status;
-  }
+  CM_TRY_OR(cm_path(made->folder, error, "%s", folder), cm_cache_close(made));
+  CM_TRY_OR(cm_folder_make(folder, error), cm_cache_close(made));
+  CM_TRY_OR(load(made, error), cm_cache_close(made));
   cm_cache_evict(made);
   *cache = made;
   return CM_OK;

@@ -19,10 +19,7 @@ cm_status cm_level_parents_read(const char *path, cm_run *run, uint32_t **parent
   cm_status status = CM_NEW(run->memory, made, header.finer_count, error);
   CM_THEN(status, cm_topology_reader_parents(reader, made, error));
   cm_topology_reader_close(reader);
-  if (status != CM_OK) {
-    cm_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_free(made));
   *parent = made;
   *finer_count = header.finer_count;
   *count = header.vertex_count;
@@ -52,8 +49,7 @@ cm_status cm_level_pairs_keep(const cm_level_files *files, const char *to, cm_ru
   cm_level_note note;
   for (uint32_t level = files->shared_count + 1; status == CM_OK && cm_level_note_read(files->folder, level, &note); level++) {
     status = cm_level_note_write(to, level, &note, error);
-    if (status == CM_OK && level <= files->count)
-      status = keep_level(files, level, to, run, error);
+    CM_THEN_IF(status, level <= files->count, keep_level(files, level, to, run, error));
   }
   return status;
 }

@@ -254,8 +254,7 @@ cm_status cm_levels_acquire(const cm_map_input *input, const cm_partition_option
   before.demand = from->demand;
   before.levels_id = before.network_id = from->levels_id;
   cm_status status = find_old(&before, options, run, &old, error);
-  if (status == CM_OK && old.vertices[0] == 0)
-    status = make_old(&before, options, first, run, &old, error);
+  CM_THEN_IF(status, old.vertices[0] == 0, make_old(&before, options, first, run, &old, error));
   CM_THEN(status, acquire(&(origin){input, &old}, options, first, run, levels, error));
   cm_old_levels_free(&old);
   return status;

@@ -162,10 +162,7 @@ static cm_status keeping_new(const mending *m, const cm_graph *graph, uint32_t l
                                 CM_ARRAY(k.now, old->vertices[level]), CM_ARRAY(k.mate, graph->vertex_count));
   CM_THEN(status, cm_graph_rows_new(graph, m->run, &k.rows, error));
   CM_THEN(status, find_old_mates(old, level, m->run, k.old_mate, error));
-  if (status != CM_OK) {
-    keeping_free(&k);
-    return status;
-  }
+  CM_TRY_OR(status, keeping_free(&k));
   for (uint32_t a = 0; a < old->vertices[level]; a++)
     k.now[a] = none;
   for (uint32_t v = 0; v < graph->vertex_count; v++) {
@@ -211,10 +208,7 @@ static cm_status climb(mending *m, uint32_t level, const uint32_t *parent, uint3
   bool *taken = NULL;
   cm_status status = CM_NEW_ALL(m->run->memory, error, CM_ARRAY(next, coarse), CM_ARRAY(first, coarse),
                                 CM_ARRAY(taken, old->vertices[level + 1]));
-  if (status != CM_OK) {
-    CM_FREE(next, first, taken);
-    return status;
-  }
+  CM_TRY_OR(status, CM_FREE(next, first, taken));
   for (uint32_t c = 0; c < coarse; c++)
     next[c] = first[c] = none;
   for (uint32_t v = 0; v < finer; v++) { /* `first`: of the first member, until the second agrees */
@@ -316,8 +310,7 @@ static cm_status mend(mending *m, cm_graph **graph, cm_level_files *files, cm_er
     CM_THEN(status, mend_level(m, graph, files, parent, &made, error));
     cm_free(parent);
   }
-  if (status == CM_OK && made)
-    status = go_on(m, graph, files, error);
+  CM_THEN_IF(status, made, go_on(m, graph, files, error));
   return status;
 }
 

@@ -134,8 +134,7 @@ cm_status cm_count_use_and_cuts(const cm_demand *demand, const uint32_t *part, u
   c.slices = worthy_slices(demand->network, parts, run);
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(c.use, c.slices), CM_ARRAY(c.cuts, c.slices));
   CM_THEN(status, cm_nets_by_part(demand->network, part, parts, run, &first, &net, error));
-  if (status == CM_OK && demand->target_cores_max != 0)
-    status = CM_NEW(run->memory, copies, demand->network->vertex_count, error);
+  CM_THEN_IF(status, demand->target_cores_max != 0, CM_NEW(run->memory, copies, demand->network->vertex_count, error));
   c.first = first;
   c.net = net;
   CM_THEN(status, count_all(&c, use, copies, error));

@@ -65,8 +65,7 @@ cm_status cm_choices_report(const cm_map_input *input, cm_mapping *m, cm_run *ru
     return CM_OK;
   variant.options.cores = variant.options.parts = 0; /* what all free cores would do */
   cm_status status = look(all, by_limits ? m->part_count : m->bound.parts, run, &c, error);
-  if (status == CM_OK && c.count > 0)
-    status = cm_json_set(m->report, "choices", cm_choices_json(c.point, c.count), "the report", error);
+  CM_THEN_IF(status, c.count > 0, cm_json_set(m->report, "choices", cm_choices_json(c.point, c.count), "the report", error));
   cm_look_end(&c.look);
   return status;
 }

@@ -133,8 +133,7 @@ static cm_status fit_one(fit *f, const cm_fit_chip *on, json_t *rows, cm_error *
                     (json_int_t)a.free, "fits", a.refused ? "no" : fits ? "yes" : "unknown", "bound", json_incref(a.bound), "reason",
                     a.reason[0] != '\0' ? a.reason : NULL, "cores_found", a.found != 0 ? json_integer(a.found) : json_null(), "seconds", seconds_of(f->network));
   CM_THEN(status, cm_json_append(rows, json_incref(row), "what would fit", error));
-  if (status == CM_OK && !a.refused)
-    status = foresee(f, on->chip, &limits, &a, row, error);
+  CM_THEN_IF(status, !a.refused, foresee(f, on->chip, &limits, &a, row, error));
   json_decref(row);
   json_decref(a.bound);
   cm_demand_clear(&demand);

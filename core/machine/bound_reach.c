@@ -1,4 +1,5 @@
 #include "core/machine/bound_reach.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +13,7 @@ typedef struct reaching {
   uint32_t most_count;
 } reaching;
 
-static int nearer_first(const void *x, const void *y)
-{
-  const cm_reach_step *a = x, *b = y;
-  return (a->ns > b->ns) - (a->ns < b->ns);
-}
+CM_ORDER(nearer_first, cm_reach_step, CM_RISING(ns))
 
 /* The way over a third core is never shorter where links add up; on rings with links of several kinds the way with fewest links
  * may be the longer one. */

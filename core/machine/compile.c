@@ -239,8 +239,7 @@ static cm_status make(compiling *c, cm_error *error)
   options.settings = c->options->least_traffic ? NULL : &settings;
   if (!c->sums.needed && options.settings == NULL)
     forget_cut(c);
-  if (status == CM_OK && options.settings != NULL)
-    status = make_packs(c, &options, error);
+  CM_THEN_IF(status, options.settings != NULL, make_packs(c, &options, error));
   if (status == CM_OK && options.settings != NULL && c->last == CM_STAGE_PROGRAM && c->cut == NULL && c->chip->target->window == 0 &&
       cm_target_lanes(c->chip->target, CM_UNIT_HOST) == 0) /* which works on whole tensors */
     status = cm_turns_find(c->made, c->memory, c->run, &c->turns, error);

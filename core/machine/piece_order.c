@@ -116,10 +116,7 @@ static cm_status search(searching *s, uint64_t scores, const cm_run *run, cm_pie
   timed.deadline = order->deadline;
   options.scores = options.scores_total = scores;
   options.enumerate_max = scores < options.enumerate_max ? scores : options.enumerate_max;
-  if (cm_orders_search(&task, &options, &timed, &result, error) != CM_OK) {
-    cm_free(pieces);
-    return error->status;
-  }
+  CM_TRY_OR(cm_orders_search(&task, &options, &timed, &result, error), cm_free(pieces));
   for (uint32_t g = 0; g < result.subgraphs.count; g++)
     order->scored += result.outcome[g].scored;
   for (uint32_t k = 0; k < result.node_count; k++)

@@ -224,8 +224,7 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
     follow(b, i, ready);
     if (b->op_of[m->order[i]] != 0)
       status = cm_bound_after_inputs(b, i, &b->begin[i], error);
-    if (status == CM_OK && chosen[i])
-      status = find_begin(b, i, error);
+    CM_THEN_IF(status, chosen[i], find_begin(b, i, error));
     for (uint32_t o = 0; o < node->output_count; o++)
       ready[node->outputs[o]] = b->begin[i] + b->least[i];
   }
@@ -311,8 +310,7 @@ static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, 
   }
   cm_status status = make_room(&b, error);
   CM_THEN(status, make_reaches(&b, error));
-  if (status == CM_OK && cones)
-    status = find_begins(&b, error);
+  CM_THEN_IF(status, cones, find_begins(&b, error));
   CM_THEN(status, bound_all(&b, &bound, error));
   CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.issues, b.least, b.tail, b.after, b.sorted, b.inputs[0], b.inputs[1],
           b.whole_inputs);

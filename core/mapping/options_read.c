@@ -52,11 +52,9 @@ cm_status cm_map_options_parse(const json_t *json, cm_map_options **options, cm_
   CM_TRY(CM_HEAP(made, 1, "the options", error));
   made->constraints = NULL;
   cm_options_default(&cm_map_option_table, made);
-  if (cm_options_read(&cm_map_option_table, json, made, error) != CM_OK || cm_combinations_of_options(made, error) != CM_OK ||
-      check_profile(made, error) != CM_OK) {
-    cm_map_options_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(cm_options_read(&cm_map_option_table, json, made, error), cm_map_options_free(made));
+  CM_TRY_OR(cm_combinations_of_options(made, error), cm_map_options_free(made));
+  CM_TRY_OR(check_profile(made, error), cm_map_options_free(made));
   resolve(made);
   *options = made;
   return CM_OK;

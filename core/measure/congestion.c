@@ -31,11 +31,8 @@ static cm_status exits_new(uint32_t reach_a, uint32_t reach_b, cm_memory *memory
 {
   cm_exit_table t = {.reach_a = reach_a, .reach_b = reach_b};
   size_t lines = (size_t)reach_a * CM_EXIT_LEVELS;
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(t.chance, (size_t)reach_a * reach_b), CM_ARRAY(t.start, lines),
-                 CM_ARRAY(t.stop, lines)) != CM_OK) {
-    exits_free(&t);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(t.chance, (size_t)reach_a * reach_b), CM_ARRAY(t.start, lines),
+                       CM_ARRAY(t.stop, lines)), exits_free(&t));
   for (uint32_t a = 1; a < reach_a; a++) {
     double *here = t.chance + (size_t)a * reach_b;
     for (uint32_t b = 0; b < reach_b; b++) {
@@ -70,10 +67,7 @@ cm_status cm_spread_new(const cm_window *window, double packets, cm_memory *memo
   s.height = w->height + (w->ring_y ? w->height / 2 : 0);
   cm_status status = exits_new(reach_x + 1, reach_y + 1, memory, &s.column, error);
   CM_THEN(status, exits_new(reach_y + 1, reach_x + 1, memory, &s.row, error));
-  if (status != CM_OK) {
-    cm_spread_free(&s);
-    return status;
-  }
+  CM_TRY_OR(status, cm_spread_free(&s));
   *spread = s;
   return CM_OK;
 }
@@ -97,10 +91,7 @@ cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memor
   for (int q = 0; q < CM_QUADRANTS && status == CM_OK; q++)
     CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(p.column[q], size), CM_ARRAY(p.row[q], size), CM_ARRAY(p.begin[q], size),
                                CM_ARRAY(p.column_end[q], size), CM_ARRAY(p.row_end[q], size)));
-  if (status != CM_OK) {
-    cm_spread_part_free(&p);
-    return status;
-  }
+  CM_TRY_OR(status, cm_spread_part_free(&p));
   *part = p;
   return CM_OK;
 }

@@ -9,10 +9,8 @@ cm_status cm_link_tally_new(const cm_window *window, cm_memory *memory, cm_link_
   cm_link_tally t = {.window = window};
   size_t x = window->width, y = window->height;
   for (int side = 0; side < 2; side++)
-    if (CM_NEW_ALL(memory, error, CM_ARRAY(t.row[side], (x + 1) * y), CM_ARRAY(t.column[side], (y + 1) * x)) != CM_OK) {
-      cm_link_tally_free(&t);
-      return error->status;
-    }
+    CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(t.row[side], (x + 1) * y), CM_ARRAY(t.column[side], (y + 1) * x)),
+              cm_link_tally_free(&t));
   *tally = t;
   return CM_OK;
 }
@@ -42,10 +40,8 @@ cm_status cm_tree_scratch_new(const cm_chip *chip, cm_memory *memory, cm_tree_sc
 {
   size_t x = cm_chip_routers_x(chip), y = cm_chip_routers_y(chip), axis = x > y ? x : y;
   cm_tree_scratch s = {0};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(s.extent, 2 * axis), CM_ARRAY(s.stamp, axis), CM_ARRAY(s.branch, axis)) != CM_OK) {
-    cm_tree_scratch_free(&s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s.extent, 2 * axis), CM_ARRAY(s.stamp, axis), CM_ARRAY(s.branch, axis)),
+            cm_tree_scratch_free(&s));
   *scratch = s;
   return CM_OK;
 }

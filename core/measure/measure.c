@@ -88,10 +88,7 @@ cm_status cm_metrics_compute(const cm_mapped *mapped, cm_run *run, cm_metrics *m
     cm_border_measure(mapped->demand, w.chip, w.part, w.core, &m);
   CM_THEN(status, cm_step_measure(mapped, run, &m, &d, error));
   work_free(&w);
-  if (status != CM_OK) {
-    cm_metrics_detail_free(&d);
-    return status;
-  }
+  CM_TRY_OR(status, cm_metrics_detail_free(&d));
   *metrics = m;
   *detail = d;
   return CM_OK;

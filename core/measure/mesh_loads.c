@@ -45,12 +45,12 @@ static void book_cast(const cm_metrics_work *w, cm_metrics_tally *sum, cm_tree_s
   cm_links_book_tree(&sum->trees, scratch, w->chip, cast, reached, count);
 }
 
-static cm_status book_lane(const cm_metrics_work *w, cm_metrics_tally *sum, const cm_lane *l, cm_passage *way, cm_error *error)
+static cm_status book_lane(const cm_metrics_work *w, cm_metrics_tally *sum, const cm_lane *l, cm_passage *way,
+                           CM_UNUSED cm_error *error)
 {
   cm_metrics_totals *all = &sum->total;
   uint32_t from = w->core[l->source], to = w->core[l->target];
   cm_hops hops = cm_chip_hops(w->chip, from, to);
-  (void)error;
   all->east_west += (cm_wide)l->packets * hops.east_west;
   all->north_south += (cm_wide)l->packets * hops.north_south;
   all->die_to_die += (cm_wide)l->packets * hops.die_to_die;

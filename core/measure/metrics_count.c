@@ -46,12 +46,9 @@ static cm_status scratch_new(const work *w, scratch *s, cm_error *error)
 {
   cm_memory *memory = w->run->memory;
   *s = (scratch){0};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->lane, w->part_count), CM_ARRAY(s->used, w->part_count),
-                 CM_ARRAY(s->reached, w->part_count), CM_ARRAY(s->flow, w->part_count)) != CM_OK ||
-      cm_tree_scratch_new(w->chip, memory, &s->tree, error) != CM_OK) {
-    scratch_free(s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s->lane, w->part_count), CM_ARRAY(s->used, w->part_count),
+                       CM_ARRAY(s->reached, w->part_count), CM_ARRAY(s->flow, w->part_count)), scratch_free(s));
+  CM_TRY_OR(cm_tree_scratch_new(w->chip, memory, &s->tree, error), scratch_free(s));
   return CM_OK;
 }
 

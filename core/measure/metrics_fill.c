@@ -114,11 +114,8 @@ cm_status cm_metrics_fill(const work *w, cm_metrics *m, cm_metrics_detail *d, cm
   uint32_t *vertices;
   double unit = (double)topology->weight_scale * (topology->directed ? 1 : 2);
   CM_TRY(CM_NEW(memory, vertices, w->part_count, error));
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(d->core, w->part_count), CM_ARRAY(d->congestion, routers),
-                 CM_ARRAY(d->link_load, cm_window_links(&w->window))) != CM_OK) {
-    cm_free(vertices);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(d->core, w->part_count), CM_ARRAY(d->congestion, routers),
+                       CM_ARRAY(d->link_load, cm_window_links(&w->window))), cm_free(vertices));
   d->window = w->window;
   uint32_t *copies = NULL;
   if (w->demand->target_cores_max != 0 && (CM_NEW(memory, copies, topology->vertex_count, error) != CM_OK ||

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/members.h"
+#include "base/order.h"
 
 /* The populations of a part's neurons order[0 .. neurons - 1], in the order in which they come, into list; returns how many. count
  * [populations] is zero before and after. */
@@ -20,11 +21,7 @@ static uint32_t count_part(const cm_demand *demand, const uint32_t *order, uint3
   return used;
 }
 
-static int by_population(const void *a, const void *b)
-{
-  const cm_population_count *p = a, *q = b;
-  return p->population < q->population ? -1 : p->population > q->population;
-}
+CM_ORDER(by_population, cm_population_count, CM_RISING(population))
 
 cm_status cm_populations_by_part(const cm_demand *demand, const uint32_t *part, uint32_t parts, cm_memory *memory, cm_population_counts *made,
                                  cm_error *error)

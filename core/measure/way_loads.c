@@ -17,20 +17,18 @@ static cm_status prepare(cm_metrics_work *w, cm_error *error)
   return CM_OK;
 }
 
-static cm_offset way_to(const cm_chip *chip, uint32_t source_core, uint32_t target_core)
+static cm_offset way_to(CM_UNUSED const cm_chip *chip, CM_UNUSED uint32_t source_core, uint32_t target_core)
 {
-  (void)chip, (void)source_core;
   return (cm_offset){.x = (int32_t)target_core};
 }
 
 /* Grows the tree by what is missing of each way. */
-static void book_cast(const cm_metrics_work *w, cm_metrics_tally *sum, cm_tree_scratch *scratch, const cm_cast *cast,
+static void book_cast(const cm_metrics_work *w, cm_metrics_tally *sum, CM_UNUSED cm_tree_scratch *scratch, const cm_cast *cast,
                       const cm_offset *reached, uint32_t count)
 {
   const cm_interconnect *net = w->chip->interconnect;
   const cm_way_tally *tally = &sum->ways;
   uint32_t from = cm_router_of(w->chip, cast->core);
-  (void)scratch;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t at = cm_router_of(w->chip, (uint32_t)reached[i].x);
     if (cm_interconnect_hops(net, from, at) == CM_NO_WAY) /* book_lane says so */

@@ -34,10 +34,7 @@ cm_status cm_counts_reserve(cm_counts *counts, uint64_t more, cm_run *run, cm_er
     fresh.slots *= 2;
   cm_status status = CM_NEW(run->memory, fresh.key, fresh.slots, error);
   CM_THEN(status, CM_NEW(run->memory, fresh.count, fresh.slots, error));
-  if (status != CM_OK) {
-    cm_counts_free(&fresh);
-    return status;
-  }
+  CM_TRY_OR(status, cm_counts_free(&fresh));
   for (uint64_t i = 0; i < counts->slots; i++)
     if (counts->count[i] > 0)
       (void)cm_counts_add(&fresh, counts->key[i] - 1, (int32_t)counts->count[i]);

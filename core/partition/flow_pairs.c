@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/partition/balanced_cut.h"
 #include "core/partition/contacts.h"
 
@@ -83,13 +84,7 @@ static cm_status list_contacts(work *w, cm_error *error)
 }
 
 /* Those that most ties lead over first; of equals in the order of their parts. */
-static int heavier(const void *a, const void *b)
-{
-  const pair *p = a, *q = b;
-  if (p->weight != q->weight)
-    return p->weight > q->weight ? -1 : 1;
-  return p->first < q->first ? -1 : p->first > q->first;
-}
+CM_ORDER(heavier, pair, CM_FALLING(weight) CM_RISING(first))
 
 static cm_status list_pairs(work *w, cm_error *error)
 {

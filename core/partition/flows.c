@@ -29,12 +29,9 @@ cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **f
   cm_flows *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->parts = parts;
-  if (CM_NEW(run->memory, made->first, (size_t)parts + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made->target, count, error) != CM_OK ||
-      CM_NEW(run->memory, made->weight, count, error) != CM_OK) {
-    cm_flows_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, made->first, (size_t)parts + 1, error), cm_flows_free(made));
+  CM_TRY_OR(CM_NEW(run->memory, made->target, count, error), cm_flows_free(made));
+  CM_TRY_OR(CM_NEW(run->memory, made->weight, count, error), cm_flows_free(made));
   *flows = made;
   return CM_OK;
 }
@@ -206,14 +203,8 @@ cm_status cm_graph_of_flows(const cm_flows *flows, cm_run *run, cm_graph **graph
   cm_status status = CM_NEW(run->memory, first, (size_t)flows->parts + 2, error);
   if (status != CM_OK)
     return status;
-  if (CM_NEW(run->memory, neighbour, 2 * count, error) != CM_OK) {
-    cm_free(first);
-    return error->status;
-  }
-  if (CM_NEW(run->memory, weight, 2 * count, error) != CM_OK) {
-    CM_FREE(first, neighbour);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, neighbour, 2 * count, error), cm_free(first));
+  CM_TRY_OR(CM_NEW(run->memory, weight, 2 * count, error), CM_FREE(first, neighbour));
   for (uint32_t p = 0; p < flows->parts; p++)
     for (uint64_t i = flows->first[p]; i < flows->first[p + 1]; i++) {
       first[(size_t)p + 2]++;

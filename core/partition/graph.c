@@ -19,13 +19,10 @@ cm_status cm_graph_new(cm_run *run, uint32_t vertices, uint64_t entries, cm_grap
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->entry_count = entries;
-  if (CM_NEW(run->memory, made->first, (size_t)vertices + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made->size, vertices, error) != CM_OK ||
-      CM_NEW(run->memory, made->neighbour, entries, error) != CM_OK ||
-      CM_NEW(run->memory, made->weight, entries, error) != CM_OK) {
-    cm_graph_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, made->first, (size_t)vertices + 1, error), cm_graph_free(made));
+  CM_TRY_OR(CM_NEW(run->memory, made->size, vertices, error), cm_graph_free(made));
+  CM_TRY_OR(CM_NEW(run->memory, made->neighbour, entries, error), cm_graph_free(made));
+  CM_TRY_OR(CM_NEW(run->memory, made->weight, entries, error), cm_graph_free(made));
   *graph = made;
   return CM_OK;
 }
@@ -95,10 +92,7 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   cm_gatherer_free(&gathered);
   cm_graph_rows_free(&rows);
   CM_FREE(of.first, of.member);
-  if (status != CM_OK) {
-    cm_graph_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_graph_free(made));
   *coarse = made;
   return CM_OK;
 }
@@ -126,10 +120,7 @@ cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uin
   cm_graph *made = NULL;
   cm_status status = cm_graph_new(run, vertices, first[vertices], &made, error);
   CM_THEN(status, fill_from_rows(first, neighbour, weight, made, run, error));
-  if (status != CM_OK) {
-    cm_graph_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_graph_free(made));
   *graph = made;
   return CM_OK;
 }
@@ -174,10 +165,7 @@ cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_
   CM_THEN(status, cm_graph_new(run, count, entries, &made, error));
   CM_THEN(status, induce_rows(&rows, vertex, count, scratch, run, made, error));
   cm_graph_rows_free(&rows);
-  if (status != CM_OK) {
-    cm_graph_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_graph_free(made));
   *induced = made;
   return CM_OK;
 }

@@ -28,13 +28,9 @@ cm_status cm_graph_save(const cm_graph *graph, const uint32_t *parent, uint32_t 
                            .target = graph->neighbour + begin,
                            .weight = graph->weight + begin};
     status = cm_topology_writer_row(writer, &row, error);
-    if (status == CM_OK && v % CHECK_EVERY == 0)
-      status = cm_run_check(run, error);
+    CM_THEN_IF(status, v % CHECK_EVERY == 0, cm_run_check(run, error));
   }
-  if (status != CM_OK) {
-    cm_topology_writer_abort(writer);
-    return status;
-  }
+  CM_TRY_OR(status, cm_topology_writer_abort(writer));
   return cm_topology_writer_close(writer, error);
 }
 

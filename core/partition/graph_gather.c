@@ -18,10 +18,7 @@ cm_status cm_gatherer_new(cm_run *run, uint32_t vertices, cm_gatherer *made, cm_
     CM_THEN(status, CM_NEW(run->memory, gathered.bits[gathered.levels], words, error));
     gathered.levels++;
   } while (words > 1);
-  if (status != CM_OK) {
-    cm_gatherer_free(&gathered);
-    return status;
-  }
+  CM_TRY_OR(status, cm_gatherer_free(&gathered));
   *made = gathered;
   return CM_OK;
 }

@@ -57,12 +57,8 @@ static cm_status slice_new(const cm_demand *demand, cm_run *run, slice *made, cm
   cm_status status = CM_NEW(run->memory, in.first, (size_t)topology->vertex_count + 2, error);
   CM_THEN(status, count_pins(&in, error));
   CM_THEN(status, CM_NEW(run->memory, in.net, in.room, error));
-  if (status == CM_OK && topology->pin_weight != NULL)
-    status = CM_NEW(run->memory, in.weight, in.room, error);
-  if (status != CM_OK) {
-    slice_free(&in);
-    return status;
-  }
+  CM_THEN_IF(status, topology->pin_weight != NULL, CM_NEW(run->memory, in.weight, in.room, error));
+  CM_TRY_OR(status, slice_free(&in));
   *made = in;
   return CM_OK;
 }
@@ -163,10 +159,7 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
   } else
     status = fill_from_undirected(demand, made, run, error);
   CM_THEN(status, cm_graph_finish(made, run, error));
-  if (status != CM_OK) {
-    cm_graph_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_graph_free(made));
   *graph = made;
   return CM_OK;
 }

@@ -112,10 +112,7 @@ cm_status cm_inbound_new(const cm_demand *demand, cm_run *run, cm_inbound *inbou
   builder b = {.demand = demand, .in = &made, .run = run};
   cm_status status = build(&b, error);
   cm_free(b.next);
-  if (status != CM_OK) {
-    cm_inbound_free(&made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_inbound_free(&made));
   *inbound = made;
   return CM_OK;
 }

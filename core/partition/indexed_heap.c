@@ -8,9 +8,8 @@ static inline void set(cm_indexed_heap *queue, size_t at, cm_indexed_heap_item i
   queue->place[item.vertex] = (uint32_t)at;
 }
 
-static inline bool before(const cm_indexed_heap *queue, cm_indexed_heap_item a, cm_indexed_heap_item b)
+static inline bool before(CM_UNUSED const cm_indexed_heap *queue, cm_indexed_heap_item a, cm_indexed_heap_item b)
 {
-  (void)queue;
   return a.key > b.key;
 }
 

@@ -176,8 +176,7 @@ static cm_status try_move(search *s, const move *m, double temperature, cm_error
   if (!is_admitted(s, m, from))
     return CM_OK;
   cm_status status = into(s, m->v, m->to, error);
-  if (status == CM_OK && m->other != NONE)
-    status = into(s, m->other, from, error);
+  CM_THEN_IF(status, m->other != NONE, into(s, m->other, from, error));
   if (status != CM_OK)
     return status;
   const double cost = (double)s->excess - before;

@@ -111,10 +111,8 @@ static bool never(void *user, double price)
   return false;
 }
 
-static bool always(void *user, double price)
+static bool always(CM_UNUSED void *user, CM_UNUSED double price)
 {
-  (void)user;
-  (void)price;
   return true;
 }
 

@@ -7,9 +7,8 @@
 void cm_flow_free(cm_flow *f)
 {
   CM_FREE(f->pair, f->first, f->arc, f->owner, f->end);
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < 2; side++)
     CM_FREE(f->open[side], f->reach[side], f->reached[side]);
-  }
   CM_FREE(f->depth, f->alike, f->next, f->path);
   *f = (cm_flow){.memory = f->memory};
 }
@@ -30,14 +29,9 @@ static cm_status make_room(cm_flow *f, uint32_t nodes, cm_error *error)
   f->arc = arc;
   uint64_t room = nodes + (uint64_t)nodes / 2;
   for (int side = 0; side < 2; side++)
-    if (CM_NEW(f->memory, f->open[side], room, error) != CM_OK || CM_NEW(f->memory, f->reach[side], room, error) != CM_OK ||
-        CM_NEW(f->memory, f->reached[side], room, error) != CM_OK)
-      return error->status;
-  if (CM_NEW(f->memory, f->first, room + 1, error) != CM_OK || CM_NEW(f->memory, f->owner, room, error) != CM_OK ||
-      CM_NEW(f->memory, f->end, room, error) != CM_OK || CM_NEW(f->memory, f->depth, room, error) != CM_OK || CM_NEW(f->memory, f->alike, room, error) != CM_OK ||
-     
-      CM_NEW(f->memory, f->next, room, error) != CM_OK || CM_NEW(f->memory, f->path, room, error) != CM_OK)
-    return error->status;
+    CM_TRY(CM_NEW_ALL(f->memory, error, CM_ARRAY(f->open[side], room), CM_ARRAY(f->reach[side], room), CM_ARRAY(f->reached[side], room)));
+  CM_TRY(CM_NEW_ALL(f->memory, error, CM_ARRAY(f->first, room + 1), CM_ARRAY(f->owner, room), CM_ARRAY(f->end, room), CM_ARRAY(f->depth, room),
+                    CM_ARRAY(f->alike, room), CM_ARRAY(f->next, room), CM_ARRAY(f->path, room)));
   f->node_room = room;
   return CM_OK;
 }

@@ -57,10 +57,7 @@ cm_status cm_hierarchy_build(void *finest, uint32_t vertices, const cm_coarsener
     label = coarse;
   }
   cm_free(coarse);
-  if (status != CM_OK) {
-    cm_hierarchy_free(&h);
-    return status;
-  }
+  CM_TRY_OR(status, cm_hierarchy_free(&h));
   *hierarchy = h;
   return CM_OK;
 }

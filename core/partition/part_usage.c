@@ -220,10 +220,7 @@ static cm_status read_sources(cm_part_usage *s, cm_error *error)
       if (s->out_net[v + 1] == 0)
         s->out_net[v + 1] = s->out_net[v]; /* it has no net */
     }
-    if (CM_NEW(s->run->memory, s->in_source, total, error) != CM_OK) {
-      cm_free(seen);
-      return error->status;
-    }
+    CM_TRY_OR(CM_NEW(s->run->memory, s->in_source, total, error), cm_free(seen));
   }
   for (uint32_t v = n; v > 0; v--)
     s->in_first[v] = s->in_first[v - 1];

@@ -1,4 +1,5 @@
 #include "core/partition/partition.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -7,10 +8,7 @@ cm_status cm_partition_new(uint32_t vertices, cm_run *run, cm_partition **partit
   cm_partition *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
-  if (CM_NEW(run->memory, made->part, vertices, error) != CM_OK) {
-    cm_partition_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, made->part, vertices, error), cm_partition_free(made));
   *partition = made;
   return CM_OK;
 }
@@ -39,13 +37,7 @@ cm_status cm_close_gaps(uint32_t *part, uint32_t vertices, uint32_t *parts, cm_r
   return CM_OK;
 }
 
-static int by_neurons(const void *a, const void *b)
-{
-  const cm_part_size *p = a, *q = b;
-  if (p->neurons != q->neurons)
-    return p->neurons < q->neurons ? -1 : 1;
-  return p->part < q->part ? -1 : p->part > q->part;
-}
+CM_ORDER(by_neurons, cm_part_size, CM_RISING(neurons) CM_RISING(part))
 
 void cm_sort_parts(cm_part_size *list, uint32_t count)
 {

@@ -15,11 +15,8 @@ cm_status cm_synapses_new(const cm_demand *demand, cm_run *run, cm_synapses *syn
 {
   const cm_topology *t = demand->network;
   cm_synapses made = {.demand = demand};
-  if (CM_NEW(run->memory, made.net_first, (size_t)t->vertex_count + 1, error) != CM_OK ||
-      cm_inbound_new(demand, run, &made.in, error) != CM_OK) {
-    cm_synapses_free(&made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, made.net_first, (size_t)t->vertex_count + 1, error), cm_synapses_free(&made));
+  CM_TRY_OR(cm_inbound_new(demand, run, &made.in, error), cm_synapses_free(&made));
   cm_topology_nets_from(t, made.net_first);
   *synapses = made;
   return CM_OK;

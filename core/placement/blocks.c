@@ -281,8 +281,7 @@ static cm_status place(work *w, const uint32_t *order, uint32_t cycle, uint32_t 
   cm_status status = cm_csr_coarsen_in_order(graph, BLOCK_BITS, COARSEST, w->run, &w->hierarchy, error);
   CM_THEN(status, CM_NEW(w->run->memory, cell, w->parts, error));
   CM_THEN(status, descend(w, cycle, cell, error));
-  if (status == CM_OK && cycle == 0 && w->parts >= CM_LAYOUT_LEAST && w->options->sweeps >= CM_LAYOUT_LOOKS)
-    status = lay_out(w, cell, error);
+  CM_THEN_IF(status, cycle == 0 && w->parts >= CM_LAYOUT_LEAST && w->options->sweeps >= CM_LAYOUT_LOOKS, lay_out(w, cell, error));
   for (uint32_t k = 0; status == CM_OK && k < w->parts; k++)
     at[order[k]] = w->curve[cell[k]];
   cm_free(cell);
@@ -338,8 +337,7 @@ cm_status cm_place_by_blocks(const cm_graph *parts, const cm_place_task *task, c
   cm_run_phase(w.run, "order");
   cm_status status = survey(&w, error);
   CM_THEN(status, CM_NEW_ALL(w.run->memory, error, CM_ARRAY(order, w.parts), CM_ARRAY(scratch, w.parts)));
-  if (status == CM_OK && w.parts > 0)
-    status = place_all(&w, order, scratch, at, error);
+  CM_THEN_IF(status, w.parts > 0, place_all(&w, order, scratch, at, error));
   CM_FREE(order, scratch, w.curve, w.rank_at, w.cell_at, w.column, w.row, w.representative);
   CM_END(status, *result = w.result, );
 }

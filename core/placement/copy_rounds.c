@@ -30,10 +30,7 @@ static cm_status add(const cm_copy_task *task, cm_copies *c, cm_error *error)
     if (task->demand->outside_count > 0)
       status = cm_demand_set_outside(&made.demand, task->run->memory, error);
   }
-  if (status != CM_OK) {
-    cm_copies_free(&made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_copies_free(&made));
   for (uint32_t v = 0; v < made.network->vertex_count; v++) {
     const uint32_t was = v < before ? v : made.on.copies.of[v - before];
     made.of[v] = c->of != NULL ? c->of[was] : was;
@@ -94,11 +91,9 @@ static cm_status list(const cm_copy_task *task, cm_copies *c, cm_error *error)
   while (e < t->net_count && cm_topology_source(t, e) < n)
     e++;
   const uint64_t begin = t->net_first[e];
-  if (CM_NEW(memory, all.of, all.count, error) != CM_OK || CM_NEW(memory, all.first, (size_t)all.count + 1, error) != CM_OK ||
-      CM_NEW(memory, all.serves, t->pin_count - begin, error) != CM_OK) {
-    cm_neuron_copies_free(&all);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, all.of, all.count, error), cm_neuron_copies_free(&all));
+  CM_TRY_OR(CM_NEW(memory, all.first, (size_t)all.count + 1, error), cm_neuron_copies_free(&all));
+  CM_TRY_OR(CM_NEW(memory, all.serves, t->pin_count - begin, error), cm_neuron_copies_free(&all));
   memcpy(all.of, c->of + n, all.count * sizeof *all.of);
   memcpy(all.serves, t->pin + begin, (t->pin_count - begin) * sizeof *t->pin);
   for (uint32_t i = 0; i < all.count; i++) {

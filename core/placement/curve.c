@@ -19,9 +19,8 @@ typedef struct queue {
   cm_run *run;
 } queue;
 
-static bool before(const queue *q, waiting a, waiting b)
+static bool before(CM_UNUSED const queue *q, waiting a, waiting b)
 {
-  (void)q;
   return a.priority != b.priority ? a.priority > b.priority : a.part < b.part;
 }
 

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/chip/geometry.h"
 #include "core/placement/placement.h"
 
@@ -275,13 +276,7 @@ typedef struct ranked {
   uint32_t part;
 } ranked;
 
-static int by_length(const void *a, const void *b)
-{
-  const ranked *x = a, *y = b;
-  if (x->length != y->length)
-    return x->length > y->length ? -1 : 1;
-  return x->part < y->part ? -1 : x->part > y->part;
-}
+CM_ORDER(by_length, ranked, CM_FALLING(length) CM_RISING(part))
 
 static double total_force(const field *f)
 {

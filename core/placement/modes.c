@@ -158,11 +158,8 @@ static cm_status enter_level(cm_modes *m, const cm_hierarchy *h, uint32_t level,
   const cm_csr_graph *g = h->level[level];
   size_t cells = (size_t)g->vertex_count * MODES;
   cm_modes fresh = {.graph = g, .slowest = m->slowest};
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(fresh.value, cells), CM_ARRAY(fresh.last, cells), CM_ARRAY(fresh.next, cells),
-                 CM_ARRAY(fresh.degree, g->vertex_count)) != CM_OK) {
-    cm_modes_free(&fresh);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(fresh.value, cells), CM_ARRAY(fresh.last, cells),
+                       CM_ARRAY(fresh.next, cells), CM_ARRAY(fresh.degree, g->vertex_count)), cm_modes_free(&fresh));
   for (size_t v = 0; v < g->vertex_count; v++)
     for (size_t k = 0; k < MODES; k++)
       fresh.value[v * MODES + k] =

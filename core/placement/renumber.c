@@ -13,10 +13,7 @@ cm_status cm_graph_renumbered(const cm_graph *parts, const uint32_t *order, cm_r
                     .weight_unit = 1};
   cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(g->first, (size_t)n + 1), CM_ARRAY(g->neighbour, parts->entry_count),
                                 CM_ARRAY(g->weight, parts->entry_count), CM_ARRAY(g->size, n), CM_ARRAY(number, n));
-  if (status != CM_OK) {
-    cm_csr_graph_free(g);
-    return status;
-  }
+  CM_TRY_OR(status, cm_csr_graph_free(g));
   for (uint64_t i = 0; i < parts->entry_count; i++)
     heaviest = parts->weight[i] > heaviest ? parts->weight[i] : heaviest;
   while (heaviest >> shift > UINT32_MAX)

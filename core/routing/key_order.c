@@ -220,10 +220,7 @@ cm_status cm_routes_place_keys(cm_routes *routes, cm_run *run, bool *made, cm_er
   }
   cm_free(routes->key_block);
   routes->key_block = NULL;
-  if (CM_NEW(run->memory, routes->key_block, routes->parts, error) != CM_OK) {
-    cm_free(behind);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, routes->key_block, routes->parts, error), cm_free(behind));
   for (uint32_t p = 0; p < routes->parts; p++) {
     uint32_t router = cm_router_of(routes->chip, routes->core[p]), x = router % routers_x - x0, y = router / routers_x - y0;
     uint32_t place = routes->rule == CM_TURNS_YX ? x << y_bits | y : y << x_bits | x;

@@ -154,10 +154,7 @@ static cm_status order(maker *m, cm_error *error)
   place *list;
   uint32_t *moved;
   CM_TRY(CM_NEW(m->memory, list, m->entries, error));
-  if (CM_NEW(m->memory, moved, m->entries, error) != CM_OK) {
-    cm_free(list);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(m->memory, moved, m->entries, error), cm_free(list));
   for (uint32_t i = 0; i < m->entries; i++)
     list[i] = (place){m->entry[i], i};
   if (m->entries > 0)

@@ -202,10 +202,9 @@ static cm_status check_deadlock(chooser *c, cm_error *error)
 
 /* ---- tables ---- */
 
-static cm_status count_entry(void *user, const cm_table_entry *entry, cm_error *error)
+static cm_status count_entry(void *user, const cm_table_entry *entry, CM_UNUSED cm_error *error)
 {
   cm_routes *r = user;
-  (void)error;
   r->entries[entry->router - r->first_router]++;
   r->entries_total++;
   return CM_OK;

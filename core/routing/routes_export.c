@@ -145,8 +145,7 @@ static cm_status put_paths(writer *w, cm_error *error)
     (void)fprintf(w->stream, "%" PRIu32 ",%" PRIu32 ",%.17g,", r->source[f], r->target[r->first[f]], (double)r->weight[f] / r->unit);
     status = form_of(r)->put_path(w, &walker, f, error);
     (void)fputs(w->csv ? "\n" : "]", w->stream);
-    if (status == CM_OK && f % 4096 == 0)
-      status = cm_run_check(w->run, error);
+    CM_THEN_IF(status, f % 4096 == 0, cm_run_check(w->run, error));
   }
   cm_walker_free(&walker);
   return status;
@@ -164,9 +163,8 @@ static void put_cores(const writer *w, uint64_t cores)
     }
 }
 
-static void put_directions(const writer *w, uint32_t router, uint64_t word)
+static void put_directions(const writer *w, CM_UNUSED uint32_t router, uint64_t word)
 {
-  (void)router;
   (void)fputs(w->csv ? "" : "\"", w->stream);
   for (int d = 0; d < CM_DIRECTIONS; d++)
     if (word >> d & 1)
@@ -205,9 +203,8 @@ static json_t *place_json(const cm_chip *chip, uint32_t router)
   return json_pack("[i,i]", (int)(router % columns), (int)(router / columns));
 }
 
-static json_t *number_json(const cm_chip *chip, uint32_t router)
+static json_t *number_json(CM_UNUSED const cm_chip *chip, uint32_t router)
 {
-  (void)chip;
   return json_integer(router);
 }
 
@@ -232,10 +229,9 @@ typedef struct band {
   cm_table_entry *entry;
 } band;
 
-static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error)
+static cm_status gather(void *user, const cm_table_entry *entry, CM_UNUSED cm_error *error)
 {
   band *b = user;
-  (void)error;
   if (entry->router >= b->first && entry->router < b->end)
     b->entry[b->at[entry->router - b->first]++] = *entry;
   return CM_OK;
@@ -280,8 +276,7 @@ static cm_status put_tables(writer *w, cm_error *error)
     status = CM_NEW_ALL(w->run->memory, error, CM_ARRAY(b.at, (size_t)(b.end - b.first) + 1), CM_ARRAY(b.entry, entries));
     for (uint32_t i = b.first; status == CM_OK && i + 1 < b.end; i++)
       b.at[i - b.first + 1] = b.at[i - b.first] + cm_routes_entries(r, i);
-    if (status == CM_OK && entries > 0)
-      status = cm_tables_walk(r, w->run, gather, &b, error);
+    CM_THEN_IF(status, entries > 0, cm_tables_walk(r, w->run, gather, &b, error));
     if (status == CM_OK && entries > 0)
       put_band(w, &b, &lead);
     CM_FREE(b.at, b.entry);

@@ -189,8 +189,7 @@ cm_status cm_routes_flows(cm_routes *routes, cm_run *run, cm_error *error)
     routes->part_first[p + 1] = routes->flow_count;
     uint32_t flows = routes->part_first[p + 1] - routes->part_first[p];
     largest = flows > largest ? flows : largest;
-    if (status == CM_OK && p % 64 == 0)
-      status = cm_run_check(run, error);
+    CM_THEN_IF(status, p % 64 == 0, cm_run_check(run, error));
   }
   CM_THEN(status, CM_NEW(memory, routes->shapes, routes->flow_count, error));
   routes->rank_bits = bits_for(largest);

@@ -222,8 +222,7 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
     for (uint32_t f = first; f < last && status == CM_OK; f++)
       status = visit_flow(&w, f, f - first, last - first == 1, error);
     CM_THEN(status, cover_part(&w, p, error));
-    if (status == CM_OK && p % 64 == 0)
-      status = cm_run_check(run, error);
+    CM_THEN_IF(status, p % 64 == 0, cm_run_check(run, error));
   }
   cm_walker_free(&w.walker);
   CM_FREE(w.local, w.first, w.last, w.touched, w.child, w.sibling, w.port, w.bit, w.visit, w.list);

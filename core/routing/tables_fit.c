@@ -3,6 +3,7 @@
  * for, the blocks are gathered and each router's table minimised. What can fail: memory, a stop, a table that does not fit. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/routing/minimise.h"
 #include "core/routing/tables.h"
 
@@ -63,21 +64,16 @@ static cm_status allot_keys(fitter *f, cm_error *error)
   return status;
 }
 
-static cm_status gather(void *user, const cm_table_entry *entry, cm_error *error)
+static cm_status gather(void *user, const cm_table_entry *entry, CM_UNUSED cm_error *error)
 {
   fitter *f = user;
   uint32_t router = entry->router - f->r->first_router;
-  (void)error;
   if (router >= f->begin && router < f->end)
     f->block[f->at[router - f->begin]++] = (cm_key_block){entry->key, entry->open, entry->word, entry->straight};
   return CM_OK;
 }
 
-static int by_key(const void *a, const void *b)
-{
-  const cm_key_block *p = a, *q = b;
-  return p->key < q->key ? -1 : p->key > q->key;
-}
+CM_ORDER(by_key, cm_key_block, CM_RISING(key))
 
 static cm_status minimise(fitter *f, uint32_t router, cm_key_block *block, size_t count, cm_error *error)
 {
@@ -123,8 +119,7 @@ static cm_status fit_band(fitter *f, cm_error *error)
   cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(f->at, (size_t)(f->end - f->begin) + 1), CM_ARRAY(f->block, blocks));
   for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++)
     f->at[i - f->begin + 1] = f->at[i - f->begin] + f->blocks[i];
-  if (status == CM_OK && blocks > 0)
-    status = cm_blocks_walk(f->r, f->run, gather, f, error);
+  CM_THEN_IF(status, blocks > 0, cm_blocks_walk(f->r, f->run, gather, f, error));
   for (uint32_t i = f->begin; status == CM_OK && i < f->end; i++) {
     size_t count = f->blocks[i];
     status = minimise(f, i, f->block + f->at[i - f->begin] - count, count, error);
@@ -201,8 +196,7 @@ static cm_status try_places(fitter *f, cm_error *error)
   made first = take(r);
   bool placed;
   cm_status status = cm_routes_place_keys(r, f->run, &placed, error);
-  if (status == CM_OK && placed)
-    status = minimise_all(f, error);
+  CM_THEN_IF(status, placed, minimise_all(f, error));
   bool better = status == CM_OK && placed &&
                 (r->routers_over != first.routers_over ? r->routers_over < first.routers_over : r->entries_total < first.entries_total);
   if (better) {

@@ -82,8 +82,7 @@ cm_status cm_walk_ways(cm_walker *walker, uint32_t flow, cm_way_tree *tree, cm_e
   const cm_routes *r = walker->routes;
   cm_status status = cm_way_trace(walker->ways, &ends, tree, &lost, error);
   uint64_t hung = r->rehung_first != NULL ? r->rehung_first[flow + 1] - r->rehung_first[flow] : 0;
-  if (status == CM_OK && hung > 0)
-    status = cm_way_rehang(walker->ways, r->rehung + r->rehung_first[flow], hung, tree, error);
+  CM_THEN_IF(status, hung > 0, cm_way_rehang(walker->ways, r->rehung + r->rehung_first[flow], hung, tree, error));
   return status == CM_NO_ROUTE ? name_flow(r, flow, lost, error) : status;
 }
 

@@ -39,8 +39,7 @@ static cm_status try_channels(cm_routes *r, cm_walker *walker, uint32_t channels
     status = cm_walk_ways(walker, f, &tree, error);
     if (status == CM_OK)
       cm_channels_add(&graph, tree);
-    if (status == CM_OK && f % CHECK_EVERY == 0)
-      status = cm_run_check(run, error);
+    CM_THEN_IF(status, f % CHECK_EVERY == 0, cm_run_check(run, error));
   }
   CM_THEN(status, cm_channels_ring(&graph, run->memory, ring, error));
   cm_channels_count(&graph, &r->channels, &r->dependencies);

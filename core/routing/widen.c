@@ -78,9 +78,8 @@ static cm_status trace_turns(widener *w, uint32_t flow, cm_error *error)
   return CM_OK;
 }
 
-static bool goes_on(const cm_chip *chip, uint32_t before, uint32_t at, uint32_t next)
+static bool goes_on(CM_UNUSED const cm_chip *chip, uint32_t before, uint32_t at, uint32_t next)
 {
-  (void)chip;
   return at - before == next - at;
 }
 
@@ -383,10 +382,7 @@ static cm_status widen(widener *w, cm_error *error)
   for (uint32_t f = 0; needed != NULL && f < r->flow_count; f++)
     needed[f] = (uint32_t)(r->first[f + 1] - r->first[f]);
   CM_THEN(status, widen_parts(w, first, &target, error));
-  if (status != CM_OK) {
-    CM_FREE(first, target, needed);
-    return status;
-  }
+  CM_TRY_OR(status, CM_FREE(first, target, needed));
   CM_FREE(r->first, r->target);
   r->first = first;
   r->target = target;
@@ -419,8 +415,7 @@ cm_status cm_routes_widen(cm_routes *routes, cm_walker *walker, uint32_t round, 
   for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++)
     status = weigh_part(&w, p, error);
   CM_THEN(status, choose(&w, round, wider, error));
-  if (status == CM_OK && *wider)
-    status = widen(&w, error);
+  CM_THEN_IF(status, *wider, widen(&w, error));
   void *blocks[] = {w.above, w.over, w.flows_of, w.crossing, w.visit, w.block, w.set, w.order, w.pair};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cm_free(blocks[i]);

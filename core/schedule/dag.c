@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/order.h"
 
 void cm_dag_free(cm_dag *dag)
 {
@@ -12,13 +13,7 @@ void cm_dag_free(cm_dag *dag)
   CM_FREE(dag->out_first, dag->out, dag->out_weight, dag->in_first, dag->in, dag->in_weight, dag->order, dag);
 }
 
-static int by_ends(const void *a, const void *b)
-{
-  const cm_arc *p = a, *q = b;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
+CM_ORDER(by_ends, cm_arc, CM_RISING(from) CM_RISING(to))
 
 /* Sorts arcs, makes one of those with the same ends, and says how many are left. */
 static cm_status merge(cm_arc *arcs, uint64_t count, uint64_t *kept, cm_error *error)

@@ -91,20 +91,15 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
   g->project = project;
   lay_out(g, word, shift);
   size_t moments = 2 * (size_t)n + 2;
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(g->need, (size_t)n * g->words), CM_ARRAY(g->moment, moments),
-                 CM_ARRAY(g->left, moments * g->words), CM_ARRAY(g->key, n), CM_ARRAY(g->merged, n), CM_ARRAY(g->waiting, n),
-                 CM_ARRAY(g->queue_of, n), CM_ARRAY(g->queue_items, n), CM_ARRAY(g->running.item, n)) != CM_OK) {
-    cm_generator_free(g);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(g->need, (size_t)n * g->words), CM_ARRAY(g->moment, moments),
+                       CM_ARRAY(g->left, moments * g->words), CM_ARRAY(g->key, n), CM_ARRAY(g->merged, n),
+                       CM_ARRAY(g->waiting, n), CM_ARRAY(g->queue_of, n), CM_ARRAY(g->queue_items, n),
+                       CM_ARRAY(g->running.item, n)), cm_generator_free(g));
   for (uint32_t v = 0; v < n; v++)
     for (uint32_t r = 0; r < project->resource_count; r++)
       g->need[(size_t)v * g->words + word[r]] |= (uint64_t)project->demand[(size_t)v * project->resource_count + r]
                                                  << shift[r];
-  if (make_queues(g, memory, error) != CM_OK) {
-    cm_generator_free(g);
-    return error->status;
-  }
+  CM_TRY_OR(make_queues(g, memory, error), cm_generator_free(g));
   *made = g;
   return CM_OK;
 }

@@ -19,10 +19,8 @@ static cm_status make_room(uint32_t tasks, cm_memory *memory, cm_schedule **made
   CM_TRY(CM_NEW(memory, s, 1, error));
   s->task_count = tasks;
   s->makespan = UINT64_MAX;
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(s->start, tasks), CM_ARRAY(s->finish, tasks), CM_ARRAY(s->unit, tasks)) != CM_OK) {
-    cm_schedule_free(s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s->start, tasks), CM_ARRAY(s->finish, tasks), CM_ARRAY(s->unit, tasks)),
+            cm_schedule_free(s));
   *made = s;
   return CM_OK;
 }

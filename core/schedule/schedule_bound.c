@@ -1,4 +1,5 @@
 #include "core/schedule/schedule_bound.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -17,13 +18,7 @@ typedef struct bounding {
   uint64_t bound;
 } bounding;
 
-static int by_falling_head(const void *a, const void *b)
-{
-  const window *p = a, *q = b;
-  if (p->head != q->head)
-    return p->head > q->head ? -1 : 1;
-  return p->number < q->number ? -1 : p->number > q->number;
-}
+CM_ORDER(by_falling_head, window, CM_FALLING(head) CM_RISING(number))
 
 static uint64_t least_time(const cm_workload *w, uint32_t task)
 {

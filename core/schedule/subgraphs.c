@@ -90,12 +90,9 @@ cm_status cm_piece_new(const cm_dag *dag, const uint32_t *node, uint32_t count, 
       uint32_t to = local[dag->out[i]];
       arcs += to < count && node[to] == dag->out[i];
     }
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(p.first, (size_t)count + 1), CM_ARRAY(p.out, arcs), CM_ARRAY(p.before, count),
-                 CM_ARRAY(p.waiting, count), CM_ARRAY(p.ready, count), CM_ARRAY(p.choice, count), CM_ARRAY(p.ready_at, count),
-                 CM_ARRAY(p.order, count)) != CM_OK) {
-    cm_piece_free(&p);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(p.first, (size_t)count + 1), CM_ARRAY(p.out, arcs), CM_ARRAY(p.before, count),
+                       CM_ARRAY(p.waiting, count), CM_ARRAY(p.ready, count), CM_ARRAY(p.choice, count),
+                       CM_ARRAY(p.ready_at, count), CM_ARRAY(p.order, count)), cm_piece_free(&p));
   for (uint32_t k = 0; k < count; k++) {
     p.first[k + 1] = p.first[k];
     for (uint64_t i = dag->out_first[node[k]]; i < dag->out_first[node[k] + 1]; i++) {

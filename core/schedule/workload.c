@@ -7,17 +7,12 @@ static cm_status make(cm_memory *memory, cm_dag *dag, size_t times, uint32_t res
 {
   cm_workload *w = NULL;
   uint32_t n = dag->node_count;
-  if (CM_NEW(memory, w, 1, error) != CM_OK) {
-    cm_dag_free(dag);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, w, 1, error), cm_dag_free(dag));
   w->dag = dag;
   w->resource_count = resources;
-  if (CM_NEW(memory, w->time, times, error) != CM_OK || CM_NEW(memory, w->capacity, resources, error) != CM_OK ||
-      CM_NEW(memory, w->demand, (size_t)n * resources, error) != CM_OK) {
-    cm_workload_free(w);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, w->time, times, error), cm_workload_free(w));
+  CM_TRY_OR(CM_NEW(memory, w->capacity, resources, error), cm_workload_free(w));
+  CM_TRY_OR(CM_NEW(memory, w->demand, (size_t)n * resources, error), cm_workload_free(w));
   *made = w;
   return CM_OK;
 }

@@ -69,10 +69,7 @@ cm_status cm_arrivals_new(const cm_traffic *t, double load, uint64_t seed, cm_me
     gather(&a, load);
     status = begin(&a, seed, error);
   }
-  if (status != CM_OK) {
-    cm_arrivals_free(&a);
-    return status;
-  }
+  CM_TRY_OR(status, cm_arrivals_free(&a));
   *arrivals = a;
   return CM_OK;
 }

@@ -327,8 +327,7 @@ cm_status cm_fabric_run(cm_fabric *f, cm_error *error)
     f->now = event.ps;
     status = happen(f, &event, error);
     CM_THEN(status, settle(f, error));
-    if (status == CM_OK && i % CHECK == 0)
-      status = cm_run_check(f->run, error);
+    CM_THEN_IF(status, i % CHECK == 0, cm_run_check(f->run, error));
   }
   return status;
 }

@@ -28,11 +28,10 @@ cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool proces
                  .leaving = CM_FABRIC_NONE, .packet_free = CM_FABRIC_NONE, .node_free = CM_FABRIC_NONE};
   f.direct = f.by_steps && !traffic->multicast;
   size_t channels = (size_t)f.links + f.cores;
-  if (cm_events_new(run->memory, &f.events, error) != CM_OK || CM_NEW(run->memory, f.channel, channels, error) != CM_OK ||
-      CM_NEW(run->memory, f.core, f.cores, error) != CM_OK || CM_NEW(run->memory, f.carried, channels, error) != CM_OK) {
-    cm_fabric_free(&f);
-    return error->status;
-  }
+  CM_TRY_OR(cm_events_new(run->memory, &f.events, error), cm_fabric_free(&f));
+  CM_TRY_OR(CM_NEW(run->memory, f.channel, channels, error), cm_fabric_free(&f));
+  CM_TRY_OR(CM_NEW(run->memory, f.core, f.cores, error), cm_fabric_free(&f));
+  CM_TRY_OR(CM_NEW(run->memory, f.carried, channels, error), cm_fabric_free(&f));
   for (uint32_t c = 0; c < channels; c++) {
     f.channel[c].buffer = nothing;
     f.channel[c].wait_head = CM_FABRIC_NONE;

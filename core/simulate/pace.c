@@ -109,10 +109,7 @@ cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_r
 {
   const double blind_ns = task->busiest_ns * share_blind;
   pace p = {.options = cm_simulate_defaults, .run = run, .busiest_ns = task->busiest_ns, .barrier_ns = task->barrier_ns, .best.step_ns = INFINITY, .tried = json_array()};
-  if (cm_traffic_new(mapped, task->multicast, run, &p.traffic, error) != CM_OK) {
-    json_decref(p.tried);
-    return error->status;
-  }
+  CM_TRY_OR(cm_traffic_new(mapped, task->multicast, run, &p.traffic, error), json_decref(p.tried));
   p.options.multicast = task->multicast;
   p.options.frames = 0;
   p.options.buffers /= TIGHT;
@@ -125,10 +122,7 @@ cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_r
     if (status != CM_OK || p.turn[o] != p.best.turn)
       cm_free(p.turn[o]);
   cm_traffic_free(&p.traffic);
-  if (status != CM_OK) {
-    json_decref(p.tried);
-    return status;
-  }
+  CM_TRY_OR(status, json_decref(p.tried));
   *pacing = p.best.turn != NULL ? p.best : (cm_pacing){0};
   *report = p.tried;
   return CM_OK;

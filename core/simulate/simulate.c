@@ -213,10 +213,7 @@ static cm_status find_saturation(simulation *s, json_t *report, cm_error *error)
   cm_status status = find_bracket(s, &low, &high, curve, error);
   for (int i = 0; i < ROUNDS && status == CM_OK; i++)
     status = probe(s, &low, &high, curve, error);
-  if (status != CM_OK) {
-    json_decref(curve);
-    return status;
-  }
+  CM_TRY_OR(status, json_decref(curve));
   json_t *told = json_pack("{s:f, s:f, s:o}", "load", low, "fails_at", high, "curve", curve);
   return cm_json_set(report, "saturation", told, "the report", error);
 }
@@ -298,17 +295,11 @@ cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options
   cm_status status = cm_whole(
     made != NULL && (options->scenario[0] == '\0' || json_object_set_new(made, "scenario", json_string(options->scenario)) == 0),
     "the report", error);
-  if (status == CM_OK && options->steps > 0)
-    status = simulate_steps(&s, made, error);
-  if (status == CM_OK && options->load > 0)
-    status = simulate_stream(&s, made, error);
-  if (status == CM_OK && options->saturation)
-    status = find_saturation(&s, made, error);
+  CM_THEN_IF(status, options->steps > 0, simulate_steps(&s, made, error));
+  CM_THEN_IF(status, options->load > 0, simulate_stream(&s, made, error));
+  CM_THEN_IF(status, options->saturation, find_saturation(&s, made, error));
   cm_traffic_free(&traffic);
-  if (status != CM_OK) {
-    json_decref(made);
-    return status;
-  }
+  CM_TRY_OR(status, json_decref(made));
   *report = made;
   return CM_OK;
 }

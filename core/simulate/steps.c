@@ -221,8 +221,7 @@ cm_status cm_simulate_step(const cm_traffic *t, const cm_simulate_options *optio
   cm_status status = step_new(t, options->buffers, run, &s, error);
   if (status == CM_OK && number == 0 && options->frames > 0)
     status = cm_frames_new(s.fabric.routers, options->frames, run->memory, &s.fabric.frames, error);
-  if (status == CM_OK && options->spikes != NULL)
-    status = count_given(&s, options->spikes, number, error);
+  CM_THEN_IF(status, options->spikes != NULL, count_given(&s, options->spikes, number, error));
   CM_THEN(status, plan(&s, t, options->seed, number, &sent_ns, error));
   CM_THEN(status, cm_fabric_run(&s.fabric, error));
   if (status == CM_OK)

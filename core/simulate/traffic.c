@@ -81,18 +81,14 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
   for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
     status = add_targets(&t, part, e, scratch, memory, error);
     target_first[e + 1] = t.target_count;
-    if (status == CM_OK && e % 4096 == 0)
-      status = cm_run_check(run, error);
+    CM_THEN_IF(status, e % 4096 == 0, cm_run_check(run, error));
   }
   CM_THEN(status, cut_packets(&t, target_first, memory, error));
   CM_THEN(status, list_members(&t, part, memory, error));
   if (status == CM_OK && mapped->demand->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
     status = cm_count_copies(mapped->demand, part, t.parts, run, t.copies, error);
   CM_FREE(target_first, scratch);
-  if (status != CM_OK) {
-    cm_traffic_free(&t);
-    return status;
-  }
+  CM_TRY_OR(status, cm_traffic_free(&t));
   *traffic = t;
   return CM_OK;
 }

@@ -126,8 +126,7 @@ static cm_status report_neurons(const cm_map_input *input, cm_mapping *m, cm_run
   json_t *told = NULL;
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
   cm_status status = cm_leaving_json(&mapped, run, &told, error);
-  if (status == CM_OK && told != NULL)
-    status = cm_json_set(m->report, "leaving", told, "the report", error);
+  CM_THEN_IF(status, told != NULL, cm_json_set(m->report, "leaving", told, "the report", error));
   CM_THEN(status, cm_neurons_json(input->demand, m->part, m->part_count, run, &told, error));
   if (status != CM_OK || told == NULL)
     return status;
@@ -141,12 +140,8 @@ static cm_status widen_at_rates(const cm_map_input *input, const cm_mapping *m, 
   if (input->traffic == NULL || json_object_get(*tables, "widened") == NULL)
     return CM_OK;
   cm_status status = cm_fitting_check(input, m, run, &own, error);
-  if (status == CM_OK && tried != NULL)
-    status = cm_json_set(own, "did_not_fit", json_incref(tried), "the report", error);
-  if (status != CM_OK) {
-    json_decref(own);
-    return status;
-  }
+  CM_THEN_IF(status, tried != NULL, cm_json_set(own, "did_not_fit", json_incref(tried), "the report", error));
+  CM_TRY_OR(status, json_decref(own));
   json_decref(*tables);
   *tables = own;
   return CM_OK;
@@ -205,10 +200,8 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   CM_THEN(status, measure(input, run, m, error));
   CM_THEN(status, pace(input, c.objective, run, m, error));
   CM_THEN(status, widen_at_rates(input, m, run, &tables, error));
-  if (status == CM_OK && tables != NULL)
-    status = cm_json_set(m->report, "tables", json_incref(tables), "the report", error);
-  if (status == CM_OK && bound != NULL)
-    status = report_bound(m, &input->chip->costs.barrier, bound, error);
+  CM_THEN_IF(status, tables != NULL, cm_json_set(m->report, "tables", json_incref(tables), "the report", error));
+  CM_THEN_IF(status, bound != NULL, report_bound(m, &input->chip->costs.barrier, bound, error));
   json_decref(tables);
   cm_candidate_free(&c);
   if (status == CM_OK)
@@ -234,15 +227,10 @@ static cm_status map_whole(const cm_map_input *input, cm_run *run, cm_mapping **
       status = (worst ? cm_map_worst : cm_map_pareto)(input, map_once, &bound, run, &made, error);
   } else {
     status = worst ? cm_map_worst(input, map_once, NULL, run, &made, error) : map_once(input, NULL, run, &made, error);
-    if (status == CM_OK && directed)
-      status = find_bound(input, run, &bound, error);
-    if (status == CM_OK && directed)
-      status = report_bound(made, &input->chip->costs.barrier, &bound, error);
+    CM_THEN_IF(status, directed, find_bound(input, run, &bound, error));
+    CM_THEN_IF(status, directed, report_bound(made, &input->chip->costs.barrier, &bound, error));
   }
-  if (status != CM_OK) {
-    cm_mapping_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mapping_free(made));
   *mapping = made;
   return CM_OK;
 }
@@ -266,10 +254,7 @@ static cm_status map_knee(const cm_map_input *input, cm_run *run, cm_mapping **m
   CM_TRY(map_as_asked(known, run, &made, error));
   json_decref(made->options);
   made->options = cm_map_options_shaping_json(input->options);
-  if (cm_whole(made->options != NULL, "the report", error) != CM_OK) {
-    cm_mapping_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(cm_whole(made->options != NULL, "the report", error), cm_mapping_free(made));
   *mapping = made;
   return CM_OK;
 }
@@ -289,10 +274,7 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
   cm_run_leave(run, mark);
   CM_THEN(status, cm_choices_report(input, made, run, error));
   cm_run_finish(run);
-  if (status != CM_OK) {
-    cm_mapping_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mapping_free(made));
   *mapping = made;
   return CM_OK;
 }
@@ -306,8 +288,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   if (status == CM_OK) /* old places may break them */
     status = refuse_shared(input, made, run, error);
   CM_THEN(status, cm_fitting_check(input, made, run, &tables, error));
-  if (status == CM_OK && tables != NULL)
-    status = cm_json_set(made->report, "tables", json_incref(tables), "the report", error);
+  CM_THEN_IF(status, tables != NULL, cm_json_set(made->report, "tables", json_incref(tables), "the report", error));
   CM_THEN(status, report_neurons(input, made, run, error));
   json_decref(tables);
   CM_THEN(status, cm_scenarios_measure(input, run, made, error));
@@ -353,10 +334,7 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
   cm_status status = map_on_cores(input, run, &made, error);
   CM_THEN(status, cm_json_whole(refusals, "the report", error));
-  if (status != CM_OK) {
-    cm_mapping_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mapping_free(made));
   *mapping = made;
   return CM_OK;
 }

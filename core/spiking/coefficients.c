@@ -124,8 +124,7 @@ cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *
   for (size_t i = 0; i < sizeof current / sizeof *current && currents && status == CM_OK; i++)
     status = CM_NEW(memory, *current[i], n, error);
   const float *refractory = topology->dynamics->parameter[CM_PARAMETER_REFRACTORY];
-  if (status == CM_OK && refractory != NULL)
-    status = CM_NEW(memory, c.refractory, n, error);
+  CM_THEN_IF(status, refractory != NULL, CM_NEW(memory, c.refractory, n, error));
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     if (topology->dynamics->model[v] != CM_NEURON_INPUT)
       status = set(topology, semantics, dt, v, &c, error);

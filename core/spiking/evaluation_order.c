@@ -71,8 +71,7 @@ static cm_status find_sending(const cm_topology *t, const cm_evaluation_order *o
   for (uint32_t g = 0; g < o->groups && status == CM_OK; g++) {
     for (uint32_t k = begin[g]; k < begin[g + 1] && status == CM_OK; k++) {
       status = add_net(t, o, net[k], run->memory, s, error);
-      if (status == CM_OK && cm_run_due(&steps, t->net_first[net[k] + 1] - t->net_first[net[k]]))
-        status = cm_run_check(run, error);
+      CM_THEN_IF(status, cm_run_due(&steps, t->net_first[net[k] + 1] - t->net_first[net[k]]), cm_run_check(run, error));
     }
     s->first[g + 1] = s->count;
   }

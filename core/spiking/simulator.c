@@ -162,8 +162,7 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting
     cm_coefficients_set_bias(topology, semantics->first == CM_FIRST_ALL, &e->coefficients);
     status = cm_evaluation_order_make(topology, run, &e->order, error);
   }
-  if (status == CM_OK && semantics->loop > 0)
-    status = cm_neuron_loops_make(topology, semantics->delayed, run, &loop_of, error);
+  CM_THEN_IF(status, semantics->loop > 0, cm_neuron_loops_make(topology, semantics->delayed, run, &loop_of, error));
   const cm_latency latency = {.dt = setting->dt, .output = semantics->output, .loop_of = loop_of, .loop = semantics->loop};
   CM_THEN(status, cm_synapse_blocks_make(&(cm_timed_network){topology, &e->order, &latency, setting->sole_reader}, run, &e->synapses, error));
   cm_free(loop_of);
@@ -202,9 +201,8 @@ static cm_status play(cm_simulator *e, cm_task task, cm_error *error)
   return CM_OK;
 }
 
-static cm_status send_to_block(void *context, size_t block, cm_error *error)
+static cm_status send_to_block(void *context, size_t block, CM_UNUSED cm_error *error)
 {
-  (void)error;
   const cm_simulator *e = context;
   cm_synapse_blocks_send(&e->synapses, (uint32_t)block, e->source, e->value, e->sources, e->now);
   return CM_OK;
@@ -219,9 +217,8 @@ static cm_status send(cm_simulator *e, const uint32_t *source, const float *valu
   return count > 0 ? play(e, send_to_block, error) : CM_OK;
 }
 
-static cm_status update_block(void *context, size_t block, cm_error *error)
+static cm_status update_block(void *context, size_t block, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_simulator *e = context;
   const uint32_t begin = (uint32_t)block << e->synapses.block_bits;
   float *sum = cm_synapse_blocks_sums(&e->synapses, (uint32_t)block, e->now);

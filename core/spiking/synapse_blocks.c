@@ -5,17 +5,15 @@
 enum { BLOCK_BITS_MIN = 8, BLOCK_BITS_MAX = 17, SEGMENT = 8, AHEAD = 8 };
 static const uint64_t cached = 1 << 18; /* sums of a block */
 
-static void measure(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight)
+static void measure(void *context, CM_UNUSED uint32_t from, CM_UNUSED uint32_t to, uint32_t steps, CM_UNUSED float weight)
 {
-  (void)from, (void)to, (void)weight;
   cm_synapse_blocks *s = context;
   s->slots = steps >= s->slots ? steps + 1 : s->slots;
   s->count++;
 }
 
-static void count(void *context, uint32_t from, uint32_t to, uint32_t steps, float weight)
+static void count(void *context, uint32_t from, uint32_t to, CM_UNUSED uint32_t steps, CM_UNUSED float weight)
 {
-  (void)steps, (void)weight;
   const cm_synapse_blocks *s = context;
   s->block[to >> s->block_bits].first[from + 1]++;
 }

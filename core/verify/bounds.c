@@ -110,8 +110,7 @@ static cm_status gather(work *w, cm_error *error)
   for (uint32_t p = 0; p < w->parts && status == CM_OK; p++) {
     status = gather_part(w, p, net + first[p], first[p + 1] - first[p], &f, error);
     w->first[p + 1] = w->pair_count;
-    if (status == CM_OK && p % 64 == 0)
-      status = cm_run_check(w->run, error);
+    CM_THEN_IF(status, p % 64 == 0, cm_run_check(w->run, error));
   }
   CM_FREE(first, net, f.seen, f.used, f.open, f.sum);
   return status;
@@ -126,11 +125,9 @@ static cm_status meet(work *w, cm_error *error)
 {
   uint32_t parts = w->parts;
   size_t *slot = NULL, *begin = NULL, kept = 0; /* slot: where a partner of the part under way stands, plus 1 */
-  if (CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->partner_first, (size_t)parts + 1), CM_ARRAY(w->partner, 2 * w->pair_count),
-                 CM_ARRAY(slot, parts), CM_ARRAY(begin, (size_t)parts + 2)) != CM_OK) {
-    cm_free(slot);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->partner_first, (size_t)parts + 1),
+                       CM_ARRAY(w->partner, 2 * w->pair_count), CM_ARRAY(slot, parts), CM_ARRAY(begin, (size_t)parts + 2)),
+            cm_free(slot));
   for (uint32_t from = 0; from < parts; from++)
     for (size_t i = w->first[from]; i < w->first[from + 1]; i++) {
       begin[from + 2]++;
@@ -229,8 +226,7 @@ cm_status cm_bounds_compute(const cm_mapped *mapped, const uint8_t *usable, cm_r
   const cm_chip *chip = mapped->chip;
   cm_bounds b = {0};
   cm_status status = gather(&w, error);
-  if (status == CM_OK && w.pair_count <= PAIRS_FOR_ALL_WAYS)
-    status = meet(&w, error);
+  CM_THEN_IF(status, w.pair_count <= PAIRS_FOR_ALL_WAYS, meet(&w, error));
   CM_THEN(status, count_partners(&w, error));
   CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(w.hops, w.most), CM_ARRAY(w.cost, w.most)));
   CM_THEN(status, cm_bound_nearness(&(cm_nearness){chip, w.most, w.hops, w.cost}, usable, run, error));

@@ -296,10 +296,8 @@ static cm_status run_measure(measure *m, uint32_t *vertices, cm_error *error)
     m->pair_count = 0;
     for (uint32_t k = m->net_begin[p]; k < m->net_begin[p + 1] && status == CM_OK; k++) {
       status = count_pins(m, m->net[k], scale, error);
-      if (status == CM_OK && topology->directed)
-        status = count_axon(m, m->net[k], scale, error);
-      if (status == CM_OK && k % 4096 == 0)
-        status = cm_run_check(m->run, error);
+      CM_THEN_IF(status, topology->directed, count_axon(m, m->net[k], scale, error));
+      CM_THEN_IF(status, k % 4096 == 0, cm_run_check(m->run, error));
     }
     CM_THEN(status, walk_pairs(m, error));
   }

@@ -145,8 +145,7 @@ cm_status cm_mapping_read_measured(const char *path, uint32_t neurons, cm_run *r
   *measured = (cm_measured){.neurons = 0};
   if (status == CM_OK && file.has_spikes != (json_object_get(file.rest, "measured") != NULL))
     status = cm_fail(error, CM_BAD_MAPPING, "/measured and /spikes belong together, and there is only one of them: give the full JSON view (coremap map -o FILE)");
-  if (status == CM_OK && file.has_spikes)
-    status = take_measured(&file, neurons, measured, error);
+  CM_THEN_IF(status, file.has_spikes, take_measured(&file, neurons, measured, error));
   cm_check_file_free(&file);
   return status;
 }

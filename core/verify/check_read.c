@@ -206,9 +206,8 @@ static cm_status add_core(reader *r, const json_t *json)
 }
 
 /* One flat object of "cores"; none of its texts needs a brace, so the next '}' ends it. */
-static cm_status read_core(reader *r, const bulk *b)
+static cm_status read_core(reader *r, CM_UNUSED const bulk *b)
 {
-  (void)b;
   char text[CORE_BYTES_MAX];
   size_t size = 0;
   int c = take_token(r);

@@ -50,10 +50,9 @@ static int64_t around(int64_t at, int64_t size)
   return at < 0 ? at + size : at >= size ? at - size : at;
 }
 
-static cm_status mesh_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *hops, cm_error *error)
+static cm_status mesh_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *hops, CM_UNUSED cm_error *error)
 {
   position d = displace(w, from, to);
-  (void)error;
   *hops = (double)(llabs(d.x) + llabs(d.y));
   return CM_OK;
 }
@@ -123,18 +122,16 @@ static cm_status way_hops(cm_check_walk *w, uint32_t from, uint32_t to, double *
   return status;
 }
 
-static void way_route(const cm_check_walk *w, uint32_t from, uint32_t to, cm_check_visit visit, void *user)
+static void way_route(const cm_check_walk *w, CM_UNUSED uint32_t from, CM_UNUSED uint32_t to, cm_check_visit visit, void *user)
 {
-  (void)from, (void)to;
   for (uint32_t i = w->way_count; i-- > 0;) {
     const cm_link *link = &w->chip->interconnect->link[w->way[i]];
     visit(&(cm_check_hop){w->way[i], link->energy_pj, link->latency_ns, link->bandwidth}, user);
   }
 }
 
-static void way_pass(cm_check_walk *w, uint32_t from, uint32_t to, double packets, double *passing)
+static void way_pass(cm_check_walk *w, uint32_t from, CM_UNUSED uint32_t to, double packets, double *passing)
 {
-  (void)to;
   passing[router_of(w, from)] += packets;
   for (uint32_t i = w->way_count; i-- > 0;)
     passing[w->chip->interconnect->link[w->way[i]].to] += packets;

@@ -8,11 +8,8 @@ cm_status cm_check_ways_new(const cm_chip *chip, cm_memory *memory, cm_check_way
 {
   const cm_interconnect *net = chip->interconnect;
   cm_check_ways w = {.chip = chip, .routers = net->routers, .links = net->link_count, .source = UINT32_MAX};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(w.length, w.routers), CM_ARRAY(w.queue, w.routers), CM_ARRAY(w.queued, w.routers),
-                 CM_ARRAY(w.into, w.links), CM_ARRAY(w.first, (size_t)w.routers + 1)) != CM_OK) {
-    cm_check_ways_free(&w);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(w.length, w.routers), CM_ARRAY(w.queue, w.routers), CM_ARRAY(w.queued, w.routers),
+                       CM_ARRAY(w.into, w.links), CM_ARRAY(w.first, (size_t)w.routers + 1)), cm_check_ways_free(&w));
   for (uint32_t i = 0; i < w.links; i++)
     w.first[net->link[i].to + 1]++;
   for (uint32_t r = 0; r < w.routers; r++)

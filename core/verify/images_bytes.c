@@ -31,11 +31,10 @@ static int64_t word_at(const uint8_t *bytes)
   return (int64_t)(number_at(bytes, 2) ^ 0x8000) - 0x8000;
 }
 
-static cm_status core_at(const cm_images_source *source, size_t core, cm_image_core *found, cm_error *error)
+static cm_status core_at(const cm_images_source *source, size_t core, cm_image_core *found, CM_UNUSED cm_error *error)
 {
   const binary_source *s = (const binary_source *)source;
   const uint8_t *at = s->bytes + s->table + core * CORE;
-  (void)error;
   found->number = (int64_t)number_at(at, 4);
   for (size_t k = 0; k < CM_LIST_INPUTS; k++)
     found->rows[k] = number_at(at + 4 + 4 * k, 4);

@@ -318,8 +318,7 @@ cm_status cm_images_judge(const cm_read_images *r, const char *folder, const cm_
                                 CM_ARRAY(c.home, r->network_neurons), CM_ARRAY(c.fed, r->neurons),
                                 CM_ARRAY(c.inbound, r->neurons));
   CM_THEN(status, check_structure(&c, error));
-  if (status == CM_OK && found.result.violation_count == 0)
-    status = run_again(&c, folder, &found.spikes, error);
+  CM_THEN_IF(status, found.result.violation_count == 0, run_again(&c, folder, &found.spikes, error));
   found.synapses = c.synapses;
   CM_FREE(c.home, c.fed, c.inbound, c.key);
   CM_END(status, *verdict = found, cm_check_result_free(&found.result));

@@ -137,10 +137,8 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
 {
   size_t links = c->link_count, ready = 0, done = 0;
   uint32_t *waits = NULL, *queue = NULL; /* links that each waits for; those that wait for none any more */
-  if (CM_NEW(c->run->memory, waits, links, error) != CM_OK || CM_NEW(c->run->memory, queue, links, error) != CM_OK) {
-    cm_free(waits);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(c->run->memory, waits, links, error), cm_free(waits));
+  CM_TRY_OR(CM_NEW(c->run->memory, queue, links, error), cm_free(waits));
   *channels = *dependencies = 0;
   for (size_t l = 0; l < links; l++) {
     *channels += c->used[l];
@@ -172,10 +170,9 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
 }
 
 /* "EWSN" in any order, each once. */
-static bool read_outs(cm_routes_checking *c, uint32_t router, const json_t *value, cm_stated_entry *entry)
+static bool read_outs(cm_routes_checking *c, CM_UNUSED uint32_t router, const json_t *value, cm_stated_entry *entry)
 {
   unsigned links = 0;
-  (void)router;
   if (!json_is_string(value))
     return false;
   for (const char *text = json_string_value(value); *text != '\0'; text++) {
@@ -189,9 +186,8 @@ static bool read_outs(cm_routes_checking *c, uint32_t router, const json_t *valu
   return true;
 }
 
-static cm_status prepare(cm_routes_checking *c, cm_error *error)
+static cm_status prepare(cm_routes_checking *c, CM_UNUSED cm_error *error)
 {
-  (void)error;
   c->links_max = CM_DIRECTIONS;
   return CM_OK;
 }
@@ -207,17 +203,13 @@ static json_t *router_json(const cm_routes_checking *c, uint32_t router)
   return json_pack("[I,I]", (json_int_t)(router % c->routers_x), (json_int_t)(router / c->routers_x));
 }
 
-static uint32_t straight(const cm_routes_checking *c, uint32_t in)
+static uint32_t straight(CM_UNUSED const cm_routes_checking *c, uint32_t in)
 {
-  (void)c;
   return in;
 }
 
-static bool no_figures(const cm_routes_checking *c, const json_t *stated, json_t *truth)
+static bool no_figures(CM_UNUSED const cm_routes_checking *c, CM_UNUSED const json_t *stated, CM_UNUSED json_t *truth)
 {
-  (void)c;
-  (void)stated;
-  (void)truth;
   return true;
 }
 

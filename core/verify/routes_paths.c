@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/verify/check_report.h"
 #include "core/verify/routes_checking.h"
 
@@ -19,11 +20,7 @@ typedef struct pairs {
   uint64_t count, room;
 } pairs;
 
-static int by_ends(const void *a, const void *b)
-{
-  const pair *p = a, *q = b;
-  return p->ends < q->ends ? -1 : p->ends > q->ends;
-}
+CM_ORDER(by_ends, pair, CM_RISING(ends))
 
 /* Adds up equal pairs. */
 static void squeeze(pairs *all)

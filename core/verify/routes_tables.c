@@ -128,10 +128,7 @@ static cm_status find_outgoing(cm_routes_checking *c, outgoing *o, cm_error *err
   uint32_t *next;
   CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(o->first, (size_t)c->parts + 1), CM_ARRAY(o->net, t->net_count),
                     CM_ARRAY(leaves, t->net_count)));
-  if (CM_NEW(c->run->memory, next, c->parts, error) != CM_OK) {
-    cm_free(leaves);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(c->run->memory, next, c->parts, error), cm_free(leaves));
   for (uint32_t net = 0; net < t->net_count; net++) {
     cm_routes_reach(c, net);
     leaves[net] = c->targets > 0;

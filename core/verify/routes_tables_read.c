@@ -46,11 +46,7 @@ static bool read_entry(cm_routes_checking *c, uint32_t router, const json_t *row
          read_outs(c, router, links, entry) && read_cores(c, cores, &entry->cores) && (entry->outs != 0 || entry->cores != 0);
 }
 
-static int by_key(const void *a, const void *b)
-{
-  const cm_stated_entry *p = a, *q = b;
-  return p->key != q->key ? p->key < q->key ? -1 : 1 : p->open < q->open ? -1 : p->open > q->open;
-}
+CM_ORDER(by_key, cm_stated_entry, CM_RISING(key) CM_RISING(open))
 
 /* The router of a table, UINT32_MAX after a violation. */
 static uint32_t router_of_table(cm_routes_checking *c, size_t index, const json_t *table, uint8_t *seen)
@@ -134,11 +130,8 @@ cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
   c->rank_bits = (unsigned)rank_bits;
   if (c->chip->table_entries != 0 && read_blocks(c, json_object_get(keys, "blocks"), error) != CM_OK)
     return error->status;
-  if (CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->first, (size_t)c->routers + 1), CM_ARRAY(seen, c->routers),
-                 CM_ARRAY(router, tables)) != CM_OK) {
-    cm_free(seen);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->first, (size_t)c->routers + 1), CM_ARRAY(seen, c->routers),
+                       CM_ARRAY(router, tables)), cm_free(seen));
   for (size_t i = 0; i < tables; i++) {
     const json_t *table = json_array_get(list, i);
     router[i] = router_of_table(c, i, table, seen);

@@ -196,13 +196,7 @@ static bool walk(cm_routes_checking *c, const json_t *path, uint32_t from, uint3
 
 /* ---- rings ---- */
 
-static int by_next(const void *a, const void *b)
-{
-  const cm_waiting *p = a, *q = b;
-  if (p->next != q->next)
-    return p->next < q->next ? -1 : 1;
-  return p->channel < q->channel ? -1 : p->channel > q->channel;
-}
+CM_ORDER(by_next, cm_waiting, CM_RISING(next) CM_RISING(channel))
 
 typedef struct knot {
   cm_waiting *arc; /* [arcs] by the channel waited for */
@@ -304,21 +298,18 @@ static bool read_outs(cm_routes_checking *c, uint32_t router, const json_t *list
   return true;
 }
 
-static json_int_t router_of_table(const cm_routes_checking *c, const json_t *table)
+static json_int_t router_of_table(CM_UNUSED const cm_routes_checking *c, const json_t *table)
 {
-  (void)c;
   return cm_routes_whole_of(table, "router");
 }
 
-static json_t *router_json(const cm_routes_checking *c, uint32_t router)
+static json_t *router_json(CM_UNUSED const cm_routes_checking *c, uint32_t router)
 {
-  (void)c;
   return json_integer(router);
 }
 
-static uint32_t beyond(const cm_routes_checking *c, uint32_t router, uint32_t out)
+static uint32_t beyond(const cm_routes_checking *c, CM_UNUSED uint32_t router, uint32_t out)
 {
-  (void)router;
   return c->net->link[out].to;
 }
 

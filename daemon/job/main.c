@@ -19,9 +19,8 @@
 
 static atomic_bool cancelled;
 
-static void on_signal(int number)
+static void on_signal(CM_UNUSED int number)
 {
-  (void)number;
   atomic_store(&cancelled, true);
 }
 

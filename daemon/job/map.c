@@ -22,10 +22,7 @@ static cm_status make_options(map_job *j, cm_error *error)
   json_t *options = cm_work_options(j->work);
   const char *from = json_string_value(json_object_get(options, "from"));
   if (from != NULL && from[0] != '\0') {
-    if (cm_work_path(j->work, CM_WORK_FROM, path, error) != CM_OK) {
-      json_decref(options);
-      return error->status;
-    }
+    CM_TRY_OR(cm_work_path(j->work, CM_WORK_FROM, path, error), json_decref(options));
     (void)json_object_set_new(options, "from", json_string(path));
   }
   if (j->work->job.levels_before[0] != '\0') {
@@ -92,10 +89,7 @@ static cm_status tell_region(map_job *j, cm_error *error)
   const uint32_t *cores = coremap_mapping_region(j->mapping, &count);
   json_t *region = json_array();
   for (uint64_t i = 0; i < count; i++)
-    if (cm_json_append(region, json_integer(cores[i]), "the job's region", error) != CM_OK) {
-      json_decref(region);
-      return error->status;
-    }
+    CM_TRY_OR(cm_json_append(region, json_integer(cores[i]), "the job's region", error), json_decref(region));
   return cm_work_tell(j->work, "region", region, error);
 }
 

@@ -41,9 +41,8 @@ typedef struct bridge {
 
 static volatile sig_atomic_t over;
 
-static void on_signal(int number)
+static void on_signal(CM_UNUSED int number)
 {
-  (void)number;
   over = 1;
 }
 

@@ -36,9 +36,8 @@ typedef struct node_run {
 
 static volatile sig_atomic_t told_to_end;
 
-static void on_signal(int number)
+static void on_signal(CM_UNUSED int number)
 {
-  (void)number;
   told_to_end = 1;
 }
 

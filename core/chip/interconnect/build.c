@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/json.h"
 
@@ -57,13 +58,7 @@ cm_status cm_draft_all(const cm_interconnect *net, cm_draft *draft, cm_error *er
 
 /* ---- numbers ---- */
 
-static int by_ends(const void *a, const void *b)
-{
-  const cm_link *p = a, *q = b;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
+CM_ORDER(by_ends, cm_link, CM_RISING(from) CM_RISING(to))
 
 static bool between_dies(const cm_interconnect *net, const cm_chip *chip, uint32_t a, uint32_t b)
 {

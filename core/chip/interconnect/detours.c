@@ -94,10 +94,7 @@ cm_status cm_detours_new(const cm_interconnect *net, cm_detours **detours, cm_er
     status = CM_NEW_ALL(NULL, error, CM_ARRAY(l->seen, net->routers), CM_ARRAY(l->length, net->routers),
                         CM_ARRAY(l->next, (size_t)BUCKETS * net->routers));
   }
-  if (status != CM_OK) {
-    cm_detours_free(d);
-    return status;
-  }
+  CM_TRY_OR(status, cm_detours_free(d));
   find_straight(net, d->straight);
   find_pieces(net, d->lane[0].length, d->piece);
   *detours = d;

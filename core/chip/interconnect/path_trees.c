@@ -85,11 +85,8 @@ cm_status cm_way_tracer_new(const cm_interconnect *net, cm_memory *memory, cm_wa
   CM_TRY(CM_NEW(memory, t, 1, error));
   t->net = net;
   t->memory = memory;
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(t->place, net->routers), CM_ARRAY(t->slot, net->routers),
-                 CM_ARRAY(t->back, net->routers)) != CM_OK) {
-    cm_way_tracer_free(t);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(t->place, net->routers), CM_ARRAY(t->slot, net->routers),
+                       CM_ARRAY(t->back, net->routers)), cm_way_tracer_free(t));
   if (root != CM_NO_WAY)
     order_from(net, root, t->back, t->slot, t->place);
   for (uint32_t r = 0; r < net->routers && root == CM_NO_WAY; r++)
@@ -210,11 +207,8 @@ cm_status cm_channels_new(const cm_way_tracer *tracer, uint32_t channels, cm_mem
     uint32_t to = net->link[l].to;
     g.offset[l + 1] = g.offset[l] + net->first[to + 1] - net->first[to];
   }
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(g.used, (size_t)channels * net->link_count),
-                 CM_ARRAY(g.next, (size_t)channels * g.offset[net->link_count] / 64 + 1)) != CM_OK) {
-    cm_channels_free(&g);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(g.used, (size_t)channels * net->link_count),
+                       CM_ARRAY(g.next, (size_t)channels * g.offset[net->link_count] / 64 + 1)), cm_channels_free(&g));
   *graph = g;
   return CM_OK;
 }

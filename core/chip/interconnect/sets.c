@@ -24,10 +24,7 @@ cm_status cm_interconnect_set_cost(const cm_chip *chip, const uint32_t *cores, u
     return CM_OK;
   CM_TRY(cm_interconnect_prepare(net, error));
   CM_TRY(CM_NEW(memory, members, grid, error));
-  if (CM_NEW(memory, router, grid, error) != CM_OK) {
-    cm_free(members);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, router, grid, error), cm_free(members));
   for (uint32_t i = 0; i < count; i++)
     members[cm_router_of(chip, cores[i])]++;
   for (uint32_t r = 0; r < grid; r++)

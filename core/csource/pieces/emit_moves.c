@@ -200,8 +200,7 @@ static cm_status write_output(origins *o, uint32_t output, const cm_tensor *resu
   if (status == CM_OK && o->piece->call.node->known->kernel == cm_kernel_concat)
     status = cm_call_axis(&o->piece->call, cm_node_integer(o->piece->call.node, "axis", 1), o->shape->rank, &axis, error);
   const int64_t end = o->shape->rank > 0 ? b.from[axis] + b.extent[axis] : 1;
-  if (status == CM_OK && memcmp(b.extent, o->shape->dims, o->shape->rank * sizeof *b.extent) != 0)
-    status = fill(o, at, count, error);
+  CM_THEN_IF(status, memcmp(b.extent, o->shape->dims, o->shape->rank * sizeof *b.extent) != 0, fill(o, at, count, error));
   for (; status == CM_OK && b.from[axis] < end; b.from[axis] += b.extent[axis]) {
     b.extent[axis] = o->inputs > 1 ? o->piece->call.input[input_at(o, &b)].dims[axis] : end - b.from[axis];
     status = box_kept && adds_up(o, &b) ? copy(o, &b, at, error)

@@ -126,8 +126,7 @@ static cm_status gather(cm_c_piece *piece, const cm_operand *o, cm_c_frame *fram
   }
   for (uint32_t k = 0; status == CM_OK && k < o->part_count; k++)
     status = gather_part(piece, o, frames && frame_part(frame, &parts[k], &framed, &shape) ? &framed : &parts[k], at, &c, error);
-  if (status == CM_OK && c.count > 0)
-    status = cm_c_table(piece->w, c.numbers, 3 * c.count + 1, &table, error);
+  CM_THEN_IF(status, c.count > 0, cm_c_table(piece->w, c.numbers, 3 * c.count + 1, &table, error));
   if (status == CM_OK && c.count > 0)
     fprintf(out, "  copy_boxes(%s, %s);\n", at, table);
   cm_free(c.numbers);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/csource/plan/homes.h"
 #include "core/operators/operator.h"
 
@@ -205,13 +206,7 @@ static void place(packing *k, uint32_t *placed)
   }
 }
 
-static int larger_first(const void *left, const void *right)
-{
-  const sized *a = left, *b = right;
-  if (a->bytes != b->bytes)
-    return a->bytes < b->bytes ? 1 : -1;
-  return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
-}
+CM_ORDER(larger_first, sized, CM_FALLING(bytes) CM_RISING(buffer))
 
 static void give_homes(packing *k, uint32_t *placed)
 {

@@ -1,6 +1,7 @@
 /* From where nodes want to be to sites of their own. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/learning/assign.h"
 #include "core/learning/agent/environment.h"
 
@@ -62,11 +63,7 @@ typedef struct placed {
   uint32_t which;
 } placed;
 
-static int by_key(const void *a, const void *b)
-{
-  const placed *x = a, *y = b;
-  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->which < y->which ? -1 : x->which > y->which;
-}
+CM_ORDER(by_key, placed, CM_RISING(key) CM_RISING(which))
 
 /* One processor: its nodes by their first coordinate to the columns of its sites, those of a column by the second to
  * its sites from north to south. */

@@ -40,11 +40,8 @@ static cm_status mover_new(level of, uint32_t *community, cm_memory *memory, mov
 {
   mover m = {.of = of, .community = community};
   uint32_t n = of.graph->vertex_count;
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(m.total, n), CM_ARRAY(m.tie, n), CM_ARRAY(m.touched, n), CM_ARRAY(m.queue, n),
-                 CM_ARRAY(m.queued, n)) != CM_OK) {
-    mover_free(&m);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(m.total, n), CM_ARRAY(m.tie, n), CM_ARRAY(m.touched, n), CM_ARRAY(m.queue, n),
+                       CM_ARRAY(m.queued, n)), mover_free(&m));
   *made = m;
   return CM_OK;
 }

@@ -8,6 +8,7 @@
 #include "core/learning/communities/groups.h"
 #include "core/partition/edge/two_way_fm.h"
 #include "base/members.h"
+#include "base/order.h"
 #include "core/partition/options.h"
 #include "core/partition/reference/bisect.h"
 
@@ -61,13 +62,7 @@ typedef struct leaver {
   uint32_t vertex, to;
 } leaver;
 
-static int by_gain(const void *a, const void *b)
-{
-  const leaver *x = a, *y = b;
-  if (x->gain != y->gain)
-    return x->gain < y->gain ? 1 : -1;
-  return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
+CM_ORDER(by_gain, leaver, CM_FALLING(gain) CM_RISING(vertex))
 
 /* The community with room that v is tied to most, less its ties to its own. */
 static leaver best_exit(const cm_fit *f, int64_t *tie, uint32_t v)

@@ -23,8 +23,7 @@ cm_status cm_letter_view_new(const cm_environment *environment, uint32_t p, cm_r
                       .nodes = environment->node_first[p + 1] - environment->node_first[p],
                       .laplacian = environment->laplacian};
   cm_status status = CM_NEW(run->memory, v.input, (size_t)v.rows * CM_FEATURES, error);
-  if (status == CM_OK && environment->processors > 1)
-    status = own_graph(environment, node, run, &v, error);
+  CM_THEN_IF(status, environment->processors > 1, own_graph(environment, node, run, &v, error));
   for (uint32_t i = 0; status == CM_OK && i < v.nodes; i++)
     memcpy(v.input + (size_t)i * CM_FEATURES, environment->feature + (size_t)node[i] * CM_FEATURES,
            CM_FEATURES * sizeof *v.input);

@@ -11,10 +11,7 @@ cm_status cm_laplacian_new(const cm_graph *graph, cm_run *run, cm_laplacian **la
   made->graph = graph;
   cm_status status = CM_NEW(run->memory, made->weight, graph->entry_count, error);
   CM_THEN(status, CM_NEW(run->memory, made->inverse, graph->vertex_count, error));
-  if (status != CM_OK) {
-    cm_laplacian_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_laplacian_free(made));
   uint64_t most = 1;
   for (uint64_t i = 0; i < graph->entry_count; i++)
     most = graph->weight[i] > most ? graph->weight[i] : most;

@@ -48,10 +48,7 @@ cm_status cm_policy_new(const cm_policy_shape *shape, float bound, uint64_t seed
     made->parameter = calloc(made->count, sizeof *made->parameter);
     made->card = strdup("{}");
   }
-  if (cm_whole(made != NULL && made->parameter != NULL && made->card != NULL, "a policy", error) != CM_OK) {
-    cm_policy_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(cm_whole(made != NULL && made->parameter != NULL && made->card != NULL, "a policy", error), cm_policy_free(made));
   if (shape->kind == CM_KIND_LAYOUT)
     initialise(made, seed);
   else if (shape->kind == CM_KIND_PILOT)

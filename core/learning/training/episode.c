@@ -144,10 +144,7 @@ cm_status cm_episode_play(const cm_play *play, uint64_t number, cm_episode *epis
     CM_THEN(status, look_once(play, &random, &s, &made.look[r], &loss, error));
   }
   scratch_free(&s);
-  if (status != CM_OK) {
-    cm_episode_free(&made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_episode_free(&made));
   made.reward = loss > 0 ? play->sequential / loss : 1;
   made.gained = first > 0 ? 1 - loss / first : 0;
   *episode = made;

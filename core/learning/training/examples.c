@@ -185,11 +185,8 @@ cm_status cm_example_cast(const cm_flows *flows, uint64_t seed, cm_run *run, cm_
   cm_multicast made = {.nodes = flows->parts};
   cm_random random;
   cm_random_init(&random, seed, CM_STREAM_EXAMPLES, UINT64_MAX - 1);
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(made.first, (size_t)flows->parts + 1),
-                 CM_ARRAY(made.target, flows->first[flows->parts])) != CM_OK) {
-    cm_multicast_free(&made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made.first, (size_t)flows->parts + 1),
+                       CM_ARRAY(made.target, flows->first[flows->parts])), cm_multicast_free(&made));
   for (uint32_t v = 0; v < flows->parts; v++) {
     uint64_t count = flows->first[v + 1] - flows->first[v];
     made.first[v + 1] = made.first[v];

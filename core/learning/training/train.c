@@ -235,9 +235,8 @@ cm_status cm_training_run(cm_training *training, uint32_t until, cm_error *error
       CM_THEN(status, improve(t, error));
       forget(t);
     }
-    if (status == CM_OK && t->options.watch > 0 &&
-        (point.update % t->options.watch == 0 || point.update == t->options.updates))
-      status = cm_training_watch(t, &point, error);
+    CM_THEN_IF(status, t->options.watch > 0 && (point.update % t->options.watch == 0 || point.update == t->options.updates),
+               cm_training_watch(t, &point, error));
     if (status == CM_OK)
       t->curve[t->updates++] = point;
     else

@@ -1,16 +1,9 @@
 #include "core/machine/memory/ordering.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
-static int by_fraction(const void *a, const void *b)
-{
-  const cm_sink *x = a, *y = b;
-  if (x->fraction != y->fraction)
-    return x->fraction < y->fraction ? -1 : 1;
-  if (x->place != y->place)
-    return x->place < y->place ? -1 : 1;
-  return x->piece < y->piece ? -1 : x->piece > y->piece;
-}
+CM_ORDER(by_fraction, cm_sink, CM_RISING(fraction) CM_RISING(place) CM_RISING(piece))
 
 /* The place of the operator that makes a tile, or what lies behind it; CM_NONE: before the segment, or none. */
 static uint32_t place_of(const cm_ordering *o, const cm_tile *tile)

@@ -46,14 +46,12 @@ cm_status cm_planner_new(cm_plan *plan, cm_planner **made, cm_error *error)
   cm_planner *planner;
   CM_TRY(CM_NEW(plan->memory, planner, 1, error));
   planner->plan = plan;
-  if (cm_space_begin(&planner->space, plan->memory_bytes, plan->tile_count, plan->memory, error) != CM_OK ||
-      CM_NEW_ALL(plan->memory, error, CM_ARRAY(planner->use_first, plan->tile_count + 2),
-                 CM_ARRAY(planner->seen, plan->tile_count + 1), CM_ARRAY(planner->seen_stamp, plan->tile_count + 1),
-                 CM_ARRAY(planner->owed, plan->tile_count + 1), CM_ARRAY(planner->pieces_before, plan->op_count + 1)) != CM_OK ||
-      list_uses(planner, error) != CM_OK) {
-    cm_planner_free(planner);
-    return error->status;
-  }
+  CM_TRY_OR(cm_space_begin(&planner->space, plan->memory_bytes, plan->tile_count, plan->memory, error), cm_planner_free(planner));
+  CM_TRY_OR(CM_NEW_ALL(plan->memory, error, CM_ARRAY(planner->use_first, plan->tile_count + 2),
+                       CM_ARRAY(planner->seen, plan->tile_count + 1), CM_ARRAY(planner->seen_stamp, plan->tile_count + 1),
+                       CM_ARRAY(planner->owed, plan->tile_count + 1), CM_ARRAY(planner->pieces_before, plan->op_count + 1)),
+            cm_planner_free(planner));
+  CM_TRY_OR(list_uses(planner, error), cm_planner_free(planner));
   for (uint32_t o = 0; o < plan->op_count; o++)
     planner->pieces_before[o + 1] = planner->pieces_before[o] + plan->ops[o].piece_count;
   *made = planner;

@@ -236,8 +236,7 @@ cm_status cm_memory_plan_make(cm_plan *plan, bool fuse, cm_run *run, cm_memory_p
   if (status == CM_OK)
     find_cuts(&s, fuse);
   CM_THEN(status, run_pass(&s, fuse ? ROUGH_CUTS : 1, error));
-  if (status == CM_OK && fuse)
-    status = run_pass(&s, 0, error);
+  CM_THEN_IF(status, fuse, run_pass(&s, 0, error));
   CM_THEN(status, lay_out(&s, &made, error));
   end_search(&s);
   CM_END(status, *layout = made, cm_memory_plan_free(&made));

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/order.h"
 #include "core/machine/report.h"
 
 static int write_text(FILE *stream, const char *text)
@@ -66,13 +67,7 @@ typedef struct placed {
   uint32_t place, piece;
 } placed;
 
-static int by_place(const void *a, const void *b)
-{
-  const placed *p = a, *q = b;
-  if (p->place != q->place)
-    return p->place < q->place ? -1 : 1;
-  return p->piece < q->piece ? -1 : p->piece > q->piece;
-}
+CM_ORDER(by_place, placed, CM_RISING(place) CM_RISING(piece))
 
 /* The node of the file that an operator's outputs, and copies of them, are of. */
 static uint32_t node_of(const cm_plan *plan, uint32_t op)

@@ -268,11 +268,9 @@ cm_status cm_simulate(const cm_program *program, cm_tensor *const *inputs, const
   lanes s = {.program = program, .options = options, .issue = cm_issue_start(&program->target)};
   s.runner = (cm_runner){.program = program, .memory = program->memory, .run = run, .result = &s.result};
   cm_status status = make_queues(&s, error);
-  if (status == CM_OK && options->compute)
-    status = make_memory(&s, inputs, error);
+  CM_THEN_IF(status, options->compute, make_memory(&s, inputs, error));
   CM_THEN(status, run_turns(&s, error));
-  if (status == CM_OK && s.runner.checker != NULL)
-    status = cm_checker_finish(&s.runner, error);
+  CM_THEN_IF(status, s.runner.checker != NULL, cm_checker_finish(&s.runner, error));
   for (uint32_t o = 0; status == CM_OK && options->compute && o < program->output_count; o++)
     outputs[o] = cm_tensor_share(s.runner.outside[program->outputs[o]]);
   end(&s);

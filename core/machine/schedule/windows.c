@@ -127,10 +127,7 @@ static cm_status lay_out(const cm_windows *w, const window *at, const cm_sequenc
 {
   cm_timetable table = {0};
   cm_timing t;
-  if (cm_timing_copy(&w->state[at->state], &t, error) != CM_OK) {
-    cm_timing_end(&t);
-    return error->status;
-  }
+  CM_TRY_OR(cm_timing_copy(&w->state[at->state], &t, error), cm_timing_end(&t));
   cm_run run = w->run;
   t.run = &run;
   t.out = &table;

@@ -57,8 +57,7 @@ cm_status cm_compile_tiles(const cm_tiles_input *in, const char *network, const 
     cm_run_phase(run, "write");
     if (network != NULL)
       status = cm_export(t.topology, network, run, error);
-    if (status == CM_OK && mapping != NULL)
-      status = write_mapping(&t, in->chip, mapping, error);
+    CM_THEN_IF(status, mapping != NULL, write_mapping(&t, in->chip, mapping, error));
   }
   cm_mapping_free(t.mapping);
   cm_topology_free(t.topology);

@@ -64,14 +64,13 @@ static void add_run(making *m, const cm_tile *box, int64_t from, int64_t length,
   }
 }
 
-static cm_status add_part(void *user, const cm_part *part, cm_error *error)
+static cm_status add_part(void *user, const cm_part *part, CM_UNUSED cm_error *error)
 {
   making *m = user;
   const cm_tile *tile = &m->plan->tiles[part->tile];
   size_t width = cm_type_bytes(m->plan->model->values[tile->value].shape.type);
   uint64_t count = 1;
   int64_t index[CM_RANK_MAX] = {0};
-  (void)error;
   for (uint32_t i = 0; i < part->rank; i++)
     count *= (uint64_t)part->extent[i];
   if (tile->constant || m->plan->values[tile->value].kind != CM_VALUE_MADE || count == 0)
@@ -175,13 +174,7 @@ static uint64_t put_labels(const making *m)
   return at;
 }
 
-static int by_ends(const void *a, const void *b)
-{
-  const arc *p = a, *q = b;
-  if (p->from != q->from)
-    return p->from < q->from ? -1 : 1;
-  return p->to < q->to ? -1 : p->to > q->to;
-}
+CM_ORDER(by_ends, arc, CM_RISING(from) CM_RISING(to))
 
 static cm_status fill(making *m, cm_error *error)
 {

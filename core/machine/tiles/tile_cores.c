@@ -21,10 +21,8 @@ static cm_status number_parts(cm_mapping *m, const cm_program *program, uint32_t
       part_of[cm_lane_core(&program->target, program->instructions[i].lane)] = 1;
   for (uint32_t c = 0; c < cores; c++)
     m->part_count += part_of[c];
-  if (CM_NEW(memory, m->part, m->vertex_count, error) != CM_OK || CM_NEW(memory, m->core, m->part_count, error) != CM_OK) {
-    cm_free(part_of);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, m->part, m->vertex_count, error), cm_free(part_of));
+  CM_TRY_OR(CM_NEW(memory, m->core, m->part_count, error), cm_free(part_of));
   for (uint32_t c = 0, part = 0; c < cores; c++)
     if (part_of[c] != 0) {
       m->core[part] = c;

@@ -57,9 +57,8 @@ static double bound(const sweeping *w, uint32_t v)
 }
 
 /* Task t of a round: a run of its vertices, with a probe that no other task has. */
-static cm_status look(void *context, size_t t, cm_error *error)
+static cm_status look(void *context, size_t t, CM_UNUSED cm_error *error)
 {
-  (void)error;
   sweeping *w = context;
   uint32_t begin = w->begin + (uint32_t)t * w->run, end = begin + w->run < w->end ? begin + w->run : w->end;
   uint32_t own = 0;
@@ -92,9 +91,8 @@ static cm_status deal_share(void *context, size_t t, cm_error *error)
                            (uint32_t)cm_slice_begin(w->moves, t + 1, w->slices), w->slices, w->visits + t * w->threads, error);
 }
 
-static cm_status move_slice(void *context, size_t slice, cm_error *error)
+static cm_status move_slice(void *context, size_t slice, CM_UNUSED cm_error *error)
 {
-  (void)error;
   sweeping *w = context;
   for (uint32_t t = 0; t < w->slices; t++)
     cm_axon_visit_nets(w->state, w->move, &w->visits[(size_t)t * w->threads + slice], &w->log[slice]);
@@ -120,9 +118,8 @@ static cm_status move_nets(sweeping *w, cm_error *error)
   return status;
 }
 
-static cm_status follow_slice(void *context, size_t slice, cm_error *error)
+static cm_status follow_slice(void *context, size_t slice, CM_UNUSED cm_error *error)
 {
-  (void)error;
   const sweeping *w = context;
   for (uint32_t i = 0; i < w->slices; i++)
     cm_axon_table_follow(w->table, w->log[i].event, w->log[i].count, (uint32_t)slice, w->slices);
@@ -288,9 +285,8 @@ cm_status cm_anneal(cm_axon_state *s, const cm_anneal_options *options, cm_rando
     CM_THEN(status, cm_probe_init(&w->probe[t], s, error));
   }
   CM_THEN(status, cm_thread_pool_new(memory, w->threads, &w->pool, error));
-  if (status == CM_OK && !options->hard && options->sweeps >= TABLE_SWEEPS &&
-      cm_axon_table_suits(s))
-    status = cm_axon_table_new(s, w->pool, &w->table, error);
+  CM_THEN_IF(status, !options->hard && options->sweeps >= TABLE_SWEEPS && cm_axon_table_suits(s),
+             cm_axon_table_new(s, w->pool, &w->table, error));
   CM_THEN(status, sweep_all(w, random, error));
   cm_thread_pool_free(w->pool);
   for (uint32_t t = 0; w->probe != NULL && t < w->threads; t++)

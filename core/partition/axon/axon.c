@@ -52,9 +52,8 @@ static double reach_of(const progress *p)
   return cm_axon_reached_parts(p->search, p->best->cost);
 }
 
-static double no_work(const progress *p)
+static double no_work(CM_UNUSED const progress *p)
 {
-  (void)p;
   return 0;
 }
 
@@ -96,8 +95,7 @@ static cm_status take_other(progress *p, cm_error *error)
   cm_axon_solution other;
   CM_TRY(CM_NEW(w->run->memory, other.part, w->levels.graph[0]->vertex_count, error));
   cm_status status = cm_axon_measure_start(w, w->options->other_start, &other, error);
-  if (status == CM_OK && !isinf(other.cost))
-    status = cm_axon_cycle(w, CM_AXON_OTHER_CYCLE, &other, error);
+  CM_THEN_IF(status, !isinf(other.cost), cm_axon_cycle(w, CM_AXON_OTHER_CYCLE, &other, error));
   if (status == CM_OK)
     cm_axon_keep_better(w, &other, p->best);
   cm_free(other.part);
@@ -298,15 +296,12 @@ cm_status cm_partition_axons(const cm_demand *demand, const cm_axon_options *opt
   cm_status status = cm_axon_levels_begin(demand, pack, run, &w.levels, error);
   CM_THEN(status, CM_NEW(run->memory, best.part, n, error));
   CM_THEN(status, CM_NEW(run->memory, w.scratch, n, error));
-  if (status == CM_OK && fill)
-    status = cm_lacks_clusters(demand, w.levels.graph[0], run, &w.flat, error);
+  CM_THEN_IF(status, fill, cm_lacks_clusters(demand, w.levels.graph[0], run, &w.flat, error));
   CM_THEN(status, CM_NEW(run->memory, w.trial, n, error));
-  if (status == CM_OK && n > 0)
-    status = search(&w, options, &best, error);
+  CM_THEN_IF(status, n > 0, search(&w, options, &best, error));
   if (status == CM_OK && options->places != NULL && isinf(best.cost))
     status = cm_fail(error, CM_NO_ROOM, "the parts to go on from break a limit");
-  if (status == CM_OK && options->places == NULL)
-    status = cm_close_gaps(best.part, n, &best.parts, run, error);
+  CM_THEN_IF(status, options->places == NULL, cm_close_gaps(best.part, n, &best.parts, run, error));
   if (status == CM_OK) {
     for (uint32_t v = 0; v < n; v++)
       part[v] = best.part[w.levels.graph[0]->number[v]];

@@ -31,8 +31,7 @@ cm_status cm_axon_cycle(cm_axon_search *w, uint32_t number, cm_axon_solution *be
   if (!w->flat && cm_axon_levels_build(&w->levels, w->options, w->seed + number, made.part, w->run, error) != CM_OK)
     return error->status;
   cm_status status = cm_axon_descend(w, &d, &made, error);
-  if (status == CM_OK && w->prices != NULL && made.cost < best->cost)
-    status = cm_axon_take_places(w, &made, error);
+  CM_THEN_IF(status, w->prices != NULL && made.cost < best->cost, cm_axon_take_places(w, &made, error));
   if (status == CM_NO_ROOM) /* no core is left for a part that must be split: the cycle was in vain */
     return CM_OK;
   if (status == CM_OK)

@@ -55,9 +55,8 @@ typedef struct level {
   double strength; /* of penalties */
 } level;
 
-static bool always(const void *on)
+static bool always(CM_UNUSED const void *on)
 {
-  (void)on;
   return true;
 }
 

@@ -158,8 +158,7 @@ cm_status cm_axon_grow_with_copies(cm_axon_search *w, cm_axon_solution *best, cm
     if (status == CM_OK)
       cm_axon_keep_better(w, &grown, best);
   }
-  if (status == CM_OK && pays)
-    status = exchange(w, &grown, best, error);
+  CM_THEN_IF(status, pays, exchange(w, &grown, best, error));
   cm_free(use.size);
   return status;
 }

@@ -227,8 +227,7 @@ cm_status cm_repair(cm_axon_state *s, cm_error *error)
     if (status != CM_OK || !over)
       break;
     status = cm_split_overfull(s, 0, 1 + (uint32_t)cm_total_excess(s), &split, error);
-    if (status == CM_OK && split == 0)
-      status = cm_refuse_parts((uint64_t)s->part_count + 1, s->parts_max, error);
+    CM_THEN_IF(status, split == 0, cm_refuse_parts((uint64_t)s->part_count + 1, s->parts_max, error));
   }
   cm_probe_free(&probe);
   cm_free(offer);

@@ -144,10 +144,7 @@ cm_status cm_axon_state_new(const cm_hypergraph *graph, const cm_axon_state_opti
                        .part_count = options->parts,
                        .limits = *options->limits};
   set_caps(s);
-  if (cm_axon_state_fill(s, options->threads > 0 ? options->threads : run->threads, error) != CM_OK) {
-    cm_axon_state_free(s);
-    return error->status;
-  }
+  CM_TRY_OR(cm_axon_state_fill(s, options->threads > 0 ? options->threads : run->threads, error), cm_axon_state_free(s));
   *state = s;
   return CM_OK;
 }

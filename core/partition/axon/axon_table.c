@@ -72,9 +72,8 @@ static void fill_row(cm_axon_table *t, uint32_t v)
   }
 }
 
-static cm_status fill_slice(void *context, size_t slice, cm_error *error)
+static cm_status fill_slice(void *context, size_t slice, CM_UNUSED cm_error *error)
 {
-  (void)error;
   cm_axon_table *t = context;
   uint64_t n = t->state->graph->vertex_count, end = cm_slice_begin(n, slice + 1, CM_SLICES);
   for (uint64_t v = cm_slice_begin(n, slice, CM_SLICES); v < end; v++)
@@ -91,11 +90,9 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axo
   t->state = s;
   t->parts = s->part_count;
   choose_shift(t);
-  if (CM_NEW(memory, t->tie, (size_t)n * t->parts, error) != CM_OK || CM_NEW(memory, t->all, n, error) != CM_OK ||
-      cm_thread_pool_run(pool, CM_SLICES, fill_slice, t, error) != CM_OK) {
-    cm_axon_table_free(t);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(memory, t->tie, (size_t)n * t->parts, error), cm_axon_table_free(t));
+  CM_TRY_OR(CM_NEW(memory, t->all, n, error), cm_axon_table_free(t));
+  CM_TRY_OR(cm_thread_pool_run(pool, CM_SLICES, fill_slice, t, error), cm_axon_table_free(t));
   *table = t;
   return CM_OK;
 }

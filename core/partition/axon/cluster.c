@@ -160,9 +160,8 @@ static bool alone(const clustering *c, uint32_t v)
 }
 
 /* Task t of a round: every threads-th block of its vertices. */
-static cm_status propose(void *context, size_t t, cm_error *error)
+static cm_status propose(void *context, size_t t, CM_UNUSED cm_error *error)
 {
-  (void)error;
   clustering *c = context;
   for (uint32_t block = c->begin + (uint32_t)t * BLOCK; block < c->end; block += c->threads * BLOCK)
     for (uint32_t i = block; i < c->end && i < block + BLOCK; i++)
@@ -256,8 +255,7 @@ cm_status cm_cluster(cm_hypergraph *graph, const cm_sketches *sketches, const cm
   c.order = order;
   c.count = n;
   CM_THEN(status, cm_bands_new(sketches, cm_hypergraph_reaches_many(graph) ? CM_SKETCH_KEYS / 2 : 0, run, &c.bands, error));
-  if (status == CM_OK && c.bands.count == 0)
-    status = cm_hypergraph_list_inbound(graph, run, error);
+  CM_THEN_IF(status, c.bands.count == 0, cm_hypergraph_list_inbound(graph, run, error));
   CM_THEN(status, cm_thread_pool_new(run->memory, c.threads, &c.pool, error));
   CM_THEN(status, visit_all(&c, run, error));
   if (status == CM_OK)

@@ -144,9 +144,8 @@ static void take(dense *d, uint32_t i)
 }
 
 /* Those that do not fit have a share below 0. */
-static cm_status rate_slice(void *context, size_t slice, cm_error *error)
+static cm_status rate_slice(void *context, size_t slice, CM_UNUSED cm_error *error)
 {
-  (void)error;
   dense *d = context;
   for (uint64_t i = cm_slice_begin(d->waits, slice, CM_SLICES); i < cm_slice_begin(d->waits, slice + 1, CM_SLICES); i++) {
     waiting *w = &d->waiting[i];

@@ -148,8 +148,7 @@ static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind 
   }
   CM_THEN(status, cm_hypergraph_list_outbound(g, run, error));
   CM_THEN(status, take_copies(demand, g, run, error));
-  if (status == CM_OK && kind.packed && cm_pins_packable(topology))
-    status = pack_pins(topology, rank, g, run, error);
+  CM_THEN_IF(status, kind.packed && cm_pins_packable(topology), pack_pins(topology, rank, g, run, error));
   cm_free(rank);
   return status;
 }

@@ -95,9 +95,8 @@ static cm_status place_lists(listing *w, cm_error *error)
 /* ---- chunk by chunk ---- */
 
 /* The targets of a range's nets, and how many of them each group has. */
-static cm_status read_range(void *context, size_t i, cm_error *error)
+static cm_status read_range(void *context, size_t i, CM_UNUSED cm_error *error)
 {
-  (void)error;
   listing *w = context;
   const cm_hypergraph *g = w->graph;
   const range *r = &w->range[i];
@@ -112,9 +111,8 @@ static cm_status read_range(void *context, size_t i, cm_error *error)
   return CM_OK;
 }
 
-static cm_status deal_range(void *context, size_t i, cm_error *error)
+static cm_status deal_range(void *context, size_t i, CM_UNUSED cm_error *error)
 {
-  (void)error;
   listing *w = context;
   const range *r = &w->range[i];
   const uint32_t *from = w->target + r->pin;
@@ -126,9 +124,8 @@ static cm_status deal_range(void *context, size_t i, cm_error *error)
   return CM_OK;
 }
 
-static cm_status append_group(void *context, size_t group, cm_error *error)
+static cm_status append_group(void *context, size_t group, CM_UNUSED cm_error *error)
 {
-  (void)error;
   listing *w = context;
   place *places = w->place + (group << GROUP_BITS);
   const uint64_t *begin = w->graph->in_begin + (group << GROUP_BITS);

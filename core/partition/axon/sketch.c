@@ -20,10 +20,8 @@ static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, c
   CM_TRY(CM_NEW(run->memory, s, 1, error));
   *s = (cm_sketches){.vertex_count = vertices, .bins = bins};
   size_t count = (size_t)vertices * bins, keys = (size_t)vertices * CM_SKETCH_KEYS;
-  if (CM_NEW(run->memory, s->rank, count, error) != CM_OK || CM_NEW(run->memory, s->key, keys, error) != CM_OK) {
-    cm_sketches_free(s);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, s->rank, count, error), cm_sketches_free(s));
+  CM_TRY_OR(CM_NEW(run->memory, s->key, keys, error), cm_sketches_free(s));
   memset(s->rank, 0xff, count * sizeof *s->rank);
   memset(s->key, 0xff, keys * sizeof *s->key);
   *sketches = s;
@@ -113,10 +111,7 @@ cm_status cm_sketches_new(const cm_hypergraph *graph, uint64_t seed, cm_run *run
     bins -= CM_SKETCH_LANES;
   sketching w = {.graph = graph, .run = run, .seed = cm_mix(seed + 1)};
   CM_TRY(sketches_empty(graph->vertex_count, bins, run, &w.sketches, error));
-  if (sketch_all(&w, error) != CM_OK) {
-    cm_sketches_free(w.sketches);
-    return error->status;
-  }
+  CM_TRY_OR(sketch_all(&w, error), cm_sketches_free(w.sketches));
   *sketches = w.sketches;
   return CM_OK;
 }

@@ -176,10 +176,7 @@ cm_status cm_csr_graph_contract(const cm_csr_graph *graph, const uint32_t *map, 
   CM_TRY(cm_csr_new_graph(run, coarse_count, &c.coarse, error));
   cm_status status = contract(&c, error);
   CM_FREE(c.piece, c.first, c.member);
-  if (status != CM_OK) {
-    cm_csr_graph_free(c.coarse);
-    return status;
-  }
+  CM_TRY_OR(status, cm_csr_graph_free(c.coarse));
   c.coarse->weight_unit = graph->weight_unit;
   cm_csr_count_sizes(c.coarse);
   cm_csr_count_weights(c.coarse);
@@ -201,10 +198,8 @@ cm_status cm_csr_graph_induce(const cm_csr_graph *graph, const uint32_t *vertex,
   made->weight_unit = graph->weight_unit;
   made->repeats = graph->repeats;
   cm_csr_width kept = graph->weight != NULL ? CM_CSR_NARROW : graph->wide != NULL ? CM_CSR_WIDE : CM_CSR_UNIFORM;
-  if (CM_NEW(run->memory, made->neighbour, entries, error) != CM_OK || cm_csr_new_weights(run, made, kept, error) != CM_OK) {
-    cm_csr_graph_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, made->neighbour, entries, error), cm_csr_graph_free(made));
+  CM_TRY_OR(cm_csr_new_weights(run, made, kept, error), cm_csr_graph_free(made));
   for (uint32_t i = 0; i < count; i++) {
     uint32_t v = vertex[i];
     made->size[i] = graph->size[v];

@@ -31,11 +31,8 @@ cm_status cm_csr_new_graph(cm_run *run, uint32_t vertices, cm_csr_graph **graph,
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->weight_unit = 1;
-  if (CM_NEW(run->memory, made->first, (size_t)vertices + 1, error) != CM_OK ||
-      CM_NEW(run->memory, made->size, vertices, error) != CM_OK) {
-    cm_csr_graph_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, made->first, (size_t)vertices + 1, error), cm_csr_graph_free(made));
+  CM_TRY_OR(CM_NEW(run->memory, made->size, vertices, error), cm_csr_graph_free(made));
   *graph = made;
   return CM_OK;
 }
@@ -210,10 +207,7 @@ cm_status cm_csr_graph_from_topology(const cm_demand *demand, cm_run *run, cm_cs
     b.graph->size[v] = cm_demand_size(demand, v);
   cm_status status = topology->directed ? build_directed(&b, kept, error) : build_undirected(&b, kept, error);
   CM_FREE(b.next, b.border);
-  if (status != CM_OK) {
-    cm_csr_graph_free(b.graph);
-    return status;
-  }
+  CM_TRY_OR(status, cm_csr_graph_free(b.graph));
   cm_csr_count_sizes(b.graph);
   cm_csr_count_weights(b.graph);
   *graph = b.graph;

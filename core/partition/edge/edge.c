@@ -21,8 +21,7 @@ cm_status cm_partition_edges(cm_csr_graph *graph, const cm_edge_options *options
   uint32_t *best, n = graph->vertex_count;
   CM_TRY(CM_NEW(run->memory, best, n, error));
   cm_status status = n > 0 ? search(graph, options, run, best, error) : CM_OK;
-  if (status == CM_OK && n > 0)
-    status = cm_fill_empty(graph, run, best, options->parts, error);
+  CM_THEN_IF(status, n > 0, cm_fill_empty(graph, run, best, options->parts, error));
   if (status == CM_OK) {
     memcpy(part, best, n * sizeof *part);
     *cut = cm_csr_graph_cut(graph, part);

@@ -41,9 +41,8 @@ typedef struct level {
   uint64_t most; /* a part may hold */
 } level;
 
-static bool always(const void *on)
+static bool always(CM_UNUSED const void *on)
 {
-  (void)on;
   return true;
 }
 

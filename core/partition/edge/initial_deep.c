@@ -122,10 +122,9 @@ static cm_status halve_on(deep *d, uint32_t level, cm_error *error)
   return CM_OK;
 }
 
-static cm_status refine_and_halve(void *context, const cm_hierarchy *h, uint32_t level, uint32_t *block, cm_error *error)
+static cm_status refine_and_halve(void *context, const cm_hierarchy *h, uint32_t level, CM_UNUSED uint32_t *block, cm_error *error)
 {
   deep *d = context;
-  (void)block; /* d->block */
   d->graph = h->level[level];
   if (d->blocks > 1 && refine(d, error) != CM_OK)
     return error->status;

@@ -121,10 +121,7 @@ cm_status cm_kway_new(const cm_csr_graph *graph, uint32_t *part, uint32_t parts,
   if (status == CM_OK && (CM_NEW(memory, s->tie_part, ties, error) != CM_OK || CM_NEW(memory, s->tie_weight, ties, error) != CM_OK ||
                           CM_NEW(memory, s->load, parts, error) != CM_OK || CM_NEW(memory, s->border, n, error) != CM_OK))
     status = error->status;
-  if (status != CM_OK) {
-    cm_kway_free(s);
-    return status;
-  }
+  CM_TRY_OR(status, cm_kway_free(s));
   fill(s);
   *state = s;
   return CM_OK;

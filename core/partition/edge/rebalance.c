@@ -329,8 +329,7 @@ cm_status cm_rebalance_parts(const cm_csr_graph *graph, uint64_t most, cm_run *r
     left = excess_of(&b, b.load);
     CM_THEN(status, cm_run_check(run, error));
   }
-  if (status == CM_OK && left > 0)
-    status = repack(&b, &left, error);
+  CM_THEN_IF(status, left > 0, repack(&b, &left, error));
   balancer_free(&b);
   if (status == CM_OK)
     *excess = left;

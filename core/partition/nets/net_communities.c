@@ -31,12 +31,10 @@ static void ties_free(ties *g)
 static cm_status ties_new(uint32_t count, uint64_t entries, cm_run *run, ties *g, cm_error *error)
 {
   *g = (ties){.count = count};
-  if (CM_NEW(run->memory, g->first, (size_t)count + 1, error) != CM_OK ||
-      CM_NEW(run->memory, g->to, entries, error) != CM_OK || CM_NEW(run->memory, g->weight, entries, error) != CM_OK ||
-      CM_NEW(run->memory, g->degree, count, error) != CM_OK) {
-    ties_free(g);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, g->first, (size_t)count + 1, error), ties_free(g));
+  CM_TRY_OR(CM_NEW(run->memory, g->to, entries, error), ties_free(g));
+  CM_TRY_OR(CM_NEW(run->memory, g->weight, entries, error), ties_free(g));
+  CM_TRY_OR(CM_NEW(run->memory, g->degree, count, error), ties_free(g));
   return CM_OK;
 }
 
@@ -84,12 +82,11 @@ static void unfolding_free(unfolding *u)
 static cm_status unfolding_new(const ties *g, cm_run *run, unfolding *u, cm_error *error)
 {
   *u = (unfolding){.graph = g};
-  if (CM_NEW(run->memory, u->cluster, g->count, error) != CM_OK || CM_NEW(run->memory, u->inside, g->count, error) != CM_OK ||
-      CM_NEW(run->memory, u->toward, g->count, error) != CM_OK || CM_NEW(run->memory, u->met, g->count, error) != CM_OK ||
-      CM_NEW(run->memory, u->order, g->count, error) != CM_OK) {
-    unfolding_free(u);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, u->cluster, g->count, error), unfolding_free(u));
+  CM_TRY_OR(CM_NEW(run->memory, u->inside, g->count, error), unfolding_free(u));
+  CM_TRY_OR(CM_NEW(run->memory, u->toward, g->count, error), unfolding_free(u));
+  CM_TRY_OR(CM_NEW(run->memory, u->met, g->count, error), unfolding_free(u));
+  CM_TRY_OR(CM_NEW(run->memory, u->order, g->count, error), unfolding_free(u));
   for (uint32_t a = 0; a < g->count; a++) {
     u->cluster[a] = a;
     u->inside[a] = g->degree[a];
@@ -165,10 +162,7 @@ static cm_status fold(unfolding *u, uint32_t clusters, cm_run *run, ties *made, 
   uint64_t at = 0;
   uint32_t *begin;
   CM_TRY(ties_new(clusters, g->first[g->count], run, made, error));
-  if (CM_NEW(run->memory, begin, (size_t)clusters + 2, error) != CM_OK) {
-    ties_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, begin, (size_t)clusters + 2, error), ties_free(made));
   for (uint32_t a = 0; a < g->count; a++) {
     begin[u->cluster[a] + 2]++;
     made->degree[u->cluster[a]] += g->degree[a];

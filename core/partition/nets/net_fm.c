@@ -179,8 +179,7 @@ cm_status cm_net_fm(cm_net_state *state, const cm_net_fm_options *options, cm_ru
   CM_THEN(status, CM_NEW(run->memory, w.awake, state->graph->vertex_count, error));
   if (status == CM_OK)
     memset(w.awake, true, state->graph->vertex_count * sizeof *w.awake);
-  if (status == CM_OK && cm_net_excess(state, options->most) > 0)
-    status = cm_net_rebalance(state, options->most, run, &total, error);
+  CM_THEN_IF(status, cm_net_excess(state, options->most) > 0, cm_net_rebalance(state, options->most, run, &total, error));
   for (uint32_t round = 0; round < options->rounds && status == CM_OK; round++) {
     int64_t gained = 0;
     status = round_once(&w, round, &random, &gained, error);

@@ -40,15 +40,13 @@ static cm_status builder_new(uint32_t vertices, uint32_t nets, uint64_t pins, cm
   while (places < 2 * (uint64_t)nets)
     places *= 2;
   *b = (builder){.mask = (uint32_t)(places - 1), .opened = 1};
-  if (CM_NEW(run->memory, b->graph, 1, error) != CM_OK ||
-      CM_NEW(run->memory, b->graph->net_first, (size_t)nets + 1, error) != CM_OK ||
-      CM_NEW(run->memory, b->graph->pin, pins, error) != CM_OK ||
-      CM_NEW(run->memory, b->graph->net_weight, nets, error) != CM_OK ||
-      CM_NEW(run->memory, b->graph->size, vertices, error) != CM_OK ||
-      CM_NEW(run->memory, b->seen, vertices, error) != CM_OK || CM_NEW(run->memory, b->table, places, error) != CM_OK) {
-    builder_free(b);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, b->graph, 1, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, b->graph->net_first, (size_t)nets + 1, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, b->graph->pin, pins, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, b->graph->net_weight, nets, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, b->graph->size, vertices, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, b->seen, vertices, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, b->table, places, error), builder_free(b));
   b->graph->vertex_count = vertices;
   memset(b->table, 0xff, places * sizeof *b->table);
   return CM_OK;
@@ -112,11 +110,8 @@ static cm_status finish(builder *b, cm_run *run, cm_net_graph **graph, cm_error 
   cm_net_graph *g = b->graph;
   uint32_t n = g->vertex_count;
   g->pin_count = b->count;
-  if (CM_NEW(run->memory, g->vertex_first, (size_t)n + 2, error) != CM_OK ||
-      CM_NEW(run->memory, g->net, g->pin_count, error) != CM_OK) {
-    builder_free(b);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(run->memory, g->vertex_first, (size_t)n + 2, error), builder_free(b));
+  CM_TRY_OR(CM_NEW(run->memory, g->net, g->pin_count, error), builder_free(b));
   CM_TRIM(run->memory, g->pin, g->pin_count);
   for (uint64_t i = 0; i < g->pin_count; i++)
     g->vertex_first[g->pin[i] + 2]++;

@@ -289,9 +289,6 @@ cm_status cm_net_initial(const cm_net_graph *graph, const cm_net_initial_options
   cm_status status = CM_NEW(run->memory, stack[0].vertex, n, error);
   CM_THEN(status, cm_net_graph_induce(graph, (cm_net_side){all, 0}, stack[0].vertex, run, &stack[0].graph, error));
   cm_free(all);
-  if (status != CM_OK) {
-    piece_free(&stack[0]);
-    return status;
-  }
+  CM_TRY_OR(status, piece_free(&stack[0]));
   return split_all(stack, 1, options, run, part, error);
 }

@@ -123,7 +123,7 @@ static void release(clustering *c)
   CM_FREE(c->leader, c->size, c->rating, c->met, c->order, c->joined);
 }
 
-static cm_status cluster_level(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, cm_error *error)
+static cm_status cluster_level(void *context, const cm_level *level, uint32_t *map, uint32_t *clusters, CM_UNUSED cm_error *error)
 {
   clustering *c = context;
   c->graph = level->graph;
@@ -132,7 +132,6 @@ static cm_status cluster_level(void *context, const cm_level *level, uint32_t *m
   cluster_all(c, least > c->vertices_min ? least : c->vertices_min);
   uint32_t count = number(c, map);
   *clusters = count * shrink_min < n ? count : n;
-  (void)error;
   return CM_OK;
 }
 

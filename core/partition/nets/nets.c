@@ -70,9 +70,8 @@ typedef struct level {
   uint64_t stream;
 } level;
 
-static bool always(const void *on)
+static bool always(CM_UNUSED const void *on)
 {
-  (void)on;
   return true;
 }
 

@@ -163,10 +163,7 @@ static cm_status keep_records(const cm_graph *graph, cm_run *run, cm_graph **kep
   if (status != CM_OK)
     return status;
   status = copy_records(graph, run, made, error);
-  if (status != CM_OK) {
-    cm_graph_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_graph_free(made));
   *kept = made;
   return CM_OK;
 }

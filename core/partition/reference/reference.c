@@ -76,10 +76,7 @@ static cm_status settle(const cm_graph *graph, const cm_partition_options *optio
   cm_partition *made = NULL;
   CM_THEN(status, CM_NEW(run->memory, made, 1, error));
   CM_THEN(status, cm_graph_contract(graph, *part, parts, run, &made->parts, error));
-  if (status != CM_OK) {
-    cm_partition_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_partition_free(made));
   made->vertex_count = graph->vertex_count;
   made->part_count = parts;
   made->part = *part;

@@ -48,12 +48,11 @@ static void count_row(const cm_demand *demand, const uint32_t *part, uint32_t ne
   }
 }
 
-static cm_status count_slice(void *context, size_t index, cm_error *error)
+static cm_status count_slice(void *context, size_t index, CM_UNUSED cm_error *error)
 {
   const work *w = context;
   uint32_t from = (uint32_t)cm_slice_begin(w->demand->network->net_count, index, w->tasks),
            to = (uint32_t)cm_slice_begin(w->demand->network->net_count, index + 1, w->tasks);
-  (void)error;
   for (uint32_t net = from; net < to; net++)
     if (w->demand->network->directed)
       count_axon(w->demand, w->part, net, &w->sums[index]);

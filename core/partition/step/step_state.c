@@ -92,10 +92,7 @@ cm_status cm_step_state_new(const cm_demand *demand, const cm_costs *costs, cons
                           CM_NEW(memory, s.outlet, parts, error) != CM_OK ||
                           CM_NEW(memory, s.use, (size_t)parts * CM_RESOURCES, error) != CM_OK))
     status = error->status;
-  if (status != CM_OK) {
-    cm_step_state_free(&s);
-    return status;
-  }
+  CM_TRY_OR(status, cm_step_state_free(&s));
   cm_step_state_clear(&s);
   *state = s;
   return CM_OK;

@@ -30,10 +30,7 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
     status = error->status;
   cm_hypergraph_free(graph);
   CM_THEN(status, CM_NEW(memory, w.target, t->pin_count, error));
-  if (status != CM_OK) {
-    cm_step_window_free(&w);
-    return status;
-  }
+  CM_TRY_OR(status, cm_step_window_free(&w));
   *window = w;
   return CM_OK;
 }

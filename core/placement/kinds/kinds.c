@@ -226,15 +226,12 @@ cm_status cm_place_by_kinds(const cm_graph *parts, const cm_place_task *task, co
   if (status == CM_OK)
     memset(w.occupant, 0xff, w.slots * sizeof *w.occupant);
   CM_THEN(status, tabulate(&w, error));
-  if (status == CM_OK && parts->vertex_count > 0)
-    status = order_cores(&w, error);
-  if (status == CM_OK && parts->vertex_count > 0)
-    status = cm_graph_renumbered(parts, NULL, task->run, &w.graph, error);
+  CM_THEN_IF(status, parts->vertex_count > 0, order_cores(&w, error));
+  CM_THEN_IF(status, parts->vertex_count > 0, cm_graph_renumbered(parts, NULL, task->run, &w.graph, error));
   if (status == CM_OK && parts->vertex_count > 0)
     status = w.pulls == NULL ? spread_parts(&w, error) : number_cores(&w, core, parts->vertex_count, error);
   cm_run_phase(task->run, "place");
-  if (status == CM_OK && parts->vertex_count > 0)
-    status = anneal(&w, (double)parts->weight_total, options, &made, error);
+  CM_THEN_IF(status, parts->vertex_count > 0, anneal(&w, (double)parts->weight_total, options, &made, error));
   for (uint32_t p = 0; status == CM_OK && p < parts->vertex_count; p++)
     core[p] = task->region->cores[core[p]];
   CM_FREE(w.slot, w.rank, w.rank_of, w.occupant, w.far);

@@ -63,10 +63,7 @@ static cm_status map_sorted(cm_mesh_work *w, cm_csr_graph *graph, uint32_t *at, 
   const cm_mesh_coarsening how = {CM_RATE_DISTANCE, NULL, CM_MESH_COARSEST, w->seed};
   CM_TRY(cm_mesh_coarsen(graph, &how, w->run, &h, error));
   cm_status status = cm_mesh_sort(&h, w->run, &order, error);
-  if (status != CM_OK) {
-    cm_hierarchy_free(&h);
-    return status;
-  }
+  CM_TRY_OR(status, cm_hierarchy_free(&h));
   cm_csr_graph *sorted = h.level[0];
   status = search(w, &h, error);
   CM_THEN(status, number_cores(w, order, graph->vertex_count, at, error));

@@ -77,11 +77,8 @@ static cm_status allocate(uint32_t columns, uint32_t rows, cm_run *run, cm_mesh_
   CM_TRY(CM_NEW(run->memory, g, 1, error));
   g->columns = columns;
   g->rows = rows;
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(g->column_first, (size_t)columns + 1),
-                 CM_ARRAY(g->row_first, (size_t)rows + 1)) != CM_OK) {
-    cm_mesh_grid_free(g);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->column_first, (size_t)columns + 1),
+                       CM_ARRAY(g->row_first, (size_t)rows + 1)), cm_mesh_grid_free(g));
   *grid = g;
   return CM_OK;
 }
@@ -140,10 +137,7 @@ cm_status cm_mesh_grid_split(const cm_mesh_grid *grid, const cm_axes *axes, cm_r
     for (uint32_t c = 0; c < g->columns; c++)
       cells[(size_t)r * g->columns + c] = from_row[r] * grid->columns + from_column[c];
   CM_FREE(from_column, from_row);
-  if (status != CM_OK) {
-    cm_mesh_grid_free(g);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mesh_grid_free(g));
   *finer = g;
   *parent = cells;
   return CM_OK;

@@ -103,10 +103,7 @@ static cm_status descend_fully(cm_mesh_work *w, cm_error *error)
 {
   uint32_t count = w->options->descents, least = 0;
   cm_mesh_work *full;
-  if (CM_NEW_ALL(w->run->memory, error, CM_ARRAY(full, count), CM_ARRAY(w->other, count)) != CM_OK) {
-    cm_free(full);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(full, count), CM_ARRAY(w->other, count)), cm_free(full));
   for (uint32_t k = 0; k < count; k++) {
     full[k] = *w;
     full[k].finest = annealed / (count * cm_mesh_levels_take(w, w->hierarchy, w->options->starts));

@@ -359,8 +359,7 @@ cm_status cm_reassign(cm_assignment *assignment, cm_run *run, bool *legal, cm_er
                              CM_ARRAY(w.tie, parts), CM_ARRAY(w.touched, parts), CM_ARRAY(w.known, parts),
                              CM_ARRAY(w.stamp, parts), CM_ARRAY(w.reached, parts),
                              CM_ARRAY(w.own_part, w.demand->network->vertex_count)));
-  if (status == CM_OK && assignment->anywhere != 0)
-    status = mark_taken(&w, error);
+  CM_THEN_IF(status, assignment->anywhere != 0, mark_taken(&w, error));
   CM_THEN(status, rounds(&w, legal, error));
   CM_FREE(w.in_first, w.in_net, w.out_first, w.use, w.members, w.tie, w.touched, w.known, w.stamp, w.reached, w.own_part, w.taken, w.firm);
   cm_population_tally_free(&w.populations);

@@ -174,8 +174,7 @@ static cm_status add(making *m, uint32_t number, const uint32_t of[2], const uin
   made->at = NULL;
   made->of_count = made->to_count = made->at_count = 0;
   cm_status status = take_parts(m, of[0], of[1], &made->of, &made->of_count, error);
-  if (status == CM_OK && to != NULL)
-    status = take_parts(m, to[0], to[1], &made->to, &made->to_count, error);
+  CM_THEN_IF(status, to != NULL, take_parts(m, to[0], to[1], &made->to, &made->to_count, error));
   if (status == CM_OK && c->at_count > 0 && (status = CM_NEW(m->memory, made->at, c->at_count, error)) == CM_OK)
     for (uint32_t i = 0; i < c->at_count; i++)
       made->at_count += in_box(m, c->at[i], &made->at[made->at_count]);

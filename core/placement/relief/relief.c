@@ -174,8 +174,7 @@ cm_status cm_relieve(const cm_graph *parts, const cm_place_task *task, const cm_
   cm_relief_result made = {.least = cm_axes_cost(parts, task->axes, at)};
   cm_status status = CM_NEW_ALL(task->run->memory, error, CM_ARRAY(s.at, parts->vertex_count), CM_ARRAY(s.occupant, task->axes->count),
                                 CM_ARRAY(s.held, (size_t)s.loads->x.length * s.loads->y.length));
-  if (status == CM_OK && parts->vertex_count > 0)
-    status = search(&s, options, &best, &made.before, error);
+  CM_THEN_IF(status, parts->vertex_count > 0, search(&s, options, &best, &made.before, error));
   CM_FREE(s.at, s.occupant, s.held);
   CM_TRY(status);
   made.cost = cm_axes_cost(parts, task->axes, at);

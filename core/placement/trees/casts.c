@@ -23,11 +23,8 @@ static cm_status casts_new(uint32_t parts, uint64_t room, uint64_t pin_room, cm_
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->parts = parts;
   made->packet = 1;
-  if (CM_NEW_ALL(run->memory, error, CM_ARRAY(made->of_part, (size_t)parts + 1), CM_ARRAY(made->first, room + 1),
-                 CM_ARRAY(made->weight, room), CM_ARRAY(made->target, pin_room)) != CM_OK) {
-    cm_casts_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made->of_part, (size_t)parts + 1), CM_ARRAY(made->first, room + 1),
+                       CM_ARRAY(made->weight, room), CM_ARRAY(made->target, pin_room)), cm_casts_free(made));
   *casts = made;
   return CM_OK;
 }
@@ -169,10 +166,7 @@ cm_status cm_casts_of_axons(const cm_demand *demand, const uint32_t *part, uint3
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     status = gather_part(&g, p, error);
   CM_FREE(g.net_first, g.net, g.seen, g.digest);
-  if (status != CM_OK) {
-    cm_casts_free(g.casts);
-    return status;
-  }
+  CM_TRY_OR(status, cm_casts_free(g.casts));
   g.casts->packet = topology->weight_scale;
   *casts = g.casts;
   return CM_OK;
@@ -252,11 +246,9 @@ static void gather(const cm_casts *c, cm_inbound_casts *in)
 cm_status cm_inbound_casts_new(const cm_casts *casts, cm_memory *memory, cm_inbound_casts *inbound, cm_error *error)
 {
   cm_inbound_casts made = {0};
-  if (CM_NEW_ALL(memory, error, CM_ARRAY(made.first, (size_t)casts->parts + 1), CM_ARRAY(made.cast, casts->first[casts->count]),
-                 CM_ARRAY(made.sender, casts->count)) != CM_OK) {
-    cm_inbound_casts_free(&made);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(made.first, (size_t)casts->parts + 1),
+                       CM_ARRAY(made.cast, casts->first[casts->count]), CM_ARRAY(made.sender, casts->count)),
+            cm_inbound_casts_free(&made));
   gather(casts, &made);
   for (uint32_t p = 0; p < casts->parts; p++)
     for (uint32_t e = casts->of_part[p]; e < casts->of_part[p + 1]; e++)

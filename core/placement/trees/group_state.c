@@ -35,15 +35,7 @@ typedef struct maker {
   cm_group_casts made;
 } maker;
 
-static int by_groups(const void *a, const void *b)
-{
-  const plain_cast *p = a, *q = b;
-  if (p->sender != q->sender)
-    return p->sender < q->sender ? -1 : 1;
-  if (p->digest != q->digest)
-    return p->digest < q->digest ? -1 : 1;
-  return p->first < q->first ? -1 : p->first > q->first;
-}
+CM_ORDER(by_groups, plain_cast, CM_RISING(sender) CM_RISING(digest) CM_RISING(first))
 
 /* The sender counts among those of its own group: its packets may come back to it. */
 static uint32_t list_groups(maker *m, uint32_t sender, uint32_t e)

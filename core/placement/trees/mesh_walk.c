@@ -131,10 +131,9 @@ static uint32_t draw(cm_tree_walk *w, uint32_t u, double temperature, double *ex
   return best;
 }
 
-static cm_status visit(cm_tree_walk *w, uint32_t u, double temperature, cm_error *error)
+static cm_status visit(cm_tree_walk *w, uint32_t u, double temperature, CM_UNUSED cm_error *error)
 {
   double expected = 0;
-  (void)error;
   if (w->prices != NULL)
     price(w, u);
   uint32_t there = w->prices != NULL ? draw(w, u, temperature, &expected) : propose(w, u);
@@ -196,9 +195,8 @@ static cm_status begin(cm_tree_walk *w, const uint32_t *core, cm_error *error)
   return find_guide(w, w->casts->parts, error);
 }
 
-static double looked(const cm_tree_walk *w)
+static double looked(CM_UNUSED const cm_tree_walk *w)
 {
-  (void)w;
   return 0;
 }
 

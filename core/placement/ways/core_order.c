@@ -11,13 +11,7 @@ typedef struct ranked {
   uint32_t router;
 } ranked;
 
-static int by_key(const void *a, const void *b)
-{
-  const ranked *p = a, *q = b;
-  if (p->key != q->key)
-    return p->key < q->key ? -1 : 1;
-  return p->router < q->router ? -1 : p->router > q->router;
-}
+CM_ORDER(by_key, ranked, CM_RISING(key) CM_RISING(router))
 
 /* The router of a range that is farthest from one. */
 static uint32_t farthest(const cm_interconnect *net, const ranked *list, uint32_t count, uint32_t from)
@@ -75,8 +69,7 @@ static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, c
   for (uint32_t r = 0; status == CM_OK && r < grid; r++)
     if (rank[r] != 0)
       list[listed++].router = r;
-  if (status == CM_OK && listed > 0)
-    status = halve(net, list, listed, UINT32_MAX, run, error);
+  CM_THEN_IF(status, listed > 0, halve(net, list, listed, UINT32_MAX, run, error));
   for (uint32_t i = 0; status == CM_OK && i < listed; i++)
     rank[list[i].router] = i;
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)

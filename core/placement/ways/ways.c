@@ -200,10 +200,8 @@ cm_status cm_place_by_ways(const cm_graph *parts, const cm_place_task *task, con
   cm_way_result made = {0};
   cm_run_phase(task->run, "order");
   cm_status status = cm_interconnect_prepare(w.net, error);
-  if (status == CM_OK && w.parts > 0)
-    status = survey(&w, error);
-  if (status == CM_OK && w.parts > 0)
-    status = order_parts(&w, parts, error);
+  CM_THEN_IF(status, w.parts > 0, survey(&w, error));
+  CM_THEN_IF(status, w.parts > 0, order_parts(&w, parts, error));
   cm_run_phase(task->run, "place");
   if (status == CM_OK && w.parts > 0)
     status = options->refines ? refine(&w, options, at, &made, error) : place(&w, options, &made, error);

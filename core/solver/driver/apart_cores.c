@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/constraints/areas.h"
 
 enum { PAIRS_MAX = 1 << 22, TIES_MAX = 1 << 24 };
@@ -73,11 +74,7 @@ static cm_status find_pairs(apart *w, bool *all, cm_error *error)
   return CM_OK;
 }
 
-static int by_member(const void *a, const void *b)
-{
-  const edge *x = a, *y = b;
-  return x->a < y->a ? -1 : x->a > y->a;
-}
+CM_ORDER(by_member, edge, CM_RISING(a))
 
 static int by_degree(const void *a, const void *b, void *context)
 {

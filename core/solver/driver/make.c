@@ -49,8 +49,7 @@ static cm_status check_limits(cm_candidate *c, const cm_limits *limits, cm_error
     c->quality = cm_quality_of(in->demand->network, &cuts);
     v = cm_find_violation(limits, use, in->part_count);
   }
-  if (status == CM_OK && v.broken_parts == 0 && cm_cores_differ(in->chip))
-    status = match_kinds(c, use, error);
+  CM_THEN_IF(status, v.broken_parts == 0 && cm_cores_differ(in->chip), match_kinds(c, use, error));
   cm_free(use);
   if (status == CM_OK && v.broken_parts == 0)
     status = cm_refuse_populations(in->demand->network, limits, in->part, in->part_count, c->run, error);
@@ -253,8 +252,7 @@ cm_status cm_candidate_go_on(const cm_candidate *from, const cm_limits *limits, 
   bool legal = false;
   memcpy(c.attempts, from->attempts, sizeof c.attempts);
   cm_status status = refine(&c, from, limits, &legal, error);
-  if (status == CM_OK && legal)
-    status = finish(&c, error);
+  CM_THEN_IF(status, legal, finish(&c, error));
   *found = status == CM_OK && legal;
   if (*found)
     *candidate = c;

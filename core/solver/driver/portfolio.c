@@ -92,10 +92,7 @@ static int falls_behind(const cm_haste *made, const cm_haste *least)
 static cm_status keep_better(portfolio *f, method by, cm_candidate *made, double *cost, cm_error *error)
 {
   adopt(made, f->best.partition != NULL ? f->best.objective : made->objective);
-  if (weigh(made, error) != CM_OK) {
-    cm_candidate_free(made);
-    return error->status;
-  }
+  CM_TRY_OR(weigh(made, error), cm_candidate_free(made));
   cm_objective objective = by.objective != CM_OBJECTIVE_AUTO ? (cm_objective)by.objective : made->objective;
   json_t *told = json_pack("{s:s, s:s, s:s, s:f}", "mapper", by.mapper == CM_MAPPER_TWO_PHASE ? "two-phase" : "integrated",
                            "preset", cm_preset_facts_of((cm_preset)by.preset)->name, "objective", cm_objective_name(objective),
@@ -169,8 +166,7 @@ static cm_status go_on(portfolio *f, cm_error *error)
   for (int i = tighter ? 0 : 1; i < 2 && !better && status == CM_OK; i++) {
     bool found = false;
     status = cm_candidate_go_on(&f->best, &limits[i], &made, &found, error);
-    if (status == CM_OK && found)
-      status = is_worth(f, &made, &before, &better, error);
+    CM_THEN_IF(status, found, is_worth(f, &made, &before, &better, error));
     if (found && !(status == CM_OK && better))
       cm_candidate_free(&made);
   }
@@ -211,8 +207,7 @@ static cm_status try_all(portfolio *f, cm_error *error)
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;
   cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);
-  if (status == CM_OK && f->best.partition != NULL && f->best.objective == CM_OBJECTIVE_AXON)
-    status = find_haste(&f->best, &f->least, error);
+  CM_THEN_IF(status, f->best.partition != NULL && f->best.objective == CM_OBJECTIVE_AXON, find_haste(&f->best, &f->least, error));
   CM_THEN(status, try_method(f, own, must, &cost, error));
   if (status != CM_OK || is_settled(f))
     return status;

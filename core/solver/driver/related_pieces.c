@@ -221,14 +221,10 @@ cm_status cm_place_pieces(const cm_map_input *input, cm_assignment *assignment, 
   uint32_t *part_at = NULL;
   *found = false;
   cm_status status = cut_related(&c, found, error);
-  if (status == CM_OK && *found)
-    status = place(&c, found, error);
-  if (status == CM_OK && *found)
-    status = CM_NEW(run->memory, c.to, c.count, error);
-  if (status == CM_OK && *found)
-    status = CM_NEW(run->memory, part_at, cm_chip_cores(input->chip), error);
-  if (status == CM_OK && *found)
-    status = join(&c, part_at, found, error);
+  CM_THEN_IF(status, *found, place(&c, found, error));
+  CM_THEN_IF(status, *found, CM_NEW(run->memory, c.to, c.count, error));
+  CM_THEN_IF(status, *found, CM_NEW(run->memory, part_at, cm_chip_cores(input->chip), error));
+  CM_THEN_IF(status, *found, join(&c, part_at, found, error));
   clear(&c);
   cm_free(part_at);
   return status;

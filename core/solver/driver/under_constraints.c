@@ -107,15 +107,13 @@ static cm_status mend(work *w, cm_error *error)
   cm_moved moved = {.part = NULL};
   in.chip = &w->job->areas->chip;
   cm_status status = cm_move_into_areas(&in, w->job->chip, w->free, w->run, &moved, error);
-  if (status == CM_OK && moved.part != NULL)
-    status = make_on_areas(w, &moved, error);
+  CM_THEN_IF(status, moved.part != NULL, make_on_areas(w, &moved, error));
   cm_moved_clear(&moved);
   if (status != CM_OK || w->made != NULL)
     return status;
   (void)cm_fail(&w->why, CM_LIMIT_BROKEN, "the parts that constraints need are more than the cores");
   status = cm_part_by_areas(&in, w->free, w->run, &moved, error);
-  if (status == CM_OK && moved.part != NULL)
-    status = make_on_areas(w, &moved, error);
+  CM_THEN_IF(status, moved.part != NULL, make_on_areas(w, &moved, error));
   cm_moved_clear(&moved);
   return status;
 }
@@ -142,11 +140,9 @@ cm_status cm_map_once_constrained(const cm_map_input *input, cm_map_once *once, 
   const bool copied = input->demand->network->vertex_count != input->areas->subjects.topology->vertex_count;
   char words[CM_BROKEN_WORDS_MAX] = "";
   cm_status status = map_freely(&w, false, error);
-  if (status == CM_OK && w.free != NULL)
-    status = judge(input, input->areas, w.free, words, error);
+  CM_THEN_IF(status, w.free != NULL, judge(input, input->areas, w.free, words, error));
   const bool kept = w.free != NULL && (words[0] == '\0' || copied);
-  if (status == CM_OK && w.free == NULL && cm_chip_pinned_kinds(input->chip) != 0)
-    status = map_freely(&w, true, error);
+  CM_THEN_IF(status, w.free == NULL && cm_chip_pinned_kinds(input->chip) != 0, map_freely(&w, true, error));
   if (status == CM_OK && w.free == NULL) {
     *error = w.why;
     return error->status;
@@ -193,8 +189,7 @@ cm_status cm_map_constrained(const cm_map_input *input, cm_map_function *map, cm
     constrained.chip = &areas->chip;
   cm_status status = map(&constrained, run, &made, error);
   CM_THEN(status, judge(input, areas, made, words, error));
-  if (status == CM_OK && words[0] != '\0')
-    status = refuse_broken(input, words, error);
+  CM_THEN_IF(status, words[0] != '\0', refuse_broken(input, words, error));
   cm_areas_close(areas);
   if (status == CM_OK)
     *mapping = made;

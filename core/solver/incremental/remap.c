@@ -136,10 +136,8 @@ static cm_status reassign_and_place(cm_remapping *r, bool *legal, cm_error *erro
   CM_THEN(status, cm_dissolve(&r->assignment, r->run, &r->dissolved, error));
   uint32_t before = r->assignment.parts;
   CM_THEN(status, cm_reassign(&r->assignment, r->run, legal, error));
-  if (status == CM_OK && *legal)
-    status = hasten(r, error);
-  if (status == CM_OK && *legal)
-    status = count_new_parts(r, before, error);
+  CM_THEN_IF(status, *legal, hasten(r, error));
+  CM_THEN_IF(status, *legal, count_new_parts(r, before, error));
   if (status != CM_OK || !*legal)
     return status;
   cm_run_phase(r->run, "place");
@@ -239,10 +237,7 @@ cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *r
   cm_check_file_free(&r.old);
   CM_FREE(r.old_of, r.old_core, r.part_at);
   cm_assignment_clear(&r.assignment);
-  if (status != CM_OK) {
-    cm_mapping_free(r.mapping);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mapping_free(r.mapping));
   *mapping = r.mapping;
   return CM_OK;
 }

@@ -93,8 +93,7 @@ static cm_status start_by_nets(const cm_engine_task *task, const cm_effort *effo
   const size_t mark = cm_run_enter(run, effort == cm_effort_least(own) ? 0.3 : 1 / (1 + 0.04 * own->axons.cycles) /* cycles follow */);
   cm_status status = cm_engine_nets(task, effort, run, start, error);
   cm_run_leave(run, mark);
-  if (status == CM_OK && *start != NULL)
-    status = keeps_limits(task, *start, run, &keeps, error);
+  CM_THEN_IF(status, *start != NULL, keeps_limits(task, *start, run, &keeps, error));
   if (status == CM_OK && keeps)
     return CM_OK;
   cm_partition_free(*start);
@@ -169,14 +168,12 @@ cm_status cm_engine_by_axons(const cm_engine_task *task, cm_run *run, cm_attempt
     return into_parts(task, run, partition, error);
   bool more = !edges && own->second != NULL && (own->second_always || cm_axons_reach_few(task->input->demand->network));
   cm_status status = first_start(task, edges, run, &from, error);
-  if (status == CM_OK && from.first != NULL && edges)
-    status = keeps_limits(task, from.first, run, &keeps, error);
+  CM_THEN_IF(status, from.first != NULL && edges, keeps_limits(task, from.first, run, &keeps, error));
   if (keeps) {
     *partition = from.first;
     return CM_OK;
   }
-  if (status == CM_OK && from.first != NULL && more)
-    status = other_start(task, run, &from.other, error);
+  CM_THEN_IF(status, from.first != NULL && more, other_start(task, run, &from.other, error));
   CM_THEN(status, search_axons(task, &from, run, attempt, partition, error));
   if (from.first != task->input->known)
     cm_partition_free(from.first);

@@ -35,10 +35,9 @@ static cm_status by_seed(const cm_engine_task *task, cm_run *run, cm_attempt *at
 }
 
 /* The multilevel method for the least edge cut; of the limits it knows the neurons. */
-static cm_status by_edges(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+static cm_status by_edges(const cm_engine_task *task, cm_run *run, CM_UNUSED cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
-  (void)attempt; /* its levels are its own */
   cm_edge_options options = cm_engine_edge_options(task, cm_effort_of(task->input->options));
   return cm_partition_by_edges(task->input->demand, &options, run, partition, error);
 }

@@ -302,14 +302,10 @@ static cm_status place(job *j, uint32_t *core, json_t **json, cm_error *error)
   cm_run_phase(j->run, "policy");
   cm_status status = ask(j, core, error);
   CM_THEN(status, judge(j, core, &t.alone, error));
-  if (status == CM_OK && refining)
-    status = refine(j, core, error);
-  if (status == CM_OK && refining)
-    status = judge(j, core, &t.refined, error);
-  if (status == CM_OK && refining)
-    status = bisect(j, error);
-  if (status == CM_OK && refining)
-    status = judge(j, j->other, &t.others, error);
+  CM_THEN_IF(status, refining, refine(j, core, error));
+  CM_THEN_IF(status, refining, judge(j, core, &t.refined, error));
+  CM_THEN_IF(status, refining, bisect(j, error));
+  CM_THEN_IF(status, refining, judge(j, j->other, &t.others, error));
   CM_THEN(status, compare_letter(j, CM_SHIPPED_LETTER_SHARED, &t.shared, error));
   CM_THEN(status, compare_letter(j, CM_SHIPPED_LETTER_PLANE, &t.plane, error));
   CM_THEN(status, report(j, &t, core, json, error));

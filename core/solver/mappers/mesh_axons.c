@@ -62,11 +62,10 @@ static cm_status arrange(ground *g, const cm_graph *graph, uint32_t *at, cm_erro
 }
 
 /* Where the parts are, and what the ways between the cores cost. */
-static cm_status place(void *context, const uint32_t *part, uint32_t parts, uint32_t *at, const cm_prices **prices,
+static cm_status place(void *context, CM_UNUSED const uint32_t *part, uint32_t parts, uint32_t *at, const cm_prices **prices,
                        cm_error *error)
 {
   ground *g = context;
-  (void)part;
   if (parts != g->from->partition->part_count)
     return cm_fail(error, CM_NO_ROOM, "%u parts were to go on, of %u", parts, g->from->partition->part_count);
   CM_TRY(cm_axes_new(g->from->input->chip, g->region->cores, g->region->core_count, g->run, &g->axes, error));
@@ -194,10 +193,7 @@ cm_status cm_refine_axons_on_mesh(const cm_candidate *from, const cm_limits *lim
   cm_status status = look_up_or_refine(&g, &task, made->part, saved, error);
   CM_THEN(status, cm_name_cores(region, run, made, error));
   leave_ground(&g);
-  if (status != CM_OK) {
-    cm_partition_free(made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_partition_free(made));
   *partition = made;
   return CM_OK;
 }

@@ -36,10 +36,7 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
   cm_partition *p;
   CM_TRY(cm_partition_new(t->vertex_count, run, &p, error));
   cm_status status = cm_partition_for_steps(task->input->demand, options, run, p->part, &p->part_count, result, error);
-  if (status != CM_OK) {
-    cm_partition_free(p);
-    return status;
-  }
+  CM_TRY_OR(status, cm_partition_free(p));
   *made = p;
   return CM_OK;
 }
@@ -208,7 +205,7 @@ static cm_status for_queue(const cm_engine_task *task, cm_step_options options, 
 }
 
 /* The shortest time of the busiest core, or of that with packets between steps. */
-static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+static cm_status for_time(const cm_engine_task *task, cm_run *run, CM_UNUSED cm_attempt *attempt, cm_partition **partition,
                           cm_error *error)
 {
   const bool queue = task->input->chip->costs.barrier.packet_ns > 0;
@@ -216,7 +213,6 @@ static cm_status for_time(const cm_engine_task *task, cm_run *run, cm_attempt *a
   shortest s = {0};
   cm_partition *made;
   cm_step_result result;
-  (void)attempt;
   const size_t mark = cm_run_enter(run, queue ? share_of_first : 1);
   cm_status status = search(task, &options, run, &made, &result, error);
   cm_run_leave(run, mark);
@@ -243,14 +239,13 @@ static cm_status refuse_budget(double budget_ns, double found_ns, cm_error *erro
   return cm_fail_at(error, "/options/step_budget_ns");
 }
 
-static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+static cm_status for_energy(const cm_engine_task *task, cm_run *run, CM_UNUSED cm_attempt *attempt, cm_partition **partition,
                             cm_error *error)
 {
   cm_partition *made, *grown = NULL;
   cm_step_result result = {0}, other;
   double budget = task->input->options->step_budget_ns > 0 ? task->input->options->step_budget_ns : INFINITY,
          within = budget * (1 + 1e-9);
-  (void)attempt;
   cm_step_options options = step_options(task);
   options.budget_ns = budget;
   if (isfinite(budget))
@@ -258,8 +253,7 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
   const size_t mark = cm_run_enter(run, isfinite(budget) ? share_of_axons : 1);
   cm_status status = from_axons(task, options, run, &made, &result, error);
   cm_run_leave(run, mark);
-  if (status == CM_OK && (made == NULL || isfinite(budget)))
-    status = search(task, &options, run, &grown, &other, error);
+  CM_THEN_IF(status, (made == NULL || isfinite(budget)), search(task, &options, run, &grown, &other, error));
   if (status == CM_OK && grown != NULL) {
     bool better = made == NULL || (result.busiest_ns > within ? other.busiest_ns < result.busiest_ns
                                                               : other.busiest_ns <= within && other.packets < result.packets);
@@ -268,12 +262,8 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, cm_attempt 
     result = better ? other : result;
     grown = NULL;
   }
-  if (status == CM_OK && result.busiest_ns > within)
-    status = refuse_budget(budget, result.busiest_ns, error);
-  if (status != CM_OK) {
-    cm_partition_free(made);
-    return status;
-  }
+  CM_THEN_IF(status, result.busiest_ns > within, refuse_budget(budget, result.busiest_ns, error));
+  CM_TRY_OR(status, cm_partition_free(made));
   *partition = made;
   return CM_OK;
 }
@@ -291,12 +281,11 @@ static double step_energy(const cm_engine_task *task, double packets)
   return energy;
 }
 
-static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *attempt, cm_partition **partition,
+static cm_status for_edp(const cm_engine_task *task, cm_run *run, CM_UNUSED cm_attempt *attempt, cm_partition **partition,
                          cm_error *error)
 {
   cm_partition *best, *made;
   cm_step_result result;
-  (void)attempt;
   cm_step_options options = step_options(task);
   size_t mark = cm_run_enter(run, share_of_first);
   cm_status status = search(task, &options, run, &best, &result, error);
@@ -320,10 +309,7 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, cm_attempt *at
       break;
     least = product;
   }
-  if (status != CM_OK) {
-    cm_partition_free(best);
-    return status;
-  }
+  CM_TRY_OR(status, cm_partition_free(best));
   *partition = best;
   return CM_OK;
 }

@@ -115,10 +115,7 @@ cm_status cm_place_on(const cm_candidate *c, const cm_region *region, cm_places 
                      : cm_effort_of(o)->place.routers_from_order && cm_pays_for_trees(c) && cm_has_groups(c->input->chip)
                        ? place_in_order(c, region, &made, error)
                        : place_by_engine(c, region, &made, error);
-  if (status != CM_OK) {
-    cm_places_free(&made);
-    return status;
-  }
+  CM_TRY_OR(status, cm_places_free(&made));
   made.energy = cm_placement_energy(c->partition->parts, c->input->chip, made.core);
   *placed = made;
   return CM_OK;

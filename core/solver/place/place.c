@@ -56,10 +56,7 @@ static cm_status choose_regions(const cm_candidate *c, cm_region **regions, uint
 static cm_status try_region(cm_candidate *c, cm_region *region, uint32_t number, cm_error *error)
 {
   cm_places places;
-  if (cm_place_on(c, region, &places, error) != CM_OK) {
-    cm_region_free(region);
-    return error->status;
-  }
+  CM_TRY_OR(cm_place_on(c, region, &places, error), cm_region_free(region));
   places.region = region;
   places.number = number;
   cm_take_places(c, &places);
@@ -198,10 +195,8 @@ static cm_status keep_places(cm_candidate *c, cm_error *error)
   cm_status status = c->partition->part_count == 0
                        ? cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error)
                        : cm_place_enclose(c, error);
-  if (status == CM_OK && !given && cm_pays_for_trees(c) && may_roam(c))
-    status = cm_place_widen(c, room_for(c->partition->part_count), error);
-  if (status == CM_OK && !given && cm_geometry_of(c->input->chip) == CM_BY_WAYS)
-    status = go_by_ways(c, error);
+  CM_THEN_IF(status, !given && cm_pays_for_trees(c) && may_roam(c), cm_place_widen(c, room_for(c->partition->part_count), error));
+  CM_THEN_IF(status, !given && cm_geometry_of(c->input->chip) == CM_BY_WAYS, go_by_ways(c, error));
   if (status != CM_OK)
     return status;
   c->places.report = json_pack("{s:{s:s}}", "placement", "method", given ? "in clusters, with copies" : "multilevel on the mesh");
@@ -217,10 +212,8 @@ static cm_status place_related(cm_candidate *c, cm_error *error)
   uint64_t *use = NULL;
   for (uint32_t k = 0; k < CM_KINDS_MAX; k++)
     bare.base[k] = (uint8_t)k;
-  if (CM_NEW(c->run->memory, use, (size_t)made->part_count * CM_RESOURCES, error) != CM_OK || cm_count_use(in->demand, made->part, made->part_count, c->run, use, error) != CM_OK) {
-    cm_free(use);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW(c->run->memory, use, (size_t)made->part_count * CM_RESOURCES, error), cm_free(use));
+  CM_TRY_OR(cm_count_use(in->demand, made->part, made->part_count, c->run, use, error), cm_free(use));
   const cm_related_task task = {.areas = in->areas != NULL ? in->areas : &bare, .use = use, .demand = in->demand, .occupancy = in->occupancy, .parts = made->parts, .part = made->part, .kind = made->kind,
                                 .seed = in->options->placement_seed, .effort = cm_effort_of(in->options)->place.related, .run = c->run};
   bool optimal;
@@ -258,10 +251,8 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
                      : c->partition->kind != NULL ? cm_place_on_kinds(c, error)
                                        : place_on_candidates(c, error);
   cm_run_leave(c->run, mark);
-  if (status == CM_OK && cm_pays_for_trees(c))
-    status = cm_shorten_trees(c, error);
+  CM_THEN_IF(status, cm_pays_for_trees(c), cm_shorten_trees(c, error));
   CM_THEN(status, cm_spread_over_links(c, error));
-  if (status == CM_OK && c->places.region->core_count != c->partition->part_count)
-    status = cm_place_enclose(c, error);
+  CM_THEN_IF(status, c->places.region->core_count != c->partition->part_count, cm_place_enclose(c, error));
   return status;
 }

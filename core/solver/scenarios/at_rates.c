@@ -77,10 +77,7 @@ static cm_status compare(const cm_map_input *input, cm_map_whole *whole, uint32_
   double cost[2], cost_one[2];
   CM_THEN(status, cost_of(input, *mapping, run, cost, error));
   CM_THEN(status, cost_of(input, one, run, cost_one, error));
-  if (status != CM_OK) {
-    cm_mapping_free(one);
-    return status;
-  }
+  CM_TRY_OR(status, cm_mapping_free(one));
   const bool better = cost_one[0] < cost[0] || (cost_one[0] == cost[0] && cost_one[1] < cost[1]);
   json_t *told = json_pack("{s:s, s:I, s:s, s:o, s:o}", "from", "profile", "silent", (json_int_t)silent, "kept", better ? "for_one" : "for_measured",
                            "for_measured", figures(*mapping), "for_one", figures(one));
@@ -119,14 +116,9 @@ cm_status cm_map_measured(const cm_map_input *input, cm_map_whole *whole, cm_run
     cm_free(lifted.traffic);
   if (compared)
     cm_run_leave(run, mark);
-  if (status == CM_OK && compared)
-    status = compare(input, whole, silent, run, &made, error);
-  if (status == CM_OK && input->spikes != NULL)
-    status = tell_steps(input, made, run, error);
-  if (status != CM_OK) {
-    cm_mapping_free(made);
-    return status;
-  }
+  CM_THEN_IF(status, compared, compare(input, whole, silent, run, &made, error));
+  CM_THEN_IF(status, input->spikes != NULL, tell_steps(input, made, run, error));
+  CM_TRY_OR(status, cm_mapping_free(made));
   *mapping = made;
   return CM_OK;
 }

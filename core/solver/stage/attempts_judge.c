@@ -43,10 +43,7 @@ cm_status cm_attempt_judge(cm_attempts *a, cm_partition **partition, cm_violatio
   cm_run_phase(a->run, "limits");
   CM_TRY(CM_NEW(a->run->memory, use, (size_t)parts * CM_RESOURCES, error));
   cm_cuts cuts;
-  if (cm_count_use_and_cuts(a->input->demand, (*partition)->part, parts, a->run, use, &cuts, error) != CM_OK) {
-    cm_free(use);
-    return error->status;
-  }
+  CM_TRY_OR(cm_count_use_and_cuts(a->input->demand, (*partition)->part, parts, a->run, use, &cuts, error), cm_free(use));
   a->made.quality = cm_quality_of(topology, &cuts);
   *violation = cm_find_violation(&a->made.limits, use, parts);
   a->fill = mean_fill(&a->made.limits, use, parts);

@@ -51,8 +51,7 @@ cm_status cm_attempt_legalise(cm_attempts *a, const cm_partition *near, bool cor
   CM_TRY(copy_partition(near, cores, a->run, &copy, error));
   cm_status status =
       cm_legalise(a->input->demand, &options, a->run, copy->part, &copy->part_count, &legal, error);
-  if (status == CM_OK && legal && (asked == 0 || copy->part_count == asked))
-    status = polish(a, &copy, error);
+  CM_THEN_IF(status, legal && (asked == 0 || copy->part_count == asked), polish(a, &copy, error));
   cm_partition_free(copy);
   if (status == CM_OK && cm_attempt_done(a)) {
     cm_attempt *attempt = &a->made.attempts[a->made.attempt_count - 1];
