@@ -205,7 +205,7 @@ static cm_status map_to(const char *folder, cm_error *error)
   CM_THEN(status, cm_occupancy_new(chip, &occupancy, error));
   CM_THEN(status, cm_topology_load(operation_path("in.zip"), &run, &network, error));
   cm_map_input input = {.demand = network != NULL ? CM_DEMAND_OF(network) : NULL, .network_id = "0", .chip = chip, .occupancy = occupancy, .options = options,
-                        .scratch_folder = operation_path("scratch"), .policy = operation_source("share/policies/default.policy")};
+                        .scratch_folder = operation_path("scratch"), .policy = options != NULL && options->mapper == CM_MAPPER_LEARNED ? operation_source("share/policies/default.policy") : NULL};
   CM_THEN(status, cm_map(&input, &run, &mapping, error));
   CM_THEN(status, cm_mapping_write_folder(mapping, CM_DEMAND_OF(network), chip, "0", folder, error));
   CM_THEN(status, cm_mapping_write_beside(mapping, &input, &run, folder, error));

@@ -14,7 +14,7 @@ enum { VAIN_MOST = 3 };
 static const double grow_reach = 4;
 
 /* The ways to parts. */
-typedef enum way { FILLED, GIVEN, GROWN, OTHER, BELOW, LEVELS, COPIES, PLACES, CYCLES, WAYS } way;
+typedef enum way { FILLED, GIVEN, GROWN, OTHER, LEVELS, COPIES, PLACES, CYCLES, WAYS } way;
 
 /* How far a search is. */
 typedef struct progress {
@@ -57,6 +57,11 @@ static double no_work(CM_UNUSED const progress *p)
   return 0;
 }
 
+static double pass(const progress *p)
+{
+  return pins_of(p);
+}
+
 /* ---- nothing to coarsen by: parts are filled ---- */
 
 static bool suits_filling(const progress *p)
@@ -65,12 +70,6 @@ static bool suits_filling(const progress *p)
 }
 
 /* ---- the caller's parts ---- */
-
-static bool may_go_below(const progress *p)
-{
-  const cm_axon_options *o = options_of(p);
-  return o->below != NULL && o->other_start == NULL && !p->search->flat && p->made[BELOW] == 0 && pins_of(p) <= (double)o->work;
-}
 
 static bool suits_given(const progress *p)
 {
@@ -115,34 +114,7 @@ static bool suits_growing(const progress *p)
 
 static bool suits_growing_with_copies(const progress *p)
 {
-  return has_copies(p) && !p->search->grown && !p->search->flat && p->made[BELOW] + p->made[LEVELS] > 0;
-}
-
-/* ---- the effort below ---- */
-
-static double pass(const progress *p)
-{
-  return pins_of(p);
-}
-
-static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error);
-
-/* What it finds beside the caller's parts, which are known: its own way is not left out for what costs more. */
-static cm_status go_below(progress *p, cm_error *error)
-{
-  cm_axon_search *w = p->search;
-  const cm_axon_options *o = w->options;
-  cm_axon_options below = *o->below;
-  cm_axon_solution known = *p->best;
-  below.limits = o->limits;
-  below.parts_max = o->parts_max;
-  below.seed = o->seed;
-  cm_status status = search(w, &below, p->best, error);
-  w->options = o;
-  w->seed = o->seed;
-  if (status == CM_NO_ROOM && isinf(known.cost))
-    p->best->cost = INFINITY;
-  return status == CM_NO_ROOM ? CM_OK : status;
+  return has_copies(p) && !p->search->grown && !p->search->flat && (options_of(p)->searched || p->made[LEVELS] > 0);
 }
 
 /* ---- attempts through levels ---- */
@@ -151,7 +123,7 @@ static cm_status go_below(progress *p, cm_error *error)
 static bool needs_levels(const progress *p)
 {
   bool grown = p->search->grown && is_known(p) && cm_axon_is_for_growing(p->search);
-  return p->made[LEVELS] == 0 && !(is_known(p) && (p->made[BELOW] > 0 || grown));
+  return p->made[LEVELS] == 0 && !(is_known(p) && (options_of(p)->searched || grown));
 }
 
 static bool suits_levels(const progress *p)
@@ -210,7 +182,6 @@ static const struct {
   [GIVEN] = {false, suits_given, no_work, take_given, NULL},
   [GROWN] = {false, suits_growing, no_work, NULL, cm_axon_grow_flat},
   [OTHER] = {false, suits_other, pass, take_other, NULL},
-  [BELOW] = {false, may_go_below, pass, go_below, NULL},
   [LEVELS] = {false, suits_levels, work_of_levels, attempt, NULL},
   [COPIES] = {false, suits_growing_with_copies, no_work, NULL, cm_axon_grow_with_copies},
   [PLACES] = {true, suits_places, no_work, NULL, cm_axon_take_places},
@@ -249,7 +220,7 @@ static double left(const progress *p)
 static cm_status search(cm_axon_search *w, const cm_axon_options *options, cm_axon_solution *best, cm_error *error)
 {
   cm_axon_options effort = *options;
-  progress p = {.search = w, .best = best, .made[BELOW] = effort.knows_below};
+  progress p = {.search = w, .best = best};
   cm_status status = CM_OK;
   w->options = &effort; // cppcheck-suppress autoVariables; whoever calls sets its own again
   w->seed = effort.seed;

@@ -37,9 +37,7 @@ typedef struct cm_axon_options {
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
   double cycle_hot;      /* temperature that each begins at, above 0; not with places */
   uint64_t work;         /* pins that starts beside the first may look at, and cycles as many; 0: there are none */
-  const struct cm_axon_options *below; /* a smaller effort that is made first, where `work` allows and there is no other start: its result
-                            goes on where nothing better is found, so that more effort is never worse. Limits and seed are those here. NULL: none */
-  bool knows_below;      /* `start` is what `below` finds, which is not made again */
+  bool searched;         /* `start` is what a smaller effort found: attempts through levels need not be made */
   uint64_t seed;
   const uint32_t *start; /* [vertices] parts of another origin, numbered from 0, or NULL: they go on in place of those of
                             the attempts where they keep the limits, or nearly do and are mended, and cost less */

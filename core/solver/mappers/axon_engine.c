@@ -4,6 +4,7 @@
 
 #include "core/limits/limits.h"
 #include "core/network/axon_reach.h"
+#include "core/partition/axon/closure.h"
 #include "core/partition/axon/dense.h"
 #include "core/solver/mappers/nets_engine.h"
 
@@ -112,20 +113,45 @@ static cm_status other_start(const cm_engine_task *task, cm_run *run, cm_partiti
 /* Partitions that a search begins with; NULL: none. */
 typedef struct starts {
   cm_partition *first, *other;
+  bool searched; /* the first is what the effort below found */
 } starts;
 
-/* What the effort below found, where it is searched too and keeps these limits; else parts by edges, where axons reach few. */
+/* What the effort below finds, so that more effort is never worse; NULL: it found none. */
+static cm_status search_below(const cm_engine_task *task, cm_run *run, cm_partition **found, cm_error *error)
+{
+  cm_variant variant;
+  cm_engine_task below = *task;
+  cm_attempt attempt = {0};
+  cm_error none;
+  below.input = cm_vary(task->input, &variant);
+  variant.options.preset = cm_effort_preset(cm_effort_of(task->input->options)->below);
+  const size_t mark = cm_run_enter(run, 0.1);
+  cm_status status = cm_engine_by_axons(&below, run, &attempt, found, &none);
+  cm_run_leave(run, mark);
+  if (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)
+    return CM_OK;
+  if (status != CM_OK)
+    *error = none;
+  return status;
+}
+
+/* What the effort below finds, or has found and keeps these limits, where that is little work and parts are not filled anyway; else parts by
+ * edges, where axons reach few. */
 static cm_status first_start(const cm_engine_task *task, bool edges, cm_run *run, starts *from, cm_error *error)
 {
   const cm_topology *t = task->input->demand->network;
   const cm_effort *own = cm_effort_of(task->input->options), *least = cm_effort_least(own);
-  bool keeps = false;
-  from->first = edges || own->below != least || t->pin_count > own->axons.work ? NULL : task->input->known;
-  cm_status status = from->first == NULL ? CM_OK : keeps_limits(task, from->first, run, &keeps, error);
-  if (status != CM_OK || keeps)
-    return status;
+  const bool below = !edges && own->below != NULL && t->pin_count <= own->axons.work;
+  from->first = below && own->below == least ? task->input->known : NULL;
+  CM_TRY_IF(from->first != NULL, keeps_limits(task, from->first, run, &from->searched, error));
+  if (from->searched)
+    return CM_OK;
   from->first = NULL;
-  return t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count ? CM_OK : cm_engine_edge_start(task, edges ? own : least, run, &from->first, error);
+  CM_TRY_IF(below && !cm_may_lack_clusters(task->input->demand), search_below(task, run, &from->first, error));
+  from->searched = from->first != NULL;
+  if (from->searched || t->pin_count > (uint64_t)EDGE_TARGETS * t->net_count)
+    return CM_OK;
+  return cm_engine_edge_start(task, edges ? own : least, run, &from->first, error);
 }
 
 static cm_status search_axons(const cm_engine_task *task, const starts *from, cm_run *run, cm_attempt *attempt,
@@ -134,7 +160,7 @@ static cm_status search_axons(const cm_engine_task *task, const starts *from, cm
   cm_axon_options options = cm_engine_axon_options(task);
   cm_partition *made;
   options.start = from->first != NULL ? from->first->part : NULL;
-  options.knows_below = from->first != NULL && from->first == task->input->known;
+  options.searched = from->searched;
   options.other_start = from->other != NULL ? from->other->part : NULL;
   CM_TRY(cm_partition_new(task->input->demand->network->vertex_count, run, &made, error));
   cm_status status = cm_dense_suits(task->input->demand) ? cm_partition_dense(task->input->demand, &options, run, made->part, &made->part_count, error)
