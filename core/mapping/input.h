@@ -40,7 +40,7 @@ typedef struct cm_map_input {
   cm_near_miss *near_miss;         /* where to keep one; NULL: nowhere */
   const struct cm_areas *areas;    /* core/constraints/areas.h: set by cm_map where the options have constraints; the chip is theirs; NULL: none */
   const cm_spikes *spikes;         /* that the network's rates were measured of, of option profile's steps; NULL: not known */
-  struct cm_partition *known;      /* what the least effort made of the same job, for the objective's method to begin with: set by the portfolio; NULL: nothing */
+  struct cm_partition *known;      /* what less effort made of the same job, for the objective's method to begin with: set by the portfolio; NULL: nothing */
   uint64_t *traffic;               /* set by cm_map: rates [nets] that the search goes by; NULL: the network's */
   uint32_t cores_max;              /* so many parts at most, 0: as many as cores are free; set by the partition stage */
   double share;                    /* of the preset's effort, of a network that is a part of the job's; 0: all; set by the partition stage */

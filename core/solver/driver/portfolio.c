@@ -1,6 +1,6 @@
-/* Happy path: partition-then-place, with the least effort and with the preset's own; what objective edge makes, where axons reach few;
- * for objective edge the integrated mapper, which for axons goes on from the cheapest of all -> the cheapest. What can fail: the second; the
- * others may find nothing. */
+/* Happy path: partition-then-place, with the least effort; all that an effort between tries; partition-then-place with the preset's own; what
+ * objective edge makes, where axons reach few; for objective edge the integrated mapper, which for axons goes on from the cheapest of all ->
+ * the cheapest. What can fail: the third; the others may find nothing. */
 #include "core/solver/driver/portfolio.h"
 
 #include <math.h>
@@ -43,6 +43,7 @@ static cm_status weigh(cm_candidate *c, cm_error *error)
 typedef struct method {
   uint32_t preset, mapper, objective;
   double share; /* of the time that is left, about */
+  bool whole;   /* all that the preset would try */
 } method;
 
 /* Figures that are the same but for rounding; the energy that is left for each of step and saturation where these are worse than what the
@@ -120,7 +121,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   variant.options.preset = by.preset;
   variant.options.mapper = by.mapper;
   variant.options.objective = by.objective;
-  cm_status status = cm_candidate_make(input, f->run, &made, error);
+  cm_status status = (by.whole ? cm_best_candidate : cm_candidate_make)(input, f->run, &made, error);
   cm_run_leave(f->run, mark);
   if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)) {
     f->why = *error;
@@ -150,7 +151,7 @@ static cm_status is_worth(const portfolio *f, cm_candidate *made, cm_haste *befo
  * have. */
 static cm_status go_on(portfolio *f, cm_error *error)
 {
-  const method by = {f->input->options->preset, CM_MAPPER_INTEGRATED, f->input->options->objective, 1};
+  const method by = {f->input->options->preset, CM_MAPPER_INTEGRATED, f->input->options->objective, 1, false};
   cm_limits limits[] = {f->best.limits, f->best.limits};
   cm_candidate made;
   cm_haste before = {0};
@@ -183,7 +184,7 @@ static bool is_settled(const portfolio *f)
 static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 {
   const cm_effort *own = cm_effort_of(f->input->options);
-  method by = {cm_effort_preset(cm_effort_least(own)), CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE, 0.05};
+  method by = {cm_effort_preset(cm_effort_least(own)), CM_MAPPER_TWO_PHASE, CM_OBJECTIVE_EDGE, 0.05, false};
   double cost;
   cm_status status = try_method(f, by, false, &cost, error);
   if (status != CM_OK || (cost > quick && f->input->demand->network->pin_count > PINS_SMALL))
@@ -199,15 +200,19 @@ static cm_status try_edges(portfolio *f, double quick, cm_error *error)
 static cm_status try_all(portfolio *f, cm_error *error)
 {
   const struct cm_map_options *o = f->input->options;
+  const cm_effort *less = cm_effort_of(o)->below;
   const bool nets = cm_axons_reach_few(f->input->demand->network); /* starts by nets take most of the time */
   const bool small = cm_effort_of(o)->place.roams && f->input->demand->network->pin_count < PINS_SMALL; /* what is searched by steps alone takes its time */
-  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, small ? 0.02 : nets ? 0.08 : 0.25},
-               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets && !small ? 0.85 : 0.45}, integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1};
+  const method quick = {cm_effort_preset(cm_effort_least(cm_effort_of(o))), CM_MAPPER_TWO_PHASE, o->objective, small ? 0.02 : nets ? 0.08 : 0.25, false},
+               below = {less != NULL ? cm_effort_preset(less) : o->preset, o->mapper, o->objective, 0.1, true},
+               own = {o->preset, CM_MAPPER_TWO_PHASE, o->objective, nets && !small ? 0.85 : 0.45, false},
+               integrated = {o->preset, CM_MAPPER_AUTO, o->objective, 1, false};
   const bool must = !cm_leaving_is_limited(&f->input->chip->limits) && !cm_circuits_are_limited(f->input->chip), /* whose search may end well from other parts */
     asked = o->mapper == CM_MAPPER_INTEGRATED;
   double cost, least = INFINITY;
   cm_status status = asked || quick.preset == own.preset ? CM_OK : try_method(f, quick, false, &least, error);
   CM_THEN_IF(status, f->best.partition != NULL && f->best.objective == CM_OBJECTIVE_AXON, find_haste(&f->best, &f->least, error));
+  CM_THEN_IF(status, !asked && below.preset != quick.preset && below.preset != own.preset, try_method(f, below, false, &cost, error));
   CM_THEN(status, try_method(f, own, must, &cost, error));
   if (status != CM_OK || is_settled(f))
     return status;

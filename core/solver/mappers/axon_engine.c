@@ -142,7 +142,7 @@ static cm_status first_start(const cm_engine_task *task, bool edges, cm_run *run
   const cm_topology *t = task->input->demand->network;
   const cm_effort *own = cm_effort_of(task->input->options), *least = cm_effort_least(own);
   const bool below = !edges && own->below != NULL && t->pin_count <= own->axons.work;
-  from->first = below && own->below == least ? task->input->known : NULL;
+  from->first = below ? task->input->known : NULL;
   CM_TRY_IF(from->first != NULL, keeps_limits(task, from->first, run, &from->searched, error));
   if (from->searched)
     return CM_OK;
