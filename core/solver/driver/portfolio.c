@@ -121,7 +121,7 @@ static cm_status try_method(portfolio *f, method by, bool must, double *cost, cm
   variant.options.preset = by.preset;
   variant.options.mapper = by.mapper;
   variant.options.objective = by.objective;
-  cm_status status = (by.whole ? cm_best_candidate : cm_candidate_make)(input, f->run, &made, error);
+  cm_status status = by.whole ? cm_best_candidate(input, f->run, &made, error) : cm_candidate_make(input, f->run, &made, error);
   cm_run_leave(f->run, mark);
   if (!must && (status == CM_NO_ROOM || status == CM_LIMIT_BROKEN)) {
     f->why = *error;

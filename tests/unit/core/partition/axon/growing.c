@@ -7,6 +7,13 @@
 #include "core/partition/axon/grow.h"
 #include "core/partition/quality.h"
 
+/* What a smaller effort found is where another begins. */
+static void goes_on_from(cm_axon_options *options, const uint32_t *part)
+{
+  options->start = part;
+  options->searched = true;
+}
+
 /* Layers that fill parts to the brim, on a network of too many pins to be grown for that alone: what levels find is reached by so few
  * axons that growing is tried, and finds the layers. */
 START_TEST(layers_that_fill_parts_are_found)
@@ -21,12 +28,13 @@ START_TEST(layers_that_fill_parts_are_found)
         t.pin[t.pin_count++] = u;
     t.net_first[v + 1] = t.pin_count;
   }
-  uint32_t part[LAYERS * LAYER], parts;
+  uint32_t part[LAYERS * LAYER], first[LAYERS * LAYER], parts;
   cm_axon_options options = effort(LAYER, LAYER), little = effort(LAYER, LAYER);
   little.attempts = little.cycles = options.attempts = options.cycles = 1;
   little.work = 0;
   options.work = 4 * t.pin_count;
-  options.below = &little;
+  ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &little, &run, first, &parts, &error));
+  goes_on_from(&options, first);
   ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &options, &run, part, &parts, &error));
   ck_assert_uint_eq(parts, LAYERS);
   network_free(&t);
@@ -55,7 +63,7 @@ START_TEST(dense_networks_are_grown_where_neurons_alone_fill_parts)
         t.pin[t.pin_count++] = v;
     t.net_first[u + 1] = t.pin_count;
   }
-  uint32_t part[N], parts;
+  uint32_t part[N], first[N], parts;
   cm_axon_options little = effort(PART, N), more = effort(PART, N);
   little.work = 0;
   more.attempts = more.cycles = 1;
@@ -64,7 +72,8 @@ START_TEST(dense_networks_are_grown_where_neurons_alone_fill_parts)
   ck_assert_uint_eq(parts, (N + PART - 1) / PART);
   ck_assert(!has_phase("coarsen"));
   ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
-  more.below = &little;
+  memcpy(first, part, sizeof first);
+  goes_on_from(&more, first);
   ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &more, &run, part, &parts, &error));
   ck_assert(has_phase("coarsen"));
   ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &better, &error));
@@ -216,19 +225,20 @@ START_TEST(plain_growing_finds_no_less)
   for (int i = 0; i < NETWORKS; i++) {
     cm_axon_options little = effort(0, 0), more = effort(0, 0);
     cm_topology t = network_to_grow(i, &more.limits);
-    uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part);
+    uint32_t n = t.vertex_count, parts, *part = network_array(n, sizeof *part), *first = network_array(n, sizeof *first);
     little.limits = more.limits;
     little.attempts = little.starts = more.attempts = more.cycles = 1;
     little.work = 0;
-    more.below = &little;
     cm_quality ours, grown;
+    ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &little, &run, first, &parts, &error));
+    goes_on_from(&more, first);
     ck_ok(cm_partition_axons(CM_DEMAND_OF(&t), &more, &run, part, &parts, &error));
     ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &ours, &error));
     parts = grow_plainly(&t, &more.limits, part);
     ck_ok(cm_quality_compute(CM_DEMAND_OF(&t), part, parts, &run, &grown, &error));
     ck_assert_double_le(ours.connectivity, grown.connectivity);
     ratio += ours.connectivity / grown.connectivity / NETWORKS;
-    cm_free(part);
+    CM_FREE(part, first);
     network_free(&t);
   }
   ck_assert_double_le(ratio, 0.95);
