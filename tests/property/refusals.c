@@ -499,7 +499,7 @@ START_TEST(a_smaller_capacity_begins_below_what_parts_hold)
                           &error));
   ck_ok(cm_attempts_run(&attempts, &error));
   ck_assert_uint_gt(attempts.made.attempt_count, 1);
-  ck_assert_uint_le(attempts.made.attempt_count, 5);
+  ck_assert_uint_le(attempts.made.attempt_count, CM_SANITIZED ? 6 : 5); /* from 44 or 37 to 20, by what is too much */
   ck_assert_uint_lt(attempts.made.attempts[1].capacity, HELD);
   cm_attempts_end(&attempts);
   cm_map_options_free(options);
