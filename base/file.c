@@ -251,6 +251,14 @@ cm_status cm_file_end(cm_file *file, cm_status status, cm_error *error)
   return status;
 }
 
+cm_status cm_file_write(const char *path, const void *bytes, size_t size, cm_error *error)
+{
+  cm_file file;
+  CM_TRY(cm_file_create(&file, path, error));
+  const bool whole = fwrite(bytes, 1, size, file.stream) == size;
+  return cm_file_end(&file, whole ? CM_OK : cm_fail(error, CM_DISK_FULL, "cannot write %s", path), error);
+}
+
 void cm_file_discard(cm_file *file)
 {
   if (file->stream == NULL)

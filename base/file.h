@@ -49,6 +49,9 @@ bool cm_files_last(bool last);
 /* The end of a file: committed where `status`, what writing it came to, is CM_OK, else discarded. Returns what it came to. */
 cm_status cm_file_end(cm_file *file, cm_status status, cm_error *error);
 
+/* A file of these bytes, made and committed. Errors: those of both, CM_DISK_FULL. */
+cm_status cm_file_write(const char *path, const void *bytes, size_t size, cm_error *error);
+
 /* Removes the temporary; harmless after commit and on a zeroed cm_file. */
 void cm_file_discard(cm_file *file);
 

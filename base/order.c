@@ -1,7 +1,5 @@
 #include "base/order.h"
 
-#include <stddef.h>
-
 enum { RADIX = 256 };
 
 int cm_ascending(const void *a, const void *b)
@@ -20,30 +18,6 @@ int cm_ascending_long(const void *a, const void *b)
 {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
-}
-
-/* What stands behind a first member. */
-static const void *after(const void *a, size_t first)
-{
-  return (const char *)a + first;
-}
-
-int cm_ascending_pair(const void *a, const void *b)
-{
-  const int order = cm_ascending(a, b);
-  return order != 0 ? order : cm_ascending(after(a, sizeof(uint32_t)), after(b, sizeof(uint32_t)));
-}
-
-int cm_ascending_long_pair(const void *a, const void *b)
-{
-  const int order = cm_ascending_long(a, b);
-  return order != 0 ? order : cm_ascending(after(a, sizeof(uint64_t)), after(b, sizeof(uint64_t)));
-}
-
-int cm_ascending_real_pair(const void *a, const void *b)
-{
-  const int order = cm_ascending_real(a, b);
-  return order != 0 ? order : cm_ascending(after(a, sizeof(double)), after(b, sizeof(double)));
 }
 
 uint64_t *cm_sort_by_upper_half(uint64_t *key, uint64_t *other, uint64_t count, uint32_t largest)

@@ -6,8 +6,9 @@
 /* Of uint32_t, ascending. */
 int cm_ascending(const void *a, const void *b);
 
-/* Of double, ascending; none of them NaN. */
 int cm_ascending_long(const void *a, const void *b); /* uint64_t */
+
+/* Of double, ascending; none of them NaN. */
 int cm_ascending_real(const void *a, const void *b);
 
 /* The one in the middle of three. */
@@ -17,27 +18,22 @@ static inline int64_t cm_middle(int64_t a, int64_t b, int64_t c)
   return c < low ? low : c > high ? high : c;
 }
 
-/* Of structs that begin with two uint32_t, a uint64_t and a uint32_t, or a double that is no NaN and a uint32_t: by the first, then by the second. */
-int cm_ascending_pair(const void *a, const void *b);
-int cm_ascending_long_pair(const void *a, const void *b);
-int cm_ascending_real_pair(const void *a, const void *b);
-
 /* Sorts key [count] by the upper halves, `largest` of them at most, and leaves equal ones in order; other [count] is overwritten. Returns
  * which of the two has them. O(count). */
 uint64_t *cm_sort_by_upper_half(uint64_t *key, uint64_t *other, uint64_t count, uint32_t largest);
 
 /* A comparison of structures for qsort, by their members in turn: CM_ORDER(by_load, sink, CM_FALLING(load) CM_RISING(at)). */
-#define CM_ORDER(name, type, members)            \
+#define CM_ORDER(name, type, members)                \
   static int name(const void *one, const void *other) \
-  {                                              \
-    const type *p = one, *q = other;             \
-    members                                      \
-    return 0;                                    \
+  {                                                   \
+    const type *p = one, *q = other;                  \
+    members                                           \
+    return 0;                                         \
   }
-#define CM_RISING(member)    \
+#define CM_RISING(member)     \
   if (p->member != q->member) \
     return p->member < q->member ? -1 : 1;
-#define CM_FALLING(member)   \
+#define CM_FALLING(member)    \
   if (p->member != q->member) \
     return p->member > q->member ? -1 : 1;
 

@@ -34,10 +34,7 @@ cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, con
   CM_TRY(cm_file_create(&file, to, error));
   cm_status status = library_client_ask(server, &(cli_request){.method = "GET", .path = path, .download = file.stream, .run = &cli->run}, &reply, error);
   json_decref(reply.json);
-  if (status == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status;
+  return cm_file_end(&file, status, error);
 }
 
 /* All views of a mapping or program that there are, into a folder. */

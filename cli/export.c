@@ -85,10 +85,7 @@ static cm_status on_server(const arguments *a, cli_run *cli, const char *path, c
 {
   cm_file file;
   CM_TRY(cm_file_create(&file, path, error));
-  if (get(a, cli, file.stream, error) == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return error->status;
+  return cm_file_end(&file, get(a, cli, file.stream, error), error);
 }
 
 static cm_status write_it(void *given, cli_run *cli, json_t **report, cm_error *error)

@@ -17,8 +17,7 @@ static json_t *degrees_json(uint32_t *degree, uint32_t count)
 static cm_status add_degrees(const cm_topology *t, json_t *about, cm_error *error)
 {
   uint32_t *in = NULL, *out = NULL;
-  CM_TRY_OR(CM_NEW(NULL, in, t->vertex_count, error), cm_free(in));
-  CM_TRY_OR(CM_NEW(NULL, out, t->vertex_count, error), cm_free(in));
+  CM_TRY_OR(CM_NEW_ALL(NULL, error, CM_ARRAY(in, t->vertex_count), CM_ARRAY(out, t->vertex_count)), cm_free(in));
   for (uint32_t e = 0; e < t->net_count; e++) {
     out[cm_topology_source(t, e)] += (uint32_t)(t->net_first[e + 1] - t->net_first[e]);
     for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++)

@@ -119,7 +119,7 @@ cm_status library_token_keep(const char *url, const char *token, bool *known, cm
     status = cm_json_set(all, url, json_string(token), "a token", error);
   if (token == NULL)
     (void)json_object_del(all, url);
-  CM_THEN_IF(status, (token != NULL || there), library_kept_write("tokens", all, error));
+  CM_THEN_IF(status, token != NULL || there, library_kept_write("tokens", all, error));
   json_decref(all);
   if (status == CM_OK && known != NULL)
     *known = there;

@@ -93,11 +93,7 @@ static cm_status write_curve(const char *path, const cm_training *training, cm_e
   size_t length = strlen(path);
   bool picture = length > 4 && strcmp(path + length - 4, ".svg") == 0;
   CM_TRY(cm_file_create(&file, path, error));
-  if ((picture ? cm_curve_write_svg : cm_curve_write_csv)(curve, count, file.stream, error) != CM_OK) {
-    cm_file_discard(&file);
-    return error->status;
-  }
-  return cm_file_commit(&file, error);
+  return cm_file_end(&file, (picture ? cm_curve_write_svg : cm_curve_write_csv)(curve, count, file.stream, error), error);
 }
 
 /* What the policy says of itself. */

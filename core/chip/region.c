@@ -27,6 +27,8 @@ typedef struct ranked {
   uint32_t rank, core;
 } ranked;
 
+CM_ORDER(by_rank, ranked, CM_RISING(rank) CM_RISING(core))
+
 void cm_region_enclose(const cm_chip *chip, const cm_occupancy *occupancy, cm_region *region)
 {
   uint32_t x1 = 0, y1 = 0;
@@ -68,7 +70,7 @@ static cm_status take_cores(const search *s, cm_box b, bool rectangle, cm_run *r
       uint32_t dy = 2 * y + 1 > b.height ? 2 * y + 1 - b.height : b.height - 2 * y - 1;
       list[found++] = (ranked){dx + dy, core};
     }
-  qsort(list, found, sizeof *list, cm_ascending_pair);
+  qsort(list, found, sizeof *list, by_rank);
   for (uint32_t i = 0; i < s->count; i++)
     cores[i] = list[i].core;
   qsort(cores, s->count, sizeof *cores, cm_ascending);

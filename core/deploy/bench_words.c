@@ -38,11 +38,7 @@ cm_status cm_bench_words_write(const char *commands, const char *path, cm_error 
   if (status == CM_OK) {
     while (fgets(line, sizeof line, from) != NULL)
       put_word(line, file.stream);
-    if (ferror(from)) {
-      status = cm_fail_errno(error, errno, "cannot read", commands);
-      cm_file_discard(&file);
-    } else
-      status = cm_file_commit(&file, error);
+    status = cm_file_end(&file, ferror(from) ? cm_fail_errno(error, errno, "cannot read", commands) : CM_OK, error);
   }
   (void)fclose(from);
   return status;

@@ -14,8 +14,8 @@ cm_status cm_deploy_inputs(const cm_profile *p, cm_memory *memory, cm_spikes *in
 {
   const cm_spikes *all = &p->spikes;
   cm_spikes s = {.neurons = all->neurons, .steps = all->steps};
-  CM_TRY_OR(CM_NEW(memory, s.first, (size_t)s.steps + 1, error), cm_spikes_free(&s));
-  CM_TRY_OR(CM_NEW(memory, s.neuron, all->first[all->steps], error), cm_spikes_free(&s));
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s.first, (size_t)s.steps + 1), CM_ARRAY(s.neuron, all->first[all->steps])),
+            cm_spikes_free(&s));
   for (uint32_t step = 0; step < s.steps; step++) {
     s.first[step + 1] = s.first[step];
     for (uint64_t i = all->first[step]; i < all->first[step + 1]; i++)
@@ -122,8 +122,8 @@ cm_status cm_deployment_spikes(const cm_deployment *d, cm_memory *memory, cm_spi
   const cm_images *m = &d->images;
   cm_spikes s = {.neurons = m->neurons, .steps = m->steps};
   uint64_t count = 0, next = 0;
-  CM_TRY_OR(CM_NEW(memory, s.first, (size_t)s.steps + 1, error), cm_spikes_free(&s));
-  CM_TRY_OR(CM_NEW(memory, s.neuron, d->result.spikes, error), cm_spikes_free(&s));
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(s.first, (size_t)s.steps + 1), CM_ARRAY(s.neuron, d->result.spikes)),
+            cm_spikes_free(&s));
   for (uint32_t step = 0; step < s.steps; step++) {
     for (; next < d->result.spikes && d->result.spike[next].step == step; next++) {
       const cm_image_neuron *n = &m->image[m->of_core[d->result.spike[next].core]].neuron[d->result.spike[next].neuron];

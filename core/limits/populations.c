@@ -139,9 +139,7 @@ cm_status cm_population_split_open(const cm_demand *demand, const uint32_t *of, 
     status = cm_run_check(run, error);
   }
   cm_free(index);
-  CM_TRY_OR(status, cm_population_split_free(&s));
-  *split = s;
-  return CM_OK;
+  CM_END(status, *split = s, cm_population_split_free(&s));
 }
 
 /* ---- the network of one ---- */
@@ -289,7 +287,5 @@ cm_status cm_population_network_make(cm_population_split *s, uint32_t i, bool so
               .begin = s->pin_first[i], .end = s->pin_first[i + 1], .sources = sources && s->demand->network->directed};
   cm_population_network made = {0};
   cm_status status = make(&m, run, &made, error);
-  CM_TRY_OR(status, cm_population_network_free(&made));
-  *network = made;
-  return CM_OK;
+  CM_END(status, *network = made, cm_population_network_free(&made));
 }

@@ -67,9 +67,7 @@ cm_status cm_spread_new(const cm_window *window, double packets, cm_memory *memo
   s.height = w->height + (w->ring_y ? w->height / 2 : 0);
   cm_status status = exits_new(reach_x + 1, reach_y + 1, memory, &s.column, error);
   CM_THEN(status, exits_new(reach_y + 1, reach_x + 1, memory, &s.row, error));
-  CM_TRY_OR(status, cm_spread_free(&s));
-  *spread = s;
-  return CM_OK;
+  CM_END(status, *spread = s, cm_spread_free(&s));
 }
 
 void cm_spread_free(cm_spread *spread)
@@ -91,9 +89,7 @@ cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memor
   for (int q = 0; q < CM_QUADRANTS && status == CM_OK; q++)
     CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(p.column[q], size), CM_ARRAY(p.row[q], size), CM_ARRAY(p.begin[q], size),
                                CM_ARRAY(p.column_end[q], size), CM_ARRAY(p.row_end[q], size)));
-  CM_TRY_OR(status, cm_spread_part_free(&p));
-  *part = p;
-  return CM_OK;
+  CM_END(status, *part = p, cm_spread_part_free(&p));
 }
 
 void cm_spread_part_free(cm_spread_part *part)

@@ -75,12 +75,14 @@ typedef struct keyed {
   uint32_t number;
 } keyed;
 
+CM_ORDER(by_key, keyed, CM_RISING(key) CM_RISING(number))
+
 static cm_status sorted(const uint64_t *key, uint32_t count, cm_run *run, keyed **list, cm_error *error)
 {
   CM_TRY(CM_NEW(run->memory, *list, count, error));
   for (uint32_t i = 0; i < count; i++)
     (*list)[i] = (keyed){key[i], i};
-  qsort(*list, count, sizeof **list, cm_ascending_long_pair);
+  qsort(*list, count, sizeof **list, by_key);
   return CM_OK;
 }
 

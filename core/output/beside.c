@@ -91,11 +91,7 @@ static cm_status write_file(beside *b, cm_mapping_view view, cm_error *error)
   cm_file file = {0};
   CM_TRY(cm_path(path, error, "%s/%s", b->folder, cm_mapping_view_name(view)));
   CM_TRY(cm_file_create(&file, path, error));
-  cm_status status = write_view(b, view, file.stream, error);
-  if (status == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status;
+  return cm_file_end(&file, write_view(b, view, file.stream, error), error);
 }
 
 /* Makes routes, and writes their views. */
@@ -129,9 +125,8 @@ static cm_status write_occupancy(const beside *b, cm_error *error)
   cm_status status = cm_file_create(&file, path, error);
   if (status == CM_OK) {
     errno = 0;
-    status = fputs(text, file.stream) >= 0 ? cm_file_commit(&file, error)
-                                           : cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", path);
-    cm_file_discard(&file);
+    status = fputs(text, file.stream) >= 0 ? CM_OK : cm_fail_errno(error, errno != 0 ? errno : EIO, "cannot write", path);
+    status = cm_file_end(&file, status, error);
   }
   free(text);
   return status;

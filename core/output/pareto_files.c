@@ -38,10 +38,7 @@ static cm_status write_file(const output *o, const char *folder, const char *nam
     status = cm_pareto_draw(o->table, file.stream, error);
   else
     status = write_table(o->table, file.stream, error);
-  if (status == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status;
+  return cm_file_end(&file, status, error);
 }
 
 cm_status cm_pareto_write_folder(const cm_mapping *mapping, const cm_demand *demand, const cm_chip *chip,

@@ -285,11 +285,7 @@ cm_status cm_mapping_write_folder(const cm_mapping *mapping, const cm_demand *de
     if ((status = cm_path(path, error, "%s/%s", folder, views[view].name)) != CM_OK ||
         (status = cm_file_create(&file, path, error)) != CM_OK)
       return status;
-    status = cm_mapping_write(mapping, demand, chip, network_id, (cm_mapping_view)view, file.stream, error);
-    if (status == CM_OK)
-      status = cm_file_commit(&file, error);
-    else
-      cm_file_discard(&file);
+    status = cm_file_end(&file, cm_mapping_write(mapping, demand, chip, network_id, (cm_mapping_view)view, file.stream, error), error);
   }
   return status;
 }

@@ -29,9 +29,8 @@ cm_status cm_flows_new(uint32_t parts, uint64_t count, cm_run *run, cm_flows **f
   cm_flows *made;
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->parts = parts;
-  CM_TRY_OR(CM_NEW(run->memory, made->first, (size_t)parts + 1, error), cm_flows_free(made));
-  CM_TRY_OR(CM_NEW(run->memory, made->target, count, error), cm_flows_free(made));
-  CM_TRY_OR(CM_NEW(run->memory, made->weight, count, error), cm_flows_free(made));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made->first, (size_t)parts + 1), CM_ARRAY(made->target, count),
+                       CM_ARRAY(made->weight, count)), cm_flows_free(made));
   *flows = made;
   return CM_OK;
 }

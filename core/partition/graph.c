@@ -19,10 +19,8 @@ cm_status cm_graph_new(cm_run *run, uint32_t vertices, uint64_t entries, cm_grap
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->entry_count = entries;
-  CM_TRY_OR(CM_NEW(run->memory, made->first, (size_t)vertices + 1, error), cm_graph_free(made));
-  CM_TRY_OR(CM_NEW(run->memory, made->size, vertices, error), cm_graph_free(made));
-  CM_TRY_OR(CM_NEW(run->memory, made->neighbour, entries, error), cm_graph_free(made));
-  CM_TRY_OR(CM_NEW(run->memory, made->weight, entries, error), cm_graph_free(made));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made->first, (size_t)vertices + 1), CM_ARRAY(made->size, vertices),
+                       CM_ARRAY(made->neighbour, entries), CM_ARRAY(made->weight, entries)), cm_graph_free(made));
   *graph = made;
   return CM_OK;
 }
@@ -92,9 +90,7 @@ cm_status cm_graph_contract(const cm_graph *graph, const uint32_t *map, uint32_t
   cm_gatherer_free(&gathered);
   cm_graph_rows_free(&rows);
   CM_FREE(of.first, of.member);
-  CM_TRY_OR(status, cm_graph_free(made));
-  *coarse = made;
-  return CM_OK;
+  CM_END(status, *coarse = made, cm_graph_free(made));
 }
 
 static cm_status fill_from_rows(const uint64_t *first, const uint32_t *neighbour, const uint64_t *weight, cm_graph *graph,
@@ -120,9 +116,7 @@ cm_status cm_graph_from_rows(uint32_t vertices, const uint64_t *first, const uin
   cm_graph *made = NULL;
   cm_status status = cm_graph_new(run, vertices, first[vertices], &made, error);
   CM_THEN(status, fill_from_rows(first, neighbour, weight, made, run, error));
-  CM_TRY_OR(status, cm_graph_free(made));
-  *graph = made;
-  return CM_OK;
+  CM_END(status, *graph = made, cm_graph_free(made));
 }
 
 static cm_status induce_rows(cm_graph_rows *rows, const uint32_t *vertex, uint32_t count, const uint32_t *scratch, cm_run *run,
@@ -165,7 +159,5 @@ cm_status cm_graph_induce(const cm_graph *graph, const uint32_t *vertex, uint32_
   CM_THEN(status, cm_graph_new(run, count, entries, &made, error));
   CM_THEN(status, induce_rows(&rows, vertex, count, scratch, run, made, error));
   cm_graph_rows_free(&rows);
-  CM_TRY_OR(status, cm_graph_free(made));
-  *induced = made;
-  return CM_OK;
+  CM_END(status, *induced = made, cm_graph_free(made));
 }

@@ -18,9 +18,7 @@ cm_status cm_gatherer_new(cm_run *run, uint32_t vertices, cm_gatherer *made, cm_
     CM_THEN(status, CM_NEW(run->memory, gathered.bits[gathered.levels], words, error));
     gathered.levels++;
   } while (words > 1);
-  CM_TRY_OR(status, cm_gatherer_free(&gathered));
-  *made = gathered;
-  return CM_OK;
+  CM_END(status, *made = gathered, cm_gatherer_free(&gathered));
 }
 
 static cm_status make_room(cm_graph *graph, uint64_t needed, uint64_t *room, cm_run *run, cm_error *error)

@@ -8,8 +8,8 @@ cm_status cm_graph_rows_new(const cm_graph *graph, cm_run *run, cm_graph_rows *m
     for (uint32_t v = 0; v < graph->vertex_count; v++)
       if (graph->first[v + 1] - graph->first[v] > longest)
         longest = graph->first[v + 1] - graph->first[v];
-    CM_TRY_OR(CM_NEW(run->memory, rows.neighbour, longest, error), cm_graph_rows_free(&rows));
-    CM_TRY_OR(CM_NEW(run->memory, rows.weight, longest, error), cm_graph_rows_free(&rows));
+    CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(rows.neighbour, longest), CM_ARRAY(rows.weight, longest)),
+              cm_graph_rows_free(&rows));
   }
   *made = rows;
   return CM_OK;

@@ -58,9 +58,7 @@ static cm_status slice_new(const cm_demand *demand, cm_run *run, slice *made, cm
   CM_THEN(status, count_pins(&in, error));
   CM_THEN(status, CM_NEW(run->memory, in.net, in.room, error));
   CM_THEN_IF(status, topology->pin_weight != NULL, CM_NEW(run->memory, in.weight, in.room, error));
-  CM_TRY_OR(status, slice_free(&in));
-  *made = in;
-  return CM_OK;
+  CM_END(status, *made = in, slice_free(&in));
 }
 
 /* Goes on to the slice that begins where the last one ended: as many vertices as there is room for. */
@@ -159,9 +157,7 @@ cm_status cm_graph_from_topology(const cm_demand *demand, cm_run *run, cm_graph 
   } else
     status = fill_from_undirected(demand, made, run, error);
   CM_THEN(status, cm_graph_finish(made, run, error));
-  CM_TRY_OR(status, cm_graph_free(made));
-  *graph = made;
-  return CM_OK;
+  CM_END(status, *graph = made, cm_graph_free(made));
 }
 
 /* ---- of parts ---- */

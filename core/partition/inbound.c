@@ -112,7 +112,5 @@ cm_status cm_inbound_new(const cm_demand *demand, cm_run *run, cm_inbound *inbou
   builder b = {.demand = demand, .in = &made, .run = run};
   cm_status status = build(&b, error);
   cm_free(b.next);
-  CM_TRY_OR(status, cm_inbound_free(&made));
-  *inbound = made;
-  return CM_OK;
+  CM_END(status, *inbound = made, cm_inbound_free(&made));
 }

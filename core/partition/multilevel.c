@@ -57,9 +57,7 @@ cm_status cm_hierarchy_build(void *finest, uint32_t vertices, const cm_coarsener
     label = coarse;
   }
   cm_free(coarse);
-  CM_TRY_OR(status, cm_hierarchy_free(&h));
-  *hierarchy = h;
-  return CM_OK;
+  CM_END(status, *hierarchy = h, cm_hierarchy_free(&h));
 }
 
 void cm_hierarchy_lift(const cm_hierarchy *hierarchy, uint32_t *part)

@@ -32,6 +32,8 @@ typedef struct member {
   uint32_t vertex;
 } member;
 
+CM_ORDER(by_mean, member, CM_RISING(mean) CM_RISING(vertex))
+
 /* From the order of a level's clusters to that of their members. */
 static cm_status expand(const cm_hierarchy *h, uint32_t level, cm_run *run, uint32_t *order, cm_error *error)
 {
@@ -59,7 +61,7 @@ static cm_status expand(const cm_hierarchy *h, uint32_t level, cm_run *run, uint
       list[begin[own]++] = (member){weight > 0 ? sum / weight : own, v};
     }
     for (uint32_t i = 0, from = 0; i < clusters; from = begin[i++])
-      qsort(list + from, begin[i] - from, sizeof *list, cm_ascending_real_pair);
+      qsort(list + from, begin[i] - from, sizeof *list, by_mean);
     for (uint32_t i = 0; i < n; i++)
       order[i] = list[i].vertex;
     status = cm_run_check(run, error);

@@ -91,9 +91,8 @@ static cm_status list(const cm_copy_task *task, cm_copies *c, cm_error *error)
   while (e < t->net_count && cm_topology_source(t, e) < n)
     e++;
   const uint64_t begin = t->net_first[e];
-  CM_TRY_OR(CM_NEW(memory, all.of, all.count, error), cm_neuron_copies_free(&all));
-  CM_TRY_OR(CM_NEW(memory, all.first, (size_t)all.count + 1, error), cm_neuron_copies_free(&all));
-  CM_TRY_OR(CM_NEW(memory, all.serves, t->pin_count - begin, error), cm_neuron_copies_free(&all));
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(all.of, all.count), CM_ARRAY(all.first, (size_t)all.count + 1),
+                       CM_ARRAY(all.serves, t->pin_count - begin)), cm_neuron_copies_free(&all));
   memcpy(all.of, c->of + n, all.count * sizeof *all.of);
   memcpy(all.serves, t->pin + begin, (t->pin_count - begin) * sizeof *t->pin);
   for (uint32_t i = 0; i < all.count; i++) {

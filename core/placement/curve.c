@@ -139,6 +139,8 @@ typedef struct numbered {
   uint32_t core;
 } numbered;
 
+CM_ORDER(by_number, numbered, CM_RISING(number) CM_RISING(core))
+
 cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *core, cm_error *error)
 {
   numbered *list;
@@ -150,7 +152,7 @@ cm_status cm_order_cores(const cm_chip *chip, const cm_region *region, cm_run *r
     uint32_t c = region->cores[i];
     list[i] = (numbered){hilbert(c % chip->width - region->x0, c / chip->width - region->y0, bits), i};
   }
-  qsort(list, region->core_count, sizeof *list, cm_ascending_long_pair);
+  qsort(list, region->core_count, sizeof *list, by_number);
   for (uint32_t i = 0; i < region->core_count; i++)
     core[i] = list[i].core;
   cm_free(list);

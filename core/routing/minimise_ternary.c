@@ -127,6 +127,8 @@ typedef struct partner {
   uint32_t open, number;
 } partner;
 
+CM_ORDER(by_open, partner, CM_RISING(open) CM_RISING(number))
+
 /* The partners of a group that leave least open together with an entry, ascending. */
 static uint32_t find_partners(merger *m, const uint32_t *group, uint32_t count, uint32_t number, partner *list)
 {
@@ -136,10 +138,10 @@ static uint32_t find_partners(merger *m, const uint32_t *group, uint32_t count, 
     if (group[i] == NONE || group[i] == number)
       continue;
     partner p = {openness(least_over(&m->entry[number], &m->entry[group[i]]).open), i};
-    if (found == PARTNERS && cm_ascending_pair(&p, &list[found - 1]) > 0)
+    if (found == PARTNERS && by_open(&p, &list[found - 1]) > 0)
       continue;
     uint32_t k = found < PARTNERS ? found++ : found - 1;
-    for (; k > 0 && cm_ascending_pair(&p, &list[k - 1]) < 0; k--)
+    for (; k > 0 && by_open(&p, &list[k - 1]) < 0; k--)
       list[k] = list[k - 1];
     list[k] = p;
   }

@@ -10,9 +10,8 @@ static cm_status make(cm_memory *memory, cm_dag *dag, size_t times, uint32_t res
   CM_TRY_OR(CM_NEW(memory, w, 1, error), cm_dag_free(dag));
   w->dag = dag;
   w->resource_count = resources;
-  CM_TRY_OR(CM_NEW(memory, w->time, times, error), cm_workload_free(w));
-  CM_TRY_OR(CM_NEW(memory, w->capacity, resources, error), cm_workload_free(w));
-  CM_TRY_OR(CM_NEW(memory, w->demand, (size_t)n * resources, error), cm_workload_free(w));
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(w->time, times), CM_ARRAY(w->capacity, resources),
+                       CM_ARRAY(w->demand, (size_t)n * resources)), cm_workload_free(w));
   *made = w;
   return CM_OK;
 }

@@ -69,9 +69,7 @@ cm_status cm_arrivals_new(const cm_traffic *t, double load, uint64_t seed, cm_me
     gather(&a, load);
     status = begin(&a, seed, error);
   }
-  CM_TRY_OR(status, cm_arrivals_free(&a));
-  *arrivals = a;
-  return CM_OK;
+  CM_END(status, *arrivals = a, cm_arrivals_free(&a));
 }
 
 void cm_arrivals_free(cm_arrivals *a)

@@ -29,9 +29,8 @@ cm_status cm_fabric_new(const cm_traffic *traffic, uint32_t buffers, bool proces
   f.direct = f.by_steps && !traffic->multicast;
   size_t channels = (size_t)f.links + f.cores;
   CM_TRY_OR(cm_events_new(run->memory, &f.events, error), cm_fabric_free(&f));
-  CM_TRY_OR(CM_NEW(run->memory, f.channel, channels, error), cm_fabric_free(&f));
-  CM_TRY_OR(CM_NEW(run->memory, f.core, f.cores, error), cm_fabric_free(&f));
-  CM_TRY_OR(CM_NEW(run->memory, f.carried, channels, error), cm_fabric_free(&f));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(f.channel, channels), CM_ARRAY(f.core, f.cores),
+                       CM_ARRAY(f.carried, channels)), cm_fabric_free(&f));
   for (uint32_t c = 0; c < channels; c++) {
     f.channel[c].buffer = nothing;
     f.channel[c].wait_head = CM_FABRIC_NONE;

@@ -299,7 +299,5 @@ cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options
   CM_THEN_IF(status, options->load > 0, simulate_stream(&s, made, error));
   CM_THEN_IF(status, options->saturation, find_saturation(&s, made, error));
   cm_traffic_free(&traffic);
-  CM_TRY_OR(status, json_decref(made));
-  *report = made;
-  return CM_OK;
+  CM_END(status, *report = made, json_decref(made));
 }

@@ -88,9 +88,7 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
   if (status == CM_OK && mapped->demand->target_cores_max != 0 && (status = CM_NEW(memory, t.copies, topology->vertex_count, error)) == CM_OK)
     status = cm_count_copies(mapped->demand, part, t.parts, run, t.copies, error);
   CM_FREE(target_first, scratch);
-  CM_TRY_OR(status, cm_traffic_free(&t));
-  *traffic = t;
-  return CM_OK;
+  CM_END(status, *traffic = t, cm_traffic_free(&t));
 }
 
 void cm_traffic_free(cm_traffic *t)

@@ -230,9 +230,7 @@ static cm_status map_whole(const cm_map_input *input, cm_run *run, cm_mapping **
     CM_THEN_IF(status, directed, find_bound(input, run, &bound, error));
     CM_THEN_IF(status, directed, report_bound(made, &input->chip->costs.barrier, &bound, error));
   }
-  CM_TRY_OR(status, cm_mapping_free(made));
-  *mapping = made;
-  return CM_OK;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }
 
 static cm_status map_as_asked(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
@@ -274,9 +272,7 @@ static cm_status map(const cm_map_input *input, cm_run *run, cm_mapping **mappin
   cm_run_leave(run, mark);
   CM_THEN(status, cm_choices_report(input, made, run, error));
   cm_run_finish(run);
-  CM_TRY_OR(status, cm_mapping_free(made));
-  *mapping = made;
-  return CM_OK;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }
 
 /* Mapped again: the tables must fit as they come. */
@@ -334,7 +330,5 @@ cm_status cm_map(const cm_map_input *input, cm_run *run, cm_mapping **mapping, c
     return cm_fail(error, CM_INTERNAL, "the network's neurons are not what the chip asks of them");
   cm_status status = map_on_cores(input, run, &made, error);
   CM_THEN(status, cm_json_whole(refusals, "the report", error));
-  CM_TRY_OR(status, cm_mapping_free(made));
-  *mapping = made;
-  return CM_OK;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }

@@ -37,6 +37,8 @@ typedef struct axon {
   uint32_t home, net;
 } axon;
 
+CM_ORDER(by_home, axon, CM_RISING(home) CM_RISING(net))
+
 /* Every circuit once: axons by the parts that they come from. */
 static cm_status count_all(const cm_mapped *m, cm_check_walk *walk, const axon *axons, count *n, cm_error *error)
 {
@@ -76,7 +78,7 @@ cm_status cm_check_measure_circuits(const cm_mapped *m, cm_run *run, cm_check_sh
   for (uint32_t e = 0; status == CM_OK && e < t->net_count; e++)
     axons[e] = (axon){m->part[cm_topology_source(t, e)], e};
   if (status == CM_OK && t->net_count > 0)
-    qsort(axons, t->net_count, sizeof *axons, cm_ascending_pair);
+    qsort(axons, t->net_count, sizeof *axons, by_home);
   CM_THEN(status, count_all(m, &walk, axons, &n, error));
   CM_FREE(axons, n.mark, n.links, n.routers);
   cm_check_walk_free(&walk);

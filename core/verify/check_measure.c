@@ -12,6 +12,8 @@ typedef struct pair {
   double packets;
 } pair;
 
+CM_ORDER(by_pair, pair, CM_RISING(from) CM_RISING(to))
+
 /* Hops to a part from the part under way. */
 typedef struct distance {
   double hops;
@@ -83,9 +85,9 @@ static void squeeze(measure *m)
 {
   size_t kept = 0;
   if (m->pair_count > 0)
-    qsort(m->pair, m->pair_count, sizeof *m->pair, cm_ascending_pair);
+    qsort(m->pair, m->pair_count, sizeof *m->pair, by_pair);
   for (size_t i = 0; i < m->pair_count; i++) {
-    if (kept > 0 && cm_ascending_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
+    if (kept > 0 && by_pair(&m->pair[kept - 1], &m->pair[i]) == 0)
       m->pair[kept - 1].packets += m->pair[i].packets;
     else
       m->pair[kept++] = m->pair[i];

@@ -137,8 +137,7 @@ static cm_status check_rings(cm_routes_checking *c, uint64_t *channels, uint64_t
 {
   size_t links = c->link_count, ready = 0, done = 0;
   uint32_t *waits = NULL, *queue = NULL; /* links that each waits for; those that wait for none any more */
-  CM_TRY_OR(CM_NEW(c->run->memory, waits, links, error), cm_free(waits));
-  CM_TRY_OR(CM_NEW(c->run->memory, queue, links, error), cm_free(waits));
+  CM_TRY_OR(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(waits, links), CM_ARRAY(queue, links)), cm_free(waits));
   *channels = *dependencies = 0;
   for (size_t l = 0; l < links; l++) {
     *channels += c->used[l];

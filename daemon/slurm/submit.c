@@ -67,8 +67,7 @@ static cm_status write_list(const char *shared, const cm_slurm_ask *const *runs,
   CM_TRY(cm_file_create(&file, path, error));
   for (size_t i = 0; i < count; i++)
     (void)fprintf(file.stream, "%s %d\n", runs[i]->token, runs[i]->attempt);
-  const cm_status status = cm_file_commit(&file, error);
-  cm_file_discard(&file);
+  const cm_status status = cm_file_end(&file, CM_OK, error);
   return status == CM_OK && chmod(path, 0640) != 0 ? cm_fail_errno(error, errno, "cannot open to the group", path) : status;
 }
 
@@ -120,7 +119,6 @@ cm_status cm_slurm_write_script(cm_slurm_site *site, cm_error *error)
   CM_TRY(cm_path(site->script, error, "%s/lists/run", site->shared));
   CM_TRY(cm_file_create(&file, site->script, error));
   (void)fprintf(file.stream, "#!%s --node\n", program);
-  const cm_status status = cm_file_commit(&file, error);
-  cm_file_discard(&file);
+  const cm_status status = cm_file_end(&file, CM_OK, error);
   return status == CM_OK && chmod(site->script, 0750) != 0 ? cm_fail_errno(error, errno, "cannot open to the group", site->script) : status;
 }

@@ -51,9 +51,13 @@ typedef struct centre {
   uint32_t router;
 } centre;
 
+CM_ORDER(by_cost, centre, CM_RISING(cost) CM_RISING(router))
+
 typedef struct near {
   uint32_t units, router;
 } near;
+
+CM_ORDER(by_units, near, CM_RISING(units) CM_RISING(router))
 
 typedef struct search {
   const cm_chip *chip;
@@ -86,7 +90,7 @@ static near pivot_of(const near *list, uint32_t count, double share)
   const uint32_t stride = count / SAMPLED;
   for (uint32_t i = 0; i < SAMPLED; i++)
     sample[i] = list[i * stride + (uint32_t)(i * UINT64_C(2654435761) % stride)];
-  qsort(sample, SAMPLED, sizeof *sample, cm_ascending_pair);
+  qsort(sample, SAMPLED, sizeof *sample, by_units);
   return sample[1 + (uint32_t)(share * (SAMPLED - 2))];
 }
 
@@ -96,7 +100,7 @@ static uint32_t divide(const search *s, near *list, uint32_t count, near pivot, 
   uint32_t before = 0;
   *cores = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (cm_ascending_pair(&list[i], &pivot) < 0) {
+    if (by_units(&list[i], &pivot) < 0) {
       near other = list[before];
       *cores += s->here[list[i].router];
       list[before++] = list[i];
@@ -132,7 +136,7 @@ static double ball(search *s, uint32_t middle)
     listed -= before;
     there -= cores;
   }
-  qsort(list, listed, sizeof *list, cm_ascending_pair);
+  qsort(list, listed, sizeof *list, by_units);
   (void)take_listed(s, list, listed, left, &sum);
   return sum;
 }
@@ -220,7 +224,7 @@ static cm_status look_around(search *s, cm_core_sets *sets, cm_error *error)
     if (centres == CENTRES_MAX || cm_run_check(s->run, error) != CM_OK)
       break;
   }
-  qsort(list, centres, sizeof *list, cm_ascending_real_pair);
+  qsort(list, centres, sizeof *list, by_cost);
   for (uint32_t i = 0; i < centres && i < 2 * sets->capacity && sets->count < sets->capacity; i++) {
     uint32_t **made = &sets->set[sets->count];
     (void)ball(s, list[i].router);

@@ -51,9 +51,7 @@ static cm_status write_files(const cm_c_file *files, int count, const char *fold
     (void)fwrite(zeros, 1, folder != NULL ? (TAR_BLOCK - f->size % TAR_BLOCK) % TAR_BLOCK : 0, file.stream);
   }
   (void)fwrite(zeros, 1, folder != NULL ? sizeof zeros : 0, file.stream);
-  const cm_status status = cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return status;
+  return cm_file_end(&file, CM_OK, error);
 }
 
 cm_status cm_c_write_folder(const cm_c_file files[CM_C_FILES], const char *folder, cm_error *error)

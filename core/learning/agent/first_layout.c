@@ -217,6 +217,8 @@ typedef struct placed {
   uint32_t key, which;
 } placed;
 
+CM_ORDER(by_key, placed, CM_RISING(key) CM_RISING(which))
+
 /* Hands out the nodes in one order to the sites in another, processor by processor. */
 static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const uint32_t *site_rank, cm_run *run,
                       uint32_t *at, cm_error *error)
@@ -229,8 +231,8 @@ static cm_status deal(const cm_environment *s, const uint32_t *node_rank, const 
       node[i] = (placed){node_rank[s->node[s->node_first[p] + i]], s->node[s->node_first[p] + i]};
     for (uint32_t i = 0; i < sites; i++)
       site[i] = (placed){site_rank[s->site_of[s->site_first[p] + i]], s->site_of[s->site_first[p] + i]};
-    qsort(node, nodes, sizeof *node, cm_ascending_pair);
-    qsort(site, sites, sizeof *site, cm_ascending_pair);
+    qsort(node, nodes, sizeof *node, by_key);
+    qsort(site, sites, sizeof *site, by_key);
     for (uint32_t i = 0; i < nodes; i++)
       at[node[i].which] = site[i].which;
   }

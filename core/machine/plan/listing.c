@@ -55,11 +55,8 @@ static cm_status write_pieces(const cm_plan *plan, const uint32_t *pieces, size_
   int failed = fprintf(file.stream, "{\"memory_bytes\": %" PRIu64 ", \"pieces\": [", plan->memory_bytes) < 0;
   for (size_t i = 0; i < count && !failed; i++)
     failed |= (fputs(i == 0 ? "\n" : ",\n", file.stream) < 0) | write_piece(file.stream, plan, &plan->pieces[pieces[i]]);
-  if (failed | (fputs("\n]}\n", file.stream) < 0)) {
-    cm_file_discard(&file);
-    return cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
-  }
-  return cm_file_commit(&file, error);
+  failed |= fputs("\n]}\n", file.stream) < 0;
+  return cm_file_end(&file, failed ? cm_fail(error, CM_DISK_FULL, "cannot write %s", path) : CM_OK, error);
 }
 
 /* A piece, and where its operator stands in the file. */

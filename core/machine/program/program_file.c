@@ -86,14 +86,8 @@ cm_status cm_program_write(const cm_program *program, const char *path, cm_error
 {
   uint8_t *bytes;
   size_t size;
-  cm_file file = {0};
   CM_TRY(cm_program_write_memory(program, &bytes, &size, error));
-  cm_status status = cm_file_create(&file, path, error);
-  if (status == CM_OK && fwrite(bytes, 1, size, file.stream) != size) {
-    cm_file_discard(&file);
-    status = cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
-  } else if (status == CM_OK)
-    status = cm_file_commit(&file, error);
+  cm_status status = cm_file_write(path, bytes, size, error);
   cm_free(bytes);
   return status;
 }

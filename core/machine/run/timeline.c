@@ -71,10 +71,7 @@ cm_status cm_timeline_write(const cm_program *program, const char *name, cm_run 
     timeline.span_count = analysis.busy_count;
     status = cm_trace_write(&timeline, file.stream, error);
   }
-  if (status == CM_OK)
-    status = cm_file_commit(&file, error);
-  else
-    cm_file_discard(&file);
+  status = cm_file_end(&file, status, error);
   cm_analysis_free(&analysis);
   CM_FREE(spans, points, names, texts);
   return status;

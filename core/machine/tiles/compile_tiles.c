@@ -29,10 +29,7 @@ static cm_status write_mapping(const tiles *t, const cm_chip *chip, const char *
 {
   cm_file file = {0};
   CM_TRY(cm_file_create(&file, path, error));
-  if (cm_mapping_write(t->mapping, &t->demand, chip, NULL, CM_VIEW_FULL_JSON, file.stream, error) == CM_OK)
-    return cm_file_commit(&file, error);
-  cm_file_discard(&file);
-  return error->status;
+  return cm_file_end(&file, cm_mapping_write(t->mapping, &t->demand, chip, NULL, CM_VIEW_FULL_JSON, file.stream, error), error);
 }
 
 static cm_status report(const tiles *t, const cm_program *program, json_t *report, cm_error *error)

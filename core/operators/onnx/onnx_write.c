@@ -302,15 +302,8 @@ cm_status cm_onnx_write(const cm_model *model, const char *path, cm_error *error
 {
   uint8_t *bytes;
   size_t size;
-  cm_file file = {0};
   CM_TRY(cm_onnx_write_memory(model, &bytes, &size, error));
-  cm_status status = cm_file_create(&file, path, error);
-  if (status == CM_OK && fwrite(bytes, 1, size, file.stream) != size)
-    status = cm_fail(error, CM_DISK_FULL, "cannot write %s", path);
-  if (status == CM_OK)
-    status = cm_file_commit(&file, error);
-  else
-    cm_file_discard(&file);
+  cm_status status = cm_file_write(path, bytes, size, error);
   cm_free(bytes);
   return status;
 }

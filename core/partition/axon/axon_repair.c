@@ -165,6 +165,8 @@ typedef struct exit_offer {
   uint32_t vertex;
 } exit_offer;
 
+CM_ORDER(by_cost, exit_offer, CM_RISING(cost) CM_RISING(vertex))
+
 /* The best legal move of v; its cost is per unit of excess that it takes away, INFINITY where there is none. */
 static cm_offer best_exit(cm_probe *probe, uint32_t v)
 {
@@ -183,7 +185,7 @@ static cm_status collect(cm_axon_state *s, cm_probe *probe, uint32_t part, exit_
     offer[found++] = (exit_offer){best_exit(probe, v).cost, v};
     CM_TRY(cm_run_check(s->run, error));
   }
-  qsort(offer, found, sizeof *offer, cm_ascending_real_pair);
+  qsort(offer, found, sizeof *offer, by_cost);
   *count = found;
   return CM_OK;
 }

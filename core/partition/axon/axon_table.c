@@ -90,8 +90,7 @@ cm_status cm_axon_table_new(const cm_axon_state *s, cm_thread_pool *pool, cm_axo
   t->state = s;
   t->parts = s->part_count;
   choose_shift(t);
-  CM_TRY_OR(CM_NEW(memory, t->tie, (size_t)n * t->parts, error), cm_axon_table_free(t));
-  CM_TRY_OR(CM_NEW(memory, t->all, n, error), cm_axon_table_free(t));
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(t->tie, (size_t)n * t->parts), CM_ARRAY(t->all, n)), cm_axon_table_free(t));
   CM_TRY_OR(cm_thread_pool_run(pool, CM_SLICES, fill_slice, t, error), cm_axon_table_free(t));
   *table = t;
   return CM_OK;

@@ -20,8 +20,7 @@ static cm_status sketches_empty(uint32_t vertices, uint32_t bins, cm_run *run, c
   CM_TRY(CM_NEW(run->memory, s, 1, error));
   *s = (cm_sketches){.vertex_count = vertices, .bins = bins};
   size_t count = (size_t)vertices * bins, keys = (size_t)vertices * CM_SKETCH_KEYS;
-  CM_TRY_OR(CM_NEW(run->memory, s->rank, count, error), cm_sketches_free(s));
-  CM_TRY_OR(CM_NEW(run->memory, s->key, keys, error), cm_sketches_free(s));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->rank, count), CM_ARRAY(s->key, keys)), cm_sketches_free(s));
   memset(s->rank, 0xff, count * sizeof *s->rank);
   memset(s->key, 0xff, keys * sizeof *s->key);
   *sketches = s;

@@ -31,8 +31,8 @@ cm_status cm_csr_new_graph(cm_run *run, uint32_t vertices, cm_csr_graph **graph,
   CM_TRY(CM_NEW(run->memory, made, 1, error));
   made->vertex_count = vertices;
   made->weight_unit = 1;
-  CM_TRY_OR(CM_NEW(run->memory, made->first, (size_t)vertices + 1, error), cm_csr_graph_free(made));
-  CM_TRY_OR(CM_NEW(run->memory, made->size, vertices, error), cm_csr_graph_free(made));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made->first, (size_t)vertices + 1), CM_ARRAY(made->size, vertices)),
+            cm_csr_graph_free(made));
   *graph = made;
   return CM_OK;
 }

@@ -179,9 +179,7 @@ static cm_status one_way(const cm_demand *demand, const cm_edge_options *options
   CM_TRY(cm_partition_new(demand->network->vertex_count, run, &made, error));
   cm_status status =
     by_ties(demand, options) ? by_profiles(demand, options, run, made, error) : by_graph(demand, options, run, made, error);
-  CM_TRY_OR(status, cm_partition_free(made));
-  *partition = made;
-  return CM_OK;
+  CM_END(status, *partition = made, cm_partition_free(made));
 }
 
 /* What the smaller effort finds by ties is no start for a search by levels, but may be better. */

@@ -7,8 +7,8 @@
 cm_status cm_pair_table_new(uint32_t vertices, cm_run *run, cm_pair_table *table, cm_error *error)
 {
   cm_pair_table made = {0};
-  CM_TRY_OR(CM_NEW(run->memory, made.place, vertices, error), cm_pair_table_free(&made));
-  CM_TRY_OR(CM_NEW(run->memory, made.state, vertices, error), cm_pair_table_free(&made));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(made.place, vertices), CM_ARRAY(made.state, vertices)),
+            cm_pair_table_free(&made));
   memset(made.place, 0xff, vertices * sizeof *made.place);
   *table = made;
   return CM_OK;

@@ -31,10 +31,8 @@ static void ties_free(ties *g)
 static cm_status ties_new(uint32_t count, uint64_t entries, cm_run *run, ties *g, cm_error *error)
 {
   *g = (ties){.count = count};
-  CM_TRY_OR(CM_NEW(run->memory, g->first, (size_t)count + 1, error), ties_free(g));
-  CM_TRY_OR(CM_NEW(run->memory, g->to, entries, error), ties_free(g));
-  CM_TRY_OR(CM_NEW(run->memory, g->weight, entries, error), ties_free(g));
-  CM_TRY_OR(CM_NEW(run->memory, g->degree, count, error), ties_free(g));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->first, (size_t)count + 1), CM_ARRAY(g->to, entries),
+                       CM_ARRAY(g->weight, entries), CM_ARRAY(g->degree, count)), ties_free(g));
   return CM_OK;
 }
 
@@ -82,11 +80,9 @@ static void unfolding_free(unfolding *u)
 static cm_status unfolding_new(const ties *g, cm_run *run, unfolding *u, cm_error *error)
 {
   *u = (unfolding){.graph = g};
-  CM_TRY_OR(CM_NEW(run->memory, u->cluster, g->count, error), unfolding_free(u));
-  CM_TRY_OR(CM_NEW(run->memory, u->inside, g->count, error), unfolding_free(u));
-  CM_TRY_OR(CM_NEW(run->memory, u->toward, g->count, error), unfolding_free(u));
-  CM_TRY_OR(CM_NEW(run->memory, u->met, g->count, error), unfolding_free(u));
-  CM_TRY_OR(CM_NEW(run->memory, u->order, g->count, error), unfolding_free(u));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(u->cluster, g->count), CM_ARRAY(u->inside, g->count),
+                       CM_ARRAY(u->toward, g->count), CM_ARRAY(u->met, g->count), CM_ARRAY(u->order, g->count)),
+            unfolding_free(u));
   for (uint32_t a = 0; a < g->count; a++) {
     u->cluster[a] = a;
     u->inside[a] = g->degree[a];

@@ -41,12 +41,9 @@ static cm_status builder_new(uint32_t vertices, uint32_t nets, uint64_t pins, cm
     places *= 2;
   *b = (builder){.mask = (uint32_t)(places - 1), .opened = 1};
   CM_TRY_OR(CM_NEW(run->memory, b->graph, 1, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, b->graph->net_first, (size_t)nets + 1, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, b->graph->pin, pins, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, b->graph->net_weight, nets, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, b->graph->size, vertices, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, b->seen, vertices, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, b->table, places, error), builder_free(b));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(b->graph->net_first, (size_t)nets + 1), CM_ARRAY(b->graph->pin, pins),
+                       CM_ARRAY(b->graph->net_weight, nets), CM_ARRAY(b->graph->size, vertices), CM_ARRAY(b->seen, vertices),
+                       CM_ARRAY(b->table, places)), builder_free(b));
   b->graph->vertex_count = vertices;
   memset(b->table, 0xff, places * sizeof *b->table);
   return CM_OK;
@@ -110,8 +107,8 @@ static cm_status finish(builder *b, cm_run *run, cm_net_graph **graph, cm_error 
   cm_net_graph *g = b->graph;
   uint32_t n = g->vertex_count;
   g->pin_count = b->count;
-  CM_TRY_OR(CM_NEW(run->memory, g->vertex_first, (size_t)n + 2, error), builder_free(b));
-  CM_TRY_OR(CM_NEW(run->memory, g->net, g->pin_count, error), builder_free(b));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->vertex_first, (size_t)n + 2), CM_ARRAY(g->net, g->pin_count)),
+            builder_free(b));
   CM_TRIM(run->memory, g->pin, g->pin_count);
   for (uint64_t i = 0; i < g->pin_count; i++)
     g->vertex_first[g->pin[i] + 2]++;

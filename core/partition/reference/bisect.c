@@ -55,10 +55,8 @@ static void growth_free(growth *g)
 static cm_status growth_new(const cm_graph *graph, const int64_t *degree, cm_random *random, cm_run *run, growth *made, cm_error *error)
 {
   growth g = {.graph = graph, .count = graph->vertex_count};
-  CM_TRY_OR(CM_NEW(run->memory, g.cost, g.count, error), growth_free(&g));
-  CM_TRY_OR(CM_NEW(run->memory, g.stamp, g.count, error), growth_free(&g));
-  CM_TRY_OR(CM_NEW(run->memory, g.item, g.count, error), growth_free(&g));
-  CM_TRY_OR(CM_NEW(run->memory, g.place, g.count, error), growth_free(&g));
+  CM_TRY_OR(CM_NEW_ALL(run->memory, error, CM_ARRAY(g.cost, g.count), CM_ARRAY(g.stamp, g.count), CM_ARRAY(g.item, g.count),
+                       CM_ARRAY(g.place, g.count)), growth_free(&g));
   CM_TRY_OR(cm_graph_rows_new(graph, run, &g.rows, error), growth_free(&g));
   cm_random_permutation(random, g.stamp, g.count);
   memcpy(g.cost, degree, g.count * sizeof *degree);

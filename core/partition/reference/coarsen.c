@@ -163,9 +163,7 @@ static cm_status keep_records(const cm_graph *graph, cm_run *run, cm_graph **kep
   if (status != CM_OK)
     return status;
   status = copy_records(graph, run, made, error);
-  CM_TRY_OR(status, cm_graph_free(made));
-  *kept = made;
-  return CM_OK;
+  CM_END(status, *kept = made, cm_graph_free(made));
 }
 
 typedef struct tries {

@@ -173,7 +173,7 @@ static cm_status run_search(search *w, cm_step_result *result, cm_error *error)
     if (cm_step_is_legal(&w->s))
       keep(w);
   }
-  CM_THEN_IF(status, (w->o->start == NULL || w->o->budget_ns <= 0 || w->best_ns > w->o->budget_ns), grow(w, bound_ns, error));
+  CM_THEN_IF(status, w->o->start == NULL || w->o->budget_ns <= 0 || w->best_ns > w->o->budget_ns, grow(w, bound_ns, error));
   if (status != CM_OK)
     return status;
   if (isinf(w->best_ns))
@@ -210,7 +210,7 @@ cm_status cm_partition_for_steps(const cm_demand *demand, const cm_step_options 
   if (status == CM_OK && (CM_NEW(run->memory, w.best, topology->vertex_count, error) != CM_OK ||
                           CM_NEW(run->memory, w.expected, topology->net_count, error) != CM_OK))
     status = error->status;
-  CM_THEN_IF(status, (options->growths > 0 || options->start == NULL), find_window(&w, &window, error));
+  CM_THEN_IF(status, options->growths > 0 || options->start == NULL, find_window(&w, &window, error));
   CM_THEN(status, run_search(&w, result, error));
   run->bound = 0;
   if (status == CM_OK) {

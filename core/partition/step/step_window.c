@@ -30,9 +30,7 @@ cm_status cm_step_window_new(const cm_step_state *s, uint64_t seed, cm_step_wind
     status = error->status;
   cm_hypergraph_free(graph);
   CM_THEN(status, CM_NEW(memory, w.target, t->pin_count, error));
-  CM_TRY_OR(status, cm_step_window_free(&w));
-  *window = w;
-  return CM_OK;
+  CM_END(status, *window = w, cm_step_window_free(&w));
 }
 
 void cm_step_window_free(cm_step_window *window)

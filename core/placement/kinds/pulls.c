@@ -17,6 +17,8 @@ typedef struct record {
   double weight;
 } record;
 
+CM_ORDER(by_part, record, CM_RISING(part) CM_RISING(choice))
+
 /* What the neurons say and are told. */
 static cm_status weigh(const cm_pulls_input *in, cm_run *run, double **weight, cm_error *error)
 {
@@ -65,9 +67,9 @@ static cm_status gather(const cm_pulls_input *in, uint64_t all, const uint64_t *
     made[count++] = (record){in->part[v], (uint32_t)(found - list), weight[v]};
   }
   if (status == CM_OK && count > 0)
-    qsort(made, count, sizeof *made, cm_ascending_pair);
+    qsort(made, count, sizeof *made, by_part);
   for (uint32_t i = 0; i < count; i++)
-    if (merged > 0 && cm_ascending_pair(&made[merged - 1], &made[i]) == 0)
+    if (merged > 0 && by_part(&made[merged - 1], &made[i]) == 0)
       made[merged - 1].weight += made[i].weight;
     else
       made[merged++] = made[i];

@@ -9,6 +9,8 @@ typedef struct displaced {
   uint32_t members, part;
 } displaced;
 
+CM_ORDER(by_members, displaced, CM_RISING(members) CM_RISING(part))
+
 /* A kind of core for a part without one: of those with cores left the one that takes most of its neurons, then the one with most cores
  * left; CM_NOWHERE: none. taken [kinds] neurons that each would take. */
 static uint32_t kind_for(const cm_assignment *s, const uint32_t *taken, const uint32_t *left)
@@ -48,7 +50,7 @@ cm_status cm_dissolve(cm_assignment *s, cm_run *run, uint32_t *dissolved, cm_err
       left[s->kind[p]]--;
   }
   if (status == CM_OK && count > 0) {
-    qsort(list, count, sizeof *list, cm_ascending_pair);
+    qsort(list, count, sizeof *list, by_members);
     memset(members, 0, s->parts * sizeof *members);
   }
   while (status == CM_OK && count > 0) {

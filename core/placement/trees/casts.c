@@ -37,6 +37,8 @@ typedef struct digest {
   uint32_t cast;
 } digest;
 
+CM_ORDER(by_sum, digest, CM_RISING(sum) CM_RISING(cast))
+
 typedef struct gathering {
   const cm_demand *demand;
   const uint32_t *part;
@@ -110,7 +112,7 @@ static bool same_targets(gathering *g, uint32_t a, uint32_t b)
 static void merge(gathering *g, uint32_t begin, uint32_t count)
 {
   cm_casts *c = g->casts;
-  qsort(g->digest, count, sizeof *g->digest, cm_ascending_long_pair);
+  qsort(g->digest, count, sizeof *g->digest, by_sum);
   for (uint32_t i = 1, head = 0; i < count; i++) {
     uint32_t cast = g->digest[i].cast, first = g->digest[head].cast;
     if (g->digest[i].sum == g->digest[head].sum && same_targets(g, first, cast)) {

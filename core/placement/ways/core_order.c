@@ -56,6 +56,8 @@ typedef struct seat {
   uint32_t rank, core, number;
 } seat;
 
+CM_ORDER(by_rank, seat, CM_RISING(rank) CM_RISING(core))
+
 static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, cm_run *run, uint32_t *order, cm_error *error)
 {
   const cm_interconnect *net = chip->interconnect;
@@ -75,7 +77,7 @@ static cm_status order_by_halves(const cm_chip *chip, const cm_region *region, c
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)
     seats[i] = (seat){rank[cm_router_of(chip, region->cores[i])], region->cores[i], i};
   if (status == CM_OK && region->core_count > 0)
-    qsort(seats, region->core_count, sizeof *seats, cm_ascending_pair);
+    qsort(seats, region->core_count, sizeof *seats, by_rank);
   for (uint32_t i = 0; status == CM_OK && i < region->core_count; i++)
     order[i] = seats[i].number;
   CM_FREE(rank, list, seats);

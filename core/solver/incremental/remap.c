@@ -237,7 +237,5 @@ cm_status cm_remap(const cm_map_input *input, cm_remap_afresh *afresh, cm_run *r
   cm_check_file_free(&r.old);
   CM_FREE(r.old_of, r.old_core, r.part_at);
   cm_assignment_clear(&r.assignment);
-  CM_TRY_OR(status, cm_mapping_free(r.mapping));
-  *mapping = r.mapping;
-  return CM_OK;
+  CM_END(status, *mapping = r.mapping, cm_mapping_free(r.mapping));
 }

@@ -193,7 +193,5 @@ cm_status cm_refine_axons_on_mesh(const cm_candidate *from, const cm_limits *lim
   cm_status status = look_up_or_refine(&g, &task, made->part, saved, error);
   CM_THEN(status, cm_name_cores(region, run, made, error));
   leave_ground(&g);
-  CM_TRY_OR(status, cm_partition_free(made));
-  *partition = made;
-  return CM_OK;
+  CM_END(status, *partition = made, cm_partition_free(made));
 }

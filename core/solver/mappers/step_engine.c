@@ -36,9 +36,7 @@ static cm_status search(const cm_engine_task *task, const cm_step_options *optio
   cm_partition *p;
   CM_TRY(cm_partition_new(t->vertex_count, run, &p, error));
   cm_status status = cm_partition_for_steps(task->input->demand, options, run, p->part, &p->part_count, result, error);
-  CM_TRY_OR(status, cm_partition_free(p));
-  *made = p;
-  return CM_OK;
+  CM_END(status, *made = p, cm_partition_free(p));
 }
 
 /* What of the time that is left, about: parts of objective axon take beside annealing them; annealing them takes beside parts that are grown
@@ -253,7 +251,7 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, CM_UNUSED c
   const size_t mark = cm_run_enter(run, isfinite(budget) ? share_of_axons : 1);
   cm_status status = from_axons(task, options, run, &made, &result, error);
   cm_run_leave(run, mark);
-  CM_THEN_IF(status, (made == NULL || isfinite(budget)), search(task, &options, run, &grown, &other, error));
+  CM_THEN_IF(status, made == NULL || isfinite(budget), search(task, &options, run, &grown, &other, error));
   if (status == CM_OK && grown != NULL) {
     bool better = made == NULL || (result.busiest_ns > within ? other.busiest_ns < result.busiest_ns
                                                               : other.busiest_ns <= within && other.packets < result.packets);
@@ -263,9 +261,7 @@ static cm_status for_energy(const cm_engine_task *task, cm_run *run, CM_UNUSED c
     grown = NULL;
   }
   CM_THEN_IF(status, result.busiest_ns > within, refuse_budget(budget, result.busiest_ns, error));
-  CM_TRY_OR(status, cm_partition_free(made));
-  *partition = made;
-  return CM_OK;
+  CM_END(status, *partition = made, cm_partition_free(made));
 }
 
 /* Energy of a step but for hops, in pJ: all events by their prices. */
@@ -309,9 +305,7 @@ static cm_status for_edp(const cm_engine_task *task, cm_run *run, CM_UNUSED cm_a
       break;
     least = product;
   }
-  CM_TRY_OR(status, cm_partition_free(best));
-  *partition = best;
-  return CM_OK;
+  CM_END(status, *partition = best, cm_partition_free(best));
 }
 
 /* Nets by target, parts by net, and the copies that are kept. */

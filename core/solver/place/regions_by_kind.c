@@ -25,6 +25,8 @@ typedef struct anchor {
   uint32_t core;
 } anchor;
 
+CM_ORDER(by_cost, anchor, CM_RISING(cost) CM_RISING(core))
+
 static cm_status count(search *s, cm_error *error)
 {
   const cm_map_input *in = s->c->input;
@@ -92,7 +94,7 @@ static cm_status find_anchors(search *s, anchor *list, uint32_t *found, cm_error
     }
     seen++;
   }
-  qsort(list, *found, sizeof *list, cm_ascending_real_pair);
+  qsort(list, *found, sizeof *list, by_cost);
   return CM_OK;
 }
 

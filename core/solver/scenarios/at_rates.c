@@ -118,7 +118,5 @@ cm_status cm_map_measured(const cm_map_input *input, cm_map_whole *whole, cm_run
     cm_run_leave(run, mark);
   CM_THEN_IF(status, compared, compare(input, whole, silent, run, &made, error));
   CM_THEN_IF(status, input->spikes != NULL, tell_steps(input, made, run, error));
-  CM_TRY_OR(status, cm_mapping_free(made));
-  *mapping = made;
-  return CM_OK;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }

@@ -86,9 +86,7 @@ cm_status cm_map_worst(const cm_map_input *input, cm_map_once *once, const cm_st
     best = better ? made : best;
   }
   cm_free(rate);
-  CM_TRY_OR(status, cm_mapping_free(best));
-  *mapping = best;
-  return CM_OK;
+  CM_END(status, *mapping = best, cm_mapping_free(best));
 }
 
 /* ---- bounds ---- */
