@@ -248,7 +248,7 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
     return place_related(c, error);
   const size_t mark = cm_run_enter(c->run, cm_spreads_over_links(c) ? share_beside_links : cm_pays_for_trees(c) ? share_beside_trees : 1);
   cm_status status = c->places.core != NULL   ? keep_places(c, error)
-                     : c->partition->kind != NULL ? cm_place_on_kinds(c, error)
+                     : c->partition->kind != NULL && c->partition->part_count > 0 ? cm_place_on_kinds(c, error)
                                        : place_on_candidates(c, error);
   cm_run_leave(c->run, mark);
   CM_THEN_IF(status, cm_pays_for_trees(c), cm_shorten_trees(c, error));

@@ -179,8 +179,6 @@ cm_status cm_place_on_kinds(cm_candidate *c, cm_error *error)
       cm_take_places(c, &placed);
     }
   }
-  if (status == CM_OK && c->partition->part_count == 0 && c->places.region == NULL)
-    status = cm_region_choose(c->input->chip, c->input->occupancy, 0, c->run, &c->places.region, error);
   CM_FREE(s.usable, s.hops);
   return status;
 }
