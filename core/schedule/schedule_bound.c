@@ -92,7 +92,7 @@ static uint64_t later(const bounding *b, uint32_t r, uint64_t from, uint64_t to,
                             least(excess(t->head + t->duration, from), excess(to, right)));
     energy += inside * amount(b->workload, t->number, r);
   }
-  return energy > room * (to - from) ? over(energy - room * (to - from), room) : 0;
+  return excess(over(energy, room), to - from);
 }
 
 /* Intervals from the beginning of one task's window to the end of another's, for a growing end of the whole. */

@@ -138,6 +138,20 @@ START_TEST(tiny_projects_are_scheduled_at_their_optimum)
 }
 END_TEST
 
+START_TEST(what_a_vast_resource_can_do_in_long_times_bounds_nothing)
+{
+  static const char text[] = "4 1\n4294967295\n0 0 2 2 3\n4294967298 4 1 4\n4294967298 4 1 4\n0 0 0\n";
+  cm_workload *w;
+  const char *format;
+  uint64_t bound;
+  ck_ok(cm_workload_parse(text, 0, NULL, &w, &format, &error));
+  ck_ok(cm_schedule_bound(w, NULL, &bound, &error));
+  ck_assert_uint_eq(bound, 4294967298u);
+  ck_assert_uint_eq(length(w, CM_SCHEDULE_LIST, 1), 4294967298u);
+  cm_workload_free(w);
+}
+END_TEST
+
 START_TEST(tiny_sets_of_processors_are_scheduled_at_their_optimum)
 {
   cm_random random;
@@ -471,6 +485,7 @@ int main(void)
   tcase_add_loop_test(c, justification_never_lengthens_and_its_list_makes_the_schedule_again, 0, 40);
   tcase_add_test(c, amounts_too_wide_for_one_word_are_kept_apart);
   tcase_add_loop_test(c, published_optima_are_met, 0, sizeof known / sizeof *known);
+  tcase_add_test(c, what_a_vast_resource_can_do_in_long_times_bounds_nothing);
   tcase_add_test(c, both_formats_of_psplib_say_the_same);
   tcase_add_loop_test(c, the_seed_alone_decides, 0, 2);
   tcase_add_loop_test(c, a_deadline_cuts_and_a_stop_stops, 0, 2);
