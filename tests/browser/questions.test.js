@@ -94,6 +94,14 @@ for (const name of ['today', 'layers'])
       assert.ok(row.includes(`on ${axon.x}, ${axon.y}`), row);
       await press('#tab-panel tbody tr:first-child th button'); // and what passes is drawn
       await page.waitForFunction(() => /packets/.test(document.querySelector('.map-told').textContent));
+      const picture = () => page.evaluate(() => document.querySelector('.heat-canvas').toDataURL()),
+        flowing = await picture();
+      await press('#tab-panel tbody tr:first-child .axons button'); // and of an axon the tree
+      const tree = await getJson(`${mapping(name)}/tree?neuron=${axon.neuron}&axon=${axon.axon ?? 0}`);
+      await page.waitForFunction((links) => document.querySelector('.map-told').textContent.replace(/[\u202f\u00a0]/g, ' ').includes(`: ${links} link`), grouped(tree.link_count));
+      await page.waitForFunction((old) => document.querySelector('.heat-canvas').toDataURL() !== old, flowing);
+      const told = await shown('.map-told');
+      assert.ok(told.includes(`${grouped(tree.target_count)} core`) && told.includes(axon.name ?? `${axon.neuron}`), told);
       await shot(`links-${name}`);
     }));
 
