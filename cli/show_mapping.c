@@ -123,9 +123,9 @@ static void show_tree(const json_t *told)
 {
   const json_t *table;
   size_t i;
-  cli_printf(stdout, "neuron %.0f %s on %s, axon %.0f of %.0f: %s, %s on other cores\n", cli_number(told, "neuron"), cli_text(told, "name"), place_of(told).text,
+  cli_printf(stdout, "neuron %.0f %s, axon %.0f of %.0f: %s to %s on other cores, from %s\n", cli_number(told, "neuron"), cli_text(told, "name"),
              cli_number(told, "axon"), cli_number(told, "axons"), cli_count(cli_number(told, "link_count"), "link").text,
-             cli_count(cli_number(told, "target_count"), "target").text);
+             cli_count(cli_number(told, "target_count"), "target").text, place_of(told).text);
   show_branches("link", json_object_get(told, "links"));
   show_branches("to  ", json_object_get(told, "targets"));
   json_array_foreach(json_object_get(told, "routers"), i, table)
