@@ -39,8 +39,11 @@ static void write_word(cm_writer *w, const char *name, const char *word)
 static void write_live(cm_store *store, cm_writer *w, const cm_job *job)
 {
   char *progress = NULL, *phases = NULL;
+  double heard = 0;
   if (job->state == CM_JOB_RUNNING)
-    cm_event_bus_live(store->bus, job->id, &progress, &phases);
+    cm_event_bus_live(store->bus, job->id, &progress, &phases, &heard);
+  if (progress != NULL)
+    cm_write_time(w, "heard", heard);
   write_text(w, "progress",
              progress != NULL            ? progress
              : job->state == CM_JOB_DONE ? "{\"phase\":\"done\",\"fraction\":1.0}"

@@ -1,4 +1,4 @@
-/* Questions about the structure of a mapping: /v1/mappings/{id}/flows, /matrix, /routers, /diff, and those that /links and /neurons take. They are
+/* Questions about the structure of a mapping: /v1/mappings/{id}/flows, /tree, /matrix, /routers, /diff, and those that /links and /neurons take. They are
  * answered from a view that is made when somebody first asks. It tells of the network: for those who see that. */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct question {
 static void take_arguments(const cm_request *request, question *q)
 {
   size_t count = 0;
-  static const char *const names[] = {"sort", "limit", "axons", "core", "neuron", "population", "link", "find", "by"};
+  static const char *const names[] = {"sort", "limit", "axons", "axon", "core", "neuron", "population", "link", "find", "by"};
   for (size_t i = 0; i < sizeof names / sizeof *names && count < 2 * ARGUMENTS_MAX; i++) {
     const char *value = cm_request_query(request, names[i]);
     if (value == NULL)

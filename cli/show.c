@@ -12,7 +12,7 @@
 
 typedef struct arguments {
   cli_line line;
-  const char *occupancy, *format, *plot, *network, *links, *neuron, *core;
+  const char *occupancy, *format, *plot, *network, *asked[CLI_ASK_KINDS];
 } arguments;
 
 static const cli_flag flags[] = {
@@ -21,9 +21,10 @@ static const cli_flag flags[] = {
   {"plot", "FILE", CLI_OUT, "draw the Pareto set of a mapping as SVG: time of a step against energy, with the lower bounds", CLI_AT(plot)},
   {"format", "NAME", CLI_TEXT, "FILE is a network of this format, whatever it looks like: @N", CLI_AT(format)},
   {"network", "FILE", CLI_IN, "of a mapping: its network, for what follows", CLI_AT(network)},
-  {"links", "N", CLI_TEXT, "of a mapping: its N fullest links and ports, at most 32, with the axons that fill them", CLI_AT(links)},
-  {"neuron", "NAME|NUMBER", CLI_TEXT, "of a mapping: where a neuron is and which cores it reaches", CLI_AT(neuron)},
-  {"core", "X,Y", CLI_TEXT, "of a mapping: what a core sends where, and takes from where", CLI_AT(core)},
+  {"links", "N", CLI_TEXT, "of a mapping: its N fullest links and ports, at most 32, with the axons that fill them", CLI_AT(asked[CLI_ASK_LINKS])},
+  {"neuron", "NAME|NUMBER", CLI_TEXT, "of a mapping: where a neuron is and which cores it reaches", CLI_AT(asked[CLI_ASK_NEURON])},
+  {"core", "X,Y", CLI_TEXT, "of a mapping: what a core sends where, and takes from where", CLI_AT(asked[CLI_ASK_CORE])},
+  {"tree", "NEURON[,AXON]", CLI_TEXT, "of a mapping: the links that the packets of a neuron's axon take", CLI_AT(asked[CLI_ASK_TREE])},
   CLI_JSON_FLAG,
   {0}};
 
@@ -110,16 +111,24 @@ static bool is_graph(const char *path)
   return graph;
 }
 
+static cli_mapping_kind asked(const arguments *a)
+{
+  cli_mapping_kind kind = CLI_ASK_KINDS - 1;
+  while (kind > CLI_ASK_NOTHING && a->asked[kind] == NULL)
+    kind--;
+  return kind;
+}
+
 /* Answers what is asked of a mapping. */
 static int answer(const arguments *a)
 {
   cm_error error;
-  const cli_mapping_kind kind = a->core != NULL ? CLI_ASK_CORE : a->neuron != NULL ? CLI_ASK_NEURON : a->links != NULL ? CLI_ASK_LINKS : CLI_ASK_NOTHING;
-  const cli_mapping_question q = {.kind = kind, .value = a->core != NULL ? a->core : a->neuron != NULL ? a->neuron : a->links, .mapping = a->line.file,
-                                  .network = a->network, .format = a->format, .json = a->line.json};
+  const cli_mapping_kind kind = asked(a);
+  const cli_mapping_question q = {.kind = kind, .value = a->asked[kind], .mapping = a->line.file, .network = a->network, .format = a->format,
+                                  .json = a->line.json};
   if (q.network == NULL)
     return cli_usage("show", "name the network of the mapping: --network FILE");
-  return kind != CLI_ASK_NOTHING ? cli_ask_mapping(&q, &error) : cli_usage("show", "--network goes with --links, --neuron or --core");
+  return kind != CLI_ASK_NOTHING ? cli_ask_mapping(&q, &error) : cli_usage("show", "--network goes with --links, --neuron, --core or --tree");
 }
 
 static int check(void *given)
@@ -135,7 +144,7 @@ static int show(void *given)
   cm_error error, as_model;
   const char *name = a->line.file, *occupancy = a->occupancy;
   char format[32];
-  if (a->network != NULL || a->links != NULL || a->neuron != NULL || a->core != NULL)
+  if (a->network != NULL || asked(a) != CLI_ASK_NOTHING)
     return answer(a);
   if (strcmp(name, "chips") == 0)
     return cli_list_chips(&error);
@@ -174,7 +183,7 @@ const cli_command cli_command_show = {
   .usage = "FILE | chips | operators [--json] [--plot FILE] [--format NAME]\n"
            "MODEL.onnx [--shape NAME=DIMS]...\n"
            "CHIP --occupancy FILE [--json]\n"
-           "MAPPING.json --network FILE --links N | --neuron NAME|NUMBER | --core X,Y [--json]",
+           "MAPPING.json --network FILE --links N | --neuron NAME|NUMBER | --core X,Y | --tree NEURON[,AXON] [--json]",
   .about = "Describes a network file, an ONNX model, a chip (file or preset name) or a mapping (coremap map -o FILE); `chips`\n"
            "lists the presets, `operators` the ONNX operators that are compiled. With --json a chip is printed as a file to copy\n"
            "and change, a network in numbers, a mapping without its neurons. FILE - is standard input.",

@@ -14,8 +14,8 @@ int cli_show_occupancy(const char *path, const char *chip, bool json, cm_error *
 /* With `plot`, a path, its Pareto set is drawn. */
 int cli_show_mapping(const char *path, bool as_json, const char *plot, cm_error *error);
 
-/* What is asked of a mapping and its network: so many of the fullest links, a neuron by name or number, a core X,Y. */
-typedef enum cli_mapping_kind { CLI_ASK_NOTHING, CLI_ASK_LINKS, CLI_ASK_NEURON, CLI_ASK_CORE } cli_mapping_kind;
+/* What is asked of a mapping and its network: so many of the fullest links, a neuron by name or number, a core X,Y, the tree of a neuron's axon. */
+typedef enum cli_mapping_kind { CLI_ASK_NOTHING, CLI_ASK_LINKS, CLI_ASK_NEURON, CLI_ASK_CORE, CLI_ASK_TREE, CLI_ASK_KINDS } cli_mapping_kind;
 typedef struct cli_mapping_question {
   cli_mapping_kind kind;
   const char *value, *mapping, *network, *format;

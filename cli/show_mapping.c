@@ -110,11 +110,33 @@ static void show_flows(const json_t *told)
   show_way("in", json_object_get(told, "in"), "from");
 }
 
+/* Links or targets of a tree. */
+static void show_branches(const char *title, const json_t *rows)
+{
+  const json_t *row;
+  size_t i;
+  json_array_foreach(rows, i, row)
+    cli_printf(stdout, "  %s %-14s %12.10g packets\n", title, place_of(row).text, cli_number(row, "packets"));
+}
+
+static void show_tree(const json_t *told)
+{
+  const json_t *table;
+  size_t i;
+  cli_printf(stdout, "neuron %.0f %s, axon %.0f of %.0f: %s to %s on other cores, from %s\n", cli_number(told, "neuron"), cli_text(told, "name"),
+             cli_number(told, "axon"), cli_number(told, "axons"), cli_count(cli_number(told, "link_count"), "link").text,
+             cli_count(cli_number(told, "target_count"), "target").text, place_of(told).text);
+  show_branches("link", json_object_get(told, "links"));
+  show_branches("to  ", json_object_get(told, "targets"));
+  json_array_foreach(json_object_get(told, "routers"), i, table)
+    cli_printf(stdout, "  router %-12.0f %12.0f table entries\n", cli_number(table, "router"), cli_number(table, "entries"));
+}
+
 static const struct {
-  const char *question; /* with what is asked for in the place of %s */
+  const char *question; /* what is asked for follows */
   void (*show)(const json_t *told);
 } kinds[] = {[CLI_ASK_LINKS] = {"links?axons=5&limit=", show_links}, [CLI_ASK_NEURON] = {"neurons?find=", show_neurons},
-             [CLI_ASK_CORE] = {"flows?core=", show_flows}};
+             [CLI_ASK_CORE] = {"flows?core=", show_flows}, [CLI_ASK_TREE] = {"tree?neuron=", show_tree}};
 
 /* What the library answers; NULL: *error says why not. */
 static json_t *ask(const cli_mapping_question *q, const char *question, cm_error *error)
@@ -141,8 +163,9 @@ int cli_ask_mapping(const cli_mapping_question *q, cm_error *error)
 {
   char question[4096] = ""; /* longer names are cut, and found by their beginning */
   size_t used = (size_t)snprintf(question, sizeof question, "%s", kinds[q->kind].question);
-  for (const char *p = q->value; *p != '\0' && used + 4 < sizeof question; p++) /* whatever a name has in it */
-    used += (size_t)snprintf(question + used, sizeof question - used, "%%%02X", (unsigned)(unsigned char)*p);
+  for (const char *p = q->value; *p != '\0' && used + 8 < sizeof question; p++) /* whatever a name has in it */
+    used += (size_t)(q->kind == CLI_ASK_TREE && *p == ',' ? snprintf(question + used, sizeof question - used, "&axon=")
+                                                         : snprintf(question + used, sizeof question - used, "%%%02X", (unsigned)(unsigned char)*p));
   json_t *told = ask(q, question, error);
   if (told == NULL)
     return cli_fail(error);

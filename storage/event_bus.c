@@ -23,6 +23,7 @@ typedef struct entry {
   size_t kept, first, count;
   uint64_t last_id, lost_id; /* lost: the newest that was forgotten */
   char *progress, *phases;
+  double heard; /* when it told these */
   cm_history *history; /* NULL: none yet */
   char *log;
   size_t log_bytes;
@@ -338,6 +339,7 @@ void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progr
   if (e != NULL) {
     replace(&e->progress, progress);
     replace(&e->phases, phases);
+    e->heard = cm_store_time();
     if (point != NULL)
       note_point(e, point);
   }
@@ -349,12 +351,13 @@ static char *copy_of(const char *text)
   return text != NULL ? strdup(text) : NULL;
 }
 
-void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases)
+void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases, double *heard)
 {
   pthread_mutex_lock(&bus->lock);
   entry *e = find(bus, job);
   *progress = copy_of(e != NULL ? e->progress : NULL);
   *phases = copy_of(e != NULL ? e->phases : NULL);
+  *heard = e != NULL ? e->heard : 0;
   pthread_mutex_unlock(&bus->lock);
 }
 

@@ -67,8 +67,8 @@ char *cm_event_bus_history(cm_event_bus *bus, const char *job);
 /* The seconds that remain of a running job, as it was told last; negative: it has told nothing. */
 double cm_event_bus_remaining(cm_event_bus *bus, const char *job);
 
-/* Owned copies of progress and phases, NULL where there are none. */
-void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases);
+/* Owned copies of progress and phases, NULL where there are none; and when they were told. */
+void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases, double *heard);
 
 /* Appends a line (with a time stamp) to a job's log. */
 void cm_event_bus_log(cm_event_bus *bus, const char *job, const char *format, ...) __attribute__((format(printf, 3, 4)));

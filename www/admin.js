@@ -3,6 +3,7 @@
 import { change, getJson, getMe, getText, listJobs } from './api.js';
 import { element, facts, fieldForm, fill, folded, linkTo, pageHead, section, select, stamp } from './dom.js';
 import { bytes, count, duration, NONE, shortId, words } from './format.js';
+import { stateLine } from './job.js';
 import { shortList } from './lists.js';
 import { attemptIn, problemNode, rowButton } from './problem.js';
 import { NUMBER, table, tableSection } from './table.js';
@@ -37,11 +38,26 @@ function laneTable(metrics) {
 }
 
 async function queuePart(metrics, signal) {
-  const lists = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
-  const jobs = [...lists[0].jobs, ...lists[1].jobs.reverse()];
-  const shown = shortList('jobs', ['Job', 'State', 'User', 'Network', 'Chip', 'Created'], jobs, { empty: 'Nothing runs and nothing waits.' });
-  return section('Queue', laneTable(metrics), shown);
+  const [{ jobs: running }, { jobs: queued }] = await Promise.all(['running', 'queued'].map((state) => listJobs({ state, limit: QUEUE_MAX }, signal)));
+  const shown = shortList('jobs', ['Job', 'State', 'User', 'Network', 'Chip', 'Created'], queued.reverse(), { empty: 'Nothing waits.' });
+  return section('Queue', element('div.stack', laneTable(metrics), element('h3', 'Executors'), executorTable(running), element('h3', 'Waiting'), shown));
 }
+
+/** What each executor that is busy does; on the cluster what Slurm says while a job stands in its queue. */
+const executorTable = (running) =>
+  table(
+    'Executors',
+    [
+      ['Where', ({ lane, progress }) => (lane !== 'cluster' ? LANES[lane] : `Cluster, ${progress?.phase === 'cluster' ? 'in its queue' : 'on a node'}`)],
+      ['Job', (job) => linkTo('jobs', job.id, job.name || shortId(job.id))],
+      ['User', ({ user }) => user],
+      ['Does', (job) => stateLine(job)],
+      ['Since', ({ started }) => stamp(started)],
+      ['Last heard', ({ heard }) => stamp(heard)],
+    ],
+    running.filter(({ kind }) => kind !== 'sweep'),
+    { empty: 'Nothing runs.' },
+  );
 
 /** Who has leased cores of which chip. */
 async function leasePart(signal, attempt, again) {

@@ -1,6 +1,7 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
-import { change, getChip, getHolders, getOccupancy, listChips } from './api.js';
+import { change, getChip, getHolders, getOccupancy, getSchemas, listChips } from './api.js';
+import { limitsForm } from './chiplimits.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { element, every, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
 import { capital, count, duration, moment, percent, words } from './format.js';
@@ -53,7 +54,7 @@ export function changesSince(before, now) {
 }
 
 export async function showChip(main, { name, query, replaceQuery, attach }, signal) {
-  const [chip, entry] = await Promise.all([getChip(name, signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
+  const [chip, schemas, entry] = await Promise.all([getChip(name, signal), getSchemas(signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
   const { width = chip.cores[0], height = chip.cores[1] } = entry;
   const absent = absentOf(chip, width, height),
     view = new View(width, height),
@@ -244,6 +245,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     json.node,
     pins.node,
     !chip.machine && classesForm(chip, entry.preset, rectangle, (list) => ((classes = list), outline())),
+    limitsForm(chip, entry.preset, schemas),
   );
   view.onChange((what) => {
     if (what === 'selected' && view.selected >= 0)

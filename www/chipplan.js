@@ -2,7 +2,7 @@
 
 import { readLabels } from './actions.js';
 import { change as send, getJson, getMe } from './api.js';
-import { element, field, fill, folded, link, pageOf, section, stamp } from './dom.js';
+import { element, field, fill, folded, link, pageOf, section, select, stamp } from './dom.js';
 import { count, listed, words } from './format.js';
 import { eachCore } from './layers.js';
 import { smallButton } from './problem.js';
@@ -58,16 +58,39 @@ const takenAway = (list, text, change) =>
     ),
   );
 
-/** Pins as constraints of the next mapping on this chip, kept in the address: {node, list()}. at(): where to pin, [x0, y0, x1, y1]. */
+/* Kinds of constraints: what a form asks of each beside `of`; "hops" is an order by distance. */
+const KINDS = {
+  ...{ pin: ['at'], not_here: ['at'], together: ['same'], apart: ['same', 'to'], adjacent: ['to'], connected: [] },
+  ...{ order: ['is', 'to'], hops: ['hops', 'to'] },
+};
+const numberOr = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+
+/** A constraint in a line. */
+const constraintText = ({ kind, of, at, ...more }) => {
+  const where = at && (Number.isInteger(at[0]) ? boxText(at) : JSON.stringify(at));
+  return kind === 'pin' ? `${of} on ${where}` : `${of}: ${words(kind)}${at ? `, ${where}` : ''}${listed(more, ([name, value]) => `, ${words(name)} ${value}`, '')}`;
+};
+
+/** Constraints of the next mapping on this chip, kept in the address: {node, list()}. at(): the chosen cores, [x0, y0, x1, y1]. */
 export function pinsForm({ chip, begun, at, onChange }) {
   let pins = begun;
-  const of = element('input', { type: 'text', id: 'pin-of', maxlength: '200', placeholder: 'population, or neuron' }),
-    shown = element('div');
+  const kind = select({ id: 'pin-kind', onchange: () => suit() }, Object.keys(KINDS).map((one) => [one, words(one)])),
+    text = (id, placeholder) => element('input', { type: 'text', id, maxlength: '200', placeholder }),
+    of = text('pin-of', 'population, or neuron'),
+    shown = element('div'),
+    more = {
+      same: ['The same, or not the same', select({ id: 'pin-same' }, ['core', 'router', 'chip', 'column', 'row'])],
+      is: ['It lies', select({ id: 'pin-is' }, ['left_of', 'right_of', 'above', 'below'].map((one) => [one, words(one)]))],
+      hops: ['Hops at most', element('input', { id: 'pin-hops', type: 'number', min: '0', value: '1' })],
+      to: ['From, or to, whom', text('pin-to', 'empty: among themselves')],
+    },
+    nodes = Object.entries(more).map(([name, [label, control]]) => [name, field(label, control)]);
+  const suit = () => nodes.forEach(([name, node]) => (node.hidden = !KINDS[kind.value].includes(name)));
   function draw() {
     fill(
       shown,
-      takenAway(pins, ({ of: who, at: where }) => `${who} on ${where.join(', ')}`, change),
-      pins.length > 0 && link(`#/new?${new URLSearchParams({ chip, constraints: JSON.stringify(pins) })}`, 'Map with these pins'),
+      takenAway(pins, constraintText, change),
+      pins.length > 0 && link(`#/new?${new URLSearchParams({ chip, constraints: JSON.stringify(pins) })}`, 'Map with these constraints'),
     );
   }
   function change(next) {
@@ -75,14 +98,31 @@ export function pinsForm({ chip, begun, at, onChange }) {
     draw();
     onChange(pins);
   }
-  const pin = () => {
-    const who = of.value.trim();
-    if (!who) throw new Error('say who is pinned: a population by name or pattern, or a neuron by name or number');
-    change([...pins, { kind: 'pin', of: /^\d+$/.test(who) ? Number(who) : who, at: at() }]);
+  const add = () => {
+    const who = of.value.trim(),
+      one = { kind: kind.value === 'hops' ? 'order' : kind.value, of: numberOr(who) };
+    if (!who) throw new Error('say who it is about: a population by name or pattern, or a neuron by name or number');
+    for (const name of KINDS[kind.value]) {
+      const value = name === 'at' ? at() : name === 'hops' ? Number(more.hops[1].value) : numberOr(more[name][1].value.trim());
+      if (value !== '') one[name] = value;
+    }
+    change([...pins, one]);
   };
   draw();
+  suit();
   return {
-    node: folded('Pins for the next mapping', { open: pins.length > 0 }, field('Who is pinned to the chosen cores', of), smallButton('Pin here', pin), shown),
+    node: folded(
+      'Constraints of the next mapping',
+      { open: pins.length > 0 },
+      element(
+        'div.field-row',
+        field('Kind, at the chosen cores', kind),
+        field('Who', of),
+        nodes.map(([, node]) => node),
+      ),
+      element('div.buttons', smallButton('Add', add)),
+      shown,
+    ),
   };
 }
 
@@ -130,10 +170,10 @@ export function classesForm(chip, preset, at, onChange) {
   );
 }
 
-/** Pins of an address; what is none there is nothing here. */
+/** Constraints of an address; what is none there is nothing here. */
 export function pinsIn(text) {
   try {
-    return JSON.parse(text ?? '[]').filter(({ kind, of, at }) => kind === 'pin' && of !== undefined && Array.isArray(at));
+    return JSON.parse(text ?? '[]').filter(({ kind, of }) => Object.hasOwn(KINDS, kind) && of !== undefined);
   } catch {
     return [];
   }

@@ -1,7 +1,8 @@
 // Packets from core to core as lines over the heat map, as wide as they carry: what goes out of and into a core, a neuron, a
-// population, or over a link; and neurons that have moved.
+// population, or over a link; neurons that have moved; and the links that one axon takes.
 
 import { getJson, mappingUrl } from './api.js';
+import { DIRECTIONS, STEPS, waysOf } from './heatdraw.js';
 
 const FLOWS_MOST = 400; // lines at most each way
 const WIDE = 7; // pixels of the widest
@@ -45,5 +46,46 @@ export function flowOverlay(map, lists) {
       }
     }
     context.globalAlpha = 1;
+  };
+}
+
+/** Draws the links of an axon's tree (`/tree`) on a heat map, as wide as they carry, and rings around its core and those that it reaches. */
+export async function treeOverlay(map, model, { links, targets, x, y }) {
+  const [rx, ry] = map.router,
+    most = links[0]?.packets || 1,
+    lines = [];
+  if (links[0]?.direction)
+    for (const { x: i, y: j, direction, packets } of links) {
+      const [dx, dy] = STEPS[DIRECTIONS.indexOf(direction)];
+      lines.push({ x: i + 0.5, y: j + 0.5, dx, dy, packets });
+    }
+  else if (links.length > 0) {
+    const loads = await model.links(),
+      { ways } = loads,
+      packets = new Map(links.map((link) => [link.from * ways.routers + link.to, link.packets]));
+    for (let i = 0; i < ways.from.length; i++) {
+      const carried = packets.get(ways.from[i] * ways.routers + ways.to[i]);
+      if (carried) lines.push({ ...waysOf(map, loads).line(i), packets: carried });
+    }
+  }
+  return ({ context, ink, scale, left, top }) => {
+    context.lineCap = 'round';
+    context.strokeStyle = ink.link;
+    for (const { packets, ...line } of lines) {
+      const share = Math.sqrt(packets / most),
+        [fromX, fromY] = [left + line.x * rx * scale, top + line.y * ry * scale];
+      context.lineWidth = Math.max(1.5, WIDE * share);
+      context.beginPath();
+      context.moveTo(fromX, fromY);
+      context.lineTo(fromX + line.dx * rx * scale, fromY + line.dy * ry * scale);
+      context.stroke();
+    }
+    context.lineWidth = 2;
+    [{ x, y }, ...targets].forEach((core, i) => {
+      context.strokeStyle = i === 0 ? ink.strong : ink.accent;
+      context.beginPath();
+      context.arc(left + (core.x + 0.5) * scale, top + (core.y + 0.5) * scale, Math.max(3, 0.3 * scale), 0, 2 * Math.PI);
+      context.stroke();
+    });
   };
 }

@@ -7,8 +7,8 @@ const GRID_PITCH = 7; // from this size of a core (pixels) on, lines part the co
 const CELL_PITCH = 24; // from here on cores are drawn one by one, links become visible
 const LABEL_PITCH = 46; // from here on each core shows its figure
 const GAP = 0.19; // share of the pitch that is left free around a cell for the links
-// East, west, south, north.
-const STEPS = [
+export const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
+export const STEPS = [
   [1, 0],
   [-1, 0],
   [0, 1],
@@ -161,11 +161,9 @@ function drawKinds(map, { context, ink, scale, left, top, seen }, gap) {
 
 /** Calls take(line, load) for the links that a window may show. Of a mesh a link out of the array exists only on a torus: told when something runs on it. */
 function eachLink(map, window, take) {
-  const { ways, width, height, load } = map.links,
-    [rx, ry] = map.router;
+  const { ways, width, height, load } = map.links;
   if (ways) {
-    map.links.drawn ??= new Ways(ways, map.view.width / rx, map.view.height / ry);
-    map.links.drawn.within(window, (i, line) => take(line, ways.load[i]));
+    waysOf(map, map.links).within(window, (i, line) => take(line, ways.load[i]));
     return;
   }
   for (let j = Math.floor(window.y0); j < Math.min(height, Math.ceil(window.y1)); j++)
@@ -298,6 +296,11 @@ function drawMarks(map, place, inset) {
     context.strokeRect(...around(core, 1.5));
     context.setLineDash([]);
   }
+}
+
+/** The ways of loads of links that are no plain mesh's, made once. */
+export function waysOf({ view, router: [rx, ry] }, links) {
+  return (links.drawn ??= new Ways(links.ways, view.width / rx, view.height / ry));
 }
 
 /** Links of any interconnect as lines between its routers: where these stand, and which links a window may show. Lengths are in routers; one with

@@ -2,10 +2,11 @@
 
 import { bar, element, facts, fill, icon, setText } from './dom.js';
 import { choicesSection } from './fits.js';
-import { flowOverlay, getFlows, neuronName, placeOf, questionOf } from './flows.js';
+import { flowOverlay, getFlows, neuronName, placeOf, questionOf, treeOverlay } from './flows.js';
 import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words } from './format.js';
+import { DIRECTIONS } from './heatdraw.js';
 import { histogramPlot, matrixTab } from './plots.js';
-import { shownIn, smallButton } from './problem.js';
+import { problemWords, shownIn, smallButton } from './problem.js';
 import { NUMBER, share, table } from './table.js';
 import { metricText } from './tables.js';
 
@@ -42,21 +43,45 @@ export class Panel {
 
   /** Draws lists of flows over the map; nothing: takes them away. */
   draw(lists, text = '') {
-    this.map.overlay = lists && flowOverlay(this.map, lists);
+    this.lay([lists && flowOverlay(this.map, lists), text]);
+  }
+
+  /** Lays a picture over the map and tells of it, once both are there; what went wrong instead. */
+  async lay(made) {
+    this.laid = made;
+    const [overlay, text] = await Promise.resolve(made).catch((error) => [null, error.name === 'AbortError' ? '' : problemWords(error).detail]);
+    if (this.laid !== made) return; // something else was asked for while waiting
+    this.map.overlay = overlay;
     this.tell(text);
     this.map.redraw();
   }
 
   /** The flows of a core, a neuron, a population or a link. */
   async flows(question, text) {
-    try {
+    const made = async () => {
       const flows = await getFlows(this.model.id, question, this.signal);
       const told = ({ count: number, packets } = { count: 0, packets: 0 }) => `${count(packets, 'packets', si)}, ${count(number, 'flows')}`;
       const ways = flows.all.through ? `over it ${told(flows.all.through)}` : `out ${told(flows.all.out)}; in ${told(flows.all.in)}`;
-      this.draw({ out: flows.out, in: flows.in }, `${text}: ${ways}`);
-    } catch (error) {
-      if (error.name !== 'AbortError') this.draw(null);
-    }
+      return [flowOverlay(this.map, { out: flows.out, in: flows.in }), `${text}: ${ways}`];
+    };
+    await this.lay(made());
+  }
+
+  /** The tree of one axon, with the tables on its way. */
+  async tree({ neuron, axon = 0, ...named }) {
+    const made = async () => {
+      const tree = await this.model.ask(`/tree?neuron=${neuron}&axon=${axon}`),
+        { packets, routers, link_count: links, target_count: targets } = tree,
+        of = tree.axons > 1 ? `, axon ${axon + 1} of ${tree.axons}` : '';
+      const text = [
+        `${capital(neuronName({ neuron, ...named }))}${of}: ${count(links, 'links')} to ${count(targets, 'cores')}`,
+        packets !== undefined && `${count(packets, 'packets', si)} to each`,
+        routers.length > 0 &&
+          `${count(routers.length, 'routing tables')} on the way, entries in the fullest: ${count(Math.max(...routers.map(({ entries }) => entries)))}`,
+      ];
+      return [await treeOverlay(this.map, this.model, tree), text.filter(Boolean).join('; ')];
+    };
+    await this.lay(made());
   }
 
   /* ---- limits: a histogram each, with the limit as a line; of a large chip of blocks of cores, by the most that one has ---- */
@@ -132,13 +157,13 @@ export class Panel {
     const axon = (one) =>
       element(
         'li',
-        button(neuronName(one), () => this.flows({ neuron: one.neuron }, `Neuron ${one.neuron}`)),
+        button(neuronName(one), () => this.tree(one)),
         ` on ${one.x}, ${one.y}: ${count(one.packets, 'packets', si)}`,
       );
     const rows = [...links, ...ports].sort((a, b) => b.load - a.load).slice(0, LINKS);
     return element(
       'div.stack',
-      element('p.quiet', 'The fullest links and ports, and the axons that fill each most. A press draws what passes.'),
+      element('p.quiet', 'The fullest links and ports, and the axons that fill each most. A press on one draws what passes, on an axon its tree.'),
       table(
         'Fullest links and ports',
         [
@@ -249,7 +274,6 @@ export class Panel {
   }
 }
 
-const DIRECTIONS = ['east', 'west', 'south', 'north']; // in the order of the links file
 const BUDGETS = ['neurons', 'synapses', 'inbound_axons', 'outbound_axons', 'target_cores'];
 
 /** How full a core is against every limit that there is: [label, value, limit, how both read]. */

@@ -130,6 +130,27 @@ bool cm_chip_find_link(const cm_chip *chip, const char *text, uint32_t *link)
   return false;
 }
 
+cm_way_links cm_chip_way_links(const cm_chip *chip, uint32_t core_a, uint32_t core_b)
+{
+  cm_way_links way = {.net = chip->interconnect, .from = cm_router_of(chip, core_a), .at = cm_router_of(chip, core_b)};
+  if (way.net == NULL)
+    cm_chip_straights(chip, core_a, core_b, way.along);
+  else if (cm_interconnect_hops(way.net, way.from, way.at) == CM_NO_WAY)
+    way.at = way.from;
+  return way;
+}
+
+bool cm_way_links_next(cm_way_links *way, uint32_t *link)
+{
+  cm_straight *along = &way->along[way->along[0].hops == 0];
+  if (way->net == NULL ? along->hops == 0 : way->at == way->from)
+    return false;
+  *link = way->net == NULL ? (uint32_t)cm_straight_next(along) : cm_interconnect_last(way->net, way->from, way->at);
+  if (way->net != NULL)
+    way->at = way->net->link[*link].from;
+  return true;
+}
+
 /* Whether `steps` along an axis of `length` from `from` pass the link that leaves `at` towards `sign`. */
 static bool axis_passes(uint32_t from, int32_t steps, uint32_t at, uint32_t length, int32_t sign)
 {
@@ -142,12 +163,10 @@ bool cm_chip_way_passes(const cm_chip *chip, uint32_t core_a, uint32_t core_b, u
   const cm_interconnect *net = chip->interconnect;
   uint32_t from = cm_router_of(chip, core_a), to = cm_router_of(chip, core_b);
   if (net != NULL) {
-    for (bool there = from != to && cm_interconnect_hops(net, from, to) != CM_NO_WAY; there && to != from;) {
-      const uint32_t last = cm_interconnect_last(net, from, to);
-      if (last == link)
+    cm_way_links way = cm_chip_way_links(chip, core_a, core_b);
+    for (uint32_t one; cm_way_links_next(&way, &one);)
+      if (one == link)
         return true;
-      to = net->link[last].from;
-    }
     return false;
   }
   const uint32_t columns = cm_chip_routers_x(chip), at = link / CM_DIRECTIONS, x = at % columns, y = at / columns;

@@ -54,6 +54,16 @@ bool cm_chip_find_link(const cm_chip *chip, const char *text, uint32_t *link);
 /* Whether packets from core to core pass a link under the chip's own routing. The interconnect is prepared. O(1); of an interconnect O(hops). */
 bool cm_chip_way_passes(const cm_chip *chip, uint32_t core_a, uint32_t core_b, uint32_t link);
 
+/* The links of the way from core to core under the chip's own routing, in whatever order; none where there is no way. The interconnect is prepared. O(1) each, of
+ * grids by formula O(links of a router). */
+typedef struct cm_way_links {
+  const cm_interconnect *net;
+  uint32_t from, at;
+  cm_straight along[2];
+} cm_way_links;
+cm_way_links cm_chip_way_links(const cm_chip *chip, uint32_t core_a, uint32_t core_b);
+bool cm_way_links_next(cm_way_links *way, uint32_t *link);
+
 /* Integer cost of a hop of each kind. */
 typedef struct cm_hop_units {
   uint32_t east_west, north_south, die_to_die;

@@ -9,7 +9,7 @@ libcoremap_a_SOURCES += \
   core/output/picture/picture_png.c core/output/picture/picture_svg.c \
   core/output/structure/asking.c core/output/structure/asking.h core/output/structure/structure.def core/output/structure/structure.h \
   core/output/structure/structure_ask.c core/output/structure/structure_diff.c core/output/structure/structure_file.c core/output/structure/structure_flows.c \
-  core/output/structure/structure_links.c core/output/structure/structure_make.c core/output/structure/structure_matrix.c \
+  core/output/structure/structure_links.c core/output/structure/structure_make.c core/output/structure/structure_matrix.c core/output/structure/structure_tree.c \
   core/output/structure/structure_neurons.c \
   core/output/renamed.c core/output/renamed.h core/output/view_writer.c core/output/view_writer.h core/output/views.c \
   core/output/views.h core/output/views_binary.c core/output/views_cores.c core/output/views_links.c

@@ -62,7 +62,7 @@ const uint32_t *coremap_mapping_region(const coremap_mapping *mapping, uint64_t 
  * "certificate", "picture:svg:LAYER", "picture:png:LAYER", a format of docs/reference/exports.md ("sanafe", "booksim", "traffic", ...), or
  * a view of docs/reference/mapping-formats.md by its file's name: "neurons", "cores" and "links" as .json, .csv and .bin, "mapping.part",
  * "placement.csv", or the answer to a question about its structure, as JSON that docs/reference/mapping-formats.md describes:
- * "links?limit=10&axons=5", "flows?core=3,4", "neurons?find=AVAL", "matrix?by=part". The first writes it into a file, whole or not at all; the second gives *size bytes and a zero behind them:
+ * "links?limit=10&axons=5", "flows?core=3,4", "tree?neuron=7", "neurons?find=AVAL", "matrix?by=part". The first writes it into a file, whole or not at all; the second gives *size bytes and a zero behind them:
  * the caller's (coremap_text_free). Errors: bad-option (names what there is), conflict (the format cannot hold this mapping),
  * no-memory, disk-full, io. */
 int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error);

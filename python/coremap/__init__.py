@@ -114,6 +114,10 @@ class Mapping:
         """Packets from core to core: out of and into a core, a neuron or a population, or over a link ("3,4,east")."""
         return self._ask("flows", core=core, neuron=neuron, population=population, link=link, limit=limit)
 
+    def tree(self, neuron: int, axon: int = 0, limit: int = 10000) -> Dict[str, Any]:
+        """The links that the packets of one of a neuron's axons take, and the cores that they reach."""
+        return self._ask("tree", neuron=neuron, axon=axon, limit=limit)
+
     def find(self, neuron: Union[int, str], limit: int = 20) -> List[Dict[str, Any]]:
         """Neurons by number or by some of their name: part, place, fan-in, fan-out, and the cores that they reach."""
         return self._ask("neurons", find=neuron, limit=limit)["neurons"]

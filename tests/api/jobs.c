@@ -362,8 +362,10 @@ START_TEST(a_long_poll_with_a_tag_sees_progress)
     ck_assert_int_eq(reply.status, 200);
     ck_assert_str_ne(test_header(&reply, "etag"), tag);
     snprintf(tag, sizeof tag, "%s", test_header(&reply, "etag"));
-    if (i > 1)
+    if (i > 1) {
       ck_assert_str_ne(test_word(json_object_get(reply.json, "progress"), "phase"), "");
+      ck_assert_int_ge(strcmp(test_word(reply.json, "heard"), test_word(reply.json, "started")), 0);
+    }
     test_reply_clear(&reply);
   }
   snprintf(path, sizeof path, "/v1/jobs/%s/cancel", id);

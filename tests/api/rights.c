@@ -189,6 +189,7 @@ static const struct {
   {"GET", "/v1/mappings/{id}/neurons", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/links", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/flows", 'r', 'M', 's', NULL},
+  {"GET", "/v1/mappings/{id}/tree", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/matrix", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/routers", 'r', 'M', 's', NULL},
   {"GET", "/v1/mappings/{id}/diff", 'r', 'M', 's', NULL},

@@ -1110,6 +1110,47 @@ test('with users one signs in with a token, by keyboard, and out again', async (
   }
 });
 
+test('limits of a chip as a form beside its JSON; a refusal stands at its field', async () => {
+  await go('#/chips/loihi1');
+  await page.click('summary:text-is("Limits, and the chip as JSON")');
+  await page.fill('#limit-limits-neurons', '0');
+  expected.push(/400 \(Bad Request\)/);
+  await page.click('button:text-is("Keep these limits")');
+  await page.waitForFunction(() => !document.querySelector('#limit-limits-neurons-note').hidden);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'limit-limits-neurons');
+  expected.pop();
+  await page.fill('#limit-limits-neurons', '77');
+  await page.fill('#limit-die_limits-synapses', '5000');
+  const typed = JSON.parse(await page.inputValue('#chip-json'));
+  assert.deepEqual([typed.limits.neurons, typed.die_limits], [77, { synapses: 5000 }]);
+  await page.fill('#chip-json', JSON.stringify({ ...typed, table_entries: 640 }));
+  assert.equal(await page.inputValue('#limit-table_entries'), '640');
+  await shot('limits-form', { fullPage: true });
+  await page.click('button:text-is("Keep these limits")');
+  await page.waitForSelector('h1:text-is("loihi1-limits")');
+  const kept = await getJson('/v1/chips/loihi1-limits');
+  assert.deepEqual([kept.limits.neurons, kept.die_limits, kept.table_entries], [77, { synapses: 5000 }, 640]);
+});
+
+test('executors say what they do, and the cluster what waits there', async () => {
+  const at = '2026-11-30T12:00:00.000Z',
+    job = { kind: 'map', state: 'running', user: 'ann', network: '1', chip: 'loihi1', created: at, started: at, phases: [] },
+    reason = 'PENDING in the queue of Slurm: Resources';
+  const jobs = [
+    { ...job, id: 'abc1', name: 'far', lane: 'cluster', progress: { phase: 'cluster', fraction: 0, reason } },
+    { ...job, id: 'abc2', name: 'near', lane: 'long', heard: at, progress: { phase: 'partition', fraction: 0.25 } },
+  ];
+  const running = /\/v1\/jobs\?.*state=running/;
+  await page.route(running, (route) => route.fulfill({ json: { jobs } }));
+  await go('#/admin');
+  const rows = await page.locator('[aria-label=Executors] tbody tr').allTextContents();
+  await page.unroute(running);
+  assert.equal(rows.length, 2);
+  assert.ok(rows[0].includes('in its queue') && rows[0].includes(reason), rows[0]);
+  assert.ok(/Long jobs/.test(rows[1]) && /partition 25 %/i.test(rows[1]) && (rows[1].match(/2026-11-30/g) ?? []).length === 2, rows[1]);
+  await shot('executors', { fullPage: true });
+});
+
 test('nothing was said on the console, nothing broke the policy, nobody else was asked', () => {
   assert.deepEqual([...new Set(trouble)], []);
 });

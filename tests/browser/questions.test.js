@@ -94,6 +94,14 @@ for (const name of ['today', 'layers'])
       assert.ok(row.includes(`on ${axon.x}, ${axon.y}`), row);
       await press('#tab-panel tbody tr:first-child th button'); // and what passes is drawn
       await page.waitForFunction(() => /packets/.test(document.querySelector('.map-told').textContent));
+      const picture = () => page.evaluate(() => document.querySelector('.heat-canvas').toDataURL()),
+        flowing = await picture();
+      await press('#tab-panel tbody tr:first-child .axons button'); // and of an axon the tree
+      const tree = await getJson(`${mapping(name)}/tree?neuron=${axon.neuron}&axon=${axon.axon ?? 0}`);
+      await page.waitForFunction((links) => document.querySelector('.map-told').textContent.replace(/[\u202f\u00a0]/g, ' ').includes(`: ${links} link`), grouped(tree.link_count));
+      await page.waitForFunction((old) => document.querySelector('.heat-canvas').toDataURL() !== old, flowing);
+      const told = await shown('.map-told');
+      assert.ok(told.includes(`${grouped(tree.target_count)} core`) && told.includes(axon.name ?? `${axon.neuron}`), told);
       await shot(`links-${name}`);
     }));
 
@@ -366,6 +374,28 @@ test('cores are chosen and occupied; who was faster is told, and nothing is lost
   expected.pop();
 });
 
+test('every kind of constraint has a form whose constraints the server takes', async () => {
+  await go('#/chips/loihi1?constraints=[]');
+  await page.click('summary:text-is("Constraints of the next mapping")');
+  await page.focus('.heat-canvas');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  const kinds = ['pin', 'not_here', 'together', 'apart', 'adjacent', 'connected', 'order', 'hops'];
+  assert.deepEqual(await page.$$eval('#pin-kind option', (options) => options.map(({ value }) => value)), kinds);
+  await page.fill('#pin-of', '17');
+  for (const kind of kinds) {
+    await page.selectOption('#pin-kind', kind);
+    if (await page.isVisible('#pin-to')) await page.fill('#pin-to', '18');
+    await page.click('button:text-is("Add")');
+  }
+  await page.waitForFunction((most) => document.querySelectorAll('.pin').length === most, kinds.length);
+  const list = JSON.parse(new URLSearchParams(page.url().split('?')[1]).get('constraints'));
+  assert.deepEqual(list.map(({ kind }) => kind), [...kinds.slice(0, 7), 'order']);
+  await shot('constraints');
+  const { network } = made.today;
+  for (const one of list) await run('constrained', { network, chip: 'loihi1', options: { preset: 'fast', seed: 77, constraints: [one] } });
+});
+
 test('who has a core hands it over; pins go into the next mapping; the day is told; JSON does what the form does', async () => {
   await go('#/chips/loihi1');
   await page.focus('.heat-canvas');
@@ -394,12 +424,12 @@ test('who has a core hands it over; pins go into the next mapping; the day is to
   await page.fill('#change-json', JSON.stringify({ release: [[x0, y0, x1, y1]] }));
   await page.click('button:text-is("Send")');
   await page.waitForFunction(() => !/day shift2/.test(document.querySelector('[aria-label="Holders of cores"]').textContent));
-  await page.click('summary:text-is("Pins for the next mapping")');
+  await page.click('summary:text-is("Constraints of the next mapping")');
   await page.fill('#pin-of', '17');
-  await page.click('button:text-is("Pin here")');
+  await page.click('button:text-is("Add")');
   assert.ok(page.url().includes('constraints='));
   await shot('chip-pins');
-  await page.click('a:text-is("Map with these pins")');
+  await page.click('a:text-is("Map with these constraints")');
   await page.selectOption('#network', made.today.network);
   await page.click('button:text-is("Start the job")');
   await page.waitForSelector('.job-now .badge-done');

@@ -230,7 +230,7 @@ check(given["steps"] == mapping.simulate("spikes.npy")["steps"] == mapping.simul
 check(given["steps"]["count"] == 2 and given["steps"]["packets"] == steps["packets"], "each neuron once a step: %s" % given["steps"])
 check(remote.simulate(few) == given and remote.simulate(steps=2)["steps"] == steps, "a server simulates alike")
 check(remote.simulate(spikes, steps=1) == mapping.simulate(spikes, steps=1), "300 000 spikes on a server")
-there = {"links": lambda m: m.links(limit=3, axons=2), "flows": lambda m: m.flows(core=tuple(m.xy[0])), "find": lambda m: m.find(7),
+there = {"links": lambda m: m.links(limit=3, axons=2), "flows": lambda m: m.flows(core=tuple(m.xy[0])), "tree": lambda m: m.tree(3), "find": lambda m: m.find(7),
          "matrix": lambda m: m.matrix().tolist()}
 for question, answer in there.items():
     check(answer(mapping) == answer(remote), "%s here and on a server" % question)

@@ -37,6 +37,15 @@ cm_status cm_asked_count(const cm_asking *q, const char *name, cm_count_range ra
   return cm_asked_badly(error, name, "%s must be a whole number from %" PRIu64 " to %" PRIu64, name, range.low, range.high);
 }
 
+cm_status cm_asked_neuron(const cm_asking *q, const char *text, uint32_t *neuron, cm_error *error)
+{
+  uint64_t number;
+  if (text == NULL || !cm_whole_parse(text, &number) || number >= cm_structure_neurons(q->s))
+    return cm_asked_badly(error, "neuron", "neuron must be a number below %" PRIu32 "; neurons?find= knows names", cm_structure_neurons(q->s));
+  *neuron = (uint32_t)number;
+  return CM_OK;
+}
+
 void cm_axons_of(const cm_structure *s, uint32_t neuron, uint32_t *first, uint32_t *end)
 {
   uint32_t low = s->axon_first[s->part[neuron]], high = s->axon_first[s->part[neuron] + 1];
@@ -114,4 +123,13 @@ void cm_put_packets(cm_asking *q, const char *name, uint64_t scaled)
 {
   (void)fprintf(q->w.stream, ", \"%s\": ", name);
   cm_view_put_real(&q->w, (double)scaled / *q->s->unit);
+}
+
+void cm_put_table(cm_asking *q, uint64_t at, bool behind_another)
+{
+  const uint32_t router = q->s->router[at], columns = cm_chip_routers_x(q->chip);
+  (void)fprintf(q->w.stream, "%s\n {\"router\": %" PRIu32, behind_another ? "," : "", router);
+  if (router < columns * cm_chip_routers_y(q->chip))
+    (void)fprintf(q->w.stream, ", \"x\": %" PRIu32 ", \"y\": %" PRIu32, router % columns, router / columns);
+  (void)fprintf(q->w.stream, ", \"entries\": %" PRIu32 "}", q->s->entries[at]);
 }

@@ -33,6 +33,9 @@ cm_status cm_asked_count(const cm_asking *q, const char *name, cm_count_range ra
 /* CM_BAD_OPTION of an argument, which is its place. */
 cm_status cm_asked_badly(cm_error *error, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* A neuron by its number. CM_BAD_OPTION. */
+cm_status cm_asked_neuron(const cm_asking *q, const char *text, uint32_t *neuron, cm_error *error);
+
 /* The axons of a neuron. O(log axons). */
 void cm_axons_of(const cm_structure *s, uint32_t neuron, uint32_t *first, uint32_t *end);
 
@@ -54,9 +57,13 @@ void cm_put_core(cm_asking *q, uint32_t core);
 /* ", "NAME": ", and packets of so many scaled ones. */
 void cm_put_packets(cm_asking *q, const char *name, uint64_t scaled);
 
+/* An element of an array: {"router": R, "x": X, "y": Y, "entries": E} of a router with a table, by its place among those. */
+void cm_put_table(cm_asking *q, uint64_t at, bool behind_another);
+
 /* The answers. */
 cm_status cm_answer_links(cm_asking *q, cm_error *error);
 cm_status cm_answer_flows(cm_asking *q, cm_error *error);
+cm_status cm_answer_tree(cm_asking *q, cm_error *error);
 cm_status cm_answer_neurons(cm_asking *q, cm_error *error);
 cm_status cm_answer_matrix(cm_asking *q, cm_error *error);
 cm_status cm_answer_routers(cm_asking *q, cm_error *error);

@@ -4,6 +4,7 @@
  * Questions, whose answers are JSON objects (api/openapi/mappings.json describes them):
  *   links    sort=load limit axons: links and ports with the highest load, and the axons that fill them
  *   flows    one of core=X,Y neuron population link, and limit: packets from core to core, in and out of that
+ *   tree     neuron=N axon limit: the links that the packets of an axon take
  *   neurons  find=NUMBER|NAME limit: neurons with what they receive and reach
  *   matrix   by=part|population: packets from part to part, or synapse events, in at most CM_MATRIX_SIDE_MAX rows
  *   routers  entries of their routing tables, where the chip limits these

@@ -11,6 +11,7 @@ static const struct {
   cm_status (*answer)(cm_asking *q, cm_error *error);
 } kinds[] = {{"links", "sort limit axons", cm_answer_links},
              {"flows", "core neuron population link limit", cm_answer_flows},
+             {"tree", "neuron axon limit", cm_answer_tree},
              {"neurons", "find limit", cm_answer_neurons},
              {"matrix", "by", cm_answer_matrix},
              {"routers", "", cm_answer_routers},
@@ -60,7 +61,7 @@ cm_status cm_structure_answer(const cm_structure *s, const cm_structure *other, 
   cm_asking q = {.s = s, .other = other, .arguments = arguments, .w = {.stream = stream}};
   const size_t k = find_kind(kind, strlen(kind));
   if (k == KINDS)
-    return cm_fail(error, CM_BAD_OPTION, "\"%.40s\" is no question about a mapping: links, flows, neurons, matrix, routers, diff", kind);
+    return cm_fail(error, CM_BAD_OPTION, "\"%.40s\" is no question about a mapping: links, flows, tree, neurons, matrix, routers, diff", kind);
   for (size_t i = 0; arguments[i] != NULL; i += 2)
     if (!has_word(kinds[k].arguments, arguments[i]))
       return cm_asked_badly(error, arguments[i], "%s has no argument \"%.40s\"; it has %s", kind, arguments[i], kinds[k].arguments);

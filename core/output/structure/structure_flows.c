@@ -251,13 +251,12 @@ static cm_status select_neurons(const cm_structure *s, const uint32_t *key, uint
   return status;
 }
 
-static cm_status select_neuron(const cm_structure *s, const char *text, group *of, cm_error *error)
+static cm_status select_neuron(const cm_asking *q, const char *text, group *of, cm_error *error)
 {
-  uint64_t neuron;
-  if (!cm_whole_parse(text, &neuron) || neuron >= cm_structure_neurons(s))
-    return cm_asked_badly(error, "neuron", "neuron must be a number below %" PRIu32 "; neurons?find= knows names", cm_structure_neurons(s));
+  uint32_t neuron;
+  CM_TRY(cm_asked_neuron(q, text, &neuron, error));
   CM_TRY(CM_NEW(NULL, of->neuron, 1, error));
-  of->neuron[0] = (uint32_t)neuron;
+  of->neuron[0] = neuron;
   of->count = 1;
   return CM_OK;
 }
@@ -281,7 +280,7 @@ cm_status cm_answer_flows(cm_asking *q, cm_error *error)
   else if (population != NULL && (status = find_population(s, population, &which, error)) == CM_OK)
     status = select_neurons(s, s->population, which, &of, error);
   else if (neuron != NULL)
-    status = select_neuron(s, neuron, &of, error);
+    status = select_neuron(q, neuron, &of, error);
   CM_THEN(status, answer_of(q, of, limit, error));
   cm_free(of.neuron);
   return status;

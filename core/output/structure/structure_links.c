@@ -164,12 +164,16 @@ static void put_sink(cm_asking *q, const sink *k, bool axons)
   if (axons)
     (void)fprintf(q->w.stream, ", \"axon_count\": %" PRIu64 ", \"axons\": [", k->axons);
   for (uint32_t i = 0; axons && i < k->kept; i++) {
-    const uint32_t source = s->source[k->most[i].axon];
+    const uint32_t axon = k->most[i].axon, source = s->source[axon];
+    uint32_t first, end;
+    cm_axons_of(s, source, &first, &end);
     cm_view_put_text(&q->w, i > 0 ? ",\n  {" : "\n  {");
     cm_put_neuron(q, source);
     cm_view_put_text(&q->w, ", ");
     cm_put_place(q, s->part[source]);
     cm_put_packets(q, "packets", k->most[i].packets);
+    if (end > first + 1)
+      (void)fprintf(q->w.stream, ", \"axon\": %" PRIu32, axon - first);
     cm_view_put_text(&q->w, "}");
   }
   cm_view_put_text(&q->w, axons ? "]}" : "}");
@@ -232,20 +236,14 @@ cm_status cm_answer_links(cm_asking *q, cm_error *error)
 
 cm_status cm_answer_routers(cm_asking *q, CM_UNUSED cm_error *error)
 {
-  const cm_structure *s = q->s;
-  const uint32_t columns = cm_chip_routers_x(q->chip), grid = columns * cm_chip_routers_y(q->chip);
   cm_view_put_text(&q->w, "{\"limit\": ");
   if (q->chip->table_entries > 0)
     cm_view_put_count(&q->w, q->chip->table_entries);
   else
     cm_view_put_text(&q->w, "null");
   cm_view_put_text(&q->w, ", \"routers\": [");
-  for (uint64_t i = 0; i < s->router_count; i++) {
-    (void)fprintf(q->w.stream, "%s\n {\"router\": %" PRIu32, i > 0 ? "," : "", s->router[i]);
-    if (s->router[i] < grid)
-      (void)fprintf(q->w.stream, ", \"x\": %" PRIu32 ", \"y\": %" PRIu32, s->router[i] % columns, s->router[i] / columns);
-    (void)fprintf(q->w.stream, ", \"entries\": %" PRIu32 "}", s->entries[i]);
-  }
+  for (uint64_t i = 0; i < q->s->router_count; i++)
+    cm_put_table(q, i, i > 0);
   cm_view_put_text(&q->w, "]}\n");
   return CM_OK;
 }
