@@ -80,15 +80,11 @@ static cm_status leave_nodes(explaining *e, const bool *bound, uint32_t from, ui
 
 static cm_status shrink(explaining *e, bool *bound, cm_error *error)
 {
-  const uint32_t count = e->p->constraints.count;
-  cm_status status = CM_OK;
   /* What comes last is tried first: of two that are as much in the way, the earlier one is told. */
-  for (uint32_t i = count; i-- > 0 && status == CM_OK;)
-    status = leave_out(e, &e->constraint[i], error);
-  for (uint32_t l = 0; l < CM_LIMITS_ALL && status == CM_OK; l++)
-    status = leave_out(e, &e->limit[l], error);
-  if (status != CM_OK)
-    return status;
+  for (uint32_t i = e->p->constraints.count; i-- > 0;)
+    CM_TRY(leave_out(e, &e->constraint[i], error));
+  for (uint32_t l = 0; l < CM_LIMITS_ALL; l++)
+    CM_TRY(leave_out(e, &e->limit[l], error));
   mark_bound(e, bound);
   return leave_nodes(e, bound, 0, e->p->node_count, error);
 }

@@ -68,15 +68,13 @@ static cm_status read_nodes(cm_problem_reading *r, const json_t *list, cm_error 
   if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > CM_PROBLEM_NODES_MAX)
     return cm_problem_bad("/nodes", "a list of 1 to 4096 nodes", error);
   p->node_count = (uint32_t)json_array_size(list);
-  cm_status status = CM_NEW(r->memory, p->node, p->node_count, error);
-  CM_THEN(status, CM_NEW(r->memory, p->group_of, p->node_count, error));
-  CM_THEN(status, CM_NEW(r->memory, r->by_name, p->node_count, error));
-  for (uint32_t i = 0; status == CM_OK && i < p->node_count; i++) {
+  CM_TRY(CM_NEW(r->memory, p->node, p->node_count, error));
+  CM_TRY(CM_NEW(r->memory, p->group_of, p->node_count, error));
+  CM_TRY(CM_NEW(r->memory, r->by_name, p->node_count, error));
+  for (uint32_t i = 0; i < p->node_count; i++) {
     r->by_name[i] = i;
-    status = read_node(r, i, json_array_get(list, i), error);
+    CM_TRY(read_node(r, i, json_array_get(list, i), error));
   }
-  if (status != CM_OK)
-    return status;
   qsort_r(r->by_name, p->node_count, sizeof *r->by_name, by_name, p);
   for (uint32_t i = 0; i + 1 < p->node_count; i++) {
     const uint32_t a = r->by_name[i], b = r->by_name[i + 1];
