@@ -152,7 +152,7 @@ class Requests:
                 "deleteUser": "/v1/users/UNUSED-USER", "deleteToken": "/v1/tokens/UNUSED-TOKEN",
                 "restoreBinned": "/v1/bin/UNUSED-BINNED/restore", "deleteBinned": "/v1/bin/UNUSED-BINNED"}.get(operation["operationId"], path)
         needed = [p for p in map(self.document.follow, operation.get("parameters", [])) if p["in"] == "query" and p.get("required")]
-        asked = {"getMappingDiff": f"with={self.world.get('mapping')}", "getMappingFlows": "neuron=1"}.get(operation["operationId"])
+        asked = {"getMappingDiff": f"with={self.world.get('mapping')}", "getMappingFlows": "neuron=1", "getMappingTree": "neuron=1"}.get(operation["operationId"])
         if asked:
             path += "?" + asked
         elif needed:
