@@ -78,6 +78,10 @@ bool cm_relation_holds(const cm_place_model *model, const cm_relation *relation,
  * tile that is left asks for it. load: cm_circuit_loads numbers. *broken: the circuit that was too many. O(circuits * (hops + words)). */
 bool cm_circuits_hold(const cm_place_model *model, const cm_router_box *box, const uint64_t *domain, uint32_t *load, uint32_t *broken);
 
+/* The tiles [words] to which a circuit with one settled end can lead beside those that are booked so; returns the other end, UINT32_MAX: there is none that is
+ * open, and tiles are left alone. O(tiles). */
+uint32_t cm_circuit_reach(const cm_place_model *model, uint32_t circuit, const cm_router_box *box, const uint64_t *domain, uint32_t *load, uint64_t *tiles);
+
 /* Books a circuit between places [variables], or takes it off; returns by how much the number of those that are too many changes. O(hops). */
 int64_t cm_circuit_book(const cm_place_model *model, uint32_t circuit, const uint32_t *place, uint32_t *load, bool on);
 size_t cm_circuit_loads(const cm_problem *problem);

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "core/constraints/model_building.h"
 
-enum { RIGHT, LEFT, DOWN, UP, INTO, OUT_OF, PLACES };
+enum { RIGHT, LEFT, DOWN, UP, INTO, OUT_OF, REACHED, PLACES };
 
 cm_status cm_model_collect_circuits(cm_model_building *b, cm_error *error)
 {
@@ -88,20 +88,75 @@ static int64_t book_circuit(const cm_problem *p, uint32_t *load, const cm_router
   return more;
 }
 
+static int64_t book_surely(const cm_place_model *m, const cm_circuit *c, const cm_router_box *box, const uint64_t *domain, uint32_t *load, bool on)
+{
+  const cm_router_box *a = &box[c->from], *b = &box[c->to];
+  const uint32_t across = m->problem->width / m->problem->router_x;
+  const bool ends[2] = {is_one(a) && is_elsewhere(m, domain, c->to, a->low[1] * across + a->low[0]),
+                        is_one(b) && is_elsewhere(m, domain, c->from, b->low[1] * across + b->low[0])};
+  return book_circuit(m->problem, load, a, b, ends, on);
+}
+
 bool cm_circuits_hold(const cm_place_model *m, const cm_router_box *box, const uint64_t *domain, uint32_t *load, uint32_t *broken)
 {
-  const cm_problem *p = m->problem;
-  const uint32_t across = p->width / p->router_x;
-  memset(load, 0, cm_circuit_loads(p) * sizeof *load);
-  for (*broken = 0; *broken < m->circuit_count; ++*broken) {
-    const cm_circuit *c = &m->circuit[*broken];
-    const cm_router_box *a = &box[c->from], *b = &box[c->to];
-    const bool ends[2] = {is_one(a) && is_elsewhere(m, domain, c->to, a->low[1] * across + a->low[0]),
-                          is_one(b) && is_elsewhere(m, domain, c->from, b->low[1] * across + b->low[0])};
-    if (book_circuit(p, load, a, b, ends, true) > 0)
+  memset(load, 0, cm_circuit_loads(m->problem) * sizeof *load);
+  for (*broken = 0; *broken < m->circuit_count; ++*broken)
+    if (book_surely(m, &m->circuit[*broken], box, domain, load, true) > 0)
       return false;
-  }
   return true;
+}
+
+typedef struct reaching {
+  const cm_problem *p;
+  uint32_t *load, stamp;
+  bool back; /* against the circuit, from where it ends */
+} reaching;
+
+/* Marks the routers to which a circuit can lead along an axis, over links with room; of a first axis, those on the other one too. */
+static void reach(const reaching *r, int axis, const uint32_t from[2], bool first)
+{
+  const uint32_t size[2] = {r->p->width / r->p->router_x, r->p->height / r->p->router_y};
+  const int end = r->back ? OUT_OF : INTO;
+  for (int side = 0; side < 2; side++) {
+    const uint32_t place = (uint32_t)(axis == 0 ? RIGHT : DOWN) + ((side == 1) != r->back ? 1 : 0);
+    uint32_t at[2] = {from[0], from[1]};
+    for (bool open = true; open;) {
+      uint32_t *here = &r->load[(at[1] * size[0] + at[0]) * PLACES];
+      if (first)
+        reach(r, 1 - axis, at, false);
+      else if (here[end] < r->p->circuit_limit[r->back ? CM_CIRCUITS_OUT : CM_CIRCUITS_IN])
+        here[REACHED] = r->stamp;
+      open = side == 0 ? at[axis] + 1 < size[axis] : at[axis] > 0;
+      if (!open)
+        break;
+      const uint32_t *link = here + place;
+      at[axis] += side == 0 ? 1 : UINT32_MAX;
+      link = r->back ? &r->load[(at[1] * size[0] + at[0]) * PLACES + place] : link;
+      open = *link < r->p->circuit_limit[CM_CIRCUITS_LINK];
+    }
+  }
+}
+
+uint32_t cm_circuit_reach(const cm_place_model *m, uint32_t circuit, const cm_router_box *box, const uint64_t *domain, uint32_t *load, uint64_t *tiles)
+{
+  const cm_circuit *c = &m->circuit[circuit];
+  const bool back = is_one(&box[c->to]);
+  const uint32_t open = back ? c->from : c->to;
+  const cm_router_box *end = &box[back ? c->to : c->from];
+  if (!is_one(end) || is_one(&box[open]))
+    return UINT32_MAX;
+  (void)book_surely(m, c, box, domain, load, false);
+  const reaching r = {m->problem, load, circuit + 1, back};
+  uint32_t *own = &load[(end->low[1] * (m->problem->width / m->problem->router_x) + end->low[0]) * PLACES];
+  if (own[back ? INTO : OUT_OF] < m->problem->circuit_limit[back ? CM_CIRCUITS_IN : CM_CIRCUITS_OUT])
+    reach(&r, back ? 1 : 0, end->low, true);
+  own[REACHED] = r.stamp; /* there it takes nothing */
+  (void)book_surely(m, c, box, domain, load, true);
+  memset(tiles, 0, m->words * sizeof *tiles);
+  for (uint32_t t = 0; t < m->tiles; t++)
+    if (load[m->label[CM_SCOPE_ROUTER][t] * PLACES + REACHED] == r.stamp)
+      cm_tile_add(tiles, t);
+  return open;
 }
 
 int64_t cm_circuit_book(const cm_place_model *m, uint32_t circuit, const uint32_t *place, uint32_t *load, bool on)

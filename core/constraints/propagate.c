@@ -98,17 +98,26 @@ static cm_status follow_variable(cm_state *s, uint32_t v, bool *possible, cm_err
   return CM_OK;
 }
 
-/* Whether what circuits surely take is not too much. */
-static bool follow_circuits(cm_state *s)
+/* What circuits surely take is not too much, and what else they can take narrows where their open ends are. */
+static cm_status follow_circuits(cm_state *s, bool *possible, cm_error *error)
 {
+  const cm_place_model *m = s->model;
   uint32_t broken;
   cm_state_find_boxes(s);
-  s->work += (uint64_t)s->model->variables * s->model->words + s->model->circuit_count;
-  if (cm_circuits_hold(s->model, s->box, s->domain, s->circuit_load, &broken))
-    return true;
-  s->failures[s->model->circuit[broken].from]++;
-  s->failures[s->model->circuit[broken].to]++;
-  return false;
+  s->work += (uint64_t)m->variables * m->words + m->circuit_count;
+  *possible = cm_circuits_hold(m, s->box, s->domain, s->circuit_load, &broken);
+  if (!*possible) {
+    s->failures[m->circuit[broken].from]++;
+    s->failures[m->circuit[broken].to]++;
+  }
+  for (uint32_t i = 0; i < m->circuit_count && *possible && s->queue_count == 0; i++) {
+    const uint32_t v = cm_circuit_reach(m, i, s->box, s->domain, s->circuit_load, s->scratch);
+    if (v == UINT32_MAX)
+      continue;
+    s->work += m->tiles;
+    CM_TRY(cm_state_narrow(s, v, s->scratch, true, possible, error));
+  }
+  return CM_OK;
 }
 
 /* What costs more is looked at when nothing else is left to follow. */
@@ -126,7 +135,7 @@ static cm_status follow_rest(cm_state *s, bool *possible, cm_error *error)
     s->packing_due[i] = s->packing_due[i] && !*possible;
   }
   if (*possible && s->queue_count == 0 && s->circuit_load != NULL)
-    *possible = follow_circuits(s);
+    return follow_circuits(s, possible, error);
   return CM_OK;
 }
 
