@@ -1,4 +1,4 @@
-/* Conv and its quantized kin, MatMul and its, Gemm. */
+/* Conv and its quantized kin, ConvTranspose, MatMul and its, Gemm. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -177,6 +177,24 @@ cm_status cm_c_fused_conv(cm_c_piece *piece, cm_error *error)
     CM_TRY(cm_c_input_stream(piece, 3, y, &p.inputs[p.input_count++], error));
   cm_c_fill(activation(piece->call.node), p.input_count > 1 ? "(a + b)" : "a", numbers[0], numbers[1], expression, sizeof expression);
   return cm_c_pointwise_call(piece, &p, error);
+}
+
+/* Seen from its output: filters are channels of x, channels those of y. */
+cm_status cm_c_conv_transpose(cm_c_piece *piece, cm_error *error)
+{
+  const cm_c_factors f = cm_c_factors_of(piece);
+  cm_c_product made = {.kernel = "conv_transpose", .filter = "", .right_type = CM_FLOAT};
+  plane p;
+  CM_TRY(read_plane(piece, &f, &p, error));
+  CM_TRY(cm_c_input(piece, f.x, made.left, error));
+  CM_TRY(cm_c_input(piece, f.w, made.right, error));
+  CM_TRY(cm_c_output(piece, 0, made.out, error));
+  CM_TRY(cm_c_sums(piece, &f, &made, error));
+  (void)snprintf(made.store, sizeof made.store, "%s", cm_has(&piece->call, f.bias) ? "bias[z % (GROUPS * CHANNELS)]" : "0");
+  cm_c_sizes(made.sizes, "IMAGES GROUPS CHANNELS N IH IW OH OW KH KW SH SW DH DW PH PW",
+             (const int64_t[]){p.images, p.groups, p.channels, p.filters, p.at.in[0], p.at.in[1], p.at.out[0], p.at.out[1], p.at.kernel[0], p.at.kernel[1],
+                               p.at.stride[0], p.at.stride[1], p.at.dilation[0], p.at.dilation[1], p.at.before[0], p.at.before[1]});
+  return cm_c_product_call(piece, &made, error);
 }
 
 /* ---- matrix products ---- */

@@ -9,7 +9,8 @@
 cm_status cm_c_plane_read(const cm_c_piece *piece, const cm_shape *x, const int64_t *kernel, bool ceil_mode, cm_c_plane *p, cm_error *error)
 {
   cm_window w;
-  CM_TRY(cm_window_read(&piece->call, x, kernel, ceil_mode, &w, error));
+  CM_TRY(piece->call.node->known->kernel == cm_kernel_conv_transpose ? cm_window_transposed(&piece->call, &w, error)
+                                                                     : cm_window_read(&piece->call, x, kernel, ceil_mode, &w, error));
   p->rank = w.rank;
   for (uint32_t i = 0; i < 2; i++) {
     const bool there = i + w.rank >= 2;

@@ -28,7 +28,8 @@ typedef struct cm_c_plane {
   int64_t in[2], out[2], kernel[2], stride[2], before[2], after[2], dilation[2];
 } cm_c_plane;
 
-/* The last two dimensions of a node's window over x; kernel and ceil_mode as of cm_window_read, whose errors it has. */
+/* The last two dimensions of a node's window over x; kernel and ceil_mode as of cm_window_read, whose errors it has;
+ * that of ConvTranspose is seen from its output, as cm_window_transposed has it. */
 cm_status cm_c_plane_read(const cm_c_piece *piece, const cm_shape *x, const int64_t *kernel, bool ceil_mode, cm_c_plane *p, cm_error *error);
 
 /* Which inputs of an operator are what; CM_NONE: there is none. */
