@@ -60,8 +60,14 @@ const takenAway = (list, text, change) =>
 
 /* Kinds of constraints: what a form asks of each beside `of`; "hops" is an order by distance. */
 const KINDS = {
-  ...{ pin: ['at'], not_here: ['at'], together: ['same'], apart: ['same', 'to'], adjacent: ['to'], connected: [] },
-  ...{ order: ['is', 'to'], hops: ['hops', 'to'] },
+  pin: ['at'],
+  not_here: ['at'],
+  together: ['same'],
+  apart: ['same', 'to'],
+  adjacent: ['to'],
+  connected: [],
+  order: ['is', 'to'],
+  hops: ['hops', 'to'],
 };
 const numberOr = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 

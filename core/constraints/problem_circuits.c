@@ -119,6 +119,7 @@ static void reach(const reaching *r, int axis, const uint32_t from[2], bool firs
   const int end = r->back ? OUT_OF : INTO;
   for (int side = 0; side < 2; side++) {
     const uint32_t place = (uint32_t)(axis == 0 ? RIGHT : DOWN) + ((side == 1) != r->back ? 1 : 0);
+    const uint32_t last = side == 0 ? size[axis] - 1 : 0;
     uint32_t at[2] = {from[0], from[1]};
     for (bool open = true; open;) {
       uint32_t *here = &r->load[(at[1] * size[0] + at[0]) * PLACES];
@@ -126,13 +127,11 @@ static void reach(const reaching *r, int axis, const uint32_t from[2], bool firs
         reach(r, 1 - axis, at, false);
       else if (here[end] < r->p->circuit_limit[r->back ? CM_CIRCUITS_OUT : CM_CIRCUITS_IN])
         here[REACHED] = r->stamp;
-      open = side == 0 ? at[axis] + 1 < size[axis] : at[axis] > 0;
-      if (!open)
+      if (at[axis] == last)
         break;
-      const uint32_t *link = here + place;
-      at[axis] += side == 0 ? 1 : UINT32_MAX;
-      link = r->back ? &r->load[(at[1] * size[0] + at[0]) * PLACES + place] : link;
-      open = *link < r->p->circuit_limit[CM_CIRCUITS_LINK];
+      at[axis] = side == 0 ? at[axis] + 1 : at[axis] - 1;
+      const uint32_t *leaves = r->back ? &r->load[(at[1] * size[0] + at[0]) * PLACES] : here;
+      open = leaves[place] < r->p->circuit_limit[CM_CIRCUITS_LINK];
     }
   }
 }

@@ -68,9 +68,7 @@ static cm_status read_nodes(cm_problem_reading *r, const json_t *list, cm_error 
   if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > CM_PROBLEM_NODES_MAX)
     return cm_problem_bad("/nodes", "a list of 1 to 4096 nodes", error);
   p->node_count = (uint32_t)json_array_size(list);
-  CM_TRY(CM_NEW(r->memory, p->node, p->node_count, error));
-  CM_TRY(CM_NEW(r->memory, p->group_of, p->node_count, error));
-  CM_TRY(CM_NEW(r->memory, r->by_name, p->node_count, error));
+  CM_TRY(CM_NEW_ALL(r->memory, error, CM_ARRAY(p->node, p->node_count), CM_ARRAY(p->group_of, p->node_count), CM_ARRAY(r->by_name, p->node_count)));
   for (uint32_t i = 0; i < p->node_count; i++) {
     r->by_name[i] = i;
     CM_TRY(read_node(r, i, json_array_get(list, i), error));

@@ -328,6 +328,41 @@ START_TEST(openapi_has_what_stands_in_tables)
 }
 END_TEST
 
+/* Forms are made of the schema: it names the limits that a chip's reader knows, all of them. */
+START_TEST(openapi_has_all_limits_of_chips)
+{
+  static const char *const groups[] = {"limits", "router_limits", "die_limits", "circuits"};
+  test_reply reply = test_get(&server, "/openapi.json");
+  const json_t *schemas = json_object_get(json_object_get(reply.json, "components"), "schemas");
+  const json_t *chip = json_object_get(json_object_get(schemas, "Chip"), "properties");
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+    char text[200];
+    snprintf(text, sizeof text, "{\"cores\": [4, 4], \"dies\": [2, 2], \"%s\": {\"nonsense\": 1}}", groups[i]);
+    test_reply refused = test_problem(test_send(&server, "PUT", "/v1/chips/bad", text), 400, "bad-chip");
+    const char *known = strstr(test_word(refused.json, "detail"), "known here: ");
+    ck_assert_msg(known != NULL, "%s: %s", groups[i], test_word(refused.json, "detail"));
+    size_t names = 1;
+    for (const char *at = known; (at = strchr(at, ',')) != NULL; at++)
+      names++;
+    json_t *schema = json_object_get(chip, groups[i]), *row;
+    const char *reference = json_string_value(json_object_get(schema, "$ref")), *name;
+    if (json_object_get(schema, "allOf") != NULL)
+      reference = test_word(json_array_get(json_object_get(schema, "allOf"), 0), "$ref");
+    json_t *fields = json_object_get(reference != NULL ? json_object_get(schemas, strrchr(reference, '/') + 1) : schema, "properties");
+    ck_assert_uint_eq(json_object_size(fields), names);
+    json_object_foreach(fields, name, row)
+    {
+      char word[80];
+      snprintf(word, sizeof word, " %s", name);
+      const char *found = strstr(known, word);
+      ck_assert_msg(found != NULL && strchr(",", found[strlen(word)]) != NULL, "%s/%s", groups[i], name);
+    }
+    test_reply_clear(&refused);
+  }
+  test_reply_clear(&reply);
+}
+END_TEST
+
 START_TEST(viewer_files_are_safe)
 {
   test_reply reply = test_get(&server, "/");
@@ -380,6 +415,7 @@ int main(void)
   tcase_add_test(tests, openapi_covers_the_routes_both_ways);
   tcase_add_test(tests, openapi_knows_the_network_formats);
   tcase_add_test(tests, openapi_has_what_stands_in_tables);
+  tcase_add_test(tests, openapi_has_all_limits_of_chips);
   tcase_add_test(tests, viewer_files_are_safe);
   suite_add_tcase(suite, tests);
   return test_main(suite);
