@@ -54,7 +54,15 @@ int cli_show_mapping(const char *path, bool as_json, const char *plot, cm_error 
 static cm_phrase place_of(const json_t *row)
 {
   return json_object_get(row, "from") != NULL ? cm_say("%.0f-%.0f", cli_number(row, "from"), cli_number(row, "to"))
-                                              : cm_say("%.0f,%.0f %.20s", cli_number(row, "x"), cli_number(row, "y"), cli_text(row, "direction"));
+                                              : cm_say("%.0f,%.0f%s%.20s", cli_number(row, "x"), cli_number(row, "y"),
+                                                       json_object_get(row, "direction") != NULL ? " " : "", cli_text(row, "direction"));
+}
+
+/* A neuron, its name if it has one, and its place. */
+static void show_neuron(const json_t *row)
+{
+  const char *name = cli_text(row, "name");
+  cli_printf(stdout, "neuron %.0f%s%s on %s", cli_number(row, "neuron"), *name != '\0' ? " " : "", name, place_of(row).text);
 }
 
 static void show_sinks(const char *title, const json_t *rows)
@@ -64,9 +72,11 @@ static void show_sinks(const char *title, const json_t *rows)
   json_array_foreach(rows, i, row) {
     cli_printf(stdout, "%-6s %-14s %-7s %12.10g packets, %s\n", title, place_of(row).text, cli_text(row, "port"), cli_number(row, "load"),
                cli_count(cli_number(row, "axon_count"), "axon").text);
-    json_array_foreach(json_object_get(row, "axons"), k, axon)
-      cli_printf(stdout, "         neuron %.0f %s on %s %12.10g\n", cli_number(axon, "neuron"), cli_text(axon, "name"), place_of(axon).text,
-                 cli_number(axon, "packets"));
+    json_array_foreach(json_object_get(row, "axons"), k, axon) {
+      cli_printf(stdout, "%9s", "");
+      show_neuron(axon);
+      cli_printf(stdout, " %12.10g\n", cli_number(axon, "packets"));
+    }
   }
 }
 
@@ -83,8 +93,8 @@ static void show_neurons(const json_t *told)
   if (cli_number(told, "count") == 0)
     cli_puts("no such neuron");
   json_array_foreach(json_object_get(told, "neurons"), i, one) {
-    cli_printf(stdout, "neuron %.0f %s on %s part %.0f, fan-in %.0f, fan-out %.0f\n", cli_number(one, "neuron"), cli_text(one, "name"), place_of(one).text,
-               cli_number(one, "part"), cli_number(one, "fan_in"), cli_number(one, "fan_out"));
+    show_neuron(one);
+    cli_printf(stdout, " part %.0f, fan-in %.0f, fan-out %.0f\n", cli_number(one, "part"), cli_number(one, "fan_in"), cli_number(one, "fan_out"));
     json_array_foreach(json_object_get(one, "targets"), k, target)
       cli_printf(stdout, "  on %-10s %s, %.10g packets\n", place_of(target).text, cli_count(cli_number(target, "synapses"), "synapse").text,
                  cli_number(target, "packets"));
@@ -123,9 +133,11 @@ static void show_tree(const json_t *told)
 {
   const json_t *table;
   size_t i;
-  cli_printf(stdout, "neuron %.0f %s, axon %.0f of %.0f: %s to %s on other cores, from %s\n", cli_number(told, "neuron"), cli_text(told, "name"),
-             cli_number(told, "axon"), cli_number(told, "axons"), cli_count(cli_number(told, "link_count"), "link").text,
-             cli_count(cli_number(told, "target_count"), "target").text, place_of(told).text);
+  show_neuron(told);
+  if (cli_number(told, "axons") > 1)
+    cli_printf(stdout, ", axon %.0f of 0 to %.0f", cli_number(told, "axon"), cli_number(told, "axons") - 1);
+  cli_printf(stdout, ": %s to %s on other cores\n", cli_count(cli_number(told, "link_count"), "link").text,
+             cli_count(cli_number(told, "target_count"), "target").text);
   show_branches("link", json_object_get(told, "links"));
   show_branches("to  ", json_object_get(told, "targets"));
   json_array_foreach(json_object_get(told, "routers"), i, table)

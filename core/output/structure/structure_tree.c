@@ -100,7 +100,7 @@ cm_status cm_answer_tree(cm_asking *q, cm_error *error)
   cm_axons_of(s, neuron, &axon, &end);
   const uint32_t axons = end - axon;
   if (which > 0 && which >= axons)
-    return cm_asked_badly(error, "axon", "axon must be below %" PRIu32 ", counted from 0: so many has neuron %" PRIu32, axons, neuron);
+    return cm_asked_badly(error, "axon", "axon must be below %" PRIu32 ": so many has neuron %" PRIu32 ", counted from 0", axons, neuron);
   cm_status status = axons > 0 ? grow(q, &t, axon + (uint32_t)which, error) : CM_OK; /* of none an empty tree */
   if (status == CM_OK) {
     cm_view_put_text(&q->w, "{");
