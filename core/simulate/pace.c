@@ -64,31 +64,49 @@ static cm_status attempt(pace *p, order o, double length, double *ns, cm_error *
   return cm_whole(json_array_append_new(p->tried, told) == 0, "the report", error);
 }
 
-/* Lengths from the first on, in one direction while steps get shorter. */
-static cm_status descend(pace *p, order o, int by, double before, cm_error *error)
+/* Lengths from the first on, in one direction while steps get shorter; *next comes after those. */
+static cm_status descend(pace *p, order o, int by, double before, int *next, cm_error *error)
 {
-  for (int i = FIRST + by; i >= 0 && i < LENGTHS; i += by) {
+  bool shorter = true;
+  for (*next = FIRST + by; *next >= 0 && *next < LENGTHS && shorter; *next += by) {
     double ns;
-    CM_TRY(attempt(p, o, share_least + share_step * i, &ns, error));
-    if (ns >= before)
-      break;
+    CM_TRY(attempt(p, o, share_least + share_step * *next, &ns, error));
+    shorter = ns < before;
     before = ns;
   }
+  return CM_OK;
+}
+
+/* What stands in a step's way may go at some length at once: longer ones in both orders, as long as they can be the shortest. */
+static cm_status lengthen(pace *p, const int *next, cm_error *error)
+{
+  for (order o = 0; o < ORDERS; o++)
+    for (int i = next[o]; i < LENGTHS && (share_least + share_step * i) * p->busiest_ns + p->barrier_ns < p->best.step_ns; i++) {
+      double ns;
+      CM_TRY(attempt(p, o, share_least + share_step * i, &ns, error));
+    }
   return CM_OK;
 }
 
 static cm_status search(pace *p, cm_error *error)
 {
   double at_once, ns[ORDERS];
+  int shorter, next[ORDERS] = {FIRST + 1, FIRST + 1};
   CM_TRY(attempt(p, AS_NUMBERED, 0, &at_once, error));
   for (order o = 0; o < ORDERS; o++)
     CM_TRY(attempt(p, o, share_least + share_step * FIRST, &ns[o], error));
   const order o = ns[CHOSEN] <= ns[AS_NUMBERED] ? CHOSEN : AS_NUMBERED;
-  CM_TRY(descend(p, o, -1, ns[o], error));
-  CM_TRY(descend(p, o, 1, ns[o], error));
-  const cm_pacing best = p->best;
+  CM_TRY(descend(p, o, -1, ns[o], &shorter, error));
+  CM_TRY(descend(p, o, 1, ns[o], &next[o], error));
+  cm_pacing near = p->best, far;
+  CM_TRY(lengthen(p, next, error));
+  far = p->best;
   p->options.buffers = cm_simulate_defaults.buffers;
-  return best.turn != NULL ? foresee(p, &best, STEPS, &p->best.step_ns, error) : CM_OK;
+  CM_TRY_IF(near.turn != NULL, foresee(p, &(cm_pacing){.ns = near.ns, .turn = near.turn}, STEPS, &near.step_ns, error));
+  if (far.turn != near.turn || far.ns != near.ns)
+    CM_TRY(foresee(p, &(cm_pacing){.ns = far.ns, .turn = far.turn}, STEPS, &far.step_ns, error));
+  p->best = far.step_ns < near.step_ns ? far : near;
+  return CM_OK;
 }
 
 static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
