@@ -237,7 +237,6 @@ static void remember(cm_access *access, const unsigned char *digest, uint64_t ve
 
 bool cm_access_check(cm_request *request, const char *token)
 {
-  cm_error error;
   cm_access *access = request->server->access;
   unsigned char digest[CM_TOKEN_DIGEST];
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_PEOPLE);
@@ -246,17 +245,17 @@ bool cm_access_check(cm_request *request, const char *token)
     note_use(access, &request->who);
     return true;
   }
-  cm_status status = cm_tokens_check(request->store->database, token, digest, &request->who, &error);
+  cm_status status = cm_tokens_check(request->store->database, token, digest, &request->who, &request->error);
   if (status == CM_OK) {
     remember(access, digest, version, &request->who);
     note_use(access, &request->who);
   }
   else if (status == CM_NOT_FOUND)
-    refuse_token(request, &error);
+    refuse_token(request, &request->error);
   else if (status == CM_CONFLICT)
-    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
+    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", request->error.detail);
   else
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   return status == CM_OK;
 }
 
@@ -264,16 +263,15 @@ bool cm_access_check(cm_request *request, const char *token)
  * check has found to be ours (head.c). False: the reply is set, or the session has ended. */
 static bool take_session(cm_request *request, const char *token)
 {
-  cm_error error;
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
   if (!safe && cm_request_header(request, "Origin") == NULL)
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                             "with a session's cookie, requests that change something must send Origin");
-  cm_status status = cm_tokens_again(request->store->database, token, &request->who, &error);
+  cm_status status = cm_tokens_again(request->store->database, token, &request->who, &request->error);
   if (status == CM_OK)
     note_use(request->server->access, &request->who);
   else if (status != CM_NOT_FOUND && status != CM_CONFLICT)
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   return status == CM_OK;
 }
 
@@ -304,25 +302,23 @@ static cm_status add_remote(cm_request *request, cm_error *error)
  * holds here. False: the reply is set. */
 static bool take_remote(cm_request *request)
 {
-  cm_error error;
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
   if (request->foreign || (!safe && cm_request_header(request, "Origin") == NULL))
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                             "without a token, requests that change something must send Origin, and come from the server's own pages");
-  cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &error);
+  cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &request->error);
   if (status == CM_NOT_FOUND && request->server->options.auto_add)
-    status = add_remote(request, &error);
+    status = add_remote(request, &request->error);
   if (status == CM_NOT_FOUND || status == CM_CONFLICT)
     cm_reply_problem(request, 403, "forbidden", "This user may not come in",
-                     "%s; coremapd user add, or somebody who administers the server, lets one in", error.detail);
+                     "%s; coremapd user add, or somebody who administers the server, lets one in", request->error.detail);
   else if (status != CM_OK)
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   return status == CM_OK;
 }
 
 bool cm_access_take(cm_request *request)
 {
-  cm_error error;
   bool users = true;
   const char *header = cm_request_header(request, "Authorization"), *token = header != NULL ? bearer(header) : NULL;
   if (request->route->right == CM_RIGHT_PUBLIC)
@@ -334,8 +330,8 @@ bool cm_access_take(cm_request *request)
     ;
   else if (request->remote_user != NULL)
     (void)take_remote(request);
-  else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
-    cm_reply_error(request, &error);
+  else if (cm_users_exist(request->store->database, &users, &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if (!users && !request->server->exposed) {
     request->who = (cm_identity){.role = CM_ROLE_ADMIN, .scopes = cm_scopes_whole(CM_SCOPE_ADMIN)};
     request->open = true;
@@ -362,13 +358,12 @@ static cm_status identify_again(cm_request *request, cm_error *error)
 
 bool cm_access_again(cm_request *request)
 {
-  cm_error error;
-  cm_status status = identify_again(request, &error);
+  cm_status status = identify_again(request, &request->error);
   request->viewer.all = request->who.role >= CM_ROLE_OPERATOR;
   if (status == CM_NOT_FOUND || status == CM_CONFLICT)
-    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
+    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", request->error.detail);
   else if (status != CM_OK)
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   return status == CM_OK && cm_access_has(request, request->route->right);
 }
 

@@ -68,7 +68,6 @@ static void reply_page(cm_request *request, const cm_audit_entry *entries, size_
 
 void cm_get_audit(cm_request *request)
 {
-  cm_error error;
   cm_audit_entry *entries;
   size_t count;
   uint64_t limit, since, until;
@@ -87,7 +86,7 @@ void cm_get_audit(cm_request *request)
                                   .object = cm_request_query(request, "object"),
                                   .since = (double)since, .until = (double)until, .before = before,
                                   .limit = (size_t)limit + !lines};
-  if (!cm_reply_ok(request, cm_audit_list(request->store, &filter, &entries, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_audit_list(request->store, &filter, &entries, &count, &request->error)))
     return;
   if (lines)
     reply_lines(request, entries, count);

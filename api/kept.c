@@ -14,7 +14,7 @@ cm_request *cm_kept_lend(struct MHD_Connection *handle)
   if (request == NULL)
     return calloc(1, sizeof *request);
   kept->request = NULL;
-  memset(request, 0, sizeof *request);
+  memset(request, 0, offsetof(cm_request, error));
   return request;
 }
 
