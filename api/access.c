@@ -6,16 +6,11 @@
  *
  * What can fail: no token (401), a wrong one (401, after a delay that grows with the wrong tokens of an address and that
  * holds up nobody who has a right one), one whose scopes or whose user's role do not suffice (403). */
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
 #include "api/handlers.h"
-#include "base/run.h"
-#include "storage/audit.h"
-#include "storage/users.h"
 
 enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3, KNOWN_MAX = 256, REFUSED_MAX = 32 };
 

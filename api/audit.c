@@ -1,11 +1,7 @@
 /* GET /v1/audit: who changed what (docs/how-to/administration.md); and how a request becomes the cause of its writes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "storage/audit.h"
 
 enum { EXPORT_MAX = 1000000 };
 

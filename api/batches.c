@@ -1,13 +1,8 @@
 /* An array of POST /v1/jobs: many jobs of one request, queued in one transaction, all of them or none.
  *
  * All are read before any is queued, and each that is refused is told with its place, from 0. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "api/submit.h"
-#include "base/memory.h"
 #include "storage/sweep_jobs.h"
 
 enum { BATCH_MAX = 10000 };

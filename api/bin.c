@@ -1,7 +1,4 @@
 /* /v1/bin, /v1/retention and pins: what was deleted and can come back, what goes by itself, and what does not (docs/how-to/retention.md). */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "storage/bin.h"
 #include "storage/holders.h"

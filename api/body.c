@@ -4,12 +4,9 @@
  * What can fail: a nearly full disk, a body that is larger than allowed (what follows is read and thrown away, so that
  * the client sees the reply), a client that is too slow, no memory. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/internal.h"
-#include "base/run.h"
 
 enum {
   BODY_SECONDS_MAX = 120,

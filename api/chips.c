@@ -1,7 +1,4 @@
 /* /v1/chips: descriptions by name; presets cannot be changed. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/foreign.h"
 #include "base/json.h"

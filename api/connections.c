@@ -13,13 +13,11 @@
  * the kernel (bytes received, bytes acknowledged), so that the library's buffers do not matter. */
 #include <linux/sockios.h>
 #include <linux/tcp.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "api/clients.h"
-#include "base/run.h"
 
 typedef struct connection {
   struct MHD_Connection *handle;

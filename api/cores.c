@@ -1,7 +1,5 @@
 /* Some of the cores of a mapping, ?box=X,Y,COLUMNS,ROWS, and what blocks of them hold, ?block=N: cut from the stored view at each request. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +7,6 @@
 #include "base/number.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/mappings.h"
 
 enum { BLOCK_MAX = 65536, BOX_NUMBERS = 4 };
 

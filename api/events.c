@@ -1,8 +1,4 @@
 /* Server-sent events: of a job, and of all jobs of the caller. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "base/text.h"
 

@@ -3,8 +3,6 @@
  * among its owner's bytes, as far as his quota goes. And the C of a program. The processor time that it takes counts as that of a job of who asks. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <coremap/program.h>
@@ -14,8 +12,6 @@
 #include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/mappings.h"
-#include "storage/networks.h"
 
 /* What is asked for: an export, or a layer as a picture. */
 typedef struct wish {

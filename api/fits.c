@@ -1,9 +1,6 @@
 /* POST /v1/fits: which chips would take a network. Nothing is queued, and nothing reserved. */
 #include "api/fits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "api/making.h"
 #include "api/submit.h"
@@ -12,8 +9,6 @@
 #include "library/private/stored.h"
 #include "storage/chips.h"
 #include "storage/estimates.h"
-#include "storage/leases.h"
-#include "storage/networks.h"
 #include "storage/occupancy.h"
 
 enum { CHIPS_MAX = 256 };

@@ -2,7 +2,6 @@
 #include "api/job_view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "library/private/stored.h"
 #include "storage/estimates.h"

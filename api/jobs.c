@@ -1,12 +1,7 @@
 /* /v1/jobs: make, look at, cancel, forget (lists.c lists them, events.c has their events). */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "api/submit.h"
 #include "base/json.h"
-#include "base/run.h"
 #include "storage/sweep_jobs.h"
 
 /* ---- making ---- */

@@ -1,6 +1,4 @@
 /* Labels of jobs, networks, mappings and programs: read, set, and shown. */
-#include <stdlib.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
 

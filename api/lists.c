@@ -3,10 +3,7 @@
 #include "api/lists.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "base/json.h"
 

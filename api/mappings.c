@@ -1,7 +1,4 @@
 /* /v1/mappings: every view is a file that was written when the job ended; it is served with ETag and Range. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,8 +9,6 @@
 #include "base/number.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/leases.h"
-#include "storage/mappings.h"
 
 enum { PARETO_NAME_MAX = 32 };
 

@@ -1,12 +1,9 @@
 /* GET /metrics, in Prometheus' text format (docs/how-to/metrics.md). */
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/text.h"
-#include "storage/mappings.h"
-#include "storage/monitor.h"
 #include "storage/scrub.h"
 
 static void family(FILE *out, const char *name, const char *kind, const char *help)

@@ -4,15 +4,12 @@
  * written as a topology file beside (daemon/job/import.c), and published with its row. What can fail: the file (400 with the place), its
  * size (413), the disk (507), memory (503); in each case nothing is stored. */
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/json.h"
 #include "library/private/base.h"
 #include "storage/derive.h"
-#include "storage/networks.h"
 
 /* Beside the formats of networks. */
 #define MODEL_FORMAT "onnx"

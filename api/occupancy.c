@@ -1,10 +1,6 @@
 /* /v1/chips/{name}/occupancy and /reservations. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
-#include "storage/leases.h"
 #include "storage/occupancy.h"
 
 void cm_get_occupancy(cm_request *request)

@@ -3,8 +3,6 @@
  * Its own name is that of public-url; other names than that, addresses and localhost are refused, so that a name server in
  * somebody else's hand opens nothing. What changes something must come from a page of the server's own, or of an origin that
  * cors-origin lists, whose pages may read replies too but never use a session's cookie. */
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "api/internal.h"

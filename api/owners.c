@@ -1,8 +1,5 @@
 /* Whose the things are that a request names or makes, and who sees them (docs/how-to/users.md). Decided in one place for all routes:
  * what the caller does not see is answered as what is not there. */
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "storage/derive.h"
 #include "storage/holders.h"

@@ -1,9 +1,7 @@
 /* /v1/programs: what jobs made that compile, quantize and deploy: models, programs, images of cores, and the report of how. */
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "storage/mappings.h"
 
 /* What a job may have made: by the name of its resource, and of its file; what it is, and what a browser keeps it as, after the id. */
 static const struct part {

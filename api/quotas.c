@@ -1,13 +1,10 @@
 /* /v1/usage and /v1/quotas: what one has used and may use, and what administrators set (docs/how-to/queue.md); and how limits by name
  * are read and shown. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "storage/ledger.h"
 #include "storage/quotas.h"
-#include "storage/users.h"
 
 static json_t *limit_json(double most)
 {

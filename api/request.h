@@ -8,8 +8,6 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <nettle/sha2.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/un.h>
 
 #include "api/server.h"

@@ -1,6 +1,4 @@
 /* Which route a request is for. */
-#include <string.h>
-
 #include "api/handlers.h"
 
 const cm_route cm_routes[] = {

@@ -9,13 +9,10 @@
 #include "api/server.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/json.h"
-#include "base/run.h"
 
 enum {
   EVICTED_MAX = 64, /* connections of one thread that are shut down and not gone yet, or come between look and count */

@@ -1,11 +1,8 @@
 /* Jobs that have ended, as they were shown last: who watches many asks for them again and again, and nothing about them changes but
  * whose they are, who sees them and that they go (cm_database_version tells). Copies are also given up after a second, for changes that
  * are made around the server. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/internal.h"
-#include "base/run.h"
 
 enum { SHOWN_MAX = 256, TEXT_MAX = 64 << 10 };
 

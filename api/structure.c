@@ -1,13 +1,10 @@
 /* Questions about the structure of a mapping: /v1/mappings/{id}/flows, /tree, /matrix, /routers, /diff, and those that /links and /neurons take. They are
  * answered from a view that is made when somebody first asks. It tells of the network: for those who see that. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/mappings.h"
 
 static const char view[] = "structure.bin";
 

@@ -1,7 +1,5 @@
 /* What a request for a job asks for, read and checked whole before it is queued. */
 #include <coremap/simulate.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "api/submit.h"
@@ -9,9 +7,6 @@
 #include "base/option.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/jobs.h"
-#include "storage/mappings.h"
-#include "storage/networks.h"
 #include "storage/uploads.h"
 
 enum { PRIORITY_MAX = 100 };

@@ -1,7 +1,4 @@
 /* GET /v1/sweeps/{id}: what a sweep is, where it stands, and what its jobs have found, as JSON or CSV. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -4,13 +4,10 @@
  * (api/submit.c), and what is wrong with one refuses them all. The points go up like the digits of a number: networks turn slowest, then
  * chips, then the axes as they stand in the request, of which the last turns fastest. */
 #include <coremap/tables.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "api/submit.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "storage/sweep_jobs.h"
 

@@ -1,13 +1,9 @@
 /* Health, the interface's description, the cache, and the viewer's files. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "api/handlers.h"
 #include "api/openapi.h"
-#include "storage/audit.h"
-#include "storage/digest.h"
 #include "storage/drain.h"
 #include "storage/schema.h"
 #include "storage/scrub.h"

@@ -2,8 +2,6 @@
  * far it has come; the PATCH that completes it answers as POST /v1/networks would. Spikes and samples (of=spikes, of=samples) stay an upload,
  * which options of jobs name. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "storage/uploads.h"

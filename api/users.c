@@ -1,9 +1,6 @@
 /* /v1/me, /v1/users and /v1/tokens (docs/how-to/users.md). */
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
-#include "storage/tokens.h"
 
 static json_t *scopes_json(unsigned scopes)
 {

@@ -10,10 +10,6 @@
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* Copies of files, and what does for them. What can fail: no room, files that cannot be read. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"

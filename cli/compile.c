@@ -1,9 +1,7 @@
 /* coremap compile: an ONNX model in, a program or the compiled model out. */
 #include <jansson.h>
-#include <stdio.h>
 
 #include "cli/cli.h"
-#include "base/file.h"
 #include "base/json.h"
 
 typedef struct arguments {

@@ -1,8 +1,6 @@
 /* coremap download: all files of a mapping or program, or a network, from a server. */
-#include <string.h>
 
 #include "cli/remote.h"
-#include "base/file.h"
 
 typedef struct arguments {
   cli_line line;

@@ -1,6 +1,4 @@
 /* coremap log: what a server's job has told. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/remote.h"

@@ -1,7 +1,4 @@
 /* coremap map and coremap place: network and chip in, mapping out; `place` takes the parts from a file. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/job.h"

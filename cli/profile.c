@@ -1,6 +1,4 @@
 /* coremap profile: a network that runs. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 

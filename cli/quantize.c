@@ -1,6 +1,5 @@
 /* coremap quantize: an ONNX model in float32 in, one in 8-bit integers out. */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "cli/remote.h"

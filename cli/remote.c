@@ -2,8 +2,6 @@
 #include "cli/remote.h"
 #include "base/foreign.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct arguments {

@@ -1,13 +1,10 @@
 #include "cli/upload.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
-#include "base/file.h"
 #include "library/private/stored.h"
 
 enum { SPIKES_BYTES_MAX = 1 << 20 };

@@ -1,9 +1,6 @@
 #include "daemon/admin.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "daemon/admin_words.h"

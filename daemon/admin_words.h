@@ -2,7 +2,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "daemon/command.h"
 #include "daemon/config.h"

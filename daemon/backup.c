@@ -1,9 +1,5 @@
 #include "daemon/backup.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/number.h"
 #include "daemon/command.h"
 #include "daemon/owner.h"

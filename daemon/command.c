@@ -1,8 +1,5 @@
 #include "daemon/command.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 int cm_command_wrong(const char *command, const char *what, const char *word)
 {
   (void)fprintf(stderr, "coremapd: %s%s; coremapd %s --help says more\n", what, word, command);

@@ -2,9 +2,6 @@
  * server has ended. What can fail: no server works on the folder; the wait is over before the jobs are. */
 #include "daemon/drain.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -7,16 +7,12 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "api/problem.h"
-#include "base/file.h"
 #include "base/json.h"
-#include "daemon/executor.h"
 #include "daemon/refusal.h"
 #include "daemon/slurm/cluster.h"
 

@@ -1,14 +1,10 @@
 /* What a job made is put in its place, under a new id. What can fail: reading its result, room on the disk. */
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "daemon/executor.h"
 #include "daemon/refusal.h"
 #include "daemon/running.h"
 

@@ -1,9 +1,6 @@
 #include "daemon/usage.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "daemon/command.h"
 #include "daemon/owner.h"

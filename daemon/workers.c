@@ -3,14 +3,10 @@
 #include "daemon/workers.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/run.h"
 #include "daemon/follower.h"
 #include "daemon/running.h"
-#include "storage/estimates.h"
 
 enum { HANDS_MAX = 8 };
 

@@ -1,17 +1,10 @@
 /* The independent check of a mapping, and of what stands beside it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/option.h"
-#include "core/machine/program/program.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/output/checking.h"
-#include "core/output/exports/exports.h"
 #include "core/output/views.h"
 #include "library/check_again.h"
 #include "core/output/pareto_files.h"
-#include "core/verify/check.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"

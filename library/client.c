@@ -3,12 +3,9 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/foreign.h"
 #include "base/json.h"
 #include "base/number.h"

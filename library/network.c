@@ -1,19 +1,13 @@
 /* Networks: read from files, or made of compressed sparse rows. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/option.h"
 #include "core/network/apart.h"
 #include "core/network/csr.h"
 #include "core/network/export.h"
 #include "core/network/formats.h"
-#include "core/network/import.h"
 #include "core/network/neuron_values.h"
 #include "core/network/rates.h"
 #include "core/operators/onnx/onnx.h"
-#include "core/verify/check.h"
 #include "library/internal.h"
 
 int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,

@@ -1,9 +1,5 @@
 /* What a network is, in numbers. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/order.h"
 #include "library/internal.h"
 
 _Static_assert(COREMAP_NEURONS_MAX == CM_VERTICES_MAX, "the public header states the most neurons");

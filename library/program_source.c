@@ -1,8 +1,6 @@
 /* C from programs. */
 #include <coremap/program.h>
 
-#include <string.h>
-
 #include "base/json.h"
 #include "core/csource/csource.h"
 #include "library/internal.h"

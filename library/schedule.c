@@ -1,8 +1,4 @@
 /* Workloads to schedules. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "core/schedule/request.h"
 #include "library/internal.h"

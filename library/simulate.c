@@ -1,6 +1,4 @@
 /* Packets of a mapping in motion. */
-#include <string.h>
-
 #include "base/json.h"
 #include "core/deploy/deploy.h"
 #include "core/simulate/simulate_request.h"

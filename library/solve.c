@@ -1,11 +1,7 @@
 /* Placement problems to answers. */
 #include <coremap/solve.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "core/chip/json.h"
 #include "core/constraints/solution.h"
 #include "core/verify/constraints_check.h"
 #include "core/verify/problem_check.h"

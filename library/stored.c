@@ -2,12 +2,9 @@
 #include "library/private/stored.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "core/mapping/options.h"
-#include "core/metrics/metrics.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/output/beside.h"

@@ -9,15 +9,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "storage/audit.h"
 #include "storage/check_report.h"
 #include "storage/folder.h"
-#include "storage/internal.h"
 #include "storage/schema.h"
 
 enum { LOOKS_MAX = 5, FAULT_MAX = 400 };

@@ -3,19 +3,14 @@
 #include "storage/bin.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"
 #include "storage/jobs.h"
-#include "storage/mappings.h"
 #include "storage/networks.h"
 #include "storage/pack.h"
 

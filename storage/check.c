@@ -2,8 +2,6 @@
  * A fault is a line of the report and a count, never an end: the whole folder is looked at. */
 #include "storage/check.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -8,11 +8,7 @@
 #include "storage/database.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/file.h"
-#include "base/run.h"
 #include "storage/audit.h"
 #include "storage/changes.h"
 #include "storage/connection.h"

@@ -4,14 +4,10 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
-#include "base/memory.h"
 #include "storage/clock.h"
 
 enum { JOB_ID_MAX = CM_FEED_NAME_MAX };

@@ -1,11 +1,6 @@
 /* Looking at jobs: one, a list, what runs, how many there are. */
-#include "storage/jobs.h"
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/jobs_internal.h"
 #include "storage/estimates.h"
 #include "storage/positions.h"

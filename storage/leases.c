@@ -1,12 +1,7 @@
 /* Leases are rows; which cores they hold stands in the chip's occupancy (leases_read.c).
  * What can fail: a core is taken or broken (CM_CONFLICT), nothing fits (CM_NO_ROOM), the lease has expired
  * (CM_NOT_FOUND). */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/leases_read.h"

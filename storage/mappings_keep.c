@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "storage/blobs.h"
-#include "storage/mappings.h"
 #include "storage/pack.h"
 #include "storage/quotas.h"
 

@@ -1,11 +1,7 @@
 #include "storage/monitor.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/internal.h"
 
 enum { SERIES_MAX = 64 };

@@ -1,9 +1,5 @@
 #include "storage/owners.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "library/private/cores.h"
 #include "storage/audit.h"
 #include "storage/internal.h"
 

@@ -2,18 +2,13 @@
  * What can fail: the server dies while a job runs (jobs_recover.c), the attempt was superseded (finish changes no row), the
  * job's cores were taken while it ran (requeue), the machine is in want for a while (retry). */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/clock.h"
 #include "storage/derive.h"
 #include "storage/estimates.h"
 #include "storage/holders.h"
-#include "storage/jobs.h"
 #include "storage/jobs_internal.h"
 #include "storage/monitor.h"
 #include "storage/pack.h"

@@ -8,15 +8,11 @@
 #include <fcntl.h>
 #include <nettle/sha2.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/run.h"
 #include "storage/blobs.h"
-#include "storage/digest.h"
 #include "storage/internal.h"
 #include "storage/log.h"
 

@@ -3,11 +3,8 @@
 #include "storage/sweep_jobs.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/derive.h"
 #include "storage/jobs_internal.h"

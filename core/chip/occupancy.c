@@ -3,8 +3,6 @@
 #include "core/chip/occupancy.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/foreign.h"
 #include "base/json.h"

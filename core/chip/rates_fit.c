@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char header[] = "run,device,kind,operator,operations,ns";
 enum { CELLS = 6, RUNS_MAX = 4096 };

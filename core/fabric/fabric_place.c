@@ -1,8 +1,5 @@
 #include "core/fabric/fabric_place.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/fabric/fabric_placing.h"
 
 typedef struct placing {

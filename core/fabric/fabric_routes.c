@@ -1,7 +1,5 @@
 #include "core/fabric/fabric_routes.h"
 
-#include <string.h>
-
 #include "core/fabric/fabric_tree.h"
 
 enum { LINK_BITS = (1 << CM_FABRIC_LINKS) - 1 };

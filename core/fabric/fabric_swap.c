@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "base/annealing.h"
 #include "base/order.h"
 #include "core/fabric/fabric_placing.h"

@@ -1,7 +1,5 @@
 #include "core/fabric/fabric_tree.h"
 
-#include <string.h>
-
 static unsigned opposite(unsigned link)
 {
   return (link + 3) % CM_FABRIC_LINKS;

@@ -2,7 +2,6 @@
 
 #include "core/chip/dependency.h"
 #include "core/chip/interconnect/path_trees.h"
-#include "core/chip/turn_trees.h"
 
 enum { CHECK_EVERY = 1024 };
 

@@ -1,9 +1,6 @@
 /* Opening the cache: what its folder holds from earlier runs becomes entries again, in the order of their use. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"

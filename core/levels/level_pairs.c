@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "core/network/topology_file.h"
 #include "core/partition/graph_gather.h"
 
 static cm_status pairs_path(const char *folder, uint32_t level, char path[CM_PATH_MAX], cm_error *error)

@@ -4,7 +4,6 @@
 #include "core/levels/mend.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/levels/level_pairs.h"
 #include "core/network/names.h"

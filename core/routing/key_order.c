@@ -2,8 +2,6 @@
  * so on until all are in one tree; a part's block is its place in the tree. Where both halves of a pair allow a route at a
  * router, one entry serves both. By place: where the part is, so that axons from one row, column or router are a cube of keys. What
  * can fail: memory, a stop. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/routing/tables.h"
 

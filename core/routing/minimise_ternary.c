@@ -1,9 +1,6 @@
 /* Merging entries of one route. Happy path: for each entry, of the others with its route those that least is left open with,
  * nearest first: the least entry that matches what both match goes behind all that leave no more open, where every block still
  * finds its route. What can fail: memory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/order.h"
 #include "core/routing/minimise.h"
 

@@ -4,9 +4,6 @@
  * A part's axons have consecutive keys. At each router those of its axons that come by are gathered and covered by
  * aligned blocks of keys with one route each: keys that do not come by may fall into any block. On meshes ways out are bits, on
  * interconnects, whose routers may have many links, numbers of sets (words.h). */
-#include <stdlib.h>
-
-#include "base/order.h"
 #include "core/routing/tables.h"
 #include "core/routing/walk.h"
 

@@ -1,7 +1,5 @@
 /* Walks over the flows of routes: the tree that each takes, over turns of a mesh or ways of an interconnect. */
 
-#include <stdio.h>
-
 #include "core/routing/walk.h"
 
 static cm_status trace_axes(cm_walker *w, cm_error *error)

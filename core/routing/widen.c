@@ -5,10 +5,7 @@
 #include "core/routing/widen.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/order.h"
 #include "base/random.h"
 
 #define NONE UINT32_MAX

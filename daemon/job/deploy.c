@@ -1,6 +1,5 @@
 /* Kind deploy: a network in, images of a chip's cores out, with what programs them and what comes of it. */
 #include <coremap/deploy.h>
-#include <stdlib.h>
 
 #include "daemon/job/work_parts.h"
 

@@ -1,8 +1,6 @@
 /* The files of a job folder that both sides read and write: job.json and result.json. */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -11,14 +11,11 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "daemon/slurm/wire.h"
 #include "daemon/told.h"
 #include "storage/log.h"

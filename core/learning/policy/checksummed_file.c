@@ -1,8 +1,6 @@
 #include "core/learning/policy/checksummed_file.h"
 
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"

@@ -1,10 +1,6 @@
 /* Files of this room: a magic word, then fields, then the SHA-256 of all before it. Numbers are little-endian. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 
 enum { CM_MAGIC_BYTES = 8, CM_CHECKSUM_BYTES = 32 };

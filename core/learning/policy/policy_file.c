@@ -1,8 +1,5 @@
 /* Policy files: shape, bound, card and numbers between a magic word and a checksum. */
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "core/learning/policy/policy.h"

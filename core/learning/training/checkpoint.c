@@ -1,7 +1,5 @@
 /* Checkpoints of a training, and what they must agree with. */
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "core/learning/training/state.h"
