@@ -100,13 +100,11 @@ static bool is_of(const char *origin, const char *host)
 bool cm_origin_check(cm_request *request, const char *host, const char *origin)
 {
   const cm_server *server = request->server;
-  if (host != NULL && !is_own_name(server, host)) {
-    cm_reply_problem(request, 421, "misdirected", "The request is for another host",
+  if (host != NULL && !is_own_name(server, host))
+    return cm_reply_problem(request, 421, "misdirected", "The request is for another host",
                      server->public_host[0] != '\0'
                          ? "this server answers for its public-url, 127.0.0.1, [::1] and localhost only"
                          : "this server answers for 127.0.0.1, [::1] and localhost only; public-url names another one");
-    return false;
-  }
   /* The public URL's pages are ours whatever Host a proxy sends; of its name, those of its scheme alone. */
   bool own = origin == NULL || strcasecmp(origin, server->public_origin) == 0 ||
              (host != NULL && strcasecmp(host, server->public_host) != 0 && is_of(origin, host));
@@ -116,12 +114,10 @@ bool cm_origin_check(cm_request *request, const char *host, const char *origin)
     return true;
   }
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (!safe && host != NULL && !own) {
-    cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+  if (!safe && host != NULL && !own)
+    return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                      "requests that change something must not come from a page of another origin; cors-origin lists some"
                      " that may");
-    return false;
-  }
   return true;
 }
 

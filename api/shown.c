@@ -4,6 +4,8 @@
 
 #include "api/internal.h"
 
+#include "base/hold.h"
+
 enum { SHOWN_MAX = 256, TEXT_MAX = 64 << 10 };
 
 static const double kept_seconds = 1;
@@ -64,18 +66,17 @@ static const shown *find(const cm_request *request, const char *id)
 bool cm_shown_owner(cm_request *request, const char *id, cm_owner *owner)
 {
   cm_shown *all = request->server->shown;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   const shown *s = find(request, id);
   if (s != NULL)
     *owner = s->owner;
-  pthread_mutex_unlock(&all->lock);
   return s != NULL;
 }
 
 bool cm_shown_copy(cm_request *request, const char *id, cm_same *same)
 {
   cm_shown *all = request->server->shown;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   const shown *s = find(request, id);
   bool found = s != NULL;
   if (found) {
@@ -89,7 +90,6 @@ bool cm_shown_copy(cm_request *request, const char *id, cm_same *same)
       same->body = text;
     }
   }
-  pthread_mutex_unlock(&all->lock);
   return found;
 }
 
@@ -100,11 +100,10 @@ void cm_shown_keep(cm_request *request, const cm_job *job, uint64_t version, con
   if (copy == NULL)
     return;
   memcpy(copy, text, size);
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   shown *s = place_of(all, job->id);
   free(s->text);
   *s = (shown){.owner = job->owner, .version = version, .until = cm_now() + kept_seconds, .copy = ++all->copies, .text = copy, .size = size};
   (void)snprintf(s->id, sizeof s->id, "%s", job->id);
   (void)snprintf(s->tag, sizeof s->tag, "%s", tag);
-  pthread_mutex_unlock(&all->lock);
 }

@@ -265,12 +265,10 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
   if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
                            json_integer_value(priority) > PRIORITY_MAX))
     return cm_reply_bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
-  if (json_integer_value(priority) > priority_max[request->who.role]) {
-    cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
+  if (json_integer_value(priority) > priority_max[request->who.role])
+    return cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
                      "priorities of role %s end at %d, yours; below it, others go first", cm_role_name(request->who.role),
                      priority_max[request->who.role]);
-    return false;
-  }
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
                       json_number_value(ttl) > cm_lease_ttl_max_s))
     return cm_reply_bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");

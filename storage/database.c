@@ -7,8 +7,7 @@
  * fail with its error, nothing of them is stored). */
 #include "storage/database.h"
 
-#include <pthread.h>
-
+#include "base/hold.h"
 #include "storage/audit.h"
 #include "storage/changes.h"
 #include "storage/connection.h"
@@ -352,10 +351,9 @@ uint64_t cm_database_version(const cm_database *database, cm_watched what)
 
 void cm_database_counts(cm_database *database, uint64_t *transactions, uint64_t *writes)
 {
-  pthread_mutex_lock(&database->lock);
+  CM_HOLD(&database->lock);
   *transactions = database->transactions;
   *writes = database->writes;
-  pthread_mutex_unlock(&database->lock);
 }
 
 static cm_status limit_pages(void *handle, uint32_t pages, cm_error *error)
@@ -368,8 +366,6 @@ static cm_status limit_pages(void *handle, uint32_t pages, cm_error *error)
 cm_status cm_database_limit_pages(cm_database *database, uint32_t pages, cm_error *error)
 {
   /* The pragma belongs to the writer's connection, which is idle: nothing is queued while tests call this. */
-  pthread_mutex_lock(&database->lock);
-  cm_status status = limit_pages(database->writer.handle, pages, error);
-  pthread_mutex_unlock(&database->lock);
-  return status;
+  CM_HOLD(&database->lock);
+  return limit_pages(database->writer.handle, pages, error);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hold.h"
 #include "storage/blobs.h"
 #include "storage/internal.h"
 #include "storage/log.h"
@@ -49,12 +50,10 @@ static bool rest(cm_scrub *s, double seconds)
   const double ends = (double)until.tv_sec + (double)until.tv_nsec / 1e9 + seconds;
   until.tv_sec = (time_t)ends;
   until.tv_nsec = (long)((ends - (double)until.tv_sec) * 1e9);
-  pthread_mutex_lock(&s->lock);
+  CM_HOLD(&s->lock);
   while (!s->stopping && pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
     ;
-  const bool on = !s->stopping;
-  pthread_mutex_unlock(&s->lock);
-  return on;
+  return !s->stopping;
 }
 
 /* Rests for what was done since `began`. */
@@ -307,8 +306,6 @@ cm_scrub_counts cm_scrub_count(const cm_store *store)
 {
   if (store->scrub == NULL)
     return (cm_scrub_counts){0};
-  pthread_mutex_lock(&store->scrub->lock);
-  const cm_scrub_counts counts = store->scrub->counts;
-  pthread_mutex_unlock(&store->scrub->lock);
-  return counts;
+  CM_HOLD(&store->scrub->lock);
+  return store->scrub->counts;
 }
