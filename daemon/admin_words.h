@@ -4,7 +4,6 @@
 #include <jansson.h>
 
 #include "daemon/command.h"
-#include "daemon/config.h"
 #include "storage/database.h"
 
 /* What the words say; NULL: not said. */
