@@ -74,14 +74,19 @@ typedef struct known {
   cm_identity who;
 } known;
 
+/* What is to be written down. */
+typedef struct noted {
+  cm_token_use uses[USES_MAX];
+  size_t use_count;
+  cm_audit_entry refused[REFUSED_MAX + 1]; /* changes; more of a second than REFUSED_MAX are only counted, in an entry of their own */
+  size_t refused_count, refused_more;
+} noted;
+
 struct cm_access {
   pthread_mutex_t lock;
   known known[KNOWN_MAX]; /* by the first byte of the digest */
   address *addresses;
-  cm_token_use uses[USES_MAX]; /* to be noted */
-  size_t use_count;
-  cm_audit_entry refused[REFUSED_MAX]; /* changes, to be noted; more of a second than these are only counted */
-  size_t refused_count, refused_more;
+  noted noted;
 };
 
 static double failures_now(const address *a, double now)
@@ -186,13 +191,13 @@ static void note_use(cm_access *access, const cm_identity *who)
     return;
   CM_HOLD(&access->lock);
   size_t i = 0;
-  while (i < access->use_count && strcmp(access->uses[i].id, who->token) != 0)
+  noted *n = &access->noted;
+  while (i < n->use_count && strcmp(n->uses[i].id, who->token) != 0)
     i++;
   if (i < USES_MAX) {
-    if (i == access->use_count)
-      access->use_count++;
-    memcpy(access->uses[i].id, who->token, sizeof who->token);
-    access->uses[i].when = now;
+    n->use_count += i == n->use_count;
+    memcpy(n->uses[i].id, who->token, sizeof who->token);
+    n->uses[i].when = now;
   }
 }
 
@@ -360,47 +365,33 @@ cm_status cm_access_start(cm_access **access, cm_error *error)
 
 void cm_access_note_refused(cm_request *request)
 {
-  cm_access *access = request->server->access;
+  noted *n = &request->server->access->noted;
   if (request->route == NULL || request->who.user[0] == '\0' || request->status < 400 || request->status >= 500 || changes_nothing(request))
     return;
-  CM_HOLD(&access->lock);
-  if (access->refused_count < REFUSED_MAX) {
-    cm_audit_entry *e = &access->refused[access->refused_count++];
+  CM_HOLD(&request->server->access->lock);
+  if (n->refused_count < REFUSED_MAX) {
+    cm_audit_entry *e = &n->refused[n->refused_count++];
     *e = (cm_audit_entry){0};
     cm_audit_of(request, e);
     (void)snprintf(e->effect, sizeof e->effect, "refused: %u %s", request->status, request->refusal);
   } else
-    access->refused_more++;
-}
-
-static cm_status write_refused(cm_access *access, cm_store *store, cm_error *error)
-{
-  pthread_mutex_lock(&access->lock);
-  const size_t count = access->refused_count, more = access->refused_more;
-  cm_audit_entry *entries = count > 0 ? malloc((count + 1) * sizeof *entries) : NULL;
-  if (entries != NULL) {
-    memcpy(entries, access->refused, count * sizeof *entries);
-    access->refused_count = access->refused_more = 0;
-  }
-  pthread_mutex_unlock(&access->lock);
-  if (entries == NULL)
-    return CM_OK;
-  entries[count] = (cm_audit_entry){.action = "refused"};
-  (void)snprintf(entries[count].effect, sizeof entries[count].effect, "refused: %zu more changes within a second", more);
-  cm_status status = cm_audit_note(store->database, entries, count + (more > 0), error);
-  free(entries);
-  return status;
+    n->refused_more++;
 }
 
 cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error)
 {
-  cm_token_use uses[USES_MAX];
+  noted *n = malloc(sizeof *n);
+  CM_TRY(cm_whole(n != NULL, "what is to be noted", error));
   pthread_mutex_lock(&access->lock);
-  size_t count = access->use_count;
-  memcpy(uses, access->uses, count * sizeof *uses);
-  access->use_count = 0;
+  *n = access->noted;
+  access->noted.use_count = access->noted.refused_count = access->noted.refused_more = 0;
   pthread_mutex_unlock(&access->lock);
-  return cm_tokens_used(store->database, uses, count, error) == CM_OK ? write_refused(access, store, error) : error->status;
+  n->refused[n->refused_count] = (cm_audit_entry){.action = "refused"};
+  (void)snprintf(n->refused[n->refused_count].effect, sizeof n->refused->effect, "refused: %zu more changes within a second", n->refused_more);
+  cm_status status = cm_tokens_used(store->database, n->uses, n->use_count, error);
+  CM_THEN_IF(status, n->refused_count > 0, cm_audit_note(store->database, n->refused, n->refused_count + (n->refused_more > 0), error));
+  free(n);
+  return status;
 }
 
 void cm_access_free(cm_access *access)

@@ -5,6 +5,7 @@
 #include "api/making.h"
 #include "api/submit.h"
 #include "base/json.h"
+#include "base/order.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/chips.h"
@@ -59,11 +60,7 @@ cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, size_t most
   return CM_OK;
 }
 
-static int by_end(const void *a, const void *b)
-{
-  double x = ((const cm_lease *)a)->expires, y = ((const cm_lease *)b)->expires;
-  return (x > y) - (x < y);
-}
+CM_ORDER(by_end, cm_lease, CM_RISING(expires))
 
 /* When leases that the caller sees have ended, so that as many cores are free as the network needs at least; left out where it has them, or
  * leases do not help. */

@@ -77,8 +77,7 @@ static bool check_levels_from(cm_request *request, const char *id)
   if (!cm_access_sees(request, CM_OBJECT_NETWORK, id, where))
     return false;
   cm_status status = cm_networks_get(request->store, id, &before, &request->error);
-  if (status == CM_OK && before.operators > 0)
-    status = cm_fail(&request->error, CM_BAD_OPTION, "%.64s is an ONNX model, which has no coarsened levels: name a network", id);
+  CM_THEN_IF(status, before.operators > 0, cm_fail(&request->error, CM_BAD_OPTION, "%.64s is an ONNX model, which has no coarsened levels: name a network", id));
   return cm_reply_ok_at(request, status, where);
 }
 

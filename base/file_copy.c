@@ -19,10 +19,8 @@ static cm_status copy_bytes(int source, int target, const char *to, cm_error *er
     for (ssize_t done = 0, put; status == CM_OK && done < got; done += put)
       if ((put = write(target, buffer + done, (size_t)(got - done))) < 0)
         status = cm_fail_errno(error, errno, "cannot write", to);
-  if (status == CM_OK && got < 0)
-    status = cm_fail_errno(error, errno, "cannot read what goes to", to);
-  if (status == CM_OK && fsync(target) != 0)
-    status = cm_fail_errno(error, errno, "cannot sync", to);
+  CM_THEN_IF(status, got < 0, cm_fail_errno(error, errno, "cannot read what goes to", to));
+  CM_THEN_IF(status, fsync(target) != 0, cm_fail_errno(error, errno, "cannot sync", to));
   free(buffer);
   return status;
 }

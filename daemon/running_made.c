@@ -78,8 +78,7 @@ static cm_status place_points(cm_running *r, cm_error *error)
     point->pack = pack->bytes != NULL ? pack : NULL;
     point->mapping.bytes = pack->bytes != NULL ? pack->size : folder_bytes(folder);
     r->point_count++;
-    if (pack->bytes == NULL)
-      CM_TRY(cm_mappings_place(r->store, folder, point->mapping.id, error));
+    CM_TRY_IF(pack->bytes == NULL, cm_mappings_place(r->store, folder, point->mapping.id, error));
   }
   return CM_OK;
 }

@@ -73,10 +73,8 @@ static cm_status check(checking *c, cm_error *error)
   if (status == CM_OK)
     status = b->certificate[0] == '\0' ? cm_check_mapping(c->path, &c->given, &c->result, error)
                                        : cm_certificate_check(b->certificate, c->path, &c->given, &c->result, error);
-  if (status == CM_OK && b->routes[0] != '\0' && c->result.violation_count == 0)
-    status = cm_routes_check(b->routes, c->path, &c->given, &c->result, error);
-  if (status == CM_OK && b->units[0] != '\0' && c->result.violation_count == 0)
-    status = cm_units_check(b->units, c->path, &c->given, &c->result, error);
+  CM_THEN_IF(status, b->routes[0] != '\0' && c->result.violation_count == 0, cm_routes_check(b->routes, c->path, &c->given, &c->result, error));
+  CM_THEN_IF(status, b->units[0] != '\0' && c->result.violation_count == 0, cm_units_check(b->units, c->path, &c->given, &c->result, error));
   CM_THEN_IF(status, b->again && c->result.violation_count == 0, check_again(c, error));
   CM_THEN_IF(status, b->program[0] != '\0' && c->result.violation_count == 0, check_program(c, error));
   return status;

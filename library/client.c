@@ -412,8 +412,7 @@ int coremap_client_ask(coremap_client *client, const char *method, const char *p
     status = ask(client, a, request, &made->told, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK && made->told.json != NULL)
-    status = cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e);
+  CM_THEN_IF(status, made->told.json != NULL, cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e));
   free(a);
   LIBRARY_END(status, *reply = made, coremap_reply_free(made));
 }

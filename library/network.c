@@ -44,8 +44,7 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, re
   if (status == CM_OK) {
     if (hint.text[CM_READ_RATES][0] != '\0')
       status = cm_rates_read(hint.text[CM_READ_RATES], made->topology, run, error);
-    if (status == CM_OK && hint.text[CM_READ_PARAMETERS][0] != '\0')
-      status = cm_parameters_read(hint.text[CM_READ_PARAMETERS], made->topology, run, error);
+    CM_THEN_IF(status, hint.text[CM_READ_PARAMETERS][0] != '\0', cm_parameters_read(hint.text[CM_READ_PARAMETERS], made->topology, run, error));
     CM_THEN_IF(status, hint.id, cm_file_hash(path, made->id, &bytes, error));
     if (status != CM_OK)
       cm_topology_free(made->topology);

@@ -162,8 +162,7 @@ static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part,
     if (item[0] == '.')
       continue;
     status = cm_sql_number(handle, 0, &known, error, query, "t", item);
-    if (status == CM_OK && known == 0 && cm_path(one, error, "%s/%s", path, item) == CM_OK)
-      status = cm_folder_remove(one, error);
+    CM_THEN_IF(status, known == 0 && cm_path(one, error, "%s/%s", path, item) == CM_OK, cm_folder_remove(one, error));
   }
   (void)closedir(listing);
   return status;

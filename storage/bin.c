@@ -85,8 +85,7 @@ static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
   if (found)
     status = cm_whole((object = row_json(statement)) != NULL, "what is deleted", error);
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && !found)
-    status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
+  CM_THEN_IF(status, !found, cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id));
   CM_THEN(status, keep_row(handle, w, object, error));
   json_decref(object);
   (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE id = ?", w->table);
@@ -266,8 +265,7 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
   CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id));
   CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ?", "t", w->id));
-  if (!network && !job)
-    CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id));
+  CM_TRY_IF(!network && !job, cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id));
   return job ? CM_OK : cm_blobs_forget_in(handle, path, error);
 }
 

@@ -207,8 +207,7 @@ cm_status cm_reading_begin(cm_database *database, bool looks, cm_reading *readin
     mine = database->readers[--database->reader_count];
   pthread_mutex_unlock(&database->reader_lock);
   *reading = (cm_reading){0};
-  if (mine.handle == NULL)
-    CM_TRY(cm_connection_open(database->path, false, true, &mine, error));
+  CM_TRY_IF(mine.handle == NULL, cm_connection_open(database->path, false, true, &mine, error));
   *reading = (cm_reading){mine.handle, database, mine.statements, cm_statements_use(mine.statements), looks};
   return looks ? CM_OK : control(mine.handle, "BEGIN", error);
 }

@@ -96,8 +96,7 @@ static cm_status ask(sqlite3 *handle, thing *t, const char *query, const char *n
 static cm_status next(sqlite3 *handle, thing *t, cm_error *error)
 {
   static const char packs[] = "SELECT mapping, sha256, length(content), content FROM packs WHERE mapping > ? ORDER BY mapping LIMIT 1";
-  if (!t->packed)
-    CM_TRY(ask(handle, t, "SELECT path, sha256, bytes FROM blobs WHERE path > ? ORDER BY path LIMIT 1", t->noted.path, error));
+  CM_TRY_IF(!t->packed, ask(handle, t, "SELECT path, sha256, bytes FROM blobs WHERE path > ? ORDER BY path LIMIT 1", t->noted.path, error));
   if (t->there && !t->packed)
     return CM_OK;
   char after[PATH_LENGTH];

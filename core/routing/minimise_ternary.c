@@ -82,13 +82,7 @@ static cm_ternary least_over(const cm_ternary *a, const cm_ternary *b)
 static uint32_t place_for(const merger *m, uint64_t open)
 {
   uint32_t low = 0, high = m->entries;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (openness(m->entry[m->order[middle]].open) <= openness(open))
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, middle, openness(m->entry[m->order[middle]].open) <= openness(open))
   return low;
 }
 

@@ -23,8 +23,7 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
   cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w.router, w.room), CM_ARRAY(w.router_of, parts));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
-  if (status == CM_OK)
-    status = trace[cm_geometry_of(routes->chip)](&w, error);
+  CM_THEN(status, trace[cm_geometry_of(routes->chip)](&w, error));
   CM_END(status, *walker = w, CM_FREE(w.router, w.router_of));
 }
 
